@@ -1,0 +1,33 @@
+//! The `abide` binary. Every subcommand has its own file; here is only which there are.
+
+mod check;
+mod schema;
+mod terminal;
+
+use std::io;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Durable workflows that sleep for a second or a year.
+#[derive(Debug, Parser)]
+#[command(name = "abide", version, arg_required_else_help = true)]
+struct Abide {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Check(check::Check),
+    Schema(schema::Schema),
+}
+
+fn main() -> ExitCode {
+    let mut out = io::stdout().lock();
+    let done = match Abide::parse().command {
+        Command::Check(check) => check.run(&mut out, &mut io::stderr().lock()),
+        Command::Schema(schema) => schema.run(&mut out),
+    };
+    terminal::exit_code(done)
+}

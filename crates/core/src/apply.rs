@@ -1,0 +1,200 @@
+//! The fold: what each recorded change does to a run. Used live, by every decision, and when a history is
+//! replayed; there is no other way to change a run. It decides nothing: a change says all there is to know.
+
+mod step;
+mod task;
+mod wait;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::definition::Definition;
+use crate::history::{Change, Creation, Failure, Record};
+use crate::json::Json;
+use crate::run::{Run, Snapshot};
+use crate::status::{IllegalMove, RunStatus, transition};
+
+/// Why a record cannot follow the run it is applied to.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BadHistory {
+    #[error(transparent)]
+    IllegalMove(#[from] IllegalMove),
+    #[error("record {found} follows record {last}")]
+    Gap { last: u64, found: u64 },
+    #[error("a history begins with WORKFLOW_CREATED, and has it once")]
+    NotCreated,
+    #[error("the record names {0}, which the run does not have")]
+    Unknown(&'static str),
+}
+
+impl Run {
+    /// The run that a whole history gives.
+    pub fn replay<'a>(
+        definition: Arc<Definition>,
+        history: impl IntoIterator<Item = &'a Record>,
+    ) -> Result<Run, BadHistory> {
+        let mut history = history.into_iter();
+        let mut run = Run::created(definition, history.next().ok_or(BadHistory::NotCreated)?)?;
+        history.try_for_each(|record| run.apply(record))?;
+        Ok(run)
+    }
+
+    pub(crate) fn created(definition: Arc<Definition>, record: &Record) -> Result<Run, BadHistory> {
+        let Change::WorkflowCreated(creation) = &record.change else { return Err(BadHistory::NotCreated) };
+        let Creation { run_id, definition: definition_ref, input, tags, parent } = creation.as_ref();
+        let snapshot = Snapshot {
+            id: *run_id,
+            definition_ref: definition_ref.clone(),
+            seq: record.seq,
+            status: RunStatus::Pending,
+            input: input.clone(),
+            state: BTreeMap::new(),
+            state_bytes: 0,
+            output: None,
+            error: None,
+            tags: tags.clone(),
+            parent: *parent,
+            created_by: record.by.clone(),
+            created_at: record.at,
+            started_at: None,
+            ended_at: None,
+            deadline: None,
+            deadline_passed: false,
+            steps: BTreeMap::new(),
+            waitpoints: Vec::new(),
+            open: BTreeSet::new(),
+            listeners: BTreeMap::new(),
+            mailbox: BTreeMap::new(),
+            signals_received: 0,
+            signals_kept: 0,
+            consumed: BTreeSet::new(),
+            running: 0,
+            waiting: 0,
+            settled: 0,
+            pausing: false,
+            held: BTreeSet::new(),
+            failure: None,
+            last_output: None,
+        };
+        Ok(Run { definition, snapshot })
+    }
+
+    /// Applies the next record of the history. After an error the run is in no defined state.
+    pub fn apply(&mut self, record: &Record) -> Result<(), BadHistory> {
+        if record.seq != self.seq + 1 {
+            return Err(BadHistory::Gap { last: self.seq, found: record.seq });
+        }
+        self.snapshot.seq = record.seq;
+        match &record.change {
+            Change::WorkflowCreated(_) => Err(BadHistory::NotCreated),
+            Change::WorkflowStarted { deadline } => {
+                self.snapshot.started_at = Some(record.at);
+                self.snapshot.deadline = *deadline;
+                self.move_to(RunStatus::Running)
+            }
+            Change::WorkflowPaused { reason: _, resume_at: _ } => self.move_to(RunStatus::Waiting),
+            Change::WorkflowResumed => self.move_to(RunStatus::Running),
+            Change::WorkflowPauseRequested => {
+                self.snapshot.pausing = true;
+                Ok(())
+            }
+            Change::WorkflowHeld => self.move_to(RunStatus::Paused),
+            Change::WorkflowUnpaused => self.unpaused(),
+            Change::WorkflowDeadlinePassed => {
+                self.snapshot.deadline_passed = true;
+                self.snapshot.failure.get_or_insert_with(run_timed_out);
+                Ok(())
+            }
+            Change::WorkflowCompleted { output } => {
+                self.ended(record, RunStatus::Completed, Some(output), None)
+            }
+            Change::WorkflowFailed { error } => self.ended(record, RunStatus::Failed, None, Some(error)),
+            Change::WorkflowCancelled { reason: _ } => self.ended(record, RunStatus::Cancelled, None, None),
+            Change::WorkflowRetried { deadline } => {
+                self.snapshot.error = None;
+                self.snapshot.failure = None;
+                self.snapshot.ended_at = None;
+                self.snapshot.deadline = *deadline;
+                self.snapshot.deadline_passed = false;
+                self.move_to(RunStatus::Running)
+            }
+            Change::StepStarted { at, request } => self.step_started(record, *at, request.as_ref()),
+            Change::StepWaiting { at, opens, awaits, wake } => {
+                self.step_waiting(record, *at, opens, awaits, *wake)
+            }
+            Change::StepResumed { at } => self.step_resumed(*at),
+            Change::StepRetrying { at, attempt: _, error, opens } => self.step_retrying(*at, error, opens),
+            Change::StepHeld { at } => {
+                self.snapshot.held.insert(*at);
+                Ok(())
+            }
+            Change::StepCompleted { at, output, waitpoint, state, bars } => {
+                self.step_completed(record, *at, output.as_ref(), *waitpoint, state, bars)
+            }
+            Change::StepFailed { at, error } => self.step_failed(record, *at, error),
+            Change::StepSkipped { at } => self.step_skipped(record, *at),
+            Change::StepCancelled { at } => self.step_cancelled(record, *at),
+            Change::MapStarted { at, items } => self.map_started(*at, items),
+            Change::TaskStarted { at, delivery: _, worker, deadline } => {
+                self.task_started(record, *at, worker, *deadline)
+            }
+            Change::TaskPaused { at, opens } => self.task_paused(record, *at, opens),
+            Change::TaskRedelivered { at, counted } => self.task_redelivered(record, *at, *counted),
+            Change::JournalRecorded { at, entries } => self.journal_recorded(*at, entries),
+            Change::CheckpointSaved { at, checkpoint } => {
+                self.task_mut(*at)?.checkpoint = Some(checkpoint.clone());
+                Ok(())
+            }
+            Change::WaitCreated { opens } => self.wait_created(opens),
+            Change::WaitResolved { number, status, payload, signal } => {
+                self.wait_resolved(record, *number, *status, payload.as_ref(), *signal)
+            }
+            Change::WaitRescheduled { number, resume_at } => {
+                self.waitpoint_mut(*number)?.resume_at = Some(*resume_at);
+                Ok(())
+            }
+            Change::SignalReceived { id, signal_type, payload } => {
+                self.signal_received(record, *id, signal_type, payload)
+            }
+            Change::EventMatched { number: _, occurrence } => {
+                self.snapshot.consumed.insert(*occurrence);
+                Ok(())
+            }
+            Change::ApprovalRequested { number: _ } => Ok(()),
+            Change::ApprovalDecided { number, decision, edited_content, comment } => {
+                self.approval_decided(record, *number, *decision, edited_content.as_ref(), comment.as_deref())
+            }
+        }
+    }
+
+    fn move_to(&mut self, status: RunStatus) -> Result<(), BadHistory> {
+        self.snapshot.status = transition(self.status, status)?;
+        Ok(())
+    }
+
+    fn unpaused(&mut self) -> Result<(), BadHistory> {
+        self.snapshot.pausing = false;
+        self.snapshot.held.clear();
+        if self.status == RunStatus::Paused { self.move_to(RunStatus::Running) } else { Ok(()) }
+    }
+
+    fn ended(
+        &mut self,
+        record: &Record,
+        status: RunStatus,
+        output: Option<&Json>,
+        error: Option<&Failure>,
+    ) -> Result<(), BadHistory> {
+        self.move_to(status)?;
+        self.snapshot.ended_at = Some(record.at);
+        self.snapshot.output = output.cloned();
+        self.snapshot.error = error.cloned();
+        self.snapshot.pausing = false;
+        self.snapshot.held.clear();
+        Ok(())
+    }
+}
+
+fn run_timed_out() -> Failure {
+    Failure::new("RUN_TIMED_OUT", "the run took longer than its `timeoutMs`")
+}

@@ -1,0 +1,286 @@
+//! What happens to steps: their status, their output, and what that does to `state` and to the steps after.
+
+use std::sync::Arc;
+
+use crate::apply::BadHistory;
+use crate::definition::{Action, Order};
+use crate::history::{Failure, Record, StateChange, WakeOn};
+use crate::id::At;
+use crate::json::Json;
+use crate::run::{Awaiting, MapState, Run, StepState};
+use crate::status::{StepStatus, transition};
+use crate::time::Millis;
+use crate::waitpoint::Waitpoint;
+
+impl Run {
+    pub(super) fn step_mut(&mut self, at: At) -> Result<&mut StepState, BadHistory> {
+        let step = self.snapshot.steps.entry(at.step).or_default();
+        match at.item {
+            None => Ok(step),
+            Some(item) => {
+                let map =
+                    step.map.as_mut().ok_or(BadHistory::Unknown("an item of a map that has not begun"))?;
+                Ok(map.items.entry(item).or_default())
+            }
+        }
+    }
+
+    /// Moves a place to another status and keeps the run's counters true.
+    fn move_step(&mut self, at: At, to: StepStatus) -> Result<&mut StepState, BadHistory> {
+        // A map counts by its items.
+        let counts = at.item.is_some() || !matches!(self.definition.step(at.step).action, Action::Map(_));
+        let step = self.step_mut(at)?;
+        let from = step.status;
+        step.status = transition(from, to)?;
+        if counts {
+            let snapshot = &mut self.snapshot;
+            snapshot.running -= u32::from(from == StepStatus::Running);
+            snapshot.waiting -= u32::from(from == StepStatus::Waiting);
+            snapshot.running += u32::from(to == StepStatus::Running);
+            snapshot.waiting += u32::from(to == StepStatus::Waiting);
+        }
+        if at.item.is_none() && to.is_settled() {
+            self.snapshot.settled += 1;
+        }
+        self.step_mut(at)
+    }
+
+    pub(super) fn step_started(
+        &mut self,
+        record: &Record,
+        at: At,
+        request: Option<&Json>,
+    ) -> Result<(), BadHistory> {
+        let is_work = matches!(self.defined(at).action, Action::Work(_));
+        let step = self.move_step(at, StepStatus::Running)?;
+        if step.visit > 0 {
+            step.begin_again();
+        }
+        step.visit += 1;
+        step.attempt = 1;
+        step.started_at = Some(record.at);
+        step.ended_at = None;
+        step.error = None;
+        if is_work {
+            let task = step.task.get_or_insert_default();
+            task.begin_attempt();
+            task.hand_out();
+            task.request = request.cloned();
+        }
+        if let Some(item) = at.item {
+            let map = self.map_mut(at)?;
+            map.under_way += 1;
+            map.next = map.next.max(item + 1);
+        }
+        Ok(())
+    }
+
+    pub(super) fn step_waiting(
+        &mut self,
+        record: &Record,
+        at: At,
+        opens: &[Waitpoint],
+        awaits: &[u32],
+        wake: WakeOn,
+    ) -> Result<(), BadHistory> {
+        for waitpoint in opens {
+            self.open_wait(waitpoint)?;
+        }
+        let step = self.move_step(at, StepStatus::Waiting)?;
+        if let Some(task) = &mut step.task {
+            task.let_go(record.at);
+        }
+        self.await_all(at, awaits, wake)
+    }
+
+    /// The place goes on when the given waitpoints are over.
+    pub(super) fn await_all(&mut self, at: At, awaits: &[u32], wake: WakeOn) -> Result<(), BadHistory> {
+        let pending = awaits.iter().filter(|number| self.open.contains(number)).count();
+        let pending = u32::try_from(pending).expect("fewer than limits::WAITPOINTS");
+        let step = self.step_mut(at)?;
+        step.awaiting = Some(Awaiting { waits: awaits.to_vec(), pending, wake });
+        Ok(())
+    }
+
+    pub(super) fn step_resumed(&mut self, at: At) -> Result<(), BadHistory> {
+        self.snapshot.held.remove(&at);
+        let retries = self.is_backing_off(at);
+        let step = self.step_mut(at)?;
+        step.awaiting = None;
+        // A worker's own pause kept the step RUNNING.
+        let step =
+            if step.status == StepStatus::Running { step } else { self.move_step(at, StepStatus::Running)? };
+        step.attempt += u32::from(retries);
+        if let Some(task) = &mut step.task {
+            if retries {
+                task.begin_attempt();
+            }
+            task.hand_out();
+        }
+        Ok(())
+    }
+
+    pub(super) fn step_retrying(
+        &mut self,
+        at: At,
+        error: &Failure,
+        opens: &Waitpoint,
+    ) -> Result<(), BadHistory> {
+        self.open_wait(opens)?;
+        let step = self.move_step(at, StepStatus::Waiting)?;
+        step.error = Some(error.clone());
+        if let Some(task) = &mut step.task {
+            task.take_back();
+        }
+        self.await_all(at, &[opens.number], WakeOn::All)
+    }
+
+    pub(super) fn step_completed(
+        &mut self,
+        record: &Record,
+        at: At,
+        output: Option<&Json>,
+        waitpoint: Option<u32>,
+        state: &StateChange,
+        bars: &[u16],
+    ) -> Result<(), BadHistory> {
+        let from_wait = || {
+            let number = waitpoint?;
+            self.waitpoint(number)?.resume_payload.clone()
+        };
+        let output = output.cloned().or_else(from_wait);
+        let step = self.move_step(at, StepStatus::Completed)?;
+        step.end(record);
+        step.error = None;
+        step.output.clone_from(&output);
+        self.change_state(state, output.as_ref());
+        if let Some(item) = at.item {
+            return self.item_ended(at, item);
+        }
+        if output.is_some() {
+            self.snapshot.last_output = Some(at.step);
+        }
+        for barred in bars {
+            self.step_mut(At::step(*barred))?.barred = true;
+        }
+        self.settled_for_those_after(at.step, true)
+    }
+
+    pub(super) fn step_failed(&mut self, record: &Record, at: At, error: &Failure) -> Result<(), BadHistory> {
+        let step = self.move_step(at, StepStatus::Failed)?;
+        step.end(record);
+        step.error = Some(error.clone());
+        match at.item {
+            Some(item) => self.item_ended(at, item),
+            None => {
+                let name = Arc::clone(&self.definition.step(at.step).name);
+                self.snapshot.failure.get_or_insert_with(|| Failure { step: Some(name), ..error.clone() });
+                Ok(())
+            }
+        }
+    }
+
+    pub(super) fn step_skipped(&mut self, record: &Record, at: At) -> Result<(), BadHistory> {
+        self.move_step(at, StepStatus::Skipped)?.end(record);
+        self.settled_for_those_after(at.step, false)
+    }
+
+    pub(super) fn step_cancelled(&mut self, record: &Record, at: At) -> Result<(), BadHistory> {
+        self.move_step(at, StepStatus::Cancelled)?.end(record);
+        match at.item {
+            Some(item) => self.item_ended(at, item),
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn map_started(&mut self, at: At, items: &Json) -> Result<(), BadHistory> {
+        self.step_mut(At::step(at.step))?.map = Some(Box::new(MapState::new(items.clone())));
+        Ok(())
+    }
+
+    fn map_mut(&mut self, at: At) -> Result<&mut MapState, BadHistory> {
+        let step = self.step_mut(At::step(at.step))?;
+        step.map.as_deref_mut().ok_or(BadHistory::Unknown("a map that has not begun"))
+    }
+
+    fn item_ended(&mut self, at: At, item: u32) -> Result<(), BadHistory> {
+        let collects = match &self.definition.step(at.step).action {
+            Action::Map(map) => map.collect_failures,
+            Action::Work(_)
+            | Action::Wait(_)
+            | Action::Condition { .. }
+            | Action::Signal { .. }
+            | Action::Event { .. }
+            | Action::Webhook { .. }
+            | Action::Approval(_)
+            | Action::Respond { .. }
+            | Action::Child { .. } => return Err(BadHistory::Unknown("a map")),
+        };
+        let map = self.map_mut(at)?;
+        map.under_way -= 1;
+        let status = map.items.get(&item).map(|item| item.status);
+        map.done += u32::from(
+            status == Some(StepStatus::Completed) || collects && status == Some(StepStatus::Failed),
+        );
+        Ok(())
+    }
+
+    /// In a graph, tells the steps after this one that it is settled.
+    fn settled_for_those_after(&mut self, step: u16, taken: bool) -> Result<(), BadHistory> {
+        match self.definition.order {
+            Order::Sequence => Ok(()),
+            Order::Graph => {
+                let definition = Arc::clone(&self.definition);
+                for after in &definition.step(step).before {
+                    let after = self.step_mut(At::step(*after))?;
+                    after.settled_before += 1;
+                    after.taken_before += u16::from(taken);
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn change_state(&mut self, change: &StateChange, output: Option<&Json>) {
+        match (change, output) {
+            (StateChange::Nothing, _) | (StateChange::MergeOutput | StateChange::OutputAs(_), None) => {}
+            (StateChange::MergeOutput, Some(output)) => {
+                for (key, value) in output.as_object().into_iter().flatten() {
+                    self.set_state(key, Json::new(value.clone()));
+                }
+            }
+            (StateChange::OutputAs(key), Some(output)) => self.set_state(key, output.clone()),
+            (StateChange::Set(values), _) => {
+                for (key, value) in values {
+                    self.set_state(key, value.clone());
+                }
+            }
+        }
+    }
+
+    fn set_state(&mut self, key: &str, value: Json) {
+        self.snapshot.state_bytes += key.len() + value.bytes();
+        if let Some(old) = self.snapshot.state.insert(key.to_owned(), value) {
+            self.snapshot.state_bytes -= key.len() + old.bytes();
+        }
+    }
+}
+
+impl StepState {
+    fn end(&mut self, record: &Record) {
+        self.ended_at = Some(record.at);
+        self.awaiting = None;
+        if let Some(task) = &mut self.task {
+            task.take_back();
+            task.worked = Millis(0);
+        }
+    }
+
+    /// A new visit has its own waits; what a task has recorded stays, so that nothing paid for is paid again.
+    fn begin_again(&mut self) {
+        self.waits.clear();
+        if let Some(task) = &mut self.task {
+            task.forget_waits();
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! What happens to work that is done outside: hand-outs, leases, the journal.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use crate::apply::BadHistory;
+use crate::history::{JournalResult, Record, WakeOn};
+use crate::id::At;
+use crate::run::{JournalEntry, Journalled, Run, TaskState};
+use crate::time::Millis;
+use crate::waitpoint::Waitpoint;
+
+impl Run {
+    pub(super) fn task_mut(&mut self, at: At) -> Result<&mut TaskState, BadHistory> {
+        self.step_mut(at)?.task.as_deref_mut().ok_or(BadHistory::Unknown("a task"))
+    }
+
+    pub(super) fn task_started(
+        &mut self,
+        record: &Record,
+        at: At,
+        worker: &Arc<str>,
+        deadline: Option<Timestamp>,
+    ) -> Result<(), BadHistory> {
+        let task = self.task_mut(at)?;
+        task.worker = Some(Arc::clone(worker));
+        task.taken_at = Some(record.at);
+        task.deadline = deadline;
+        Ok(())
+    }
+
+    pub(super) fn task_paused(
+        &mut self,
+        record: &Record,
+        at: At,
+        opens: &Waitpoint,
+    ) -> Result<(), BadHistory> {
+        self.open_wait(opens)?;
+        self.task_mut(at)?.let_go(record.at);
+        self.await_all(at, &[opens.number], WakeOn::All)
+    }
+
+    pub(super) fn task_redelivered(
+        &mut self,
+        record: &Record,
+        at: At,
+        counted: bool,
+    ) -> Result<(), BadHistory> {
+        let task = self.task_mut(at)?;
+        task.let_go(record.at);
+        task.lost_leases += u32::from(counted);
+        task.hand_out();
+        Ok(())
+    }
+
+    pub(super) fn journal_recorded(&mut self, at: At, entries: &[JournalResult]) -> Result<(), BadHistory> {
+        let task = self.task_mut(at)?;
+        for JournalResult { name, result } in entries {
+            task.record(name, Journalled::Result(result.clone()));
+        }
+        Ok(())
+    }
+}
+
+impl TaskState {
+    pub(super) fn begin_attempt(&mut self) {
+        self.worked = Millis(0);
+        self.lost_leases = 0;
+    }
+
+    /// Ready for a worker, under a new delivery number.
+    pub(super) fn hand_out(&mut self) {
+        self.delivery += 1;
+        self.out = true;
+    }
+
+    /// The worker is done with this delivery; the time it worked counts for the attempt.
+    pub(super) fn let_go(&mut self, now: Timestamp) {
+        if let Some(taken_at) = self.taken_at {
+            self.worked.0 = self.worked.0.saturating_add(Millis::between(taken_at, now).0);
+        }
+        self.take_back();
+    }
+
+    /// Nobody's any more; a report for it is refused.
+    pub(super) fn take_back(&mut self) {
+        self.out = false;
+        self.worker = None;
+        self.taken_at = None;
+        self.deadline = None;
+    }
+
+    pub(super) fn record(&mut self, name: &Arc<str>, what: Journalled) {
+        let order = u32::try_from(self.journal.len()).expect("fewer than limits::JOURNAL_ENTRIES");
+        self.journal.entry(Arc::clone(name)).or_insert(JournalEntry { order, what });
+    }
+
+    pub(super) fn forget_waits(&mut self) {
+        self.journal.retain(|_, entry| match entry.what {
+            Journalled::Result(_) => true,
+            Journalled::Wait(_) => false,
+        });
+        let mut results: Vec<&mut JournalEntry> = self.journal.values_mut().collect();
+        results.sort_by_key(|entry| entry.order);
+        for (order, entry) in results.into_iter().enumerate() {
+            entry.order = u32::try_from(order).expect("fewer than limits::JOURNAL_ENTRIES");
+        }
+    }
+}

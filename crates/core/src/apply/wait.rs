@@ -1,0 +1,151 @@
+//! What happens to waitpoints and the mailbox.
+
+use std::sync::Arc;
+
+use crate::apply::BadHistory;
+use crate::history::Record;
+use crate::id::At;
+use crate::json::Json;
+use crate::run::{Journalled, Run, Signal};
+use crate::status::{WaitStatus, transition};
+use crate::waitpoint::{ApprovalVote, Decision, Kind, ListensFor, Waitpoint};
+
+impl Run {
+    pub(super) fn waitpoint_mut(&mut self, number: u32) -> Result<&mut Waitpoint, BadHistory> {
+        usize::try_from(number)
+            .ok()
+            .and_then(|number| self.snapshot.waitpoints.get_mut(number.checked_sub(1)?))
+            .ok_or(BadHistory::Unknown("a waitpoint"))
+    }
+
+    pub(super) fn wait_created(&mut self, opens: &Waitpoint) -> Result<(), BadHistory> {
+        self.open_wait(opens)
+    }
+
+    pub(super) fn open_wait(&mut self, waitpoint: &Waitpoint) -> Result<(), BadHistory> {
+        if usize::try_from(waitpoint.number) != Ok(self.waitpoints.len() + 1) {
+            return Err(BadHistory::Unknown("a waitpoint out of order"));
+        }
+        self.snapshot.waitpoints.push(waitpoint.clone());
+        self.snapshot.open.insert(waitpoint.number);
+        if let ListensFor::Signal { signal_type } = &waitpoint.listens_for {
+            let listeners = self.snapshot.listeners.entry(Arc::clone(signal_type)).or_default();
+            listeners.insert(waitpoint.number);
+        }
+        if let Some(at) = waitpoint.at {
+            let step = self.step_mut(at)?;
+            step.waits.insert(Arc::clone(&waitpoint.name), waitpoint.number);
+            if let Some(task) = &mut step.task
+                && waitpoint.kind != Kind::Retry
+            {
+                task.record(&waitpoint.name, Journalled::Wait(waitpoint.number));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the place waits for its back-off to end.
+    pub(super) fn is_backing_off(&self, at: At) -> bool {
+        let awaiting = self.step(at).and_then(|step| step.awaiting.as_ref());
+        let number = awaiting.and_then(|awaiting| awaiting.waits.first().copied());
+        number.and_then(|number| self.waitpoint(number)).is_some_and(|wait| wait.kind == Kind::Retry)
+    }
+
+    pub(super) fn wait_resolved(
+        &mut self,
+        record: &Record,
+        number: u32,
+        status: WaitStatus,
+        payload: Option<&Json>,
+        signal: Option<u64>,
+    ) -> Result<(), BadHistory> {
+        let payload = match signal {
+            Some(id) => Some(self.take_signal(number, id)?),
+            None => payload.cloned(),
+        };
+        self.close(number)?;
+        let waitpoint = self.waitpoint_mut(number)?;
+        waitpoint.status = transition(waitpoint.status, status)?;
+        waitpoint.resume_payload = payload;
+        waitpoint.resolved_by = Some(record.by.clone());
+        waitpoint.resolved_at = Some(record.at);
+        let Some(at) = waitpoint.at else { return Ok(()) };
+        if let Some(awaiting) = &mut self.step_mut(at)?.awaiting
+            && awaiting.waits.binary_search(&number).is_ok()
+        {
+            awaiting.pending -= 1;
+        }
+        Ok(())
+    }
+
+    fn close(&mut self, number: u32) -> Result<(), BadHistory> {
+        let waitpoint = self.waitpoint(number).ok_or(BadHistory::Unknown("a waitpoint"))?;
+        if let ListensFor::Signal { signal_type } = &waitpoint.listens_for {
+            let signal_type = Arc::clone(signal_type);
+            if let Some(listeners) = self.snapshot.listeners.get_mut(&signal_type) {
+                listeners.remove(&number);
+                if listeners.is_empty() {
+                    self.snapshot.listeners.remove(&signal_type);
+                }
+            }
+        }
+        self.snapshot.open.remove(&number);
+        Ok(())
+    }
+
+    fn take_signal(&mut self, number: u32, id: u64) -> Result<Json, BadHistory> {
+        let unknown = BadHistory::Unknown("a signal");
+        let waitpoint = self.waitpoint(number).ok_or(BadHistory::Unknown("a waitpoint"))?;
+        let ListensFor::Signal { signal_type } = &waitpoint.listens_for else { return Err(unknown) };
+        let signal_type = Arc::clone(signal_type);
+        let kept = self.snapshot.mailbox.get_mut(&signal_type).ok_or_else(|| unknown.clone())?;
+        let signal = kept.pop_front().filter(|signal| signal.id == id).ok_or(unknown)?;
+        if kept.is_empty() {
+            self.snapshot.mailbox.remove(&signal_type);
+        }
+        self.snapshot.signals_kept -= 1;
+        Ok(signal.payload)
+    }
+
+    pub(super) fn signal_received(
+        &mut self,
+        record: &Record,
+        id: u64,
+        signal_type: &Arc<str>,
+        payload: &Json,
+    ) -> Result<(), BadHistory> {
+        let signal = Signal {
+            id,
+            signal_type: Arc::clone(signal_type),
+            payload: payload.clone(),
+            received_at: record.at,
+            by: record.by.clone(),
+        };
+        self.snapshot.mailbox.entry(Arc::clone(signal_type)).or_default().push_back(signal);
+        self.snapshot.signals_received = id;
+        self.snapshot.signals_kept += 1;
+        Ok(())
+    }
+
+    pub(super) fn approval_decided(
+        &mut self,
+        record: &Record,
+        number: u32,
+        decision: Decision,
+        edited_content: Option<&Json>,
+        comment: Option<&str>,
+    ) -> Result<(), BadHistory> {
+        let waitpoint = self.waitpoint_mut(number)?;
+        let ListensFor::Approval(request) = &mut waitpoint.listens_for else {
+            return Err(BadHistory::Unknown("an approval"));
+        };
+        if let Some(content) = edited_content {
+            // What was decided about other content does not count for this.
+            request.content = content.clone();
+            request.decisions.clear();
+        }
+        let comment = comment.map(str::to_owned);
+        request.decisions.push(ApprovalVote { by: record.by.clone(), decision, comment });
+        Ok(())
+    }
+}

@@ -1,0 +1,136 @@
+//! A call on a resume URL: of a waitpoint by its number, or of a step by its name, even before it begins (R5c, R5d).
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use crate::command::Reply;
+use crate::definition::Action;
+use crate::flow::{self, NewWait, new_waitpoint};
+use crate::history::Change;
+use crate::id::At;
+use crate::json::Json;
+use crate::limits;
+use crate::problem::nearest;
+use crate::refusal::{Refusal, within};
+use crate::status::WaitStatus;
+use crate::turn::Turn;
+use crate::waitpoint::{Kind, ListensFor, OWN_WAIT};
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ResumeWaitpoint {
+    pub target: ResumeTarget,
+    /// `{body, headers, queryParams}`.
+    pub payload: Json,
+    pub via: Via,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum ResumeTarget {
+    Waitpoint(u32),
+    /// The wait of a webhook step, or the named wait of a task.
+    Step {
+        step: String,
+        wait: Option<Arc<str>>,
+    },
+}
+
+/// Whether the caller meant to change something (R7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Via {
+    /// GET or HEAD: resolves only where `allowGet` says so.
+    Read,
+    Write,
+}
+
+impl ResumeWaitpoint {
+    pub(super) fn decide(self, turn: &mut Turn<'_>) -> Result<Reply, Refusal> {
+        let ResumeWaitpoint { target, payload, via } = self;
+        within("the payload's size in bytes", payload.bytes(), limits::PAYLOAD_BYTES)?;
+        match target {
+            ResumeTarget::Waitpoint(number) => resume(turn, number, payload, via),
+            ResumeTarget::Step { step, wait } => {
+                let Some(at) = turn.run.find_step(&step) else {
+                    let names = turn.run.definition.steps.iter().map(|step| &*step.name);
+                    let nearest = nearest(&step, names).map(str::to_owned);
+                    return Err(Refusal::UnknownStep { name: step, nearest });
+                };
+                let name = wait.clone().unwrap_or_else(|| OWN_WAIT.into());
+                match turn.run.step(at).and_then(|state| state.waits.get(&name).copied()) {
+                    Some(number) => resume(turn, number, payload, via),
+                    None => complete_early(turn, at, wait, payload, via),
+                }
+            }
+        }
+    }
+}
+
+fn resume(turn: &mut Turn<'_>, number: u32, payload: Json, via: Via) -> Result<Reply, Refusal> {
+    let waitpoint = turn.open_to_others(number)?;
+    let id = turn.run.waitpoint_id(number);
+    let ListensFor::Call { allow_get } = &waitpoint.listens_for else {
+        return Err(Refusal::WrongKind { waitpoint: id, kind: waitpoint.kind, verb: "resumed by a call" });
+    };
+    match via {
+        Via::Read if !allow_get => return Err(Refusal::ReadOnly(id)),
+        Via::Read | Via::Write => {}
+    }
+    flow::resolve(turn, number, WaitStatus::Completed, Some(payload))?;
+    Ok(Reply::Waitpoint(id))
+}
+
+/// Stores a completed waitpoint for this step and no other; the step takes it when it comes to wait.
+fn complete_early(
+    turn: &mut Turn<'_>,
+    at: At,
+    wait: Option<Arc<str>>,
+    payload: Json,
+    via: Via,
+) -> Result<Reply, Refusal> {
+    turn.refuse_ended()?;
+    let id = turn.run.waitpoint_id(flow::next_number(turn.run));
+    let status = turn.run.step_status(at);
+    if status.is_settled() || turn.run.step(at).is_some_and(|step| step.ended_at.is_some()) {
+        return Err(Refusal::WrongStep { step: turn.run.step_name(at), status, verb: "resumed" });
+    }
+    let allow_get = match (&turn.run.defined(at).action, &wait) {
+        (Action::Webhook { allow_get, .. }, None) => *allow_get,
+        (Action::Work(_), Some(name)) => {
+            turn.check_wait_name(name)?;
+            turn.named_wait(at, name)?;
+            false
+        }
+        (
+            Action::Work(_)
+            | Action::Webhook { .. }
+            | Action::Wait(_)
+            | Action::Condition { .. }
+            | Action::Signal { .. }
+            | Action::Event { .. }
+            | Action::Approval(_)
+            | Action::Respond { .. }
+            | Action::Child { .. }
+            | Action::Map(_),
+            _,
+        ) => {
+            return Err(Refusal::WrongStep {
+                step: turn.run.step_name(at),
+                status,
+                verb: "resumed by a call",
+            });
+        }
+    };
+    if via == Via::Read && !allow_get {
+        return Err(Refusal::ReadOnly(id));
+    }
+    turn.check_room_for_waits(1)?;
+    let (kind, listens_for) = (Kind::Webhook, ListensFor::Call { allow_get });
+    let new = NewWait { kind, resume_at: None, listens_for, response: None };
+    let opens = new_waitpoint(turn, Some(at), wait.unwrap_or_else(|| OWN_WAIT.into()), new);
+    let number = opens.number;
+    turn.emit(Change::WaitCreated { opens })?;
+    flow::resolve(turn, number, WaitStatus::Completed, Some(payload))?;
+    Ok(Reply::Waitpoint(id))
+}

@@ -1,0 +1,74 @@
+//! Starts a run, at once or at a later instant.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use crate::command::{Context, Outcome, Reply};
+use crate::definition::Definition;
+use crate::flow;
+use crate::history::{Change, Creation, DefinitionRef, Parent, Record};
+use crate::id::RunId;
+use crate::json::Json;
+use crate::limits;
+use crate::refusal::{Refusal, within};
+use crate::run::Run;
+use crate::turn::Turn;
+use crate::waitpoint::{DELAYED_START, Kind, ListensFor};
+
+#[derive(Clone, Debug)]
+pub struct NewRun {
+    pub id: RunId,
+    pub definition: Arc<Definition>,
+    pub input: Json,
+    /// Begin then, not now. A past instant begins now.
+    pub run_at: Option<Timestamp>,
+    pub tags: Vec<Arc<str>>,
+    pub parent: Option<Parent>,
+}
+
+impl NewRun {
+    pub fn new(id: RunId, definition: Arc<Definition>, input: Json) -> NewRun {
+        NewRun { id, definition, input, run_at: None, tags: Vec::new(), parent: None }
+    }
+}
+
+/// Decides what starting does. There is no run yet, so this is not a [`Command`](crate::command::Command).
+pub fn start(new: NewRun, context: &Context) -> Result<(Run, Outcome), Refusal> {
+    check(&new, context.now)?;
+    let NewRun { id, definition, input, run_at, tags, parent } = new;
+    let definition_ref =
+        DefinitionRef { name: definition.name().into(), version: definition.version().into() };
+    let creation = Creation { run_id: id, definition: definition_ref, input, tags, parent };
+    let change = Change::WorkflowCreated(Box::new(creation));
+    let record = Record { seq: 1, at: context.now, by: context.by.clone(), change };
+    let mut run = Run::created(definition, &record)?;
+    let mut turn = Turn::new(&mut run, context);
+    turn.note_creation(record);
+    match run_at.filter(|instant| *instant > context.now) {
+        Some(instant) => {
+            let (resume_at, listens_for) = (Some(instant), ListensFor::Time);
+            let wait = flow::NewWait { kind: Kind::Delay, resume_at, listens_for, response: None };
+            let opens = flow::new_waitpoint(&turn, None, DELAYED_START.into(), wait);
+            turn.emit(Change::WaitCreated { opens })?;
+        }
+        None => flow::start_run(&mut turn)?,
+    }
+    let outcome = turn.finish(Reply::Done)?;
+    Ok((run, outcome))
+}
+
+fn check(new: &NewRun, now: Timestamp) -> Result<(), Refusal> {
+    within("the input's size in bytes", new.input.bytes(), limits::PAYLOAD_BYTES)?;
+    within("the number of tags", new.tags.len(), limits::TAGS)?;
+    for tag in &new.tags {
+        within("a tag's length", tag.chars().count(), limits::NAME_CHARS)?;
+    }
+    if new.run_at.is_some_and(|instant| instant > limits::WAIT.after(now)) {
+        let message = format!("more than {} from now", limits::WAIT);
+        return Err(Refusal::Malformed { pointer: "/runAt", message });
+    }
+    let errors =
+        new.definition.input_schema.as_ref().map(|schema| schema.errors(&new.input)).unwrap_or_default();
+    if errors.is_empty() { Ok(()) } else { Err(Refusal::InvalidInput(errors)) }
+}

@@ -1,0 +1,51 @@
+//! A worker reports a result.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::command::Reply;
+use crate::definition::{Action, Executor};
+use crate::flow::{self, Completion};
+use crate::id::At;
+use crate::json::Json;
+use crate::limits;
+use crate::refusal::{Refusal, within};
+use crate::turn::Turn;
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskCompleted {
+    pub at: At,
+    pub delivery: u32,
+    pub output: Json,
+    /// Merged into `state`, or stored under the step's `saveAs`.
+    pub state_updates: Option<BTreeMap<String, Json>>,
+}
+
+impl TaskCompleted {
+    pub(super) fn decide(self, turn: &mut Turn<'_>) -> Result<Reply, Refusal> {
+        let TaskCompleted { at, delivery, output, state_updates } = self;
+        turn.fence(at, delivery)?;
+        within("the output's size in bytes", output.bytes(), limits::PAYLOAD_BYTES)?;
+        let updates = state_updates.iter().flatten().map(|(key, value)| key.len() + value.bytes()).sum();
+        within("the size of stateUpdates in bytes", updates, limits::PAYLOAD_BYTES)?;
+        match flow::result_state(turn.run, at, Some(&output), state_updates) {
+            Ok(state) => flow::complete(turn, at, Completion { state, ..Completion::of(output) })?,
+            // A worker can mend its report; a model's answer cannot be asked to.
+            Err(failure) if is_handler(turn, at) => {
+                return Err(Refusal::Malformed { pointer: "/stateUpdates", message: failure.message });
+            }
+            Err(failure) => flow::fail_step(turn, at, failure)?,
+        }
+        Ok(Reply::Done)
+    }
+}
+
+fn is_handler(turn: &Turn<'_>, at: At) -> bool {
+    if let Action::Work(work) = &turn.run.defined(at).action {
+        work.executor == Executor::Handler
+    } else {
+        false
+    }
+}

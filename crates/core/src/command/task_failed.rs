@@ -1,0 +1,39 @@
+//! A worker reports a failure; the retry policy decides what becomes of it.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use crate::command::Reply;
+use crate::flow;
+use crate::history::Failure;
+use crate::id::At;
+use crate::limits;
+use crate::refusal::{Refusal, within};
+use crate::time::Millis;
+use crate::turn::Turn;
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskFailed {
+    pub at: At,
+    pub delivery: u32,
+    pub message: String,
+    pub code: Option<Arc<str>>,
+    /// Whether another attempt may help.
+    pub retryable: bool,
+    /// Try again after this time, instead of the policy's back-off.
+    pub retry_after: Option<Millis>,
+}
+
+impl TaskFailed {
+    pub(super) fn decide(self, turn: &mut Turn<'_>) -> Result<Reply, Refusal> {
+        let TaskFailed { at, delivery, message, code, retryable, retry_after } = self;
+        turn.fence(at, delivery)?;
+        within("the message's size in bytes", message.len(), limits::PAYLOAD_BYTES)?;
+        let code = code.unwrap_or_else(|| "TASK_FAILED".into());
+        within("the code's length", code.chars().count(), limits::NAME_CHARS)?;
+        flow::fail_attempt(turn, at, Failure { code, message, step: None }, retryable, retry_after)?;
+        Ok(Reply::Done)
+    }
+}

@@ -1,0 +1,40 @@
+//! A worker is still at it, and may leave a checkpoint or journal entries on the way. The lease itself is the
+//! engine's; the core only says whether the worker still has anything to do.
+
+use serde::Serialize;
+
+use crate::command::Reply;
+use crate::history::{Change, JournalResult};
+use crate::id::At;
+use crate::json::Json;
+use crate::limits;
+use crate::refusal::{Refusal, within};
+use crate::turn::Turn;
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TaskHeartbeat {
+    pub at: At,
+    pub delivery: u32,
+    pub checkpoint: Option<Json>,
+    pub entries: Vec<JournalResult>,
+}
+
+impl TaskHeartbeat {
+    pub(super) fn decide(self, turn: &mut Turn<'_>) -> Result<Reply, Refusal> {
+        let TaskHeartbeat { at, delivery, checkpoint, entries } = self;
+        let deadline = turn.fence(at, delivery)?.deadline;
+        if let Some(checkpoint) = &checkpoint {
+            within("the checkpoint's size in bytes", checkpoint.bytes(), limits::PAYLOAD_BYTES)?;
+        }
+        let entries = turn.new_entries(at, entries)?;
+        turn.record_entries(at, entries)?;
+        turn.save_checkpoint(at, checkpoint)?;
+        Ok(Reply::Leased { deadline })
+    }
+}
+
+impl Turn<'_> {
+    pub(super) fn save_checkpoint(&mut self, at: At, checkpoint: Option<Json>) -> Result<(), Refusal> {
+        checkpoint.map_or(Ok(()), |checkpoint| self.emit(Change::CheckpointSaved { at, checkpoint }))
+    }
+}

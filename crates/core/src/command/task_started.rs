@@ -1,0 +1,47 @@
+//! A worker takes a task. From here its attempt's time runs.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use crate::command::Reply;
+use crate::definition::Action;
+use crate::history::Change;
+use crate::id::At;
+use crate::refusal::Refusal;
+use crate::time::Millis;
+use crate::turn::Turn;
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TaskStarted {
+    pub at: At,
+    pub delivery: u32,
+    pub worker: Arc<str>,
+}
+
+impl TaskStarted {
+    pub(super) fn decide(self, turn: &mut Turn<'_>) -> Result<Reply, Refusal> {
+        let TaskStarted { at, delivery, worker } = self;
+        let task = turn.fence(at, delivery)?;
+        if let Some(holder) = &task.worker {
+            let (step, worker) = (turn.run.step_name(at), holder.to_string());
+            return Err(Refusal::AlreadyTaken { step, delivery, worker });
+        }
+        let timeout = match &turn.run.defined(at).action {
+            Action::Work(work) => work.timeout,
+            Action::Wait(_)
+            | Action::Condition { .. }
+            | Action::Signal { .. }
+            | Action::Event { .. }
+            | Action::Webhook { .. }
+            | Action::Approval(_)
+            | Action::Respond { .. }
+            | Action::Child { .. }
+            | Action::Map(_) => None,
+        };
+        let left = timeout.map(|timeout| Millis(timeout.0.saturating_sub(task.worked.0)));
+        let deadline = left.map(|left| left.after(turn.now));
+        turn.emit(Change::TaskStarted { at, delivery, worker, deadline })?;
+        Ok(Reply::Leased { deadline })
+    }
+}

@@ -1,0 +1,211 @@
+//! Durable code in a handler waits: the worker reports its new journal entries and what it waits for, and lets
+//! go. When the waits end, the task is handed out again with its journal.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use crate::command::Reply;
+use crate::expression::Expression;
+use crate::flow::{self, NewWait, await_waits, new_waitpoint};
+use crate::history::{JournalResult, WakeOn};
+use crate::id::At;
+use crate::json::Json;
+use crate::limits;
+use crate::refusal::{Refusal, within};
+use crate::time::Millis;
+use crate::turn::Turn;
+use crate::waitpoint::{ApprovalRequest, EventFilter, Kind, ListensFor, Waitpoint};
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TaskSuspended {
+    pub at: At,
+    pub delivery: u32,
+    pub entries: Vec<JournalResult>,
+    pub waits: Vec<WaitSpec>,
+    pub wake: WakeOn,
+    pub checkpoint: Option<Json>,
+}
+
+/// A wait by its name in the journal. One that already has a waitpoint is waited for as it is.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct WaitSpec {
+    pub name: Arc<str>,
+    pub wait: WaitFor,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum WaitFor {
+    Sleep {
+        duration: Millis,
+    },
+    Instant {
+        at: Timestamp,
+    },
+    Signal {
+        signal_type: Arc<str>,
+        timeout: Option<Millis>,
+    },
+    Event {
+        event_id: Arc<str>,
+        matching: Option<String>,
+        lookback: Option<Millis>,
+        timeout: Option<Millis>,
+    },
+    /// A waitpoint with a resume URL, created before or now.
+    Call {
+        allow_get: bool,
+        timeout: Option<Millis>,
+    },
+    Approval {
+        prompt: Option<String>,
+        content: Json,
+        approvers: Vec<Arc<str>>,
+        quorum: u32,
+        timeout: Option<Millis>,
+    },
+}
+
+impl TaskSuspended {
+    pub(super) fn decide(self, turn: &mut Turn<'_>) -> Result<Reply, Refusal> {
+        let TaskSuspended { at, delivery, entries, waits, wake, checkpoint } = self;
+        turn.fence(at, delivery)?;
+        let entries = turn.new_entries(at, entries)?;
+        if let Some(checkpoint) = &checkpoint {
+            within("the checkpoint's size in bytes", checkpoint.bytes(), limits::PAYLOAD_BYTES)?;
+        }
+        if waits.is_empty() {
+            return Err(malformed("/waits", "at least one wait is needed"));
+        }
+        turn.check_room_for_waits(waits.len())?;
+        let mut known = Vec::new();
+        let mut new: Vec<(Arc<str>, NewWait)> = Vec::new();
+        for spec in waits {
+            turn.check_wait_name(&spec.name)?;
+            if entries.iter().any(|entry| entry.name == spec.name) {
+                return Err(Refusal::JournalConflict { name: spec.name.to_string() });
+            }
+            match turn.named_wait(at, &spec.name)? {
+                Some(number) => known.push(number),
+                None if new.iter().any(|(name, _)| *name == spec.name) => {}
+                None => {
+                    let wait = spec.wait.check(turn, at)?;
+                    new.push((spec.name, wait));
+                }
+            }
+        }
+        turn.record_entries(at, entries)?;
+        turn.save_checkpoint(at, checkpoint)?;
+        let opens = number_from_next(turn, at, new);
+        let awaits = known.into_iter().chain(opens.iter().map(|wait| wait.number)).collect();
+        await_waits(turn, at, opens, awaits, wake)?;
+        Ok(Reply::Done)
+    }
+}
+
+fn number_from_next(turn: &Turn<'_>, at: At, waits: Vec<(Arc<str>, NewWait)>) -> Vec<Waitpoint> {
+    let numbers = flow::next_number(turn.run)..;
+    let numbered = numbers.zip(waits);
+    numbered
+        .map(|(number, (name, wait))| Waitpoint { number, ..new_waitpoint(turn, Some(at), name, wait) })
+        .collect()
+}
+
+impl WaitFor {
+    /// What the worker asks for, as a wait that keeps the limits.
+    pub(super) fn check(self, turn: &Turn<'_>, at: At) -> Result<NewWait, Refusal> {
+        let due = |timeout: Option<Millis>| {
+            timeout.map(|timeout| turn.check_duration("/waits/timeoutMs", timeout)).transpose()
+        };
+        let new = |kind, resume_at, listens_for| NewWait { kind, resume_at, listens_for, response: None };
+        match self {
+            WaitFor::Sleep { duration } => {
+                let instant = turn.check_duration("/waits/durationMs", duration)?;
+                Ok(new(Kind::Delay, Some(instant), ListensFor::Time))
+            }
+            WaitFor::Instant { at: instant } => {
+                if instant > limits::WAIT.after(turn.now) {
+                    return Err(malformed("/waits/at", format!("more than {} from now", limits::WAIT)));
+                }
+                Ok(new(Kind::Delay, Some(instant), ListensFor::Time))
+            }
+            WaitFor::Signal { signal_type, timeout } => {
+                check_name("/waits/signalType", &signal_type)?;
+                Ok(new(Kind::Signal, due(timeout)?, ListensFor::Signal { signal_type }))
+            }
+            WaitFor::Event { event_id, matching, lookback, timeout } => {
+                check_name("/waits/eventId", &event_id)?;
+                let matching = matching.map(|source| Expression::parse(&source)).transpose();
+                let matching = matching.map_err(|error| malformed("/waits/match", error.to_string()))?;
+                let since = lookback.map_or(turn.run.created_at, |lookback| lookback.before(turn.now));
+                let mut filter = EventFilter { event_id, since, matching, bound: Default::default() };
+                filter.bind(turn.run, at);
+                Ok(new(Kind::Event, due(timeout)?, ListensFor::Event(filter)))
+            }
+            WaitFor::Call { allow_get, timeout } => {
+                Ok(new(Kind::Webhook, due(timeout)?, ListensFor::Call { allow_get }))
+            }
+            WaitFor::Approval { prompt, content, approvers, quorum, timeout } => {
+                within("the content's size in bytes", content.bytes(), limits::PAYLOAD_BYTES)?;
+                within("the number of approvers", approvers.len(), limits::APPROVERS)?;
+                let most = if approvers.is_empty() { limits::APPROVERS } else { approvers.len() };
+                if quorum == 0 || usize::try_from(quorum).is_ok_and(|quorum| quorum > most) {
+                    return Err(malformed("/waits/quorum", format!("{quorum} of {most} cannot be reached")));
+                }
+                let request = ApprovalRequest { prompt, content, approvers, quorum, decisions: Vec::new() };
+                Ok(new(Kind::Approval, due(timeout)?, ListensFor::Approval(request)))
+            }
+        }
+    }
+}
+
+fn check_name(pointer: &'static str, name: &str) -> Result<(), Refusal> {
+    if (1..=limits::NAME_CHARS).contains(&name.chars().count()) {
+        Ok(())
+    } else {
+        Err(malformed(pointer, format!("must have 1 to {} characters", limits::NAME_CHARS)))
+    }
+}
+
+fn malformed(pointer: &'static str, message: impl Into<String>) -> Refusal {
+    Refusal::Malformed { pointer, message: message.into() }
+}
+
+impl Turn<'_> {
+    pub(crate) fn check_wait_name(&self, name: &str) -> Result<(), Refusal> {
+        if name.starts_with('$') {
+            return Err(malformed("/name", "names that begin with `$` are the engine's"));
+        }
+        check_name("/name", name)
+    }
+
+    /// The waitpoint of this name, if the step's visit has one. A result of that name is a conflict.
+    pub(super) fn named_wait(&self, at: At, name: &str) -> Result<Option<u32>, Refusal> {
+        let step = self.run.step(at);
+        let wait = step.and_then(|step| step.waits.get(name).copied());
+        let journalled =
+            step.and_then(|step| step.task.as_ref()).is_some_and(|task| task.journal.contains_key(name));
+        if wait.is_none() && journalled {
+            return Err(Refusal::JournalConflict { name: name.to_owned() });
+        }
+        Ok(wait)
+    }
+
+    /// The instant a wait of this length ends; too long a wait is refused.
+    pub(super) fn check_duration(
+        &self,
+        pointer: &'static str,
+        duration: Millis,
+    ) -> Result<Timestamp, Refusal> {
+        if duration > limits::WAIT {
+            return Err(malformed(pointer, format!("{duration} is longer than {}", limits::WAIT)));
+        }
+        Ok(duration.after(self.now))
+    }
+
+    pub(super) fn check_room_for_waits(&self, more: usize) -> Result<(), Refusal> {
+        within("the number of the run's waitpoints", self.run.waitpoints().len() + more, limits::WAITPOINTS)
+    }
+}

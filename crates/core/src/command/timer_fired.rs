@@ -1,0 +1,48 @@
+//! A timer went off. Whether its instant has come is compared here, with the clock that was given (R3).
+
+use crate::command::Reply;
+use crate::flow;
+use crate::history::{Change, Failure};
+use crate::id::At;
+use crate::refusal::Refusal;
+use crate::run::Timer;
+use crate::status::WaitStatus;
+use crate::turn::Turn;
+
+pub(super) fn decide(turn: &mut Turn<'_>, timer: Timer) -> Result<Reply, Refusal> {
+    match timer {
+        Timer::Waitpoint(number) => wait_due(turn, number),
+        Timer::Attempt { at, delivery } => attempt_due(turn, at, delivery),
+        Timer::Run => run_due(turn),
+    }?;
+    Ok(Reply::Done)
+}
+
+fn wait_due(turn: &mut Turn<'_>, number: u32) -> Result<(), Refusal> {
+    let waitpoint = turn.pending(number)?;
+    let instant = waitpoint.resume_at.ok_or(Refusal::NoSuchTimer)?;
+    if !waitpoint.is_due(turn.now) {
+        return Err(Refusal::NotDue { waitpoint: turn.run.waitpoint_id(number), at: instant });
+    }
+    let status = if waitpoint.kind.ends_by_time() { WaitStatus::Completed } else { WaitStatus::TimedOut };
+    flow::resolve(turn, number, status, None)
+}
+
+fn attempt_due(turn: &mut Turn<'_>, at: At, delivery: u32) -> Result<(), Refusal> {
+    let task = turn.fence(at, delivery)?;
+    if task.deadline.is_none_or(|deadline| turn.now < deadline) {
+        return Err(Refusal::NoSuchTimer);
+    }
+    flow::recall(turn, at);
+    let failure = Failure::new("STEP_TIMED_OUT", "the attempt worked longer than its `timeoutMs`");
+    flow::fail_attempt(turn, at, failure, true, None)
+}
+
+fn run_due(turn: &mut Turn<'_>) -> Result<(), Refusal> {
+    turn.refuse_ended()?;
+    let due = turn.run.deadline.is_some_and(|deadline| turn.now >= deadline);
+    if !due || turn.run.deadline_passed {
+        return Err(Refusal::NoSuchTimer);
+    }
+    turn.emit(Change::WorkflowDeadlinePassed)
+}

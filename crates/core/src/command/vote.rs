@@ -1,0 +1,76 @@
+//! Somebody approves, rejects or edits. Who is the context's actor, never something the request says.
+
+use serde::Serialize;
+
+use crate::command::Reply;
+use crate::flow::{self, Tally};
+use crate::history::Change;
+use crate::json::Json;
+use crate::limits;
+use crate::refusal::{Refusal, within};
+use crate::status::WaitStatus;
+use crate::turn::Turn;
+use crate::waitpoint::{ApprovalRequest, Decision, ListensFor};
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Vote {
+    pub number: u32,
+    pub decision: Decision,
+    /// With `edit`: what replaces the content. Votes on what was shown before do not count for it.
+    pub edited_content: Option<Json>,
+    pub comment: Option<String>,
+}
+
+impl Vote {
+    pub(super) fn decide(self, turn: &mut Turn<'_>) -> Result<Reply, Refusal> {
+        let Vote { number, decision, edited_content, comment } = self;
+        let waitpoint = turn.open_to_others(number)?;
+        let ListensFor::Approval(request) = &waitpoint.listens_for else {
+            let (waitpoint, kind) = (turn.run.waitpoint_id(number), waitpoint.kind);
+            return Err(Refusal::WrongKind { waitpoint, kind, verb: "decided" });
+        };
+        check_voter(turn, request, decision)?;
+        check_content(decision, edited_content.as_ref(), comment.as_deref())?;
+        turn.emit(Change::ApprovalDecided { number, decision, edited_content, comment })?;
+        let waitpoint = turn.pending(number)?;
+        let ListensFor::Approval(request) = &waitpoint.listens_for else { return Ok(Reply::Done) };
+        let ((tally, approvals), quorum) = (flow::tally(request), request.quorum);
+        let resolved = match tally {
+            Tally::Open => false,
+            Tally::Approved | Tally::Rejected => {
+                let verdict = flow::verdict(request);
+                flow::resolve(turn, number, WaitStatus::Completed, Some(verdict.into()))?;
+                true
+            }
+        };
+        Ok(Reply::Voted { approvals, quorum, resolved })
+    }
+}
+
+fn check_voter(turn: &Turn<'_>, request: &ApprovalRequest, decision: Decision) -> Result<(), Refusal> {
+    let by = &turn.by;
+    if !request.approvers.is_empty() && !request.approvers.contains(&by.0) {
+        let approvers = request.approvers.iter().map(ToString::to_string).collect();
+        return Err(Refusal::NotAnApprover { by: by.clone(), approvers });
+    }
+    // An edit is a new proposal, open to everyone again.
+    if decision != Decision::Edit && request.decisions.iter().any(|vote| vote.by == *by) {
+        return Err(Refusal::AlreadyDecided { by: by.clone() });
+    }
+    Ok(())
+}
+
+fn check_content(decision: Decision, edited: Option<&Json>, comment: Option<&str>) -> Result<(), Refusal> {
+    let malformed =
+        |message: &str| Refusal::Malformed { pointer: "/editedContent", message: message.to_owned() };
+    match (decision, edited) {
+        (Decision::Edit, None) => return Err(malformed("`edit` needs the edited content")),
+        (Decision::Approve | Decision::Reject, Some(_)) => return Err(malformed("goes with `edit` only")),
+        (Decision::Edit, Some(content)) => {
+            within("the content's size in bytes", content.bytes(), limits::PAYLOAD_BYTES)?;
+        }
+        (Decision::Approve | Decision::Reject, None) => {}
+    }
+    within("the comment's length", comment.map_or(0, |text| text.chars().count()), limits::DESCRIPTION_CHARS)
+}

@@ -1,0 +1,233 @@
+//! Definitions: what a workflow's document means, checked and compiled. Everything that can be wrong with a
+//! document is found here, when it is read; a run of a [`Definition`] meets only what depends on its data.
+//!
+//! ```text
+//!   text ──read──▶ JSON ──shape──▶ document::Workflow ──compile──▶ Definition
+//!                        (fields,      ▲                 (names, order, expressions,
+//!                         types,       │                  templates, times, limits)
+//!                         ranges)    builder
+//! ```
+
+pub mod document;
+
+mod check;
+mod compile;
+mod findings;
+mod locate;
+mod read;
+mod salvage;
+mod schema;
+mod shape;
+mod validate;
+mod values;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use crate::expression::{Expression, Template};
+use crate::retry::RetryPolicy;
+use crate::time::Millis;
+use document::Workflow;
+
+pub use check::Checked;
+pub use findings::{PROBLEMS, Rejected};
+pub use locate::{Location, Locations};
+pub use schema::json_schema;
+pub use validate::Schema;
+
+/// The names that expressions give a meaning of their own: no key of `state` and no step may have them.
+pub const RESERVED_KEYS: [&str; 8] = ["input", "state", "steps", "run", "event", "item", "index", "secret"];
+
+/// As a target it ends the run, so no step may have this name.
+pub const END: &str = "end";
+
+/// A checked workflow. Immutable; runs share it.
+#[derive(Debug)]
+pub struct Definition {
+    /// The document it was made from, as it is stored and shown.
+    pub document: Workflow,
+    pub steps: Vec<Step>,
+    pub order: Order,
+    pub timeout: Option<Millis>,
+    pub output: Option<Template>,
+    pub input_schema: Option<Schema>,
+    by_name: HashMap<Arc<str>, u16>,
+}
+
+impl Definition {
+    pub fn name(&self) -> &str {
+        &self.document.name
+    }
+
+    pub fn version(&self) -> &str {
+        &self.document.version
+    }
+
+    pub fn index_of(&self, step_name: &str) -> Option<u16> {
+        self.by_name.get(step_name).copied()
+    }
+
+    pub fn step(&self, index: u16) -> &Step {
+        &self.steps[usize::from(index)]
+    }
+}
+
+/// How one step leads to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// As written, with jumps forward.
+    Sequence,
+    /// A step starts when all it is `after` are done.
+    Graph,
+}
+
+/// A checked step.
+#[derive(Debug)]
+pub struct Step {
+    pub name: Arc<str>,
+    pub when: Option<Expression>,
+    pub save_as: Option<Arc<str>>,
+    pub retry: RetryPolicy,
+    pub action: Action,
+    /// Sequence: where it goes on after this step.
+    pub next: Target,
+    /// Graph: the steps this one waits for.
+    pub after: Vec<u16>,
+    /// Graph: the steps that wait for this one, in the order written.
+    pub before: Vec<u16>,
+}
+
+/// Where a jump leads. Always further down than where it comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    Step(u16),
+    End,
+}
+
+/// What a step does.
+#[derive(Debug)]
+pub enum Action {
+    /// Work done outside the core: by a worker's handler, or by the engine itself.
+    Work(Work),
+    Wait(Until),
+    Condition {
+        expression: Expression,
+        on_true: Target,
+        on_false: Option<Target>,
+    },
+    Signal {
+        signal_type: Arc<str>,
+        deadline: Deadline,
+    },
+    Event {
+        event_id: Template,
+        matching: Option<Expression>,
+        lookback: Option<Millis>,
+        deadline: Deadline,
+    },
+    Webhook {
+        response: Option<Template>,
+        allow_get: bool,
+        deadline: Deadline,
+    },
+    Approval(Approval),
+    Respond {
+        response: Template,
+    },
+    Child {
+        definition: Arc<str>,
+        version: Option<Arc<str>>,
+        input: Template,
+        wait: bool,
+    },
+    Map(Map),
+}
+
+/// Work for an executor: a handler's task, or a call the engine makes.
+#[derive(Debug)]
+pub struct Work {
+    pub executor: Executor,
+    /// The handler of a task; the kind of call (`http`, `llm`, `notify`) otherwise.
+    pub handler: Arc<str>,
+    /// A task's settings.
+    pub config: Option<Template>,
+    /// A task's input (`None`: the run's input), or the whole request of a call.
+    pub input: Option<Template>,
+    pub timeout: Option<Millis>,
+    pub heartbeat: Option<Millis>,
+}
+
+/// Who does the work of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Executor {
+    /// A registered handler: in process, polled, or behind a URL.
+    Handler,
+    Http,
+    Llm,
+    Notify,
+}
+
+/// When a `wait` ends.
+#[derive(Debug)]
+pub enum Until {
+    For(Millis),
+    /// A template that gives a duration: text as in a document, or a number of milliseconds.
+    ForRendered(Template),
+    Instant(Timestamp),
+    /// A template that gives an RFC 3339 instant, or a number of milliseconds since 1970.
+    InstantRendered(Template),
+    Cron(Box<crate::cron::Cron>),
+}
+
+/// How long a wait may take, and what happens then.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Deadline {
+    pub timeout: Option<Millis>,
+    pub on_timeout: OnTimeout,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnTimeout {
+    Fail,
+    Continue,
+    Goto(Target),
+}
+
+#[derive(Debug)]
+pub struct Approval {
+    pub content_key: Arc<str>,
+    pub prompt: Option<Template>,
+    pub approvers: Vec<Arc<str>>,
+    pub quorum: u32,
+    pub timeout: Option<Millis>,
+    pub on_timeout: OnApprovalTimeout,
+    pub on_reject: OnTimeout,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnApprovalTimeout {
+    Fail,
+    Continue,
+    Approve,
+    Reject,
+    Goto(Target),
+}
+
+#[derive(Debug)]
+pub struct Map {
+    pub items: Items,
+    /// Its name is the map step's; it has no `when`, `after` or `next`.
+    pub step: Box<Step>,
+    pub concurrency: u32,
+    pub collect_failures: bool,
+}
+
+#[derive(Debug)]
+pub enum Items {
+    /// The list may hold templates.
+    Template(Template),
+    Expression(Expression),
+}

@@ -1,0 +1,87 @@
+//! The doors of a definition. Whichever is taken, a document goes through the same checks in the same order.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::compile::{self, Doubts};
+use super::document::Workflow;
+use super::findings::{Findings, Rejected};
+use super::{Definition, read, salvage, shape, values};
+use crate::json::Json;
+use crate::problem::Problem;
+
+/// A definition, and what is doubtful about it.
+#[derive(Debug)]
+pub struct Checked {
+    pub definition: Definition,
+    pub warnings: Vec<Problem>,
+}
+
+impl Definition {
+    pub fn from_json(text: &str) -> Result<Checked, Rejected> {
+        read::json(text).map_err(Rejected::one).and_then(Definition::from_value)
+    }
+
+    pub fn from_yaml(text: &str) -> Result<Checked, Rejected> {
+        read::yaml(text).map_err(Rejected::one).and_then(Definition::from_value)
+    }
+
+    /// JSON if it looks like JSON, else YAML.
+    pub fn from_text(text: &str) -> Result<Checked, Rejected> {
+        read::text(text).map_err(Rejected::one).and_then(Definition::from_value)
+    }
+
+    pub fn from_value(document: Value) -> Result<Checked, Rejected> {
+        if let Err(problem) = read::check_nesting(&document) {
+            read::dismantle(document);
+            return Err(Rejected::one(problem));
+        }
+        let document = Json::new(document);
+        read::check_bytes(document.bytes()).map_err(Rejected::one)?;
+        check(&document)
+    }
+}
+
+impl Workflow {
+    /// The same checks as for a document that was read.
+    pub fn check(mut self) -> Result<Checked, Rejected> {
+        let misfits = std::mem::take(&mut self.misfits);
+        let mut values = values::of(&mut self);
+        if let Some(problem) = values.iter().find_map(|value| read::check_nesting(value).err()) {
+            values.iter_mut().for_each(|value| read::dismantle(value.take()));
+            return Err(Rejected::one(problem));
+        }
+        let document = serde_json::to_value(&self).expect("a workflow is JSON");
+        let checked = Definition::from_value(document);
+        if misfits.is_empty() {
+            return checked;
+        }
+        let mut findings = Findings::default();
+        let (problems, warnings) = match checked {
+            Ok(checked) => (Vec::new(), checked.warnings),
+            Err(rejected) => (rejected.problems, rejected.warnings),
+        };
+        misfits.into_iter().chain(problems).for_each(|problem| findings.problem(|| problem));
+        warnings.into_iter().for_each(|warning| findings.warning(|| warning));
+        Err(findings.reject())
+    }
+}
+
+fn check(document: &Value) -> Result<Checked, Rejected> {
+    let mut findings = Findings::default();
+    shape::check(document, &mut findings);
+    if findings.are_good() {
+        let workflow = Workflow::deserialize(document).expect("what has the right shape can be read");
+        return match compile::compile(workflow, Doubts::default(), &mut findings) {
+            Some(definition) => Ok(findings.approve(definition)),
+            None => Err(findings.reject()),
+        };
+    }
+    // What is wrong with the well-shaped part is told at once, not after the rest is mended.
+    if let Some((workflow, doubts)) = salvage::salvage(document, findings.problems()) {
+        let of_shape = findings.problems().len();
+        compile::compile(workflow, doubts, &mut findings);
+        findings.forget_repeats(of_shape);
+    }
+    Err(findings.reject())
+}

@@ -1,0 +1,79 @@
+//! The places of a document where any JSON may stand.
+
+use serde_json::Value;
+
+use super::document::{
+    Guardrail, Http, Llm, MapStepKind, Notify, Respond, StepKind, SubWorkflow, Task, Workflow,
+};
+
+/// All of them, so that what code has built is measured before anything recurses into it.
+pub(super) fn of(workflow: &mut Workflow) -> Vec<&mut Value> {
+    let mut values = Vec::new();
+    values.extend(&mut workflow.input_schema);
+    values.extend(&mut workflow.output);
+    for step in &mut workflow.steps {
+        match &mut step.kind {
+            StepKind::Task(task) => of_task(task, &mut values),
+            StepKind::Webhook(webhook) => {
+                webhook.response_to_send.iter_mut().for_each(|reply| of_reply(reply, &mut values));
+            }
+            StepKind::Llm(llm) => of_llm(llm, &mut values),
+            StepKind::Http(http) => of_http(http, &mut values),
+            StepKind::Notify(notify) => of_notify(notify, &mut values),
+            StepKind::Respond(respond) => of_reply(respond, &mut values),
+            StepKind::Workflow(child) => of_child(child, &mut values),
+            StepKind::Map(map) => {
+                values.push(&mut map.items);
+                match &mut map.step.kind {
+                    MapStepKind::Task(task) => of_task(task, &mut values),
+                    MapStepKind::Webhook(webhook) => {
+                        webhook.response_to_send.iter_mut().for_each(|reply| of_reply(reply, &mut values));
+                    }
+                    MapStepKind::Llm(llm) => of_llm(llm, &mut values),
+                    MapStepKind::Http(http) => of_http(http, &mut values),
+                    MapStepKind::Notify(notify) => of_notify(notify, &mut values),
+                    MapStepKind::Workflow(child) => of_child(child, &mut values),
+                    MapStepKind::Wait(_) | MapStepKind::ExternalEvent(_) | MapStepKind::WaitForEvent(_) => {}
+                }
+            }
+            StepKind::Wait(_)
+            | StepKind::Condition(_)
+            | StepKind::ExternalEvent(_)
+            | StepKind::WaitForEvent(_)
+            | StepKind::Approval(_) => {}
+        }
+    }
+    values
+}
+
+fn of_task<'d>(task: &'d mut Task, values: &mut Vec<&'d mut Value>) {
+    values.extend(&mut task.config);
+    values.extend(&mut task.input);
+}
+
+fn of_llm<'d>(llm: &'d mut Llm, values: &mut Vec<&'d mut Value>) {
+    values.extend(&mut llm.output_schema);
+    values.extend(llm.tools.iter_mut().flatten().filter_map(|tool| tool.parameters.as_mut()));
+    for guardrail in llm.guardrails.iter_mut().flatten() {
+        match guardrail {
+            Guardrail::SchemaValidation { schema, .. } => values.extend(schema),
+            Guardrail::ContentSafety { .. } | Guardrail::ConfidenceThreshold { .. } => {}
+        }
+    }
+}
+
+fn of_http<'d>(http: &'d mut Http, values: &mut Vec<&'d mut Value>) {
+    values.extend(&mut http.body);
+}
+
+fn of_notify<'d>(notify: &'d mut Notify, values: &mut Vec<&'d mut Value>) {
+    values.extend(&mut notify.data);
+}
+
+fn of_reply<'d>(reply: &'d mut Respond, values: &mut Vec<&'d mut Value>) {
+    values.extend(&mut reply.body);
+}
+
+fn of_child<'d>(child: &'d mut SubWorkflow, values: &mut Vec<&'d mut Value>) {
+    values.extend(&mut child.input);
+}

@@ -1,0 +1,66 @@
+//! Idempotent doors (R14): the same key and the same body get the same answer, another body is refused. The
+//! caller loads what was remembered under the key with the run, and stores what is to be remembered in the same
+//! commit as the records.
+
+use std::hash::Hasher;
+
+use serde::{Deserialize, Serialize};
+
+use crate::command::{Command, Context, Outcome, Reply, decide};
+use crate::refusal::Refusal;
+use crate::run::Run;
+
+/// What is remembered of a request that was carried out under a key.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Remembered {
+    pub key: String,
+    pub digest: u64,
+    pub reply: Reply,
+}
+
+/// Decides a command that came with an idempotency key. A refused command is not remembered: trying it again may
+/// succeed.
+pub fn decide_once(
+    run: &mut Run,
+    command: Command,
+    context: &Context,
+    key: &str,
+    remembered: Option<&Remembered>,
+) -> Result<(Outcome, Option<Remembered>), Refusal> {
+    let digest = digest(&command);
+    match remembered {
+        Some(earlier) if earlier.digest == digest => {
+            let reply = earlier.reply.clone();
+            Ok((Outcome { records: Vec::new(), effects: Vec::new(), reply }, None))
+        }
+        Some(_) => Err(Refusal::KeyReused(key.to_owned())),
+        None => {
+            let outcome = decide(run, command, context)?;
+            let remembered = Remembered { key: key.to_owned(), digest, reply: outcome.reply.clone() };
+            Ok((outcome, Some(remembered)))
+        }
+    }
+}
+
+/// A fixed hash of what was asked: object keys are sorted, so that spelling does not matter.
+pub fn digest(request: &impl Serialize) -> u64 {
+    let body = serde_json::to_vec(request).expect("a request is JSON");
+    let mut hasher = Fnv(0xCBF2_9CE4_8422_2325);
+    hasher.write(&body);
+    hasher.finish()
+}
+
+/// FNV-1a, 64 bits: the standard library's hasher may change between releases, and these are stored.
+struct Fnv(u64);
+
+impl Hasher for Fnv {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01B3);
+        }
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}

@@ -1,0 +1,71 @@
+//! Effects: what a decision asks of the world. Values only; the engine stores those that must not be lost in the
+//! same commit as the records, and performs them after it.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::command::ChildOutcome;
+use crate::history::Parent;
+use crate::id::{At, RunId, WaitpointId};
+use crate::json::Json;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum Effect {
+    /// Hand the task out: `Run::task` says what it is. At least once; the delivery number fences the rest.
+    Dispatch {
+        at: At,
+        delivery: u32,
+    },
+    /// The task is not wanted any more; a worker that has it may stop.
+    Recall {
+        at: At,
+        delivery: u32,
+    },
+    /// Offer this wait the events that are stored already, oldest first.
+    LookBack {
+        number: u32,
+    },
+    /// Start a run; if that is impossible, say so to the parent as a failed child.
+    StartChild(Box<ChildStart>),
+    CancelChild {
+        run_id: RunId,
+    },
+    /// This run has ended and another waits for it.
+    TellParent {
+        waitpoint: WaitpointId,
+        outcome: ChildOutcome,
+    },
+    /// Answer the caller that started or resumed the run, if it still listens. Lost when it does not.
+    Respond {
+        response: Json,
+    },
+}
+
+impl Effect {
+    /// Whether it must be kept until it is done. The others are hints.
+    pub fn is_durable(&self) -> bool {
+        match self {
+            Effect::Dispatch { .. }
+            | Effect::Recall { .. }
+            | Effect::LookBack { .. }
+            | Effect::StartChild(_)
+            | Effect::CancelChild { .. }
+            | Effect::TellParent { .. } => true,
+            Effect::Respond { .. } => false,
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ChildStart {
+    pub run_id: RunId,
+    pub definition: Arc<str>,
+    /// The newest if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<Arc<str>>,
+    pub input: Json,
+    pub parent: Parent,
+}

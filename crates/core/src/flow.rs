@@ -1,0 +1,54 @@
+//! How a run goes on: which place begins next, what begins there, and what its end leads to.
+//!
+//! ```text
+//!   agenda ──▶ begin ──▶ work goes out, a wait opens, or the step is over at once
+//!      ▲                                      │
+//!      └── advance ◀── complete · skip ◀──────┴── reports, timers, signals, … (commands)
+//!                      fail ──▶ settle: the run fails, ends, waits or holds
+//! ```
+
+mod advance;
+mod approval;
+mod begin;
+mod end;
+mod finish;
+mod map;
+mod wait;
+
+pub(crate) use approval::{Tally, tally, verdict};
+pub(crate) use end::cancel_run;
+pub(crate) use finish::{Completion, complete, fail_attempt, fail_step, recall, result_state};
+pub(crate) use wait::{NewWait, await_waits, deliver_mail, new_waitpoint, next_number, resolve, start_run};
+
+use crate::history::Change;
+use crate::refusal::Refusal;
+use crate::status::RunStatus;
+use crate::turn::Turn;
+
+/// Begins everything that can begin, then brings the run's own status in line with what is left.
+pub(crate) fn settle(turn: &mut Turn<'_>) -> Result<(), Refusal> {
+    while let Some(at) = turn.agenda.pop_front() {
+        begin::begin(turn, at)?;
+    }
+    match turn.run.status {
+        RunStatus::Running | RunStatus::Waiting => {}
+        // A pause keeps what happens until it is lifted.
+        RunStatus::Pending | RunStatus::Paused => return Ok(()),
+        RunStatus::Completed | RunStatus::Failed | RunStatus::Cancelled => return Ok(()),
+    }
+    if let Some(failure) = turn.run.failure.clone() {
+        end::fail_run(turn, failure)
+    } else if turn.run.settled == turn.run.definition.steps.len() {
+        end::complete_run(turn)
+    } else if !turn.run.held.is_empty() {
+        turn.wake_run()?;
+        turn.emit(Change::WorkflowHeld)
+    } else if turn.run.running == 0 && turn.run.waiting > 0 && turn.run.status == RunStatus::Running {
+        let last = turn.run.open_waitpoints().last();
+        let (reason, resume_at) =
+            last.map(|wait| (wait.kind, wait.resume_at)).expect("a waiting step has a wait");
+        turn.emit(Change::WorkflowPaused { reason, resume_at })
+    } else {
+        Ok(())
+    }
+}

@@ -1,0 +1,124 @@
+//! What people's decisions come to.
+
+use serde_json::{Value, json};
+
+use crate::definition::{Action, Approval, OnApprovalTimeout, OnTimeout};
+use crate::flow::finish::{Completion, complete};
+use crate::flow::wait::take_way_out;
+use crate::history::StateChange;
+use crate::id::At;
+use crate::json::Json;
+use crate::refusal::Refusal;
+use crate::run::Run;
+use crate::turn::Turn;
+use crate::waitpoint::{ApprovalRequest, Decision, ListensFor};
+
+/// How the votes stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tally {
+    Open,
+    Approved,
+    Rejected,
+}
+
+/// Approved when the quorum has approved; rejected as soon as it cannot be reached any more or, where anyone may
+/// decide, with the first rejection.
+pub(crate) fn tally(request: &ApprovalRequest) -> (Tally, u32) {
+    let count = |wanted: fn(Decision) -> bool| {
+        let votes = request.decisions.iter().filter(|vote| wanted(vote.decision)).count();
+        u32::try_from(votes).unwrap_or(u32::MAX)
+    };
+    let approvals = count(|decision| match decision {
+        Decision::Approve | Decision::Edit => true,
+        Decision::Reject => false,
+    });
+    let rejections = count(|decision| decision == Decision::Reject);
+    let approvers = u32::try_from(request.approvers.len()).unwrap_or(u32::MAX);
+    let out_of_reach = approvers.saturating_sub(rejections) < request.quorum;
+    let tally = if approvals >= request.quorum {
+        Tally::Approved
+    } else if rejections > 0 && (request.approvers.is_empty() || out_of_reach) {
+        Tally::Rejected
+    } else {
+        Tally::Open
+    };
+    (tally, approvals)
+}
+
+/// What is recorded as the payload of a decided approval, and becomes the step's output.
+pub(crate) fn verdict(request: &ApprovalRequest) -> Value {
+    let edited = request.decisions.iter().any(|vote| vote.decision == Decision::Edit);
+    let decision = match tally(request).0 {
+        Tally::Rejected => "reject",
+        Tally::Approved | Tally::Open if edited => "edit",
+        Tally::Approved | Tally::Open => "approve",
+    };
+    json!({ "decision": decision, "content": request.content, "votes": request.decisions })
+}
+
+pub(super) fn decided(turn: &mut Turn<'_>, at: At, number: u32) -> Result<(), Refusal> {
+    let request = request(turn.run, number);
+    let on_reject = defined(turn.run, at).map_or(OnTimeout::Fail, |approval| approval.on_reject);
+    match request.map(|request| (tally(request).0, request.clone())) {
+        Some((Tally::Rejected, request)) => reject(turn, at, number, on_reject, verdict(&request)),
+        Some((Tally::Approved | Tally::Open, request)) => {
+            let edited = request.decisions.iter().any(|vote| vote.decision == Decision::Edit);
+            let state = match defined(turn.run, at) {
+                Some(approval) if edited => {
+                    StateChange::Set([(approval.content_key.to_string(), request.content.clone())].into())
+                }
+                Some(_) | None => StateChange::Nothing,
+            };
+            complete(turn, at, Completion { waitpoint: Some(number), state, ..Completion::default() })
+        }
+        None => Ok(()),
+    }
+}
+
+pub(super) fn timed_out(turn: &mut Turn<'_>, at: At, number: u32) -> Result<(), Refusal> {
+    let Some(approval) = defined(turn.run, at) else { return Ok(()) };
+    let (on_timeout, on_reject) = (approval.on_timeout, approval.on_reject);
+    let content = request(turn.run, number).map(|request| request.content.clone());
+    let with = |decision: &str| json!({ "timeout": true, "decision": decision, "content": content });
+    let way = match on_timeout {
+        OnApprovalTimeout::Fail => OnTimeout::Fail,
+        OnApprovalTimeout::Continue => OnTimeout::Continue,
+        OnApprovalTimeout::Goto(target) => OnTimeout::Goto(target),
+        OnApprovalTimeout::Approve => {
+            let output = Some(Json::new(with("approve")));
+            return complete(
+                turn,
+                at,
+                Completion { output, waitpoint: Some(number), ..Completion::default() },
+            );
+        }
+        OnApprovalTimeout::Reject => return reject(turn, at, number, on_reject, with("reject")),
+    };
+    let output = json!({ "timeout": true });
+    take_way_out(turn, at, number, way, output, "WAIT_TIMED_OUT", "nobody decided in time")
+}
+
+fn reject(
+    turn: &mut Turn<'_>,
+    at: At,
+    number: u32,
+    on_reject: OnTimeout,
+    output: Value,
+) -> Result<(), Refusal> {
+    take_way_out(turn, at, number, on_reject, output, "APPROVAL_REJECTED", "the approval was rejected")
+}
+
+fn request(run: &Run, number: u32) -> Option<&ApprovalRequest> {
+    match &run.waitpoint(number)?.listens_for {
+        ListensFor::Approval(request) => Some(request),
+        ListensFor::Time
+        | ListensFor::Signal { .. }
+        | ListensFor::Event(_)
+        | ListensFor::Call { .. }
+        | ListensFor::Child { .. } => None,
+    }
+}
+
+fn defined(run: &Run, at: At) -> Option<&Approval> {
+    if let Action::Approval(approval) = &run.defined(at).action { Some(approval) } else { None }
+}

@@ -1,0 +1,328 @@
+//! Beginning a place: what each kind of step does first.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde_json::{Map, Value, json};
+
+use crate::definition::{Action, Approval, Deadline, Definition, Order, Until, Work};
+use crate::effect::{ChildStart, Effect};
+use crate::expression::{EvaluationError, Expression, Template};
+use crate::flow::advance::{advance, is_not_taken};
+use crate::flow::finish::{Completion, Exit, complete, fail_step};
+use crate::flow::map;
+use crate::flow::wait::{NewWait, open_own_wait, resume};
+use crate::history::{Change, Failure, Parent};
+use crate::id::{At, RunId};
+use crate::json::Json;
+use crate::limits;
+use crate::refusal::Refusal;
+use crate::run::{Run, defined};
+use crate::scope::RunScope;
+use crate::status::{StepStatus, WaitStatus};
+use crate::time::Millis;
+use crate::turn::Turn;
+use crate::waitpoint::{ApprovalRequest, EventFilter, Kind, ListensFor, OWN_WAIT};
+
+/// Puts the steps that wait for nothing on the agenda.
+pub(crate) fn begin_roots(turn: &mut Turn<'_>) {
+    let definition = &turn.run.definition;
+    match definition.order {
+        Order::Sequence => turn.agenda.push_back(At::step(0)),
+        Order::Graph => {
+            let roots = (0..).zip(&definition.steps).filter(|(_, step)| step.after.is_empty());
+            turn.agenda.extend(roots.map(|(index, _)| At::step(index)));
+        }
+    }
+}
+
+/// Begins, or goes on with, what was put on the agenda.
+pub(crate) fn begin(turn: &mut Turn<'_>, at: At) -> Result<(), Refusal> {
+    if turn.run.failure.is_some() || turn.run.status.has_ended() {
+        return Ok(());
+    }
+    match turn.run.step_status(at) {
+        StepStatus::Pending if at.item.is_none() && is_not_taken(turn, at.step) => skip(turn, at.step),
+        StepStatus::Pending | StepStatus::Failed => begin_anew(turn, at),
+        StepStatus::Running | StepStatus::Waiting
+            if turn.run.step(at).is_some_and(|step| step.map.is_some()) =>
+        {
+            map::fill(turn, at.step)
+        }
+        StepStatus::Running | StepStatus::Waiting => resume(turn, at),
+        StepStatus::Completed | StepStatus::Skipped | StepStatus::Cancelled => Ok(()),
+    }
+}
+
+fn skip(turn: &mut Turn<'_>, step: u16) -> Result<(), Refusal> {
+    turn.emit(Change::StepSkipped { at: At::step(step) })?;
+    advance(turn, step, Exit::Next)
+}
+
+pub(crate) fn begin_anew(turn: &mut Turn<'_>, at: At) -> Result<(), Refusal> {
+    if turn.run.holds_work() {
+        return turn.emit(Change::StepHeld { at });
+    }
+    let definition = Arc::clone(&turn.run.definition);
+    // Asked once: a step that began and failed is not skipped when the run is retried.
+    if let Some(when) = &definition.step(at.step).when
+        && at.item.is_none()
+        && turn.run.step_status(at) == StepStatus::Pending
+    {
+        match when.is_true(&RunScope { run: turn.run, at }) {
+            Ok(true) => {}
+            Ok(false) => return skip(turn, at.step),
+            Err(error) => {
+                turn.wake_run()?;
+                turn.emit(Change::StepStarted { at, request: None })?;
+                return fail_step(turn, at, expression_failed(&error));
+            }
+        }
+    }
+    turn.wake_run()?;
+    act(turn, at, &definition)
+}
+
+fn act(turn: &mut Turn<'_>, at: At, definition: &Definition) -> Result<(), Refusal> {
+    let step = defined(definition, at);
+    if let Action::Work(work) = &step.action {
+        return begin_work(turn, at, work);
+    }
+    let kept_instant = kept_instant(turn.run, at);
+    turn.emit(Change::StepStarted { at, request: None })?;
+    match &step.action {
+        Action::Work(_) => Ok(()),
+        Action::Wait(until) => begin_wait(turn, at, until, kept_instant),
+        Action::Condition { expression, on_true, on_false } => {
+            match expression.is_true(&RunScope { run: turn.run, at }) {
+                Ok(result) => {
+                    let on_false = on_false.unwrap_or(step.next);
+                    let (taken, other) = if result { (*on_true, on_false) } else { (on_false, *on_true) };
+                    let other = (other != taken).then_some(other);
+                    let completion = Completion::of(json!({ "result": result }).into());
+                    complete(turn, at, Completion { exit: Exit::Branch { taken, other }, ..completion })
+                }
+                Err(error) => fail_step(turn, at, expression_failed(&error)),
+            }
+        }
+        Action::Signal { signal_type, deadline } => {
+            let listens_for = ListensFor::Signal { signal_type: Arc::clone(signal_type) };
+            let resume_at = due(turn.now, deadline);
+            open_own_wait(turn, at, NewWait { kind: Kind::Signal, resume_at, listens_for, response: None })
+        }
+        Action::Event { event_id, matching, lookback, deadline } => {
+            let filter = match event_filter(turn, at, event_id, matching.as_ref(), *lookback) {
+                Ok(filter) => filter,
+                Err(failure) => return fail_step(turn, at, failure),
+            };
+            let (resume_at, listens_for) = (due(turn.now, deadline), ListensFor::Event(filter));
+            open_own_wait(turn, at, NewWait { kind: Kind::Event, resume_at, listens_for, response: None })
+        }
+        Action::Webhook { response, allow_get, deadline } => {
+            let response = match response.as_ref().map(|response| render(turn.run, at, response)).transpose()
+            {
+                Ok(response) => response,
+                Err(error) => return fail_step(turn, at, expression_failed(&error)),
+            };
+            let listens_for = ListensFor::Call { allow_get: *allow_get };
+            let resume_at = due(turn.now, deadline);
+            open_own_wait(turn, at, NewWait { kind: Kind::Webhook, resume_at, listens_for, response })
+        }
+        Action::Approval(approval) => begin_approval(turn, at, approval),
+        Action::Respond { response } => match render(turn.run, at, response) {
+            Ok(response) => {
+                turn.effect(Effect::Respond { response: response.clone() });
+                complete(turn, at, Completion::of(response))
+            }
+            Err(error) => fail_step(turn, at, expression_failed(&error)),
+        },
+        Action::Child { .. } => start_child(turn, at),
+        Action::Map(map) => map::begin(turn, at.step, map),
+    }
+}
+
+/// A sleep that was stopped because another step failed keeps its instant when the run is retried.
+fn kept_instant(run: &Run, at: At) -> Option<Timestamp> {
+    let state = run.step(at)?;
+    let wait = run.waitpoint(*state.waits.get(OWN_WAIT)?)?;
+    let stopped = state.status == StepStatus::Failed && wait.status == WaitStatus::Cancelled;
+    let by_another = state.error.as_ref()?.code.as_ref() == super::end::RUN_FAILED;
+    wait.resume_at.filter(|_| stopped && by_another && wait.kind == Kind::Delay)
+}
+
+fn begin_work(turn: &mut Turn<'_>, at: At, work: &Work) -> Result<(), Refusal> {
+    match request(turn.run, at, work) {
+        Ok(request) => {
+            turn.emit(Change::StepStarted { at, request })?;
+            dispatch(turn, at);
+            Ok(())
+        }
+        Err(error) => {
+            turn.emit(Change::StepStarted { at, request: None })?;
+            fail_step(turn, at, expression_failed(&error))
+        }
+    }
+}
+
+pub(crate) fn dispatch(turn: &mut Turn<'_>, at: At) {
+    let delivery = turn.run.step(at).and_then(|step| step.task.as_ref()).map_or(0, |task| task.delivery);
+    turn.effect(Effect::Dispatch { at, delivery });
+}
+
+/// What the executor is asked, where it depends on the run's data; the rest is in the definition.
+fn request(run: &Run, at: At, work: &Work) -> Result<Option<Json>, EvaluationError> {
+    let parts = [("config", &work.config), ("input", &work.input)];
+    let mut rendered = Map::new();
+    for (key, template) in parts {
+        if let Some(template) = template
+            && template.as_constant().is_none()
+        {
+            rendered.insert(key.to_owned(), Value::clone(&*render(run, at, template)?));
+        }
+    }
+    Ok((!rendered.is_empty()).then(|| Json::new(Value::Object(rendered))))
+}
+
+fn render(run: &Run, at: At, template: &Template) -> Result<Json, EvaluationError> {
+    match template.as_constant() {
+        Some(constant) => Ok(constant.clone()),
+        None => template.render(&RunScope { run, at }),
+    }
+}
+
+fn begin_wait(turn: &mut Turn<'_>, at: At, until: &Until, kept: Option<Timestamp>) -> Result<(), Refusal> {
+    let instant = kept.map_or_else(|| instant(turn.run, at, until, turn.now), Ok);
+    match instant {
+        Err(failure) => fail_step(turn, at, failure),
+        Ok(instant) if instant <= turn.now => complete(turn, at, Completion::default()),
+        Ok(instant) if instant > limits::WAIT.after(turn.now) => {
+            let message = format!("{instant} is more than {} from now", limits::WAIT);
+            fail_step(turn, at, Failure::new("WAIT_TOO_LONG", message))
+        }
+        Ok(instant) => {
+            let (kind, resume_at, listens_for) = (Kind::Delay, Some(instant), ListensFor::Time);
+            open_own_wait(turn, at, NewWait { kind, resume_at, listens_for, response: None })
+        }
+    }
+}
+
+fn instant(run: &Run, at: At, until: &Until, now: Timestamp) -> Result<Timestamp, Failure> {
+    match until {
+        Until::For(length) => Ok(length.after(now)),
+        Until::Instant(instant) => Ok(*instant),
+        Until::ForRendered(template) => {
+            let value = render(run, at, template).map_err(|error| expression_failed(&error))?;
+            let length = match (&*value, value.as_u64()) {
+                (Value::String(text), _) => Millis::parse(text).ok(),
+                (_, ms) => ms.map(Millis),
+            };
+            let bad = || bad_time(&value, "a duration such as `30s`, or a number of milliseconds");
+            length.map(|length| length.after(now)).ok_or_else(bad)
+        }
+        Until::InstantRendered(template) => {
+            let value = render(run, at, template).map_err(|error| expression_failed(&error))?;
+            let instant = match (&*value, value.as_i64()) {
+                (Value::String(text), _) => text.parse().ok(),
+                (_, ms) => ms.and_then(|ms| Timestamp::from_millisecond(ms).ok()),
+            };
+            instant.ok_or_else(|| bad_time(&value, "an RFC 3339 instant, or milliseconds since 1970"))
+        }
+        Until::Cron(cron) => cron
+            .next_after(now)
+            .ok_or_else(|| Failure::new("BAD_TIME", format!("`{}` never comes again", cron.line()))),
+    }
+}
+
+fn bad_time(value: &Value, expected: &str) -> Failure {
+    let shown: String = value.to_string().chars().take(100).collect();
+    Failure::new("BAD_TIME", format!("the template gave {shown}; expected {expected}"))
+}
+
+fn due(now: Timestamp, deadline: &Deadline) -> Option<Timestamp> {
+    deadline.timeout.map(|timeout| timeout.after(now))
+}
+
+fn event_filter(
+    turn: &Turn<'_>,
+    at: At,
+    event_id: &Template,
+    matching: Option<&Expression>,
+    lookback: Option<Millis>,
+) -> Result<EventFilter, Failure> {
+    let event_id = render(turn.run, at, event_id).map_err(|error| expression_failed(&error))?;
+    let named = event_id.as_str().filter(|id| (1..=limits::NAME_CHARS).contains(&id.chars().count()));
+    let Some(event_id) = named else {
+        let message = format!("the event id must be a text of 1 to {} characters", limits::NAME_CHARS);
+        return Err(Failure::new("BAD_EVENT_ID", message));
+    };
+    let since = lookback.map_or(turn.run.created_at, |lookback| lookback.before(turn.now));
+    let mut filter = EventFilter {
+        event_id: event_id.into(),
+        since,
+        matching: matching.cloned(),
+        bound: Default::default(),
+    };
+    filter.bind(turn.run, at);
+    Ok(filter)
+}
+
+fn begin_approval(turn: &mut Turn<'_>, at: At, approval: &Approval) -> Result<(), Refusal> {
+    let Some(content) = turn.run.state.get(&*approval.content_key).cloned() else {
+        let message =
+            format!("`state.{}` is what should be approved, and it is not there", approval.content_key);
+        return fail_step(turn, at, Failure::new("APPROVAL_CONTENT_MISSING", message));
+    };
+    let prompt = match approval.prompt.as_ref().map(|prompt| render(turn.run, at, prompt)).transpose() {
+        Ok(prompt) => prompt.and_then(|prompt| prompt.as_str().map(str::to_owned)),
+        Err(error) => return fail_step(turn, at, expression_failed(&error)),
+    };
+    let listens_for = ListensFor::Approval(ApprovalRequest {
+        prompt,
+        content,
+        approvers: approval.approvers.clone(),
+        quorum: approval.quorum,
+        decisions: Vec::new(),
+    });
+    let resume_at = approval.timeout.map(|timeout| timeout.after(turn.now));
+    open_own_wait(turn, at, NewWait { kind: Kind::Approval, resume_at, listens_for, response: None })
+}
+
+/// Another attempt at a child that failed.
+pub(crate) fn start_child_again(turn: &mut Turn<'_>, at: At) -> Result<(), Refusal> {
+    turn.emit(Change::StepResumed { at })?;
+    start_child(turn, at)
+}
+
+fn start_child(turn: &mut Turn<'_>, at: At) -> Result<(), Refusal> {
+    let workflow = Arc::clone(&turn.run.definition);
+    let Action::Child { definition, version, input, wait } = &defined(&workflow, at).action else {
+        return Ok(());
+    };
+    let depth = turn.run.parent.map_or(0, |parent| parent.depth) + 1;
+    if depth > limits::CHILD_DEPTH {
+        let message = format!("runs start runs {depth} deep, over the limit of {}", limits::CHILD_DEPTH);
+        return fail_step(turn, at, Failure::new("TOO_DEEP", message));
+    }
+    let input = match render(turn.run, at, input) {
+        Ok(input) => input,
+        Err(error) => return fail_step(turn, at, expression_failed(&error)),
+    };
+    let run_id = RunId::new(turn.now, turn.random.draw_u128());
+    let parent = Parent {
+        run_id: turn.run.id,
+        waitpoint: wait.then(|| turn.run.waitpoint_id(super::wait::next_number(turn.run))),
+        depth,
+    };
+    let (definition, version) = (Arc::clone(definition), version.clone());
+    turn.effect(Effect::StartChild(Box::new(ChildStart { run_id, definition, version, input, parent })));
+    if *wait {
+        let listens_for = ListensFor::Child { run_id };
+        open_own_wait(turn, at, NewWait { kind: Kind::Child, resume_at: None, listens_for, response: None })
+    } else {
+        complete(turn, at, Completion::of(json!({ "runId": run_id }).into()))
+    }
+}
+
+pub(crate) fn expression_failed(error: &EvaluationError) -> Failure {
+    Failure::new("EXPRESSION_FAILED", error.to_string())
+}

@@ -1,0 +1,139 @@
+//! The end of a run: completed, failed or cancelled; nothing of it is left open.
+
+use serde_json::{Map, Value};
+
+use crate::command::ChildOutcome;
+use crate::definition::{Action, Order};
+use crate::effect::Effect;
+use crate::expression::EvaluationError;
+use crate::flow::begin::expression_failed;
+use crate::flow::finish::recall;
+use crate::flow::wait::{cancel_open_waits, cancel_wait};
+use crate::history::{Change, Failure};
+use crate::id::At;
+use crate::json::Json;
+use crate::refusal::Refusal;
+use crate::run::Run;
+use crate::scope::RunScope;
+use crate::status::StepStatus;
+use crate::turn::Turn;
+
+/// The code of steps that were stopped because another one failed.
+pub(crate) const RUN_FAILED: &str = "RUN_FAILED";
+
+pub(crate) fn complete_run(turn: &mut Turn<'_>) -> Result<(), Refusal> {
+    match output(turn.run) {
+        Ok(output) => {
+            turn.wake_run()?;
+            turn.emit(Change::WorkflowCompleted { output: output.clone() })?;
+            tell_parent(turn, ChildOutcome::Completed { output });
+            Ok(())
+        }
+        Err(error) => fail_run(turn, expression_failed(&error)),
+    }
+}
+
+/// What the definition says; else, in a sequence, the output of the last step that has one; in a graph, that of
+/// its one last step, or of all of them by name.
+fn output(run: &Run) -> Result<Json, EvaluationError> {
+    let of_step = |step: u16| run.step(At::step(step)).and_then(|step| step.output.clone());
+    let definition = &run.definition;
+    if let Some(template) = &definition.output {
+        return template.render(&RunScope { run, at: At::step(0) });
+    }
+    match definition.order {
+        Order::Sequence => Ok(run.last_output.and_then(of_step).unwrap_or_else(Json::null)),
+        Order::Graph => {
+            let leaves: Vec<u16> = (0..)
+                .zip(&definition.steps)
+                .filter(|(_, step)| step.before.is_empty() && produces(&step.action))
+                .map(|(index, _)| index)
+                .collect();
+            if let [leaf] = leaves.as_slice() {
+                return Ok(of_step(*leaf).unwrap_or_else(Json::null));
+            }
+            let named = leaves.into_iter().filter_map(|leaf| {
+                Some((definition.step(leaf).name.to_string(), Value::clone(&*of_step(leaf)?)))
+            });
+            Ok(Json::new(Value::Object(named.collect::<Map<_, _>>())))
+        }
+    }
+}
+
+/// Whether a step's output can be the run's.
+pub(crate) fn produces(action: &Action) -> bool {
+    match action {
+        Action::Condition { .. } | Action::Respond { .. } => false,
+        Action::Work(_)
+        | Action::Wait(_)
+        | Action::Signal { .. }
+        | Action::Event { .. }
+        | Action::Webhook { .. }
+        | Action::Approval(_)
+        | Action::Child { .. }
+        | Action::Map(_) => true,
+    }
+}
+
+/// Fails the run; whatever else was under way is stopped, so that a retry can take it up again.
+pub(crate) fn fail_run(turn: &mut Turn<'_>, failure: Failure) -> Result<(), Refusal> {
+    let because = match &failure.step {
+        Some(step) => format!("stopped because step `{step}` failed"),
+        None => format!("stopped because the run failed: {}", failure.message),
+    };
+    turn.wake_run()?;
+    for at in active(turn.run) {
+        stop(turn, at)?;
+        turn.emit(Change::StepFailed { at, error: Failure::new(RUN_FAILED, because.clone()) })?;
+    }
+    cancel_the_rest(turn)?;
+    turn.emit(Change::WorkflowFailed { error: failure.clone() })?;
+    tell_parent(turn, ChildOutcome::Failed { error: failure });
+    Ok(())
+}
+
+pub(crate) fn cancel_run(turn: &mut Turn<'_>, reason: Option<String>) -> Result<(), Refusal> {
+    for at in active(turn.run) {
+        stop(turn, at)?;
+        turn.emit(Change::StepCancelled { at })?;
+    }
+    cancel_the_rest(turn)?;
+    turn.emit(Change::WorkflowCancelled { reason })?;
+    tell_parent(turn, ChildOutcome::Cancelled);
+    Ok(())
+}
+
+/// Items before the map they belong to.
+fn active(run: &Run) -> Vec<At> {
+    let mut active: Vec<At> =
+        run.places().filter(|(_, step)| step.status.is_active()).map(|(at, _)| at).collect();
+    active.sort_by_key(|at| (at.step, at.item.is_none(), at.item));
+    active
+}
+
+pub(crate) fn stop(turn: &mut Turn<'_>, at: At) -> Result<(), Refusal> {
+    recall(turn, at);
+    cancel_open_waits(turn, at)
+}
+
+/// Waits that belong to no step that is under way: a delayed start.
+fn cancel_the_rest(turn: &mut Turn<'_>) -> Result<(), Refusal> {
+    let rest: Vec<u32> = turn.run.open.iter().copied().collect();
+    rest.into_iter().try_for_each(|number| cancel_wait(turn, number))
+}
+
+fn tell_parent(turn: &mut Turn<'_>, outcome: ChildOutcome) {
+    if let Some(waitpoint) = turn.run.parent.and_then(|parent| parent.waitpoint) {
+        turn.effect(Effect::TellParent { waitpoint, outcome });
+    }
+}
+
+/// Stops the items of a map that are still under way.
+pub(crate) fn stop_items(turn: &mut Turn<'_>, step: u16, because: &str) -> Result<(), Refusal> {
+    for at in active(turn.run).into_iter().filter(|at| at.step == step && at.item.is_some()) {
+        debug_assert_ne!(turn.run.step_status(at), StepStatus::Completed);
+        stop(turn, at)?;
+        turn.emit(Change::StepFailed { at, error: Failure::new(RUN_FAILED, because) })?;
+    }
+    Ok(())
+}

@@ -1,0 +1,181 @@
+//! The end of a place: completed, failed with another attempt to come, or failed for good.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::definition::{Action, Executor, RESERVED_KEYS, Target};
+use crate::effect::Effect;
+use crate::flow::advance::{advance, bars};
+use crate::flow::map;
+use crate::flow::wait::{NewWait, cancel_open_waits, new_waitpoint};
+use crate::history::{Change, Failure, StateChange};
+use crate::id::At;
+use crate::json::Json;
+use crate::limits;
+use crate::refusal::Refusal;
+use crate::run::Run;
+use crate::time::Millis;
+use crate::turn::Turn;
+use crate::waitpoint::{Kind, ListensFor};
+
+/// How a step leads on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Exit {
+    #[default]
+    Next,
+    /// A condition took one way and not the other.
+    Branch { taken: Target, other: Option<Target> },
+    /// A timeout or a rejection leads elsewhere.
+    Goto(Target),
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Completion {
+    pub(crate) output: Option<Json>,
+    /// The wait the step was resumed from; its payload is the output if there is no other.
+    pub(crate) waitpoint: Option<u32>,
+    pub(crate) state: StateChange,
+    pub(crate) exit: Exit,
+}
+
+impl Completion {
+    pub(crate) fn of(output: Json) -> Completion {
+        Completion { output: Some(output), ..Completion::default() }
+    }
+}
+
+pub(crate) fn complete(turn: &mut Turn<'_>, at: At, completion: Completion) -> Result<(), Refusal> {
+    cancel_open_waits(turn, at)?;
+    let Completion { output, waitpoint, state, exit } = completion;
+    let bars = if at.item.is_none() { bars(&turn.run.definition, at.step, exit) } else { Vec::new() };
+    turn.emit(Change::StepCompleted { at, output, waitpoint, state, bars })?;
+    match at.item {
+        Some(_) => map::item_ended(turn, at),
+        None => advance(turn, at.step, exit),
+    }
+}
+
+/// An attempt failed: backs off for another, or fails the step.
+pub(crate) fn fail_attempt(
+    turn: &mut Turn<'_>,
+    at: At,
+    failure: Failure,
+    retryable: bool,
+    retry_after: Option<Millis>,
+) -> Result<(), Refusal> {
+    let policy = turn.run.defined(at).retry;
+    let attempt = turn.run.step(at).map_or(1, |step| step.attempt);
+    if !retryable || attempt >= policy.max_attempts {
+        return fail_step(turn, at, failure);
+    }
+    let drawn = turn.random.draw();
+    let backoff = retry_after.unwrap_or_else(|| policy.backoff_after(attempt, drawn)).min(limits::WAIT);
+    let wait = NewWait {
+        kind: Kind::Retry,
+        resume_at: Some(backoff.after(turn.now)),
+        listens_for: ListensFor::Time,
+        response: None,
+    };
+    let opens = new_waitpoint(turn, Some(at), format!("$retry-{attempt}").into(), wait);
+    turn.emit(Change::StepRetrying { at, attempt, error: failure, opens })
+}
+
+/// The step failed for good: its item's map, or the run, fails with it.
+pub(crate) fn fail_step(turn: &mut Turn<'_>, at: At, failure: Failure) -> Result<(), Refusal> {
+    cancel_open_waits(turn, at)?;
+    turn.emit(Change::StepFailed { at, error: failure })?;
+    match at.item {
+        Some(_) => map::item_ended(turn, at),
+        None => Ok(()),
+    }
+}
+
+/// Takes the place's work back from whoever has it.
+pub(crate) fn recall(turn: &mut Turn<'_>, at: At) {
+    if let Some(task) = turn.run.step(at).and_then(|step| step.task.as_ref())
+        && task.out
+    {
+        let delivery = task.delivery;
+        turn.effect(Effect::Recall { at, delivery });
+    }
+}
+
+/// What a result does to `state`: merged or stored as the step's kind and its `saveAs` say.
+pub(crate) fn result_state(
+    run: &Run,
+    at: At,
+    output: Option<&Json>,
+    updates: Option<BTreeMap<String, Json>>,
+) -> Result<StateChange, Failure> {
+    if at.item.is_some() {
+        return Ok(StateChange::Nothing);
+    }
+    let step = run.definition.step(at.step);
+    let save_as = step.save_as.as_ref();
+    let change = match (updates, output, save_as) {
+        (Some(updates), _, Some(key)) => {
+            let all = updates.iter().map(|(key, value)| (key.clone(), Value::clone(value))).collect();
+            StateChange::Set(BTreeMap::from([(key.to_string(), Json::new(Value::Object(all)))]))
+        }
+        (Some(updates), _, None) => StateChange::Set(updates),
+        (None, Some(_), Some(key)) => StateChange::OutputAs(Arc::clone(key)),
+        (None, Some(output), None) if merges_output(&step.action) => {
+            if output.is_object() {
+                StateChange::MergeOutput
+            } else {
+                StateChange::OutputAs(Arc::clone(&step.name))
+            }
+        }
+        (None, _, _) => StateChange::Nothing,
+    };
+    check_state(run, &change, output)?;
+    Ok(change)
+}
+
+/// A signal's payload and a model's answer go into `state` without being asked for.
+fn merges_output(action: &Action) -> bool {
+    match action {
+        Action::Signal { .. } => true,
+        Action::Work(work) => work.executor == Executor::Llm,
+        Action::Wait(_)
+        | Action::Condition { .. }
+        | Action::Event { .. }
+        | Action::Webhook { .. }
+        | Action::Approval(_)
+        | Action::Respond { .. }
+        | Action::Child { .. }
+        | Action::Map(_) => false,
+    }
+}
+
+fn check_state(run: &Run, change: &StateChange, output: Option<&Json>) -> Result<(), Failure> {
+    let keys: Vec<&str> = match change {
+        StateChange::Nothing => Vec::new(),
+        StateChange::MergeOutput => output
+            .and_then(|output| output.as_object())
+            .into_iter()
+            .flatten()
+            .map(|(key, _)| key.as_str())
+            .collect(),
+        // `saveAs` was checked with the definition.
+        StateChange::OutputAs(_) => Vec::new(),
+        StateChange::Set(values) => values.keys().map(String::as_str).collect(),
+    };
+    if let Some(key) = keys.into_iter().find(|key| RESERVED_KEYS.contains(key)) {
+        let message = format!("`{key}` is reserved and cannot be a key of `state`");
+        return Err(Failure::new("RESERVED_KEY", message));
+    }
+    let added = match change {
+        StateChange::Nothing => 0,
+        StateChange::MergeOutput | StateChange::OutputAs(_) => output.map_or(0, Json::bytes),
+        StateChange::Set(values) => values.iter().map(|(key, value)| key.len() + value.bytes()).sum(),
+    };
+    // Counted as if nothing were replaced: a little strict near the limit, and never a walk over the state.
+    if run.state_bytes + added > limits::STATE_BYTES {
+        let message = format!("`state` would grow beyond {} bytes", limits::STATE_BYTES);
+        return Err(Failure::new("STATE_TOO_LARGE", message));
+    }
+    Ok(())
+}

@@ -1,0 +1,335 @@
+//! Waits: opening them, resolving them, and the one place where "go on" is decided.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde_json::json;
+
+use crate::command::ChildOutcome;
+use crate::definition::{Action, OnTimeout};
+use crate::effect::Effect;
+use crate::flow::approval;
+use crate::flow::begin::{begin_roots, dispatch, start_child_again};
+use crate::flow::end::cancel_run;
+use crate::flow::finish::{Completion, Exit, complete, fail_attempt, fail_step, result_state};
+use crate::history::{Change, Failure, WakeOn};
+use crate::id::At;
+use crate::json::Json;
+use crate::refusal::Refusal;
+use crate::run::Run;
+use crate::status::{StepStatus, WaitStatus};
+use crate::turn::Turn;
+use crate::waitpoint::{Kind, ListensFor, OWN_WAIT, Waitpoint};
+
+pub(crate) struct NewWait {
+    pub(crate) kind: Kind,
+    pub(crate) resume_at: Option<Timestamp>,
+    pub(crate) listens_for: ListensFor,
+    pub(crate) response: Option<Json>,
+}
+
+/// The number the next waitpoint will have.
+pub(crate) fn next_number(run: &Run) -> u32 {
+    u32::try_from(run.waitpoints().len() + 1).expect("fewer than limits::WAITPOINTS")
+}
+
+pub(crate) fn new_waitpoint(turn: &Turn<'_>, at: Option<At>, name: Arc<str>, wait: NewWait) -> Waitpoint {
+    Waitpoint {
+        number: next_number(turn.run),
+        at,
+        name,
+        kind: wait.kind,
+        status: WaitStatus::Pending,
+        created_at: turn.now,
+        resume_at: wait.resume_at,
+        listens_for: wait.listens_for,
+        response_to_send: wait.response,
+        resume_payload: None,
+        resolved_by: None,
+        resolved_at: None,
+    }
+}
+
+/// The step waits, as its kind is to wait. If its waitpoint was completed before it began, it goes on at once.
+pub(crate) fn open_own_wait(turn: &mut Turn<'_>, at: At, wait: NewWait) -> Result<(), Refusal> {
+    let kind = wait.kind;
+    // A child that is tried again waits under another name.
+    let attempt = turn.run.step(at).map_or(1, |step| step.attempt);
+    let name: Arc<str> = if attempt > 1 { format!("{OWN_WAIT}-{attempt}").into() } else { OWN_WAIT.into() };
+    let early = turn.run.step(at).and_then(|step| step.waits.get(&name).copied());
+    if let Some(number) = early {
+        return await_waits(turn, at, Vec::new(), vec![number], WakeOn::All);
+    }
+    let opens = new_waitpoint(turn, Some(at), name, wait);
+    let number = opens.number;
+    if let Some(response) = opens.response_to_send.clone() {
+        turn.effect(Effect::Respond { response });
+    }
+    await_waits(turn, at, vec![opens], vec![number], WakeOn::All)?;
+    if kind == Kind::Approval { turn.emit(Change::ApprovalRequested { number }) } else { Ok(()) }
+}
+
+/// The step waits for these; signals and calls that came before are taken at once.
+pub(crate) fn await_waits(
+    turn: &mut Turn<'_>,
+    at: At,
+    opens: Vec<Waitpoint>,
+    mut awaits: Vec<u32>,
+    wake: WakeOn,
+) -> Result<(), Refusal> {
+    awaits.sort_unstable();
+    awaits.dedup();
+    let opened: Vec<u32> = opens.iter().map(|wait| wait.number).collect();
+    turn.emit(Change::StepWaiting { at, opens, awaits, wake })?;
+    for number in opened {
+        look_for_early_ones(turn, number)?;
+    }
+    go_on_if_over(turn, at)
+}
+
+/// What came before the wait (R5): signals in the mailbox now, stored events after the commit.
+fn look_for_early_ones(turn: &mut Turn<'_>, number: u32) -> Result<(), Refusal> {
+    let Some(waitpoint) = turn.run.waitpoint(number) else { return Ok(()) };
+    match &waitpoint.listens_for {
+        ListensFor::Signal { signal_type } => {
+            let signal_type = Arc::clone(signal_type);
+            deliver_mail(turn, &signal_type).map(|_| ())
+        }
+        ListensFor::Event(_) => {
+            turn.effect(Effect::LookBack { number });
+            Ok(())
+        }
+        ListensFor::Time | ListensFor::Call { .. } | ListensFor::Approval(_) | ListensFor::Child { .. } => {
+            Ok(())
+        }
+    }
+}
+
+/// Hands the oldest kept signal to the wait that has waited longest, until one of them runs out. A wait whose time
+/// is over takes none.
+pub(crate) fn deliver_mail(turn: &mut Turn<'_>, signal_type: &str) -> Result<Option<u32>, Refusal> {
+    let mut last = None;
+    loop {
+        let signal = turn.run.mailbox.get(signal_type).and_then(|kept| kept.front()).map(|signal| signal.id);
+        let listeners = turn.run.listeners.get(signal_type).into_iter().flatten().copied();
+        let takes = |number: &u32| turn.run.waitpoint(*number).is_some_and(|wait| !wait.is_due(turn.now));
+        let (Some(signal), Some(number)) = (signal, listeners.into_iter().find(takes)) else {
+            return Ok(last);
+        };
+        last = Some(number);
+        let change = Change::WaitResolved {
+            number,
+            status: WaitStatus::Completed,
+            payload: None,
+            signal: Some(signal),
+        };
+        turn.emit(change)?;
+        go_on(turn, number)?;
+    }
+}
+
+/// Resolves a pending waitpoint and goes on from it. The caller has checked that it is pending.
+pub(crate) fn resolve(
+    turn: &mut Turn<'_>,
+    number: u32,
+    status: WaitStatus,
+    payload: Option<Json>,
+) -> Result<(), Refusal> {
+    end_wait(turn, number, status, payload)?;
+    go_on(turn, number)
+}
+
+/// Cancels a pending waitpoint without going on.
+pub(crate) fn cancel_wait(turn: &mut Turn<'_>, number: u32) -> Result<(), Refusal> {
+    end_wait(turn, number, WaitStatus::Cancelled, None)
+}
+
+/// A child that nobody waits for any more is cancelled too.
+fn end_wait(
+    turn: &mut Turn<'_>,
+    number: u32,
+    status: WaitStatus,
+    payload: Option<Json>,
+) -> Result<(), Refusal> {
+    let listens_for = turn.run.waitpoint(number).map(|wait| &wait.listens_for);
+    if let Some(ListensFor::Child { run_id }) = listens_for
+        && status != WaitStatus::Completed
+    {
+        let run_id = *run_id;
+        turn.effect(Effect::CancelChild { run_id });
+    }
+    turn.emit(Change::WaitResolved { number, status, payload, signal: None })
+}
+
+/// Cancels what a place still waits for.
+pub(crate) fn cancel_open_waits(turn: &mut Turn<'_>, at: At) -> Result<(), Refusal> {
+    let waits = turn.run.step(at).into_iter().flat_map(|step| step.waits.values().copied());
+    let open: Vec<u32> = waits.filter(|number| turn.run.open.contains(number)).collect();
+    open.into_iter().try_for_each(|number| cancel_wait(turn, number))
+}
+
+fn go_on(turn: &mut Turn<'_>, number: u32) -> Result<(), Refusal> {
+    let Some(waitpoint) = turn.run.waitpoint(number) else { return Ok(()) };
+    match (waitpoint.at, waitpoint.status) {
+        (Some(at), _) => go_on_if_over(turn, at),
+        (None, WaitStatus::Cancelled) => cancel_run(turn, Some("its delayed start was cancelled".to_owned())),
+        (None, WaitStatus::Completed | WaitStatus::TimedOut) => start_run(turn),
+        (None, WaitStatus::Pending) => Ok(()),
+    }
+}
+
+pub(crate) fn start_run(turn: &mut Turn<'_>) -> Result<(), Refusal> {
+    let deadline = turn.run.definition.timeout.map(|timeout| timeout.after(turn.now));
+    turn.emit(Change::WorkflowStarted { deadline })?;
+    begin_roots(turn);
+    Ok(())
+}
+
+/// If the place waits, and what it waits for is over, it goes on; otherwise a resolved waitpoint just is (R5c).
+pub(crate) fn go_on_if_over(turn: &mut Turn<'_>, at: At) -> Result<(), Refusal> {
+    let Some(awaiting) = turn.run.step(at).and_then(|step| step.awaiting.as_ref()) else { return Ok(()) };
+    if !awaiting.is_over() {
+        return Ok(());
+    }
+    let awaiting = awaiting.clone();
+    if awaiting.wake == WakeOn::Any {
+        let losers = awaiting.waits.iter().copied().filter(|number| turn.run.open.contains(number));
+        for loser in losers.collect::<Vec<_>>() {
+            cancel_wait(turn, loser)?;
+        }
+    }
+    let number = awaiting.waits[0];
+    let waitpoint = turn.run.waitpoint(number).expect("a place awaits waitpoints of its run");
+    let (kind, status) = (waitpoint.kind, waitpoint.status);
+    if kind == Kind::Retry && status == WaitStatus::Cancelled {
+        let given_up = turn.run.step(at).and_then(|step| step.error.clone());
+        let failure = given_up.unwrap_or_else(wait_cancelled);
+        fail_step(turn, at, failure)
+    } else if kind == Kind::Retry || matches!(turn.run.defined(at).action, Action::Work(_)) {
+        resume(turn, at)
+    } else {
+        own_wait_over(turn, at, number)
+    }
+}
+
+/// Hands a task out again, or tries a child again; kept back while the run is paused.
+pub(crate) fn resume(turn: &mut Turn<'_>, at: At) -> Result<(), Refusal> {
+    let waits = turn.run.step(at).is_some_and(|step| step.awaiting.as_ref().is_some_and(|it| it.is_over()));
+    if !waits || turn.run.failure.is_some() {
+        return Ok(());
+    }
+    if turn.run.holds_work() {
+        return if turn.run.held.contains(&at) { Ok(()) } else { turn.emit(Change::StepHeld { at }) };
+    }
+    turn.wake_run()?;
+    if matches!(turn.run.defined(at).action, Action::Work(_)) {
+        turn.emit(Change::StepResumed { at })?;
+        dispatch(turn, at);
+        Ok(())
+    } else {
+        start_child_again(turn, at)
+    }
+}
+
+/// The wait that the step is for has ended.
+fn own_wait_over(turn: &mut Turn<'_>, at: At, number: u32) -> Result<(), Refusal> {
+    let waitpoint = turn.run.waitpoint(number).expect("a step awaits waitpoints of its run");
+    let (kind, status, payload) = (waitpoint.kind, waitpoint.status, waitpoint.resume_payload.clone());
+    match status {
+        WaitStatus::Pending => Ok(()),
+        WaitStatus::Cancelled => fail_step(turn, at, wait_cancelled()),
+        WaitStatus::TimedOut => timed_out(turn, at, number),
+        WaitStatus::Completed => match kind {
+            Kind::Approval => approval::decided(turn, at, number),
+            Kind::Child => child_ended(turn, at, number, payload.as_ref()),
+            Kind::Delay | Kind::Webhook | Kind::Signal | Kind::Event | Kind::Pause | Kind::Retry => {
+                match result_state(turn.run, at, payload.as_ref(), None) {
+                    Ok(state) => complete(
+                        turn,
+                        at,
+                        Completion { waitpoint: Some(number), state, ..Completion::default() },
+                    ),
+                    Err(failure) => fail_step(turn, at, failure),
+                }
+            }
+        },
+    }
+}
+
+/// Nothing came in time: an outcome, not a failure to retry (R6).
+fn timed_out(turn: &mut Turn<'_>, at: At, number: u32) -> Result<(), Refusal> {
+    let on_timeout = match &turn.run.defined(at).action {
+        Action::Signal { deadline, .. }
+        | Action::Event { deadline, .. }
+        | Action::Webhook { deadline, .. } => deadline.on_timeout,
+        Action::Approval(_) => return approval::timed_out(turn, at, number),
+        Action::Work(_)
+        | Action::Wait(_)
+        | Action::Condition { .. }
+        | Action::Respond { .. }
+        | Action::Child { .. }
+        | Action::Map(_) => OnTimeout::Fail,
+    };
+    take_way_out(
+        turn,
+        at,
+        number,
+        on_timeout,
+        json!({ "timeout": true }),
+        "WAIT_TIMED_OUT",
+        "nothing came in time",
+    )
+}
+
+/// Fails, goes on or jumps, as the definition says for what did not come to pass.
+pub(crate) fn take_way_out(
+    turn: &mut Turn<'_>,
+    at: At,
+    number: u32,
+    way: OnTimeout,
+    output: serde_json::Value,
+    code: &str,
+    message: &str,
+) -> Result<(), Refusal> {
+    let exit = match way {
+        OnTimeout::Fail => return fail_step(turn, at, Failure::new(code, message)),
+        OnTimeout::Continue => Exit::Next,
+        OnTimeout::Goto(target) => Exit::Goto(target),
+    };
+    let (output, waitpoint) = (Some(output.into()), Some(number));
+    complete(turn, at, Completion { output, waitpoint, exit, ..Completion::default() })
+}
+
+fn child_ended(turn: &mut Turn<'_>, at: At, number: u32, payload: Option<&Json>) -> Result<(), Refusal> {
+    let outcome = payload.and_then(|payload| serde_json::from_value(serde_json::Value::clone(payload)).ok());
+    let failure = match outcome {
+        Some(ChildOutcome::Completed { output }) => {
+            return match result_state(turn.run, at, Some(&output), None) {
+                Ok(state) => {
+                    let (output, waitpoint) = (Some(output), Some(number));
+                    complete(turn, at, Completion { output, waitpoint, state, ..Completion::default() })
+                }
+                Err(failure) => fail_step(turn, at, failure),
+            };
+        }
+        Some(ChildOutcome::Failed { error }) => {
+            Failure::new("CHILD_FAILED", format!("the child run failed: {}: {}", error.code, error.message))
+        }
+        Some(ChildOutcome::Cancelled) => {
+            return fail_step(turn, at, Failure::new("CHILD_CANCELLED", "the child run was cancelled"));
+        }
+        None => {
+            return fail_step(turn, at, Failure::new("CHILD_FAILED", "the child run ended without a result"));
+        }
+    };
+    // Through RUNNING, so that the failure of this attempt is like any other's.
+    if turn.run.step_status(at) == StepStatus::Waiting {
+        turn.wake_run()?;
+        turn.emit(Change::StepResumed { at })?;
+    }
+    fail_attempt(turn, at, failure, true, None)
+}
+
+fn wait_cancelled() -> Failure {
+    Failure::new("WAIT_CANCELLED", "what the step waited for was cancelled")
+}

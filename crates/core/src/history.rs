@@ -1,0 +1,322 @@
+//! History: append-only, one record a transition. A run is what replaying its history gives, so a [`Change`]
+//! carries everything its fold needs and the fold looks at nothing else.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::id::{At, OccurrenceId, RunId, WaitpointId};
+use crate::json::Json;
+use crate::status::WaitStatus;
+use crate::waitpoint::{Actor, Decision, Kind, Waitpoint};
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Record {
+    /// Counted from 1 without gaps; also the version of the run after it.
+    pub seq: u64,
+    #[serde(rename = "time")]
+    pub at: Timestamp,
+    /// Who or what caused it.
+    pub by: Actor,
+    #[serde(flatten)]
+    pub change: Change,
+}
+
+/// What can happen to a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "SCREAMING_SNAKE_CASE", rename_all_fields = "camelCase")]
+pub enum Change {
+    WorkflowCreated(Box<Creation>),
+    /// PENDING → RUNNING.
+    WorkflowStarted {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        deadline: Option<Timestamp>,
+    },
+    /// RUNNING → WAITING: nothing in it runs, something waits. The reason is the wait begun last.
+    WorkflowPaused {
+        reason: Kind,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        resume_at: Option<Timestamp>,
+    },
+    /// WAITING → RUNNING.
+    WorkflowResumed,
+    /// Someone asked for a pause; it takes effect at the next step boundary.
+    WorkflowPauseRequested,
+    /// RUNNING → PAUSED.
+    WorkflowHeld,
+    /// PAUSED → RUNNING, or a request that had not taken effect is withdrawn.
+    WorkflowUnpaused,
+    /// The run's time is over; it fails, at once or, if it is paused, when it is unpaused.
+    WorkflowDeadlinePassed,
+    WorkflowCompleted {
+        output: Json,
+    },
+    WorkflowFailed {
+        error: Failure,
+    },
+    WorkflowCancelled {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+    /// FAILED → RUNNING.
+    WorkflowRetried {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        deadline: Option<Timestamp>,
+    },
+
+    /// PENDING or FAILED → RUNNING: a visit begins.
+    StepStarted {
+        at: At,
+        /// What was rendered for the executor, where it depends on the run's data.
+        #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "crate::json::present")]
+        request: Option<Json>,
+    },
+    /// RUNNING → WAITING, for all or any of `awaits`.
+    StepWaiting {
+        at: At,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        opens: Vec<Waitpoint>,
+        awaits: Vec<u32>,
+        wake: WakeOn,
+    },
+    /// WAITING → RUNNING: its waits are over; a task is handed out again.
+    StepResumed {
+        at: At,
+    },
+    /// RUNNING → WAITING: an attempt failed and another follows.
+    StepRetrying {
+        at: At,
+        attempt: u32,
+        error: Failure,
+        opens: Waitpoint,
+    },
+    /// Work that would begin or go on is kept for the unpause.
+    StepHeld {
+        at: At,
+    },
+    StepCompleted {
+        at: At,
+        /// Absent where the output is the payload of `waitpoint`.
+        #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "crate::json::present")]
+        output: Option<Json>,
+        /// The wait the step was resumed from.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        waitpoint: Option<u32>,
+        #[serde(default, skip_serializing_if = "StateChange::is_nothing")]
+        state: StateChange,
+        /// Graph: the steps after this one that are not taken.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        bars: Vec<u16>,
+    },
+    StepFailed {
+        at: At,
+        error: Failure,
+    },
+    StepSkipped {
+        at: At,
+    },
+    StepCancelled {
+        at: At,
+    },
+    MapStarted {
+        at: At,
+        items: Json,
+    },
+
+    /// A worker took the task.
+    TaskStarted {
+        at: At,
+        delivery: u32,
+        worker: Arc<str>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        deadline: Option<Timestamp>,
+    },
+    /// The step stays RUNNING; the worker let go until the pause ends.
+    TaskPaused {
+        at: At,
+        opens: Waitpoint,
+    },
+    /// A worker's lease ended without a report; the same attempt is handed out again.
+    TaskRedelivered {
+        at: At,
+        /// Whether it counts towards the leases an attempt may lose.
+        counted: bool,
+    },
+    JournalRecorded {
+        at: At,
+        entries: Vec<JournalResult>,
+    },
+    CheckpointSaved {
+        at: At,
+        checkpoint: Json,
+    },
+
+    /// A waitpoint that nothing waits for yet.
+    WaitCreated {
+        opens: Waitpoint,
+    },
+    WaitResolved {
+        number: u32,
+        status: WaitStatus,
+        /// Absent where the payload is the signal taken from the mailbox.
+        #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "crate::json::present")]
+        payload: Option<Json>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        signal: Option<u64>,
+    },
+    WaitRescheduled {
+        number: u32,
+        resume_at: Timestamp,
+    },
+    SignalReceived {
+        id: u64,
+        signal_type: Arc<str>,
+        payload: Json,
+    },
+    EventMatched {
+        number: u32,
+        occurrence: OccurrenceId,
+    },
+    ApprovalRequested {
+        number: u32,
+    },
+    ApprovalDecided {
+        number: u32,
+        decision: Decision,
+        #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "crate::json::present")]
+        edited_content: Option<Json>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        comment: Option<String>,
+    },
+}
+
+impl Change {
+    /// The name it has in a history, as `type`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Change::WorkflowCreated(_) => "WORKFLOW_CREATED",
+            Change::WorkflowStarted { .. } => "WORKFLOW_STARTED",
+            Change::WorkflowPaused { .. } => "WORKFLOW_PAUSED",
+            Change::WorkflowResumed => "WORKFLOW_RESUMED",
+            Change::WorkflowPauseRequested => "WORKFLOW_PAUSE_REQUESTED",
+            Change::WorkflowHeld => "WORKFLOW_HELD",
+            Change::WorkflowUnpaused => "WORKFLOW_UNPAUSED",
+            Change::WorkflowDeadlinePassed => "WORKFLOW_DEADLINE_PASSED",
+            Change::WorkflowCompleted { .. } => "WORKFLOW_COMPLETED",
+            Change::WorkflowFailed { .. } => "WORKFLOW_FAILED",
+            Change::WorkflowCancelled { .. } => "WORKFLOW_CANCELLED",
+            Change::WorkflowRetried { .. } => "WORKFLOW_RETRIED",
+            Change::StepStarted { .. } => "STEP_STARTED",
+            Change::StepWaiting { .. } => "STEP_WAITING",
+            Change::StepResumed { .. } => "STEP_RESUMED",
+            Change::StepRetrying { .. } => "STEP_RETRYING",
+            Change::StepHeld { .. } => "STEP_HELD",
+            Change::StepCompleted { .. } => "STEP_COMPLETED",
+            Change::StepFailed { .. } => "STEP_FAILED",
+            Change::StepSkipped { .. } => "STEP_SKIPPED",
+            Change::StepCancelled { .. } => "STEP_CANCELLED",
+            Change::MapStarted { .. } => "MAP_STARTED",
+            Change::TaskStarted { .. } => "TASK_STARTED",
+            Change::TaskPaused { .. } => "TASK_PAUSED",
+            Change::TaskRedelivered { .. } => "TASK_REDELIVERED",
+            Change::JournalRecorded { .. } => "JOURNAL_RECORDED",
+            Change::CheckpointSaved { .. } => "CHECKPOINT_SAVED",
+            Change::WaitCreated { .. } => "WAIT_CREATED",
+            Change::WaitResolved { .. } => "WAIT_RESOLVED",
+            Change::WaitRescheduled { .. } => "WAIT_RESCHEDULED",
+            Change::SignalReceived { .. } => "SIGNAL_RECEIVED",
+            Change::EventMatched { .. } => "EVENT_MATCHED",
+            Change::ApprovalRequested { .. } => "APPROVAL_REQUESTED",
+            Change::ApprovalDecided { .. } => "APPROVAL_DECIDED",
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Creation {
+    pub run_id: RunId,
+    pub definition: DefinitionRef,
+    pub input: Json,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<Arc<str>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<Parent>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct DefinitionRef {
+    pub name: Arc<str>,
+    pub version: Arc<str>,
+}
+
+/// The wait of another run that this run ends by ending.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Parent {
+    /// `None` when the parent does not wait.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waitpoint: Option<WaitpointId>,
+    pub run_id: RunId,
+    /// How many runs started runs to get here.
+    pub depth: u32,
+}
+
+/// Why a step or a run failed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Failure {
+    /// Stable where it is the engine's (`WAIT_TIMED_OUT`); a worker may give its own.
+    pub code: Arc<str>,
+    pub message: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<Arc<str>>,
+}
+
+impl Failure {
+    pub fn new(code: &str, message: impl Into<String>) -> Failure {
+        Failure { code: code.into(), message: message.into(), step: None }
+    }
+}
+
+/// When a step with several waits goes on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WakeOn {
+    /// When all have ended.
+    #[default]
+    All,
+    /// When the first has ended; the others are cancelled.
+    Any,
+    /// When any has ended; the others stay open.
+    Each,
+}
+
+/// How a step's result changes `state`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StateChange {
+    #[default]
+    Nothing,
+    /// The output, an object, is merged shallowly.
+    MergeOutput,
+    /// The output is stored under a key.
+    OutputAs(Arc<str>),
+    Set(BTreeMap<String, Json>),
+}
+
+impl StateChange {
+    fn is_nothing(&self) -> bool {
+        *self == StateChange::Nothing
+    }
+}
+
+/// A named result in a task's journal.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct JournalResult {
+    pub name: Arc<str>,
+    pub result: Json,
+}

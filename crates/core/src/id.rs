@@ -1,0 +1,261 @@
+//! Public ids. A run's id is a UUIDv7 in base32; a waitpoint's and a task's id begin with their run's, so that
+//! either leads to its run without an index.
+
+use std::fmt;
+use std::str::FromStr;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// `run_…`: a UUIDv7, so that ids sort by time of creation.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RunId(pub u128);
+
+/// `wp_…_7`: the seventh waitpoint of its run.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct WaitpointId {
+    pub run: RunId,
+    pub number: u32,
+}
+
+/// `evt_…`: one occurrence of an event, as distinct from the event id that its sender and its waiters name.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct OccurrenceId(pub u128);
+
+/// `task_…_3` or `task_…_3_14`: a step of a run, or one item of a map step.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TaskId {
+    pub run: RunId,
+    pub at: At,
+}
+
+/// A place in a run where work is done: a step by its index in the definition or, in a `map`, one item of it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct At {
+    pub step: u16,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub item: Option<u32>,
+}
+
+impl At {
+    pub const fn step(step: u16) -> At {
+        At { step, item: None }
+    }
+
+    pub const fn item(step: u16, item: u32) -> At {
+        At { step, item: Some(item) }
+    }
+}
+
+impl fmt::Debug for At {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.item {
+            None => write!(f, "#{}", self.step),
+            Some(item) => write!(f, "#{}[{item}]", self.step),
+        }
+    }
+}
+
+/// A UUIDv7 of the instant and 74 of the given bits.
+fn uuid_v7(now: Timestamp, random: u128) -> u128 {
+    let ms = u128::try_from(now.as_millisecond()).unwrap_or(0) & ((1 << 48) - 1);
+    let high = (random >> 62) & ((1 << 12) - 1);
+    let low = random & ((1 << 62) - 1);
+    ms << 80 | 7 << 76 | high << 64 | 2 << 62 | low
+}
+
+impl OccurrenceId {
+    pub fn new(now: Timestamp, random: u128) -> OccurrenceId {
+        OccurrenceId(uuid_v7(now, random))
+    }
+}
+
+impl RunId {
+    pub fn new(now: Timestamp, random: u128) -> RunId {
+        RunId(uuid_v7(now, random))
+    }
+
+    pub fn waitpoint(self, number: u32) -> WaitpointId {
+        WaitpointId { run: self, number }
+    }
+
+    pub fn task(self, at: At) -> TaskId {
+        TaskId { run: self, at }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{given}` is not an id of the form {form}")]
+pub struct BadId {
+    given: String,
+    form: &'static str,
+}
+
+/// Crockford's alphabet in lower case: no `i`, `l`, `o`, `u`.
+const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+const BASE32_CHARS: usize = 26;
+
+fn encode(id: u128, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    for place in (0..BASE32_CHARS).rev() {
+        let digit = (id >> (place * 5)) & 31;
+        fmt::Write::write_char(f, char::from(ALPHABET[digit as usize]))?;
+    }
+    Ok(())
+}
+
+fn decode(text: &str) -> Option<u128> {
+    // The first of 26 digits holds the top 3 of 128 bits.
+    if text.len() != BASE32_CHARS || text.as_bytes()[0] > b'7' {
+        return None;
+    }
+    text.bytes().try_fold(0_u128, |id, byte| {
+        let digit = ALPHABET.iter().position(|known| *known == byte)?;
+        Some(id << 5 | digit as u128)
+    })
+}
+
+impl fmt::Display for RunId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("run_")?;
+        encode(self.0, f)
+    }
+}
+
+impl fmt::Display for OccurrenceId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("evt_")?;
+        encode(self.0, f)
+    }
+}
+
+impl fmt::Display for WaitpointId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("wp_")?;
+        encode(self.run.0, f)?;
+        write!(f, "_{}", self.number)
+    }
+}
+
+impl fmt::Display for TaskId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("task_")?;
+        encode(self.run.0, f)?;
+        write!(f, "_{}", self.at.step)?;
+        self.at.item.map_or(Ok(()), |item| write!(f, "_{item}"))
+    }
+}
+
+impl FromStr for RunId {
+    type Err = BadId;
+
+    fn from_str(text: &str) -> Result<RunId, BadId> {
+        text.strip_prefix("run_")
+            .and_then(decode)
+            .map(RunId)
+            .ok_or_else(|| BadId { given: text.chars().take(64).collect(), form: "run_…" })
+    }
+}
+
+impl FromStr for OccurrenceId {
+    type Err = BadId;
+
+    fn from_str(text: &str) -> Result<OccurrenceId, BadId> {
+        text.strip_prefix("evt_")
+            .and_then(decode)
+            .map(OccurrenceId)
+            .ok_or_else(|| BadId { given: text.chars().take(64).collect(), form: "evt_…" })
+    }
+}
+
+impl FromStr for WaitpointId {
+    type Err = BadId;
+
+    fn from_str(text: &str) -> Result<WaitpointId, BadId> {
+        let parse = || {
+            let (run, number) = text.strip_prefix("wp_")?.split_once('_')?;
+            Some(WaitpointId { run: RunId(decode(run)?), number: canonical(number)? })
+        };
+        parse().ok_or_else(|| BadId { given: text.chars().take(64).collect(), form: "wp_…_1" })
+    }
+}
+
+impl FromStr for TaskId {
+    type Err = BadId;
+
+    fn from_str(text: &str) -> Result<TaskId, BadId> {
+        let parse = || {
+            let mut parts = text.strip_prefix("task_")?.split('_');
+            let run = RunId(decode(parts.next()?)?);
+            let step = canonical(parts.next()?)?;
+            let item = parts.next().map(|item| canonical(item).ok_or(())).transpose().ok()?;
+            parts.next().is_none().then_some(TaskId { run, at: At { step, item } })
+        };
+        parse().ok_or_else(|| BadId { given: text.chars().take(64).collect(), form: "task_…_0" })
+    }
+}
+
+/// A number written in the one way we write it, so that an id has a single spelling.
+fn canonical<N: FromStr + ToString>(text: &str) -> Option<N> {
+    text.parse::<N>().ok().filter(|number| number.to_string() == text)
+}
+
+macro_rules! as_text {
+    ($($id:ty),*) => {$(
+        impl fmt::Debug for $id {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Display::fmt(self, f)
+            }
+        }
+
+        impl Serialize for $id {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $id {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+            }
+        }
+    )*};
+}
+
+as_text!(RunId, OccurrenceId, WaitpointId, TaskId);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_read_back_as_they_are_shown() {
+        let run = RunId::new(Timestamp::UNIX_EPOCH, u128::MAX);
+        assert_eq!(run.to_string().parse(), Ok(run));
+        let waitpoint = run.waitpoint(7);
+        assert_eq!(waitpoint.to_string().parse(), Ok(waitpoint));
+        for task in [run.task(At::step(3)), run.task(At::item(3, 14))] {
+            assert_eq!(task.to_string().parse(), Ok(task));
+        }
+    }
+
+    #[test]
+    fn an_id_has_one_spelling() {
+        let run = RunId(0).to_string();
+        for other in
+            ["", "run_", "run_0", &run.to_uppercase(), &format!("{run}0"), "run_z0000000000000000000000000"]
+        {
+            assert!(other.parse::<RunId>().is_err(), "{other}");
+        }
+        let body = run.trim_start_matches("run_");
+        assert!(format!("wp_{body}_01").parse::<WaitpointId>().is_err());
+        assert!(format!("wp_{body}_+1").parse::<WaitpointId>().is_err());
+        assert!(format!("task_{body}_1_2_3").parse::<TaskId>().is_err());
+    }
+
+    #[test]
+    fn ids_sort_by_the_time_of_creation() {
+        let early = RunId::new(Timestamp::from_millisecond(1_000).unwrap(), u128::MAX);
+        let late = RunId::new(Timestamp::from_millisecond(1_001).unwrap(), 0);
+        assert!(early < late && early.to_string() < late.to_string());
+    }
+}

@@ -1,0 +1,38 @@
+//! What abide decides. Given a run, a command and the time, this crate says what happens: no clock, no threads,
+//! no I/O, no SQL. The same inputs give the same records, on any machine, for ever.
+//!
+//! ```text
+//!   definition::Definition      what a workflow's document means, checked when it is read
+//!          │
+//!   command::start(..) ──▶ run::Run ◀──apply── history::Record      a run is what its history gives
+//!          │                  │
+//!   command::decide(run, command, context) ──▶ Outcome { records, effects, reply } or refusal::Refusal
+//! ```
+//!
+//! Every pause is a [`waitpoint::Waitpoint`]; [`waiting_for::waiting_for`] says what each open one waits for.
+
+pub mod apply;
+pub mod builder;
+pub mod command;
+pub mod cron;
+pub mod definition;
+pub mod door;
+pub mod effect;
+pub mod expression;
+mod flow;
+pub mod history;
+pub mod id;
+pub mod json;
+pub mod limits;
+pub mod problem;
+pub mod random;
+pub mod refusal;
+pub mod retry;
+pub mod run;
+mod scope;
+pub mod status;
+pub mod task;
+pub mod time;
+mod turn;
+pub mod waiting_for;
+pub mod waitpoint;

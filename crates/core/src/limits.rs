@@ -1,0 +1,49 @@
+//! Every limit of the core, by name. What is hit says so with the name and both figures (R16).
+
+use crate::time::Millis;
+
+/// One payload: an input, an output, a signal, an event, a checkpoint, a journal entry.
+pub const PAYLOAD_BYTES: usize = 1024 * 1024;
+/// All of a run's `state` together.
+pub const STATE_BYTES: usize = 4 * 1024 * 1024;
+/// A definition's document.
+pub const DEFINITION_BYTES: usize = 4 * 1024 * 1024;
+/// Nesting of objects and arrays in anything that is read.
+pub const NESTING: usize = 100;
+
+pub const WORKFLOW_NAME_CHARS: usize = 200;
+pub const VERSION_CHARS: usize = 50;
+pub const DESCRIPTION_CHARS: usize = 1000;
+pub const STEP_NAME_CHARS: usize = 100;
+/// A handler, a signal type, an event id, a journal entry's name, a tag.
+pub const NAME_CHARS: usize = 200;
+pub const STEPS: usize = 1000;
+pub const TAGS: usize = 20;
+
+/// An expression's source. Evaluation is linear in it, and the parser recurses at most `EXPRESSION_DEPTH` deep.
+pub const EXPRESSION_BYTES: usize = 4 * 1024;
+pub const EXPRESSION_DEPTH: usize = 64;
+
+pub const WAIT: Millis = Millis::from_days(365);
+/// Longer waits are allowed, with a warning: people often mean hours when they write this much.
+pub const WAIT_WITHOUT_WARNING: Millis = Millis::from_days(30);
+
+pub const RETRY_ATTEMPTS: u32 = 20;
+pub const BACKOFF_MS: u64 = 100;
+pub const BACKOFF_MULTIPLIER: f64 = 10.0;
+
+/// Leases lost by one attempt before that attempt counts as failed: a task that kills its worker must not be
+/// handed out for ever, and a worker that was merely restarted must not cost an attempt.
+pub const LOST_LEASES: u32 = 3;
+
+/// Signals that arrived before anything waited for them, per run.
+pub const MAILBOX: usize = 1000;
+/// Waitpoints a run may ever have.
+pub const WAITPOINTS: usize = 100_000;
+/// Journal entries of one task.
+pub const JOURNAL_ENTRIES: usize = 10_000;
+pub const MAP_ITEMS: usize = 10_000;
+pub const MAP_CONCURRENCY: u32 = 10_000;
+pub const APPROVERS: usize = 100;
+/// Runs that start runs that start runs …
+pub const CHILD_DEPTH: u32 = 32;

@@ -1,0 +1,376 @@
+//! A run: its definition, and a snapshot of what has happened to it. Only [`apply`](crate::apply) changes the
+//! snapshot, so a run is always what replaying its history gives.
+//!
+//! The snapshot is sparse: steps that have not begun take no room, and the counters that say whether something
+//! runs, waits or is left are kept up to date, so that no decision walks the whole run.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::ops::Deref;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::definition::{Action, Definition, Step};
+use crate::history::{DefinitionRef, Failure, Parent, WakeOn};
+use crate::id::{At, OccurrenceId, RunId, WaitpointId};
+use crate::json::Json;
+use crate::status::{RunStatus, StepStatus};
+use crate::time::Millis;
+use crate::waitpoint::{Actor, Waitpoint};
+
+/// A run in memory. Reads like its [`Snapshot`].
+#[derive(Clone, Debug)]
+pub struct Run {
+    pub definition: Arc<Definition>,
+    pub(crate) snapshot: Snapshot,
+}
+
+impl Deref for Run {
+    type Target = Snapshot;
+
+    fn deref(&self) -> &Snapshot {
+        &self.snapshot
+    }
+}
+
+impl Run {
+    /// A run as it was stored.
+    pub fn restore(definition: Arc<Definition>, snapshot: Snapshot) -> Run {
+        Run { definition, snapshot }
+    }
+
+    pub fn snapshot(&self) -> &Snapshot {
+        &self.snapshot
+    }
+
+    pub fn waitpoint_id(&self, number: u32) -> WaitpointId {
+        self.id.waitpoint(number)
+    }
+
+    /// The step as defined; an item's is the step inside its map.
+    pub fn defined(&self, at: At) -> &Step {
+        defined(&self.definition, at)
+    }
+
+    /// The step's name; an item's ends in its index: `send[3]`.
+    pub fn step_name(&self, at: At) -> String {
+        let name = &self.definition.step(at.step).name;
+        match at.item {
+            None => name.to_string(),
+            Some(item) => format!("{name}[{item}]"),
+        }
+    }
+
+    /// The reverse of [`Run::step_name`].
+    pub fn find_step(&self, name: &str) -> Option<At> {
+        if let Some(step) = self.definition.index_of(name) {
+            return Some(At::step(step));
+        }
+        let (name, item) = name.strip_suffix(']')?.rsplit_once('[')?;
+        let at = At::item(self.definition.index_of(name)?, item.parse().ok()?);
+        let map = self.steps.get(&at.step)?.map.as_ref()?;
+        (at.item? < map.len()).then_some(at)
+    }
+
+    /// How far a step is, begun or not.
+    pub fn step_status(&self, at: At) -> StepStatus {
+        let status = self.step(at).map_or(StepStatus::Pending, |step| step.status);
+        if status == StepStatus::Pending && self.status == RunStatus::Cancelled {
+            StepStatus::Cancelled
+        } else {
+            status
+        }
+    }
+
+    /// The timers that must go off for this run, whatever else happens.
+    pub fn timers(&self) -> Vec<(Timestamp, Timer)> {
+        if self.status.has_ended() {
+            return Vec::new();
+        }
+        let waits = self
+            .open
+            .iter()
+            .filter_map(|number| Some((self.waitpoint(*number)?.resume_at?, Timer::Waitpoint(*number))));
+        let attempts = self.places().filter_map(|(at, step)| {
+            let task = step.task.as_ref()?;
+            Some((task.deadline?, Timer::Attempt { at, delivery: task.delivery }))
+        });
+        let run = self.deadline.filter(|_| !self.deadline_passed).map(|at| (at, Timer::Run));
+        waits.chain(attempts).chain(run).collect()
+    }
+}
+
+/// The step a place belongs to; an item's is the step inside its map.
+pub(crate) fn defined(definition: &Definition, at: At) -> &Step {
+    let step = definition.step(at.step);
+    if let Action::Map(map) = &step.action
+        && at.item.is_some()
+    {
+        &map.step
+    } else {
+        step
+    }
+}
+
+/// Something that must be looked at when its instant has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Timer {
+    /// Before the timer of an EVENT wait fires, the engine offers the wait what is stored, so that an event that was
+    /// received in time is not missed because it was delivered late.
+    Waitpoint(u32),
+    /// The time one attempt of a task may work.
+    Attempt { at: At, delivery: u32 },
+    /// The time the whole run may take.
+    Run,
+}
+
+/// Everything about a run but its definition; what a store keeps.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Snapshot {
+    pub id: RunId,
+    pub definition_ref: DefinitionRef,
+    /// Records in the history so far: the version that a commit compares and sets.
+    pub seq: u64,
+    pub status: RunStatus,
+    pub input: Json,
+    pub state: BTreeMap<String, Json>,
+    pub(crate) state_bytes: usize,
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "crate::json::present")]
+    pub output: Option<Json>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<Failure>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<Arc<str>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<Parent>,
+    pub created_by: Actor,
+    pub created_at: Timestamp,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_at: Option<Timestamp>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<Timestamp>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<Timestamp>,
+    #[serde(default)]
+    pub(crate) deadline_passed: bool,
+
+    /// Steps that something has happened to.
+    pub(crate) steps: BTreeMap<u16, StepState>,
+    /// By number, from 1.
+    pub(crate) waitpoints: Vec<Waitpoint>,
+    /// The pending ones.
+    pub(crate) open: BTreeSet<u32>,
+    /// The pending ones that wait for a signal, by its type.
+    pub(crate) listeners: BTreeMap<Arc<str>, BTreeSet<u32>>,
+    pub(crate) mailbox: BTreeMap<Arc<str>, VecDeque<Signal>>,
+    pub(crate) signals_received: u64,
+    pub(crate) signals_kept: usize,
+    /// Occurrences of events that a wait of this run has taken.
+    pub(crate) consumed: BTreeSet<OccurrenceId>,
+
+    /// How many places are RUNNING, and how many WAITING. A map counts by its items.
+    pub(crate) running: u32,
+    pub(crate) waiting: u32,
+    /// How many steps are settled.
+    pub(crate) settled: usize,
+    /// A pause is asked for, or in effect.
+    pub pausing: bool,
+    /// Work kept for the unpause.
+    pub(crate) held: BTreeSet<At>,
+    /// Why the run will fail as soon as it may.
+    pub(crate) failure: Option<Failure>,
+    /// The step whose output is the run's, if the definition names none.
+    pub(crate) last_output: Option<u16>,
+}
+
+impl Snapshot {
+    pub fn waitpoint(&self, number: u32) -> Option<&Waitpoint> {
+        self.waitpoints.get(usize::try_from(number).ok()?.checked_sub(1)?)
+    }
+
+    pub fn waitpoints(&self) -> &[Waitpoint] {
+        &self.waitpoints
+    }
+
+    /// The pending waitpoints, oldest first.
+    pub fn open_waitpoints(&self) -> impl Iterator<Item = &Waitpoint> {
+        self.open.iter().filter_map(|number| self.waitpoint(*number))
+    }
+
+    pub fn step(&self, at: At) -> Option<&StepState> {
+        let step = self.steps.get(&at.step)?;
+        match at.item {
+            None => Some(step),
+            Some(item) => step.map.as_ref()?.items.get(&item),
+        }
+    }
+
+    /// Everywhere something has happened: steps, and items of maps.
+    pub fn places(&self) -> impl Iterator<Item = (At, &StepState)> {
+        self.steps.iter().flat_map(|(index, step)| {
+            let items = step.map.iter().flat_map(|map| &map.items);
+            std::iter::once((At::step(*index), step))
+                .chain(items.map(|(item, state)| (At::item(*index, *item), state)))
+        })
+    }
+
+    /// The item a place of a map works on.
+    pub fn item(&self, at: At) -> Option<&Value> {
+        let map = self.steps.get(&at.step)?.map.as_ref()?;
+        map.list.get(usize::try_from(at.item?).ok()?)
+    }
+
+    /// Signals that came before anything waited for them.
+    pub fn mailbox(&self) -> impl Iterator<Item = &Signal> {
+        self.mailbox.values().flatten()
+    }
+
+    pub fn has_consumed(&self, occurrence: OccurrenceId) -> bool {
+        self.consumed.contains(&occurrence)
+    }
+
+    /// New work is kept back: a pause is asked for or in effect.
+    pub(crate) fn holds_work(&self) -> bool {
+        self.pausing
+    }
+}
+
+/// How far one place of a run is: a step, or an item of a map.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StepState {
+    pub status: StepStatus,
+    /// How often it has begun: more than once when a failed run is retried.
+    pub visit: u32,
+    /// Of this visit, from 1.
+    pub attempt: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_at: Option<Timestamp>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<Timestamp>,
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "crate::json::present")]
+    pub output: Option<Json>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<Failure>,
+    /// This visit's waitpoints by name, also those completed before it began.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub waits: BTreeMap<Arc<str>, u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) awaiting: Option<Awaiting>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<Box<TaskState>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub map: Option<Box<MapState>>,
+    /// Graph: how many of the steps it is `after` are settled, and how many of those are not skipped.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(crate) settled_before: u16,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(crate) taken_before: u16,
+    /// Graph: a step before it went another way.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) barred: bool,
+}
+
+fn is_zero(count: &u16) -> bool {
+    *count == 0
+}
+
+/// What a place waits for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Awaiting {
+    /// In ascending order.
+    pub(crate) waits: Vec<u32>,
+    pub(crate) pending: u32,
+    pub(crate) wake: WakeOn,
+}
+
+impl Awaiting {
+    pub(crate) fn is_over(&self) -> bool {
+        match self.wake {
+            WakeOn::All => self.pending == 0,
+            WakeOn::Any | WakeOn::Each => usize::try_from(self.pending) != Ok(self.waits.len()),
+        }
+    }
+}
+
+/// The part of a place that is worked on outside: by a worker or an executor of the engine.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskState {
+    /// How often it has been handed out. The number is the fence: a report for an older one is refused.
+    pub delivery: u32,
+    /// Handed out, or ready to be.
+    pub out: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worker: Option<Arc<str>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) taken_at: Option<Timestamp>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<Timestamp>,
+    /// Time this attempt has worked in earlier deliveries; waiting does not count.
+    pub(crate) worked: Millis,
+    pub(crate) lost_leases: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "crate::json::present")]
+    pub(crate) request: Option<Json>,
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "crate::json::present")]
+    pub checkpoint: Option<Json>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) journal: BTreeMap<Arc<str>, JournalEntry>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct JournalEntry {
+    /// Entries are handed back in the order they were made.
+    pub(crate) order: u32,
+    pub(crate) what: Journalled,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Journalled {
+    Result(Json),
+    Wait(u32),
+}
+
+/// A map under way.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MapState {
+    list: Json,
+    pub(crate) items: BTreeMap<u32, StepState>,
+    /// The first item that has not begun.
+    pub(crate) next: u32,
+    pub(crate) under_way: u32,
+    /// Completed, or failed where failures are collected.
+    pub(crate) done: u32,
+}
+
+impl MapState {
+    pub(crate) fn new(list: Json) -> MapState {
+        MapState { list, items: BTreeMap::new(), next: 0, under_way: 0, done: 0 }
+    }
+
+    pub fn len(&self) -> u32 {
+        self.list.as_array().map_or(0, |list| u32::try_from(list.len()).unwrap_or(u32::MAX))
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// A signal in the mailbox.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Signal {
+    /// Counted from 1 in its run.
+    pub id: u64,
+    pub signal_type: Arc<str>,
+    pub payload: Json,
+    pub received_at: Timestamp,
+    pub by: Actor,
+}

@@ -1,0 +1,117 @@
+//! What names mean in an expression: over a run, and over an event that may match a wait.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value, json};
+
+use crate::expression::Scope;
+use crate::id::At;
+use crate::json::Json;
+use crate::run::Run;
+use crate::waitpoint::EventFilter;
+
+/// `input`, `state`, `steps`, `run`, in a map `item` and `index`; any other name is a key of `state`.
+pub(crate) struct RunScope<'a> {
+    pub(crate) run: &'a Run,
+    pub(crate) at: At,
+}
+
+impl Scope for RunScope<'_> {
+    fn resolve<'a>(&'a self, path: &[&str]) -> Option<(Cow<'a, Value>, usize)> {
+        let run = self.run;
+        match path {
+            ["input", ..] => Some((Cow::Borrowed(&*run.input), 1)),
+            ["state"] => Some((Cow::Owned(state(run)), 1)),
+            ["state", key, ..] => run.state.get(*key).map(|value| (Cow::Borrowed(&**value), 2)),
+            ["steps", name, "output", ..] => {
+                let output = run.step(At::step(run.definition.index_of(name)?))?.output.as_ref()?;
+                Some((Cow::Borrowed(&**output), 3))
+            }
+            ["steps", name, ..] => {
+                let at = At::step(run.definition.index_of(name)?);
+                let step = run.step(at);
+                let output = step.and_then(|step| step.output.as_ref());
+                let error = step.and_then(|step| step.error.as_ref());
+                let status = run.step_status(at);
+                Some((Cow::Owned(json!({ "status": status, "output": output, "error": error })), 2))
+            }
+            ["run", ..] => {
+                let definition = &run.definition_ref;
+                let about = json!({
+                    "id": run.id, "createdAt": run.created_at, "name": definition.name,
+                    "version": definition.version, "tags": run.tags,
+                });
+                Some((Cow::Owned(about), 1))
+            }
+            ["item", ..] => run.item(self.at).map(|item| (Cow::Borrowed(item), 1)),
+            ["index", ..] => self.at.item.map(|index| (Cow::Owned(Value::from(index)), 1)),
+            ["event" | "secret", ..] => None,
+            [key, ..] => run.state.get(*key).map(|value| (Cow::Borrowed(&**value), 1)),
+            [] => None,
+        }
+    }
+}
+
+/// The whole of `state` as one object.
+pub(crate) fn state(run: &Run) -> Value {
+    Value::Object(
+        run.state.iter().map(|(key, value)| (key.clone(), Value::clone(value))).collect::<Map<_, _>>(),
+    )
+}
+
+/// `event`, and what was bound of the run when the wait began.
+struct EventScope<'a> {
+    filter: &'a EventFilter,
+    data: &'a Value,
+}
+
+impl Scope for EventScope<'_> {
+    fn resolve<'a>(&'a self, path: &[&str]) -> Option<(Cow<'a, Value>, usize)> {
+        if let ["event", ..] = path {
+            return Some((Cow::Borrowed(self.data), 1));
+        }
+        (1..=path.len()).rev().find_map(|used| {
+            let value = self.filter.bound.get(&bound_key(&path[..used]))?;
+            Some((Cow::Borrowed(&**value), used))
+        })
+    }
+}
+
+/// A path as it could be written in an expression; two paths never look the same.
+fn bound_key<S: AsRef<str>>(path: &[S]) -> String {
+    let mut key = String::new();
+    for segment in path.iter().map(AsRef::as_ref) {
+        if segment.contains(['.', '"', '[']) {
+            key.push_str(&format!("[{segment:?}]"));
+        } else {
+            key.push_str(if key.is_empty() { "" } else { "." });
+            key.push_str(segment);
+        }
+    }
+    key
+}
+
+impl EventFilter {
+    /// Whether data of the awaited event id satisfies `match`. What cannot be evaluated does not match.
+    pub fn accepts(&self, data: &Value) -> bool {
+        match &self.matching {
+            None => true,
+            Some(matching) => matching.is_true(&EventScope { filter: self, data }).unwrap_or(false),
+        }
+    }
+
+    /// Takes from the run what `match` names besides the event.
+    pub(crate) fn bind(&mut self, run: &Run, at: At) {
+        let scope = RunScope { run, at };
+        let paths = self.matching.iter().flat_map(|matching| matching.paths());
+        for path in paths.filter(|path| path.first().is_some_and(|head| head != "event")) {
+            let segments: Vec<&str> = path.iter().map(String::as_str).collect();
+            if let Some((value, used)) = scope.resolve(&segments) {
+                let rest = &segments[used..];
+                if let Some(value) = rest.iter().try_fold(&*value, |value, key| value.get(*key)) {
+                    self.bound.insert(bound_key(&path), Json::new(value.clone()));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! One decision under way: the run being changed, what has been recorded so far, and the work still to look at.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use jiff::Timestamp;
+
+use crate::command::{Context, Outcome, Reply};
+use crate::effect::Effect;
+use crate::flow;
+use crate::history::{Change, JournalResult, Record};
+use crate::id::At;
+use crate::limits;
+use crate::random::Random;
+use crate::refusal::{Refusal, within};
+use crate::run::{Journalled, Run, TaskState};
+use crate::status::{RunStatus, StepStatus};
+use crate::waitpoint::{Actor, Waitpoint};
+
+pub(crate) struct Turn<'a> {
+    pub(crate) run: &'a mut Run,
+    pub(crate) now: Timestamp,
+    pub(crate) by: Actor,
+    pub(crate) random: Random,
+    records: Vec<Record>,
+    effects: Vec<Effect>,
+    /// Places to begin, in order. A queue, not recursion: a thousand steps may follow each other at once.
+    pub(crate) agenda: VecDeque<At>,
+}
+
+impl<'a> Turn<'a> {
+    pub(crate) fn new(run: &'a mut Run, context: &Context) -> Turn<'a> {
+        Turn {
+            run,
+            now: context.now,
+            by: context.by.clone(),
+            random: Random::new(context.random),
+            records: Vec::new(),
+            effects: Vec::new(),
+            agenda: VecDeque::new(),
+        }
+    }
+
+    /// Records a change and applies it.
+    pub(crate) fn emit(&mut self, change: Change) -> Result<(), Refusal> {
+        let record = Record { seq: self.run.seq + 1, at: self.now, by: self.by.clone(), change };
+        self.run.apply(&record)?;
+        self.records.push(record);
+        Ok(())
+    }
+
+    /// The first record of a history is not applied to a run, it makes one.
+    pub(crate) fn note_creation(&mut self, record: Record) {
+        self.records.push(record);
+    }
+
+    pub(crate) fn effect(&mut self, effect: Effect) {
+        self.effects.push(effect);
+    }
+
+    pub(crate) fn finish(mut self, reply: Reply) -> Result<Outcome, Refusal> {
+        // A command that changed nothing leaves nothing to settle.
+        if !self.records.is_empty() {
+            flow::settle(&mut self)?;
+        }
+        // What began and was stopped in the same decision is never handed out.
+        let run = &self.run;
+        self.effects.retain(|effect| match effect {
+            Effect::Dispatch { at, delivery } => run
+                .step(*at)
+                .and_then(|step| step.task.as_ref())
+                .is_some_and(|task| task.out && task.delivery == *delivery),
+            Effect::Recall { .. }
+            | Effect::LookBack { .. }
+            | Effect::StartChild(_)
+            | Effect::CancelChild { .. }
+            | Effect::TellParent { .. }
+            | Effect::Respond { .. } => true,
+        });
+        Ok(Outcome { records: self.records, effects: self.effects, reply })
+    }
+
+    pub(crate) fn refuse_ended(&self) -> Result<(), Refusal> {
+        if self.run.status.has_ended() { Err(Refusal::RunEnded(self.run.status)) } else { Ok(()) }
+    }
+
+    /// A run that begins or ends something does not wait any more.
+    pub(crate) fn wake_run(&mut self) -> Result<(), Refusal> {
+        if self.run.status == RunStatus::Waiting { self.emit(Change::WorkflowResumed) } else { Ok(()) }
+    }
+}
+
+/// Checks that several commands share. None of them changes anything.
+impl Turn<'_> {
+    /// The task of this delivery, if it is the present one and still wanted (R12).
+    pub(crate) fn fence(&self, at: At, delivery: u32) -> Result<&TaskState, Refusal> {
+        self.refuse_ended()?;
+        if usize::from(at.step) >= self.run.definition.steps.len() {
+            return Err(Refusal::UnknownStep { name: format!("{at:?}"), nearest: None });
+        }
+        let step = || self.run.step_name(at);
+        let status = self.run.step_status(at);
+        let task = self.run.step(at).and_then(|step| step.task.as_deref());
+        match task {
+            Some(task) if task.out && task.delivery == delivery => Ok(task),
+            Some(task) if task.delivery != delivery || status == StepStatus::Running => {
+                Err(Refusal::StaleDelivery { step: step(), given: delivery, current: task.delivery })
+            }
+            Some(_) | None => Err(Refusal::WrongStep { step: step(), status, verb: "reported on" }),
+        }
+    }
+
+    /// A waitpoint that is still to be resolved (R2).
+    pub(crate) fn pending(&self, number: u32) -> Result<&Waitpoint, Refusal> {
+        let id = self.run.waitpoint_id(number);
+        let waitpoint = self.run.waitpoint(number).ok_or(Refusal::UnknownWaitpoint(id))?;
+        if waitpoint.is_pending() { Ok(waitpoint) } else { Err(Refusal::already_resolved(id, waitpoint)) }
+    }
+
+    /// A pending waitpoint whose time is not over, even if its timer has not gone off yet (R4).
+    pub(crate) fn open_to_others(&self, number: u32) -> Result<&Waitpoint, Refusal> {
+        let waitpoint = self.pending(number)?;
+        match waitpoint.resume_at {
+            Some(at) if self.now >= at => {
+                Err(Refusal::Expired { waitpoint: self.run.waitpoint_id(number), at })
+            }
+            Some(_) | None => Ok(waitpoint),
+        }
+    }
+
+    /// The entries the journal does not have yet. The same entry again is no conflict, another result is.
+    pub(crate) fn new_entries(
+        &self,
+        at: At,
+        entries: Vec<JournalResult>,
+    ) -> Result<Vec<JournalResult>, Refusal> {
+        let journal = self.run.step(at).and_then(|step| step.task.as_ref()).map(|task| &task.journal);
+        let known = journal.map_or(0, BTreeMap::len);
+        within("the number of journal entries", known + entries.len(), limits::JOURNAL_ENTRIES)?;
+        let mut new: Vec<JournalResult> = Vec::new();
+        for entry in entries {
+            within("a journal entry's size in bytes", entry.result.bytes(), limits::PAYLOAD_BYTES)?;
+            self.check_wait_name(&entry.name)?;
+            let earlier = new.iter().find(|other| other.name == entry.name).map(|other| &other.result);
+            let recorded = journal.and_then(|journal| journal.get(&entry.name)).map(|entry| &entry.what);
+            let conflict = match recorded {
+                Some(Journalled::Result(result)) if *result == entry.result => continue,
+                Some(Journalled::Result(_) | Journalled::Wait(_)) => true,
+                None => earlier.is_some_and(|earlier| *earlier != entry.result),
+            };
+            if conflict {
+                return Err(Refusal::JournalConflict { name: entry.name.to_string() });
+            }
+            if earlier.is_none() {
+                new.push(entry);
+            }
+        }
+        Ok(new)
+    }
+
+    pub(crate) fn record_entries(&mut self, at: At, entries: Vec<JournalResult>) -> Result<(), Refusal> {
+        if entries.is_empty() { Ok(()) } else { self.emit(Change::JournalRecorded { at, entries }) }
+    }
+}

@@ -1,0 +1,86 @@
+//! What a run waits for, answered from the run alone: each open wait, until when, and what would end it.
+
+use std::fmt;
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use crate::id::WaitpointId;
+use crate::run::Run;
+use crate::waitpoint::{Kind, ListensFor, Waitpoint};
+
+/// An open wait, for people.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WaitingFor {
+    pub waitpoint_id: WaitpointId,
+    /// `None`: the run has not begun.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step_name: Option<String>,
+    pub kind: Kind,
+    pub since: Timestamp,
+    /// When time ends it, or its deadline.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<Timestamp>,
+    /// What would end it, in a phrase.
+    pub ended_by: String,
+    pub listens_for: ListensFor,
+}
+
+impl fmt::Display for WaitingFor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.step_name {
+            Some(step) => write!(f, "`{step}` waits for {}", self.ended_by)?,
+            None => write!(f, "the run waits for {}", self.ended_by)?,
+        }
+        match self.until {
+            Some(until) if !self.kind.ends_by_time() => write!(f, ", until {until} at the latest"),
+            Some(_) | None => Ok(()),
+        }
+    }
+}
+
+/// Every open wait of the run, the oldest first.
+pub fn waiting_for(run: &Run) -> Vec<WaitingFor> {
+    run.open_waitpoints()
+        .map(|waitpoint| WaitingFor {
+            waitpoint_id: run.waitpoint_id(waitpoint.number),
+            step_name: waitpoint.at.map(|at| run.step_name(at)),
+            kind: waitpoint.kind,
+            since: waitpoint.created_at,
+            until: waitpoint.resume_at,
+            ended_by: ended_by(waitpoint),
+            listens_for: waitpoint.listens_for.clone(),
+        })
+        .collect()
+}
+
+fn ended_by(waitpoint: &Waitpoint) -> String {
+    match &waitpoint.listens_for {
+        ListensFor::Time => {
+            let until = waitpoint.resume_at.map(|at| at.to_string()).unwrap_or_default();
+            let what = match waitpoint.kind {
+                Kind::Retry => "its next attempt at",
+                Kind::Pause => "the end of its worker's pause at",
+                Kind::Delay if waitpoint.at.is_none() => "its start at",
+                Kind::Delay | Kind::Webhook | Kind::Signal | Kind::Event | Kind::Approval | Kind::Child => {
+                    "the clock:"
+                }
+            };
+            format!("{what} {until}")
+        }
+        ListensFor::Signal { signal_type } => format!("the signal `{signal_type}`"),
+        ListensFor::Event(filter) => match &filter.matching {
+            Some(matching) => format!("an event `{}` where {}", filter.event_id, matching.source()),
+            None => format!("an event `{}`", filter.event_id),
+        },
+        ListensFor::Call { .. } => "a call on its resume URL".to_owned(),
+        ListensFor::Approval(request) => {
+            let who =
+                if request.approvers.is_empty() { "anyone".to_owned() } else { request.approvers.join(", ") };
+            let votes = request.decisions.len();
+            format!("{} approval(s) from {who}, {votes} decided so far", request.quorum)
+        }
+        ListensFor::Child { run_id } => format!("the child run {run_id} to end"),
+    }
+}

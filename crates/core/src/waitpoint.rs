@@ -1,0 +1,187 @@
+//! The waitpoint: one durable row for every pause. A sleep, a signal, an event, a webhook, an approval, a child
+//! run, a worker's own pause and a retry's back-off are all one of these, listed and steered in the same way.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::expression::Expression;
+use crate::id::{At, RunId};
+use crate::json::Json;
+use crate::status::WaitStatus;
+
+/// Names that only the engine gives. A worker's own names may not begin with `$`.
+pub(crate) const OWN_WAIT: &str = "$wait";
+pub(crate) const DELAYED_START: &str = "$start";
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Waitpoint {
+    /// Counted from 1 in its run; `WaitpointId` is the public form.
+    pub number: u32,
+    /// Whose pause it is; `None` for the delayed start of the run itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<At>,
+    /// Unique for a step's visit.
+    pub name: Arc<str>,
+    pub kind: Kind,
+    pub status: WaitStatus,
+    pub created_at: Timestamp,
+    /// When a DELAY, RETRY or PAUSE ends; the deadline of the others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resume_at: Option<Timestamp>,
+    #[serde(default, skip_serializing_if = "ListensFor::is_time")]
+    pub listens_for: ListensFor,
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "crate::json::present")]
+    pub response_to_send: Option<Json>,
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "crate::json::present")]
+    pub resume_payload: Option<Json>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resolved_by: Option<Actor>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resolved_at: Option<Timestamp>,
+}
+
+impl Waitpoint {
+    pub fn is_pending(&self) -> bool {
+        self.status == WaitStatus::Pending
+    }
+
+    /// Its time has come: a resolution at this instant or later is refused (R4).
+    pub fn is_due(&self, now: Timestamp) -> bool {
+        self.resume_at.is_some_and(|at| now >= at)
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum Kind {
+    Delay,
+    Webhook,
+    Signal,
+    Event,
+    Approval,
+    Child,
+    Pause,
+    Retry,
+}
+
+impl Kind {
+    /// Whether the passing of time is what ends it as it should, rather than what it must not outlast.
+    pub fn ends_by_time(self) -> bool {
+        match self {
+            Kind::Delay | Kind::Pause | Kind::Retry => true,
+            Kind::Webhook | Kind::Signal | Kind::Event | Kind::Approval | Kind::Child => false,
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Kind::Delay => "DELAY",
+            Kind::Webhook => "WEBHOOK",
+            Kind::Signal => "SIGNAL",
+            Kind::Event => "EVENT",
+            Kind::Approval => "APPROVAL",
+            Kind::Child => "CHILD",
+            Kind::Pause => "PAUSE",
+            Kind::Retry => "RETRY",
+        })
+    }
+}
+
+/// What ends a waitpoint, besides the steering that ends any.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum ListensFor {
+    /// Only the clock.
+    #[default]
+    Time,
+    Signal {
+        signal_type: Arc<str>,
+    },
+    Event(EventFilter),
+    Call {
+        allow_get: bool,
+    },
+    Approval(ApprovalRequest),
+    Child {
+        run_id: RunId,
+    },
+}
+
+impl ListensFor {
+    fn is_time(&self) -> bool {
+        *self == ListensFor::Time
+    }
+}
+
+/// Which events a wait takes. Self-contained: what `match` reads of the run is bound when the wait begins, so
+/// that an event finds its waiters without loading their runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EventFilter {
+    pub event_id: Arc<str>,
+    /// Events received before this are not looked at.
+    pub since: Timestamp,
+    #[serde(default, rename = "match", skip_serializing_if = "Option::is_none")]
+    pub matching: Option<Expression>,
+    /// The run's values that `match` names, by path.
+    #[serde(default, rename = "with", skip_serializing_if = "BTreeMap::is_empty")]
+    pub bound: BTreeMap<String, Json>,
+}
+
+/// What people are asked to decide, and what they have decided so far.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ApprovalRequest {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt: Option<String>,
+    /// What was shown; replaced when someone edits it.
+    pub content: Json,
+    /// Empty: anyone with the right to approve.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub approvers: Vec<Arc<str>>,
+    pub quorum: u32,
+    /// Decisions about the present content.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub decisions: Vec<ApprovalVote>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ApprovalVote {
+    pub by: Actor,
+    pub decision: Decision,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comment: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Decision {
+    Approve,
+    Reject,
+    Edit,
+}
+
+/// Who or what did something: a key, a link's recipient, a worker, the clock.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Actor(pub Arc<str>);
+
+impl Actor {
+    pub fn new(name: &str) -> Actor {
+        Actor(name.into())
+    }
+}
+
+impl fmt::Display for Actor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}

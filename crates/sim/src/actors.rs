@@ -1,0 +1,556 @@
+//! Who does things in the world: workers, senders of signals and events, people, operators, the clock, and the
+//! engine's own errands.
+
+use std::sync::Arc;
+
+use abide_core::command::{
+    ChildFinished, Command, CreateWaitpoint, DeliverEvent, LeaseLoss, LeaseLost, NewRun, Occurrence,
+    ResumeTarget, ResumeWaitpoint, SendSignal, Steer, Steering, TaskCompleted, TaskFailed, TaskHeartbeat,
+    TaskPaused, TaskStarted, TaskSuspended, Via, Vote, WaitFor, WaitSpec,
+};
+use abide_core::effect::Effect;
+use abide_core::history::{JournalResult, WakeOn};
+use abide_core::id::{OccurrenceId, RunId};
+use abide_core::json::Json;
+use abide_core::refusal::Refusal;
+use abide_core::run::Timer;
+use abide_core::status::RunStatus;
+use abide_core::time::Millis;
+use abide_core::waitpoint::{Decision, Kind, ListensFor};
+use jiff::Timestamp;
+use serde_json::json;
+
+use crate::definitions;
+use crate::world::{Answer, Check, InHand, Request, World};
+
+/// No more runs are started than this, so that much happens to each.
+const CROWD: usize = 8;
+const LEASE: Millis = Millis(30_000);
+const PEOPLE: [&str; 4] = ["anna", "ben", "cleo", "mallory"];
+
+impl World {
+    /// One thing happens.
+    pub(crate) fn act(&mut self) -> Check {
+        match self.random.below(40) {
+            0..3 => self.start_some_run(),
+            3..9 => self.poll(),
+            9..18 => self.work(),
+            18..22 => self.fire_timers(),
+            22..24 => self.expire_leases(),
+            24..27 => self.run_errands(),
+            27..29 => self.deliver_some_event(),
+            29..32 => self.move_clock(),
+            32 => self.notify(),
+            33 => self.ask_again(),
+            34 => self.repeat_something_old(),
+            _ => match self.some_run().and_then(|run| self.any_command(run)) {
+                Some(request) => self.send(request),
+                None => Ok(()),
+            },
+        }
+    }
+
+    /// Submits on behalf of someone who asks again when no answer comes.
+    pub(crate) fn send(&mut self, request: Request) -> Check {
+        match self.submit(request.clone())? {
+            Answer::Lost => self.unanswered.push_back(request),
+            Answer::Done if self.chance(4) => self.answered.push_back(request),
+            Answer::Done | Answer::Refused(_) => {}
+        }
+        Ok(())
+    }
+
+    pub(crate) fn ask_again(&mut self) -> Check {
+        match self.unanswered.pop_front() {
+            Some(request) => self.send(request),
+            None => Ok(()),
+        }
+    }
+
+    fn repeat_something_old(&mut self) -> Check {
+        match self.answered.pop_front() {
+            Some(request) => self.submit(request).map(|_| ()),
+            None => Ok(()),
+        }
+    }
+
+    fn some_run(&mut self) -> Option<RunId> {
+        let live: Vec<RunId> = self
+            .store
+            .runs
+            .iter()
+            .filter(|(_, stored)| !stored.run.status.has_ended())
+            .map(|(id, _)| *id)
+            .collect();
+        let all: Vec<RunId> = self.store.runs.keys().copied().collect();
+        let among = if live.is_empty() || self.chance(4) { all } else { live };
+        self.pick(&among)
+    }
+
+    fn start_some_run(&mut self) -> Check {
+        if self.store.runs.len() >= CROWD {
+            return Ok(());
+        }
+        let name = format!("workflow-{}", self.random.below(3));
+        let definition = Arc::clone(&self.store.definitions[&name]);
+        let id = RunId::new(self.now, self.random.draw_u128());
+        let sleep = self.pick(&["1s", "1m", "2d", "not a time"]).unwrap_or("1s");
+        let list: Vec<u64> = (0..self.random.below(4)).collect();
+        let input = json!({ "n": self.random.below(6), "sleep": sleep, "list": list, "next": "end", "status": "COMPLETED" });
+        let mut new = NewRun::new(id, definition, input.into());
+        if self.chance(5) {
+            let delay = Millis(self.random.below(100_000_000));
+            new.run_at = Some(delay.after(self.now));
+        }
+        // An unanswered start is asked for again with the same id.
+        while !self.start(new.clone(), "client")? {}
+        Ok(())
+    }
+
+    // Workers
+
+    /// A worker asks for a task. Some executors live in the server and take no lease.
+    fn poll(&mut self) -> Check {
+        // Two servers may offer the same task.
+        let doubly = self.chance(8);
+        let tasks = self.store.tasks.iter().filter(|(_, row)| doubly || row.leased_until.is_none());
+        let ready: Vec<_> = tasks.map(|(key, row)| (*key, row.delivery)).collect();
+        let Some(((run, at), delivery)) = self.pick(&ready) else { return Ok(()) };
+        if !self.chance(4) {
+            let command = Command::TaskStarted(TaskStarted { at, delivery, worker: "w".into() });
+            let answer = self.submit(Request { run, command, by: "worker", key: None })?;
+            let lease = LEASE.after(self.now);
+            if let Some(row) = self.store.tasks.get_mut(&(run, at)).filter(|row| row.delivery == delivery) {
+                row.leased_until = Some(lease);
+            }
+            match answer {
+                Answer::Done => {}
+                // Nobody has it; the lease will run out.
+                Answer::Lost | Answer::Refused(_) => return Ok(()),
+            }
+        }
+        self.in_hand.push(InHand { run, at, delivery, named: 0 });
+        Ok(())
+    }
+
+    /// A worker does something with a task it believes to have.
+    fn work(&mut self) -> Check {
+        if self.in_hand.is_empty() {
+            return Ok(());
+        }
+        let index = self.random.below(self.in_hand.len() as u64) as usize;
+        let InHand { run, at, delivery, named } = self.in_hand[index].clone();
+        let mut lets_go = true;
+        let command = match self.random.below(16) {
+            0..6 => self.completed(at, delivery),
+            6..9 => self.failed(at, delivery),
+            9 => {
+                let name = self.journal_name();
+                let checkpoint = self.chance(2).then(|| json!({ "page": 3 }).into());
+                let duration = Millis(self.random.below(90_000));
+                Command::TaskPaused(TaskPaused { at, delivery, name, duration, checkpoint })
+            }
+            10..13 => self.suspended(at, delivery),
+            13 => {
+                lets_go = false;
+                let result = json!(self.random.below(2)).into();
+                let entries = vec![JournalResult { name: format!("r{named}").into(), result }];
+                self.in_hand[index].named += 1;
+                let checkpoint = self.chance(2).then(|| json!({ "page": named }).into());
+                Command::TaskHeartbeat(TaskHeartbeat { at, delivery, checkpoint, entries })
+            }
+            14 => {
+                lets_go = false;
+                let name = self.journal_name();
+                let timeout = self.chance(2).then(|| Millis(self.random.below(100_000)));
+                Command::CreateWaitpoint(CreateWaitpoint { at, delivery, name, allow_get: false, timeout })
+            }
+            // The worker dies.
+            _ => {
+                self.in_hand.swap_remove(index);
+                return Ok(());
+            }
+        };
+        if lets_go && !self.chance(10) {
+            self.in_hand.swap_remove(index);
+        }
+        let request = Request { run, command, by: "worker", key: None };
+        self.send(request)
+    }
+
+    fn journal_name(&mut self) -> Arc<str> {
+        // Now and then a name that a result has.
+        let kind = if self.chance(20) { "r" } else { "j" };
+        format!("{kind}{}", self.random.below(5)).into()
+    }
+
+    fn completed(&mut self, at: abide_core::id::At, delivery: u32) -> Command {
+        let output = Json::from(json!({ "n": self.random.below(6), "goto": "end" }));
+        let updates = [("doc".to_owned(), Json::from(json!("a draft")))].into();
+        let state_updates = (!self.chance(8)).then_some(updates);
+        Command::TaskCompleted(TaskCompleted { at, delivery, output, state_updates })
+    }
+
+    fn failed(&mut self, at: abide_core::id::At, delivery: u32) -> Command {
+        let retry_after = self.chance(4).then(|| Millis(self.random.below(200_000)));
+        let (message, code, retryable) = ("it broke".to_owned(), None, !self.chance(5));
+        Command::TaskFailed(TaskFailed { at, delivery, message, code, retryable, retry_after })
+    }
+
+    fn suspended(&mut self, at: abide_core::id::At, delivery: u32) -> Command {
+        let count = 1 + self.random.below(3);
+        let waits = (0..count).map(|_| self.wait_spec()).collect();
+        let wake = self.pick(&[WakeOn::All, WakeOn::Any, WakeOn::Each]).unwrap_or_default();
+        Command::TaskSuspended(TaskSuspended {
+            at,
+            delivery,
+            entries: Vec::new(),
+            waits,
+            wake,
+            checkpoint: None,
+        })
+    }
+
+    fn wait_spec(&mut self) -> WaitSpec {
+        let name = self.journal_name();
+        let timeout = self.chance(2).then(|| Millis(1 + self.random.below(200_000)));
+        let wait = match self.random.below(5) {
+            0 => WaitFor::Sleep { duration: Millis(self.random.below(200_000)) },
+            1 => WaitFor::Signal { signal_type: "a".into(), timeout },
+            2 => WaitFor::Event {
+                event_id: "e1".into(),
+                matching: self.chance(2).then(|| "event.n >= input.n".to_owned()),
+                lookback: None,
+                timeout,
+            },
+            3 => WaitFor::Call { allow_get: self.chance(3), timeout },
+            _ => WaitFor::Approval {
+                prompt: None,
+                content: json!("ok?").into(),
+                approvers: Vec::new(),
+                quorum: 1,
+                timeout,
+            },
+        };
+        WaitSpec { name, wait }
+    }
+
+    fn expire_leases(&mut self) -> Check {
+        let now = self.now;
+        let lost: Vec<_> = self
+            .store
+            .tasks
+            .iter()
+            .filter(|(_, row)| row.leased_until.is_some_and(|until| until <= now))
+            .map(|((run, at), row)| (*run, *at, row.delivery))
+            .collect();
+        for (run, at, delivery) in lost {
+            let loss = if self.chance(4) { LeaseLoss::Released } else { LeaseLoss::Expired };
+            let command = Command::LeaseLost(LeaseLost { at, delivery, loss });
+            self.submit(Request { run, command, by: "dispatcher", key: None })?;
+        }
+        Ok(())
+    }
+
+    // The clock
+
+    fn move_clock(&mut self) -> Check {
+        if self.chance(12) {
+            let back = Millis(self.random.below(600_000));
+            self.now = back.before(self.now);
+            self.tell(|| format!("the clock goes back by {back}"));
+            return Ok(());
+        }
+        let scale = 10_u64.pow(1 + self.random.below(8) as u32);
+        let length = Millis(self.random.below(scale));
+        self.advance(length);
+        Ok(())
+    }
+
+    /// Timers go off: usually those that are due, now and then one that is not.
+    pub(crate) fn fire_timers(&mut self) -> Check {
+        let due = self.due_timers();
+        if !self.calm && self.chance(6) {
+            return self.fire_early();
+        }
+        if !self.calm && self.chance(4) {
+            let mut batch = Vec::new();
+            for (run, timer) in due.into_iter().take(4) {
+                if self.offer_stored_events(run, timer)? {
+                    batch.push(fire(run, timer));
+                }
+            }
+            return self.submit_batch(batch).map(|_| ());
+        }
+        for (run, timer) in due {
+            if self.offer_stored_events(run, timer)? {
+                self.submit(fire(run, timer))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// In due order, as R4 wants it.
+    fn due_timers(&self) -> Vec<(RunId, Timer)> {
+        let mut due: Vec<(Timestamp, RunId, Timer)> = self
+            .store
+            .runs
+            .iter()
+            .flat_map(|(id, stored)| stored.run.timers().into_iter().map(|(at, timer)| (at, *id, timer)))
+            .filter(|(at, _, _)| *at <= self.now)
+            .collect();
+        due.sort();
+        due.into_iter().map(|(_, run, timer)| (run, timer)).collect()
+    }
+
+    fn fire_early(&mut self) -> Check {
+        let early: Vec<(RunId, Timer)> = self
+            .store
+            .runs
+            .iter()
+            .flat_map(|(id, stored)| stored.run.timers().into_iter().map(|(at, timer)| (at, *id, timer)))
+            .filter(|(at, _, _)| *at > self.now)
+            .map(|(_, run, timer)| (run, timer))
+            .collect();
+        let Some((run, timer)) = self.pick(&early) else { return Ok(()) };
+        match self.submit(fire(run, timer))? {
+            Answer::Done => Err(format!("R3: {timer:?} of {run} fired early")),
+            Answer::Refused(_) | Answer::Lost => Ok(()),
+        }
+    }
+
+    /// An event that was received in time is not missed because it is delivered late. `false` when a crash came
+    /// between: then the timer must not fire yet.
+    fn offer_stored_events(&mut self, run: RunId, timer: Timer) -> Check<bool> {
+        match timer {
+            Timer::Waitpoint(number) => self.look_back(run, number),
+            Timer::Attempt { .. } | Timer::Run => Ok(true),
+        }
+    }
+
+    // Events
+
+    fn notify(&mut self) -> Check {
+        let event_id = self.pick(&["e1", "e2", "e-3", "e-4"]).unwrap_or("e1").into();
+        let kind = self.pick(&["other", "this"]);
+        let data =
+            if self.chance(8) { json!(null) } else { json!({ "n": self.random.below(6), "kind": kind }) };
+        let id = OccurrenceId::new(self.now, self.random.draw_u128());
+        self.tell(|| format!("event {event_id} {data} is stored as {id}"));
+        self.store.occurrences.push(Occurrence { id, event_id, data: data.into(), received_at: self.now });
+        self.store.undelivered.insert(self.store.occurrences.len() - 1);
+        Ok(())
+    }
+
+    fn deliver_some_event(&mut self) -> Check {
+        let undelivered: Vec<usize> = self.store.undelivered.iter().copied().collect();
+        match self.pick(&undelivered) {
+            Some(index) => self.deliver(index),
+            None => Ok(()),
+        }
+    }
+
+    pub(crate) fn deliver(&mut self, index: usize) -> Check {
+        let occurrence = self.store.occurrences[index].clone();
+        let waiters: Vec<(RunId, u32)> = self
+            .store
+            .runs
+            .iter()
+            .flat_map(|(id, stored)| {
+                let open = stored.run.open_waitpoints();
+                open.filter(|wait| matches!(wait.kind, Kind::Event)).map(|wait| (*id, wait.number))
+            })
+            .collect();
+        let requests = waiters.into_iter().map(|(run, number)| {
+            let command = Command::DeliverEvent(DeliverEvent { number, occurrence: occurrence.clone() });
+            Request { run, command, by: "event", key: None }
+        });
+        let requests = requests.collect();
+        if self.submit_batch(requests)? {
+            self.store.undelivered.remove(&index);
+        }
+        Ok(())
+    }
+
+    /// Offers a wait what is stored, oldest first. `false` when a crash came between.
+    fn look_back(&mut self, run: RunId, number: u32) -> Check<bool> {
+        for index in 0..self.store.occurrences.len() {
+            let Some(wait) = self.store.runs.get(&run).and_then(|stored| stored.run.waitpoint(number)) else {
+                break;
+            };
+            if !wait.is_pending() || !matches!(wait.kind, Kind::Event) {
+                break;
+            }
+            let occurrence = self.store.occurrences[index].clone();
+            let command = Command::DeliverEvent(DeliverEvent { number, occurrence });
+            match self.submit(Request { run, command, by: "event", key: None })? {
+                Answer::Done | Answer::Refused(_) => {}
+                Answer::Lost => return Ok(false),
+            }
+        }
+        Ok(true)
+    }
+
+    // The engine's errands
+
+    /// Performs some effect that was committed; in order for each run, at least once.
+    pub(crate) fn run_errands(&mut self) -> Check {
+        let mut seen = std::collections::BTreeSet::new();
+        let firsts: Vec<u64> = self
+            .store
+            .outbox
+            .iter()
+            .filter(|(_, (run, _))| seen.insert(*run))
+            .map(|(number, _)| *number)
+            .collect();
+        let Some(number) = self.pick(&firsts) else { return Ok(()) };
+        let (run, effect) = self.store.outbox[&number].clone();
+        if self.perform(run, effect)? && (self.calm || !self.chance(6)) {
+            self.store.outbox.remove(&number);
+        }
+        Ok(())
+    }
+
+    fn perform(&mut self, run: RunId, effect: Effect) -> Check<bool> {
+        let (run, command) = match effect {
+            Effect::LookBack { number } => return self.look_back(run, number),
+            Effect::StartChild(child) => {
+                let definition = Arc::clone(&self.store.definitions[&*child.definition]);
+                let new = NewRun {
+                    parent: Some(child.parent),
+                    ..NewRun::new(child.run_id, definition, child.input)
+                };
+                return self.start(new, "parent");
+            }
+            Effect::CancelChild { run_id } => (run_id, Command::Cancel { reason: None }),
+            Effect::TellParent { waitpoint, outcome } => {
+                (waitpoint.run, Command::ChildFinished(ChildFinished { number: waitpoint.number, outcome }))
+            }
+            Effect::Dispatch { .. } | Effect::Recall { .. } | Effect::Respond { .. } => return Ok(true),
+        };
+        match self.submit(Request { run, command, by: "engine", key: None })? {
+            Answer::Done | Answer::Refused(_) => Ok(true),
+            Answer::Lost => Ok(false),
+        }
+    }
+
+    // Everyone else
+
+    /// Something that a sender, a person or an operator may ask of this run.
+    pub(crate) fn any_command(&mut self, run: RunId) -> Option<Request> {
+        self.keys += 1;
+        if self.store.runs[&run].run.status == RunStatus::Failed && self.chance(2) {
+            return Some(Request { run, command: Command::Retry, by: "operator", key: None });
+        }
+        let key = self.chance(3).then(|| format!("key-{}", self.keys));
+        let (by, command) = match self.random.below(24) {
+            0..6 => {
+                let signal_type = self.pick(&["a", "b", "c"]).unwrap_or("a").into();
+                let payload = match self.random.below(4) {
+                    0 => json!("text"),
+                    1 => json!({ "input": "reserved" }),
+                    _ => json!({ "amount": 99.0, "doc": "from a signal", "seq": self.keys }),
+                };
+                ("sender", Command::SendSignal(SendSignal { signal_type, payload: payload.into() }))
+            }
+            6..11 => ("caller", self.resume(run)?),
+            11..15 => {
+                let number = self.some_approval(run).or_else(|| self.some_wait(run))?;
+                let decision =
+                    self.pick(&[Decision::Approve, Decision::Approve, Decision::Reject, Decision::Edit])?;
+                let edited_content = (decision == Decision::Edit).then(|| json!("edited").into());
+                let vote = Vote { number, decision, edited_content, comment: None };
+                (self.pick(&PEOPLE)?, Command::Vote(vote))
+            }
+            15..19 => ("operator", self.steer(run)?),
+            19 => ("operator", Command::Pause),
+            20..22 => ("operator", Command::Unpause),
+            22 => {
+                ("operator", if self.chance(3) { Command::Cancel { reason: None } } else { Command::Unpause })
+            }
+            _ => ("operator", Command::Retry),
+        };
+        Some(Request { run, command, by, key })
+    }
+
+    fn some_approval(&mut self, run: RunId) -> Option<u32> {
+        let open = self.store.runs[&run].run.open_waitpoints();
+        let approvals: Vec<u32> =
+            open.filter(|wait| wait.kind == Kind::Approval).map(|wait| wait.number).collect();
+        self.pick(&approvals)
+    }
+
+    fn some_wait(&mut self, run: RunId) -> Option<u32> {
+        let run = &self.store.runs[&run].run;
+        let open: Vec<u32> = run.open_waitpoints().map(|wait| wait.number).collect();
+        let all: Vec<u32> = run.waitpoints().iter().map(|wait| wait.number).collect();
+        let among = if open.is_empty() || self.chance(8) { all } else { open };
+        self.pick(&among)
+    }
+
+    fn resume(&mut self, run: RunId) -> Option<Command> {
+        let target = if self.chance(3) {
+            let wait = self.chance(3).then(|| self.journal_name());
+            let step = definitions::name(self.random.below(6) as usize);
+            let step = if self.chance(5) { format!("{step}[{}]", self.random.below(3)) } else { step };
+            ResumeTarget::Step { step, wait }
+        } else {
+            ResumeTarget::Waitpoint(self.some_wait(run)?)
+        };
+        let via = if self.chance(3) { Via::Read } else { Via::Write };
+        let payload = json!({ "body": { "n": 1 }, "headers": {}, "queryParams": {} }).into();
+        Some(Command::ResumeWaitpoint(ResumeWaitpoint { target, payload, via }))
+    }
+
+    fn steer(&mut self, run: RunId) -> Option<Command> {
+        let number = self.some_wait(run)?;
+        let steering = match self.random.below(4) {
+            0 => {
+                let length = Millis(self.random.below(1_000_000));
+                let resume_at = if self.chance(3) { length.before(self.now) } else { length.after(self.now) };
+                Steering::Reschedule { resume_at }
+            }
+            1 => Steering::Complete { payload: self.chance(2).then(|| json!({ "by": "hand" }).into()) },
+            2 => Steering::TimeOut,
+            _ => Steering::Cancel,
+        };
+        Some(Command::Steer(Steer { number, steering }))
+    }
+
+    /// Ends an open wait that no clock will end, as whoever it waits for would.
+    pub(crate) fn end_wait(&mut self, run: RunId, number: u32) -> Check {
+        let wait = self.store.runs[&run].run.waitpoint(number).expect("an open wait").clone();
+        let command = match &wait.listens_for {
+            ListensFor::Signal { signal_type } => {
+                let payload = json!({ "amount": 1 }).into();
+                ("sender", Command::SendSignal(SendSignal { signal_type: Arc::clone(signal_type), payload }))
+            }
+            ListensFor::Call { .. } => {
+                let payload = json!({ "body": null, "headers": {}, "queryParams": {} }).into();
+                let target = ResumeTarget::Waitpoint(number);
+                ("caller", Command::ResumeWaitpoint(ResumeWaitpoint { target, payload, via: Via::Write }))
+            }
+            ListensFor::Approval(request) => {
+                let undecided = |name: &&&str| !request.decisions.iter().any(|vote| *vote.by.0 == ***name);
+                let by = PEOPLE.iter().find(undecided).copied().unwrap_or("anna");
+                let vote = Vote { number, decision: Decision::Approve, edited_content: None, comment: None };
+                (by, Command::Vote(vote))
+            }
+            ListensFor::Event(_) | ListensFor::Time => {
+                ("operator", Command::Steer(Steer { number, steering: Steering::Complete { payload: None } }))
+            }
+            ListensFor::Child { .. } => return Ok(()),
+        };
+        let (by, command) = command;
+        match self.submit(Request { run, command, by, key: None })? {
+            Answer::Refused(refusal @ (Refusal::WrongKind { .. } | Refusal::AlreadyResolved(_))) => {
+                Err(format!("an open wait could not be ended: {refusal}"))
+            }
+            Answer::Refused(_) | Answer::Done | Answer::Lost => Ok(()),
+        }
+    }
+}
+
+fn fire(run: RunId, timer: Timer) -> Request {
+    Request { run, command: Command::TimerFired(timer), by: "timer", key: None }
+}

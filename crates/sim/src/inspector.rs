@@ -1,0 +1,423 @@
+//! The rules, written a second time and independently of the code that must keep them. Looks at every commit.
+
+mod law;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use abide_core::definition::Order;
+use abide_core::effect::Effect;
+use abide_core::history::{Change, Record};
+use abide_core::id::{At, OccurrenceId, RunId};
+use abide_core::run::Run;
+use abide_core::status::{RunStatus, StepStatus, WaitStatus};
+use abide_core::waitpoint::{Kind, ListensFor, Waitpoint};
+use jiff::Timestamp;
+
+use crate::store::{Store, Write};
+use crate::world::Check;
+
+#[derive(Default)]
+pub(crate) struct Inspector {
+    watched: BTreeMap<RunId, Watched>,
+    hash: Hash,
+    seen: BTreeMap<String, u64>,
+}
+
+/// What is known of a run from its records alone.
+#[derive(Default)]
+struct Watched {
+    /// The run that replaying the stored history gives.
+    replayed: Option<Run>,
+    waits: BTreeMap<u32, WatchedWait>,
+    received: BTreeMap<Arc<str>, Vec<u64>>,
+    taken: BTreeMap<Arc<str>, Vec<u64>>,
+    consumed: BTreeSet<OccurrenceId>,
+    /// Failed attempts of the present visit.
+    failed_attempts: BTreeMap<At, u32>,
+    pausing: bool,
+    ended: bool,
+}
+
+struct WatchedWait {
+    at: Option<At>,
+    kind: Kind,
+    resume_at: Option<Timestamp>,
+    resolved: bool,
+}
+
+impl Inspector {
+    pub(crate) fn hash(&self) -> u64 {
+        self.hash.0
+    }
+
+    /// How often each kind of record came.
+    pub(crate) fn seen(&self) -> &BTreeMap<String, u64> {
+        &self.seen
+    }
+
+    pub(crate) fn committed(&mut self, store: &Store, write: &Write) -> Check {
+        let run = &write.run;
+        let watched = self.watched.entry(run.id).or_default();
+        for record in &write.outcome.records {
+            let stored =
+                serde_json::to_string(record).map_err(|error| format!("unwritable record: {error}"))?;
+            self.hash.add(stored.as_bytes());
+            *self.seen.entry(record.change.name().to_owned()).or_default() += 1;
+            let read: Record = serde_json::from_str(&stored)
+                .map_err(|error| format!("unreadable record {stored}: {error}"))?;
+            watched.look_at(run, &read, store)?;
+        }
+        if watched.replayed.as_ref().map(Run::snapshot) != Some(run.snapshot()) {
+            return Err(format!("{}: replaying the history does not give the snapshot", run.id));
+        }
+        watched.check_waits(run)?;
+        check_counts(run)?;
+        check_tasks(store, run)?;
+        check_effects(run, &write.outcome.effects)
+    }
+
+    /// When all is over, nothing may be left.
+    pub(crate) fn check_ended(&self, store: &Store) -> Check {
+        if let Some(((run, at), _)) = store.tasks.first_key_value() {
+            return Err(format!("{run}: the task at {at:?} outlives its run"));
+        }
+        for stored in store.runs.values() {
+            if stored.run.open_waitpoints().next().is_some() {
+                return Err(format!("{}: a wait outlives its run", stored.run.id));
+            }
+            let replayed = Run::replay(Arc::clone(&stored.run.definition), &stored.history)
+                .map_err(|error| format!("{}: the history cannot be replayed: {error}", stored.run.id))?;
+            if replayed.snapshot() != stored.run.snapshot() {
+                return Err(format!(
+                    "{}: replaying the whole history does not give the snapshot",
+                    stored.run.id
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Watched {
+    fn look_at(&mut self, run: &Run, record: &Record, store: &Store) -> Check {
+        let before = self.replayed.take();
+        let after = match before.clone() {
+            None => Run::replay(Arc::clone(&run.definition), [record]),
+            Some(mut replayed) => replayed.apply(record).map(|()| replayed),
+        };
+        let after = after.map_err(|error| format!("{}: {:?}: {error}", run.id, record.change))?;
+        let status_before = before.as_ref().map_or(RunStatus::Pending, |run| run.status);
+        law::run_move(status_before, after.status)?;
+        if let Some(at) = place(&record.change) {
+            let status = before.as_ref().map_or(StepStatus::Pending, |run| run.step_status(at));
+            law::step_move(status, after.step_status(at))?;
+        }
+        if self.ended && status_before != RunStatus::Failed {
+            return Err(format!("R17: {} after the run ended: {:?}", run.id, record.change));
+        }
+        self.ended = after.status.has_ended();
+        self.look_at_change(&after, record, store)?;
+        self.replayed = Some(after);
+        Ok(())
+    }
+
+    fn look_at_change(&mut self, run: &Run, record: &Record, store: &Store) -> Check {
+        match &record.change {
+            Change::StepStarted { at, request: _ } => {
+                self.failed_attempts.insert(*at, 0);
+                self.begins_work(run, record)?;
+                check_order(run, *at)
+            }
+            Change::StepResumed { at: _ } if *record.by.0 != *"engine" => self.begins_work(run, record),
+            Change::StepResumed { at: _ } => Ok(()),
+            Change::StepRetrying { at, attempt, error: _, opens } => {
+                let failed = self.failed_attempts.entry(*at).or_default();
+                *failed += 1;
+                if *failed >= run.defined(*at).retry.max_attempts || failed != attempt {
+                    return Err(format!("R12: {}: another attempt after attempt {attempt}", run.id));
+                }
+                self.opens(run, opens)
+            }
+            Change::StepWaiting { at: _, opens, awaits: _, wake: _ } => {
+                opens.iter().try_for_each(|wait| self.opens(run, wait))
+            }
+            Change::TaskPaused { at: _, opens } | Change::WaitCreated { opens } => self.opens(run, opens),
+            Change::WaitRescheduled { number, resume_at } => {
+                self.wait(run, *number)?.resume_at = Some(*resume_at);
+                Ok(())
+            }
+            Change::WaitResolved { number, status, payload: _, signal } => {
+                self.resolves(run, record, *number, *status, *signal, store)
+            }
+            Change::SignalReceived { id, signal_type, payload: _ } => {
+                self.received.entry(Arc::clone(signal_type)).or_default().push(*id);
+                Ok(())
+            }
+            Change::EventMatched { number: _, occurrence } => {
+                if !self.consumed.insert(*occurrence) {
+                    return Err(format!("R5b: {}: {occurrence} was consumed twice", run.id));
+                }
+                Ok(())
+            }
+            Change::WorkflowPauseRequested => {
+                self.pausing = true;
+                Ok(())
+            }
+            Change::WorkflowUnpaused
+            | Change::WorkflowCompleted { .. }
+            | Change::WorkflowFailed { .. }
+            | Change::WorkflowCancelled { .. } => {
+                self.pausing = false;
+                Ok(())
+            }
+            Change::WorkflowCreated(_)
+            | Change::WorkflowStarted { .. }
+            | Change::WorkflowPaused { .. }
+            | Change::WorkflowResumed
+            | Change::WorkflowHeld
+            | Change::WorkflowDeadlinePassed
+            | Change::WorkflowRetried { .. }
+            | Change::StepHeld { .. }
+            | Change::StepCompleted { .. }
+            | Change::StepFailed { .. }
+            | Change::StepSkipped { .. }
+            | Change::StepCancelled { .. }
+            | Change::MapStarted { .. }
+            | Change::TaskStarted { .. }
+            | Change::TaskRedelivered { .. }
+            | Change::JournalRecorded { .. }
+            | Change::CheckpointSaved { .. }
+            | Change::ApprovalRequested { .. }
+            | Change::ApprovalDecided { .. } => Ok(()),
+        }
+    }
+
+    fn begins_work(&self, run: &Run, record: &Record) -> Check {
+        if self.pausing {
+            return Err(format!("R18: {} begins work while it is paused: {:?}", run.id, record.change));
+        }
+        Ok(())
+    }
+
+    fn opens(&mut self, run: &Run, wait: &Waitpoint) -> Check {
+        let watched =
+            WatchedWait { at: wait.at, kind: wait.kind, resume_at: wait.resume_at, resolved: false };
+        match self.waits.insert(wait.number, watched) {
+            None => Ok(()),
+            Some(_) => Err(format!("{} has waitpoint {} twice", run.id, wait.number)),
+        }
+    }
+
+    fn wait(&mut self, run: &Run, number: u32) -> Check<&mut WatchedWait> {
+        self.waits.get_mut(&number).ok_or_else(|| format!("{} has no waitpoint {number}", run.id))
+    }
+
+    fn resolves(
+        &mut self,
+        run: &Run,
+        record: &Record,
+        number: u32,
+        status: WaitStatus,
+        signal: Option<u64>,
+        store: &Store,
+    ) -> Check {
+        let id = run.waitpoint_id(number);
+        let wait = self.wait(run, number)?;
+        if std::mem::replace(&mut wait.resolved, true) {
+            return Err(format!("R2: {id} was resolved twice"));
+        }
+        let due = wait.resume_at.is_some_and(|at| record.at >= at);
+        let by_clock = *record.by.0 == *"timer";
+        match status {
+            WaitStatus::Pending => return Err(format!("{id} was resolved to PENDING")),
+            WaitStatus::Completed if wait.kind.ends_by_time() && by_clock && !due => {
+                return Err(format!("R3: {id} ended early"));
+            }
+            WaitStatus::TimedOut if by_clock && !due => return Err(format!("R3: {id} timed out early")),
+            WaitStatus::Completed if !wait.kind.ends_by_time() && due && wait.kind != Kind::Event => {
+                return Err(format!("R4: {id} was completed after its deadline"));
+            }
+            WaitStatus::Completed | WaitStatus::TimedOut | WaitStatus::Cancelled => {}
+        }
+        let deadline = wait.resume_at;
+        if status == WaitStatus::TimedOut && by_clock {
+            missed_event(run, number, deadline, store)?;
+        }
+        match signal {
+            Some(signal) => self.takes_signal(run, number, signal),
+            None => Ok(()),
+        }
+    }
+
+    /// R5a: in the order they came, each once.
+    fn takes_signal(&mut self, run: &Run, number: u32, signal: u64) -> Check {
+        let Some(ListensFor::Signal { signal_type }) = run.waitpoint(number).map(|wait| &wait.listens_for)
+        else {
+            return Err(format!("{}: a signal was given to a wait for something else", run.id));
+        };
+        let taken = self.taken.entry(Arc::clone(signal_type)).or_default();
+        let next = self.received.get(signal_type).and_then(|received| received.get(taken.len()));
+        if next != Some(&signal) {
+            return Err(format!("R5a: {}: signal {signal} was taken, {next:?} was next", run.id));
+        }
+        taken.push(signal);
+        Ok(())
+    }
+
+    fn check_waits(&self, run: &Run) -> Check {
+        let received: usize = self.received.values().map(Vec::len).sum();
+        let taken: usize = self.taken.values().map(Vec::len).sum();
+        if run.mailbox().count() != received - taken {
+            return Err(format!(
+                "R5a: {}: {received} signals came, {taken} were taken, the rest is gone",
+                run.id
+            ));
+        }
+        for (number, wait) in &self.waits {
+            let is_open = run.waitpoint(*number).is_some_and(Waitpoint::is_pending);
+            if is_open == wait.resolved {
+                return Err(format!("{}: waitpoint {number} and its records disagree", run.id));
+            }
+            let owner = wait.at.map(|at| run.step_status(at));
+            let over = match owner {
+                Some(status) => status.is_settled() || status == StepStatus::Failed,
+                None => run.status != RunStatus::Pending,
+            };
+            if is_open && (over || run.status.has_ended()) {
+                return Err(format!(
+                    "{}: waitpoint {number} outlives what it belongs to ({owner:?})",
+                    run.id
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// R5b: a wait may time out only if nothing that it waits for was received in time.
+fn missed_event(run: &Run, number: u32, deadline: Option<Timestamp>, store: &Store) -> Check {
+    let Some(ListensFor::Event(filter)) = run.waitpoint(number).map(|wait| &wait.listens_for) else {
+        return Ok(());
+    };
+    let in_time = |received: Timestamp| deadline.is_none_or(|deadline| received < deadline);
+    match store.occurrences.iter().find(|event| in_time(event.received_at) && run.takes(filter, event)) {
+        Some(missed) => Err(format!("R5b: {} timed out and missed {}", run.waitpoint_id(number), missed.id)),
+        None => Ok(()),
+    }
+}
+
+/// The place whose status a change is about.
+fn place(change: &Change) -> Option<At> {
+    match change {
+        Change::StepStarted { at, .. }
+        | Change::StepWaiting { at, .. }
+        | Change::StepResumed { at }
+        | Change::StepRetrying { at, .. }
+        | Change::StepCompleted { at, .. }
+        | Change::StepFailed { at, .. }
+        | Change::StepSkipped { at }
+        | Change::StepCancelled { at }
+        | Change::TaskPaused { at, .. } => Some(*at),
+        Change::WorkflowCreated(_)
+        | Change::WorkflowStarted { .. }
+        | Change::WorkflowPaused { .. }
+        | Change::WorkflowResumed
+        | Change::WorkflowPauseRequested
+        | Change::WorkflowHeld
+        | Change::WorkflowUnpaused
+        | Change::WorkflowDeadlinePassed
+        | Change::WorkflowCompleted { .. }
+        | Change::WorkflowFailed { .. }
+        | Change::WorkflowCancelled { .. }
+        | Change::WorkflowRetried { .. }
+        | Change::StepHeld { .. }
+        | Change::MapStarted { .. }
+        | Change::TaskStarted { .. }
+        | Change::TaskRedelivered { .. }
+        | Change::JournalRecorded { .. }
+        | Change::CheckpointSaved { .. }
+        | Change::WaitCreated { .. }
+        | Change::WaitResolved { .. }
+        | Change::WaitRescheduled { .. }
+        | Change::SignalReceived { .. }
+        | Change::EventMatched { .. }
+        | Change::ApprovalRequested { .. }
+        | Change::ApprovalDecided { .. } => None,
+    }
+}
+
+/// A step begins only when all before it is done.
+fn check_order(run: &Run, at: At) -> Check {
+    let settled = |step: u16| run.step_status(At::step(step)).is_settled();
+    let ready = match run.definition.order {
+        Order::Sequence => (0..at.step).all(settled),
+        Order::Graph => run.definition.step(at.step).after.iter().copied().all(settled),
+    };
+    if ready { Ok(()) } else { Err(format!("{}: {} began before its turn", run.id, run.step_name(at))) }
+}
+
+/// A run is WAITING when nothing in it runs and something waits, and never stands still otherwise.
+fn check_counts(run: &Run) -> Check {
+    let count = |wanted: StepStatus| {
+        run.places().filter(|(_, step)| step.status == wanted && step.map.is_none()).count()
+    };
+    let (running, waiting) = (count(StepStatus::Running), count(StepStatus::Waiting));
+    let right = match run.status {
+        RunStatus::Pending => running == 0 && waiting == 0 && run.open_waitpoints().count() > 0,
+        RunStatus::Running => running > 0,
+        RunStatus::Waiting => running == 0 && waiting > 0,
+        RunStatus::Paused => true,
+        RunStatus::Completed | RunStatus::Failed | RunStatus::Cancelled => running == 0 && waiting == 0,
+    };
+    if right {
+        Ok(())
+    } else {
+        Err(format!("{} is {} with {running} running and {waiting} waiting", run.id, run.status))
+    }
+}
+
+/// Exactly what is to be done is handed out, and nothing for a run that has ended.
+fn check_tasks(store: &Store, run: &Run) -> Check {
+    let wanted: BTreeSet<(At, u32)> = run
+        .places()
+        .filter_map(|(at, step)| Some((at, step.task.as_ref().filter(|task| task.out)?.delivery)))
+        .collect();
+    let rows = store.tasks.range((run.id, At::step(0))..).take_while(|((id, _), _)| *id == run.id);
+    let handed_out: BTreeSet<(At, u32)> = rows.map(|((_, at), row)| (*at, row.delivery)).collect();
+    if wanted != handed_out {
+        return Err(format!("{}: to be done: {wanted:?}; handed out: {handed_out:?}", run.id));
+    }
+    if run.status.has_ended() && !handed_out.is_empty() {
+        return Err(format!("{} has ended and its tasks go on", run.id));
+    }
+    Ok(())
+}
+
+fn check_effects(run: &Run, effects: &[Effect]) -> Check {
+    for effect in effects {
+        if let Effect::Dispatch { at, delivery } = effect
+            && run.status.has_ended()
+        {
+            return Err(format!("{}: delivery {delivery} at {at:?} for a run that has ended", run.id));
+        }
+    }
+    Ok(())
+}
+
+/// FNV-1a over everything that was recorded.
+struct Hash(u64);
+
+impl Default for Hash {
+    fn default() -> Hash {
+        Hash(0xCBF2_9CE4_8422_2325)
+    }
+}
+
+impl Hash {
+    fn add(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01B3);
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! The durable part of the world: what survives a crash. A commit is all or nothing and refuses a stale decision.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use abide_core::command::{Occurrence, Outcome};
+use abide_core::definition::Definition;
+use abide_core::door::Remembered;
+use abide_core::effect::Effect;
+use abide_core::history::Record;
+use abide_core::id::{At, RunId};
+use abide_core::run::Run;
+use jiff::Timestamp;
+
+#[derive(Default)]
+pub(crate) struct Store {
+    pub(crate) definitions: BTreeMap<String, Arc<Definition>>,
+    pub(crate) runs: BTreeMap<RunId, StoredRun>,
+    pub(crate) tasks: BTreeMap<(RunId, At), TaskRow>,
+    /// Effects that are still to be performed, with the run that asked for them.
+    pub(crate) outbox: BTreeMap<u64, (RunId, Effect)>,
+    outbox_last: u64,
+    pub(crate) occurrences: Vec<Occurrence>,
+    /// Occurrences whose waiters have not all been looked at.
+    pub(crate) undelivered: BTreeSet<usize>,
+    pub(crate) keys: BTreeMap<String, Remembered>,
+}
+
+pub(crate) struct StoredRun {
+    pub(crate) run: Run,
+    pub(crate) history: Vec<Record>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct TaskRow {
+    pub(crate) delivery: u32,
+    pub(crate) leased_until: Option<Timestamp>,
+}
+
+/// A decision that is ready to be committed.
+pub(crate) struct Write {
+    /// The version the decision was made on; 0 for a new run.
+    pub(crate) based_on: u64,
+    pub(crate) run: Run,
+    pub(crate) outcome: Outcome,
+    pub(crate) remembered: Option<Remembered>,
+}
+
+impl Store {
+    pub(crate) fn version(&self, run: RunId) -> u64 {
+        self.runs.get(&run).map_or(0, |stored| stored.run.seq)
+    }
+
+    /// All or nothing; `false` when the run has moved on since it was loaded.
+    pub(crate) fn commit(&mut self, write: &Write) -> bool {
+        let id = write.run.id;
+        if self.version(id) != write.based_on {
+            return false;
+        }
+        for effect in &write.outcome.effects {
+            match effect {
+                Effect::Dispatch { at, delivery } => {
+                    self.tasks.insert((id, *at), TaskRow { delivery: *delivery, leased_until: None });
+                }
+                Effect::Recall { at, delivery: _ } => {
+                    self.tasks.remove(&(id, *at));
+                }
+                Effect::Respond { .. } => {}
+                Effect::LookBack { .. }
+                | Effect::StartChild(_)
+                | Effect::CancelChild { .. }
+                | Effect::TellParent { .. } => {
+                    self.outbox_last += 1;
+                    self.outbox.insert(self.outbox_last, (id, effect.clone()));
+                }
+            }
+        }
+        let stored =
+            self.runs.entry(id).or_insert_with(|| StoredRun { run: write.run.clone(), history: Vec::new() });
+        stored.run = write.run.clone();
+        stored.history.extend(write.outcome.records.iter().cloned());
+        // A task row lives exactly as long as its delivery is wanted.
+        let run = &stored.run;
+        let wanted = |at: &At, row: &TaskRow| {
+            let task = run.step(*at).and_then(|step| step.task.as_deref());
+            task.is_some_and(|task| task.out && task.delivery == row.delivery)
+        };
+        let gone: Vec<(RunId, At)> = self
+            .tasks
+            .range((id, At::step(0))..)
+            .take_while(|((run, _), _)| *run == id)
+            .filter(|((_, at), row)| !wanted(at, row))
+            .map(|(key, _)| *key)
+            .collect();
+        for key in gone {
+            self.tasks.remove(&key);
+        }
+        if let Some(remembered) = &write.remembered {
+            self.keys.insert(remembered.key.clone(), remembered.clone());
+        }
+        true
+    }
+}

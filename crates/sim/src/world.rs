@@ -1,0 +1,327 @@
+//! The world of one seed: chance, the clock, the store, and a node that decides and commits.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
+
+use abide_core::command::{Command, Context, NewRun, Outcome, decide, start};
+use abide_core::door::decide_once;
+use abide_core::id::{At, RunId};
+use abide_core::random::Random;
+use abide_core::refusal::Refusal;
+use abide_core::run::Run;
+use abide_core::time::Millis;
+use abide_core::waitpoint::Actor;
+use jiff::Timestamp;
+
+use crate::definitions;
+use crate::inspector::Inspector;
+use crate::store::{Store, Write};
+
+/// A broken rule, in words.
+pub(crate) type Check<T = ()> = Result<T, String>;
+
+/// How many things happen before the world calms down.
+const ACTIONS: u32 = 400;
+/// How much of a failing seed's story is told.
+const TRANSCRIPT_LINES: usize = 60;
+
+/// What a seed that broke nothing went through.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Of everything that was recorded: the same seed gives the same hash.
+    pub hash: u64,
+    pub runs: u64,
+    pub records: u64,
+    pub refusals: u64,
+    pub crashes: u64,
+    /// Decisions made on a run that had moved on.
+    pub conflicts: u64,
+    /// How often each kind of record, and each code of refusal, was seen.
+    pub seen: BTreeMap<String, u64>,
+}
+
+impl Report {
+    /// Hashes are added, so that the order in which seeds finish does not matter.
+    pub fn add(&mut self, other: &Report) {
+        self.hash = self.hash.wrapping_add(other.hash);
+        self.runs += other.runs;
+        self.records += other.records;
+        self.refusals += other.refusals;
+        self.crashes += other.crashes;
+        self.conflicts += other.conflicts;
+        for (what, count) in &other.seen {
+            *self.seen.entry(what.clone()).or_default() += count;
+        }
+    }
+}
+
+/// A seed that broke a rule.
+#[derive(Clone, Debug)]
+pub struct Violation {
+    pub seed: u64,
+    pub rule: String,
+    /// What led up to it.
+    pub transcript: Vec<String>,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for line in &self.transcript {
+            writeln!(f, "  {line}")?;
+        }
+        writeln!(f, "seed {} broke a rule: {}", self.seed, self.rule)?;
+        write!(f, "replay it with: cargo run --release -p abide-sim -- --seed {}", self.seed)
+    }
+}
+
+/// Lives through one seed.
+pub fn simulate(seed: u64) -> Result<Report, Box<Violation>> {
+    World::new(seed, false).live().map_err(|_| {
+        // Seldom needed and costly, so the story is told by living through it again.
+        let mut world = World::new(seed, true);
+        let rule =
+            world.live().err().unwrap_or_else(|| "the seed gave another outcome the second time".to_owned());
+        Box::new(Violation { seed, rule, transcript: world.transcript.into() })
+    })
+}
+
+pub(crate) struct World {
+    pub(crate) random: Random,
+    pub(crate) now: Timestamp,
+    pub(crate) store: Store,
+    pub(crate) inspector: Inspector,
+    /// Tasks that workers believe to have.
+    pub(crate) in_hand: Vec<InHand>,
+    /// Requests whose answer was lost: their senders will ask again.
+    pub(crate) unanswered: VecDeque<Request>,
+    /// Requests that were answered, to be sent once more, late.
+    pub(crate) answered: VecDeque<Request>,
+    /// No more crashes, conflicts and lost answers.
+    pub(crate) calm: bool,
+    interfering: bool,
+    pub(crate) keys: u64,
+    pub(crate) report: Report,
+    transcript: VecDeque<String>,
+    tells: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct InHand {
+    pub(crate) run: RunId,
+    pub(crate) at: At,
+    pub(crate) delivery: u32,
+    /// Names the worker has used in the journal.
+    pub(crate) named: u32,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Request {
+    pub(crate) run: RunId,
+    pub(crate) command: Command,
+    pub(crate) by: &'static str,
+    pub(crate) key: Option<String>,
+}
+
+#[derive(Debug)]
+pub(crate) enum Answer {
+    Done,
+    Refused(Refusal),
+    /// It may have been carried out or not.
+    Lost,
+}
+
+impl World {
+    fn new(seed: u64, tells: bool) -> World {
+        World {
+            random: Random::new(seed),
+            now: "2026-03-01T00:00:00Z".parse().expect("an instant"),
+            store: Store::default(),
+            inspector: Inspector::default(),
+            in_hand: Vec::new(),
+            unanswered: VecDeque::new(),
+            answered: VecDeque::new(),
+            calm: false,
+            interfering: false,
+            keys: 0,
+            report: Report::default(),
+            transcript: VecDeque::new(),
+            tells,
+        }
+    }
+
+    fn live(&mut self) -> Check<Report> {
+        let children: Vec<String> = (0..2).map(|index| format!("child-{index}")).collect();
+        for name in &children {
+            let definition = definitions::leaf(&mut self.random, name);
+            self.store.definitions.insert(name.clone(), definition);
+        }
+        for index in 0..3 {
+            let name = format!("workflow-{index}");
+            let definition = definitions::generate(&mut self.random, &name, &children);
+            self.tell(|| {
+                format!("{name}: {}", serde_json::to_string(&definition.document).unwrap_or_default())
+            });
+            self.store.definitions.insert(name, definition);
+        }
+        for _ in 0..ACTIONS {
+            self.act()?;
+        }
+        self.quiesce()?;
+        self.report.hash = self.inspector.hash();
+        self.report.runs = self.store.runs.len() as u64;
+        self.report.seen.extend(self.inspector.seen().clone());
+        Ok(self.report.clone())
+    }
+
+    pub(crate) fn tell(&mut self, line: impl FnOnce() -> String) {
+        if self.tells {
+            if self.transcript.len() == TRANSCRIPT_LINES {
+                self.transcript.pop_front();
+            }
+            let line = format!("{} {}", self.now, line());
+            self.transcript.push_back(line);
+        }
+    }
+
+    pub(crate) fn chance(&mut self, one_in: u64) -> bool {
+        self.random.below(one_in) == 0
+    }
+
+    pub(crate) fn pick<T: Clone>(&mut self, among: &[T]) -> Option<T> {
+        let count = u64::try_from(among.len()).ok().filter(|count| *count > 0)?;
+        Some(among[self.random.below(count) as usize].clone())
+    }
+
+    pub(crate) fn advance(&mut self, length: Millis) {
+        self.now = length.after(self.now);
+    }
+
+    fn context(&mut self, by: &str) -> Context {
+        Context { now: self.now, random: self.random.draw(), by: Actor::new(by) }
+    }
+
+    /// Sends a command to a node: it loads the run, decides, commits, answers; any of that may be cut short.
+    pub(crate) fn submit(&mut self, request: Request) -> Check<Answer> {
+        loop {
+            let Some(stored) = self.store.runs.get(&request.run) else {
+                return Err(format!("a command for {} that was never started", request.run));
+            };
+            let mut run = stored.run.clone();
+            let based_on = run.seq;
+            let context = self.context(request.by);
+            let (outcome, remembered) = match self.decide(&mut run, &request, &context) {
+                Ok(decided) => decided,
+                Err(refusal) => return self.refused(&request, &run, refusal),
+            };
+            if !self.interfering && !self.calm && self.chance(10) {
+                self.interfere(request.run)?;
+            }
+            if !self.calm && self.chance(25) {
+                self.crash("before the commit", &request);
+                return Ok(Answer::Lost);
+            }
+            let reply = outcome.reply.clone();
+            if !self.commit(Write { based_on, run, outcome, remembered })? {
+                self.report.conflicts += 1;
+                continue;
+            }
+            self.tell(|| format!("{} {:?} → {reply:?}", request.by, request.command));
+            if !self.calm && self.chance(25) {
+                self.crash("after the commit", &request);
+                return Ok(Answer::Lost);
+            }
+            return Ok(Answer::Done);
+        }
+    }
+
+    fn decide(
+        &mut self,
+        run: &mut Run,
+        request: &Request,
+        context: &Context,
+    ) -> Result<(Outcome, Option<abide_core::door::Remembered>), Refusal> {
+        match &request.key {
+            Some(key) => decide_once(run, request.command.clone(), context, key, self.store.keys.get(key)),
+            None => decide(run, request.command.clone(), context).map(|outcome| (outcome, None)),
+        }
+    }
+
+    /// A refusal must leave the run as it was.
+    fn refused(&mut self, request: &Request, run: &Run, refusal: Refusal) -> Check<Answer> {
+        self.report.refusals += 1;
+        *self.report.seen.entry(refusal.code().to_owned()).or_default() += 1;
+        self.tell(|| format!("{} {:?} ✗ {refusal}", request.by, request.command));
+        if let Refusal::Illegal(illegal) = &refusal {
+            return Err(format!("R10: a decision tried an illegal move: {illegal} ({:?})", request.command));
+        }
+        if self.store.runs[&request.run].run.snapshot() != run.snapshot() {
+            return Err(format!("a refused command changed the run: {:?}: {refusal}", request.command));
+        }
+        Ok(Answer::Refused(refusal))
+    }
+
+    fn commit(&mut self, write: Write) -> Check<bool> {
+        if !self.store.commit(&write) {
+            return Ok(false);
+        }
+        self.report.records += write.outcome.records.len() as u64;
+        self.inspector.committed(&self.store, &write)?;
+        Ok(true)
+    }
+
+    /// A batch is committed whole or not at all.
+    pub(crate) fn submit_batch(&mut self, requests: Vec<Request>) -> Check<bool> {
+        if !self.calm && self.chance(10) {
+            if let Some(request) = requests.first() {
+                self.crash("in the middle of a batch", request);
+            }
+            return Ok(false);
+        }
+        for request in requests {
+            let Some(stored) = self.store.runs.get(&request.run) else { continue };
+            let mut run = stored.run.clone();
+            let based_on = run.seq;
+            let context = self.context(request.by);
+            match self.decide(&mut run, &request, &context) {
+                Ok((outcome, remembered)) => {
+                    self.tell(|| format!("{} {:?} (batch)", request.by, request.command));
+                    self.commit(Write { based_on, run, outcome, remembered })?;
+                }
+                Err(refusal) => {
+                    self.refused(&request, &run, refusal)?;
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    pub(crate) fn start(&mut self, new: NewRun, by: &str) -> Check<bool> {
+        if self.store.runs.contains_key(&new.id) {
+            return Ok(true);
+        }
+        let (id, name) = (new.id, new.definition.name().to_owned());
+        let context = self.context(by);
+        let (run, outcome) =
+            start(new, &context).map_err(|refusal| format!("a start was refused: {refusal}"))?;
+        if !self.calm && self.chance(25) {
+            self.report.crashes += 1;
+            return Ok(false);
+        }
+        self.tell(|| format!("{by} starts {name} as {id}"));
+        self.commit(Write { based_on: 0, run, outcome, remembered: None })
+    }
+
+    fn crash(&mut self, when: &str, request: &Request) {
+        self.report.crashes += 1;
+        self.tell(|| format!("crash {when} of {:?}", request.command));
+    }
+
+    /// Something else happens to the same run between load and commit.
+    fn interfere(&mut self, run: RunId) -> Check {
+        self.interfering = true;
+        let command = self.any_command(run);
+        let interfered = command.map_or(Ok(()), |request| self.submit(request).map(|_| ()));
+        self.interfering = false;
+        interfered
+    }
+}

@@ -1,0 +1,108 @@
+//! The simulator as a test: seeds that must break no rule, and proof that they get everywhere.
+
+use abide_sim::{Report, simulate};
+
+/// Seeds per test; the tests run beside each other.
+const SEEDS: u64 = 250;
+
+fn live_through(first: u64) -> Report {
+    let mut total = Report::default();
+    for seed in first..first + SEEDS {
+        match simulate(seed) {
+            Ok(report) => total.add(&report),
+            Err(violation) => panic!("{violation}"),
+        }
+    }
+    total
+}
+
+#[test]
+fn no_seed_of_the_first_quarter_breaks_a_rule() {
+    live_through(0);
+}
+
+#[test]
+fn no_seed_of_the_second_quarter_breaks_a_rule() {
+    live_through(SEEDS);
+}
+
+#[test]
+fn no_seed_of_the_third_quarter_breaks_a_rule() {
+    live_through(2 * SEEDS);
+}
+
+#[test]
+fn the_last_quarter_breaks_no_rule_and_meets_every_kind_of_record_and_refusal() {
+    let total = live_through(3 * SEEDS);
+    let missing: Vec<&str> =
+        RECORDS.iter().chain(&REFUSALS).copied().filter(|what| !total.seen.contains_key(*what)).collect();
+    assert!(missing.is_empty(), "never seen: {missing:?}");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_hash() {
+    let first = simulate(4711).map(|report| report.hash).ok();
+    assert!(first.is_some());
+    assert_eq!(first, simulate(4711).map(|report| report.hash).ok());
+    assert_ne!(first, simulate(4712).map(|report| report.hash).ok());
+}
+
+const RECORDS: [&str; 34] = [
+    "WORKFLOW_CREATED",
+    "WORKFLOW_STARTED",
+    "WORKFLOW_PAUSED",
+    "WORKFLOW_RESUMED",
+    "WORKFLOW_PAUSE_REQUESTED",
+    "WORKFLOW_HELD",
+    "WORKFLOW_UNPAUSED",
+    "WORKFLOW_DEADLINE_PASSED",
+    "WORKFLOW_COMPLETED",
+    "WORKFLOW_FAILED",
+    "WORKFLOW_CANCELLED",
+    "WORKFLOW_RETRIED",
+    "STEP_STARTED",
+    "STEP_WAITING",
+    "STEP_RESUMED",
+    "STEP_RETRYING",
+    "STEP_HELD",
+    "STEP_COMPLETED",
+    "STEP_FAILED",
+    "STEP_SKIPPED",
+    "STEP_CANCELLED",
+    "MAP_STARTED",
+    "TASK_STARTED",
+    "TASK_PAUSED",
+    "TASK_REDELIVERED",
+    "JOURNAL_RECORDED",
+    "CHECKPOINT_SAVED",
+    "WAIT_CREATED",
+    "WAIT_RESOLVED",
+    "WAIT_RESCHEDULED",
+    "SIGNAL_RECEIVED",
+    "EVENT_MATCHED",
+    "APPROVAL_REQUESTED",
+    "APPROVAL_DECIDED",
+];
+
+/// Those that chance can bring about; the others are for malformed requests and limits.
+const REFUSALS: [&str; 19] = [
+    "ALREADY_DECIDED",
+    "ALREADY_RESOLVED",
+    "EVENT_DOES_NOT_MATCH",
+    "JOURNAL_CONFLICT",
+    "NOT_AN_APPROVER",
+    "NOT_DUE",
+    "NO_SUCH_TIMER",
+    "READ_ONLY",
+    "RESERVED_KEY",
+    "RUN_ENDED",
+    "RUN_NOT_FAILED",
+    "STALE_LEASE",
+    "TASK_ALREADY_TAKEN",
+    "UNKNOWN_STEP",
+    "WAITPOINT_CANCELLED",
+    "WAITPOINT_EXPIRED",
+    "WAITPOINT_TIMED_OUT",
+    "WRONG_STEP_STATUS",
+    "WRONG_WAITPOINT_KIND",
+];
