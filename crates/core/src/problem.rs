@@ -107,17 +107,23 @@ pub fn nearest<'k>(given: &str, known: impl IntoIterator<Item = &'k str>) -> Opt
         .map(|(_, name)| name)
 }
 
-/// Insertions, deletions and substitutions from one to the other, ignoring case.
+/// Insertions, deletions, substitutions and swaps of neighbours from one to the other, ignoring case.
 fn distance(a: &[char], b: &str) -> usize {
+    let mut before_previous: Vec<usize> = Vec::new();
     let mut previous: Vec<usize> = (0..=a.len()).collect();
+    let mut last = None;
     for (row, b) in b.chars().flat_map(char::to_lowercase).enumerate() {
-        let mut diagonal = previous[0];
-        previous[0] = row + 1;
-        for (column, a) in a.iter().enumerate() {
-            let substituted = diagonal + usize::from(*a != b);
-            diagonal = previous[column + 1];
-            previous[column + 1] = substituted.min(diagonal + 1).min(previous[column] + 1);
+        let mut current = vec![row + 1];
+        for column in 0..a.len() {
+            let substituted = previous[column] + usize::from(a[column] != b);
+            let mut best = substituted.min(previous[column + 1] + 1).min(current[column] + 1);
+            if column > 0 && a[column - 1] == b && last == Some(a[column]) {
+                best = best.min(before_previous[column - 1] + 1);
+            }
+            current.push(best);
         }
+        before_previous = std::mem::replace(&mut previous, current);
+        last = Some(b);
     }
     previous[a.len()]
 }
@@ -131,6 +137,7 @@ mod tests {
         let known = ["durationMs", "untilTimestamp", "cron"];
         assert_eq!(nearest("durationms", known), Some("durationMs"));
         assert_eq!(nearest("duratoinMs", known), Some("durationMs"));
+        assert_eq!(nearest("corn", known), Some("cron"));
         assert_eq!(nearest("colour", known), None);
     }
 

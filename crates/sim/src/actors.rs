@@ -261,10 +261,26 @@ impl World {
             self.tell(|| format!("the clock goes back by {back}"));
             return Ok(());
         }
+        // Decisions differ around the instants that timers hold.
+        if self.chance(3) && self.jump_near_a_timer() {
+            return Ok(());
+        }
         let scale = 10_u64.pow(1 + self.random.below(8) as u32);
         let length = Millis(self.random.below(scale));
         self.advance(length);
         Ok(())
+    }
+
+    fn jump_near_a_timer(&mut self) -> bool {
+        let timers = self.store.runs.values().flat_map(|stored| stored.run.timers());
+        let next = timers.map(|(at, _)| at).filter(|at| *at > self.now).min();
+        let Some(next) = next else { return false };
+        self.now = match self.random.below(3) {
+            0 => Millis(1).before(next).max(self.now),
+            1 => next,
+            _ => Millis(1).after(next),
+        };
+        true
     }
 
     /// Timers go off: usually those that are due, now and then one that is not.

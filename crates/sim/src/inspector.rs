@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use abide_core::definition::Order;
 use abide_core::effect::Effect;
-use abide_core::history::{Change, Record};
+use abide_core::history::{Change, Record, WakeOn};
 use abide_core::id::{At, OccurrenceId, RunId};
 use abide_core::run::Run;
 use abide_core::status::{RunStatus, StepStatus, WaitStatus};
@@ -35,6 +35,7 @@ struct Watched {
     consumed: BTreeSet<OccurrenceId>,
     /// Failed attempts of the present visit.
     failed_attempts: BTreeMap<At, u32>,
+    awaited: BTreeMap<At, (Vec<u32>, WakeOn)>,
     pausing: bool,
     ended: bool,
 }
@@ -129,20 +130,31 @@ impl Watched {
                 self.begins_work(run, record)?;
                 check_order(run, *at)
             }
-            Change::StepResumed { at: _ } if *record.by.0 != *"engine" => self.begins_work(run, record),
-            Change::StepResumed { at: _ } => Ok(()),
+            Change::StepResumed { at } => {
+                // A child's end is taken note of even while the run is paused.
+                if *record.by.0 != *"engine" {
+                    self.begins_work(run, record)?;
+                }
+                self.resumes(run, *at)
+            }
             Change::StepRetrying { at, attempt, error: _, opens } => {
                 let failed = self.failed_attempts.entry(*at).or_default();
                 *failed += 1;
                 if *failed >= run.defined(*at).retry.max_attempts || failed != attempt {
                     return Err(format!("R12: {}: another attempt after attempt {attempt}", run.id));
                 }
+                self.awaited.insert(*at, (vec![opens.number], WakeOn::All));
                 self.opens(run, opens)
             }
-            Change::StepWaiting { at: _, opens, awaits: _, wake: _ } => {
+            Change::StepWaiting { at, opens, awaits, wake } => {
+                self.awaited.insert(*at, (awaits.clone(), *wake));
                 opens.iter().try_for_each(|wait| self.opens(run, wait))
             }
-            Change::TaskPaused { at: _, opens } | Change::WaitCreated { opens } => self.opens(run, opens),
+            Change::TaskPaused { at, opens } => {
+                self.awaited.insert(*at, (vec![opens.number], WakeOn::All));
+                self.opens(run, opens)
+            }
+            Change::WaitCreated { opens } => self.opens(run, opens),
             Change::WaitRescheduled { number, resume_at } => {
                 self.wait(run, *number)?.resume_at = Some(*resume_at);
                 Ok(())
@@ -198,6 +210,24 @@ impl Watched {
             return Err(format!("R18: {} begins work while it is paused: {:?}", run.id, record.change));
         }
         Ok(())
+    }
+
+    /// A step goes on when its waits are over, and leaves no loser open.
+    fn resumes(&self, run: &Run, at: At) -> Check {
+        let Some((awaits, wake)) = self.awaited.get(&at) else {
+            return Err(format!("{}: {at:?} is resumed and did not wait", run.id));
+        };
+        let open =
+            awaits.iter().filter(|number| self.waits.get(number).is_some_and(|wait| !wait.resolved)).count();
+        let over = match wake {
+            WakeOn::All | WakeOn::Any => open == 0,
+            WakeOn::Each => open < awaits.len(),
+        };
+        if over {
+            Ok(())
+        } else {
+            Err(format!("{}: {at:?} goes on ({wake:?}) with {open} waits open", run.id))
+        }
     }
 
     fn opens(&mut self, run: &Run, wait: &Waitpoint) -> Check {
