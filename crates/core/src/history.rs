@@ -194,6 +194,46 @@ pub enum Change {
 }
 
 impl Change {
+    /// The waitpoints whose row it changes.
+    pub fn waitpoints(&self) -> Vec<u32> {
+        match self {
+            Change::StepWaiting { opens, .. } => opens.iter().map(|wait| wait.number).collect(),
+            Change::StepRetrying { opens, .. }
+            | Change::TaskPaused { opens, .. }
+            | Change::WaitCreated { opens } => vec![opens.number],
+            Change::WaitResolved { number, .. }
+            | Change::WaitRescheduled { number, .. }
+            | Change::ApprovalDecided { number, .. } => vec![*number],
+            Change::WorkflowCreated(_)
+            | Change::WorkflowStarted { .. }
+            | Change::WorkflowPaused { .. }
+            | Change::WorkflowResumed
+            | Change::WorkflowPauseRequested
+            | Change::WorkflowHeld
+            | Change::WorkflowUnpaused
+            | Change::WorkflowDeadlinePassed
+            | Change::WorkflowCompleted { .. }
+            | Change::WorkflowFailed { .. }
+            | Change::WorkflowCancelled { .. }
+            | Change::WorkflowRetried { .. }
+            | Change::StepStarted { .. }
+            | Change::StepResumed { .. }
+            | Change::StepHeld { .. }
+            | Change::StepCompleted { .. }
+            | Change::StepFailed { .. }
+            | Change::StepSkipped { .. }
+            | Change::StepCancelled { .. }
+            | Change::MapStarted { .. }
+            | Change::TaskStarted { .. }
+            | Change::TaskRedelivered { .. }
+            | Change::JournalRecorded { .. }
+            | Change::CheckpointSaved { .. }
+            | Change::SignalReceived { .. }
+            | Change::EventMatched { .. }
+            | Change::ApprovalRequested { .. } => Vec::new(),
+        }
+    }
+
     /// The name it has in a history, as `type`.
     pub fn name(&self) -> &'static str {
         match self {

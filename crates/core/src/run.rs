@@ -84,6 +84,11 @@ impl Run {
         }
     }
 
+    /// When the whole run must be over, unless that has been noted already.
+    pub fn open_deadline(&self) -> Option<Timestamp> {
+        self.deadline.filter(|_| !self.deadline_passed && !self.status.has_ended())
+    }
+
     /// The timers that must go off for this run, whatever else happens.
     pub fn timers(&self) -> Vec<(Timestamp, Timer)> {
         if self.status.has_ended() {
@@ -97,7 +102,7 @@ impl Run {
             let task = step.task.as_ref()?;
             Some((task.deadline?, Timer::Attempt { at, delivery: task.delivery }))
         });
-        let run = self.deadline.filter(|_| !self.deadline_passed).map(|at| (at, Timer::Run));
+        let run = self.open_deadline().map(|at| (at, Timer::Run));
         waits.chain(attempts).chain(run).collect()
     }
 }
