@@ -1,0 +1,1 @@
+//! abide as a library.

@@ -1,0 +1,1 @@
+//! One commit of one run, encoded.
