@@ -51,7 +51,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::effect::Effect;
 use crate::history::Record;
-use crate::id::WaitpointId;
+use crate::id::{OccurrenceId, RunId, WaitpointId};
 use crate::refusal::Refusal;
 use crate::run::{Run, Timer};
 use crate::turn::Turn;
@@ -106,6 +106,7 @@ pub struct Outcome {
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Reply {
     Done,
+    Started(RunId),
     /// What was asked for already is so.
     Unchanged,
     /// A signal was kept, or taken by this wait at once.
@@ -116,6 +117,11 @@ pub enum Reply {
     /// The time the worker's attempt has left ends here.
     Leased {
         deadline: Option<Timestamp>,
+    },
+    /// An event was stored, and these waits took it.
+    Notified {
+        occurrence: OccurrenceId,
+        waiters: Vec<WaitpointId>,
     },
     /// How many approvals there are, of how many needed.
     Voted {

@@ -28,17 +28,20 @@ pub fn decide_once(
     remembered: Option<&Remembered>,
 ) -> Result<(Outcome, Option<Remembered>), Refusal> {
     let digest = digest(&command);
+    if let Some(reply) = replay(key, digest, remembered)? {
+        return Ok((Outcome { records: Vec::new(), effects: Vec::new(), reply }, None));
+    }
+    let outcome = decide(run, command, context)?;
+    let remembered = Remembered { key: key.to_owned(), digest, reply: outcome.reply.clone() };
+    Ok((outcome, Some(remembered)))
+}
+
+/// The answer that a request under this key has already been given, if any.
+pub fn replay(key: &str, digest: u64, remembered: Option<&Remembered>) -> Result<Option<Reply>, Refusal> {
     match remembered {
-        Some(earlier) if earlier.digest == digest => {
-            let reply = earlier.reply.clone();
-            Ok((Outcome { records: Vec::new(), effects: Vec::new(), reply }, None))
-        }
+        Some(earlier) if earlier.digest == digest => Ok(Some(earlier.reply.clone())),
         Some(_) => Err(Refusal::KeyReused(key.to_owned())),
-        None => {
-            let outcome = decide(run, command, context)?;
-            let remembered = Remembered { key: key.to_owned(), digest, reply: outcome.reply.clone() };
-            Ok((outcome, Some(remembered)))
-        }
+        None => Ok(None),
     }
 }
 

@@ -10,7 +10,8 @@ use crate::flow;
 use crate::history::Change;
 use crate::id::OccurrenceId;
 use crate::json::Json;
-use crate::refusal::Refusal;
+use crate::limits;
+use crate::refusal::{Refusal, within};
 use crate::run::Run;
 use crate::status::WaitStatus;
 use crate::turn::Turn;
@@ -24,6 +25,17 @@ pub struct Occurrence {
     pub event_id: Arc<str>,
     pub data: Json,
     pub received_at: Timestamp,
+}
+
+impl Occurrence {
+    /// Refuses an event that keeps no limit, before it is stored.
+    pub fn check(&self) -> Result<(), Refusal> {
+        if !(1..=limits::NAME_CHARS).contains(&self.event_id.chars().count()) {
+            let message = format!("must have 1 to {} characters", limits::NAME_CHARS);
+            return Err(Refusal::Malformed { pointer: "/eventId", message });
+        }
+        within("the size of eventData in bytes", self.data.bytes(), limits::PAYLOAD_BYTES)
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]

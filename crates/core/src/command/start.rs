@@ -54,7 +54,7 @@ pub fn start(new: NewRun, context: &Context) -> Result<(Run, Outcome), Refusal> 
         }
         None => flow::start_run(&mut turn)?,
     }
-    let outcome = turn.finish(Reply::Done)?;
+    let outcome = turn.finish(Reply::Started(id))?;
     Ok((run, outcome))
 }
 

@@ -1,0 +1,301 @@
+//! Who does the work: handlers registered in process, and workers that poll. Tasks wait here until someone takes
+//! them, fairly between definitions; pollers wait here until there is a task, and cost nothing meanwhile. Leases are
+//! kept here too; the delivery number of the core is what fences a worker that lost one.
+
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+use std::sync::Arc;
+
+use abide_core::command::{Command, TaskCompleted, TaskFailed, TaskPaused, TaskSuspended};
+use abide_core::definition::{Action, Executor};
+use abide_core::id::{At, RunId};
+use abide_core::run::Run;
+use abide_core::task::Task;
+use abide_core::time::Millis;
+use abide_core::waitpoint::Actor;
+use jiff::Timestamp;
+use tokio::runtime::Handle;
+use tokio::sync::mpsc;
+use tokio::task::{AbortHandle, JoinSet};
+
+use crate::handler::{Handler, TaskResult};
+use crate::request::{Answer, Leased, Poll, Request};
+
+pub(crate) struct Dispatcher {
+    runtime: Handle,
+    /// Back into the writer's queue, for what handlers report.
+    reports: mpsc::Sender<Request>,
+    handlers: HashMap<Arc<str>, Handler>,
+    running: HashMap<(RunId, At), (u32, AbortHandle)>,
+    ready: HashMap<Arc<str>, ReadyTasks>,
+    /// Calls that the engine makes itself, in the next round.
+    own: VecDeque<ReadyTask>,
+    parked: HashMap<u64, (Poll, Answer<Vec<Leased>>)>,
+    parked_for: HashMap<Arc<str>, VecDeque<u64>>,
+    last_poller: u64,
+    /// Pollers that may find something now.
+    woken: BTreeSet<u64>,
+    leases: BTreeSet<(Timestamp, RunId, At)>,
+    leased: HashMap<(RunId, At), (Timestamp, u32)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct ReadyTask {
+    pub(crate) run: RunId,
+    pub(crate) at: At,
+    pub(crate) delivery: u32,
+}
+
+/// Tasks of one handler, taken from each definition in turn.
+#[derive(Default)]
+struct ReadyTasks {
+    by_definition: HashMap<Arc<str>, VecDeque<ReadyTask>>,
+    turns: VecDeque<Arc<str>>,
+    gone: HashSet<ReadyTask>,
+}
+
+impl ReadyTasks {
+    fn push(&mut self, definition: &Arc<str>, task: ReadyTask) {
+        let tasks = self.by_definition.entry(Arc::clone(definition)).or_default();
+        if tasks.is_empty() {
+            self.turns.push_back(Arc::clone(definition));
+        }
+        tasks.push_back(task);
+    }
+
+    fn pop(&mut self) -> Option<ReadyTask> {
+        loop {
+            let definition = self.turns.pop_front()?;
+            let tasks = self.by_definition.get_mut(&definition)?;
+            let task = tasks.pop_front();
+            if tasks.is_empty() {
+                self.by_definition.remove(&definition);
+            } else {
+                self.turns.push_back(definition);
+            }
+            match task {
+                Some(task) if self.gone.remove(&task) => {}
+                Some(task) => return Some(task),
+                None => {}
+            }
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.by_definition.values().map(VecDeque::len).sum::<usize>().saturating_sub(self.gone.len())
+    }
+}
+
+impl Dispatcher {
+    pub(crate) fn new(runtime: Handle, reports: mpsc::Sender<Request>) -> Dispatcher {
+        Dispatcher {
+            runtime,
+            reports,
+            handlers: HashMap::new(),
+            running: HashMap::new(),
+            ready: HashMap::new(),
+            own: VecDeque::new(),
+            parked: HashMap::new(),
+            parked_for: HashMap::new(),
+            last_poller: 0,
+            woken: BTreeSet::new(),
+            leases: BTreeSet::new(),
+            leased: HashMap::new(),
+        }
+    }
+
+    /// Registers a handler and says which tasks it can take up at once.
+    pub(crate) fn register(&mut self, name: Arc<str>, handler: Handler) -> Vec<ReadyTask> {
+        let mut waiting = self.ready.remove(&name).unwrap_or_default();
+        self.handlers.insert(name, handler);
+        std::iter::from_fn(move || waiting.pop()).collect()
+    }
+
+    /// A committed task: to a handler here, or to the pollers.
+    pub(crate) fn dispatch(&mut self, run: &Run, at: At, delivery: u32) {
+        let Action::Work(work) = &run.defined(at).action else { return };
+        let ready = ReadyTask { run: run.id, at, delivery };
+        if work.executor == Executor::Notify {
+            self.own.push_back(ready);
+        } else if let Some(handler) = self.handlers.get(&work.handler) {
+            if let Some(task) = run.task(at).filter(|task| task.delivery == delivery) {
+                self.spawn(handler.clone(), ready, task);
+            }
+        } else {
+            let tasks = self.ready.entry(Arc::clone(&work.handler)).or_default();
+            tasks.push(&run.definition_ref.name, ready);
+            if let Some(pollers) = self.parked_for.get_mut(&work.handler) {
+                self.woken.extend(pollers.pop_front());
+            }
+        }
+    }
+
+    fn spawn(&mut self, handler: Handler, ready: ReadyTask, task: Task) {
+        let ReadyTask { run, at, delivery } = ready;
+        let reports = self.reports.clone();
+        let work = self.runtime.spawn(async move {
+            // A panic is a failure of the task, not of the engine. The set stops the handler when this is stopped.
+            let mut handlers = JoinSet::new();
+            handlers.spawn(handler.call(task));
+            let result = match handlers.join_next().await {
+                Some(Ok(result)) => result,
+                Some(Err(error)) => TaskResult::fail(format!("the handler panicked: {error}")),
+                None => return,
+            };
+            let command = Box::new(report(at, delivery, result));
+            let by = Actor::new("handler");
+            // Refused only when the engine has stopped: then the task is handed out again when it is opened.
+            drop(reports.send(Request::Command { run, command, by, key: None, answer: None }).await);
+        });
+        self.running.insert((run, at), (delivery, work.abort_handle()));
+    }
+
+    /// A report came, or the task is not wanted any more.
+    pub(crate) fn settle(&mut self, run: RunId, at: At, delivery: u32) {
+        if self.running.get(&(run, at)).is_some_and(|(running, _)| *running == delivery)
+            && let Some((_, work)) = self.running.remove(&(run, at))
+        {
+            work.abort();
+        }
+        if self.leased.get(&(run, at)).is_some_and(|(_, leased)| *leased == delivery)
+            && let Some((until, _)) = self.leased.remove(&(run, at))
+        {
+            self.leases.remove(&(until, run, at));
+        }
+    }
+
+    /// The task is not wanted any more, wherever it is.
+    pub(crate) fn recall(&mut self, run: &Run, at: At, delivery: u32) {
+        self.settle(run.id, at, delivery);
+        if let Action::Work(work) = &run.defined(at).action
+            && let Some(tasks) = self.ready.get_mut(&work.handler)
+        {
+            tasks.gone.insert(ReadyTask { run: run.id, at, delivery });
+        }
+    }
+
+    pub(crate) fn next_own(&mut self) -> Option<ReadyTask> {
+        self.own.pop_front()
+    }
+
+    // Pollers
+
+    pub(crate) fn take(&mut self, poll: &Poll) -> Vec<ReadyTask> {
+        let mut taken = Vec::new();
+        for handler in &poll.handlers {
+            while taken.len() < poll.most
+                && let Some(task) = self.ready.get_mut(handler).and_then(ReadyTasks::pop)
+            {
+                taken.push(task);
+            }
+        }
+        taken
+    }
+
+    pub(crate) fn park(&mut self, poll: Poll, answer: Answer<Vec<Leased>>) {
+        self.last_poller += 1;
+        let id = self.last_poller;
+        for handler in &poll.handlers {
+            let pollers = self.parked_for.entry(Arc::clone(handler)).or_default();
+            // Pollers that gave up are let go when their turn would have come.
+            while pollers
+                .front()
+                .is_some_and(|id| self.parked.get(id).is_none_or(|(_, answer)| answer.is_closed()))
+            {
+                if let Some(gone) = pollers.pop_front() {
+                    self.parked.remove(&gone);
+                }
+            }
+            pollers.push_back(id);
+        }
+        self.parked.insert(id, (poll, answer));
+    }
+
+    /// A poller that may find something now, if it still asks.
+    pub(crate) fn next_woken(&mut self) -> Option<(Poll, Answer<Vec<Leased>>)> {
+        loop {
+            let id = self.woken.pop_first()?;
+            match self.parked.remove(&id) {
+                Some((poll, answer)) if !answer.is_closed() => return Some((poll, answer)),
+                Some((poll, _)) => self.wake_another(&poll),
+                None => {}
+            }
+        }
+    }
+
+    /// The one that was woken has gone; its tasks are for the next in line.
+    fn wake_another(&mut self, poll: &Poll) {
+        for handler in &poll.handlers {
+            if self.ready.get(handler).is_some_and(|tasks| tasks.len() > 0)
+                && let Some(pollers) = self.parked_for.get_mut(handler)
+            {
+                self.woken.extend(pollers.pop_front());
+            }
+        }
+    }
+
+    // Leases
+
+    pub(crate) fn lease(&mut self, task: ReadyTask, until: Timestamp) {
+        let ReadyTask { run, at, delivery } = task;
+        if let Some((old, _)) = self.leased.insert((run, at), (until, delivery)) {
+            self.leases.remove(&(old, run, at));
+        }
+        self.leases.insert((until, run, at));
+    }
+
+    pub(crate) fn expired(&mut self, now: Timestamp) -> Vec<ReadyTask> {
+        let mut expired = Vec::new();
+        while let Some((until, run, at)) = self.leases.first().copied().filter(|(until, _, _)| *until <= now)
+        {
+            self.leases.remove(&(until, run, at));
+            if let Some((_, delivery)) = self.leased.remove(&(run, at)) {
+                expired.push(ReadyTask { run, at, delivery });
+            }
+        }
+        expired
+    }
+
+    pub(crate) fn next_expiry(&self) -> Option<Timestamp> {
+        self.leases.first().map(|(until, _, _)| *until)
+    }
+
+    /// Something is to be done in the next round.
+    pub(crate) fn has_work(&self) -> bool {
+        !self.woken.is_empty() || !self.own.is_empty()
+    }
+
+    pub(crate) fn tasks_out(&self) -> usize {
+        self.running.len() + self.leased.len()
+    }
+
+    /// No handler here is at work.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.running.is_empty() && !self.has_work()
+    }
+
+    pub(crate) fn stop(&mut self) {
+        for (_, work) in self.running.values() {
+            work.abort();
+        }
+    }
+}
+
+/// How long a worker has a task before it must report, if it does not say.
+pub(crate) const LEASE: Millis = Millis(60_000);
+
+fn report(at: At, delivery: u32, result: TaskResult) -> Command {
+    match result {
+        TaskResult::Complete { output, state_updates } => {
+            Command::TaskCompleted(TaskCompleted { at, delivery, output, state_updates })
+        }
+        TaskResult::Fail { message, code, retryable, retry_after } => {
+            Command::TaskFailed(TaskFailed { at, delivery, message, code, retryable, retry_after })
+        }
+        TaskResult::Pause { name, duration, checkpoint } => {
+            Command::TaskPaused(TaskPaused { at, delivery, name, duration, checkpoint })
+        }
+        TaskResult::Suspend { entries, waits, wake } => {
+            Command::TaskSuspended(TaskSuspended { at, delivery, entries, waits, wake, checkpoint: None })
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! The engine as its users hold it: a handle that any number of tasks share.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use abide_core::command::{Command, Reply, SendSignal};
+use abide_core::definition::document::{Delivery, Workflow};
+use abide_core::history::Failure;
+use abide_core::id::RunId;
+use abide_core::json::Json;
+use abide_core::run::Run;
+use abide_core::status::RunStatus;
+use abide_core::waitpoint::Actor;
+use abide_store::Store;
+use abide_store::sqlite::Sqlite;
+use jiff::Timestamp;
+use serde_json::Value;
+use tokio::runtime::Handle;
+use tokio::sync::{mpsc, oneshot};
+
+use crate::clock::{Clock, SettableClock, SystemClock};
+use crate::dispatcher::Dispatcher;
+use crate::error::Error;
+use crate::handler::{Handler, TaskResult};
+use crate::request::{Answer, Leased, Notified, Notify, Poll, Request, Start, Stats};
+use crate::writer::Writer;
+
+/// Requests that may wait for a round. When they are this many, the engine says so instead of letting them pile up.
+const QUEUE: usize = 65_536;
+/// How long an overloaded engine asks its callers to wait.
+const RETRY_AFTER: Duration = Duration::from_millis(50);
+
+/// A durable workflow engine in this process. Clones share it. Open it inside a tokio runtime.
+#[derive(Clone)]
+pub struct Engine {
+    queue: mpsc::Sender<Request>,
+    clock: Arc<dyn Clock>,
+    settable: Option<SettableClock>,
+    thread: Arc<Mutex<Option<JoinHandle<()>>>>,
+}
+
+impl fmt::Debug for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Engine")
+    }
+}
+
+/// How an engine is opened.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// A clock that the caller sets, for tests. The machine's if absent.
+    pub clock: Option<SettableClock>,
+}
+
+/// A run to start.
+#[derive(Clone, Debug, Default)]
+pub struct NewRun {
+    pub workflow: String,
+    /// The newest if absent.
+    pub version: Option<String>,
+    pub input: Value,
+    pub run_at: Option<Timestamp>,
+    pub tags: Vec<String>,
+    /// The same key and the same request give the same run.
+    pub idempotency_key: Option<String>,
+}
+
+/// An event to everyone.
+#[derive(Clone, Debug, Default)]
+pub struct Notification {
+    pub event_id: String,
+    pub data: Value,
+    /// Only this run.
+    pub run: Option<RunId>,
+    pub delivery: Delivery,
+    pub idempotency_key: Option<String>,
+    /// Only say whom it would wake.
+    pub dry_run: bool,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ended {
+    pub status: RunStatus,
+    pub output: Option<Json>,
+    pub error: Option<Failure>,
+}
+
+impl Ended {
+    pub(crate) fn of(run: &Run) -> Option<Ended> {
+        let ended = Ended { status: run.status, output: run.output.clone(), error: run.error.clone() };
+        run.status.has_ended().then_some(ended)
+    }
+}
+
+impl Engine {
+    /// Opens the store in a file, and takes up whatever was under way in it.
+    pub async fn open(path: impl AsRef<Path>) -> Result<Engine, Error> {
+        Engine::open_with(Box::new(Sqlite::open(path.as_ref())?), Options::default()).await
+    }
+
+    /// Opens an engine on a given store.
+    pub async fn open_with(store: Box<dyn Store>, options: Options) -> Result<Engine, Error> {
+        let (queue, requests) = mpsc::channel(QUEUE);
+        let settable = options.clock;
+        let clock: Arc<dyn Clock> = match &settable {
+            Some(clock) => Arc::new(clock.clone()),
+            None => Arc::new(SystemClock),
+        };
+        let dispatcher = Dispatcher::new(Handle::current(), queue.clone());
+        let mut writer = Writer::new(store, Arc::clone(&clock), fresh_seed(), dispatcher);
+        let (opened, answer) = oneshot::channel();
+        let thread = std::thread::Builder::new().name("abide-writer".to_owned()).spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
+            match runtime.map_err(|error| Error::Store(error.to_string())) {
+                Ok(runtime) => {
+                    let recovered = writer.recover();
+                    let failed = recovered.is_err();
+                    drop(opened.send(recovered));
+                    if !failed {
+                        runtime.block_on(writer.live(requests));
+                    }
+                }
+                Err(error) => drop(opened.send(Err(error))),
+            }
+        });
+        let thread = thread.map_err(|error| Error::Store(error.to_string()))?;
+        answer.await.map_err(|_| Error::Stopped)??;
+        Ok(Engine { queue, clock, settable, thread: Arc::new(Mutex::new(Some(thread))) })
+    }
+
+    async fn ask<T>(&self, request: impl FnOnce(Answer<T>) -> Request) -> Result<T, Error> {
+        let (answer, answered) = oneshot::channel();
+        self.queue.try_send(request(answer)).map_err(|error| match error {
+            mpsc::error::TrySendError::Full(_) => Error::Overloaded { retry_after: RETRY_AFTER },
+            mpsc::error::TrySendError::Closed(_) => Error::Stopped,
+        })?;
+        answered.await.map_err(|_| Error::Stopped)?
+    }
+
+    /// Stores a workflow under its name and version. Once there, it never changes.
+    pub async fn deploy(&self, workflow: Workflow) -> Result<(), Error> {
+        self.ask(|answer| Request::Deploy { workflow: Box::new(workflow), answer }).await
+    }
+
+    /// Registers the handler of a task's name.
+    pub async fn handler<F, R>(&self, name: &str, function: F) -> Result<(), Error>
+    where
+        F: Fn(abide_core::task::Task) -> R + Send + Sync + 'static,
+        R: Future<Output = TaskResult> + Send + 'static,
+    {
+        let request = Request::Register { name: name.into(), handler: Handler::new(function) };
+        self.queue.send(request).await.map_err(|_| Error::Stopped)
+    }
+
+    /// Starts a run of a workflow's newest version.
+    pub async fn start(&self, workflow: &str, input: Value) -> Result<RunId, Error> {
+        self.start_run(NewRun { workflow: workflow.to_owned(), input, ..NewRun::default() }).await
+    }
+
+    /// Starts a run. When it returns, the run is on disk.
+    pub async fn start_run(&self, new: NewRun) -> Result<RunId, Error> {
+        let start = Box::new(Start {
+            name: new.workflow,
+            version: new.version,
+            input: new.input.into(),
+            run_at: new.run_at,
+            tags: new.tags.into_iter().map(Into::into).collect(),
+            key: new.idempotency_key,
+            by: Actor::new("host"),
+        });
+        self.ask(|answer| Request::Start { start, answer }).await
+    }
+
+    /// Asks something of a run.
+    pub async fn command(&self, run: RunId, command: Command) -> Result<Reply, Error> {
+        self.command_by(run, command, Actor::new("host"), None).await
+    }
+
+    /// Asks something of a run on somebody's behalf; with a key, at most once.
+    pub async fn command_by(
+        &self,
+        run: RunId,
+        command: Command,
+        by: Actor,
+        key: Option<String>,
+    ) -> Result<Reply, Error> {
+        let command = Box::new(command);
+        self.ask(|answer| Request::Command { run, command, by, key, answer: Some(answer) }).await
+    }
+
+    /// Sends a signal to a run, whether it waits for it already or not.
+    pub async fn signal(&self, run: RunId, signal_type: &str, payload: Value) -> Result<Reply, Error> {
+        let signal = SendSignal { signal_type: signal_type.into(), payload: payload.into() };
+        self.command(run, Command::SendSignal(signal)).await
+    }
+
+    /// Sends an event to everyone who waits for it, or will.
+    pub async fn notify(&self, notification: Notification) -> Result<Notified, Error> {
+        let notify = Box::new(Notify {
+            event_id: notification.event_id.into(),
+            data: notification.data.into(),
+            only: notification.run,
+            delivery: notification.delivery,
+            key: notification.idempotency_key,
+            dry_run: notification.dry_run,
+        });
+        self.ask(|answer| Request::Notify { notify, answer }).await
+    }
+
+    /// The run as it is now.
+    pub async fn get(&self, run: RunId) -> Result<Run, Error> {
+        self.ask(|answer| Request::Get { run, answer }).await.map(|run| *run)
+    }
+
+    /// Waits for a run to end.
+    pub async fn wait(&self, run: RunId) -> Result<Ended, Error> {
+        self.ask(|answer| Request::Watch { run, answer }).await
+    }
+
+    /// Asks for tasks of these handlers, as a worker; waits for them as long as it is not dropped.
+    pub async fn poll(
+        &self,
+        worker: &str,
+        handlers: &[&str],
+        most: usize,
+        lease: Duration,
+    ) -> Result<Vec<Leased>, Error> {
+        let handlers = handlers.iter().map(|name| Arc::from(*name)).collect();
+        let poll = Poll { handlers, most, worker: worker.into(), lease };
+        self.ask(|answer| Request::Poll { poll, answer }).await
+    }
+
+    pub async fn stats(&self) -> Result<Stats, Error> {
+        self.ask(|answer| Request::Stats { answer }).await
+    }
+
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// With a settable clock: lets time pass until the run has ended or nothing is left that time could end. All
+    /// that is due on the way happens in its order, without anyone waiting for it.
+    pub async fn skip_waits(&self, run: RunId) -> Result<Option<Ended>, Error> {
+        let Some(clock) = &self.settable else { return self.wait(run).await.map(Some) };
+        loop {
+            let next = self.ask(|answer| Request::NextTimer { answer }).await?;
+            if let Some(ended) = Ended::of(&self.get(run).await?) {
+                return Ok(Some(ended));
+            }
+            let Some(next) = next else { return Ok(None) };
+            clock.set(next.max(clock.now()));
+            self.queue.send(Request::Tick).await.map_err(|_| Error::Stopped)?;
+        }
+    }
+
+    /// Finishes what is in the queue and closes the store. Handlers at work are stopped; their tasks are handed out
+    /// again by the next engine.
+    pub async fn shut_down(self) -> Result<(), Error> {
+        let (answer, stopped) = oneshot::channel();
+        self.queue.send(Request::Stop { answer }).await.map_err(|_| Error::Stopped)?;
+        stopped.await.map_err(|_| Error::Stopped)?;
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(thread) = thread {
+            // It has answered: what is left of it is its return.
+            drop(thread.join());
+        }
+        Ok(())
+    }
+}
+
+/// A seed that no two processes share: what the standard library seeds its maps with.
+fn fresh_seed() -> u64 {
+    use std::hash::{BuildHasher, RandomState};
+    RandomState::new().hash_one(Timestamp::now().as_nanosecond())
+}

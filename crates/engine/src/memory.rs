@@ -1,0 +1,104 @@
+//! Runs and definitions in memory. Runs at work stay; those that wait are kept as long as there is room, and found
+//! again in the store.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+use abide_core::definition::Definition;
+use abide_core::id::RunId;
+use abide_core::run::Run;
+use abide_core::status::RunStatus;
+use abide_store::Store;
+
+use crate::error::Error;
+
+/// Runs that wait or have ended, kept because they may be needed again soon.
+const IDLE_RUNS: usize = 16_384;
+
+#[derive(Default)]
+pub(crate) struct Memory {
+    runs: HashMap<RunId, Run>,
+    /// Idle runs, the longest idle first. A run may be named more than once; the last time counts.
+    idle: VecDeque<RunId>,
+    definitions: HashMap<(Arc<str>, Arc<str>), Arc<Definition>>,
+    /// The newest version of each name. This process is the only one that adds any.
+    newest: HashMap<Arc<str>, Arc<Definition>>,
+}
+
+impl Memory {
+    pub(crate) fn len(&self) -> usize {
+        self.runs.len()
+    }
+
+    /// Takes a run out, from memory or from the store.
+    pub(crate) fn take(&mut self, store: &mut dyn Store, id: RunId) -> Result<Option<Run>, Error> {
+        if let Some(run) = self.runs.remove(&id) {
+            return Ok(Some(run));
+        }
+        let Some(stored) = store.load(id)? else { return Ok(None) };
+        let name = &stored.definition.name;
+        let definition = self.definition(store, name, Some(&stored.definition.version))?;
+        let run = Run::replay(definition, &stored.history);
+        run.map(Some)
+            .map_err(|error| Error::Store(format!("the history of {id} cannot be replayed: {error}")))
+    }
+
+    pub(crate) fn put(&mut self, run: Run) {
+        let id = run.id;
+        let at_work = match run.status {
+            RunStatus::Running => true,
+            RunStatus::Pending
+            | RunStatus::Waiting
+            | RunStatus::Paused
+            | RunStatus::Completed
+            | RunStatus::Failed
+            | RunStatus::Cancelled => false,
+        };
+        self.runs.insert(id, run);
+        if !at_work {
+            self.idle.push_back(id);
+        }
+        while self.idle.len() > IDLE_RUNS {
+            if let Some(oldest) = self.idle.pop_front()
+                && self.runs.get(&oldest).is_some_and(|run| run.status != RunStatus::Running)
+                && oldest != id
+            {
+                self.runs.remove(&oldest);
+            }
+        }
+    }
+
+    /// A definition of this version, or the newest.
+    pub(crate) fn definition(
+        &mut self,
+        store: &mut dyn Store,
+        name: &str,
+        version: Option<&str>,
+    ) -> Result<Arc<Definition>, Error> {
+        let known = match version {
+            Some(version) => self.definitions.get(&(name.into(), version.into())),
+            None => self.newest.get(name),
+        };
+        if let Some(known) = known {
+            return Ok(Arc::clone(known));
+        }
+        let unknown =
+            || Error::UnknownDefinition { name: name.to_owned(), version: version.map(str::to_owned) };
+        let stored = store.definition(name, version)?.ok_or_else(unknown)?;
+        let key = (Arc::from(stored.name.as_str()), Arc::from(stored.version.as_str()));
+        let definition = match self.definitions.get(&key) {
+            Some(known) => Arc::clone(known),
+            None => Arc::new(Definition::from_json(&stored.document)?.definition),
+        };
+        if version.is_none() {
+            self.newest.insert(Arc::clone(&key.0), Arc::clone(&definition));
+        }
+        self.definitions.insert(key, Arc::clone(&definition));
+        Ok(definition)
+    }
+
+    /// Another version of this name is there.
+    pub(crate) fn forget_newest(&mut self, name: &str) {
+        self.newest.remove(name);
+    }
+}

@@ -1,0 +1,131 @@
+//! What the writer is asked, and where it answers.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use abide_core::command::{Command, Reply};
+use abide_core::definition::document::{Delivery, Workflow};
+use abide_core::id::{At, OccurrenceId, RunId, WaitpointId};
+use abide_core::json::Json;
+use abide_core::run::Run;
+use abide_core::task::Task;
+use abide_core::waitpoint::Actor;
+use jiff::Timestamp;
+use tokio::sync::oneshot;
+
+use crate::engine::Ended;
+use crate::error::Error;
+use crate::handler::Handler;
+use crate::histogram::Histogram;
+
+pub(crate) type Answer<T> = oneshot::Sender<Result<T, Error>>;
+
+pub(crate) enum Request {
+    Deploy {
+        workflow: Box<Workflow>,
+        answer: Answer<()>,
+    },
+    Start {
+        start: Box<Start>,
+        answer: Answer<RunId>,
+    },
+    Command {
+        run: RunId,
+        command: Box<Command>,
+        by: Actor,
+        key: Option<String>,
+        answer: Option<Answer<Reply>>,
+    },
+    Notify {
+        notify: Box<Notify>,
+        answer: Answer<Notified>,
+    },
+    Get {
+        run: RunId,
+        answer: Answer<Box<Run>>,
+    },
+    Watch {
+        run: RunId,
+        answer: Answer<Ended>,
+    },
+    Register {
+        name: Arc<str>,
+        handler: Handler,
+    },
+    Poll {
+        poll: Poll,
+        answer: Answer<Vec<Leased>>,
+    },
+    Stats {
+        answer: Answer<Stats>,
+    },
+    /// Look at the clock again.
+    Tick,
+    /// When the next timer is due, once nothing else is to be done.
+    NextTimer {
+        answer: Answer<Option<Timestamp>>,
+    },
+    Stop {
+        answer: oneshot::Sender<()>,
+    },
+}
+
+pub(crate) struct Start {
+    pub(crate) name: String,
+    pub(crate) version: Option<String>,
+    pub(crate) input: Json,
+    pub(crate) run_at: Option<Timestamp>,
+    pub(crate) tags: Vec<Arc<str>>,
+    pub(crate) key: Option<String>,
+    pub(crate) by: Actor,
+}
+
+pub(crate) struct Notify {
+    pub(crate) event_id: Arc<str>,
+    pub(crate) data: Json,
+    pub(crate) only: Option<RunId>,
+    pub(crate) delivery: Delivery,
+    pub(crate) key: Option<String>,
+    pub(crate) dry_run: bool,
+}
+
+/// A worker asks for tasks.
+pub(crate) struct Poll {
+    pub(crate) handlers: Vec<Arc<str>>,
+    pub(crate) most: usize,
+    pub(crate) worker: Arc<str>,
+    pub(crate) lease: Duration,
+}
+
+/// A task in a worker's hands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Leased {
+    pub task: Task,
+    pub at: At,
+    pub leased_until: Timestamp,
+}
+
+/// Whom an event woke, or would wake.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Notified {
+    /// `None` for a dry run.
+    pub id: Option<OccurrenceId>,
+    pub waiters: Vec<WaitpointId>,
+}
+
+/// What the engine has seen since it was opened.
+#[derive(Clone, Debug, Default)]
+pub struct Stats {
+    pub rounds: u64,
+    pub commits: u64,
+    pub records: u64,
+    pub requests: u64,
+    /// Requests per commit.
+    pub batch: Histogram,
+    /// Of commits, in microseconds.
+    pub commit_us: Histogram,
+    /// From a timer's instant to its firing, in milliseconds.
+    pub lateness_ms: Histogram,
+    pub runs_in_memory: usize,
+    pub tasks_out: usize,
+}
