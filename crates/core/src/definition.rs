@@ -145,6 +145,23 @@ pub enum Action {
     Map(Map),
 }
 
+impl Action {
+    /// Whether the step's output can be the run's: a condition and a reply only say what they did.
+    pub fn gives_output(&self) -> bool {
+        match self {
+            Action::Condition { .. } | Action::Respond { .. } => false,
+            Action::Work(_)
+            | Action::Wait(_)
+            | Action::Signal { .. }
+            | Action::Event { .. }
+            | Action::Webhook { .. }
+            | Action::Approval(_)
+            | Action::Child { .. }
+            | Action::Map(_) => true,
+        }
+    }
+}
+
 /// Work for an executor: a handler's task, or a call the engine makes.
 #[derive(Debug)]
 pub struct Work {

@@ -27,13 +27,11 @@ impl Scope for RunScope<'_> {
                 let output = run.step(At::step(run.definition.index_of(name)?))?.output.as_ref()?;
                 Some((Cow::Borrowed(&**output), 3))
             }
-            ["steps", name, ..] => {
-                let at = At::step(run.definition.index_of(name)?);
-                let step = run.step(at);
-                let output = step.and_then(|step| step.output.as_ref());
-                let error = step.and_then(|step| step.error.as_ref());
-                let status = run.step_status(at);
-                Some((Cow::Owned(json!({ "status": status, "output": output, "error": error })), 2))
+            ["steps", name, ..] => Some((Cow::Owned(about(run, run.definition.index_of(name)?)), 2)),
+            ["steps"] => {
+                let steps = (0..).zip(&run.definition.steps);
+                let all = steps.map(|(index, step)| (step.name.to_string(), about(run, index)));
+                Some((Cow::Owned(Value::Object(all.collect())), 1))
             }
             ["run", ..] => {
                 let definition = &run.definition_ref;
@@ -50,6 +48,15 @@ impl Scope for RunScope<'_> {
             [] => None,
         }
     }
+}
+
+/// A step as expressions see it.
+fn about(run: &Run, step: u16) -> Value {
+    let at = At::step(step);
+    let state = run.step(at);
+    let output = state.and_then(|step| step.output.as_ref());
+    let error = state.and_then(|step| step.error.as_ref());
+    json!({ "status": run.step_status(at), "output": output, "error": error })
 }
 
 /// The whole of `state` as one object.

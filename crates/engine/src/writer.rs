@@ -142,7 +142,8 @@ impl Writer {
                 queue.close();
                 self.dispatcher.stop();
                 drop(self.store);
-                drop(stopped.send(()));
+                // Whoever asked may have gone.
+                let _ = stopped.send(());
                 return;
             }
         }

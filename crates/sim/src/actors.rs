@@ -459,7 +459,9 @@ impl World {
             return Some(Request { run, command: Command::Retry, by: "operator", key: None });
         }
         let key = self.chance(3).then(|| format!("key-{}", self.keys));
-        let (by, command) = match self.random.below(24) {
+        // Approvals are rare, and much can happen to one.
+        let votes = self.some_approval(run).is_some() && self.chance(2);
+        let (by, command) = match if votes { 11 } else { self.random.below(24) } {
             0..6 => {
                 let signal_type = self.pick(&["a", "b", "c"]).unwrap_or("a").into();
                 let payload = match self.random.below(4) {

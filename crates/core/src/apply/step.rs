@@ -157,7 +157,7 @@ impl Run {
         if let Some(item) = at.item {
             return self.item_ended(at, item);
         }
-        if output.is_some() {
+        if output.is_some() && self.definition.step(at.step).action.gives_output() {
             self.snapshot.last_output = Some(at.step);
         }
         for barred in bars {

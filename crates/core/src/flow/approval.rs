@@ -65,7 +65,10 @@ pub(super) fn decided(turn: &mut Turn<'_>, at: At, number: u32) -> Result<(), Re
             let edited = request.decisions.iter().any(|vote| vote.decision == Decision::Edit);
             let state = match defined(turn.run, at) {
                 Some(approval) if edited => {
-                    StateChange::Set([(approval.content_key.to_string(), request.content.clone())].into())
+                    let edited = (approval.content_key.to_string(), request.content.clone());
+                    let save_as = turn.run.definition.step(at.step).save_as.as_ref();
+                    let saved = save_as.map(|key| (key.to_string(), Json::new(verdict(&request))));
+                    StateChange::Set([edited].into_iter().chain(saved).collect())
                 }
                 Some(_) | None => StateChange::Nothing,
             };

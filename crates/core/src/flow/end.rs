@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::command::ChildOutcome;
-use crate::definition::{Action, Order};
+use crate::definition::Order;
 use crate::effect::Effect;
 use crate::expression::EvaluationError;
 use crate::flow::begin::expression_failed;
@@ -46,7 +46,7 @@ fn output(run: &Run) -> Result<Json, EvaluationError> {
         Order::Graph => {
             let leaves: Vec<u16> = (0..)
                 .zip(&definition.steps)
-                .filter(|(_, step)| step.before.is_empty() && produces(&step.action))
+                .filter(|(_, step)| step.before.is_empty() && step.action.gives_output())
                 .map(|(index, _)| index)
                 .collect();
             if let [leaf] = leaves.as_slice() {
@@ -57,21 +57,6 @@ fn output(run: &Run) -> Result<Json, EvaluationError> {
             });
             Ok(Json::new(Value::Object(named.collect::<Map<_, _>>())))
         }
-    }
-}
-
-/// Whether a step's output can be the run's.
-pub(crate) fn produces(action: &Action) -> bool {
-    match action {
-        Action::Condition { .. } | Action::Respond { .. } => false,
-        Action::Work(_)
-        | Action::Wait(_)
-        | Action::Signal { .. }
-        | Action::Event { .. }
-        | Action::Webhook { .. }
-        | Action::Approval(_)
-        | Action::Child { .. }
-        | Action::Map(_) => true,
     }
 }
 

@@ -49,6 +49,11 @@ impl Completion {
 pub(crate) fn complete(turn: &mut Turn<'_>, at: At, completion: Completion) -> Result<(), Refusal> {
     cancel_open_waits(turn, at)?;
     let Completion { output, waitpoint, state, exit } = completion;
+    let state = match (state, &turn.run.definition.step(at.step).save_as) {
+        // Whatever a step gives is stored where `saveAs` says, also when it came to nothing.
+        (StateChange::Nothing, Some(key)) if at.item.is_none() => StateChange::OutputAs(Arc::clone(key)),
+        (state, _) => state,
+    };
     let bars = if at.item.is_none() { bars(&turn.run.definition, at.step, exit) } else { Vec::new() };
     turn.emit(Change::StepCompleted { at, output, waitpoint, state, bars })?;
     match at.item {

@@ -36,6 +36,17 @@ fn a_length_is_given_in_one_form() {
 }
 
 #[test]
+fn a_timeout_of_no_time_is_refused_in_either_form() {
+    for (step, field) in [
+        ("{name: a, type: task, handler: h, timeout: 0s}", "timeout"),
+        ("{name: a, type: task, handler: h, timeoutMs: 0}", "timeoutMs"),
+        ("{name: a, type: webhook, timeout: 0s}", "timeout"),
+    ] {
+        assert_is(&problem_of_steps(step), &format!("/steps/0/{field}"), Code::OutOfRange, None);
+    }
+}
+
+#[test]
 fn a_duration_that_cannot_be_read_is_refused_where_it_stands() {
     for (step, field) in [
         ("{name: a, type: wait, duration: soon}", "duration"),

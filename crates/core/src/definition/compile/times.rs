@@ -64,6 +64,13 @@ impl Compiler<'_> {
 
     fn within_limits(&mut self, field: &str, length: Millis) -> Option<Millis> {
         let at = self.place.field(field);
+        // In milliseconds the schema refuses it already.
+        if length == Millis(0) && ["timeout", "heartbeat"].contains(&field) {
+            self.findings.problem(|| {
+                Problem::new(at, Code::OutOfRange, "nothing can happen in no time").expected("at least `1ms`")
+            });
+            return None;
+        }
         if length > limits::WAIT {
             self.findings.problem(|| {
                 let message = format!("{length} is longer than the limit of {}", limits::WAIT);
