@@ -1,5 +1,6 @@
 //! The `abide` binary. Every subcommand has its own file; here is only which there are.
 
+mod bench;
 mod check;
 mod schema;
 mod terminal;
@@ -19,6 +20,7 @@ struct Abide {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Bench(bench::Bench),
     Check(check::Check),
     Schema(schema::Schema),
 }
@@ -26,6 +28,7 @@ enum Command {
 fn main() -> ExitCode {
     let mut out = io::stdout().lock();
     let done = match Abide::parse().command {
+        Command::Bench(bench) => bench.run(&mut out, &mut io::stderr()),
         Command::Check(check) => check.run(&mut out, &mut io::stderr().lock()),
         Command::Schema(schema) => schema.run(&mut out),
     };

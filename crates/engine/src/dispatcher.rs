@@ -35,7 +35,14 @@ pub(crate) struct Dispatcher {
     /// Pollers that may find something now.
     woken: BTreeSet<u64>,
     leases: BTreeSet<(Timestamp, RunId, At)>,
-    leased: HashMap<(RunId, At), (Timestamp, u32)>,
+    leased: HashMap<(RunId, At), Lease>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Lease {
+    delivery: u32,
+    until: Timestamp,
+    length: Millis,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -156,10 +163,10 @@ impl Dispatcher {
         {
             work.abort();
         }
-        if self.leased.get(&(run, at)).is_some_and(|(_, leased)| *leased == delivery)
-            && let Some((until, _)) = self.leased.remove(&(run, at))
+        if self.leased.get(&(run, at)).is_some_and(|lease| lease.delivery == delivery)
+            && let Some(lease) = self.leased.remove(&(run, at))
         {
-            self.leases.remove(&(until, run, at));
+            self.leases.remove(&(lease.until, run, at));
         }
     }
 
@@ -235,12 +242,23 @@ impl Dispatcher {
 
     // Leases
 
-    pub(crate) fn lease(&mut self, task: ReadyTask, until: Timestamp) {
+    /// A worker has the task for this long, unless it reports before.
+    pub(crate) fn lease(&mut self, task: ReadyTask, now: Timestamp, length: Millis) -> Timestamp {
         let ReadyTask { run, at, delivery } = task;
-        if let Some((old, _)) = self.leased.insert((run, at), (until, delivery)) {
-            self.leases.remove(&(old, run, at));
+        let until = length.after(now);
+        if let Some(old) = self.leased.insert((run, at), Lease { delivery, until, length }) {
+            self.leases.remove(&(old.until, run, at));
         }
         self.leases.insert((until, run, at));
+        until
+    }
+
+    /// The worker is still at it.
+    pub(crate) fn renew(&mut self, task: ReadyTask, now: Timestamp) {
+        let lease = self.leased.get(&(task.run, task.at)).copied();
+        if let Some(lease) = lease.filter(|lease| lease.delivery == task.delivery) {
+            self.lease(task, now, lease.length);
+        }
     }
 
     pub(crate) fn expired(&mut self, now: Timestamp) -> Vec<ReadyTask> {
@@ -248,8 +266,8 @@ impl Dispatcher {
         while let Some((until, run, at)) = self.leases.first().copied().filter(|(until, _, _)| *until <= now)
         {
             self.leases.remove(&(until, run, at));
-            if let Some((_, delivery)) = self.leased.remove(&(run, at)) {
-                expired.push(ReadyTask { run, at, delivery });
+            if let Some(lease) = self.leased.remove(&(run, at)) {
+                expired.push(ReadyTask { run, at, delivery: lease.delivery });
             }
         }
         expired

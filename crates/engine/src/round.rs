@@ -356,10 +356,9 @@ impl<'w> Round<'w> {
         Ok(found)
     }
 
-    /// Commits the round. Afterwards every run is back in memory, or, if the commit failed, forgotten.
+    /// Commits the round, if it changed anything. If that fails, the runs are loaded anew when they are needed.
     pub(crate) fn commit(self) -> Result<Vec<Committed>, Error> {
-        let changed = self.touched.values().any(|touched| !touched.records.is_empty());
-        if changed || !self.occurrences.is_empty() || !self.remembered.is_empty() {
+        if self.has_changes() {
             let runs =
                 self.order.iter().map(|id| &self.touched[id]).filter(|touched| !touched.records.is_empty());
             let runs = runs.map(|touched| RunWrite {
@@ -382,8 +381,9 @@ impl<'w> Round<'w> {
             .collect())
     }
 
-    pub(crate) fn is_idle(&self) -> bool {
-        self.touched.is_empty() && self.occurrences.is_empty() && self.remembered.is_empty()
+    pub(crate) fn has_changes(&self) -> bool {
+        let changed = self.touched.values().any(|touched| !touched.records.is_empty());
+        changed || !self.occurrences.is_empty() || !self.remembered.is_empty()
     }
 }
 

@@ -109,8 +109,8 @@ impl Writer {
         for (at, task) in out {
             if task.worker.is_some() {
                 // The worker may still be at it, and has not noticed anything.
-                let until = LEASE.after(self.clock.now());
-                self.dispatcher.lease(ReadyTask { run: run.id, at, delivery: task.delivery }, until);
+                let task = ReadyTask { run: run.id, at, delivery: task.delivery };
+                self.dispatcher.lease(task, self.clock.now(), LEASE);
             } else {
                 self.dispatcher.dispatch(run, at, task.delivery);
             }
@@ -182,9 +182,13 @@ impl Writer {
                 Request::Start { start, answer } => pending.push(Pending::Start(answer, round.start(*start))),
                 Request::Command { run, command, by, key, answer } => {
                     let report = delivery(&command);
+                    let beat = heartbeat(&command).map(|(at, delivery)| ReadyTask { run, at, delivery });
                     let decided = round.decide(run, *command, by, key.as_deref());
                     if let Some((at, delivery)) = report.filter(|_| is_final(&decided)) {
                         reported.push((run, at, delivery));
+                    }
+                    if let Some(task) = beat.filter(|_| decided.is_ok()) {
+                        self.dispatcher.renew(task, now);
                     }
                     pending.push(Pending::Command(answer, decided));
                 }
@@ -238,17 +242,15 @@ impl Writer {
             drop(round.decide(run, command, Actor::new("dispatcher"), None));
         }
         let fired = fire(&mut round, &due);
-        if round.is_idle() {
-            answer_all(pending, None);
-            return stop;
-        }
+        let writes = round.has_changes();
         let begun = Instant::now();
         match round.commit() {
             Ok(committed) => {
-                let us = u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX);
-                self.stats.commits += 1;
-                self.stats.commit_us.add(us);
-                self.stats.batch.add(pending.len() as u64);
+                if writes {
+                    self.stats.commits += 1;
+                    self.stats.commit_us.add(u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX));
+                    self.stats.batch.add(pending.len() as u64);
+                }
                 for at in fired {
                     self.stats.lateness_ms.add(Millis::between(at, now).0);
                 }
@@ -363,10 +365,8 @@ fn claim(
             continue;
         }
         if let Ok(Some(task)) = round.run(run).map(|run| run.task(at)) {
-            let lease =
-                task.heartbeat.unwrap_or(Millis(u64::try_from(poll.lease.as_millis()).unwrap_or(LEASE.0)));
-            let leased_until = lease.after(round.now);
-            dispatcher.lease(ready, leased_until);
+            let asked = Millis::try_from(poll.lease).unwrap_or(LEASE);
+            let leased_until = dispatcher.lease(ready, round.now, task.heartbeat.unwrap_or(asked));
             leased.push(Leased { task, at, leased_until });
         }
     }
@@ -482,6 +482,10 @@ fn delivery(command: &Command) -> Option<(At, u32)> {
         | Command::Cancel { .. }
         | Command::Retry => None,
     }
+}
+
+fn heartbeat(command: &Command) -> Option<(At, u32)> {
+    if let Command::TaskHeartbeat(beat) = command { Some((beat.at, beat.delivery)) } else { None }
 }
 
 /// Whether nothing more is to be expected of the delivery: it was taken, or it is stale.

@@ -1,1 +1,156 @@
-//! One commit of one run, encoded.
+//! Chunks: the records that one commit adds to one run, as compact JSON. What the row of the chunk says, or what
+//! follows from its place, is not written: sequence numbers, the run's id, and instant and actor of records that
+//! share them.
+//!
+//! ```text
+//!   [["2026-03-01T09:00:00.000001Z","api",{change},{change}],["2026-03-01T09:00:00.2Z","worker-1",{change}]]
+//! ```
+//!
+//! The first change of a run is its creation, and is written without `type` and `runId`.
+
+use std::fmt;
+use std::sync::Arc;
+
+use abide_core::history::{Change, Creation, DefinitionRef, Parent, Record};
+use abide_core::id::RunId;
+use abide_core::json::Json;
+use abide_core::waitpoint::Actor;
+use jiff::Timestamp;
+use serde::de::{DeserializeSeed, Error as _, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// Writes the records into `chunk`, which is emptied first.
+pub(crate) fn encode(records: &[Record], chunk: &mut Vec<u8>) {
+    chunk.clear();
+    chunk.push(b'[');
+    for (index, moment) in records.chunk_by(|a, b| a.at == b.at && a.by == b.by).enumerate() {
+        if index > 0 {
+            chunk.push(b',');
+        }
+        chunk.push(b'[');
+        write(chunk, &moment[0].at);
+        chunk.push(b',');
+        write(chunk, &moment[0].by);
+        for record in moment {
+            chunk.push(b',');
+            match &record.change {
+                Change::WorkflowCreated(creation) if record.seq == 1 => write(chunk, &Origin::of(creation)),
+                change => write(chunk, change),
+            }
+        }
+        chunk.push(b']');
+    }
+    chunk.push(b']');
+}
+
+fn write(chunk: &mut Vec<u8>, value: &impl Serialize) {
+    serde_json::to_writer(chunk, value).expect("records are JSON");
+}
+
+/// Reads the records of a chunk and appends them to the history of its run. After an error the history is of no
+/// use.
+pub(crate) fn decode(run: RunId, chunk: &[u8], history: &mut Vec<Record>) -> Result<(), serde_json::Error> {
+    let mut deserializer = serde_json::Deserializer::from_slice(chunk);
+    // A payload that was as deep as a reader lets it be lies a little deeper here.
+    deserializer.disable_recursion_limit();
+    Moments { run, history }.deserialize(&mut deserializer)?;
+    deserializer.end()
+}
+
+/// A [`Creation`] without the run's id.
+#[derive(Serialize)]
+struct Origin<'a> {
+    definition: &'a DefinitionRef,
+    input: &'a Json,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    tags: &'a [Arc<str>],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parent: Option<&'a Parent>,
+}
+
+impl<'a> Origin<'a> {
+    fn of(creation: &'a Creation) -> Origin<'a> {
+        let Creation { run_id: _, definition, input, tags, parent } = creation;
+        Origin { definition, input, tags, parent: parent.as_ref() }
+    }
+}
+
+#[derive(Deserialize)]
+struct StoredOrigin {
+    definition: DefinitionRef,
+    input: Json,
+    #[serde(default)]
+    tags: Vec<Arc<str>>,
+    #[serde(default)]
+    parent: Option<Parent>,
+}
+
+/// Reads a list of moments.
+struct Moments<'h> {
+    run: RunId,
+    history: &'h mut Vec<Record>,
+}
+
+impl<'de> DeserializeSeed<'de> for Moments<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Moments<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of moments")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut moments: A) -> Result<(), A::Error> {
+        while moments.next_element_seed(Moment { run: self.run, history: self.history })?.is_some() {}
+        Ok(())
+    }
+}
+
+/// Reads an instant, an actor, and the changes they share.
+struct Moment<'h> {
+    run: RunId,
+    history: &'h mut Vec<Record>,
+}
+
+impl<'de> DeserializeSeed<'de> for Moment<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Moment<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an instant, an actor and changes")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut moment: A) -> Result<(), A::Error> {
+        let at: Timestamp = moment.next_element()?.ok_or_else(|| A::Error::invalid_length(0, &self))?;
+        let by: Actor = moment.next_element()?.ok_or_else(|| A::Error::invalid_length(1, &self))?;
+        let Moment { run, history } = self;
+        loop {
+            let seq = history.last().map_or(0, |record| record.seq) + 1;
+            let change = if seq == 1 {
+                moment.next_element::<StoredOrigin>()?.map(|origin| created(run, origin))
+            } else {
+                moment.next_element::<Change>()?
+            };
+            let Some(change) = change else { return Ok(()) };
+            history.push(Record { seq, at, by: by.clone(), change });
+        }
+    }
+}
+
+fn created(run_id: RunId, origin: StoredOrigin) -> Change {
+    let StoredOrigin { definition, input, tags, parent } = origin;
+    Change::WorkflowCreated(Box::new(Creation { run_id, definition, input, tags, parent }))
+}

@@ -1,0 +1,14 @@
+//! The engine as a host program uses it: a real file, real handlers, and time that a test sets.
+
+#[path = "embedded/durability.rs"]
+mod durability;
+#[path = "embedded/events.rs"]
+mod events;
+#[path = "embedded/host.rs"]
+mod host;
+#[path = "embedded/running.rs"]
+mod running;
+#[path = "embedded/waiting.rs"]
+mod waiting;
+#[path = "embedded/workers.rs"]
+mod workers;

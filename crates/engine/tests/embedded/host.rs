@@ -1,0 +1,94 @@
+//! A host program with an engine in it, that can be stopped and started again on the same file.
+
+use std::path::PathBuf;
+
+use abide_core::definition::document::Workflow;
+use abide_core::id::RunId;
+use abide_core::time::Millis;
+use abide_engine::{Clock, Ended, Engine, Options, SettableClock, TaskResult};
+use abide_store::sqlite::Sqlite;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::task::JoinSet;
+
+pub(crate) struct Host {
+    directory: TempDir,
+    pub(crate) clock: SettableClock,
+    pub(crate) engine: Engine,
+}
+
+impl Host {
+    pub(crate) async fn new() -> Host {
+        let directory = tempfile::tempdir().unwrap();
+        let clock = SettableClock::new("2026-03-01T00:00:00Z".parse().unwrap());
+        let engine = open(directory.path().join("abide.db"), &clock).await;
+        Host { directory, clock, engine }
+    }
+
+    pub(crate) async fn with(workflow: Workflow) -> Host {
+        let host = Host::new().await;
+        host.engine.deploy(workflow).await.unwrap();
+        host.echo().await;
+        host
+    }
+
+    /// A handler `echo` that gives back its input.
+    pub(crate) async fn echo(&self) {
+        let echo = async |task: abide_core::task::Task| TaskResult::complete(json!({ "echo": task.input }));
+        self.engine.handler("echo", echo).await.unwrap();
+    }
+
+    pub(crate) async fn start(&self, workflow: &str) -> RunId {
+        self.engine.start(workflow, json!({})).await.unwrap()
+    }
+
+    /// Starts many at once, so that they share their commits.
+    pub(crate) async fn start_many(&self, workflow: &'static str, count: usize) -> Vec<RunId> {
+        let mut starts = JoinSet::new();
+        for _ in 0..count {
+            let engine = self.engine.clone();
+            starts.spawn(async move { engine.start(workflow, json!({})).await.unwrap() });
+        }
+        starts.join_all().await
+    }
+
+    /// Lets time pass until the run ends.
+    pub(crate) async fn end_of(&self, run: RunId) -> Ended {
+        self.engine.skip_waits(run).await.unwrap().expect("the run ends by itself")
+    }
+
+    /// Another process on the same file, without the handlers of the last one.
+    pub(crate) async fn restart(self) -> Host {
+        self.restart_after("0s").await
+    }
+
+    /// The same, some time later.
+    pub(crate) async fn restart_after(self, length: &str) -> Host {
+        let Host { directory, clock, engine } = self;
+        engine.shut_down().await.unwrap();
+        clock.advance(Millis::parse(length).unwrap());
+        let engine = open(directory.path().join("abide.db"), &clock).await;
+        Host { directory, clock, engine }
+    }
+
+    pub(crate) fn path(&self) -> PathBuf {
+        self.directory.path().join("abide.db")
+    }
+
+    pub(crate) fn advance(&self, length: &str) {
+        self.clock.advance(Millis::parse(length).unwrap());
+    }
+
+    pub(crate) fn now(&self) -> jiff::Timestamp {
+        self.clock.now()
+    }
+}
+
+async fn open(path: PathBuf, clock: &SettableClock) -> Engine {
+    let store = Box::new(Sqlite::open(&path).unwrap());
+    Engine::open_with(store, Options { clock: Some(clock.clone()) }).await.unwrap()
+}
+
+pub(crate) fn output(ended: &Ended) -> Value {
+    ended.output.as_ref().map(|output| Value::clone(output)).unwrap_or_default()
+}

@@ -1,0 +1,199 @@
+//! Commits: a batch in one transaction.
+//!
+//! A run's version is compared with the last chunk of its history, in the index that the new chunk's entry goes
+//! into, so it costs no page of its own. The run's row is left alone while it says what is so.
+
+use abide_core::command::Occurrence;
+use abide_core::door::Remembered;
+use abide_core::run::Run;
+use abide_core::status::WaitStatus;
+use abide_core::waitpoint::{ListensFor, Waitpoint};
+use rusqlite::{CachedStatement, Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+
+use crate::sqlite::column;
+use crate::{Batch, Error, NewDefinition, RunWrite, chunk};
+
+pub(super) fn commit(connection: &mut Connection, batch: &Batch<'_>) -> Result<(), Error> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    for definition in &batch.definitions {
+        insert_definition(&transaction, definition)?;
+    }
+    write_runs(&transaction, &batch.runs)?;
+    for occurrence in &batch.occurrences {
+        insert_occurrence(&transaction, occurrence)?;
+    }
+    for remembered in &batch.remembered {
+        insert_remembered(&transaction, remembered)?;
+    }
+    Ok(transaction.commit()?)
+}
+
+/// A version is immutable: the same document again changes nothing, another one is refused.
+fn insert_definition(transaction: &Transaction<'_>, definition: &NewDefinition<'_>) -> Result<(), Error> {
+    let NewDefinition { name, version, document, created_at } = *definition;
+    let inserted = transaction
+        .prepare_cached(
+            "INSERT INTO definitions (name, version, document, created_at) VALUES (?, ?, ?, ?)
+             ON CONFLICT DO NOTHING",
+        )?
+        .execute(params![name, version, document, column::instant(created_at)])?;
+    let is_stored = inserted == 1
+        || transaction
+            .prepare_cached("SELECT document = ?3 FROM definitions WHERE name = ?1 AND version = ?2")?
+            .query_row([name, version, document], |row| row.get::<_, bool>(0))?;
+    if is_stored {
+        Ok(())
+    } else {
+        Err(Error::Corrupt(format!("version {version} of `{name}` is there with another document")))
+    }
+}
+
+fn insert_occurrence(transaction: &Transaction<'_>, occurrence: &Occurrence) -> Result<(), Error> {
+    let Occurrence { id, event_id, data, received_at } = occurrence;
+    let data = serde_json::to_string(data).expect("data is JSON");
+    transaction
+        .prepare_cached("INSERT INTO occurrences (id, event_id, received_at, data) VALUES (?, ?, ?, ?)")?
+        .execute(params![column::occurrence(*id), event_id, column::instant(*received_at), data])?;
+    Ok(())
+}
+
+/// The first answer under a key is the one that stands.
+fn insert_remembered(transaction: &Transaction<'_>, remembered: &Remembered) -> Result<(), Error> {
+    let Remembered { key, digest, reply } = remembered;
+    let reply = serde_json::to_string(reply).expect("a reply is JSON");
+    transaction
+        .prepare_cached("INSERT INTO remembered (key, digest, reply) VALUES (?, ?, ?)")?
+        .execute(params![key, digest.cast_signed(), reply])?;
+    Ok(())
+}
+
+fn write_runs(transaction: &Transaction<'_>, runs: &[RunWrite<'_>]) -> Result<(), Error> {
+    if runs.is_empty() {
+        return Ok(());
+    }
+    let mut statements = Statements::prepare(transaction)?;
+    let mut encoded = Vec::new();
+    for write in runs {
+        let Some(last) = write.records.last() else { continue };
+        debug_assert_eq!(last.seq, write.run.seq, "a run is written after all its records");
+        let id = column::run(write.run.id);
+        if statements.version(&id)? != write.based_on {
+            return Err(Error::Conflict(write.run.id));
+        }
+        chunk::encode(write.records, &mut encoded);
+        let (seq, written_at) = (column::count(last.seq), column::instant(last.at));
+        statements.append.execute(params![id, seq, written_at, encoded])?;
+        statements.write_run(&id, write)?;
+        if write.based_on == 0 {
+            insert_tags(transaction, &id, write.run)?;
+        }
+        for number in write.waitpoints() {
+            let waitpoint = write
+                .run
+                .waitpoint(number)
+                .ok_or_else(|| Error::Corrupt(format!("{} has no waitpoint {number}", write.run.id)))?;
+            statements.write_waitpoint(&id, waitpoint)?;
+        }
+    }
+    Ok(())
+}
+
+fn insert_tags(transaction: &Transaction<'_>, id: &column::Id, run: &Run) -> Result<(), Error> {
+    for tag in &run.tags {
+        transaction
+            .prepare_cached("INSERT INTO run_tags (tag, run) VALUES (?, ?) ON CONFLICT DO NOTHING")?
+            .execute(params![tag, id])?;
+    }
+    Ok(())
+}
+
+/// What is executed for each run of a batch, looked up once a batch.
+struct Statements<'t> {
+    version: CachedStatement<'t>,
+    append: CachedStatement<'t>,
+    insert_run: CachedStatement<'t>,
+    update_run: CachedStatement<'t>,
+    upsert_waitpoint: CachedStatement<'t>,
+}
+
+impl<'t> Statements<'t> {
+    fn prepare(transaction: &'t Transaction<'_>) -> Result<Statements<'t>, Error> {
+        Ok(Statements {
+            version: transaction.prepare_cached("SELECT max(seq) FROM history WHERE run = ?")?,
+            append: transaction
+                .prepare_cached("INSERT INTO history (run, seq, written_at, chunk) VALUES (?, ?, ?, ?)")?,
+            insert_run: transaction.prepare_cached(
+                "INSERT INTO runs (id, status, ended_at, deadline_at, definition, version, created_at, tags)
+                 VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            )?,
+            update_run: transaction.prepare_cached(
+                "UPDATE runs SET status = ?2, ended_at = ?3, deadline_at = ?4
+                 WHERE id = ?1 AND (status <> ?2 OR ended_at IS NOT ?3 OR deadline_at IS NOT ?4)",
+            )?,
+            upsert_waitpoint: transaction.prepare_cached(
+                "INSERT INTO waitpoints (run, number, kind, status, created_at, resume_at, listens, filter)
+                 VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                 ON CONFLICT (run, number) DO UPDATE
+                 SET status = excluded.status, resume_at = excluded.resume_at, filter = excluded.filter",
+            )?,
+        })
+    }
+
+    /// The version of a run; 0 if there is none.
+    fn version(&mut self, id: &column::Id) -> Result<u64, Error> {
+        let seq: Option<i64> = self.version.query_row([id], |row| row.get(0)).optional()?.flatten();
+        u64::try_from(seq.unwrap_or(0)).map_err(|_| Error::Corrupt("a negative version".to_owned()))
+    }
+
+    fn write_run(&mut self, id: &column::Id, write: &RunWrite<'_>) -> Result<(), Error> {
+        let run = write.run;
+        let status = column::run_status(run.status);
+        let ended_at = run.ended_at.map(column::instant);
+        let deadline_at = run.open_deadline().map(column::instant);
+        if write.based_on > 0 {
+            self.update_run.execute(params![id, status, ended_at, deadline_at])?;
+            return Ok(());
+        }
+        let tags = (!run.tags.is_empty())
+            .then(|| serde_json::to_string(&run.tags))
+            .transpose()
+            .expect("tags are JSON");
+        let created_at = column::instant(run.created_at);
+        let definition = &run.definition_ref;
+        self.insert_run.execute(params![
+            id,
+            status,
+            ended_at,
+            deadline_at,
+            definition.name,
+            definition.version,
+            created_at,
+            tags
+        ])?;
+        Ok(())
+    }
+
+    fn write_waitpoint(&mut self, run: &column::Id, waitpoint: &Waitpoint) -> Result<(), Error> {
+        let is_open = waitpoint.status == WaitStatus::Pending;
+        let (listens, filter) = match &waitpoint.listens_for {
+            ListensFor::Signal { signal_type } => (Some(signal_type), None),
+            ListensFor::Event(filter) => (Some(&filter.event_id), Some(filter).filter(|_| is_open)),
+            ListensFor::Time
+            | ListensFor::Call { .. }
+            | ListensFor::Approval(_)
+            | ListensFor::Child { .. } => (None, None),
+        };
+        let filter = filter.map(serde_json::to_string).transpose().expect("a filter is JSON");
+        self.upsert_waitpoint.execute(params![
+            run,
+            waitpoint.number,
+            column::kind(waitpoint.kind),
+            column::wait_status(waitpoint.status),
+            column::instant(waitpoint.created_at),
+            waitpoint.resume_at.map(column::instant),
+            listens,
+            filter
+        ])?;
+        Ok(())
+    }
+}

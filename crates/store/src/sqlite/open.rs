@@ -1,0 +1,137 @@
+//! Opening a file: whose it is, whether we can read it, and that nobody else writes to it.
+
+use std::fs::{self, File, TryLockError};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+
+use crate::Error;
+use crate::sqlite::migrations;
+
+/// "abid": says that a file is ours.
+const APPLICATION_ID: i32 = 0x6162_6964;
+/// How long a lock that another connection holds for a moment is waited for.
+const BUSY: Duration = Duration::from_secs(5);
+/// More than there are statements, so that each is compiled once.
+const STATEMENTS: usize = 128;
+/// The log grows to 64 MiB before it is folded back: rarer and larger folding is cheaper.
+const CHECKPOINT_PAGES: i64 = 16_000;
+const CACHE_KIB: i64 = 64 * 1024;
+
+/// The connection that writes.
+pub(super) fn writer(path: &Path) -> Result<Connection, Error> {
+    let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
+    recognize(&connection, path)?;
+    configure(&mut connection).map_err(|error| refusal(path, error))?;
+    Ok(connection)
+}
+
+/// Nothing is written to a file that is not ours.
+fn recognize(connection: &Connection, path: &Path) -> Result<(), Error> {
+    let mark = Mark::read(connection).map_err(|error| refusal(path, error))?;
+    let is_new = mark.objects == 0 && mark.application == 0 && mark.version == 0;
+    if !is_new && mark.application != i64::from(APPLICATION_ID) {
+        let why = "it is the database of another program".to_owned();
+        return Err(unusable(path, why, "give a path of its own, where there is no file yet"));
+    }
+    let (version, latest) = (mark.version, migrations::latest());
+    if version > latest {
+        let why = format!("it has version {version}, and this program knows versions up to {latest}");
+        return Err(unusable(path, why, "use the program that wrote it, or a newer one"));
+    }
+    Ok(())
+}
+
+/// What a file says of itself.
+struct Mark {
+    objects: i64,
+    application: i64,
+    version: i64,
+}
+
+impl Mark {
+    fn read(connection: &Connection) -> rusqlite::Result<Mark> {
+        Ok(Mark {
+            objects: connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?,
+            application: connection.pragma_query_value(None, "application_id", |row| row.get(0))?,
+            version: connection.pragma_query_value(None, "user_version", |row| row.get(0))?,
+        })
+    }
+}
+
+fn configure(connection: &mut Connection) -> rusqlite::Result<()> {
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
+    connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
+    connection.pragma_update(None, "temp_store", "MEMORY")?;
+    migrations::migrate(connection, APPLICATION_ID)
+}
+
+/// A connection that only reads. It sees what was committed when its query began, and never blocks the writer.
+pub(super) fn reader(path: &Path) -> Result<Connection, Error> {
+    let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    connection.pragma_update(None, "cache_size", -CACHE_KIB).map_err(|error| refusal(path, error))?;
+    Ok(connection)
+}
+
+fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, Error> {
+    let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+    let connection = Connection::open_with_flags(path, flags).map_err(|error| refusal(path, error))?;
+    connection.busy_timeout(BUSY)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    Ok(connection)
+}
+
+/// Makes sure that there is one writer. The lock is a file of its own, because closing any handle of the database
+/// would let go of the locks that SQLite holds on it. It stays behind; what counts is the lock, not the file.
+pub(super) fn lock(path: &Path) -> Result<File, Error> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".lock");
+    let denied = |error: std::io::Error| {
+        unusable(path, error.to_string(), "check that its directory exists and can be written to")
+    };
+    let file =
+        File::options().create(true).write(true).truncate(false).open(PathBuf::from(name)).map_err(denied)?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(Error::InUse(path.display().to_string())),
+        Err(TryLockError::Error(error)) => Err(denied(error)),
+    }
+}
+
+/// The one spelling of a path, so that a link to a file does not get a lock of its own.
+pub(super) fn resolve(path: &Path) -> PathBuf {
+    if let Ok(resolved) = fs::canonicalize(path) {
+        return resolved;
+    }
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    match (fs::canonicalize(directory), path.file_name()) {
+        (Ok(directory), Some(name)) => directory.join(name),
+        (Ok(_) | Err(_), _) => path.to_owned(),
+    }
+}
+
+fn refusal(path: &Path, error: rusqlite::Error) -> Error {
+    match error.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase) => unusable(
+            path,
+            "it is not an SQLite database".to_owned(),
+            "give a path of its own, where there is no file yet",
+        ),
+        Some(ErrorCode::DatabaseCorrupt) => unusable(
+            path,
+            format!("it is damaged ({error})"),
+            "restore it from a backup; what can still be read is saved by `sqlite3 FILE .recover`",
+        ),
+        Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied | ErrorCode::ReadOnly) => {
+            unusable(path, error.to_string(), "check that its directory exists and can be written to")
+        }
+        Some(_) | None => Error::from(error),
+    }
+}
+
+fn unusable(path: &Path, why: String, what_to_do: &'static str) -> Error {
+    Error::Unusable { path: path.display().to_string(), why, what_to_do }
+}
