@@ -9,6 +9,7 @@ use abide_core::id::RunId;
 use abide_core::run::Run;
 use abide_core::status::RunStatus;
 use abide_store::Store;
+use jiff::Timestamp;
 
 use crate::error::Error;
 
@@ -20,6 +21,8 @@ pub(crate) struct Memory {
     runs: HashMap<RunId, Run>,
     /// Idle runs, the longest idle first. A run may be named more than once; the last time counts.
     idle: VecDeque<RunId>,
+    /// The id given last.
+    last_id: u128,
     definitions: HashMap<(Arc<str>, Arc<str>), Arc<Definition>>,
     /// The newest version of each name. This process is the only one that adds any.
     newest: HashMap<Arc<str>, Arc<Definition>>,
@@ -28,6 +31,12 @@ pub(crate) struct Memory {
 impl Memory {
     pub(crate) fn len(&self) -> usize {
         self.runs.len()
+    }
+
+    /// An id greater than every one before: runs of one millisecond are ordered as they came, too.
+    pub(crate) fn fresh_id(&mut self, now: Timestamp, random: u128) -> RunId {
+        self.last_id = RunId::new(now, random).0.max(self.last_id + 1);
+        RunId(self.last_id)
     }
 
     /// Takes a run out, from memory or from the store.

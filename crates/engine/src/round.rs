@@ -111,7 +111,7 @@ impl<'w> Round<'w> {
             return Ok(run);
         }
         let definition = self.memory.definition(self.store, &start.name, start.version.as_deref())?;
-        let id = RunId::new(self.now, self.random.draw_u128());
+        let id = self.memory.fresh_id(self.now, self.random.draw_u128());
         let new = command::NewRun {
             run_at: start.run_at,
             tags: start.tags,

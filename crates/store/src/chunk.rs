@@ -6,7 +6,10 @@
 //!   [["2026-03-01T09:00:00.000001Z","api",{change},{change}],["2026-03-01T09:00:00.2Z","worker-1",{change}]]
 //! ```
 //!
-//! The first change of a run is its creation, and is written without `type` and `runId`.
+//! The first change of a run is its creation, and is written without `type` and `runId`. What is stored is the
+//! [short form](short) of this text.
+
+mod short;
 
 use std::fmt;
 use std::sync::Arc;
@@ -19,38 +22,58 @@ use jiff::Timestamp;
 use serde::de::{DeserializeSeed, Error as _, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// Writes the records into `chunk`, which is emptied first.
-pub(crate) fn encode(records: &[Record], chunk: &mut Vec<u8>) {
-    chunk.clear();
-    chunk.push(b'[');
-    for (index, moment) in records.chunk_by(|a, b| a.at == b.at && a.by == b.by).enumerate() {
-        if index > 0 {
-            chunk.push(b',');
-        }
-        chunk.push(b'[');
-        write(chunk, &moment[0].at);
-        chunk.push(b',');
-        write(chunk, &moment[0].by);
-        for record in moment {
-            chunk.push(b',');
-            match &record.change {
-                Change::WorkflowCreated(creation) if record.seq == 1 => write(chunk, &Origin::of(creation)),
-                change => write(chunk, change),
-            }
-        }
-        chunk.push(b']');
-    }
-    chunk.push(b']');
+/// Makes chunks, and keeps the room it needs for that.
+#[derive(Default)]
+pub(crate) struct Encoder {
+    plain: Vec<u8>,
+    chunk: Vec<u8>,
 }
 
-fn write(chunk: &mut Vec<u8>, value: &impl Serialize) {
-    serde_json::to_writer(chunk, value).expect("records are JSON");
+impl Encoder {
+    pub(crate) fn encode(&mut self, records: &[Record]) -> &[u8] {
+        self.plain.clear();
+        write_moments(records, &mut self.plain);
+        self.chunk.clear();
+        short::shorten(&self.plain, &mut self.chunk);
+        &self.chunk
+    }
+}
+
+fn write_moments(records: &[Record], plain: &mut Vec<u8>) {
+    plain.push(b'[');
+    for (index, moment) in records.chunk_by(|a, b| a.at == b.at && a.by == b.by).enumerate() {
+        if index > 0 {
+            plain.push(b',');
+        }
+        plain.push(b'[');
+        write(plain, &moment[0].at);
+        plain.push(b',');
+        write(plain, &moment[0].by);
+        for record in moment {
+            plain.push(b',');
+            if let Change::WorkflowCreated(creation) = &record.change
+                && record.seq == 1
+            {
+                write(plain, &Origin::of(creation));
+            } else {
+                write(plain, &record.change);
+            }
+        }
+        plain.push(b']');
+    }
+    plain.push(b']');
+}
+
+fn write(plain: &mut Vec<u8>, value: &impl Serialize) {
+    serde_json::to_writer(plain, value).expect("records are JSON");
 }
 
 /// Reads the records of a chunk and appends them to the history of its run. After an error the history is of no
 /// use.
 pub(crate) fn decode(run: RunId, chunk: &[u8], history: &mut Vec<Record>) -> Result<(), serde_json::Error> {
-    let mut deserializer = serde_json::Deserializer::from_slice(chunk);
+    let mut plain = Vec::with_capacity(chunk.len() * 3);
+    short::expand(chunk, &mut plain);
+    let mut deserializer = serde_json::Deserializer::from_slice(&plain);
     // A payload that was as deep as a reader lets it be lies a little deeper here.
     deserializer.disable_recursion_limit();
     Moments { run, history }.deserialize(&mut deserializer)?;
@@ -154,3 +177,6 @@ fn created(run_id: RunId, origin: StoredOrigin) -> Change {
     let StoredOrigin { definition, input, tags, parent } = origin;
     Change::WorkflowCreated(Box::new(Creation { run_id, definition, input, tags, parent }))
 }
+
+#[cfg(test)]
+mod tests;

@@ -10,6 +10,8 @@
 //! ```
 
 mod chunk;
+#[cfg(any(test, feature = "conformance"))]
+pub mod conformance;
 pub mod sqlite;
 
 use std::collections::BTreeSet;

@@ -202,3 +202,6 @@ impl Store for Sqlite {
         forget::runs(&mut self.own.connection, before, limit)
     }
 }
+
+#[cfg(test)]
+mod tests;

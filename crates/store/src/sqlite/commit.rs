@@ -72,7 +72,7 @@ fn write_runs(transaction: &Transaction<'_>, runs: &[RunWrite<'_>]) -> Result<()
         return Ok(());
     }
     let mut statements = Statements::prepare(transaction)?;
-    let mut encoded = Vec::new();
+    let mut encoder = chunk::Encoder::default();
     for write in runs {
         let Some(last) = write.records.last() else { continue };
         debug_assert_eq!(last.seq, write.run.seq, "a run is written after all its records");
@@ -80,9 +80,8 @@ fn write_runs(transaction: &Transaction<'_>, runs: &[RunWrite<'_>]) -> Result<()
         if statements.version(&id)? != write.based_on {
             return Err(Error::Conflict(write.run.id));
         }
-        chunk::encode(write.records, &mut encoded);
         let (seq, written_at) = (column::count(last.seq), column::instant(last.at));
-        statements.append.execute(params![id, seq, written_at, encoded])?;
+        statements.append.execute(params![id, seq, written_at, encoder.encode(write.records)])?;
         statements.write_run(&id, write)?;
         if write.based_on == 0 {
             insert_tags(transaction, &id, write.run)?;

@@ -56,8 +56,8 @@ pub(super) fn definition(
     version: Option<&str>,
 ) -> Result<Option<StoredDefinition>, Error> {
     let mut statement = connection.prepare_cached(
-        "SELECT name, version, document, created_at FROM definitions
-         WHERE name = ?1 AND (?2 IS NULL OR version = ?2) ORDER BY number DESC LIMIT 1",
+        "SELECT name, version, document, created_at FROM definitions WHERE number =
+             (SELECT max(number) FROM definitions WHERE name = ?1 AND (?2 IS NULL OR version = ?2))",
     )?;
     let found = collect(statement.query(params![name, version])?, |row| {
         Ok(StoredDefinition {

@@ -192,7 +192,8 @@ fn waitpoint_conditions(filter: &WaitpointFilter) -> Where {
         }
     }
     if let Some(kind) = filter.kind {
-        if listens(kind) {
+        // What it listens for narrows more than its kind does.
+        if listens(kind) && filter.listens_for.is_none() {
             conditions.and("kind IN (1, 2, 3, 4, 5)", None::<i64>);
         }
         conditions.and("kind = ?", [column::kind(kind)]);

@@ -1,0 +1,259 @@
+use std::collections::BTreeMap;
+
+use abide_core::command::{Command, SendSignal};
+use abide_core::expression::Expression;
+use abide_core::history::{Failure, JournalResult, StateChange, WakeOn};
+use abide_core::id::{At, OccurrenceId};
+use abide_core::random::Random;
+use abide_core::status::WaitStatus;
+use abide_core::waitpoint::{
+    ApprovalRequest, ApprovalVote, Decision, EventFilter, Kind, ListensFor, Waitpoint,
+};
+use jiff::SignedDuration;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::conformance::story::{self, World};
+
+fn round_trip(run: RunId, records: &[Record], parts: &[usize]) -> Vec<Record> {
+    let (mut history, mut encoder, mut rest) = (Vec::new(), Encoder::default(), records);
+    for part in parts.iter().copied().chain([usize::MAX]) {
+        let (written, left) = rest.split_at(part.min(rest.len()));
+        decode(run, encoder.encode(written), &mut history).unwrap();
+        rest = left;
+    }
+    history
+}
+
+#[test]
+fn a_run_that_has_just_fallen_asleep_takes_less_than_240_bytes() {
+    let nap = World::new().start(&story::nap(), json!({ "sleep": "30d" }));
+    let mut encoder = Encoder::default();
+    let bytes = encoder.encode(&nap.history).len();
+    let plain = String::from_utf8_lossy(&encoder.plain);
+    assert!(bytes <= 240, "{bytes} bytes for {plain}");
+}
+
+#[test]
+fn the_history_of_a_run_is_read_as_it_was_written() {
+    let mut world = World::new();
+    let mut errand = world.start_tagged(&story::errand(), json!({ "n": 0.1 }), &["red", "blue"]);
+    world.work(&mut errand, 0);
+    for round in 0..3 {
+        world.pass(SignedDuration::from_nanos(round));
+        let signal_type = "go".into();
+        let payload = Json::new(json!({ "n": round }));
+        world.tell(&mut errand, Command::SendSignal(SendSignal { signal_type, payload }));
+        world.wake(&mut errand);
+    }
+    world.tell(&mut errand, Command::Cancel { reason: Some("enough".to_owned()) });
+    let all = errand.history.len();
+    for first in 0..=all {
+        assert_eq!(round_trip(errand.id(), &errand.history, &[first]), errand.history);
+    }
+    assert_eq!(round_trip(errand.id(), &errand.history, &vec![1; all]), errand.history);
+}
+
+#[test]
+fn every_change_is_read_as_it_was_written_whatever_is_in_it() {
+    for seed in 0..300 {
+        let mut random = Random::new(seed);
+        let run = RunId(random.draw_u128());
+        let mut records = vec![record(&mut random, 1, |random| creation(random, run))];
+        let kinds = changes(&mut Random::new(0)).len();
+        for index in 0..kinds {
+            let seq = records.len() as u64 + 1;
+            let mut next = record(&mut random, seq, |random| changes(random).swap_remove(index));
+            if random.below(2) == 0 {
+                let last = records.last().unwrap();
+                (next.at, next.by) = (last.at, last.by.clone());
+            }
+            records.push(next);
+        }
+        assert_eq!(round_trip(run, &records, &[3, 7]), records, "seed {seed}");
+    }
+}
+
+#[test]
+fn a_damaged_chunk_is_refused() {
+    let nap = World::new().start(&story::nap(), json!({ "sleep": "30d" }));
+    let mut encoder = Encoder::default();
+    let chunk = encoder.encode(&nap.history);
+    for length in 0..chunk.len() {
+        assert!(decode(nap.id(), &chunk[..length], &mut Vec::new()).is_err(), "{length} bytes");
+    }
+    for other in ["{}", "[[]]", "[[\"2026-03-01T09:00:00Z\"]]", "[[1,\"api\"]]", "[] []"] {
+        assert!(decode(nap.id(), other.as_bytes(), &mut Vec::new()).is_err(), "{other}");
+    }
+}
+
+fn record(random: &mut Random, seq: u64, change: impl FnOnce(&mut Random) -> Change) -> Record {
+    Record { seq, at: instant(random), by: Actor::new(&text(random)), change: change(random) }
+}
+
+fn creation(random: &mut Random, run_id: RunId) -> Change {
+    let definition = DefinitionRef { name: text(random).into(), version: text(random).into() };
+    let parent = (random.below(2) == 0).then(|| Parent {
+        waitpoint: (random.below(2) == 0).then(|| RunId(random.draw_u128()).waitpoint(3)),
+        run_id: RunId(random.draw_u128()),
+        depth: 2,
+    });
+    let tags = (0..random.below(3)).map(|_| text(random).into()).collect();
+    Change::WorkflowCreated(Box::new(Creation { run_id, definition, input: payload(random), tags, parent }))
+}
+
+/// One of each kind.
+fn changes(random: &mut Random) -> Vec<Change> {
+    let at = if random.below(2) == 0 { At::step(3) } else { At::item(999, 9_999) };
+    let instant_or_none = |random: &mut Random| (random.below(2) == 0).then(|| instant(random));
+    let payload_or_none = |random: &mut Random| (random.below(2) == 0).then(|| payload(random));
+    let error = Failure { step: Some(text(random).into()), ..Failure::new("CODE", text(random)) };
+    vec![
+        Change::WorkflowStarted { deadline: instant_or_none(random) },
+        Change::WorkflowPaused { reason: Kind::Retry, resume_at: instant_or_none(random) },
+        Change::WorkflowResumed,
+        Change::WorkflowPauseRequested,
+        Change::WorkflowHeld,
+        Change::WorkflowUnpaused,
+        Change::WorkflowDeadlinePassed,
+        Change::WorkflowCompleted { output: payload(random) },
+        Change::WorkflowFailed { error: error.clone() },
+        Change::WorkflowCancelled { reason: Some(text(random)) },
+        Change::WorkflowRetried { deadline: instant_or_none(random) },
+        Change::StepStarted { at, request: payload_or_none(random) },
+        Change::StepWaiting {
+            at,
+            opens: vec![waitpoint(random), waitpoint(random)],
+            awaits: vec![1, 2],
+            wake: WakeOn::Each,
+        },
+        Change::StepResumed { at },
+        Change::StepRetrying { at, attempt: 2, error: error.clone(), opens: waitpoint(random) },
+        Change::StepHeld { at },
+        Change::StepCompleted {
+            at,
+            output: payload_or_none(random),
+            waitpoint: Some(4),
+            state: StateChange::Set(BTreeMap::from([(text(random), payload(random))])),
+            bars: vec![1, 2],
+        },
+        Change::StepCompleted {
+            at,
+            output: Some(Json::null()),
+            waitpoint: None,
+            state: StateChange::OutputAs(text(random).into()),
+            bars: Vec::new(),
+        },
+        Change::StepFailed { at, error },
+        Change::StepSkipped { at },
+        Change::StepCancelled { at },
+        Change::MapStarted { at, items: payload(random) },
+        Change::TaskStarted {
+            at,
+            delivery: 7,
+            worker: text(random).into(),
+            deadline: instant_or_none(random),
+        },
+        Change::TaskPaused { at, opens: waitpoint(random) },
+        Change::TaskRedelivered { at, counted: true },
+        Change::JournalRecorded {
+            at,
+            entries: vec![JournalResult { name: text(random).into(), result: payload(random) }],
+        },
+        Change::CheckpointSaved { at, checkpoint: payload(random) },
+        Change::WaitCreated { opens: waitpoint(random) },
+        Change::WaitResolved {
+            number: 1,
+            status: WaitStatus::TimedOut,
+            payload: payload_or_none(random),
+            signal: Some(u64::MAX),
+        },
+        Change::WaitRescheduled { number: 1, resume_at: instant(random) },
+        Change::SignalReceived { id: 1, signal_type: text(random).into(), payload: payload(random) },
+        Change::EventMatched { number: 1, occurrence: OccurrenceId(random.draw_u128()) },
+        Change::ApprovalRequested { number: 1 },
+        Change::ApprovalDecided {
+            number: 1,
+            decision: Decision::Edit,
+            edited_content: payload_or_none(random),
+            comment: Some(text(random)),
+        },
+    ]
+}
+
+fn waitpoint(random: &mut Random) -> Waitpoint {
+    let listens_for = match random.below(6) {
+        0 => ListensFor::Time,
+        1 => ListensFor::Signal { signal_type: text(random).into() },
+        2 => ListensFor::Event(EventFilter {
+            event_id: text(random).into(),
+            since: instant(random),
+            matching: Some(Expression::parse("event.n == input.n").unwrap()),
+            bound: BTreeMap::from([("input.n".to_owned(), payload(random))]),
+        }),
+        3 => ListensFor::Call { allow_get: true },
+        4 => ListensFor::Approval(ApprovalRequest {
+            prompt: Some(text(random)),
+            content: payload(random),
+            approvers: vec![text(random).into()],
+            quorum: 1,
+            decisions: vec![ApprovalVote {
+                by: Actor::new("anna"),
+                decision: Decision::Reject,
+                comment: None,
+            }],
+        }),
+        _ => ListensFor::Child { run_id: RunId(random.draw_u128()) },
+    };
+    Waitpoint {
+        number: 1,
+        at: (random.below(2) == 0).then(|| At::item(1, 2)),
+        name: text(random).into(),
+        kind: Kind::Event,
+        status: WaitStatus::Pending,
+        created_at: instant(random),
+        resume_at: (random.below(2) == 0).then(|| instant(random)),
+        listens_for,
+        response_to_send: (random.below(2) == 0).then(|| payload(random)),
+        resume_payload: None,
+        resolved_by: None,
+        resolved_at: None,
+    }
+}
+
+fn instant(random: &mut Random) -> Timestamp {
+    match random.below(20) {
+        0 => Timestamp::MAX,
+        1 => Timestamp::MIN,
+        2 => Timestamp::UNIX_EPOCH,
+        _ => {
+            let nanoseconds = 1_800_000_000_000_000_000 + random.below(1 << 60) as i128;
+            Timestamp::from_nanosecond(nanoseconds).unwrap()
+        }
+    }
+}
+
+fn text(random: &mut Random) -> String {
+    (0..random.below(8)).map(|_| char::from_u32(random.below(0x800) as u32).unwrap_or('🦀')).collect()
+}
+
+fn payload(random: &mut Random) -> Json {
+    let depth = if random.below(50) == 0 { 300 } else { 3 };
+    Json::new(value(random, depth))
+}
+
+fn value(random: &mut Random, depth: u32) -> Value {
+    match random.below(if depth == 0 { 7 } else { 9 }) {
+        0 => Value::Null,
+        1 => json!(random.below(2) == 0),
+        2 => json!(random.draw()),
+        3 => json!(random.draw().cast_signed()),
+        4 => json!(f64::from_bits(random.draw())),
+        5 => json!(random.below(100_000) as f64 / 1000.0),
+        6 => json!(text(random)),
+        7 if depth > 3 => json!([value(random, depth - 1)]),
+        7 => (0..random.below(4)).map(|_| value(random, depth - 1)).collect(),
+        _ if depth > 3 => json!({ text(random): value(random, depth - 1) }),
+        _ => (0..random.below(4)).map(|_| (text(random), value(random, depth - 1))).collect(),
+    }
+}

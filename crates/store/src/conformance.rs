@@ -1,0 +1,79 @@
+//! What every store must do, as tests that any store runs. A store says how it is made and how it looks after a
+//! crash, and gets a test for each case:
+//!
+//! ```ignore
+//! abide_store::conformance!(Files::new());
+//! ```
+//!
+//! The runs in here are real ones, decided by the core; no case makes up a history.
+
+mod commits;
+mod definitions;
+mod events;
+mod lists;
+mod retention;
+pub(crate) mod story;
+mod timers;
+
+use crate::Store;
+
+pub use commits::*;
+pub use definitions::*;
+pub use events::*;
+pub use lists::*;
+pub use retention::*;
+pub use timers::*;
+
+/// A kind of store under test.
+pub trait Subject {
+    /// A new store with nothing in it.
+    fn fresh(&mut self) -> Box<dyn Store>;
+
+    /// The store as the next process finds it when this one is gone without a word.
+    fn after_a_crash(&mut self, store: Box<dyn Store>) -> Box<dyn Store>;
+}
+
+/// A test for each case.
+#[macro_export]
+macro_rules! conformance {
+    ($subject:expr) => {
+        $crate::conformance! { $subject;
+            what_was_committed_is_there_after_a_crash
+            a_run_is_loaded_as_it_was_decided
+            a_batch_is_written_whole_or_not_at_all
+            a_decision_on_a_run_that_has_moved_on_is_refused
+            an_empty_batch_changes_nothing
+            ten_thousand_runs_are_all_found_again
+            a_definition_is_found_by_version_or_as_the_newest
+            a_version_keeps_its_document
+            what_is_remembered_is_found_by_its_key
+            a_key_keeps_its_first_answer
+            timers_come_in_due_order_page_by_page
+            a_timer_is_due_at_its_instant_and_not_a_nanosecond_before
+            a_timer_follows_its_wait
+            the_deadline_of_a_run_is_a_timer_while_it_is_open
+            a_deadline_and_a_wait_of_the_same_instant_are_both_found
+            a_waiter_is_there_while_its_wait_is_open
+            waiters_are_found_whatever_their_event_is_called
+            waiters_come_oldest_first_page_by_page
+            a_waiter_has_its_filter
+            occurrences_come_in_the_order_they_were_received
+            occurrences_of_other_events_and_of_earlier_times_are_left_out
+            runs_are_listed_newest_first_page_by_page
+            runs_are_narrowed_by_each_field
+            a_listed_run_is_up_to_date_while_it_works
+            waitpoints_are_listed_in_due_order_and_without_an_instant_last
+            waitpoints_are_narrowed_by_each_field
+            runs_are_counted_by_status
+            old_events_are_forgotten_a_few_at_a_time
+            only_ended_runs_are_forgotten_and_nothing_of_them_is_left
+            a_failed_run_that_was_retried_is_not_forgotten
+        }
+    };
+    ($subject:expr; $($case:ident)*) => {$(
+        #[test]
+        fn $case() {
+            $crate::conformance::$case(&mut $subject);
+        }
+    )*};
+}

@@ -1,0 +1,236 @@
+//! Commits: durable, whole, and only on what has not changed meanwhile.
+
+use abide_core::command::{
+    Command, Reply, ResumeTarget, ResumeWaitpoint, SendSignal, Steer, Steering, TaskFailed, TaskStarted, Via,
+    Vote,
+};
+use abide_core::door::Remembered;
+use abide_core::id::At;
+use abide_core::json::Json;
+use abide_core::status::RunStatus;
+use abide_core::waitpoint::Decision;
+use jiff::{SignedDuration, Timestamp};
+use serde_json::json;
+
+use super::Subject;
+use super::story::{self, Story, World, save};
+use crate::{Batch, Error, NewDefinition, Page, RunFilter, Store};
+
+pub fn what_was_committed_is_there_after_a_crash(subject: &mut dyn Subject) {
+    let (mut store, mut world) = (subject.fresh(), World::new());
+    let nap = world.start(&story::nap(), json!({ "sleep": "1h" }));
+    let listener = world.start(&story::listener(), json!({ "event": "paid", "customer": 1 }));
+    let occurrence = world.occurrence("shipped", json!({ "n": [1, null, "ü"] }));
+    let remembered = Remembered { key: "key".to_owned(), digest: 1, reply: Reply::Done };
+    let definition = NewDefinition { name: "a", version: "1", document: "{}", created_at: world.now };
+    let batch = Batch {
+        runs: vec![nap.write(), listener.write()],
+        occurrences: vec![&occurrence],
+        remembered: vec![&remembered],
+        definitions: vec![definition],
+    };
+    store.commit(&batch).expect("the batch is written");
+    let mut store = subject.after_a_crash(store);
+    nap.check(&mut *store);
+    listener.check(&mut *store);
+    assert_eq!(everything(&mut *store), Everything { runs: 2, timers: 2, waiters: 1, occurrences: 1 });
+    assert_eq!(store.remembered("key").expect("readable"), Some(remembered));
+    assert!(store.definition("a", Some("1")).expect("readable").is_some());
+}
+
+/// Every decision in a commit of its own, and a crash after each.
+pub fn a_run_is_loaded_as_it_was_decided(subject: &mut dyn Subject) {
+    let (mut store, mut world) = (subject.fresh(), World::new());
+    let mut errand = world.start(&story::errand(), json!({ "n": 0.1, "text": "\u{0}\u{1F980}\"\\" }));
+    let mut turn = |world: &mut World, errand: &mut Story| {
+        errand.save(&mut *store);
+        errand.check(&mut *store);
+        world.pass(SignedDuration::from_nanos(1_000_000_007));
+    };
+    turn(&mut world, &mut errand);
+    let (at, delivery) = (At::step(0), 1);
+    let started = TaskStarted { at, delivery, worker: "worker-1".into() };
+    world.tell(&mut errand, Command::TaskStarted(started));
+    turn(&mut world, &mut errand);
+    let failed = TaskFailed {
+        at,
+        delivery,
+        message: "out of ink".to_owned(),
+        code: None,
+        retryable: true,
+        retry_after: None,
+    };
+    world.tell(&mut errand, Command::TaskFailed(failed));
+    turn(&mut world, &mut errand);
+    world.wake(&mut errand);
+    turn(&mut world, &mut errand);
+    world.work(&mut errand, 0);
+    turn(&mut world, &mut errand);
+    for _ in 0..3 {
+        world.wake(&mut errand);
+        turn(&mut world, &mut errand);
+    }
+    let occurrence = world.occurrence("reply", json!({ "n": 0.1, "deep": nested(120) }));
+    let number = open_wait(&errand);
+    world.deliver(&mut errand, number, &occurrence);
+    turn(&mut world, &mut errand);
+    let number = open_wait(&errand);
+    let steering = Steering::Reschedule { resume_at: world.now + SignedDuration::from_hours(7) };
+    world.tell(&mut errand, Command::Steer(Steer { number, steering }));
+    turn(&mut world, &mut errand);
+    let payload = Json::new(json!({ "f": 1.0e-7, "g": 5e-324, "h": 1.7976931348623157e308, "i": u64::MAX }));
+    world.tell(&mut errand, Command::SendSignal(SendSignal { signal_type: "go".into(), payload }));
+    turn(&mut world, &mut errand);
+    let resume = ResumeWaitpoint {
+        target: ResumeTarget::Waitpoint(open_wait(&errand)),
+        payload: Json::new(json!({ "body": null })),
+        via: Via::Write,
+    };
+    world.tell(&mut errand, Command::ResumeWaitpoint(resume));
+    turn(&mut world, &mut errand);
+    let vote = Vote {
+        number: open_wait(&errand),
+        decision: Decision::Approve,
+        edited_content: None,
+        comment: Some("fine".to_owned()),
+    };
+    world.tell(&mut errand, Command::Vote(vote));
+    turn(&mut world, &mut errand);
+    assert_eq!(errand.run.status, RunStatus::Completed);
+    errand.check(&mut *subject.after_a_crash(store));
+}
+
+fn open_wait(story: &Story) -> u32 {
+    story.run.open_waitpoints().next().expect("the run waits").number
+}
+
+fn nested(levels: usize) -> serde_json::Value {
+    (0..levels).fold(json!("core"), |inner, _| json!([inner]))
+}
+
+pub fn a_batch_is_written_whole_or_not_at_all(subject: &mut dyn Subject) {
+    for stale_first in [true, false] {
+        let (mut store, mut world) = (subject.fresh(), World::new());
+        let mut stale = world.start(&story::nap(), json!({ "sleep": "1h" }));
+        stale.save(&mut *store);
+        let new = world.start_tagged(&story::listener(), json!({ "event": "paid", "customer": 1 }), &["tag"]);
+        let before = everything(&mut *store);
+        let again = Story { committed: 0, ..stale.clone() };
+        let (first, second) = if stale_first { (&again, &new) } else { (&new, &again) };
+        let occurrence = world.occurrence("shipped", json!(1));
+        let remembered = Remembered { key: "key".to_owned(), digest: 1, reply: Reply::Done };
+        let definition = NewDefinition { name: "a", version: "1", document: "{}", created_at: world.now };
+        let batch = Batch {
+            runs: vec![first.write(), second.write()],
+            occurrences: vec![&occurrence],
+            remembered: vec![&remembered],
+            definitions: vec![definition],
+        };
+        assert_conflict(store.commit(&batch), &stale);
+        for check in [false, true] {
+            if check {
+                store = subject.after_a_crash(store);
+            }
+            assert_eq!(everything(&mut *store), before);
+            assert_eq!(store.load(new.id()).expect("readable"), None);
+            assert_eq!(store.remembered("key").expect("readable"), None);
+            assert_eq!(store.definition("a", None).expect("readable"), None);
+        }
+        let batch = Batch { runs: vec![new.write()], ..batch };
+        store.commit(&batch).expect("what is sound is written, after a refusal too");
+        new.check(&mut *store);
+    }
+}
+
+pub fn a_decision_on_a_run_that_has_moved_on_is_refused(subject: &mut dyn Subject) {
+    let (mut store, mut world) = (subject.fresh(), World::new());
+    let mut first = world.start(&story::review(), json!({}));
+    first.save(&mut *store);
+    let mut second = first.clone();
+    world.work(&mut first, 0);
+    first.save(&mut *store);
+    world.tell(&mut second, Command::Cancel { reason: None });
+    assert_conflict(second.try_save(&mut *store), &first);
+    first.check(&mut *store);
+
+    let mut ahead = first.clone();
+    world.tell(&mut ahead, Command::Cancel { reason: None });
+    ahead.committed += 1;
+    assert_conflict(ahead.try_save(&mut *store), &first);
+    first.check(&mut *store);
+
+    ahead.committed -= 1;
+    ahead.save(&mut *store);
+    ahead.check(&mut *subject.after_a_crash(store));
+}
+
+pub fn an_empty_batch_changes_nothing(subject: &mut dyn Subject) {
+    let mut store = subject.fresh();
+    store.commit(&Batch::default()).expect("nothing can be written");
+    assert_eq!(everything(&mut *store), Everything::default());
+    let unknown = World::new().start(&story::nap(), json!({ "sleep": "1h" }));
+    assert_eq!(store.load(unknown.id()).expect("readable"), None);
+}
+
+pub fn ten_thousand_runs_are_all_found_again(subject: &mut dyn Subject) {
+    const RUNS: usize = 10_000;
+    const PAGE: usize = 512;
+    let (mut store, mut world) = (subject.fresh(), World::new());
+    let nap = story::nap();
+    let mut stories: Vec<Story> = (0..RUNS)
+        .map(|index| {
+            world.pass(SignedDuration::from_micros(300));
+            world.start(&nap, json!({ "sleep": format!("{}s", 1 + index % 97) }))
+        })
+        .collect();
+    for batch in stories.chunks_mut(500) {
+        save(&mut *store, batch);
+    }
+    let mut store = subject.after_a_crash(store);
+
+    let mut ids = Vec::new();
+    while let Ok(page) = store.runs(&RunFilter::default(), &Page { after: ids.last().copied(), limit: PAGE })
+        && !page.is_empty()
+    {
+        ids.extend(page.iter().map(|run| run.id));
+    }
+    let mut expected: Vec<_> = stories.iter().map(Story::id).collect();
+    expected.sort();
+    expected.reverse();
+    assert_eq!(ids, expected);
+
+    let mut timers = Vec::new();
+    while let Ok(page) = store.timers(timers.last(), Timestamp::MAX, PAGE)
+        && !page.is_empty()
+    {
+        timers.extend(page);
+    }
+    assert_eq!(timers.len(), RUNS);
+    assert!(timers.is_sorted());
+    for story in stories.iter().step_by(997) {
+        story.check(&mut *store);
+    }
+}
+
+fn assert_conflict(result: Result<(), Error>, with: &Story) {
+    assert!(matches!(&result, Err(Error::Conflict(id)) if *id == with.id()), "{result:?}");
+}
+
+/// How much there is of what can be listed.
+#[derive(Debug, Default, PartialEq)]
+struct Everything {
+    runs: usize,
+    timers: usize,
+    waiters: usize,
+    occurrences: usize,
+}
+
+fn everything(store: &mut dyn Store) -> Everything {
+    let page = Page { after: None, limit: 100 };
+    Everything {
+        runs: store.runs(&RunFilter::default(), &page).expect("readable").len(),
+        timers: store.timers(None, Timestamp::MAX, 100).expect("readable").len(),
+        waiters: store.waiters("paid", None, 100).expect("readable").len(),
+        occurrences: store.occurrences("shipped", Timestamp::MIN, None, 100).expect("readable").len(),
+    }
+}

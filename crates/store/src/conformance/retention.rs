@@ -1,0 +1,111 @@
+//! Retention: what may be forgotten, and what may not.
+
+use std::sync::Arc;
+
+use abide_core::command::{Command, TaskFailed, TaskStarted};
+use abide_core::id::{At, RunId};
+use abide_core::status::RunStatus;
+use jiff::{SignedDuration, Timestamp};
+use serde_json::json;
+
+use super::Subject;
+use super::story::{self, Story, World, save};
+use crate::{Batch, Page, RunFilter, Store, WaitpointFilter};
+
+pub fn old_events_are_forgotten_a_few_at_a_time(subject: &mut dyn Subject) {
+    let (mut store, mut world) = (subject.fresh(), World::new());
+    let mut occurrences = Vec::new();
+    for event_id in ["a", "b", "a", "b", "a"] {
+        occurrences.push(world.occurrence(event_id, json!(1)));
+        world.pass(SignedDuration::from_nanos(1));
+    }
+    let batch = Batch { occurrences: occurrences.iter().collect(), ..Batch::default() };
+    store.commit(&batch).expect("the events are written");
+    let before = occurrences[3].received_at;
+    assert_eq!(store.forget_events(before, 2).expect("forgotten"), 2);
+    assert_eq!(store.forget_events(before, 2).expect("forgotten"), 1);
+    assert_eq!(store.forget_events(before, 2).expect("forgotten"), 0);
+    let mut store = subject.after_a_crash(store);
+    let mut left = |event_id| store.occurrences(event_id, Timestamp::MIN, None, 10).expect("readable");
+    assert_eq!(left("a"), occurrences[4..]);
+    assert_eq!(left("b"), occurrences[3..4]);
+}
+
+pub fn only_ended_runs_are_forgotten_and_nothing_of_them_is_left(subject: &mut dyn Subject) {
+    let (mut store, mut world) = (subject.fresh(), World::new());
+    let listener = story::listener();
+    let input = json!({ "event": "paid", "customer": 1 });
+    let start = |world: &mut World| world.start_tagged(&listener, input.clone(), &["tag", "gat"]);
+    let mut ended: Vec<Story> = (0..3).map(|_| start(&mut world)).collect();
+    let mut open = start(&mut world);
+    let mut later = start(&mut world);
+    save(&mut *store, ended.iter_mut().chain([&mut open, &mut later]));
+    for story in &mut ended {
+        world.tell(story, Command::Cancel { reason: None });
+        story.save(&mut *store);
+        world.pass(SignedDuration::from_nanos(1));
+    }
+    let before = world.now;
+    world.tell(&mut later, Command::Cancel { reason: None });
+    later.save(&mut *store);
+
+    assert_eq!(store.forget_runs(before, 2).expect("forgotten"), 2);
+    assert_eq!(store.load(ended[0].id()).expect("readable"), None, "the first to end goes first");
+    ended[2].check(&mut *store);
+    assert_eq!(store.forget_runs(before, 2).expect("forgotten"), 1);
+    assert_eq!(store.forget_runs(before, 2).expect("forgotten"), 0);
+
+    let mut store = subject.after_a_crash(store);
+    for story in &ended {
+        assert_eq!(store.load(story.id()).expect("readable"), None);
+        let filter = WaitpointFilter { run: Some(story.id()), ..WaitpointFilter::default() };
+        let page = Page { after: None, limit: 10 };
+        assert_eq!(store.waitpoints(&filter, &page).expect("readable"), []);
+    }
+    open.check(&mut *store);
+    later.check(&mut *store);
+    let mut left = vec![later.id(), open.id()];
+    left.sort_by_key(|id| std::cmp::Reverse(*id));
+    assert_eq!(listed(&mut *store, RunFilter::default()), left);
+    for tag in ["tag", "gat"] {
+        let filter = RunFilter { tag: Some(tag.to_owned()), ..RunFilter::default() };
+        assert_eq!(listed(&mut *store, filter), left);
+    }
+    assert_eq!(store.timers(None, Timestamp::MAX, 10).expect("readable").len(), 1);
+    assert_eq!(store.waiters("paid", None, 10).expect("readable").len(), 1);
+    let counts = store.counts().expect("readable");
+    assert!(counts.contains(&(RunStatus::Cancelled, 1)) && counts.contains(&(RunStatus::Waiting, 1)));
+
+    // A run that was forgotten is unknown, so that it can be written anew.
+    let again = Story { committed: 0, ..ended[0].clone() };
+    again.try_save(&mut *store).expect("the run is written");
+    again.check(&mut *store);
+}
+
+pub fn a_failed_run_that_was_retried_is_not_forgotten(subject: &mut dyn Subject) {
+    let (mut store, mut world) = (subject.fresh(), World::new());
+    let mut review = world.start(&story::review(), json!({}));
+    let (at, delivery) = (At::step(0), 1);
+    let started = TaskStarted { at, delivery, worker: Arc::from("worker-1") };
+    world.tell(&mut review, Command::TaskStarted(started));
+    let failed = TaskFailed {
+        at,
+        delivery,
+        message: "no".to_owned(),
+        code: None,
+        retryable: false,
+        retry_after: None,
+    };
+    world.tell(&mut review, Command::TaskFailed(failed));
+    assert_eq!(review.run.status, RunStatus::Failed);
+    review.save(&mut *store);
+    world.tell(&mut review, Command::Retry);
+    review.save(&mut *store);
+    assert_eq!(store.forget_runs(Timestamp::MAX, 10).expect("forgotten"), 0);
+    review.check(&mut *store);
+}
+
+fn listed(store: &mut dyn Store, filter: RunFilter) -> Vec<RunId> {
+    let runs = store.runs(&filter, &Page { after: None, limit: 100 }).expect("readable");
+    runs.iter().map(|run| run.id).collect()
+}

@@ -1,0 +1,190 @@
+//! Runs to be stored: workflows in which something can happen, and what has happened but is not committed yet.
+
+use std::sync::Arc;
+
+use abide_core::command::{Command, Context, DeliverEvent, NewRun, Occurrence, TaskCompleted, TaskStarted};
+use abide_core::command::{decide, start};
+use abide_core::definition::Definition;
+use abide_core::history::Record;
+use abide_core::id::{At, OccurrenceId, RunId};
+use abide_core::json::Json;
+use abide_core::random::Random;
+use abide_core::run::{Run, Timer};
+use abide_core::waitpoint::Actor;
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
+
+use crate::{Batch, Error, RunWrite, Store};
+
+/// Chance and a clock that is moved by hand.
+pub(crate) struct World {
+    pub(crate) now: Timestamp,
+    random: Random,
+}
+
+impl World {
+    pub(crate) fn new() -> World {
+        let now = "2026-03-01T09:00:00.123456789Z".parse().expect("an instant");
+        World { now, random: Random::new(7) }
+    }
+
+    pub(crate) fn pass(&mut self, length: SignedDuration) {
+        self.now += length;
+    }
+
+    pub(crate) fn start(&mut self, definition: &Arc<Definition>, input: Value) -> Story {
+        self.start_tagged(definition, input, &[])
+    }
+
+    pub(crate) fn start_tagged(
+        &mut self,
+        definition: &Arc<Definition>,
+        input: Value,
+        tags: &[&str],
+    ) -> Story {
+        let id = RunId::new(self.now, self.random.draw_u128());
+        let mut new = NewRun::new(id, Arc::clone(definition), Json::new(input));
+        new.tags = tags.iter().map(|tag| Arc::from(*tag)).collect();
+        let (run, outcome) = start(new, &self.context()).expect("the run can be started");
+        Story { run, committed: 0, history: outcome.records }
+    }
+
+    pub(crate) fn tell(&mut self, story: &mut Story, command: Command) {
+        let outcome =
+            decide(&mut story.run, command, &self.context()).expect("the command can be carried out");
+        story.history.extend(outcome.records);
+    }
+
+    /// The first wait ends when its time has come.
+    pub(crate) fn wake(&mut self, story: &mut Story) {
+        let wait = story.run.open_waitpoints().next().expect("the run waits");
+        let (number, at) = (wait.number, wait.resume_at.expect("the wait ends"));
+        self.now = self.now.max(at);
+        self.tell(story, Command::TimerFired(Timer::Waitpoint(number)));
+    }
+
+    /// A worker takes the first task of a step and completes it.
+    pub(crate) fn work(&mut self, story: &mut Story, step: u16) {
+        let (at, worker) = (At::step(step), Arc::from("worker-1"));
+        let task = story.run.step(at).and_then(|step| step.task.as_ref()).expect("the step has a task");
+        let delivery = task.delivery;
+        self.tell(story, Command::TaskStarted(TaskStarted { at, delivery, worker }));
+        let output = Json::new(json!({ "pages": 1.5 }));
+        let state_updates = Some([("doc".to_owned(), Json::new(json!("text")))].into());
+        self.tell(story, Command::TaskCompleted(TaskCompleted { at, delivery, output, state_updates }));
+    }
+
+    pub(crate) fn deliver(&mut self, story: &mut Story, number: u32, occurrence: &Occurrence) {
+        let occurrence = occurrence.clone();
+        self.tell(story, Command::DeliverEvent(DeliverEvent { number, occurrence }));
+    }
+
+    pub(crate) fn occurrence(&mut self, event_id: &str, data: Value) -> Occurrence {
+        let id = OccurrenceId::new(self.now, self.random.draw_u128());
+        Occurrence { id, event_id: event_id.into(), data: Json::new(data), received_at: self.now }
+    }
+
+    fn context(&mut self) -> Context {
+        Context { now: self.now, random: self.random.draw(), by: Actor::new("tester") }
+    }
+}
+
+/// A run and all its history, of which the store has a part.
+#[derive(Clone)]
+pub(crate) struct Story {
+    pub(crate) run: Run,
+    pub(crate) history: Vec<Record>,
+    pub(crate) committed: u64,
+}
+
+impl Story {
+    pub(crate) fn id(&self) -> RunId {
+        self.run.id
+    }
+
+    pub(crate) fn write(&self) -> RunWrite<'_> {
+        let committed = usize::try_from(self.committed).expect("a short history");
+        RunWrite { based_on: self.committed, run: &self.run, records: &self.history[committed..] }
+    }
+
+    pub(crate) fn save(&mut self, store: &mut dyn Store) {
+        save(store, [self]);
+    }
+
+    pub(crate) fn try_save(&self, store: &mut dyn Store) -> Result<(), Error> {
+        store.commit(&Batch { runs: vec![self.write()], ..Batch::default() })
+    }
+
+    /// Whether the store has all of it, and what it has gives the same run.
+    pub(crate) fn check(&self, store: &mut dyn Store) {
+        let stored = store.load(self.id()).expect("the run can be read").expect("the run is there");
+        assert_eq!(stored.definition, self.run.definition_ref);
+        assert_eq!(stored.history, self.history);
+        let run =
+            Run::replay(Arc::clone(&self.run.definition), &stored.history).expect("the history is sound");
+        assert_eq!(run.snapshot(), self.run.snapshot());
+    }
+}
+
+pub(crate) fn save<'a>(store: &mut dyn Store, stories: impl IntoIterator<Item = &'a mut Story>) {
+    let stories: Vec<&mut Story> = stories.into_iter().collect();
+    let runs = stories.iter().map(|story| story.write()).collect();
+    store.commit(&Batch { runs, ..Batch::default() }).expect("the batch is written");
+    for story in stories {
+        story.committed = story.run.seq;
+    }
+}
+
+fn workflow(document: Value) -> Arc<Definition> {
+    Arc::new(Definition::from_value(document).expect("the workflow is sound").definition)
+}
+
+/// Sleeps for as long as its input says.
+pub(crate) fn nap() -> Arc<Definition> {
+    workflow(json!({ "name": "nap", "steps": [
+        { "type": "sleep", "name": "rest", "duration": "{{ input.sleep }}" },
+    ] }))
+}
+
+/// Waits for the event its input names, of the customer it names.
+pub(crate) fn listener() -> Arc<Definition> {
+    workflow(json!({ "name": "listener", "version": "2", "steps": [
+        { "type": "wait_for_event", "name": "hear", "eventId": "{{ input.event }}",
+          "match": "event.customer == input.customer", "timeout": "2h" },
+    ] }))
+}
+
+/// Waits for a signal, without end.
+pub(crate) fn signalled() -> Arc<Definition> {
+    workflow(json!({ "name": "signalled", "steps": [
+        { "type": "external_event", "name": "ask", "signalType": "answer" },
+    ] }))
+}
+
+/// A task; then an approval without end. The whole may take three hours.
+pub(crate) fn review() -> Arc<Definition> {
+    workflow(json!({ "name": "review", "timeout": "3h", "steps": [
+        { "type": "task", "name": "write", "handler": "writer", "retry": { "maxAttempts": 1 } },
+        { "type": "approval", "name": "approve", "contentKey": "doc" },
+    ] }))
+}
+
+/// Sleeps exactly as long as it may take.
+pub(crate) fn brink() -> Arc<Definition> {
+    workflow(json!({ "name": "brink", "timeout": "1h", "steps": [
+        { "type": "sleep", "name": "rest", "duration": "1h" },
+    ] }))
+}
+
+/// A bit of everything.
+pub(crate) fn errand() -> Arc<Definition> {
+    workflow(json!({ "name": "errand", "timeout": "30d", "steps": [
+        { "type": "task", "name": "draft", "handler": "writer", "input": { "n": "{{ input.n }}" } },
+        { "type": "map", "name": "send", "items": [1, 2, 3], "concurrency": 2,
+          "step": { "type": "sleep", "duration": "10m" } },
+        { "type": "wait_for_event", "name": "hear", "eventId": "reply", "match": "event.n == input.n" },
+        { "type": "external_event", "name": "ask", "signalType": "go", "timeout": "5d" },
+        { "type": "webhook", "name": "call", "timeout": "2d", "onTimeout": "continue" },
+        { "type": "approval", "name": "approve", "contentKey": "doc" },
+    ] }))
+}

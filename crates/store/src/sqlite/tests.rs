@@ -1,0 +1,62 @@
+use abide_core::command::Command;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::conformance::story::{self, World};
+
+#[test]
+fn a_full_disk_refuses_the_batch_and_the_next_one_works_when_there_is_room() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut store = Sqlite::open(directory.path().join("full.db")).unwrap();
+    let mut world = World::new();
+    let mut first = world.start(&story::signalled(), json!({}));
+    first.save(&mut store);
+    let pages: i64 = store.own.connection.pragma_query_value(None, "page_count", |row| row.get(0)).unwrap();
+    let limit = |store: &Sqlite, pages: i64| {
+        store.own.connection.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(())).unwrap();
+    };
+    limit(&store, pages + 1);
+    let large = world.start(&story::signalled(), Value::from("x".repeat(100_000)));
+    for _ in 0..3 {
+        assert!(matches!(large.try_save(&mut store), Err(Error::Unavailable(_))));
+        assert_eq!(store.load(large.id()).unwrap(), None);
+        first.check(&mut store);
+    }
+    // What fits is still written.
+    world.tell(&mut first, Command::Cancel { reason: None });
+    first.save(&mut store);
+    limit(&store, 1 << 30);
+    large.try_save(&mut store).unwrap();
+    large.check(&mut store);
+    first.check(&mut store);
+}
+
+#[test]
+fn a_store_in_memory_has_readers_too() {
+    let mut store = Sqlite::open_in_memory().unwrap();
+    let mut other = Sqlite::open_in_memory().unwrap();
+    let mut nap = World::new().start(&story::nap(), json!({ "sleep": "1h" }));
+    nap.save(&mut store);
+    nap.check(&mut store);
+    assert!(store.reader().unwrap().load(nap.id()).unwrap().is_some());
+    assert!(other.load(nap.id()).unwrap().is_none());
+}
+
+#[test]
+fn a_reader_sees_what_was_committed_and_does_not_hold_up_the_writer() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut store = Sqlite::open(directory.path().join("read.db")).unwrap();
+    let reader = store.reader().unwrap();
+    let mut world = World::new();
+    let mut nap = world.start(&story::nap(), json!({ "sleep": "1h" }));
+    nap.save(&mut store);
+    let looking = reader.connection.unchecked_transaction().unwrap();
+    let runs = || reader.runs(&RunFilter::default(), &Page { after: None, limit: 10 }).unwrap();
+    assert_eq!(runs().len(), 1);
+    let mut second = world.start(&story::nap(), json!({ "sleep": "1h" }));
+    second.save(&mut store);
+    assert_eq!(runs().len(), 1, "a look that takes long sees one state");
+    drop(looking);
+    assert_eq!(runs().len(), 2);
+    assert!(reader.connection.execute("DELETE FROM runs", []).is_err(), "a reader only reads");
+}
