@@ -131,7 +131,7 @@ impl Run {
             Change::StepCompleted { at, output, waitpoint, state, bars } => {
                 self.step_completed(record, *at, output.as_ref(), *waitpoint, state, bars)
             }
-            Change::StepFailed { at, error } => self.step_failed(record, *at, error),
+            Change::StepFailed { at, error, stopped } => self.step_failed(record, *at, error, *stopped),
             Change::StepSkipped { at } => self.step_skipped(record, *at),
             Change::StepCancelled { at } => self.step_cancelled(record, *at),
             Change::MapStarted { at, items } => self.map_started(*at, items),

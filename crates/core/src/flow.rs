@@ -18,7 +18,9 @@ mod wait;
 pub(crate) use approval::{Tally, tally, verdict};
 pub(crate) use end::cancel_run;
 pub(crate) use finish::{Completion, complete, fail_attempt, fail_step, recall, result_state};
-pub(crate) use wait::{NewWait, await_waits, deliver_mail, new_waitpoint, next_number, resolve, start_run};
+pub(crate) use wait::{
+    NewWait, await_waits, deliver_mail, new_waitpoint, next_listener, next_number, resolve, start_run,
+};
 
 use crate::history::Change;
 use crate::refusal::Refusal;
@@ -44,7 +46,7 @@ pub(crate) fn settle(turn: &mut Turn<'_>) -> Result<(), Refusal> {
         turn.wake_run()?;
         turn.emit(Change::WorkflowHeld)
     } else if turn.run.running == 0 && turn.run.waiting > 0 && turn.run.status == RunStatus::Running {
-        let last = turn.run.open_waitpoints().last();
+        let last = turn.run.open.last().and_then(|number| turn.run.waitpoint(*number));
         let (reason, resume_at) =
             last.map(|wait| (wait.kind, wait.resume_at)).expect("a waiting step has a wait");
         turn.emit(Change::WorkflowPaused { reason, resume_at })

@@ -114,6 +114,9 @@ pub enum Change {
     StepFailed {
         at: At,
         error: Failure,
+        /// Nothing it did: it was under way when another step, or the run, failed.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        stopped: bool,
     },
     StepSkipped {
         at: At,

@@ -40,7 +40,7 @@ pub enum Refusal {
     NotFailed(RunStatus),
     #[error("step `{step}` is {status}; it cannot be {verb}")]
     WrongStep { step: String, status: StepStatus, verb: &'static str },
-    #[error("step `{step}` was handed out again: this is delivery {given}, the present one is {current}")]
+    #[error("delivery {given} of step `{step}` is over; the last one made is {current}")]
     StaleDelivery { step: String, given: u32, current: u32 },
     #[error("delivery {delivery} of step `{step}` is already taken by {worker}")]
     AlreadyTaken { step: String, delivery: u32, worker: String },

@@ -261,6 +261,9 @@ pub struct StepState {
     pub output: Option<Json>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Failure>,
+    /// It failed only because something else did.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) stopped: bool,
     /// This visit's waitpoints by name, also those completed before it began.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub waits: BTreeMap<Arc<str>, u32>,

@@ -1,6 +1,6 @@
 //! One decision under way: the run being changed, what has been recorded so far, and the work still to look at.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use jiff::Timestamp;
 
@@ -8,7 +8,7 @@ use crate::command::{Context, Outcome, Reply};
 use crate::effect::Effect;
 use crate::flow;
 use crate::history::{Change, JournalResult, Record};
-use crate::id::At;
+use crate::id::{At, RunId};
 use crate::limits;
 use crate::random::Random;
 use crate::refusal::{Refusal, within};
@@ -62,21 +62,43 @@ impl<'a> Turn<'a> {
         if !self.records.is_empty() {
             flow::settle(&mut self)?;
         }
-        // What began and was stopped in the same decision is never handed out.
+        self.forget_what_was_stopped();
+        Ok(Outcome { records: self.records, effects: self.effects, reply })
+    }
+
+    /// What began and was stopped in the same decision never leaves it.
+    fn forget_what_was_stopped(&mut self) {
         let run = &self.run;
-        self.effects.retain(|effect| match effect {
-            Effect::Dispatch { at, delivery } => run
-                .step(*at)
-                .and_then(|step| step.task.as_ref())
-                .is_some_and(|task| task.out && task.delivery == *delivery),
-            Effect::Recall { .. }
+        let is_out = |at: At, delivery: u32| {
+            let task = run.step(at).and_then(|step| step.task.as_ref());
+            task.is_some_and(|task| task.out && task.delivery == delivery)
+        };
+        let is_open = |number: u32| run.open.contains(&number);
+        let stopped = |effect: &Effect| match effect {
+            Effect::Dispatch { at, delivery } if !is_out(*at, *delivery) => {
+                Some(Stopped::Task(*at, *delivery))
+            }
+            Effect::StartChild(child) if child.parent.waitpoint.is_some_and(|wait| !is_open(wait.number)) => {
+                Some(Stopped::Child(child.run_id))
+            }
+            Effect::Dispatch { .. }
+            | Effect::Recall { .. }
             | Effect::LookBack { .. }
             | Effect::StartChild(_)
             | Effect::CancelChild { .. }
             | Effect::TellParent { .. }
-            | Effect::Respond { .. } => true,
+            | Effect::Respond { .. } => None,
+        };
+        let stopped: BTreeSet<Stopped> = self.effects.iter().filter_map(stopped).collect();
+        self.effects.retain(|effect| match effect {
+            Effect::Dispatch { at, delivery } | Effect::Recall { at, delivery } => {
+                !stopped.contains(&Stopped::Task(*at, *delivery))
+            }
+            Effect::StartChild(child) => !stopped.contains(&Stopped::Child(child.run_id)),
+            Effect::CancelChild { run_id } => !stopped.contains(&Stopped::Child(*run_id)),
+            Effect::LookBack { number } => is_open(*number),
+            Effect::TellParent { .. } | Effect::Respond { .. } => true,
         });
-        Ok(Outcome { records: self.records, effects: self.effects, reply })
     }
 
     pub(crate) fn refuse_ended(&self) -> Result<(), Refusal> {
@@ -87,6 +109,13 @@ impl<'a> Turn<'a> {
     pub(crate) fn wake_run(&mut self) -> Result<(), Refusal> {
         if self.run.status == RunStatus::Waiting { self.emit(Change::WorkflowResumed) } else { Ok(()) }
     }
+}
+
+/// Begun and stopped in one decision.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Stopped {
+    Task(At, u32),
+    Child(RunId),
 }
 
 /// Checks that several commands share. None of them changes anything.

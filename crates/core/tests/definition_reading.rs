@@ -181,3 +181,14 @@ fn one_cycle_through_a_thousand_steps_is_told_once() {
     assert_eq!((cycle.pointer.as_str(), cycle.code), ("/steps/0/after", Code::Cycle));
     assert!(cycle.message.contains("`s0` → `s1` →") && cycle.message.ends_with("→ `s0`"), "{cycle}");
 }
+
+/// Found by chance: serde reads a list as a struct, and the problems it then has are nowhere in the document.
+#[test]
+fn a_list_where_an_object_belongs_is_told_once_and_where_it_stands() {
+    let step = r#"{"type": "task", "handler": "h", "retry": [0, 31536000001]}"#;
+    let text =
+        format!(r#"{{"name": "w", "steps": [{{"name": "a", "type": "map", "items": [], "step": {step}}}]}}"#);
+    let rejected = Definition::from_json(&text).unwrap_err();
+    let pointers: Vec<&str> = rejected.problems.iter().map(|problem| problem.pointer.as_str()).collect();
+    assert_eq!(pointers, ["/steps/0/step/retry"]);
+}

@@ -7,7 +7,7 @@ use crate::definition::{Action, Order};
 use crate::history::{Failure, Record, StateChange, WakeOn};
 use crate::id::At;
 use crate::json::Json;
-use crate::run::{Awaiting, MapState, Run, StepState};
+use crate::run::{Awaiting, Journalled, MapState, Run, StepState};
 use crate::status::{StepStatus, transition};
 use crate::time::Millis;
 use crate::waitpoint::Waitpoint;
@@ -61,11 +61,16 @@ impl Run {
         step.started_at = Some(record.at);
         step.ended_at = None;
         step.error = None;
+        step.stopped = false;
         if is_work {
             let task = step.task.get_or_insert_default();
             task.begin_attempt();
             task.hand_out();
             task.request = request.cloned();
+            // What was resumed before the task began is in its journal from the start.
+            for (name, number) in &step.waits {
+                task.record(name, Journalled::Wait(*number));
+            }
         }
         if let Some(item) = at.item {
             let map = self.map_mut(at)?;
@@ -166,9 +171,16 @@ impl Run {
         self.settled_for_those_after(at.step, true)
     }
 
-    pub(super) fn step_failed(&mut self, record: &Record, at: At, error: &Failure) -> Result<(), BadHistory> {
+    pub(super) fn step_failed(
+        &mut self,
+        record: &Record,
+        at: At,
+        error: &Failure,
+        stopped: bool,
+    ) -> Result<(), BadHistory> {
         let step = self.move_step(at, StepStatus::Failed)?;
         step.end(record);
+        step.stopped = stopped;
         step.error = Some(error.clone());
         match at.item {
             Some(item) => self.item_ended(at, item),
@@ -218,10 +230,11 @@ impl Run {
         };
         let map = self.map_mut(at)?;
         map.under_way -= 1;
-        let status = map.items.get(&item).map(|item| item.status);
-        map.done += u32::from(
-            status == Some(StepStatus::Completed) || collects && status == Some(StepStatus::Failed),
-        );
+        let done = map.items.get(&item).is_some_and(|item| {
+            let collected = collects && item.status == StepStatus::Failed && !item.stopped;
+            item.status == StepStatus::Completed || collected
+        });
+        map.done += u32::from(done);
         Ok(())
     }
 

@@ -30,7 +30,10 @@ impl SendSignal {
             return Err(Refusal::Malformed { pointer: "/signalType", message });
         }
         within("the payload's size in bytes", payload.bytes(), limits::PAYLOAD_BYTES)?;
-        within("the number of signals kept for the run", turn.run.signals_kept + 1, limits::MAILBOX)?;
+        // What a wait takes at once is not kept: noise of one type must not shut out what the run waits for.
+        if flow::next_listener(turn, &signal_type).is_none() {
+            within("the number of signals kept for the run", turn.run.signals_kept + 1, limits::MAILBOX)?;
+        }
         refuse_reserved(turn, &signal_type, &payload)?;
         let id = turn.run.signals_received + 1;
         turn.emit(Change::SignalReceived { id, signal_type: Arc::clone(&signal_type), payload })?;
@@ -40,7 +43,10 @@ impl SendSignal {
 }
 
 /// A payload that a step would merge into `state` must not hold reserved keys.
-fn refuse_reserved(turn: &Turn<'_>, signal_type: &str, payload: &Json) -> Result<(), Refusal> {
+pub(super) fn refuse_reserved(turn: &Turn<'_>, signal_type: &str, payload: &Json) -> Result<(), Refusal> {
+    let mut keys = payload.as_object().into_iter().flatten().map(|(key, _)| key);
+    // The steps are looked at only if there is such a key: a signal must not cost a walk over the definition.
+    let Some(key) = keys.find(|key| RESERVED_KEYS.contains(&key.as_str())) else { return Ok(()) };
     let merges = turn.run.definition.steps.iter().any(|step| match &step.action {
         Action::Signal { signal_type: awaited, .. } => **awaited == *signal_type && step.save_as.is_none(),
         Action::Work(_)
@@ -53,9 +59,5 @@ fn refuse_reserved(turn: &Turn<'_>, signal_type: &str, payload: &Json) -> Result
         | Action::Child { .. }
         | Action::Map(_) => false,
     });
-    let keys = payload.as_object().into_iter().flatten().map(|(key, _)| key);
-    match keys.into_iter().find(|key| RESERVED_KEYS.contains(&key.as_str())) {
-        Some(key) if merges => Err(Refusal::ReservedKey { key: key.clone() }),
-        Some(_) | None => Ok(()),
-    }
+    if merges { Err(Refusal::ReservedKey { key: key.clone() }) } else { Ok(()) }
 }

@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::command::Reply;
+use crate::command::signal::refuse_reserved;
 use crate::flow;
 use crate::history::Change;
 use crate::json::Json;
@@ -11,7 +12,7 @@ use crate::limits;
 use crate::refusal::{Refusal, within};
 use crate::status::WaitStatus;
 use crate::turn::Turn;
-use crate::waitpoint::Kind;
+use crate::waitpoint::{Kind, ListensFor};
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Steer {
@@ -58,6 +59,10 @@ impl Steer {
                 }
                 let bytes = payload.as_ref().map_or(0, Json::bytes);
                 within("the payload's size in bytes", bytes, limits::PAYLOAD_BYTES)?;
+                let listens_for = turn.run.waitpoint(number).map(|wait| &wait.listens_for);
+                if let (Some(ListensFor::Signal { signal_type }), Some(payload)) = (listens_for, &payload) {
+                    refuse_reserved(turn, signal_type, payload)?;
+                }
                 flow::resolve(turn, number, WaitStatus::Completed, payload)?;
             }
             Steering::TimeOut => {

@@ -8,7 +8,8 @@ use crate::command::Reply;
 use crate::definition::Action;
 use crate::history::Change;
 use crate::id::At;
-use crate::refusal::Refusal;
+use crate::limits;
+use crate::refusal::{Refusal, within};
 use crate::time::Millis;
 use crate::turn::Turn;
 
@@ -23,6 +24,7 @@ impl TaskStarted {
     pub(super) fn decide(self, turn: &mut Turn<'_>) -> Result<Reply, Refusal> {
         let TaskStarted { at, delivery, worker } = self;
         let task = turn.fence(at, delivery)?;
+        within("the worker's name's length", worker.chars().count(), limits::NAME_CHARS)?;
         if let Some(holder) = &task.worker {
             let (step, worker) = (turn.run.step_name(at), holder.to_string());
             return Err(Refusal::AlreadyTaken { step, delivery, worker });

@@ -150,6 +150,17 @@ impl WaitFor {
             WaitFor::Approval { prompt, content, approvers, quorum, timeout } => {
                 within("the content's size in bytes", content.bytes(), limits::PAYLOAD_BYTES)?;
                 within("the number of approvers", approvers.len(), limits::APPROVERS)?;
+                within(
+                    "the prompt's size in bytes",
+                    prompt.as_ref().map_or(0, String::len),
+                    limits::PAYLOAD_BYTES,
+                )?;
+                for (index, approver) in approvers.iter().enumerate() {
+                    check_name("/waits/approvers", approver)?;
+                    if approvers[..index].contains(approver) {
+                        return Err(malformed("/waits/approvers", format!("`{approver}` is named twice")));
+                    }
+                }
                 let most = if approvers.is_empty() { limits::APPROVERS } else { approvers.len() };
                 if quorum == 0 || usize::try_from(quorum).is_ok_and(|quorum| quorum > most) {
                     return Err(malformed("/waits/quorum", format!("{quorum} of {most} cannot be reached")));

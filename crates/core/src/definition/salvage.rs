@@ -2,6 +2,8 @@
 //! Leaves out what cannot be read and keeps every step at its place; where something left out could make another
 //! thing look wrong, that other thing is not judged.
 
+use std::collections::BTreeSet;
+
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -13,7 +15,8 @@ use crate::problem::{Code, Problem};
 const SHARED_FIELDS: [&str; 6] = ["description", "when", "saveAs", "retry", "after", "next"];
 
 pub(super) fn salvage(document: &Value, problems: &[Problem]) -> Option<(Workflow, Doubts)> {
-    let mut rest = Rest { document: document.clone(), doubts: Doubts::default() };
+    let mut rest =
+        Rest { document: document.clone(), doubts: Doubts::default(), unreadable: BTreeSet::new() };
     for problem in problems {
         rest.leave_out(problem)?;
     }
@@ -26,6 +29,8 @@ pub(super) fn salvage(document: &Value, problems: &[Problem]) -> Option<(Workflo
 struct Rest {
     document: Value,
     doubts: Doubts,
+    /// Steps in which something has another type than it should.
+    unreadable: BTreeSet<usize>,
 }
 
 impl Rest {
@@ -41,7 +46,12 @@ impl Rest {
                 self.doubts.links |= ["after", "next"].contains(field);
                 self.remove(&format!("/steps/{index}/{field}"))
             }
-            ["steps", ..] => Some(()),
+            ["steps", index, ..] => {
+                // A list where an object belongs would be read as one, field by field.
+                let index = index.parse::<usize>().ok().filter(|_| problem.code == Code::WrongType);
+                self.unreadable.extend(index);
+                Some(())
+            }
             [field, ..] => self.remove(&format!("/{field}")),
         }
     }
@@ -65,7 +75,7 @@ impl Rest {
                 self.doubts.links = true;
                 step.as_object_mut().map(|step| step.insert("name".to_owned(), name.clone()));
             }
-            if Step::deserialize(&*step).is_err() {
+            if self.unreadable.contains(&index) || Step::deserialize(&*step).is_err() {
                 *step = neutral(step, name);
             }
         }

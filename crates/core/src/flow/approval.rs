@@ -62,20 +62,21 @@ pub(super) fn decided(turn: &mut Turn<'_>, at: At, number: u32) -> Result<(), Re
     match request.map(|request| (tally(request).0, request.clone())) {
         Some((Tally::Rejected, request)) => reject(turn, at, number, on_reject, verdict(&request)),
         Some((Tally::Approved | Tally::Open, request)) => {
-            let edited = request.decisions.iter().any(|vote| vote.decision == Decision::Edit);
-            let state = match defined(turn.run, at) {
-                Some(approval) if edited => {
-                    let edited = (approval.content_key.to_string(), request.content.clone());
-                    let save_as = turn.run.definition.step(at.step).save_as.as_ref();
-                    let saved = save_as.map(|key| (key.to_string(), Json::new(verdict(&request))));
-                    StateChange::Set([edited].into_iter().chain(saved).collect())
-                }
-                Some(_) | None => StateChange::Nothing,
-            };
+            let state = approved(turn.run, at, &request, || verdict(&request));
             complete(turn, at, Completion { waitpoint: Some(number), state, ..Completion::default() })
         }
         None => Ok(()),
     }
+}
+
+/// Content that was edited replaces what was shown.
+fn approved(run: &Run, at: At, request: &ApprovalRequest, output: impl FnOnce() -> Value) -> StateChange {
+    let edited = request.decisions.iter().any(|vote| vote.decision == Decision::Edit);
+    let Some(approval) = defined(run, at).filter(|_| edited) else { return StateChange::Nothing };
+    let edited = (approval.content_key.to_string(), request.content.clone());
+    let save_as = run.definition.step(at.step).save_as.as_ref();
+    let saved = save_as.map(|key| (key.to_string(), Json::new(output())));
+    StateChange::Set([edited].into_iter().chain(saved).collect())
 }
 
 pub(super) fn timed_out(turn: &mut Turn<'_>, at: At, number: u32) -> Result<(), Refusal> {
@@ -88,12 +89,11 @@ pub(super) fn timed_out(turn: &mut Turn<'_>, at: At, number: u32) -> Result<(), 
         OnApprovalTimeout::Continue => OnTimeout::Continue,
         OnApprovalTimeout::Goto(target) => OnTimeout::Goto(target),
         OnApprovalTimeout::Approve => {
-            let output = Some(Json::new(with("approve")));
-            return complete(
-                turn,
-                at,
-                Completion { output, waitpoint: Some(number), ..Completion::default() },
-            );
+            let output = with("approve");
+            let state = request(turn.run, number)
+                .map_or(StateChange::Nothing, |request| approved(turn.run, at, request, || output.clone()));
+            let (output, waitpoint) = (Some(Json::new(output)), Some(number));
+            return complete(turn, at, Completion { output, waitpoint, state, ..Completion::default() });
         }
         OnApprovalTimeout::Reject => return reject(turn, at, number, on_reject, with("reject")),
     };

@@ -145,9 +145,8 @@ fn act(turn: &mut Turn<'_>, at: At, definition: &Definition) -> Result<(), Refus
 fn kept_instant(run: &Run, at: At) -> Option<Timestamp> {
     let state = run.step(at)?;
     let wait = run.waitpoint(*state.waits.get(OWN_WAIT)?)?;
-    let stopped = state.status == StepStatus::Failed && wait.status == WaitStatus::Cancelled;
-    let by_another = state.error.as_ref()?.code.as_ref() == super::end::RUN_FAILED;
-    wait.resume_at.filter(|_| stopped && by_another && wait.kind == Kind::Delay)
+    let cancelled = wait.kind == Kind::Delay && wait.status == WaitStatus::Cancelled;
+    wait.resume_at.filter(|_| state.stopped && cancelled)
 }
 
 fn begin_work(turn: &mut Turn<'_>, at: At, work: &Work) -> Result<(), Refusal> {

@@ -19,7 +19,7 @@ use crate::status::StepStatus;
 use crate::turn::Turn;
 
 /// The code of steps that were stopped because another one failed.
-pub(crate) const RUN_FAILED: &str = "RUN_FAILED";
+const RUN_FAILED: &str = "RUN_FAILED";
 
 pub(crate) fn complete_run(turn: &mut Turn<'_>) -> Result<(), Refusal> {
     match output(turn.run) {
@@ -69,7 +69,11 @@ pub(crate) fn fail_run(turn: &mut Turn<'_>, failure: Failure) -> Result<(), Refu
     turn.wake_run()?;
     for at in active(turn.run) {
         stop(turn, at)?;
-        turn.emit(Change::StepFailed { at, error: Failure::new(RUN_FAILED, because.clone()) })?;
+        turn.emit(Change::StepFailed {
+            at,
+            error: Failure::new(RUN_FAILED, because.clone()),
+            stopped: true,
+        })?;
     }
     cancel_the_rest(turn)?;
     turn.emit(Change::WorkflowFailed { error: failure.clone() })?;
@@ -118,7 +122,7 @@ pub(crate) fn stop_items(turn: &mut Turn<'_>, step: u16, because: &str) -> Resul
     for at in active(turn.run).into_iter().filter(|at| at.step == step && at.item.is_some()) {
         debug_assert_ne!(turn.run.step_status(at), StepStatus::Completed);
         stop(turn, at)?;
-        turn.emit(Change::StepFailed { at, error: Failure::new(RUN_FAILED, because) })?;
+        turn.emit(Change::StepFailed { at, error: Failure::new(RUN_FAILED, because), stopped: true })?;
     }
     Ok(())
 }

@@ -90,7 +90,7 @@ pub(crate) fn fail_attempt(
 /// The step failed for good: its item's map, or the run, fails with it.
 pub(crate) fn fail_step(turn: &mut Turn<'_>, at: At, failure: Failure) -> Result<(), Refusal> {
     cancel_open_waits(turn, at)?;
-    turn.emit(Change::StepFailed { at, error: failure })?;
+    turn.emit(Change::StepFailed { at, error: failure, stopped: false })?;
     match at.item {
         Some(_) => map::item_ended(turn, at),
         None => Ok(()),

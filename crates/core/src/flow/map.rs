@@ -37,10 +37,10 @@ pub(super) fn begin(turn: &mut Turn<'_>, step: u16, map: &Map) -> Result<(), Ref
 fn begin_again(turn: &mut Turn<'_>, step: u16) -> Result<(), Refusal> {
     let state = turn.run.step(At::step(step)).and_then(|state| state.map.as_deref());
     let collects = defined(turn.run, step).is_some_and(|map| map.collect_failures);
-    let failed =
-        state.into_iter().flat_map(|map| &map.items).filter(|(_, item)| item.status == StepStatus::Failed);
-    let failed: Vec<u32> = failed.map(|(item, _)| *item).filter(|_| !collects).collect();
-    for item in failed {
+    let items = state.into_iter().flat_map(|map| &map.items);
+    let again = items.filter(|(_, item)| item.status == StepStatus::Failed && (item.stopped || !collects));
+    let again: Vec<u32> = again.map(|(item, _)| *item).collect();
+    for item in again {
         begin_anew(turn, At::item(step, item))?;
     }
     fill(turn, step)

@@ -52,21 +52,19 @@ pub(crate) fn new_waitpoint(turn: &Turn<'_>, at: Option<At>, name: Arc<str>, wai
 
 /// The step waits, as its kind is to wait. If its waitpoint was completed before it began, it goes on at once.
 pub(crate) fn open_own_wait(turn: &mut Turn<'_>, at: At, wait: NewWait) -> Result<(), Refusal> {
-    let kind = wait.kind;
     // A child that is tried again waits under another name.
     let attempt = turn.run.step(at).map_or(1, |step| step.attempt);
     let name: Arc<str> = if attempt > 1 { format!("{OWN_WAIT}-{attempt}").into() } else { OWN_WAIT.into() };
+    if let Some(response) = wait.response.clone() {
+        turn.effect(Effect::Respond { response });
+    }
     let early = turn.run.step(at).and_then(|step| step.waits.get(&name).copied());
     if let Some(number) = early {
         return await_waits(turn, at, Vec::new(), vec![number], WakeOn::All);
     }
     let opens = new_waitpoint(turn, Some(at), name, wait);
     let number = opens.number;
-    if let Some(response) = opens.response_to_send.clone() {
-        turn.effect(Effect::Respond { response });
-    }
-    await_waits(turn, at, vec![opens], vec![number], WakeOn::All)?;
-    if kind == Kind::Approval { turn.emit(Change::ApprovalRequested { number }) } else { Ok(()) }
+    await_waits(turn, at, vec![opens], vec![number], WakeOn::All)
 }
 
 /// The step waits for these; signals and calls that came before are taken at once.
@@ -82,6 +80,9 @@ pub(crate) fn await_waits(
     let opened: Vec<u32> = opens.iter().map(|wait| wait.number).collect();
     turn.emit(Change::StepWaiting { at, opens, awaits, wake })?;
     for number in opened {
+        if turn.run.waitpoint(number).is_some_and(|wait| wait.kind == Kind::Approval) {
+            turn.emit(Change::ApprovalRequested { number })?;
+        }
         look_for_early_ones(turn, number)?;
     }
     go_on_if_over(turn, at)
@@ -105,15 +106,12 @@ fn look_for_early_ones(turn: &mut Turn<'_>, number: u32) -> Result<(), Refusal> 
     }
 }
 
-/// Hands the oldest kept signal to the wait that has waited longest, until one of them runs out. A wait whose time
-/// is over takes none.
+/// Hands the oldest kept signal to the wait that has waited longest, until one of them runs out.
 pub(crate) fn deliver_mail(turn: &mut Turn<'_>, signal_type: &str) -> Result<Option<u32>, Refusal> {
     let mut last = None;
     loop {
         let signal = turn.run.mailbox.get(signal_type).and_then(|kept| kept.front()).map(|signal| signal.id);
-        let listeners = turn.run.listeners.get(signal_type).into_iter().flatten().copied();
-        let takes = |number: &u32| turn.run.waitpoint(*number).is_some_and(|wait| !wait.is_due(turn.now));
-        let (Some(signal), Some(number)) = (signal, listeners.into_iter().find(takes)) else {
+        let (Some(signal), Some(number)) = (signal, next_listener(turn, signal_type)) else {
             return Ok(last);
         };
         last = Some(number);
@@ -126,6 +124,15 @@ pub(crate) fn deliver_mail(turn: &mut Turn<'_>, signal_type: &str) -> Result<Opt
         turn.emit(change)?;
         go_on(turn, number)?;
     }
+}
+
+/// The wait that takes the next signal of this type: the one that has waited longest. A wait whose time is over
+/// takes none.
+pub(crate) fn next_listener(turn: &Turn<'_>, signal_type: &str) -> Option<u32> {
+    let listeners = turn.run.listeners.get(signal_type).into_iter().flatten().copied();
+    listeners
+        .into_iter()
+        .find(|number| turn.run.waitpoint(*number).is_some_and(|wait| !wait.is_due(turn.now)))
 }
 
 /// Resolves a pending waitpoint and goes on from it. The caller has checked that it is pending.

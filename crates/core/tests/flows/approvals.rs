@@ -1,0 +1,217 @@
+//! Approvals: who may decide, how votes add up, and what follows.
+
+use abide_core::command::{Command, Reply, Vote, WaitFor, WaitSpec};
+use abide_core::waitpoint::Decision;
+use serde_json::{Value, json};
+
+use crate::scenario::*;
+
+/// A run that has come to the approval `ok` of `state.draft`; `send` follows, then `rework`.
+fn asked(fields: Value) -> Scenario {
+    let send = task("send").also(json!({ "next": "end" }));
+    let mut run = start(json!([task("write"), approval("ok").also(fields), send, task("rework")]));
+    run.update("write", json!({ "draft": "text" }));
+    run
+}
+
+#[test]
+fn one_approval_is_enough_unless_a_quorum_is_asked_for() {
+    let mut run = asked(json!({}));
+    assert_eq!(run.approve("anna", "ok").reply(), Reply::Voted { approvals: 1, quorum: 1, resolved: true });
+    assert_eq!(run.step("send"), "RUNNING");
+    let output = run.output_of("ok");
+    assert_eq!((&output["decision"], &output["content"]), (&json!("approve"), &json!("text")));
+    assert_eq!(output["votes"], json!([{ "by": "anna", "decision": "approve" }]));
+}
+
+#[test]
+fn a_quorum_is_reached_by_different_people() {
+    let mut run = asked(json!({ "quorum": 2 }));
+    assert_eq!(run.approve("anna", "ok").reply(), Reply::Voted { approvals: 1, quorum: 2, resolved: false });
+    assert_eq!(run.approve("anna", "ok").code(), "ALREADY_DECIDED");
+    assert_eq!(run.approve("ben", "ok").reply(), Reply::Voted { approvals: 2, quorum: 2, resolved: true });
+}
+
+#[test]
+fn only_the_named_may_decide() {
+    let mut run = asked(json!({ "approvers": ["anna", "ben"] }));
+    for decision in [Decision::Approve, Decision::Reject] {
+        let refusal = run.vote("mallory", "ok", decision, None).refused();
+        assert_eq!(refusal.to_string(), "mallory is not one of the approvers: anna, ben");
+    }
+    run.approve("ben", "ok");
+    assert_eq!(run.step("send"), "RUNNING");
+}
+
+#[test]
+fn where_anyone_may_decide_the_first_rejection_decides() {
+    let mut run = asked(json!({ "quorum": 3 }));
+    run.approve("anna", "ok");
+    run.reject("ben", "ok");
+    assert_eq!((run.status(), run.error()), ("FAILED".to_owned(), "APPROVAL_REJECTED".to_owned()));
+}
+
+#[test]
+fn a_rejection_decides_as_soon_as_the_quorum_is_out_of_reach() {
+    let mut run = asked(json!({ "approvers": ["anna", "ben", "cleo"], "quorum": 2, "onReject": "continue" }));
+    assert_eq!(run.reject("anna", "ok").reply(), Reply::Voted { approvals: 0, quorum: 2, resolved: false });
+    run.reject("ben", "ok");
+    assert_eq!(
+        (run.output_of("ok")["decision"].clone(), run.step("send")),
+        (json!("reject"), "RUNNING".to_owned())
+    );
+}
+
+#[test]
+fn one_rejection_does_not_stop_a_quorum_that_can_still_be_reached() {
+    let mut run = asked(json!({ "approvers": ["anna", "ben", "cleo"], "quorum": 2 }));
+    run.reject("anna", "ok");
+    run.approve("ben", "ok");
+    run.approve("cleo", "ok");
+    assert_eq!(run.output_of("ok")["decision"], json!("approve"));
+}
+
+#[test]
+fn a_rejection_goes_where_on_reject_says() {
+    let ends = [json!("fail"), json!("continue"), json!({ "goto": "rework" })].map(|on_reject| {
+        let mut run = asked(json!({ "onReject": on_reject }));
+        run.reject("anna", "ok");
+        run.steps()
+    });
+    assert_eq!(ends[0], "write COMPLETED, ok FAILED, send PENDING, rework PENDING");
+    assert_eq!(ends[1], "write COMPLETED, ok COMPLETED, send RUNNING, rework PENDING");
+    assert_eq!(ends[2], "write COMPLETED, ok COMPLETED, send SKIPPED, rework RUNNING");
+}
+
+#[test]
+fn an_edit_replaces_the_content_and_counts_as_its_author_s_approval() {
+    let mut run = asked(json!({}));
+    run.edit("anna", "ok", json!("better text"));
+    assert_eq!((run.state(), run.step("send")), (json!({ "draft": "better text" }), "RUNNING".to_owned()));
+    let output = run.output_of("ok");
+    assert_eq!((&output["decision"], &output["content"]), (&json!("edit"), &json!("better text")));
+}
+
+#[test]
+fn an_edit_is_a_new_proposal_and_votes_on_the_old_one_do_not_count() {
+    let mut run = asked(json!({ "quorum": 2 }));
+    run.approve("anna", "ok");
+    assert_eq!(
+        run.edit("ben", "ok", json!("new")).reply(),
+        Reply::Voted { approvals: 1, quorum: 2, resolved: false }
+    );
+    assert_eq!(run.state(), json!({ "draft": "text" }));
+    assert_eq!(run.approve("ben", "ok").code(), "ALREADY_DECIDED");
+    assert_eq!(run.approve("anna", "ok").reply(), Reply::Voted { approvals: 2, quorum: 2, resolved: true });
+    assert_eq!(run.state(), json!({ "draft": "new" }));
+}
+
+#[test]
+fn an_edit_can_be_edited_and_rejected() {
+    let mut run = asked(json!({ "quorum": 2, "onReject": "continue" }));
+    run.edit("anna", "ok", json!("one"));
+    run.edit("anna", "ok", json!("two"));
+    run.reject("ben", "ok");
+    assert_eq!(
+        (run.output_of("ok")["decision"].clone(), run.state()),
+        (json!("reject"), json!({ "draft": "text" }))
+    );
+}
+
+#[test]
+fn an_edit_needs_content_and_nothing_else_may_have_any() {
+    let mut run = asked(json!({}));
+    for (decision, content) in
+        [(Decision::Edit, None), (Decision::Approve, Some(json!("x"))), (Decision::Reject, Some(json!("x")))]
+    {
+        let refusal = run.vote("anna", "ok", decision, content).refused();
+        assert!(refusal.to_string().starts_with("/editedContent: "), "{refusal}");
+    }
+}
+
+#[test]
+fn a_timeout_decides_as_on_timeout_says() {
+    let after = |on_timeout: Value| {
+        let mut run =
+            asked(json!({ "timeout": "1d", "onTimeout": on_timeout, "onReject": { "goto": "rework" } }));
+        run.live("1d");
+        run
+    };
+    assert_eq!(after(json!("fail")).error(), "WAIT_TIMED_OUT");
+    assert_eq!(after(json!("continue")).output_of("ok"), json!({ "timeout": true }));
+    let approved = after(json!("approve"));
+    let decided = json!({ "timeout": true, "decision": "approve", "content": "text" });
+    assert_eq!((approved.output_of("ok"), approved.step("send")), (decided, "RUNNING".to_owned()));
+    let rejected = after(json!("reject"));
+    let decided = json!({ "timeout": true, "decision": "reject", "content": "text" });
+    assert_eq!((rejected.output_of("ok"), rejected.step("rework")), (decided, "RUNNING".to_owned()));
+    assert_eq!(after(json!({ "goto": "rework" })).step("rework"), "RUNNING");
+}
+
+#[test]
+fn an_edit_that_a_timeout_approves_is_what_goes_on() {
+    let mut run = asked(json!({ "quorum": 2, "timeout": "1d", "onTimeout": "approve" }));
+    run.edit("anna", "ok", json!("edited"));
+    run.live("1d");
+    assert_eq!(
+        (run.output_of("ok")["content"].clone(), run.state()),
+        (json!("edited"), json!({ "draft": "edited" }))
+    );
+}
+
+#[test]
+fn people_are_asked_what_the_prompt_says_about_what_there_is() {
+    let prompt = json!({ "prompt": "Send `{{ state.draft }}`?" });
+    let run = asked(prompt);
+    let abide_core::waitpoint::ListensFor::Approval(request) = &run.waitpoint("ok").listens_for else {
+        panic!("it is an approval");
+    };
+    assert_eq!((request.prompt.as_deref(), &*request.content), (Some("Send `text`?"), &json!("text")));
+}
+
+#[test]
+fn an_approval_of_what_is_not_there_fails() {
+    let run = start(json!([approval("ok")]));
+    assert_eq!(run.error(), "APPROVAL_CONTENT_MISSING");
+}
+
+#[test]
+fn an_approval_is_asked_once_whatever_the_workflow_s_default_retry() {
+    let mut run =
+        start(json!({ "defaultRetry": { "maxAttempts": 5 }, "steps": [task("write"), approval("ok")] }));
+    run.update("write", json!({ "draft": "text" }));
+    run.reject("anna", "ok");
+    assert_eq!((run.status(), run.count("APPROVAL_REQUESTED")), ("FAILED".to_owned(), 1));
+}
+
+#[test]
+fn a_comment_is_kept_with_its_vote() {
+    let mut run = asked(json!({}));
+    let comment = Some("looks fine".to_owned());
+    let vote = Vote { number: run.wait("ok"), decision: Decision::Approve, edited_content: None, comment };
+    run.send_as("anna", Command::Vote(vote));
+    assert_eq!(run.output_of("ok")["votes"][0]["comment"], json!("looks fine"));
+}
+
+/// A task that asks these people.
+fn asks(approvers: &[&str], quorum: u32) -> Vec<WaitSpec> {
+    let approvers = approvers.iter().map(|approver| (*approver).into()).collect();
+    let content = json!("text").into();
+    vec![wait_for("ok", WaitFor::Approval { prompt: None, content, approvers, quorum, timeout: None })]
+}
+
+#[test]
+fn people_whom_a_task_asks_are_asked_in_the_history_too() {
+    let mut run = start(json!([task("a")]));
+    run.suspend("a", asks(&["anna"], 1));
+    assert_eq!(run.count("APPROVAL_REQUESTED"), 1);
+}
+
+#[test]
+fn a_task_cannot_ask_for_a_quorum_that_can_never_be_reached() {
+    let mut run = start(json!([task("a")]));
+    for (approvers, quorum) in [(&["anna", "anna"][..], 2), (&["anna"], 2), (&[], 0)] {
+        assert_eq!(run.suspend("a", asks(approvers, quorum)).code(), "MALFORMED");
+    }
+    run.suspend("a", asks(&["anna", "ben"], 2));
+}

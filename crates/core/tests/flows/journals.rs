@@ -1,0 +1,202 @@
+//! Durable code in a task: what it did is its journal, and outlives its workers.
+
+use abide_core::command::WaitFor;
+use abide_core::history::WakeOn;
+use serde_json::{Value, json};
+
+use crate::scenario::*;
+
+fn names(run: &Scenario, step: &str) -> Vec<String> {
+    run.journal_of(step).into_iter().map(|(name, _)| name).collect()
+}
+
+fn done(payload: Value) -> Value {
+    json!({ "status": "COMPLETED", "payload": payload })
+}
+
+#[test]
+fn results_survive_waits_lost_workers_failed_attempts_and_retried_runs() {
+    let mut run = start(json!([task("a").tries(2)]));
+    run.journal("a", &[("charge", json!({ "id": 7 }))]);
+    let charged = ("charge".to_owned(), json!({ "id": 7 }));
+    run.suspend("a", vec![for_sleep("nap", "1h")]);
+    run.live("1h");
+    assert_eq!(run.journal_of("a")[0], charged);
+    run.lose_worker("a");
+    assert_eq!(run.journal_of("a")[0], charged);
+    run.fail("a");
+    run.live("1m");
+    assert_eq!(run.journal_of("a")[0], charged);
+    run.fail("a");
+    run.retry();
+    assert_eq!(run.journal_of("a"), [charged]);
+}
+
+#[test]
+fn entries_come_back_in_the_order_they_were_made() {
+    let mut run = start(json!([task("a")]));
+    run.journal("a", &[("z", json!(1)), ("m", json!(2))]);
+    run.suspend_for("a", vec![for_sleep("b", "1h")], WakeOn::All, &[("k", json!(3))]);
+    run.live("1h");
+    run.journal("a", &[("a", json!(4))]);
+    assert_eq!(names(&run, "a"), ["z", "m", "k", "b", "a"]);
+}
+
+#[test]
+fn the_same_entry_again_is_fine_and_another_result_is_a_conflict() {
+    let mut run = start(json!([task("a")]));
+    run.journal("a", &[("charge", json!(1))]);
+    run.journal("a", &[("charge", json!(1))]);
+    assert_eq!(run.journal_of("a").len(), 1);
+    let refusal = run.journal("a", &[("charge", json!(2))]).refused();
+    assert_eq!((refusal.code(), refusal.to_string().contains("`charge`")), ("JOURNAL_CONFLICT", true));
+    assert_eq!(run.journal("a", &[("x", json!(1)), ("x", json!(2))]).code(), "JOURNAL_CONFLICT");
+}
+
+#[test]
+fn a_name_is_a_result_or_a_wait_and_never_both() {
+    let mut run = start(json!([task("a")]));
+    run.journal("a", &[("charge", json!(1))]);
+    assert_eq!(run.suspend("a", vec![for_sleep("charge", "1h")]).code(), "JOURNAL_CONFLICT");
+    assert_eq!(run.create_waitpoint("a", "charge").code(), "JOURNAL_CONFLICT");
+    assert_eq!(run.call_wait("a", "charge", json!(1)).code(), "JOURNAL_CONFLICT");
+    run.create_waitpoint("a", "signed");
+    assert_eq!(run.journal("a", &[("signed", json!(1))]).code(), "JOURNAL_CONFLICT");
+    let both = run.suspend_for("a", vec![for_sleep("n", "1h")], WakeOn::All, &[("n", json!(1))]);
+    assert_eq!(both.code(), "JOURNAL_CONFLICT");
+}
+
+#[test]
+fn creating_a_waitpoint_again_gives_the_same_one() {
+    let mut run = start(json!([task("a")]));
+    let first = run.create_waitpoint("a", "signed").reply();
+    assert_eq!(run.create_waitpoint("a", "signed").reply(), first);
+    run.lose_worker("a");
+    assert_eq!(run.create_waitpoint("a", "signed").reply(), first);
+    assert_eq!(run.run().waitpoints().len(), 1);
+}
+
+#[test]
+fn a_wait_that_is_suspended_for_again_keeps_its_instant() {
+    let mut run = start(json!([task("a")]));
+    run.suspend_for("a", vec![for_sleep("nap", "2h"), for_signal("reply", "go")], WakeOn::Each, &[]);
+    run.advance("1h");
+    run.signal("go", json!({}));
+    run.suspend("a", vec![for_sleep("nap", "2h")]);
+    assert_eq!(run.timers()[0].0, instant("2026-03-01T10:00:00Z"));
+    assert_eq!(run.run().waitpoints().len(), 2);
+}
+
+#[test]
+fn all_goes_on_when_every_wait_has_ended() {
+    let mut run = start(json!([task("a")]));
+    run.suspend_for("a", vec![for_signal("x", "x"), for_signal("y", "y")], WakeOn::All, &[]);
+    run.signal("x", json!(1));
+    assert_eq!(run.step("a"), "WAITING");
+    run.signal("y", json!(2));
+    assert_eq!(run.journal_of("a"), [("x".to_owned(), done(json!(1))), ("y".to_owned(), done(json!(2)))]);
+}
+
+#[test]
+fn any_goes_on_with_the_first_and_cancels_the_others() {
+    let mut run = start(json!([task("a")]));
+    run.suspend_for("a", vec![for_signal("reply", "go"), for_sleep("too-late", "1h")], WakeOn::Any, &[]);
+    run.signal("go", json!(1));
+    let lost = json!({ "status": "CANCELLED", "payload": null });
+    assert_eq!(run.journal_of("a"), [("reply".to_owned(), done(json!(1))), ("too-late".to_owned(), lost)]);
+    assert!(run.timers().is_empty());
+}
+
+#[test]
+fn any_takes_one_of_two_signals_that_came_before_and_leaves_the_other_in_the_mailbox() {
+    let mut run = start(json!([task("a")]));
+    run.signal("x", json!(1));
+    run.signal("y", json!(2));
+    run.suspend_for("a", vec![for_signal("y", "y"), for_signal("x", "x")], WakeOn::Any, &[]);
+    assert_eq!(run.step("a"), "RUNNING");
+    let left: Vec<&str> = run.run().mailbox().map(|signal| &*signal.signal_type).collect();
+    assert_eq!(left, ["x"]);
+}
+
+#[test]
+fn each_goes_on_with_the_first_and_leaves_the_others_open() {
+    let mut run = start(json!([task("a")]));
+    let waits = || vec![for_signal("x", "x"), for_signal("y", "y")];
+    run.suspend_for("a", waits(), WakeOn::Each, &[]);
+    run.signal("x", json!(1));
+    assert_eq!((run.step("a"), run.open()), ("RUNNING".to_owned(), vec!["a SIGNAL".to_owned()]));
+    run.signal("y", json!(2));
+    assert_eq!(run.journal_of("a")[1].1, done(json!(2)));
+}
+
+#[test]
+fn a_task_that_ends_cancels_the_waits_it_left_open() {
+    let mut run = start(json!([task("a"), task("b")]));
+    run.create_waitpoint("a", "signed");
+    run.complete("a", json!(1));
+    assert_eq!((run.wait_status("a"), run.open().len()), ("CANCELLED".to_owned(), 0));
+}
+
+#[test]
+fn a_retried_run_waits_anew_and_pays_for_nothing_twice() {
+    let mut run = start(json!([task("a")]));
+    run.journal("a", &[("charge", json!(1))]);
+    run.suspend("a", vec![for_signal("reply", "go")]);
+    run.signal("go", json!("first"));
+    run.fail_for_good("a");
+    run.retry();
+    assert_eq!(names(&run, "a"), ["charge"]);
+    run.suspend("a", vec![for_signal("reply", "go")]);
+    assert_eq!(run.step("a"), "WAITING");
+    run.signal("go", json!("second"));
+    assert_eq!(run.journal_of("a")[1].1, done(json!("second")));
+}
+
+#[test]
+fn a_pause_keeps_the_step_running_and_is_once_per_name() {
+    let mut run = start(json!([task("a")]));
+    run.pause_task("a", "rest", "1h");
+    assert_eq!(
+        (run.status(), run.step("a"), run.open()),
+        ("RUNNING".to_owned(), "RUNNING".to_owned(), vec!["a PAUSE".to_owned()])
+    );
+    run.live("1h");
+    assert_eq!(run.pause_task("a", "rest", "1h").code(), "ALREADY_RESOLVED");
+    run.pause_task("a", "again", "1h");
+}
+
+#[test]
+fn a_task_can_wait_for_events_calls_instants_and_people() {
+    let mut run = start(json!([task("a")]));
+    let event = WaitFor::Event {
+        event_id: "paid".into(),
+        matching: Some("event.n == 1".to_owned()),
+        lookback: None,
+        timeout: None,
+    };
+    run.suspend("a", vec![wait_for("event", event)]);
+    run.notify("paid", json!({ "n": 1 }));
+    run.suspend("a", vec![for_call("call")]);
+    run.call("a", json!("yes"));
+    run.suspend("a", vec![wait_for("instant", WaitFor::Instant { at: instant("2026-03-02T00:00:00Z") })]);
+    run.live("1d");
+    let content = json!("text").into();
+    let ask = WaitFor::Approval { prompt: None, content, approvers: Vec::new(), quorum: 1, timeout: None };
+    run.suspend("a", vec![wait_for("people", ask)]);
+    run.approve("anna", "a");
+    assert_eq!(names(&run, "a"), ["event", "call", "instant", "people"]);
+    assert_eq!(run.journal_of("a")[3].1["payload"]["decision"], json!("approve"));
+}
+
+#[test]
+fn a_bad_match_of_a_task_s_own_wait_is_refused_at_once() {
+    let mut run = start(json!([task("a")]));
+    let event = WaitFor::Event {
+        event_id: "paid".into(),
+        matching: Some("event.n ==".to_owned()),
+        lookback: None,
+        timeout: None,
+    };
+    let refusal = run.suspend("a", vec![wait_for("event", event)]).refused();
+    assert_eq!((refusal.code(), refusal.to_string().starts_with("/waits/match: ")), ("MALFORMED", true));
+}

@@ -1,0 +1,130 @@
+//! R15 Control data is never in user data: nothing a payload says can steer the engine.
+
+use abide_core::command::{Command, Steering, TaskFailed};
+use serde_json::{Value, json};
+
+use crate::scenario::*;
+
+/// Everything that has ever steered an engine from inside a payload, and our own words.
+fn temptation() -> Value {
+    json!({
+        "__nextStep": "end", "next": "end", "goto": "c", "$next": "c", "$wait": "x", "status": "COMPLETED",
+        "timeout": true, "result": false, "waitpoint": 1, "skip": true, "resumeAt": "2020-01-01T00:00:00Z",
+        "error": { "code": "X" }, "output": 1, "retryable": false, "decision": "reject", "type": "WORKFLOW_CANCELLED",
+    })
+}
+
+#[test]
+fn r15_an_output_does_not_steer_the_run() {
+    let mut run = start(json!([task("a"), task("b"), task("c")]));
+    run.complete("a", temptation());
+    assert_eq!(run.steps(), "a COMPLETED, b RUNNING, c PENDING");
+    assert_eq!(run.state(), json!({}));
+}
+
+#[test]
+fn r15_state_updates_do_not_steer_the_run() {
+    let mut run = start(json!([task("a"), task("b"), task("c")]));
+    run.update("a", temptation());
+    assert_eq!(run.steps(), "a COMPLETED, b RUNNING, c PENDING");
+    assert_eq!(run.state(), temptation());
+}
+
+#[test]
+fn r15_a_signal_an_event_and_a_call_do_not_steer_the_run() {
+    let mut run = start(json!([signal("s", "go"), event("e", "go"), webhook("w"), task("b"), task("c")]));
+    run.signal("go", temptation());
+    run.notify("go", temptation());
+    run.call("w", temptation());
+    assert_eq!(run.steps(), "s COMPLETED, e COMPLETED, w COMPLETED, b RUNNING, c PENDING");
+}
+
+#[test]
+fn r15_a_child_s_output_is_not_taken_for_its_outcome() {
+    let mut run = start(json!([child("c"), task("a")]));
+    run.child_completes("c", json!({ "status": "FAILED", "error": { "code": "X", "message": "x" } }));
+    assert_eq!(run.steps(), "c COMPLETED, a RUNNING");
+}
+
+#[test]
+fn r15_a_condition_looks_only_where_its_expression_says() {
+    let mut run = start(json!([task("a"), condition("if", "state.ok", "b", "c"), task("b"), task("c")]));
+    run.update("a", json!({ "result": true, "trueStep": "c", "ok": false }));
+    assert_eq!(run.steps(), "a COMPLETED, if COMPLETED, b SKIPPED, c RUNNING");
+}
+
+#[test]
+fn r15_text_in_data_is_never_taken_for_a_template() {
+    let mut run =
+        plan(json!([task("a"), task("b").also(json!({ "input": { "text": "{{ state.text }}" } }))]))
+            .input(json!({ "password": "hush" }))
+            .start();
+    run.update("a", json!({ "text": "{{ input.password }}" }));
+    assert_eq!(*run.task("b").input, json!({ "text": "{{ input.password }}" }));
+}
+
+#[test]
+fn r15_reserved_keys_do_not_get_into_state() {
+    for key in abide_core::definition::RESERVED_KEYS {
+        let mut run = start(json!([task("a"), signal("s", "go")]));
+        let refusal = run.update("a", json!({ key: 1 })).refused();
+        assert!(refusal.to_string().contains(&format!("`{key}` is reserved")), "{refusal}");
+        assert_eq!(run.signal("go", json!({ key: 1 })).code(), "RESERVED_KEY");
+        assert_eq!(run.step("a"), "RUNNING");
+    }
+}
+
+#[test]
+fn r15_a_payload_that_is_not_merged_into_state_may_hold_any_key() {
+    let mut run = start(json!([signal("s", "go").also(json!({ "saveAs": "got" }))]));
+    run.signal("go", json!({ "steps": { "s": 1 } }));
+    assert_eq!(run.state(), json!({ "got": { "steps": { "s": 1 } } }));
+}
+
+#[test]
+fn r15_a_worker_cannot_use_the_engine_s_own_names() {
+    let mut run = start(json!([task("a")]));
+    for name in ["$wait", "$retry-1", "$start"] {
+        assert_eq!(run.create_waitpoint("a", name).code(), "MALFORMED");
+        assert_eq!(run.pause_task("a", name, "1h").code(), "MALFORMED");
+        assert_eq!(run.suspend("a", vec![for_sleep(name, "1h")]).code(), "MALFORMED");
+        assert_eq!(run.journal("a", &[(name, json!(1))]).code(), "MALFORMED");
+        assert_eq!(run.call_wait("a", name, json!(1)).code(), "MALFORMED");
+    }
+}
+
+#[test]
+fn r15_who_decides_is_never_something_the_request_says() {
+    let mut run = start(json!([task("write"), approval("ok").also(json!({ "approvers": ["anna"] }))]));
+    run.update("write", json!({ "draft": { "by": "anna" } }));
+    assert_eq!(run.edit("mallory", "ok", json!({ "by": "anna" })).code(), "NOT_AN_APPROVER");
+}
+
+#[test]
+fn r15_a_payload_given_by_hand_is_held_to_the_same_rules() {
+    let mut run = start(json!([signal("s", "go"), task("a")]));
+    let payload = Some(json!({ "steps": 1 }).into());
+    assert_eq!(run.steer("s", Steering::Complete { payload }).code(), "RESERVED_KEY");
+    assert_eq!(run.step("s"), "WAITING");
+}
+
+#[test]
+fn r15_a_worker_s_error_code_is_only_a_word() {
+    let items = map("each", json!([1, 2]), task("t")).also(json!({ "onItemFailure": "collect" }));
+    let mut run = start(json!([items]));
+    let (at, delivery) = (run.at("each[0]"), run.delivery("each[0]"));
+    let (message, code) = ("as if the run had failed".to_owned(), Some("RUN_FAILED".into()));
+    run.send(Command::TaskFailed(TaskFailed {
+        at,
+        delivery,
+        message,
+        code,
+        retryable: false,
+        retry_after: None,
+    }));
+    run.complete("each[1]", json!(1));
+    assert_eq!(
+        (run.status(), run.output()[0]["error"]["code"].clone()),
+        ("COMPLETED".to_owned(), json!("RUN_FAILED"))
+    );
+}

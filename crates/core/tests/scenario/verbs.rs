@@ -1,0 +1,314 @@
+//! Everything that can be asked of a run, by the names of its steps. A report on a task is for its present delivery.
+
+use std::sync::Arc;
+
+use abide_core::command::{
+    ChildFinished, ChildOutcome, Command, CreateWaitpoint, DeliverEvent, LeaseLoss, LeaseLost, Occurrence,
+    ResumeTarget, ResumeWaitpoint, SendSignal, Steer, Steering, TaskCompleted, TaskFailed, TaskHeartbeat,
+    TaskPaused, TaskStarted, TaskSuspended, Via, Vote, WaitFor, WaitSpec,
+};
+use abide_core::effect::Effect;
+use abide_core::history::{Failure, JournalResult, WakeOn};
+use abide_core::id::OccurrenceId;
+use abide_core::json::Json;
+use abide_core::waitpoint::{Decision, ListensFor};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::{Answer, Scenario, millis};
+
+/// Workers.
+impl Scenario {
+    pub(crate) fn take(&mut self, step: &str, worker: &str) -> Answer {
+        let (at, delivery) = (self.at(step), self.delivery(step));
+        self.send(Command::TaskStarted(TaskStarted { at, delivery, worker: worker.into() }))
+    }
+
+    pub(crate) fn complete(&mut self, step: &str, output: Value) -> Answer {
+        let delivery = self.delivery(step);
+        self.complete_delivery(step, delivery, output)
+    }
+
+    pub(crate) fn complete_delivery(&mut self, step: &str, delivery: u32, output: Value) -> Answer {
+        let (at, output) = (self.at(step), output.into());
+        self.send(Command::TaskCompleted(TaskCompleted { at, delivery, output, state_updates: None }))
+    }
+
+    /// With these `stateUpdates`.
+    pub(crate) fn update(&mut self, step: &str, updates: Value) -> Answer {
+        let (at, delivery, output) = (self.at(step), self.delivery(step), Json::null());
+        let updates = updates.as_object().expect("state updates").clone();
+        let state_updates = Some(updates.into_iter().map(|(key, value)| (key, value.into())).collect());
+        self.send(Command::TaskCompleted(TaskCompleted { at, delivery, output, state_updates }))
+    }
+
+    pub(crate) fn fail(&mut self, step: &str) -> Answer {
+        let command = TaskFailed { retryable: true, ..self.failure(step) };
+        self.send(Command::TaskFailed(command))
+    }
+
+    pub(crate) fn fail_for_good(&mut self, step: &str) -> Answer {
+        let command = self.failure(step);
+        self.send(Command::TaskFailed(command))
+    }
+
+    pub(crate) fn fail_until(&mut self, step: &str, retry_after: &str) -> Answer {
+        let command =
+            TaskFailed { retryable: true, retry_after: Some(millis(retry_after)), ..self.failure(step) };
+        self.send(Command::TaskFailed(command))
+    }
+
+    fn failure(&self, step: &str) -> TaskFailed {
+        let (at, delivery, message) = (self.at(step), self.delivery(step), "it went wrong".to_owned());
+        TaskFailed { at, delivery, message, code: None, retryable: false, retry_after: None }
+    }
+
+    pub(crate) fn pause_task(&mut self, step: &str, name: &str, duration: &str) -> Answer {
+        self.pause_task_at(step, name, duration, None)
+    }
+
+    pub(crate) fn pause_task_at(
+        &mut self,
+        step: &str,
+        name: &str,
+        duration: &str,
+        checkpoint: Option<Value>,
+    ) -> Answer {
+        let (at, delivery, checkpoint) = (self.at(step), self.delivery(step), checkpoint.map(Json::new));
+        let (name, duration) = (name.into(), millis(duration));
+        self.send(Command::TaskPaused(TaskPaused { at, delivery, name, duration, checkpoint }))
+    }
+
+    /// The handler waits for all of these.
+    pub(crate) fn suspend(&mut self, step: &str, waits: Vec<WaitSpec>) -> Answer {
+        self.suspend_for(step, waits, WakeOn::All, &[])
+    }
+
+    pub(crate) fn suspend_for(
+        &mut self,
+        step: &str,
+        waits: Vec<WaitSpec>,
+        wake: WakeOn,
+        results: &[(&str, Value)],
+    ) -> Answer {
+        let (at, delivery, entries) = (self.at(step), self.delivery(step), entries(results));
+        let command = TaskSuspended { at, delivery, entries, waits, wake, checkpoint: None };
+        self.send(Command::TaskSuspended(command))
+    }
+
+    pub(crate) fn journal(&mut self, step: &str, results: &[(&str, Value)]) -> Answer {
+        let (at, delivery, entries) = (self.at(step), self.delivery(step), entries(results));
+        self.send(Command::TaskHeartbeat(TaskHeartbeat { at, delivery, checkpoint: None, entries }))
+    }
+
+    pub(crate) fn checkpoint(&mut self, step: &str, checkpoint: Value) -> Answer {
+        let (at, delivery, checkpoint) = (self.at(step), self.delivery(step), Some(checkpoint.into()));
+        self.send(Command::TaskHeartbeat(TaskHeartbeat { at, delivery, checkpoint, entries: Vec::new() }))
+    }
+
+    pub(crate) fn lose_worker(&mut self, step: &str) -> Answer {
+        let (at, delivery, loss) = (self.at(step), self.delivery(step), LeaseLoss::Expired);
+        self.send(Command::LeaseLost(LeaseLost { at, delivery, loss }))
+    }
+
+    pub(crate) fn give_back(&mut self, step: &str) -> Answer {
+        let (at, delivery, loss) = (self.at(step), self.delivery(step), LeaseLoss::Released);
+        self.send(Command::LeaseLost(LeaseLost { at, delivery, loss }))
+    }
+
+    pub(crate) fn create_waitpoint(&mut self, step: &str, name: &str) -> Answer {
+        let (at, delivery, name) = (self.at(step), self.delivery(step), name.into());
+        self.send(Command::CreateWaitpoint(CreateWaitpoint {
+            at,
+            delivery,
+            name,
+            allow_get: false,
+            timeout: None,
+        }))
+    }
+}
+
+/// Senders, callers and people.
+impl Scenario {
+    pub(crate) fn signal(&mut self, signal_type: &str, payload: Value) -> Answer {
+        self.send(Command::SendSignal(SendSignal {
+            signal_type: signal_type.into(),
+            payload: payload.into(),
+        }))
+    }
+
+    /// Someone sends an event: it is stored, and offered to every wait for it. Says who took it.
+    pub(crate) fn notify(&mut self, event_id: &str, data: Value) -> Vec<String> {
+        let id = OccurrenceId::new(self.now, self.events.len() as u128);
+        let occurrence =
+            Occurrence { id, event_id: event_id.into(), data: data.into(), received_at: self.now };
+        self.events.push(occurrence.clone());
+        let waiting: Vec<u32> = self
+            .run
+            .open_waitpoints()
+            .filter(|wait| matches!(&wait.listens_for, ListensFor::Event(filter) if *filter.event_id == *event_id))
+            .map(|wait| wait.number)
+            .collect();
+        waiting.into_iter().filter_map(|number| self.offer(number, occurrence.clone())).collect()
+    }
+
+    /// The errands that the run asked for: waits are offered what was received before they began.
+    pub(crate) fn look_back(&mut self) -> Vec<String> {
+        let asked: Vec<u32> = self.effects[self.looked_back..]
+            .iter()
+            .filter_map(|effect| if let Effect::LookBack { number } = effect { Some(*number) } else { None })
+            .collect();
+        self.looked_back = self.effects.len();
+        let stored = self.events.clone();
+        asked
+            .into_iter()
+            .flat_map(|number| stored.iter().map(move |event| (number, event.clone())))
+            .filter_map(|(number, event)| self.offer(number, event))
+            .collect()
+    }
+
+    fn offer(&mut self, number: u32, occurrence: Occurrence) -> Option<String> {
+        let step = self.run.waitpoint(number).and_then(|wait| wait.at).map(|at| self.run.step_name(at));
+        let context = self.context("sender");
+        let mut run = self.run.clone();
+        let command = Command::DeliverEvent(DeliverEvent { number, occurrence });
+        let answer = abide_core::command::decide(&mut run, command, &context);
+        let taken = answer.is_ok();
+        self.decided(run, answer).ignore();
+        step.filter(|_| taken)
+    }
+
+    /// Offers one event, received at this instant, to the step's wait.
+    pub(crate) fn deliver(
+        &mut self,
+        step: &str,
+        event_id: &str,
+        data: Value,
+        received_at: Timestamp,
+    ) -> Answer {
+        let (number, id) = (self.wait(step), OccurrenceId::new(received_at, self.events.len() as u128));
+        let occurrence = Occurrence { id, event_id: event_id.into(), data: data.into(), received_at };
+        self.send(Command::DeliverEvent(DeliverEvent { number, occurrence }))
+    }
+
+    /// A call on the step's resume URL.
+    pub(crate) fn call(&mut self, step: &str, body: Value) -> Answer {
+        let target = ResumeTarget::Waitpoint(self.wait(step));
+        self.resume(target, body, Via::Write)
+    }
+
+    /// Someone, or something, opens the link.
+    pub(crate) fn open_link(&mut self, step: &str) -> Answer {
+        let target = ResumeTarget::Waitpoint(self.wait(step));
+        self.resume(target, Value::Null, Via::Read)
+    }
+
+    /// A call that names the step, begun or not.
+    pub(crate) fn call_step(&mut self, step: &str, body: Value) -> Answer {
+        self.resume(ResumeTarget::Step { step: step.to_owned(), wait: None }, body, Via::Write)
+    }
+
+    /// A call that names a wait of a task.
+    pub(crate) fn call_wait(&mut self, step: &str, wait: &str, body: Value) -> Answer {
+        let target = ResumeTarget::Step { step: step.to_owned(), wait: Some(wait.into()) };
+        self.resume(target, body, Via::Write)
+    }
+
+    pub(crate) fn resume(&mut self, target: ResumeTarget, body: Value, via: Via) -> Answer {
+        let payload = json!({ "body": body }).into();
+        self.send(Command::ResumeWaitpoint(ResumeWaitpoint { target, payload, via }))
+    }
+
+    pub(crate) fn approve(&mut self, who: &str, step: &str) -> Answer {
+        self.vote(who, step, Decision::Approve, None)
+    }
+
+    pub(crate) fn reject(&mut self, who: &str, step: &str) -> Answer {
+        self.vote(who, step, Decision::Reject, None)
+    }
+
+    pub(crate) fn edit(&mut self, who: &str, step: &str, content: Value) -> Answer {
+        self.vote(who, step, Decision::Edit, Some(content))
+    }
+
+    pub(crate) fn vote(
+        &mut self,
+        who: &str,
+        step: &str,
+        decision: Decision,
+        edited: Option<Value>,
+    ) -> Answer {
+        let (number, edited_content) = (self.wait(step), edited.map(Json::new));
+        self.send_as(who, Command::Vote(Vote { number, decision, edited_content, comment: None }))
+    }
+
+    pub(crate) fn child_completes(&mut self, step: &str, output: Value) -> Answer {
+        self.child_ends(step, ChildOutcome::Completed { output: output.into() })
+    }
+
+    pub(crate) fn child_fails(&mut self, step: &str) -> Answer {
+        self.child_ends(step, ChildOutcome::Failed { error: Failure::new("BROKEN", "it broke") })
+    }
+
+    pub(crate) fn child_ends(&mut self, step: &str, outcome: ChildOutcome) -> Answer {
+        let number = self.wait(step);
+        self.send(Command::ChildFinished(ChildFinished { number, outcome }))
+    }
+}
+
+/// Operators.
+impl Scenario {
+    pub(crate) fn steer(&mut self, step: &str, steering: Steering) -> Answer {
+        let number = self.wait(step);
+        self.steer_wait(number, steering)
+    }
+
+    pub(crate) fn steer_wait(&mut self, number: u32, steering: Steering) -> Answer {
+        self.send_as("operator", Command::Steer(Steer { number, steering }))
+    }
+
+    pub(crate) fn reschedule(&mut self, step: &str, resume_at: Timestamp) -> Answer {
+        self.steer(step, Steering::Reschedule { resume_at })
+    }
+
+    pub(crate) fn pause(&mut self) -> Answer {
+        self.send_as("operator", Command::Pause)
+    }
+
+    pub(crate) fn unpause(&mut self) -> Answer {
+        self.send_as("operator", Command::Unpause)
+    }
+
+    pub(crate) fn cancel(&mut self) -> Answer {
+        self.send_as("operator", Command::Cancel { reason: Some("not needed".to_owned()) })
+    }
+
+    pub(crate) fn retry(&mut self) -> Answer {
+        self.send_as("operator", Command::Retry)
+    }
+}
+
+pub(crate) fn wait_for(name: &str, wait: WaitFor) -> WaitSpec {
+    WaitSpec { name: name.into(), wait }
+}
+
+pub(crate) fn for_sleep(name: &str, duration: &str) -> WaitSpec {
+    wait_for(name, WaitFor::Sleep { duration: millis(duration) })
+}
+
+pub(crate) fn for_signal(name: &str, signal_type: &str) -> WaitSpec {
+    wait_for(name, WaitFor::Signal { signal_type: signal_type.into(), timeout: None })
+}
+
+/// For a call on a waitpoint that the handler creates now, or has created.
+pub(crate) fn for_call(name: &str) -> WaitSpec {
+    wait_for(name, WaitFor::Call { allow_get: false, timeout: None })
+}
+
+fn entries(results: &[(&str, Value)]) -> Vec<JournalResult> {
+    let entry = |(name, result): &(&str, Value)| JournalResult {
+        name: Arc::from(*name),
+        result: result.clone().into(),
+    };
+    results.iter().map(entry).collect()
+}
