@@ -1,5 +1,7 @@
 //! The engine as a host program uses it: a real file, real handlers, and time that a test sets.
 
+#![allow(clippy::unwrap_used, reason = "a host that cannot be set up is a failed test")]
+
 #[path = "embedded/durability.rs"]
 mod durability;
 #[path = "embedded/events.rs"]

@@ -7,6 +7,7 @@
 //!
 //! The runs in here are real ones, decided by the core; no case makes up a history.
 
+mod chance;
 mod commits;
 mod definitions;
 mod events;
@@ -17,6 +18,7 @@ mod timers;
 
 use crate::Store;
 
+pub use chance::*;
 pub use commits::*;
 pub use definitions::*;
 pub use events::*;
@@ -44,6 +46,7 @@ macro_rules! conformance {
             a_decision_on_a_run_that_has_moved_on_is_refused
             an_empty_batch_changes_nothing
             ten_thousand_runs_are_all_found_again
+            whatever_happens_the_rows_say_what_the_runs_say
             a_definition_is_found_by_version_or_as_the_newest
             a_version_keeps_its_document
             what_is_remembered_is_found_by_its_key
@@ -52,6 +55,7 @@ macro_rules! conformance {
             a_timer_is_due_at_its_instant_and_not_a_nanosecond_before
             a_timer_follows_its_wait
             the_deadline_of_a_run_is_a_timer_while_it_is_open
+            a_deadline_that_was_noted_is_not_a_timer_any_more
             a_deadline_and_a_wait_of_the_same_instant_are_both_found
             a_waiter_is_there_while_its_wait_is_open
             waiters_are_found_whatever_their_event_is_called

@@ -90,5 +90,5 @@ async fn open(path: PathBuf, clock: &SettableClock) -> Engine {
 }
 
 pub(crate) fn output(ended: &Ended) -> Value {
-    ended.output.as_ref().map(|output| Value::clone(output)).unwrap_or_default()
+    ended.output.as_deref().cloned().unwrap_or_default()
 }

@@ -144,7 +144,7 @@ fn changes(random: &mut Random) -> Vec<Change> {
             state: StateChange::OutputAs(text(random).into()),
             bars: Vec::new(),
         },
-        Change::StepFailed { at, error },
+        Change::StepFailed { at, error, stopped: true },
         Change::StepSkipped { at },
         Change::StepCancelled { at },
         Change::MapStarted { at, items: payload(random) },

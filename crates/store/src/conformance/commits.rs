@@ -13,7 +13,8 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
 use super::Subject;
-use super::story::{self, Story, World, save};
+use super::lists::listed;
+use super::story::{self, Story, World, pages, save};
 use crate::{Batch, Error, NewDefinition, Page, RunFilter, Store};
 
 pub fn what_was_committed_is_there_after_a_crash(subject: &mut dyn Subject) {
@@ -188,23 +189,14 @@ pub fn ten_thousand_runs_are_all_found_again(subject: &mut dyn Subject) {
     }
     let mut store = subject.after_a_crash(store);
 
-    let mut ids = Vec::new();
-    while let Ok(page) = store.runs(&RunFilter::default(), &Page { after: ids.last().copied(), limit: PAGE })
-        && !page.is_empty()
-    {
-        ids.extend(page.iter().map(|run| run.id));
-    }
+    let ids: Vec<_> =
+        listed(&mut *store, &RunFilter::default(), PAGE).into_iter().map(|run| run.id).collect();
     let mut expected: Vec<_> = stories.iter().map(Story::id).collect();
     expected.sort();
     expected.reverse();
     assert_eq!(ids, expected);
 
-    let mut timers = Vec::new();
-    while let Ok(page) = store.timers(timers.last(), Timestamp::MAX, PAGE)
-        && !page.is_empty()
-    {
-        timers.extend(page);
-    }
+    let timers = pages(PAGE, |after| store.timers(after, Timestamp::MAX, PAGE));
     assert_eq!(timers.len(), RUNS);
     assert!(timers.is_sorted());
     for story in stories.iter().step_by(997) {

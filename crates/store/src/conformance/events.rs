@@ -7,8 +7,8 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
 use super::Subject;
-use super::story::{self, Story, World, save};
-use crate::{Batch, Store};
+use super::story::{self, Story, World, pages, save};
+use crate::{Batch, Store, Waiter};
 
 fn waiters(store: &mut dyn Store, event_id: &str) -> Vec<WaitpointId> {
     let found = store.waiters(event_id, None, 100).expect("readable");
@@ -89,15 +89,10 @@ pub fn waiters_come_oldest_first_page_by_page(subject: &mut dyn Subject) {
     let hears = late.run.open_waitpoints().next().expect("it waits for the event").number;
     expected.push(late.run.waitpoint_id(hears));
     for limit in [1, 2, 3, 100] {
-        let mut found: Vec<WaitpointId> = Vec::new();
-        loop {
-            let page = store.waiters("reply", found.last().copied(), limit).expect("readable");
-            assert!(page.len() <= limit);
-            if page.is_empty() {
-                break;
-            }
-            found.extend(page.iter().map(|waiter| waiter.waitpoint));
-        }
+        let found = pages(limit, |after: Option<&Waiter>| {
+            store.waiters("reply", after.map(|waiter| waiter.waitpoint), limit)
+        });
+        let found: Vec<WaitpointId> = found.iter().map(|waiter| waiter.waitpoint).collect();
         assert_eq!(found, expected, "pages of {limit}");
     }
 
@@ -142,16 +137,10 @@ pub fn occurrences_come_in_the_order_they_were_received(subject: &mut dyn Subjec
     let mut store = subject.after_a_crash(store);
     occurrences.sort_by_key(|occurrence| (occurrence.received_at, occurrence.id));
     for limit in [1, 2, 3, 100] {
-        let mut found: Vec<Occurrence> = Vec::new();
-        loop {
-            let after = found.last().map(|last| (last.received_at, last.id));
-            let page = store.occurrences("paid", Timestamp::MIN, after, limit).expect("readable");
-            assert!(page.len() <= limit);
-            if page.is_empty() {
-                break;
-            }
-            found.extend(page);
-        }
+        let found = pages(limit, |after: Option<&Occurrence>| {
+            let after = after.map(|last| (last.received_at, last.id));
+            store.occurrences("paid", Timestamp::MIN, after, limit)
+        });
         assert_eq!(found, occurrences, "pages of {limit}");
     }
 }

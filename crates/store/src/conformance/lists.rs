@@ -10,7 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
 use super::Subject;
-use super::story::{self, Story, World, save};
+use super::story::{self, Story, World, pages, save};
 use crate::{Page, RunFilter, RunSummary, Store, WaitpointFilter, WaitpointSummary};
 
 /// Runs of every kind that there is, each begun a second after the other.
@@ -72,12 +72,16 @@ impl Crowd {
     fn waitpoints(&self, wanted: impl Fn(&WaitpointSummary) -> bool) -> Vec<WaitpointSummary> {
         let mut found: Vec<WaitpointSummary> =
             self.stories.iter().flat_map(summaries).filter(wanted).collect();
-        found.sort_by_key(|wait| (wait.resume_at.is_none(), wait.resume_at, wait.id));
+        found.sort_by_key(due_order);
         found
     }
 }
 
-fn summaries(story: &Story) -> Vec<WaitpointSummary> {
+pub(super) fn due_order(wait: &WaitpointSummary) -> (bool, Option<Timestamp>, WaitpointId) {
+    (wait.resume_at.is_none(), wait.resume_at, wait.id)
+}
+
+pub(super) fn summaries(story: &Story) -> Vec<WaitpointSummary> {
     let summary = |wait: &abide_core::waitpoint::Waitpoint| WaitpointSummary {
         id: story.run.waitpoint_id(wait.number),
         kind: wait.kind,
@@ -96,17 +100,10 @@ fn summaries(story: &Story) -> Vec<WaitpointSummary> {
     story.run.waitpoints().iter().map(summary).collect()
 }
 
-fn listed(store: &mut dyn Store, filter: &RunFilter, limit: usize) -> Vec<RunSummary> {
-    let mut found: Vec<RunSummary> = Vec::new();
-    loop {
-        let page = Page { after: found.last().map(|run| run.id), limit };
-        let page = store.runs(filter, &page).expect("readable");
-        assert!(page.len() <= limit);
-        if page.is_empty() {
-            return found;
-        }
-        found.extend(page);
-    }
+pub(super) fn listed(store: &mut dyn Store, filter: &RunFilter, limit: usize) -> Vec<RunSummary> {
+    pages(limit, |after: Option<&RunSummary>| {
+        store.runs(filter, &Page { after: after.map(|run| run.id), limit })
+    })
 }
 
 pub fn runs_are_listed_newest_first_page_by_page(subject: &mut dyn Subject) {
@@ -124,7 +121,7 @@ pub fn runs_are_listed_newest_first_page_by_page(subject: &mut dyn Subject) {
     }
 }
 
-fn assert_summary(run: &RunSummary, story: &Story) {
+pub(super) fn assert_summary(run: &RunSummary, story: &Story) {
     assert_eq!(run.definition, story.run.definition_ref);
     assert_eq!(run.status, story.run.status);
     assert_eq!(run.tags, story.run.tags);
@@ -217,19 +214,15 @@ pub fn a_listed_run_is_up_to_date_while_it_works(subject: &mut dyn Subject) {
     assert_summary(&found[0], &review);
 }
 
-type WaitCursor = (Option<Timestamp>, WaitpointId);
-
-fn listed_waits(store: &mut dyn Store, filter: &WaitpointFilter, limit: usize) -> Vec<WaitpointSummary> {
-    let mut found: Vec<WaitpointSummary> = Vec::new();
-    loop {
-        let after: Option<WaitCursor> = found.last().map(|wait| (wait.resume_at, wait.id));
-        let page = store.waitpoints(filter, &Page { after, limit }).expect("readable");
-        assert!(page.len() <= limit);
-        if page.is_empty() {
-            return found;
-        }
-        found.extend(page);
-    }
+pub(super) fn listed_waits(
+    store: &mut dyn Store,
+    filter: &WaitpointFilter,
+    limit: usize,
+) -> Vec<WaitpointSummary> {
+    pages(limit, |after: Option<&WaitpointSummary>| {
+        let after = after.map(|wait| (wait.resume_at, wait.id));
+        store.waitpoints(filter, &Page { after, limit })
+    })
 }
 
 pub fn waitpoints_are_listed_in_due_order_and_without_an_instant_last(subject: &mut dyn Subject) {

@@ -85,24 +85,34 @@ pub fn only_ended_runs_are_forgotten_and_nothing_of_them_is_left(subject: &mut d
 pub fn a_failed_run_that_was_retried_is_not_forgotten(subject: &mut dyn Subject) {
     let (mut store, mut world) = (subject.fresh(), World::new());
     let mut review = world.start(&story::review(), json!({}));
-    let (at, delivery) = (At::step(0), 1);
-    let started = TaskStarted { at, delivery, worker: Arc::from("worker-1") };
-    world.tell(&mut review, Command::TaskStarted(started));
-    let failed = TaskFailed {
-        at,
-        delivery,
-        message: "no".to_owned(),
-        code: None,
-        retryable: false,
-        retry_after: None,
-    };
-    world.tell(&mut review, Command::TaskFailed(failed));
-    assert_eq!(review.run.status, RunStatus::Failed);
+    fail(&mut world, &mut review);
     review.save(&mut *store);
     world.tell(&mut review, Command::Retry);
     review.save(&mut *store);
     assert_eq!(store.forget_runs(Timestamp::MAX, 10).expect("forgotten"), 0);
     review.check(&mut *store);
+
+    // It counts from the last time that it ended, even if the store heard of nothing in between.
+    fail(&mut world, &mut review);
+    review.save(&mut *store);
+    world.pass(SignedDuration::from_hours(1));
+    world.tell(&mut review, Command::Retry);
+    fail(&mut world, &mut review);
+    review.save(&mut *store);
+    assert_eq!(store.forget_runs(world.now, 10).expect("forgotten"), 0);
+    world.pass(SignedDuration::from_nanos(1));
+    assert_eq!(store.forget_runs(world.now, 10).expect("forgotten"), 1);
+}
+
+fn fail(world: &mut World, review: &mut Story) {
+    let at = At::step(0);
+    let delivery = review.run.step(at).and_then(|step| step.task.as_ref()).expect("a task").delivery;
+    let started = TaskStarted { at, delivery, worker: Arc::from("worker-1") };
+    world.tell(review, Command::TaskStarted(started));
+    let (message, retryable) = ("no".to_owned(), false);
+    let failed = TaskFailed { at, delivery, message, code: None, retryable, retry_after: None };
+    world.tell(review, Command::TaskFailed(failed));
+    assert_eq!(review.run.status, RunStatus::Failed);
 }
 
 fn listed(store: &mut dyn Store, filter: RunFilter) -> Vec<RunId> {

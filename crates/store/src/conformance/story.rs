@@ -19,13 +19,17 @@ use crate::{Batch, Error, RunWrite, Store};
 /// Chance and a clock that is moved by hand.
 pub(crate) struct World {
     pub(crate) now: Timestamp,
-    random: Random,
+    pub(crate) random: Random,
 }
 
 impl World {
     pub(crate) fn new() -> World {
+        World::of(7)
+    }
+
+    pub(crate) fn of(seed: u64) -> World {
         let now = "2026-03-01T09:00:00.123456789Z".parse().expect("an instant");
-        World { now, random: Random::new(7) }
+        World { now, random: Random::new(seed) }
     }
 
     pub(crate) fn pass(&mut self, length: SignedDuration) {
@@ -53,6 +57,13 @@ impl World {
         let outcome =
             decide(&mut story.run, command, &self.context()).expect("the command can be carried out");
         story.history.extend(outcome.records);
+    }
+
+    /// What is refused changes nothing.
+    pub(crate) fn try_tell(&mut self, story: &mut Story, command: Command) {
+        if let Ok(outcome) = decide(&mut story.run, command, &self.context()) {
+            story.history.extend(outcome.records);
+        }
     }
 
     /// The first wait ends when its time has come.
@@ -187,4 +198,19 @@ pub(crate) fn errand() -> Arc<Definition> {
         { "type": "webhook", "name": "call", "timeout": "2d", "onTimeout": "continue" },
         { "type": "approval", "name": "approve", "contentKey": "doc" },
     ] }))
+}
+
+/// Reads a list page by page, each after the last of the one before.
+pub(crate) fn pages<T>(limit: usize, mut read: impl FnMut(Option<&T>) -> Result<Vec<T>, Error>) -> Vec<T> {
+    const ENOUGH: usize = 20_000;
+    let mut found: Vec<T> = Vec::new();
+    loop {
+        let page = read(found.last()).expect("readable");
+        assert!(page.len() <= limit, "a page is not longer than it may be");
+        if page.is_empty() {
+            return found;
+        }
+        found.extend(page);
+        assert!(found.len() < ENOUGH, "a list has an end");
+    }
 }

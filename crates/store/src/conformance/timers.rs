@@ -7,27 +7,19 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
 use super::Subject;
-use super::story::{self, Story, World, save};
+use super::story::{self, Story, World, pages, save};
 use crate::{Store, StoredTimer};
 
-fn all(store: &mut dyn Store, until: Timestamp) -> Vec<StoredTimer> {
+pub(super) fn all(store: &mut dyn Store, until: Timestamp) -> Vec<StoredTimer> {
     store.timers(None, until, 1_000).expect("readable")
 }
 
-fn pages(store: &mut dyn Store, until: Timestamp, limit: usize) -> Vec<StoredTimer> {
-    let mut found: Vec<StoredTimer> = Vec::new();
-    loop {
-        let page = store.timers(found.last(), until, limit).expect("readable");
-        assert!(page.len() <= limit);
-        if page.is_empty() {
-            return found;
-        }
-        found.extend(page);
-    }
+fn paged(store: &mut dyn Store, until: Timestamp, limit: usize) -> Vec<StoredTimer> {
+    pages(limit, |after| store.timers(after, until, limit))
 }
 
 /// What the runs themselves say, attempts apart.
-fn expected<'a>(stories: impl IntoIterator<Item = &'a Story>) -> Vec<StoredTimer> {
+pub(super) fn expected<'a>(stories: impl IntoIterator<Item = &'a Story>) -> Vec<StoredTimer> {
     let mut timers: Vec<StoredTimer> = stories
         .into_iter()
         .flat_map(|story| story.run.timers().into_iter().map(|(at, timer)| (at, story.id(), timer)))
@@ -53,12 +45,12 @@ pub fn timers_come_in_due_order_page_by_page(subject: &mut dyn Subject) {
     let expected = expected(&stories);
     assert_eq!(expected.len(), 13);
     for limit in [1, 2, 3, 5, 100] {
-        assert_eq!(pages(&mut *store, Timestamp::MAX, limit), expected, "pages of {limit}");
+        assert_eq!(paged(&mut *store, Timestamp::MAX, limit), expected, "pages of {limit}");
     }
     let soon = world.now + SignedDuration::from_hours(1);
     let due: Vec<StoredTimer> = expected.into_iter().filter(|timer| timer.at <= soon).collect();
     for limit in [1, 3, 100] {
-        assert_eq!(pages(&mut *store, soon, limit), due, "pages of {limit}");
+        assert_eq!(paged(&mut *store, soon, limit), due, "pages of {limit}");
     }
 }
 
@@ -118,6 +110,21 @@ pub fn the_deadline_of_a_run_is_a_timer_while_it_is_open(subject: &mut dyn Subje
     assert_eq!(all(&mut *store, Timestamp::MAX), [timer]);
 }
 
+/// A paused run stays paused when its time is over, but need not be told again.
+pub fn a_deadline_that_was_noted_is_not_a_timer_any_more(subject: &mut dyn Subject) {
+    let (mut store, mut world) = (subject.fresh(), World::new());
+    let mut review = world.start(&story::review(), json!({}));
+    world.tell(&mut review, Command::Pause);
+    world.work(&mut review, 0);
+    review.save(&mut *store);
+    let [timer] = all(&mut *store, Timestamp::MAX)[..] else { panic!("the deadline is a timer") };
+    world.now = timer.at;
+    world.tell(&mut review, Command::TimerFired(timer.timer));
+    assert_eq!(review.run.status, RunStatus::Paused);
+    review.save(&mut *store);
+    assert_eq!(all(&mut *store, Timestamp::MAX), []);
+}
+
 pub fn a_deadline_and_a_wait_of_the_same_instant_are_both_found(subject: &mut dyn Subject) {
     let (mut store, mut world) = (subject.fresh(), World::new());
     let mut stories: Vec<Story> = (0..3).map(|_| world.start(&story::brink(), json!({}))).collect();
@@ -125,6 +132,6 @@ pub fn a_deadline_and_a_wait_of_the_same_instant_are_both_found(subject: &mut dy
     let expected = expected(&stories);
     assert_eq!(expected.len(), 6);
     for limit in 1..8 {
-        assert_eq!(pages(&mut *store, Timestamp::MAX, limit), expected, "pages of {limit}");
+        assert_eq!(paged(&mut *store, Timestamp::MAX, limit), expected, "pages of {limit}");
     }
 }

@@ -6,7 +6,6 @@
 use abide_core::command::Occurrence;
 use abide_core::door::Remembered;
 use abide_core::run::Run;
-use abide_core::status::WaitStatus;
 use abide_core::waitpoint::{ListensFor, Waitpoint};
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
@@ -91,7 +90,7 @@ fn write_runs(transaction: &Transaction<'_>, runs: &[RunWrite<'_>]) -> Result<()
                 .run
                 .waitpoint(number)
                 .ok_or_else(|| Error::Corrupt(format!("{} has no waitpoint {number}", write.run.id)))?;
-            statements.write_waitpoint(&id, waitpoint)?;
+            statements.write_waitpoint(&id, write.based_on == 0, waitpoint)?;
         }
     }
     Ok(())
@@ -112,7 +111,8 @@ struct Statements<'t> {
     append: CachedStatement<'t>,
     insert_run: CachedStatement<'t>,
     update_run: CachedStatement<'t>,
-    upsert_waitpoint: CachedStatement<'t>,
+    insert_waitpoint: CachedStatement<'t>,
+    update_waitpoint: CachedStatement<'t>,
 }
 
 impl<'t> Statements<'t> {
@@ -129,11 +129,12 @@ impl<'t> Statements<'t> {
                 "UPDATE runs SET status = ?2, ended_at = ?3, deadline_at = ?4
                  WHERE id = ?1 AND (status <> ?2 OR ended_at IS NOT ?3 OR deadline_at IS NOT ?4)",
             )?,
-            upsert_waitpoint: transaction.prepare_cached(
-                "INSERT INTO waitpoints (run, number, kind, status, created_at, resume_at, listens, filter)
-                 VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-                 ON CONFLICT (run, number) DO UPDATE
-                 SET status = excluded.status, resume_at = excluded.resume_at, filter = excluded.filter",
+            insert_waitpoint: transaction.prepare_cached(
+                "INSERT INTO waitpoints (run, number, status, resume_at, filter, kind, created_at, listens)
+                 VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            )?,
+            update_waitpoint: transaction.prepare_cached(
+                "UPDATE waitpoints SET status = ?3, resume_at = ?4, filter = ?5 WHERE run = ?1 AND number = ?2",
             )?,
         })
     }
@@ -172,27 +173,34 @@ impl<'t> Statements<'t> {
         Ok(())
     }
 
-    fn write_waitpoint(&mut self, run: &column::Id, waitpoint: &Waitpoint) -> Result<(), Error> {
-        let is_open = waitpoint.status == WaitStatus::Pending;
+    fn write_waitpoint(
+        &mut self,
+        run: &column::Id,
+        run_is_new: bool,
+        waitpoint: &Waitpoint,
+    ) -> Result<(), Error> {
         let (listens, filter) = match &waitpoint.listens_for {
             ListensFor::Signal { signal_type } => (Some(signal_type), None),
-            ListensFor::Event(filter) => (Some(&filter.event_id), Some(filter).filter(|_| is_open)),
+            ListensFor::Event(filter) => (Some(&filter.event_id), Some(filter)),
             ListensFor::Time
             | ListensFor::Call { .. }
             | ListensFor::Approval(_)
             | ListensFor::Child { .. } => (None, None),
         };
+        // Only an open wait is ever matched with an event.
+        let filter = filter.filter(|_| waitpoint.is_pending());
         let filter = filter.map(serde_json::to_string).transpose().expect("a filter is JSON");
-        self.upsert_waitpoint.execute(params![
-            run,
-            waitpoint.number,
-            column::kind(waitpoint.kind),
-            column::wait_status(waitpoint.status),
-            column::instant(waitpoint.created_at),
-            waitpoint.resume_at.map(column::instant),
-            listens,
-            filter
-        ])?;
+        let number = waitpoint.number;
+        let status = column::wait_status(waitpoint.status);
+        let resume_at = waitpoint.resume_at.map(column::instant);
+        // An upsert would be one statement, but SQLite builds temporary tables for it.
+        if !run_is_new && self.update_waitpoint.execute(params![run, number, status, resume_at, filter])? == 1
+        {
+            return Ok(());
+        }
+        let (kind, created_at) = (column::kind(waitpoint.kind), column::instant(waitpoint.created_at));
+        self.insert_waitpoint
+            .execute(params![run, number, status, resume_at, filter, kind, created_at, listens])?;
         Ok(())
     }
 }
