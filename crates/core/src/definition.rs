@@ -145,7 +145,44 @@ pub enum Action {
     Map(Map),
 }
 
+/// Where a step goes only when it does not come to what it is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Detours {
+    pub too_late: Option<Target>,
+    pub rejected: Option<Target>,
+}
+
 impl Action {
+    pub fn detours(&self) -> Detours {
+        let goto = |on: OnTimeout| match on {
+            OnTimeout::Goto(target) => Some(target),
+            OnTimeout::Fail | OnTimeout::Continue => None,
+        };
+        match self {
+            Action::Signal { deadline, .. }
+            | Action::Event { deadline, .. }
+            | Action::Webhook { deadline, .. } => {
+                Detours { too_late: goto(deadline.on_timeout), rejected: None }
+            }
+            Action::Approval(approval) => {
+                let too_late = match approval.on_timeout {
+                    OnApprovalTimeout::Goto(target) => Some(target),
+                    OnApprovalTimeout::Fail
+                    | OnApprovalTimeout::Continue
+                    | OnApprovalTimeout::Approve
+                    | OnApprovalTimeout::Reject => None,
+                };
+                Detours { too_late, rejected: goto(approval.on_reject) }
+            }
+            Action::Work(_)
+            | Action::Wait(_)
+            | Action::Condition { .. }
+            | Action::Respond { .. }
+            | Action::Child { .. }
+            | Action::Map(_) => Detours::default(),
+        }
+    }
+
     /// Whether the step's output can be the run's: a condition and a reply only say what they did.
     pub fn gives_output(&self) -> bool {
         match self {

@@ -5,7 +5,7 @@ mod describe;
 
 use std::io::{self, Write};
 
-use abide_core::definition::{Action, Definition, OnApprovalTimeout, OnTimeout, Order, Step, Target};
+use abide_core::definition::{Action, Definition, Detours, Order, Step, Target};
 
 use crate::terminal::{self, shortened};
 use describe::{description, marker};
@@ -44,36 +44,12 @@ fn sequence(definition: &Definition, out: &mut dyn Write) -> io::Result<()> {
 
 /// The ways on from a step beside the usual one.
 fn jumps(step: &Step) -> Vec<(&'static str, Target)> {
-    let goto = |on: OnTimeout| match on {
-        OnTimeout::Goto(target) => Some(target),
-        OnTimeout::Fail | OnTimeout::Continue => None,
-    };
-    match &step.action {
-        Action::Condition { on_true, on_false, .. } => {
-            vec![(" true ", *on_true), (" false ", on_false.unwrap_or(step.next))]
-        }
-        Action::Signal { deadline, .. }
-        | Action::Event { deadline, .. }
-        | Action::Webhook { deadline, .. } => {
-            goto(deadline.on_timeout).map(|target| (" too late ", target)).into_iter().collect()
-        }
-        Action::Approval(approval) => {
-            let late = match approval.on_timeout {
-                OnApprovalTimeout::Goto(target) => Some(target),
-                OnApprovalTimeout::Fail
-                | OnApprovalTimeout::Continue
-                | OnApprovalTimeout::Approve
-                | OnApprovalTimeout::Reject => None,
-            };
-            let late = late.map(|target| (" too late ", target));
-            late.into_iter().chain(goto(approval.on_reject).map(|target| (" rejected ", target))).collect()
-        }
-        Action::Work(_)
-        | Action::Wait(_)
-        | Action::Respond { .. }
-        | Action::Child { .. }
-        | Action::Map(_) => Vec::new(),
+    if let Action::Condition { on_true, on_false, .. } = &step.action {
+        return vec![(" true ", *on_true), (" false ", on_false.unwrap_or(step.next))];
     }
+    let Detours { too_late, rejected } = step.action.detours();
+    let too_late = too_late.map(|target| (" too late ", target));
+    too_late.into_iter().chain(rejected.map(|target| (" rejected ", target))).collect()
 }
 
 fn graph(definition: &Definition, out: &mut dyn Write) -> io::Result<()> {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::definition::{Action, Definition, OnApprovalTimeout, OnTimeout, Order, Step, Target};
+use crate::definition::{Definition, Detours, Order, Target};
 use crate::flow::finish::Exit;
 use crate::history::Change;
 use crate::id::At;
@@ -67,37 +67,11 @@ pub(crate) fn bars(definition: &Definition, step: u16, exit: Exit) -> Vec<u16> {
             match exit {
                 Exit::Branch { taken: _, other } => other.map(|other| only(other, true)).unwrap_or_default(),
                 Exit::Goto(target) => only(target, false),
-                Exit::Next => gotos(step).into_iter().flat_map(|target| only(target, true)).collect(),
+                Exit::Next => {
+                    let Detours { too_late, rejected } = step.action.detours();
+                    too_late.into_iter().chain(rejected).flat_map(|target| only(target, true)).collect()
+                }
             }
         }
-    }
-}
-
-/// Where the step goes only when something did not come in time, or was rejected.
-fn gotos(step: &Step) -> Vec<Target> {
-    let goto = |on: OnTimeout| match on {
-        OnTimeout::Goto(target) => Some(target),
-        OnTimeout::Fail | OnTimeout::Continue => None,
-    };
-    match &step.action {
-        Action::Signal { deadline, .. }
-        | Action::Event { deadline, .. }
-        | Action::Webhook { deadline, .. } => goto(deadline.on_timeout).into_iter().collect(),
-        Action::Approval(approval) => {
-            let late = match approval.on_timeout {
-                OnApprovalTimeout::Goto(target) => Some(target),
-                OnApprovalTimeout::Fail
-                | OnApprovalTimeout::Continue
-                | OnApprovalTimeout::Approve
-                | OnApprovalTimeout::Reject => None,
-            };
-            late.into_iter().chain(goto(approval.on_reject)).collect()
-        }
-        Action::Work(_)
-        | Action::Wait(_)
-        | Action::Condition { .. }
-        | Action::Respond { .. }
-        | Action::Child { .. }
-        | Action::Map(_) => Vec::new(),
     }
 }

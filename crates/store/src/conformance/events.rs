@@ -150,13 +150,15 @@ pub fn occurrences_of_other_events_and_of_earlier_times_are_left_out(subject: &m
     let early = world.occurrence("a.b", json!(1));
     let other = world.occurrence("a", json!(2));
     world.pass(SignedDuration::from_nanos(1));
-    let late = world.occurrence("a.b", json!(3));
-    occurred(&mut *store, &[early.clone(), other.clone(), late.clone()]);
+    let middle = world.occurrence("a.b", json!(3));
+    world.pass(SignedDuration::from_nanos(1));
+    let late = world.occurrence("a.b", json!(4));
+    occurred(&mut *store, &[early.clone(), other.clone(), middle.clone(), late.clone()]);
     let mut since = |event_id: &str, since: Timestamp, after: Option<&Occurrence>| {
         let after = after.map(|after| (after.received_at, after.id));
         store.occurrences(event_id, since, after, 100).expect("readable")
     };
-    assert_eq!(since("a.b", early.received_at, None), [early.clone(), late.clone()]);
+    assert_eq!(since("a.b", early.received_at, None), [early.clone(), middle, late.clone()]);
     assert_eq!(since("a.b", late.received_at, None), std::slice::from_ref(&late));
     assert_eq!(since("a.b", late.received_at, Some(&early)), std::slice::from_ref(&late));
     assert_eq!(since("a.b", late.received_at + SignedDuration::from_nanos(1), None), []);

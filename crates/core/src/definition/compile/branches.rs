@@ -1,7 +1,7 @@
 //! Doubtful ways through a written sequence: a branch that runs into the other one, a step no way leads to.
 
 use crate::definition::findings::{Findings, quoted};
-use crate::definition::{Action, END, OnApprovalTimeout, OnTimeout, Step, Target, document};
+use crate::definition::{Action, Detours, END, Step, Target, document};
 use crate::problem::{Code, Problem};
 
 pub(super) fn warn(written: &[document::Step], steps: &[Step], findings: &mut Findings) {
@@ -86,33 +86,11 @@ fn reachable(steps: &[Step], start: usize, until: Option<usize>) -> Vec<bool> {
 }
 
 fn ways_on(step: &Step) -> [Option<Target>; 3] {
-    let goto = |on: OnTimeout| match on {
-        OnTimeout::Goto(target) => Some(target),
-        OnTimeout::Fail | OnTimeout::Continue => None,
-    };
-    match &step.action {
-        Action::Condition { on_true, on_false, .. } => {
-            // A condition that is skipped goes on like any other step.
-            let skipped = step.when.as_ref().map(|_| step.next);
-            [Some(*on_true), Some(on_false.unwrap_or(step.next)), skipped]
-        }
-        Action::Signal { deadline, .. }
-        | Action::Event { deadline, .. }
-        | Action::Webhook { deadline, .. } => [Some(step.next), goto(deadline.on_timeout), None],
-        Action::Approval(approval) => {
-            let late = match approval.on_timeout {
-                OnApprovalTimeout::Goto(target) => Some(target),
-                OnApprovalTimeout::Fail
-                | OnApprovalTimeout::Continue
-                | OnApprovalTimeout::Approve
-                | OnApprovalTimeout::Reject => None,
-            };
-            [Some(step.next), late, goto(approval.on_reject)]
-        }
-        Action::Work(_)
-        | Action::Wait(_)
-        | Action::Respond { .. }
-        | Action::Child { .. }
-        | Action::Map(_) => [Some(step.next), None, None],
+    if let Action::Condition { on_true, on_false, .. } = &step.action {
+        // A condition that is skipped goes on like any other step.
+        let skipped = step.when.as_ref().map(|_| step.next);
+        return [Some(*on_true), Some(on_false.unwrap_or(step.next)), skipped];
     }
+    let Detours { too_late, rejected } = step.action.detours();
+    [Some(step.next), too_late, rejected]
 }
