@@ -23,8 +23,8 @@ pub(crate) struct Alarm {
 impl Alarm {
     /// Makes sure that what is due soon is in memory.
     pub(crate) fn load(&mut self, store: &mut dyn Store, now: Timestamp) -> Result<(), abide_store::Error> {
-        let wanted = (HORIZON.0 / 2).min(HORIZON.0);
-        while self.near.len() < PAGE && self.loaded.is_none_or(|mark| mark.at < Millis(wanted).after(now)) {
+        let soon = Millis(HORIZON.0 / 2).after(now);
+        while self.near.len() < PAGE && self.loaded.is_none_or(|mark| mark.at < soon) {
             let until = HORIZON.after(now);
             let page = store.timers(self.loaded.as_ref(), until, PAGE)?;
             self.loaded = Some(match page.last() {

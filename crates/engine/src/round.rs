@@ -20,6 +20,7 @@ use abide_core::waitpoint::{Actor, ListensFor};
 use abide_store::{Batch, RunWrite, Store};
 use jiff::Timestamp;
 
+use crate::dispatcher::ReadyTask;
 use crate::error::Error;
 use crate::memory::Memory;
 use crate::request::{Notified, Notify, Start};
@@ -190,6 +191,14 @@ impl<'w> Round<'w> {
                 // Nobody listens for it in process.
                 Effect::Respond { .. } => {}
             }
+        }
+    }
+
+    /// Hands a task that is out already to somebody else, after the commit.
+    pub(crate) fn hand_over(&mut self, task: ReadyTask) {
+        let ReadyTask { run, at, delivery } = task;
+        if self.touch(run).is_ok() {
+            self.errand(run, Errand::Dispatch { at, delivery });
         }
     }
 

@@ -209,9 +209,7 @@ impl Writer {
                 }
                 Request::Register { name, handler } => {
                     for task in self.dispatcher.register(name, handler) {
-                        if let Ok(run) = round.run(task.run) {
-                            self.dispatcher.dispatch(run, task.at, task.delivery);
-                        }
+                        round.hand_over(task);
                     }
                 }
                 Request::Deploy { workflow, answer } => {
