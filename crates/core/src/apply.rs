@@ -41,9 +41,11 @@ impl Run {
 
     pub(crate) fn created(definition: Arc<Definition>, record: &Record) -> Result<Run, BadHistory> {
         let Change::WorkflowCreated(creation) = &record.change else { return Err(BadHistory::NotCreated) };
-        let Creation { run_id, definition: definition_ref, input, tags, parent } = creation.as_ref();
+        let Creation { run_id, workspace, definition: definition_ref, input, tags, parent } =
+            creation.as_ref();
         let snapshot = Snapshot {
             id: *run_id,
+            workspace: *workspace,
             definition_ref: definition_ref.clone(),
             seq: record.seq,
             status: RunStatus::Pending,

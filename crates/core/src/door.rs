@@ -4,6 +4,7 @@
 
 use std::hash::Hasher;
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::command::{Command, Context, Outcome, Reply, decide};
@@ -16,6 +17,8 @@ pub struct Remembered {
     pub key: String,
     pub digest: u64,
     pub reply: Reply,
+    /// When it was carried out.
+    pub at: Timestamp,
 }
 
 /// Decides a command that came with an idempotency key. A refused command is not remembered: trying it again may
@@ -32,7 +35,8 @@ pub fn decide_once(
         return Ok((Outcome { records: Vec::new(), effects: Vec::new(), reply }, None));
     }
     let outcome = decide(run, command, context)?;
-    let remembered = Remembered { key: key.to_owned(), digest, reply: outcome.reply.clone() };
+    let (key, reply, at) = (key.to_owned(), outcome.reply.clone(), context.now);
+    let remembered = Remembered { key, digest, reply, at };
     Ok((outcome, Some(remembered)))
 }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::command::ChildOutcome;
 use crate::history::Parent;
-use crate::id::{At, RunId, WaitpointId};
+use crate::id::{At, RunId, WaitpointId, WorkspaceId};
 use crate::json::Json;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -62,6 +62,9 @@ impl Effect {
 #[serde(rename_all = "camelCase")]
 pub struct ChildStart {
     pub run_id: RunId,
+    /// Its parent's.
+    #[serde(default, skip_serializing_if = "WorkspaceId::is_default")]
+    pub workspace: WorkspaceId,
     pub definition: Arc<str>,
     /// The newest if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::id::{At, OccurrenceId, RunId, WaitpointId};
+use crate::id::{At, OccurrenceId, RunId, WaitpointId, WorkspaceId};
 use crate::json::Json;
 use crate::status::WaitStatus;
 use crate::waitpoint::{Actor, Decision, Kind, Waitpoint};
@@ -282,6 +282,8 @@ impl Change {
 #[serde(rename_all = "camelCase")]
 pub struct Creation {
     pub run_id: RunId,
+    #[serde(default, skip_serializing_if = "WorkspaceId::is_default")]
+    pub workspace: WorkspaceId,
     pub definition: DefinitionRef,
     pub input: Json,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

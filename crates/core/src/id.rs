@@ -1,5 +1,5 @@
 //! Public ids. A run's id is a UUIDv7 in base32; a waitpoint's and a task's id begin with their run's, so that
-//! either leads to its run without an index.
+//! either leads to its run without an index. Workspaces are few and are counted.
 
 use std::fmt;
 use std::str::FromStr;
@@ -21,6 +21,19 @@ pub struct WaitpointId {
 /// `evt_…`: one occurrence of an event, as distinct from the event id that its sender and its waiters name.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OccurrenceId(pub u128);
+
+/// `def_…`: one version of a workflow.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DefinitionId(pub u128);
+
+/// `key_…`: an API key, not the secret that it stands for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct KeyId(pub u128);
+
+/// `ws_0`: a part of the world whose runs, definitions and events are apart from those of every other. The default
+/// one has number 0.
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct WorkspaceId(pub u32);
 
 /// `task_…_3` or `task_…_3_14`: a step of a run, or one item of a map step.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -64,17 +77,15 @@ fn uuid_v7(now: Timestamp, random: u128) -> u128 {
     ms << 80 | 7 << 76 | high << 64 | 2 << 62 | low
 }
 
-impl OccurrenceId {
-    pub fn new(now: Timestamp, random: u128) -> OccurrenceId {
-        OccurrenceId(uuid_v7(now, random))
+impl WorkspaceId {
+    pub const DEFAULT: WorkspaceId = WorkspaceId(0);
+
+    pub(crate) fn is_default(&self) -> bool {
+        *self == WorkspaceId::DEFAULT
     }
 }
 
 impl RunId {
-    pub fn new(now: Timestamp, random: u128) -> RunId {
-        RunId(uuid_v7(now, random))
-    }
-
     pub fn waitpoint(self, number: u32) -> WaitpointId {
         WaitpointId { run: self, number }
     }
@@ -89,6 +100,12 @@ impl RunId {
 pub struct BadId {
     given: String,
     form: &'static str,
+}
+
+impl BadId {
+    fn new(given: &str, form: &'static str) -> BadId {
+        BadId { given: given.chars().take(64).collect(), form }
+    }
 }
 
 /// Crockford's alphabet in lower case: no `i`, `l`, `o`, `u`.
@@ -114,17 +131,37 @@ fn decode(text: &str) -> Option<u128> {
     })
 }
 
-impl fmt::Display for RunId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("run_")?;
-        encode(self.0, f)
-    }
+macro_rules! uuids {
+    ($($id:ident $prefix:literal),*) => {$(
+        impl $id {
+            pub fn new(now: Timestamp, random: u128) -> $id {
+                $id(uuid_v7(now, random))
+            }
+        }
+
+        impl fmt::Display for $id {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str($prefix)?;
+                encode(self.0, f)
+            }
+        }
+
+        impl FromStr for $id {
+            type Err = BadId;
+
+            fn from_str(text: &str) -> Result<$id, BadId> {
+                let id = text.strip_prefix($prefix).and_then(decode).map($id);
+                id.ok_or_else(|| BadId::new(text, concat!($prefix, "…")))
+            }
+        }
+    )*};
 }
 
-impl fmt::Display for OccurrenceId {
+uuids!(RunId "run_", OccurrenceId "evt_", DefinitionId "def_", KeyId "key_");
+
+impl fmt::Display for WorkspaceId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("evt_")?;
-        encode(self.0, f)
+        write!(f, "ws_{}", self.0)
     }
 }
 
@@ -145,25 +182,12 @@ impl fmt::Display for TaskId {
     }
 }
 
-impl FromStr for RunId {
+impl FromStr for WorkspaceId {
     type Err = BadId;
 
-    fn from_str(text: &str) -> Result<RunId, BadId> {
-        text.strip_prefix("run_")
-            .and_then(decode)
-            .map(RunId)
-            .ok_or_else(|| BadId { given: text.chars().take(64).collect(), form: "run_…" })
-    }
-}
-
-impl FromStr for OccurrenceId {
-    type Err = BadId;
-
-    fn from_str(text: &str) -> Result<OccurrenceId, BadId> {
-        text.strip_prefix("evt_")
-            .and_then(decode)
-            .map(OccurrenceId)
-            .ok_or_else(|| BadId { given: text.chars().take(64).collect(), form: "evt_…" })
+    fn from_str(text: &str) -> Result<WorkspaceId, BadId> {
+        let number = text.strip_prefix("ws_").and_then(canonical);
+        number.map(WorkspaceId).ok_or_else(|| BadId::new(text, "ws_0"))
     }
 }
 
@@ -175,7 +199,7 @@ impl FromStr for WaitpointId {
             let (run, number) = text.strip_prefix("wp_")?.split_once('_')?;
             Some(WaitpointId { run: RunId(decode(run)?), number: canonical(number)? })
         };
-        parse().ok_or_else(|| BadId { given: text.chars().take(64).collect(), form: "wp_…_1" })
+        parse().ok_or_else(|| BadId::new(text, "wp_…_1"))
     }
 }
 
@@ -190,7 +214,7 @@ impl FromStr for TaskId {
             let item = parts.next().map(|item| canonical(item).ok_or(())).transpose().ok()?;
             parts.next().is_none().then_some(TaskId { run, at: At { step, item } })
         };
-        parse().ok_or_else(|| BadId { given: text.chars().take(64).collect(), form: "task_…_0" })
+        parse().ok_or_else(|| BadId::new(text, "task_…_0"))
     }
 }
 
@@ -221,7 +245,7 @@ macro_rules! as_text {
     )*};
 }
 
-as_text!(RunId, OccurrenceId, WaitpointId, TaskId);
+as_text!(RunId, OccurrenceId, DefinitionId, KeyId, WorkspaceId, WaitpointId, TaskId);
 
 #[cfg(test)]
 mod tests {
@@ -235,6 +259,12 @@ mod tests {
         assert_eq!(waitpoint.to_string().parse(), Ok(waitpoint));
         for task in [run.task(At::step(3)), run.task(At::item(3, 14))] {
             assert_eq!(task.to_string().parse(), Ok(task));
+        }
+        let (definition, key) = (DefinitionId(7), KeyId(u128::MAX));
+        assert_eq!(definition.to_string().parse(), Ok(definition));
+        assert_eq!(key.to_string().parse(), Ok(key));
+        for workspace in [WorkspaceId::DEFAULT, WorkspaceId(7), WorkspaceId(u32::MAX)] {
+            assert_eq!(workspace.to_string().parse(), Ok(workspace));
         }
     }
 
@@ -250,6 +280,9 @@ mod tests {
         assert!(format!("wp_{body}_01").parse::<WaitpointId>().is_err());
         assert!(format!("wp_{body}_+1").parse::<WaitpointId>().is_err());
         assert!(format!("task_{body}_1_2_3").parse::<TaskId>().is_err());
+        for other in ["0", "ws_", "ws_01", "ws_-1", "ws_4294967296", "WS_0"] {
+            assert!(other.parse::<WorkspaceId>().is_err(), "{other}");
+        }
     }
 
     #[test]

@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::definition::{Action, Definition, Step};
 use crate::history::{DefinitionRef, Failure, Parent, WakeOn};
-use crate::id::{At, OccurrenceId, RunId, WaitpointId};
+use crate::id::{At, OccurrenceId, RunId, WaitpointId, WorkspaceId};
 use crate::json::Json;
 use crate::status::{RunStatus, StepStatus};
 use crate::time::Millis;
@@ -137,6 +137,8 @@ pub enum Timer {
 #[serde(rename_all = "camelCase")]
 pub struct Snapshot {
     pub id: RunId,
+    #[serde(default, skip_serializing_if = "WorkspaceId::is_default")]
+    pub workspace: WorkspaceId,
     pub definition_ref: DefinitionRef,
     /// Records in the history so far: the version that a commit compares and sets.
     pub seq: u64,

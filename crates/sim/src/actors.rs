@@ -10,7 +10,7 @@ use abide_core::command::{
 };
 use abide_core::effect::Effect;
 use abide_core::history::{JournalResult, WakeOn};
-use abide_core::id::{OccurrenceId, RunId};
+use abide_core::id::{OccurrenceId, RunId, WorkspaceId};
 use abide_core::json::Json;
 use abide_core::refusal::Refusal;
 use abide_core::run::Timer;
@@ -353,7 +353,8 @@ impl World {
             if self.chance(8) { json!(null) } else { json!({ "n": self.random.below(6), "kind": kind }) };
         let id = OccurrenceId::new(self.now, self.random.draw_u128());
         self.tell(|| format!("event {event_id} {data} is stored as {id}"));
-        self.store.occurrences.push(Occurrence { id, event_id, data: data.into(), received_at: self.now });
+        let (workspace, data, received_at) = (WorkspaceId::DEFAULT, data.into(), self.now);
+        self.store.occurrences.push(Occurrence { id, workspace, event_id, data, received_at });
         self.store.undelivered.insert(self.store.occurrences.len() - 1);
         Ok(())
     }
@@ -433,6 +434,7 @@ impl World {
             Effect::StartChild(child) => {
                 let definition = Arc::clone(&self.store.definitions[&*child.definition]);
                 let new = NewRun {
+                    workspace: child.workspace,
                     parent: Some(child.parent),
                     ..NewRun::new(child.run_id, definition, child.input)
                 };

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::command::Reply;
 use crate::flow;
 use crate::history::Change;
-use crate::id::OccurrenceId;
+use crate::id::{OccurrenceId, WorkspaceId};
 use crate::json::Json;
 use crate::limits;
 use crate::refusal::{Refusal, within};
@@ -22,6 +22,8 @@ use crate::waitpoint::{EventFilter, ListensFor};
 #[serde(rename_all = "camelCase")]
 pub struct Occurrence {
     pub id: OccurrenceId,
+    #[serde(default, skip_serializing_if = "WorkspaceId::is_default")]
+    pub workspace: WorkspaceId,
     pub event_id: Arc<str>,
     pub data: Json,
     pub received_at: Timestamp,
@@ -70,9 +72,11 @@ impl DeliverEvent {
 }
 
 impl Run {
-    /// Whether a wait of this run with this filter takes the event: each occurrence at most once per run.
+    /// Whether a wait of this run with this filter takes the event: each occurrence at most once per run, and only
+    /// those of its workspace.
     pub fn takes(&self, filter: &EventFilter, occurrence: &Occurrence) -> bool {
-        filter.event_id == occurrence.event_id
+        self.workspace == occurrence.workspace
+            && filter.event_id == occurrence.event_id
             && occurrence.received_at >= filter.since
             && !self.has_consumed(occurrence.id)
             && filter.accepts(&occurrence.data)

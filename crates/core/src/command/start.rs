@@ -8,7 +8,7 @@ use crate::command::{Context, Outcome, Reply};
 use crate::definition::Definition;
 use crate::flow;
 use crate::history::{Change, Creation, DefinitionRef, Parent, Record};
-use crate::id::RunId;
+use crate::id::{RunId, WorkspaceId};
 use crate::json::Json;
 use crate::limits;
 use crate::refusal::{Refusal, within};
@@ -19,6 +19,7 @@ use crate::waitpoint::{DELAYED_START, Kind, ListensFor};
 #[derive(Clone, Debug)]
 pub struct NewRun {
     pub id: RunId,
+    pub workspace: WorkspaceId,
     pub definition: Arc<Definition>,
     pub input: Json,
     /// Begin then, not now. A past instant begins now.
@@ -29,17 +30,18 @@ pub struct NewRun {
 
 impl NewRun {
     pub fn new(id: RunId, definition: Arc<Definition>, input: Json) -> NewRun {
-        NewRun { id, definition, input, run_at: None, tags: Vec::new(), parent: None }
+        let workspace = WorkspaceId::DEFAULT;
+        NewRun { id, workspace, definition, input, run_at: None, tags: Vec::new(), parent: None }
     }
 }
 
 /// Decides what starting does. There is no run yet, so this is not a [`Command`](crate::command::Command).
 pub fn start(new: NewRun, context: &Context) -> Result<(Run, Outcome), Refusal> {
     check(&new, context.now)?;
-    let NewRun { id, definition, input, run_at, tags, parent } = new;
+    let NewRun { id, workspace, definition, input, run_at, tags, parent } = new;
     let definition_ref =
         DefinitionRef { name: definition.name().into(), version: definition.version().into() };
-    let creation = Creation { run_id: id, definition: definition_ref, input, tags, parent };
+    let creation = Creation { run_id: id, workspace, definition: definition_ref, input, tags, parent };
     let change = Change::WorkflowCreated(Box::new(creation));
     let record = Record { seq: 1, at: context.now, by: context.by.clone(), change };
     let mut run = Run::created(definition, &record)?;

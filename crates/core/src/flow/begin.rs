@@ -312,8 +312,9 @@ fn start_child(turn: &mut Turn<'_>, at: At) -> Result<(), Refusal> {
         waitpoint: wait.then(|| turn.run.waitpoint_id(super::wait::next_number(turn.run))),
         depth,
     };
-    let (definition, version) = (Arc::clone(definition), version.clone());
-    turn.effect(Effect::StartChild(Box::new(ChildStart { run_id, definition, version, input, parent })));
+    let (definition, version, workspace) = (Arc::clone(definition), version.clone(), turn.run.workspace);
+    let child = ChildStart { run_id, workspace, definition, version, input, parent };
+    turn.effect(Effect::StartChild(Box::new(child)));
     if *wait {
         let listens_for = ListensFor::Child { run_id };
         open_own_wait(turn, at, NewWait { kind: Kind::Child, resume_at: None, listens_for, response: None })

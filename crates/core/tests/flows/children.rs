@@ -3,7 +3,7 @@
 use abide_core::command::{ChildOutcome, Steering};
 use abide_core::effect::Effect;
 use abide_core::history::{Failure, Parent};
-use abide_core::id::RunId;
+use abide_core::id::{RunId, WorkspaceId};
 use abide_core::waitpoint::ListensFor;
 use serde_json::json;
 
@@ -122,4 +122,11 @@ fn a_child_knows_how_deep_it_is() {
     let parent = Parent { waitpoint: None, run_id: RunId(1), depth: 4 };
     let run = plan(json!([child("c")])).child_of(parent).start();
     assert_eq!((run.children()[0].parent.depth, run.children()[0].parent.run_id), (5, run.run().id));
+}
+
+#[test]
+fn a_child_is_started_in_the_workspace_of_its_parent() {
+    let run = plan(json!([child("c")])).in_workspace(WorkspaceId(3)).start();
+    assert_eq!(run.children()[0].workspace, WorkspaceId(3));
+    assert_eq!(start(json!([child("c")])).children()[0].workspace, WorkspaceId::DEFAULT);
 }

@@ -112,7 +112,8 @@ fn r14_a_digest_stays_the_same_from_release_to_release_because_it_is_stored() {
 fn r14_a_start_under_the_same_key_is_answered_with_the_same_run_and_another_body_is_refused() {
     let body = |input: Value| digest(&json!({ "name": "mailing", "input": input }));
     let started = Reply::Started(RunId(7));
-    let remembered = Remembered { key: "k".to_owned(), digest: body(json!(1)), reply: started.clone() };
+    let (key, reply, at) = ("k".to_owned(), started.clone(), instant(MORNING));
+    let remembered = Remembered { key, digest: body(json!(1)), reply, at };
     assert_eq!(replay("k", body(json!(1)), None), Ok(None));
     assert_eq!(replay("k", body(json!(1)), Some(&read_back(&remembered))), Ok(Some(started)));
     let refusal = replay("k", body(json!(2)), Some(&remembered)).expect_err("it is another body");

@@ -3,7 +3,7 @@
 use abide_core::command::{Command, Occurrence, TaskFailed, TaskHeartbeat, Vote, WaitFor};
 use abide_core::definition::Definition;
 use abide_core::history::{JournalResult, Parent};
-use abide_core::id::{OccurrenceId, RunId};
+use abide_core::id::{OccurrenceId, RunId, WorkspaceId};
 use abide_core::limits;
 use abide_core::refusal::Refusal;
 use abide_core::time::Millis;
@@ -249,6 +249,7 @@ fn r16_the_name_of_a_worker_and_what_a_task_asks_people() {
 fn r16_an_event() {
     let occurrence = |event_id: &str, data: Value| Occurrence {
         id: OccurrenceId(1),
+        workspace: WorkspaceId::DEFAULT,
         event_id: event_id.into(),
         data: data.into(),
         received_at: instant(MORNING),

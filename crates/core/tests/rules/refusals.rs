@@ -6,7 +6,7 @@ use abide_core::apply::BadHistory;
 use abide_core::command::{
     Command, DeliverEvent, Occurrence, ResumeTarget, Steering, TaskCompleted, Via, Vote,
 };
-use abide_core::id::{At, OccurrenceId, RunId, WaitpointId};
+use abide_core::id::{At, OccurrenceId, RunId, WaitpointId, WorkspaceId};
 use abide_core::json::Json;
 use abide_core::refusal::{Refusal, Resolved};
 use abide_core::run::Timer;
@@ -124,6 +124,7 @@ fn r08_a_command_for_a_wait_of_another_kind_is_told_the_kind() {
     let vote = Vote { number, decision: Decision::Approve, edited_content: None, comment: None };
     let occurrence = Occurrence {
         id: OccurrenceId(1),
+        workspace: WorkspaceId::DEFAULT,
         event_id: "paid".into(),
         data: Json::null(),
         received_at: instant(MORNING),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use abide_core::command::{Context, NewRun, start as start_run};
 use abide_core::definition::Definition;
 use abide_core::history::Parent;
-use abide_core::id::RunId;
+use abide_core::id::{RunId, WorkspaceId};
 use abide_core::refusal::Refusal;
 use abide_core::waitpoint::Actor;
 use jiff::Timestamp;
@@ -21,6 +21,7 @@ pub(crate) struct Plan {
     run_at: Option<Timestamp>,
     tags: Vec<Arc<str>>,
     parent: Option<Parent>,
+    workspace: WorkspaceId,
 }
 
 /// Starts a run of these steps, or of a whole document.
@@ -46,8 +47,8 @@ pub(crate) fn definition(document: Value) -> Definition {
 
 impl Plan {
     pub(crate) fn of(definition: Definition) -> Plan {
-        let (definition, now) = (Arc::new(definition), instant(MORNING));
-        Plan { definition, input: json!({}), now, run_at: None, tags: Vec::new(), parent: None }
+        let (definition, now, workspace) = (Arc::new(definition), instant(MORNING), WorkspaceId::DEFAULT);
+        Plan { definition, input: json!({}), now, run_at: None, tags: Vec::new(), parent: None, workspace }
     }
 
     pub(crate) fn input(mut self, input: Value) -> Plan {
@@ -79,6 +80,11 @@ impl Plan {
         self
     }
 
+    pub(crate) fn in_workspace(mut self, workspace: WorkspaceId) -> Plan {
+        self.workspace = workspace;
+        self
+    }
+
     #[track_caller]
     pub(crate) fn start(self) -> Scenario {
         let (definition, now) = (Arc::clone(&self.definition), self.now);
@@ -102,6 +108,7 @@ impl Plan {
     fn new_run(self) -> NewRun {
         let id = RunId::new(self.now, 42);
         let new = NewRun::new(id, self.definition, self.input.into());
-        NewRun { run_at: self.run_at, tags: self.tags, parent: self.parent, ..new }
+        let workspace = self.workspace;
+        NewRun { workspace, run_at: self.run_at, tags: self.tags, parent: self.parent, ..new }
     }
 }

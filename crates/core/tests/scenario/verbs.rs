@@ -9,7 +9,7 @@ use abide_core::command::{
 };
 use abide_core::effect::Effect;
 use abide_core::history::{Failure, JournalResult, WakeOn};
-use abide_core::id::OccurrenceId;
+use abide_core::id::{OccurrenceId, WorkspaceId};
 use abide_core::json::Json;
 use abide_core::waitpoint::{Decision, ListensFor};
 use jiff::Timestamp;
@@ -140,8 +140,7 @@ impl Scenario {
     /// Someone sends an event: it is stored, and offered to every wait for it. Says who took it.
     pub(crate) fn notify(&mut self, event_id: &str, data: Value) -> Vec<String> {
         let id = OccurrenceId::new(self.now, self.events.len() as u128);
-        let occurrence =
-            Occurrence { id, event_id: event_id.into(), data: data.into(), received_at: self.now };
+        let occurrence = self.occurrence(id, event_id, data, self.now);
         self.events.push(occurrence.clone());
         let waiting: Vec<u32> = self
             .run
@@ -167,6 +166,25 @@ impl Scenario {
             .collect()
     }
 
+    fn occurrence(
+        &self,
+        id: OccurrenceId,
+        event_id: &str,
+        data: Value,
+        received_at: Timestamp,
+    ) -> Occurrence {
+        let (workspace, event_id, data) = (self.run().workspace, event_id.into(), data.into());
+        Occurrence { id, workspace, event_id, data, received_at }
+    }
+
+    /// Somebody of another workspace sends an event, and it is offered to the step's wait.
+    pub(crate) fn deliver_from_elsewhere(&mut self, step: &str, event_id: &str, data: Value) -> Answer {
+        let (number, id) = (self.wait(step), OccurrenceId::new(self.now, self.events.len() as u128));
+        let workspace = WorkspaceId(self.run().workspace.0 + 1);
+        let occurrence = Occurrence { workspace, ..self.occurrence(id, event_id, data, self.now) };
+        self.send(Command::DeliverEvent(DeliverEvent { number, occurrence }))
+    }
+
     fn offer(&mut self, number: u32, occurrence: Occurrence) -> Option<String> {
         let step = self.run.waitpoint(number).and_then(|wait| wait.at).map(|at| self.run.step_name(at));
         let context = self.context("sender");
@@ -187,7 +205,7 @@ impl Scenario {
         received_at: Timestamp,
     ) -> Answer {
         let (number, id) = (self.wait(step), OccurrenceId::new(received_at, self.events.len() as u128));
-        let occurrence = Occurrence { id, event_id: event_id.into(), data: data.into(), received_at };
+        let occurrence = self.occurrence(id, event_id, data, received_at);
         self.send(Command::DeliverEvent(DeliverEvent { number, occurrence }))
     }
 

@@ -2,6 +2,7 @@
 
 use abide_core::command::Steering;
 use abide_core::history::WakeOn::Any;
+use abide_core::id::WorkspaceId;
 use abide_core::limits;
 use serde_json::json;
 
@@ -171,4 +172,12 @@ fn a_cancelled_wait_takes_no_signal() {
     run.signal("go", json!({ "n": 1 }));
     run.complete("a", json!(1));
     assert_eq!(run.output_of("y"), json!({ "n": 1 }));
+}
+
+#[test]
+fn an_event_of_another_workspace_is_not_taken() {
+    let mut run = plan(json!([event("e", "paid")])).in_workspace(WorkspaceId(3)).start();
+    assert_eq!(run.deliver_from_elsewhere("e", "paid", json!({})).code(), "EVENT_DOES_NOT_MATCH");
+    assert_eq!(run.step("e"), "WAITING");
+    assert_eq!(run.notify("paid", json!({})), ["e"]);
 }
