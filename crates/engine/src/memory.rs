@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use abide_core::definition::Definition;
-use abide_core::id::RunId;
+use abide_core::id::{RunId, WorkspaceId};
 use abide_core::run::Run;
 use abide_core::status::RunStatus;
 use abide_store::Store;
@@ -93,7 +93,7 @@ impl Memory {
         }
         let unknown =
             || Error::UnknownDefinition { name: name.to_owned(), version: version.map(str::to_owned) };
-        let stored = store.definition(name, version)?.ok_or_else(unknown)?;
+        let stored = store.definition(WorkspaceId::DEFAULT, name, version)?.ok_or_else(unknown)?;
         let key = (Arc::from(stored.name.as_str()), Arc::from(stored.version.as_str()));
         let definition = match self.definitions.get(&key) {
             Some(known) => Arc::clone(known),

@@ -12,7 +12,7 @@ use abide_core::definition::document::Delivery;
 use abide_core::door::{Remembered, decide_once, digest, replay};
 use abide_core::effect::{ChildStart, Effect};
 use abide_core::history::{Failure, Record};
-use abide_core::id::{At, OccurrenceId, RunId, WaitpointId};
+use abide_core::id::{At, OccurrenceId, RunId, WaitpointId, WorkspaceId};
 use abide_core::random::Random;
 use abide_core::refusal::Refusal;
 use abide_core::run::Run;
@@ -120,7 +120,8 @@ impl<'w> Round<'w> {
         };
         self.start_run(new, start.by)?;
         if let Some(key) = key {
-            self.remembered.insert(key.clone(), Remembered { key, digest, reply: Reply::Started(id) });
+            let remembered = Remembered { key: key.clone(), digest, reply: Reply::Started(id), at: self.now };
+            self.remembered.insert(key, remembered);
         }
         Ok(id)
     }
@@ -229,10 +230,11 @@ impl<'w> Round<'w> {
     }
 
     fn start_child(&mut self, child: ChildStart) {
-        let ChildStart { run_id, definition, version, input, parent } = child;
+        let ChildStart { run_id, workspace, definition, version, input, parent } = child;
         let started =
             self.memory.definition(self.store, &definition, version.as_deref()).and_then(|definition| {
                 let new = command::NewRun {
+                    workspace,
                     parent: Some(parent),
                     ..command::NewRun::new(run_id, definition, input)
                 };
@@ -265,9 +267,11 @@ impl<'w> Round<'w> {
         else {
             return;
         };
+        let workspace = self.touched[&id].run.workspace;
         let mut after = None;
         loop {
-            let stored = match self.store.occurrences(&filter.event_id, filter.since, after, PAGE) {
+            let stored = match self.store.occurrences(workspace, &filter.event_id, filter.since, after, PAGE)
+            {
                 Ok(stored) => stored,
                 Err(error) => {
                     tracing::error!(%error, "events could not be looked up");
@@ -303,7 +307,8 @@ impl<'w> Round<'w> {
         }
         let id = OccurrenceId::new(self.now, self.random.draw_u128());
         let (event_id, data) = (Arc::clone(&notify.event_id), notify.data.clone());
-        let occurrence = Occurrence { id, event_id, data, received_at: self.now };
+        let workspace = WorkspaceId::DEFAULT;
+        let occurrence = Occurrence { id, workspace, event_id, data, received_at: self.now };
         occurrence.check()?;
         let waiters = self.waiters(&occurrence, notify)?;
         if notify.dry_run {
@@ -324,7 +329,8 @@ impl<'w> Round<'w> {
         }
         if let Some(key) = key {
             let reply = Reply::Notified { occurrence: id, waiters: woken.clone() };
-            self.remembered.insert(key.clone(), Remembered { key, digest: asked, reply });
+            let remembered = Remembered { key: key.clone(), digest: asked, reply, at: self.now };
+            self.remembered.insert(key, remembered);
         }
         Ok(Notified { id: Some(id), waiters: woken })
     }
@@ -335,8 +341,8 @@ impl<'w> Round<'w> {
         let mut found = Vec::new();
         let mut after = None;
         loop {
-            let page = self.store.waiters(&occurrence.event_id, after, PAGE)?;
-            after = page.last().map(|waiter| waiter.waitpoint);
+            let page = self.store.waiters(occurrence.workspace, &occurrence.event_id, after, PAGE)?;
+            after = page.last().map(|waiter| (waiter.created_at, waiter.waitpoint));
             let last = page.len() < PAGE;
             let takes = page.into_iter().filter(|waiter| {
                 wanted(waiter.waitpoint.run)

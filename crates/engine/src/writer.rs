@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use abide_core::command::{Command, LeaseLoss, LeaseLost, Reply, TaskCompleted, TaskFailed, TaskStarted};
 use abide_core::definition::document::Delivery;
 use abide_core::history::Change;
-use abide_core::id::{At, RunId};
+use abide_core::id::{At, DefinitionId, RunId, WorkspaceId};
 use abide_core::json::Json;
 use abide_core::random::Random;
 use abide_core::refusal::Refusal;
@@ -213,7 +213,8 @@ impl Writer {
                     }
                 }
                 Request::Deploy { workflow, answer } => {
-                    let deployed = deploy(&mut *round.store, *workflow, now);
+                    let id = DefinitionId::new(now, round.random.draw_u128());
+                    let deployed = deploy(&mut *round.store, id, *workflow, now);
                     if let Ok(name) = &deployed {
                         round.memory.forget_newest(name);
                     }
@@ -417,6 +418,7 @@ fn notify_for(round: &mut Round<'_>, task: ReadyTask) {
 
 fn deploy(
     store: &mut dyn Store,
+    id: DefinitionId,
     workflow: abide_core::definition::document::Workflow,
     now: Timestamp,
 ) -> Result<String, Error> {
@@ -424,14 +426,15 @@ fn deploy(
     let (name, version) = (definition.name(), definition.version());
     let document =
         serde_json::to_string(&definition.document).map_err(|error| Error::Store(error.to_string()))?;
-    match store.definition(name, Some(version))? {
+    match store.definition(WorkspaceId::DEFAULT, name, Some(version))? {
         Some(known) if known.document == document => return Ok(name.to_owned()),
         Some(_) => {
             return Err(Error::DefinitionExists { name: name.to_owned(), version: version.to_owned() });
         }
         None => {}
     }
-    let new = NewDefinition { name, version, document: &document, created_at: now };
+    let (workspace, document) = (WorkspaceId::DEFAULT, document.as_str());
+    let new = NewDefinition { id, workspace, name, version, document, created_at: now };
     store.commit(&Batch { definitions: vec![new], ..Batch::default() })?;
     Ok(name.to_owned())
 }

@@ -18,7 +18,7 @@ use abide_core::random::Random;
 use abide_core::run::Run;
 use abide_core::waitpoint::Actor;
 use abide_store::sqlite::Sqlite;
-use abide_store::{Batch, Page, RunFilter, RunWrite, Store};
+use abide_store::{Batch, Page, Read, RunFilter, RunWrite, Store};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
@@ -119,7 +119,7 @@ fn look(store: &mut Sqlite) -> Result<(), Box<dyn Error>> {
     let page = store.runs(&RunFilter::default(), &Page { after: None, limit: 100 })?;
     println!("a page of {} runs listed in {:?}", page.len(), begun.elapsed());
     let begun = Instant::now();
-    let counts = store.counts()?;
+    let counts = store.counts(None)?;
     let runs: u64 = counts.iter().map(|(_, count)| count).sum();
     println!("{runs} runs counted in {:?}", begun.elapsed());
     let begun = Instant::now();

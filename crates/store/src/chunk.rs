@@ -15,7 +15,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use abide_core::history::{Change, Creation, DefinitionRef, Parent, Record};
-use abide_core::id::RunId;
+use abide_core::id::{RunId, WorkspaceId};
 use abide_core::json::Json;
 use abide_core::waitpoint::Actor;
 use jiff::Timestamp;
@@ -83,6 +83,8 @@ pub(crate) fn decode(run: RunId, chunk: &[u8], history: &mut Vec<Record>) -> Res
 /// A [`Creation`] without the run's id.
 #[derive(Serialize)]
 struct Origin<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    workspace: Option<WorkspaceId>,
     definition: &'a DefinitionRef,
     input: &'a Json,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
@@ -93,13 +95,16 @@ struct Origin<'a> {
 
 impl<'a> Origin<'a> {
     fn of(creation: &'a Creation) -> Origin<'a> {
-        let Creation { run_id: _, definition, input, tags, parent } = creation;
-        Origin { definition, input, tags, parent: parent.as_ref() }
+        let Creation { run_id: _, workspace, definition, input, tags, parent } = creation;
+        let workspace = Some(*workspace).filter(|workspace| *workspace != WorkspaceId::DEFAULT);
+        Origin { workspace, definition, input, tags, parent: parent.as_ref() }
     }
 }
 
 #[derive(Deserialize)]
 struct StoredOrigin {
+    #[serde(default)]
+    workspace: WorkspaceId,
     definition: DefinitionRef,
     input: Json,
     #[serde(default)]
@@ -174,8 +179,8 @@ impl<'de> Visitor<'de> for Moment<'_> {
 }
 
 fn created(run_id: RunId, origin: StoredOrigin) -> Change {
-    let StoredOrigin { definition, input, tags, parent } = origin;
-    Change::WorkflowCreated(Box::new(Creation { run_id, definition, input, tags, parent }))
+    let StoredOrigin { workspace, definition, input, tags, parent } = origin;
+    Change::WorkflowCreated(Box::new(Creation { run_id, workspace, definition, input, tags, parent }))
 }
 
 #[cfg(test)]

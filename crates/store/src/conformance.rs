@@ -7,6 +7,7 @@
 //!
 //! The runs in here are real ones, decided by the core; no case makes up a history.
 
+mod admin;
 mod chance;
 mod commits;
 mod definitions;
@@ -15,9 +16,11 @@ mod lists;
 mod retention;
 pub(crate) mod story;
 mod timers;
+mod workspaces;
 
 use crate::Store;
 
+pub use admin::*;
 pub use chance::*;
 pub use commits::*;
 pub use definitions::*;
@@ -25,6 +28,7 @@ pub use events::*;
 pub use lists::*;
 pub use retention::*;
 pub use timers::*;
+pub use workspaces::*;
 
 /// A kind of store under test.
 pub trait Subject {
@@ -48,7 +52,8 @@ macro_rules! conformance {
             ten_thousand_runs_are_all_found_again
             whatever_happens_the_rows_say_what_the_runs_say
             a_definition_is_found_by_version_or_as_the_newest
-            a_version_keeps_its_document
+            a_version_that_is_there_is_not_written_again
+            definitions_are_listed_the_last_one_first_page_by_page
             what_is_remembered_is_found_by_its_key
             a_key_keeps_its_first_answer
             timers_come_in_due_order_page_by_page
@@ -69,6 +74,17 @@ macro_rules! conformance {
             waitpoints_are_listed_in_due_order_and_without_an_instant_last
             waitpoints_are_narrowed_by_each_field
             runs_are_counted_by_status
+            the_default_workspace_is_there_and_others_are_added
+            runs_and_waits_are_listed_in_their_workspace
+            timers_are_those_of_all_workspaces
+            an_event_is_heard_in_its_workspace_only
+            a_definition_belongs_to_its_workspace
+            nothing_is_written_to_a_workspace_that_is_not_there
+            a_key_is_found_by_its_hash_and_listed_in_its_workspace
+            no_two_keys_share_an_id_or_a_hash
+            a_key_is_revoked_once_and_its_last_use_goes_forward
+            a_setting_is_what_was_put_last
+            links_have_a_generation_until_their_run_is_forgotten
             old_events_are_forgotten_a_few_at_a_time
             only_ended_runs_are_forgotten_and_nothing_of_them_is_left
             a_failed_run_that_was_retried_is_not_forgotten

@@ -8,39 +8,58 @@
 //!   engine ── Batch ──▶ commit: history chunks · run rows · waitpoint rows · events · keys    one synced transaction
 //!          ◀── reads ── load · due timers · waiters of an event · lists
 //! ```
+//!
+//! Names, events and lists are looked up within a workspace. Timers are everybody's.
 
 mod chunk;
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
+mod error;
+mod key;
+mod list;
 pub mod sqlite;
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use abide_core::command::Occurrence;
 use abide_core::door::Remembered;
 use abide_core::history::{DefinitionRef, Record};
-use abide_core::id::{OccurrenceId, RunId, WaitpointId};
+use abide_core::id::{DefinitionId, KeyId, OccurrenceId, RunId, WaitpointId, WorkspaceId};
 use abide_core::run::{Run, Timer};
-use abide_core::status::{RunStatus, WaitStatus};
-use abide_core::waitpoint::{EventFilter, Kind};
+use abide_core::status::RunStatus;
+use abide_core::waitpoint::EventFilter;
 use jiff::Timestamp;
 use serde::Serialize;
 
-/// A place where runs are kept. One writer has it; concurrent readers open their own.
-pub trait Store: Send {
-    /// Writes all of the batch or nothing. When it returns `Ok`, the batch is synced to disk and survives a crash of
-    /// the machine. When it returns `Err`, nothing of it is there. When the process dies in its middle, the next one
-    /// finds all of it or nothing.
-    fn commit(&mut self, batch: &Batch<'_>) -> Result<(), Error>;
+pub use error::Error;
+pub use key::{ApiKey, KeyHash, Scope};
+pub use list::{DefinitionSummary, Page, RunFilter, RunSummary, WaitpointFilter, WaitpointSummary};
 
+/// The reading half. Each call sees what was committed last, and a state between two commits.
+pub trait Read: Send {
     /// The history of a run, from its first record; `None` if there is no such run.
     fn load(&mut self, run: RunId) -> Result<Option<StoredRun>, Error>;
 
-    /// The document of a definition: of this version, or the newest one.
-    fn definition(&mut self, name: &str, version: Option<&str>) -> Result<Option<StoredDefinition>, Error>;
+    /// The document of a definition: of this version, or the one that came last.
+    fn definition(
+        &mut self,
+        workspace: WorkspaceId,
+        name: &str,
+        version: Option<&str>,
+    ) -> Result<Option<StoredDefinition>, Error>;
 
-    /// Timers due up to and including `until`, in due order, beginning after `after`, at most `limit`.
+    fn definition_by_id(&mut self, id: DefinitionId) -> Result<Option<StoredDefinition>, Error>;
+
+    /// Definitions, of this name or of all, the one that came last first.
+    fn definitions(
+        &mut self,
+        workspace: WorkspaceId,
+        name: Option<&str>,
+        page: &Page<DefinitionId>,
+    ) -> Result<Vec<DefinitionSummary>, Error>;
+
+    /// Timers of all workspaces due up to and including `until`, in due order, beginning after `after`, at most
+    /// `limit`.
     fn timers(
         &mut self,
         after: Option<&StoredTimer>,
@@ -51,8 +70,9 @@ pub trait Store: Send {
     /// Open waits for an event id, oldest first, beginning after `after`, at most `limit`.
     fn waiters(
         &mut self,
+        workspace: WorkspaceId,
         event_id: &str,
-        after: Option<WaitpointId>,
+        after: Option<(Timestamp, WaitpointId)>,
         limit: usize,
     ) -> Result<Vec<Waiter>, Error>;
 
@@ -60,10 +80,19 @@ pub trait Store: Send {
     /// `after`, at most `limit`.
     fn occurrences(
         &mut self,
+        workspace: WorkspaceId,
         event_id: &str,
         since: Timestamp,
         after: Option<(Timestamp, OccurrenceId)>,
         limit: usize,
+    ) -> Result<Vec<Occurrence>, Error>;
+
+    /// Occurrences, of this event id or of all, the one received last first.
+    fn events(
+        &mut self,
+        workspace: WorkspaceId,
+        event_id: Option<&str>,
+        page: &Page<(Timestamp, OccurrenceId)>,
     ) -> Result<Vec<Occurrence>, Error>;
 
     /// What was remembered under an idempotency key.
@@ -79,14 +108,59 @@ pub trait Store: Send {
         page: &Page<(Option<Timestamp>, WaitpointId)>,
     ) -> Result<Vec<WaitpointSummary>, Error>;
 
-    /// How many runs there are of each status.
-    fn counts(&mut self) -> Result<Vec<(RunStatus, u64)>, Error>;
+    /// How many runs there are of each status, in a workspace or in all.
+    fn counts(&mut self, workspace: Option<WorkspaceId>) -> Result<Vec<(RunStatus, u64)>, Error>;
+
+    /// All of them, by number. The default one is there from the beginning.
+    fn workspaces(&mut self) -> Result<Vec<Workspace>, Error>;
+
+    fn key_by_hash(&mut self, hash: &KeyHash) -> Result<Option<ApiKey>, Error>;
+
+    /// The keys of a workspace, oldest first, with those that were revoked.
+    fn keys(&mut self, workspace: WorkspaceId) -> Result<Vec<ApiKey>, Error>;
+
+    fn setting(&mut self, name: &str) -> Result<Option<Vec<u8>>, Error>;
+
+    /// How often the links to a waitpoint were revoked: those of an earlier generation are void.
+    fn link_generation(&mut self, waitpoint: WaitpointId) -> Result<u32, Error>;
+}
+
+/// A place where runs are kept. One writer has it; concurrent readers open their own.
+///
+/// Whatever it has answered `Ok` to is synced to disk and survives a crash of the machine.
+pub trait Store: Read {
+    /// Another connection, for another thread.
+    fn reader(&self) -> Result<Box<dyn Read>, Error>;
+
+    /// Writes all of the batch or nothing. When it returns `Err`, nothing of it is there. When the process dies in
+    /// its middle, the next one finds all of it or nothing.
+    fn commit(&mut self, batch: &Batch<'_>) -> Result<(), Error>;
 
     /// Removes up to `limit` occurrences received before the instant, and says how many.
     fn forget_events(&mut self, before: Timestamp, limit: usize) -> Result<usize, Error>;
 
     /// Removes up to `limit` runs that ended before the instant, with all that belongs to them, and says how many.
     fn forget_runs(&mut self, before: Timestamp, limit: usize) -> Result<usize, Error>;
+
+    /// Removes up to `limit` idempotency keys remembered before the instant, and says how many.
+    fn forget_keys(&mut self, before: Timestamp, limit: usize) -> Result<usize, Error>;
+
+    /// Makes a workspace. No two have the same name.
+    fn add_workspace(&mut self, name: &str, now: Timestamp) -> Result<WorkspaceId, Error>;
+
+    fn add_key(&mut self, key: &ApiKey) -> Result<(), Error>;
+
+    /// Says whether there is such a key. The first revocation stands.
+    fn revoke_key(&mut self, id: KeyId, now: Timestamp) -> Result<bool, Error>;
+
+    /// Notes that a key was used. Every call is synced: not for every request.
+    fn touch_key(&mut self, id: KeyId, now: Timestamp) -> Result<(), Error>;
+
+    fn put_setting(&mut self, name: &str, value: &[u8]) -> Result<(), Error>;
+
+    /// Revokes all links to a waitpoint there are, and says which generation is valid from here on; 0 if there is no
+    /// such waitpoint.
+    fn bump_link_generation(&mut self, waitpoint: WaitpointId) -> Result<u32, Error>;
 }
 
 /// What is written together.
@@ -115,8 +189,11 @@ impl RunWrite<'_> {
     }
 }
 
+/// A version of a workflow. It is written once and never changes.
 #[derive(Clone, Copy, Debug)]
 pub struct NewDefinition<'a> {
+    pub id: DefinitionId,
+    pub workspace: WorkspaceId,
     pub name: &'a str,
     pub version: &'a str,
     /// As JSON.
@@ -127,6 +204,8 @@ pub struct NewDefinition<'a> {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StoredDefinition {
+    pub id: DefinitionId,
+    pub workspace: WorkspaceId,
     pub name: String,
     pub version: String,
     pub document: String,
@@ -135,6 +214,7 @@ pub struct StoredDefinition {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredRun {
+    pub workspace: WorkspaceId,
     pub definition: DefinitionRef,
     pub history: Vec<Record>,
 }
@@ -152,81 +232,17 @@ pub struct StoredTimer {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Waiter {
     pub waitpoint: WaitpointId,
+    pub workspace: WorkspaceId,
+    pub created_at: Timestamp,
     pub filter: EventFilter,
     /// Its deadline.
     pub resume_at: Option<Timestamp>,
 }
 
-/// Which runs to list; an absent field does not narrow it.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct RunFilter {
-    pub statuses: Vec<RunStatus>,
-    pub definition: Option<String>,
-    pub version: Option<String>,
-    pub tag: Option<String>,
-    pub created_from: Option<Timestamp>,
-    pub created_before: Option<Timestamp>,
-    /// Runs with an open wait of this kind.
-    pub waits_for: Option<Kind>,
-}
-
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct WaitpointFilter {
-    pub run: Option<RunId>,
-    pub kind: Option<Kind>,
-    pub status: Option<WaitStatus>,
-    pub due_before: Option<Timestamp>,
-    pub due_after: Option<Timestamp>,
-    /// The event id or signal type it listens for.
-    pub listens_for: Option<String>,
-}
-
-/// A part of a list: what comes after the cursor.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Page<C> {
-    pub after: Option<C>,
-    pub limit: usize,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct RunSummary {
-    pub id: RunId,
-    pub definition: DefinitionRef,
-    pub status: RunStatus,
-    pub tags: Vec<Arc<str>>,
+pub struct Workspace {
+    pub id: WorkspaceId,
+    pub name: String,
     pub created_at: Timestamp,
-    pub updated_at: Timestamp,
-    pub version: u64,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct WaitpointSummary {
-    pub id: WaitpointId,
-    pub kind: Kind,
-    pub status: WaitStatus,
-    pub created_at: Timestamp,
-    pub resume_at: Option<Timestamp>,
-    pub listens_for: Option<String>,
-}
-
-/// What can go wrong with a store, by what can be done about it.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// Try again later: the disk is full, the file is locked for a moment.
-    #[error("the store cannot write at the moment: {0}")]
-    Unavailable(String),
-    /// Another process has the file.
-    #[error("{0} is in use by another process; stop it, or give this one a store of its own")]
-    InUse(String),
-    /// The file is not a store of ours, or it is damaged.
-    #[error("{path} cannot be opened as a store: {why}; {what_to_do}")]
-    Unusable { path: String, why: String, what_to_do: &'static str },
-    /// The run has moved on since it was loaded: load it and decide again.
-    #[error("{0} has moved on since it was loaded")]
-    Conflict(RunId),
-    /// What was read does not make sense: a defect, or damage.
-    #[error("the store holds something unreadable: {0}")]
-    Corrupt(String),
 }

@@ -7,8 +7,10 @@
 //! ```text
 //!   open.rs   whose file is it, one writer       commit.rs  batches             column.rs  how values are stored
 //!   list.rs   what people look for               find.rs    what engines need   forget.rs  retention
+//!   admin.rs  workspaces, keys, settings
 //! ```
 
+mod admin;
 mod column;
 mod commit;
 mod error;
@@ -24,20 +26,34 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use abide_core::command::Occurrence;
 use abide_core::door::Remembered;
-use abide_core::id::{OccurrenceId, RunId, WaitpointId};
+use abide_core::id::{DefinitionId, KeyId, OccurrenceId, RunId, WaitpointId, WorkspaceId};
 use abide_core::status::RunStatus;
 use jiff::Timestamp;
 use rusqlite::Connection;
 
 use crate::{
-    Batch, Error, Page, RunFilter, RunSummary, Store, StoredDefinition, StoredRun, StoredTimer, Waiter,
-    WaitpointFilter, WaitpointSummary,
+    ApiKey, Batch, DefinitionSummary, Error, KeyHash, Page, Read, RunFilter, RunSummary, Store,
+    StoredDefinition, StoredRun, StoredTimer, Waiter, WaitpointFilter, WaitpointSummary, Workspace,
 };
 
 /// The writer of a file.
+pub type Sqlite = Handle<Writing>;
+
+/// Another connection to a file, that only reads. It never holds up the writer.
+pub type Reader = Handle<Reading>;
+
+/// A connection, and what it is for.
 #[derive(Debug)]
-pub struct Sqlite {
-    own: Reader,
+pub struct Handle<Role> {
+    connection: Connection,
+    role: Role,
+}
+
+#[derive(Debug)]
+pub struct Reading;
+
+#[derive(Debug)]
+pub struct Writing {
     path: PathBuf,
     /// Nobody else writes while this is held; there is no need for it where there is no file.
     _lock: Option<File>,
@@ -49,8 +65,7 @@ impl Sqlite {
     pub fn open(path: impl AsRef<Path>) -> Result<Sqlite, Error> {
         let path = open::resolve(path.as_ref());
         let lock = open::lock(&path)?;
-        let own = Reader { connection: open::writer(&path)? };
-        Ok(Sqlite { own, path, _lock: Some(lock) })
+        Ok(Handle { connection: open::writer(&path)?, role: Writing { path, _lock: Some(lock) } })
     }
 
     /// A store that is gone when its last connection is.
@@ -58,92 +73,40 @@ impl Sqlite {
         static OPENED: AtomicU64 = AtomicU64::new(0);
         let name = format!("file:/abide-{}?vfs=memdb", OPENED.fetch_add(1, Ordering::Relaxed));
         let path = PathBuf::from(name);
-        let own = Reader { connection: open::writer(&path)? };
-        Ok(Sqlite { own, path, _lock: None })
+        Ok(Handle { connection: open::writer(&path)?, role: Writing { path, _lock: None } })
     }
 
     /// Another connection, for another thread.
     pub fn reader(&self) -> Result<Reader, Error> {
-        Ok(Reader { connection: open::reader(&self.path)? })
+        Ok(Handle { connection: open::reader(&self.role.path)?, role: Reading })
     }
 }
 
-/// Reads what was committed; each call sees the newest state, and a state between two commits.
-#[derive(Debug)]
-pub struct Reader {
-    connection: Connection,
-}
-
-/// The reading half of [`Store`], documented there.
-impl Reader {
-    pub fn load(&self, run: RunId) -> Result<Option<StoredRun>, Error> {
+impl<Role: Send> Read for Handle<Role> {
+    fn load(&mut self, run: RunId) -> Result<Option<StoredRun>, Error> {
         find::load(&self.connection, run)
     }
 
-    pub fn definition(&self, name: &str, version: Option<&str>) -> Result<Option<StoredDefinition>, Error> {
-        find::definition(&self.connection, name, version)
+    fn definition(
+        &mut self,
+        workspace: WorkspaceId,
+        name: &str,
+        version: Option<&str>,
+    ) -> Result<Option<StoredDefinition>, Error> {
+        find::definition(&self.connection, workspace, name, version)
     }
 
-    pub fn timers(
-        &self,
-        after: Option<&StoredTimer>,
-        until: Timestamp,
-        limit: usize,
-    ) -> Result<Vec<StoredTimer>, Error> {
-        find::timers(&self.connection, after, until, limit)
+    fn definition_by_id(&mut self, id: DefinitionId) -> Result<Option<StoredDefinition>, Error> {
+        find::definition_by_id(&self.connection, id)
     }
 
-    pub fn waiters(
-        &self,
-        event_id: &str,
-        after: Option<WaitpointId>,
-        limit: usize,
-    ) -> Result<Vec<Waiter>, Error> {
-        find::waiters(&self.connection, event_id, after, limit)
-    }
-
-    pub fn occurrences(
-        &self,
-        event_id: &str,
-        since: Timestamp,
-        after: Option<(Timestamp, OccurrenceId)>,
-        limit: usize,
-    ) -> Result<Vec<Occurrence>, Error> {
-        find::occurrences(&self.connection, event_id, since, after, limit)
-    }
-
-    pub fn remembered(&self, key: &str) -> Result<Option<Remembered>, Error> {
-        find::remembered(&self.connection, key)
-    }
-
-    pub fn runs(&self, filter: &RunFilter, page: &Page<RunId>) -> Result<Vec<RunSummary>, Error> {
-        list::runs(&self.connection, filter, page)
-    }
-
-    pub fn waitpoints(
-        &self,
-        filter: &WaitpointFilter,
-        page: &Page<(Option<Timestamp>, WaitpointId)>,
-    ) -> Result<Vec<WaitpointSummary>, Error> {
-        list::waitpoints(&self.connection, filter, page)
-    }
-
-    pub fn counts(&self) -> Result<Vec<(RunStatus, u64)>, Error> {
-        list::counts(&self.connection)
-    }
-}
-
-impl Store for Sqlite {
-    fn commit(&mut self, batch: &Batch<'_>) -> Result<(), Error> {
-        commit::commit(&mut self.own.connection, batch)
-    }
-
-    fn load(&mut self, run: RunId) -> Result<Option<StoredRun>, Error> {
-        self.own.load(run)
-    }
-
-    fn definition(&mut self, name: &str, version: Option<&str>) -> Result<Option<StoredDefinition>, Error> {
-        self.own.definition(name, version)
+    fn definitions(
+        &mut self,
+        workspace: WorkspaceId,
+        name: Option<&str>,
+        page: &Page<DefinitionId>,
+    ) -> Result<Vec<DefinitionSummary>, Error> {
+        list::definitions(&self.connection, workspace, name, page)
     }
 
     fn timers(
@@ -152,34 +115,45 @@ impl Store for Sqlite {
         until: Timestamp,
         limit: usize,
     ) -> Result<Vec<StoredTimer>, Error> {
-        self.own.timers(after, until, limit)
+        find::timers(&self.connection, after, until, limit)
     }
 
     fn waiters(
         &mut self,
+        workspace: WorkspaceId,
         event_id: &str,
-        after: Option<WaitpointId>,
+        after: Option<(Timestamp, WaitpointId)>,
         limit: usize,
     ) -> Result<Vec<Waiter>, Error> {
-        self.own.waiters(event_id, after, limit)
+        find::waiters(&self.connection, workspace, event_id, after, limit)
     }
 
     fn occurrences(
         &mut self,
+        workspace: WorkspaceId,
         event_id: &str,
         since: Timestamp,
         after: Option<(Timestamp, OccurrenceId)>,
         limit: usize,
     ) -> Result<Vec<Occurrence>, Error> {
-        self.own.occurrences(event_id, since, after, limit)
+        find::occurrences(&self.connection, workspace, event_id, since, after, limit)
+    }
+
+    fn events(
+        &mut self,
+        workspace: WorkspaceId,
+        event_id: Option<&str>,
+        page: &Page<(Timestamp, OccurrenceId)>,
+    ) -> Result<Vec<Occurrence>, Error> {
+        list::events(&self.connection, workspace, event_id, page)
     }
 
     fn remembered(&mut self, key: &str) -> Result<Option<Remembered>, Error> {
-        self.own.remembered(key)
+        find::remembered(&self.connection, key)
     }
 
     fn runs(&mut self, filter: &RunFilter, page: &Page<RunId>) -> Result<Vec<RunSummary>, Error> {
-        self.own.runs(filter, page)
+        list::runs(&self.connection, filter, page)
     }
 
     fn waitpoints(
@@ -187,19 +161,77 @@ impl Store for Sqlite {
         filter: &WaitpointFilter,
         page: &Page<(Option<Timestamp>, WaitpointId)>,
     ) -> Result<Vec<WaitpointSummary>, Error> {
-        self.own.waitpoints(filter, page)
+        list::waitpoints(&self.connection, filter, page)
     }
 
-    fn counts(&mut self) -> Result<Vec<(RunStatus, u64)>, Error> {
-        self.own.counts()
+    fn counts(&mut self, workspace: Option<WorkspaceId>) -> Result<Vec<(RunStatus, u64)>, Error> {
+        list::counts(&self.connection, workspace)
+    }
+
+    fn workspaces(&mut self) -> Result<Vec<Workspace>, Error> {
+        admin::workspaces(&self.connection)
+    }
+
+    fn key_by_hash(&mut self, hash: &KeyHash) -> Result<Option<ApiKey>, Error> {
+        admin::key_by_hash(&self.connection, hash)
+    }
+
+    fn keys(&mut self, workspace: WorkspaceId) -> Result<Vec<ApiKey>, Error> {
+        admin::keys(&self.connection, workspace)
+    }
+
+    fn setting(&mut self, name: &str) -> Result<Option<Vec<u8>>, Error> {
+        admin::setting(&self.connection, name)
+    }
+
+    fn link_generation(&mut self, waitpoint: WaitpointId) -> Result<u32, Error> {
+        admin::link_generation(&self.connection, waitpoint)
+    }
+}
+
+impl Store for Sqlite {
+    fn reader(&self) -> Result<Box<dyn Read>, Error> {
+        Ok(Box::new(Sqlite::reader(self)?))
+    }
+
+    fn commit(&mut self, batch: &Batch<'_>) -> Result<(), Error> {
+        commit::commit(&mut self.connection, batch)
     }
 
     fn forget_events(&mut self, before: Timestamp, limit: usize) -> Result<usize, Error> {
-        forget::events(&mut self.own.connection, before, limit)
+        forget::events(&mut self.connection, before, limit)
     }
 
     fn forget_runs(&mut self, before: Timestamp, limit: usize) -> Result<usize, Error> {
-        forget::runs(&mut self.own.connection, before, limit)
+        forget::runs(&mut self.connection, before, limit)
+    }
+
+    fn forget_keys(&mut self, before: Timestamp, limit: usize) -> Result<usize, Error> {
+        forget::keys(&mut self.connection, before, limit)
+    }
+
+    fn add_workspace(&mut self, name: &str, now: Timestamp) -> Result<WorkspaceId, Error> {
+        admin::add_workspace(&self.connection, name, now)
+    }
+
+    fn add_key(&mut self, key: &ApiKey) -> Result<(), Error> {
+        admin::add_key(&mut self.connection, key)
+    }
+
+    fn revoke_key(&mut self, id: KeyId, now: Timestamp) -> Result<bool, Error> {
+        admin::revoke_key(&self.connection, id, now)
+    }
+
+    fn touch_key(&mut self, id: KeyId, now: Timestamp) -> Result<(), Error> {
+        admin::touch_key(&self.connection, id, now)
+    }
+
+    fn put_setting(&mut self, name: &str, value: &[u8]) -> Result<(), Error> {
+        admin::put_setting(&self.connection, name, value)
+    }
+
+    fn bump_link_generation(&mut self, waitpoint: WaitpointId) -> Result<u32, Error> {
+        admin::bump_link_generation(&self.connection, waitpoint)
     }
 }
 

@@ -6,10 +6,10 @@ use std::process::{Command, Stdio};
 
 use abide_core::command::{Occurrence, Reply};
 use abide_core::door::Remembered;
-use abide_core::id::OccurrenceId;
+use abide_core::id::{OccurrenceId, WorkspaceId};
 use abide_core::json::Json;
 use abide_store::sqlite::Sqlite;
-use abide_store::{Batch, Store};
+use abide_store::{Batch, Read, Store};
 use jiff::Timestamp;
 use serde_json::json;
 use tempfile::TempDir;
@@ -25,10 +25,17 @@ fn victim() {
     let Ok(path) = std::env::var(FILE) else { return };
     let mut store = Sqlite::open(path).unwrap();
     let first =
-        store.occurrences("beat", Timestamp::MIN, None, usize::MAX).unwrap().len() as u64 / IN_A_BATCH;
+        store.occurrences(WorkspaceId::DEFAULT, "beat", Timestamp::MIN, None, usize::MAX).unwrap().len()
+            as u64
+            / IN_A_BATCH;
     for batch in first.. {
         let occurrences: Vec<Occurrence> = (0..IN_A_BATCH).map(|index| beat(batch, index)).collect();
-        let remembered = Remembered { key: batch.to_string(), digest: batch, reply: Reply::Done };
+        let remembered = Remembered {
+            key: batch.to_string(),
+            digest: batch,
+            reply: Reply::Done,
+            at: Timestamp::UNIX_EPOCH,
+        };
         let write = Batch {
             occurrences: occurrences.iter().collect(),
             remembered: vec![&remembered],
@@ -45,6 +52,7 @@ fn beat(batch: u64, index: u64) -> Occurrence {
     let number = batch * IN_A_BATCH + index;
     Occurrence {
         id: OccurrenceId(number.into()),
+        workspace: WorkspaceId::DEFAULT,
         event_id: "beat".into(),
         data: Json::new(json!({ "batch": batch, "filler": "x".repeat(200) })),
         received_at: Timestamp::from_nanosecond(number.into()).expect("an instant"),
@@ -74,7 +82,9 @@ fn what_was_acknowledged_survives_a_kill_and_no_batch_is_torn() {
 
         let mut store = Sqlite::open(&path).unwrap();
         let mut batches: BTreeMap<u64, u64> = BTreeMap::new();
-        for occurrence in store.occurrences("beat", Timestamp::MIN, None, usize::MAX).unwrap() {
+        for occurrence in
+            store.occurrences(WorkspaceId::DEFAULT, "beat", Timestamp::MIN, None, usize::MAX).unwrap()
+        {
             *batches.entry(occurrence.data["batch"].as_u64().unwrap()).or_default() += 1;
         }
         assert!(batches.keys().copied().eq(0..batches.len() as u64), "batches without a gap");

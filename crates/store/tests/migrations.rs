@@ -5,12 +5,12 @@
 
 use std::path::Path;
 
-use abide_core::id::{OccurrenceId, RunId};
+use abide_core::id::{DefinitionId, OccurrenceId, RunId, WorkspaceId};
 use abide_core::run::Timer;
 use abide_core::status::{RunStatus, WaitStatus};
 use abide_core::waitpoint::Kind;
 use abide_store::sqlite::Sqlite;
-use abide_store::{Page, RunFilter, Store, StoredTimer, WaitpointFilter};
+use abide_store::{Page, Read, RunFilter, Scope, Store, StoredTimer, WaitpointFilter};
 use jiff::Timestamp;
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -50,16 +50,24 @@ fn a_file_of_version_1_keeps_what_is_in_it() {
     let deadline = timer("2026-03-01T11:00:00.123456789Z", listener);
     let alarm = timer("2026-03-31T09:00:00.123456789Z", sleeper);
     assert_eq!(store.timers(None, Timestamp::MAX, 10).unwrap(), [deadline, alarm]);
-    let waiters = store.waiters("paid", None, 10).unwrap();
+    let waiters = store.waiters(WorkspaceId::DEFAULT, "paid", None, 10).unwrap();
     assert_eq!(waiters.len(), 1);
     assert_eq!(waiters[0].waitpoint, listener.waitpoint(1));
     let filter = WaitpointFilter { status: Some(WaitStatus::Completed), ..WaitpointFilter::default() };
     let waits = store.waitpoints(&filter, &Page { after: None, limit: 10 }).unwrap();
     assert_eq!((waits.len(), waits[0].id, waits[0].kind), (1, done.waitpoint(1), Kind::Delay));
 
-    let occurrences = store.occurrences("paid", Timestamp::MIN, None, 10).unwrap();
+    let occurrences = store.occurrences(WorkspaceId::DEFAULT, "paid", Timestamp::MIN, None, 10).unwrap();
     assert_eq!((occurrences.len(), occurrences[0].id), (1, OccurrenceId(4)));
     assert_eq!(store.remembered("key").unwrap().unwrap().digest, u64::MAX);
-    assert_eq!(store.definition("nap", None).unwrap().unwrap().version, "1");
+    assert_eq!(store.definition(WorkspaceId::DEFAULT, "nap", None).unwrap().unwrap().id, DefinitionId(5));
+
+    let workspaces = store.workspaces().unwrap();
+    assert_eq!(workspaces.iter().map(|workspace| workspace.id.0).collect::<Vec<_>>(), [0, 1]);
+    let key = store.key_by_hash(&[7; 32]).unwrap().unwrap();
+    assert_eq!((key.workspace, key.scopes), (WorkspaceId(1), [Scope::Read, Scope::Worker].into()));
+    assert_eq!(key.revoked_at, Some(instant("2026-03-01T10:00:00.2Z")));
+    assert_eq!(store.setting("secret").unwrap().unwrap(), [0x00, 0xFF]);
+    assert_eq!(store.link_generation(listener.waitpoint(1)).unwrap(), 3);
     assert_eq!(store.forget_runs(Timestamp::MAX, 10).unwrap(), 1);
 }

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use abide_store::Error;
 use abide_store::sqlite::Sqlite;
+use abide_store::{Error, Read};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
@@ -90,14 +90,14 @@ fn a_damaged_file_is_refused_or_says_so_when_it_is_read() {
     damaged[4096..].fill(0xA5);
     fs::write(&path, &damaged).unwrap();
     let lost = match Sqlite::open(&path) {
-        Ok(store) => matches!(store.reader().unwrap().counts(), Err(Error::Corrupt(_))),
+        Ok(store) => matches!(store.reader().unwrap().counts(None), Err(Error::Corrupt(_))),
         Err(error) => matches!(error, Error::Unusable { .. }),
     };
     assert!(lost);
 
     fs::write(&path, &sound[..sound.len() / 2]).unwrap();
     let lost = match Sqlite::open(&path) {
-        Ok(store) => matches!(store.reader().unwrap().counts(), Err(Error::Corrupt(_))),
+        Ok(store) => matches!(store.reader().unwrap().counts(None), Err(Error::Corrupt(_))),
         Err(error) => matches!(error, Error::Unusable { .. }),
     };
     assert!(lost);
@@ -135,8 +135,8 @@ fn a_second_process_is_refused_until_the_first_is_gone() {
         std::os::unix::fs::symlink(&path, &link).unwrap();
         assert_eq!(second(&link), Some(IN_USE), "a link leads to the same file");
     }
-    let reader = first.reader().unwrap();
+    let mut reader = first.reader().unwrap();
     drop(first);
     assert_eq!(second(&path), Some(0), "a reader that is left over holds nobody up");
-    reader.counts().unwrap();
+    reader.counts(None).unwrap();
 }

@@ -2,7 +2,7 @@ use abide_core::definition::document::Workflow;
 use abide_core::run::Run;
 use abide_core::status::RunStatus;
 use abide_engine::{Engine, Error};
-use abide_store::Store;
+use abide_store::Read;
 use abide_store::sqlite::Sqlite;
 use jiff::ToSpan;
 use serde_json::json;

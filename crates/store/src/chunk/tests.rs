@@ -99,7 +99,8 @@ fn creation(random: &mut Random, run_id: RunId) -> Change {
         depth: 2,
     });
     let tags = (0..random.below(3)).map(|_| text(random).into()).collect();
-    Change::WorkflowCreated(Box::new(Creation { run_id, definition, input: payload(random), tags, parent }))
+    let (workspace, input) = (WorkspaceId(random.below(3) as u32), payload(random));
+    Change::WorkflowCreated(Box::new(Creation { run_id, workspace, definition, input, tags, parent }))
 }
 
 /// One of each kind.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use abide_core::command::{Command, SendSignal, Steer, Steering, TaskCompleted, TaskFailed, TaskStarted};
 use abide_core::definition::Definition;
-use abide_core::id::At;
+use abide_core::id::{At, WorkspaceId};
 use abide_core::json::Json;
 use abide_core::run::Timer;
 use abide_core::status::RunStatus;
@@ -175,7 +175,7 @@ fn check(store: &mut dyn Store, stories: &[Story]) {
     assert_eq!(listed_waits(store, &WaitpointFilter::default(), 11), waits);
 
     for event_id in ["paid", "reply"] {
-        let found = store.waiters(event_id, None, 1_000).expect("readable");
+        let found = store.waiters(WorkspaceId::DEFAULT, event_id, None, 1_000).expect("readable");
         let open = stories.iter().flat_map(|story| {
             story
                 .run
@@ -191,11 +191,12 @@ fn check(store: &mut dyn Store, stories: &[Story]) {
         assert_eq!(found.len(), open.len());
         for (waiter, (_, id, wait)) in found.iter().zip(open) {
             assert_eq!((waiter.waitpoint, waiter.resume_at), (id, wait.resume_at));
+            assert_eq!(waiter.created_at, wait.created_at);
             assert_eq!(wait.listens_for, ListensFor::Event(waiter.filter.clone()));
         }
     }
 
-    for (status, count) in store.counts().expect("readable") {
+    for (status, count) in store.counts(None).expect("readable") {
         let of_status = |story: &&Story| story.run.status == status;
         assert_eq!(count, stories.iter().filter(of_status).count() as u64, "{status}");
     }

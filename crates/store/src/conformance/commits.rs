@@ -5,7 +5,7 @@ use abide_core::command::{
     Vote,
 };
 use abide_core::door::Remembered;
-use abide_core::id::At;
+use abide_core::id::{At, WorkspaceId};
 use abide_core::json::Json;
 use abide_core::status::RunStatus;
 use abide_core::waitpoint::Decision;
@@ -15,15 +15,15 @@ use serde_json::json;
 use super::Subject;
 use super::lists::listed;
 use super::story::{self, Story, World, pages, save};
-use crate::{Batch, Error, NewDefinition, Page, RunFilter, Store};
+use crate::{Batch, Error, Page, RunFilter, Store};
 
 pub fn what_was_committed_is_there_after_a_crash(subject: &mut dyn Subject) {
     let (mut store, mut world) = (subject.fresh(), World::new());
     let nap = world.start(&story::nap(), json!({ "sleep": "1h" }));
     let listener = world.start(&story::listener(), json!({ "event": "paid", "customer": 1 }));
     let occurrence = world.occurrence("shipped", json!({ "n": [1, null, "ü"] }));
-    let remembered = Remembered { key: "key".to_owned(), digest: 1, reply: Reply::Done };
-    let definition = NewDefinition { name: "a", version: "1", document: "{}", created_at: world.now };
+    let remembered = Remembered { key: "key".to_owned(), digest: 1, reply: Reply::Done, at: world.now };
+    let definition = world.definition("a", "1", "{}");
     let batch = Batch {
         runs: vec![nap.write(), listener.write()],
         occurrences: vec![&occurrence],
@@ -36,7 +36,7 @@ pub fn what_was_committed_is_there_after_a_crash(subject: &mut dyn Subject) {
     listener.check(&mut *store);
     assert_eq!(everything(&mut *store), Everything { runs: 2, timers: 2, waiters: 1, occurrences: 1 });
     assert_eq!(store.remembered("key").expect("readable"), Some(remembered));
-    assert!(store.definition("a", Some("1")).expect("readable").is_some());
+    assert!(store.definition(WorkspaceId::DEFAULT, "a", Some("1")).expect("readable").is_some());
 }
 
 /// Every decision in a commit of its own, and a crash after each.
@@ -119,8 +119,8 @@ pub fn a_batch_is_written_whole_or_not_at_all(subject: &mut dyn Subject) {
         let again = Story { committed: 0, ..stale.clone() };
         let (first, second) = if stale_first { (&again, &new) } else { (&new, &again) };
         let occurrence = world.occurrence("shipped", json!(1));
-        let remembered = Remembered { key: "key".to_owned(), digest: 1, reply: Reply::Done };
-        let definition = NewDefinition { name: "a", version: "1", document: "{}", created_at: world.now };
+        let remembered = Remembered { key: "key".to_owned(), digest: 1, reply: Reply::Done, at: world.now };
+        let definition = world.definition("a", "1", "{}");
         let batch = Batch {
             runs: vec![first.write(), second.write()],
             occurrences: vec![&occurrence],
@@ -135,7 +135,7 @@ pub fn a_batch_is_written_whole_or_not_at_all(subject: &mut dyn Subject) {
             assert_eq!(everything(&mut *store), before);
             assert_eq!(store.load(new.id()).expect("readable"), None);
             assert_eq!(store.remembered("key").expect("readable"), None);
-            assert_eq!(store.definition("a", None).expect("readable"), None);
+            assert_eq!(store.definition(WorkspaceId::DEFAULT, "a", None).expect("readable"), None);
         }
         let batch = Batch { runs: vec![new.write()], ..batch };
         store.commit(&batch).expect("what is sound is written, after a refusal too");
@@ -222,7 +222,10 @@ fn everything(store: &mut dyn Store) -> Everything {
     Everything {
         runs: store.runs(&RunFilter::default(), &page).expect("readable").len(),
         timers: store.timers(None, Timestamp::MAX, 100).expect("readable").len(),
-        waiters: store.waiters("paid", None, 100).expect("readable").len(),
-        occurrences: store.occurrences("shipped", Timestamp::MIN, None, 100).expect("readable").len(),
+        waiters: store.waiters(WorkspaceId::DEFAULT, "paid", None, 100).expect("readable").len(),
+        occurrences: store
+            .occurrences(WorkspaceId::DEFAULT, "shipped", Timestamp::MIN, None, 100)
+            .expect("readable")
+            .len(),
     }
 }

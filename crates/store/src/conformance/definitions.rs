@@ -1,53 +1,90 @@
-//! Definitions and keys: written once, the same for ever.
+//! Definitions and remembered keys: written once, the same for ever.
 
 use abide_core::command::Reply;
 use abide_core::door::Remembered;
-use jiff::{SignedDuration, Timestamp};
+use abide_core::id::{DefinitionId, WorkspaceId};
+use jiff::SignedDuration;
 
 use super::Subject;
-use super::story::World;
-use crate::{Batch, NewDefinition, Store};
+use super::story::{World, pages};
+use crate::{Batch, DefinitionSummary, Error, NewDefinition, Page, Store};
+
+const HERE: WorkspaceId = WorkspaceId::DEFAULT;
 
 pub fn a_definition_is_found_by_version_or_as_the_newest(subject: &mut dyn Subject) {
-    let mut store = subject.fresh();
-    let at = World::new().now;
-    define(&mut *store, "order", "2", "{\"n\": 2}", at);
+    let (mut store, mut world) = (subject.fresh(), World::new());
+    let at = world.now;
+    let two = define(&mut *store, world.definition("order", "2", "{\"n\": 2}"));
     // The newest is the one that came last, whatever its version and the clock say.
-    define(&mut *store, "order", "10", "{\"n\": 10}", at - SignedDuration::from_hours(1));
-    define(&mut *store, "Order", "1", "{}", at);
+    world.now -= SignedDuration::from_hours(1);
+    let ten = define(&mut *store, world.definition("order", "10", "{\"n\": 10}"));
+    world.now = at;
+    let other = define(&mut *store, world.definition("Order", "1", "{}"));
     let mut store = subject.after_a_crash(store);
-    let mut document = |name: &str, version: Option<&str>| {
-        let found = store.definition(name, version).expect("readable")?;
-        assert_eq!(found.name, name);
-        Some((found.version, found.document, found.created_at))
+    let mut find = |name: &str, version: Option<&str>| {
+        let found = store.definition(HERE, name, version).expect("readable")?;
+        assert_eq!((found.name.as_str(), found.workspace), (name, HERE));
+        assert_eq!(store.definition_by_id(found.id).expect("readable").as_ref(), Some(&found));
+        Some((found.id, found.version, found.document, found.created_at))
     };
-    let ten = ("10".to_owned(), "{\"n\": 10}".to_owned(), at - SignedDuration::from_hours(1));
-    assert_eq!(document("order", None), Some(ten));
-    assert_eq!(document("order", Some("2")), Some(("2".to_owned(), "{\"n\": 2}".to_owned(), at)));
-    assert_eq!(document("Order", None), Some(("1".to_owned(), "{}".to_owned(), at)));
-    assert_eq!(document("order", Some("1")), None);
-    assert_eq!(document("orders", None), None);
+    let earlier = at - SignedDuration::from_hours(1);
+    assert_eq!(find("order", None), Some((ten, "10".to_owned(), "{\"n\": 10}".to_owned(), earlier)));
+    assert_eq!(find("order", Some("2")), Some((two, "2".to_owned(), "{\"n\": 2}".to_owned(), at)));
+    assert_eq!(find("Order", None), Some((other, "1".to_owned(), "{}".to_owned(), at)));
+    assert_eq!(find("order", Some("1")), None);
+    assert_eq!(find("orders", None), None);
+    assert_eq!(store.definition_by_id(DefinitionId(1)).expect("readable"), None);
 }
 
-pub fn a_version_keeps_its_document(subject: &mut dyn Subject) {
-    let mut store = subject.fresh();
-    let at = World::new().now;
-    define(&mut *store, "order", "1", "{\"n\": 1}", at);
-    define(&mut *store, "order", "2", "{\"n\": 2}", at);
-    define(&mut *store, "order", "1", "{\"n\": 1}", at + SignedDuration::from_hours(1));
-    let again = NewDefinition { name: "order", version: "1", document: "{}", created_at: at };
-    let batch = Batch { definitions: vec![again], ..Batch::default() };
-    assert!(store.commit(&batch).is_err());
-    let first = store.definition("order", Some("1")).expect("readable").expect("there");
-    assert_eq!((first.document.as_str(), first.created_at), ("{\"n\": 1}", at));
-    let newest = store.definition("order", None).expect("readable").expect("there");
+pub fn a_version_that_is_there_is_not_written_again(subject: &mut dyn Subject) {
+    let (mut store, mut world) = (subject.fresh(), World::new());
+    let first = define(&mut *store, world.definition("order", "1", "{\"n\": 1}"));
+    define(&mut *store, world.definition("order", "2", "{\"n\": 2}"));
+    for document in ["{\"n\": 1}", "{}"] {
+        let refused = try_define(&mut *store, world.definition("order", "1", document));
+        let Err(Error::DefinitionExists { id, name, version }) = refused else { panic!("{refused:?}") };
+        assert_eq!((id, name.as_str(), version.as_str()), (first, "order", "1"));
+    }
+    let same_id = NewDefinition { id: first, ..world.definition("order", "3", "{}") };
+    let refused = try_define(&mut *store, same_id);
+    assert!(matches!(refused, Err(Error::DefinitionExists { id, .. }) if id == first), "{refused:?}");
+    let kept = store.definition(HERE, "order", Some("1")).expect("readable").expect("there");
+    assert_eq!((kept.id, kept.document.as_str(), kept.created_at), (first, "{\"n\": 1}", world.now));
+    let newest = store.definition(HERE, "order", None).expect("readable").expect("there");
     assert_eq!(newest.version, "2", "saying the same again does not make it newer");
 }
 
-fn define(store: &mut dyn Store, name: &str, version: &str, document: &str, created_at: Timestamp) {
-    let definition = NewDefinition { name, version, document, created_at };
-    let batch = Batch { definitions: vec![definition], ..Batch::default() };
-    store.commit(&batch).expect("the definition is written");
+pub fn definitions_are_listed_the_last_one_first_page_by_page(subject: &mut dyn Subject) {
+    let (mut store, mut world) = (subject.fresh(), World::new());
+    let mut expected = Vec::new();
+    for (name, version) in [("a", "1"), ("b", "1"), ("a", "3"), ("a", "2"), ("A", "1"), ("b", "2")] {
+        // Neither ids nor the clock say what came last.
+        world.now -= SignedDuration::from_hours(1);
+        let definition = world.definition(name, version, "{}");
+        let id = define(&mut *store, definition);
+        let (name, version, created_at) = (name.to_owned(), version.to_owned(), world.now);
+        expected.insert(0, DefinitionSummary { id, name, version, created_at });
+    }
+    let mut store = subject.after_a_crash(store);
+    for name in [None, Some("a"), Some("b"), Some("A"), Some("c")] {
+        let expected: Vec<&DefinitionSummary> =
+            expected.iter().filter(|found| name.is_none_or(|name| found.name == name)).collect();
+        for limit in [1, 2, 4, 100] {
+            let found = pages(limit, |after: Option<&DefinitionSummary>| {
+                store.definitions(HERE, name, &Page { after: after.map(|last| last.id), limit })
+            });
+            assert_eq!(found.iter().collect::<Vec<_>>(), expected, "{name:?}, pages of {limit}");
+        }
+    }
+}
+
+fn define(store: &mut dyn Store, definition: NewDefinition<'_>) -> DefinitionId {
+    try_define(store, definition).expect("the definition is written");
+    definition.id
+}
+
+fn try_define(store: &mut dyn Store, definition: NewDefinition<'_>) -> Result<(), Error> {
+    store.commit(&Batch { definitions: vec![definition], ..Batch::default() })
 }
 
 pub fn what_is_remembered_is_found_by_its_key(subject: &mut dyn Subject) {
@@ -63,7 +100,10 @@ pub fn what_is_remembered_is_found_by_its_key(subject: &mut dyn Subject) {
     ];
     let remembered: Vec<Remembered> = (0..)
         .zip(replies)
-        .map(|(index, (key, reply))| Remembered { key: key.to_owned(), digest: u64::MAX - index, reply })
+        .map(|(index, (key, reply))| {
+            let (key, at) = (key.to_owned(), world.now + SignedDuration::from_nanos(index));
+            Remembered { key, digest: u64::MAX - index.cast_unsigned(), reply, at }
+        })
         .collect();
     let batch = Batch { remembered: remembered.iter().collect(), ..Batch::default() };
     store.commit(&batch).expect("the keys are written");
@@ -75,8 +115,8 @@ pub fn what_is_remembered_is_found_by_its_key(subject: &mut dyn Subject) {
 }
 
 pub fn a_key_keeps_its_first_answer(subject: &mut dyn Subject) {
-    let mut store = subject.fresh();
-    let first = Remembered { key: "key".to_owned(), digest: 1, reply: Reply::Done };
+    let (mut store, world) = (subject.fresh(), World::new());
+    let first = Remembered { key: "key".to_owned(), digest: 1, reply: Reply::Done, at: world.now };
     let second = Remembered { digest: 2, ..first.clone() };
     store.commit(&Batch { remembered: vec![&first], ..Batch::default() }).expect("the key is written");
     assert!(store.commit(&Batch { remembered: vec![&second], ..Batch::default() }).is_err());

@@ -1,7 +1,7 @@
 //! Events: those who wait for them, and those that came.
 
 use abide_core::command::{Command, Occurrence, Steer, Steering};
-use abide_core::id::WaitpointId;
+use abide_core::id::{WaitpointId, WorkspaceId};
 use abide_core::waitpoint::ListensFor;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
@@ -11,7 +11,7 @@ use super::story::{self, Story, World, pages, save};
 use crate::{Batch, Store, Waiter};
 
 fn waiters(store: &mut dyn Store, event_id: &str) -> Vec<WaitpointId> {
-    let found = store.waiters(event_id, None, 100).expect("readable");
+    let found = store.waiters(WorkspaceId::DEFAULT, event_id, None, 100).expect("readable");
     found.iter().map(|waiter| waiter.waitpoint).collect()
 }
 
@@ -38,7 +38,7 @@ pub fn a_waiter_is_there_while_its_wait_is_open(subject: &mut dyn Subject) {
     world.wake(&mut timed_out);
     save(&mut *store, [&mut taken, &mut timed_out, &mut cancelled, &mut moved]);
     let mut store = subject.after_a_crash(store);
-    let left = store.waiters("paid", None, 100).expect("readable");
+    let left = store.waiters(WorkspaceId::DEFAULT, "paid", None, 100).expect("readable");
     assert_eq!(left.iter().map(|waiter| waiter.waitpoint).collect::<Vec<_>>(), [moved.id().waitpoint(1)]);
     assert_eq!(left[0].resume_at, Some(resume_at));
 }
@@ -90,7 +90,8 @@ pub fn waiters_come_oldest_first_page_by_page(subject: &mut dyn Subject) {
     expected.push(late.run.waitpoint_id(hears));
     for limit in [1, 2, 3, 100] {
         let found = pages(limit, |after: Option<&Waiter>| {
-            store.waiters("reply", after.map(|waiter| waiter.waitpoint), limit)
+            let after = after.map(|waiter| (waiter.created_at, waiter.waitpoint));
+            store.waiters(WorkspaceId::DEFAULT, "reply", after, limit)
         });
         let found: Vec<WaitpointId> = found.iter().map(|waiter| waiter.waitpoint).collect();
         assert_eq!(found, expected, "pages of {limit}");
@@ -98,11 +99,13 @@ pub fn waiters_come_oldest_first_page_by_page(subject: &mut dyn Subject) {
 
     // A page may begin after a wait that has ended meanwhile.
     let occurrence = world.occurrence("reply", json!({ "customer": 1 }));
-    world.now = same_instant[0].run.created_at;
+    let begun = same_instant[0].run.created_at;
+    world.now = begun;
     let ended = same_instant.iter_mut().find(|story| story.id() == expected[2].run).expect("one of them");
     world.deliver(ended, 1, &Occurrence { received_at: world.now, ..occurrence });
     ended.save(&mut *store);
-    let rest = store.waiters("reply", Some(expected[2]), 100).expect("readable");
+    let rest =
+        store.waiters(WorkspaceId::DEFAULT, "reply", Some((begun, expected[2])), 100).expect("readable");
     assert_eq!(rest.iter().map(|waiter| waiter.waitpoint).collect::<Vec<_>>(), expected[3..]);
 }
 
@@ -110,11 +113,12 @@ pub fn a_waiter_has_its_filter(subject: &mut dyn Subject) {
     let (mut store, mut world) = (subject.fresh(), World::new());
     let mut story = world.start(&story::listener(), json!({ "event": "paid", "customer": 0.1 }));
     story.save(&mut *store);
-    let found = subject.after_a_crash(store).waiters("paid", None, 1).expect("readable");
+    let found =
+        subject.after_a_crash(store).waiters(WorkspaceId::DEFAULT, "paid", None, 1).expect("readable");
     let [waiter] = found.as_slice() else { panic!("one waiter, not {found:?}") };
     let waitpoint = story.run.waitpoint(1).expect("it waits");
     assert_eq!(waitpoint.listens_for, ListensFor::Event(waiter.filter.clone()));
-    assert_eq!(waiter.resume_at, waitpoint.resume_at);
+    assert_eq!((waiter.resume_at, waiter.created_at), (waitpoint.resume_at, waitpoint.created_at));
     assert!(waiter.filter.accepts(&json!({ "customer": 0.1 })));
     assert!(!waiter.filter.accepts(&json!({ "customer": 1 })));
 }
@@ -139,7 +143,7 @@ pub fn occurrences_come_in_the_order_they_were_received(subject: &mut dyn Subjec
     for limit in [1, 2, 3, 100] {
         let found = pages(limit, |after: Option<&Occurrence>| {
             let after = after.map(|last| (last.received_at, last.id));
-            store.occurrences("paid", Timestamp::MIN, after, limit)
+            store.occurrences(WorkspaceId::DEFAULT, "paid", Timestamp::MIN, after, limit)
         });
         assert_eq!(found, occurrences, "pages of {limit}");
     }
@@ -156,7 +160,7 @@ pub fn occurrences_of_other_events_and_of_earlier_times_are_left_out(subject: &m
     occurred(&mut *store, &[early.clone(), other.clone(), middle.clone(), late.clone()]);
     let mut since = |event_id: &str, since: Timestamp, after: Option<&Occurrence>| {
         let after = after.map(|after| (after.received_at, after.id));
-        store.occurrences(event_id, since, after, 100).expect("readable")
+        store.occurrences(WorkspaceId::DEFAULT, event_id, since, after, 100).expect("readable")
     };
     assert_eq!(since("a.b", early.received_at, None), [early.clone(), middle, late.clone()]);
     assert_eq!(since("a.b", late.received_at, None), std::slice::from_ref(&late));

@@ -84,6 +84,7 @@ pub(super) fn due_order(wait: &WaitpointSummary) -> (bool, Option<Timestamp>, Wa
 pub(super) fn summaries(story: &Story) -> Vec<WaitpointSummary> {
     let summary = |wait: &abide_core::waitpoint::Waitpoint| WaitpointSummary {
         id: story.run.waitpoint_id(wait.number),
+        workspace: story.run.workspace,
         kind: wait.kind,
         status: wait.status,
         created_at: wait.created_at,
@@ -122,7 +123,7 @@ pub fn runs_are_listed_newest_first_page_by_page(subject: &mut dyn Subject) {
 }
 
 pub(super) fn assert_summary(run: &RunSummary, story: &Story) {
-    assert_eq!(run.definition, story.run.definition_ref);
+    assert_eq!((run.workspace, &run.definition), (story.run.workspace, &story.run.definition_ref));
     assert_eq!(run.status, story.run.status);
     assert_eq!(run.tags, story.run.tags);
     assert_eq!(run.created_at, story.run.created_at);
@@ -289,11 +290,11 @@ pub fn waitpoints_are_narrowed_by_each_field(subject: &mut dyn Subject) {
 pub fn runs_are_counted_by_status(subject: &mut dyn Subject) {
     let (mut store, mut crowd) = (subject.fresh(), Crowd::new());
     let none: Vec<(RunStatus, u64)> = RunStatus::ALL.into_iter().map(|status| (status, 0)).collect();
-    assert_eq!(store.counts().expect("readable"), none);
+    assert_eq!(store.counts(None).expect("readable"), none);
     crowd.save(&mut *store);
     let mut expected: BTreeMap<RunStatus, u64> = none.into_iter().collect();
     for story in &crowd.stories {
         *expected.entry(story.run.status).or_default() += 1;
     }
-    assert_eq!(store.counts().expect("readable"), expected.into_iter().collect::<Vec<_>>());
+    assert_eq!(store.counts(None).expect("readable"), expected.into_iter().collect::<Vec<_>>());
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use abide_core::command::{Command, TaskFailed, TaskStarted};
-use abide_core::id::{At, RunId};
+use abide_core::id::{At, RunId, WorkspaceId};
 use abide_core::status::RunStatus;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
@@ -26,7 +26,9 @@ pub fn old_events_are_forgotten_a_few_at_a_time(subject: &mut dyn Subject) {
     assert_eq!(store.forget_events(before, 2).expect("forgotten"), 1);
     assert_eq!(store.forget_events(before, 2).expect("forgotten"), 0);
     let mut store = subject.after_a_crash(store);
-    let mut left = |event_id| store.occurrences(event_id, Timestamp::MIN, None, 10).expect("readable");
+    let mut left = |event_id| {
+        store.occurrences(WorkspaceId::DEFAULT, event_id, Timestamp::MIN, None, 10).expect("readable")
+    };
     assert_eq!(left("a"), occurrences[4..]);
     assert_eq!(left("b"), occurrences[3..4]);
 }
@@ -79,8 +81,8 @@ pub fn only_ended_runs_are_forgotten_and_nothing_of_them_is_left(subject: &mut d
         assert_eq!(listed(&mut *store, filter), left);
     }
     assert_eq!(store.timers(None, Timestamp::MAX, 10).expect("readable").len(), 1);
-    assert_eq!(store.waiters("paid", None, 10).expect("readable").len(), 1);
-    let counts = store.counts().expect("readable");
+    assert_eq!(store.waiters(WorkspaceId::DEFAULT, "paid", None, 10).expect("readable").len(), 1);
+    let counts = store.counts(None).expect("readable");
     assert!(counts.contains(&(RunStatus::Cancelled, 1)) && counts.contains(&(RunStatus::Waiting, 1)));
 
     // A run that was forgotten is unknown, so that it can be written anew.

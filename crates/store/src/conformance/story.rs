@@ -6,7 +6,7 @@ use abide_core::command::{Command, Context, DeliverEvent, NewRun, Occurrence, Ta
 use abide_core::command::{decide, start};
 use abide_core::definition::Definition;
 use abide_core::history::Record;
-use abide_core::id::{At, OccurrenceId, RunId};
+use abide_core::id::{At, DefinitionId, OccurrenceId, RunId, WorkspaceId};
 use abide_core::json::Json;
 use abide_core::random::Random;
 use abide_core::run::{Run, Timer};
@@ -14,12 +14,14 @@ use abide_core::waitpoint::Actor;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-use crate::{Batch, Error, RunWrite, Store};
+use crate::{Batch, Error, NewDefinition, RunWrite, Store};
 
 /// Chance and a clock that is moved by hand.
 pub(crate) struct World {
     pub(crate) now: Timestamp,
     pub(crate) random: Random,
+    /// Where what is begun or sent belongs.
+    pub(crate) workspace: WorkspaceId,
 }
 
 impl World {
@@ -29,7 +31,7 @@ impl World {
 
     pub(crate) fn of(seed: u64) -> World {
         let now = "2026-03-01T09:00:00.123456789Z".parse().expect("an instant");
-        World { now, random: Random::new(seed) }
+        World { now, random: Random::new(seed), workspace: WorkspaceId::DEFAULT }
     }
 
     pub(crate) fn pass(&mut self, length: SignedDuration) {
@@ -48,6 +50,7 @@ impl World {
     ) -> Story {
         let id = RunId::new(self.now, self.random.draw_u128());
         let mut new = NewRun::new(id, Arc::clone(definition), Json::new(input));
+        new.workspace = self.workspace;
         new.tags = tags.iter().map(|tag| Arc::from(*tag)).collect();
         let (run, outcome) = start(new, &self.context()).expect("the run can be started");
         Story { run, committed: 0, history: outcome.records }
@@ -92,7 +95,18 @@ impl World {
 
     pub(crate) fn occurrence(&mut self, event_id: &str, data: Value) -> Occurrence {
         let id = OccurrenceId::new(self.now, self.random.draw_u128());
-        Occurrence { id, event_id: event_id.into(), data: Json::new(data), received_at: self.now }
+        let (workspace, data, received_at) = (self.workspace, Json::new(data), self.now);
+        Occurrence { id, workspace, event_id: event_id.into(), data, received_at }
+    }
+
+    pub(crate) fn definition<'a>(
+        &mut self,
+        name: &'a str,
+        version: &'a str,
+        document: &'a str,
+    ) -> NewDefinition<'a> {
+        let id = DefinitionId::new(self.now, self.random.draw_u128());
+        NewDefinition { id, workspace: self.workspace, name, version, document, created_at: self.now }
     }
 
     fn context(&mut self) -> Context {
@@ -129,7 +143,7 @@ impl Story {
     /// Whether the store has all of it, and what it has gives the same run.
     pub(crate) fn check(&self, store: &mut dyn Store) {
         let stored = store.load(self.id()).expect("the run can be read").expect("the run is there");
-        assert_eq!(stored.definition, self.run.definition_ref);
+        assert_eq!((stored.workspace, &stored.definition), (self.run.workspace, &self.run.definition_ref));
         assert_eq!(stored.history, self.history);
         let run =
             Run::replay(Arc::clone(&self.run.definition), &stored.history).expect("the history is sound");

@@ -1,6 +1,8 @@
 //! How values stand in columns. The numbers here are in files out there: they are never given another meaning.
 
-use abide_core::id::{OccurrenceId, RunId};
+use std::collections::BTreeSet;
+
+use abide_core::id::{DefinitionId, KeyId, OccurrenceId, RunId, WorkspaceId};
 use abide_core::status::{RunStatus, WaitStatus};
 use abide_core::waitpoint::Kind;
 use jiff::Timestamp;
@@ -8,11 +10,19 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Row, RowIndex};
 use serde::de::DeserializeOwned;
 
-use crate::Error;
+use crate::{Error, Scope};
 
 pub(super) type Id = [u8; 16];
 
 pub(super) fn run(id: RunId) -> Id {
+    id.0.to_be_bytes()
+}
+
+pub(super) fn definition(id: DefinitionId) -> Id {
+    id.0.to_be_bytes()
+}
+
+pub(super) fn key(id: KeyId) -> Id {
     id.0.to_be_bytes()
 }
 
@@ -39,6 +49,9 @@ pub(super) fn run_status(status: RunStatus) -> i64 {
     }
 }
 
+pub(super) const WAIT_STATUSES: [WaitStatus; 4] =
+    [WaitStatus::Pending, WaitStatus::Completed, WaitStatus::TimedOut, WaitStatus::Cancelled];
+
 pub(super) fn wait_status(status: WaitStatus) -> i64 {
     match status {
         WaitStatus::Pending => 0,
@@ -47,6 +60,17 @@ pub(super) fn wait_status(status: WaitStatus) -> i64 {
         WaitStatus::Cancelled => 3,
     }
 }
+
+pub(super) const KINDS: [Kind; 8] = [
+    Kind::Delay,
+    Kind::Webhook,
+    Kind::Signal,
+    Kind::Event,
+    Kind::Approval,
+    Kind::Child,
+    Kind::Pause,
+    Kind::Retry,
+];
 
 pub(super) fn kind(kind: Kind) -> i64 {
     match kind {
@@ -59,6 +83,20 @@ pub(super) fn kind(kind: Kind) -> i64 {
         Kind::Pause => 6,
         Kind::Retry => 7,
     }
+}
+
+fn scope(scope: Scope) -> i64 {
+    match scope {
+        Scope::Read => 1,
+        Scope::Run => 2,
+        Scope::Worker => 4,
+        Scope::Approve => 8,
+        Scope::Admin => 16,
+    }
+}
+
+pub(super) fn scopes(scopes: &BTreeSet<Scope>) -> i64 {
+    scopes.iter().copied().map(scope).sum()
 }
 
 pub(super) fn count(count: u64) -> i64 {
@@ -75,6 +113,8 @@ pub(super) trait Column {
     fn instant<I: RowIndex>(&self, index: I) -> Result<Timestamp, Error>;
     fn optional_instant<I: RowIndex>(&self, index: I) -> Result<Option<Timestamp>, Error>;
     fn number<I: RowIndex, N: TryFrom<i64>>(&self, index: I) -> Result<N, Error>;
+    fn workspace<I: RowIndex>(&self, index: I) -> Result<WorkspaceId, Error>;
+    fn scopes<I: RowIndex>(&self, index: I) -> Result<BTreeSet<Scope>, Error>;
     fn run_status<I: RowIndex>(&self, index: I) -> Result<RunStatus, Error>;
     fn wait_status<I: RowIndex>(&self, index: I) -> Result<WaitStatus, Error>;
     fn kind<I: RowIndex>(&self, index: I) -> Result<Kind, Error>;
@@ -101,18 +141,25 @@ impl Column for Row<'_> {
         N::try_from(number).map_err(|_| Error::Corrupt(format!("{number} is out of range")))
     }
 
+    fn workspace<I: RowIndex>(&self, index: I) -> Result<WorkspaceId, Error> {
+        self.number(index).map(WorkspaceId)
+    }
+
+    fn scopes<I: RowIndex>(&self, index: I) -> Result<BTreeSet<Scope>, Error> {
+        let bits: i64 = self.get(index)?;
+        Ok(Scope::ALL.into_iter().filter(|one| bits & scope(*one) != 0).collect())
+    }
+
     fn run_status<I: RowIndex>(&self, index: I) -> Result<RunStatus, Error> {
         coded(self.get_ref(index)?, &RunStatus::ALL, run_status)
     }
 
     fn wait_status<I: RowIndex>(&self, index: I) -> Result<WaitStatus, Error> {
-        use WaitStatus::{Cancelled, Completed, Pending, TimedOut};
-        coded(self.get_ref(index)?, &[Pending, Completed, TimedOut, Cancelled], wait_status)
+        coded(self.get_ref(index)?, &WAIT_STATUSES, wait_status)
     }
 
     fn kind<I: RowIndex>(&self, index: I) -> Result<Kind, Error> {
-        use Kind::{Approval, Child, Delay, Event, Pause, Retry, Signal, Webhook};
-        coded(self.get_ref(index)?, &[Delay, Webhook, Signal, Event, Approval, Child, Pause, Retry], kind)
+        coded(self.get_ref(index)?, &KINDS, kind)
     }
 
     fn json<I: RowIndex, T: DeserializeOwned>(&self, index: I) -> Result<T, Error> {

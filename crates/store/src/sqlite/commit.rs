@@ -5,15 +5,18 @@
 
 use abide_core::command::Occurrence;
 use abide_core::door::Remembered;
+use abide_core::id::{DefinitionId, WorkspaceId};
 use abide_core::run::Run;
 use abide_core::waitpoint::{ListensFor, Waitpoint};
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
-use crate::sqlite::column;
+use crate::sqlite::column::{self, Column};
+use crate::sqlite::{admin, find};
 use crate::{Batch, Error, NewDefinition, RunWrite, chunk};
 
 pub(super) fn commit(connection: &mut Connection, batch: &Batch<'_>) -> Result<(), Error> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    admin::check_workspaces(&transaction, workspaces(batch))?;
     for definition in &batch.definitions {
         insert_definition(&transaction, definition)?;
     }
@@ -27,42 +30,58 @@ pub(super) fn commit(connection: &mut Connection, batch: &Batch<'_>) -> Result<(
     Ok(transaction.commit()?)
 }
 
-/// A version is immutable: the same document again changes nothing, another one is refused.
+/// Those in which something new is written.
+fn workspaces(batch: &Batch<'_>) -> impl Iterator<Item = WorkspaceId> {
+    let runs = batch.runs.iter().filter(|write| write.based_on == 0).map(|write| write.run.workspace);
+    let occurrences = batch.occurrences.iter().map(|occurrence| occurrence.workspace);
+    runs.chain(occurrences).chain(batch.definitions.iter().map(|definition| definition.workspace))
+}
+
 fn insert_definition(transaction: &Transaction<'_>, definition: &NewDefinition<'_>) -> Result<(), Error> {
-    let NewDefinition { name, version, document, created_at } = *definition;
+    let NewDefinition { id, workspace, name, version, document, created_at } = *definition;
     let inserted = transaction
         .prepare_cached(
-            "INSERT INTO definitions (name, version, document, created_at) VALUES (?, ?, ?, ?)
-             ON CONFLICT DO NOTHING",
+            "INSERT INTO definitions (id, workspace, name, version, document, created_at)
+             VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
         )?
-        .execute(params![name, version, document, column::instant(created_at)])?;
-    let is_stored = inserted == 1
-        || transaction
-            .prepare_cached("SELECT document = ?3 FROM definitions WHERE name = ?1 AND version = ?2")?
-            .query_row([name, version, document], |row| row.get::<_, bool>(0))?;
-    if is_stored {
-        Ok(())
-    } else {
-        Err(Error::Corrupt(format!("version {version} of `{name}` is there with another document")))
+        .execute(params![
+            column::definition(id),
+            workspace.0,
+            name,
+            version,
+            document,
+            column::instant(created_at)
+        ])?;
+    if inserted == 1 {
+        return Ok(());
     }
+    let mut statement = transaction.prepare_cached(
+        "SELECT id FROM definitions WHERE (workspace = ? AND name = ? AND version = ?) OR id = ?",
+    )?;
+    let rows = statement.query(params![workspace.0, name, version, column::definition(id)])?;
+    let id = find::first(rows, |row| row.id(0).map(DefinitionId))?.unwrap_or(id);
+    Err(Error::DefinitionExists { id, name: name.to_owned(), version: version.to_owned() })
 }
 
 fn insert_occurrence(transaction: &Transaction<'_>, occurrence: &Occurrence) -> Result<(), Error> {
-    let Occurrence { id, event_id, data, received_at } = occurrence;
+    let Occurrence { id, workspace, event_id, data, received_at } = occurrence;
+    let (id, received_at) = (column::occurrence(*id), column::instant(*received_at));
     let data = serde_json::to_string(data).expect("data is JSON");
     transaction
-        .prepare_cached("INSERT INTO occurrences (id, event_id, received_at, data) VALUES (?, ?, ?, ?)")?
-        .execute(params![column::occurrence(*id), event_id, column::instant(*received_at), data])?;
+        .prepare_cached(
+            "INSERT INTO occurrences (id, workspace, event_id, received_at, data) VALUES (?, ?, ?, ?, ?)",
+        )?
+        .execute(params![id, workspace.0, event_id, received_at, data])?;
     Ok(())
 }
 
 /// The first answer under a key is the one that stands.
 fn insert_remembered(transaction: &Transaction<'_>, remembered: &Remembered) -> Result<(), Error> {
-    let Remembered { key, digest, reply } = remembered;
+    let Remembered { key, digest, reply, at } = remembered;
     let reply = serde_json::to_string(reply).expect("a reply is JSON");
     transaction
-        .prepare_cached("INSERT INTO remembered (key, digest, reply) VALUES (?, ?, ?)")?
-        .execute(params![key, digest.cast_signed(), reply])?;
+        .prepare_cached("INSERT INTO remembered (key, digest, reply, written_at) VALUES (?, ?, ?, ?)")?
+        .execute(params![key, digest.cast_signed(), reply, column::instant(*at)])?;
     Ok(())
 }
 
@@ -90,7 +109,7 @@ fn write_runs(transaction: &Transaction<'_>, runs: &[RunWrite<'_>]) -> Result<()
                 .run
                 .waitpoint(number)
                 .ok_or_else(|| Error::Corrupt(format!("{} has no waitpoint {number}", write.run.id)))?;
-            statements.write_waitpoint(&id, write.based_on == 0, waitpoint)?;
+            statements.write_waitpoint(&id, write, waitpoint)?;
         }
     }
     Ok(())
@@ -99,8 +118,10 @@ fn write_runs(transaction: &Transaction<'_>, runs: &[RunWrite<'_>]) -> Result<()
 fn insert_tags(transaction: &Transaction<'_>, id: &column::Id, run: &Run) -> Result<(), Error> {
     for tag in &run.tags {
         transaction
-            .prepare_cached("INSERT INTO run_tags (tag, run) VALUES (?, ?) ON CONFLICT DO NOTHING")?
-            .execute(params![tag, id])?;
+            .prepare_cached(
+                "INSERT INTO run_tags (workspace, tag, run) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+            )?
+            .execute(params![run.workspace.0, tag, id])?;
     }
     Ok(())
 }
@@ -122,16 +143,18 @@ impl<'t> Statements<'t> {
             append: transaction
                 .prepare_cached("INSERT INTO history (run, seq, written_at, chunk) VALUES (?, ?, ?, ?)")?,
             insert_run: transaction.prepare_cached(
-                "INSERT INTO runs (id, status, ended_at, deadline_at, definition, version, created_at, tags)
-                 VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO runs (id, status, ended_at, deadline_at, workspace, definition, version, created_at,
+                     tags)
+                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             )?,
             update_run: transaction.prepare_cached(
                 "UPDATE runs SET status = ?2, ended_at = ?3, deadline_at = ?4
                  WHERE id = ?1 AND (status <> ?2 OR ended_at IS NOT ?3 OR deadline_at IS NOT ?4)",
             )?,
             insert_waitpoint: transaction.prepare_cached(
-                "INSERT INTO waitpoints (run, number, status, resume_at, filter, kind, created_at, listens)
-                 VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO waitpoints (run, number, status, resume_at, filter, workspace, kind, created_at,
+                     listens)
+                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             )?,
             update_waitpoint: transaction.prepare_cached(
                 "UPDATE waitpoints SET status = ?3, resume_at = ?4, filter = ?5 WHERE run = ?1 AND number = ?2",
@@ -165,6 +188,7 @@ impl<'t> Statements<'t> {
             status,
             ended_at,
             deadline_at,
+            run.workspace.0,
             definition.name,
             definition.version,
             created_at,
@@ -176,7 +200,7 @@ impl<'t> Statements<'t> {
     fn write_waitpoint(
         &mut self,
         run: &column::Id,
-        run_is_new: bool,
+        write: &RunWrite<'_>,
         waitpoint: &Waitpoint,
     ) -> Result<(), Error> {
         let (listens, filter) = match &waitpoint.listens_for {
@@ -194,13 +218,15 @@ impl<'t> Statements<'t> {
         let status = column::wait_status(waitpoint.status);
         let resume_at = waitpoint.resume_at.map(column::instant);
         // An upsert would be one statement, but SQLite builds temporary tables for it.
+        let run_is_new = write.based_on == 0;
         if !run_is_new && self.update_waitpoint.execute(params![run, number, status, resume_at, filter])? == 1
         {
             return Ok(());
         }
-        let (kind, created_at) = (column::kind(waitpoint.kind), column::instant(waitpoint.created_at));
+        let (workspace, kind) = (write.run.workspace.0, column::kind(waitpoint.kind));
+        let created_at = column::instant(waitpoint.created_at);
         self.insert_waitpoint
-            .execute(params![run, number, status, resume_at, filter, kind, created_at, listens])?;
+            .execute(params![run, number, status, resume_at, filter, workspace, kind, created_at, listens])?;
         Ok(())
     }
 }

@@ -1,15 +1,12 @@
 //! What the engine looks for: a run, a definition, what is due, who waits for an event and which events there were.
 
-use std::sync::Arc;
-
 use abide_core::command::Occurrence;
 use abide_core::door::Remembered;
-use abide_core::history::DefinitionRef;
-use abide_core::id::{OccurrenceId, RunId, WaitpointId};
+use abide_core::history::Change;
+use abide_core::id::{DefinitionId, OccurrenceId, RunId, WaitpointId, WorkspaceId};
 use abide_core::run::Timer;
-use abide_core::waitpoint::Kind;
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
+use rusqlite::{Connection, Row, params};
 
 use crate::sqlite::column::{self, Column};
 use crate::{Error, StoredDefinition, StoredRun, StoredTimer, Waiter, chunk};
@@ -26,6 +23,14 @@ pub(super) fn collect<T>(
     Ok(found)
 }
 
+/// The first of what a query found. All of it is read, because a statement that writes is only done at its end.
+pub(super) fn first<T>(
+    rows: rusqlite::Rows<'_>,
+    read: impl FnMut(&Row<'_>) -> Result<T, Error>,
+) -> Result<Option<T>, Error> {
+    Ok(collect(rows, read)?.into_iter().next())
+}
+
 pub(super) fn load(connection: &Connection, run: RunId) -> Result<Option<StoredRun>, Error> {
     let damaged = |what: &str| Error::Corrupt(format!("{run}: {what}"));
     let mut statement =
@@ -39,44 +44,62 @@ pub(super) fn load(connection: &Connection, run: RunId) -> Result<Option<StoredR
             return Err(damaged("a chunk has more or fewer records than it should"));
         }
     }
-    if history.is_empty() {
-        return Ok(None);
-    }
-    let definition = connection
-        .prepare_cached("SELECT definition, version FROM runs WHERE id = ?")?
-        .query_row([column::run(run)], |row| Ok(DefinitionRef { name: row.get(0)?, version: row.get(1)? }))
-        .optional()?
-        .ok_or_else(|| damaged("it has a history and no row"))?;
-    Ok(Some(StoredRun { definition, history }))
+    let Some(first) = history.first() else { return Ok(None) };
+    let Change::WorkflowCreated(creation) = &first.change else {
+        return Err(damaged("its history does not begin with its creation"));
+    };
+    let (workspace, definition) = (creation.workspace, creation.definition.clone());
+    Ok(Some(StoredRun { workspace, definition, history }))
+}
+
+const DEFINITIONS: &str = "SELECT id, workspace, name, version, document, created_at FROM definitions";
+
+fn read_definition(row: &Row<'_>) -> Result<StoredDefinition, Error> {
+    Ok(StoredDefinition {
+        id: DefinitionId(row.id(0)?),
+        workspace: row.workspace(1)?,
+        name: row.get(2)?,
+        version: row.get(3)?,
+        document: row.get(4)?,
+        created_at: row.instant(5)?,
+    })
 }
 
 pub(super) fn definition(
     connection: &Connection,
+    workspace: WorkspaceId,
     name: &str,
     version: Option<&str>,
 ) -> Result<Option<StoredDefinition>, Error> {
-    let mut statement = connection.prepare_cached(
-        "SELECT name, version, document, created_at FROM definitions WHERE number =
-             (SELECT max(number) FROM definitions WHERE name = ?1 AND (?2 IS NULL OR version = ?2))",
-    )?;
-    let found = collect(statement.query(params![name, version])?, |row| {
-        Ok(StoredDefinition {
-            name: row.get(0)?,
-            version: row.get(1)?,
-            document: row.get(2)?,
-            created_at: row.instant(3)?,
-        })
-    })?;
-    Ok(found.into_iter().next())
+    if let Some(version) = version {
+        let sql = format!("{DEFINITIONS} WHERE workspace = ? AND name = ? AND version = ?");
+        let mut statement = connection.prepare_cached(&sql)?;
+        return first(statement.query(params![workspace.0, name, version])?, read_definition);
+    }
+    let sql = format!(
+        "{DEFINITIONS} INDEXED BY definitions_by_name
+         WHERE workspace = ? AND name = ? ORDER BY number DESC LIMIT 1"
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    first(statement.query(params![workspace.0, name])?, read_definition)
+}
+
+pub(super) fn definition_by_id(
+    connection: &Connection,
+    id: DefinitionId,
+) -> Result<Option<StoredDefinition>, Error> {
+    let mut statement = connection.prepare_cached(&format!("{DEFINITIONS} WHERE id = ?"))?;
+    first(statement.query([column::definition(id)])?, read_definition)
 }
 
 pub(super) fn remembered(connection: &Connection, key: &str) -> Result<Option<Remembered>, Error> {
-    let mut statement = connection.prepare_cached("SELECT digest, reply FROM remembered WHERE key = ?")?;
-    let found = collect(statement.query([key])?, |row| {
+    let mut statement =
+        connection.prepare_cached("SELECT digest, reply, written_at FROM remembered WHERE key = ?")?;
+    first(statement.query([key])?, |row| {
         let digest: i64 = row.get(0)?;
-        Ok(Remembered { key: key.to_owned(), digest: digest.cast_unsigned(), reply: row.json(1)? })
-    })?;
-    Ok(found.into_iter().next())
+        let (key, digest) = (key.to_owned(), digest.cast_unsigned());
+        Ok(Remembered { key, digest, reply: row.json(1)?, at: row.instant(2)? })
+    })
 }
 
 /// Two ordered lists, of waits and of runs, merged.
@@ -137,46 +160,38 @@ fn due_runs(
     collect(rows, |row| Ok(StoredTimer { at: row.instant(0)?, run: RunId(row.id(1)?), timer: Timer::Run }))
 }
 
-/// Oldest first means by when the wait began, which the cursor does not say: it is looked up. A wait that was
-/// forgotten meanwhile leads back to the start.
 pub(super) fn waiters(
     connection: &Connection,
+    workspace: WorkspaceId,
     event_id: &str,
-    after: Option<WaitpointId>,
+    after: Option<(Timestamp, WaitpointId)>,
     limit: usize,
 ) -> Result<Vec<Waiter>, Error> {
-    let begun: Option<i64> = match after {
-        None => None,
-        Some(WaitpointId { run, number }) => connection
-            .prepare_cached("SELECT created_at FROM waitpoints WHERE run = ? AND number = ?")?
-            .query_row(params![column::run(run), number], |row| row.get(0))
-            .optional()?,
-    };
-    let (begun, run, number) = match (begun, after) {
-        (Some(begun), Some(after)) => (begun, column::run(after.run), i64::from(after.number)),
-        (None | Some(_), _) => (i64::MIN, [0; 16], -1),
-    };
+    let (begun, run, number) = after.map_or((i64::MIN, [0; 16], -1), |(begun, after)| {
+        (column::instant(begun), column::run(after.run), i64::from(after.number))
+    });
     let mut statement = connection.prepare_cached(
-        "SELECT run, number, resume_at, filter FROM waitpoints
-         WHERE status = 0 AND listens = :event AND kind = :kind
-           AND (created_at, run, number) > (:begun, :run, :number)
-         ORDER BY created_at, run, number LIMIT :limit",
+        "SELECT run, number, created_at, resume_at, filter
+         FROM waitpoints INDEXED BY waitpoints_by_event
+         WHERE status = 0 AND kind = 3 AND workspace = ? AND listens = ?
+           AND (created_at, run, number) > (?, ?, ?)
+         ORDER BY created_at, run, number LIMIT ?",
     )?;
-    let rows = statement.query(named_params! {
-        ":event": event_id, ":kind": column::kind(Kind::Event),
-        ":begun": begun, ":run": run, ":number": number, ":limit": column::limit(limit),
-    })?;
+    let rows = statement.query(params![workspace.0, event_id, begun, run, number, column::limit(limit)])?;
     collect(rows, |row| {
         Ok(Waiter {
             waitpoint: RunId(row.id(0)?).waitpoint(row.number(1)?),
-            filter: row.json(3)?,
-            resume_at: row.optional_instant(2)?,
+            workspace,
+            created_at: row.instant(2)?,
+            filter: row.json(4)?,
+            resume_at: row.optional_instant(3)?,
         })
     })
 }
 
 pub(super) fn occurrences(
     connection: &Connection,
+    workspace: WorkspaceId,
     event_id: &str,
     since: Timestamp,
     after: Option<(Timestamp, OccurrenceId)>,
@@ -187,18 +202,24 @@ pub(super) fn occurrences(
         // No id is smaller than an empty one.
         Some(_) | None => (column::instant(since), Vec::new()),
     };
-    let event: Arc<str> = event_id.into();
-    let mut statement = connection.prepare_cached(
-        "SELECT id, received_at, data FROM occurrences
-         WHERE event_id = ?1 AND (received_at, id) > (?2, ?3) ORDER BY received_at, id LIMIT ?4",
-    )?;
-    let rows = statement.query(params![event_id, received_at, id, column::limit(limit)])?;
-    collect(rows, |row| {
-        Ok(Occurrence {
-            id: OccurrenceId(row.id(0)?),
-            event_id: Arc::clone(&event),
-            data: row.json(2)?,
-            received_at: row.instant(1)?,
-        })
+    let sql = format!(
+        "{OCCURRENCES} INDEXED BY occurrences_by_event
+         WHERE workspace = ? AND event_id = ? AND (received_at, id) > (?, ?)
+         ORDER BY received_at, id LIMIT ?"
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let rows = statement.query(params![workspace.0, event_id, received_at, id, column::limit(limit)])?;
+    collect(rows, read_occurrence)
+}
+
+pub(super) const OCCURRENCES: &str = "SELECT id, workspace, event_id, received_at, data FROM occurrences";
+
+pub(super) fn read_occurrence(row: &Row<'_>) -> Result<Occurrence, Error> {
+    Ok(Occurrence {
+        id: OccurrenceId(row.id(0)?),
+        workspace: row.workspace(1)?,
+        event_id: row.get(2)?,
+        received_at: row.instant(3)?,
+        data: row.json(4)?,
     })
 }

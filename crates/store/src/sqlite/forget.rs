@@ -4,13 +4,29 @@ use jiff::Timestamp;
 use rusqlite::{Connection, TransactionBehavior, params};
 
 use crate::Error;
-use crate::sqlite::column;
 use crate::sqlite::find::collect;
+use crate::sqlite::{admin, column};
 
 pub(super) fn events(connection: &mut Connection, before: Timestamp, limit: usize) -> Result<usize, Error> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let mut removed = 0;
+    for workspace in admin::workspaces(&transaction)? {
+        let mut statement = transaction.prepare_cached(
+            "DELETE FROM occurrences WHERE number IN
+                 (SELECT number FROM occurrences WHERE workspace = ? AND received_at < ?
+                  ORDER BY received_at LIMIT ?)",
+        )?;
+        let room = column::limit(limit - removed);
+        removed += statement.execute(params![workspace.id.0, column::instant(before), room])?;
+    }
+    transaction.commit()?;
+    Ok(removed)
+}
+
+pub(super) fn keys(connection: &mut Connection, before: Timestamp, limit: usize) -> Result<usize, Error> {
     let mut statement = connection.prepare_cached(
-        "DELETE FROM occurrences WHERE number IN
-             (SELECT number FROM occurrences WHERE received_at < ?1 ORDER BY received_at LIMIT ?2)",
+        "DELETE FROM remembered WHERE key IN
+             (SELECT key FROM remembered WHERE written_at < ? ORDER BY written_at LIMIT ?)",
     )?;
     Ok(statement.execute(params![column::instant(before), column::limit(limit)])?)
 }
@@ -27,8 +43,9 @@ pub(super) fn runs(connection: &mut Connection, before: Timestamp, limit: usize)
         for removal in [
             "DELETE FROM history WHERE run = ?",
             "DELETE FROM waitpoints WHERE run = ?",
-            "DELETE FROM run_tags WHERE run = ?1
-                 AND tag IN (SELECT value FROM runs, json_each(runs.tags) WHERE runs.id = ?1)",
+            "DELETE FROM link_generations WHERE run = ?",
+            "DELETE FROM run_tags WHERE (workspace, tag, run) IN
+                 (SELECT runs.workspace, value, runs.id FROM runs, json_each(runs.tags) WHERE runs.id = ?)",
             "DELETE FROM runs WHERE id = ?",
         ] {
             transaction.prepare_cached(removal)?.execute([id])?;

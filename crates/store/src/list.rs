@@ -1,0 +1,83 @@
+//! Lists: what narrows them, how far they go, and what they show.
+
+use std::sync::Arc;
+
+use abide_core::history::DefinitionRef;
+use abide_core::id::{DefinitionId, RunId, WaitpointId, WorkspaceId};
+use abide_core::status::{RunStatus, WaitStatus};
+use abide_core::waitpoint::Kind;
+use jiff::Timestamp;
+use serde::Serialize;
+
+/// A part of a list: what comes after the cursor.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Page<C> {
+    pub after: Option<C>,
+    pub limit: usize,
+}
+
+/// Which runs to list; an absent field does not narrow it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RunFilter {
+    /// Absent: those of all workspaces, as the engine itself looks for them.
+    pub workspace: Option<WorkspaceId>,
+    pub statuses: Vec<RunStatus>,
+    pub definition: Option<String>,
+    pub version: Option<String>,
+    pub tag: Option<String>,
+    pub created_from: Option<Timestamp>,
+    pub created_before: Option<Timestamp>,
+    /// Runs with an open wait of this kind.
+    pub waits_for: Option<Kind>,
+    /// Runs with an open wait for this event id or signal type.
+    pub listens_for: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunSummary {
+    pub id: RunId,
+    pub workspace: WorkspaceId,
+    pub definition: DefinitionRef,
+    pub status: RunStatus,
+    pub tags: Vec<Arc<str>>,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+    pub version: u64,
+}
+
+/// Which waitpoints to list; an absent field does not narrow it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct WaitpointFilter {
+    /// Absent: those of all workspaces, as the engine itself looks for them.
+    pub workspace: Option<WorkspaceId>,
+    pub run: Option<RunId>,
+    pub kind: Option<Kind>,
+    pub status: Option<WaitStatus>,
+    pub due_before: Option<Timestamp>,
+    pub due_after: Option<Timestamp>,
+    /// The event id or signal type it listens for.
+    pub listens_for: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WaitpointSummary {
+    pub id: WaitpointId,
+    pub workspace: WorkspaceId,
+    pub kind: Kind,
+    pub status: WaitStatus,
+    pub created_at: Timestamp,
+    pub resume_at: Option<Timestamp>,
+    pub listens_for: Option<String>,
+}
+
+/// A definition without its document.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DefinitionSummary {
+    pub id: DefinitionId,
+    pub name: String,
+    pub version: String,
+    pub created_at: Timestamp,
+}
