@@ -198,15 +198,15 @@ pub enum Change {
 
 impl Change {
     /// The waitpoints whose row it changes.
-    pub fn waitpoints(&self) -> Vec<u32> {
-        match self {
-            Change::StepWaiting { opens, .. } => opens.iter().map(|wait| wait.number).collect(),
+    pub fn waitpoints(&self) -> impl Iterator<Item = u32> {
+        let (opens, one): (&[Waitpoint], Option<u32>) = match self {
+            Change::StepWaiting { opens, .. } => (opens, None),
             Change::StepRetrying { opens, .. }
             | Change::TaskPaused { opens, .. }
-            | Change::WaitCreated { opens } => vec![opens.number],
+            | Change::WaitCreated { opens } => (&[], Some(opens.number)),
             Change::WaitResolved { number, .. }
             | Change::WaitRescheduled { number, .. }
-            | Change::ApprovalDecided { number, .. } => vec![*number],
+            | Change::ApprovalDecided { number, .. } => (&[], Some(*number)),
             Change::WorkflowCreated(_)
             | Change::WorkflowStarted { .. }
             | Change::WorkflowPaused { .. }
@@ -233,8 +233,9 @@ impl Change {
             | Change::CheckpointSaved { .. }
             | Change::SignalReceived { .. }
             | Change::EventMatched { .. }
-            | Change::ApprovalRequested { .. } => Vec::new(),
-        }
+            | Change::ApprovalRequested { .. } => (&[], None),
+        };
+        opens.iter().map(|wait| wait.number).chain(one)
     }
 
     /// The name it has in a history, as `type`.

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use abide_core::id::RunId;
 use abide_core::run::Timer;
 use abide_core::time::Millis;
-use abide_store::{Store, StoredTimer};
+use abide_store::{Read, StoredTimer};
 use jiff::Timestamp;
 
 /// How far ahead timers are loaded, and how many at a time.
@@ -22,7 +22,7 @@ pub(crate) struct Alarm {
 
 impl Alarm {
     /// Makes sure that what is due soon is in memory.
-    pub(crate) fn load(&mut self, store: &mut dyn Store, now: Timestamp) -> Result<(), abide_store::Error> {
+    pub(crate) fn load(&mut self, store: &mut dyn Read, now: Timestamp) -> Result<(), abide_store::Error> {
         let soon = Millis(HORIZON.0 / 2).after(now);
         while self.near.len() < PAGE && self.loaded.is_none_or(|mark| mark.at < soon) {
             let until = HORIZON.after(now);

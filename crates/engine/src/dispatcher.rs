@@ -3,46 +3,69 @@
 //! kept here too; the delivery number of the core is what fences a worker that lost one.
 
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::task::Poll as Polled;
+use std::time::Duration;
 
 use abide_core::command::{Command, TaskCompleted, TaskFailed, TaskPaused, TaskSuspended};
 use abide_core::definition::{Action, Executor};
-use abide_core::id::{At, RunId};
+use abide_core::id::{At, RunId, WorkspaceId};
 use abide_core::run::Run;
 use abide_core::task::Task;
 use abide_core::time::Millis;
 use abide_core::waitpoint::Actor;
 use jiff::Timestamp;
 use tokio::runtime::Handle;
-use tokio::sync::mpsc;
-use tokio::task::{AbortHandle, JoinSet};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::AbortHandle;
 
+use crate::error::Error;
 use crate::handler::{Handler, TaskResult};
-use crate::request::{Answer, Leased, Poll, Request};
+use crate::request::{Answer, Leased, Poll, Request, Worker};
+
+/// How long a worker has a task before it must report, if it does not say.
+pub(crate) const LEASE: Millis = Millis(60_000);
+/// A lease that could not be ended is looked at again after this time.
+const TRY_AGAIN: Millis = Millis(250);
+/// How often a handler tries to report while the store cannot write.
+const REPORT_AGAIN: Duration = Duration::from_millis(100);
+/// A worker that has not asked for this long, and has no task, is not shown any more.
+const WORKER_SEEN: Millis = Millis(15 * 60 * 1_000);
+/// Workers that are remembered at most.
+const WORKERS: usize = 10_000;
 
 pub(crate) struct Dispatcher {
     runtime: Handle,
     /// Back into the writer's queue, for what handlers report.
-    reports: mpsc::Sender<Request>,
+    reports: mpsc::WeakSender<Request>,
     handlers: HashMap<Arc<str>, Handler>,
     running: HashMap<(RunId, At), (u32, AbortHandle)>,
-    ready: HashMap<Arc<str>, ReadyTasks>,
+    ready: HashMap<Queue, ReadyTasks>,
+    /// Tasks that are out and are to be handed out again, in the next round.
+    handed_over: VecDeque<ReadyTask>,
     /// Calls that the engine makes itself, in the next round.
     own: VecDeque<ReadyTask>,
     parked: HashMap<u64, (Poll, Answer<Vec<Leased>>)>,
-    parked_for: HashMap<Arc<str>, VecDeque<u64>>,
+    parked_for: HashMap<Queue, VecDeque<u64>>,
     last_poller: u64,
     /// Pollers that may find something now.
     woken: BTreeSet<u64>,
     leases: BTreeSet<(Timestamp, RunId, At)>,
     leased: HashMap<(RunId, At), Lease>,
+    workers: HashMap<(WorkspaceId, Arc<str>), Worker>,
 }
 
-#[derive(Clone, Copy, Debug)]
+/// Tasks of one handler's name in one workspace.
+type Queue = (WorkspaceId, Arc<str>);
+
+#[derive(Clone, Debug)]
 struct Lease {
     delivery: u32,
     until: Timestamp,
     length: Millis,
+    worker: (WorkspaceId, Arc<str>),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -93,13 +116,14 @@ impl ReadyTasks {
 }
 
 impl Dispatcher {
-    pub(crate) fn new(runtime: Handle, reports: mpsc::Sender<Request>) -> Dispatcher {
+    pub(crate) fn new(runtime: Handle, reports: mpsc::WeakSender<Request>) -> Dispatcher {
         Dispatcher {
             runtime,
             reports,
             handlers: HashMap::new(),
             running: HashMap::new(),
             ready: HashMap::new(),
+            handed_over: VecDeque::new(),
             own: VecDeque::new(),
             parked: HashMap::new(),
             parked_for: HashMap::new(),
@@ -107,14 +131,42 @@ impl Dispatcher {
             woken: BTreeSet::new(),
             leases: BTreeSet::new(),
             leased: HashMap::new(),
+            workers: HashMap::new(),
         }
     }
 
     /// Registers a handler and says which tasks it can take up at once.
     pub(crate) fn register(&mut self, name: Arc<str>, handler: Handler) -> Vec<ReadyTask> {
-        let mut waiting = self.ready.remove(&name).unwrap_or_default();
+        let waiting: Vec<Queue> =
+            self.ready.keys().filter(|(_, handler)| *handler == name).cloned().collect();
         self.handlers.insert(name, handler);
-        std::iter::from_fn(move || waiting.pop()).collect()
+        let mut waiting: Vec<_> = waiting.iter().filter_map(|queue| self.ready.remove(queue)).collect();
+        waiting.iter_mut().flat_map(|tasks| std::iter::from_fn(|| tasks.pop())).collect()
+    }
+
+    /// These are out, and somebody else is to have them.
+    pub(crate) fn hand_over(&mut self, tasks: impl IntoIterator<Item = ReadyTask>) {
+        self.handed_over.extend(tasks);
+    }
+
+    pub(crate) fn next_handed_over(&mut self) -> Option<ReadyTask> {
+        self.handed_over.pop_front()
+    }
+
+    /// What could not be done with these was not committed; it is tried again.
+    pub(crate) fn put_back(&mut self, expired: Vec<ReadyTask>, own: Vec<ReadyTask>, now: Timestamp) {
+        self.own.extend(own);
+        for task in expired {
+            self.lease(task, now, TRY_AGAIN, (WorkspaceId::default(), "".into()));
+        }
+    }
+
+    /// Leases that were not committed.
+    pub(crate) fn take_back(&mut self, tasks: Vec<ReadyTask>) {
+        for task in &tasks {
+            self.settle(task.run, task.at, task.delivery);
+        }
+        self.hand_over(tasks);
     }
 
     /// A committed task: to a handler here, or to the pollers.
@@ -128,9 +180,11 @@ impl Dispatcher {
                 self.spawn(handler.clone(), ready, task);
             }
         } else {
-            let tasks = self.ready.entry(Arc::clone(&work.handler)).or_default();
+            let queue = (run.workspace, Arc::clone(&work.handler));
+            let pollers = self.parked_for.get_mut(&queue);
+            let tasks = self.ready.entry(queue).or_default();
             tasks.push(&run.definition_ref.name, ready);
-            if let Some(pollers) = self.parked_for.get_mut(&work.handler) {
+            if let Some(pollers) = pollers {
                 self.woken.extend(pollers.pop_front());
             }
         }
@@ -138,20 +192,19 @@ impl Dispatcher {
 
     fn spawn(&mut self, handler: Handler, ready: ReadyTask, task: Task) {
         let ReadyTask { run, at, delivery } = ready;
-        let reports = self.reports.clone();
+        let Some(reports) = self.reports.upgrade() else { return };
         let work = self.runtime.spawn(async move {
-            // A panic is a failure of the task, not of the engine. The set stops the handler when this is stopped.
-            let mut handlers = JoinSet::new();
-            handlers.spawn(handler.call(task));
-            let result = match handlers.join_next().await {
-                Some(Ok(result)) => result,
-                Some(Err(error)) => TaskResult::fail(format!("the handler panicked: {error}")),
-                None => return,
-            };
-            let command = Box::new(report(at, delivery, result));
-            let by = Actor::new("handler");
-            // Refused only when the engine has stopped: then the task is handed out again when it is opened.
-            drop(reports.send(Request::Command { run, command, by, key: None, answer: None }).await);
+            let mut work = handler.call(task);
+            // A panic is a failure of the task, not of the engine.
+            let result = poll_fn(|context| {
+                catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(context)))
+                    .unwrap_or_else(|_| Polled::Ready(TaskResult::fail("the handler panicked")))
+            });
+            let command = report(at, delivery, result.await);
+            // What was done is not thrown away because it cannot be written down at the moment.
+            while let Err(Error::Store(_)) = tell(&reports, run, command.clone()).await {
+                tokio::time::sleep(REPORT_AGAIN).await;
+            }
         });
         self.running.insert((run, at), (delivery, work.abort_handle()));
     }
@@ -174,7 +227,7 @@ impl Dispatcher {
     pub(crate) fn recall(&mut self, run: &Run, at: At, delivery: u32) {
         self.settle(run.id, at, delivery);
         if let Action::Work(work) = &run.defined(at).action
-            && let Some(tasks) = self.ready.get_mut(&work.handler)
+            && let Some(tasks) = self.ready.get_mut(&(run.workspace, Arc::clone(&work.handler)))
         {
             tasks.gone.insert(ReadyTask { run: run.id, at, delivery });
         }
@@ -190,7 +243,8 @@ impl Dispatcher {
         let mut taken = Vec::new();
         for handler in &poll.handlers {
             while taken.len() < poll.most
-                && let Some(task) = self.ready.get_mut(handler).and_then(ReadyTasks::pop)
+                && let Some(task) =
+                    self.ready.get_mut(&(poll.workspace, Arc::clone(handler))).and_then(ReadyTasks::pop)
             {
                 taken.push(task);
             }
@@ -202,7 +256,7 @@ impl Dispatcher {
         self.last_poller += 1;
         let id = self.last_poller;
         for handler in &poll.handlers {
-            let pollers = self.parked_for.entry(Arc::clone(handler)).or_default();
+            let pollers = self.parked_for.entry((poll.workspace, Arc::clone(handler))).or_default();
             // Pollers that gave up are let go when their turn would have come.
             while pollers
                 .front()
@@ -232,8 +286,9 @@ impl Dispatcher {
     /// The one that was woken has gone; its tasks are for the next in line.
     fn wake_another(&mut self, poll: &Poll) {
         for handler in &poll.handlers {
-            if self.ready.get(handler).is_some_and(|tasks| tasks.len() > 0)
-                && let Some(pollers) = self.parked_for.get_mut(handler)
+            let queue = (poll.workspace, Arc::clone(handler));
+            if self.ready.get(&queue).is_some_and(|tasks| tasks.len() > 0)
+                && let Some(pollers) = self.parked_for.get_mut(&queue)
             {
                 self.woken.extend(pollers.pop_front());
             }
@@ -243,10 +298,16 @@ impl Dispatcher {
     // Leases
 
     /// A worker has the task for this long, unless it reports before.
-    pub(crate) fn lease(&mut self, task: ReadyTask, now: Timestamp, length: Millis) -> Timestamp {
+    pub(crate) fn lease(
+        &mut self,
+        task: ReadyTask,
+        now: Timestamp,
+        length: Millis,
+        worker: (WorkspaceId, Arc<str>),
+    ) -> Timestamp {
         let ReadyTask { run, at, delivery } = task;
         let until = length.after(now);
-        if let Some(old) = self.leased.insert((run, at), Lease { delivery, until, length }) {
+        if let Some(old) = self.leased.insert((run, at), Lease { delivery, until, length, worker }) {
             self.leases.remove(&(old.until, run, at));
         }
         self.leases.insert((until, run, at));
@@ -255,9 +316,12 @@ impl Dispatcher {
 
     /// The worker is still at it.
     pub(crate) fn renew(&mut self, task: ReadyTask, now: Timestamp) {
-        let lease = self.leased.get(&(task.run, task.at)).copied();
+        let lease = self.leased.get(&(task.run, task.at)).cloned();
         if let Some(lease) = lease.filter(|lease| lease.delivery == task.delivery) {
-            self.lease(task, now, lease.length);
+            if let Some(worker) = self.workers.get_mut(&lease.worker) {
+                worker.seen_at = now;
+            }
+            self.lease(task, now, lease.length, lease.worker);
         }
     }
 
@@ -277,9 +341,41 @@ impl Dispatcher {
         self.leases.first().map(|(until, _, _)| *until)
     }
 
+    // Workers
+
+    pub(crate) fn saw(&mut self, poll: &Poll, now: Timestamp) {
+        let key = (poll.workspace, Arc::clone(&poll.worker));
+        if self.workers.len() >= WORKERS && !self.workers.contains_key(&key) {
+            let oldest = WORKER_SEEN.before(now);
+            self.workers.retain(|_, worker| worker.seen_at > oldest);
+        }
+        if self.workers.len() < WORKERS || self.workers.contains_key(&key) {
+            let (workspace, name) = key.clone();
+            let worker = Worker { workspace, name, handlers: poll.handlers.clone(), seen_at: now, tasks: 0 };
+            self.workers.insert(key, worker);
+        }
+    }
+
+    /// Those seen lately, or at work, by name.
+    pub(crate) fn workers(&self, now: Timestamp) -> Vec<Worker> {
+        let mut tasks: HashMap<&(WorkspaceId, Arc<str>), usize> = HashMap::new();
+        for lease in self.leased.values() {
+            *tasks.entry(&lease.worker).or_default() += 1;
+        }
+        let oldest = WORKER_SEEN.before(now);
+        let workers = self.workers.iter().map(|(key, worker)| {
+            let tasks = tasks.get(key).copied().unwrap_or_default();
+            Worker { tasks, ..worker.clone() }
+        });
+        let mut workers: Vec<_> =
+            workers.filter(|worker| worker.seen_at > oldest || worker.tasks > 0).collect();
+        workers.sort_by(|a, b| (a.workspace, &a.name).cmp(&(b.workspace, &b.name)));
+        workers
+    }
+
     /// Something is to be done in the next round.
     pub(crate) fn has_work(&self) -> bool {
-        !self.woken.is_empty() || !self.own.is_empty()
+        !self.woken.is_empty() || !self.own.is_empty() || !self.handed_over.is_empty()
     }
 
     pub(crate) fn tasks_out(&self) -> usize {
@@ -298,8 +394,14 @@ impl Dispatcher {
     }
 }
 
-/// How long a worker has a task before it must report, if it does not say.
-pub(crate) const LEASE: Millis = Millis(60_000);
+async fn tell(reports: &mpsc::Sender<Request>, run: RunId, command: Command) -> Result<(), Error> {
+    let (answer, answered) = oneshot::channel();
+    let (command, by) = (Box::new(command), Actor::new("handler"));
+    let request = Request::Command { run, command, by, key: None, listener: None, answer };
+    // When the engine has stopped, the task is handed out again by the next one.
+    reports.send(request).await.map_err(|_| Error::Stopped)?;
+    answered.await.map_err(|_| Error::Stopped)?.map(drop)
+}
 
 fn report(at: At, delivery: u32, result: TaskResult) -> Command {
     match result {

@@ -7,29 +7,33 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use abide_core::command::{Command, Reply, SendSignal};
+use abide_core::definition::Checked;
 use abide_core::definition::document::{Delivery, Workflow};
 use abide_core::history::Failure;
-use abide_core::id::RunId;
+use abide_core::id::{RunId, WorkspaceId};
 use abide_core::json::Json;
 use abide_core::run::Run;
 use abide_core::status::RunStatus;
 use abide_core::waitpoint::Actor;
-use abide_store::Store;
 use abide_store::sqlite::Sqlite;
+use abide_store::{Read, Store};
 use jiff::Timestamp;
 use serde_json::Value;
 use tokio::runtime::Handle;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{broadcast, mpsc, oneshot};
 
 use crate::clock::{Clock, SettableClock, SystemClock};
+use crate::committer;
+use crate::deploy::Deployed;
 use crate::dispatcher::Dispatcher;
 use crate::error::Error;
+use crate::followers::{Changed, Follower, Followers};
 use crate::handler::{Handler, TaskResult};
-use crate::request::{Answer, Leased, Notified, Notify, Poll, Request, Start, Stats};
+use crate::readers::Readers;
+use crate::request::{Answer, Leased, Notified, Notify, Poll, Request, Start, Stats, Worker};
+use crate::retention::Retention;
 use crate::writer::Writer;
 
-/// Requests that may wait for a round. When they are this many, the engine says so instead of letting them pile up.
-const QUEUE: usize = 65_536;
 /// How long an overloaded engine asks its callers to wait.
 const RETRY_AFTER: Duration = Duration::from_millis(50);
 
@@ -39,6 +43,8 @@ pub struct Engine {
     queue: mpsc::Sender<Request>,
     clock: Arc<dyn Clock>,
     settable: Option<SettableClock>,
+    followers: Followers,
+    readers: Arc<Readers>,
     thread: Arc<Mutex<Option<JoinHandle<()>>>>,
 }
 
@@ -53,11 +59,25 @@ impl fmt::Debug for Engine {
 pub struct Options {
     /// A clock that the caller sets, for tests. The machine's if absent.
     pub clock: Option<SettableClock>,
+    pub retention: Retention,
+    /// Requests that may wait for a round; more are refused as [`Error::Overloaded`].
+    pub queue: Queue,
+}
+
+/// How many requests may wait. When they are this many, the engine says so instead of letting them pile up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Queue(pub usize);
+
+impl Default for Queue {
+    fn default() -> Queue {
+        Queue(65_536)
+    }
 }
 
 /// A run to start.
 #[derive(Clone, Debug, Default)]
 pub struct NewRun {
+    pub workspace: WorkspaceId,
     pub workflow: String,
     /// The newest if absent.
     pub version: Option<String>,
@@ -66,11 +86,14 @@ pub struct NewRun {
     pub tags: Vec<String>,
     /// The same key and the same request give the same run.
     pub idempotency_key: Option<String>,
+    /// On whose behalf; the program itself, if absent.
+    pub by: Option<Actor>,
 }
 
 /// An event to everyone.
 #[derive(Clone, Debug, Default)]
 pub struct Notification {
+    pub workspace: WorkspaceId,
     pub event_id: String,
     pub data: Value,
     /// Only this run.
@@ -96,6 +119,25 @@ impl Ended {
     }
 }
 
+/// What a run says to somebody who listens.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Said {
+    /// A `respond` step, or the reply of a webhook step.
+    Response(Json),
+    /// It ended, and said nothing before.
+    Ended(Ended),
+}
+
+/// Hears what a run says next.
+#[derive(Debug)]
+pub struct Listener(oneshot::Receiver<Said>);
+
+impl Listener {
+    pub async fn said(self) -> Result<Said, Error> {
+        self.0.await.map_err(|_| Error::Stopped)
+    }
+}
+
 impl Engine {
     /// Opens the store in a file, and takes up whatever was under way in it.
     pub async fn open(path: impl AsRef<Path>) -> Result<Engine, Error> {
@@ -104,32 +146,52 @@ impl Engine {
 
     /// Opens an engine on a given store.
     pub async fn open_with(store: Box<dyn Store>, options: Options) -> Result<Engine, Error> {
-        let (queue, requests) = mpsc::channel(QUEUE);
+        let (queue, requests) = mpsc::channel(options.queue.0);
         let settable = options.clock;
         let clock: Arc<dyn Clock> = match &settable {
             Some(clock) => Arc::new(clock.clone()),
             None => Arc::new(SystemClock),
         };
-        let dispatcher = Dispatcher::new(Handle::current(), queue.clone());
-        let mut writer = Writer::new(store, Arc::clone(&clock), fresh_seed(), dispatcher);
+        let followers = Followers::default();
+        let readers = Arc::new(Readers::new(&*store)?);
+        let own = store.reader()?;
+        let (jobs, asked) = std::sync::mpsc::channel();
+        let (done, did) = mpsc::unbounded_channel();
+        let not_started = |error: std::io::Error| Error::NotStarted(error.to_string());
+        let committer = std::thread::Builder::new().name("abide-commit".to_owned());
+        let committer =
+            committer.spawn(move || committer::work(store, &asked, &done)).map_err(not_started)?;
+        let dispatcher = Dispatcher::new(Handle::current(), queue.downgrade());
+        let mut writer = Writer::new(
+            own,
+            jobs,
+            Arc::clone(&clock),
+            fresh_seed(),
+            dispatcher,
+            followers.clone(),
+            options.retention,
+        );
         let (opened, answer) = oneshot::channel();
         let thread = std::thread::Builder::new().name("abide-writer".to_owned()).spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
-            match runtime.map_err(|error| Error::Store(error.to_string())) {
+            match runtime.map_err(not_started) {
                 Ok(runtime) => {
                     let recovered = writer.recover();
                     let failed = recovered.is_err();
                     drop(opened.send(recovered));
                     if !failed {
-                        runtime.block_on(writer.live(requests));
+                        runtime.block_on(writer.live(requests, did));
                     }
                 }
                 Err(error) => drop(opened.send(Err(error))),
             }
+            // It closes the store; nothing is left to be told if it panicked.
+            drop(committer.join());
         });
-        let thread = thread.map_err(|error| Error::Store(error.to_string()))?;
+        let thread = thread.map_err(not_started)?;
         answer.await.map_err(|_| Error::Stopped)??;
-        Ok(Engine { queue, clock, settable, thread: Arc::new(Mutex::new(Some(thread))) })
+        let thread = Arc::new(Mutex::new(Some(thread)));
+        Ok(Engine { queue, clock, settable, followers, readers, thread })
     }
 
     async fn ask<T>(&self, request: impl FnOnce(Answer<T>) -> Request) -> Result<T, Error> {
@@ -142,8 +204,43 @@ impl Engine {
     }
 
     /// Stores a workflow under its name and version. Once there, it never changes.
-    pub async fn deploy(&self, workflow: Workflow) -> Result<(), Error> {
-        self.ask(|answer| Request::Deploy { workflow: Box::new(workflow), answer }).await
+    pub async fn deploy(&self, workflow: Workflow) -> Result<Deployed, Error> {
+        self.deploy_checked(WorkspaceId::default(), workflow.check()?).await
+    }
+
+    pub async fn deploy_checked(&self, workspace: WorkspaceId, checked: Checked) -> Result<Deployed, Error> {
+        let definition = Arc::new(checked.definition);
+        self.ask(|answer| Request::Deploy { workspace, definition, answer }).await
+    }
+
+    /// Reads what was committed, beside the writer. Reads of any number are waiting their turn for a few
+    /// connections.
+    pub async fn read<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&mut dyn Read) -> Result<T, abide_store::Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        self.readers.read(read).await
+    }
+
+    /// Writes what is not a run's: keys, workspaces, settings. When it returns, it is on disk.
+    pub async fn write<T: Send + 'static>(
+        &self,
+        write: impl FnOnce(&mut dyn Store) -> Result<T, abide_store::Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        self.ask(|answer| {
+            Request::Write(Box::new(move |store| drop(answer.send(write(store).map_err(Error::from)))))
+        })
+        .await
+    }
+
+    /// Follows the version of a run.
+    pub fn follow(&self, run: RunId) -> Follower {
+        self.followers.follow(run)
+    }
+
+    /// Follows every run.
+    pub fn feed(&self) -> broadcast::Receiver<Changed> {
+        self.followers.feed()
     }
 
     /// Registers the handler of a task's name.
@@ -163,16 +260,16 @@ impl Engine {
 
     /// Starts a run. When it returns, the run is on disk.
     pub async fn start_run(&self, new: NewRun) -> Result<RunId, Error> {
-        let start = Box::new(Start {
-            name: new.workflow,
-            version: new.version,
-            input: new.input.into(),
-            run_at: new.run_at,
-            tags: new.tags.into_iter().map(Into::into).collect(),
-            key: new.idempotency_key,
-            by: Actor::new("host"),
-        });
-        self.ask(|answer| Request::Start { start, answer }).await
+        let start = Box::new(Start::from(new));
+        self.ask(|answer| Request::Start { start, listener: None, answer }).await
+    }
+
+    /// Starts a run, and hears what it says first.
+    pub async fn start_and_listen(&self, new: NewRun) -> Result<(RunId, Listener), Error> {
+        let (listener, heard) = oneshot::channel();
+        let start = Box::new(Start::from(new));
+        let run = self.ask(|answer| Request::Start { start, listener: Some(listener), answer }).await?;
+        Ok((run, Listener(heard)))
     }
 
     /// Asks something of a run.
@@ -189,7 +286,21 @@ impl Engine {
         key: Option<String>,
     ) -> Result<Reply, Error> {
         let command = Box::new(command);
-        self.ask(|answer| Request::Command { run, command, by, key, answer: Some(answer) }).await
+        self.ask(|answer| Request::Command { run, command, by, key, listener: None, answer }).await
+    }
+
+    /// Asks something of a run, and hears what it says next.
+    pub async fn command_and_listen(
+        &self,
+        run: RunId,
+        command: Command,
+        by: Actor,
+        key: Option<String>,
+    ) -> Result<(Reply, Listener), Error> {
+        let (listener, heard) = oneshot::channel();
+        let (command, listener) = (Box::new(command), Some(listener));
+        let reply = self.ask(|answer| Request::Command { run, command, by, key, listener, answer }).await?;
+        Ok((reply, Listener(heard)))
     }
 
     /// Sends a signal to a run, whether it waits for it already or not.
@@ -201,6 +312,7 @@ impl Engine {
     /// Sends an event to everyone who waits for it, or will.
     pub async fn notify(&self, notification: Notification) -> Result<Notified, Error> {
         let notify = Box::new(Notify {
+            workspace: notification.workspace,
             event_id: notification.event_id.into(),
             data: notification.data.into(),
             only: notification.run,
@@ -230,8 +342,25 @@ impl Engine {
         lease: Duration,
     ) -> Result<Vec<Leased>, Error> {
         let handlers = handlers.iter().map(|name| Arc::from(*name)).collect();
-        let poll = Poll { handlers, most, worker: worker.into(), lease };
+        self.poll_in(WorkspaceId::default(), worker, handlers, most, lease).await
+    }
+
+    /// The same, in a workspace.
+    pub async fn poll_in(
+        &self,
+        workspace: WorkspaceId,
+        worker: &str,
+        handlers: Vec<Arc<str>>,
+        most: usize,
+        lease: Duration,
+    ) -> Result<Vec<Leased>, Error> {
+        let poll = Poll { workspace, handlers, most, worker: worker.into(), lease };
         self.ask(|answer| Request::Poll { poll, answer }).await
+    }
+
+    /// Workers that polled lately.
+    pub async fn workers(&self) -> Result<Vec<Worker>, Error> {
+        self.ask(|answer| Request::Workers { answer }).await
     }
 
     pub async fn stats(&self) -> Result<Stats, Error> {
@@ -260,6 +389,8 @@ impl Engine {
     /// Finishes what is in the queue and closes the store. Handlers at work are stopped; their tasks are handed out
     /// again by the next engine.
     pub async fn shut_down(self) -> Result<(), Error> {
+        // The last connection to close should be the one that can tidy up.
+        self.readers.close().await;
         let (answer, stopped) = oneshot::channel();
         self.queue.send(Request::Stop { answer }).await.map_err(|_| Error::Stopped)?;
         stopped.await.map_err(|_| Error::Stopped)?;
@@ -269,6 +400,21 @@ impl Engine {
             drop(thread.join());
         }
         Ok(())
+    }
+}
+
+impl From<NewRun> for Start {
+    fn from(new: NewRun) -> Start {
+        Start {
+            workspace: new.workspace,
+            name: new.workflow,
+            version: new.version,
+            input: new.input.into(),
+            run_at: new.run_at,
+            tags: new.tags.into_iter().map(Into::into).collect(),
+            key: new.idempotency_key,
+            by: new.by.unwrap_or_else(|| Actor::new("host")),
+        }
     }
 }
 

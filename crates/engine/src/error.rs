@@ -1,12 +1,14 @@
 //! What a caller of the engine can be told instead of an answer.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use abide_core::apply::BadHistory;
 use abide_core::definition::Rejected;
 use abide_core::id::RunId;
 use abide_core::refusal::Refusal;
 
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 pub enum Error {
     #[error("there is no run {0}")]
     UnknownRun(RunId),
@@ -20,15 +22,25 @@ pub enum Error {
     Refused(#[from] Refusal),
     #[error("overloaded; try again in {} ms", retry_after.as_millis())]
     Overloaded { retry_after: Duration },
-    /// Nothing was changed.
-    #[error("{0}")]
-    Store(String),
+    /// Nothing was acknowledged. Nothing is there either, unless a sync failed and the machine then stopped.
+    #[error(transparent)]
+    Store(Arc<abide_store::Error>),
+    /// A thread could not be started.
+    #[error("the engine could not be started: {0}")]
+    NotStarted(String),
     #[error("the engine has been shut down")]
     Stopped,
 }
 
+impl Error {
+    pub(crate) fn unreadable(run: RunId, why: &BadHistory) -> Error {
+        let message = format!("the history of {run} cannot be replayed: {why}");
+        abide_store::Error::Corrupt(message).into()
+    }
+}
+
 impl From<abide_store::Error> for Error {
     fn from(error: abide_store::Error) -> Error {
-        Error::Store(error.to_string())
+        Error::Store(Arc::new(error))
     }
 }

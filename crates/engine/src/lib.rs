@@ -1,30 +1,40 @@
 //! abide as a library: durable workflows in your own process, with nothing to install.
 //!
 //! ```text
-//!   Engine (handles, any thread) ── requests ──▶ writer (one thread)
-//!                                                  round: load · decide · commit (one sync) · effects
-//!       handlers (tokio tasks) ◀── tasks ──────────┤ ── wake-ups ──▶ alarm clock (near timers)
-//!       pollers, watchers      ◀── replies ────────┘
+//!   Engine (handles, any thread) ── requests ──▶ writer (one thread): decides rounds ── a round ──▶ committer (one
+//!       handlers (tokio tasks) ◀── tasks ──────────┤  ◀── alarm clock (near timers)               thread): one sync
+//!       pollers, watchers      ◀── replies ────────┘  ◀────────────────────────── committed ──────────┘
+//!       readers (a few connections) ◀── lists, histories
 //! ```
 //!
 //! Everything that arrives while a commit syncs rides in the next round; a lone request never waits for company.
 //! Nothing leaves the process before the commit that it depends on.
 
+mod aftermath;
 mod alarm;
 mod clock;
+mod committer;
+mod deploy;
 mod dispatcher;
 mod engine;
 mod error;
+mod followers;
 mod handler;
 mod histogram;
 mod memory;
+mod notify_step;
+mod readers;
 mod request;
+mod retention;
 mod round;
 mod writer;
 
 pub use clock::{Clock, SettableClock, SystemClock};
-pub use engine::{Ended, Engine, NewRun, Notification, Options};
+pub use deploy::Deployed;
+pub use engine::{Ended, Engine, Listener, NewRun, Notification, Options, Queue, Said};
 pub use error::Error;
+pub use followers::{Changed, Follower};
 pub use handler::{Handler, TaskResult};
 pub use histogram::Histogram;
-pub use request::{Leased, Notified, Stats};
+pub use request::{Leased, Notified, Stats, Worker};
+pub use retention::Retention;

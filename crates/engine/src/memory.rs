@@ -8,24 +8,24 @@ use abide_core::definition::Definition;
 use abide_core::id::{RunId, WorkspaceId};
 use abide_core::run::Run;
 use abide_core::status::RunStatus;
-use abide_store::Store;
+use abide_store::Read;
 use jiff::Timestamp;
 
 use crate::error::Error;
 
 /// Runs that wait or have ended, kept because they may be needed again soon.
-const IDLE_RUNS: usize = 16_384;
+const IDLE_RUNS: usize = 4_096;
 
 #[derive(Default)]
 pub(crate) struct Memory {
-    runs: HashMap<RunId, Run>,
+    runs: HashMap<RunId, Box<Run>>,
     /// Idle runs, the longest idle first. A run may be named more than once; the last time counts.
     idle: VecDeque<RunId>,
     /// The id given last.
     last_id: u128,
-    definitions: HashMap<(Arc<str>, Arc<str>), Arc<Definition>>,
+    definitions: HashMap<(WorkspaceId, Arc<str>, Arc<str>), Arc<Definition>>,
     /// The newest version of each name. This process is the only one that adds any.
-    newest: HashMap<Arc<str>, Arc<Definition>>,
+    newest: HashMap<(WorkspaceId, Arc<str>), Arc<Definition>>,
 }
 
 impl Memory {
@@ -40,19 +40,18 @@ impl Memory {
     }
 
     /// Takes a run out, from memory or from the store.
-    pub(crate) fn take(&mut self, store: &mut dyn Store, id: RunId) -> Result<Option<Run>, Error> {
+    pub(crate) fn take(&mut self, store: &mut dyn Read, id: RunId) -> Result<Option<Box<Run>>, Error> {
         if let Some(run) = self.runs.remove(&id) {
             return Ok(Some(run));
         }
         let Some(stored) = store.load(id)? else { return Ok(None) };
-        let name = &stored.definition.name;
-        let definition = self.definition(store, name, Some(&stored.definition.version))?;
+        let (name, version) = (&stored.definition.name, &stored.definition.version);
+        let definition = self.definition(store, stored.workspace, name, Some(version))?;
         let run = Run::replay(definition, &stored.history);
-        run.map(Some)
-            .map_err(|error| Error::Store(format!("the history of {id} cannot be replayed: {error}")))
+        run.map(|run| Some(Box::new(run))).map_err(|error| Error::unreadable(id, &error))
     }
 
-    pub(crate) fn put(&mut self, run: Run) {
+    pub(crate) fn put(&mut self, run: Box<Run>) {
         let id = run.id;
         let at_work = match run.status {
             RunStatus::Running => true,
@@ -80,34 +79,35 @@ impl Memory {
     /// A definition of this version, or the newest.
     pub(crate) fn definition(
         &mut self,
-        store: &mut dyn Store,
+        store: &mut dyn Read,
+        workspace: WorkspaceId,
         name: &str,
         version: Option<&str>,
     ) -> Result<Arc<Definition>, Error> {
         let known = match version {
-            Some(version) => self.definitions.get(&(name.into(), version.into())),
-            None => self.newest.get(name),
+            Some(version) => self.definitions.get(&(workspace, name.into(), version.into())),
+            None => self.newest.get(&(workspace, name.into())),
         };
         if let Some(known) = known {
             return Ok(Arc::clone(known));
         }
         let unknown =
             || Error::UnknownDefinition { name: name.to_owned(), version: version.map(str::to_owned) };
-        let stored = store.definition(WorkspaceId::DEFAULT, name, version)?.ok_or_else(unknown)?;
-        let key = (Arc::from(stored.name.as_str()), Arc::from(stored.version.as_str()));
+        let stored = store.definition(workspace, name, version)?.ok_or_else(unknown)?;
+        let key = (workspace, Arc::from(stored.name.as_str()), Arc::from(stored.version.as_str()));
         let definition = match self.definitions.get(&key) {
             Some(known) => Arc::clone(known),
             None => Arc::new(Definition::from_json(&stored.document)?.definition),
         };
         if version.is_none() {
-            self.newest.insert(Arc::clone(&key.0), Arc::clone(&definition));
+            self.newest.insert((workspace, Arc::clone(&key.1)), Arc::clone(&definition));
         }
         self.definitions.insert(key, Arc::clone(&definition));
         Ok(definition)
     }
 
     /// Another version of this name is there.
-    pub(crate) fn forget_newest(&mut self, name: &str) {
-        self.newest.remove(name);
+    pub(crate) fn forget_newest(&mut self, workspace: WorkspaceId, name: &str) {
+        self.newest.remove(&(workspace, name.into()));
     }
 }

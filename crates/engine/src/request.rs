@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use abide_core::command::{Command, Reply};
-use abide_core::definition::document::{Delivery, Workflow};
-use abide_core::id::{At, OccurrenceId, RunId, WaitpointId};
+use abide_core::definition::Definition;
+use abide_core::definition::document::Delivery;
+use abide_core::id::{At, OccurrenceId, RunId, WaitpointId, WorkspaceId};
 use abide_core::json::Json;
 use abide_core::run::Run;
 use abide_core::task::Task;
@@ -13,7 +14,9 @@ use abide_core::waitpoint::Actor;
 use jiff::Timestamp;
 use tokio::sync::oneshot;
 
-use crate::engine::Ended;
+use crate::committer::Write;
+use crate::deploy::Deployed;
+use crate::engine::{Ended, Said};
 use crate::error::Error;
 use crate::handler::Handler;
 use crate::histogram::Histogram;
@@ -22,11 +25,13 @@ pub(crate) type Answer<T> = oneshot::Sender<Result<T, Error>>;
 
 pub(crate) enum Request {
     Deploy {
-        workflow: Box<Workflow>,
-        answer: Answer<()>,
+        workspace: WorkspaceId,
+        definition: Arc<Definition>,
+        answer: Answer<Deployed>,
     },
     Start {
         start: Box<Start>,
+        listener: Option<oneshot::Sender<Said>>,
         answer: Answer<RunId>,
     },
     Command {
@@ -34,7 +39,8 @@ pub(crate) enum Request {
         command: Box<Command>,
         by: Actor,
         key: Option<String>,
-        answer: Option<Answer<Reply>>,
+        listener: Option<oneshot::Sender<Said>>,
+        answer: Answer<Reply>,
     },
     Notify {
         notify: Box<Notify>,
@@ -59,6 +65,10 @@ pub(crate) enum Request {
     Stats {
         answer: Answer<Stats>,
     },
+    Workers {
+        answer: Answer<Vec<Worker>>,
+    },
+    Write(Write),
     /// Look at the clock again.
     Tick,
     /// When the next timer is due, once nothing else is to be done.
@@ -71,6 +81,7 @@ pub(crate) enum Request {
 }
 
 pub(crate) struct Start {
+    pub(crate) workspace: WorkspaceId,
     pub(crate) name: String,
     pub(crate) version: Option<String>,
     pub(crate) input: Json,
@@ -81,6 +92,7 @@ pub(crate) struct Start {
 }
 
 pub(crate) struct Notify {
+    pub(crate) workspace: WorkspaceId,
     pub(crate) event_id: Arc<str>,
     pub(crate) data: Json,
     pub(crate) only: Option<RunId>,
@@ -91,6 +103,7 @@ pub(crate) struct Notify {
 
 /// A worker asks for tasks.
 pub(crate) struct Poll {
+    pub(crate) workspace: WorkspaceId,
     pub(crate) handlers: Vec<Arc<str>>,
     pub(crate) most: usize,
     pub(crate) worker: Arc<str>,
@@ -103,6 +116,17 @@ pub struct Leased {
     pub task: Task,
     pub at: At,
     pub leased_until: Timestamp,
+}
+
+/// A worker that has asked for tasks.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Worker {
+    pub workspace: WorkspaceId,
+    pub name: Arc<str>,
+    pub handlers: Vec<Arc<str>>,
+    pub seen_at: Timestamp,
+    /// Tasks it has now.
+    pub tasks: usize,
 }
 
 /// Whom an event woke, or would wake.

@@ -1,8 +1,11 @@
-//! One round of the writer: everything that is decided together and committed in one transaction. What a decision
-//! asks of other runs (a child to start, a parent to tell, an event to look back for) is decided in the same round,
-//! so that nothing of it can be lost between two commits.
+//! One round: everything that is decided together and committed in one transaction. What a decision asks of other
+//! runs (a child to start, a parent to tell, an event to look back for) is decided in the same round, so that
+//! nothing of it can be lost between two commits.
+//!
+//! While one round is being committed, the next is decided on top of it. A run that both touch is copied; what the
+//! store does not say yet is looked up in the round before.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use abide_core::command::{
@@ -13,14 +16,17 @@ use abide_core::door::{Remembered, decide_once, digest, replay};
 use abide_core::effect::{ChildStart, Effect};
 use abide_core::history::{Failure, Record};
 use abide_core::id::{At, OccurrenceId, RunId, WaitpointId, WorkspaceId};
+use abide_core::json::Json;
 use abide_core::random::Random;
 use abide_core::refusal::Refusal;
 use abide_core::run::Run;
 use abide_core::waitpoint::{Actor, ListensFor};
-use abide_store::{Batch, RunWrite, Store};
+use abide_store::{Batch, Read, RunWrite};
 use jiff::Timestamp;
+use tokio::sync::oneshot;
 
 use crate::dispatcher::ReadyTask;
+use crate::engine::Said;
 use crate::error::Error;
 use crate::memory::Memory;
 use crate::request::{Notified, Notify, Start};
@@ -28,61 +34,113 @@ use crate::request::{Notified, Notify, Start};
 /// Waiters are looked up in pages of this size.
 const PAGE: usize = 1_000;
 
-pub(crate) struct Round<'w> {
-    pub(crate) store: &'w mut dyn Store,
-    pub(crate) memory: &'w mut Memory,
-    pub(crate) random: &'w mut Random,
-    pub(crate) now: Timestamp,
+/// What a round came to, so far.
+#[derive(Default)]
+pub(crate) struct Decided {
     touched: HashMap<RunId, Touched>,
     /// In the order they were touched, so that effects leave in order.
     order: Vec<RunId>,
     occurrences: Vec<Occurrence>,
     remembered: HashMap<String, Remembered>,
-    follow_ups: VecDeque<(RunId, Command)>,
+    /// Waits for events that began in this round, by what they wait for.
+    listening: HashMap<(WorkspaceId, Arc<str>), Vec<WaitpointId>>,
 }
 
 struct Touched {
-    run: Run,
+    run: Box<Run>,
     based_on: u64,
     records: Vec<Record>,
-    /// Tasks to hand out or to take back, after the commit.
     errands: Vec<Errand>,
 }
 
 /// What is to be done for a run once its round is committed.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(crate) enum Errand {
-    Dispatch { at: At, delivery: u32 },
-    Recall { at: At, delivery: u32 },
+    Dispatch {
+        at: At,
+        delivery: u32,
+    },
+    Recall {
+        at: At,
+        delivery: u32,
+    },
+    /// Somebody wants to hear what the run says from here on.
+    Listen(oneshot::Sender<Said>),
+    Respond(Json),
 }
 
 /// A run as a committed round left it.
 pub(crate) struct Committed {
-    pub(crate) run: Run,
+    pub(crate) run: Box<Run>,
     pub(crate) records: Vec<Record>,
     pub(crate) errands: Vec<Errand>,
 }
 
-impl<'w> Round<'w> {
-    pub(crate) fn new(
-        store: &'w mut dyn Store,
-        memory: &'w mut Memory,
-        random: &'w mut Random,
-        now: Timestamp,
-    ) -> Round<'w> {
-        Round {
-            store,
-            memory,
-            random,
-            now,
-            touched: HashMap::new(),
-            order: Vec::new(),
-            occurrences: Vec::new(),
-            remembered: HashMap::new(),
-            follow_ups: VecDeque::new(),
+impl Decided {
+    pub(crate) fn touches(&self, run: RunId) -> bool {
+        self.touched.contains_key(&run)
+    }
+
+    pub(crate) fn has_changes(&self) -> bool {
+        let changed = self.touched.values().any(|touched| !touched.records.is_empty());
+        changed || !self.occurrences.is_empty() || !self.remembered.is_empty()
+    }
+
+    pub(crate) fn batch(&self) -> Batch<'_> {
+        let runs = self.order.iter().map(|id| &self.touched[id]);
+        let runs = runs.filter(|touched| !touched.records.is_empty()).map(|touched| RunWrite {
+            based_on: touched.based_on,
+            run: &touched.run,
+            records: &touched.records,
+        });
+        Batch {
+            runs: runs.collect(),
+            occurrences: self.occurrences.iter().collect(),
+            remembered: self.remembered.values().collect(),
+            definitions: Vec::new(),
         }
     }
 
+    pub(crate) fn into_committed(self) -> impl Iterator<Item = Committed> {
+        let Decided { mut touched, order, .. } = self;
+        order.into_iter().filter_map(move |id| touched.remove(&id)).map(|touched| {
+            let Touched { run, records, errands, based_on: _ } = touched;
+            Committed { run, records, errands }
+        })
+    }
+
+    fn insert(&mut self, touched: Touched) {
+        let id = touched.run.id;
+        self.note_listeners(&touched.run, &touched.records);
+        self.touched.insert(id, touched);
+        self.order.push(id);
+    }
+
+    fn note_listeners(&mut self, run: &Run, records: &[Record]) {
+        for number in records.iter().flat_map(|record| record.change.waitpoints()) {
+            if let Some(wait) = run.waitpoint(number).filter(|wait| wait.is_pending())
+                && let ListensFor::Event(filter) = &wait.listens_for
+            {
+                let event = (run.workspace, Arc::clone(&filter.event_id));
+                self.listening.entry(event).or_default().push(run.id.waitpoint(number));
+            }
+        }
+    }
+}
+
+/// Decides: the round so far, and all it takes to go on with it.
+pub(crate) struct Round<'w> {
+    pub(crate) store: &'w mut dyn Read,
+    pub(crate) memory: &'w mut Memory,
+    pub(crate) random: &'w mut Random,
+    pub(crate) now: Timestamp,
+    pub(crate) decided: &'w mut Decided,
+    /// The round that is being committed.
+    pub(crate) before: Option<&'w Decided>,
+    pub(crate) follow_ups: VecDeque<(RunId, Command)>,
+}
+
+impl<'w> Round<'w> {
     fn context(&mut self, by: Actor) -> Context {
         Context { now: self.now, random: self.random.draw(), by }
     }
@@ -93,52 +151,78 @@ impl<'w> Round<'w> {
     }
 
     fn touch(&mut self, id: RunId) -> Result<&mut Touched, Error> {
-        if !self.touched.contains_key(&id) {
-            let run = self.memory.take(self.store, id)?.ok_or(Error::UnknownRun(id))?;
-            let touched = Touched { based_on: run.seq, run, records: Vec::new(), errands: Vec::new() };
-            self.touched.insert(id, touched);
-            self.order.push(id);
+        if !self.decided.touches(id) {
+            let run = match self.before.and_then(|before| before.touched.get(&id)) {
+                Some(touched) => touched.run.clone(),
+                None => self.memory.take(self.store, id)?.ok_or(Error::UnknownRun(id))?,
+            };
+            self.decided.insert(Touched { based_on: run.seq, run, records: Vec::new(), errands: Vec::new() });
         }
-        Ok(self.touched.get_mut(&id).expect("it was just put there"))
+        Ok(self.decided.touched.get_mut(&id).expect("it was just put there"))
     }
 
-    pub(crate) fn start(&mut self, start: Start) -> Result<RunId, Error> {
-        let key = start.key.as_ref().map(|key| format!("start/{key}"));
+    pub(crate) fn start(
+        &mut self,
+        start: Start,
+        listener: Option<oneshot::Sender<Said>>,
+    ) -> Result<RunId, Error> {
+        let key = start.key.as_ref().map(|key| format!("{}/start/{key}", start.workspace));
         let asked = (&start.name, &start.version, &start.input, start.run_at, &start.tags);
         let digest = digest(&asked);
         if let Some(key) = &key
             && let Some(Reply::Started(run)) = replay(key, digest, self.recall_key(key)?.as_ref())?
         {
+            self.listen(run, listener);
             return Ok(run);
         }
-        let definition = self.memory.definition(self.store, &start.name, start.version.as_deref())?;
+        let workspace = start.workspace;
+        let version = start.version.as_deref();
+        let definition = self.memory.definition(self.store, workspace, &start.name, version)?;
         let id = self.memory.fresh_id(self.now, self.random.draw_u128());
         let new = command::NewRun {
+            workspace,
             run_at: start.run_at,
             tags: start.tags,
             ..command::NewRun::new(id, definition, start.input)
         };
-        self.start_run(new, start.by)?;
+        self.start_run(new, start.by, listener)?;
         if let Some(key) = key {
-            let remembered = Remembered { key: key.clone(), digest, reply: Reply::Started(id), at: self.now };
-            self.remembered.insert(key, remembered);
+            self.decided
+                .remembered
+                .insert(key.clone(), Remembered { key, digest, reply: Reply::Started(id), at: self.now });
         }
         Ok(id)
     }
 
-    fn start_run(&mut self, new: command::NewRun, by: Actor) -> Result<(), Error> {
+    fn start_run(
+        &mut self,
+        new: command::NewRun,
+        by: Actor,
+        listener: Option<oneshot::Sender<Said>>,
+    ) -> Result<(), Error> {
         let id = new.id;
         let context = self.context(by);
         let (run, outcome) = command::start(new, &context)?;
-        self.touched.insert(id, Touched { run, based_on: 0, records: outcome.records, errands: Vec::new() });
-        self.order.push(id);
+        let errands = listener.map(Errand::Listen).into_iter().collect();
+        let run = Box::new(run);
+        self.decided.insert(Touched { run, based_on: 0, records: outcome.records, errands });
         self.perform(id, outcome.effects);
         self.follow_up();
         Ok(())
     }
 
+    fn listen(&mut self, run: RunId, listener: Option<oneshot::Sender<Said>>) {
+        // If there is no such run, the listener is dropped, which it notices.
+        if let Some(listener) = listener
+            && let Ok(touched) = self.touch(run)
+        {
+            touched.errands.push(Errand::Listen(listener));
+        }
+    }
+
     fn recall_key(&mut self, key: &str) -> Result<Option<Remembered>, Error> {
-        match self.remembered.get(key) {
+        let before = self.before.and_then(|before| before.remembered.get(key));
+        match self.decided.remembered.get(key).or(before) {
             Some(remembered) => Ok(Some(remembered.clone())),
             None => Ok(self.store.remembered(key)?),
         }
@@ -152,6 +236,18 @@ impl<'w> Round<'w> {
         by: Actor,
         key: Option<&str>,
     ) -> Result<Reply, Error> {
+        self.decide_heard(id, command, by, key, None)
+    }
+
+    /// The same, for somebody who wants to hear what the run says next.
+    pub(crate) fn decide_heard(
+        &mut self,
+        id: RunId,
+        command: Command,
+        by: Actor,
+        key: Option<&str>,
+        listener: Option<oneshot::Sender<Said>>,
+    ) -> Result<Reply, Error> {
         let context = self.context(by);
         let key = key.map(|key| format!("{id}/{key}"));
         let earlier = key.as_ref().map(|key| self.recall_key(key)).transpose()?.flatten();
@@ -160,22 +256,58 @@ impl<'w> Round<'w> {
             None => command::decide(&mut touched.run, command, &context).map(|outcome| (outcome, None)),
             Some(key) => decide_once(&mut touched.run, command, &context, key, earlier.as_ref()),
         };
-        let (outcome, remembered) = decided.inspect_err(|refusal| self.note_defect(id, refusal))?;
-        let touched = self.touch(id)?;
-        touched.records.extend(outcome.records);
-        self.remembered.extend(remembered.map(|remembered| (remembered.key.clone(), remembered)));
+        let (outcome, remembered) = match decided {
+            Ok(decided) => decided,
+            Err(refusal) => return Err(self.refused(id, refusal)),
+        };
+        self.decided.remembered.extend(remembered.map(|remembered| (remembered.key.clone(), remembered)));
+        self.listen(id, listener);
+        self.record(id, outcome.records);
         self.perform(id, outcome.effects);
         self.follow_up();
         Ok(outcome.reply)
     }
 
-    /// After an illegal move the run in memory is in no defined state: it is loaded again.
-    fn note_defect(&mut self, id: RunId, refusal: &Refusal) {
-        if let Refusal::Illegal(illegal) = refusal {
-            tracing::error!(run = %id, %illegal, "a decision was not legal; the run is left as it was");
-            self.touched.remove(&id);
-            self.order.retain(|touched| *touched != id);
+    fn record(&mut self, id: RunId, records: Vec<Record>) {
+        if let Some(mut touched) = self.decided.touched.remove(&id) {
+            self.decided.note_listeners(&touched.run, &records);
+            touched.records.extend(records);
+            self.decided.touched.insert(id, touched);
         }
+    }
+
+    /// After an illegal move, a defect of ours, the run in memory is in no defined state: it is made anew from what
+    /// was decided before.
+    fn refused(&mut self, id: RunId, refusal: Refusal) -> Error {
+        if let Refusal::Illegal(illegal) = &refusal {
+            tracing::error!(run = %id, %illegal, "a decision was not legal; the run is left as it was");
+            if let Err(error) = self.make_anew(id) {
+                tracing::error!(run = %id, %error, "the run could not be made anew");
+            }
+        }
+        Error::Refused(refusal)
+    }
+
+    fn make_anew(&mut self, id: RunId) -> Result<(), Error> {
+        let Some(touched) = self.decided.touched.get(&id) else { return Ok(()) };
+        let definition = Arc::clone(&touched.run.definition);
+        let unreadable = |error| Error::unreadable(id, &error);
+        let mut run = match self.before.and_then(|before| before.touched.get(&id)) {
+            Some(before) => Run::clone(&before.run),
+            None => match self.store.load(id)? {
+                Some(stored) => Run::replay(definition, &stored.history).map_err(unreadable)?,
+                None => {
+                    let run = Run::replay(definition, &touched.records).map_err(unreadable)?;
+                    self.decided.touched.get_mut(&id).expect("it is there").run = Box::new(run);
+                    return Ok(());
+                }
+            },
+        };
+        for record in &touched.records {
+            run.apply(record).map_err(unreadable)?;
+        }
+        self.decided.touched.get_mut(&id).expect("it is there").run = Box::new(run);
+        Ok(())
     }
 
     fn perform(&mut self, id: RunId, effects: Vec<Effect>) {
@@ -189,8 +321,7 @@ impl<'w> Round<'w> {
                     self.follow_ups.push_back((run_id, Command::Cancel { reason: None }));
                 }
                 Effect::TellParent { waitpoint, outcome } => self.tell_parent(waitpoint, outcome),
-                // Nobody listens for it in process.
-                Effect::Respond { .. } => {}
+                Effect::Respond { response } => self.errand(id, Errand::Respond(response)),
             }
         }
     }
@@ -204,7 +335,7 @@ impl<'w> Round<'w> {
     }
 
     fn errand(&mut self, id: RunId, errand: Errand) {
-        if let Some(touched) = self.touched.get_mut(&id) {
+        if let Some(touched) = self.decided.touched.get_mut(&id) {
             touched.errands.push(errand);
         }
     }
@@ -216,10 +347,10 @@ impl<'w> Round<'w> {
             let Ok(touched) = self.touch(run) else { continue };
             match command::decide(&mut touched.run, command, &context) {
                 Ok(outcome) => {
-                    touched.records.extend(outcome.records);
+                    self.record(run, outcome.records);
                     self.perform(run, outcome.effects);
                 }
-                Err(refusal) => self.note_defect(run, &refusal),
+                Err(refusal) => drop(self.refused(run, refusal)),
             }
         }
     }
@@ -231,8 +362,10 @@ impl<'w> Round<'w> {
 
     fn start_child(&mut self, child: ChildStart) {
         let ChildStart { run_id, workspace, definition, version, input, parent } = child;
-        let started =
-            self.memory.definition(self.store, &definition, version.as_deref()).and_then(|definition| {
+        let started = self
+            .memory
+            .definition(self.store, workspace, &definition, version.as_deref())
+            .and_then(|definition| {
                 let new = command::NewRun {
                     workspace,
                     parent: Some(parent),
@@ -243,9 +376,9 @@ impl<'w> Round<'w> {
             });
         match started {
             Ok((run, outcome)) => {
+                let run = Box::new(run);
                 let touched = Touched { run, based_on: 0, records: outcome.records, errands: Vec::new() };
-                self.touched.insert(run_id, touched);
-                self.order.push(run_id);
+                self.decided.insert(touched);
                 self.perform(run_id, outcome.effects);
             }
             Err(error) => {
@@ -259,15 +392,13 @@ impl<'w> Round<'w> {
 
     /// Offers a wait the events that were there before it, oldest first.
     fn look_back(&mut self, id: RunId, number: u32) {
-        let Some(ListensFor::Event(filter)) = self
-            .touched
-            .get(&id)
-            .and_then(|touched| touched.run.waitpoint(number))
-            .map(|wait| wait.listens_for.clone())
+        let Some(touched) = self.decided.touched.get(&id) else { return };
+        let workspace = touched.run.workspace;
+        let Some(ListensFor::Event(filter)) =
+            touched.run.waitpoint(number).map(|wait| wait.listens_for.clone())
         else {
             return;
         };
-        let workspace = self.touched[&id].run.workspace;
         let mut after = None;
         loop {
             let stored = match self.store.occurrences(workspace, &filter.event_id, filter.since, after, PAGE)
@@ -280,10 +411,12 @@ impl<'w> Round<'w> {
             };
             let last = stored.len() < PAGE;
             after = stored.last().map(|occurrence| (occurrence.received_at, occurrence.id));
-            let now_too = if last { self.occurrences.clone() } else { Vec::new() };
-            let fresh = now_too.into_iter().filter(|occurrence| occurrence.event_id == filter.event_id);
-            let run = &self.touched[&id].run;
-            let found = stored.into_iter().chain(fresh).find(|occurrence| run.takes(&filter, occurrence));
+            let fresh = self.before.into_iter().chain([&*self.decided]).filter(|_| last);
+            let fresh = fresh.flat_map(|decided| &decided.occurrences);
+            let fresh = fresh.filter(|occurrence| occurrence.event_id == filter.event_id);
+            let run = &self.decided.touched[&id].run;
+            let found =
+                stored.into_iter().chain(fresh.cloned()).find(|occurrence| run.takes(&filter, occurrence));
             match found {
                 Some(occurrence) => {
                     let command = Command::DeliverEvent(DeliverEvent { number, occurrence });
@@ -298,7 +431,7 @@ impl<'w> Round<'w> {
 
     /// Stores an event and hands it to everyone who waits for it.
     pub(crate) fn notify(&mut self, notify: &Notify) -> Result<Notified, Error> {
-        let key = notify.key.as_ref().map(|key| format!("event/{key}"));
+        let key = notify.key.as_ref().map(|key| format!("{}/event/{key}", notify.workspace));
         let asked = digest(&(&notify.event_id, &notify.data, notify.only, notify.delivery));
         if let Some(key) = &key
             && let Some(reply) = replay(key, asked, self.recall_key(key)?.as_ref())?
@@ -307,14 +440,16 @@ impl<'w> Round<'w> {
         }
         let id = OccurrenceId::new(self.now, self.random.draw_u128());
         let (event_id, data) = (Arc::clone(&notify.event_id), notify.data.clone());
-        let workspace = WorkspaceId::DEFAULT;
-        let occurrence = Occurrence { id, workspace, event_id, data, received_at: self.now };
+        let (workspace, received_at) = (notify.workspace, self.now);
+        let occurrence = Occurrence { id, workspace, event_id, data, received_at };
         occurrence.check()?;
-        let waiters = self.waiters(&occurrence, notify)?;
+        let mut waiters = self.waiters(&occurrence, notify)?;
         if notify.dry_run {
+            waiters.retain(|waiter| self.takes(*waiter, &occurrence));
+            waiters.truncate(if notify.delivery == Delivery::One { 1 } else { usize::MAX });
             return Ok(Notified { id: None, waiters });
         }
-        self.occurrences.push(occurrence.clone());
+        self.decided.occurrences.push(occurrence.clone());
         let mut woken = Vec::new();
         for waitpoint in waiters {
             let command = DeliverEvent { number: waitpoint.number, occurrence: occurrence.clone() };
@@ -329,8 +464,9 @@ impl<'w> Round<'w> {
         }
         if let Some(key) = key {
             let reply = Reply::Notified { occurrence: id, waiters: woken.clone() };
-            let remembered = Remembered { key: key.clone(), digest: asked, reply, at: self.now };
-            self.remembered.insert(key, remembered);
+            self.decided
+                .remembered
+                .insert(key.clone(), Remembered { key, digest: asked, reply, at: self.now });
         }
         Ok(Notified { id: Some(id), waiters: woken })
     }
@@ -341,10 +477,10 @@ impl<'w> Round<'w> {
         let mut found = Vec::new();
         let mut after = None;
         loop {
-            let page = self.store.waiters(occurrence.workspace, &occurrence.event_id, after, PAGE)?;
-            after = page.last().map(|waiter| (waiter.created_at, waiter.waitpoint));
-            let last = page.len() < PAGE;
-            let takes = page.into_iter().filter(|waiter| {
+            let waiters = self.store.waiters(notify.workspace, &occurrence.event_id, after, PAGE)?;
+            after = waiters.last().map(|waiter| (waiter.created_at, waiter.waitpoint));
+            let last = waiters.len() < PAGE;
+            let takes = waiters.into_iter().filter(|waiter| {
                 wanted(waiter.waitpoint.run)
                     && occurrence.received_at >= waiter.filter.since
                     && waiter.filter.accepts(&occurrence.data)
@@ -354,51 +490,31 @@ impl<'w> Round<'w> {
                 break;
             }
         }
-        // Waits that began in this round are not in the store yet; those that ended in it still are.
-        let known: std::collections::HashSet<WaitpointId> = found.iter().copied().collect();
-        for id in self.order.iter().copied().filter(|id| wanted(*id)) {
-            let run = &self.touched[&id].run;
-            let open = run.open_waitpoints().filter(|wait| match &wait.listens_for {
+        // Waits that began in this round, or the one before, may not be in the store yet.
+        let known: HashSet<WaitpointId> = found.iter().copied().collect();
+        let fresh = self.before.into_iter().chain([&*self.decided]);
+        let event = (notify.workspace, Arc::clone(&occurrence.event_id));
+        let fresh = fresh.filter_map(|decided| decided.listening.get(&event)).flatten();
+        let mut fresh: Vec<WaitpointId> =
+            fresh.copied().filter(|wait| !known.contains(wait) && wanted(wait.run)).collect();
+        fresh.retain(|wait| self.takes(*wait, occurrence));
+        found.extend(fresh);
+        Ok(found)
+    }
+
+    /// Whether a wait takes this event, by what is known of its run now.
+    fn takes(&mut self, waitpoint: WaitpointId, occurrence: &Occurrence) -> bool {
+        let Ok(run) = self.run(waitpoint.run) else { return false };
+        run.waitpoint(waitpoint.number).filter(|wait| wait.is_pending()).is_some_and(|wait| {
+            match &wait.listens_for {
                 ListensFor::Event(filter) => run.takes(filter, occurrence),
                 ListensFor::Time
                 | ListensFor::Signal { .. }
                 | ListensFor::Call { .. }
                 | ListensFor::Approval(_)
                 | ListensFor::Child { .. } => false,
-            });
-            found.extend(open.map(|wait| id.waitpoint(wait.number)).filter(|wait| !known.contains(wait)));
-        }
-        Ok(found)
-    }
-
-    /// Commits the round, if it changed anything. If that fails, the runs are loaded anew when they are needed.
-    pub(crate) fn commit(self) -> Result<Vec<Committed>, Error> {
-        if self.has_changes() {
-            let runs =
-                self.order.iter().map(|id| &self.touched[id]).filter(|touched| !touched.records.is_empty());
-            let runs = runs.map(|touched| RunWrite {
-                based_on: touched.based_on,
-                run: &touched.run,
-                records: &touched.records,
-            });
-            let batch = Batch {
-                runs: runs.collect(),
-                occurrences: self.occurrences.iter().collect(),
-                remembered: self.remembered.values().collect(),
-                definitions: Vec::new(),
-            };
-            self.store.commit(&batch)?;
-        }
-        let mut touched = self.touched;
-        let committed = self.order.into_iter().filter_map(|id| touched.remove(&id));
-        Ok(committed
-            .map(|Touched { run, records, errands, .. }| Committed { run, records, errands })
-            .collect())
-    }
-
-    pub(crate) fn has_changes(&self) -> bool {
-        let changed = self.touched.values().any(|touched| !touched.records.is_empty());
-        changed || !self.occurrences.is_empty() || !self.remembered.is_empty()
+            }
+        })
     }
 }
 

@@ -1,33 +1,43 @@
-//! The one thread that decides and commits. It sleeps until a request comes, a timer is due or a lease ends, and
-//! then does a round with all that has gathered meanwhile.
+//! The one thread that decides. It sleeps until a request comes, a timer is due, a lease ends or a commit is done.
+//! What it decides gathers in the open round; as soon as the committer is free, the round is handed to it, and the
+//! next one is opened. So the store syncs and the next decisions are made at the same time, and a lone request never
+//! waits for company.
+//!
+//! ```text
+//!   requests · timers · leases ──▶ open round ──▶ in flight (committer) ──▶ let out: answers, tasks, wake-ups
+//! ```
 
-use std::collections::HashMap;
-use std::sync::Arc;
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, mpsc as threads};
 use std::time::{Duration, Instant};
 
-use abide_core::command::{Command, LeaseLoss, LeaseLost, Reply, TaskCompleted, TaskFailed, TaskStarted};
-use abide_core::definition::document::Delivery;
+use abide_core::command::{Command, LeaseLoss, LeaseLost, Reply, TaskStarted};
 use abide_core::history::Change;
-use abide_core::id::{At, DefinitionId, RunId, WorkspaceId};
-use abide_core::json::Json;
+use abide_core::id::{At, DefinitionId, RunId};
 use abide_core::random::Random;
 use abide_core::refusal::Refusal;
 use abide_core::run::{Run, Timer};
 use abide_core::status::RunStatus;
 use abide_core::time::Millis;
 use abide_core::waitpoint::Actor;
-use abide_store::{Batch, NewDefinition, Page, RunFilter, Store, StoredTimer};
+use abide_store::{Page, Read, RunFilter, StoredTimer};
 use jiff::Timestamp;
 use tokio::sync::{mpsc, oneshot};
 
+use crate::aftermath::{Aftermath, Pending};
 use crate::alarm::Alarm;
 use crate::clock::Clock;
+use crate::committer::{Done, Job};
+use crate::deploy::Deploy;
 use crate::dispatcher::{Dispatcher, LEASE, ReadyTask};
-use crate::engine::Ended;
+use crate::engine::{Ended, Said};
 use crate::error::Error;
+use crate::followers::Followers;
 use crate::memory::Memory;
-use crate::request::{Answer, Leased, Notified, Notify, Poll, Request, Stats};
-use crate::round::{Committed, Errand, Round};
+use crate::notify_step;
+use crate::request::{Answer, Leased, Poll, Request, Stats};
+use crate::retention::{self, Retention, Sweep};
+use crate::round::{Committed, Decided, Errand, Round};
 
 /// Requests in one round at most: more would only make each of them wait for the others.
 const ROUND_REQUESTS: usize = 1_024;
@@ -35,46 +45,72 @@ const ROUND_REQUESTS: usize = 1_024;
 const ROUND_TIMERS: usize = 512;
 /// The wall clock may jump, and a suspended machine's timers do not notice: it is looked at this often.
 const LONGEST_SLEEP: Duration = Duration::from_secs(1);
+/// When the store cannot write, what nobody waits for is tried again after this time.
+const TROUBLE: Duration = Duration::from_millis(250);
 const RECOVERY_PAGE: usize = 1_000;
 
 pub(crate) struct Writer {
-    store: Box<dyn Store>,
+    store: Box<dyn Read>,
+    jobs: threads::Sender<Job>,
     memory: Memory,
     alarm: Alarm,
     dispatcher: Dispatcher,
     clock: Arc<dyn Clock>,
     random: Random,
+    open: OpenRound,
+    in_flight: Option<InFlight>,
+    /// The store could not write; until then only requests are tried.
+    trouble_until: Option<Instant>,
+    retention: Retention,
+    next_sweep: Option<Instant>,
     watchers: HashMap<RunId, Vec<Answer<Ended>>>,
+    listeners: HashMap<RunId, Vec<oneshot::Sender<Said>>>,
+    followers: Followers,
     waiting_for_idle: Vec<Answer<Option<Timestamp>>>,
+    stop: Option<oneshot::Sender<()>>,
     stats: Stats,
 }
 
-/// An answer that leaves after the commit.
-enum Pending {
-    Start(Answer<RunId>, Result<RunId, Error>),
-    Command(Option<Answer<Reply>>, Result<Reply, Error>),
-    Notify(Answer<Notified>, Result<Notified, Error>),
-    Get(Answer<Box<Run>>, Result<Box<Run>, Error>),
-    Watch(Answer<Ended>, Result<Ended, Error>),
-    Poll(Answer<Vec<Leased>>, Vec<Leased>),
+#[derive(Default)]
+struct OpenRound {
+    decided: Decided,
+    aftermath: Aftermath,
+    requests: usize,
+}
+
+struct InFlight {
+    decided: Arc<Decided>,
+    aftermath: Aftermath,
 }
 
 impl Writer {
     pub(crate) fn new(
-        store: Box<dyn Store>,
+        store: Box<dyn Read>,
+        jobs: threads::Sender<Job>,
         clock: Arc<dyn Clock>,
         seed: u64,
         dispatcher: Dispatcher,
+        followers: Followers,
+        retention: Retention,
     ) -> Writer {
         Writer {
             store,
+            jobs,
             memory: Memory::default(),
             alarm: Alarm::default(),
             dispatcher,
             clock,
             random: Random::new(seed),
+            open: OpenRound::default(),
+            in_flight: None,
+            trouble_until: None,
+            retention,
+            next_sweep: Some(Instant::now()),
             watchers: HashMap::new(),
+            listeners: HashMap::new(),
+            followers,
             waiting_for_idle: Vec::new(),
+            stop: None,
             stats: Stats::default(),
         }
     }
@@ -107,168 +143,290 @@ impl Writer {
         let out =
             run.places().filter_map(|(at, step)| Some((at, step.task.as_deref().filter(|task| task.out)?)));
         for (at, task) in out {
-            if task.worker.is_some() {
+            if let Some(worker) = &task.worker {
                 // The worker may still be at it, and has not noticed anything.
-                let task = ReadyTask { run: run.id, at, delivery: task.delivery };
-                self.dispatcher.lease(task, self.clock.now(), LEASE);
+                let ready = ReadyTask { run: run.id, at, delivery: task.delivery };
+                let length = run.task(at).and_then(|task| task.heartbeat).unwrap_or(LEASE);
+                let worker = (run.workspace, Arc::clone(worker));
+                self.dispatcher.lease(ready, self.clock.now(), length, worker);
             } else {
                 self.dispatcher.dispatch(run, at, task.delivery);
             }
         }
     }
 
-    pub(crate) async fn live(mut self, mut queue: mpsc::Receiver<Request>) {
-        let mut requests = Vec::with_capacity(ROUND_REQUESTS);
-        loop {
+    pub(crate) async fn live(
+        mut self,
+        mut queue: mpsc::Receiver<Request>,
+        mut done: mpsc::UnboundedReceiver<Done>,
+    ) {
+        let mut requests = VecDeque::with_capacity(ROUND_REQUESTS);
+        let mut closed = false;
+        while !(closed && self.in_flight.is_none()) {
             let sleep = self.time_to_sleep();
-            let received = if sleep.is_zero() {
-                while requests.len() < ROUND_REQUESTS
-                    && let Ok(request) = queue.try_recv()
-                {
-                    requests.push(request);
+            let room = ROUND_REQUESTS.saturating_sub(self.open.requests);
+            if !sleep.is_zero() {
+                tokio::select! {
+                    biased;
+                    Some(did) = done.recv() => self.done(did),
+                    request = queue.recv(), if room > 0 && !closed => match request {
+                        Some(request) => requests.push_back(request),
+                        None => closed = true,
+                    },
+                    () = tokio::time::sleep(sleep) => {}
                 }
-                None
-            } else {
-                tokio::time::timeout(sleep, queue.recv_many(&mut requests, ROUND_REQUESTS)).await.ok()
-            };
-            if received == Some(0) {
-                break;
             }
-            let stop = self.round(&mut requests);
+            while let Ok(did) = done.try_recv() {
+                self.done(did);
+            }
+            while !closed
+                && requests.len() < room
+                && let Ok(request) = queue.try_recv()
+            {
+                requests.push_back(request);
+            }
+            self.go_on(&mut requests);
             if queue.is_empty() {
                 self.answer_idle();
             }
-            if let Some(stopped) = stop {
-                queue.close();
-                self.dispatcher.stop();
-                drop(self.store);
-                // Whoever asked may have gone.
-                let _ = stopped.send(());
-                return;
-            }
+            closed |= self.stop.is_some();
         }
+        drop(queue);
+        self.dispatcher.stop();
+        let Writer { stop, jobs, .. } = self;
+        drop(jobs);
+        // Whoever asked may have gone.
+        let _ = stop.map(|stopped| stopped.send(()));
     }
 
     fn time_to_sleep(&self) -> Duration {
+        let now = self.clock.now();
+        let (until_calm, until_sweep) = [self.trouble_until, self.next_sweep]
+            .map(|at| at.map(|at| at.saturating_duration_since(Instant::now())))
+            .into();
+        let longest = until_sweep.unwrap_or(LONGEST_SLEEP).min(LONGEST_SLEEP);
+        if let Some(until_calm) = until_calm.filter(|wait| !wait.is_zero()) {
+            return until_calm.min(longest).max(Duration::from_millis(1));
+        }
+        // With a full round at hand there is nothing to do but to wait for the commit.
+        if self.open.aftermath.due.len() >= ROUND_TIMERS {
+            return longest;
+        }
         if self.dispatcher.has_work() {
             return Duration::ZERO;
         }
-        let now = self.clock.now();
-        let next = [self.alarm.next(), self.dispatcher.next_expiry()].into_iter().flatten().min();
-        match next {
+        match [self.alarm.next(), self.dispatcher.next_expiry()].into_iter().flatten().min() {
             Some(at) if at <= now => Duration::ZERO,
-            Some(at) if self.clock.runs() => {
-                Duration::from_millis(Millis::between(now, at).0).min(LONGEST_SLEEP)
-            }
-            Some(_) | None => LONGEST_SLEEP,
+            Some(at) if self.clock.runs() => Duration::from_millis(Millis::between(now, at).0).min(longest),
+            Some(_) | None => longest,
         }
     }
 
-    /// Decides, commits, and lets out what depends on the commit. Gives back the stop it was asked for.
-    fn round(&mut self, requests: &mut Vec<Request>) -> Option<oneshot::Sender<()>> {
+    /// Decides what there is to decide, and hands the round to the committer if that is free.
+    fn go_on(&mut self, requests: &mut VecDeque<Request>) {
         let now = self.clock.now();
-        self.stats.rounds += 1;
         self.stats.requests += requests.len() as u64;
+        self.open.requests += requests.len();
+        while let Some(request) = requests.pop_front() {
+            self.take(request, now);
+        }
+        if self.stop.is_none() && self.trouble_until.is_none_or(|until| until <= Instant::now()) {
+            self.trouble_until = None;
+            self.take_up_work(now);
+            self.sweep(now);
+        }
+        if self.in_flight.is_none() {
+            self.seal();
+        }
+    }
+
+    fn round(&mut self, now: Timestamp) -> (Round<'_>, &mut Dispatcher, &mut Aftermath) {
+        let round = Round {
+            store: &mut *self.store,
+            memory: &mut self.memory,
+            random: &mut self.random,
+            now,
+            decided: &mut self.open.decided,
+            before: self.in_flight.as_ref().map(|in_flight| &*in_flight.decided),
+            follow_ups: VecDeque::new(),
+        };
+        (round, &mut self.dispatcher, &mut self.open.aftermath)
+    }
+
+    fn take(&mut self, request: Request, now: Timestamp) {
+        let (mut round, dispatcher, aftermath) = self.round(now);
+        match request {
+            Request::Start { start, listener, answer } => {
+                aftermath.answer(Pending::Start(answer, round.start(*start, listener)));
+            }
+            Request::Command { run, command, by, key, listener, answer } => {
+                let report = delivery(&command);
+                let beat = heartbeat(&command).map(|(at, delivery)| ReadyTask { run, at, delivery });
+                let decided = round.decide_heard(run, *command, by, key.as_deref(), listener);
+                if let Some((at, delivery)) = report.filter(|_| is_final(&decided)) {
+                    aftermath.reported.push(ReadyTask { run, at, delivery });
+                }
+                if let Some(task) = beat.filter(|_| decided.is_ok()) {
+                    dispatcher.renew(task, now);
+                }
+                aftermath.answer(Pending::Command(answer, decided));
+            }
+            Request::Notify { notify, answer } => {
+                aftermath.answer(Pending::Notify(answer, round.notify(&notify)));
+            }
+            Request::Get { run, answer } => {
+                let found = round.run(run).map(|run| Box::new(run.clone()));
+                aftermath.answer(Pending::Get(answer, found));
+            }
+            Request::Watch { run, answer } => match round.run(run).map(Ended::of) {
+                Ok(None) => self.watchers.entry(run).or_default().push(answer),
+                Ok(Some(ended)) => aftermath.answer(Pending::Watch(answer, Ok(ended))),
+                Err(error) => aftermath.answer(Pending::Watch(answer, Err(error))),
+            },
+            Request::Poll { poll, answer } => {
+                dispatcher.saw(&poll, now);
+                claim(&mut round, dispatcher, poll, answer, aftermath);
+            }
+            Request::Register { name, handler } => {
+                let tasks = dispatcher.register(name, handler);
+                dispatcher.hand_over(tasks);
+            }
+            Request::Deploy { workspace, definition, answer } => {
+                let id = DefinitionId::new(now, self.random.draw_u128());
+                self.ask(Job::Deploy { deploy: Deploy { workspace, definition, id, now }, answer });
+            }
+            Request::Stats { answer } => {
+                let (runs_in_memory, tasks_out) = (round.memory.len(), dispatcher.tasks_out());
+                drop(answer.send(Ok(Stats { runs_in_memory, tasks_out, ..self.stats.clone() })));
+            }
+            Request::Workers { answer } => drop(answer.send(Ok(dispatcher.workers(now)))),
+            Request::Write(write) => self.ask(Job::Write(write)),
+            Request::NextTimer { answer } => self.waiting_for_idle.push(answer),
+            Request::Tick => {}
+            Request::Stop { answer } => self.stop = Some(answer),
+        }
+    }
+
+    /// What nobody asks for: tasks for pollers, the engine's own steps, leases that ended, timers that are due.
+    fn take_up_work(&mut self, now: Timestamp) {
         if let Err(error) = self.alarm.load(&mut *self.store, now) {
             tracing::error!(%error, "timers could not be loaded");
         }
-        let mut stop = None;
-        let mut pending = Vec::new();
-        let mut reported = Vec::new();
-        let due = self.alarm.take_due(now, ROUND_TIMERS);
-        let mut round = Round::new(&mut *self.store, &mut self.memory, &mut self.random, now);
-        for request in requests.drain(..) {
-            match request {
-                Request::Start { start, answer } => pending.push(Pending::Start(answer, round.start(*start))),
-                Request::Command { run, command, by, key, answer } => {
-                    let report = delivery(&command);
-                    let beat = heartbeat(&command).map(|(at, delivery)| ReadyTask { run, at, delivery });
-                    let decided = round.decide(run, *command, by, key.as_deref());
-                    if let Some((at, delivery)) = report.filter(|_| is_final(&decided)) {
-                        reported.push((run, at, delivery));
-                    }
-                    if let Some(task) = beat.filter(|_| decided.is_ok()) {
-                        self.dispatcher.renew(task, now);
-                    }
-                    pending.push(Pending::Command(answer, decided));
-                }
-                Request::Notify { notify, answer } => {
-                    pending.push(Pending::Notify(answer, round.notify(&notify)))
-                }
-                Request::Get { run, answer } => {
-                    let found = round.run(run).map(|run| Box::new(run.clone()));
-                    pending.push(Pending::Get(answer, found));
-                }
-                Request::Watch { run, answer } => match round.run(run).map(Ended::of) {
-                    Ok(None) => self.watchers.entry(run).or_default().push(answer),
-                    Ok(Some(ended)) => pending.push(Pending::Watch(answer, Ok(ended))),
-                    Err(error) => pending.push(Pending::Watch(answer, Err(error))),
-                },
-                Request::Poll { poll, answer } => {
-                    claim(&mut round, &mut self.dispatcher, poll, answer, &mut pending)
-                }
-                Request::Register { name, handler } => {
-                    for task in self.dispatcher.register(name, handler) {
-                        round.hand_over(task);
-                    }
-                }
-                Request::Deploy { workflow, answer } => {
-                    let id = DefinitionId::new(now, round.random.draw_u128());
-                    let deployed = deploy(&mut *round.store, id, *workflow, now);
-                    if let Ok(name) = &deployed {
-                        round.memory.forget_newest(name);
-                    }
-                    drop(answer.send(deployed.map(|_| ())));
-                }
-                Request::Stats { answer } => {
-                    let (runs_in_memory, tasks_out) = (round.memory.len(), self.dispatcher.tasks_out());
-                    drop(answer.send(Ok(Stats { runs_in_memory, tasks_out, ..self.stats.clone() })));
-                }
-                Request::NextTimer { answer } => self.waiting_for_idle.push(answer),
-                Request::Tick => {}
-                Request::Stop { answer } => stop = Some(answer),
-            }
+        let room = ROUND_TIMERS.saturating_sub(self.open.aftermath.due.len());
+        let due = self.alarm.take_due(now, room);
+        let (mut round, dispatcher, aftermath) = self.round(now);
+        while let Some((poll, answer)) = dispatcher.next_woken() {
+            claim(&mut round, dispatcher, poll, answer, aftermath);
         }
-        while let Some((poll, answer)) = self.dispatcher.next_woken() {
-            claim(&mut round, &mut self.dispatcher, poll, answer, &mut pending);
+        while let Some(task) = dispatcher.next_handed_over() {
+            round.hand_over(task);
+            aftermath.handed_over.push(task);
         }
-        while let Some(task) = self.dispatcher.next_own() {
-            notify_for(&mut round, task);
+        while let Some(task) = dispatcher.next_own() {
+            notify_step::perform(&mut round, task);
+            aftermath.own.push(task);
         }
-        for lost in self.dispatcher.expired(now) {
+        for lost in dispatcher.expired(now) {
             let ReadyTask { run, at, delivery } = lost;
             let command = Command::LeaseLost(LeaseLost { at, delivery, loss: LeaseLoss::Expired });
             drop(round.decide(run, command, Actor::new("dispatcher"), None));
+            aftermath.expired.push(lost);
         }
-        let fired = fire(&mut round, &due);
-        let writes = round.has_changes();
-        let begun = Instant::now();
-        match round.commit() {
-            Ok(committed) => {
-                if writes {
-                    self.stats.commits += 1;
-                    self.stats.commit_us.add(u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX));
-                    self.stats.batch.add(pending.len() as u64);
-                }
-                for at in fired {
-                    self.stats.lateness_ms.add(Millis::between(at, now).0);
-                }
-                for (run, at, delivery) in reported {
-                    self.dispatcher.settle(run, at, delivery);
-                }
-                answer_all(pending, None);
-                committed.into_iter().for_each(|committed| self.let_out(committed));
-            }
-            Err(error) => {
-                tracing::error!(%error, "a round could not be committed; nothing of it was done");
-                self.alarm.put_back(due);
-                answer_all(pending, Some(&error));
-            }
-        }
-        stop
+        aftermath.fired.extend(fire(&mut round, &due));
+        aftermath.due.extend(due);
     }
 
-    /// What a committed run asks of the world.
+    fn sweep(&mut self, now: Timestamp) {
+        if self.next_sweep.is_some_and(|at| at <= Instant::now()) {
+            self.next_sweep = None;
+            self.ask(Job::Sweep(Sweep { retention: self.retention, now }));
+        }
+    }
+
+    fn ask(&self, job: Job) {
+        // It works as long as this thread does, unless it panicked; then the answers are dropped, which is heard.
+        let _ = self.jobs.send(job);
+    }
+
+    /// Hands the open round to the committer. A round that changed nothing is done already.
+    fn seal(&mut self) {
+        let OpenRound { decided, aftermath, .. } = std::mem::take(&mut self.open);
+        if decided.has_changes() {
+            let decided = Arc::new(decided);
+            self.ask(Job::Commit(Arc::clone(&decided)));
+            self.in_flight = Some(InFlight { decided, aftermath });
+        } else {
+            self.finish(decided, aftermath);
+        }
+    }
+
+    fn done(&mut self, done: Done) {
+        match done {
+            Done::Committed { result, took } => self.committed(result, took),
+            Done::Deployed { workspace, definition, result, answer } => {
+                self.memory.forget_newest(workspace, definition.name());
+                drop(answer.send(result));
+            }
+            Done::Swept(swept) => {
+                let pause = match swept {
+                    Ok(forgotten) if forgotten.there_is_more => retention::SOON,
+                    Ok(_) => retention::LATER,
+                    Err(error) => {
+                        tracing::error!(%error, "what is old could not be removed");
+                        retention::LATER
+                    }
+                };
+                self.next_sweep = Some(Instant::now() + pause);
+            }
+        }
+    }
+
+    fn committed(&mut self, result: Result<(), Error>, took: Duration) {
+        let Some(InFlight { decided, aftermath }) = self.in_flight.take() else { return };
+        match (result, Arc::into_inner(decided)) {
+            (Ok(()), Some(decided)) => {
+                self.stats.commits += 1;
+                self.stats.commit_us.add(u64::try_from(took.as_micros()).unwrap_or(u64::MAX));
+                self.stats.batch.add(aftermath.answers());
+                // The store goes on while the effects of this round leave.
+                self.seal_changes();
+                self.finish(decided, aftermath);
+            }
+            (Ok(()), None) => unreachable!("the committer lets go of a round before it says so"),
+            (Err(error), _) => self.fail(aftermath, &error),
+        }
+    }
+
+    fn seal_changes(&mut self) {
+        if self.open.decided.has_changes() {
+            self.seal();
+        }
+    }
+
+    /// Lets out what a committed round asks of the world.
+    fn finish(&mut self, decided: Decided, aftermath: Aftermath) {
+        let now = self.clock.now();
+        for at in &aftermath.fired {
+            self.stats.lateness_ms.add(Millis::between(*at, now).0);
+        }
+        for task in &aftermath.reported {
+            self.dispatcher.settle(task.run, task.at, task.delivery);
+        }
+        aftermath.answer_all();
+        decided.into_committed().for_each(|committed| self.let_out(committed));
+    }
+
+    /// Nothing of a round was done, nor of the one that was decided on top of it.
+    fn fail(&mut self, aftermath: Aftermath, error: &Error) {
+        tracing::error!(%error, "a round could not be committed; nothing of it was done");
+        let open = std::mem::take(&mut self.open);
+        let now = self.clock.now();
+        for failed in [aftermath, open.aftermath] {
+            failed.put_back(error, &mut self.alarm, &mut self.dispatcher, now);
+        }
+        self.trouble_until = Some(Instant::now() + TROUBLE);
+    }
+
     fn let_out(&mut self, committed: Committed) {
         let Committed { run, records, errands } = committed;
         for record in &records {
@@ -279,14 +437,30 @@ impl Writer {
             match errand {
                 Errand::Dispatch { at, delivery } => self.dispatcher.dispatch(&run, at, delivery),
                 Errand::Recall { at, delivery } => self.dispatcher.recall(&run, at, delivery),
+                Errand::Listen(listener) => self.listeners.entry(run.id).or_default().push(listener),
+                Errand::Respond(response) => self.say(run.id, &Said::Response(response)),
             }
         }
         if let Some(ended) = Ended::of(&run) {
             for watcher in self.watchers.remove(&run.id).into_iter().flatten() {
                 drop(watcher.send(Ok(ended.clone())));
             }
+            self.say(run.id, &Said::Ended(ended));
         }
-        self.memory.put(run);
+        if !records.is_empty() {
+            self.followers.tell(&run);
+        }
+        let in_flight = self.in_flight.as_ref().is_some_and(|in_flight| in_flight.decided.touches(run.id));
+        if !in_flight && !self.open.decided.touches(run.id) {
+            self.memory.put(run);
+        }
+    }
+
+    fn say(&mut self, run: RunId, said: &Said) {
+        for listener in self.listeners.remove(&run).into_iter().flatten() {
+            // It may have given up.
+            let _ = listener.send(said.clone());
+        }
     }
 
     fn set_timers(&mut self, run: &Run, change: &Change) {
@@ -312,22 +486,21 @@ impl Writer {
     }
 
     fn answer_idle(&mut self) {
-        let now = self.clock.now();
-        if self.waiting_for_idle.is_empty()
-            || !self.dispatcher.is_idle()
-            || self.alarm.next().is_some_and(|at| at <= now)
-        {
+        let is_busy = self.in_flight.is_some() || self.open.decided.has_changes();
+        let due = self.alarm.next().is_some_and(|next| next <= self.clock.now());
+        if self.waiting_for_idle.is_empty() || is_busy || due || !self.dispatcher.is_idle() {
             return;
         }
         let next = match self.alarm.next() {
             Some(next) => Ok(Some(next)),
-            None => {
-                self.store.timers(None, Timestamp::MAX, 1).map(|timers| timers.first().map(|timer| timer.at))
-            }
+            None => self
+                .store
+                .timers(None, Timestamp::MAX, 1)
+                .map(|timers| timers.first().map(|timer| timer.at))
+                .map_err(Error::from),
         };
-        let next = next.map_err(|error| error.to_string());
         for answer in self.waiting_for_idle.drain(..) {
-            drop(answer.send(next.clone().map_err(Error::Store)));
+            drop(answer.send(next.clone()));
         }
     }
 }
@@ -353,7 +526,7 @@ fn claim(
     dispatcher: &mut Dispatcher,
     poll: Poll,
     answer: Answer<Vec<Leased>>,
-    pending: &mut Vec<Pending>,
+    aftermath: &mut Aftermath,
 ) {
     let mut leased = Vec::new();
     for ready in dispatcher.take(&poll) {
@@ -365,98 +538,15 @@ fn claim(
         }
         if let Ok(Some(task)) = round.run(run).map(|run| run.task(at)) {
             let asked = Millis::try_from(poll.lease).unwrap_or(LEASE);
-            let leased_until = dispatcher.lease(ready, round.now, task.heartbeat.unwrap_or(asked));
+            let worker = (poll.workspace, Arc::clone(&poll.worker));
+            let leased_until = dispatcher.lease(ready, round.now, task.heartbeat.unwrap_or(asked), worker);
             leased.push(Leased { task, at, leased_until });
         }
     }
     if leased.is_empty() {
         dispatcher.park(poll, answer);
     } else {
-        pending.push(Pending::Poll(answer, leased));
-    }
-}
-
-/// A `notify` step: the event and the step's completion are one decision.
-fn notify_for(round: &mut Round<'_>, task: ReadyTask) {
-    let ReadyTask { run, at, delivery } = task;
-    let Ok(Some(asked)) = round.run(run).map(|run| run.task(at)) else { return };
-    let text = |key: &str| asked.input.get(key).and_then(|value| value.as_str().map(str::to_owned));
-    let only = text("runId").map(|id| id.parse::<RunId>());
-    let notified = match only {
-        Some(Err(error)) => {
-            Err(Error::Refused(Refusal::Malformed { pointer: "/runId", message: error.to_string() }))
-        }
-        Some(Ok(_)) | None => round.notify(&Notify {
-            event_id: text("eventId").unwrap_or_default().into(),
-            data: asked.input.get("data").cloned().unwrap_or_default().into(),
-            only: only.and_then(Result::ok),
-            delivery: if text("delivery").as_deref() == Some("one") { Delivery::One } else { Delivery::All },
-            key: None,
-            dry_run: false,
-        }),
-    };
-    let command = match notified {
-        Ok(notified) => {
-            let output =
-                Json::from(serde_json::json!({ "id": notified.id, "waiters": notified.waiters.len() }));
-            Command::TaskCompleted(TaskCompleted { at, delivery, output, state_updates: None })
-        }
-        Err(error) => {
-            let (message, code) = (error.to_string(), Some("NOTIFY_FAILED".into()));
-            Command::TaskFailed(TaskFailed {
-                at,
-                delivery,
-                message,
-                code,
-                retryable: false,
-                retry_after: None,
-            })
-        }
-    };
-    drop(round.decide(run, command, Actor::new("engine"), None));
-}
-
-fn deploy(
-    store: &mut dyn Store,
-    id: DefinitionId,
-    workflow: abide_core::definition::document::Workflow,
-    now: Timestamp,
-) -> Result<String, Error> {
-    let definition = workflow.check()?.definition;
-    let (name, version) = (definition.name(), definition.version());
-    let document =
-        serde_json::to_string(&definition.document).map_err(|error| Error::Store(error.to_string()))?;
-    match store.definition(WorkspaceId::DEFAULT, name, Some(version))? {
-        Some(known) if known.document == document => return Ok(name.to_owned()),
-        Some(_) => {
-            return Err(Error::DefinitionExists { name: name.to_owned(), version: version.to_owned() });
-        }
-        None => {}
-    }
-    let (workspace, document) = (WorkspaceId::DEFAULT, document.as_str());
-    let new = NewDefinition { id, workspace, name, version, document, created_at: now };
-    store.commit(&Batch { definitions: vec![new], ..Batch::default() })?;
-    Ok(name.to_owned())
-}
-
-/// Answers everyone; if the commit failed, those who would have heard yes hear that.
-fn answer_all(pending: Vec<Pending>, failed: Option<&Error>) {
-    fn told<T>(result: Result<T, Error>, failed: Option<&Error>) -> Result<T, Error> {
-        match failed {
-            Some(error) => result.and(Err(Error::Store(error.to_string()))),
-            None => result,
-        }
-    }
-    for answer in pending {
-        match answer {
-            Pending::Start(answer, result) => drop(answer.send(told(result, failed))),
-            Pending::Command(Some(answer), result) => drop(answer.send(told(result, failed))),
-            Pending::Command(None, _) => {}
-            Pending::Notify(answer, result) => drop(answer.send(told(result, failed))),
-            Pending::Get(answer, result) => drop(answer.send(told(result, failed))),
-            Pending::Watch(answer, result) => drop(answer.send(told(result, failed))),
-            Pending::Poll(answer, leased) => drop(answer.send(told(Ok(leased), failed))),
-        }
+        aftermath.answer(Pending::Poll(answer, leased));
     }
 }
 

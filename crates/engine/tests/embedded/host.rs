@@ -86,7 +86,7 @@ impl Host {
 
 async fn open(path: PathBuf, clock: &SettableClock) -> Engine {
     let store = Box::new(Sqlite::open(&path).unwrap());
-    Engine::open_with(store, Options { clock: Some(clock.clone()) }).await.unwrap()
+    Engine::open_with(store, Options { clock: Some(clock.clone()), ..Options::default() }).await.unwrap()
 }
 
 pub(crate) fn output(ended: &Ended) -> Value {

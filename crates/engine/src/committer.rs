@@ -1,0 +1,68 @@
+//! The thread that has the store. It commits one round while the writer decides the next.
+
+use std::sync::{Arc, mpsc};
+use std::time::{Duration, Instant};
+
+use abide_core::definition::Definition;
+use abide_core::id::WorkspaceId;
+use abide_store::Store;
+use tokio::sync::mpsc::UnboundedSender;
+
+use crate::deploy::{Deploy, Deployed};
+use crate::error::Error;
+use crate::request::Answer;
+use crate::retention::{Forgotten, Sweep};
+use crate::round::Decided;
+
+pub(crate) type Write = Box<dyn FnOnce(&mut dyn Store) + Send>;
+
+pub(crate) enum Job {
+    Commit(Arc<Decided>),
+    Deploy {
+        deploy: Deploy,
+        answer: Answer<Deployed>,
+    },
+    /// Whatever administration wants; it answers for itself.
+    Write(Write),
+    Sweep(Sweep),
+}
+
+pub(crate) enum Done {
+    Committed {
+        result: Result<(), Error>,
+        took: Duration,
+    },
+    Deployed {
+        workspace: WorkspaceId,
+        definition: Arc<Definition>,
+        result: Result<Deployed, Error>,
+        answer: Answer<Deployed>,
+    },
+    Swept(Result<Forgotten, Error>),
+}
+
+/// Works until nobody can ask for anything any more, and closes the store.
+pub(crate) fn work(mut store: Box<dyn Store>, jobs: &mpsc::Receiver<Job>, done: &UnboundedSender<Done>) {
+    while let Ok(job) = jobs.recv() {
+        let did = match job {
+            Job::Commit(decided) => {
+                let begun = Instant::now();
+                let result = store.commit(&decided.batch()).map_err(Error::from);
+                // The writer takes the runs back when it hears of it.
+                drop(decided);
+                Done::Committed { result, took: begun.elapsed() }
+            }
+            Job::Deploy { deploy, answer } => {
+                let (workspace, definition) = (deploy.workspace, Arc::clone(&deploy.definition));
+                Done::Deployed { workspace, definition, result: deploy.perform(&mut *store), answer }
+            }
+            Job::Write(write) => {
+                write(&mut *store);
+                continue;
+            }
+            Job::Sweep(sweep) => Done::Swept(sweep.perform(&mut *store)),
+        };
+        // The writer may have gone.
+        let _ = done.send(did);
+    }
+}

@@ -1,0 +1,92 @@
+//! Whoever follows runs as they change: one run (its version, after each commit), or all of them (a feed).
+
+use std::collections::HashMap;
+use std::ops::{Deref, DerefMut};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use abide_core::id::{RunId, WorkspaceId};
+use abide_core::run::Run;
+use abide_core::status::RunStatus;
+use tokio::sync::{broadcast, watch};
+
+/// Changes that a slow reader of the feed may be behind; after that it misses some, and is told.
+const FEED: usize = 4_096;
+
+/// A run has changed, and the change is on disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Changed {
+    pub run: RunId,
+    pub workspace: WorkspaceId,
+    pub status: RunStatus,
+    pub version: u64,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Followers {
+    by_run: Arc<Mutex<HashMap<RunId, watch::Sender<u64>>>>,
+    feed: broadcast::Sender<Changed>,
+}
+
+impl Default for Followers {
+    fn default() -> Followers {
+        Followers { by_run: Arc::default(), feed: broadcast::channel(FEED).0 }
+    }
+}
+
+impl Followers {
+    fn by_run(&self) -> MutexGuard<'_, HashMap<RunId, watch::Sender<u64>>> {
+        self.by_run.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn follow(&self, run: RunId) -> Follower {
+        let versions = self.by_run().entry(run).or_insert_with(|| watch::channel(0).0).subscribe();
+        Follower { run, versions, followers: self.clone() }
+    }
+
+    pub(crate) fn feed(&self) -> broadcast::Receiver<Changed> {
+        self.feed.subscribe()
+    }
+
+    /// After the commit.
+    pub(crate) fn tell(&self, run: &Run) {
+        if let Some(versions) = self.by_run().get(&run.id) {
+            versions.send_replace(run.seq);
+        }
+        if self.feed.receiver_count() > 0 {
+            let (workspace, status, version) = (run.workspace, run.status, run.seq);
+            // Whoever listened may have gone.
+            let _ = self.feed.send(Changed { run: run.id, workspace, status, version });
+        }
+    }
+}
+
+/// The version of one run, as it grows. 0 until it changes for the first time.
+#[derive(Debug)]
+pub struct Follower {
+    run: RunId,
+    versions: watch::Receiver<u64>,
+    followers: Followers,
+}
+
+impl Deref for Follower {
+    type Target = watch::Receiver<u64>;
+
+    fn deref(&self) -> &watch::Receiver<u64> {
+        &self.versions
+    }
+}
+
+impl DerefMut for Follower {
+    fn deref_mut(&mut self) -> &mut watch::Receiver<u64> {
+        &mut self.versions
+    }
+}
+
+impl Drop for Follower {
+    fn drop(&mut self) {
+        let mut by_run = self.followers.by_run();
+        if by_run.get(&self.run).is_some_and(|versions| versions.receiver_count() <= 1) {
+            by_run.remove(&self.run);
+        }
+    }
+}

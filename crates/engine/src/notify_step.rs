@@ -1,0 +1,55 @@
+//! A `notify` step, which the engine does itself: the event and the step's completion are one decision.
+
+use abide_core::command::{Command, TaskCompleted, TaskFailed};
+use abide_core::definition::document::Delivery;
+use abide_core::id::RunId;
+use abide_core::json::Json;
+use abide_core::refusal::Refusal;
+use abide_core::waitpoint::Actor;
+
+use crate::dispatcher::ReadyTask;
+use crate::error::Error;
+use crate::request::Notify;
+use crate::round::Round;
+
+pub(crate) fn perform(round: &mut Round<'_>, task: ReadyTask) {
+    let ReadyTask { run, at, delivery } = task;
+    let Ok((workspace, Some(asked))) = round.run(run).map(|run| (run.workspace, run.task(at))) else {
+        return;
+    };
+    let text = |key: &str| asked.input.get(key).and_then(|value| value.as_str().map(str::to_owned));
+    let only = text("runId").map(|id| id.parse::<RunId>());
+    let notified = match only {
+        Some(Err(error)) => {
+            Err(Error::Refused(Refusal::Malformed { pointer: "/runId", message: error.to_string() }))
+        }
+        Some(Ok(_)) | None => round.notify(&Notify {
+            workspace,
+            event_id: text("eventId").unwrap_or_default().into(),
+            data: asked.input.get("data").cloned().unwrap_or_default().into(),
+            only: only.and_then(Result::ok),
+            delivery: if text("delivery").as_deref() == Some("one") { Delivery::One } else { Delivery::All },
+            key: None,
+            dry_run: false,
+        }),
+    };
+    let command = match notified {
+        Ok(notified) => {
+            let output =
+                Json::from(serde_json::json!({ "id": notified.id, "waiters": notified.waiters.len() }));
+            Command::TaskCompleted(TaskCompleted { at, delivery, output, state_updates: None })
+        }
+        Err(error) => {
+            let (message, code) = (error.to_string(), Some("NOTIFY_FAILED".into()));
+            Command::TaskFailed(TaskFailed {
+                at,
+                delivery,
+                message,
+                code,
+                retryable: false,
+                retry_after: None,
+            })
+        }
+    };
+    drop(round.decide(run, command, Actor::new("engine"), None));
+}
