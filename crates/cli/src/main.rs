@@ -9,6 +9,7 @@ use std::io;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use mimalloc::MiMalloc;
 
 /// Durable workflows that sleep for a second or a year.
 #[derive(Debug, Parser)]
@@ -24,6 +25,10 @@ enum Command {
     Check(check::Check),
     Schema(schema::Schema),
 }
+
+// Runs are allocated on one thread and written on another; the system's allocator makes them wait for each other.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
     let mut out = io::stdout().lock();
