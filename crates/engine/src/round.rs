@@ -8,6 +8,7 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
+use abide_core::apply::BadHistory;
 use abide_core::command::{
     self, ChildFinished, ChildOutcome, Command, Context, DeliverEvent, Occurrence, Reply,
 };
@@ -289,24 +290,19 @@ impl<'w> Round<'w> {
     }
 
     fn make_anew(&mut self, id: RunId) -> Result<(), Error> {
-        let Some(touched) = self.decided.touched.get(&id) else { return Ok(()) };
+        let Some(touched) = self.decided.touched.get_mut(&id) else { return Ok(()) };
         let definition = Arc::clone(&touched.run.definition);
         let unreadable = |error| Error::unreadable(id, &error);
-        let mut run = match self.before.and_then(|before| before.touched.get(&id)) {
-            Some(before) => Run::clone(&before.run),
-            None => match self.store.load(id)? {
-                Some(stored) => Run::replay(definition, &stored.history).map_err(unreadable)?,
-                None => {
-                    let run = Run::replay(definition, &touched.records).map_err(unreadable)?;
-                    self.decided.touched.get_mut(&id).expect("it is there").run = Box::new(run);
-                    return Ok(());
-                }
-            },
+        let before = self.before.and_then(|before| before.touched.get(&id));
+        *touched.run = match (before, touched.based_on) {
+            (_, 0) => Run::replay(definition, &touched.records).map_err(unreadable)?,
+            (Some(before), _) => apply_all(Run::clone(&before.run), &touched.records).map_err(unreadable)?,
+            (None, _) => {
+                let stored = self.store.load(id)?.ok_or(Error::UnknownRun(id))?;
+                let run = Run::replay(definition, &stored.history).map_err(unreadable)?;
+                apply_all(run, &touched.records).map_err(unreadable)?
+            }
         };
-        for record in &touched.records {
-            run.apply(record).map_err(unreadable)?;
-        }
-        self.decided.touched.get_mut(&id).expect("it is there").run = Box::new(run);
         Ok(())
     }
 
@@ -516,6 +512,11 @@ impl<'w> Round<'w> {
             }
         })
     }
+}
+
+fn apply_all(mut run: Run, records: &[Record]) -> Result<Run, BadHistory> {
+    records.iter().try_for_each(|record| run.apply(record))?;
+    Ok(run)
 }
 
 fn notified_before(reply: Reply) -> Notified {

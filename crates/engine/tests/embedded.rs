@@ -6,10 +6,16 @@
 mod durability;
 #[path = "embedded/events.rs"]
 mod events;
+#[path = "embedded/faulty.rs"]
+mod faulty;
+#[path = "embedded/following.rs"]
+mod following;
 #[path = "embedded/host.rs"]
 mod host;
 #[path = "embedded/running.rs"]
 mod running;
+#[path = "embedded/trouble.rs"]
+mod trouble;
 #[path = "embedded/waiting.rs"]
 mod waiting;
 #[path = "embedded/workers.rs"]

@@ -1,0 +1,128 @@
+//! Those who look on: readers, followers of a run, listeners for its answer; and what is forgotten in time.
+
+use abide_core::command::{Command, ResumeTarget, ResumeWaitpoint, Via};
+use abide_core::definition::document::{Respond, Workflow};
+use abide_core::id::RunId;
+use abide_core::status::RunStatus;
+use abide_core::time::Millis;
+use abide_core::waitpoint::Actor;
+use abide_engine::{Engine, Error, NewRun, Options, Retention, Said};
+use abide_store::sqlite::Sqlite;
+use abide_store::{Page, RunFilter};
+use jiff::ToSpan;
+use serde_json::{Value, json};
+
+use crate::host::{Host, output};
+
+fn new(workflow: &str) -> NewRun {
+    NewRun { workflow: workflow.to_owned(), input: json!({}), ..NewRun::default() }
+}
+
+fn body(said: &Said) -> Value {
+    match said {
+        Said::Response(response) => response["body"].clone(),
+        Said::Ended(ended) => output(ended),
+    }
+}
+
+#[tokio::test]
+async fn the_caller_that_starts_a_run_hears_its_response_before_it_ends() {
+    let workflow = Workflow::new("w")
+        .respond("r", Respond::status(202).body(json!("taken")))
+        .sleep("nap", 1.hour())
+        .task("a", "echo");
+    let host = Host::with(workflow).await;
+    let (run, listener) = host.engine.start_and_listen(new("w")).await.unwrap();
+    assert_eq!(body(&listener.said().await.unwrap()), json!("taken"));
+    assert_eq!(host.engine.get(run).await.unwrap().status, RunStatus::Waiting);
+}
+
+#[tokio::test]
+async fn a_run_that_says_nothing_answers_with_its_end() {
+    let host = Host::with(Workflow::new("w").task("a", "echo")).await;
+    let (_, listener) = host.engine.start_and_listen(new("w")).await.unwrap();
+    assert_eq!(body(&listener.said().await.unwrap()), json!({ "echo": {} }));
+}
+
+async fn resume(host: &Host, run: RunId) -> Said {
+    let number = host.engine.get(run).await.unwrap().open_waitpoints().next().unwrap().number;
+    let command = Command::ResumeWaitpoint(ResumeWaitpoint {
+        target: ResumeTarget::Waitpoint(number),
+        payload: json!({ "body": 1 }).into(),
+        via: Via::Write,
+    });
+    let by = Actor::new("caller");
+    let (_, listener) = host.engine.command_and_listen(run, command, by, None).await.unwrap();
+    listener.said().await.unwrap()
+}
+
+#[tokio::test]
+async fn whoever_resumes_a_run_hears_what_it_says_next_and_not_what_it_said_before() {
+    let workflow = Workflow::new("w")
+        .respond("first", Respond::status(200).body(json!("one")))
+        .webhook("call")
+        .respond("second", Respond::status(200).body(json!("two")))
+        .webhook("again")
+        .response_to_send(Respond::status(200).body(json!("three")))
+        .task("a", "echo");
+    let host = Host::with(workflow).await;
+    let (run, first) = host.engine.start_and_listen(new("w")).await.unwrap();
+    assert_eq!(body(&first.said().await.unwrap()), json!("one"));
+    assert_eq!(body(&resume(&host, run).await), json!("two"));
+    assert_eq!(body(&resume(&host, run).await), json!({ "echo": {} }));
+}
+
+#[tokio::test]
+async fn a_follower_sees_the_version_of_a_run_grow_until_its_end() {
+    let host = Host::with(Workflow::new("w").external_event("go", "go").task("a", "echo")).await;
+    let run = host.start("w").await;
+    let mut follower = host.engine.follow(run);
+    let mut feed = host.engine.feed();
+    let waiting = host.engine.get(run).await.unwrap().seq;
+    host.engine.signal(run, "go", json!({})).await.unwrap();
+    host.engine.wait(run).await.unwrap();
+    let end = host.engine.get(run).await.unwrap().seq;
+    assert_eq!(*follower.wait_for(|version| *version > waiting).await.unwrap(), end);
+    let seen = feed.recv().await.unwrap();
+    assert!(seen.run == run && seen.version > waiting, "{seen:?}");
+}
+
+#[tokio::test]
+async fn a_reader_sees_what_was_acknowledged() {
+    let host = Host::with(Workflow::new("w").sleep("nap", 1.day())).await;
+    let run = host.start("w").await;
+    let page = Page { after: None, limit: 10 };
+    let listed = host.engine.read(move |store| store.runs(&RunFilter::default(), &page)).await.unwrap();
+    assert_eq!(listed.iter().map(|run| run.id).collect::<Vec<_>>(), [run]);
+}
+
+#[tokio::test]
+async fn a_read_that_panics_does_not_use_up_a_reader() {
+    let host = Host::new().await;
+    for _ in 0..20 {
+        let failed = host.engine.read(|_| -> Result<(), abide_store::Error> { panic!("a defect") }).await;
+        assert!(matches!(failed, Err(Error::Stopped)));
+    }
+    assert!(host.engine.read(|store| store.workspaces()).await.is_ok());
+}
+
+#[tokio::test]
+async fn runs_are_forgotten_some_time_after_they_ended_and_never_before() {
+    let host = Host::with(Workflow::new("w").sleep("nap", "{{ input.for }}")).await;
+    let start = async |length: &str| host.engine.start("w", json!({ "for": length })).await.unwrap();
+    let (ended, asleep) = (start("1h").await, start("300d").await);
+    host.end_of(ended).await;
+    host.advance("60d");
+    let (path, clock) = (host.path(), host.clock.clone());
+    host.engine.clone().shut_down().await.unwrap();
+    let days = |count: u64| Some(Millis(count * 24 * 3_600_000));
+    let retention = Retention { runs: days(30), events: days(30), keys: days(30) };
+    let options = Options { clock: Some(clock), retention, ..Options::default() };
+    let engine = Engine::open_with(Box::new(Sqlite::open(path).unwrap()), options).await.unwrap();
+    // What is written after the first sweep was asked for is written after it.
+    for _ in 0..2 {
+        engine.write(|_| Ok(())).await.unwrap();
+    }
+    assert!(matches!(engine.get(ended).await, Err(Error::UnknownRun(_))));
+    assert_eq!(engine.get(asleep).await.unwrap().status, RunStatus::Waiting);
+}

@@ -1,0 +1,156 @@
+//! A disk that cannot be written to: nothing is acknowledged, nothing is lost, and all goes on when it ends.
+
+use std::time::Duration;
+
+use abide_core::command::{Command, TaskCompleted};
+use abide_core::definition::document::Workflow;
+use abide_core::status::RunStatus;
+use abide_engine::{Engine, Error, Options, TaskResult};
+use abide_store::sqlite::Sqlite;
+use jiff::ToSpan;
+use serde_json::json;
+use tokio::sync::mpsc;
+
+use crate::faulty::{Faulty, Trouble};
+use crate::host::output;
+
+const LEASE: Duration = Duration::from_secs(30);
+
+async fn engine() -> (Engine, Trouble) {
+    let trouble = Trouble::default();
+    let store = Faulty { disk: Sqlite::open_in_memory().unwrap(), trouble: trouble.clone() };
+    let engine = Engine::open_with(Box::new(store), Options::default()).await.unwrap();
+    let echo = async |task: abide_core::task::Task| TaskResult::complete(json!({ "echo": task.input }));
+    engine.handler("echo", echo).await.unwrap();
+    (engine, trouble)
+}
+
+fn is_the_trouble(error: &Error) -> bool {
+    matches!(error, Error::Store(_)) && error.to_string().contains("the disk is full")
+}
+
+#[tokio::test]
+async fn a_request_that_cannot_be_stored_is_refused_with_the_reason_and_works_afterwards() {
+    let (engine, trouble) = engine().await;
+    engine.deploy(Workflow::new("w").task("a", "echo")).await.unwrap();
+    trouble.begin();
+    let refused = engine.start("w", json!({})).await.unwrap_err();
+    assert!(is_the_trouble(&refused), "{refused}");
+    trouble.end();
+    let run = engine.start("w", json!({})).await.unwrap();
+    assert_eq!(engine.wait(run).await.unwrap().status, RunStatus::Completed);
+}
+
+#[tokio::test]
+async fn what_was_refused_is_not_there() {
+    let (engine, trouble) = engine().await;
+    engine.deploy(Workflow::new("w").external_event("go", "go").task("a", "echo")).await.unwrap();
+    let run = engine.start("w", json!({})).await.unwrap();
+    trouble.begin();
+    assert!(is_the_trouble(&engine.signal(run, "go", json!(1)).await.unwrap_err()));
+    let before = engine.get(run).await.unwrap();
+    trouble.end();
+    assert_eq!((before.status, before.mailbox().count()), (RunStatus::Waiting, 0));
+    engine.signal(run, "go", json!(2)).await.unwrap();
+    let after = engine.wait(run).await.unwrap();
+    assert_eq!(after.status, RunStatus::Completed);
+    let run = engine.get(run).await.unwrap();
+    assert_eq!(*run.state["go"], json!(2));
+}
+
+#[tokio::test]
+async fn a_timer_that_comes_due_in_the_middle_of_it_fires_afterwards() {
+    let (engine, trouble) = engine().await;
+    engine.deploy(Workflow::new("nap").sleep("nap", 20.milliseconds())).await.unwrap();
+    let run = engine.start("nap", json!({})).await.unwrap();
+    trouble.begin();
+    // Starts are refused until after the timer was due, and was tried.
+    let due = engine.get(run).await.unwrap().timers()[0].0;
+    while engine.now() < due {
+        assert!(is_the_trouble(&engine.start("nap", json!({})).await.unwrap_err()));
+    }
+    trouble.end();
+    assert_eq!(engine.wait(run).await.unwrap().status, RunStatus::Completed);
+}
+
+#[tokio::test]
+async fn what_a_handler_did_is_reported_when_it_can_be_written() {
+    let (engine, trouble) = engine().await;
+    let (began, mut beginnings) = mpsc::unbounded_channel();
+    let (go_on, gates) = tokio::sync::watch::channel(false);
+    let work = move |_| {
+        let (began, mut gates) = (began.clone(), gates.clone());
+        async move {
+            began.send(()).unwrap();
+            gates.wait_for(|open| *open).await.unwrap();
+            TaskResult::complete(json!("done"))
+        }
+    };
+    engine.handler("work", work).await.unwrap();
+    engine.deploy(Workflow::new("w").task("a", "work")).await.unwrap();
+    let run = engine.start("w", json!({})).await.unwrap();
+    beginnings.recv().await.unwrap();
+    trouble.begin();
+    go_on.send(true).unwrap();
+    while engine.start("w", json!({})).await.is_ok() {}
+    trouble.end();
+    let ended = engine.wait(run).await.unwrap();
+    assert_eq!(output(&ended), json!("done"));
+    assert!(beginnings.try_recv().is_err(), "it was done once");
+}
+
+#[tokio::test]
+async fn a_task_that_could_not_be_leased_is_there_for_the_next_poll() {
+    let (engine, trouble) = engine().await;
+    engine.deploy(Workflow::new("w").task("a", "remote")).await.unwrap();
+    let run = engine.start("w", json!({})).await.unwrap();
+    trouble.begin();
+    let refused = engine.poll("w", &["remote"], 1, LEASE).await.unwrap_err();
+    assert!(is_the_trouble(&refused), "{refused}");
+    trouble.end();
+    let leased = engine.poll("w", &["remote"], 1, LEASE).await.unwrap().pop().unwrap();
+    let (at, delivery) = (leased.at, leased.task.delivery);
+    let done = TaskCompleted { at, delivery, output: json!("done").into(), state_updates: None };
+    engine.command(run, Command::TaskCompleted(done)).await.unwrap();
+    assert_eq!(engine.wait(run).await.unwrap().status, RunStatus::Completed);
+}
+
+#[tokio::test]
+async fn a_lease_that_ends_in_the_middle_of_it_is_lost_afterwards() {
+    let (engine, trouble) = engine().await;
+    engine.deploy(Workflow::new("w").task("a", "remote")).await.unwrap();
+    engine.start("w", json!({})).await.unwrap();
+    let short = Duration::from_millis(20);
+    let first = engine.poll("w", &["remote"], 1, short).await.unwrap().pop().unwrap();
+    trouble.begin();
+    while engine.now() < first.leased_until {
+        assert!(is_the_trouble(&engine.start("w", json!({})).await.unwrap_err()));
+    }
+    trouble.end();
+    let second = engine.poll("w", &["remote"], 1, LEASE).await.unwrap().pop().unwrap();
+    assert_eq!(second.task.attempt, 1, "a lost lease is not an attempt");
+    assert!(second.task.delivery > first.task.delivery);
+}
+
+#[tokio::test]
+async fn a_notify_step_in_the_middle_of_it_is_done_afterwards() {
+    let (engine, trouble) = engine().await;
+    engine.deploy(Workflow::new("waits").wait_for_event("w", "there")).await.unwrap();
+    engine.deploy(Workflow::new("says").task("a", "gate").notify("n", "there")).await.unwrap();
+    let (go_on, gates) = tokio::sync::watch::channel(false);
+    let gate = move |_| {
+        let mut gates = gates.clone();
+        async move {
+            gates.wait_for(|open| *open).await.unwrap();
+            TaskResult::complete(json!(null))
+        }
+    };
+    engine.handler("gate", gate).await.unwrap();
+    let waits = engine.start("waits", json!({})).await.unwrap();
+    engine.start("says", json!({})).await.unwrap();
+    trouble.begin();
+    go_on.send(true).unwrap();
+    while engine.start("waits", json!({})).await.is_ok() {}
+    trouble.end();
+    assert_eq!(engine.wait(waits).await.unwrap().status, RunStatus::Completed);
+}
