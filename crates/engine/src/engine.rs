@@ -371,12 +371,18 @@ impl Engine {
         self.clock.now()
     }
 
+    /// Waits until all that can be done now is done: only time, a worker or somebody outside can bring more. Says
+    /// when the next timer is due.
+    pub async fn settled(&self) -> Result<Option<Timestamp>, Error> {
+        self.ask(|answer| Request::NextTimer { answer }).await
+    }
+
     /// With a settable clock: lets time pass until the run has ended or nothing is left that time could end. All
     /// that is due on the way happens in its order, without anyone waiting for it.
     pub async fn skip_waits(&self, run: RunId) -> Result<Option<Ended>, Error> {
         let Some(clock) = &self.settable else { return self.wait(run).await.map(Some) };
         loop {
-            let next = self.ask(|answer| Request::NextTimer { answer }).await?;
+            let next = self.settled().await?;
             if let Some(ended) = Ended::of(&self.get(run).await?) {
                 return Ok(Some(ended));
             }

@@ -129,7 +129,7 @@ impl Writer {
             }
             page.after = runs.last().map(|run| run.id);
             if runs.len() < RECOVERY_PAGE {
-                return Ok(());
+                return Ok(self.alarm.load(&mut *self.store, self.clock.now())?);
             }
         }
     }

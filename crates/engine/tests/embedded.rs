@@ -6,17 +6,23 @@
 mod durability;
 #[path = "embedded/events.rs"]
 mod events;
-#[path = "embedded/faulty.rs"]
-mod faulty;
 #[path = "embedded/following.rs"]
 mod following;
 #[path = "embedded/host.rs"]
 mod host;
+#[path = "embedded/overload.rs"]
+mod overload;
 #[path = "embedded/running.rs"]
 mod running;
+#[path = "embedded/storm.rs"]
+mod storm;
+#[path = "embedded/time.rs"]
+mod time;
 #[path = "embedded/trouble.rs"]
 mod trouble;
 #[path = "embedded/waiting.rs"]
 mod waiting;
+#[path = "embedded/watched.rs"]
+mod watched;
 #[path = "embedded/workers.rs"]
 mod workers;

@@ -4,12 +4,16 @@ use std::path::PathBuf;
 
 use abide_core::definition::document::Workflow;
 use abide_core::id::RunId;
+use abide_core::status::RunStatus;
 use abide_core::time::Millis;
 use abide_engine::{Clock, Ended, Engine, Options, SettableClock, TaskResult};
+use abide_store::Store;
 use abide_store::sqlite::Sqlite;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::task::JoinSet;
+
+use crate::watched::Watch;
 
 pub(crate) struct Host {
     directory: TempDir,
@@ -44,12 +48,26 @@ impl Host {
 
     /// Starts many at once, so that they share their commits.
     pub(crate) async fn start_many(&self, workflow: &'static str, count: usize) -> Vec<RunId> {
+        let started = self.start_each(workflow, vec![json!({}); count]).await;
+        started.into_iter().map(|(run, _)| run).collect()
+    }
+
+    /// The same, with an input for each.
+    pub(crate) async fn start_each(
+        &self,
+        workflow: &'static str,
+        inputs: impl IntoIterator<Item = Value>,
+    ) -> Vec<(RunId, Value)> {
         let mut starts = JoinSet::new();
-        for _ in 0..count {
+        for input in inputs {
             let engine = self.engine.clone();
-            starts.spawn(async move { engine.start(workflow, json!({})).await.unwrap() });
+            starts.spawn(async move { (engine.start(workflow, input.clone()).await.unwrap(), input) });
         }
         starts.join_all().await
+    }
+
+    pub(crate) async fn status(&self, run: RunId) -> RunStatus {
+        self.engine.get(run).await.unwrap().status
     }
 
     /// Lets time pass until the run ends.
@@ -64,7 +82,34 @@ impl Host {
 
     /// The same, some time later.
     pub(crate) async fn restart_after(self, length: &str) -> Host {
+        self.reopen(length, |store| Box::new(store)).await
+    }
+
+    /// The same, on a store that is looked into.
+    pub(crate) async fn restart_on(self, watch: &Watch, length: &str) -> Host {
+        self.reopen(length, |store| watch.store(store)).await
+    }
+
+    async fn reopen(self, length: &str, store: impl FnOnce(Sqlite) -> Box<dyn Store>) -> Host {
         let Host { directory, clock, engine } = self;
+        engine.shut_down().await.unwrap();
+        clock.advance(Millis::parse(length).unwrap());
+        let store = store(Sqlite::open(directory.path().join("abide.db")).unwrap());
+        let engine = Engine::open_with(store, Options { clock: Some(clock.clone()), ..Options::default() })
+            .await
+            .unwrap();
+        Host { directory, clock, engine }
+    }
+
+    /// Another process on what a killed one left behind: the file and its log, folded and closed by nobody.
+    pub(crate) async fn crash_after(self, length: &str) -> Host {
+        // So that the files are not copied in the middle of a commit.
+        self.look().await;
+        let Host { directory: before, clock, engine } = self;
+        let directory = tempfile::tempdir().unwrap();
+        for name in ["abide.db", "abide.db-wal"] {
+            std::fs::copy(before.path().join(name), directory.path().join(name)).unwrap();
+        }
         engine.shut_down().await.unwrap();
         clock.advance(Millis::parse(length).unwrap());
         let engine = open(directory.path().join("abide.db"), &clock).await;
@@ -77,6 +122,17 @@ impl Host {
 
     pub(crate) fn advance(&self, length: &str) {
         self.clock.advance(Millis::parse(length).unwrap());
+    }
+
+    /// Lets time pass, and the engine look at the clock.
+    pub(crate) async fn pass(&self, length: &str) {
+        self.advance(length);
+        self.look().await;
+    }
+
+    /// Until what is due has fired, and is committed.
+    pub(crate) async fn look(&self) {
+        self.engine.settled().await.unwrap();
     }
 
     pub(crate) fn now(&self) -> jiff::Timestamp {

@@ -11,18 +11,18 @@ use jiff::ToSpan;
 use serde_json::json;
 use tokio::sync::mpsc;
 
-use crate::faulty::{Faulty, Trouble};
 use crate::host::output;
+use crate::watched::Watch;
 
 const LEASE: Duration = Duration::from_secs(30);
 
-async fn engine() -> (Engine, Trouble) {
-    let trouble = Trouble::default();
-    let store = Faulty { disk: Sqlite::open_in_memory().unwrap(), trouble: trouble.clone() };
-    let engine = Engine::open_with(Box::new(store), Options::default()).await.unwrap();
+async fn engine() -> (Engine, Watch) {
+    let watch = Watch::default();
+    let store = watch.store(Sqlite::open_in_memory().unwrap());
+    let engine = Engine::open_with(store, Options::default()).await.unwrap();
     let echo = async |task: abide_core::task::Task| TaskResult::complete(json!({ "echo": task.input }));
     engine.handler("echo", echo).await.unwrap();
-    (engine, trouble)
+    (engine, watch)
 }
 
 fn is_the_trouble(error: &Error) -> bool {
@@ -31,25 +31,25 @@ fn is_the_trouble(error: &Error) -> bool {
 
 #[tokio::test]
 async fn a_request_that_cannot_be_stored_is_refused_with_the_reason_and_works_afterwards() {
-    let (engine, trouble) = engine().await;
+    let (engine, watch) = engine().await;
     engine.deploy(Workflow::new("w").task("a", "echo")).await.unwrap();
-    trouble.begin();
+    watch.fill_disk(true);
     let refused = engine.start("w", json!({})).await.unwrap_err();
     assert!(is_the_trouble(&refused), "{refused}");
-    trouble.end();
+    watch.fill_disk(false);
     let run = engine.start("w", json!({})).await.unwrap();
     assert_eq!(engine.wait(run).await.unwrap().status, RunStatus::Completed);
 }
 
 #[tokio::test]
 async fn what_was_refused_is_not_there() {
-    let (engine, trouble) = engine().await;
+    let (engine, watch) = engine().await;
     engine.deploy(Workflow::new("w").external_event("go", "go").task("a", "echo")).await.unwrap();
     let run = engine.start("w", json!({})).await.unwrap();
-    trouble.begin();
+    watch.fill_disk(true);
     assert!(is_the_trouble(&engine.signal(run, "go", json!(1)).await.unwrap_err()));
     let before = engine.get(run).await.unwrap();
-    trouble.end();
+    watch.fill_disk(false);
     assert_eq!((before.status, before.mailbox().count()), (RunStatus::Waiting, 0));
     engine.signal(run, "go", json!(2)).await.unwrap();
     let after = engine.wait(run).await.unwrap();
@@ -60,22 +60,22 @@ async fn what_was_refused_is_not_there() {
 
 #[tokio::test]
 async fn a_timer_that_comes_due_in_the_middle_of_it_fires_afterwards() {
-    let (engine, trouble) = engine().await;
+    let (engine, watch) = engine().await;
     engine.deploy(Workflow::new("nap").sleep("nap", 20.milliseconds())).await.unwrap();
     let run = engine.start("nap", json!({})).await.unwrap();
-    trouble.begin();
+    watch.fill_disk(true);
     // Starts are refused until after the timer was due, and was tried.
     let due = engine.get(run).await.unwrap().timers()[0].0;
     while engine.now() < due {
         assert!(is_the_trouble(&engine.start("nap", json!({})).await.unwrap_err()));
     }
-    trouble.end();
+    watch.fill_disk(false);
     assert_eq!(engine.wait(run).await.unwrap().status, RunStatus::Completed);
 }
 
 #[tokio::test]
 async fn what_a_handler_did_is_reported_when_it_can_be_written() {
-    let (engine, trouble) = engine().await;
+    let (engine, watch) = engine().await;
     let (began, mut beginnings) = mpsc::unbounded_channel();
     let (go_on, gates) = tokio::sync::watch::channel(false);
     let work = move |_| {
@@ -90,10 +90,10 @@ async fn what_a_handler_did_is_reported_when_it_can_be_written() {
     engine.deploy(Workflow::new("w").task("a", "work")).await.unwrap();
     let run = engine.start("w", json!({})).await.unwrap();
     beginnings.recv().await.unwrap();
-    trouble.begin();
+    watch.fill_disk(true);
     go_on.send(true).unwrap();
     while engine.start("w", json!({})).await.is_ok() {}
-    trouble.end();
+    watch.fill_disk(false);
     let ended = engine.wait(run).await.unwrap();
     assert_eq!(output(&ended), json!("done"));
     assert!(beginnings.try_recv().is_err(), "it was done once");
@@ -101,13 +101,13 @@ async fn what_a_handler_did_is_reported_when_it_can_be_written() {
 
 #[tokio::test]
 async fn a_task_that_could_not_be_leased_is_there_for_the_next_poll() {
-    let (engine, trouble) = engine().await;
+    let (engine, watch) = engine().await;
     engine.deploy(Workflow::new("w").task("a", "remote")).await.unwrap();
     let run = engine.start("w", json!({})).await.unwrap();
-    trouble.begin();
+    watch.fill_disk(true);
     let refused = engine.poll("w", &["remote"], 1, LEASE).await.unwrap_err();
     assert!(is_the_trouble(&refused), "{refused}");
-    trouble.end();
+    watch.fill_disk(false);
     let leased = engine.poll("w", &["remote"], 1, LEASE).await.unwrap().pop().unwrap();
     let (at, delivery) = (leased.at, leased.task.delivery);
     let done = TaskCompleted { at, delivery, output: json!("done").into(), state_updates: None };
@@ -117,16 +117,16 @@ async fn a_task_that_could_not_be_leased_is_there_for_the_next_poll() {
 
 #[tokio::test]
 async fn a_lease_that_ends_in_the_middle_of_it_is_lost_afterwards() {
-    let (engine, trouble) = engine().await;
+    let (engine, watch) = engine().await;
     engine.deploy(Workflow::new("w").task("a", "remote")).await.unwrap();
     engine.start("w", json!({})).await.unwrap();
     let short = Duration::from_millis(20);
     let first = engine.poll("w", &["remote"], 1, short).await.unwrap().pop().unwrap();
-    trouble.begin();
+    watch.fill_disk(true);
     while engine.now() < first.leased_until {
         assert!(is_the_trouble(&engine.start("w", json!({})).await.unwrap_err()));
     }
-    trouble.end();
+    watch.fill_disk(false);
     let second = engine.poll("w", &["remote"], 1, LEASE).await.unwrap().pop().unwrap();
     assert_eq!(second.task.attempt, 1, "a lost lease is not an attempt");
     assert!(second.task.delivery > first.task.delivery);
@@ -134,7 +134,7 @@ async fn a_lease_that_ends_in_the_middle_of_it_is_lost_afterwards() {
 
 #[tokio::test]
 async fn a_notify_step_in_the_middle_of_it_is_done_afterwards() {
-    let (engine, trouble) = engine().await;
+    let (engine, watch) = engine().await;
     engine.deploy(Workflow::new("waits").wait_for_event("w", "there")).await.unwrap();
     engine.deploy(Workflow::new("says").task("a", "gate").notify("n", "there")).await.unwrap();
     let (go_on, gates) = tokio::sync::watch::channel(false);
@@ -148,9 +148,9 @@ async fn a_notify_step_in_the_middle_of_it_is_done_afterwards() {
     engine.handler("gate", gate).await.unwrap();
     let waits = engine.start("waits", json!({})).await.unwrap();
     engine.start("says", json!({})).await.unwrap();
-    trouble.begin();
+    watch.fill_disk(true);
     go_on.send(true).unwrap();
     while engine.start("waits", json!({})).await.is_ok() {}
-    trouble.end();
+    watch.fill_disk(false);
     assert_eq!(engine.wait(waits).await.unwrap().status, RunStatus::Completed);
 }

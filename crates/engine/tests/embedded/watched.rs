@@ -1,0 +1,182 @@
+//! A store that a test looks into: what was committed and in which order. It can be held in the middle of a commit,
+//! and told to fail.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+
+use abide_core::command::Occurrence;
+use abide_core::door::Remembered;
+use abide_core::id::{DefinitionId, KeyId, OccurrenceId, RunId, WaitpointId, WorkspaceId};
+use abide_core::status::RunStatus;
+use abide_store::sqlite::Sqlite;
+use abide_store::{
+    ApiKey, Batch, DefinitionSummary, Error, KeyHash, Page, Read, RunFilter, RunSummary, Store,
+    StoredDefinition, StoredRun, StoredTimer, Waiter, WaitpointFilter, WaitpointSummary, Workspace,
+};
+use jiff::Timestamp;
+
+/// The test's end of it. Clones share it.
+#[derive(Clone, Default)]
+pub(crate) struct Watch(Arc<(Mutex<Seen>, Condvar)>);
+
+#[derive(Default)]
+struct Seen {
+    commits: Vec<Vec<RunId>>,
+    timer_reads: usize,
+    disk_is_full: bool,
+    held: bool,
+    at_gate: bool,
+    permits: usize,
+}
+
+impl Watch {
+    pub(crate) fn store(&self, inner: Sqlite) -> Box<dyn Store> {
+        Box::new(Watched { inner, watch: self.clone() })
+    }
+
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.0.0.lock().unwrap()
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Seen)) {
+        change(&mut self.seen());
+        self.0.1.notify_all();
+    }
+
+    /// The runs of each commit since the last time this was asked, in their order.
+    pub(crate) fn commits(&self) -> Vec<Vec<RunId>> {
+        std::mem::take(&mut self.seen().commits)
+    }
+
+    pub(crate) fn timer_reads(&self) -> usize {
+        self.seen().timer_reads
+    }
+
+    /// From here on no commit goes through by itself.
+    pub(crate) fn hold(&self) {
+        self.change(|seen| seen.held = true);
+    }
+
+    /// Waits until a commit is held, after the last one that was let through.
+    pub(crate) fn wait_for_commit(&self) {
+        let waits = |seen: &mut Seen| !seen.at_gate || seen.permits > 0;
+        drop(self.0.1.wait_while(self.seen(), waits).unwrap());
+    }
+
+    pub(crate) fn let_one_through(&self) {
+        self.change(|seen| seen.permits += 1);
+    }
+
+    pub(crate) fn let_all_through(&self) {
+        self.change(|seen| seen.held = false);
+    }
+
+    /// Whether nothing can be written, until it is said otherwise.
+    pub(crate) fn fill_disk(&self, is_full: bool) {
+        self.change(|seen| seen.disk_is_full = is_full);
+    }
+
+    fn write(&self) -> Result<(), Error> {
+        if self.seen().disk_is_full {
+            return Err(Error::Unavailable("the disk is full".to_owned()));
+        }
+        Ok(())
+    }
+
+    fn pass_gate(&self) {
+        let mut seen = self.seen();
+        seen.at_gate = true;
+        self.0.1.notify_all();
+        seen = self.0.1.wait_while(seen, |seen| seen.held && seen.permits == 0).unwrap();
+        seen.permits = seen.permits.saturating_sub(1);
+        seen.at_gate = false;
+    }
+}
+
+struct Watched<S> {
+    inner: S,
+    watch: Watch,
+}
+
+macro_rules! reads {
+    ($($name:ident($($argument:ident: $type:ty),*) -> $found:ty;)*) => {
+        impl<S: Read> Read for Watched<S> {
+            fn timers(
+                &mut self,
+                after: Option<&StoredTimer>,
+                until: Timestamp,
+                limit: usize,
+            ) -> Result<Vec<StoredTimer>, Error> {
+                self.watch.seen().timer_reads += 1;
+                self.inner.timers(after, until, limit)
+            }
+
+            $(fn $name(&mut self, $($argument: $type),*) -> Result<$found, Error> {
+                self.inner.$name($($argument),*)
+            })*
+        }
+    };
+}
+
+reads! {
+    load(run: RunId) -> Option<StoredRun>;
+    definition(workspace: WorkspaceId, name: &str, version: Option<&str>) -> Option<StoredDefinition>;
+    definition_by_id(id: DefinitionId) -> Option<StoredDefinition>;
+    definitions(workspace: WorkspaceId, name: Option<&str>, page: &Page<DefinitionId>) -> Vec<DefinitionSummary>;
+    waiters(
+        workspace: WorkspaceId, event: &str, after: Option<(Timestamp, WaitpointId)>, limit: usize
+    ) -> Vec<Waiter>;
+    occurrences(
+        workspace: WorkspaceId, event: &str, since: Timestamp, after: Option<(Timestamp, OccurrenceId)>,
+        limit: usize
+    ) -> Vec<Occurrence>;
+    events(
+        workspace: WorkspaceId, event: Option<&str>, page: &Page<(Timestamp, OccurrenceId)>
+    ) -> Vec<Occurrence>;
+    remembered(key: &str) -> Option<Remembered>;
+    runs(filter: &RunFilter, page: &Page<RunId>) -> Vec<RunSummary>;
+    waitpoints(
+        filter: &WaitpointFilter, page: &Page<(Option<Timestamp>, WaitpointId)>
+    ) -> Vec<WaitpointSummary>;
+    counts(workspace: Option<WorkspaceId>) -> Vec<(RunStatus, u64)>;
+    workspaces() -> Vec<Workspace>;
+    key_by_hash(hash: &KeyHash) -> Option<ApiKey>;
+    keys(workspace: WorkspaceId) -> Vec<ApiKey>;
+    setting(name: &str) -> Option<Vec<u8>>;
+    link_generation(waitpoint: WaitpointId) -> u32;
+}
+
+macro_rules! writes {
+    ($($name:ident($($argument:ident: $type:ty),*) -> $done:ty;)*) => {
+        impl Store for Watched<Sqlite> {
+            fn reader(&self) -> Result<Box<dyn Read>, Error> {
+                let inner = Sqlite::reader(&self.inner)?;
+                Ok(Box::new(Watched { inner, watch: self.watch.clone() }))
+            }
+
+            fn commit(&mut self, batch: &Batch<'_>) -> Result<(), Error> {
+                self.watch.pass_gate();
+                self.watch.write()?;
+                self.inner.commit(batch)?;
+                self.watch.seen().commits.push(batch.runs.iter().map(|write| write.run.id).collect());
+                Ok(())
+            }
+
+            $(fn $name(&mut self, $($argument: $type),*) -> Result<$done, Error> {
+                self.watch.write()?;
+                self.inner.$name($($argument),*)
+            })*
+        }
+    };
+}
+
+writes! {
+    forget_events(before: Timestamp, limit: usize) -> usize;
+    forget_runs(before: Timestamp, limit: usize) -> usize;
+    forget_keys(before: Timestamp, limit: usize) -> usize;
+    add_workspace(name: &str, now: Timestamp) -> WorkspaceId;
+    add_key(key: &ApiKey) -> ();
+    revoke_key(id: KeyId, now: Timestamp) -> bool;
+    touch_key(id: KeyId, now: Timestamp) -> ();
+    put_setting(name: &str, value: &[u8]) -> ();
+    bump_link_generation(waitpoint: WaitpointId) -> u32;
+}
