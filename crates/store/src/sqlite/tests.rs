@@ -65,3 +65,40 @@ fn a_reader_sees_what_was_committed_and_does_not_hold_up_the_writer() {
     assert_eq!(runs(&reader.connection), 2);
     assert!(reader.connection.execute("DELETE FROM runs", []).is_err(), "a reader only reads");
 }
+
+#[test]
+fn a_flipped_bit_in_a_history_is_noticed_and_the_run_is_named() {
+    let mut store = Sqlite::open_in_memory().unwrap();
+    let mut world = World::new();
+    let mut damaged = world.start(&story::signalled(), json!({}));
+    let mut sound = world.start(&story::nap(), json!({ "sleep": "1h" }));
+    damaged.save(&mut store);
+    sound.save(&mut store);
+    world.tell(&mut damaged, Command::Cancel { reason: None });
+    damaged.save(&mut store);
+    let id = column::run(damaged.id());
+    let chunks: Vec<(i64, Vec<u8>)> = {
+        let mut select =
+            store.connection.prepare("SELECT number, chunk FROM history WHERE run = ? ORDER BY seq").unwrap();
+        let rows = select.query_map([id], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+        rows.map(Result::unwrap).collect()
+    };
+    assert_eq!(chunks.len(), 2);
+    let write = |store: &Sqlite, number: i64, chunk: &[u8]| {
+        let update = "UPDATE history SET chunk = ?2 WHERE number = ?1";
+        store.connection.execute(update, rusqlite::params![number, chunk]).unwrap();
+    };
+    for (number, chunk) in chunks {
+        for bit in (0..chunk.len() * 8).step_by(7) {
+            let mut flipped = chunk.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            write(&store, number, &flipped);
+            let refused = store.load(damaged.id());
+            let Err(Error::Corrupt(message)) = &refused else { panic!("bit {bit}: {refused:?}") };
+            assert!(message.contains(&damaged.id().to_string()), "{message}");
+            sound.check(&mut store);
+        }
+        write(&store, number, &chunk);
+        damaged.check(&mut store);
+    }
+}
