@@ -8,6 +8,7 @@
 //! The runs in here are real ones, decided by the core; no case makes up a history.
 
 mod admin;
+mod backup;
 mod chance;
 mod commits;
 mod definitions;
@@ -18,9 +19,12 @@ pub(crate) mod story;
 mod timers;
 mod workspaces;
 
+use std::path::{Path, PathBuf};
+
 use crate::Store;
 
 pub use admin::*;
+pub use backup::*;
 pub use chance::*;
 pub use commits::*;
 pub use definitions::*;
@@ -37,6 +41,12 @@ pub trait Subject {
 
     /// The store as the next process finds it when this one is gone without a word.
     fn after_a_crash(&mut self, store: Box<dyn Store>) -> Box<dyn Store>;
+
+    /// A directory with nothing in it.
+    fn directory(&mut self) -> PathBuf;
+
+    /// The store that a backup gives.
+    fn open_backup(&mut self, backup: &Path) -> Box<dyn Store>;
 }
 
 /// A test for each case.
@@ -85,6 +95,8 @@ macro_rules! conformance {
             a_key_is_revoked_once_and_its_last_use_goes_forward
             a_setting_is_what_was_put_last
             links_have_a_generation_until_their_run_is_forgotten
+            a_backup_holds_what_there_was_and_can_be_worked_with
+            a_backup_overwrites_nothing
             old_events_are_forgotten_a_few_at_a_time
             only_ended_runs_are_forgotten_and_nothing_of_them_is_left
             a_failed_run_that_was_retried_is_not_forgotten

@@ -102,3 +102,27 @@ fn a_flipped_bit_in_a_history_is_noticed_and_the_run_is_named() {
         damaged.check(&mut store);
     }
 }
+
+#[test]
+fn a_store_in_memory_can_be_backed_up_and_a_backup_that_failed_leaves_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("copy.db");
+    let mut store = Sqlite::open_in_memory().unwrap();
+    let mut nap = World::new().start(&story::nap(), json!({ "sleep": "1h" }));
+    nap.save(&mut store);
+    let unfinished = directory.path().join("copy.db.part");
+    std::fs::write(&unfinished, "half").unwrap();
+    let Err(Error::BackupFailed { why, .. }) = store.backup(&path) else { panic!("two at a time") };
+    assert!(why.contains("copy.db.part is there"), "{why}");
+    assert_eq!(std::fs::read(&unfinished).unwrap(), b"half");
+    std::fs::remove_file(&unfinished).unwrap();
+
+    let writing = store.connection.unchecked_transaction().unwrap();
+    writing.execute("DELETE FROM runs", []).unwrap();
+    assert!(matches!(backup::backup(&writing, &path), Err(Error::BackupFailed { .. })));
+    drop(writing);
+    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
+
+    store.reader().unwrap().backup(&path).unwrap();
+    nap.check(&mut Sqlite::open(&path).unwrap());
+}
