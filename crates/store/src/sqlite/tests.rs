@@ -1,3 +1,5 @@
+mod plans;
+
 use abide_core::command::Command;
 use serde_json::{Value, json};
 
