@@ -10,6 +10,7 @@
 mod admin;
 mod backup;
 mod chance;
+mod combinations;
 mod commits;
 mod definitions;
 mod events;
@@ -26,6 +27,9 @@ use crate::Store;
 pub use admin::*;
 pub use backup::*;
 pub use chance::*;
+#[cfg(test)]
+pub(crate) use combinations::each_of;
+pub use combinations::*;
 pub use commits::*;
 pub use definitions::*;
 pub use events::*;
@@ -78,11 +82,15 @@ macro_rules! conformance {
             a_waiter_has_its_filter
             occurrences_come_in_the_order_they_were_received
             occurrences_of_other_events_and_of_earlier_times_are_left_out
+            events_are_listed_the_last_one_first_page_by_page
             runs_are_listed_newest_first_page_by_page
             runs_are_narrowed_by_each_field
+            runs_are_narrowed_by_all_fields_together
+            runs_that_wait_are_found_be_they_few_or_many
             a_listed_run_is_up_to_date_while_it_works
             waitpoints_are_listed_in_due_order_and_without_an_instant_last
             waitpoints_are_narrowed_by_each_field
+            waitpoints_are_narrowed_by_all_fields_together
             runs_are_counted_by_status
             the_default_workspace_is_there_and_others_are_added
             runs_and_waits_are_listed_in_their_workspace
@@ -98,6 +106,8 @@ macro_rules! conformance {
             a_backup_holds_what_there_was_and_can_be_worked_with
             a_backup_overwrites_nothing
             old_events_are_forgotten_a_few_at_a_time
+            old_events_of_every_workspace_are_forgotten
+            old_keys_are_forgotten_a_few_at_a_time
             only_ended_runs_are_forgotten_and_nothing_of_them_is_left
             a_failed_run_that_was_retried_is_not_forgotten
         }

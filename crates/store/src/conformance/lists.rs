@@ -62,14 +62,14 @@ impl Crowd {
         save(store, &mut self.stories);
     }
 
-    fn ids(&self, wanted: impl Fn(&Story) -> bool) -> Vec<RunId> {
+    pub(super) fn ids(&self, wanted: impl Fn(&Story) -> bool) -> Vec<RunId> {
         let mut ids: Vec<RunId> = self.stories.iter().filter(|story| wanted(story)).map(Story::id).collect();
         ids.sort();
         ids.reverse();
         ids
     }
 
-    fn waitpoints(&self, wanted: impl Fn(&WaitpointSummary) -> bool) -> Vec<WaitpointSummary> {
+    pub(super) fn waitpoints(&self, wanted: impl Fn(&WaitpointSummary) -> bool) -> Vec<WaitpointSummary> {
         let mut found: Vec<WaitpointSummary> =
             self.stories.iter().flat_map(summaries).filter(wanted).collect();
         found.sort_by_key(due_order);

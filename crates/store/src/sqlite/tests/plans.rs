@@ -9,6 +9,7 @@ use abide_core::waitpoint::Kind;
 use rusqlite::trace::{TraceEvent, TraceEventCodes};
 
 use super::*;
+use crate::conformance::each_of;
 
 #[test]
 fn no_read_scans_a_table_or_sorts_what_it_does_not_show() {
@@ -68,23 +69,10 @@ fn filled() -> Sqlite {
     store
 }
 
-/// Every combination of what can be asked for.
-macro_rules! combinations {
-    ($($name:ident in $values:expr),+ => $body:expr) => {
-        combinations!(@ [$($name in $values),+] $body)
-    };
-    (@ [$name:ident in $values:expr $(, $more:ident in $others:expr)*] $body:expr) => {
-        for $name in $values {
-            combinations!(@ [$($more in $others),*] $body)
-        }
-    };
-    (@ [] $body:expr) => { $body };
-}
-
 fn list_runs(store: &mut Sqlite) {
     let here = Some(WorkspaceId::DEFAULT);
     let now = Some(World::new().now);
-    combinations! {
+    each_of! {
         workspace in [None, here],
         statuses in [vec![], vec![RunStatus::Waiting], vec![RunStatus::Waiting, RunStatus::Failed]],
         definition in [None, Some("listener")],
@@ -115,7 +103,7 @@ fn list_runs(store: &mut Sqlite) {
 fn list_waitpoints(store: &mut Sqlite) {
     let (here, now) = (Some(WorkspaceId::DEFAULT), Some(World::new().now));
     let id = RunId(1).waitpoint(1);
-    combinations! {
+    each_of! {
         workspace in [None, here],
         run in [None, Some(RunId(1))],
         kind in [None, Some(Kind::Delay), Some(Kind::Signal)],
@@ -140,7 +128,7 @@ fn read_the_rest(store: &mut Sqlite) {
         store.definition(here, "a", version).unwrap();
     }
     store.definition_by_id(DefinitionId(1)).unwrap();
-    combinations! {
+    each_of! {
         name in [None, Some("a")],
         after in [None, Some(DefinitionId(1))]
         => { store.definitions(here, name, &Page { after, limit }).unwrap(); }
@@ -150,7 +138,7 @@ fn read_the_rest(store: &mut Sqlite) {
     }
     store.waiters(here, "few", Some((now, run.waitpoint(1))), limit).unwrap();
     store.occurrences(here, "few", now, Some((now, occurrence)), limit).unwrap();
-    combinations! {
+    each_of! {
         event_id in [None, Some("few")],
         after in [None, Some((now, occurrence))]
         => { store.events(here, event_id, &Page { after, limit }).unwrap(); }
