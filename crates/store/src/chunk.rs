@@ -7,7 +7,8 @@
 //! ```
 //!
 //! The first change of a run is its creation, and is written without `type` and `runId`. What is stored is the
-//! [short form](short) of this text.
+//! [short form](short) of this text, and after it a checksum over it and the run's id, so that damage is noticed and
+//! not replayed.
 
 mod short;
 
@@ -30,11 +31,13 @@ pub(crate) struct Encoder {
 }
 
 impl Encoder {
-    pub(crate) fn encode(&mut self, records: &[Record]) -> &[u8] {
+    pub(crate) fn encode(&mut self, run: RunId, records: &[Record]) -> &[u8] {
         self.plain.clear();
         write_moments(records, &mut self.plain);
         self.chunk.clear();
         short::shorten(&self.plain, &mut self.chunk);
+        let checksum = checksum(run, &self.chunk);
+        self.chunk.extend(checksum);
         &self.chunk
     }
 }
@@ -70,14 +73,36 @@ fn write(plain: &mut Vec<u8>, value: &impl Serialize) {
 
 /// Reads the records of a chunk and appends them to the history of its run. After an error the history is of no
 /// use.
-pub(crate) fn decode(run: RunId, chunk: &[u8], history: &mut Vec<Record>) -> Result<(), serde_json::Error> {
+pub(crate) fn decode(run: RunId, chunk: &[u8], history: &mut Vec<Record>) -> Result<(), Damage> {
+    let (chunk, sum) = chunk.split_last_chunk().ok_or(Damage::Checksum)?;
+    if *sum != checksum(run, chunk) {
+        return Err(Damage::Checksum);
+    }
     let mut plain = Vec::with_capacity(chunk.len() * 3);
     short::expand(chunk, &mut plain);
     let mut deserializer = serde_json::Deserializer::from_slice(&plain);
     // A payload that was as deep as a reader lets it be lies a little deeper here.
     deserializer.disable_recursion_limit();
     Moments { run, history }.deserialize(&mut deserializer)?;
-    deserializer.end()
+    Ok(deserializer.end()?)
+}
+
+/// Why a chunk cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Damage {
+    #[error("a chunk of its history does not match its checksum: it is damaged, or another run's")]
+    Checksum,
+    #[error("a chunk of its history cannot be read: {0}")]
+    Records(#[from] serde_json::Error),
+}
+
+const CHECKSUM_BYTES: usize = 4;
+
+fn checksum(run: RunId, short: &[u8]) -> [u8; CHECKSUM_BYTES] {
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(&run.0.to_be_bytes());
+    hasher.update(short);
+    hasher.finalize().to_be_bytes()
 }
 
 /// A [`Creation`] without the run's id.

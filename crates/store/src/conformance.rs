@@ -8,7 +8,9 @@
 //! The runs in here are real ones, decided by the core; no case makes up a history.
 
 mod admin;
+mod backup;
 mod chance;
+mod combinations;
 mod commits;
 mod definitions;
 mod events;
@@ -18,10 +20,16 @@ pub(crate) mod story;
 mod timers;
 mod workspaces;
 
+use std::path::{Path, PathBuf};
+
 use crate::Store;
 
 pub use admin::*;
+pub use backup::*;
 pub use chance::*;
+#[cfg(test)]
+pub(crate) use combinations::each_of;
+pub use combinations::*;
 pub use commits::*;
 pub use definitions::*;
 pub use events::*;
@@ -37,6 +45,12 @@ pub trait Subject {
 
     /// The store as the next process finds it when this one is gone without a word.
     fn after_a_crash(&mut self, store: Box<dyn Store>) -> Box<dyn Store>;
+
+    /// A directory with nothing in it.
+    fn directory(&mut self) -> PathBuf;
+
+    /// The store that a backup gives.
+    fn open_backup(&mut self, backup: &Path) -> Box<dyn Store>;
 }
 
 /// A test for each case.
@@ -68,11 +82,15 @@ macro_rules! conformance {
             a_waiter_has_its_filter
             occurrences_come_in_the_order_they_were_received
             occurrences_of_other_events_and_of_earlier_times_are_left_out
+            events_are_listed_the_last_one_first_page_by_page
             runs_are_listed_newest_first_page_by_page
             runs_are_narrowed_by_each_field
+            runs_are_narrowed_by_all_fields_together
+            runs_that_wait_are_found_be_they_few_or_many
             a_listed_run_is_up_to_date_while_it_works
             waitpoints_are_listed_in_due_order_and_without_an_instant_last
             waitpoints_are_narrowed_by_each_field
+            waitpoints_are_narrowed_by_all_fields_together
             runs_are_counted_by_status
             the_default_workspace_is_there_and_others_are_added
             runs_and_waits_are_listed_in_their_workspace
@@ -85,7 +103,11 @@ macro_rules! conformance {
             a_key_is_revoked_once_and_its_last_use_goes_forward
             a_setting_is_what_was_put_last
             links_have_a_generation_until_their_run_is_forgotten
+            a_backup_holds_what_there_was_and_can_be_worked_with
+            a_backup_overwrites_nothing
             old_events_are_forgotten_a_few_at_a_time
+            old_events_of_every_workspace_are_forgotten
+            old_keys_are_forgotten_a_few_at_a_time
             only_ended_runs_are_forgotten_and_nothing_of_them_is_left
             a_failed_run_that_was_retried_is_not_forgotten
         }

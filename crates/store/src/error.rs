@@ -24,6 +24,8 @@ pub enum Error {
     KeyExists(KeyId),
     #[error("there is no workspace {0}")]
     UnknownWorkspace(WorkspaceId),
+    #[error("no backup was written to {path}: {why}")]
+    BackupFailed { path: String, why: String },
     /// What was read does not make sense: a defect, or damage.
     #[error("the store holds something unreadable: {0}")]
     Corrupt(String),

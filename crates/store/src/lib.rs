@@ -20,6 +20,7 @@ mod list;
 pub mod sqlite;
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use abide_core::command::Occurrence;
 use abide_core::door::Remembered;
@@ -123,6 +124,10 @@ pub trait Read: Send {
 
     /// How often the links to a waitpoint were revoked: those of an earlier generation are void.
     fn link_generation(&mut self, waitpoint: WaitpointId) -> Result<u32, Error>;
+
+    /// Writes a copy of all there is, as of one instant between two commits, to a file that does not exist yet.
+    /// Others read and write meanwhile. When it returns `Ok`, the copy is synced to disk.
+    fn backup(&mut self, to: &Path) -> Result<(), Error>;
 }
 
 /// A place where runs are kept. One writer has it; concurrent readers open their own.

@@ -7,10 +7,11 @@
 //! ```text
 //!   open.rs   whose file is it, one writer       commit.rs  batches             column.rs  how values are stored
 //!   list.rs   what people look for               find.rs    what engines need   forget.rs  retention
-//!   admin.rs  workspaces, keys, settings
+//!   admin.rs  workspaces, keys, settings         backup.rs  copies
 //! ```
 
 mod admin;
+mod backup;
 mod column;
 mod commit;
 mod error;
@@ -186,6 +187,10 @@ impl<Role: Send> Read for Handle<Role> {
 
     fn link_generation(&mut self, waitpoint: WaitpointId) -> Result<u32, Error> {
         admin::link_generation(&self.connection, waitpoint)
+    }
+
+    fn backup(&mut self, to: &Path) -> Result<(), Error> {
+        backup::backup(&self.connection, to)
     }
 }
 

@@ -39,6 +39,17 @@ impl Subject for Files {
         drop(store);
         Box::new(Sqlite::open(self.path()).expect("a store"))
     }
+
+    fn directory(&mut self) -> PathBuf {
+        self.made += 1;
+        let directory = self.path().with_extension("d");
+        fs::create_dir(&directory).expect("a directory");
+        directory
+    }
+
+    fn open_backup(&mut self, backup: &Path) -> Box<dyn Store> {
+        Box::new(Sqlite::open(backup).expect("a store"))
+    }
 }
 
 fn log(path: &Path) -> PathBuf {

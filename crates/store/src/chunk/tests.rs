@@ -19,7 +19,7 @@ fn round_trip(run: RunId, records: &[Record], parts: &[usize]) -> Vec<Record> {
     let (mut history, mut encoder, mut rest) = (Vec::new(), Encoder::default(), records);
     for part in parts.iter().copied().chain([usize::MAX]) {
         let (written, left) = rest.split_at(part.min(rest.len()));
-        decode(run, encoder.encode(written), &mut history).unwrap();
+        decode(run, encoder.encode(run, written), &mut history).unwrap();
         rest = left;
     }
     history
@@ -29,7 +29,7 @@ fn round_trip(run: RunId, records: &[Record], parts: &[usize]) -> Vec<Record> {
 fn a_run_that_has_just_fallen_asleep_takes_less_than_240_bytes() {
     let nap = World::new().start(&story::nap(), json!({ "sleep": "30d" }));
     let mut encoder = Encoder::default();
-    let bytes = encoder.encode(&nap.history).len();
+    let bytes = encoder.encode(nap.id(), &nap.history).len();
     let plain = String::from_utf8_lossy(&encoder.plain);
     assert!(bytes <= 240, "{bytes} bytes for {plain}");
 }
@@ -78,12 +78,28 @@ fn every_change_is_read_as_it_was_written_whatever_is_in_it() {
 fn a_damaged_chunk_is_refused() {
     let nap = World::new().start(&story::nap(), json!({ "sleep": "30d" }));
     let mut encoder = Encoder::default();
-    let chunk = encoder.encode(&nap.history);
+    let mut chunk = encoder.encode(nap.id(), &nap.history).to_vec();
     for length in 0..chunk.len() {
         assert!(decode(nap.id(), &chunk[..length], &mut Vec::new()).is_err(), "{length} bytes");
     }
-    for other in ["{}", "[[]]", "[[\"2026-03-01T09:00:00Z\"]]", "[[1,\"api\"]]", "[] []"] {
-        assert!(decode(nap.id(), other.as_bytes(), &mut Vec::new()).is_err(), "{other}");
+    for bit in 0..chunk.len() * 8 {
+        chunk[bit / 8] ^= 1 << (bit % 8);
+        let read = decode(nap.id(), &chunk, &mut Vec::new());
+        assert!(matches!(read, Err(Damage::Checksum)), "bit {bit}");
+        chunk[bit / 8] ^= 1 << (bit % 8);
+    }
+    let of_another = decode(RunId(1), &chunk, &mut Vec::new());
+    assert!(matches!(of_another, Err(Damage::Checksum)));
+    decode(nap.id(), &chunk, &mut Vec::new()).unwrap();
+}
+
+#[test]
+fn what_was_written_by_a_defect_is_refused_although_its_checksum_is_right() {
+    let run = RunId(1);
+    let sealed = |text: &[u8]| [text, &checksum(run, text)].concat();
+    for other in ["", "{}", "[[]]", "[[\"2026-03-01T09:00:00Z\"]]", "[[1,\"api\"]]", "[] []"] {
+        let read = decode(run, &sealed(other.as_bytes()), &mut Vec::new());
+        assert!(matches!(read, Err(Damage::Records(_))), "{other}");
     }
 }
 

@@ -1,11 +1,12 @@
 //! Chance: anything that can happen to runs happens, in batches of any size, with conflicts and crashes, and the
 //! rows always say what the runs themselves say.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use abide_core::command::{Command, SendSignal, Steer, Steering, TaskCompleted, TaskFailed, TaskStarted};
 use abide_core::definition::Definition;
-use abide_core::id::{At, WorkspaceId};
+use abide_core::id::{At, RunId, WorkspaceId};
 use abide_core::json::Json;
 use abide_core::run::Timer;
 use abide_core::status::RunStatus;
@@ -22,6 +23,7 @@ use crate::{Batch, Error, RunFilter, Store, WaitpointFilter, WaitpointSummary};
 const SEEDS: u64 = 8;
 const ACTIONS: u32 = 400;
 const RUNS: u64 = 40;
+const WORKSPACES: [WorkspaceId; 3] = [WorkspaceId::DEFAULT, WorkspaceId(1), WorkspaceId(2)];
 
 pub fn whatever_happens_the_rows_say_what_the_runs_say(subject: &mut dyn Subject) {
     let definitions = [
@@ -34,6 +36,9 @@ pub fn whatever_happens_the_rows_say_what_the_runs_say(subject: &mut dyn Subject
     ];
     for seed in 0..SEEDS {
         let (mut store, mut world) = (subject.fresh(), World::of(seed));
+        for workspace in &WORKSPACES[1..] {
+            assert_eq!(store.add_workspace(&workspace.to_string(), world.now).expect("added"), *workspace);
+        }
         let mut stories: Vec<Story> = Vec::new();
         for action in 0..ACTIONS {
             act(&mut world, &mut stories, &definitions);
@@ -62,6 +67,7 @@ fn act(world: &mut World, stories: &mut Vec<Story>, definitions: &[Arc<Definitio
     let running = stories.len() as u64;
     if running == 0 || (running < RUNS && world.random.below(5) == 0) {
         let definition = &definitions[world.random.below(6) as usize];
+        world.workspace = WORKSPACES[world.random.below(3) as usize];
         let sleep = format!("{}s", world.random.below(10_000));
         let input = json!({ "sleep": sleep, "event": "paid", "customer": 1, "n": world.random.below(3) });
         let tags: &[&str] = if world.random.below(2) == 0 { &["red"] } else { &[] };
@@ -111,6 +117,7 @@ fn act(world: &mut World, stories: &mut Vec<Story>, definitions: &[Arc<Definitio
         }
         _ => {
             let event_id = if world.random.below(2) == 0 { "paid" } else { "reply" };
+            world.workspace = story.run.workspace;
             let occurrence = world.occurrence(event_id, json!({ "customer": 1, "n": 1 }));
             Command::DeliverEvent(abide_core::command::DeliverEvent { number, occurrence })
         }
@@ -174,8 +181,28 @@ fn check(store: &mut dyn Store, stories: &[Story]) {
     waits.sort_by_key(due_order);
     assert_eq!(listed_waits(store, &WaitpointFilter::default(), 11), waits);
 
+    for workspace in WORKSPACES {
+        let here: Vec<&Story> = stories.iter().filter(|story| story.run.workspace == workspace).collect();
+        check_waiters(store, workspace, &here);
+        let filter = RunFilter { workspace: Some(workspace), ..RunFilter::default() };
+        let found: BTreeSet<RunId> = listed(store, &filter, 3).iter().map(|run| run.id).collect();
+        assert_eq!(found, here.iter().map(|story| story.id()).collect());
+        let counts = store.counts(Some(workspace)).expect("readable");
+        assert_eq!(counts.iter().map(|(_, count)| count).sum::<u64>(), here.len() as u64);
+    }
+
+    for (status, count) in store.counts(None).expect("readable") {
+        let of_status = |story: &&Story| story.run.status == status;
+        assert_eq!(count, stories.iter().filter(of_status).count() as u64, "{status}");
+    }
+    let ended = stories.iter().filter(|story| story.run.status.has_ended()).count();
+    let statuses = vec![RunStatus::Completed, RunStatus::Failed, RunStatus::Cancelled];
+    assert_eq!(listed(store, &RunFilter { statuses, ..RunFilter::default() }, 5).len(), ended);
+}
+
+fn check_waiters(store: &mut dyn Store, workspace: WorkspaceId, stories: &[&Story]) {
     for event_id in ["paid", "reply"] {
-        let found = store.waiters(WorkspaceId::DEFAULT, event_id, None, 1_000).expect("readable");
+        let found = store.waiters(workspace, event_id, None, 1_000).expect("readable");
         let open = stories.iter().flat_map(|story| {
             story
                 .run
@@ -189,18 +216,10 @@ fn check(store: &mut dyn Store, stories: &[Story]) {
             .collect();
         open.sort_by_key(|(created_at, id, _)| (*created_at, *id));
         assert_eq!(found.len(), open.len());
-        for (waiter, (_, id, wait)) in found.iter().zip(open) {
-            assert_eq!((waiter.waitpoint, waiter.resume_at), (id, wait.resume_at));
-            assert_eq!(waiter.created_at, wait.created_at);
+        for (waiter, (created_at, id, wait)) in found.iter().zip(open) {
+            assert_eq!((waiter.waitpoint, waiter.workspace), (id, workspace));
+            assert_eq!((waiter.created_at, waiter.resume_at), (created_at, wait.resume_at));
             assert_eq!(wait.listens_for, ListensFor::Event(waiter.filter.clone()));
         }
     }
-
-    for (status, count) in store.counts(None).expect("readable") {
-        let of_status = |story: &&Story| story.run.status == status;
-        assert_eq!(count, stories.iter().filter(of_status).count() as u64, "{status}");
-    }
-    let ended = stories.iter().filter(|story| story.run.status.has_ended()).count();
-    let statuses = vec![RunStatus::Completed, RunStatus::Failed, RunStatus::Cancelled];
-    assert_eq!(listed(store, &RunFilter { statuses, ..RunFilter::default() }, 5).len(), ended);
 }

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::Subject;
 use super::story::{self, Story, World, pages, save};
-use crate::{Batch, Store, Waiter};
+use crate::{Batch, Page, Store, Waiter};
 
 fn waiters(store: &mut dyn Store, event_id: &str) -> Vec<WaitpointId> {
     let found = store.waiters(WorkspaceId::DEFAULT, event_id, None, 100).expect("readable");
@@ -169,4 +169,28 @@ pub fn occurrences_of_other_events_and_of_earlier_times_are_left_out(subject: &m
     assert_eq!(since("a.b", early.received_at, Some(&late)), []);
     assert_eq!(since("a", Timestamp::MIN, None), [other]);
     assert_eq!(since("b", Timestamp::MIN, None), []);
+}
+
+pub fn events_are_listed_the_last_one_first_page_by_page(subject: &mut dyn Subject) {
+    let (mut store, mut world) = (subject.fresh(), World::new());
+    let mut sent = Vec::new();
+    for event_id in ["a", "b", "a", "a.b", "a"] {
+        sent.push(world.occurrence(event_id, json!({ "n": 1 })));
+        sent.push(world.occurrence(event_id, json!(null)));
+        world.pass(SignedDuration::from_nanos(1));
+    }
+    occurred(&mut *store, &sent);
+    let mut store = subject.after_a_crash(store);
+    sent.sort_by_key(|occurrence| std::cmp::Reverse((occurrence.received_at, occurrence.id)));
+    for event_id in [None, Some("a"), Some("a.b"), Some("c")] {
+        let expected: Vec<&Occurrence> =
+            sent.iter().filter(|occurrence| event_id.is_none_or(|id| *occurrence.event_id == *id)).collect();
+        for limit in [1, 3, 100] {
+            let found = pages(limit, |after: Option<&Occurrence>| {
+                let after = after.map(|last| (last.received_at, last.id));
+                store.events(WorkspaceId::DEFAULT, event_id, &Page { after, limit })
+            });
+            assert_eq!(found.iter().collect::<Vec<_>>(), expected, "{event_id:?}, pages of {limit}");
+        }
+    }
 }

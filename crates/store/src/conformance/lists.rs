@@ -11,16 +11,16 @@ use serde_json::json;
 
 use super::Subject;
 use super::story::{self, Story, World, pages, save};
-use crate::{Page, RunFilter, RunSummary, Store, WaitpointFilter, WaitpointSummary};
+use crate::{Page, Read, RunFilter, RunSummary, Store, WaitpointFilter, WaitpointSummary};
 
 /// Runs of every kind that there is, each begun a second after the other.
-struct Crowd {
-    stories: Vec<Story>,
-    world: World,
+pub(super) struct Crowd {
+    pub(super) stories: Vec<Story>,
+    pub(super) world: World,
 }
 
 impl Crowd {
-    fn new() -> Crowd {
+    pub(super) fn new() -> Crowd {
         let mut world = World::new();
         let mut stories = Vec::new();
         for round in 0..3 {
@@ -58,18 +58,18 @@ impl Crowd {
         world.tell(&mut self.stories[15], Command::Pause);
     }
 
-    fn save(&mut self, store: &mut dyn Store) {
+    pub(super) fn save(&mut self, store: &mut dyn Store) {
         save(store, &mut self.stories);
     }
 
-    fn ids(&self, wanted: impl Fn(&Story) -> bool) -> Vec<RunId> {
+    pub(super) fn ids(&self, wanted: impl Fn(&Story) -> bool) -> Vec<RunId> {
         let mut ids: Vec<RunId> = self.stories.iter().filter(|story| wanted(story)).map(Story::id).collect();
         ids.sort();
         ids.reverse();
         ids
     }
 
-    fn waitpoints(&self, wanted: impl Fn(&WaitpointSummary) -> bool) -> Vec<WaitpointSummary> {
+    pub(super) fn waitpoints(&self, wanted: impl Fn(&WaitpointSummary) -> bool) -> Vec<WaitpointSummary> {
         let mut found: Vec<WaitpointSummary> =
             self.stories.iter().flat_map(summaries).filter(wanted).collect();
         found.sort_by_key(due_order);
@@ -101,7 +101,7 @@ pub(super) fn summaries(story: &Story) -> Vec<WaitpointSummary> {
     story.run.waitpoints().iter().map(summary).collect()
 }
 
-pub(super) fn listed(store: &mut dyn Store, filter: &RunFilter, limit: usize) -> Vec<RunSummary> {
+pub(super) fn listed(store: &mut dyn Read, filter: &RunFilter, limit: usize) -> Vec<RunSummary> {
     pages(limit, |after: Option<&RunSummary>| {
         store.runs(filter, &Page { after: after.map(|run| run.id), limit })
     })
@@ -216,7 +216,7 @@ pub fn a_listed_run_is_up_to_date_while_it_works(subject: &mut dyn Subject) {
 }
 
 pub(super) fn listed_waits(
-    store: &mut dyn Store,
+    store: &mut dyn Read,
     filter: &WaitpointFilter,
     limit: usize,
 ) -> Vec<WaitpointSummary> {

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use abide_core::command::{Command, TaskFailed, TaskStarted};
+use abide_core::command::{Command, Reply, TaskFailed, TaskStarted};
+use abide_core::door::Remembered;
 use abide_core::id::{At, RunId, WorkspaceId};
 use abide_core::status::RunStatus;
 use jiff::{SignedDuration, Timestamp};
@@ -31,6 +32,47 @@ pub fn old_events_are_forgotten_a_few_at_a_time(subject: &mut dyn Subject) {
     };
     assert_eq!(left("a"), occurrences[4..]);
     assert_eq!(left("b"), occurrences[3..4]);
+}
+
+pub fn old_events_of_every_workspace_are_forgotten(subject: &mut dyn Subject) {
+    let (mut store, mut world) = (subject.fresh(), World::new());
+    let other = store.add_workspace("other", world.now).expect("added");
+    let mut occurrences = Vec::new();
+    for workspace in [WorkspaceId::DEFAULT, other, other, WorkspaceId::DEFAULT] {
+        world.workspace = workspace;
+        occurrences.push(world.occurrence("a", json!(1)));
+    }
+    let batch = Batch { occurrences: occurrences.iter().collect(), ..Batch::default() };
+    store.commit(&batch).expect("the events are written");
+    assert_eq!(store.forget_events(world.now, 10).expect("forgotten"), 0);
+    world.pass(SignedDuration::from_nanos(1));
+    for expected in [3, 1, 0] {
+        assert_eq!(store.forget_events(world.now, 3).expect("forgotten"), expected);
+    }
+}
+
+pub fn old_keys_are_forgotten_a_few_at_a_time(subject: &mut dyn Subject) {
+    let (mut store, mut world) = (subject.fresh(), World::new());
+    let mut remembered = Vec::new();
+    for key in ["d", "b", "e", "a", "c"] {
+        remembered.push(Remembered { key: key.to_owned(), digest: 1, reply: Reply::Done, at: world.now });
+        world.pass(SignedDuration::from_nanos(1));
+    }
+    let batch = Batch { remembered: remembered.iter().collect(), ..Batch::default() };
+    store.commit(&batch).expect("the keys are written");
+    let before = remembered[3].at;
+    for expected in [2, 1, 0] {
+        assert_eq!(store.forget_keys(before, 2).expect("forgotten"), expected);
+    }
+    let mut store = subject.after_a_crash(store);
+    for (index, remembered) in remembered.iter().enumerate() {
+        let found = store.remembered(&remembered.key).expect("readable");
+        assert_eq!(found.as_ref(), Some(remembered).filter(|_| index >= 3));
+    }
+    // A key that was forgotten may be used for something else.
+    let again = Remembered { digest: 2, ..remembered[0].clone() };
+    store.commit(&Batch { remembered: vec![&again], ..Batch::default() }).expect("the key is written");
+    assert_eq!(store.remembered(&again.key).expect("readable"), Some(again));
 }
 
 pub fn only_ended_runs_are_forgotten_and_nothing_of_them_is_left(subject: &mut dyn Subject) {

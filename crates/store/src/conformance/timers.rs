@@ -8,13 +8,13 @@ use serde_json::json;
 
 use super::Subject;
 use super::story::{self, Story, World, pages, save};
-use crate::{Store, StoredTimer};
+use crate::{Read, StoredTimer};
 
-pub(super) fn all(store: &mut dyn Store, until: Timestamp) -> Vec<StoredTimer> {
+pub(super) fn all(store: &mut dyn Read, until: Timestamp) -> Vec<StoredTimer> {
     store.timers(None, until, 1_000).expect("readable")
 }
 
-fn paged(store: &mut dyn Store, until: Timestamp, limit: usize) -> Vec<StoredTimer> {
+fn paged(store: &mut dyn Read, until: Timestamp, limit: usize) -> Vec<StoredTimer> {
     pages(limit, |after| store.timers(after, until, limit))
 }
 

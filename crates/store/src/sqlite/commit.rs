@@ -99,7 +99,12 @@ fn write_runs(transaction: &Transaction<'_>, runs: &[RunWrite<'_>]) -> Result<()
             return Err(Error::Conflict(write.run.id));
         }
         let (seq, written_at) = (column::count(last.seq), column::instant(last.at));
-        statements.append.execute(params![id, seq, written_at, encoder.encode(write.records)])?;
+        statements.append.execute(params![
+            id,
+            seq,
+            written_at,
+            encoder.encode(write.run.id, write.records)
+        ])?;
         statements.write_run(&id, write)?;
         if write.based_on == 0 {
             insert_tags(transaction, &id, write.run)?;

@@ -1,3 +1,5 @@
+mod plans;
+
 use abide_core::command::Command;
 use serde_json::{Value, json};
 
@@ -64,4 +66,65 @@ fn a_reader_sees_what_was_committed_and_does_not_hold_up_the_writer() {
     drop(look);
     assert_eq!(runs(&reader.connection), 2);
     assert!(reader.connection.execute("DELETE FROM runs", []).is_err(), "a reader only reads");
+}
+
+#[test]
+fn a_flipped_bit_in_a_history_is_noticed_and_the_run_is_named() {
+    let mut store = Sqlite::open_in_memory().unwrap();
+    let mut world = World::new();
+    let mut damaged = world.start(&story::signalled(), json!({}));
+    let mut sound = world.start(&story::nap(), json!({ "sleep": "1h" }));
+    damaged.save(&mut store);
+    sound.save(&mut store);
+    world.tell(&mut damaged, Command::Cancel { reason: None });
+    damaged.save(&mut store);
+    let id = column::run(damaged.id());
+    let chunks: Vec<(i64, Vec<u8>)> = {
+        let mut select =
+            store.connection.prepare("SELECT number, chunk FROM history WHERE run = ? ORDER BY seq").unwrap();
+        let rows = select.query_map([id], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+        rows.map(Result::unwrap).collect()
+    };
+    assert_eq!(chunks.len(), 2);
+    let write = |store: &Sqlite, number: i64, chunk: &[u8]| {
+        let update = "UPDATE history SET chunk = ?2 WHERE number = ?1";
+        store.connection.execute(update, rusqlite::params![number, chunk]).unwrap();
+    };
+    for (number, chunk) in chunks {
+        for bit in (0..chunk.len() * 8).step_by(7) {
+            let mut flipped = chunk.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            write(&store, number, &flipped);
+            let refused = store.load(damaged.id());
+            let Err(Error::Corrupt(message)) = &refused else { panic!("bit {bit}: {refused:?}") };
+            assert!(message.contains(&damaged.id().to_string()), "{message}");
+            sound.check(&mut store);
+        }
+        write(&store, number, &chunk);
+        damaged.check(&mut store);
+    }
+}
+
+#[test]
+fn a_store_in_memory_can_be_backed_up_and_a_backup_that_failed_leaves_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("copy.db");
+    let mut store = Sqlite::open_in_memory().unwrap();
+    let mut nap = World::new().start(&story::nap(), json!({ "sleep": "1h" }));
+    nap.save(&mut store);
+    let unfinished = directory.path().join("copy.db.part");
+    std::fs::write(&unfinished, "half").unwrap();
+    let Err(Error::BackupFailed { why, .. }) = store.backup(&path) else { panic!("two at a time") };
+    assert!(why.contains("copy.db.part is there"), "{why}");
+    assert_eq!(std::fs::read(&unfinished).unwrap(), b"half");
+    std::fs::remove_file(&unfinished).unwrap();
+
+    let writing = store.connection.unchecked_transaction().unwrap();
+    writing.execute("DELETE FROM runs", []).unwrap();
+    assert!(matches!(backup::backup(&writing, &path), Err(Error::BackupFailed { .. })));
+    drop(writing);
+    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
+
+    store.reader().unwrap().backup(&path).unwrap();
+    nap.check(&mut Sqlite::open(&path).unwrap());
 }

@@ -13,9 +13,8 @@ use crate::{Error, Page, WaitpointFilter, WaitpointSummary};
 
 type Cursor = (Option<Timestamp>, WaitpointId);
 
-/// A run has few waitpoints: they are sorted.
 const OF_RUN: &str = "SELECT run, number, workspace, kind, status, created_at, resume_at, listens
-    FROM waitpoints NOT INDEXED";
+    FROM waitpoints";
 const BY_NAME: &str = "SELECT run, number, workspace, kind, status, created_at, resume_at, listens
     FROM waitpoints INDEXED BY waitpoints_by_name";
 const BY_KIND: &str = "SELECT run, number, workspace, kind, status, created_at, resume_at, listens
@@ -40,12 +39,13 @@ pub(crate) fn waitpoints(
 /// All of one run, or one range for each workspace, kind and status that is asked for.
 fn ranges(looking: &Transaction<'_>, filter: &WaitpointFilter) -> Result<Vec<(&'static str, Where)>, Error> {
     if let Some(run) = filter.run {
+        // A run has few waitpoints. The other conditions are kept from choosing an index (`+`).
         let mut conditions = Where::default();
         conditions.and("run = ?", [column::run(run).to_vec()]);
-        conditions.and_if("workspace = ?", filter.workspace.map(|workspace| workspace.0));
-        conditions.and_if("kind = ?", filter.kind.map(column::kind));
-        conditions.and_if("status = ?", filter.status.map(column::wait_status));
-        conditions.and_if("listens = ?", filter.listens_for.clone());
+        conditions.and_if("+workspace = ?", filter.workspace.map(|workspace| workspace.0));
+        conditions.and_if("+kind = ?", filter.kind.map(column::kind));
+        conditions.and_if("+status = ?", filter.status.map(column::wait_status));
+        conditions.and_if("+listens = ?", filter.listens_for.clone());
         return Ok(vec![(OF_RUN, conditions)]);
     }
     let select = if filter.listens_for.is_some() { BY_NAME } else { BY_KIND };

@@ -1,0 +1,70 @@
+//! Backups: a whole copy of the file, made while others read and write.
+//!
+//! The copy is written beside its place and moved there when it is on disk, so that what stands there is a backup.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rusqlite::backup::{Backup, StepResult};
+use rusqlite::{Connection, OpenFlags};
+
+use crate::Error;
+use crate::sqlite::open;
+
+pub(super) fn backup(connection: &Connection, to: &Path) -> Result<(), Error> {
+    let to = open::resolve(to);
+    let failed = |why: String| Error::BackupFailed { path: to.display().to_string(), why };
+    if fs::symlink_metadata(&to).is_ok() {
+        return Err(failed("there is a file already, and it is not overwritten".to_owned()));
+    }
+    let part = begin(&to).map_err(failed)?;
+    let written = write(connection, &part).and_then(|()| put_in_place(&part, &to));
+    if written.is_err() {
+        // Half a copy is of no use, and it would be in the way of the next one.
+        let _ = fs::remove_file(&part);
+    }
+    written.map_err(failed)
+}
+
+/// Two backups to one place at a time do not get in each other's way: the second is refused.
+fn begin(to: &Path) -> Result<PathBuf, String> {
+    let mut part = to.as_os_str().to_owned();
+    part.push(".part");
+    let part = PathBuf::from(part);
+    match File::create_new(&part) {
+        Ok(_) => Ok(part),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            Err(format!("{} is there; remove it, unless a backup is under way", part.display()))
+        }
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn write(connection: &Connection, part: &Path) -> Result<(), String> {
+    let result = copy(connection, part).map_err(|error| error.to_string())?;
+    if result != StepResult::Done {
+        return Err("the store is being written to; try again".to_owned());
+    }
+    let copy = File::options().write(true).open(part).map_err(|error| error.to_string())?;
+    copy.sync_all().map_err(|error| error.to_string())
+}
+
+/// In one step, which sees one state; the log takes what is committed meanwhile.
+fn copy(connection: &Connection, part: &Path) -> rusqlite::Result<StepResult> {
+    let mut copy = Connection::open_with_flags(part, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    let result = Backup::new(connection, &mut copy)?.step(-1)?;
+    copy.close().map_err(|(_, error)| error)?;
+    Ok(result)
+}
+
+fn put_in_place(part: &Path, to: &Path) -> Result<(), String> {
+    fs::rename(part, to).map_err(|error| error.to_string())?;
+    // The name is on disk when its directory is. Not every system can sync one.
+    #[cfg(unix)]
+    if let Some(directory) = to.parent() {
+        let synced = File::open(directory).and_then(|directory| directory.sync_all());
+        synced.map_err(|error| error.to_string())?;
+    }
+    Ok(())
+}
