@@ -1,6 +1,7 @@
 //! A store that a test looks into: what was committed and in which order. It can be held in the middle of a commit,
 //! and told to fail.
 
+use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
 use abide_core::command::Occurrence;
@@ -143,6 +144,7 @@ reads! {
     keys(workspace: WorkspaceId) -> Vec<ApiKey>;
     setting(name: &str) -> Option<Vec<u8>>;
     link_generation(waitpoint: WaitpointId) -> u32;
+    backup(to: &Path) -> ();
 }
 
 macro_rules! writes {

@@ -1,0 +1,117 @@
+//! Very many sleepers: what they cost asleep, how long a restart takes with them, and whether timers that are due
+//! meanwhile are on time.
+
+use std::time::Duration;
+
+use abide_engine::Engine;
+use clap::Args;
+use jiff::Timestamp;
+
+use super::child::{self, Batch, Create, Created};
+use super::format::{self, Unit};
+use super::report::{Part, Report};
+use super::sleeper::{self, Due, Wakes};
+use super::{Bed, at_least_one, length, scratch};
+
+/// No sleeper wakes while it is measured.
+const FAR_AWAY: Duration = Duration::from_secs(300 * 24 * 3600);
+const SPREAD: Duration = Duration::from_secs(3600);
+/// Later as many more ask at the same time.
+const MORE: usize = 16;
+/// Time to create the timers that come due: a machine that creates fewer a second is too slow for this.
+const LEAST_RATE: f64 = 2_000.0;
+const LEAD: Duration = Duration::from_secs(1);
+
+/// Very many sleepers, asleep: memory, disk, and a restart
+#[derive(Debug, Args)]
+pub(super) struct Sleepers {
+    #[arg(long, default_value = "1000000", value_parser = at_least_one)]
+    count: usize,
+    /// With all of them pending: this many other timers due each second
+    #[arg(long, value_parser = at_least_one)]
+    due_rate: Option<usize>,
+    /// For this long
+    #[arg(long, default_value = "20", value_parser = length, requires = "due_rate")]
+    due_for: Duration,
+}
+
+impl Sleepers {
+    pub(super) async fn measure(self, bed: &Bed) -> anyhow::Result<Report> {
+        let (store, empty) = (bed.scratch.store(), bed.scratch.another("empty")?);
+        let (_, with_none) = child::serve_once(&empty)?;
+        let due = Due::after(Timestamp::now(), FAR_AWAY, SPREAD);
+        let create = Create {
+            count: self.count,
+            at_a_time: bed.starters,
+            later: bed.starters * MORE,
+            first_ms: due.first_ms,
+            spread_ms: due.spread_ms,
+            clock_ms: None,
+            stay: false,
+        };
+        let created = child::create(&store, &create)?;
+        let disk = scratch::disk_bytes(&store).saturating_sub(scratch::disk_bytes(&empty));
+        let (serving_ms, with_all) = child::serve_once(&store)?;
+
+        let each = |bytes: u64| bytes as f64 / self.count as f64;
+        let mut asleep = Part::new("asleep", "asleep");
+        asleep.put("diskBytesPerSleeper", "disk per sleeper", Unit::Bytes, each(disk));
+        if let Some((after, before)) = created.resident_after.zip(created.resident_before) {
+            let grown = each(after.saturating_sub(before));
+            asleep.put(
+                "memoryBytesPerSleeperCreated",
+                "memory per sleeper, just created",
+                Unit::Bytes,
+                grown,
+            );
+        }
+        if let Some((all, none)) = with_all.resident.zip(with_none.resident) {
+            let grown = each(all.saturating_sub(none));
+            asleep.put("memoryBytesPerSleeper", "memory per sleeper, after a restart", Unit::Bytes, grown);
+            asleep.put("memoryBytes", "memory of the process, after a restart", Unit::Bytes, all as f64);
+        }
+        asleep.put("servingMs", "restart to first request acknowledged", Unit::Milliseconds, serving_ms);
+        asleep.put("openMs", "of that, opening the store", Unit::Milliseconds, with_all.open_ms);
+        let mut parts = vec![self.creation(&created), asleep];
+        if let Some(rate) = self.due_rate {
+            parts.push(self.due(bed, rate).await?);
+        }
+        Ok(Report::new("sleepers", parts))
+    }
+
+    fn creation(&self, created: &Created) -> Part {
+        let mut part = Part::new("created", format!("{} sleepers", format::count(self.count)));
+        part.count("sleepers", "sleepers", self.count);
+        let mut put = |prefix: &str, batch: &Batch| {
+            let who = format!("{} starters", format::count(batch.starters));
+            let rate = batch.count as f64 / batch.seconds;
+            part.count(&format!("{prefix}Starters"), &who, batch.count);
+            part.put(format!("{prefix}PerSecond"), "  created", Unit::PerSecond, rate);
+            part.quantiles(prefix, "  to create one", batch.latency);
+        };
+        put("first", &created.first);
+        created.later.iter().for_each(|batch| put("later", batch));
+        part
+    }
+
+    async fn due(&self, bed: &Bed, rate: usize) -> anyhow::Result<Part> {
+        let count = ((rate as f64 * self.due_for.as_secs_f64()) as usize).max(1);
+        let engine = Engine::open(bed.scratch.store()).await?;
+        sleeper::deploy(&engine).await?;
+        let wakes = Wakes::new(count);
+        wakes.watch(&engine).await?;
+        let lead = LEAD + Duration::from_secs_f64(count as f64 / LEAST_RATE);
+        let due = Due::after(Timestamp::now(), lead, self.due_for);
+        sleeper::create(&engine, 0..count, count, bed.starters, due).await?;
+        due.ensure_ahead()?;
+        wakes.wait(&engine, due.last_ms()).await?;
+        engine.shut_down().await?;
+
+        let over = Unit::Seconds.show(self.due_for.as_secs_f64());
+        let title = format!("{} other timers due a second, for {over}", format::count(rate));
+        let mut part = Part::new("due", title);
+        part.count("timers", "timers", count);
+        wakes.tell().put_into(&mut part);
+        Ok(part)
+    }
+}

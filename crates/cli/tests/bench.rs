@@ -1,0 +1,169 @@
+//! `abide bench`, as it is called, with so little work that it is done at once.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A machine with a folder for temporary files of its own.
+struct Machine {
+    temporary: TempDir,
+}
+
+impl Machine {
+    fn new() -> Machine {
+        Machine { temporary: tempfile::tempdir().unwrap() }
+    }
+
+    fn bench(&self, arguments: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_abide"));
+        command.arg("bench").args(arguments).env("TMPDIR", self.temporary.path());
+        command.output().unwrap()
+    }
+
+    fn is_clean(&self) -> bool {
+        self.temporary.path().read_dir().unwrap().next().is_none()
+    }
+}
+
+/// The figures of a workload, as a program reads them; nothing is left behind.
+fn measure(arguments: &[&str]) -> Value {
+    let machine = Machine::new();
+    let output = machine.bench(&[arguments, &["--json", "--starters", "8"]].concat());
+    assert_eq!(text(&output.stderr), "");
+    assert!(output.status.success());
+    assert!(machine.is_clean());
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["workload"], arguments[0]);
+    report["parts"].clone()
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap()
+}
+
+/// Every figure by its key is a number, and greater than nothing.
+fn assert_positive(part: &Value, keys: &[&str]) {
+    for key in keys {
+        assert!(part[key].as_f64().is_some_and(|value| value > 0.0), "{key}: {part}");
+    }
+}
+
+fn assert_all_woke_once(part: &Value) {
+    assert_eq!((&part["lost"], &part["doubled"]), (&Value::from(0), &Value::from(0)), "{part}");
+}
+
+#[test]
+fn w1_completes_runs() {
+    let parts = measure(&["w1", "--runs", "40"]);
+    assert_positive(&parts["runs"], &["runsPerSecond", "runP50Ms", "runP99Ms", "runMaxMs"]);
+    assert_eq!((&parts["runs"]["runs"], &parts["runs"]["starters"]), (&Value::from(40), &Value::from(8)));
+    assert_positive(&parts["engine"], &["commits", "commitP50Ms", "requestsPerCommitP50"]);
+}
+
+#[test]
+fn w2_wakes_a_herd() {
+    let parts = measure(&["w2", "--sleepers", "40", "--due-in", "1s"]);
+    assert_positive(&parts["asleep"], &["createdPerSecond", "createP50Ms", "diskBytesPerSleeper"]);
+    assert_positive(&parts["awake"], &["drainedPerSecond"]);
+    assert_eq!(parts["awake"]["early"], 0);
+    assert_all_woke_once(&parts["awake"]);
+}
+
+#[test]
+fn w2_wakes_sleepers_that_are_spread() {
+    let parts = measure(&["w2", "--sleepers", "40", "--due-in", "1.5", "--spread", "0.2"]);
+    assert_eq!(parts["awake"]["spreadSeconds"], 0.2);
+    assert!(parts["awake"].get("drainedPerSecond").is_none());
+    assert_all_woke_once(&parts["awake"]);
+}
+
+#[test]
+fn w3_completes_runs_by_their_events() {
+    let parts = measure(&["w3", "--runs", "40"]);
+    assert_positive(&parts["events"], &["waitingPerSecond", "completedPerSecond", "eventP50Ms"]);
+}
+
+#[test]
+fn w4_loses_nobody_when_the_process_is_killed() {
+    let parts = measure(&["w4", "--sleepers", "40", "--due-in", "2"]);
+    assert_positive(&parts["before"], &["createdPerSecond"]);
+    assert_positive(&parts["after"], &["servingMs", "openMs", "lastFireMs", "drainedPerSecond"]);
+    assert_eq!(parts["after"]["early"], 0);
+    assert_all_woke_once(&parts["after"]);
+}
+
+#[test]
+fn w4_fires_what_came_due_while_nobody_ran() {
+    let parts = measure(&["w4", "--sleepers", "40", "--due-in", "2", "--stopped", "2"]);
+    assert_eq!(parts["before"]["stoppedSeconds"], 2);
+    assert_all_woke_once(&parts["after"]);
+}
+
+#[test]
+fn sleepers_are_weighed_asleep_and_others_wake_among_them() {
+    let parts = measure(&["sleepers", "--count", "60", "--due-rate", "100", "--due-for", "0.2"]);
+    assert_eq!(parts["created"]["sleepers"], 60);
+    assert_positive(&parts["created"], &["firstPerSecond", "firstP50Ms"]);
+    assert_positive(&parts["asleep"], &["diskBytesPerSleeper", "servingMs", "openMs"]);
+    assert_eq!(parts["due"]["timers"], 20);
+    assert_all_woke_once(&parts["due"]);
+}
+
+#[test]
+fn overdue_timers_drain_while_requests_are_answered() {
+    let parts = measure(&["overdue", "--count", "60"]);
+    assert_positive(&parts["overdue"], &["drainedPerSecond", "servingMs", "firstFireMs"]);
+    assert_positive(&parts["probes"], &["probes", "probeP50Ms"]);
+    assert_all_woke_once(&parts["overdue"]);
+}
+
+#[test]
+fn flat_measures_each_size_of_the_store() {
+    let parts = measure(&["flat", "--stored", "200,20", "--runs", "20"]);
+    for (size, stored) in [("20", 20), ("200", 200)] {
+        assert_eq!(parts[size]["stored"], stored);
+        assert_positive(&parts[size], &["wallUsPerTransition", "transitionsPerRun", "runsPerSecond"]);
+    }
+}
+
+#[test]
+fn people_get_a_table_and_no_bar_where_there_is_no_terminal() {
+    let output = Machine::new().bench(&["w1", "--runs", "1,000"]);
+    assert_eq!(text(&output.stderr), "");
+    let table = text(&output.stdout);
+    assert!(table.starts_with("1,000 runs of three steps\n"), "{table}");
+    assert!(table.lines().any(|line| line.starts_with("  completed") && line.ends_with(" /s")), "{table}");
+}
+
+#[test]
+fn a_folder_that_was_asked_for_is_kept_and_not_measured_twice() {
+    let machine = Machine::new();
+    let folder = machine.temporary.path().join("here");
+    let arguments = ["w1", "--runs", "10", "--folder", folder.to_str().unwrap()];
+    assert!(machine.bench(&arguments).status.success());
+    assert!(Path::new(&folder).join("bench.db").exists());
+    let again = machine.bench(&arguments);
+    assert_eq!(again.status.code(), Some(1));
+    assert!(text(&again.stderr).contains("bench.db is there already; give a folder without one"));
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    let machine = Machine::new();
+    for (arguments, why) in [
+        (&["w1", "--runs", "0"], "there must be at least one"),
+        (&["w2", "--due-in", "soon"], "--due-in"),
+        (&["w1", "--starters", "0"], "1..=10000"),
+    ] {
+        let output = machine.bench(arguments);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(text(&output.stderr).contains(why), "{}", text(&output.stderr));
+    }
+    let late = machine.bench(&["w2", "--sleepers", "20", "--due-in", "0"]);
+    assert_eq!(late.status.code(), Some(1));
+    assert!(text(&late.stderr).contains("creating them took longer than `--due-in`"));
+}
