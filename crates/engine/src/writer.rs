@@ -42,7 +42,7 @@ use crate::round::{Committed, Decided, Errand, Round};
 /// Requests in one round at most: more would only make each of them wait for the others.
 const ROUND_REQUESTS: usize = 1_024;
 /// Timers in one round at most, so that a million overdue ones do not keep a request waiting.
-const ROUND_TIMERS: usize = 512;
+const ROUND_TIMERS: usize = 256;
 /// The wall clock may jump, and a suspended machine's timers do not notice: it is looked at this often.
 const LONGEST_SLEEP: Duration = Duration::from_secs(1);
 /// When the store cannot write, what nobody waits for is tried again after this time.

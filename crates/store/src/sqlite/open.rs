@@ -15,9 +15,11 @@ const APPLICATION_ID: i32 = 0x6162_6964;
 const BUSY: Duration = Duration::from_secs(5);
 /// More than there are statements, so that each is compiled once.
 const STATEMENTS: usize = 128;
-/// The log grows to 64 MiB before it is folded back: rarer and larger folding is cheaper.
-const CHECKPOINT_PAGES: i64 = 16_000;
-const CACHE_KIB: i64 = 64 * 1024;
+/// The log grows to 32 MiB before it is folded back: rarer and larger folding is cheaper, but a commit waits for it.
+const CHECKPOINT_PAGES: i64 = 8_000;
+/// Pages in memory, of the writer and of each reader. Behind them is the cache of the operating system.
+const WRITER_CACHE_KIB: i64 = 16 * 1024;
+const READER_CACHE_KIB: i64 = 4 * 1024;
 
 /// The connection that writes.
 pub(super) fn writer(path: &Path) -> Result<Connection, Error> {
@@ -64,7 +66,7 @@ fn configure(connection: &mut Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
-    connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
+    connection.pragma_update(None, "cache_size", -WRITER_CACHE_KIB)?;
     connection.pragma_update(None, "temp_store", "MEMORY")?;
     migrations::migrate(connection, APPLICATION_ID)
 }
@@ -72,7 +74,7 @@ fn configure(connection: &mut Connection) -> rusqlite::Result<()> {
 /// A connection that only reads. It sees what was committed when its query began, and never blocks the writer.
 pub(super) fn reader(path: &Path) -> Result<Connection, Error> {
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-    connection.pragma_update(None, "cache_size", -CACHE_KIB).map_err(|error| refusal(path, error))?;
+    connection.pragma_update(None, "cache_size", -READER_CACHE_KIB).map_err(|error| refusal(path, error))?;
     Ok(connection)
 }
 
