@@ -43,7 +43,8 @@ impl App {
         let gone = || Problem::new(Code::Internal, "the run's definition is not in the store");
         let stored = stored.await?.ok_or_else(gone)?;
         let checked = Definition::from_json(&stored.document);
-        let checked = checked.map_err(|_| Problem::new(Code::Internal, "the run's definition cannot be read"))?;
+        let checked =
+            checked.map_err(|_| Problem::new(Code::Internal, "the run's definition cannot be read"))?;
         let found = Known { id: stored.id, definition: Arc::new(checked.definition) };
         let mut known = known();
         if known.len() >= KEPT {

@@ -217,7 +217,12 @@ impl Routes {
         let mut router = Router::new();
         for Route { endpoint, handler } in self.groups.into_iter().flat_map(|group| group.routes) {
             let state = (Shared::clone(app), endpoint.access);
-            let guarded = handler.route_layer(middleware::from_fn_with_state(state, guard::admit_caller));
+            let guard = middleware::from_fn_with_state(state, guard::admit_caller);
+            // What takes every method is a fallback to axum, which `route_layer` would leave out.
+            let guarded = match endpoint.verb {
+                Verb::Any => handler.layer(guard),
+                Verb::Get | Verb::Post | Verb::Patch | Verb::Delete => handler.route_layer(guard),
+            };
             for path in endpoint.paths() {
                 router = router.route(&path, guarded.clone());
             }

@@ -125,7 +125,8 @@ fn operation(endpoint: &Endpoint, method: &str, tag: &str, generator: &mut Schem
 
 /// `post /workflow-runs/{id}/cancel` → `postWorkflowRunsIdCancel`.
 fn operation_id(endpoint: &Endpoint, method: &str) -> String {
-    let words = endpoint.path.split(|char: char| !char.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let words =
+        endpoint.path.split(|char: char| !char.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     words.fold(method.to_owned(), |id, word| {
         let (first, rest) = word.split_at(1);
         id + &first.to_ascii_uppercase() + rest

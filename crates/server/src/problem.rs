@@ -15,6 +15,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 pub use code::Code;
+pub(crate) use of_engine::stopping;
 
 /// An answer that says no.
 #[derive(Clone, Debug)]
@@ -130,10 +131,6 @@ impl Problem {
 
     pub fn status(&self) -> StatusCode {
         self.code.status()
-    }
-
-    pub(crate) fn recorded_outcome(&self) -> Option<&Value> {
-        self.more.outcome.as_ref()
     }
 
     pub(crate) fn into_body(self) -> ProblemBody {

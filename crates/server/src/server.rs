@@ -18,7 +18,7 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::server::graceful::{GracefulConnection, GracefulShutdown};
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
@@ -165,7 +165,7 @@ fn connection(
     router: Router,
     stream: TcpStream,
     peer: SocketAddr,
-) -> impl hyper_util::server::graceful::GracefulConnection<Error = hyper::Error> {
+) -> impl GracefulConnection<Error = hyper::Error> + use<> {
     let service = service_fn(move |request: Request<Incoming>| {
         let mut request = request.map(Body::new);
         request.extensions_mut().insert(Peer(peer));
@@ -195,7 +195,9 @@ pub async fn first_key(engine: &Engine) -> Result<Option<String>, StartError> {
     let keys = engine.read(|store| store.keys(WorkspaceId::DEFAULT)).await;
     let now = engine.now();
     let is_valid = |key: &ApiKey| {
-        key.revoked_at.is_none() && key.expires_at.is_none_or(|at| now < at) && key.scopes.contains(&Scope::Admin)
+        key.revoked_at.is_none()
+            && key.expires_at.is_none_or(|at| now < at)
+            && key.scopes.contains(&Scope::Admin)
     };
     if keys.map_err(|error| failed(error.into()))?.iter().any(is_valid) {
         return Ok(None);

@@ -130,7 +130,11 @@ pub(crate) fn host_of(url: &str) -> Option<&str> {
 pub(crate) fn without_port(authority: &str) -> &str {
     match authority.rsplit_once(':') {
         Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) && !host.ends_with(':') => {
-            if host.contains(':') && !host.ends_with(']') { authority } else { host }
+            if host.contains(':') && !host.ends_with(']') {
+                authority
+            } else {
+                host
+            }
         }
         Some(_) | None => authority,
     }

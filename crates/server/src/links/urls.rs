@@ -23,7 +23,11 @@ pub(crate) struct Urls {
 
 impl App {
     /// URLs that end a wait without a key, valid until they are revoked or the wait is over.
-    pub(crate) async fn link_urls(&self, id: WaitpointId, recipient: Option<String>) -> Result<Urls, Problem> {
+    pub(crate) async fn link_urls(
+        &self,
+        id: WaitpointId,
+        recipient: Option<String>,
+    ) -> Result<Urls, Problem> {
         let generation = self.engine.read(move |store| store.link_generation(id)).await?;
         Ok(self.urls(id, &Link { generation, recipient }))
     }
@@ -51,7 +55,9 @@ impl App {
             return Ok(());
         }
         let generations = self.engine.read(move |store| {
-            ids.into_iter().map(|id| Ok((id, store.link_generation(id)?))).collect::<Result<HashMap<_, _>, _>>()
+            ids.into_iter()
+                .map(|id| Ok((id, store.link_generation(id)?)))
+                .collect::<Result<HashMap<_, _>, _>>()
         });
         let generations = generations.await?;
         for body in bodies {

@@ -33,7 +33,7 @@ impl From<Error> for Problem {
                 Problem::new(Code::StoreUnavailable, "the store cannot be used at the moment")
                     .retry_after(STORE_RETRY)
             }
-            Error::Stopped => stopping(),
+            Error::NotStarted(_) | Error::Stopped => stopping(),
         }
     }
 }
@@ -72,9 +72,9 @@ impl From<Refusal> for Problem {
             Refusal::Malformed { pointer, .. } => problem.at(pointer),
             Refusal::ReservedKey { key } => problem.current(json!({ "key": key })),
             Refusal::InvalidInput(errors) => {
-                let findings = errors.into_iter().map(|(place, why)| {
-                    Finding::new(format!("/input{place}"), FindingCode::WrongType, why)
-                });
+                let findings = errors
+                    .into_iter()
+                    .map(|(place, why)| Finding::new(format!("/input{place}"), FindingCode::WrongType, why));
                 Problem::found(Code::InvalidInput, findings.collect())
             }
             Refusal::UnknownStep { .. }

@@ -40,8 +40,6 @@ pub(crate) struct Call {
     pub(crate) headers: HeaderMap,
     pub(crate) body: Value,
     pub(crate) query: String,
-    /// The body is a form that a browser sent.
-    pub(crate) is_form: bool,
 }
 
 impl FromRequest<Shared> for Call {
@@ -51,14 +49,9 @@ impl FromRequest<Shared> for Call {
         let (parts, body) = request.into_parts();
         let bytes = body::read(body, BODY_BYTES, app.settings.limits.body_time).await?;
         let media_type = media_type(&parts.headers);
-        let is_form = media_type.as_deref() == Some("application/x-www-form-urlencoded");
-        let body = if bytes.is_empty() {
-            Value::Null
-        } else {
-            read_body(&bytes, media_type.as_deref())?
-        };
+        let body = if bytes.is_empty() { Value::Null } else { read_body(&bytes, media_type.as_deref())? };
         let query = parts.uri.query().unwrap_or_default().to_owned();
-        Ok(Call { method: parts.method, headers: parts.headers, body, query, is_form })
+        Ok(Call { method: parts.method, headers: parts.headers, body, query })
     }
 }
 
@@ -129,7 +122,7 @@ mod tests {
         headers.insert("x-api-key", "secret".parse().unwrap());
         headers.insert("x-event", "paid".parse().unwrap());
         let query = "token=secret&a=1&a=2&b=3&wait=1s".to_owned();
-        let call = Call { method: Method::POST, headers, body: json!({"a": 1}), query, is_form: false };
+        let call = Call { method: Method::POST, headers, body: json!({"a": 1}), query };
         let expected = json!({
             "body": {"a": 1}, "headers": {"x-event": "paid"}, "queryParams": {"a": ["1", "2"], "b": "3"},
         });

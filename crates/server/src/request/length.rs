@@ -12,7 +12,8 @@ pub(crate) fn length(name: &str, ms: Option<u64>, text: Option<&str>) -> Result<
         }
         (Some(ms), None) => Ok(Some(Millis(ms))),
         (None, Some(text)) => Millis::parse(text).map(Some).map_err(|error| {
-            let detail = format!("/{name}: `{text}` is {error}; it would look like `30s`, `2d 4h` or `PT30M`");
+            let detail =
+                format!("/{name}: `{text}` is {error}; it would look like `30s`, `2d 4h` or `PT30M`");
             Problem::malformed(format!("/{name}"), detail)
         }),
         (None, None) => Ok(None),

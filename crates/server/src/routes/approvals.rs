@@ -31,10 +31,15 @@ const LIST: &str = "approvals";
 pub(super) fn routes() -> Group {
     Group::new("approvals", "What people are asked to decide. A request is a waitpoint of kind APPROVAL.")
         .add(
-            Endpoint::new(Verb::Get, "/approval-requests", READ, "List approval requests, the next due first")
-                .query::<ListQuery>()
-                .ok::<List<RequestBody>>("A page.")
-                .codes(&[Code::BadCursor]),
+            Endpoint::new(
+                Verb::Get,
+                "/approval-requests",
+                READ,
+                "List approval requests, the next due first",
+            )
+            .query::<ListQuery>()
+            .ok::<List<RequestBody>>("A page.")
+            .codes(&[Code::BadCursor]),
             list,
         )
         .add(

@@ -27,11 +27,16 @@ const LISTED: usize = 100;
 const LIST: &str = "bulk";
 
 pub(super) fn endpoint() -> Endpoint {
-    Endpoint::new(Verb::Post, "/workflow-runs/bulk", Access::Key(&[Scope::Run]), "Command many runs by a filter")
-        .about("With `dryRun` nothing is changed, and the answer says how many runs the filter finds.")
-        .body::<BulkBody>()
-        .ok::<BulkDone>("What became of them.")
-        .codes(&[Code::BadCursor])
+    Endpoint::new(
+        Verb::Post,
+        "/workflow-runs/bulk",
+        Access::Key(&[Scope::Run]),
+        "Command many runs by a filter",
+    )
+    .about("With `dryRun` nothing is changed, and the answer says how many runs the filter finds.")
+    .body::<BulkBody>()
+    .ok::<BulkDone>("What became of them.")
+    .codes(&[Code::BadCursor])
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -101,9 +106,11 @@ pub(super) async fn bulk(
     let after = cursor::read::<RunId>(LIST, cursor.as_deref())?;
     let runs = find(&app, filter.of(&caller)?, Page { after, limit: most }).await?;
     let next_cursor = runs.last().filter(|_| runs.len() == most).map(|last| cursor::write(LIST, last));
-    let mut done = BulkDone { dry_run, matched: runs.len(), done: 0, refused: 0, refusals: Vec::new(), next_cursor };
+    let mut done =
+        BulkDone { dry_run, matched: runs.len(), done: 0, refused: 0, refusals: Vec::new(), next_cursor };
     for runs in runs.chunks(AT_ONCE).filter(|_| !dry_run) {
-        let commands = runs.iter().map(|run| app.command(&caller, *run, action.command(reason.clone()), None));
+        let commands =
+            runs.iter().map(|run| app.command(&caller, *run, action.command(reason.clone()), None));
         for (run_id, result) in runs.iter().copied().zip(join_all(commands).await) {
             match result {
                 Ok(_) => done.done += 1,
@@ -134,4 +141,3 @@ impl Action {
         }
     }
 }
-

@@ -62,7 +62,11 @@ pub(super) fn routes() -> Group {
         )
 }
 
-async fn post(State(app): State<Shared>, caller: Caller, request: Request) -> Result<Answer<DeployedBody>, Problem> {
+async fn post(
+    State(app): State<Shared>,
+    caller: Caller,
+    request: Request,
+) -> Result<Answer<DeployedBody>, Problem> {
     let checked = read(&app, request).await?.map_err(|rejected| {
         Problem::found(Code::InvalidDefinition, rejected.problems).warnings(rejected.warnings)
     })?;

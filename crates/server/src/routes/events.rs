@@ -29,29 +29,37 @@ const EVENTS: &str = "events";
 const WAITERS: &str = "waiters";
 
 pub(super) fn routes() -> Group {
-    Group::new("events", "Events to everyone. An event is stored first, so that a wait that begins later sees it.")
-        .add(
-            Endpoint::new(Verb::Post, "/events", Access::Key(&[Scope::Run]), "Send an event")
-                .body::<NotifyBody>()
-                .idempotent()
-                .ok::<NotifiedBody>("The waits that took it, or with `dryRun` would take it.")
-                .codes(&[Code::UnknownRun, Code::PayloadTooLarge]),
-            notify,
+    Group::new(
+        "events",
+        "Events to everyone. An event is stored first, so that a wait that begins later sees it.",
+    )
+    .add(
+        Endpoint::new(Verb::Post, "/events", Access::Key(&[Scope::Run]), "Send an event")
+            .body::<NotifyBody>()
+            .idempotent()
+            .ok::<NotifiedBody>("The waits that took it, or with `dryRun` would take it.")
+            .codes(&[Code::UnknownRun, Code::PayloadTooLarge]),
+        notify,
+    )
+    .add(
+        Endpoint::new(Verb::Get, "/events", READ, "List events, the one received last first")
+            .query::<ListQuery>()
+            .ok::<List<EventBody>>("A page.")
+            .codes(&[Code::BadCursor]),
+        list,
+    )
+    .add(
+        Endpoint::new(
+            Verb::Get,
+            "/events/{eventId}/waiters",
+            READ,
+            "List who waits for an event, the oldest first",
         )
-        .add(
-            Endpoint::new(Verb::Get, "/events", READ, "List events, the one received last first")
-                .query::<ListQuery>()
-                .ok::<List<EventBody>>("A page.")
-                .codes(&[Code::BadCursor]),
-            list,
-        )
-        .add(
-            Endpoint::new(Verb::Get, "/events/{eventId}/waiters", READ, "List who waits for an event, the oldest first")
-                .query::<PageQuery>()
-                .ok::<List<WaiterBody>>("A page.")
-                .codes(&[Code::BadCursor]),
-            waiters,
-        )
+        .query::<PageQuery>()
+        .ok::<List<WaiterBody>>("A page.")
+        .codes(&[Code::BadCursor]),
+        waiters,
+    )
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -211,8 +219,7 @@ async fn waiters(
 ) -> Result<Answer<List<WaiterBody>>, Problem> {
     let after = cursor::read::<(Timestamp, WaitpointId)>(WAITERS, query.cursor.as_deref())?;
     let (workspace, limit) = (caller.workspace, page_size(query.limit));
-    let page = Page { after, limit };
-    let found = app.engine.read(move |store| store.waiters(workspace, &event_id, &page)).await?;
+    let found = app.engine.read(move |store| store.waiters(workspace, &event_id, after, limit)).await?;
     let last = found.last().filter(|_| found.len() == limit);
     let next_cursor = last.map(|last| cursor::write(WAITERS, &(last.created_at, last.waitpoint)));
     let data = found.into_iter().map(|waiter| {

@@ -149,7 +149,9 @@ fn has_ended(stored: &StoredRun) -> bool {
     stored.history.last().is_some_and(|record| {
         matches!(
             record.change,
-            Change::WorkflowCompleted { .. } | Change::WorkflowFailed { .. } | Change::WorkflowCancelled { .. }
+            Change::WorkflowCompleted { .. }
+                | Change::WorkflowFailed { .. }
+                | Change::WorkflowCancelled { .. }
         )
     })
 }

@@ -44,9 +44,14 @@ pub(super) fn routes() -> Group {
             revoke,
         )
         .add(
-            Endpoint::new(Verb::Post, "/link-secrets", ADMIN, "Sign resume URLs with a new secret from now on")
-                .about("Those that are out there stay valid. Only from the default workspace.")
-                .empty(StatusCode::NO_CONTENT, "Done."),
+            Endpoint::new(
+                Verb::Post,
+                "/link-secrets",
+                ADMIN,
+                "Sign resume URLs with a new secret from now on",
+            )
+            .about("Those that are out there stay valid. Only from the default workspace.")
+            .empty(StatusCode::NO_CONTENT, "Done."),
             rotate,
         )
 }
@@ -160,7 +165,11 @@ async fn list(State(app): State<Shared>, caller: Caller) -> Result<Answer<List<K
     Ok(Answer::ok(List { data: keys.into_iter().map(KeyBody::from).collect(), next_cursor: None }))
 }
 
-async fn revoke(State(app): State<Shared>, caller: Caller, Id(id): Id<String>) -> Result<StatusCode, Problem> {
+async fn revoke(
+    State(app): State<Shared>,
+    caller: Caller,
+    Id(id): Id<String>,
+) -> Result<StatusCode, Problem> {
     let unknown = Problem::new(Code::UnknownKey, format!("there is no key `{id}`"));
     let Ok(id) = id.parse::<KeyId>() else { return Err(unknown) };
     let own = caller.workspace;

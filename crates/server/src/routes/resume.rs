@@ -131,7 +131,7 @@ pub(super) fn routes() -> Group {
 #[derive(JsonSchema)]
 #[serde(untagged)]
 #[schemars(inline)]
-#[allow(dead_code, reason = "it is there for its schema")]
+#[allow(dead_code, clippy::large_enum_variant, reason = "it is there for its schema")]
 enum ResumedOrShown {
     Resumed(ResumedBody),
     Shown(WaitpointBody),

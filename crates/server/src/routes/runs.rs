@@ -130,7 +130,8 @@ async fn start(
     match wait {
         None => Ok(started(StatusCode::CREATED, run)),
         Some(wait) => {
-            let status = if app.ends_within(run, wait).await? { StatusCode::OK } else { StatusCode::ACCEPTED };
+            let status =
+                if app.ends_within(run, wait).await? { StatusCode::OK } else { StatusCode::ACCEPTED };
             let body = app.run_body(&caller, &app.run(&caller, run).await?).await?;
             Ok(Answer(status, body).into_response())
         }
@@ -158,9 +159,10 @@ async fn which(
         (None, None, _) => {
             Err(Problem::malformed("", "either `definitionId` or `name` says which workflow to run"))
         }
-        (Some(_), _, _) => {
-            Err(Problem::malformed("/definitionId", "`definitionId` says it all; leave out `name` and `version`"))
-        }
+        (Some(_), _, _) => Err(Problem::malformed(
+            "/definitionId",
+            "`definitionId` says it all; leave out `name` and `version`",
+        )),
     }
 }
 
@@ -173,7 +175,8 @@ pub(super) fn started(status: StatusCode, id: RunId) -> Response {
 
 /// A time to wait, as `30s`.
 pub(super) fn wait_time(pointer: &'static str, text: &str) -> Result<Duration, Problem> {
-    let bad = |why: String| Problem::malformed(pointer, format!("{pointer}: {why}; it would look like `30s`"));
+    let bad =
+        |why: String| Problem::malformed(pointer, format!("{pointer}: {why}; it would look like `30s`"));
     let Millis(ms) = Millis::parse(text).map_err(|error| bad(error.to_string()))?;
     let wait = Duration::from_millis(ms);
     if wait > LONGEST_WAIT {
@@ -254,7 +257,8 @@ pub(super) fn listens_for(
     event_id: Option<String>,
     signal_type: Option<String>,
 ) -> Result<(Option<Kind>, Option<String>), Problem> {
-    let both = |pointer: &'static str, what: &str| Err(Problem::malformed(pointer, format!("{pointer}: {what}")));
+    let both =
+        |pointer: &'static str, what: &str| Err(Problem::malformed(pointer, format!("{pointer}: {what}")));
     match (kind, event_id, signal_type) {
         (kind, None, None) => Ok((kind, None)),
         (None | Some(Kind::Event), Some(event), None) => Ok((Some(Kind::Event), Some(event))),

@@ -31,7 +31,9 @@ pub(super) fn routes() -> Group {
     Group::new("commands", "What can be asked of a run.")
         .add(
             Endpoint::new(Verb::Post, "/workflow-runs/{id}/resume", RUN, "Send a signal to a run")
-                .about("It makes no difference whether the run waits for it already: it is kept until it does.")
+                .about(
+                    "It makes no difference whether the run waits for it already: it is kept until it does.",
+                )
                 .body::<SignalBody>()
                 .idempotent()
                 .ok::<SignalledBody>("Taken or kept.")

@@ -37,73 +37,87 @@ const LIST: &str = "waitpoints";
 
 pub(super) fn routes() -> Group {
     let steer = |verb, path, summary| {
-        Endpoint::new(verb, path, RUN, summary).idempotent().ok::<WaitpointBody>("The waitpoint after it.").codes(&[
-            Code::UnknownRun,
-            Code::UnknownWaitpoint,
-            Code::AlreadyResolved,
-            Code::WaitpointTimedOut,
-            Code::WaitpointCancelled,
-            Code::WaitpointExpired,
-        ])
+        Endpoint::new(verb, path, RUN, summary)
+            .idempotent()
+            .ok::<WaitpointBody>("The waitpoint after it.")
+            .codes(&[
+                Code::UnknownRun,
+                Code::UnknownWaitpoint,
+                Code::AlreadyResolved,
+                Code::WaitpointTimedOut,
+                Code::WaitpointCancelled,
+                Code::WaitpointExpired,
+            ])
     };
-    Group::new("waitpoints", "Every pause of every run: one durable row each, listed and steered in the same way.")
-        .add(
-            Endpoint::new(Verb::Get, "/waitpoints", READ, "List waitpoints, the next due first")
-                .query::<ListQuery>()
-                .ok::<List<WaitpointBody>>("A page.")
-                .codes(&[Code::BadCursor, Code::UnknownRun]),
-            list,
+    Group::new(
+        "waitpoints",
+        "Every pause of every run: one durable row each, listed and steered in the same way.",
+    )
+    .add(
+        Endpoint::new(Verb::Get, "/waitpoints", READ, "List waitpoints, the next due first")
+            .query::<ListQuery>()
+            .ok::<List<WaitpointBody>>("A page.")
+            .codes(&[Code::BadCursor, Code::UnknownRun]),
+        list,
+    )
+    .add(
+        Endpoint::new(Verb::Post, "/waitpoints", WORKER, "Create a waitpoint with a resume URL, as a worker")
+            .about("Idempotent on run, step and name: the same name gives the same waitpoint.")
+            .body::<CreateBody>()
+            .answer::<WaitpointBody>(StatusCode::CREATED, "The waitpoint, with its `resumeUrl`.")
+            .codes(&[
+                Code::BadLease,
+                Code::UnknownRun,
+                Code::StaleLease,
+                Code::RunEnded,
+                Code::WrongStepStatus,
+            ])
+            .codes(&[Code::JournalConflict, Code::LimitExceeded]),
+        create,
+    )
+    .add(
+        Endpoint::new(Verb::Get, "/waitpoints/{id}", READ, "Get a waitpoint")
+            .ok::<WaitpointBody>("The waitpoint.")
+            .codes(&[Code::UnknownRun, Code::UnknownWaitpoint]),
+        get,
+    )
+    .add(
+        steer(Verb::Patch, "/waitpoints/{id}", "Move a wait to another instant")
+            .about("A past instant is due at once.")
+            .body::<RescheduleBody>(),
+        reschedule,
+    )
+    .add(
+        steer(Verb::Post, "/waitpoints/{id}/complete", "End a wait as if what it waits for had come")
+            .optional_body::<CompleteBody>()
+            .codes(&[Code::WrongWaitpointKind, Code::ReservedKey, Code::PayloadTooLarge]),
+        complete,
+    )
+    .add(steer(Verb::Post, "/waitpoints/{id}/timeout", "End a wait as if its time were over"), time_out)
+    .add(steer(Verb::Post, "/waitpoints/{id}/cancel", "Cancel a wait"), cancel)
+    .add(
+        Endpoint::new(
+            Verb::Post,
+            "/waitpoints/{id}/link",
+            Access::Key(&[Scope::Admin]),
+            "Make a resume URL for one person",
         )
-        .add(
-            Endpoint::new(Verb::Post, "/waitpoints", WORKER, "Create a waitpoint with a resume URL, as a worker")
-                .about("Idempotent on run, step and name: the same name gives the same waitpoint.")
-                .body::<CreateBody>()
-                .answer::<WaitpointBody>(StatusCode::CREATED, "The waitpoint, with its `resumeUrl`.")
-                .codes(&[Code::BadLease, Code::UnknownRun, Code::StaleLease, Code::RunEnded, Code::WrongStepStatus])
-                .codes(&[Code::JournalConflict, Code::LimitExceeded]),
-            create,
+        .about(
+            "What is done with it is recorded under that name, so it can decide where only named people may.",
         )
-        .add(
-            Endpoint::new(Verb::Get, "/waitpoints/{id}", READ, "Get a waitpoint")
-                .ok::<WaitpointBody>("The waitpoint.")
-                .codes(&[Code::UnknownRun, Code::UnknownWaitpoint]),
-            get,
-        )
-        .add(
-            steer(Verb::Patch, "/waitpoints/{id}", "Move a wait to another instant")
-                .about("A past instant is due at once.")
-                .body::<RescheduleBody>(),
-            reschedule,
-        )
-        .add(
-            steer(Verb::Post, "/waitpoints/{id}/complete", "End a wait as if what it waits for had come")
-                .optional_body::<CompleteBody>()
-                .codes(&[Code::WrongWaitpointKind, Code::ReservedKey, Code::PayloadTooLarge]),
-            complete,
-        )
-        .add(steer(Verb::Post, "/waitpoints/{id}/timeout", "End a wait as if its time were over"), time_out)
-        .add(steer(Verb::Post, "/waitpoints/{id}/cancel", "Cancel a wait"), cancel)
-        .add(
-            Endpoint::new(
-                Verb::Post,
-                "/waitpoints/{id}/link",
-                Access::Key(&[Scope::Admin]),
-                "Make a resume URL for one person",
-            )
-            .about("What is done with it is recorded under that name, so it can decide where only named people may.")
-            .optional_body::<LinkBody>()
-            .answer::<LinkMade>(StatusCode::CREATED, "The URL. It is not stored.")
-            .codes(&[Code::UnknownRun, Code::UnknownWaitpoint, Code::WrongWaitpointKind]),
-            make_link,
-        )
-        .add(
-            Endpoint::new(Verb::Delete, "/waitpoints/{id}/link", RUN, "Revoke every resume URL of a waitpoint")
-                .about("The waitpoint stays as it is. A new URL is shown from then on.")
-                .ok::<WaitpointBody>("The waitpoint, with its new `resumeUrl`.")
-                .codes(&[Code::UnknownRun, Code::UnknownWaitpoint]),
-            revoke_links,
-        )
-        .add(waits_bulk::endpoint(), waits_bulk::bulk)
+        .optional_body::<LinkBody>()
+        .answer::<LinkMade>(StatusCode::CREATED, "The URL. It is not stored.")
+        .codes(&[Code::UnknownRun, Code::UnknownWaitpoint, Code::WrongWaitpointKind]),
+        make_link,
+    )
+    .add(
+        Endpoint::new(Verb::Delete, "/waitpoints/{id}/link", RUN, "Revoke every resume URL of a waitpoint")
+            .about("The waitpoint stays as it is. A new URL is shown from then on.")
+            .ok::<WaitpointBody>("The waitpoint, with its new `resumeUrl`.")
+            .codes(&[Code::UnknownRun, Code::UnknownWaitpoint]),
+        revoke_links,
+    )
+    .add(waits_bulk::endpoint(), waits_bulk::bulk)
 }
 
 /// What narrows a list of waitpoints.
@@ -174,7 +188,8 @@ async fn list(
     caller: Caller,
     Query(query): Query<ListQuery>,
 ) -> Result<Answer<List<WaitpointBody>>, Problem> {
-    let ListQuery { run_id, kind, status, due_before, due_after, event_id, signal_type, cursor, limit } = query;
+    let ListQuery { run_id, kind, status, due_before, due_after, event_id, signal_type, cursor, limit } =
+        query;
     let filter = FilterBody { run_id, kind, status, due_before, due_after, event_id, signal_type };
     let page = Page { after: cursor::read::<After>(LIST, cursor.as_deref())?, limit: page_size(limit) };
     app.list_waitpoints(&caller, LIST, filter.of(&caller)?, page).await.map(Answer::ok)
@@ -198,7 +213,11 @@ impl App {
     }
 
     /// The waitpoints of these ids, in this order; those whose run is gone are left out.
-    async fn waitpoint_bodies(&self, caller: &Caller, ids: &[WaitpointId]) -> Result<Vec<WaitpointBody>, Problem> {
+    async fn waitpoint_bodies(
+        &self,
+        caller: &Caller,
+        ids: &[WaitpointId],
+    ) -> Result<Vec<WaitpointBody>, Problem> {
         let mut wanted: Vec<RunId> = ids.iter().map(|id| id.run).collect();
         wanted.sort_unstable();
         wanted.dedup();
@@ -220,7 +239,11 @@ impl App {
         Ok(bodies)
     }
 
-    pub(super) async fn waitpoint_body(&self, caller: &Caller, id: WaitpointId) -> Result<WaitpointBody, Problem> {
+    pub(super) async fn waitpoint_body(
+        &self,
+        caller: &Caller,
+        id: WaitpointId,
+    ) -> Result<WaitpointBody, Problem> {
         let bodies = self.waitpoint_bodies(caller, &[id]).await?;
         bodies.into_iter().next().ok_or_else(|| Refusal::UnknownWaitpoint(id).into())
     }

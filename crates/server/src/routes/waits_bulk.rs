@@ -104,7 +104,10 @@ pub(super) async fn bulk(
     let steering = action.steering(resume_at, payload)?;
     let mut filter = filter.of(&caller)?;
     if filter.status.is_some_and(|status| status != WaitStatus::Pending) {
-        return Err(Problem::malformed("/filter/status", "/filter/status: only PENDING waits can be steered"));
+        return Err(Problem::malformed(
+            "/filter/status",
+            "/filter/status: only PENDING waits can be steered",
+        ));
     }
     filter.status = Some(WaitStatus::Pending);
     let most = usize::try_from(limit.unwrap_or(BULK_WAITPOINTS)).unwrap_or(usize::MAX);
@@ -112,7 +115,8 @@ pub(super) async fn bulk(
     let found = app.engine.read(move |store| store.waitpoints(&filter, &page)).await?;
     let last = found.last().filter(|_| found.len() == most);
     let next_cursor = last.map(|last| cursor::write(LIST, &(last.resume_at, last.id)));
-    let mut done = BulkDone { dry_run, matched: found.len(), done: 0, refused: 0, refusals: Vec::new(), next_cursor };
+    let mut done =
+        BulkDone { dry_run, matched: found.len(), done: 0, refused: 0, refusals: Vec::new(), next_cursor };
     for waits in found.chunks(AT_ONCE).filter(|_| !dry_run) {
         let commands = waits.iter().map(|wait| {
             let steer = Steer { number: wait.id.number, steering: steering.clone() };
@@ -136,7 +140,9 @@ pub(super) async fn bulk(
 
 impl Action {
     fn steering(self, resume_at: Option<Timestamp>, payload: Option<Value>) -> Result<Steering, Problem> {
-        let stray = |pointer: &'static str| Err(Problem::malformed(pointer, format!("{pointer}: not with this action")));
+        let stray = |pointer: &'static str| {
+            Err(Problem::malformed(pointer, format!("{pointer}: not with this action")))
+        };
         match (self, resume_at, payload) {
             (Action::Reschedule, Some(resume_at), None) => Ok(Steering::Reschedule { resume_at }),
             (Action::Reschedule, None, _) => {

@@ -101,10 +101,10 @@ fn waitpoint(change: &Change) -> Option<u32> {
         | Change::TaskRedelivered { .. }
         | Change::JournalRecorded { .. }
         | Change::CheckpointSaved { .. }
-        | Change::SignalReceived { .. } => match change.waitpoints().as_slice() {
-            [one] => Some(*one),
-            [] | [..] => None,
-        },
+        | Change::SignalReceived { .. } => {
+            let mut numbers = change.waitpoints();
+            numbers.next().filter(|_| numbers.next().is_none())
+        }
     }
 }
 

@@ -150,7 +150,8 @@ pub(crate) struct SummaryBody {
 
 impl From<RunSummary> for SummaryBody {
     fn from(summary: RunSummary) -> SummaryBody {
-        let RunSummary { id, workspace: _, definition, status, tags, created_at, updated_at, version } = summary;
+        let RunSummary { id, workspace: _, definition, status, tags, created_at, updated_at, version } =
+            summary;
         let DefinitionRef { name, version: of } = definition;
         let definition = DefinitionBody { id: None, name, version: of };
         SummaryBody { id, status, definition, tags, created_at, updated_at, version }

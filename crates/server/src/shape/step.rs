@@ -83,7 +83,8 @@ impl From<&Failure> for FailureBody {
 
 /// Every step of the definition, in its order.
 pub(crate) fn steps(run: &Run) -> Vec<StepBody> {
-    let items = |step: u16| run.places().map(|(at, _)| at).filter(move |at| at.step == step && at.item.is_some());
+    let items =
+        |step: u16| run.places().map(|(at, _)| at).filter(move |at| at.step == step && at.item.is_some());
     let is_map = |step: &abide_core::definition::Step| matches!(step.action, Action::Map(_));
     (0..)
         .zip(&run.definition.steps)

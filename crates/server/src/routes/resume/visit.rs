@@ -124,9 +124,7 @@ fn resume_target(run: RunId, segment: &str) -> Result<ResumeTarget, Problem> {
 fn number_of(run: &Run, target: &ResumeTarget) -> Option<u32> {
     match target {
         ResumeTarget::Waitpoint(number) => Some(*number),
-        ResumeTarget::Step { step, .. } => {
-            run.step(run.find_step(step)?)?.waits.get(OWN_WAIT).copied()
-        }
+        ResumeTarget::Step { step, .. } => run.step(run.find_step(step)?)?.waits.get(OWN_WAIT).copied(),
     }
 }
 
