@@ -2,7 +2,9 @@
 
 mod bench;
 mod check;
+mod config;
 mod schema;
+mod serve;
 mod terminal;
 
 use std::io;
@@ -23,7 +25,9 @@ struct Abide {
 enum Command {
     Bench(bench::Bench),
     Check(check::Check),
+    Config(config::ShowConfig),
     Schema(schema::Schema),
+    Serve(serve::Serve),
 }
 
 // Runs are allocated on one thread and written on another; the system's allocator makes them wait for each other.
@@ -35,7 +39,9 @@ fn main() -> ExitCode {
     let done = match Abide::parse().command {
         Command::Bench(bench) => bench.run(&mut out, &mut io::stderr()),
         Command::Check(check) => check.run(&mut out, &mut io::stderr().lock()),
+        Command::Config(config) => config.run(&mut out, &mut io::stderr().lock()),
         Command::Schema(schema) => schema.run(&mut out),
+        Command::Serve(serve) => serve.run(&mut out, &mut io::stderr()),
     };
     terminal::exit_code(done)
 }

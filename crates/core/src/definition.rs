@@ -34,7 +34,8 @@ use document::Workflow;
 pub use check::Checked;
 pub use findings::{PROBLEMS, Rejected};
 pub use locate::{Location, Locations};
-pub use schema::json_schema;
+pub use schema::{closed_schema, json_schema};
+pub use shape::misfits;
 pub use validate::Schema;
 
 /// The names that expressions give a meaning of their own: no key of `state` and no step may have them.

@@ -285,8 +285,32 @@ impl Engine {
         by: Actor,
         key: Option<String>,
     ) -> Result<Reply, Error> {
+        self.commanded(None, run, command, by, key, None).await
+    }
+
+    /// The same, of a run in this workspace; one of another is unknown.
+    pub async fn command_in(
+        &self,
+        workspace: WorkspaceId,
+        run: RunId,
+        command: Command,
+        by: Actor,
+        key: Option<String>,
+    ) -> Result<Reply, Error> {
+        self.commanded(Some(workspace), run, command, by, key, None).await
+    }
+
+    async fn commanded(
+        &self,
+        workspace: Option<WorkspaceId>,
+        run: RunId,
+        command: Command,
+        by: Actor,
+        key: Option<String>,
+        listener: Option<oneshot::Sender<Said>>,
+    ) -> Result<Reply, Error> {
         let command = Box::new(command);
-        self.ask(|answer| Request::Command { run, command, by, key, listener: None, answer }).await
+        self.ask(|answer| Request::Command { workspace, run, command, by, key, listener, answer }).await
     }
 
     /// Asks something of a run, and hears what it says next.
@@ -298,8 +322,21 @@ impl Engine {
         key: Option<String>,
     ) -> Result<(Reply, Listener), Error> {
         let (listener, heard) = oneshot::channel();
-        let (command, listener) = (Box::new(command), Some(listener));
-        let reply = self.ask(|answer| Request::Command { run, command, by, key, listener, answer }).await?;
+        let reply = self.commanded(None, run, command, by, key, Some(listener)).await?;
+        Ok((reply, Listener(heard)))
+    }
+
+    /// The same, of a run in this workspace.
+    pub async fn command_and_listen_in(
+        &self,
+        workspace: WorkspaceId,
+        run: RunId,
+        command: Command,
+        by: Actor,
+        key: Option<String>,
+    ) -> Result<(Reply, Listener), Error> {
+        let (listener, heard) = oneshot::channel();
+        let reply = self.commanded(Some(workspace), run, command, by, key, Some(listener)).await?;
         Ok((reply, Listener(heard)))
     }
 
@@ -326,6 +363,12 @@ impl Engine {
     /// The run as it is now.
     pub async fn get(&self, run: RunId) -> Result<Run, Error> {
         self.ask(|answer| Request::Get { run, answer }).await.map(|run| *run)
+    }
+
+    /// The run as it is now, if it is in this workspace.
+    pub async fn get_in(&self, workspace: WorkspaceId, run: RunId) -> Result<Run, Error> {
+        let found = self.get(run).await?;
+        if found.workspace == workspace { Ok(found) } else { Err(Error::UnknownRun(run)) }
     }
 
     /// Waits for a run to end.

@@ -35,6 +35,8 @@ pub(crate) enum Request {
         answer: Answer<RunId>,
     },
     Command {
+        /// The run must be in it.
+        workspace: Option<WorkspaceId>,
         run: RunId,
         command: Box<Command>,
         by: Actor,

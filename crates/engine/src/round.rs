@@ -151,6 +151,14 @@ impl<'w> Round<'w> {
         Ok(&self.touch(id)?.run)
     }
 
+    /// A run of another workspace is unknown.
+    pub(crate) fn check_workspace(&mut self, id: RunId, asked: Option<WorkspaceId>) -> Result<(), Error> {
+        match asked {
+            Some(asked) if self.run(id)?.workspace != asked => Err(Error::UnknownRun(id)),
+            Some(_) | None => Ok(()),
+        }
+    }
+
     fn touch(&mut self, id: RunId) -> Result<&mut Touched, Error> {
         if !self.decided.touches(id) {
             let run = match self.before.and_then(|before| before.touched.get(&id)) {

@@ -259,7 +259,11 @@ impl Writer {
             Request::Start { start, listener, answer } => {
                 aftermath.answer(Pending::Start(answer, round.start(*start, listener)));
             }
-            Request::Command { run, command, by, key, listener, answer } => {
+            Request::Command { workspace, run, command, by, key, listener, answer } => {
+                if let Err(error) = round.check_workspace(run, workspace) {
+                    aftermath.answer(Pending::Command(answer, Err(error)));
+                    return;
+                }
                 let report = delivery(&command);
                 let beat = heartbeat(&command).map(|(at, delivery)| ReadyTask { run, at, delivery });
                 let decided = round.decide_heard(run, *command, by, key.as_deref(), listener);

@@ -48,6 +48,11 @@ impl Findings {
         &self.problems
     }
 
+    pub(super) fn into_problems(mut self) -> Vec<Problem> {
+        self.problems.sort_by(by_place);
+        self.problems
+    }
+
     pub(super) fn are_good(&self) -> bool {
         self.problems.is_empty()
     }

@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
+use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
@@ -37,6 +38,14 @@ static SCHEMA: LazyLock<Value> = LazyLock::new(derive);
 /// The JSON Schema (draft 2020-12) of a workflow.
 pub fn json_schema() -> Value {
     SCHEMA.clone()
+}
+
+/// The JSON Schema of a type whose objects allow no fields but their own. For [`misfits`](super::misfits).
+pub fn closed_schema<T: JsonSchema>() -> Value {
+    let derived = SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<T>();
+    let mut root = Value::from(derived);
+    tighten(&mut root);
+    root
 }
 
 pub(super) fn shared() -> &'static Value {

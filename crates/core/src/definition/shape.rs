@@ -14,7 +14,17 @@ use crate::problem::{Code, Problem, pointer};
 use words::Words;
 
 pub(super) fn check(document: &Value, findings: &mut Findings) {
-    let root = schema::shared();
+    walk(document, schema::shared(), findings);
+}
+
+/// What keeps a value from fitting a schema made by [`closed_schema`](super::closed_schema).
+pub fn misfits(value: &Value, schema: &'static Value) -> Vec<Problem> {
+    let mut findings = Findings::default();
+    walk(value, schema, &mut findings);
+    findings.into_problems()
+}
+
+fn walk(document: &Value, root: &'static Value, findings: &mut Findings) {
     Walk { words: Words { parts: &root["$defs"] }, findings }.value("", document, root);
 }
 

@@ -1,0 +1,61 @@
+//! `abide config`, and where the settings of `abide serve` come from: a flag, else the environment, else the file,
+//! else the default. Every setting has the same name in all of them.
+
+mod known;
+mod read;
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+
+use crate::terminal;
+pub(crate) use known::Flags;
+pub(crate) use read::Config;
+
+/// Show every setting of `abide serve`, its value, and where that came from.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A setting comes from its flag, else from the environment, else from the file, else it has its default.\n\nExamples:\n  abide config\n  abide config --listen 127.0.0.1:8080\n  ABIDE_AUTH=required abide config\n  abide config --json | jq '.listen.from'"
+)]
+pub(crate) struct ShowConfig {
+    #[command(flatten)]
+    flags: Flags,
+    /// Write an object with `value` and `from` for each setting
+    #[arg(long)]
+    json: bool,
+}
+
+impl ShowConfig {
+    pub(crate) fn run(&self, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<ExitCode> {
+        let config = match Config::read(&self.flags, |name| std::env::var(name).ok()) {
+            Ok(config) => config,
+            Err(error) => {
+                terminal::line(err, &format!("abide config: {error}"))?;
+                return Ok(ExitCode::from(2));
+            }
+        };
+        if self.json {
+            let settings = config.values().map(|(known, value)| {
+                let shown = serde_json::json!({ "value": value.text, "from": value.from.to_string() });
+                (known.name.to_owned(), shown)
+            });
+            let settings: serde_json::Map<_, _> = settings.collect();
+            serde_json::to_writer_pretty(&mut *out, &settings)?;
+            writeln!(out)?;
+        } else {
+            for (known, value) in config.values() {
+                let shown = if value.text.is_empty() { "-" } else { &value.text };
+                terminal::line(out, &format!("{:<22} {:<28} {}", known.name, shown, value.from))?;
+            }
+        }
+        out.flush()?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// The file, if none is named and there is one.
+fn default_file() -> PathBuf {
+    PathBuf::from("abide.toml")
+}

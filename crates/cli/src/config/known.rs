@@ -1,0 +1,112 @@
+//! The settings there are.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+pub(crate) struct Known {
+    /// In the file. The flag has hyphens, the variable is `ABIDE_…` in capitals.
+    pub(crate) name: &'static str,
+    pub(crate) default: &'static str,
+}
+
+const fn known(name: &'static str, default: &'static str) -> Known {
+    Known { name, default }
+}
+
+pub(crate) const KNOWN: [Known; 14] = [
+    known("listen", "127.0.0.1:22433"),
+    known("store", "sqlite:abide.db"),
+    known("auth", "loopback"),
+    known("allow_everyone", "false"),
+    known("public_url", ""),
+    known("allow_host", ""),
+    known("allow_origin", ""),
+    known("max_connections", "20000"),
+    known("requests_per_second", "50000"),
+    known("shutdown_time", "10s"),
+    known("keep_runs", "for ever"),
+    known("keep_events", "30d"),
+    known("log", "info"),
+    known("log_format", "text"),
+];
+
+impl Known {
+    pub(crate) fn variable(&self) -> String {
+        format!("ABIDE_{}", self.name.to_uppercase())
+    }
+}
+
+/// The flags of `abide serve` and `abide config`.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct Flags {
+    /// The file with settings; `abide.toml` if there is one [env: ABIDE_CONFIG]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// The address to listen on; port 0 takes any [env: ABIDE_LISTEN] [default: 127.0.0.1:22433]
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<String>,
+    /// Where runs are kept [env: ABIDE_STORE] [default: sqlite:abide.db]
+    #[arg(long, value_name = "sqlite:PATH")]
+    store: Option<String>,
+    /// `required`: every request needs a key; `loopback`: none is needed on this machine [env: ABIDE_AUTH] [default: loopback]
+    #[arg(long, value_name = "WHEN")]
+    auth: Option<String>,
+    /// Serve without keys where others can connect: everyone who does can do everything [env: ABIDE_ALLOW_EVERYONE]
+    #[arg(long)]
+    allow_everyone: bool,
+    /// How others reach this server: the beginning of every resume URL [env: ABIDE_PUBLIC_URL]
+    #[arg(long, value_name = "URL")]
+    public_url: Option<String>,
+    /// A name that the Host header may have; may be given more than once [env: ABIDE_ALLOW_HOST, with commas]
+    #[arg(long, value_name = "NAME")]
+    allow_host: Vec<String>,
+    /// An origin whose web pages may use the API; may be given more than once [env: ABIDE_ALLOW_ORIGIN, with commas]
+    #[arg(long, value_name = "ORIGIN")]
+    allow_origin: Vec<String>,
+    /// Open connections at most [env: ABIDE_MAX_CONNECTIONS] [default: 20000]
+    #[arg(long, value_name = "COUNT")]
+    max_connections: Option<String>,
+    /// Requests a second for each key or address; 0 for no limit [env: ABIDE_REQUESTS_PER_SECOND] [default: 50000]
+    #[arg(long, value_name = "COUNT")]
+    requests_per_second: Option<String>,
+    /// How long a shutdown waits for what is in flight [env: ABIDE_SHUTDOWN_TIME] [default: 10s]
+    #[arg(long, value_name = "DURATION")]
+    shutdown_time: Option<String>,
+    /// How long ended runs are kept [env: ABIDE_KEEP_RUNS] [default: for ever]
+    #[arg(long, value_name = "DURATION")]
+    keep_runs: Option<String>,
+    /// How long events are kept [env: ABIDE_KEEP_EVENTS] [default: 30d]
+    #[arg(long, value_name = "DURATION")]
+    keep_events: Option<String>,
+    /// What is logged: error, warn, info, debug, trace, or by module [env: ABIDE_LOG] [default: info]
+    #[arg(long, value_name = "LEVEL")]
+    log: Option<String>,
+    /// How logs are written: text or json [env: ABIDE_LOG_FORMAT] [default: text]
+    #[arg(long, value_name = "FORMAT")]
+    log_format: Option<String>,
+}
+
+impl Flags {
+    /// What the flag of a setting says, if it was given.
+    pub(crate) fn given(&self, name: &str) -> Option<String> {
+        let list = |given: &[String]| (!given.is_empty()).then(|| given.join(","));
+        match name {
+            "listen" => self.listen.clone(),
+            "store" => self.store.clone(),
+            "auth" => self.auth.clone(),
+            "allow_everyone" => self.allow_everyone.then(|| "true".to_owned()),
+            "public_url" => self.public_url.clone(),
+            "allow_host" => list(&self.allow_host),
+            "allow_origin" => list(&self.allow_origin),
+            "max_connections" => self.max_connections.clone(),
+            "requests_per_second" => self.requests_per_second.clone(),
+            "shutdown_time" => self.shutdown_time.clone(),
+            "keep_runs" => self.keep_runs.clone(),
+            "keep_events" => self.keep_events.clone(),
+            "log" => self.log.clone(),
+            "log_format" => self.log_format.clone(),
+            other => unreachable!("{other} is not a setting"),
+        }
+    }
+}

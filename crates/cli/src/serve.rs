@@ -1,0 +1,125 @@
+//! `abide serve`: the server, on an embedded store.
+
+use std::future::Future;
+use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
+use std::time::Instant;
+
+use abide_engine::{Engine, Options};
+use abide_server::{Auth, Server};
+use abide_store::sqlite::Sqlite;
+use anyhow::Context;
+use clap::Args;
+use tracing_subscriber::EnvFilter;
+
+use crate::config::{Config, Flags};
+use crate::terminal;
+
+/// Start the server.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Every setting is also read from the environment (`ABIDE_LISTEN`) and from a file (`abide.toml`); `abide config` shows\nwhich value comes from where.\n\nExamples:\n  abide serve\n  abide serve --store sqlite:/var/lib/abide/abide.db --listen 127.0.0.1:8080\n  abide serve --listen 0.0.0.0:22433 --auth required --public-url https://abide.example.com\n\nExits with 0 when it was stopped, 2 when it could not start."
+)]
+pub(crate) struct Serve {
+    #[command(flatten)]
+    flags: Flags,
+}
+
+impl Serve {
+    pub(crate) fn run(&self, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<ExitCode> {
+        match self.serve(out) {
+            Ok(()) => Ok(ExitCode::SUCCESS),
+            Err(error) => {
+                terminal::line(err, &format!("abide serve: {error:#}"))?;
+                Ok(ExitCode::from(2))
+            }
+        }
+    }
+
+    fn serve(&self, out: &mut dyn Write) -> anyhow::Result<()> {
+        let config = Config::read(&self.flags, |name| std::env::var(name).ok())?;
+        let settings = config.server()?;
+        settings.check()?;
+        start_log(&config)?;
+        // Ten thousand idle streams are ten thousand open files.
+        if let Err(error) = rlimit::increase_nofile_limit(u64::MAX) {
+            tracing::warn!(%error, "the limit of open files could not be raised");
+        }
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+        runtime.context("the runtime could not be started")?.block_on(async {
+            let path = config.store()?;
+            let store = Box::new(Sqlite::open(&path)?);
+            let options = Options { retention: config.retention()?, ..Options::default() };
+            let engine = Engine::open_with(store, options).await?;
+            let needs_keys = settings.auth == Auth::Required;
+            let server = Server::bind(engine.clone(), settings).await?;
+            let key = if needs_keys { abide_server::first_key(&engine).await? } else { None };
+            greet(out, &config, &server, key.as_deref())?;
+            server.run(stop_signal()).await;
+            let begun = Instant::now();
+            engine.shut_down().await?;
+            tracing::info!(took_ms = begun.elapsed().as_millis(), "the engine is shut down");
+            Ok(())
+        })
+    }
+}
+
+fn start_log(config: &Config) -> anyhow::Result<()> {
+    let filter = EnvFilter::try_new(config.text("log"));
+    let filter = filter.context("log is not a level such as `info`, or `abide_server=debug`")?;
+    let colours = io::stderr().is_terminal();
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).with_ansi(colours);
+    if config.logs_json()? {
+        log.json().init()
+    } else {
+        log.init()
+    }
+    Ok(())
+}
+
+fn greet(out: &mut dyn Write, config: &Config, server: &Server, key: Option<&str>) -> io::Result<()> {
+    let url = format!("http://{}", server.address());
+    writeln!(out, "abide {} listens on {url}", env!("CARGO_PKG_VERSION"))?;
+    writeln!(out, "  API    {url}/api/v1")?;
+    writeln!(out, "  docs   {url}/docs")?;
+    writeln!(out, "  store  {}", config.text("store"))?;
+    if let Some(key) = key {
+        writeln!(out, "\nThe first key, with the scope `admin`. It is shown only now:\n  {key}")?;
+    }
+    out.flush()
+}
+
+/// Returns at the first SIGINT or SIGTERM. At the second one the process ends at once; what was acknowledged is on disk.
+async fn stop_signal() {
+    wait_for_signal().await;
+    tracing::info!("stopping; once more to stop at once");
+    tokio::spawn(async {
+        wait_for_signal().await;
+        std::process::exit(130);
+    });
+}
+
+#[cfg(unix)]
+fn wait_for_signal() -> impl Future<Output = ()> {
+    use tokio::signal::unix::{SignalKind, signal};
+    async {
+        let (interrupt, terminate) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()));
+        match (interrupt, terminate) {
+            (Ok(mut interrupt), Ok(mut terminate)) => {
+                tokio::select! {
+                    _ = interrupt.recv() => {}
+                    _ = terminate.recv() => {}
+                }
+            }
+            (Err(error), _) | (_, Err(error)) => {
+                tracing::error!(%error, "signals cannot be heard; only SIGKILL stops this server");
+                std::future::pending::<()>().await;
+            }
+        }
+    }
+}
+
+#[cfg(not(unix))]
+async fn wait_for_signal() {
+    drop(tokio::signal::ctrl_c().await);
+}

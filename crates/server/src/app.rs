@@ -1,0 +1,66 @@
+//! What every handler shares: the engine, the settings, the links, and who may come in.
+
+use std::sync::Arc;
+
+use abide_core::command::{Command, Reply};
+use abide_core::id::RunId;
+use abide_core::run::Run;
+use abide_engine::{Engine, Listener};
+use tokio::sync::watch;
+
+use crate::caller::{Caller, Callers};
+use crate::definitions::Definitions;
+use crate::links::Links;
+use crate::problem::Problem;
+use crate::settings::Settings;
+use crate::traffic::Traffic;
+
+pub(crate) type Shared = Arc<App>;
+
+pub(crate) struct App {
+    pub(crate) engine: Engine,
+    pub(crate) settings: Settings,
+    /// The beginning of every URL that is given out.
+    pub(crate) base_url: String,
+    pub(crate) links: Links,
+    pub(crate) callers: Callers,
+    pub(crate) definitions: Definitions,
+    pub(crate) traffic: Traffic,
+    /// True once the server shuts down: whoever waits is answered.
+    pub(crate) stopping: watch::Receiver<bool>,
+}
+
+impl App {
+    /// The run as it is now, if it is in the caller's workspace.
+    pub(crate) async fn run(&self, caller: &Caller, run: RunId) -> Result<Run, Problem> {
+        Ok(self.engine.get_in(caller.workspace, run).await?)
+    }
+
+    pub(crate) async fn command(
+        &self,
+        caller: &Caller,
+        run: RunId,
+        command: Command,
+        key: Option<String>,
+    ) -> Result<Reply, Problem> {
+        Ok(self.engine.command_in(caller.workspace, run, command, caller.actor.clone(), key).await?)
+    }
+
+    pub(crate) async fn command_and_listen(
+        &self,
+        caller: &Caller,
+        run: RunId,
+        command: Command,
+        key: Option<String>,
+    ) -> Result<(Reply, Listener), Problem> {
+        let (workspace, by) = (caller.workspace, caller.actor.clone());
+        Ok(self.engine.command_and_listen_in(workspace, run, command, by, key).await?)
+    }
+
+    /// Returns when the server shuts down.
+    pub(crate) async fn stopped(&self) {
+        let mut stopping = self.stopping.clone();
+        // It fails only when the server is gone, which is the same.
+        drop(stopping.wait_for(|stopping| *stopping).await);
+    }
+}

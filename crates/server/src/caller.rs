@@ -1,0 +1,262 @@
+//! Who asks, and what they may do. A request's key is looked up by its hash; on loopback, where none is needed, the
+//! caller is whoever sits at this machine.
+
+use std::collections::{BTreeSet, HashMap};
+use std::net::IpAddr;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use abide_core::id::{KeyId, WorkspaceId};
+use abide_core::waitpoint::Actor;
+use abide_store::{ApiKey, KeyHash, Scope};
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, header};
+use jiff::Timestamp;
+use sha2::{Digest, Sha256};
+
+use crate::app::{App, Shared};
+use crate::links;
+use crate::problem::{Code, Problem};
+use crate::rate::Rates;
+
+/// Every secret of a key begins like this, so that it is recognised where it should not be.
+pub(crate) const KEY_PREFIX: &str = "abk_";
+/// How much of a secret is shown later, to tell keys apart.
+const SHOWN_CHARS: usize = 12;
+const SECRET_BYTES: usize = 32;
+/// A key that was looked up is believed for this long. Revoking it in this process takes effect at once.
+const BELIEVED: Duration = Duration::from_secs(5);
+/// `lastUsedAt` is exact to this: each note costs a synced write.
+const TOUCH_EVERY: Duration = Duration::from_secs(60);
+/// Keys believed at a time.
+const BELIEVED_KEYS: usize = 10_000;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Caller {
+    pub(crate) workspace: WorkspaceId,
+    /// What histories say: the key's name.
+    pub(crate) actor: Actor,
+    pub(crate) scopes: BTreeSet<Scope>,
+    pub(crate) key: Option<KeyId>,
+}
+
+impl Caller {
+    /// Whoever is at this machine, where no key is needed.
+    pub(crate) fn local() -> Caller {
+        let (workspace, actor) = (WorkspaceId::DEFAULT, Actor::new("local"));
+        Caller { workspace, actor, scopes: Scope::ALL.into(), key: None }
+    }
+
+    /// Whether one of these is among the caller's scopes. An admin may do everything, and who may run may read.
+    pub(crate) fn may(&self, any_of: &[Scope]) -> bool {
+        let has = |scope: Scope| self.scopes.contains(&scope);
+        has(Scope::Admin)
+            || any_of.iter().any(|scope| has(*scope) || (*scope == Scope::Read && has(Scope::Run)))
+    }
+
+    pub(crate) fn need(&self, any_of: &[Scope]) -> Result<(), Problem> {
+        if self.may(any_of) {
+            return Ok(());
+        }
+        let names: Vec<String> = any_of.iter().map(|scope| format!("`{scope}`")).collect();
+        let detail = format!("this needs a key with the scope {}", names.join(" or "));
+        Err(Problem::new(Code::Forbidden, detail))
+    }
+}
+
+impl Caller {
+    /// What concerns all workspaces is for admins of the default one.
+    pub(crate) fn need_default_workspace(&self) -> Result<(), Problem> {
+        if self.workspace == WorkspaceId::DEFAULT {
+            return Ok(());
+        }
+        Err(Problem::new(Code::Forbidden, "only a key of the default workspace may do this"))
+    }
+}
+
+impl FromRequestParts<Shared> for Caller {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Shared) -> Result<Caller, Problem> {
+        // Set by the guard of every route that has a scope.
+        let caller = parts.extensions.get::<Caller>().cloned();
+        caller.ok_or_else(|| Problem::new(Code::Unauthenticated, "this needs an API key"))
+    }
+}
+
+/// The callers of late, and how much they may ask.
+pub(crate) struct Callers {
+    believed: Mutex<HashMap<KeyHash, Believed>>,
+    rates: Rates<Who>,
+}
+
+struct Believed {
+    key: ApiKey,
+    until: Instant,
+    touch_at: Instant,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Who {
+    Key(KeyId),
+    Address(IpAddr),
+}
+
+impl Callers {
+    pub(crate) fn new(requests_per_second: u32) -> Callers {
+        Callers { believed: Mutex::default(), rates: Rates::new(requests_per_second) }
+    }
+
+    /// Takes one request of those the caller may send.
+    pub(crate) fn take(&self, caller: Option<&Caller>, address: IpAddr) -> Result<(), Problem> {
+        let who = caller.and_then(|caller| caller.key).map_or(Who::Address(address), Who::Key);
+        self.rates.take(who, Instant::now()).map_err(|delay| {
+            Problem::new(Code::RateLimited, "too many requests; slow down").retry_after(delay)
+        })
+    }
+
+    /// Another key is valid, or one no longer is.
+    pub(crate) fn forget(&self) {
+        self.believed.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
+    fn believed(&self, hash: &KeyHash, now: Instant) -> Option<(ApiKey, bool)> {
+        let mut believed = self.believed.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = believed.get_mut(hash).filter(|known| known.until > now)?;
+        let touch = known.touch_at <= now;
+        if touch {
+            known.touch_at = now + TOUCH_EVERY;
+        }
+        Some((known.key.clone(), touch))
+    }
+
+    fn believe(&self, hash: KeyHash, key: ApiKey, now: Instant) {
+        let mut believed = self.believed.lock().unwrap_or_else(PoisonError::into_inner);
+        if believed.len() >= BELIEVED_KEYS {
+            believed.clear();
+        }
+        let touch_at = believed.get(&hash).map_or(now, |known| known.touch_at);
+        believed.insert(hash, Believed { key, until: now + BELIEVED, touch_at });
+    }
+}
+
+impl App {
+    /// The caller that the request's key names, or the one at this machine; `None` where a key is needed and none
+    /// was given.
+    pub(crate) async fn caller(&self, headers: &HeaderMap) -> Result<Option<Caller>, Problem> {
+        match given_key(headers)? {
+            Some(secret) => self.caller_of(secret).await.map(Some),
+            None if self.settings.needs_keys() => Ok(None),
+            None => Ok(Some(Caller::local())),
+        }
+    }
+
+    async fn caller_of(&self, secret: &str) -> Result<Caller, Problem> {
+        let (hash, now) = (hash(secret), Instant::now());
+        if self.callers.believed(&hash, now).is_none() {
+            let found = self.engine.read(move |store| store.key_by_hash(&hash)).await?;
+            if let Some(key) = found {
+                self.callers.believe(hash, key, now);
+            }
+        }
+        let Some((key, touch)) = self.callers.believed(&hash, now) else {
+            return Err(Problem::new(Code::Unauthenticated, "the API key is not known"));
+        };
+        check_valid(&key, self.engine.now())?;
+        if touch {
+            let (engine, id, at) = (self.engine.clone(), key.id, self.engine.now());
+            // Nobody waits for it, and nothing is lost if it fails.
+            tokio::spawn(async move { drop(engine.write(move |store| store.touch_key(id, at)).await) });
+        }
+        let ApiKey { id, workspace, name, scopes, .. } = key;
+        Ok(Caller { workspace, actor: Actor::new(&name), scopes, key: Some(id) })
+    }
+}
+
+fn check_valid(key: &ApiKey, now: Timestamp) -> Result<(), Problem> {
+    if key.revoked_at.is_some() {
+        return Err(Problem::new(Code::Unauthenticated, "the API key was revoked"));
+    }
+    if key.expires_at.is_some_and(|at| now >= at) {
+        return Err(Problem::new(Code::Unauthenticated, "the API key has expired"));
+    }
+    Ok(())
+}
+
+fn given_key(headers: &HeaderMap) -> Result<Option<&str>, Problem> {
+    let bad = |what: &str| Problem::new(Code::Unauthenticated, what);
+    if let Some(value) = headers.get("x-api-key") {
+        return value.to_str().map(|key| Some(key.trim())).map_err(|_| bad("the API key is not text"));
+    }
+    let Some(value) = headers.get(header::AUTHORIZATION) else { return Ok(None) };
+    let value = value.to_str().map_err(|_| bad("the Authorization header is not text"))?;
+    match value.split_once(' ') {
+        Some((scheme, key)) if scheme.eq_ignore_ascii_case("bearer") => Ok(Some(key.trim())),
+        Some(_) | None => Err(bad("the Authorization header must read `Bearer abk_…`")),
+    }
+}
+
+fn hash(secret: &str) -> KeyHash {
+    Sha256::digest(secret.as_bytes()).into()
+}
+
+/// A secret that nobody else has, what is shown of it later, and what is stored.
+pub(crate) struct NewSecret {
+    pub(crate) secret: String,
+    pub(crate) prefix: String,
+    pub(crate) hash: KeyHash,
+}
+
+impl NewSecret {
+    pub(crate) fn make() -> Result<NewSecret, Problem> {
+        let mut bytes = [0; SECRET_BYTES];
+        links::fill(&mut bytes)?;
+        let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let secret = format!("{KEY_PREFIX}{digits}");
+        let prefix = secret.chars().take(SHOWN_CHARS).collect();
+        let hash = hash(&secret);
+        Ok(NewSecret { secret, prefix, hash })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(scopes: &[Scope]) -> Caller {
+        Caller { scopes: scopes.iter().copied().collect(), ..Caller::local() }
+    }
+
+    #[test]
+    fn an_admin_may_do_everything_and_who_may_run_may_read() {
+        for scope in Scope::ALL {
+            assert!(with(&[Scope::Admin]).may(&[scope]));
+            assert_eq!(with(&[Scope::Read]).may(&[scope]), scope == Scope::Read);
+            assert_eq!(with(&[Scope::Run]).may(&[scope]), matches!(scope, Scope::Run | Scope::Read));
+            assert!(!with(&[]).may(&[scope]));
+        }
+    }
+
+    #[test]
+    fn a_key_is_taken_from_either_header() {
+        let headers = |name: &'static str, value: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(name, value.parse().unwrap());
+            headers
+        };
+        assert_eq!(given_key(&headers("authorization", "Bearer abk_1")).unwrap(), Some("abk_1"));
+        assert_eq!(given_key(&headers("authorization", "bearer  abk_1 ")).unwrap(), Some("abk_1"));
+        assert_eq!(given_key(&headers("x-api-key", "abk_1")).unwrap(), Some("abk_1"));
+        assert_eq!(given_key(&HeaderMap::new()).unwrap(), None);
+        assert!(given_key(&headers("authorization", "Basic abk_1")).is_err());
+    }
+
+    #[test]
+    fn two_keys_are_never_the_same_and_only_a_hash_is_kept() {
+        let (one, other) = (NewSecret::make().unwrap(), NewSecret::make().unwrap());
+        assert_ne!(one.secret, other.secret);
+        assert_eq!(one.hash, hash(&one.secret));
+        assert!(one.secret.starts_with(&one.prefix) && one.secret.len() == 4 + 64);
+    }
+}

@@ -1,0 +1,273 @@
+//! What every request passes before its handler: names of the server and of web pages, the size of the headers, the
+//! key and its scope. And what every answer gets: an id, headers that keep browsers careful, a line in the log.
+
+use std::net::SocketAddr;
+use std::time::Instant;
+
+use abide_store::Scope;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use crate::app::{App, Shared};
+use crate::links::{self, TOKEN};
+use crate::problem::{Code, Problem};
+use crate::settings::{host_of, is_loopback_name, without_port};
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+const REQUEST_ID_CHARS: usize = 64;
+
+/// Who sent the request.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Peer(pub(crate) SocketAddr);
+
+/// What a route asks of its callers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// Nothing: it says nothing about anybody's runs.
+    Open,
+    /// A key with one of these scopes.
+    Key(&'static [Scope]),
+    /// A key with one of these scopes, or the token of a link, which the handler checks.
+    Link(&'static [Scope]),
+}
+
+/// Around every request.
+pub(crate) async fn around(State(app): State<Shared>, request: Request, next: Next) -> Response {
+    let begun = Instant::now();
+    let id = request_id(request.headers());
+    let (method, uri) = (request.method().clone(), request.uri().clone());
+    let _in_flight = app.traffic.begin();
+    let page = request.headers().get(header::ORIGIN).cloned();
+    let mut response = match admit(&app, &request) {
+        Err(problem) => problem.into_response(),
+        Ok(()) if is_preflight(&request) => StatusCode::NO_CONTENT.into_response(),
+        Ok(()) => next.run(request).await,
+    };
+    let headers = response.headers_mut();
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    if let Some(page) = page.filter(|page| is_listed(&app, page)) {
+        allow_page(headers, page);
+    }
+    let status = response.status();
+    app.traffic.answered(status, begun.elapsed());
+    log(&method, &uri, status, begun, &id);
+    response.headers_mut().insert(REQUEST_ID, id);
+    response
+}
+
+/// Of one route: who may call it.
+pub(crate) async fn admit_caller(
+    State((app, access)): State<(Shared, Access)>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    match let_in(&app, access, &mut request).await {
+        Ok(()) => next.run(request).await,
+        Err(problem) => problem.into_response(),
+    }
+}
+
+async fn let_in(app: &App, access: Access, request: &mut Request) -> Result<(), Problem> {
+    let scopes = match access {
+        Access::Open => return Ok(()),
+        Access::Key(scopes) | Access::Link(scopes) => scopes,
+    };
+    let address = peer(request);
+    let by_token = matches!(access, Access::Link(_)) && has_token(request.uri());
+    // A call with a token may carry an Authorization header that is meant for the run.
+    let caller = if by_token { None } else { app.caller(request.headers()).await? };
+    app.callers.take(caller.as_ref(), address.ip())?;
+    match caller {
+        Some(caller) => {
+            caller.need(scopes)?;
+            request.extensions_mut().insert(caller);
+        }
+        None if by_token => {}
+        None => {
+            let detail = match access {
+                Access::Link(_) => "this needs the token of its URL, or an API key",
+                Access::Open | Access::Key(_) => {
+                    "this needs an API key: `Authorization: Bearer abk_…` or `x-api-key`"
+                }
+            };
+            return Err(Problem::new(Code::Unauthenticated, detail));
+        }
+    }
+    Ok(())
+}
+
+fn peer(request: &Request) -> SocketAddr {
+    let unknown = SocketAddr::from(([0, 0, 0, 0], 0));
+    request.extensions().get::<Peer>().map_or(unknown, |Peer(address)| *address)
+}
+
+fn has_token(uri: &Uri) -> bool {
+    let query = uri.query().unwrap_or_default();
+    form_urlencoded::parse(query.as_bytes()).any(|(name, _)| name == TOKEN)
+}
+
+/// Whether the request may be looked at at all.
+fn admit(app: &App, request: &Request) -> Result<(), Problem> {
+    let headers = request.headers();
+    let limits = &app.settings.limits;
+    let bytes: usize = headers.iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
+    if headers.len() > limits.headers || bytes > limits.header_bytes {
+        let detail = format!(
+            "{} headers of {bytes} bytes are more than {} of {}",
+            headers.len(),
+            limits.headers,
+            limits.header_bytes
+        );
+        return Err(Problem::new(Code::HeadersTooLarge, detail));
+    }
+    let host = host(request)?;
+    check_host(app, &host)?;
+    // The token of a link is all that counts, wherever the link was opened.
+    if has_token(request.uri()) { Ok(()) } else { check_page(app, headers, &host) }
+}
+
+fn host(request: &Request) -> Result<String, Problem> {
+    let of_uri = request.uri().authority().map(|authority| authority.as_str().to_owned());
+    let of_header = || request.headers().get(header::HOST)?.to_str().ok().map(str::to_owned);
+    of_uri.or_else(of_header).ok_or_else(|| Problem::new(Code::BadRequest, "the `Host` header is missing"))
+}
+
+/// A page whose name its owner makes point to this machine still sends that name.
+fn check_host(app: &App, host: &str) -> Result<(), Problem> {
+    let settings = &app.settings;
+    let name = without_port(host);
+    let known = |known: &str| known.eq_ignore_ascii_case(name) || known.eq_ignore_ascii_case(host);
+    if is_loopback_name(name)
+        || settings.public_url.as_deref().and_then(host_of).is_some_and(known)
+        || settings.allowed_hosts.iter().any(|allowed| known(allowed))
+        || is_own_address(app, name)
+    {
+        return Ok(());
+    }
+    let detail = format!("`{name}` is not a name of this server; allow it with `--allow-host {name}`");
+    Err(Problem::new(Code::HostRefused, detail))
+}
+
+/// An address is not a name that somebody else could make point here, unless no key is needed.
+fn is_own_address(app: &App, name: &str) -> bool {
+    let address = name.trim_start_matches('[').trim_end_matches(']');
+    !app.settings.listen.ip().is_loopback() && address.parse::<std::net::IpAddr>().is_ok()
+}
+
+/// A page of another origin must not drive this server through its reader's browser.
+fn check_page(app: &App, headers: &HeaderMap, host: &str) -> Result<(), Problem> {
+    let refused = |page: &str| {
+        let detail = format!("a web page of `{page}` may not use this server; see `--allow-origin`");
+        Err(Problem::new(Code::OriginRefused, detail))
+    };
+    if let Some(origin) = headers.get(header::ORIGIN) {
+        let text = origin.to_str().unwrap_or("null");
+        let own = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"));
+        if own.is_some_and(|own| own.eq_ignore_ascii_case(host)) || is_listed(app, origin) {
+            return Ok(());
+        }
+        return refused(text);
+    }
+    // Without `Origin`: an image, a frame, a link. Only a link that somebody follows may come from elsewhere.
+    let mode = headers.get("sec-fetch-mode").and_then(|mode| mode.to_str().ok());
+    if is_from_another_site(headers) && mode != Some("navigate") { refused("another site") } else { Ok(()) }
+}
+
+/// As the browser says. Whoever else sends a request says nothing of the kind.
+pub(crate) fn is_from_another_site(headers: &HeaderMap) -> bool {
+    let site = headers.get("sec-fetch-site").and_then(|site| site.to_str().ok());
+    matches!(site, Some("cross-site" | "same-site"))
+}
+
+fn is_listed(app: &App, origin: &HeaderValue) -> bool {
+    let origins = &app.settings.allowed_origins;
+    origin.to_str().is_ok_and(|origin| {
+        origins.iter().any(|allowed| allowed.trim_end_matches('/').eq_ignore_ascii_case(origin))
+    })
+}
+
+fn is_preflight(request: &Request) -> bool {
+    request.method() == Method::OPTIONS
+        && request.headers().contains_key(header::ORIGIN)
+        && request.headers().contains_key(header::ACCESS_CONTROL_REQUEST_METHOD)
+}
+
+fn allow_page(headers: &mut HeaderMap, page: HeaderValue) {
+    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, page);
+    headers.insert(header::VARY, HeaderValue::from_static("origin"));
+    let methods = HeaderValue::from_static("GET, HEAD, POST, PUT, PATCH, DELETE");
+    headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, methods);
+    let names = "authorization, content-type, idempotency-key, last-event-id, x-api-key, x-request-id";
+    headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static(names));
+    let shown = HeaderValue::from_static("retry-after, x-request-id, location");
+    headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, shown);
+}
+
+/// The caller's own id, if it is harmless; else a fresh one.
+fn request_id(headers: &HeaderMap) -> HeaderValue {
+    let harmless = |value: &&HeaderValue| {
+        let bytes = value.as_bytes();
+        (1..=REQUEST_ID_CHARS).contains(&bytes.len())
+            && bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(byte))
+    };
+    headers.get(&REQUEST_ID).filter(harmless).cloned().unwrap_or_else(|| {
+        let mut bytes = [0; 8];
+        // Without randomness the id is 0, and says so.
+        drop(links::fill(&mut bytes));
+        let id = format!("req_{:016x}", u64::from_be_bytes(bytes));
+        HeaderValue::try_from(id).expect("hexadecimal digits are a header's value")
+    })
+}
+
+fn log(method: &Method, uri: &Uri, status: StatusCode, begun: Instant, id: &HeaderValue) {
+    let id = id.to_str().unwrap_or_default();
+    let (status, took_ms) = (status.as_u16(), begun.elapsed().as_millis());
+    if status >= 500 {
+        tracing::warn!(%method, url = without_token(uri), status, took_ms, id, "request");
+    } else {
+        tracing::debug!(%method, url = without_token(uri), status, took_ms, id, "request");
+    }
+}
+
+/// A URL as it may stand in a log.
+fn without_token(uri: &Uri) -> String {
+    let path = uri.path();
+    let Some(query) = uri.query() else { return path.to_owned() };
+    let pairs = query.split('&').map(|pair| {
+        let name = pair.split('=').next().unwrap_or_default();
+        let decoded = form_urlencoded::parse(name.as_bytes()).next().map(|(name, _)| name);
+        if decoded.is_some_and(|name| name == TOKEN) { "token=***" } else { pair }
+    });
+    format!("{path}?{}", pairs.collect::<Vec<_>>().join("&"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_logged_url_holds_no_token() {
+        for (uri, logged) in [
+            ("/v1/x?token=abc&a=1", "/v1/x?token=***&a=1"),
+            ("/v1/x?a=1&t%6Fken=abc", "/v1/x?a=1&token=***"),
+            ("/v1/x", "/v1/x"),
+        ] {
+            assert_eq!(without_token(&uri.parse().unwrap()), logged);
+        }
+    }
+
+    #[test]
+    fn a_callers_request_id_is_kept_only_if_it_is_harmless() {
+        let with = |id: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(REQUEST_ID, HeaderValue::from_bytes(id.as_bytes()).unwrap());
+            request_id(&headers).to_str().unwrap().to_owned()
+        };
+        assert_eq!(with("abc-1"), "abc-1");
+        assert!(with("abc 1").starts_with("req_"));
+        assert!(with(&"a".repeat(65)).starts_with("req_"));
+    }
+}

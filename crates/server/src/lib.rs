@@ -1,0 +1,38 @@
+//! The HTTP API of abide: routes, resume links, keys, OpenAPI. It translates and decides nothing: a request becomes a
+//! command, what the engine says becomes an answer.
+//!
+//! ```text
+//!   connection ──▶ guard (host, origin, size) ──▶ route ──▶ key and scope ──▶ handler ──▶ engine
+//!                                                   │                          parse · command · shape
+//!                                  endpoint table ──┴──▶ /openapi.json, /docs
+//! ```
+//!
+//! A handler never blocks: reads go to the engine's readers, writes to its queue. Whoever waits (a long poll, a stream
+//! of events, a reply) is a parked future and nothing else.
+
+mod app;
+mod caller;
+mod definitions;
+mod endpoint;
+mod guard;
+mod links;
+mod metrics;
+mod openapi;
+mod pages;
+mod problem;
+mod rate;
+mod request;
+mod routes;
+mod server;
+mod settings;
+mod shape;
+mod traffic;
+
+pub use problem::{Code, Problem};
+pub use server::{Server, StartError, first_key};
+pub use settings::{Auth, BadSettings, Limits, PORT, Settings};
+
+/// The OpenAPI document, as it is served at `/openapi.json`.
+pub fn openapi() -> serde_json::Value {
+    openapi::document(&routes::all())
+}

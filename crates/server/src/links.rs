@@ -1,0 +1,229 @@
+//! Resume links and lease tokens: what lets a caller without a key do one thing to one waitpoint, and a worker report
+//! on one task. A token is an HMAC under a secret of the store; the store holds all secrets there ever were, so that
+//! a new one breaks no link that is out there. Nothing of a token is stored.
+
+mod urls;
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use abide_core::id::{RunId, WaitpointId};
+use abide_engine::Engine;
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use hmac::{Hmac, KeyInit, Mac};
+use serde::{Deserialize, Serialize};
+use sha2::Sha256;
+
+use crate::problem::{Code, Problem};
+
+/// The query parameter that carries a token.
+pub(crate) const TOKEN: &str = "token";
+/// The store's setting that holds the secrets.
+const SETTING: &str = "link-secrets";
+const SECRET_BYTES: usize = 32;
+const RECIPIENT_CHARS: usize = 200;
+
+pub(crate) struct Links {
+    /// The newest last; it signs, all of them verify.
+    secrets: RwLock<Arc<[Secret]>>,
+}
+
+#[derive(Clone, Serialize, Deserialize)]
+struct Secret {
+    id: u32,
+    secret: String,
+}
+
+/// What a link leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Target<'t> {
+    Waitpoint(WaitpointId),
+    /// The wait of a step, begun or not.
+    Step(RunId, &'t str),
+}
+
+/// A link that was made by this server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Link {
+    /// Valid while the waitpoint's links have this generation.
+    pub(crate) generation: u32,
+    /// Whom it was made for, if for one person.
+    pub(crate) recipient: Option<String>,
+}
+
+impl Links {
+    /// The secrets of the store; the first one is made here.
+    pub(crate) async fn open(engine: &Engine) -> Result<Links, Problem> {
+        let links = Links { secrets: RwLock::new(stored(engine).await?.into()) };
+        if links.secrets().is_empty() {
+            links.rotate(engine).await?;
+        }
+        Ok(links)
+    }
+
+    fn secrets(&self) -> Arc<[Secret]> {
+        Arc::clone(&self.secrets.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// From here on links are signed with a new secret. Those that are out there stay valid.
+    pub(crate) async fn rotate(&self, engine: &Engine) -> Result<(), Problem> {
+        let mut secrets = stored(engine).await?;
+        let id = secrets.last().map_or(1, |last| last.id + 1);
+        let mut bytes = [0; SECRET_BYTES];
+        fill(&mut bytes)?;
+        secrets.push(Secret { id, secret: URL_SAFE_NO_PAD.encode(bytes) });
+        let written = serde_json::to_vec(&secrets).expect("secrets are JSON");
+        engine.write(move |store| store.put_setting(SETTING, &written)).await?;
+        *self.secrets.write().unwrap_or_else(PoisonError::into_inner) = secrets.into();
+        Ok(())
+    }
+
+    pub(crate) fn token(&self, target: Target<'_>, link: &Link) -> String {
+        let secrets = self.secrets();
+        let newest = secrets.last().expect("there is a secret from the start");
+        let mac = URL_SAFE_NO_PAD.encode(resume_mac(newest, target, link).finalize().into_bytes());
+        let token = format!("{}.{}.{mac}", newest.id, link.generation);
+        match &link.recipient {
+            None => token,
+            Some(recipient) => format!("{token}.{}", URL_SAFE_NO_PAD.encode(recipient)),
+        }
+    }
+
+    /// Whether the token was made for this target.
+    pub(crate) fn check(&self, target: Target<'_>, token: &str) -> Result<Link, Problem> {
+        self.verified(target, token).ok_or_else(|| {
+            Problem::new(Code::BadLink, "the token of this URL is not one that this server made for it")
+        })
+    }
+
+    fn verified(&self, target: Target<'_>, token: &str) -> Option<Link> {
+        let mut parts = token.splitn(4, '.');
+        let secret = parts.next()?.parse::<u32>().ok()?;
+        let generation = parts.next()?.parse().ok()?;
+        let mac = URL_SAFE_NO_PAD.decode(parts.next()?).ok()?;
+        let recipient = match parts.next() {
+            None => None,
+            Some(encoded) => Some(String::from_utf8(URL_SAFE_NO_PAD.decode(encoded).ok()?).ok()?),
+        };
+        if recipient.as_ref().is_some_and(|name| name.chars().count() > RECIPIENT_CHARS) {
+            return None;
+        }
+        let link = Link { generation, recipient };
+        let secrets = self.secrets();
+        let secret = secrets.iter().find(|known| known.id == secret)?;
+        // Compares in constant time.
+        resume_mac(secret, target, &link).verify_slice(&mac).ok()?;
+        Some(link)
+    }
+
+    /// Signs something else that leaves the server and comes back.
+    pub(crate) fn seal(&self, what: &str, content: &[u8]) -> String {
+        let secrets = self.secrets();
+        let newest = secrets.last().expect("there is a secret from the start");
+        let mac = mac(newest, what, &[content]).finalize().into_bytes();
+        let sealed = [&newest.id.to_be_bytes()[..], content, &mac[..]].concat();
+        URL_SAFE_NO_PAD.encode(sealed)
+    }
+
+    pub(crate) fn unseal(&self, what: &str, sealed: &str) -> Option<Vec<u8>> {
+        let bytes = URL_SAFE_NO_PAD.decode(sealed).ok()?;
+        let (id, rest) = bytes.split_first_chunk::<4>()?;
+        let (content, mac_bytes) = rest.split_last_chunk::<32>()?;
+        let secrets = self.secrets();
+        let secret = secrets.iter().find(|known| known.id == u32::from_be_bytes(*id))?;
+        mac(secret, what, &[content]).verify_slice(mac_bytes).ok()?;
+        Some(content.to_vec())
+    }
+}
+
+async fn stored(engine: &Engine) -> Result<Vec<Secret>, Problem> {
+    let Some(bytes) = engine.read(|store| store.setting(SETTING)).await? else { return Ok(Vec::new()) };
+    serde_json::from_slice(&bytes)
+        .map_err(|_| Problem::new(Code::StoreUnavailable, "the store's link secrets cannot be read"))
+}
+
+fn resume_mac(secret: &Secret, target: Target<'_>, link: &Link) -> Hmac<Sha256> {
+    let generation = link.generation.to_be_bytes();
+    let recipient = link.recipient.as_deref().unwrap_or_default().as_bytes();
+    match target {
+        Target::Waitpoint(id) => {
+            mac(secret, "resume waitpoint", &[id.to_string().as_bytes(), &generation, recipient])
+        }
+        Target::Step(run, step) => {
+            mac(secret, "resume step", &[run.to_string().as_bytes(), step.as_bytes(), &generation, recipient])
+        }
+    }
+}
+
+/// Every part is preceded by its length, so that no two lists of parts are the same text.
+fn mac(secret: &Secret, what: &str, parts: &[&[u8]]) -> Hmac<Sha256> {
+    let mut mac = Hmac::<Sha256>::new_from_slice(secret.secret.as_bytes()).expect("any length is a key");
+    for part in std::iter::once(&what.as_bytes()).chain(parts) {
+        mac.update(&(part.len() as u64).to_be_bytes());
+        mac.update(part);
+    }
+    mac
+}
+
+pub(crate) fn fill(bytes: &mut [u8]) -> Result<(), Problem> {
+    getrandom::fill(bytes).map_err(|error| {
+        tracing::error!(%error, "the machine gives no randomness");
+        Problem::new(Code::Internal, "the machine gives no randomness")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn links(ids: &[u32]) -> Links {
+        let secrets: Vec<Secret> =
+            ids.iter().map(|id| Secret { id: *id, secret: format!("secret {id}") }).collect();
+        Links { secrets: RwLock::new(secrets.into()) }
+    }
+
+    fn plain(generation: u32) -> Link {
+        Link { generation, recipient: None }
+    }
+
+    #[test]
+    fn a_link_leads_to_its_own_waitpoint_only() {
+        let links = links(&[1]);
+        let (mine, other) = (RunId(1).waitpoint(1), RunId(1).waitpoint(2));
+        let token = links.token(Target::Waitpoint(mine), &plain(0));
+        assert_eq!(links.check(Target::Waitpoint(mine), &token).unwrap(), plain(0));
+        assert_eq!(links.check(Target::Waitpoint(other), &token).unwrap_err().code, Code::BadLink);
+        assert!(links.check(Target::Step(RunId(1), "step"), &token).is_err());
+        for forged in ["", "1", "1.0", "1.0.AAAA", "9.0.AAAA", "....", &token.replacen(".0.", ".1.", 1)] {
+            assert!(links.check(Target::Waitpoint(mine), forged).is_err(), "{forged}");
+        }
+    }
+
+    #[test]
+    fn a_new_secret_breaks_no_link_that_is_out_there() {
+        let target = Target::Step(RunId(7), "sign");
+        let old = links(&[1]).token(target, &plain(3));
+        assert_eq!(links(&[1, 2]).check(target, &old).unwrap(), plain(3));
+        assert!(links(&[2]).check(target, &old).is_err());
+    }
+
+    #[test]
+    fn a_link_for_one_person_says_who_and_cannot_be_changed() {
+        let (links, target) = (links(&[1]), Target::Waitpoint(RunId(1).waitpoint(1)));
+        let for_ann = Link { generation: 0, recipient: Some("ann".to_owned()) };
+        let token = links.token(target, &for_ann);
+        assert_eq!(links.check(target, &token).unwrap(), for_ann);
+        let (rest, _) = token.rsplit_once('.').unwrap();
+        assert!(links.check(target, rest).is_err());
+        assert!(links.check(target, &format!("{rest}.{}", URL_SAFE_NO_PAD.encode("bob"))).is_err());
+    }
+
+    #[test]
+    fn what_is_sealed_for_one_purpose_does_not_open_for_another() {
+        let links = links(&[1, 2]);
+        let sealed = links.seal("lease", b"task 7");
+        assert_eq!(links.unseal("lease", &sealed).as_deref(), Some(&b"task 7"[..]));
+        assert_eq!(links.unseal("cursor", &sealed), None);
+        assert_eq!(links.unseal("lease", "AAAA"), None);
+    }
+}

@@ -1,0 +1,138 @@
+//! The page behind a resume link: what is asked, a form to answer it, and the outcome once there is one. It works
+//! without scripts, and opening it decides nothing.
+
+use abide_core::status::WaitStatus;
+use abide_core::waitpoint::Kind;
+use axum::http::StatusCode;
+use axum::response::IntoResponse;
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::{escaped, html, page as whole};
+use crate::problem::{Code, Problem};
+use crate::shape::waitpoint::WaitpointBody;
+
+/// How much of a payload a page shows.
+const SHOWN_CHARS: usize = 20_000;
+
+pub(crate) fn page(wait: &WaitpointBody, workflow: &str, refused: Option<&Problem>) -> impl IntoResponse {
+    let status = refused.map_or(StatusCode::OK, Problem::status);
+    let content = match wait.status {
+        WaitStatus::Pending => open(wait, workflow, refused),
+        WaitStatus::Completed | WaitStatus::TimedOut | WaitStatus::Cancelled => over(wait, workflow),
+    };
+    html(
+        status,
+        whole(&format!("{workflow} · abide"), "ask", &card(workflow, &content, &wait.id.to_string())),
+    )
+}
+
+/// Nothing is shown of a waitpoint to those whose link is not good.
+pub(crate) fn refused(problem: &Problem) -> impl IntoResponse {
+    let headings = [
+        (Code::LinkRevoked, "This link was withdrawn"),
+        (Code::BadLink, "This link is not complete"),
+        (Code::UnknownRun, "There is nothing here any more"),
+    ];
+    let heading = headings.iter().find(|(code, _)| *code == problem.code);
+    let heading = heading.map_or("This cannot be shown", |(_, heading)| heading);
+    let content = format!("<h1>{heading}</h1>\n<p>{}</p>", escaped(&problem.detail));
+    let foot = problem.code.name();
+    html(problem.status(), whole("abide", "ask", &card("", &content, foot)))
+}
+
+fn card(over: &str, content: &str, foot: &str) -> String {
+    let over = match over {
+        "" => String::new(),
+        over => format!("<p class=\"over\">{}</p>\n", escaped(over)),
+    };
+    format!("<main class=\"card\">\n{over}{content}\n<p class=\"foot\">{}</p>\n</main>", escaped(foot))
+}
+
+fn open(wait: &WaitpointBody, workflow: &str, refused: Option<&Problem>) -> String {
+    let mut content = String::new();
+    if let Some(problem) = refused {
+        content.push_str(&format!("<p class=\"bad\" role=\"alert\">{}</p>\n", escaped(&problem.detail)));
+    }
+    match &wait.approval {
+        Some(approval) => {
+            let prompt = approval.prompt.as_deref().unwrap_or("Do you approve?");
+            content.push_str(&format!("<h1>{}</h1>\n", escaped(prompt)));
+            content.push_str(&shown(&approval.content));
+            if approval.quorum > 1 {
+                let (votes, quorum) = (approval.decisions.len(), approval.quorum);
+                content
+                    .push_str(&format!("<p class=\"soft\">{votes} of {quorum} needed have decided.</p>\n"));
+            }
+        }
+        None => {
+            let step = wait.step_name.as_deref().unwrap_or(workflow);
+            content.push_str(&format!("<h1>Let <code>{}</code> go on?</h1>\n", escaped(step)));
+        }
+    }
+    if let Some(at) = wait.resume_at {
+        content.push_str(&format!("<p class=\"soft\">Possible until {}.</p>\n", when(at)));
+    }
+    content.push_str(form(wait.kind));
+    content
+}
+
+/// It goes to the page's own URL, which holds the token.
+fn form(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Approval => {
+            "<form method=\"post\">\n<label for=\"comment\">Comment, if you like</label>\n\
+             <textarea id=\"comment\" name=\"comment\" maxlength=\"1000\"></textarea>\n<div class=\"buttons\">\n\
+             <button class=\"yes\" name=\"decision\" value=\"approve\">Approve</button>\n\
+             <button name=\"decision\" value=\"reject\">Reject</button>\n</div>\n</form>"
+        }
+        Kind::Webhook => {
+            "<form method=\"post\">\n<input type=\"hidden\" name=\"confirmed\" value=\"true\">\n\
+             <div class=\"buttons\"><button class=\"yes\">Continue</button></div>\n</form>"
+        }
+        Kind::Delay | Kind::Signal | Kind::Event | Kind::Child | Kind::Pause | Kind::Retry => "",
+    }
+}
+
+fn over(wait: &WaitpointBody, workflow: &str) -> String {
+    let payload = wait.resume_payload.as_deref();
+    let decision = payload.and_then(|payload| payload.get("decision")).and_then(Value::as_str);
+    let heading = match (wait.status, decision) {
+        (WaitStatus::TimedOut, _) => "The time for this is over",
+        (WaitStatus::Cancelled, _) => "This is no longer needed",
+        (WaitStatus::Completed | WaitStatus::Pending, Some("approve" | "approved")) => "Approved",
+        (WaitStatus::Completed | WaitStatus::Pending, Some("reject" | "rejected")) => "Rejected",
+        (WaitStatus::Completed | WaitStatus::Pending, _) => "Done",
+    };
+    let mut content = format!("<h1>{heading}</h1>\n<dl>\n");
+    let mut row = |name: &str, value: String| content.push_str(&format!("<dt>{name}</dt><dd>{value}</dd>\n"));
+    if let Some(at) = wait.resolved_at {
+        row("When", when(at));
+    }
+    if let Some(by) = &wait.resolved_by {
+        row("By", escaped(&by.to_string()));
+    }
+    let step = wait.step_name.as_deref().unwrap_or(workflow);
+    row("Step", format!("<code>{}</code>", escaped(step)));
+    content.push_str("</dl>\n<p class=\"soft\">This is recorded. Nothing more can be changed here.</p>\n");
+    content
+}
+
+/// Content as people read it: text as it is, anything else as JSON.
+fn shown(content: &Value) -> String {
+    let text = match content {
+        Value::Null => return String::new(),
+        Value::String(text) => text.clone(),
+        Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+            serde_json::to_string_pretty(content).expect("a value is JSON")
+        }
+    };
+    let cut: String = text.chars().take(SHOWN_CHARS).collect();
+    let more = if cut.len() < text.len() { "…" } else { "" };
+    format!("<pre>{}{more}</pre>\n", escaped(&cut))
+}
+
+fn when(at: Timestamp) -> String {
+    let text = at.strftime("%-d %B %Y, %H:%M UTC").to_string();
+    format!("<time datetime=\"{at}\">{text}</time>")
+}

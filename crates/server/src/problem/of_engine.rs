@@ -1,0 +1,137 @@
+//! What the engine and the core say, as an answer: each refusal keeps its own code.
+
+use std::time::Duration;
+
+use abide_core::problem::{Code as FindingCode, Problem as Finding};
+use abide_core::refusal::{Refusal, Resolved};
+use abide_core::status::WaitStatus;
+use abide_engine::Error;
+use serde_json::json;
+
+use super::{Code, Problem};
+
+/// When to come back after the store could not be written.
+const STORE_RETRY: Duration = Duration::from_secs(2);
+const STOPPING_RETRY: Duration = Duration::from_secs(5);
+
+impl From<Error> for Problem {
+    fn from(error: Error) -> Problem {
+        let detail = error.to_string();
+        match error {
+            Error::UnknownRun(_) => Problem::new(Code::UnknownRun, detail),
+            Error::UnknownDefinition { .. } => Problem::new(Code::UnknownDefinition, detail),
+            Error::DefinitionExists { .. } => Problem::new(Code::DefinitionExists, detail).at("/version"),
+            Error::Rejected(rejected) => {
+                Problem::found(Code::InvalidDefinition, rejected.problems).warnings(rejected.warnings)
+            }
+            Error::Refused(refusal) => refusal.into(),
+            Error::Overloaded { retry_after } => {
+                Problem::new(Code::Overloaded, detail).retry_after(retry_after)
+            }
+            Error::Store(why) => {
+                tracing::error!(%why, "the store failed");
+                Problem::new(Code::StoreUnavailable, "the store cannot be used at the moment")
+                    .retry_after(STORE_RETRY)
+            }
+            Error::NotStarted(_) | Error::Stopped => stopping(),
+        }
+    }
+}
+
+pub(crate) fn stopping() -> Problem {
+    Problem::new(Code::Stopping, "the server is shutting down").retry_after(STOPPING_RETRY)
+}
+
+impl From<Refusal> for Problem {
+    fn from(refusal: Refusal) -> Problem {
+        let detail = refusal.to_string();
+        let problem = Problem::new(code(&refusal), detail);
+        match refusal {
+            Refusal::AlreadyResolved(resolved) => {
+                problem.current(json!({ "status": resolved.status })).outcome(outcome(&resolved))
+            }
+            Refusal::Expired { at, .. } => {
+                problem.current(json!({ "status": WaitStatus::Pending, "resumeAt": at }))
+            }
+            Refusal::NotDue { at, .. } => {
+                problem.current(json!({ "status": WaitStatus::Pending, "resumeAt": at }))
+            }
+            Refusal::WrongKind { kind, .. } => problem.current(json!({ "kind": kind })),
+            Refusal::RunEnded(status) | Refusal::NotFailed(status) => {
+                problem.current(json!({ "status": status }))
+            }
+            Refusal::WrongStep { step, status, .. } => {
+                problem.current(json!({ "step": step, "status": status }))
+            }
+            Refusal::StaleDelivery { step, current, .. } => {
+                problem.current(json!({ "step": step, "delivery": current }))
+            }
+            Refusal::AlreadyTaken { step, worker, .. } => {
+                problem.current(json!({ "step": step, "worker": worker }))
+            }
+            Refusal::Malformed { pointer, .. } => problem.at(pointer),
+            Refusal::ReservedKey { key } => problem.current(json!({ "key": key })),
+            Refusal::InvalidInput(errors) => {
+                let findings = errors
+                    .into_iter()
+                    .map(|(place, why)| Finding::new(format!("/input{place}"), FindingCode::WrongType, why));
+                Problem::found(Code::InvalidInput, findings.collect())
+            }
+            Refusal::UnknownStep { .. }
+            | Refusal::UnknownWaitpoint(_)
+            | Refusal::NoSuchTimer
+            | Refusal::ReadOnly(_)
+            | Refusal::NoMatch(_)
+            | Refusal::NotAnApprover { .. }
+            | Refusal::AlreadyDecided { .. }
+            | Refusal::JournalConflict { .. }
+            | Refusal::LimitExceeded { .. }
+            | Refusal::KeyReused(_)
+            | Refusal::Illegal(_) => problem,
+        }
+    }
+}
+
+fn outcome(resolved: &Resolved) -> serde_json::Value {
+    json!({
+        "waitpointId": resolved.waitpoint,
+        "status": resolved.status,
+        "resolvedBy": resolved.by,
+        "resolvedAt": resolved.at,
+        "payload": resolved.payload,
+    })
+}
+
+fn code(refusal: &Refusal) -> Code {
+    match refusal {
+        Refusal::UnknownStep { .. } => Code::UnknownStep,
+        Refusal::UnknownWaitpoint(_) => Code::UnknownWaitpoint,
+        Refusal::AlreadyResolved(resolved) => match resolved.status {
+            WaitStatus::Pending | WaitStatus::Completed => Code::AlreadyResolved,
+            WaitStatus::TimedOut => Code::WaitpointTimedOut,
+            WaitStatus::Cancelled => Code::WaitpointCancelled,
+        },
+        Refusal::Expired { .. } => Code::WaitpointExpired,
+        Refusal::NotDue { .. } => Code::NotDue,
+        Refusal::NoSuchTimer => Code::NoSuchTimer,
+        Refusal::WrongKind { .. } => Code::WrongWaitpointKind,
+        Refusal::ReadOnly(_) => Code::ReadOnly,
+        Refusal::NoMatch(_) => Code::EventDoesNotMatch,
+        Refusal::NotAnApprover { .. } => Code::NotAnApprover,
+        Refusal::AlreadyDecided { .. } => Code::AlreadyDecided,
+        Refusal::RunEnded(_) => Code::RunEnded,
+        Refusal::NotFailed(_) => Code::RunNotFailed,
+        Refusal::WrongStep { .. } => Code::WrongStepStatus,
+        Refusal::StaleDelivery { .. } => Code::StaleLease,
+        Refusal::AlreadyTaken { .. } => Code::TaskAlreadyTaken,
+        Refusal::JournalConflict { .. } => Code::JournalConflict,
+        Refusal::Malformed { .. } => Code::Malformed,
+        Refusal::ReservedKey { .. } => Code::ReservedKey,
+        // A size in bytes is what HTTP has a status for.
+        Refusal::LimitExceeded { what, .. } if what.ends_with("in bytes") => Code::PayloadTooLarge,
+        Refusal::LimitExceeded { .. } => Code::LimitExceeded,
+        Refusal::InvalidInput(_) => Code::InvalidInput,
+        Refusal::KeyReused(_) => Code::IdempotencyKeyReused,
+        Refusal::Illegal(_) => Code::IllegalTransition,
+    }
+}

@@ -1,0 +1,27 @@
+//! What a request holds, read strictly: every body and query has a type, the type's schema is the one in
+//! `/openapi.json`, and what does not fit it is refused with its place and the nearest name.
+
+pub(crate) mod body;
+pub(crate) mod call;
+pub(crate) mod cursor;
+pub(crate) mod idempotency;
+mod length;
+pub(crate) mod path;
+pub(crate) mod query;
+mod schema;
+
+pub(crate) use body::Body;
+pub(crate) use idempotency::IdempotencyKey;
+pub(crate) use length::length;
+pub(crate) use path::{Id, Ids};
+pub(crate) use query::Query;
+
+use crate::problem::Problem;
+
+/// A name that people give: of a tag, an event, a signal, a worker. Its length is the schema's matter.
+pub(crate) fn check_name(pointer: &'static str, name: &str) -> Result<(), Problem> {
+    if name.chars().any(char::is_control) {
+        return Err(Problem::malformed(pointer, format!("{pointer}: a name has no control characters")));
+    }
+    Ok(())
+}

@@ -1,0 +1,73 @@
+//! Every route, one file a resource. A handler translates: parse, command, shape.
+
+mod approvals;
+mod bulk;
+mod definitions;
+mod events;
+mod health;
+mod history;
+mod keys;
+mod resume;
+mod runs;
+mod signals;
+mod tasks;
+mod triggers;
+mod waitpoints;
+mod waits_bulk;
+mod workers;
+mod workspaces;
+
+use axum::http::{Method, Uri};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::endpoint::Routes;
+use crate::problem::{Code, Problem};
+
+pub(crate) fn all() -> Routes {
+    Routes {
+        groups: vec![
+            definitions::routes(),
+            runs::routes(),
+            signals::routes(),
+            history::routes(),
+            waitpoints::routes(),
+            resume::routes(),
+            events::routes(),
+            triggers::routes(),
+            approvals::routes(),
+            tasks::routes(),
+            workers::routes(),
+            keys::routes(),
+            workspaces::routes(),
+            health::routes(),
+        ],
+    }
+}
+
+pub(crate) async fn not_found(uri: Uri) -> Problem {
+    Problem::new(Code::NotFound, format!("there is nothing at `{}`; see `/docs`", uri.path()))
+}
+
+pub(crate) async fn method_not_allowed(method: Method, uri: Uri) -> Problem {
+    Problem::new(Code::MethodNotAllowed, format!("`{}` does not take {method}", uri.path()))
+}
+
+/// How much of a list is asked for.
+pub(crate) const PAGE: u32 = 50;
+pub(crate) const LARGEST_PAGE: u32 = 500;
+
+/// A part of a list, where nothing narrows it.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PageQuery {
+    /// The `nextCursor` of the page before.
+    pub(crate) cursor: Option<String>,
+    /// Items at most; 50 if absent.
+    #[schemars(range(min = 1, max = LARGEST_PAGE))]
+    pub(crate) limit: Option<u32>,
+}
+
+pub(crate) fn page_size(limit: Option<u32>) -> usize {
+    usize::try_from(limit.unwrap_or(PAGE)).unwrap_or(usize::MAX)
+}

@@ -1,0 +1,143 @@
+//! The same command to every run that a filter finds, with a dry run that only counts.
+
+use abide_core::command::Command;
+use abide_core::id::RunId;
+use abide_core::limits;
+use abide_store::{Page, RunFilter, Scope};
+use axum::extract::State;
+use futures_util::future::join_all;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::runs::FilterBody;
+use crate::app::{App, Shared};
+use crate::caller::Caller;
+use crate::endpoint::{Endpoint, Verb};
+use crate::guard::Access;
+use crate::problem::{Code, Problem, ProblemBody};
+use crate::request::{Body, cursor};
+use crate::shape::Answer;
+
+/// Runs that one request reaches; the rest with its cursor.
+const BULK_RUNS: u32 = 10_000;
+/// Runs commanded at the same time: as many as a round takes well.
+const AT_ONCE: usize = 256;
+/// Refusals that are listed; the rest is only counted.
+const LISTED: usize = 100;
+const LIST: &str = "bulk";
+
+pub(super) fn endpoint() -> Endpoint {
+    Endpoint::new(
+        Verb::Post,
+        "/workflow-runs/bulk",
+        Access::Key(&[Scope::Run]),
+        "Command many runs by a filter",
+    )
+    .about("With `dryRun` nothing is changed, and the answer says how many runs the filter finds.")
+    .body::<BulkBody>()
+    .ok::<BulkDone>("What became of them.")
+    .codes(&[Code::BadCursor])
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(rename = "BulkCommand")]
+pub(super) struct BulkBody {
+    action: Action,
+    /// An empty filter finds every run.
+    filter: FilterBody,
+    /// Only count.
+    #[serde(default)]
+    dry_run: bool,
+    /// With `cancel`: stands in the histories.
+    #[schemars(length(max = limits::DESCRIPTION_CHARS))]
+    reason: Option<String>,
+    /// Runs at most; 10000 if absent.
+    #[schemars(range(min = 1, max = BULK_RUNS))]
+    limit: Option<u32>,
+    /// The `nextCursor` of the request before.
+    cursor: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+enum Action {
+    Cancel,
+    Pause,
+    Unpause,
+    Retry,
+}
+
+/// What became of many runs.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "BulkDone")]
+pub(super) struct BulkDone {
+    dry_run: bool,
+    /// Runs that the filter found.
+    matched: usize,
+    /// Runs that did as they were told.
+    done: usize,
+    /// Runs that could not.
+    refused: usize,
+    /// The first of those that could not, and why.
+    refusals: Vec<Refused>,
+    /// There may be more: give it as `cursor`.
+    next_cursor: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "RefusedRun")]
+struct Refused {
+    #[schemars(with = "String")]
+    run_id: RunId,
+    problem: ProblemBody,
+}
+
+pub(super) async fn bulk(
+    State(app): State<Shared>,
+    caller: Caller,
+    Body(body): Body<BulkBody>,
+) -> Result<Answer<BulkDone>, Problem> {
+    let BulkBody { action, filter, dry_run, reason, limit, cursor } = body;
+    let most = usize::try_from(limit.unwrap_or(BULK_RUNS)).unwrap_or(usize::MAX);
+    let after = cursor::read::<RunId>(LIST, cursor.as_deref())?;
+    let runs = find(&app, filter.of(&caller)?, Page { after, limit: most }).await?;
+    let next_cursor = runs.last().filter(|_| runs.len() == most).map(|last| cursor::write(LIST, last));
+    let mut done =
+        BulkDone { dry_run, matched: runs.len(), done: 0, refused: 0, refusals: Vec::new(), next_cursor };
+    for runs in runs.chunks(AT_ONCE).filter(|_| !dry_run) {
+        let commands =
+            runs.iter().map(|run| app.command(&caller, *run, action.command(reason.clone()), None));
+        for (run_id, result) in runs.iter().copied().zip(join_all(commands).await) {
+            match result {
+                Ok(_) => done.done += 1,
+                Err(problem) => {
+                    done.refused += 1;
+                    if done.refusals.len() < LISTED {
+                        done.refusals.push(Refused { run_id, problem: problem.into_body() });
+                    }
+                }
+            }
+        }
+    }
+    Ok(Answer::ok(done))
+}
+
+async fn find(app: &App, filter: RunFilter, page: Page<RunId>) -> Result<Vec<RunId>, Problem> {
+    let found = app.engine.read(move |store| store.runs(&filter, &page)).await?;
+    Ok(found.into_iter().map(|run| run.id).collect())
+}
+
+impl Action {
+    fn command(self, reason: Option<String>) -> Command {
+        match self {
+            Action::Cancel => Command::Cancel { reason },
+            Action::Pause => Command::Pause,
+            Action::Unpause => Command::Unpause,
+            Action::Retry => Command::Retry,
+        }
+    }
+}

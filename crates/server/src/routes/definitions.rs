@@ -1,0 +1,147 @@
+//! Definitions: posted once, never changed.
+
+use abide_core::definition::{Checked, Definition, Rejected};
+use abide_core::id::DefinitionId;
+use abide_store::{Page, Scope};
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::page_size;
+use crate::app::Shared;
+use crate::caller::Caller;
+use crate::endpoint::{Endpoint, Group, Verb};
+use crate::guard::Access;
+use crate::problem::{Code, Problem};
+use crate::request::body::{self, DOCUMENT_BYTES};
+use crate::request::{Id, Query, cursor};
+use crate::shape::definition::{CheckedBody, DefinitionBody, DeployedBody, SummaryBody};
+use crate::shape::{Answer, List};
+
+const READ: Access = Access::Key(&[Scope::Read]);
+const RUN: Access = Access::Key(&[Scope::Run]);
+const DOCUMENTS: &[&str] = &["application/json", "application/yaml"];
+const LIST: &str = "definitions";
+
+pub(super) fn routes() -> Group {
+    let path = "/workflow-definitions";
+    Group::new("definitions", "Workflows. A version is immutable; a run keeps the one it began with.")
+        .add(
+            Endpoint::new(Verb::Post, path, RUN, "Store a workflow")
+                .about(
+                    "The body is the workflow itself, in JSON or YAML; `/workflow-definitions/check` says what is \
+                     wrong with one. Posting the very same again changes nothing.",
+                )
+                .any_body(DOCUMENTS)
+                .answer::<DeployedBody>(StatusCode::CREATED, "Stored.")
+                .ok::<DeployedBody>("The very same was there already.")
+                .codes(&[Code::InvalidDefinition, Code::DefinitionExists]),
+            post,
+        )
+        .add(
+            Endpoint::new(Verb::Post, "/workflow-definitions/check", READ, "Check a workflow without storing it")
+                .any_body(DOCUMENTS)
+                .ok::<CheckedBody>("What was found, good or bad."),
+            check,
+        )
+        .add(
+            Endpoint::new(Verb::Get, path, READ, "List definitions, the newest first")
+                .query::<ListQuery>()
+                .ok::<List<SummaryBody>>("A page.")
+                .codes(&[Code::BadCursor]),
+            list,
+        )
+        .add(
+            Endpoint::new(Verb::Get, "/workflow-definitions/{id}", READ, "Get a definition")
+                .about("By its id, or by its name: then its newest version, or the one asked for.")
+                .query::<GetQuery>()
+                .ok::<DefinitionBody>("The definition.")
+                .codes(&[Code::UnknownDefinition]),
+            get,
+        )
+}
+
+async fn post(
+    State(app): State<Shared>,
+    caller: Caller,
+    request: Request,
+) -> Result<Answer<DeployedBody>, Problem> {
+    let checked = read(&app, request).await?.map_err(|rejected| {
+        Problem::found(Code::InvalidDefinition, rejected.problems).warnings(rejected.warnings)
+    })?;
+    let (name, version) = (checked.definition.name().to_owned(), checked.definition.version().to_owned());
+    let warnings = checked.warnings.clone();
+    let deployed = app.engine.deploy_checked(caller.workspace, checked).await?;
+    let status = if deployed.created { StatusCode::CREATED } else { StatusCode::OK };
+    let (id, created) = (deployed.id, deployed.created);
+    Ok(Answer(status, DeployedBody { id, name, version, created, warnings }))
+}
+
+async fn check(State(app): State<Shared>, request: Request) -> Result<Answer<CheckedBody>, Problem> {
+    Ok(Answer::ok(match read(&app, request).await? {
+        Ok(checked) => CheckedBody { valid: true, problems: Vec::new(), warnings: checked.warnings },
+        Err(Rejected { problems, warnings }) => CheckedBody { valid: false, problems, warnings },
+    }))
+}
+
+/// The document that was sent. A large one takes a while to check, so that is done beside the others' requests.
+async fn read(app: &Shared, request: Request) -> Result<Result<Checked, Rejected>, Problem> {
+    let bytes = body::read(request.into_body(), DOCUMENT_BYTES, app.settings.limits.body_time).await?;
+    let text = String::from_utf8(bytes.into());
+    let text = text.map_err(|_| Problem::new(Code::NotJson, "the body is not UTF-8"))?;
+    let checked = tokio::task::spawn_blocking(move || Definition::from_text(&text)).await;
+    checked.map_err(|_| Problem::new(Code::Internal, "the document could not be checked"))
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ListQuery {
+    /// Only versions of this workflow.
+    name: Option<String>,
+    /// The `nextCursor` of the page before.
+    cursor: Option<String>,
+    /// Items at most; 50 if absent.
+    #[schemars(range(min = 1, max = super::LARGEST_PAGE))]
+    limit: Option<u32>,
+}
+
+async fn list(
+    State(app): State<Shared>,
+    caller: Caller,
+    Query(query): Query<ListQuery>,
+) -> Result<Answer<List<SummaryBody>>, Problem> {
+    let after = cursor::read::<DefinitionId>(LIST, query.cursor.as_deref())?;
+    let (workspace, limit) = (caller.workspace, page_size(query.limit));
+    let page = Page { after, limit };
+    let name = query.name;
+    let found = app.engine.read(move |store| store.definitions(workspace, name.as_deref(), &page)).await?;
+    let last = found.last().filter(|_| found.len() == limit).map(|last| cursor::write(LIST, &last.id));
+    Ok(Answer::ok(List { data: found.into_iter().map(SummaryBody::from).collect(), next_cursor: last }))
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct GetQuery {
+    /// With a name: this version, not the newest.
+    version: Option<String>,
+}
+
+async fn get(
+    State(app): State<Shared>,
+    caller: Caller,
+    Id(asked): Id<String>,
+    Query(query): Query<GetQuery>,
+) -> Result<Answer<DefinitionBody>, Problem> {
+    let workspace = caller.workspace;
+    let unknown = Problem::new(Code::UnknownDefinition, format!("there is no definition `{asked}`"));
+    let found = match asked.parse::<DefinitionId>() {
+        Ok(id) => app.engine.read(move |store| store.definition_by_id(id)).await?,
+        Err(_) => {
+            let version = query.version;
+            app.engine.read(move |store| store.definition(workspace, &asked, version.as_deref())).await?
+        }
+    };
+    let found = found.filter(|found| found.workspace == workspace).ok_or(unknown)?;
+    DefinitionBody::try_from(found).map(Answer::ok)
+}

@@ -1,0 +1,231 @@
+//! Events: sent to everyone who waits for them, or will.
+
+use std::sync::Arc;
+
+use abide_core::command::Occurrence;
+use abide_core::definition::document::Delivery;
+use abide_core::id::{OccurrenceId, RunId, WaitpointId};
+use abide_core::json::Json;
+use abide_core::limits;
+use abide_engine::Notification;
+use abide_store::{Page, Scope, Waiter};
+use axum::extract::State;
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{PageQuery, page_size};
+use crate::app::Shared;
+use crate::caller::Caller;
+use crate::endpoint::{Endpoint, Group, Verb};
+use crate::guard::Access;
+use crate::problem::{Code, Problem};
+use crate::request::{Body, Id, IdempotencyKey, Query, check_name, cursor};
+use crate::shape::{Answer, List, words};
+
+const READ: Access = Access::Key(&[Scope::Read]);
+const EVENTS: &str = "events";
+const WAITERS: &str = "waiters";
+
+pub(super) fn routes() -> Group {
+    Group::new(
+        "events",
+        "Events to everyone. An event is stored first, so that a wait that begins later sees it.",
+    )
+    .add(
+        Endpoint::new(Verb::Post, "/events", Access::Key(&[Scope::Run]), "Send an event")
+            .body::<NotifyBody>()
+            .idempotent()
+            .ok::<NotifiedBody>("The waits that took it, or with `dryRun` would take it.")
+            .codes(&[Code::UnknownRun, Code::PayloadTooLarge]),
+        notify,
+    )
+    .add(
+        Endpoint::new(Verb::Get, "/events", READ, "List events, the one received last first")
+            .query::<ListQuery>()
+            .ok::<List<EventBody>>("A page.")
+            .codes(&[Code::BadCursor]),
+        list,
+    )
+    .add(
+        Endpoint::new(
+            Verb::Get,
+            "/events/{eventId}/waiters",
+            READ,
+            "List who waits for an event, the oldest first",
+        )
+        .query::<PageQuery>()
+        .ok::<List<WaiterBody>>("A page.")
+        .codes(&[Code::BadCursor]),
+        waiters,
+    )
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(rename = "SendEvent")]
+struct NotifyBody {
+    #[schemars(length(min = 1, max = limits::NAME_CHARS))]
+    event_id: String,
+    /// Null if absent.
+    #[serde(default)]
+    #[schemars(schema_with = "words::any")]
+    event_data: Value,
+    /// Only to this run.
+    workflow_run_id: Option<String>,
+    /// To everyone who waits, or only to the one who has waited longest.
+    #[serde(default)]
+    delivery: DeliveryBody,
+    /// As the header `Idempotency-Key`.
+    idempotency_key: Option<String>,
+    /// Only say whom it would wake.
+    #[serde(default)]
+    dry_run: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+enum DeliveryBody {
+    #[default]
+    All,
+    One,
+}
+
+/// Whom an event woke.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "SentEvent")]
+struct NotifiedBody {
+    /// Null for a dry run.
+    #[schemars(with = "Option<String>")]
+    id: Option<OccurrenceId>,
+    dry_run: bool,
+    waiters: Vec<WokenBody>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Woken")]
+struct WokenBody {
+    #[schemars(with = "String")]
+    run_id: RunId,
+    #[schemars(with = "String")]
+    waitpoint_id: WaitpointId,
+}
+
+async fn notify(
+    State(app): State<Shared>,
+    caller: Caller,
+    key: IdempotencyKey,
+    Body(body): Body<NotifyBody>,
+) -> Result<Answer<NotifiedBody>, Problem> {
+    let NotifyBody { event_id, event_data, workflow_run_id, delivery, idempotency_key, dry_run } = body;
+    check_name("/eventId", &event_id)?;
+    let run = match workflow_run_id {
+        None => None,
+        Some(text) => {
+            let unknown = |detail: String| Problem::new(Code::UnknownRun, detail).at("/workflowRunId");
+            let run: RunId = text.parse().map_err(|error| unknown(format!("{error}")))?;
+            app.run(&caller, run).await?;
+            Some(run)
+        }
+    };
+    let notification = Notification {
+        workspace: caller.workspace,
+        event_id,
+        data: event_data,
+        run,
+        delivery: match delivery {
+            DeliveryBody::All => Delivery::All,
+            DeliveryBody::One => Delivery::One,
+        },
+        idempotency_key: key.or(idempotency_key)?,
+        dry_run,
+    };
+    let notified = app.engine.notify(notification).await?;
+    let waiters = notified.waiters.into_iter();
+    let waiters = waiters.map(|id| WokenBody { run_id: id.run, waitpoint_id: id }).collect();
+    Ok(Answer::ok(NotifiedBody { id: notified.id, dry_run, waiters }))
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct ListQuery {
+    /// Only occurrences of this event.
+    event_id: Option<String>,
+    /// The `nextCursor` of the page before.
+    cursor: Option<String>,
+    /// Items at most; 50 if absent.
+    #[schemars(range(min = 1, max = super::LARGEST_PAGE))]
+    limit: Option<u32>,
+}
+
+/// One occurrence of an event.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Event")]
+struct EventBody {
+    #[schemars(with = "String")]
+    id: OccurrenceId,
+    #[schemars(with = "String")]
+    event_id: Arc<str>,
+    #[schemars(schema_with = "words::any")]
+    event_data: Json,
+    received_at: Timestamp,
+}
+
+async fn list(
+    State(app): State<Shared>,
+    caller: Caller,
+    Query(query): Query<ListQuery>,
+) -> Result<Answer<List<EventBody>>, Problem> {
+    let after = cursor::read::<(Timestamp, OccurrenceId)>(EVENTS, query.cursor.as_deref())?;
+    let (workspace, limit, event_id) = (caller.workspace, page_size(query.limit), query.event_id);
+    let page = Page { after, limit };
+    let found = app.engine.read(move |store| store.events(workspace, event_id.as_deref(), &page)).await?;
+    let last = found.last().filter(|_| found.len() == limit);
+    let next_cursor = last.map(|last| cursor::write(EVENTS, &(last.received_at, last.id)));
+    let data = found.into_iter().map(|occurrence| {
+        let Occurrence { id, event_id, data, received_at, .. } = occurrence;
+        EventBody { id, event_id, event_data: data, received_at }
+    });
+    Ok(Answer::ok(List { data: data.collect(), next_cursor }))
+}
+
+/// A wait for an event.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Waiter")]
+struct WaiterBody {
+    #[schemars(with = "String")]
+    run_id: RunId,
+    #[schemars(with = "String")]
+    waitpoint_id: WaitpointId,
+    since: Timestamp,
+    /// Its deadline; null: none.
+    resume_at: Option<Timestamp>,
+    /// The condition that an event must satisfy.
+    #[serde(rename = "match", skip_serializing_if = "Option::is_none")]
+    matching: Option<String>,
+}
+
+async fn waiters(
+    State(app): State<Shared>,
+    caller: Caller,
+    Id(event_id): Id<String>,
+    Query(query): Query<PageQuery>,
+) -> Result<Answer<List<WaiterBody>>, Problem> {
+    let after = cursor::read::<(Timestamp, WaitpointId)>(WAITERS, query.cursor.as_deref())?;
+    let (workspace, limit) = (caller.workspace, page_size(query.limit));
+    let found = app.engine.read(move |store| store.waiters(workspace, &event_id, after, limit)).await?;
+    let last = found.last().filter(|_| found.len() == limit);
+    let next_cursor = last.map(|last| cursor::write(WAITERS, &(last.created_at, last.waitpoint)));
+    let data = found.into_iter().map(|waiter| {
+        let Waiter { waitpoint, workspace: _, created_at, filter, resume_at } = waiter;
+        let matching = filter.matching.as_ref().map(|matching| matching.source().to_owned());
+        WaiterBody { run_id: waitpoint.run, waitpoint_id: waitpoint, since: created_at, resume_at, matching }
+    });
+    Ok(Answer::ok(List { data: data.collect(), next_cursor }))
+}

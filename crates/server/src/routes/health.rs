@@ -1,0 +1,105 @@
+//! How the server is, and what it says about itself.
+
+use std::sync::LazyLock;
+
+use abide_store::Scope;
+use axum::extract::State;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Redirect, Response};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::app::Shared;
+use crate::endpoint::{Endpoint, Group, Verb};
+use crate::guard::Access;
+use crate::problem::{Code, Problem, stopping};
+use crate::shape::Answer;
+use crate::{metrics, pages};
+
+const METRICS: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+static OPENAPI: LazyLock<String> = LazyLock::new(|| crate::openapi().to_string());
+static DOCS: LazyLock<String> = LazyLock::new(|| pages::docs::render(&super::all()));
+
+pub(super) fn routes() -> Group {
+    let get = |path, access, summary| Endpoint::new(Verb::Get, path, access, summary).at_root();
+    Group::new("server", "How the server is.")
+        .add(get("/health", Access::Open, "Whether the process is there").ok::<HealthBody>("It is."), health)
+        .add(
+            get("/ready", Access::Open, "Whether requests can be served")
+                .ok::<HealthBody>("They can.")
+                .codes(&[Code::Stopping, Code::StoreUnavailable]),
+            ready,
+        )
+        .add(
+            get("/metrics", Access::Key(&[Scope::Read]), "Figures for Prometheus").plain(
+                StatusCode::OK,
+                &["text/plain"],
+                "The text format.",
+            ),
+            figures,
+        )
+        .add(
+            get("/openapi.json", Access::Open, "This API as OpenAPI 3.1").plain(
+                StatusCode::OK,
+                &["application/json"],
+                "The document.",
+            ),
+            openapi,
+        )
+        .add(
+            get("/docs", Access::Open, "This API for people").plain(
+                StatusCode::OK,
+                &["text/html"],
+                "A page.",
+            ),
+            docs,
+        )
+        .add(
+            get("/", Access::Open, "Leads to the documentation").empty(StatusCode::SEE_OTHER, "To `/docs`."),
+            root,
+        )
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Health")]
+struct HealthBody {
+    status: &'static str,
+    version: &'static str,
+}
+
+const WELL: HealthBody = HealthBody { status: "ok", version: env!("CARGO_PKG_VERSION") };
+
+async fn health() -> Answer<HealthBody> {
+    Answer::ok(WELL)
+}
+
+/// Asks the writer and a reader: both must answer.
+async fn ready(State(app): State<Shared>) -> Result<Answer<HealthBody>, Problem> {
+    if *app.stopping.borrow() {
+        return Err(stopping());
+    }
+    app.engine.stats().await?;
+    app.engine.read(|store| store.setting("ready").map(|_| ())).await?;
+    Ok(Answer::ok(WELL))
+}
+
+async fn figures(State(app): State<Shared>) -> Result<Response, Problem> {
+    let stats = app.engine.stats().await?;
+    let runs = app.engine.read(|store| store.counts(None)).await?;
+    let text = metrics::text(&stats, &runs, &app.traffic);
+    Ok(([(header::CONTENT_TYPE, HeaderValue::from_static(METRICS))], text).into_response())
+}
+
+async fn openapi() -> Response {
+    let json = HeaderValue::from_static("application/json");
+    ([(header::CONTENT_TYPE, json)], OPENAPI.as_str()).into_response()
+}
+
+async fn docs() -> Response {
+    pages::html(StatusCode::OK, DOCS.clone()).into_response()
+}
+
+async fn root() -> Redirect {
+    Redirect::to("/docs")
+}

@@ -1,0 +1,201 @@
+//! API keys: shown once, stored hashed, revoked at once. And the secrets that links are signed with.
+
+use std::collections::BTreeSet;
+
+use abide_core::id::{KeyId, WorkspaceId};
+use abide_core::limits;
+use abide_store::{ApiKey, Scope};
+use axum::extract::State;
+use axum::http::StatusCode;
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::app::Shared;
+use crate::caller::{Caller, NewSecret};
+use crate::endpoint::{Endpoint, Group, Verb};
+use crate::guard::Access;
+use crate::links;
+use crate::problem::{Code, Problem};
+use crate::request::{Body, Id, check_name};
+use crate::shape::{Answer, List, words};
+
+const ADMIN: Access = Access::Key(&[Scope::Admin]);
+
+pub(super) fn routes() -> Group {
+    Group::new("keys", "API keys. A secret is shown once; only its hash is stored.")
+        .add(
+            Endpoint::new(Verb::Post, "/keys", ADMIN, "Make a key")
+                .body::<NewKey>()
+                .answer::<MadeKey>(StatusCode::CREATED, "The key, with its secret: it is shown only here.")
+                .codes(&[Code::UnknownWorkspace]),
+            make,
+        )
+        .add(
+            Endpoint::new(Verb::Get, "/keys", ADMIN, "List the keys of the workspace, the oldest first")
+                .ok::<List<KeyBody>>("All of them, also those that were revoked."),
+            list,
+        )
+        .add(
+            Endpoint::new(Verb::Delete, "/keys/{id}", ADMIN, "Revoke a key")
+                .about("It is refused from then on. The first revocation stands.")
+                .empty(StatusCode::NO_CONTENT, "Revoked.")
+                .codes(&[Code::UnknownKey]),
+            revoke,
+        )
+        .add(
+            Endpoint::new(
+                Verb::Post,
+                "/link-secrets",
+                ADMIN,
+                "Sign resume URLs with a new secret from now on",
+            )
+            .about("Those that are out there stay valid. Only from the default workspace.")
+            .empty(StatusCode::NO_CONTENT, "Done."),
+            rotate,
+        )
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct NewKey {
+    /// Whose it is: what histories say, and what a step's `approvers` name.
+    #[schemars(length(min = 1, max = limits::NAME_CHARS))]
+    name: String,
+    #[schemars(schema_with = "words::scopes")]
+    scopes: BTreeSet<Scope>,
+    /// Only an admin of the default workspace may make keys for another.
+    workspace: Option<String>,
+    /// Refused from then on.
+    expires_at: Option<Timestamp>,
+}
+
+/// A key, without its secret.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Key")]
+struct KeyBody {
+    #[schemars(with = "String")]
+    id: KeyId,
+    name: String,
+    #[schemars(with = "String")]
+    workspace: WorkspaceId,
+    #[schemars(schema_with = "words::scopes")]
+    scopes: BTreeSet<Scope>,
+    /// The first characters of the secret.
+    prefix: String,
+    created_at: Timestamp,
+    /// Exact to a minute.
+    last_used_at: Option<Timestamp>,
+    expires_at: Option<Timestamp>,
+    revoked_at: Option<Timestamp>,
+}
+
+/// A new key, with its secret.
+#[derive(Debug, Serialize, JsonSchema)]
+struct MadeKey {
+    /// Shown once.
+    secret: String,
+    #[serde(flatten)]
+    key: KeyBody,
+}
+
+impl From<ApiKey> for KeyBody {
+    fn from(key: ApiKey) -> KeyBody {
+        let ApiKey {
+            id,
+            workspace,
+            name,
+            hash: _,
+            prefix,
+            scopes,
+            created_at,
+            last_used_at,
+            revoked_at,
+            expires_at,
+        } = key;
+        KeyBody { id, name, workspace, scopes, prefix, created_at, last_used_at, expires_at, revoked_at }
+    }
+}
+
+async fn make(
+    State(app): State<Shared>,
+    caller: Caller,
+    Body(body): Body<NewKey>,
+) -> Result<Answer<MadeKey>, Problem> {
+    let NewKey { name, scopes, workspace, expires_at } = body;
+    check_name("/name", &name)?;
+    let workspace = match workspace {
+        None => caller.workspace,
+        Some(text) => {
+            let unknown = || Problem::new(Code::UnknownWorkspace, format!("there is no workspace `{text}`"));
+            let wanted: WorkspaceId = text.parse().map_err(|_| unknown())?;
+            let reaches = wanted == caller.workspace || caller.workspace == WorkspaceId::DEFAULT;
+            let known = app.engine.read(|store| store.workspaces()).await?;
+            if !reaches || !known.iter().any(|workspace| workspace.id == wanted) {
+                return Err(unknown().at("/workspace"));
+            }
+            wanted
+        }
+    };
+    let secret = NewSecret::make()?;
+    let mut random = [0; 16];
+    links::fill(&mut random)?;
+    let now = app.engine.now();
+    let key = ApiKey {
+        id: KeyId::new(now, u128::from_be_bytes(random)),
+        workspace,
+        name,
+        hash: secret.hash,
+        prefix: secret.prefix,
+        scopes,
+        created_at: now,
+        last_used_at: None,
+        revoked_at: None,
+        expires_at,
+    };
+    let stored = key.clone();
+    app.engine.write(move |store| store.add_key(&stored)).await?;
+    Ok(Answer(StatusCode::CREATED, MadeKey { secret: secret.secret, key: key.into() }))
+}
+
+async fn list(State(app): State<Shared>, caller: Caller) -> Result<Answer<List<KeyBody>>, Problem> {
+    let workspace = caller.workspace;
+    let keys = app.engine.read(move |store| store.keys(workspace)).await?;
+    Ok(Answer::ok(List { data: keys.into_iter().map(KeyBody::from).collect(), next_cursor: None }))
+}
+
+async fn revoke(
+    State(app): State<Shared>,
+    caller: Caller,
+    Id(id): Id<String>,
+) -> Result<StatusCode, Problem> {
+    let unknown = Problem::new(Code::UnknownKey, format!("there is no key `{id}`"));
+    let Ok(id) = id.parse::<KeyId>() else { return Err(unknown) };
+    let own = caller.workspace;
+    let known = app.engine.read(move |store| {
+        let mut workspaces = vec![own];
+        if own == WorkspaceId::DEFAULT {
+            workspaces = store.workspaces()?.into_iter().map(|workspace| workspace.id).collect();
+        }
+        for workspace in workspaces {
+            if store.keys(workspace)?.iter().any(|key| key.id == id) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    });
+    if !known.await? {
+        return Err(unknown);
+    }
+    let now = app.engine.now();
+    app.engine.write(move |store| store.revoke_key(id, now)).await?;
+    app.callers.forget();
+    Ok(StatusCode::NO_CONTENT)
+}
+
+async fn rotate(State(app): State<Shared>, caller: Caller) -> Result<StatusCode, Problem> {
+    caller.need_default_workspace()?;
+    app.links.rotate(&app.engine).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

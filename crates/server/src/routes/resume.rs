@@ -1,0 +1,297 @@
+//! Resume URLs: a call on one ends a wait. Reading one changes nothing (R7), a second call is told what the first one
+//! decided (R2), and a call may come before the wait it is for (R5).
+
+mod reply;
+mod visit;
+
+use abide_core::command::{Command, ResumeWaitpoint, Via, Vote};
+use abide_core::id::{RunId, WaitpointId};
+use abide_core::limits;
+use abide_core::status::WaitStatus;
+use abide_core::waitpoint::{Decision, Kind};
+use abide_store::Scope;
+use axum::extract::State;
+use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::response::{IntoResponse, Redirect, Response};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+pub(super) use reply::{answer_of, sync_wait};
+use visit::Visit;
+
+use super::waitpoints::waitpoint_of;
+use crate::app::{App, Shared};
+use crate::caller::Caller;
+use crate::endpoint::{Endpoint, Group, Verb};
+use crate::guard::Access;
+use crate::pages::confirm;
+use crate::problem::{Code, Problem};
+use crate::request::call::Call;
+use crate::request::{IdempotencyKey, Ids};
+use crate::shape::waitpoint::WaitpointBody;
+use crate::shape::{Answer, words};
+
+const LINK: Access = Access::Link(&[Scope::Run]);
+const BODIES: &[&str] = &["application/json", "application/x-www-form-urlencoded", "text/plain"];
+const HTML: &[&str] = &["text/html"];
+/// The query parameter that says how long a sync caller waits.
+pub(super) const WAIT: &str = "wait";
+
+pub(super) fn routes() -> Group {
+    let codes = [
+        Code::BadLink,
+        Code::LinkRevoked,
+        Code::UnknownRun,
+        Code::UnknownWaitpoint,
+        Code::UnknownStep,
+        Code::AlreadyResolved,
+        Code::AlreadyDecided,
+        Code::WaitpointTimedOut,
+        Code::WaitpointCancelled,
+        Code::WaitpointExpired,
+        Code::WrongWaitpointKind,
+        Code::WrongStepStatus,
+        Code::RunEnded,
+        Code::NotAnApprover,
+        Code::ReadOnly,
+        Code::PayloadTooLarge,
+        Code::LimitExceeded,
+        Code::Malformed,
+    ];
+    Group::new("resume URLs", "URLs that end a wait without a key: the token is what lets a caller in.")
+        .add(
+            Endpoint::new(
+                Verb::Any,
+                "/workflow-runs/{id}/waitpoints/{waitpoint}",
+                LINK,
+                "Resume a run, without waiting for it",
+            )
+            .alias(&["/flow-runs/{id}/waitpoints/{waitpoint}"])
+            .about(
+                "The wait gets `{body, headers, queryParams}`; cookies, keys and the token are left out. `{waitpoint}` \
+                 is a waitpoint's id or, with a key, a step's name, even before the step begins. GET and HEAD show the \
+                 waitpoint and change nothing, unless it was created with `allowGet`. An APPROVAL takes \
+                 `{\"decision\": \"approve\"}` or `\"reject\"`.",
+            )
+            .any_body(BODIES)
+            .idempotent()
+            .ok::<ResumedOrShown>("Resumed; with GET, the waitpoint as it is.")
+            .codes(&codes),
+            resume,
+        )
+        .add(
+            Endpoint::new(
+                Verb::Any,
+                "/workflow-runs/{id}/waitpoints/{waitpoint}/sync",
+                LINK,
+                "Resume a run, and get what it says next",
+            )
+            .alias(&["/flow-runs/{id}/waitpoints/{waitpoint}/sync"])
+            .about(
+                "The answer is the reply of the next `respond` step or webhook, or the run's output. After `?wait=` \
+                 (30 s if absent) it is 202 with the run's URL.",
+            )
+            .any_body(BODIES)
+            .idempotent()
+            .plain(StatusCode::OK, &["application/json", "text/plain"], "What the run said, with its own status.")
+            .answer::<crate::shape::run::StartedBody>(StatusCode::ACCEPTED, "Resumed; it has said nothing yet.")
+            .codes(&codes)
+            .codes(&[Code::RunFailed, Code::RunCancelled]),
+            resume_sync,
+        )
+        .add(
+            Endpoint::new(
+                Verb::Get,
+                "/workflow-runs/{id}/waitpoints/{waitpoint}/confirm",
+                LINK,
+                "A page that asks before it resumes",
+            )
+            .alias(&["/flow-runs/{id}/waitpoints/{waitpoint}/confirm"])
+            .plain(StatusCode::OK, HTML, "The page: the question, or what was decided.")
+            .codes(&codes),
+            show_page,
+        )
+        .add(
+            Endpoint::new(
+                Verb::Post,
+                "/workflow-runs/{id}/waitpoints/{waitpoint}/confirm",
+                LINK,
+                "What the page sends",
+            )
+            .alias(&["/flow-runs/{id}/waitpoints/{waitpoint}/confirm"])
+            .any_body(&["application/x-www-form-urlencoded"])
+            .empty(StatusCode::SEE_OTHER, "Done; the page shows the outcome.")
+            .codes(&codes),
+            confirmed,
+        )
+}
+
+/// Either a waitpoint, or that it was resumed.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[schemars(inline)]
+#[allow(dead_code, clippy::large_enum_variant, reason = "it is there for its schema")]
+enum ResumedOrShown {
+    Resumed(ResumedBody),
+    Shown(WaitpointBody),
+}
+
+/// A wait that was ended.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Resumed")]
+struct ResumedBody {
+    #[schemars(with = "String")]
+    run_id: RunId,
+    #[schemars(with = "String")]
+    waitpoint_id: WaitpointId,
+    /// PENDING where an approval needs more votes.
+    #[schemars(schema_with = "words::wait_status")]
+    status: WaitStatus,
+}
+
+async fn resume(
+    State(app): State<Shared>,
+    ids: Ids,
+    key: IdempotencyKey,
+    caller: Option<axum::Extension<Caller>>,
+    call: Call,
+) -> Result<Response, Problem> {
+    let visit = Visit::open(&app, caller.map(|caller| caller.0), &ids, &call).await?;
+    let resolves = match call.method {
+        Method::HEAD | Method::OPTIONS => false,
+        Method::GET => visit.allows_get(),
+        _ => true,
+    };
+    if !resolves {
+        return show(&app, &visit, &call.headers).await;
+    }
+    if wants_page(&call.headers) && call.method == Method::GET {
+        let done = visit.resume(&app, &call, &[], key.only()).await;
+        return Ok(page_of(&app, &visit, done.err()).await);
+    }
+    let resumed = visit.resume(&app, &call, &[], key.only()).await?;
+    Ok(Answer::ok(resumed).into_response())
+}
+
+async fn show(app: &App, visit: &Visit, headers: &HeaderMap) -> Result<Response, Problem> {
+    if wants_page(headers) {
+        return Ok(page_of(app, visit, None).await);
+    }
+    let mut body = app.waitpoint_body(&visit.caller, visit.waitpoint()?).await?;
+    body.resume_url = None;
+    Ok(Answer::ok(body).into_response())
+}
+
+async fn resume_sync(
+    State(app): State<Shared>,
+    ids: Ids,
+    key: IdempotencyKey,
+    caller: Option<axum::Extension<Caller>>,
+    call: Call,
+) -> Result<Response, Problem> {
+    let wait = sync_wait(&call)?;
+    let visit = Visit::open(&app, caller.map(|caller| caller.0), &ids, &call).await?;
+    match call.method {
+        Method::HEAD | Method::OPTIONS => return show(&app, &visit, &call.headers).await,
+        Method::GET if !visit.allows_get() => return show(&app, &visit, &call.headers).await,
+        _ => {}
+    }
+    let command = visit.command(&call, &[WAIT])?;
+    let (_, listener) = app.command_and_listen(&visit.caller, visit.run, command, key.only()).await?;
+    answer_of(&app, visit.run, listener, wait).await
+}
+
+async fn show_page(
+    State(app): State<Shared>,
+    ids: Ids,
+    caller: Option<axum::Extension<Caller>>,
+    call: Call,
+) -> Response {
+    match Visit::open(&app, caller.map(|caller| caller.0), &ids, &call).await {
+        Ok(visit) => page_of(&app, &visit, None).await,
+        Err(problem) => confirm::refused(&problem).into_response(),
+    }
+}
+
+async fn confirmed(
+    State(app): State<Shared>,
+    ids: Ids,
+    caller: Option<axum::Extension<Caller>>,
+    call: Call,
+) -> Response {
+    let visit = match Visit::open(&app, caller.map(|caller| caller.0), &ids, &call).await {
+        Ok(visit) => visit,
+        Err(problem) => return confirm::refused(&problem).into_response(),
+    };
+    match visit.resume(&app, &call, &[], None).await {
+        // Shown by a GET, so that loading the page again sends nothing again.
+        Ok(_) => Redirect::to(&visit.page_url(&call)).into_response(),
+        Err(problem) => page_of(&app, &visit, Some(problem)).await,
+    }
+}
+
+/// The page as the waitpoint is now; with the reason why a call was refused.
+async fn page_of(app: &App, visit: &Visit, refused: Option<Problem>) -> Response {
+    let shown = match visit.waitpoint() {
+        Ok(id) => app.waitpoint_body(&visit.caller, id).await,
+        Err(problem) => Err(problem),
+    };
+    match shown {
+        Ok(body) => confirm::page(&body, &visit.workflow, refused.as_ref()).into_response(),
+        Err(problem) => confirm::refused(&problem).into_response(),
+    }
+}
+
+fn wants_page(headers: &HeaderMap) -> bool {
+    let accepted = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    accepted.contains("text/html")
+}
+
+impl Visit {
+    async fn resume(
+        &self,
+        app: &App,
+        call: &Call,
+        own: &[&str],
+        key: Option<String>,
+    ) -> Result<ResumedBody, Problem> {
+        let command = self.command(call, own)?;
+        let reply = app.command(&self.caller, self.run, command, key).await?;
+        let waitpoint_id = match waitpoint_of(&reply) {
+            Some(id) => id,
+            None => self.waitpoint()?,
+        };
+        let is_vote_open = matches!(reply, abide_core::command::Reply::Voted { resolved: false, .. });
+        let status = if is_vote_open { WaitStatus::Pending } else { WaitStatus::Completed };
+        Ok(ResumedBody { run_id: self.run, waitpoint_id, status })
+    }
+
+    /// What the call asks for: that the wait ends, or a vote on an approval.
+    fn command(&self, call: &Call, own: &[&str]) -> Result<Command, Problem> {
+        if self.kind == Some(Kind::Approval) {
+            return self.vote(&call.body);
+        }
+        let via = if call.method == Method::GET { Via::Read } else { Via::Write };
+        let payload = call.payload(own).into();
+        Ok(Command::ResumeWaitpoint(ResumeWaitpoint { target: self.target.clone(), payload, via }))
+    }
+
+    fn vote(&self, body: &Value) -> Result<Command, Problem> {
+        let number = self.waitpoint()?.number;
+        let decision = match body.get("decision").and_then(Value::as_str) {
+            Some("approve") => Decision::Approve,
+            Some("reject") => Decision::Reject,
+            Some("edit") => Decision::Edit,
+            Some(_) | None => {
+                let detail = "/decision: an approval takes `approve`, `reject` or `edit`";
+                return Err(Problem::malformed("/decision", detail));
+            }
+        };
+        let comment = body.get("comment").and_then(Value::as_str).filter(|comment| !comment.is_empty());
+        let comment = comment.map(|comment| comment.chars().take(limits::DESCRIPTION_CHARS).collect());
+        let edited_content = body.get("editedContent").cloned().map(Into::into);
+        Ok(Command::Vote(Vote { number, decision, edited_content, comment }))
+    }
+}

@@ -1,0 +1,123 @@
+//! What a run says to the caller that started or resumed it.
+
+use std::time::Duration;
+
+use abide_core::history::Failure;
+use abide_core::id::RunId;
+use abide_core::json::Json;
+use abide_core::status::RunStatus;
+use abide_engine::{Ended, Listener, Said};
+use axum::body::Body;
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde_json::{Value, json};
+
+use super::WAIT;
+use crate::app::App;
+use crate::problem::{Code, Problem};
+use crate::request::call::Call;
+use crate::routes::runs::{started, wait_time};
+use crate::shape::Answer;
+
+/// How long a caller is kept waiting if it does not say.
+const SYNC_WAIT: Duration = Duration::from_secs(30);
+/// A run's reply may not say how it travels.
+const OURS: [HeaderName; 6] = [
+    header::CONTENT_LENGTH,
+    header::TRANSFER_ENCODING,
+    header::CONNECTION,
+    header::UPGRADE,
+    header::CONTENT_SECURITY_POLICY,
+    header::SET_COOKIE,
+];
+
+pub(in crate::routes) fn sync_wait(call: &Call) -> Result<Duration, Problem> {
+    call.param(WAIT).map_or(Ok(SYNC_WAIT), |text| wait_time("/wait", &text))
+}
+
+/// What the run says next, or where to ask later.
+pub(in crate::routes) async fn answer_of(
+    app: &App,
+    run: RunId,
+    listener: Listener,
+    wait: Duration,
+) -> Result<Response, Problem> {
+    tokio::select! {
+        said = listener.said() => match said? {
+            Said::Response(response) => Ok(spoken(&response)),
+            Said::Ended(ended) => last_words(ended),
+        },
+        () = tokio::time::sleep(wait) => Ok(started(StatusCode::ACCEPTED, run)),
+        () = app.stopped() => Ok(started(StatusCode::ACCEPTED, run)),
+    }
+}
+
+fn last_words(ended: Ended) -> Result<Response, Problem> {
+    let Ended { status, output, error } = ended;
+    match status {
+        RunStatus::Failed => {
+            let why = error.as_ref().map_or("the run failed", |Failure { message, .. }| message);
+            let current = json!({ "status": status, "error": error });
+            Err(Problem::new(Code::RunFailed, why).current(current))
+        }
+        RunStatus::Cancelled => Err(Problem::new(Code::RunCancelled, "the run was cancelled")),
+        RunStatus::Completed
+        | RunStatus::Pending
+        | RunStatus::Running
+        | RunStatus::Waiting
+        | RunStatus::Paused => Ok(Answer::ok(output.unwrap_or_else(Json::null)).into_response()),
+    }
+}
+
+/// A reply that a step made: `{status, headers, body}`.
+fn spoken(reply: &Value) -> Response {
+    let status = reply.get("status").and_then(Value::as_u64).and_then(|status| u16::try_from(status).ok());
+    let status = status.and_then(|status| StatusCode::from_u16(status).ok()).unwrap_or(StatusCode::OK);
+    let (body, media_type) = match reply.get("body") {
+        None | Some(Value::Null) => (Body::empty(), None),
+        Some(Value::String(text)) => (Body::from(text.clone()), Some("text/plain; charset=utf-8")),
+        Some(other) => (Body::from(other.to_string()), Some("application/json")),
+    };
+    let mut response = (status, body).into_response();
+    let headers = response.headers_mut();
+    headers.remove(header::CONTENT_TYPE);
+    if let Some(media_type) = media_type {
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
+    }
+    let given = reply.get("headers").and_then(Value::as_object).into_iter().flatten();
+    for (name, value) in given {
+        let name = HeaderName::try_from(name.as_str()).ok().filter(|name| !OURS.contains(name));
+        let value = value.as_str().and_then(|value| HeaderValue::try_from(value).ok());
+        if let (Some(name), Some(value)) = (name, value) {
+            headers.insert(name, value);
+        }
+    }
+    // What a run says may hold anything; in a browser it must not act as a page of this server.
+    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static("sandbox"));
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reply_has_the_status_headers_and_body_that_the_step_gave_it() {
+        let headers = json!({"x-order": "7", "Content-Length": "99", "bad name": "x", "location": "/there"});
+        let response = spoken(&json!({"status": 201, "headers": headers, "body": {"ok": true}}));
+        assert_eq!(response.status(), StatusCode::CREATED);
+        let header = |name: &str| response.headers().get(name).map(|value| value.to_str().unwrap());
+        assert_eq!(header("x-order"), Some("7"));
+        assert_eq!(header("location"), Some("/there"));
+        assert_eq!(header("content-type"), Some("application/json"));
+        assert_eq!(header("content-length"), None);
+        assert_eq!(header("content-security-policy"), Some("sandbox"));
+    }
+
+    #[test]
+    fn a_reply_without_anything_is_an_empty_200() {
+        let response = spoken(&json!({}));
+        assert_eq!(response.status(), StatusCode::OK);
+        assert!(response.headers().get("content-type").is_none());
+    }
+}

@@ -1,0 +1,184 @@
+//! What can be asked of a run that exists: signals, pause, unpause, cancel, retry.
+
+use abide_core::command::{Command, Reply, SendSignal};
+use abide_core::id::{RunId, WaitpointId};
+use abide_core::limits;
+use abide_core::status::RunStatus;
+use abide_store::Scope;
+use axum::extract::State;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::bulk;
+use crate::app::{App, Shared};
+use crate::caller::Caller;
+use crate::endpoint::{Endpoint, Group, Verb};
+use crate::guard::Access;
+use crate::problem::{Code, Problem};
+use crate::request::{Body, Id, IdempotencyKey, check_name};
+use crate::shape::{Answer, words};
+
+const RUN: Access = Access::Key(&[Scope::Run]);
+
+pub(super) fn routes() -> Group {
+    let verb = |path, summary| {
+        Endpoint::new(Verb::Post, path, RUN, summary)
+            .idempotent()
+            .ok::<CommandedBody>("Done, or so already.")
+            .codes(&[Code::UnknownRun, Code::RunEnded])
+    };
+    Group::new("commands", "What can be asked of a run.")
+        .add(
+            Endpoint::new(Verb::Post, "/workflow-runs/{id}/resume", RUN, "Send a signal to a run")
+                .about(
+                    "It makes no difference whether the run waits for it already: it is kept until it does.",
+                )
+                .body::<SignalBody>()
+                .idempotent()
+                .ok::<SignalledBody>("Taken or kept.")
+                .codes(&[
+                    Code::UnknownRun,
+                    Code::RunEnded,
+                    Code::ReservedKey,
+                    Code::LimitExceeded,
+                    Code::PayloadTooLarge,
+                ]),
+            signal,
+        )
+        .add(verb("/workflow-runs/{id}/cancel", "Cancel a run").optional_body::<CancelBody>(), cancel)
+        .add(verb("/workflow-runs/{id}/pause", "Pause a run at its next step boundary"), pause)
+        .add(verb("/workflow-runs/{id}/unpause", "Let a paused run go on"), unpause)
+        .add(
+            verb("/workflow-runs/{id}/retry", "Try the failed steps of a failed run again")
+                .codes(&[Code::RunNotFailed]),
+            retry,
+        )
+        .add(bulk::endpoint(), bulk::bulk)
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(rename = "SendSignal")]
+struct SignalBody {
+    #[schemars(length(min = 1, max = limits::NAME_CHARS))]
+    signal_type: String,
+    /// Null if absent.
+    #[serde(default)]
+    #[schemars(schema_with = "words::any")]
+    payload: Value,
+    /// As the header `Idempotency-Key`.
+    idempotency_key: Option<String>,
+}
+
+/// What became of a signal.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Signalled")]
+struct SignalledBody {
+    #[schemars(with = "String")]
+    run_id: RunId,
+    /// The wait that took it at once; null: it is kept for the next one.
+    #[schemars(with = "Option<String>")]
+    taken_by: Option<WaitpointId>,
+}
+
+async fn signal(
+    State(app): State<Shared>,
+    caller: Caller,
+    Id(run_id): Id<RunId>,
+    key: IdempotencyKey,
+    Body(body): Body<SignalBody>,
+) -> Result<Answer<SignalledBody>, Problem> {
+    let SignalBody { signal_type, payload, idempotency_key } = body;
+    check_name("/signalType", &signal_type)?;
+    let key = key.or(idempotency_key)?;
+    let signal = SendSignal { signal_type: signal_type.into(), payload: payload.into() };
+    let taken_by = match app.command(&caller, run_id, Command::SendSignal(signal), key).await? {
+        Reply::Signalled { taken_by } => taken_by,
+        Reply::Done
+        | Reply::Started(_)
+        | Reply::Unchanged
+        | Reply::Waitpoint(_)
+        | Reply::Leased { .. }
+        | Reply::Notified { .. }
+        | Reply::Voted { .. } => None,
+    };
+    Ok(Answer::ok(SignalledBody { run_id, taken_by }))
+}
+
+/// A run that did as it was told.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "CommandedRun")]
+struct CommandedBody {
+    #[schemars(with = "String")]
+    id: RunId,
+    #[schemars(schema_with = "words::run_status")]
+    status: RunStatus,
+    /// A pause is asked for, or in effect.
+    pausing: bool,
+    /// False: what was asked for was so already.
+    changed: bool,
+}
+
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "CancelRun")]
+struct CancelBody {
+    /// Stands in the history.
+    #[schemars(length(max = limits::DESCRIPTION_CHARS))]
+    reason: Option<String>,
+}
+
+async fn cancel(
+    State(app): State<Shared>,
+    caller: Caller,
+    Id(run): Id<RunId>,
+    key: IdempotencyKey,
+    Body(CancelBody { reason }): Body<CancelBody>,
+) -> Result<Answer<CommandedBody>, Problem> {
+    app.commanded(&caller, run, Command::Cancel { reason }, key).await
+}
+
+async fn pause(
+    State(app): State<Shared>,
+    caller: Caller,
+    Id(run): Id<RunId>,
+    key: IdempotencyKey,
+) -> Result<Answer<CommandedBody>, Problem> {
+    app.commanded(&caller, run, Command::Pause, key).await
+}
+
+async fn unpause(
+    State(app): State<Shared>,
+    caller: Caller,
+    Id(run): Id<RunId>,
+    key: IdempotencyKey,
+) -> Result<Answer<CommandedBody>, Problem> {
+    app.commanded(&caller, run, Command::Unpause, key).await
+}
+
+async fn retry(
+    State(app): State<Shared>,
+    caller: Caller,
+    Id(run): Id<RunId>,
+    key: IdempotencyKey,
+) -> Result<Answer<CommandedBody>, Problem> {
+    app.commanded(&caller, run, Command::Retry, key).await
+}
+
+impl App {
+    async fn commanded(
+        &self,
+        caller: &Caller,
+        id: RunId,
+        command: Command,
+        key: IdempotencyKey,
+    ) -> Result<Answer<CommandedBody>, Problem> {
+        let reply = self.command(caller, id, command, key.only()).await?;
+        let run = self.run(caller, id).await?;
+        let changed = reply != Reply::Unchanged;
+        Ok(Answer::ok(CommandedBody { id, status: run.status, pausing: run.pausing, changed }))
+    }
+}

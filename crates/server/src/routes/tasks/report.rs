@@ -1,0 +1,244 @@
+//! What a worker reports, as a command.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use abide_core::command::{
+    Command, LeaseLoss, LeaseLost, TaskCompleted, TaskFailed, TaskHeartbeat, TaskPaused, TaskSuspended,
+};
+use abide_core::history::{JournalResult, WakeOn};
+use abide_core::json::Json;
+use abide_core::limits;
+use abide_core::time::Millis;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::lease::Lease;
+use super::wait::WaitBody;
+use crate::problem::Problem;
+use crate::request::length;
+use crate::routes::waitpoints::present;
+use crate::shape::words;
+
+/// Reports in one request, or waits in one report.
+const WAITS: u32 = 1_000;
+
+/// A report, by its type.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "camelCase")]
+#[schemars(rename = "TaskReport")]
+pub(super) enum Report {
+    Complete(Complete),
+    Fail(Fail),
+    Pause(Pause),
+    Suspend(Suspend),
+    Heartbeat(Heartbeat),
+    Release(Release),
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "CompleteTask")]
+pub(super) struct Complete {
+    lease_token: String,
+    /// Null if absent.
+    #[serde(default)]
+    #[schemars(schema_with = "words::any")]
+    output: Value,
+    /// Merged into `state`, or stored under the step's `saveAs`.
+    state_updates: Option<BTreeMap<String, Value>>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "FailTask")]
+pub(super) struct Fail {
+    lease_token: String,
+    message: String,
+    /// Your own; `TASK_FAILED` if absent.
+    #[schemars(length(min = 1, max = limits::NAME_CHARS))]
+    code: Option<String>,
+    /// Whether another attempt may help; true if absent.
+    retryable: Option<bool>,
+    /// Try again after this time, instead of the step's back-off.
+    retry_after_ms: Option<u64>,
+    /// The same as text: `2d 4h`.
+    retry_after: Option<String>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "PauseTask")]
+pub(super) struct Pause {
+    lease_token: String,
+    /// Of the pause; once per name and visit of the step.
+    #[schemars(length(min = 1, max = limits::NAME_CHARS))]
+    name: String,
+    duration_ms: Option<u64>,
+    /// The same as text: `2d 4h`.
+    duration: Option<String>,
+    /// Handed back with the task. An earlier one stays when this is absent.
+    #[serde(default, deserialize_with = "present")]
+    #[schemars(schema_with = "words::any")]
+    checkpoint: Option<Value>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "SuspendTask")]
+pub(super) struct Suspend {
+    lease_token: String,
+    /// Results that the journal does not hold yet.
+    #[serde(default)]
+    entries: Vec<Entry>,
+    /// What it waits for. A name that has a waitpoint already is waited for as it is.
+    #[schemars(length(min = 1, max = WAITS))]
+    waits: Vec<WaitBody>,
+    /// When it goes on: when `all` have ended (if absent), `any` (the others are cancelled), or `each` time one ends.
+    #[serde(default)]
+    wake: Wake,
+    /// Handed back with the task. An earlier one stays when this is absent.
+    #[serde(default, deserialize_with = "present")]
+    #[schemars(schema_with = "words::any")]
+    checkpoint: Option<Value>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "TaskHeartbeat")]
+pub(super) struct Heartbeat {
+    lease_token: String,
+    /// Handed back with the task when it is handed out again.
+    #[serde(default, deserialize_with = "present")]
+    #[schemars(schema_with = "words::any")]
+    checkpoint: Option<Value>,
+    /// Results that the journal does not hold yet.
+    #[serde(default)]
+    entries: Vec<Entry>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "ReleaseTask")]
+pub(super) struct Release {
+    lease_token: String,
+}
+
+/// A named result of durable code.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "NewJournalEntry")]
+struct Entry {
+    #[schemars(length(min = 1, max = limits::NAME_CHARS))]
+    name: String,
+    #[serde(default)]
+    #[schemars(schema_with = "words::any")]
+    result: Value,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+enum Wake {
+    #[default]
+    All,
+    Any,
+    Each,
+}
+
+impl Report {
+    pub(super) fn lease_token(&self) -> &str {
+        match self {
+            Report::Complete(Complete { lease_token, .. })
+            | Report::Fail(Fail { lease_token, .. })
+            | Report::Pause(Pause { lease_token, .. })
+            | Report::Suspend(Suspend { lease_token, .. })
+            | Report::Heartbeat(Heartbeat { lease_token, .. })
+            | Report::Release(Release { lease_token }) => lease_token,
+        }
+    }
+
+    pub(super) fn command(self, lease: Lease) -> Result<Command, Problem> {
+        match self {
+            Report::Complete(report) => Ok(report.command(lease)),
+            Report::Fail(report) => report.command(lease),
+            Report::Pause(report) => report.command(lease),
+            Report::Suspend(report) => report.command(lease),
+            Report::Heartbeat(report) => Ok(report.command(lease)),
+            Report::Release(_) => {
+                let Lease { run: _, at, delivery } = lease;
+                Ok(Command::LeaseLost(LeaseLost { at, delivery, loss: LeaseLoss::Released }))
+            }
+        }
+    }
+}
+
+impl Complete {
+    fn command(self, Lease { run: _, at, delivery }: Lease) -> Command {
+        let shared = |updates: BTreeMap<String, Value>| {
+            updates.into_iter().map(|(key, value)| (key, value.into())).collect::<BTreeMap<String, Json>>()
+        };
+        let state_updates = self.state_updates.map(shared);
+        Command::TaskCompleted(TaskCompleted { at, delivery, output: self.output.into(), state_updates })
+    }
+}
+
+impl Fail {
+    fn command(self, Lease { run: _, at, delivery }: Lease) -> Result<Command, Problem> {
+        let retry_after = length("retryAfter", self.retry_after_ms, self.retry_after.as_deref())?;
+        Ok(Command::TaskFailed(TaskFailed {
+            at,
+            delivery,
+            message: self.message,
+            code: self.code.map(Arc::from),
+            retryable: self.retryable.unwrap_or(true),
+            retry_after,
+        }))
+    }
+}
+
+impl Pause {
+    fn command(self, Lease { run: _, at, delivery }: Lease) -> Result<Command, Problem> {
+        let duration = needed_length("duration", self.duration_ms, self.duration.as_deref())?;
+        let checkpoint = self.checkpoint.map(Json::from);
+        Ok(Command::TaskPaused(TaskPaused { at, delivery, name: self.name.into(), duration, checkpoint }))
+    }
+}
+
+pub(super) fn needed_length(name: &str, ms: Option<u64>, text: Option<&str>) -> Result<Millis, Problem> {
+    length(name, ms, text)?.ok_or_else(|| {
+        let detail = format!("/{name}: `{name}Ms` or `{name}` is missing; it would look like `30s`");
+        Problem::malformed(format!("/{name}"), detail)
+    })
+}
+
+impl Suspend {
+    fn command(self, Lease { run: _, at, delivery }: Lease) -> Result<Command, Problem> {
+        let wake = match self.wake {
+            Wake::All => WakeOn::All,
+            Wake::Any => WakeOn::Any,
+            Wake::Each => WakeOn::Each,
+        };
+        Ok(Command::TaskSuspended(TaskSuspended {
+            at,
+            delivery,
+            entries: journal(self.entries),
+            waits: self.waits.into_iter().map(WaitBody::spec).collect::<Result<_, _>>()?,
+            wake,
+            checkpoint: self.checkpoint.map(Json::from),
+        }))
+    }
+}
+
+impl Heartbeat {
+    fn command(self, Lease { run: _, at, delivery }: Lease) -> Command {
+        let (checkpoint, entries) = (self.checkpoint.map(Json::from), journal(self.entries));
+        Command::TaskHeartbeat(TaskHeartbeat { at, delivery, checkpoint, entries })
+    }
+}
+
+fn journal(entries: Vec<Entry>) -> Vec<JournalResult> {
+    let result = |Entry { name, result }| JournalResult { name: name.into(), result: result.into() };
+    entries.into_iter().map(result).collect()
+}

@@ -1,0 +1,105 @@
+//! Triggers: a call from outside starts a run, and may wait for what it says.
+
+use abide_engine::NewRun;
+use abide_store::Scope;
+use axum::extract::State;
+use axum::http::{Method, StatusCode};
+use axum::response::Response;
+use serde_json::Value;
+
+use super::resume::{self, answer_of};
+use super::runs::started;
+use crate::app::Shared;
+use crate::caller::Caller;
+use crate::endpoint::{Endpoint, Group, Verb};
+use crate::guard::{Access, is_from_another_site};
+use crate::problem::{Code, Problem};
+use crate::request::call::Call;
+use crate::request::{Id, IdempotencyKey};
+use crate::shape::run::StartedBody;
+
+const BODIES: &[&str] = &["application/json", "application/x-www-form-urlencoded", "text/plain"];
+
+pub(super) fn routes() -> Group {
+    let trigger = |path, summary| {
+        Endpoint::new(Verb::Any, path, Access::Key(&[Scope::Run]), summary)
+            .any_body(BODIES)
+            .idempotent()
+            .answer::<StartedBody>(StatusCode::ACCEPTED, "Started.")
+            .codes(&[
+                Code::UnknownDefinition,
+                Code::InvalidInput,
+                Code::PayloadTooLarge,
+                Code::LimitExceeded,
+                Code::MethodNotAllowed,
+                Code::Malformed,
+            ])
+    };
+    Group::new("triggers", "Calls that start a run of a workflow's newest version.")
+        .add(
+            trigger("/triggers/{definition}", "Start a run with a call")
+                .about("The run's input is `{method, body, headers, queryParams}`; cookies and keys are left out."),
+            start,
+        )
+        .add(
+            trigger("/triggers/{definition}/sync", "Start a run with a call, and get what it says first")
+                .about(
+                    "The answer is the reply of the first `respond` step or webhook, or the run's output. After `?wait=` \
+                     (30 s if absent) it is 202 with the run's URL.",
+                )
+                .plain(StatusCode::OK, &["application/json", "text/plain"], "What the run said, with its own status.")
+                .codes(&[Code::RunFailed, Code::RunCancelled]),
+            start_sync,
+        )
+}
+
+async fn start(
+    State(app): State<Shared>,
+    caller: Caller,
+    Id(workflow): Id<String>,
+    key: IdempotencyKey,
+    call: Call,
+) -> Result<Response, Problem> {
+    let run = app.engine.start_run(new_run(&caller, workflow, key, &call, &[])?).await?;
+    Ok(started(StatusCode::ACCEPTED, run))
+}
+
+async fn start_sync(
+    State(app): State<Shared>,
+    caller: Caller,
+    Id(workflow): Id<String>,
+    key: IdempotencyKey,
+    call: Call,
+) -> Result<Response, Problem> {
+    let wait = resume::sync_wait(&call)?;
+    let new = new_run(&caller, workflow, key, &call, &[resume::WAIT])?;
+    let (run, listener) = app.engine.start_and_listen(new).await?;
+    answer_of(&app, run, listener, wait).await
+}
+
+fn new_run(
+    caller: &Caller,
+    workflow: String,
+    key: IdempotencyKey,
+    call: &Call,
+    own: &[&str],
+) -> Result<NewRun, Problem> {
+    if matches!(call.method, Method::HEAD | Method::OPTIONS) {
+        let detail = format!("{} starts nothing; send a POST", call.method);
+        return Err(Problem::new(Code::MethodNotAllowed, detail));
+    }
+    // A link that somebody follows from another page comes with a GET.
+    if is_from_another_site(&call.headers) {
+        return Err(Problem::new(Code::OriginRefused, "a page of another site may not start runs"));
+    }
+    let mut input = call.payload(own);
+    input["method"] = Value::from(call.method.as_str());
+    Ok(NewRun {
+        workspace: caller.workspace,
+        by: Some(caller.actor.clone()),
+        workflow,
+        input,
+        idempotency_key: key.only(),
+        ..NewRun::default()
+    })
+}

@@ -1,0 +1,420 @@
+//! Waitpoints: listed, created by a worker, and steered (R9).
+
+use std::collections::HashMap;
+
+use abide_core::command::{Command, CreateWaitpoint, Reply, Steer, Steering};
+use abide_core::id::{RunId, WaitpointId};
+use abide_core::limits;
+use abide_core::refusal::Refusal;
+use abide_core::run::Run;
+use abide_core::status::WaitStatus;
+use abide_core::waitpoint::Kind;
+use abide_store::{Page, Scope, WaitpointFilter};
+use axum::extract::State;
+use axum::http::StatusCode;
+use futures_util::future::join_all;
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::runs::listens_for;
+use super::tasks::lease::Lease;
+use super::{page_size, waits_bulk};
+use crate::app::{App, Shared};
+use crate::caller::Caller;
+use crate::endpoint::{Endpoint, Group, Verb};
+use crate::guard::Access;
+use crate::problem::{Code, Problem};
+use crate::request::{Body, Id, IdempotencyKey, Query, cursor, length};
+use crate::shape::waitpoint::WaitpointBody;
+use crate::shape::{Answer, List, words};
+
+const READ: Access = Access::Key(&[Scope::Read]);
+const RUN: Access = Access::Key(&[Scope::Run]);
+const WORKER: Access = Access::Key(&[Scope::Worker]);
+const LIST: &str = "waitpoints";
+
+pub(super) fn routes() -> Group {
+    let steer = |verb, path, summary| {
+        Endpoint::new(verb, path, RUN, summary)
+            .idempotent()
+            .ok::<WaitpointBody>("The waitpoint after it.")
+            .codes(&[
+                Code::UnknownRun,
+                Code::UnknownWaitpoint,
+                Code::AlreadyResolved,
+                Code::WaitpointTimedOut,
+                Code::WaitpointCancelled,
+                Code::WaitpointExpired,
+            ])
+    };
+    Group::new(
+        "waitpoints",
+        "Every pause of every run: one durable row each, listed and steered in the same way.",
+    )
+    .add(
+        Endpoint::new(Verb::Get, "/waitpoints", READ, "List waitpoints, the next due first")
+            .query::<ListQuery>()
+            .ok::<List<WaitpointBody>>("A page.")
+            .codes(&[Code::BadCursor, Code::UnknownRun]),
+        list,
+    )
+    .add(
+        Endpoint::new(Verb::Post, "/waitpoints", WORKER, "Create a waitpoint with a resume URL, as a worker")
+            .about("Idempotent on run, step and name: the same name gives the same waitpoint.")
+            .body::<CreateBody>()
+            .answer::<WaitpointBody>(StatusCode::CREATED, "The waitpoint, with its `resumeUrl`.")
+            .codes(&[
+                Code::BadLease,
+                Code::UnknownRun,
+                Code::StaleLease,
+                Code::RunEnded,
+                Code::WrongStepStatus,
+            ])
+            .codes(&[Code::JournalConflict, Code::LimitExceeded]),
+        create,
+    )
+    .add(
+        Endpoint::new(Verb::Get, "/waitpoints/{id}", READ, "Get a waitpoint")
+            .ok::<WaitpointBody>("The waitpoint.")
+            .codes(&[Code::UnknownRun, Code::UnknownWaitpoint]),
+        get,
+    )
+    .add(
+        steer(Verb::Patch, "/waitpoints/{id}", "Move a wait to another instant")
+            .about("A past instant is due at once.")
+            .body::<RescheduleBody>(),
+        reschedule,
+    )
+    .add(
+        steer(Verb::Post, "/waitpoints/{id}/complete", "End a wait as if what it waits for had come")
+            .optional_body::<CompleteBody>()
+            .codes(&[Code::WrongWaitpointKind, Code::ReservedKey, Code::PayloadTooLarge]),
+        complete,
+    )
+    .add(steer(Verb::Post, "/waitpoints/{id}/timeout", "End a wait as if its time were over"), time_out)
+    .add(steer(Verb::Post, "/waitpoints/{id}/cancel", "Cancel a wait"), cancel)
+    .add(
+        Endpoint::new(
+            Verb::Post,
+            "/waitpoints/{id}/link",
+            Access::Key(&[Scope::Admin]),
+            "Make a resume URL for one person",
+        )
+        .about(
+            "What is done with it is recorded under that name, so it can decide where only named people may.",
+        )
+        .optional_body::<LinkBody>()
+        .answer::<LinkMade>(StatusCode::CREATED, "The URL. It is not stored.")
+        .codes(&[Code::UnknownRun, Code::UnknownWaitpoint, Code::WrongWaitpointKind]),
+        make_link,
+    )
+    .add(
+        Endpoint::new(Verb::Delete, "/waitpoints/{id}/link", RUN, "Revoke every resume URL of a waitpoint")
+            .about("The waitpoint stays as it is. A new URL is shown from then on.")
+            .ok::<WaitpointBody>("The waitpoint, with its new `resumeUrl`.")
+            .codes(&[Code::UnknownRun, Code::UnknownWaitpoint]),
+        revoke_links,
+    )
+    .add(waits_bulk::endpoint(), waits_bulk::bulk)
+}
+
+/// What narrows a list of waitpoints.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(rename = "WaitpointFilter")]
+pub(super) struct FilterBody {
+    pub(super) run_id: Option<String>,
+    #[schemars(schema_with = "words::kind")]
+    pub(super) kind: Option<Kind>,
+    #[schemars(schema_with = "words::wait_status")]
+    pub(super) status: Option<WaitStatus>,
+    /// `resumeAt` before this instant.
+    pub(super) due_before: Option<Timestamp>,
+    /// `resumeAt` at or after this instant.
+    pub(super) due_after: Option<Timestamp>,
+    /// Waits for this event id.
+    pub(super) event_id: Option<String>,
+    /// Waits for this signal type.
+    pub(super) signal_type: Option<String>,
+}
+
+impl FilterBody {
+    pub(super) fn of(self, caller: &Caller) -> Result<WaitpointFilter, Problem> {
+        let run = self.run_id.map(|id| id.parse::<RunId>()).transpose();
+        let run = run.map_err(|error| Problem::malformed("/runId", format!("/runId: {error}")))?;
+        let (kind, listens_for) = listens_for(self.kind, self.event_id, self.signal_type)?;
+        Ok(WaitpointFilter {
+            workspace: Some(caller.workspace),
+            run,
+            kind,
+            status: self.status,
+            due_before: self.due_before,
+            due_after: self.due_after,
+            listens_for,
+        })
+    }
+}
+
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, rename_all = "camelCase", deny_unknown_fields)]
+struct ListQuery {
+    run_id: Option<String>,
+    #[schemars(schema_with = "words::kind")]
+    kind: Option<Kind>,
+    #[schemars(schema_with = "words::wait_status")]
+    status: Option<WaitStatus>,
+    /// `resumeAt` before this instant.
+    due_before: Option<Timestamp>,
+    /// `resumeAt` at or after this instant.
+    due_after: Option<Timestamp>,
+    /// Waits for this event id.
+    event_id: Option<String>,
+    /// Waits for this signal type.
+    signal_type: Option<String>,
+    /// The `nextCursor` of the page before.
+    cursor: Option<String>,
+    /// Items at most; 50 if absent.
+    #[schemars(range(min = 1, max = super::LARGEST_PAGE))]
+    limit: Option<u32>,
+}
+
+/// Where a list of waitpoints goes on.
+pub(super) type After = (Option<Timestamp>, WaitpointId);
+
+async fn list(
+    State(app): State<Shared>,
+    caller: Caller,
+    Query(query): Query<ListQuery>,
+) -> Result<Answer<List<WaitpointBody>>, Problem> {
+    let ListQuery { run_id, kind, status, due_before, due_after, event_id, signal_type, cursor, limit } =
+        query;
+    let filter = FilterBody { run_id, kind, status, due_before, due_after, event_id, signal_type };
+    let page = Page { after: cursor::read::<After>(LIST, cursor.as_deref())?, limit: page_size(limit) };
+    app.list_waitpoints(&caller, LIST, filter.of(&caller)?, page).await.map(Answer::ok)
+}
+
+impl App {
+    pub(super) async fn list_waitpoints(
+        &self,
+        caller: &Caller,
+        list: &str,
+        filter: WaitpointFilter,
+        page: Page<After>,
+    ) -> Result<List<WaitpointBody>, Problem> {
+        let size = page.limit;
+        let found = self.engine.read(move |store| store.waitpoints(&filter, &page)).await?;
+        let last = found.last().filter(|_| found.len() == size);
+        let next_cursor = last.map(|last| cursor::write(list, &(last.resume_at, last.id)));
+        let ids: Vec<WaitpointId> = found.iter().map(|summary| summary.id).collect();
+        let data = self.waitpoint_bodies(caller, &ids).await?;
+        Ok(List { data, next_cursor })
+    }
+
+    /// The waitpoints of these ids, in this order; those whose run is gone are left out.
+    async fn waitpoint_bodies(
+        &self,
+        caller: &Caller,
+        ids: &[WaitpointId],
+    ) -> Result<Vec<WaitpointBody>, Problem> {
+        let mut wanted: Vec<RunId> = ids.iter().map(|id| id.run).collect();
+        wanted.sort_unstable();
+        wanted.dedup();
+        let found = join_all(wanted.iter().map(|run| self.run(caller, *run))).await;
+        let mut runs: HashMap<RunId, Run> = HashMap::new();
+        for (id, found) in wanted.into_iter().zip(found) {
+            match found {
+                Ok(run) => drop(runs.insert(id, run)),
+                Err(problem) if problem.code == Code::UnknownRun => {}
+                Err(problem) => return Err(problem),
+            }
+        }
+        let bodies = ids.iter().filter_map(|id| {
+            let run = runs.get(&id.run)?;
+            Some(WaitpointBody::new(run, run.waitpoint(id.number)?))
+        });
+        let mut bodies: Vec<WaitpointBody> = bodies.collect();
+        self.show_links(caller, &runs, &mut bodies).await?;
+        Ok(bodies)
+    }
+
+    pub(super) async fn waitpoint_body(
+        &self,
+        caller: &Caller,
+        id: WaitpointId,
+    ) -> Result<WaitpointBody, Problem> {
+        let bodies = self.waitpoint_bodies(caller, &[id]).await?;
+        bodies.into_iter().next().ok_or_else(|| Refusal::UnknownWaitpoint(id).into())
+    }
+
+    async fn steer(
+        &self,
+        caller: &Caller,
+        id: WaitpointId,
+        steering: Steering,
+        key: IdempotencyKey,
+    ) -> Result<Answer<WaitpointBody>, Problem> {
+        let command = Command::Steer(Steer { number: id.number, steering });
+        self.command(caller, id.run, command, key.only()).await?;
+        self.waitpoint_body(caller, id).await.map(Answer::ok)
+    }
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(rename = "CreateWaitpoint")]
+struct CreateBody {
+    /// Of the task that will wait for it.
+    lease_token: String,
+    #[schemars(length(min = 1, max = limits::NAME_CHARS))]
+    name: String,
+    /// How long it may take; no limit if absent.
+    timeout_ms: Option<u64>,
+    /// The same as text: `2d 4h`.
+    timeout: Option<String>,
+    /// Let a plain GET resume it. Link scanners open every link.
+    #[serde(default)]
+    allow_get: bool,
+}
+
+async fn create(
+    State(app): State<Shared>,
+    caller: Caller,
+    Body(body): Body<CreateBody>,
+) -> Result<Answer<WaitpointBody>, Problem> {
+    let CreateBody { lease_token, name, timeout_ms, timeout, allow_get } = body;
+    let Lease { run, at, delivery } = app.lease(&caller, &lease_token)?;
+    let timeout = length("timeout", timeout_ms, timeout.as_deref())?;
+    let create = CreateWaitpoint { at, delivery, name: name.into(), allow_get, timeout };
+    let reply = app.command(&caller, run, Command::CreateWaitpoint(create), None).await?;
+    let Some(id) = waitpoint_of(&reply) else {
+        return Err(Problem::new(Code::Internal, "the engine named no waitpoint"));
+    };
+    Ok(Answer(StatusCode::CREATED, app.waitpoint_body(&caller, id).await?))
+}
+
+pub(super) fn waitpoint_of(reply: &Reply) -> Option<WaitpointId> {
+    match reply {
+        Reply::Waitpoint(id) => Some(*id),
+        Reply::Done
+        | Reply::Started(_)
+        | Reply::Unchanged
+        | Reply::Signalled { .. }
+        | Reply::Leased { .. }
+        | Reply::Notified { .. }
+        | Reply::Voted { .. } => None,
+    }
+}
+
+async fn get(
+    State(app): State<Shared>,
+    caller: Caller,
+    Id(id): Id<WaitpointId>,
+) -> Result<Answer<WaitpointBody>, Problem> {
+    app.waitpoint_body(&caller, id).await.map(Answer::ok)
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(rename = "RescheduleWaitpoint")]
+struct RescheduleBody {
+    resume_at: Timestamp,
+}
+
+async fn reschedule(
+    State(app): State<Shared>,
+    caller: Caller,
+    Id(id): Id<WaitpointId>,
+    key: IdempotencyKey,
+    Body(RescheduleBody { resume_at }): Body<RescheduleBody>,
+) -> Result<Answer<WaitpointBody>, Problem> {
+    app.steer(&caller, id, Steering::Reschedule { resume_at }, key).await
+}
+
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "CompleteWaitpoint")]
+struct CompleteBody {
+    /// As if this had come.
+    #[serde(default, deserialize_with = "present")]
+    #[schemars(schema_with = "words::any")]
+    payload: Option<Value>,
+}
+
+/// A payload of `null` is not the same as none.
+pub(super) fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
+}
+
+async fn complete(
+    State(app): State<Shared>,
+    caller: Caller,
+    Id(id): Id<WaitpointId>,
+    key: IdempotencyKey,
+    Body(CompleteBody { payload }): Body<CompleteBody>,
+) -> Result<Answer<WaitpointBody>, Problem> {
+    app.steer(&caller, id, Steering::Complete { payload: payload.map(Into::into) }, key).await
+}
+
+async fn time_out(
+    State(app): State<Shared>,
+    caller: Caller,
+    Id(id): Id<WaitpointId>,
+    key: IdempotencyKey,
+) -> Result<Answer<WaitpointBody>, Problem> {
+    app.steer(&caller, id, Steering::TimeOut, key).await
+}
+
+async fn cancel(
+    State(app): State<Shared>,
+    caller: Caller,
+    Id(id): Id<WaitpointId>,
+    key: IdempotencyKey,
+) -> Result<Answer<WaitpointBody>, Problem> {
+    app.steer(&caller, id, Steering::Cancel, key).await
+}
+
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(rename = "MakeLink")]
+struct LinkBody {
+    /// Whom it is for; anyone if absent.
+    #[schemars(length(min = 1, max = limits::NAME_CHARS))]
+    recipient: Option<String>,
+}
+
+/// A resume URL.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Link")]
+struct LinkMade {
+    resume_url: String,
+    /// The same as a page for people.
+    confirm_url: String,
+}
+
+async fn make_link(
+    State(app): State<Shared>,
+    caller: Caller,
+    Id(id): Id<WaitpointId>,
+    Body(LinkBody { recipient }): Body<LinkBody>,
+) -> Result<Answer<LinkMade>, Problem> {
+    let body = app.waitpoint_body(&caller, id).await?;
+    if !matches!(body.kind, Kind::Webhook | Kind::Approval) {
+        let refusal = Refusal::WrongKind { waitpoint: id, kind: body.kind, verb: "resumed by a link" };
+        return Err(refusal.into());
+    }
+    let urls = app.link_urls(id, recipient).await?;
+    Ok(Answer(StatusCode::CREATED, LinkMade { resume_url: urls.resume, confirm_url: urls.confirm }))
+}
+
+async fn revoke_links(
+    State(app): State<Shared>,
+    caller: Caller,
+    Id(id): Id<WaitpointId>,
+) -> Result<Answer<WaitpointBody>, Problem> {
+    app.waitpoint_body(&caller, id).await?;
+    app.engine.write(move |store| store.bump_link_generation(id)).await?;
+    app.waitpoint_body(&caller, id).await.map(Answer::ok)
+}

@@ -1,0 +1,222 @@
+//! The listening server: takes connections up to a limit, gives each its time, and finishes what is in flight when it
+//! is told to stop.
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use abide_core::id::{KeyId, WorkspaceId};
+use abide_engine::Engine;
+use abide_store::{ApiKey, Scope};
+use axum::Router;
+use axum::body::Body;
+use axum::http::Request;
+use axum::middleware;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::{GracefulConnection, GracefulShutdown};
+use tokio::io::AsyncWriteExt;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Semaphore, watch};
+use tower_service::Service;
+
+use crate::app::{App, Shared};
+use crate::caller::{Callers, NewSecret};
+use crate::definitions::Definitions;
+use crate::guard::{self, Peer};
+use crate::links::{self, Links};
+use crate::problem::Problem;
+use crate::routes;
+use crate::settings::{BadSettings, Settings};
+use crate::traffic::Traffic;
+
+/// What the connection itself refuses without an explanation. Below it the guard refuses, and explains.
+const RAW_HEADERS: usize = 1_024;
+const RAW_HEADER_BYTES: usize = 256 * 1024;
+/// After accepting failed, for instance because there are no file descriptors left.
+const ACCEPT_AGAIN: Duration = Duration::from_millis(50);
+/// Said to a connection over the limit.
+const TURNED_AWAY: &[u8] =
+    b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+
+/// A server that listens. It answers from [`Server::run`] on.
+pub struct Server {
+    listener: TcpListener,
+    app: Shared,
+    stop: watch::Sender<bool>,
+}
+
+impl std::fmt::Debug for Server {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Server").field("listen", &self.app.settings.listen).finish_non_exhaustive()
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    #[error(transparent)]
+    Settings(#[from] BadSettings),
+    #[error("cannot listen on {0}: {1}")]
+    Listen(SocketAddr, std::io::Error),
+    #[error("{0}")]
+    Engine(String),
+}
+
+impl From<Problem> for StartError {
+    fn from(problem: Problem) -> StartError {
+        StartError::Engine(problem.detail)
+    }
+}
+
+impl Server {
+    /// Checks the settings and takes the address.
+    pub async fn bind(engine: Engine, mut settings: Settings) -> Result<Server, StartError> {
+        settings.check()?;
+        let listen = settings.listen;
+        let listener = TcpListener::bind(listen).await.map_err(|error| StartError::Listen(listen, error))?;
+        let address = listener.local_addr().map_err(|error| StartError::Listen(listen, error))?;
+        settings.listen = address;
+        let base_url = match &settings.public_url {
+            Some(url) => url.trim_end_matches('/').to_owned(),
+            None => format!("http://{address}"),
+        };
+        let links = Links::open(&engine).await?;
+        let callers = Callers::new(settings.limits.requests_per_second);
+        let (stop, stopping) = watch::channel(false);
+        let app = App {
+            engine,
+            settings,
+            base_url,
+            links,
+            callers,
+            definitions: Definitions::default(),
+            traffic: Traffic::default(),
+            stopping,
+        };
+        Ok(Server { listener, app: Arc::new(app), stop })
+    }
+
+    /// Where it listens: with port 0, the one it was given.
+    pub fn address(&self) -> SocketAddr {
+        self.app.settings.listen
+    }
+
+    /// Serves until `stop` is done, then finishes what is in flight. The engine is left open.
+    pub async fn run(self, stop: impl Future<Output = ()>) {
+        let Server { listener, app, stop: stopping } = self;
+        let router = router(&app);
+        let open = Arc::new(Semaphore::new(app.settings.limits.connections));
+        let graceful = GracefulShutdown::new();
+        tokio::pin!(stop);
+        loop {
+            let accepted = tokio::select! {
+                () = &mut stop => break,
+                accepted = listener.accept() => accepted,
+            };
+            let (stream, peer) = match accepted {
+                Ok(accepted) => accepted,
+                Err(error) => {
+                    tracing::warn!(%error, "a connection could not be accepted");
+                    tokio::time::sleep(ACCEPT_AGAIN).await;
+                    continue;
+                }
+            };
+            let Ok(permit) = Arc::clone(&open).try_acquire_owned() else {
+                app.traffic.turned_away.fetch_add(1, Ordering::Relaxed);
+                turn_away(stream);
+                continue;
+            };
+            // Small answers must not wait for the acknowledgement of earlier ones.
+            drop(stream.set_nodelay(true));
+            let connection = connection(&app, router.clone(), stream, peer);
+            let (watched, app) = (graceful.watch(connection), Shared::clone(&app));
+            tokio::spawn(async move {
+                app.traffic.connections.fetch_add(1, Ordering::Relaxed);
+                // Whatever went wrong, it is over: the caller hung up, or was too slow.
+                drop(watched.await);
+                app.traffic.connections.fetch_sub(1, Ordering::Relaxed);
+                drop(permit);
+            });
+        }
+        drop(listener);
+        stopping.send_replace(true);
+        let shutdown_time = app.settings.limits.shutdown_time;
+        if tokio::time::timeout(shutdown_time, graceful.shutdown()).await.is_err() {
+            tracing::warn!("some requests did not end in time and are dropped");
+        }
+    }
+}
+
+fn router(app: &Shared) -> Router {
+    routes::all()
+        .into_router(app)
+        .fallback(routes::not_found)
+        .method_not_allowed_fallback(routes::method_not_allowed)
+        .layer(middleware::from_fn_with_state(Shared::clone(app), guard::around))
+        .with_state(Shared::clone(app))
+}
+
+fn connection(
+    app: &App,
+    router: Router,
+    stream: TcpStream,
+    peer: SocketAddr,
+) -> impl GracefulConnection<Error = hyper::Error> + use<> {
+    let service = service_fn(move |request: Request<Incoming>| {
+        let mut request = request.map(Body::new);
+        request.extensions_mut().insert(Peer(peer));
+        let mut router = router.clone();
+        async move { Ok::<_, Infallible>(router.call(request).await.unwrap_or_else(|never| match never {})) }
+    });
+    http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(app.settings.limits.header_time)
+        .max_headers(RAW_HEADERS)
+        .max_buf_size(RAW_HEADER_BYTES)
+        .half_close(false)
+        .serve_connection(TokioIo::new(stream), service)
+}
+
+/// Without waiting for anything: a caller that does not read is not waited for.
+fn turn_away(stream: TcpStream) {
+    tokio::spawn(async move {
+        let mut stream = stream;
+        drop(tokio::time::timeout(Duration::from_secs(1), stream.write_all(TURNED_AWAY)).await);
+    });
+}
+
+/// Makes the first admin key of a store that has none, and gives its secret: it is shown once.
+pub async fn first_key(engine: &Engine) -> Result<Option<String>, StartError> {
+    let failed = |problem: Problem| StartError::from(problem);
+    let keys = engine.read(|store| store.keys(WorkspaceId::DEFAULT)).await;
+    let now = engine.now();
+    let is_valid = |key: &ApiKey| {
+        key.revoked_at.is_none()
+            && key.expires_at.is_none_or(|at| now < at)
+            && key.scopes.contains(&Scope::Admin)
+    };
+    if keys.map_err(|error| failed(error.into()))?.iter().any(is_valid) {
+        return Ok(None);
+    }
+    let secret = NewSecret::make().map_err(failed)?;
+    let mut random = [0; 16];
+    links::fill(&mut random).map_err(failed)?;
+    let key = ApiKey {
+        id: KeyId::new(now, u128::from_be_bytes(random)),
+        workspace: WorkspaceId::DEFAULT,
+        name: "admin".to_owned(),
+        hash: secret.hash,
+        prefix: secret.prefix,
+        scopes: [Scope::Admin].into(),
+        created_at: now,
+        last_used_at: None,
+        revoked_at: None,
+        expires_at: None,
+    };
+    engine.write(move |store| store.add_key(&key)).await.map_err(|error| failed(error.into()))?;
+    Ok(Some(secret.secret))
+}

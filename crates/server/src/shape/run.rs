@@ -1,0 +1,170 @@
+//! A run.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use abide_core::history::{DefinitionRef, Parent};
+use abide_core::id::{DefinitionId, RunId, WaitpointId};
+use abide_core::json::Json;
+use abide_core::run::Run;
+use abide_core::status::RunStatus;
+use abide_core::waiting_for::{WaitingFor, waiting_for};
+use abide_core::waitpoint::{Actor, Kind};
+use abide_store::RunSummary;
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::step::{FailureBody, StepBody, steps};
+use super::words;
+
+/// A run, with its steps and what it waits for.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Run")]
+pub(crate) struct RunBody {
+    #[schemars(with = "String")]
+    id: RunId,
+    #[schemars(schema_with = "words::run_status")]
+    status: RunStatus,
+    definition: DefinitionBody,
+    #[schemars(schema_with = "words::any")]
+    input: Json,
+    #[schemars(with = "BTreeMap<String, Value>")]
+    state: BTreeMap<String, Json>,
+    /// Of a completed run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Value>")]
+    output: Option<Json>,
+    /// Of a failed run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<FailureBody>,
+    steps: Vec<StepBody>,
+    /// Every open wait, the oldest first.
+    waiting_for: Vec<WaitingForBody>,
+    #[schemars(with = "Vec<String>")]
+    tags: Vec<Arc<str>>,
+    /// The run that started this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    parent_run_id: Option<RunId>,
+    /// A pause is asked for, or in effect.
+    pausing: bool,
+    #[schemars(with = "String")]
+    created_by: Actor,
+    created_at: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    started_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ended_at: Option<Timestamp>,
+    /// When the whole run must be over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    deadline: Option<Timestamp>,
+    /// Records in its history.
+    version: u64,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "DefinitionRef")]
+pub(crate) struct DefinitionBody {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    id: Option<DefinitionId>,
+    #[schemars(with = "String")]
+    name: Arc<str>,
+    #[schemars(with = "String")]
+    version: Arc<str>,
+}
+
+/// An open wait, in words.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "WaitingFor")]
+pub(crate) struct WaitingForBody {
+    #[schemars(with = "String")]
+    waitpoint_id: WaitpointId,
+    /// Absent: the run has not begun.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    step_name: Option<String>,
+    #[schemars(schema_with = "words::kind")]
+    kind: Kind,
+    since: Timestamp,
+    /// When time ends it, or its deadline.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    until: Option<Timestamp>,
+    /// What is waited for, in a sentence.
+    sentence: String,
+}
+
+impl From<WaitingFor> for WaitingForBody {
+    fn from(wait: WaitingFor) -> WaitingForBody {
+        let sentence = wait.to_string();
+        let WaitingFor { waitpoint_id, step_name, kind, since, until, ended_by: _, listens_for: _ } = wait;
+        WaitingForBody { waitpoint_id, step_name, kind, since, until, sentence }
+    }
+}
+
+impl RunBody {
+    pub(crate) fn new(run: &Run, definition: Option<DefinitionId>) -> RunBody {
+        let DefinitionRef { name, version } = run.definition_ref.clone();
+        RunBody {
+            id: run.id,
+            status: run.status,
+            definition: DefinitionBody { id: definition, name, version },
+            input: run.input.clone(),
+            state: run.state.clone(),
+            output: run.output.clone(),
+            error: run.error.as_ref().map(FailureBody::from),
+            steps: steps(run),
+            waiting_for: waiting_for(run).into_iter().map(WaitingForBody::from).collect(),
+            tags: run.tags.clone(),
+            parent_run_id: run.parent.map(|Parent { run_id, .. }| run_id),
+            pausing: run.pausing,
+            created_by: run.created_by.clone(),
+            created_at: run.created_at,
+            started_at: run.started_at,
+            ended_at: run.ended_at,
+            deadline: run.deadline,
+            version: run.seq,
+        }
+    }
+}
+
+/// A run in a list.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "RunSummary")]
+pub(crate) struct SummaryBody {
+    #[schemars(with = "String")]
+    id: RunId,
+    #[schemars(schema_with = "words::run_status")]
+    status: RunStatus,
+    definition: DefinitionBody,
+    #[schemars(with = "Vec<String>")]
+    tags: Vec<Arc<str>>,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    version: u64,
+}
+
+impl From<RunSummary> for SummaryBody {
+    fn from(summary: RunSummary) -> SummaryBody {
+        let RunSummary { id, workspace: _, definition, status, tags, created_at, updated_at, version } =
+            summary;
+        let DefinitionRef { name, version: of } = definition;
+        let definition = DefinitionBody { id: None, name, version: of };
+        SummaryBody { id, status, definition, tags, created_at, updated_at, version }
+    }
+}
+
+/// A run that was started.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "StartedRun")]
+pub(crate) struct StartedBody {
+    #[schemars(with = "String")]
+    pub(crate) id: RunId,
+    /// Where the run can be seen.
+    pub(crate) url: String,
+}

@@ -1,0 +1,146 @@
+//! A step of a run.
+
+use std::sync::Arc;
+
+use abide_core::definition::{Action, Executor};
+use abide_core::history::Failure;
+use abide_core::id::{At, WaitpointId};
+use abide_core::json::Json;
+use abide_core::run::Run;
+use abide_core::status::StepStatus;
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::words;
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Step")]
+pub(crate) struct StepBody {
+    /// An item of a map ends in its index: `send[3]`.
+    name: String,
+    r#type: &'static str,
+    #[schemars(schema_with = "words::step_status")]
+    status: StepStatus,
+    /// Of this visit, from 1; 0 before the first.
+    attempt: u32,
+    /// More than 1 when a failed run was retried.
+    visit: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    started_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ended_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Value>")]
+    output: Option<Json>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<FailureBody>,
+    /// The worker that has it, or had it last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    worker: Option<Arc<str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Value>")]
+    checkpoint: Option<Json>,
+    /// The waits of this visit by name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    waits: Vec<StepWait>,
+    /// Of a map: its items so far.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    items: Vec<StepBody>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct StepWait {
+    #[schemars(with = "String")]
+    name: Arc<str>,
+    #[schemars(with = "String")]
+    waitpoint_id: WaitpointId,
+}
+
+/// Why a step or a run failed.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Failure")]
+pub(crate) struct FailureBody {
+    #[schemars(with = "String")]
+    code: Arc<str>,
+    message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    step: Option<Arc<str>>,
+}
+
+impl From<&Failure> for FailureBody {
+    fn from(failure: &Failure) -> FailureBody {
+        let Failure { code, message, step } = failure.clone();
+        FailureBody { code, message, step }
+    }
+}
+
+/// Every step of the definition, in its order.
+pub(crate) fn steps(run: &Run) -> Vec<StepBody> {
+    let items =
+        |step: u16| run.places().map(|(at, _)| at).filter(move |at| at.step == step && at.item.is_some());
+    let is_map = |step: &abide_core::definition::Step| matches!(step.action, Action::Map(_));
+    (0..)
+        .zip(&run.definition.steps)
+        .map(|(index, step)| {
+            let mut body = step_body(run, At::step(index));
+            if is_map(step) {
+                body.items = items(index).map(|at| step_body(run, at)).collect();
+            }
+            body
+        })
+        .collect()
+}
+
+fn step_body(run: &Run, at: At) -> StepBody {
+    let state = run.step(at);
+    let task = state.and_then(|state| state.task.as_deref());
+    let waits = state.into_iter().flat_map(|state| &state.waits);
+    StepBody {
+        name: run.step_name(at),
+        r#type: type_name(&run.defined(at).action),
+        status: run.step_status(at),
+        attempt: state.map_or(0, |state| state.attempt),
+        visit: state.map_or(0, |state| state.visit),
+        started_at: state.and_then(|state| state.started_at),
+        ended_at: state.and_then(|state| state.ended_at),
+        output: state.and_then(|state| state.output.clone()),
+        error: state.and_then(|state| state.error.as_ref()).map(FailureBody::from),
+        worker: task.and_then(|task| task.worker.clone()),
+        checkpoint: task.and_then(|task| task.checkpoint.clone()),
+        waits: waits
+            .map(|(name, number)| StepWait {
+                name: Arc::clone(name),
+                waitpoint_id: run.waitpoint_id(*number),
+            })
+            .collect(),
+        items: Vec::new(),
+    }
+}
+
+/// As the step's `type` is written in a definition.
+pub(crate) fn type_name(action: &Action) -> &'static str {
+    match action {
+        Action::Work(work) => match work.executor {
+            Executor::Handler => "task",
+            Executor::Http => "http",
+            Executor::Llm => "llm",
+            Executor::Notify => "notify",
+        },
+        Action::Wait(_) => "wait",
+        Action::Condition { .. } => "condition",
+        Action::Signal { .. } => "external_event",
+        Action::Event { .. } => "wait_for_event",
+        Action::Webhook { .. } => "webhook",
+        Action::Approval(_) => "approval",
+        Action::Respond { .. } => "respond",
+        Action::Child { .. } => "workflow",
+        Action::Map(_) => "map",
+    }
+}

@@ -1,0 +1,126 @@
+//! A task in a worker's hands.
+
+use std::sync::Arc;
+
+use abide_core::id::{RunId, TaskId, WaitpointId};
+use abide_core::json::Json;
+use abide_core::status::WaitStatus;
+use abide_core::task::{JournalItem, JournalWhat, Task};
+use abide_engine::Leased;
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::words;
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Task")]
+pub(crate) struct TaskBody {
+    #[schemars(with = "String")]
+    id: TaskId,
+    /// Every report carries it. Opaque.
+    lease_token: String,
+    /// Until when the worker has it, unless it sends a heartbeat.
+    leased_until: Timestamp,
+    #[schemars(with = "String")]
+    run_id: RunId,
+    step_name: String,
+    #[schemars(with = "String")]
+    handler: Arc<str>,
+    /// Of this visit, from 1.
+    attempt: u32,
+    #[schemars(schema_with = "words::any")]
+    config: Json,
+    #[schemars(schema_with = "words::any")]
+    input: Json,
+    #[schemars(schema_with = "words::any")]
+    state: Value,
+    /// What an earlier delivery left, or null.
+    #[schemars(with = "Option<Value>")]
+    checkpoint: Option<Json>,
+    /// What earlier deliveries recorded, in the order it was.
+    journal: Vec<JournalBody>,
+    /// When the attempt's time is over, if it has a limit.
+    deadline: Option<Timestamp>,
+    /// How often a heartbeat is expected, in milliseconds.
+    heartbeat_ms: Option<u64>,
+}
+
+/// A result of durable code, or a wait of it.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "JournalEntry")]
+pub(crate) struct JournalBody {
+    #[schemars(with = "String")]
+    name: Arc<str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Value>")]
+    result: Option<Json>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wait: Option<JournalWait>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct JournalWait {
+    #[schemars(with = "String")]
+    waitpoint_id: WaitpointId,
+    #[schemars(schema_with = "words::wait_status")]
+    status: WaitStatus,
+    #[schemars(with = "Option<Value>")]
+    payload: Option<Json>,
+}
+
+impl From<JournalItem> for JournalBody {
+    fn from(item: JournalItem) -> JournalBody {
+        let JournalItem { name, what } = item;
+        match what {
+            JournalWhat::Result(result) => JournalBody { name, result: Some(result), wait: None },
+            JournalWhat::Wait { waitpoint_id, status, payload } => {
+                let wait = JournalWait { waitpoint_id, status, payload };
+                JournalBody { name, result: None, wait: Some(wait) }
+            }
+        }
+    }
+}
+
+impl TaskBody {
+    pub(crate) fn new(leased: Leased, lease_token: String) -> TaskBody {
+        let Leased { task, at: _, leased_until } = leased;
+        let Task {
+            id,
+            run_id,
+            step_name,
+            executor: _,
+            handler,
+            delivery: _,
+            attempt,
+            config,
+            input,
+            state,
+            checkpoint,
+            journal,
+            timeout: _,
+            heartbeat,
+            deadline,
+        } = task;
+        TaskBody {
+            id,
+            lease_token,
+            leased_until,
+            run_id,
+            step_name,
+            handler,
+            attempt,
+            config,
+            input,
+            state,
+            checkpoint,
+            journal: journal.into_iter().map(JournalBody::from).collect(),
+            deadline,
+            heartbeat_ms: heartbeat.map(|heartbeat| heartbeat.0),
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! A waitpoint.
+
+use std::sync::Arc;
+
+use abide_core::id::{RunId, WaitpointId};
+use abide_core::json::Json;
+use abide_core::run::Run;
+use abide_core::status::WaitStatus;
+use abide_core::waitpoint::{Actor, ApprovalRequest, ApprovalVote, Decision, Kind, ListensFor, Waitpoint};
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::words;
+
+/// A pause of a run.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Waitpoint")]
+pub(crate) struct WaitpointBody {
+    #[schemars(with = "String")]
+    pub(crate) id: WaitpointId,
+    #[schemars(with = "String")]
+    pub(crate) run_id: RunId,
+    /// Absent: the run's delayed start.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) step_name: Option<String>,
+    /// Unique in its step; those that begin with `$` are the engine's.
+    #[schemars(with = "String")]
+    name: Arc<str>,
+    #[schemars(schema_with = "words::kind")]
+    pub(crate) kind: Kind,
+    #[schemars(schema_with = "words::wait_status")]
+    pub(crate) status: WaitStatus,
+    pub(crate) created_at: Timestamp,
+    /// When a DELAY, RETRY or PAUSE ends; the deadline of the others; null if there is none.
+    pub(crate) resume_at: Option<Timestamp>,
+    listens_for: ListensForBody,
+    /// Of an APPROVAL: what is asked, and who has decided what.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) approval: Option<ApprovalBody>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Value>")]
+    response_to_send: Option<Json>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Value>")]
+    pub(crate) resume_payload: Option<Json>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub(crate) resolved_by: Option<Actor>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) resolved_at: Option<Timestamp>,
+    /// A URL that ends it without a key. Shown to callers that may end it themselves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) resume_url: Option<String>,
+}
+
+/// What ends it, besides what ends any.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase", tag = "type")]
+#[schemars(rename = "ListensFor")]
+pub(crate) enum ListensForBody {
+    Time,
+    Signal {
+        #[schemars(with = "String")]
+        signal_type: Arc<str>,
+    },
+    Event {
+        #[schemars(with = "String")]
+        event_id: Arc<str>,
+        #[serde(rename = "match", skip_serializing_if = "Option::is_none")]
+        matching: Option<String>,
+        /// Events received before this are not looked at.
+        since: Timestamp,
+    },
+    Call {
+        allow_get: bool,
+    },
+    Approval,
+    Child {
+        #[schemars(with = "String")]
+        run_id: RunId,
+    },
+}
+
+/// What people are asked to decide, and what they have decided so far.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "ApprovalState")]
+pub(crate) struct ApprovalBody {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) prompt: Option<String>,
+    #[schemars(schema_with = "words::any")]
+    pub(crate) content: Json,
+    /// Empty: anyone with the scope `approve`.
+    #[schemars(with = "Vec<String>")]
+    pub(crate) approvers: Vec<Arc<str>>,
+    pub(crate) quorum: u32,
+    pub(crate) decisions: Vec<VoteBody>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Vote")]
+pub(crate) struct VoteBody {
+    #[schemars(with = "String")]
+    by: Actor,
+    #[schemars(schema_with = "words::decision")]
+    decision: Decision,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    comment: Option<String>,
+}
+
+impl From<&ApprovalRequest> for ApprovalBody {
+    fn from(request: &ApprovalRequest) -> ApprovalBody {
+        let ApprovalRequest { prompt, content, approvers, quorum, decisions } = request.clone();
+        let decisions = decisions.into_iter().map(|ApprovalVote { by, decision, comment }| VoteBody {
+            by,
+            decision,
+            comment,
+        });
+        ApprovalBody { prompt, content, approvers, quorum, decisions: decisions.collect() }
+    }
+}
+
+impl From<&ListensFor> for ListensForBody {
+    fn from(listens_for: &ListensFor) -> ListensForBody {
+        match listens_for {
+            ListensFor::Time => ListensForBody::Time,
+            ListensFor::Signal { signal_type } => {
+                ListensForBody::Signal { signal_type: Arc::clone(signal_type) }
+            }
+            ListensFor::Event(filter) => ListensForBody::Event {
+                event_id: Arc::clone(&filter.event_id),
+                matching: filter.matching.as_ref().map(|matching| matching.source().to_owned()),
+                since: filter.since,
+            },
+            ListensFor::Call { allow_get } => ListensForBody::Call { allow_get: *allow_get },
+            ListensFor::Approval(_) => ListensForBody::Approval,
+            ListensFor::Child { run_id } => ListensForBody::Child { run_id: *run_id },
+        }
+    }
+}
+
+impl WaitpointBody {
+    pub(crate) fn new(run: &Run, waitpoint: &Waitpoint) -> WaitpointBody {
+        WaitpointBody {
+            id: run.waitpoint_id(waitpoint.number),
+            run_id: run.id,
+            step_name: waitpoint.at.map(|at| run.step_name(at)),
+            name: Arc::clone(&waitpoint.name),
+            kind: waitpoint.kind,
+            status: waitpoint.status,
+            created_at: waitpoint.created_at,
+            resume_at: waitpoint.resume_at,
+            listens_for: (&waitpoint.listens_for).into(),
+            approval: match &waitpoint.listens_for {
+                ListensFor::Approval(request) => Some(request.into()),
+                ListensFor::Time
+                | ListensFor::Signal { .. }
+                | ListensFor::Event(_)
+                | ListensFor::Call { .. }
+                | ListensFor::Child { .. } => None,
+            },
+            response_to_send: waitpoint.response_to_send.clone(),
+            resume_payload: waitpoint.resume_payload.clone(),
+            resolved_by: waitpoint.resolved_by.clone(),
+            resolved_at: waitpoint.resolved_at,
+            resume_url: None,
+        }
+    }
+}

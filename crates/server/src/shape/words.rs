@@ -1,0 +1,66 @@
+//! Schemas of the core's words: the types are the core's, and know nothing of HTTP.
+
+use abide_core::status::{RunStatus, StepStatus, WaitStatus};
+use abide_core::waitpoint::{Decision, Kind};
+use abide_store::Scope;
+use schemars::{Schema, SchemaGenerator, json_schema};
+use serde::Serialize;
+
+fn one_of(words: &[impl Serialize]) -> Schema {
+    json_schema!({ "type": "string", "enum": words })
+}
+
+const RUN_STATUSES: [RunStatus; 7] = RunStatus::ALL;
+const KINDS: [Kind; 8] = [
+    Kind::Delay,
+    Kind::Webhook,
+    Kind::Signal,
+    Kind::Event,
+    Kind::Approval,
+    Kind::Child,
+    Kind::Pause,
+    Kind::Retry,
+];
+const WAIT_STATUSES: [WaitStatus; 4] =
+    [WaitStatus::Pending, WaitStatus::Completed, WaitStatus::TimedOut, WaitStatus::Cancelled];
+
+pub(crate) fn run_status(_: &mut SchemaGenerator) -> Schema {
+    one_of(&RUN_STATUSES)
+}
+
+pub(crate) fn run_statuses(generator: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "array", "items": run_status(generator), "description": "Separated by commas." })
+}
+
+pub(crate) fn step_status(_: &mut SchemaGenerator) -> Schema {
+    one_of(&[
+        StepStatus::Pending,
+        StepStatus::Running,
+        StepStatus::Waiting,
+        StepStatus::Completed,
+        StepStatus::Failed,
+        StepStatus::Skipped,
+        StepStatus::Cancelled,
+    ])
+}
+
+pub(crate) fn wait_status(_: &mut SchemaGenerator) -> Schema {
+    one_of(&WAIT_STATUSES)
+}
+
+pub(crate) fn kind(_: &mut SchemaGenerator) -> Schema {
+    one_of(&KINDS)
+}
+
+pub(crate) fn decision(_: &mut SchemaGenerator) -> Schema {
+    one_of(&[Decision::Approve, Decision::Reject, Decision::Edit])
+}
+
+pub(crate) fn scopes(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "array", "items": { "type": "string", "enum": Scope::ALL }, "minItems": 1 })
+}
+
+/// Anything at all.
+pub(crate) fn any(_: &mut SchemaGenerator) -> Schema {
+    Schema::from(true)
+}

@@ -1,0 +1,38 @@
+//! The HTTP API, over HTTP: a server on a port of its own, an in-memory store, a clock that the test sets.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+#[path = "api/host.rs"]
+mod host;
+
+#[path = "api/approvals.rs"]
+mod approvals;
+#[path = "api/auth.rs"]
+mod auth;
+#[path = "api/bulk.rs"]
+mod bulk;
+#[path = "api/definitions.rs"]
+mod definitions;
+#[path = "api/documents.rs"]
+mod documents;
+#[path = "api/events.rs"]
+mod events;
+#[path = "api/health.rs"]
+mod health;
+#[path = "api/history.rs"]
+mod history;
+#[path = "api/hostile.rs"]
+mod hostile;
+#[path = "api/keys.rs"]
+mod keys;
+#[path = "api/pages.rs"]
+mod pages;
+#[path = "api/resume.rs"]
+mod resume;
+#[path = "api/runs.rs"]
+mod runs;
+#[path = "api/tasks.rs"]
+mod tasks;
+#[path = "api/triggers.rs"]
+mod triggers;
+#[path = "api/waitpoints.rs"]
+mod waitpoints;
