@@ -51,7 +51,7 @@ pub trait Read: Send {
 
     fn definition_by_id(&mut self, id: DefinitionId) -> Result<Option<StoredDefinition>, Error>;
 
-    /// Definitions, of this name or of all, the one that came last first.
+    /// Definitions, of this name or of all, the one that came last first. The cursor is one of them.
     fn definitions(
         &mut self,
         workspace: WorkspaceId,
