@@ -32,6 +32,7 @@ pub(crate) struct Aftermath {
     // What was taken for this round, to be put back if it fails.
     pub(crate) due: Vec<StoredTimer>,
     pub(crate) expired: Vec<ReadyTask>,
+    pub(crate) timed: Vec<ReadyTask>,
     pub(crate) own: Vec<ReadyTask>,
     pub(crate) handed_over: Vec<ReadyTask>,
 }
@@ -69,9 +70,9 @@ impl Aftermath {
         fn told<T>(result: Result<T, Error>, error: &Error) -> Result<T, Error> {
             result.and_then(|_| Err(error.clone()))
         }
-        let Aftermath { pending, reported: _, fired: _, due, expired, own, handed_over } = self;
+        let Aftermath { pending, reported: _, fired: _, due, expired, timed, own, handed_over } = self;
         alarm.put_back(due);
-        dispatcher.put_back(expired, own, now);
+        dispatcher.put_back(expired, timed, own, now);
         dispatcher.hand_over(handed_over);
         for pending in pending {
             match pending {

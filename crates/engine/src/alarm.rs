@@ -52,6 +52,12 @@ impl Alarm {
         self.near.first().map(|timer| timer.at)
     }
 
+    /// The next of all timers, however far away.
+    pub(crate) fn next_of_all(&self, store: &mut dyn Read) -> Result<Option<Timestamp>, abide_store::Error> {
+        let far = store.timers(self.loaded.as_ref(), Timestamp::MAX, 1)?;
+        Ok(self.next().into_iter().chain(far.first().map(|timer| timer.at)).min())
+    }
+
     /// Takes what is due, in due order, at most so many.
     pub(crate) fn take_due(&mut self, now: Timestamp, most: usize) -> Vec<StoredTimer> {
         let mut due = Vec::new();

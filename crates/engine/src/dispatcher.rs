@@ -25,6 +25,8 @@ use crate::error::Error;
 use crate::handler::{Handler, TaskResult};
 use crate::request::{Answer, Leased, Poll, Request, Worker};
 
+/// The worker whose name stands in the history when a handler here begins.
+pub(crate) const IN_PROCESS: &str = "in process";
 /// How long a worker has a task before it must report, if it does not say.
 pub(crate) const LEASE: Millis = Millis(60_000);
 /// A lease that could not be ended is looked at again after this time.
@@ -45,6 +47,8 @@ pub(crate) struct Dispatcher {
     ready: HashMap<Queue, ReadyTasks>,
     /// Tasks that are out and are to be handed out again, in the next round.
     handed_over: VecDeque<ReadyTask>,
+    /// Tasks for handlers here whose time is limited: it is noted when it begins, in the next round.
+    timed: VecDeque<ReadyTask>,
     /// Calls that the engine makes itself, in the next round.
     own: VecDeque<ReadyTask>,
     parked: HashMap<u64, (Poll, Answer<Vec<Leased>>)>,
@@ -124,6 +128,7 @@ impl Dispatcher {
             running: HashMap::new(),
             ready: HashMap::new(),
             handed_over: VecDeque::new(),
+            timed: VecDeque::new(),
             own: VecDeque::new(),
             parked: HashMap::new(),
             parked_for: HashMap::new(),
@@ -154,7 +159,14 @@ impl Dispatcher {
     }
 
     /// What could not be done with these was not committed; it is tried again.
-    pub(crate) fn put_back(&mut self, expired: Vec<ReadyTask>, own: Vec<ReadyTask>, now: Timestamp) {
+    pub(crate) fn put_back(
+        &mut self,
+        expired: Vec<ReadyTask>,
+        timed: Vec<ReadyTask>,
+        own: Vec<ReadyTask>,
+        now: Timestamp,
+    ) {
+        self.timed.extend(timed);
         self.own.extend(own);
         for task in expired {
             self.lease(task, now, TRY_AGAIN, (WorkspaceId::default(), "".into()));
@@ -176,8 +188,12 @@ impl Dispatcher {
         if work.executor == Executor::Notify {
             self.own.push_back(ready);
         } else if let Some(handler) = self.handlers.get(&work.handler) {
-            if let Some(task) = run.task(at).filter(|task| task.delivery == delivery) {
-                self.spawn(handler.clone(), ready, task);
+            match run.task(at).filter(|task| task.delivery == delivery) {
+                Some(task) if task.timeout.is_some() && task.deadline.is_none() => {
+                    self.timed.push_back(ready);
+                }
+                Some(task) => self.spawn(handler.clone(), ready, task),
+                None => {}
             }
         } else {
             let queue = (run.workspace, Arc::clone(&work.handler));
@@ -231,6 +247,10 @@ impl Dispatcher {
         {
             tasks.gone.insert(ReadyTask { run: run.id, at, delivery });
         }
+    }
+
+    pub(crate) fn next_timed(&mut self) -> Option<ReadyTask> {
+        self.timed.pop_front()
     }
 
     pub(crate) fn next_own(&mut self) -> Option<ReadyTask> {
@@ -375,7 +395,8 @@ impl Dispatcher {
 
     /// Something is to be done in the next round.
     pub(crate) fn has_work(&self) -> bool {
-        !self.woken.is_empty() || !self.own.is_empty() || !self.handed_over.is_empty()
+        let waiting = [&self.own, &self.handed_over, &self.timed].iter().any(|tasks| !tasks.is_empty());
+        waiting || !self.woken.is_empty()
     }
 
     pub(crate) fn tasks_out(&self) -> usize {

@@ -23,6 +23,8 @@ pub(crate) struct Memory {
     idle: VecDeque<RunId>,
     /// The id given last.
     last_id: u128,
+    /// The latest instant at which a run was made or an event received.
+    latest: Option<Timestamp>,
     definitions: HashMap<(WorkspaceId, Arc<str>, Arc<str>), Arc<Definition>>,
     /// The newest version of each name. This process is the only one that adds any.
     newest: HashMap<(WorkspaceId, Arc<str>), Arc<Definition>>,
@@ -35,8 +37,15 @@ impl Memory {
 
     /// An id greater than every one before: runs of one millisecond are ordered as they came, too.
     pub(crate) fn fresh_id(&mut self, now: Timestamp, random: u128) -> RunId {
+        self.latest = self.latest.max(Some(now));
         self.last_id = RunId::new(now, random).0.max(self.last_id + 1);
         RunId(self.last_id)
+    }
+
+    /// The instant of an event that is received now. It is not before that of any run that waits for it already,
+    /// even if the clock went back.
+    pub(crate) fn receive_at(&mut self, now: Timestamp) -> Timestamp {
+        *self.latest.insert(self.latest.map_or(now, |latest| latest.max(now)))
     }
 
     /// Takes a run out, from memory or from the store.

@@ -444,7 +444,7 @@ impl<'w> Round<'w> {
         }
         let id = OccurrenceId::new(self.now, self.random.draw_u128());
         let (event_id, data) = (Arc::clone(&notify.event_id), notify.data.clone());
-        let (workspace, received_at) = (notify.workspace, self.now);
+        let (workspace, received_at) = (notify.workspace, self.memory.receive_at(self.now));
         let occurrence = Occurrence { id, workspace, event_id, data, received_at };
         occurrence.check()?;
         let mut waiters = self.waiters(&occurrence, notify)?;

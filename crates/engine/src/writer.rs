@@ -29,7 +29,7 @@ use crate::alarm::Alarm;
 use crate::clock::Clock;
 use crate::committer::{Done, Job};
 use crate::deploy::Deploy;
-use crate::dispatcher::{Dispatcher, LEASE, ReadyTask};
+use crate::dispatcher::{Dispatcher, IN_PROCESS, LEASE, ReadyTask};
 use crate::engine::{Ended, Said};
 use crate::error::Error;
 use crate::followers::Followers;
@@ -143,7 +143,7 @@ impl Writer {
         let out =
             run.places().filter_map(|(at, step)| Some((at, step.task.as_deref().filter(|task| task.out)?)));
         for (at, task) in out {
-            if let Some(worker) = &task.worker {
+            if let Some(worker) = task.worker.as_ref().filter(|worker| &***worker != IN_PROCESS) {
                 // The worker may still be at it, and has not noticed anything.
                 let ready = ReadyTask { run: run.id, at, delivery: task.delivery };
                 let length = run.task(at).and_then(|task| task.heartbeat).unwrap_or(LEASE);
@@ -326,6 +326,15 @@ impl Writer {
             round.hand_over(task);
             aftermath.handed_over.push(task);
         }
+        while let Some(task) = dispatcher.next_timed() {
+            let ReadyTask { run, at, delivery } = task;
+            let command = Command::TaskStarted(TaskStarted { at, delivery, worker: IN_PROCESS.into() });
+            // Refused when it is not wanted any more.
+            if round.decide(run, command, Actor::new("dispatcher"), None).is_ok() {
+                round.hand_over(task);
+            }
+            aftermath.timed.push(task);
+        }
         while let Some(task) = dispatcher.next_own() {
             notify_step::perform(&mut round, task);
             aftermath.own.push(task);
@@ -336,8 +345,13 @@ impl Writer {
             drop(round.decide(run, command, Actor::new("dispatcher"), None));
             aftermath.expired.push(lost);
         }
-        aftermath.fired.extend(fire(&mut round, &due));
+        let (fired, unread) = fire(&mut round, &due);
+        aftermath.fired.extend(fired);
         aftermath.due.extend(due);
+        if !unread.is_empty() {
+            self.alarm.put_back(unread);
+            self.trouble_until = Some(Instant::now() + TROUBLE);
+        }
     }
 
     fn sweep(&mut self, now: Timestamp) {
@@ -495,33 +509,29 @@ impl Writer {
         if self.waiting_for_idle.is_empty() || is_busy || due || !self.dispatcher.is_idle() {
             return;
         }
-        let next = match self.alarm.next() {
-            Some(next) => Ok(Some(next)),
-            None => self
-                .store
-                .timers(None, Timestamp::MAX, 1)
-                .map(|timers| timers.first().map(|timer| timer.at))
-                .map_err(Error::from),
-        };
+        let next = self.alarm.next_of_all(&mut *self.store).map_err(Error::from);
         for answer in self.waiting_for_idle.drain(..) {
             drop(answer.send(next.clone()));
         }
     }
 }
 
-/// Fires what is due, and gives the instants of those that had an effect.
-fn fire(round: &mut Round<'_>, due: &[StoredTimer]) -> Vec<Timestamp> {
-    let mut fired = Vec::new();
+/// Fires what is due. Gives the instants of those that had an effect, and those whose run could not be read.
+fn fire(round: &mut Round<'_>, due: &[StoredTimer]) -> (Vec<Timestamp>, Vec<StoredTimer>) {
+    let (mut fired, mut unread) = (Vec::new(), Vec::new());
     for timer in due {
         let decided = round.decide(timer.run, Command::TimerFired(timer.timer), Actor::new("timer"), None);
         match decided {
             Ok(_) => fired.push(timer.at),
-            // Resolved, moved or ended meanwhile.
-            Err(Error::Refused(_)) => {}
-            Err(error) => tracing::error!(run = %timer.run, %error, "a timer could not be fired"),
+            // Resolved, moved, ended or forgotten meanwhile.
+            Err(Error::Refused(_) | Error::UnknownRun(_)) => {}
+            Err(error) => {
+                tracing::error!(run = %timer.run, %error, "a timer could not be fired");
+                unread.push(*timer);
+            }
         }
     }
-    fired
+    (fired, unread)
 }
 
 /// Gives a poller what is ready, or lets it wait.

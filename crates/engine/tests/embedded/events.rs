@@ -117,3 +117,13 @@ async fn a_notify_step_wakes_another_run() {
     assert_eq!(host.engine.wait(makes).await.unwrap().status, RunStatus::Completed);
     assert_eq!(output(&host.engine.wait(waits).await.unwrap()), json!({ "by": "a step" }));
 }
+
+#[tokio::test]
+async fn an_event_is_not_missed_because_the_clock_went_back() {
+    let host = Host::with(Workflow::new("waits").wait_for_event("wait", "paid")).await;
+    let run = host.start("waits").await;
+    host.clock.set(abide_core::time::Millis(500).before(host.now()));
+    let event = Notification { event_id: "paid".to_owned(), ..Notification::default() };
+    assert_eq!(host.engine.notify(event).await.unwrap().waiters.len(), 1);
+    assert_eq!(host.status(run).await, RunStatus::Completed);
+}

@@ -297,3 +297,36 @@ async fn a_timer_that_was_moved_away_is_asked_once_and_writes_nothing() {
     assert_eq!((after.commits, after.records), (before.commits, before.records));
     assert_eq!(host.status(run).await, RunStatus::Waiting);
 }
+
+#[tokio::test]
+async fn a_handler_in_process_has_no_more_time_than_its_step_gives_it() {
+    let workflow = Workflow::new("slow").task("work", "forever").timeout("5s").retry(Retry::attempts(1));
+    let host = Host::with(workflow).await;
+    let (begins, mut begun) = tokio::sync::mpsc::channel(1);
+    let forever = move |_| {
+        let begins = begins.clone();
+        async move {
+            begins.send(()).await.unwrap();
+            std::future::pending().await
+        }
+    };
+    host.engine.handler("forever", forever).await.unwrap();
+    let run = host.start("slow").await;
+    begun.recv().await.unwrap();
+    host.advance("5s");
+    let ended = host.engine.wait(run).await.unwrap();
+    assert_eq!(&*ended.error.unwrap().code, "STEP_TIMED_OUT");
+}
+
+#[tokio::test]
+async fn a_timer_whose_run_could_not_be_read_fires_when_the_disk_is_back() {
+    let host = Host::with(nap("1h")).await;
+    let run = host.start("nap").await;
+    let watch = Watch::default();
+    let host = host.restart_on(&watch, "0s").await;
+    host.echo().await;
+    watch.fail_loads(1);
+    host.pass("1h").await;
+    assert_eq!(host.engine.stats().await.unwrap().lateness_ms.count(), 1);
+    assert_eq!(host.engine.wait(run).await.unwrap().status, RunStatus::Completed);
+}

@@ -95,3 +95,14 @@ async fn a_delayed_start_waits_and_can_be_cancelled() {
     assert_eq!(host.end_of(kept).await.status, RunStatus::Completed);
     assert_eq!(host.engine.wait(cancelled).await.unwrap().status, RunStatus::Cancelled);
 }
+
+#[tokio::test]
+async fn time_that_is_let_pass_stops_at_every_timer_on_the_way() {
+    let host = Host::with(Workflow::new("nap").sleep("nap", 1.hour())).await;
+    host.engine.deploy(Workflow::new("slow").task("work", "remote").timeout("5h")).await.unwrap();
+    host.start("slow").await;
+    host.engine.poll("w", &["remote"], 1, std::time::Duration::from_secs(100_000)).await.unwrap();
+    let (begun, run) = (host.now(), host.start("nap").await);
+    assert_eq!(host.end_of(run).await.status, RunStatus::Completed);
+    assert_eq!(Millis::between(begun, host.now()), Millis(3_600_000));
+}

@@ -24,6 +24,7 @@ struct Seen {
     commits: Vec<Vec<RunId>>,
     timer_reads: usize,
     disk_is_full: bool,
+    failing_loads: usize,
     held: bool,
     at_gate: bool,
     permits: usize,
@@ -71,6 +72,11 @@ impl Watch {
         self.change(|seen| seen.held = false);
     }
 
+    /// The next runs that are loaded cannot be read.
+    pub(crate) fn fail_loads(&self, count: usize) {
+        self.change(|seen| seen.failing_loads = count);
+    }
+
     /// Whether nothing can be written, until it is said otherwise.
     pub(crate) fn fill_disk(&self, is_full: bool) {
         self.change(|seen| seen.disk_is_full = is_full);
@@ -111,6 +117,15 @@ macro_rules! reads {
                 self.inner.timers(after, until, limit)
             }
 
+            fn load(&mut self, run: RunId) -> Result<Option<StoredRun>, Error> {
+                let mut seen = self.watch.seen();
+                if seen.failing_loads > 0 {
+                    seen.failing_loads -= 1;
+                    return Err(Error::Unavailable("it was told to fail".to_owned()));
+                }
+                self.inner.load(run)
+            }
+
             $(fn $name(&mut self, $($argument: $type),*) -> Result<$found, Error> {
                 self.inner.$name($($argument),*)
             })*
@@ -119,7 +134,6 @@ macro_rules! reads {
 }
 
 reads! {
-    load(run: RunId) -> Option<StoredRun>;
     definition(workspace: WorkspaceId, name: &str, version: Option<&str>) -> Option<StoredDefinition>;
     definition_by_id(id: DefinitionId) -> Option<StoredDefinition>;
     definitions(workspace: WorkspaceId, name: Option<&str>, page: &Page<DefinitionId>) -> Vec<DefinitionSummary>;
