@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 use crate::host::Host;
 use crate::keys::key;
 
-async fn asked(host: &Host, more: Value) -> (String, String) {
+/// A run that asks for approval, and the request.
+pub(crate) async fn asked(host: &Host, more: Value) -> (String, String) {
     let mut step = json!({ "type": "approval", "name": "ok", "contentKey": "draft", "prompt": "Send?" });
     step.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     let steps = json!([{ "type": "task", "name": "write", "handler": "h", "saveAs": "draft" }, step]);

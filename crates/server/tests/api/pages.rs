@@ -1,6 +1,7 @@
 use hyper::Method;
 use serde_json::{Value, json};
 
+use crate::approvals::asked;
 use crate::host::{Host, Reply};
 
 const HTML: [(&str, &str); 1] = [("accept", "text/html,application/xhtml+xml")];
@@ -23,11 +24,7 @@ fn is_page(reply: &Reply, status: u16, holds: &str) {
 #[tokio::test]
 async fn a_browser_gets_a_page_that_asks_and_then_shows_what_was_decided() {
     let host = Host::start().await;
-    let run = host
-        .run_of(
-            json!([{ "type": "approval", "name": "ok", "contentKey": "draft", "prompt": "Send <this>?" }]),
-        )
-        .await;
+    let (run, _) = asked(&host, json!({ "prompt": "Send <this>?" })).await;
     let url = confirm(&host.waitpoint(&run).await);
     for _ in 0..2 {
         let page = host.raw(Method::GET, &url, &HTML, "".into()).await;

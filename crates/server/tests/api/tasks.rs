@@ -36,10 +36,10 @@ async fn a_task_is_polled_and_completed() {
     );
     assert_eq!((&task["checkpoint"], &task["journal"]), (&json!(null), &json!([])));
     assert_eq!(host.get("/workers").await.json["data"][0]["id"], "w1");
+    assert_eq!(host.run(&run).await["steps"][0]["worker"], "w1");
     assert_eq!(report(&host, &task, "complete", json!({ "output": { "ok": true } })).await.status, 200);
     let run = host.run(&run).await;
     assert_eq!((&run["status"], &run["state"]["result"]["ok"]), (&json!("COMPLETED"), &json!(true)));
-    assert_eq!(run["steps"][0]["worker"], "w1");
 }
 
 #[tokio::test]
