@@ -3,6 +3,7 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
+use abide_core::id::RunId;
 use abide_core::time::Millis;
 use abide_engine::{Engine, Options, SettableClock};
 use abide_server::{Server, Settings};
@@ -11,32 +12,31 @@ use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::{HeaderMap, Method, Request, Response};
 use hyper_util::rt::TokioIo;
-use jiff::Timestamp;
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-pub struct Host {
-    pub address: SocketAddr,
-    pub engine: Engine,
-    pub clock: SettableClock,
+pub(crate) struct Host {
+    pub(crate) address: SocketAddr,
+    pub(crate) engine: Engine,
+    pub(crate) clock: SettableClock,
     stop: oneshot::Sender<()>,
     running: JoinHandle<()>,
 }
 
-pub const START: &str = "2026-11-15T12:00:00Z";
+pub(crate) const START: &str = "2026-11-15T12:00:00Z";
 
 impl Host {
-    pub async fn start() -> Host {
+    pub(crate) async fn start() -> Host {
         Host::with(Settings::default()).await
     }
 
-    pub async fn with(settings: Settings) -> Host {
+    pub(crate) async fn with(settings: Settings) -> Host {
         Host::on(Sqlite::open_in_memory().unwrap(), settings).await
     }
 
-    pub async fn on(store: Sqlite, mut settings: Settings) -> Host {
+    pub(crate) async fn on(store: Sqlite, mut settings: Settings) -> Host {
         let clock = SettableClock::new(START.parse().unwrap());
         let options = Options { clock: Some(clock.clone()), ..Options::default() };
         let engine = Engine::open_with(Box::new(store), options).await.unwrap();
@@ -49,54 +49,61 @@ impl Host {
     }
 
     /// Stops the server as a signal would, and closes the store.
-    pub async fn stop(self) {
+    pub(crate) async fn stop(self) {
         self.stop.send(()).unwrap();
         self.running.await.unwrap();
         self.engine.shut_down().await.unwrap();
     }
 
-    pub fn now(&self) -> Timestamp {
-        self.engine.now()
-    }
-
     /// Lets time pass, and what is due happen.
-    pub async fn pass(&self, ms: u64) {
+    pub(crate) async fn pass(&self, ms: u64) {
         self.clock.advance(Millis(ms));
-        // The timers are looked at in the round of the first, the second sees what became of them.
-        self.engine.stats().await.unwrap();
-        self.engine.stats().await.unwrap();
+        // An answer leaves after the commit of its round, and the timers are fired in the round of the first.
+        for _ in 0..2 {
+            drop(self.engine.get(RunId(0)).await);
+        }
     }
 
-    pub fn url(&self, path: &str) -> String {
-        if path.starts_with("/api") || path.starts_with("http") { path.to_owned() } else { format!("/api/v1{path}") }
+    pub(crate) fn url(&self, path: &str) -> String {
+        if path.starts_with("/api") || path.starts_with("http") {
+            path.to_owned()
+        } else {
+            format!("/api/v1{path}")
+        }
     }
 
-    pub async fn get(&self, path: &str) -> Reply {
+    pub(crate) async fn get(&self, path: &str) -> Reply {
         self.send(Method::GET, path, &[], None).await
     }
 
-    pub async fn post(&self, path: &str, body: Value) -> Reply {
+    pub(crate) async fn post(&self, path: &str, body: Value) -> Reply {
         self.send(Method::POST, path, &[], Some(body)).await
     }
 
-    pub async fn patch(&self, path: &str, body: Value) -> Reply {
+    pub(crate) async fn patch(&self, path: &str, body: Value) -> Reply {
         self.send(Method::PATCH, path, &[], Some(body)).await
     }
 
-    pub async fn delete(&self, path: &str) -> Reply {
+    pub(crate) async fn delete(&self, path: &str) -> Reply {
         self.send(Method::DELETE, path, &[], None).await
     }
 
     /// With a key.
-    pub async fn post_as(&self, key: &str, path: &str, body: Value) -> Reply {
+    pub(crate) async fn post_as(&self, key: &str, path: &str, body: Value) -> Reply {
         self.send(Method::POST, path, &[("x-api-key", key)], Some(body)).await
     }
 
-    pub async fn get_as(&self, key: &str, path: &str) -> Reply {
+    pub(crate) async fn get_as(&self, key: &str, path: &str) -> Reply {
         self.send(Method::GET, path, &[("x-api-key", key)], None).await
     }
 
-    pub async fn send(&self, method: Method, path: &str, headers: &[(&str, &str)], body: Option<Value>) -> Reply {
+    pub(crate) async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Option<Value>,
+    ) -> Reply {
         let text = body.map(|body| body.to_string()).unwrap_or_default();
         let has_type = headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type"));
         let mut headers = headers.to_vec();
@@ -107,11 +114,17 @@ impl Host {
     }
 
     /// The path as it is, the body as it is.
-    pub async fn raw(&self, method: Method, path: &str, headers: &[(&str, &str)], body: Bytes) -> Reply {
+    pub(crate) async fn raw(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Bytes,
+    ) -> Reply {
         Reply::of(self.open(method, path, headers, body).await).await
     }
 
-    pub async fn open(
+    pub(crate) async fn open(
         &self,
         method: Method,
         path: &str,
@@ -120,7 +133,8 @@ impl Host {
     ) -> Response<Incoming> {
         let path = path.strip_prefix(&format!("http://{}", self.address)).unwrap_or(path);
         let stream = TcpStream::connect(self.address).await.unwrap();
-        let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.unwrap();
+        let (mut sender, connection) =
+            hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.unwrap();
         tokio::spawn(connection);
         let mut request = Request::builder().method(method).uri(path);
         if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
@@ -134,32 +148,32 @@ impl Host {
 
     // What most tests begin with.
 
-    pub async fn deploy(&self, workflow: Value) -> String {
+    pub(crate) async fn deploy(&self, workflow: Value) -> String {
         let reply = self.post("/workflow-definitions", workflow).await;
         assert!(reply.status == 201 || reply.status == 200, "{}", reply.text);
         reply.json["id"].as_str().unwrap().to_owned()
     }
 
     /// A run of a workflow with these steps.
-    pub async fn run_of(&self, steps: Value) -> String {
+    pub(crate) async fn run_of(&self, steps: Value) -> String {
         self.deploy(json!({ "name": "flow", "version": "1", "steps": steps })).await;
         self.start_run("flow", json!({})).await
     }
 
-    pub async fn start_run(&self, name: &str, input: Value) -> String {
+    pub(crate) async fn start_run(&self, name: &str, input: Value) -> String {
         let reply = self.post("/workflow-runs", json!({ "name": name, "input": input })).await;
         assert_eq!(reply.status, 201, "{}", reply.text);
         reply.json["id"].as_str().unwrap().to_owned()
     }
 
-    pub async fn run(&self, id: &str) -> Value {
+    pub(crate) async fn run(&self, id: &str) -> Value {
         let reply = self.get(&format!("/workflow-runs/{id}")).await;
         assert_eq!(reply.status, 200, "{}", reply.text);
         reply.json
     }
 
     /// The one waitpoint of a run.
-    pub async fn waitpoint(&self, run: &str) -> Value {
+    pub(crate) async fn waitpoint(&self, run: &str) -> Value {
         let reply = self.get(&format!("/waitpoints?runId={run}&status=PENDING")).await;
         assert_eq!(reply.status, 200, "{}", reply.text);
         let found = reply.json["data"].as_array().unwrap();
@@ -169,16 +183,16 @@ impl Host {
 }
 
 #[derive(Debug)]
-pub struct Reply {
-    pub status: u16,
-    pub headers: HeaderMap,
-    pub text: String,
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    pub(crate) headers: HeaderMap,
+    pub(crate) text: String,
     /// Null where the body is not JSON.
-    pub json: Value,
+    pub(crate) json: Value,
 }
 
 impl Reply {
-    pub async fn of(response: Response<Incoming>) -> Reply {
+    pub(crate) async fn of(response: Response<Incoming>) -> Reply {
         let (parts, body) = response.into_parts();
         let bytes = body.collect().await.unwrap().to_bytes();
         let text = String::from_utf8(bytes.to_vec()).unwrap();
@@ -186,13 +200,13 @@ impl Reply {
         Reply { status: parts.status.as_u16(), headers: parts.headers, text, json }
     }
 
-    pub fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).map(|value| value.to_str().unwrap())
     }
 
     /// Refused with this status and code, as a problem should be.
     #[track_caller]
-    pub fn is_problem(&self, status: u16, code: &str) -> &Reply {
+    pub(crate) fn is_problem(&self, status: u16, code: &str) -> &Reply {
         assert_eq!((self.status, self.json["code"].as_str()), (status, Some(code)), "{}", self.text);
         assert_eq!(self.header("content-type"), Some("application/problem+json"));
         assert_eq!(self.json["status"], status);
@@ -201,7 +215,7 @@ impl Reply {
 }
 
 /// Looks again until it is so; a test that waits for ever is stopped by its runner.
-pub async fn until<F: Future<Output = bool>>(mut is_so: impl FnMut() -> F) {
+pub(crate) async fn until<F: Future<Output = bool>>(mut is_so: impl FnMut() -> F) {
     while !is_so().await {
         tokio::time::sleep(Duration::from_millis(2)).await;
     }

@@ -47,7 +47,8 @@ async fn a_start_with_a_key_happens_once_and_another_request_under_it_is_refused
     let again = start(1, &[("Idempotency-Key", "k1")]).await;
     assert_eq!(first.json["id"], again.json["id"]);
     start(2, &[("idempotency-key", "k1")]).await.is_problem(422, "IDEMPOTENCY_KEY_REUSED");
-    let in_body = host.post("/workflow-runs", json!({ "name": "flow", "input": 1, "idempotencyKey": "k1" })).await;
+    let in_body =
+        host.post("/workflow-runs", json!({ "name": "flow", "input": 1, "idempotencyKey": "k1" })).await;
     assert_eq!(in_body.json["id"], first.json["id"]);
     let both = json!({ "name": "flow", "input": 1, "idempotencyKey": "k2" });
     let both = host.send(Method::POST, "/workflow-runs", &[("idempotency-key", "k1")], Some(both)).await;
@@ -80,7 +81,9 @@ async fn a_start_may_name_a_definition_an_instant_and_tags() {
     let run = host.run(started.json["id"].as_str().unwrap()).await;
     assert_eq!((&run["status"], &run["tags"]), (&json!("PENDING"), &json!(["a", "b"])));
     assert_eq!(started.header("location"), started.json["url"].as_str());
-    host.post("/workflow-runs", json!({ "definitionId": "def_x" })).await.is_problem(404, "UNKNOWN_DEFINITION");
+    host.post("/workflow-runs", json!({ "definitionId": "def_x" }))
+        .await
+        .is_problem(404, "UNKNOWN_DEFINITION");
     host.post("/workflow-runs", json!({})).await.is_problem(422, "MALFORMED");
     host.post("/workflow-runs", json!({ "name": "nobody" })).await.is_problem(404, "UNKNOWN_DEFINITION");
 }
@@ -100,7 +103,8 @@ async fn an_unknown_field_is_refused_with_the_nearest_name() {
 #[tokio::test]
 async fn an_input_that_does_not_fit_its_schema_is_refused_with_its_place() {
     let host = Host::start().await;
-    let schema = json!({ "type": "object", "required": ["email"], "properties": { "age": { "type": "integer" } } });
+    let schema =
+        json!({ "type": "object", "required": ["email"], "properties": { "age": { "type": "integer" } } });
     host.deploy(json!({ "name": "flow", "version": "1", "inputSchema": schema, "steps": nap() })).await;
     let reply = host.post("/workflow-runs", json!({ "name": "flow", "input": { "age": "old" } })).await;
     reply.is_problem(422, "INVALID_INPUT");
@@ -120,7 +124,11 @@ async fn runs_are_listed_newest_first_by_what_is_asked_for() {
         async move {
             let reply = host.get(&format!("/workflow-runs?{query}")).await;
             assert_eq!(reply.status, 200, "{}", reply.text);
-            let ids = reply.json["data"].as_array().unwrap().iter().map(|run| run["id"].as_str().unwrap().to_owned());
+            let ids = reply.json["data"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|run| run["id"].as_str().unwrap().to_owned());
             ids.collect::<Vec<_>>()
         }
     };
@@ -168,12 +176,16 @@ async fn a_run_is_paused_unpaused_cancelled_and_retried() {
         async move { host.post(&path, json!({})).await }
     };
     let paused = ask("pause").await;
-    assert_eq!((paused.status, &paused.json["pausing"], &paused.json["changed"]), (200, &json!(true), &json!(true)));
+    assert_eq!(
+        (paused.status, &paused.json["pausing"], &paused.json["changed"]),
+        (200, &json!(true), &json!(true))
+    );
     assert_eq!(ask("pause").await.json["changed"], false);
     assert_eq!(ask("unpause").await.json["pausing"], false);
     ask("retry").await.is_problem(409, "RUN_NOT_FAILED");
     let polled = host.post("/tasks/poll", json!({ "handlers": ["h"], "workerId": "w" })).await;
-    let (task, lease) = (polled.json["tasks"][0]["id"].as_str().unwrap(), &polled.json["tasks"][0]["leaseToken"]);
+    let (task, lease) =
+        (polled.json["tasks"][0]["id"].as_str().unwrap(), &polled.json["tasks"][0]["leaseToken"]);
     let failed = json!({ "leaseToken": lease, "message": "no" });
     assert_eq!(host.post(&format!("/tasks/{task}/fail"), failed).await.status, 200);
     assert_eq!(host.run(&id).await["status"], "FAILED");

@@ -38,8 +38,8 @@ pub(super) enum Report {
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(rename = "CompleteTask")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(inline)]
 pub(super) struct Complete {
     lease_token: String,
     /// Null if absent.
@@ -51,8 +51,8 @@ pub(super) struct Complete {
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(rename = "FailTask")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(inline)]
 pub(super) struct Fail {
     lease_token: String,
     message: String,
@@ -68,8 +68,8 @@ pub(super) struct Fail {
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(rename = "PauseTask")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(inline)]
 pub(super) struct Pause {
     lease_token: String,
     /// Of the pause; once per name and visit of the step.
@@ -85,8 +85,8 @@ pub(super) struct Pause {
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(rename = "SuspendTask")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(inline)]
 pub(super) struct Suspend {
     lease_token: String,
     /// Results that the journal does not hold yet.
@@ -105,8 +105,8 @@ pub(super) struct Suspend {
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(rename = "TaskHeartbeat")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(inline)]
 pub(super) struct Heartbeat {
     lease_token: String,
     /// Handed back with the task when it is handed out again.
@@ -119,8 +119,8 @@ pub(super) struct Heartbeat {
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(rename = "ReleaseTask")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(inline)]
 pub(super) struct Release {
     lease_token: String,
 }

@@ -29,8 +29,8 @@ pub(super) enum WaitBody {
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(rename = "SleepWait")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(inline)]
 pub(super) struct Sleep {
     #[schemars(length(min = 1, max = limits::NAME_CHARS))]
     name: String,
@@ -40,8 +40,8 @@ pub(super) struct Sleep {
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(rename = "UntilWait")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(inline)]
 pub(super) struct Until {
     #[schemars(length(min = 1, max = limits::NAME_CHARS))]
     name: String,
@@ -50,8 +50,8 @@ pub(super) struct Until {
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(rename = "SignalWait")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(inline)]
 pub(super) struct Signal {
     #[schemars(length(min = 1, max = limits::NAME_CHARS))]
     name: String,
@@ -62,8 +62,8 @@ pub(super) struct Signal {
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(rename = "EventWait")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(inline)]
 pub(super) struct Event {
     #[schemars(length(min = 1, max = limits::NAME_CHARS))]
     name: String,
@@ -80,8 +80,8 @@ pub(super) struct Event {
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(rename = "WebhookWait")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(inline)]
 pub(super) struct Webhook {
     #[schemars(length(min = 1, max = limits::NAME_CHARS))]
     name: String,
@@ -92,8 +92,8 @@ pub(super) struct Webhook {
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(rename = "ApprovalWait")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(inline)]
 pub(super) struct Approval {
     #[schemars(length(min = 1, max = limits::NAME_CHARS))]
     name: String,

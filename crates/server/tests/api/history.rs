@@ -1,0 +1,94 @@
+use http_body_util::BodyExt;
+use hyper::Method;
+use hyper::body::Incoming;
+use serde_json::json;
+
+use crate::host::Host;
+
+fn nap() -> serde_json::Value {
+    json!([{ "type": "wait", "name": "nap", "durationMs": 1000 }])
+}
+
+#[tokio::test]
+async fn a_history_is_a_list_with_names_beside_the_numbers() {
+    let host = Host::start().await;
+    let run = host.run_of(nap()).await;
+    host.pass(1_000).await;
+    let reply = host.get(&format!("/workflow-runs/{run}/events?limit=500")).await;
+    let records = reply.json["data"].as_array().unwrap();
+    let types: Vec<&str> = records.iter().map(|record| record["type"].as_str().unwrap()).collect();
+    assert_eq!(types.first(), Some(&"WORKFLOW_CREATED"));
+    assert_eq!(types.last(), Some(&"WORKFLOW_COMPLETED"));
+    let completed = records.iter().find(|record| record["type"] == "STEP_COMPLETED").unwrap();
+    assert_eq!((&completed["stepName"], &completed["resumedFromWait"]), (&json!("nap"), &json!(true)));
+    assert_eq!((&completed["waitpoint"], &completed["by"]), (&json!(1), &json!("timer")));
+    assert!(completed["waitpointId"].as_str().unwrap().ends_with("_1"));
+    let seqs: Vec<u64> = records.iter().map(|record| record["seq"].as_u64().unwrap()).collect();
+    assert_eq!(seqs, (1..=seqs.len() as u64).collect::<Vec<_>>());
+    let after = host.get(&format!("/workflow-runs/{run}/events?after=2&limit=1")).await;
+    assert_eq!(after.json["data"][0]["seq"], 3);
+    let cursor = after.json["nextCursor"].as_str().unwrap();
+    let next = host.get(&format!("/workflow-runs/{run}/events?limit=1&cursor={cursor}")).await;
+    assert_eq!(next.json["data"][0]["seq"], 4);
+}
+
+/// The next thing a stream says.
+async fn next(body: &mut Incoming, heard: &mut String) -> Option<(u64, String)> {
+    loop {
+        if let Some((event, rest)) = heard.split_once("\n\n") {
+            let field = |name: &str| {
+                event.lines().find_map(|line| line.strip_prefix(&format!("{name}: "))).map(str::to_owned)
+            };
+            let said = field("id").map(|id| (id.parse().unwrap(), field("event").unwrap()));
+            *heard = rest.to_owned();
+            if said.is_some() {
+                return said;
+            }
+            continue;
+        }
+        let frame = body.frame().await?.unwrap();
+        heard.push_str(std::str::from_utf8(frame.data_ref().unwrap()).unwrap());
+    }
+}
+
+#[tokio::test]
+async fn a_stream_tells_what_happened_and_what_happens_and_ends_with_the_run() {
+    let host = Host::start().await;
+    let run = host.run_of(nap()).await;
+    let path = format!("/api/v1/workflow-runs/{run}/events");
+    let response = host.open(Method::GET, &path, &[("accept", "text/event-stream")], "".into()).await;
+    assert_eq!(response.headers()["content-type"], "text/event-stream");
+    let (mut body, mut heard) = (response.into_body(), String::new());
+    let mut seen = Vec::new();
+    while seen.last().is_none_or(|(_, name): &(u64, String)| name != "WORKFLOW_PAUSED") {
+        seen.push(next(&mut body, &mut heard).await.unwrap());
+    }
+    host.pass(1_000).await;
+    while let Some(event) = next(&mut body, &mut heard).await {
+        seen.push(event);
+    }
+    assert_eq!(seen.last().unwrap().1, "WORKFLOW_COMPLETED");
+    let numbers: Vec<u64> = seen.iter().map(|(seq, _)| *seq).collect();
+    assert_eq!(numbers, (1..=numbers.len() as u64).collect::<Vec<_>>());
+
+    let headers = [("accept", "text/event-stream"), ("last-event-id", "3")];
+    let response = host.open(Method::GET, &path, &headers, "".into()).await;
+    let resumed = next(&mut response.into_body(), &mut String::new()).await.unwrap();
+    assert_eq!(resumed.0, 4);
+    let last = numbers.len().to_string();
+    let headers = [("accept", "text/event-stream"), ("last-event-id", last.as_str())];
+    assert_eq!(host.raw(Method::GET, &path, &headers, "".into()).await.status, 204);
+    let unknown = "/api/v1/workflow-runs/run_00000000000000000000000000/events";
+    host.raw(Method::GET, unknown, &headers[..1], "".into()).await.is_problem(404, "UNKNOWN_RUN");
+}
+
+#[tokio::test]
+async fn a_stream_ends_when_the_server_stops() {
+    let host = Host::start().await;
+    let run = host.run_of(nap()).await;
+    let path = format!("/api/v1/workflow-runs/{run}/events");
+    let response = host.open(Method::GET, &path, &[("accept", "text/event-stream")], "".into()).await;
+    let (mut body, mut heard) = (response.into_body(), String::new());
+    next(&mut body, &mut heard).await.unwrap();
+    let ((), ()) = tokio::join!(host.stop(), async { while next(&mut body, &mut heard).await.is_some() {} });
+}
