@@ -124,9 +124,10 @@ impl Create {
         let resident_before = machine::resident_bytes();
         let split = if self.later == self.at_a_time { self.count } else { self.count.min(FIRST) };
         let first = self.batch(&engine, 0..split, self.at_a_time).await?;
-        let later = match split < self.count {
-            true => Some(self.batch(&engine, split..self.count, self.later).await?),
-            false => None,
+        let later = if split < self.count {
+            Some(self.batch(&engine, split..self.count, self.later).await?)
+        } else {
+            None
         };
         say(out, &Created { first, later, resident_before, resident_after: machine::resident_bytes() })?;
         if self.stay {

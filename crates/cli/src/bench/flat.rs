@@ -30,17 +30,17 @@ pub(super) struct Flat {
 impl Flat {
     pub(super) async fn measure(mut self, bed: &Bed) -> anyhow::Result<Report> {
         self.stored.sort_unstable();
-        let engine = Engine::open(bed.scratch.store()).await?;
-        sleeper::deploy(&engine).await?;
-        three_steps::deploy(&engine).await?;
         let due = Due::after(Timestamp::now(), FAR_AWAY, SPREAD);
         let mut stored = 0;
         let mut parts = Vec::new();
         for size in self.stored {
             let missing = size.saturating_sub(stored);
-            sleeper::create(&engine, 0..missing, missing, STARTERS, due).await?;
+            fill(bed, missing, due).await?;
             stored += missing;
+            let engine = Engine::open(bed.scratch.store()).await?;
+            three_steps::deploy(&engine).await?;
             let cost = three_steps::measure(&engine, self.runs, bed.starters).await?;
+            engine.shut_down().await?;
             let each = |seconds: f64| seconds * 1e6 / cost.transitions as f64;
             let mut part = Part::new(size.to_string(), format!("{} stored", format::count(stored)));
             part.count("stored", "runs stored before", stored);
@@ -60,7 +60,14 @@ impl Flat {
             parts.push(part);
             stored += cost.runs;
         }
-        engine.shut_down().await?;
         Ok(Report::new("flat", parts))
     }
+}
+
+/// Fills the store, and closes it: what the filling left to be folded is not the cost of what comes after.
+async fn fill(bed: &Bed, missing: usize, due: Due) -> anyhow::Result<()> {
+    let engine = Engine::open(bed.scratch.store()).await?;
+    sleeper::deploy(&engine).await?;
+    sleeper::create(&engine, 0..missing, missing, STARTERS, due).await?;
+    Ok(engine.shut_down().await?)
 }

@@ -68,7 +68,8 @@ impl Sleepers {
         if let Some((all, none)) = with_all.resident.zip(with_none.resident) {
             let grown = each(all.saturating_sub(none));
             asleep.put("memoryBytesPerSleeper", "memory per sleeper, after a restart", Unit::Bytes, grown);
-            asleep.put("memoryBytes", "memory of the process, after a restart", Unit::Bytes, all as f64);
+            asleep.put("memoryBytes", "memory of that process", Unit::Bytes, all as f64);
+            asleep.put("memoryBytesWithNone", "memory of one with no sleeper", Unit::Bytes, none as f64);
         }
         asleep.put("servingMs", "restart to first request acknowledged", Unit::Milliseconds, serving_ms);
         asleep.put("openMs", "of that, opening the store", Unit::Milliseconds, with_all.open_ms);
