@@ -137,7 +137,8 @@ fn drive(client: u64, http: &mut Http, ledger: &Ledger, killing: &AtomicBool) {
 }
 
 fn work(worker: u64, http: &mut Http, ledger: &Ledger, working: &AtomicBool) {
-    let poll = json!({ "handlers": ["work"], "maxTasks": 20, "waitMs": 200, "workerId": format!("w{worker}") });
+    let poll =
+        json!({ "handlers": ["work"], "maxTasks": 20, "waitMs": 200, "workerId": format!("w{worker}") });
     let mut done = 0;
     while working.load(Ordering::SeqCst) {
         let Ok(answer) = http.post("/tasks/poll", &poll, None) else {

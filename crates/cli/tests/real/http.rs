@@ -33,7 +33,13 @@ impl Http {
     }
 
     /// `Err` means that there is no saying whether it was done.
-    fn ask(&mut self, method: &str, path: &str, body: Option<&Value>, key: Option<&str>) -> std::io::Result<Answer> {
+    fn ask(
+        &mut self,
+        method: &str,
+        path: &str,
+        body: Option<&Value>,
+        key: Option<&str>,
+    ) -> std::io::Result<Answer> {
         let answer = self.exchange(method, path, body, key);
         if answer.is_err() {
             self.connection = None;

@@ -50,7 +50,8 @@ impl Ledger {
     pub(crate) fn started(&self, run: &str, kind: Kind) {
         let mut runs = self.runs();
         // A worker may have been quicker than the answer.
-        let known = runs.entry(run.to_owned()).or_insert(Started { kind, said: None, outputs: HashMap::new() });
+        let known =
+            runs.entry(run.to_owned()).or_insert(Started { kind, said: None, outputs: HashMap::new() });
         known.kind = kind;
     }
 

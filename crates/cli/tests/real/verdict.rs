@@ -23,7 +23,10 @@ pub(crate) struct Seen {
 impl fmt::Display for Seen {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Seen { runs, records, sleeps, said, completions } = self;
-        write!(f, "{runs} runs, {said} signals and events, {completions} tasks, {sleeps} sleeps, {records} records: ")?;
+        write!(
+            f,
+            "{runs} runs, {said} signals and events, {completions} tasks, {sleeps} sleeps, {records} records: "
+        )?;
         f.write_str("none lost, none early, none twice")
     }
 }
@@ -45,7 +48,10 @@ pub(crate) fn wait_for_all(http: &mut Http, ledger: &Ledger) -> Result<(), Strin
             let stuck = left[0]["id"].as_str().unwrap_or_default();
             let known = ledger.runs().get(stuck).cloned();
             let run = http.get(&format!("/workflow-runs/{stuck}")).map(|answer| answer.body);
-            return Err(format!("{} runs do not end, such as {run:?}, of which is known {known:?}", left.len()));
+            return Err(format!(
+                "{} runs do not end, such as {run:?}, of which is known {known:?}",
+                left.len()
+            ));
         }
         std::thread::sleep(Duration::from_millis(50));
     }
@@ -119,8 +125,10 @@ fn check_history(history: &[Value], started: &Started, seen: &mut Seen) {
     assert_eq!(times("WORKFLOW_COMPLETED"), 1);
     assert_eq!(times("SIGNAL_RECEIVED"), usize::from(started.kind == Kind::Signalled));
     assert_eq!(times("EVENT_MATCHED"), usize::from(started.kind == Kind::Listener), "{history:?}");
-    let steps: HashMap<&str, usize> =
-        history.iter().filter(|record| record["type"] == "STEP_COMPLETED").fold(HashMap::new(), |mut steps, record| {
+    let steps: HashMap<&str, usize> = history
+        .iter()
+        .filter(|record| record["type"] == "STEP_COMPLETED")
+        .fold(HashMap::new(), |mut steps, record| {
             *steps.entry(record["stepName"].as_str().unwrap()).or_default() += 1;
             steps
         });
