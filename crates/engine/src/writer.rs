@@ -357,6 +357,9 @@ impl Writer {
     fn sweep(&mut self, now: Timestamp) {
         if self.next_sweep.is_some_and(|at| at <= Instant::now()) {
             self.next_sweep = None;
+            // Those who gave up while their run sleeps on.
+            keep_waiting(&mut self.watchers, oneshot::Sender::is_closed);
+            keep_waiting(&mut self.listeners, oneshot::Sender::is_closed);
             self.ask(Job::Sweep(Sweep { retention: self.retention, now }));
         }
     }
@@ -514,6 +517,13 @@ impl Writer {
             drop(answer.send(next.clone()));
         }
     }
+}
+
+fn keep_waiting<T>(waiting: &mut HashMap<RunId, Vec<T>>, gave_up: impl Fn(&T) -> bool) {
+    waiting.retain(|_, waiting| {
+        waiting.retain(|one| !gave_up(one));
+        !waiting.is_empty()
+    });
 }
 
 /// Fires what is due. Gives the instants of those that had an effect, and those whose run could not be read.
