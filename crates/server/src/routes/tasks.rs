@@ -129,11 +129,17 @@ async fn poll(
     let most = usize::try_from(max_tasks.unwrap_or(1)).unwrap_or(usize::MAX);
     let lease = Duration::from_millis(lease_ms.unwrap_or(LEASE_MS));
     let wait = Duration::from_millis(wait_ms.unwrap_or(WAIT_MS));
-    let tasks = tokio::select! {
-        biased;
-        tasks = app.engine.poll_in(caller.workspace, &worker_id, handlers, most, lease) => tasks?,
-        () = tokio::time::sleep(wait) => Vec::new(),
-        () = app.stopped() => Vec::new(),
+    let (engine, workspace) = (&app.engine, caller.workspace);
+    let tasks = if wait.is_zero() {
+        engine.claim_in(workspace, &worker_id, handlers, most, lease).await?
+    } else {
+        // Tasks that come too late go back to the engine.
+        tokio::select! {
+            biased;
+            tasks = engine.poll_in(workspace, &worker_id, handlers, most, lease) => tasks?,
+            () = tokio::time::sleep(wait) => Vec::new(),
+            () = app.stopped() => Vec::new(),
+        }
     };
     let tasks = tasks.into_iter().map(|leased| {
         let lease = Lease { run: leased.task.run_id, at: leased.at, delivery: leased.task.delivery };
