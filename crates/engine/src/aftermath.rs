@@ -10,6 +10,7 @@ use crate::alarm::Alarm;
 use crate::dispatcher::{Dispatcher, ReadyTask};
 use crate::engine::Ended;
 use crate::error::Error;
+use crate::handed::Handed;
 use crate::request::{Answer, Leased, Notified};
 
 /// An answer that leaves after the commit.
@@ -19,7 +20,7 @@ pub(crate) enum Pending {
     Notify(Answer<Notified>, Result<Notified, Error>),
     Get(Answer<Box<Run>>, Result<Box<Run>, Error>),
     Watch(Answer<Ended>, Result<Ended, Error>),
-    Poll(Answer<Vec<Leased>>, Vec<Leased>),
+    Poll(Answer<Handed>, Handed),
 }
 
 #[derive(Default)]
@@ -54,7 +55,7 @@ impl Aftermath {
                 Pending::Notify(answer, result) => drop(answer.send(result)),
                 Pending::Get(answer, result) => drop(answer.send(result)),
                 Pending::Watch(answer, result) => drop(answer.send(result)),
-                Pending::Poll(answer, leased) => drop(answer.send(Ok(leased))),
+                Pending::Poll(answer, handed) => drop(answer.send(Ok(handed))),
             }
         }
     }
@@ -81,13 +82,8 @@ impl Aftermath {
                 Pending::Notify(answer, result) => drop(answer.send(told(result, error))),
                 Pending::Get(answer, result) => drop(answer.send(told(result, error))),
                 Pending::Watch(answer, result) => drop(answer.send(told(result, error))),
-                Pending::Poll(answer, leased) => {
-                    let tasks = leased.iter().map(|leased| ReadyTask {
-                        run: leased.task.run_id,
-                        at: leased.at,
-                        delivery: leased.task.delivery,
-                    });
-                    dispatcher.take_back(tasks.collect());
+                Pending::Poll(answer, handed) => {
+                    dispatcher.take_back(handed.take().iter().map(Leased::ready).collect());
                     drop(answer.send(Err(error.clone())));
                 }
             }

@@ -22,6 +22,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
 
 use crate::error::Error;
+use crate::handed::Handed;
 use crate::handler::{Handler, TaskResult};
 use crate::request::{Answer, Leased, Poll, Request, Worker};
 
@@ -51,7 +52,7 @@ pub(crate) struct Dispatcher {
     timed: VecDeque<ReadyTask>,
     /// Calls that the engine makes itself, in the next round.
     own: VecDeque<ReadyTask>,
-    parked: HashMap<u64, (Poll, Answer<Vec<Leased>>)>,
+    parked: HashMap<u64, (Poll, Answer<Handed>)>,
     parked_for: HashMap<Queue, VecDeque<u64>>,
     last_poller: u64,
     /// Pollers that may find something now.
@@ -272,7 +273,12 @@ impl Dispatcher {
         taken
     }
 
-    pub(crate) fn park(&mut self, poll: Poll, answer: Answer<Vec<Leased>>) {
+    /// Tasks for a poller, which come back if it has gone.
+    pub(crate) fn handed(&self, tasks: Vec<Leased>) -> Handed {
+        Handed::new(tasks, self.reports.clone())
+    }
+
+    pub(crate) fn park(&mut self, poll: Poll, answer: Answer<Handed>) {
         self.last_poller += 1;
         let id = self.last_poller;
         for handler in &poll.handlers {
@@ -292,7 +298,7 @@ impl Dispatcher {
     }
 
     /// A poller that may find something now, if it still asks.
-    pub(crate) fn next_woken(&mut self) -> Option<(Poll, Answer<Vec<Leased>>)> {
+    pub(crate) fn next_woken(&mut self) -> Option<(Poll, Answer<Handed>)> {
         loop {
             let id = self.woken.pop_first()?;
             match self.parked.remove(&id) {

@@ -28,6 +28,7 @@ use crate::deploy::Deployed;
 use crate::dispatcher::Dispatcher;
 use crate::error::Error;
 use crate::followers::{Changed, Follower, Followers};
+use crate::handed::Handed;
 use crate::handler::{Handler, TaskResult};
 use crate::readers::Readers;
 use crate::request::{Answer, Leased, Notified, Notify, Poll, Request, Start, Stats, Worker};
@@ -397,8 +398,21 @@ impl Engine {
         most: usize,
         lease: Duration,
     ) -> Result<Vec<Leased>, Error> {
-        let poll = Poll { workspace, handlers, most, worker: worker.into(), lease };
-        self.ask(|answer| Request::Poll { poll, answer }).await
+        let poll = Poll { workspace, handlers, most, worker: worker.into(), lease, waits: true };
+        self.ask(|answer| Request::Poll { poll, answer }).await.map(Handed::take)
+    }
+
+    /// The same, of what is ready now: it does not wait.
+    pub async fn claim_in(
+        &self,
+        workspace: WorkspaceId,
+        worker: &str,
+        handlers: Vec<Arc<str>>,
+        most: usize,
+        lease: Duration,
+    ) -> Result<Vec<Leased>, Error> {
+        let poll = Poll { workspace, handlers, most, worker: worker.into(), lease, waits: false };
+        self.ask(|answer| Request::Poll { poll, answer }).await.map(Handed::take)
     }
 
     /// Workers that polled lately.

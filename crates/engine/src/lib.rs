@@ -19,6 +19,7 @@ mod dispatcher;
 mod engine;
 mod error;
 mod followers;
+mod handed;
 mod handler;
 mod histogram;
 mod memory;

@@ -16,8 +16,10 @@ use tokio::sync::oneshot;
 
 use crate::committer::Write;
 use crate::deploy::Deployed;
+use crate::dispatcher::ReadyTask;
 use crate::engine::{Ended, Said};
 use crate::error::Error;
+use crate::handed::Handed;
 use crate::handler::Handler;
 use crate::histogram::Histogram;
 
@@ -62,7 +64,11 @@ pub(crate) enum Request {
     },
     Poll {
         poll: Poll,
-        answer: Answer<Vec<Leased>>,
+        answer: Answer<Handed>,
+    },
+    /// Tasks that a poller was given after it had gone.
+    GiveBack {
+        tasks: Vec<ReadyTask>,
     },
     Stats {
         answer: Answer<Stats>,
@@ -110,6 +116,8 @@ pub(crate) struct Poll {
     pub(crate) most: usize,
     pub(crate) worker: Arc<str>,
     pub(crate) lease: Duration,
+    /// Wait until there is something.
+    pub(crate) waits: bool,
 }
 
 /// A task in a worker's hands.
@@ -118,6 +126,12 @@ pub struct Leased {
     pub task: Task,
     pub at: At,
     pub leased_until: Timestamp,
+}
+
+impl Leased {
+    pub(crate) fn ready(&self) -> ReadyTask {
+        ReadyTask { run: self.task.run_id, at: self.at, delivery: self.task.delivery }
+    }
 }
 
 /// A worker that has asked for tasks.

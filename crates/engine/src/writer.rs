@@ -33,6 +33,7 @@ use crate::dispatcher::{Dispatcher, IN_PROCESS, LEASE, ReadyTask};
 use crate::engine::{Ended, Said};
 use crate::error::Error;
 use crate::followers::Followers;
+use crate::handed::Handed;
 use crate::memory::Memory;
 use crate::notify_step;
 use crate::request::{Answer, Leased, Poll, Request, Stats};
@@ -290,6 +291,15 @@ impl Writer {
             Request::Poll { poll, answer } => {
                 dispatcher.saw(&poll, now);
                 claim(&mut round, dispatcher, poll, answer, aftermath);
+            }
+            Request::GiveBack { tasks } => {
+                for task in tasks {
+                    let ReadyTask { run, at, delivery } = task;
+                    let lost = LeaseLost { at, delivery, loss: LeaseLoss::Released };
+                    // Refused when it is not wanted any more.
+                    drop(round.decide(run, Command::LeaseLost(lost), Actor::new("dispatcher"), None));
+                    aftermath.reported.push(task);
+                }
             }
             Request::Register { name, handler } => {
                 let tasks = dispatcher.register(name, handler);
@@ -549,7 +559,7 @@ fn claim(
     round: &mut Round<'_>,
     dispatcher: &mut Dispatcher,
     poll: Poll,
-    answer: Answer<Vec<Leased>>,
+    answer: Answer<Handed>,
     aftermath: &mut Aftermath,
 ) {
     let mut leased = Vec::new();
@@ -567,10 +577,10 @@ fn claim(
             leased.push(Leased { task, at, leased_until });
         }
     }
-    if leased.is_empty() {
+    if leased.is_empty() && poll.waits {
         dispatcher.park(poll, answer);
     } else {
-        aftermath.answer(Pending::Poll(answer, leased));
+        aftermath.answer(Pending::Poll(answer, dispatcher.handed(leased)));
     }
 }
 

@@ -121,6 +121,12 @@ impl Endpoint {
         self
     }
 
+    /// A body with a schema that is not one of ours.
+    pub(crate) fn body_like(mut self, media_types: &'static [&'static str], schema: SchemaOf) -> Endpoint {
+        self.body = Some(Content { media_types, schema: Some(schema), required: true });
+        self
+    }
+
     /// Takes the header `Idempotency-Key`.
     pub(crate) fn idempotent(mut self) -> Endpoint {
         self.idempotent = true;

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use abide_core::definition;
 use axum::http::StatusCode;
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
@@ -30,8 +31,8 @@ const WITH_BODY: [Code; 5] =
     [Code::NotJson, Code::Malformed, Code::BodyTimeout, Code::BodyTooLarge, Code::UnsupportedMediaType];
 
 pub(crate) fn document(routes: &Routes) -> Value {
-    let mut generator = generator();
-    let problem = generator.subschema_for::<ProblemBody>();
+    let mut schemas = Schemas::default();
+    let problem = schemas.going_out.subschema_for::<ProblemBody>();
     let mut paths: BTreeMap<String, Map<String, Value>> = BTreeMap::new();
     for (group, endpoint) in routes.endpoints() {
         let path = match endpoint.versioned {
@@ -46,12 +47,11 @@ pub(crate) fn document(routes: &Routes) -> Value {
             Verb::Any => &["get", "post", "put", "patch", "delete"],
         };
         for method in methods {
-            let operation = operation(endpoint, method, group.name, &mut generator);
+            let operation = operation(endpoint, method, group.name, &mut schemas);
             paths.entry(path.clone()).or_default().insert((*method).to_owned(), operation);
         }
     }
-    let mut schemas = Value::Object(generator.take_definitions(true));
-    close(&mut schemas);
+    let schemas = schemas.into_components();
     let tags = routes.groups.iter().map(|group| json!({ "name": group.name, "description": group.about }));
     json!({
         "openapi": "3.1.0",
@@ -80,36 +80,85 @@ pub(crate) fn document(routes: &Routes) -> Value {
     })
 }
 
-fn generator() -> SchemaGenerator {
-    let settings = SchemaSettings::draft2020_12().with(|settings| {
-        settings.definitions_path = "/components/schemas".into();
-        settings.meta_schema = None;
-    });
-    settings.into_generator()
+/// The schemas of all bodies. Of what comes in, a field with a default may be absent; of what goes out, it is there.
+struct Schemas {
+    coming_in: SchemaGenerator,
+    going_out: SchemaGenerator,
 }
 
-/// What is not known is refused: requests allow no fields but those named. Ranges that only a `format` tells are
-/// written out.
-fn close(schema: &mut Value) {
+impl Default for Schemas {
+    fn default() -> Schemas {
+        let settings = SchemaSettings::draft2020_12().with(|settings| {
+            settings.definitions_path = "/components/schemas".into();
+            settings.meta_schema = None;
+        });
+        Schemas {
+            going_out: settings.clone().for_serialize().into_generator(),
+            coming_in: settings.into_generator(),
+        }
+    }
+}
+
+impl Schemas {
+    fn into_components(mut self) -> Value {
+        let mut all = self.coming_in.take_definitions(true);
+        all.extend(self.going_out.take_definitions(true));
+        add_workflow(&mut all);
+        let mut all = Value::Object(all);
+        write_out_ranges(&mut all);
+        all
+    }
+}
+
+const WORKFLOW: &str = "Workflow";
+
+/// The schema of a definition is the core's; its parts become components of their own.
+fn add_workflow(all: &mut Map<String, Value>) {
+    let mut root = definition::json_schema();
+    let parts = root.as_object_mut().and_then(|root| root.remove("$defs")).unwrap_or_default();
+    refer_to_components(&mut root);
+    all.insert(WORKFLOW.to_owned(), root);
+    for (name, mut part) in parts.as_object().cloned().unwrap_or_default() {
+        refer_to_components(&mut part);
+        all.insert(format!("{WORKFLOW}{name}"), part);
+    }
+}
+
+fn refer_to_components(schema: &mut Value) {
     match schema {
-        Value::Array(schemas) => schemas.iter_mut().for_each(close),
+        Value::Array(schemas) => schemas.iter_mut().for_each(refer_to_components),
         Value::Object(keywords) => {
-            if keywords.get("format") == Some(&json!("uint32")) {
-                keywords.entry("maximum").or_insert(json!(u32::MAX));
+            if let Some(Value::String(reference)) = keywords.get_mut("$ref") {
+                *reference = reference.replace("#/$defs/", &format!("#/components/schemas/{WORKFLOW}"));
             }
-            keywords.values_mut().for_each(close);
+            keywords.remove("$schema");
+            keywords.values_mut().for_each(refer_to_components);
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
 
-fn operation(endpoint: &Endpoint, method: &str, tag: &str, generator: &mut SchemaGenerator) -> Value {
+/// Ranges that only a `format` tells.
+fn write_out_ranges(schema: &mut Value) {
+    match schema {
+        Value::Array(schemas) => schemas.iter_mut().for_each(write_out_ranges),
+        Value::Object(keywords) => {
+            if keywords.get("format") == Some(&json!("uint32")) {
+                keywords.entry("maximum").or_insert(json!(u32::MAX));
+            }
+            keywords.values_mut().for_each(write_out_ranges);
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+fn operation(endpoint: &Endpoint, method: &str, tag: &str, schemas: &mut Schemas) -> Value {
     let mut operation = json!({
         "tags": [tag],
         "summary": endpoint.summary,
         "operationId": operation_id(endpoint, method),
-        "parameters": parameters(endpoint, generator),
-        "responses": responses(endpoint, generator),
+        "parameters": parameters(endpoint, &mut schemas.coming_in),
+        "responses": responses(endpoint, &mut schemas.going_out),
         "security": security(endpoint.access),
     });
     if !endpoint.about.is_empty() {
@@ -117,7 +166,7 @@ fn operation(endpoint: &Endpoint, method: &str, tag: &str, generator: &mut Schem
     }
     let has_body = endpoint.verb != Verb::Any || !matches!(method, "get" | "delete");
     if let Some(body) = endpoint.body.filter(|_| has_body) {
-        let content = content(body, generator);
+        let content = content(body, &mut schemas.coming_in);
         operation["requestBody"] = json!({ "required": body.required, "content": content });
     }
     operation
@@ -207,7 +256,7 @@ fn content(content: Content, generator: &mut SchemaGenerator) -> Value {
         let schema = match &schema {
             Some(schema) => json!({ "schema": schema }),
             None if media_type.ends_with("json") => json!({ "schema": true }),
-            None => json!({ "schema": { "type": "string" } }),
+            None => json!({}),
         };
         ((*media_type).to_owned(), schema)
     };

@@ -6,6 +6,7 @@ pub(crate) mod call;
 pub(crate) mod cursor;
 pub(crate) mod idempotency;
 mod length;
+mod name;
 pub(crate) mod path;
 pub(crate) mod query;
 mod schema;
@@ -13,15 +14,6 @@ mod schema;
 pub(crate) use body::Body;
 pub(crate) use idempotency::IdempotencyKey;
 pub(crate) use length::length;
+pub(crate) use name::Name;
 pub(crate) use path::{Id, Ids};
 pub(crate) use query::Query;
-
-use crate::problem::Problem;
-
-/// A name that people give: of a tag, an event, a signal, a worker. Its length is the schema's matter.
-pub(crate) fn check_name(pointer: &'static str, name: &str) -> Result<(), Problem> {
-    if name.chars().any(char::is_control) {
-        return Err(Problem::malformed(pointer, format!("{pointer}: a name has no control characters")));
-    }
-    Ok(())
-}

@@ -26,6 +26,8 @@ mod hostile;
 mod keys;
 #[path = "api/pages.rs"]
 mod pages;
+#[path = "api/races.rs"]
+mod races;
 #[path = "api/resume.rs"]
 mod resume;
 #[path = "api/runs.rs"]

@@ -228,7 +228,9 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("abide.toml");
         fs::write(&path, text).unwrap();
-        (directory, Flags { config: Some(path), ..Flags::default() })
+        let mut flags = Flags::default();
+        flags.config = Some(path);
+        (directory, flags)
     }
 
     #[test]

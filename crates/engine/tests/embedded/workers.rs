@@ -2,6 +2,7 @@ use std::time::Duration;
 
 use abide_core::command::{Command, TaskCompleted, TaskHeartbeat, TaskPaused};
 use abide_core::definition::document::Workflow;
+use abide_core::id::WorkspaceId;
 use abide_core::status::RunStatus;
 use abide_core::time::Millis;
 use abide_engine::{Error, Leased};
@@ -101,4 +102,35 @@ async fn tasks_are_taken_from_each_definition_in_turn() {
     let quiet = host.start("quiet").await;
     let first_two = host.engine.poll("w", &["remote"], 2, LEASE).await.unwrap();
     assert!(first_two.iter().any(|leased| leased.task.run_id == quiet));
+}
+
+#[tokio::test]
+async fn what_a_poller_that_has_gone_would_have_been_given_goes_to_the_next() {
+    let host = Host::with(Workflow::new("w").task("work", "remote")).await;
+    for patience in 0..200 {
+        let run = host.start("w").await;
+        // It gives up sooner or later between asking and being answered.
+        tokio::select! {
+            biased;
+            () = async { for _ in 0..patience * 10 { tokio::task::yield_now().await } } => {}
+            tasks = host.engine.poll("gone", &["remote"], 1, LEASE) => {
+                host.engine.command(run, completes(&tasks.unwrap()[0])).await.unwrap();
+                continue;
+            }
+        }
+        let leased = poll(&host).await;
+        assert_eq!((leased.task.run_id, leased.task.attempt), (run, 1));
+        host.engine.command(run, completes(&leased)).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_claim_takes_what_is_ready_and_does_not_wait() {
+    let host = Host::with(Workflow::new("w").task("work", "remote")).await;
+    let claim = async || {
+        host.engine.claim_in(WorkspaceId::DEFAULT, "w", vec!["remote".into()], 10, LEASE).await.unwrap()
+    };
+    assert!(claim().await.is_empty());
+    let run = host.start("w").await;
+    assert_eq!(claim().await[0].task.run_id, run);
 }

@@ -51,6 +51,7 @@ fn typed(text: &str, schema: &Value) -> Value {
     let spelled = match text {
         "true" | "false" if is("boolean") => Some(Value::Bool(text == "true")),
         _ if is("integer") => text.parse::<u64>().ok().map(Value::from),
+        "" if is("array") => Some(Value::Array(Vec::new())),
         _ if is("array") => {
             Some(Value::Array(text.split(',').map(|item| Value::from(item.trim())).collect()))
         }

@@ -17,7 +17,7 @@ use crate::problem::{Code, Problem};
 use crate::request::body::{self, DOCUMENT_BYTES};
 use crate::request::{Id, Query, cursor};
 use crate::shape::definition::{CheckedBody, DefinitionBody, DeployedBody, SummaryBody};
-use crate::shape::{Answer, List};
+use crate::shape::{Answer, List, words};
 
 const READ: Access = Access::Key(&[Scope::Read]);
 const RUN: Access = Access::Key(&[Scope::Run]);
@@ -33,7 +33,7 @@ pub(super) fn routes() -> Group {
                     "The body is the workflow itself, in JSON or YAML; `/workflow-definitions/check` says what is \
                      wrong with one. Posting the very same again changes nothing.",
                 )
-                .any_body(DOCUMENTS)
+                .body_like(DOCUMENTS, words::workflow)
                 .answer::<DeployedBody>(StatusCode::CREATED, "Stored.")
                 .ok::<DeployedBody>("The very same was there already.")
                 .codes(&[Code::InvalidDefinition, Code::DefinitionExists]),
@@ -41,7 +41,7 @@ pub(super) fn routes() -> Group {
         )
         .add(
             Endpoint::new(Verb::Post, "/workflow-definitions/check", READ, "Check a workflow without storing it")
-                .any_body(DOCUMENTS)
+                .body_like(DOCUMENTS, words::workflow)
                 .ok::<CheckedBody>("What was found, good or bad."),
             check,
         )

@@ -6,7 +6,6 @@ use abide_core::command::Occurrence;
 use abide_core::definition::document::Delivery;
 use abide_core::id::{OccurrenceId, RunId, WaitpointId};
 use abide_core::json::Json;
-use abide_core::limits;
 use abide_engine::Notification;
 use abide_store::{Page, Scope, Waiter};
 use axum::extract::State;
@@ -21,7 +20,7 @@ use crate::caller::Caller;
 use crate::endpoint::{Endpoint, Group, Verb};
 use crate::guard::Access;
 use crate::problem::{Code, Problem};
-use crate::request::{Body, Id, IdempotencyKey, Query, check_name, cursor};
+use crate::request::{Body, Id, IdempotencyKey, Name, Query, cursor};
 use crate::shape::{Answer, List, words};
 
 const READ: Access = Access::Key(&[Scope::Read]);
@@ -66,8 +65,7 @@ pub(super) fn routes() -> Group {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(rename = "SendEvent")]
 struct NotifyBody {
-    #[schemars(length(min = 1, max = limits::NAME_CHARS))]
-    event_id: String,
+    event_id: Name,
     /// Null if absent.
     #[serde(default)]
     #[schemars(schema_with = "words::any")]
@@ -122,7 +120,6 @@ async fn notify(
     Body(body): Body<NotifyBody>,
 ) -> Result<Answer<NotifiedBody>, Problem> {
     let NotifyBody { event_id, event_data, workflow_run_id, delivery, idempotency_key, dry_run } = body;
-    check_name("/eventId", &event_id)?;
     let run = match workflow_run_id {
         None => None,
         Some(text) => {
@@ -134,7 +131,7 @@ async fn notify(
     };
     let notification = Notification {
         workspace: caller.workspace,
-        event_id,
+        event_id: event_id.into(),
         data: event_data,
         run,
         delivery: match delivery {

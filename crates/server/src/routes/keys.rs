@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use abide_core::id::{KeyId, WorkspaceId};
-use abide_core::limits;
 use abide_store::{ApiKey, Scope};
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -17,7 +16,7 @@ use crate::endpoint::{Endpoint, Group, Verb};
 use crate::guard::Access;
 use crate::links;
 use crate::problem::{Code, Problem};
-use crate::request::{Body, Id, check_name};
+use crate::request::{Body, Id, Name};
 use crate::shape::{Answer, List, words};
 
 const ADMIN: Access = Access::Key(&[Scope::Admin]);
@@ -60,8 +59,7 @@ pub(super) fn routes() -> Group {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct NewKey {
     /// Whose it is: what histories say, and what a step's `approvers` name.
-    #[schemars(length(min = 1, max = limits::NAME_CHARS))]
-    name: String,
+    name: Name,
     #[schemars(schema_with = "words::scopes")]
     scopes: BTreeSet<Scope>,
     /// Only an admin of the default workspace may make keys for another.
@@ -124,7 +122,7 @@ async fn make(
     Body(body): Body<NewKey>,
 ) -> Result<Answer<MadeKey>, Problem> {
     let NewKey { name, scopes, workspace, expires_at } = body;
-    check_name("/name", &name)?;
+    let name = String::from(name);
     let workspace = match workspace {
         None => caller.workspace,
         Some(text) => {

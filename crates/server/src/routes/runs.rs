@@ -24,7 +24,7 @@ use crate::caller::Caller;
 use crate::endpoint::{Endpoint, Group, PREFIXES, Verb};
 use crate::guard::Access;
 use crate::problem::{Code, Problem};
-use crate::request::{Body, Id, IdempotencyKey, Query, check_name, cursor};
+use crate::request::{Body, Id, IdempotencyKey, Name, Query, cursor};
 use crate::shape::run::{RunBody, StartedBody, SummaryBody};
 use crate::shape::{Answer, List, words};
 
@@ -100,8 +100,8 @@ struct StartBody {
     /// Begin then, not now. A past instant begins now.
     run_at: Option<Timestamp>,
     #[serde(default)]
-    #[schemars(length(max = limits::TAGS), inner(length(max = limits::NAME_CHARS)))]
-    tags: Vec<String>,
+    #[schemars(length(max = limits::TAGS))]
+    tags: Vec<Name>,
 }
 
 async fn start(
@@ -114,7 +114,6 @@ async fn start(
     let wait = query.wait.as_deref().map(|text| wait_time("/wait", text)).transpose()?;
     let StartBody { definition_id, name, version, input, idempotency_key, run_at, tags } = body;
     let idempotency_key = key.or(idempotency_key)?;
-    tags.iter().try_for_each(|tag| check_name("/tags", tag))?;
     let (workflow, version) = which(&app, &caller, definition_id, name, version).await?;
     let new = NewRun {
         workspace: caller.workspace,
@@ -123,7 +122,7 @@ async fn start(
         version,
         input,
         run_at,
-        tags,
+        tags: tags.into_iter().map(String::from).collect(),
         idempotency_key,
     };
     let run = app.engine.start_run(new).await?;

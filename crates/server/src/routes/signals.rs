@@ -16,7 +16,7 @@ use crate::caller::Caller;
 use crate::endpoint::{Endpoint, Group, Verb};
 use crate::guard::Access;
 use crate::problem::{Code, Problem};
-use crate::request::{Body, Id, IdempotencyKey, check_name};
+use crate::request::{Body, Id, IdempotencyKey, Name};
 use crate::shape::{Answer, words};
 
 const RUN: Access = Access::Key(&[Scope::Run]);
@@ -61,8 +61,7 @@ pub(super) fn routes() -> Group {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(rename = "SendSignal")]
 struct SignalBody {
-    #[schemars(length(min = 1, max = limits::NAME_CHARS))]
-    signal_type: String,
+    signal_type: Name,
     /// Null if absent.
     #[serde(default)]
     #[schemars(schema_with = "words::any")]
@@ -91,7 +90,6 @@ async fn signal(
     Body(body): Body<SignalBody>,
 ) -> Result<Answer<SignalledBody>, Problem> {
     let SignalBody { signal_type, payload, idempotency_key } = body;
-    check_name("/signalType", &signal_type)?;
     let key = key.or(idempotency_key)?;
     let signal = SendSignal { signal_type: signal_type.into(), payload: payload.into() };
     let taken_by = match app.command(&caller, run_id, Command::SendSignal(signal), key).await? {

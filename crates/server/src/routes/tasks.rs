@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use abide_core::command::{Command, Reply};
 use abide_core::id::TaskId;
-use abide_core::limits;
 use abide_store::Scope;
 use axum::extract::State;
 use futures_util::future::join_all;
@@ -25,7 +24,7 @@ use crate::endpoint::{Endpoint, Group, Verb};
 use crate::guard::Access;
 use crate::problem::{Code, Problem, ProblemBody};
 use crate::request::body::REPORTS_BYTES;
-use crate::request::{Body, Id, check_name};
+use crate::request::{Body, Id, Name};
 use crate::shape::Answer;
 use crate::shape::task::TaskBody;
 
@@ -96,8 +95,8 @@ pub(super) fn routes() -> Group {
 #[schemars(rename = "PollTasks")]
 struct PollBody {
     /// The names of the handlers that this worker has.
-    #[schemars(length(min = 1, max = HANDLERS), inner(length(min = 1, max = limits::NAME_CHARS)))]
-    handlers: Vec<String>,
+    #[schemars(length(min = 1, max = HANDLERS))]
+    handlers: Vec<Name>,
     /// Tasks at most; 1 if absent.
     #[schemars(range(min = 1, max = TASKS))]
     max_tasks: Option<u32>,
@@ -105,8 +104,7 @@ struct PollBody {
     #[schemars(range(max = LONGEST_WAIT_MS))]
     wait_ms: Option<u64>,
     /// Who works; shown in histories and at `/workers`.
-    #[schemars(length(min = 1, max = limits::NAME_CHARS))]
-    worker_id: String,
+    worker_id: Name,
     /// How long the worker has a task before it must report; 60000 if absent. A step's `heartbeatMs` comes first.
     #[schemars(range(min = 100, max = LONGEST_LEASE_MS))]
     lease_ms: Option<u64>,
@@ -124,16 +122,21 @@ async fn poll(
     Body(body): Body<PollBody>,
 ) -> Result<Answer<PolledBody>, Problem> {
     let PollBody { handlers, max_tasks, wait_ms, worker_id, lease_ms } = body;
-    check_name("/workerId", &worker_id)?;
     let handlers: Vec<Arc<str>> = handlers.into_iter().map(Into::into).collect();
     let most = usize::try_from(max_tasks.unwrap_or(1)).unwrap_or(usize::MAX);
     let lease = Duration::from_millis(lease_ms.unwrap_or(LEASE_MS));
     let wait = Duration::from_millis(wait_ms.unwrap_or(WAIT_MS));
-    let tasks = tokio::select! {
-        biased;
-        tasks = app.engine.poll_in(caller.workspace, &worker_id, handlers, most, lease) => tasks?,
-        () = tokio::time::sleep(wait) => Vec::new(),
-        () = app.stopped() => Vec::new(),
+    let (engine, workspace) = (&app.engine, caller.workspace);
+    let tasks = if wait.is_zero() {
+        engine.claim_in(workspace, worker_id.as_str(), handlers, most, lease).await?
+    } else {
+        // Tasks that come too late go back to the engine.
+        tokio::select! {
+            biased;
+            tasks = engine.poll_in(workspace, worker_id.as_str(), handlers, most, lease) => tasks?,
+            () = tokio::time::sleep(wait) => Vec::new(),
+            () = app.stopped() => Vec::new(),
+        }
     };
     let tasks = tasks.into_iter().map(|leased| {
         let lease = Lease { run: leased.task.run_id, at: leased.at, delivery: leased.task.delivery };

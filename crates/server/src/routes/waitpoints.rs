@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use abide_core::command::{Command, CreateWaitpoint, Reply, Steer, Steering};
 use abide_core::id::{RunId, WaitpointId};
-use abide_core::limits;
 use abide_core::refusal::Refusal;
 use abide_core::run::Run;
 use abide_core::status::WaitStatus;
@@ -26,7 +25,7 @@ use crate::caller::Caller;
 use crate::endpoint::{Endpoint, Group, Verb};
 use crate::guard::Access;
 use crate::problem::{Code, Problem};
-use crate::request::{Body, Id, IdempotencyKey, Query, cursor, length};
+use crate::request::{Body, Id, IdempotencyKey, Name, Query, cursor, length};
 use crate::shape::waitpoint::WaitpointBody;
 use crate::shape::{Answer, List, words};
 
@@ -267,8 +266,7 @@ impl App {
 struct CreateBody {
     /// Of the task that will wait for it.
     lease_token: String,
-    #[schemars(length(min = 1, max = limits::NAME_CHARS))]
-    name: String,
+    name: Name,
     /// How long it may take; no limit if absent.
     timeout_ms: Option<u64>,
     /// The same as text: `2d 4h`.
@@ -380,8 +378,7 @@ async fn cancel(
 #[schemars(rename = "MakeLink")]
 struct LinkBody {
     /// Whom it is for; anyone if absent.
-    #[schemars(length(min = 1, max = limits::NAME_CHARS))]
-    recipient: Option<String>,
+    recipient: Option<Name>,
 }
 
 /// A resume URL.
@@ -405,7 +402,7 @@ async fn make_link(
         let refusal = Refusal::WrongKind { waitpoint: id, kind: body.kind, verb: "resumed by a link" };
         return Err(refusal.into());
     }
-    let urls = app.link_urls(id, recipient).await?;
+    let urls = app.link_urls(id, recipient.map(String::from)).await?;
     Ok(Answer(StatusCode::CREATED, LinkMade { resume_url: urls.resume, confirm_url: urls.confirm }))
 }
 

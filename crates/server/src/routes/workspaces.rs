@@ -1,7 +1,6 @@
 //! Workspaces: runs, definitions and events of one are unknown in every other.
 
 use abide_core::id::WorkspaceId;
-use abide_core::limits;
 use abide_store::{Scope, Workspace};
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -14,7 +13,7 @@ use crate::caller::Caller;
 use crate::endpoint::{Endpoint, Group, Verb};
 use crate::guard::Access;
 use crate::problem::{Code, Problem};
-use crate::request::{Body, check_name};
+use crate::request::{Body, Name};
 use crate::shape::{Answer, List};
 
 const ADMIN: Access = Access::Key(&[Scope::Admin]);
@@ -40,8 +39,7 @@ pub(super) fn routes() -> Group {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct NewWorkspace {
-    #[schemars(length(min = 1, max = limits::NAME_CHARS))]
-    name: String,
+    name: Name,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -67,8 +65,7 @@ async fn make(
     Body(NewWorkspace { name }): Body<NewWorkspace>,
 ) -> Result<Answer<WorkspaceBody>, Problem> {
     caller.need_default_workspace()?;
-    check_name("/name", &name)?;
-    let now = app.engine.now();
+    let (name, now) = (String::from(name), app.engine.now());
     let wanted = name.clone();
     // Looked up and made in one go: nobody else writes in between.
     let made = app.engine.write(move |store| {

@@ -60,6 +60,11 @@ pub(crate) fn scopes(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "array", "items": { "type": "string", "enum": Scope::ALL }, "minItems": 1 })
 }
 
+/// A workflow's document, whose schema is the core's.
+pub(crate) fn workflow(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "$ref": "#/components/schemas/Workflow" })
+}
+
 /// Anything at all.
 pub(crate) fn any(_: &mut SchemaGenerator) -> Schema {
     Schema::from(true)

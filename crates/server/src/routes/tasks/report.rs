@@ -8,7 +8,6 @@ use abide_core::command::{
 };
 use abide_core::history::{JournalResult, WakeOn};
 use abide_core::json::Json;
-use abide_core::limits;
 use abide_core::time::Millis;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -17,7 +16,7 @@ use serde_json::Value;
 use super::lease::Lease;
 use super::wait::WaitBody;
 use crate::problem::Problem;
-use crate::request::length;
+use crate::request::{Name, length};
 use crate::routes::waitpoints::present;
 use crate::shape::words;
 
@@ -57,8 +56,7 @@ pub(super) struct Fail {
     lease_token: String,
     message: String,
     /// Your own; `TASK_FAILED` if absent.
-    #[schemars(length(min = 1, max = limits::NAME_CHARS))]
-    code: Option<String>,
+    code: Option<Name>,
     /// Whether another attempt may help; true if absent.
     retryable: Option<bool>,
     /// Try again after this time, instead of the step's back-off.
@@ -73,8 +71,7 @@ pub(super) struct Fail {
 pub(super) struct Pause {
     lease_token: String,
     /// Of the pause; once per name and visit of the step.
-    #[schemars(length(min = 1, max = limits::NAME_CHARS))]
-    name: String,
+    name: Name,
     duration_ms: Option<u64>,
     /// The same as text: `2d 4h`.
     duration: Option<String>,
@@ -130,8 +127,7 @@ pub(super) struct Release {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "NewJournalEntry")]
 struct Entry {
-    #[schemars(length(min = 1, max = limits::NAME_CHARS))]
-    name: String,
+    name: Name,
     #[serde(default)]
     #[schemars(schema_with = "words::any")]
     result: Value,
@@ -191,7 +187,7 @@ impl Fail {
             at,
             delivery,
             message: self.message,
-            code: self.code.map(Arc::from),
+            code: self.code.map(Arc::<str>::from),
             retryable: self.retryable.unwrap_or(true),
             retry_after,
         }))

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use abide_core::command::{WaitFor, WaitSpec};
-use abide_core::limits;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -11,7 +10,7 @@ use serde_json::Value;
 
 use super::report::needed_length;
 use crate::problem::Problem;
-use crate::request::length;
+use crate::request::{Name, length};
 use crate::shape::words;
 
 /// A wait, by its type.
@@ -32,8 +31,7 @@ pub(super) enum WaitBody {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(inline)]
 pub(super) struct Sleep {
-    #[schemars(length(min = 1, max = limits::NAME_CHARS))]
-    name: String,
+    name: Name,
     duration_ms: Option<u64>,
     /// The same as text: `2d 4h`.
     duration: Option<String>,
@@ -43,8 +41,7 @@ pub(super) struct Sleep {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(inline)]
 pub(super) struct Until {
-    #[schemars(length(min = 1, max = limits::NAME_CHARS))]
-    name: String,
+    name: Name,
     /// A past instant is over at once.
     at: Timestamp,
 }
@@ -53,10 +50,8 @@ pub(super) struct Until {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(inline)]
 pub(super) struct Signal {
-    #[schemars(length(min = 1, max = limits::NAME_CHARS))]
-    name: String,
-    #[schemars(length(min = 1, max = limits::NAME_CHARS))]
-    signal_type: String,
+    name: Name,
+    signal_type: Name,
     timeout_ms: Option<u64>,
     timeout: Option<String>,
 }
@@ -65,10 +60,8 @@ pub(super) struct Signal {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(inline)]
 pub(super) struct Event {
-    #[schemars(length(min = 1, max = limits::NAME_CHARS))]
-    name: String,
-    #[schemars(length(min = 1, max = limits::NAME_CHARS))]
-    event_id: String,
+    name: Name,
+    event_id: Name,
     /// An expression that the event must satisfy.
     #[serde(rename = "match")]
     matching: Option<String>,
@@ -83,8 +76,7 @@ pub(super) struct Event {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(inline)]
 pub(super) struct Webhook {
-    #[schemars(length(min = 1, max = limits::NAME_CHARS))]
-    name: String,
+    name: Name,
     #[serde(default)]
     allow_get: bool,
     timeout_ms: Option<u64>,
@@ -95,8 +87,7 @@ pub(super) struct Webhook {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(inline)]
 pub(super) struct Approval {
-    #[schemars(length(min = 1, max = limits::NAME_CHARS))]
-    name: String,
+    name: Name,
     prompt: Option<String>,
     #[serde(default)]
     #[schemars(schema_with = "words::any")]

@@ -1,0 +1,37 @@
+//! Tasks on their way to a poller. If it has gone before they arrive, they are given back at once: nobody waits for
+//! the end of a lease that no worker knows of.
+
+use std::mem;
+
+use tokio::sync::mpsc;
+
+use crate::dispatcher::ReadyTask;
+use crate::request::{Leased, Request};
+
+pub(crate) struct Handed {
+    tasks: Vec<Leased>,
+    back: mpsc::WeakSender<Request>,
+}
+
+impl Handed {
+    pub(crate) fn new(tasks: Vec<Leased>, back: mpsc::WeakSender<Request>) -> Handed {
+        Handed { tasks, back }
+    }
+
+    /// They have arrived.
+    pub(crate) fn take(mut self) -> Vec<Leased> {
+        mem::take(&mut self.tasks)
+    }
+}
+
+impl Drop for Handed {
+    fn drop(&mut self) {
+        let tasks: Vec<ReadyTask> = mem::take(&mut self.tasks).iter().map(Leased::ready).collect();
+        if !tasks.is_empty()
+            && let Some(queue) = self.back.upgrade()
+        {
+            // When there is no room, the lease ends by itself.
+            drop(queue.try_send(Request::GiveBack { tasks }));
+        }
+    }
+}
