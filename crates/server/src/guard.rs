@@ -76,7 +76,11 @@ async fn let_in(app: &App, access: Access, request: &mut Request) -> Result<(), 
         Access::Key(scopes) | Access::Link(scopes) => scopes,
     };
     let address = peer(request);
+    // The token of a link is all that counts, wherever the link was opened. Elsewhere a token counts for nothing.
     let by_token = matches!(access, Access::Link(_)) && has_token(request.uri());
+    if !by_token {
+        check_page(app, request.headers(), &host(request)?)?;
+    }
     // A call with a token may carry an Authorization header that is meant for the run.
     let caller = if by_token { None } else { app.caller(request.headers()).await? };
     app.callers.take(caller.as_ref(), address.ip())?;
@@ -123,10 +127,7 @@ fn admit(app: &App, request: &Request) -> Result<(), Problem> {
         );
         return Err(Problem::new(Code::HeadersTooLarge, detail));
     }
-    let host = host(request)?;
-    check_host(app, &host)?;
-    // The token of a link is all that counts, wherever the link was opened.
-    if has_token(request.uri()) { Ok(()) } else { check_page(app, headers, &host) }
+    check_host(app, &host(request)?)
 }
 
 fn host(request: &Request) -> Result<String, Problem> {

@@ -91,6 +91,9 @@ async fn a_web_page_cannot_drive_a_local_server() {
     send(&[("sec-fetch-site", "cross-site"), ("sec-fetch-mode", "no-cors")])
         .await
         .is_problem(403, "ORIGIN_REFUSED");
+    let with_token = "/workflow-runs/run_00000000000000000000000000/cancel?token=anything";
+    let sent = host.send(Method::POST, with_token, &[("origin", "https://evil.example.com")], None).await;
+    sent.is_problem(403, "ORIGIN_REFUSED");
     assert_eq!(send(&[("origin", &own)]).await.status, 200);
     assert_eq!(send(&[("host", "localhost:22433")]).await.status, 200);
     assert_eq!(send(&[("sec-fetch-site", "same-origin"), ("sec-fetch-mode", "cors")]).await.status, 200);
