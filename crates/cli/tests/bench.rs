@@ -105,8 +105,8 @@ fn w4_fires_what_came_due_while_nobody_ran() {
 
 #[test]
 fn sleepers_are_weighed_asleep_and_others_wake_among_them() {
-    let parts = measure(&["sleepers", "--count", "60", "--due-rate", "100", "--due-for", "0.2"]);
-    assert_eq!(parts["created"]["sleepers"], 60);
+    let parts = measure(&["sleepers", "--count", "200", "--due-rate", "100", "--due-for", "0.2"]);
+    assert_eq!(parts["created"]["sleepers"], 200);
     assert_positive(&parts["created"], &["firstPerSecond", "firstP50Ms"]);
     assert_positive(&parts["asleep"], &["diskBytesPerSleeper", "servingMs", "openMs"]);
     assert_eq!(parts["due"]["timers"], 20);

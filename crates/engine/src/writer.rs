@@ -194,8 +194,9 @@ impl Writer {
         }
         drop(queue);
         self.dispatcher.stop();
-        let Writer { stop, jobs, .. } = self;
-        drop(jobs);
+        let Writer { stop, jobs, store, .. } = self;
+        // The committer's connection closes last: only one that may write folds the log back.
+        drop((store, jobs));
         // Whoever asked may have gone.
         let _ = stop.map(|stopped| stopped.send(()));
     }

@@ -67,3 +67,16 @@ async fn a_second_engine_on_the_same_file_is_refused() {
     let refused = Engine::open(host.path()).await.unwrap_err();
     assert!(refused.to_string().contains("in use by another process"), "{refused}");
 }
+
+#[tokio::test]
+async fn an_engine_that_was_shut_down_leaves_no_log_to_be_folded() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("abide.db");
+    for _ in 0..20 {
+        let engine = Engine::open(&path).await.unwrap();
+        engine.deploy(Workflow::new("nap").sleep("nap", 30.days())).await.unwrap();
+        engine.start("nap", json!({})).await.unwrap();
+        engine.shut_down().await.unwrap();
+        assert!(!path.with_file_name("abide.db-wal").exists());
+    }
+}
