@@ -76,6 +76,7 @@ pub(super) fn routes() -> Group {
             )
             .any_body(BODIES)
             .idempotent()
+            .pages()
             .ok::<ResumedOrShown>("Resumed; with GET, the waitpoint as it is.")
             .codes(&codes),
             resume,
@@ -108,6 +109,7 @@ pub(super) fn routes() -> Group {
                 "A page that asks before it resumes",
             )
             .alias(&["/flow-runs/{id}/waitpoints/{waitpoint}/confirm"])
+            .pages()
             .plain(StatusCode::OK, HTML, "The page: the question, or what was decided.")
             .codes(&codes),
             show_page,
@@ -121,6 +123,7 @@ pub(super) fn routes() -> Group {
             )
             .alias(&["/flow-runs/{id}/waitpoints/{waitpoint}/confirm"])
             .any_body(&["application/x-www-form-urlencoded"])
+            .pages()
             .empty(StatusCode::SEE_OTHER, "Done; the page shows the outcome.")
             .codes(&codes),
             confirmed,
@@ -160,7 +163,7 @@ async fn resume(
 ) -> Result<Response, Problem> {
     let visit = Visit::open(&app, caller.map(|caller| caller.0), &ids, &call).await?;
     let resolves = match call.method {
-        Method::HEAD | Method::OPTIONS => false,
+        Method::HEAD => false,
         Method::GET => visit.allows_get(),
         _ => true,
     };
@@ -194,7 +197,7 @@ async fn resume_sync(
     let wait = sync_wait(&call)?;
     let visit = Visit::open(&app, caller.map(|caller| caller.0), &ids, &call).await?;
     match call.method {
-        Method::HEAD | Method::OPTIONS => return show(&app, &visit, &call.headers).await,
+        Method::HEAD => return show(&app, &visit, &call.headers).await,
         Method::GET if !visit.allows_get() => return show(&app, &visit, &call.headers).await,
         _ => {}
     }
