@@ -31,6 +31,8 @@ pub(crate) struct Endpoint {
     pub(crate) query: Option<SchemaOf>,
     pub(crate) body: Option<Content>,
     pub(crate) idempotent: bool,
+    /// Says no with a page, too.
+    pub(crate) pages: bool,
     pub(crate) answers: Vec<AnswerDoc>,
     pub(crate) codes: Vec<Code>,
 }
@@ -41,9 +43,15 @@ pub(crate) enum Verb {
     Post,
     Patch,
     Delete,
-    /// Every method there is.
+    /// GET, HEAD, POST, PUT, PATCH and DELETE.
     Any,
 }
+
+const EVERY: MethodFilter = MethodFilter::GET
+    .or(MethodFilter::POST)
+    .or(MethodFilter::PUT)
+    .or(MethodFilter::PATCH)
+    .or(MethodFilter::DELETE);
 
 /// What a body is.
 #[derive(Clone, Copy, Debug)]
@@ -79,6 +87,7 @@ impl Endpoint {
             query: None,
             body: None,
             idempotent: false,
+            pages: false,
             answers: Vec::new(),
             codes: Vec::new(),
         }
@@ -123,7 +132,13 @@ impl Endpoint {
 
     /// A body with a schema that is not one of ours.
     pub(crate) fn body_like(mut self, media_types: &'static [&'static str], schema: SchemaOf) -> Endpoint {
-        self.body = Some(Content { media_types, schema: Some(schema), required: true });
+        self.body = Some(Content { media_types, schema: Some(schema), required: false });
+        self
+    }
+
+    /// People see it: what goes wrong is a page.
+    pub(crate) fn pages(mut self) -> Endpoint {
+        self.pages = true;
         self
     }
 
@@ -207,7 +222,7 @@ impl Group {
             Verb::Post => routing::on(MethodFilter::POST, handler),
             Verb::Patch => routing::on(MethodFilter::PATCH, handler),
             Verb::Delete => routing::on(MethodFilter::DELETE, handler),
-            Verb::Any => routing::any(handler),
+            Verb::Any => routing::on(EVERY, handler),
         };
         self.routes.push(Route { endpoint, handler });
         self
@@ -224,11 +239,7 @@ impl Routes {
         for Route { endpoint, handler } in self.groups.into_iter().flat_map(|group| group.routes) {
             let state = (Shared::clone(app), endpoint.access);
             let guard = middleware::from_fn_with_state(state, guard::admit_caller);
-            // What takes every method is a fallback to axum, which `route_layer` would leave out.
-            let guarded = match endpoint.verb {
-                Verb::Any => handler.layer(guard),
-                Verb::Get | Verb::Post | Verb::Patch | Verb::Delete => handler.route_layer(guard),
-            };
+            let guarded = handler.route_layer(guard);
             for path in endpoint.paths() {
                 router = router.route(&path, guarded.clone());
             }

@@ -278,10 +278,13 @@ fn responses(endpoint: &Endpoint, generator: &mut SchemaGenerator) -> Map<String
     }
     for (status, codes) in by_status {
         let names: Vec<String> = codes.iter().map(|code| format!("`{}`", code.name())).collect();
-        let response = json!({
+        let mut response = json!({
             "description": names.join(", "),
             "content": { "application/problem+json": { "schema": { "$ref": "#/components/schemas/Problem" } } },
         });
+        if endpoint.pages {
+            response["content"]["text/html"] = json!({});
+        }
         responses.entry(status.as_str()).or_insert(response);
     }
     responses.insert("default".to_owned(), json!({ "$ref": "#/components/responses/Problem" }));

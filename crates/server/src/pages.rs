@@ -17,7 +17,7 @@ pub(crate) fn html(status: StatusCode, page: String) -> impl IntoResponse {
         (header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8")),
         (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY)),
         // The page's URL holds a token: it must not reach others as a referrer.
-        (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+        (header::REFERRER_POLICY, HeaderValue::from_static("same-origin")),
         (header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY")),
     ];
     (status, headers, page)

@@ -15,10 +15,16 @@ use crate::shape::waitpoint::WaitpointBody;
 /// How much of a payload a page shows.
 const SHOWN_CHARS: usize = 20_000;
 
-pub(crate) fn page(wait: &WaitpointBody, workflow: &str, refused: Option<&Problem>) -> impl IntoResponse {
+/// `action` is where the form goes: the page's own URL, which holds the token.
+pub(crate) fn page(
+    wait: &WaitpointBody,
+    workflow: &str,
+    action: &str,
+    refused: Option<&Problem>,
+) -> impl IntoResponse {
     let status = refused.map_or(StatusCode::OK, Problem::status);
     let content = match wait.status {
-        WaitStatus::Pending => open(wait, workflow, refused),
+        WaitStatus::Pending => open(wait, workflow, action, refused),
         WaitStatus::Completed | WaitStatus::TimedOut | WaitStatus::Cancelled => over(wait, workflow),
     };
     html(
@@ -49,7 +55,7 @@ fn card(over: &str, content: &str, foot: &str) -> String {
     format!("<main class=\"card\">\n{over}{content}\n<p class=\"foot\">{}</p>\n</main>", escaped(foot))
 }
 
-fn open(wait: &WaitpointBody, workflow: &str, refused: Option<&Problem>) -> String {
+fn open(wait: &WaitpointBody, workflow: &str, action: &str, refused: Option<&Problem>) -> String {
     let mut content = String::new();
     if let Some(problem) = refused {
         content.push_str(&format!("<p class=\"bad\" role=\"alert\">{}</p>\n", escaped(&problem.detail)));
@@ -73,25 +79,27 @@ fn open(wait: &WaitpointBody, workflow: &str, refused: Option<&Problem>) -> Stri
     if let Some(at) = wait.resume_at {
         content.push_str(&format!("<p class=\"soft\">Possible until {}.</p>\n", when(at)));
     }
-    content.push_str(form(wait.kind));
+    content.push_str(&form(wait.kind, action));
     content
 }
 
-/// It goes to the page's own URL, which holds the token.
-fn form(kind: Kind) -> &'static str {
-    match kind {
+fn form(kind: Kind, action: &str) -> String {
+    let fields = match kind {
         Kind::Approval => {
-            "<form method=\"post\">\n<label for=\"comment\">Comment, if you like</label>\n\
+            "<label for=\"comment\">Comment, if you like</label>\n\
              <textarea id=\"comment\" name=\"comment\" maxlength=\"1000\"></textarea>\n<div class=\"buttons\">\n\
              <button class=\"yes\" name=\"decision\" value=\"approve\">Approve</button>\n\
-             <button name=\"decision\" value=\"reject\">Reject</button>\n</div>\n</form>"
+             <button name=\"decision\" value=\"reject\">Reject</button>\n</div>"
         }
         Kind::Webhook => {
-            "<form method=\"post\">\n<input type=\"hidden\" name=\"confirmed\" value=\"true\">\n\
-             <div class=\"buttons\"><button class=\"yes\">Continue</button></div>\n</form>"
+            "<input type=\"hidden\" name=\"confirmed\" value=\"true\">\n\
+             <div class=\"buttons\"><button class=\"yes\">Continue</button></div>"
         }
-        Kind::Delay | Kind::Signal | Kind::Event | Kind::Child | Kind::Pause | Kind::Retry => "",
-    }
+        Kind::Delay | Kind::Signal | Kind::Event | Kind::Child | Kind::Pause | Kind::Retry => {
+            return String::new();
+        }
+    };
+    format!("<form method=\"post\" action=\"{}\">\n{fields}\n</form>", escaped(action))
 }
 
 fn over(wait: &WaitpointBody, workflow: &str) -> String {

@@ -77,6 +77,11 @@ impl From<Refusal> for Problem {
                     .map(|(place, why)| Finding::new(format!("/input{place}"), FindingCode::WrongType, why));
                 Problem::found(Code::InvalidInput, findings.collect())
             }
+            // The key as the engine keeps it is longer than the one that was given.
+            Refusal::KeyReused(_) => {
+                let detail = "the idempotency key was used for another request";
+                Problem::new(Code::IdempotencyKeyReused, detail)
+            }
             Refusal::UnknownStep { .. }
             | Refusal::UnknownWaitpoint(_)
             | Refusal::NoSuchTimer
@@ -86,7 +91,6 @@ impl From<Refusal> for Problem {
             | Refusal::AlreadyDecided { .. }
             | Refusal::JournalConflict { .. }
             | Refusal::LimitExceeded { .. }
-            | Refusal::KeyReused(_)
             | Refusal::Illegal(_) => problem,
         }
     }

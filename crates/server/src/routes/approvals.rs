@@ -21,6 +21,7 @@ use crate::caller::Caller;
 use crate::endpoint::{Endpoint, Group, Verb};
 use crate::guard::Access;
 use crate::problem::{Code, Problem};
+use crate::request::idempotency::KEY_CHARS;
 use crate::request::{Body, Id, IdempotencyKey, Query, cursor};
 use crate::shape::waitpoint::{ApprovalBody, WaitpointBody};
 use crate::shape::{Answer, List, words};
@@ -190,6 +191,7 @@ struct DecideBody {
     #[schemars(length(max = limits::DESCRIPTION_CHARS))]
     comment: Option<String>,
     /// As the header `Idempotency-Key`.
+    #[schemars(length(min = 1, max = KEY_CHARS))]
     idempotency_key: Option<String>,
 }
 

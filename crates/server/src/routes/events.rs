@@ -20,6 +20,7 @@ use crate::caller::Caller;
 use crate::endpoint::{Endpoint, Group, Verb};
 use crate::guard::Access;
 use crate::problem::{Code, Problem};
+use crate::request::idempotency::KEY_CHARS;
 use crate::request::{Body, Id, IdempotencyKey, Name, Query, cursor};
 use crate::shape::{Answer, List, words};
 
@@ -76,6 +77,7 @@ struct NotifyBody {
     #[serde(default)]
     delivery: DeliveryBody,
     /// As the header `Idempotency-Key`.
+    #[schemars(length(min = 1, max = KEY_CHARS))]
     idempotency_key: Option<String>,
     /// Only say whom it would wake.
     #[serde(default)]

@@ -76,6 +76,7 @@ pub(super) fn routes() -> Group {
             )
             .any_body(BODIES)
             .idempotent()
+            .pages()
             .ok::<ResumedOrShown>("Resumed; with GET, the waitpoint as it is.")
             .codes(&codes),
             resume,
@@ -108,6 +109,7 @@ pub(super) fn routes() -> Group {
                 "A page that asks before it resumes",
             )
             .alias(&["/flow-runs/{id}/waitpoints/{waitpoint}/confirm"])
+            .pages()
             .plain(StatusCode::OK, HTML, "The page: the question, or what was decided.")
             .codes(&codes),
             show_page,
@@ -121,6 +123,7 @@ pub(super) fn routes() -> Group {
             )
             .alias(&["/flow-runs/{id}/waitpoints/{waitpoint}/confirm"])
             .any_body(&["application/x-www-form-urlencoded"])
+            .pages()
             .empty(StatusCode::SEE_OTHER, "Done; the page shows the outcome.")
             .codes(&codes),
             confirmed,
@@ -160,24 +163,24 @@ async fn resume(
 ) -> Result<Response, Problem> {
     let visit = Visit::open(&app, caller.map(|caller| caller.0), &ids, &call).await?;
     let resolves = match call.method {
-        Method::HEAD | Method::OPTIONS => false,
+        Method::HEAD => false,
         Method::GET => visit.allows_get(),
         _ => true,
     };
     if !resolves {
-        return show(&app, &visit, &call.headers).await;
+        return show(&app, &visit, &call).await;
     }
     if wants_page(&call.headers) && call.method == Method::GET {
         let done = visit.resume(&app, &call, &[], key.only()).await;
-        return Ok(page_of(&app, &visit, done.err()).await);
+        return Ok(page_of(&app, &visit, &call, done.err()).await);
     }
     let resumed = visit.resume(&app, &call, &[], key.only()).await?;
     Ok(Answer::ok(resumed).into_response())
 }
 
-async fn show(app: &App, visit: &Visit, headers: &HeaderMap) -> Result<Response, Problem> {
-    if wants_page(headers) {
-        return Ok(page_of(app, visit, None).await);
+async fn show(app: &App, visit: &Visit, call: &Call) -> Result<Response, Problem> {
+    if wants_page(&call.headers) {
+        return Ok(page_of(app, visit, call, None).await);
     }
     let mut body = app.waitpoint_body(&visit.caller, visit.waitpoint()?).await?;
     body.resume_url = None;
@@ -194,8 +197,8 @@ async fn resume_sync(
     let wait = sync_wait(&call)?;
     let visit = Visit::open(&app, caller.map(|caller| caller.0), &ids, &call).await?;
     match call.method {
-        Method::HEAD | Method::OPTIONS => return show(&app, &visit, &call.headers).await,
-        Method::GET if !visit.allows_get() => return show(&app, &visit, &call.headers).await,
+        Method::HEAD => return show(&app, &visit, &call).await,
+        Method::GET if !visit.allows_get() => return show(&app, &visit, &call).await,
         _ => {}
     }
     let command = visit.command(&call, &[WAIT])?;
@@ -210,7 +213,7 @@ async fn show_page(
     call: Call,
 ) -> Response {
     match Visit::open(&app, caller.map(|caller| caller.0), &ids, &call).await {
-        Ok(visit) => page_of(&app, &visit, None).await,
+        Ok(visit) => page_of(&app, &visit, &call, None).await,
         Err(problem) => confirm::refused(&problem).into_response(),
     }
 }
@@ -228,18 +231,20 @@ async fn confirmed(
     match visit.resume(&app, &call, &[], None).await {
         // Shown by a GET, so that loading the page again sends nothing again.
         Ok(_) => Redirect::to(&visit.page_url(&call)).into_response(),
-        Err(problem) => page_of(&app, &visit, Some(problem)).await,
+        Err(problem) => page_of(&app, &visit, &call, Some(problem)).await,
     }
 }
 
 /// The page as the waitpoint is now; with the reason why a call was refused.
-async fn page_of(app: &App, visit: &Visit, refused: Option<Problem>) -> Response {
+async fn page_of(app: &App, visit: &Visit, call: &Call, refused: Option<Problem>) -> Response {
     let shown = match visit.waitpoint() {
         Ok(id) => app.waitpoint_body(&visit.caller, id).await,
         Err(problem) => Err(problem),
     };
     match shown {
-        Ok(body) => confirm::page(&body, &visit.workflow, refused.as_ref()).into_response(),
+        Ok(body) => {
+            confirm::page(&body, &visit.workflow, &visit.page_url(call), refused.as_ref()).into_response()
+        }
         Err(problem) => confirm::refused(&problem).into_response(),
     }
 }

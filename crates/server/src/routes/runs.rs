@@ -24,6 +24,7 @@ use crate::caller::Caller;
 use crate::endpoint::{Endpoint, Group, PREFIXES, Verb};
 use crate::guard::Access;
 use crate::problem::{Code, Problem};
+use crate::request::idempotency::KEY_CHARS;
 use crate::request::{Body, Id, IdempotencyKey, Name, Query, cursor};
 use crate::shape::run::{RunBody, StartedBody, SummaryBody};
 use crate::shape::{Answer, List, words};
@@ -96,6 +97,7 @@ struct StartBody {
     #[schemars(schema_with = "words::any")]
     input: Value,
     /// As the header `Idempotency-Key`.
+    #[schemars(length(min = 1, max = KEY_CHARS))]
     idempotency_key: Option<String>,
     /// Begin then, not now. A past instant begins now.
     run_at: Option<Timestamp>,

@@ -16,6 +16,7 @@ use crate::caller::Caller;
 use crate::endpoint::{Endpoint, Group, Verb};
 use crate::guard::Access;
 use crate::problem::{Code, Problem};
+use crate::request::idempotency::KEY_CHARS;
 use crate::request::{Body, Id, IdempotencyKey, Name};
 use crate::shape::{Answer, words};
 
@@ -67,6 +68,7 @@ struct SignalBody {
     #[schemars(schema_with = "words::any")]
     payload: Value,
     /// As the header `Idempotency-Key`.
+    #[schemars(length(min = 1, max = KEY_CHARS))]
     idempotency_key: Option<String>,
 }
 

@@ -84,8 +84,8 @@ fn new_run(
     call: &Call,
     own: &[&str],
 ) -> Result<NewRun, Problem> {
-    if matches!(call.method, Method::HEAD | Method::OPTIONS) {
-        let detail = format!("{} starts nothing; send a POST", call.method);
+    if call.method == Method::HEAD {
+        let detail = "HEAD starts nothing; send a POST";
         return Err(Problem::new(Code::MethodNotAllowed, detail));
     }
     // A link that somebody follows from another page comes with a GET.

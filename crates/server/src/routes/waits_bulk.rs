@@ -143,6 +143,7 @@ impl Action {
         let stray = |pointer: &'static str| {
             Err(Problem::malformed(pointer, format!("{pointer}: not with this action")))
         };
+        let payload = payload.filter(|payload| matches!(self, Action::Complete) || !payload.is_null());
         match (self, resume_at, payload) {
             (Action::Reschedule, Some(resume_at), None) => Ok(Steering::Reschedule { resume_at }),
             (Action::Reschedule, None, _) => {

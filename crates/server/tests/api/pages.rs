@@ -46,9 +46,11 @@ async fn the_resume_url_itself_is_a_page_for_browsers() {
     let host = Host::start().await;
     let run = host.run_of(json!([{ "type": "webhook", "name": "sign" }])).await;
     let url = host.waitpoint(&run).await["resumeUrl"].as_str().unwrap().to_owned();
-    is_page(&host.raw(Method::GET, &url, &HTML, "".into()).await, 200, "Let <code>sign</code> go on?");
-    let sent =
-        host.raw(Method::POST, &confirm(&json!({ "resumeUrl": url })), &FORM, "confirmed=true".into()).await;
+    let page = host.raw(Method::GET, &url, &HTML, "".into()).await;
+    is_page(&page, 200, "Let <code>sign</code> go on?");
+    let action = page.text.split("action=\"").nth(1).unwrap().split('"').next().unwrap();
+    assert!(confirm(&json!({ "resumeUrl": url })).ends_with(action), "{action}");
+    let sent = host.raw(Method::POST, action, &FORM, "confirmed=true".into()).await;
     assert_eq!(sent.status, 303);
     assert_eq!(host.run(&run).await["output"]["body"], json!({ "confirmed": "true" }));
     is_page(&host.raw(Method::GET, &url, &HTML, "".into()).await, 200, "Done");
