@@ -8,7 +8,6 @@ use jiff::Timestamp;
 
 use crate::alarm::Alarm;
 use crate::dispatcher::{Dispatcher, ReadyTask};
-use crate::engine::Ended;
 use crate::error::Error;
 use crate::handed::Handed;
 use crate::request::{Answer, Leased, Notified};
@@ -19,7 +18,6 @@ pub(crate) enum Pending {
     Command(Answer<Reply>, Result<Reply, Error>),
     Notify(Answer<Notified>, Result<Notified, Error>),
     Get(Answer<Box<Run>>, Result<Box<Run>, Error>),
-    Watch(Answer<Ended>, Result<Ended, Error>),
     Poll(Answer<Handed>, Handed),
 }
 
@@ -54,7 +52,6 @@ impl Aftermath {
                 Pending::Command(answer, result) => drop(answer.send(result)),
                 Pending::Notify(answer, result) => drop(answer.send(result)),
                 Pending::Get(answer, result) => drop(answer.send(result)),
-                Pending::Watch(answer, result) => drop(answer.send(result)),
                 Pending::Poll(answer, handed) => drop(answer.send(Ok(handed))),
             }
         }
@@ -81,7 +78,6 @@ impl Aftermath {
                 Pending::Command(answer, result) => drop(answer.send(told(result, error))),
                 Pending::Notify(answer, result) => drop(answer.send(told(result, error))),
                 Pending::Get(answer, result) => drop(answer.send(told(result, error))),
-                Pending::Watch(answer, result) => drop(answer.send(told(result, error))),
                 Pending::Poll(answer, handed) => {
                     dispatcher.take_back(handed.take().iter().map(Leased::ready).collect());
                     drop(answer.send(Err(error.clone())));

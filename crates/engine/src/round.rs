@@ -146,6 +146,26 @@ impl<'w> Round<'w> {
         Context { now: self.now, random: self.random.draw(), by }
     }
 
+    /// Looks at a run of which nothing is left to be committed; `None` if there is.
+    pub(crate) fn committed<T>(
+        &mut self,
+        id: RunId,
+        look: impl FnOnce(&Run) -> T,
+    ) -> Option<Result<T, Error>> {
+        if self.decided.touches(id) || self.before.is_some_and(|before| before.touches(id)) {
+            return None;
+        }
+        Some(match self.memory.take(self.store, id) {
+            Ok(Some(run)) => {
+                let seen = look(&run);
+                self.memory.put(run);
+                Ok(seen)
+            }
+            Ok(None) => Err(Error::UnknownRun(id)),
+            Err(error) => Err(error),
+        })
+    }
+
     /// The run as it is in this round.
     pub(crate) fn run(&mut self, id: RunId) -> Result<&Run, Error> {
         Ok(&self.touch(id)?.run)

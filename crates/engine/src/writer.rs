@@ -280,14 +280,18 @@ impl Writer {
             Request::Notify { notify, answer } => {
                 aftermath.answer(Pending::Notify(answer, round.notify(&notify)));
             }
-            Request::Get { run, answer } => {
-                let found = round.run(run).map(|run| Box::new(run.clone()));
-                aftermath.answer(Pending::Get(answer, found));
-            }
-            Request::Watch { run, answer } => match round.run(run).map(Ended::of) {
-                Ok(None) => self.watchers.entry(run).or_default().push(answer),
-                Ok(Some(ended)) => aftermath.answer(Pending::Watch(answer, Ok(ended))),
-                Err(error) => aftermath.answer(Pending::Watch(answer, Err(error))),
+            Request::Get { run, answer } => match round.committed(run, |run| Box::new(run.clone())) {
+                Some(found) => drop(answer.send(found)),
+                None => {
+                    let found = round.run(run).map(|run| Box::new(run.clone()));
+                    aftermath.answer(Pending::Get(answer, found));
+                }
+            },
+            Request::Watch { run, answer } => match round.committed(run, Ended::of) {
+                Some(Ok(Some(ended))) => drop(answer.send(Ok(ended))),
+                Some(Err(error)) => drop(answer.send(Err(error))),
+                // It may end in a round that is not committed yet; that is when it is heard of.
+                Some(Ok(None)) | None => self.watchers.entry(run).or_default().push(answer),
             },
             Request::Poll { poll, answer } => {
                 dispatcher.saw(&poll, now);
