@@ -29,6 +29,23 @@ const SECRET_BYTES: usize = 32;
 const BELIEVED: Duration = Duration::from_secs(5);
 /// `lastUsedAt` is exact to this: each note costs a synced write.
 const TOUCH_EVERY: Duration = Duration::from_secs(60);
+/// Keys that one address may have looked up in a second: who guesses is slowed down before the store is.
+const LOOKUPS_PER_SECOND: u32 = 1_000;
+/// What histories call those who are not keys. No key, and nobody a link is for, may pass for one of them.
+const NOT_KEYS: [&str; 12] = [
+    "dispatcher",
+    "engine",
+    "event",
+    "handler",
+    "host",
+    "link",
+    "local",
+    "parent",
+    "server",
+    "step",
+    "timer",
+    "worker",
+];
 /// Keys believed at a time.
 const BELIEVED_KEYS: usize = 10_000;
 
@@ -89,6 +106,7 @@ impl FromRequestParts<Shared> for Caller {
 pub(crate) struct Callers {
     believed: Mutex<HashMap<KeyHash, Believed>>,
     rates: Rates<Who>,
+    lookups: Rates<IpAddr>,
 }
 
 struct Believed {
@@ -105,15 +123,17 @@ enum Who {
 
 impl Callers {
     pub(crate) fn new(requests_per_second: u32) -> Callers {
-        Callers { believed: Mutex::default(), rates: Rates::new(requests_per_second) }
+        Callers {
+            believed: Mutex::default(),
+            rates: Rates::new(requests_per_second),
+            lookups: Rates::new(LOOKUPS_PER_SECOND),
+        }
     }
 
     /// Takes one request of those the caller may send.
     pub(crate) fn take(&self, caller: Option<&Caller>, address: IpAddr) -> Result<(), Problem> {
         let who = caller.and_then(|caller| caller.key).map_or(Who::Address(address), Who::Key);
-        self.rates.take(who, Instant::now()).map_err(|delay| {
-            Problem::new(Code::RateLimited, "too many requests; slow down").retry_after(delay)
-        })
+        self.rates.take(who, Instant::now()).map_err(too_many)
     }
 
     /// Another key is valid, or one no longer is.
@@ -141,20 +161,39 @@ impl Callers {
     }
 }
 
+fn too_many(delay: Duration) -> Problem {
+    Problem::new(Code::RateLimited, "too many requests; slow down").retry_after(delay)
+}
+
+/// Whether somebody may be called this.
+pub(crate) fn check_actor(pointer: &'static str, name: &str) -> Result<(), Problem> {
+    if NOT_KEYS.contains(&name.to_ascii_lowercase().as_str()) {
+        let detail =
+            format!("{pointer}: `{name}` is what histories call a part of the server; choose another name");
+        return Err(Problem::malformed(pointer, detail));
+    }
+    Ok(())
+}
+
 impl App {
     /// The caller that the request's key names, or the one at this machine; `None` where a key is needed and none
     /// was given.
-    pub(crate) async fn caller(&self, headers: &HeaderMap) -> Result<Option<Caller>, Problem> {
+    pub(crate) async fn caller(
+        &self,
+        headers: &HeaderMap,
+        address: IpAddr,
+    ) -> Result<Option<Caller>, Problem> {
         match given_key(headers)? {
-            Some(secret) => self.caller_of(secret).await.map(Some),
+            Some(secret) => self.caller_of(secret, address).await.map(Some),
             None if self.settings.needs_keys() => Ok(None),
             None => Ok(Some(Caller::local())),
         }
     }
 
-    async fn caller_of(&self, secret: &str) -> Result<Caller, Problem> {
+    async fn caller_of(&self, secret: &str, address: IpAddr) -> Result<Caller, Problem> {
         let (hash, now) = (hash(secret), Instant::now());
         if self.callers.believed(&hash, now).is_none() {
+            self.callers.lookups.take(address, now).map_err(too_many)?;
             let found = self.engine.read(move |store| store.key_by_hash(&hash)).await?;
             if let Some(key) = found {
                 self.callers.believe(hash, key, now);

@@ -75,15 +75,15 @@ async fn let_in(app: &App, access: Access, request: &mut Request) -> Result<(), 
         Access::Open => return Ok(()),
         Access::Key(scopes) | Access::Link(scopes) => scopes,
     };
-    let address = peer(request);
+    let address = peer(request).ip();
     // The token of a link is all that counts, wherever the link was opened. Elsewhere a token counts for nothing.
     let by_token = matches!(access, Access::Link(_)) && has_token(request.uri());
     if !by_token {
         check_page(app, request.headers(), &host(request)?)?;
     }
     // A call with a token may carry an Authorization header that is meant for the run.
-    let caller = if by_token { None } else { app.caller(request.headers()).await? };
-    app.callers.take(caller.as_ref(), address.ip())?;
+    let caller = if by_token { None } else { app.caller(request.headers(), address).await? };
+    app.callers.take(caller.as_ref(), address)?;
     match caller {
         Some(caller) => {
             caller.need(scopes)?;

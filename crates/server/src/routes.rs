@@ -4,6 +4,7 @@ mod approvals;
 mod bulk;
 mod definitions;
 mod events;
+mod feed;
 mod health;
 mod history;
 mod keys;
@@ -31,6 +32,7 @@ pub(crate) fn all() -> Routes {
             runs::routes(),
             signals::routes(),
             history::routes(),
+            feed::routes(),
             waitpoints::routes(),
             resume::routes(),
             events::routes(),

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::app::Shared;
-use crate::caller::{Caller, NewSecret};
+use crate::caller::{Caller, NewSecret, check_actor};
 use crate::endpoint::{Endpoint, Group, Verb};
 use crate::guard::Access;
 use crate::links;
@@ -122,6 +122,7 @@ async fn make(
     Body(body): Body<NewKey>,
 ) -> Result<Answer<MadeKey>, Problem> {
     let NewKey { name, scopes, workspace, expires_at } = body;
+    check_actor("/name", name.as_str())?;
     let name = String::from(name);
     let workspace = match workspace {
         None => caller.workspace,

@@ -21,7 +21,7 @@ use super::runs::listens_for;
 use super::tasks::lease::Lease;
 use super::{page_size, waits_bulk};
 use crate::app::{App, Shared};
-use crate::caller::Caller;
+use crate::caller::{Caller, check_actor};
 use crate::endpoint::{Endpoint, Group, Verb};
 use crate::guard::Access;
 use crate::problem::{Code, Problem};
@@ -397,6 +397,7 @@ async fn make_link(
     Id(id): Id<WaitpointId>,
     Body(LinkBody { recipient }): Body<LinkBody>,
 ) -> Result<Answer<LinkMade>, Problem> {
+    recipient.as_ref().map_or(Ok(()), |name| check_actor("/recipient", name.as_str()))?;
     let body = app.waitpoint_body(&caller, id).await?;
     if !matches!(body.kind, Kind::Webhook | Kind::Approval) {
         let refusal = Refusal::WrongKind { waitpoint: id, kind: body.kind, verb: "resumed by a link" };

@@ -20,7 +20,7 @@ async fn every_scope_opens_its_own_doors_and_no_other() {
         (Method::GET, "/workspaces", vec!["admin"]),
     ];
     for scope in ["read", "run", "worker", "approve", "admin"] {
-        let body = json!({ "name": scope, "scopes": [scope] });
+        let body = json!({ "name": format!("who may {scope}"), "scopes": [scope] });
         let key = host.post_as(&admin, "/keys", body).await.json["secret"].as_str().unwrap().to_owned();
         for (method, path, scopes) in &doors {
             let reply = host.send(method.clone(), path, &[("x-api-key", &key)], None).await;

@@ -83,6 +83,22 @@ async fn a_stream_tells_what_happened_and_what_happens_and_ends_with_the_run() {
 }
 
 #[tokio::test]
+async fn the_feed_tells_of_every_run_that_changes() {
+    let host = Host::start().await;
+    let response = host.open(Method::GET, "/api/v1/feed", &[], "".into()).await;
+    let run = host.run_of(nap()).await;
+    let (mut body, mut heard) = (response.into_body(), String::new());
+    while !heard.contains("\n\n") {
+        heard
+            .push_str(std::str::from_utf8(body.frame().await.unwrap().unwrap().data_ref().unwrap()).unwrap());
+    }
+    assert!(
+        heard.starts_with("event: run\ndata: ") && heard.contains(&run) && heard.contains("WAITING"),
+        "{heard}"
+    );
+}
+
+#[tokio::test]
 async fn a_stream_ends_when_the_server_stops() {
     let host = Host::start().await;
     let run = host.run_of(nap()).await;

@@ -28,6 +28,7 @@ async fn a_key_is_shown_once_and_stored_hashed() {
     assert_eq!(listed.json["data"][0]["scopes"], json!(["read", "run"]));
     assert!(!listed.text.contains(secret));
     assert!(secret.starts_with(listed.json["data"][0]["prefix"].as_str().unwrap()));
+    host.post("/keys", json!({ "name": "Timer", "scopes": ["read"] })).await.is_problem(422, "MALFORMED");
     host.post("/keys", json!({ "name": "x", "scopes": [] })).await.is_problem(422, "MALFORMED");
     host.post("/keys", json!({ "name": "x", "scopes": ["rule"] })).await.is_problem(422, "MALFORMED");
 }
