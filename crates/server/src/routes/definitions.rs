@@ -41,7 +41,7 @@ pub(super) fn routes() -> Group {
         )
         .add(
             Endpoint::new(Verb::Post, "/workflow-definitions/check", READ, "Check a workflow without storing it")
-                .body_like(DOCUMENTS, words::workflow)
+                .any_body(DOCUMENTS)
                 .ok::<CheckedBody>("What was found, good or bad."),
             check,
         )
