@@ -10,26 +10,44 @@ use serde_json::json;
 
 use super::format::{self, Unit};
 use super::report::{Part, Quantiles, Report};
-use super::{Bed, at_least_one, starters};
+use super::starters::{self, Pace};
+use super::{Bed, at_least_one, http};
+
+pub(super) const WORKFLOW: &str = "listener";
 
 /// Runs that wait each for its own event
 #[derive(Debug, Args)]
 pub(super) struct Events {
     #[arg(long, default_value = "20000", value_parser = at_least_one)]
     runs: usize,
+    /// Over HTTP, with a server in a process of its own
+    #[arg(long)]
+    pub(super) http: bool,
+}
+
+pub(super) fn workflow() -> Workflow {
+    Workflow::new(WORKFLOW).wait_for_event("wait", "go-{{ input.n }}")
+}
+
+/// What the run with this number waits for.
+pub(super) fn event_id(n: usize) -> String {
+    format!("go-{n}")
 }
 
 impl Events {
     pub(super) async fn measure(self, bed: &Bed) -> anyhow::Result<Report> {
+        if self.http {
+            return http::events(self.runs, bed).await;
+        }
         let engine = Engine::open(bed.scratch.store()).await?;
-        engine.deploy(Workflow::new("listener").wait_for_event("wait", "go-{{ input.n }}")).await?;
+        engine.deploy(workflow()).await?;
         let started: Arc<[OnceLock<RunId>]> = std::iter::repeat_with(OnceLock::new).take(self.runs).collect();
 
         let (asked, noted) = (engine.clone(), Arc::clone(&started));
         let waiting = starters::repeat("waiting", self.runs, bed.starters, move |index| {
             let (engine, started) = (asked.clone(), Arc::clone(&noted));
             async move {
-                let run = engine.start("listener", json!({ "n": index })).await?;
+                let run = engine.start(WORKFLOW, json!({ "n": index })).await?;
                 started[index].get_or_init(|| run);
                 Ok(())
             }
@@ -40,7 +58,7 @@ impl Events {
         let sent = starters::repeat("events", self.runs, bed.starters, move |index| {
             let (engine, started) = (asked.clone(), Arc::clone(&started));
             async move {
-                let event_id = format!("go-{index}");
+                let event_id = event_id(index);
                 engine.notify(Notification { event_id, ..Notification::default() }).await?;
                 let run = started[index].get().expect("all were started before the first event was sent");
                 engine.wait(*run).await?;
@@ -49,24 +67,20 @@ impl Events {
         });
         let sent = sent.await?;
 
-        let mut part = Part::new("events", format!("{} runs, an event for each", format::count(self.runs)));
-        part.count("runs", "runs", self.runs);
-        part.count("starters", "starters", bed.starters);
-        part.put(
-            "waitingPerSecond",
-            "started and waiting",
-            Unit::PerSecond,
-            self.runs as f64 / waiting.seconds,
-        );
-        part.put(
-            "completedPerSecond",
-            "completed by their event",
-            Unit::PerSecond,
-            self.runs as f64 / sent.seconds,
-        );
-        part.quantiles("event", "event to end", Quantiles::of(&sent.latency));
+        let part = part(self.runs, bed.starters, &waiting, &sent);
         let report = Report::new("w3", [part, Part::engine(&engine.stats().await?)]);
         engine.shut_down().await?;
         Ok(report)
     }
+}
+
+pub(super) fn part(runs: usize, starters: usize, waiting: &Pace, sent: &Pace) -> Part {
+    let rate = |pace: &Pace| runs as f64 / pace.seconds;
+    let mut part = Part::new("events", format!("{} runs, an event for each", format::count(runs)));
+    part.count("runs", "runs", runs);
+    part.count("starters", "starters", starters);
+    part.put("waitingPerSecond", "started and waiting", Unit::PerSecond, rate(waiting));
+    part.put("completedPerSecond", "completed by their event", Unit::PerSecond, rate(sent));
+    part.quantiles("event", "event to end", Quantiles::of(&sent.latency));
+    part
 }
