@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!   one file per workload ──▶ starters (so many at a time), sleeper (who woke, how late), child (other processes)
+//!     or the same in http ──▶ server, worker: processes of their own
 //!                         ──▶ report: parts of figures, as a table or as JSON
 //! ```
 
@@ -11,6 +12,7 @@ mod events;
 mod flat;
 mod format;
 mod herd;
+mod http;
 mod machine;
 mod overdue;
 mod progress;
@@ -36,7 +38,7 @@ use scratch::Scratch;
 /// Measure this machine: runs, sleepers and events per second, and how late timers are
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  abide bench w1 --runs 20000\n  abide bench w2 --sleepers 20000 --due-in 5\n  abide bench sleepers --count 1000000 --due-rate 1000\n  abide bench w4 --json\n\nA length of time is a number of seconds, or text like `500ms` or `2m`."
+    after_help = "Examples:\n  abide bench w1 --runs 20000\n  abide bench w2 --sleepers 20000 --due-in 5\n  abide bench sleepers --count 1000000 --due-rate 1000\n  abide bench w4 --json\n  abide bench w1 --http\n\nA length of time is a number of seconds, or text like `500ms` or `2m`."
 )]
 pub(crate) struct Bench {
     #[command(subcommand)]
@@ -63,6 +65,25 @@ enum Workload {
     Flat(flat::Flat),
     #[command(hide = true)]
     Child(child::Child),
+    #[command(hide = true)]
+    Worker(http::Worker),
+}
+
+impl Workload {
+    /// Clients and workers of a server share the machine with it, and are leaner on one thread.
+    fn is_light(&self) -> bool {
+        match self {
+            Workload::W1(three_steps::ThreeSteps { http, .. })
+            | Workload::W2(herd::Herd { http, .. })
+            | Workload::W3(events::Events { http, .. }) => *http,
+            Workload::Worker(_) => true,
+            Workload::W4(_)
+            | Workload::Sleepers(_)
+            | Workload::Overdue(_)
+            | Workload::Flat(_)
+            | Workload::Child(_) => false,
+        }
+    }
 }
 
 /// Where and how a workload runs.
@@ -73,10 +94,16 @@ struct Bed {
 
 impl Bench {
     pub(crate) fn run(self, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<ExitCode> {
-        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+        let mut builder = if self.workload.is_light() {
+            tokio::runtime::Builder::new_current_thread()
+        } else {
+            tokio::runtime::Builder::new_multi_thread()
+        };
+        let runtime = builder.enable_all().build()?;
         let json = self.json;
         let done = match self.workload {
             Workload::Child(child) => runtime.block_on(child.run(out)).map(|()| None),
+            Workload::Worker(worker) => runtime.block_on(worker.run(out)).map(|()| None),
             Workload::W1(_)
             | Workload::W2(_)
             | Workload::W3(_)
@@ -109,7 +136,9 @@ impl Bench {
             Workload::Sleepers(workload) => workload.measure(&bed).await,
             Workload::Overdue(workload) => workload.measure(&bed).await,
             Workload::Flat(workload) => workload.measure(&bed).await,
-            Workload::Child(_) => anyhow::bail!("a child measures nothing of its own"),
+            Workload::Child(_) | Workload::Worker(_) => {
+                anyhow::bail!("a child measures nothing of its own")
+            }
         }
     }
 }

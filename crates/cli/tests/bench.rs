@@ -19,9 +19,13 @@ impl Machine {
     }
 
     fn bench(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().unwrap()
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_abide"));
         command.arg("bench").args(arguments).env("TMPDIR", self.temporary.path());
-        command.output().unwrap()
+        command
     }
 
     fn is_clean(&self) -> bool {
@@ -85,6 +89,38 @@ fn w2_wakes_sleepers_that_are_spread() {
 fn w3_completes_runs_by_their_events() {
     let parts = measure(&["w3", "--runs", "40"]);
     assert_positive(&parts["events"], &["waitingPerSecond", "completedPerSecond", "eventP50Ms"]);
+}
+
+#[test]
+fn w1_over_http_completes_runs_by_a_worker_of_its_own() {
+    let parts = measure(&["w1", "--runs", "40", "--http"]);
+    assert_positive(&parts["runs"], &["runsPerSecond", "runP50Ms", "runP99Ms", "runMaxMs"]);
+    assert_eq!((&parts["runs"]["runs"], &parts["runs"]["starters"]), (&Value::from(40), &Value::from(8)));
+    assert_positive(&parts["engine"], &["commits", "commitP50Ms", "commitMaxMs", "requestsPerCommitP50"]);
+}
+
+#[test]
+fn w2_over_http_wakes_a_herd_in_the_worker() {
+    let parts = measure(&["w2", "--sleepers", "40", "--due-in", "2s", "--http"]);
+    assert_positive(&parts["asleep"], &["createdPerSecond", "createP50Ms", "diskBytesPerSleeper"]);
+    assert_positive(&parts["awake"], &["drainedPerSecond"]);
+    assert_eq!(parts["awake"]["early"], 0);
+    assert_all_woke_once(&parts["awake"]);
+}
+
+#[test]
+fn w3_over_http_completes_runs_by_their_events() {
+    let parts = measure(&["w3", "--runs", "40", "--http"]);
+    assert_positive(&parts["events"], &["waitingPerSecond", "completedPerSecond", "eventP50Ms"]);
+}
+
+#[test]
+fn settings_of_whoever_measures_are_not_measured() {
+    let machine = Machine::new();
+    let mut command = machine.command(&["w3", "--runs", "4", "--http", "--starters", "2"]);
+    let output = command.env("ABIDE_AUTH", "required").output().unwrap();
+    assert_eq!(text(&output.stderr), "");
+    assert!(output.status.success());
 }
 
 #[test]

@@ -8,8 +8,8 @@ use abide_engine::{Histogram, Stats};
 
 use crate::traffic::{TIME_MS, Traffic};
 
-/// Shares of a distribution that are worth looking at.
-const QUANTILES: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
+/// Shares of a distribution that are worth looking at. The last is the largest value.
+const QUANTILES: [f64; 5] = [0.5, 0.9, 0.99, 0.999, 1.0];
 
 pub(crate) fn text(stats: &Stats, runs: &[(RunStatus, u64)], traffic: &Traffic) -> String {
     let mut page = Page(String::with_capacity(4096));

@@ -188,38 +188,49 @@ impl Wake {
     }
 }
 
-fn say(out: &mut dyn Write, what: &impl Serialize) -> anyhow::Result<()> {
+pub(super) fn say(out: &mut dyn Write, what: &impl Serialize) -> anyhow::Result<()> {
     writeln!(out, "{}", serde_json::to_string(what)?)?;
     Ok(out.flush()?)
 }
 
 /// A child, as its parent holds it. It is killed when this is dropped.
 #[derive(Debug)]
-struct Kin {
+pub(super) struct Kin {
     process: std::process::Child,
     said: BufReader<ChildStdout>,
 }
 
 impl Kin {
-    fn spawn(store: &Path, errand: &[String]) -> anyhow::Result<Kin> {
+    fn with(store: &Path, errand: &[String]) -> anyhow::Result<Kin> {
         let mut command = Command::new(std::env::current_exe()?);
-        command.args(["bench", "child", "--store"]).arg(store).args(errand);
+        Kin::spawn(command.args(["bench", "child", "--store"]).arg(store).args(errand))
+    }
+
+    pub(super) fn spawn(command: &mut Command) -> anyhow::Result<Kin> {
         // Its end of the pipe closes when this process ends, however it ends.
         let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let said = process.stdout.take().context("a child without a voice")?;
         Ok(Kin { process, said: BufReader::new(said) })
     }
 
+    pub(super) fn id(&self) -> u32 {
+        self.process.id()
+    }
+
     /// The next thing it says.
-    fn hear<T: DeserializeOwned>(&mut self) -> anyhow::Result<T> {
+    pub(super) fn hear<T: DeserializeOwned>(&mut self) -> anyhow::Result<T> {
+        Ok(serde_json::from_str(&self.hear_line()?)?)
+    }
+
+    pub(super) fn hear_line(&mut self) -> anyhow::Result<String> {
         let mut line = String::new();
         self.said.read_line(&mut line)?;
         anyhow::ensure!(!line.is_empty(), "the process that was started for this ended too soon");
-        Ok(serde_json::from_str(&line)?)
+        Ok(line)
     }
 
     /// Waits until it has ended by itself.
-    fn end(mut self) -> anyhow::Result<()> {
+    pub(super) fn end(mut self) -> anyhow::Result<()> {
         let status = self.process.wait()?;
         anyhow::ensure!(status.success(), "the process that was started for this failed: {status}");
         Ok(())
@@ -236,7 +247,7 @@ impl Drop for Kin {
 
 /// Lets a child create sleepers and close the store. With [`Create::stay`], it is killed instead.
 pub(super) fn create(store: &Path, create: &Create) -> anyhow::Result<Created> {
-    let mut kin = Kin::spawn(store, &create.arguments())?;
+    let mut kin = Kin::with(store, &create.arguments())?;
     let created = kin.hear()?;
     if !create.stay {
         kin.end()?;
@@ -247,7 +258,7 @@ pub(super) fn create(store: &Path, create: &Create) -> anyhow::Result<Created> {
 /// Lets a child serve one request, and says how long that took from its start, in milliseconds.
 pub(super) fn serve_once(store: &Path) -> anyhow::Result<(f64, Serving)> {
     let begun = Instant::now();
-    let mut kin = Kin::spawn(store, &["serve".to_owned()])?;
+    let mut kin = Kin::with(store, &["serve".to_owned()])?;
     let serving = kin.hear()?;
     let took = begun.elapsed().as_secs_f64() * 1000.0;
     kin.end()?;
@@ -259,7 +270,7 @@ pub(super) fn wake(store: &Path, wake: &Wake) -> anyhow::Result<(f64, Serving, T
     let begun = Instant::now();
     let arguments =
         ["wake".to_owned(), format!("--count={}", wake.count), format!("--last-due-ms={}", wake.last_due_ms)];
-    let mut kin = Kin::spawn(store, &arguments)?;
+    let mut kin = Kin::with(store, &arguments)?;
     let serving = kin.hear()?;
     let took = begun.elapsed().as_secs_f64() * 1000.0;
     let told = kin.hear()?;

@@ -8,24 +8,39 @@ use jiff::Timestamp;
 
 use super::format::{self, Unit};
 use super::report::{Part, Quantiles, Report};
-use super::sleeper::{self, Due, Wakes};
-use super::{Bed, at_least_one, length, machine, scratch};
+use super::sleeper::{self, Due, Told, Wakes};
+use super::{Bed, at_least_one, http, length, machine, scratch};
 
 /// Sleepers, all due at one instant or spread
 #[derive(Debug, Args)]
 pub(super) struct Herd {
     #[arg(long, default_value = "20000", value_parser = at_least_one)]
-    sleepers: usize,
+    pub(super) sleepers: usize,
     /// From the beginning until the first is due; creating them must take less
     #[arg(long, default_value = "10", value_parser = length)]
-    due_in: Duration,
+    pub(super) due_in: Duration,
     /// Spread them over this long instead
     #[arg(long, default_value = "0", value_parser = length)]
-    spread: Duration,
+    pub(super) spread: Duration,
+    /// Over HTTP, with a server and a worker in processes of their own
+    #[arg(long)]
+    pub(super) http: bool,
+}
+
+/// What it took to create them.
+pub(super) struct Cost {
+    pub(super) seconds: f64,
+    pub(super) latency: Quantiles,
+    /// By how many bytes whoever keeps them has grown.
+    pub(super) memory: Option<u64>,
+    pub(super) disk: u64,
 }
 
 impl Herd {
     pub(super) async fn measure(self, bed: &Bed) -> anyhow::Result<Report> {
+        if self.http {
+            return http::herd(&self, bed).await;
+        }
         let store = bed.scratch.store();
         let engine = Engine::open(&store).await?;
         sleeper::deploy(&engine).await?;
@@ -35,22 +50,36 @@ impl Herd {
         let due = Due::after(Timestamp::now(), self.due_in, self.spread);
         let pace = sleeper::create(&engine, 0..self.sleepers, self.sleepers, bed.starters, due).await?;
         due.ensure_ahead()?;
+        let cost = Cost {
+            seconds: pace.seconds,
+            latency: Quantiles::of(&pace.latency),
+            memory: machine::resident_bytes()
+                .zip(before.0)
+                .map(|(after, before)| after.saturating_sub(before)),
+            disk: scratch::disk_bytes(&store).saturating_sub(before.1),
+        };
+        wakes.wait(&engine, due.last_ms()).await?;
+        let parts =
+            [self.asleep(bed, &cost), self.awake(&wakes.tell(), due), Part::engine(&engine.stats().await?)];
+        engine.shut_down().await?;
+        Ok(Report::new("w2", parts))
+    }
 
+    pub(super) fn asleep(&self, bed: &Bed, cost: &Cost) -> Part {
         let each = |bytes: u64| bytes as f64 / self.sleepers as f64;
         let mut asleep = Part::new("asleep", format!("{} sleepers", format::count(self.sleepers)));
         asleep.count("sleepers", "sleepers", self.sleepers);
         asleep.count("starters", "starters", bed.starters);
-        asleep.put("createdPerSecond", "created", Unit::PerSecond, self.sleepers as f64 / pace.seconds);
-        asleep.quantiles("create", "to create one", Quantiles::of(&pace.latency));
-        if let Some((after, before)) = machine::resident_bytes().zip(before.0) {
-            let grown = each(after.saturating_sub(before));
-            asleep.put("memoryBytesPerSleeper", "memory per sleeper", Unit::Bytes, grown);
+        asleep.put("createdPerSecond", "created", Unit::PerSecond, self.sleepers as f64 / cost.seconds);
+        asleep.quantiles("create", "to create one", cost.latency);
+        if let Some(memory) = cost.memory {
+            asleep.put("memoryBytesPerSleeper", "memory per sleeper", Unit::Bytes, each(memory));
         }
-        let grown = each(scratch::disk_bytes(&store).saturating_sub(before.1));
-        asleep.put("diskBytesPerSleeper", "disk per sleeper, with the log", Unit::Bytes, grown);
+        asleep.put("diskBytesPerSleeper", "disk per sleeper, with the log", Unit::Bytes, each(cost.disk));
+        asleep
+    }
 
-        wakes.wait(&engine, due.last_ms()).await?;
-        let told = wakes.tell();
+    pub(super) fn awake(&self, told: &Told, due: Due) -> Part {
         let spread = self.spread.as_secs_f64();
         let title = if self.spread.is_zero() {
             "all due at one instant".to_owned()
@@ -63,8 +92,6 @@ impl Herd {
         if self.spread.is_zero() {
             told.drain(&mut awake, due.first_ms);
         }
-        let report = Report::new("w2", [asleep, awake, Part::engine(&engine.stats().await?)]);
-        engine.shut_down().await?;
-        Ok(report)
+        awake
     }
 }

@@ -31,9 +31,28 @@ struct Figure {
 /// The usual quantiles of lengths of time.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Quantiles {
-    p50_ms: f64,
-    p99_ms: f64,
-    max_ms: f64,
+    pub(super) p50_ms: f64,
+    pub(super) p99_ms: f64,
+    pub(super) max_ms: f64,
+}
+
+/// What an engine says of itself.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Engine {
+    pub(super) commits: f64,
+    /// Half of all commits had no more.
+    pub(super) requests_per_commit: f64,
+    pub(super) commit: Quantiles,
+}
+
+impl From<&Stats> for Engine {
+    fn from(stats: &Stats) -> Engine {
+        Engine {
+            commits: stats.commits as f64,
+            requests_per_commit: stats.batch.quantile(0.5) as f64,
+            commit: Quantiles::of(&stats.commit_us),
+        }
+    }
 }
 
 impl Quantiles {
@@ -83,17 +102,12 @@ impl Part {
         }
     }
 
-    /// What the engine says of itself.
-    pub(super) fn engine(stats: &Stats) -> Part {
+    pub(super) fn engine(engine: impl Into<Engine>) -> Part {
+        let Engine { commits, requests_per_commit, commit } = engine.into();
         let mut part = Part::new("engine", "the engine");
-        part.put("commits", "commits", Unit::Count, stats.commits as f64);
-        part.put(
-            "requestsPerCommitP50",
-            "requests per commit, p50",
-            Unit::Count,
-            stats.batch.quantile(0.5) as f64,
-        );
-        part.quantiles("commit", "commit", Quantiles::of(&stats.commit_us));
+        part.put("commits", "commits", Unit::Count, commits);
+        part.put("requestsPerCommitP50", "requests per commit, p50", Unit::Count, requests_per_commit);
+        part.quantiles("commit", "commit", commit);
         part
     }
 

@@ -18,17 +18,21 @@ use super::progress::Progress;
 use super::report::{Part, Quantiles};
 use super::starters::{self, Pace};
 
-const SLEEPER: &str = "sleeper";
+pub(super) const SLEEPER: &str = "sleeper";
+/// The handler after the sleep.
+pub(super) const WOKE: &str = "woke";
 const PROBE: &str = "probe";
 /// When nobody woke for this long after the last was due, the others are lost.
 const PATIENCE: Duration = Duration::from_secs(20);
-const LOOK_EVERY: Duration = Duration::from_millis(5);
+pub(super) const LOOK_EVERY: Duration = Duration::from_millis(5);
+
+pub(super) fn workflow() -> Workflow {
+    Workflow::new(SLEEPER).sleep_until("sleep", "{{ input.due }}").task("woke", WOKE)
+}
 
 /// Deploys the sleeper, and a run that does nothing, to ask for.
 pub(super) async fn deploy(engine: &Engine) -> anyhow::Result<()> {
-    engine
-        .deploy(Workflow::new(SLEEPER).sleep_until("sleep", "{{ input.due }}").task("woke", "woke"))
-        .await?;
+    engine.deploy(workflow()).await?;
     engine.deploy(Workflow::new(PROBE).task("work", "noop")).await?;
     engine.handler("noop", async |_| TaskResult::complete(Value::Null)).await?;
     Ok(())
@@ -52,7 +56,7 @@ impl Due {
         Due { first_ms: now.as_millisecond() + millis(length), spread_ms: millis(spread) }
     }
 
-    fn of(self, index: usize, count: usize) -> i64 {
+    pub(super) fn of(self, index: usize, count: usize) -> i64 {
         self.first_ms + (i128::from(self.spread_ms) * index as i128 / count.max(1) as i128) as i64
     }
 
@@ -88,6 +92,20 @@ pub(super) async fn create(
     .await
 }
 
+/// What a sleeper is started with, and its handler gets: which it is, and when it is due.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+pub(super) struct Asleep {
+    n: Option<usize>,
+    #[serde(default)]
+    due: i64,
+}
+
+impl Asleep {
+    fn of(input: &Value) -> Asleep {
+        Asleep::deserialize(input).unwrap_or_default()
+    }
+}
+
 /// Who woke.
 pub(super) struct Wakes {
     who: Vec<AtomicBool>,
@@ -118,16 +136,16 @@ impl Wakes {
     pub(super) async fn watch(self: &Arc<Wakes>, engine: &Engine) -> anyhow::Result<()> {
         let wakes = Arc::clone(self);
         let woke = move |task: Task| {
-            wakes.note(&task.input, Timestamp::now().as_microsecond());
+            wakes.note(Asleep::of(&task.input), Timestamp::now().as_microsecond());
             async { TaskResult::complete(Value::Null) }
         };
-        Ok(engine.handler("woke", woke).await?)
+        Ok(engine.handler(WOKE, woke).await?)
     }
 
-    fn note(&self, input: &Value, now_us: i64) {
-        let due_us = input["due"].as_i64().unwrap_or_default() * 1000;
-        let index = input["n"].as_u64().and_then(|index| usize::try_from(index).ok());
-        let Some(who) = index.and_then(|index| self.who.get(index)) else { return };
+    /// One that nobody expects is not noted.
+    pub(super) fn note(&self, Asleep { n, due }: Asleep, now_us: i64) {
+        let due_us = due * 1000;
+        let Some(who) = n.and_then(|n| self.who.get(n)) else { return };
         if who.swap(true, Ordering::Relaxed) {
             self.doubled.fetch_add(1, Ordering::Relaxed);
             return;
@@ -148,6 +166,15 @@ impl Wakes {
 
     /// Waits until all have woken and the engine has heard of it, or until nobody does any more.
     pub(super) async fn wait(&self, engine: &Engine, last_due_ms: i64) -> anyhow::Result<()> {
+        self.wait_for_all(last_due_ms).await;
+        while self.woken() == self.who.len() && engine.stats().await?.tasks_out > 0 {
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+        Ok(())
+    }
+
+    /// Waits until all have woken, or until nobody does any more.
+    pub(super) async fn wait_for_all(&self, last_due_ms: i64) {
         let progress = Progress::new("woken", self.who.len());
         let mut last = (self.woken(), Instant::now());
         while self.woken() < self.who.len() {
@@ -157,13 +184,9 @@ impl Wakes {
                 last = (self.woken(), Instant::now());
             }
             if last.1.elapsed() > PATIENCE {
-                return Ok(());
+                return;
             }
         }
-        while engine.stats().await?.tasks_out > 0 {
-            tokio::time::sleep(LOOK_EVERY).await;
-        }
-        Ok(())
     }
 
     pub(super) fn tell(&self) -> Told {
@@ -229,7 +252,7 @@ mod tests {
     fn who_came_late_early_twice_or_never_is_noted() {
         let wakes = Wakes::new(4);
         for (index, now_us) in [(0, 1_000_500), (1, 1_002_000), (1, 1_003_000), (2, 999_999)] {
-            wakes.note(&json!({ "n": index, "due": 1_000 }), now_us);
+            wakes.note(Asleep::of(&json!({ "n": index, "due": 1_000 })), now_us);
         }
         let told = wakes.tell();
         assert_eq!((told.lost, told.doubled, told.early), (1, 1, 1));

@@ -28,6 +28,22 @@ where
     F: Fn(usize) -> R + Send + Sync + 'static,
     R: Future<Output = anyhow::Result<()>> + Send + 'static,
 {
+    let nothing = std::iter::repeat_n((), starters);
+    repeat_with(what, count, nothing, move |(), index| job(index)).await
+}
+
+/// The same by starters that each have something, such as a connection, which a job gives back.
+pub(super) async fn repeat_with<S, F, R>(
+    what: &'static str,
+    count: usize,
+    starters: impl IntoIterator<Item = S>,
+    job: F,
+) -> anyhow::Result<Pace>
+where
+    S: Send + 'static,
+    F: Fn(S, usize) -> R + Send + Sync + 'static,
+    R: Future<Output = anyhow::Result<S>> + Send + 'static,
+{
     let shared = Arc::new(Shared {
         job,
         next: AtomicUsize::new(0),
@@ -37,8 +53,8 @@ where
     });
     let begun = Instant::now();
     let mut at_work = JoinSet::new();
-    for _ in 0..starters.min(count) {
-        at_work.spawn(start(Arc::clone(&shared), count));
+    for has in starters.into_iter().take(count) {
+        at_work.spawn(start(Arc::clone(&shared), count, has));
     }
     while let Some(finished) = at_work.join_next().await {
         finished??;
@@ -55,10 +71,10 @@ struct Shared<F> {
     progress: Progress,
 }
 
-async fn start<F, R>(shared: Arc<Shared<F>>, count: usize) -> anyhow::Result<()>
+async fn start<S, F, R>(shared: Arc<Shared<F>>, count: usize, mut has: S) -> anyhow::Result<()>
 where
-    F: Fn(usize) -> R + Send + Sync + 'static,
-    R: Future<Output = anyhow::Result<()>> + Send + 'static,
+    F: Fn(S, usize) -> R + Send + Sync + 'static,
+    R: Future<Output = anyhow::Result<S>> + Send + 'static,
 {
     loop {
         let index = shared.next.fetch_add(1, Ordering::Relaxed);
@@ -66,7 +82,7 @@ where
             return Ok(());
         }
         let begun = Instant::now();
-        (shared.job)(index).await?;
+        has = (shared.job)(has, index).await?;
         let took = u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX);
         shared.latency.lock().unwrap_or_else(PoisonError::into_inner).add(took);
         shared.progress.at(shared.done.fetch_add(1, Ordering::Relaxed) + 1);

@@ -8,7 +8,10 @@ use serde_json::{Value, json};
 use super::format::{self, Unit};
 use super::report::{Part, Quantiles, Report};
 use super::starters::{self, Pace};
-use super::{Bed, at_least_one, machine};
+use super::{Bed, at_least_one, http, machine};
+
+pub(super) const WORKFLOW: &str = "three";
+pub(super) const HANDLER: &str = "noop";
 
 /// The most runs that are done before it counts.
 const WARM_UP: usize = 1_000;
@@ -18,18 +21,20 @@ const WARM_UP: usize = 1_000;
 pub(super) struct ThreeSteps {
     #[arg(long, default_value = "20000", value_parser = at_least_one)]
     runs: usize,
+    /// Over HTTP, with a server and a worker in processes of their own
+    #[arg(long)]
+    pub(super) http: bool,
 }
 
 impl ThreeSteps {
     pub(super) async fn measure(self, bed: &Bed) -> anyhow::Result<Report> {
+        if self.http {
+            return http::three_steps(self.runs, bed).await;
+        }
         let engine = Engine::open(bed.scratch.store()).await?;
         deploy(&engine).await?;
         let cost = measure(&engine, self.runs, bed.starters).await?;
-        let mut part = Part::new("runs", format!("{} runs of three steps", format::count(self.runs)));
-        part.count("runs", "runs", self.runs);
-        part.count("starters", "starters", bed.starters);
-        part.put("runsPerSecond", "completed", Unit::PerSecond, self.runs as f64 / cost.pace.seconds);
-        part.quantiles("run", "start to end", Quantiles::of(&cost.pace.latency));
+        let mut part = part(self.runs, bed.starters, &cost.pace);
         if let Some(seconds) = cost.cpu_seconds {
             let per_thousand = seconds * 1e6 / self.runs as f64;
             part.put("cpuMsPer1000Runs", "CPU per 1,000 runs", Unit::Milliseconds, per_thousand);
@@ -40,11 +45,28 @@ impl ThreeSteps {
     }
 }
 
+pub(super) fn part(runs: usize, starters: usize, pace: &Pace) -> Part {
+    let mut part = Part::new("runs", format!("{} runs of three steps", format::count(runs)));
+    part.count("runs", "runs", runs);
+    part.count("starters", "starters", starters);
+    part.put("runsPerSecond", "completed", Unit::PerSecond, runs as f64 / pace.seconds);
+    part.quantiles("run", "start to end", Quantiles::of(&pace.latency));
+    part
+}
+
+pub(super) fn workflow() -> Workflow {
+    Workflow::new(WORKFLOW).task("a", HANDLER).task("b", HANDLER).task("c", HANDLER)
+}
+
 pub(super) async fn deploy(engine: &Engine) -> anyhow::Result<()> {
-    engine.handler("noop", async |_| TaskResult::complete(Value::Null)).await?;
-    let workflow = Workflow::new("three").task("a", "noop").task("b", "noop").task("c", "noop");
-    engine.deploy(workflow).await?;
+    engine.handler(HANDLER, async |_| TaskResult::complete(Value::Null)).await?;
+    engine.deploy(workflow()).await?;
     Ok(())
+}
+
+/// How many are done before so many count.
+pub(super) fn warm_up(runs: usize) -> usize {
+    (runs / 10).min(WARM_UP)
 }
 
 /// What so many runs cost.
@@ -58,7 +80,7 @@ pub(super) struct Cost {
 }
 
 pub(super) async fn measure(engine: &Engine, runs: usize, starters: usize) -> anyhow::Result<Cost> {
-    let warm_up = (runs / 10).min(WARM_UP);
+    let warm_up = warm_up(runs);
     complete("warming up", engine, warm_up, starters).await?;
     let (cpu, before) = (machine::cpu_seconds(), engine.stats().await?.records);
     let pace = complete("completed", engine, runs, starters).await?;
@@ -72,7 +94,7 @@ async fn complete(what: &'static str, engine: &Engine, runs: usize, starters: us
     starters::repeat(what, runs, starters, move |_| {
         let engine = engine.clone();
         async move {
-            let run = engine.start("three", json!({})).await?;
+            let run = engine.start(WORKFLOW, json!({})).await?;
             engine.wait(run).await?;
             Ok(())
         }

@@ -15,6 +15,7 @@ pub(crate) struct Process {
 }
 
 impl Process {
+    #[allow(dead_code, reason = "not every test begins with an empty folder of its own")]
     pub(crate) fn start() -> Process {
         Process::start_with(tempfile::tempdir().unwrap(), Vec::new())
     }
@@ -30,6 +31,7 @@ impl Process {
         self.address
     }
 
+    #[allow(dead_code, reason = "not every test looks into it")]
     pub(crate) fn folder(&self) -> &Path {
         self.folder.path()
     }
