@@ -27,11 +27,11 @@ pub(crate) struct Check {
 }
 
 /// What became of one file.
-struct Outcome {
+pub(crate) struct Outcome {
     /// As it was named.
-    file: String,
-    text: String,
-    result: Result<Result<Checked, Rejected>, io::Error>,
+    pub(crate) file: String,
+    pub(crate) text: String,
+    pub(crate) result: Result<Result<Checked, Rejected>, io::Error>,
 }
 
 impl Check {
@@ -50,6 +50,13 @@ impl Check {
 }
 
 impl Outcome {
+    /// What was found, line by line; empty for a file without doubts.
+    pub(crate) fn findings(&self) -> io::Result<String> {
+        let mut text = Vec::new();
+        report::all_findings(self, &mut text)?;
+        Ok(String::from_utf8_lossy(&text).into_owned())
+    }
+
     fn exit_code(&self) -> u8 {
         match &self.result {
             Ok(Ok(_)) => 0,
@@ -59,7 +66,7 @@ impl Outcome {
     }
 }
 
-fn check_file(path: &Path) -> Outcome {
+pub(crate) fn check_file(path: &Path) -> Outcome {
     let is_stdin = path == Path::new("-");
     let file = if is_stdin { "<stdin>".to_owned() } else { path.display().to_string() };
     let read = if is_stdin { read_text(io::stdin().lock()) } else { File::open(path).and_then(read_text) };

@@ -1,11 +1,25 @@
 //! The `abide` binary. Every subcommand has its own file; here is only which there are.
 
+mod backup;
 mod bench;
 mod check;
+mod client;
+mod commands;
+mod completions;
 mod config;
+mod console;
+mod demo;
+mod handler;
+mod payload;
+mod record;
+mod run;
 mod schema;
 mod serve;
+mod steps;
+mod stop;
+mod table;
 mod terminal;
+mod times;
 
 use std::io;
 use std::process::ExitCode;
@@ -23,11 +37,16 @@ struct Abide {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    Bench(bench::Bench),
+    Serve(serve::Serve),
+    Run(run::RunHere),
     Check(check::Check),
+    #[command(flatten)]
+    Remote(commands::Remote),
+    Backup(backup::Backup),
     Config(config::ShowConfig),
     Schema(schema::Schema),
-    Serve(serve::Serve),
+    Bench(bench::Bench),
+    Completions(completions::Completions),
 }
 
 // Runs are allocated on one thread and written on another; the system's allocator makes them wait for each other.
@@ -37,11 +56,15 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 fn main() -> ExitCode {
     let mut out = io::stdout().lock();
     let done = match Abide::parse().command {
-        Command::Bench(bench) => bench.run(&mut out, &mut io::stderr()),
+        Command::Serve(serve) => serve.run(&mut out, &mut io::stderr()),
+        Command::Run(run) => run.run(&mut out, &mut io::stderr()),
         Command::Check(check) => check.run(&mut out, &mut io::stderr().lock()),
+        Command::Remote(remote) => remote.run(&mut out, &mut io::stderr()),
+        Command::Backup(backup) => backup.run(&mut out, &mut io::stderr().lock()),
         Command::Config(config) => config.run(&mut out, &mut io::stderr().lock()),
         Command::Schema(schema) => schema.run(&mut out),
-        Command::Serve(serve) => serve.run(&mut out, &mut io::stderr()),
+        Command::Bench(bench) => bench.run(&mut out, &mut io::stderr()),
+        Command::Completions(completions) => completions.run::<Abide>(&mut out),
     };
     terminal::exit_code(done)
 }

@@ -13,16 +13,19 @@ use clap::Args;
 use tracing_subscriber::EnvFilter;
 
 use crate::config::{Config, Flags};
-use crate::terminal;
+use crate::{demo, terminal};
 
 /// Start the server.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Every setting is also read from the environment (`ABIDE_LISTEN`) and from a file (`abide.toml`); `abide config` shows\nwhich value comes from where.\n\nExamples:\n  abide serve\n  abide serve --store sqlite:/var/lib/abide/abide.db --listen 127.0.0.1:8080\n  abide serve --listen 0.0.0.0:22433 --auth required --public-url https://abide.example.com\n\nExits with 0 when it was stopped, 2 when it could not start."
+    after_help = "Every setting is also read from the environment (`ABIDE_LISTEN`) and from a file (`abide.toml`); `abide config` shows\nwhich value comes from where.\n\nExamples:\n  abide serve\n  abide serve --demo\n  abide serve --store sqlite:/var/lib/abide/abide.db --listen 127.0.0.1:8080\n  abide serve --listen 0.0.0.0:22433 --auth required --public-url https://abide.example.com\n\nExits with 0 when it was stopped, 2 when it could not start."
 )]
 pub(crate) struct Serve {
     #[command(flatten)]
     flags: Flags,
+    /// Store a few example workflows and do their work
+    #[arg(long)]
+    demo: bool,
 }
 
 impl Serve {
@@ -51,10 +54,11 @@ impl Serve {
             let store = Box::new(Sqlite::open(&path)?);
             let options = Options { retention: config.retention()?, ..Options::default() };
             let engine = Engine::open_with(store, options).await?;
+            let demo = if self.demo { demo::start(&engine).await? } else { Vec::new() };
             let needs_keys = settings.auth == Auth::Required;
             let server = Server::bind(engine.clone(), settings).await?;
             let key = if needs_keys { abide_server::first_key(&engine).await? } else { None };
-            greet(out, &config, &server, key.as_deref())?;
+            greet(out, &config, &server, key.as_deref(), &demo)?;
             server.run(stop_signal()).await;
             let begun = Instant::now();
             engine.shut_down().await?;
@@ -77,12 +81,21 @@ fn start_log(config: &Config) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn greet(out: &mut dyn Write, config: &Config, server: &Server, key: Option<&str>) -> io::Result<()> {
+fn greet(
+    out: &mut dyn Write,
+    config: &Config,
+    server: &Server,
+    key: Option<&str>,
+    demo: &[String],
+) -> io::Result<()> {
     let url = format!("http://{}", server.address());
     writeln!(out, "abide {} listens on {url}", env!("CARGO_PKG_VERSION"))?;
     writeln!(out, "  API    {url}/api/v1")?;
     writeln!(out, "  docs   {url}/docs")?;
     writeln!(out, "  store  {}", config.text("store"))?;
+    if !demo.is_empty() {
+        writeln!(out, "  demo   {}", demo.join(", "))?;
+    }
     if let Some(key) = key {
         writeln!(out, "\nThe first key, with the scope `admin`. It is shown only now:\n  {key}")?;
     }

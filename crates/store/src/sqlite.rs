@@ -83,6 +83,15 @@ impl Sqlite {
     }
 }
 
+impl Reader {
+    /// Opens a file to look at it, while this or another process writes to it. Refuses what [`Sqlite::open`]
+    /// refuses, and a file that is not there.
+    pub fn open(path: impl AsRef<Path>) -> Result<Reader, Error> {
+        let path = open::resolve(path.as_ref());
+        Ok(Handle { connection: open::beside(&path)?, role: Reading })
+    }
+}
+
 impl<Role: Send> Read for Handle<Role> {
     fn load(&mut self, run: RunId) -> Result<Option<StoredRun>, Error> {
         find::load(&self.connection, run)

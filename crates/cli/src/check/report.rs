@@ -34,6 +34,14 @@ pub(super) fn as_text(outcome: &Outcome, out: &mut dyn Write, err: &mut dyn Writ
     }
 }
 
+pub(super) fn all_findings(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
+    match &outcome.result {
+        Ok(Ok(checked)) => findings(outcome, &[], &checked.warnings, out),
+        Ok(Err(rejected)) => findings(outcome, &rejected.problems, &rejected.warnings, out),
+        Err(_) => Ok(()),
+    }
+}
+
 /// `2 problems, 1 warning`
 fn counts(problems: usize, warnings: usize) -> String {
     let count = |count: usize, what: &str| match count {

@@ -79,6 +79,13 @@ pub(super) fn reader(path: &Path) -> Result<Connection, Error> {
     Ok(connection)
 }
 
+/// The same to a file that somebody else may have.
+pub(super) fn beside(path: &Path) -> Result<Connection, Error> {
+    let connection = reader(path)?;
+    recognize(&connection, path)?;
+    Ok(connection)
+}
+
 fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, Error> {
     let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
     let connection = Connection::open_with_flags(path, flags).map_err(|error| refusal(path, error))?;

@@ -1,0 +1,75 @@
+//! Why a command came to nothing, and the exit code that says so.
+
+use std::error::Error as _;
+use std::io;
+use std::process::ExitCode;
+
+use super::Problem;
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    #[error("{0}")]
+    Failed(String),
+    #[error("{0}")]
+    Usage(String),
+    #[error("{0}")]
+    NotFound(String),
+    #[error("{server} cannot be reached ({why})\nIs `abide serve` running? Another server is named with --server or ABIDE_SERVER.")]
+    Unreachable { server: String, why: String },
+    /// The server said no.
+    #[error("{0}")]
+    Problem(Box<Problem>),
+    #[error("the answer is not understood: {0}")]
+    NotUnderstood(String),
+    /// Nothing is wrong, but it is not over.
+    #[error("{0}")]
+    NotOver(String),
+    /// What was to be said has been said.
+    #[error("")]
+    Said(Exit),
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+/// What the exit codes mean; `docs/cli.md` lists them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Exit {
+    Failed = 1,
+    Usage = 2,
+    NotFound = 3,
+    Refused = 4,
+    Unreachable = 5,
+    NotAllowed = 6,
+    NotOver = 7,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit as u8)
+    }
+}
+
+impl Error {
+    pub(crate) fn exit(&self) -> Exit {
+        match self {
+            Error::Failed(_) | Error::NotUnderstood(_) | Error::Io(_) => Exit::Failed,
+            Error::Usage(_) => Exit::Usage,
+            Error::NotFound(_) => Exit::NotFound,
+            Error::Unreachable { .. } => Exit::Unreachable,
+            Error::Problem(problem) => problem.exit(),
+            Error::NotOver(_) => Exit::NotOver,
+            Error::Said(exit) => *exit,
+        }
+    }
+}
+
+/// The innermost cause says most: "connection refused".
+pub(super) fn causes(error: &reqwest::Error) -> String {
+    let mut cause = error.source();
+    let mut said = error.to_string();
+    while let Some(inner) = cause {
+        said = inner.to_string();
+        cause = inner.source();
+    }
+    said
+}

@@ -1,0 +1,254 @@
+//! As much of the API's answers as is shown to people. `--json` shows all of it.
+
+use jiff::Timestamp;
+use serde::Deserialize;
+use serde_json::Value;
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct List<T> {
+    pub(crate) data: Vec<T>,
+    pub(crate) next_cursor: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Definition {
+    pub(crate) name: String,
+    pub(crate) version: String,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Deployed {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    pub(crate) version: String,
+    pub(crate) created: bool,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct RunSummary {
+    pub(crate) id: String,
+    pub(crate) status: String,
+    pub(crate) definition: Definition,
+    #[serde(default)]
+    pub(crate) tags: Vec<String>,
+    pub(crate) created_at: Timestamp,
+    pub(crate) updated_at: Timestamp,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Run {
+    pub(crate) id: String,
+    pub(crate) status: String,
+    pub(crate) definition: Definition,
+    pub(crate) input: Value,
+    pub(crate) state: Value,
+    #[serde(default)]
+    pub(crate) output: Value,
+    pub(crate) error: Option<Failure>,
+    pub(crate) steps: Vec<Step>,
+    pub(crate) waiting_for: Vec<WaitingFor>,
+    #[serde(default)]
+    pub(crate) tags: Vec<String>,
+    pub(crate) pausing: bool,
+    pub(crate) created_by: String,
+    pub(crate) created_at: Timestamp,
+    pub(crate) ended_at: Option<Timestamp>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Failure {
+    pub(crate) code: String,
+    pub(crate) message: String,
+    pub(crate) step: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Step {
+    pub(crate) name: String,
+    pub(crate) r#type: String,
+    pub(crate) status: String,
+    pub(crate) attempt: u32,
+    pub(crate) started_at: Option<Timestamp>,
+    pub(crate) ended_at: Option<Timestamp>,
+    #[serde(default)]
+    pub(crate) output: Value,
+    pub(crate) error: Option<Failure>,
+    pub(crate) worker: Option<String>,
+    #[serde(default)]
+    pub(crate) items: Vec<Step>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct WaitingFor {
+    pub(crate) waitpoint_id: String,
+    pub(crate) step_name: Option<String>,
+    pub(crate) until: Option<Timestamp>,
+    pub(crate) sentence: String,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Started {
+    pub(crate) id: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Waitpoint {
+    pub(crate) id: String,
+    pub(crate) step_name: Option<String>,
+    pub(crate) kind: String,
+    pub(crate) status: String,
+    pub(crate) created_at: Timestamp,
+    pub(crate) resume_at: Option<Timestamp>,
+    pub(crate) listens_for: ListensFor,
+    pub(crate) approval: Option<Approval>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase", tag = "type")]
+pub(crate) enum ListensFor {
+    Time,
+    Signal {
+        signal_type: String,
+    },
+    Event {
+        event_id: String,
+        #[serde(rename = "match")]
+        matching: Option<String>,
+    },
+    Call {},
+    Approval,
+    Child {
+        run_id: String,
+    },
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Approval {
+    pub(crate) prompt: Option<String>,
+    pub(crate) quorum: u32,
+    pub(crate) decisions: Vec<Value>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ApprovalRequest {
+    pub(crate) id: String,
+    pub(crate) step_name: Option<String>,
+    pub(crate) status: String,
+    pub(crate) resume_at: Option<Timestamp>,
+    pub(crate) prompt: Option<String>,
+    pub(crate) content: Value,
+    pub(crate) approvers: Vec<String>,
+    pub(crate) quorum: u32,
+    pub(crate) decisions: Vec<Vote>,
+    pub(crate) resolved_by: Option<String>,
+    pub(crate) resume_url: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Vote {
+    pub(crate) by: String,
+    pub(crate) decision: String,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Decided {
+    pub(crate) id: String,
+    pub(crate) approvals: u32,
+    pub(crate) quorum: u32,
+    pub(crate) resolved: bool,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Signalled {
+    pub(crate) run_id: String,
+    pub(crate) taken_by: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Notified {
+    pub(crate) id: Option<String>,
+    pub(crate) dry_run: bool,
+    pub(crate) waiters: Vec<Woken>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Woken {
+    pub(crate) waitpoint_id: String,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Commanded {
+    pub(crate) id: String,
+    pub(crate) status: String,
+    pub(crate) pausing: bool,
+    pub(crate) changed: bool,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct BulkDone {
+    pub(crate) dry_run: bool,
+    pub(crate) matched: u64,
+    pub(crate) done: u64,
+    pub(crate) refused: u64,
+    pub(crate) refusals: Vec<Refused>,
+    pub(crate) next_cursor: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Refused {
+    #[serde(alias = "runId", alias = "waitpointId")]
+    pub(crate) id: String,
+    pub(crate) problem: super::Problem,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Key {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    pub(crate) scopes: Vec<String>,
+    pub(crate) prefix: String,
+    pub(crate) created_at: Timestamp,
+    pub(crate) last_used_at: Option<Timestamp>,
+    pub(crate) expires_at: Option<Timestamp>,
+    pub(crate) revoked_at: Option<Timestamp>,
+    /// Only of one that was just made.
+    pub(crate) secret: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Workspace {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    pub(crate) created_at: Timestamp,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Polled {
+    /// As the server gives them: that is what a command gets on its standard input.
+    pub(crate) tasks: Vec<Value>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Record {
+    pub(crate) seq: u64,
+    pub(crate) time: Timestamp,
+    pub(crate) by: String,
+    pub(crate) r#type: String,
+    pub(crate) step_name: Option<String>,
+    #[serde(flatten)]
+    pub(crate) fields: serde_json::Map<String, Value>,
+}

@@ -1,0 +1,172 @@
+//! `abide cancel`, `pause`, `unpause` and `retry`: some runs, or all that a filter finds.
+
+use clap::Args;
+use serde_json::{Value, json};
+
+use super::Api;
+use super::filter::RunFilter;
+use crate::client::{BulkDone, Client, Commanded, Error, Exit};
+use crate::console::Console;
+
+/// Which runs.
+#[derive(Debug, Args)]
+struct Target {
+    /// Their ids, the beginnings of them, or `latest`
+    #[arg(value_name = "RUN", required_unless_present = "all", conflicts_with_all = ["all", "dry_run"])]
+    runs: Vec<String>,
+    /// Every run that the filters below find
+    #[arg(long)]
+    all: bool,
+    /// With --all: only count them
+    #[arg(long, requires = "all")]
+    dry_run: bool,
+    #[command(flatten)]
+    filter: RunFilter,
+    #[command(flatten)]
+    api: Api,
+}
+
+/// Cancel runs. Whatever they wait for is cancelled with them.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  abide cancel latest --reason 'ordered twice'\n  abide cancel --all --workflow drip-campaign --status WAITING --dry-run"
+)]
+pub(crate) struct Cancel {
+    /// Stands in the history
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+    #[command(flatten)]
+    target: Target,
+}
+
+/// Pause runs at their next step boundary. Their timers go on; what ends meanwhile is kept.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  abide pause latest\n  abide pause --all --workflow drip-campaign --status RUNNING,WAITING"
+)]
+pub(crate) struct Pause {
+    #[command(flatten)]
+    target: Target,
+}
+
+/// Let paused runs go on.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  abide unpause latest\n  abide unpause --all --status PAUSED")]
+pub(crate) struct Unpause {
+    #[command(flatten)]
+    target: Target,
+}
+
+/// Try the failed steps of failed runs again.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  abide retry latest\n  abide retry --all --status FAILED --workflow payment --dry-run"
+)]
+pub(crate) struct Retry {
+    #[command(flatten)]
+    target: Target,
+}
+
+impl Cancel {
+    pub(super) async fn run(&self, console: &mut Console<'_>) -> Result<(), Error> {
+        let body = self.reason.as_ref().map_or(json!({}), |reason| json!({ "reason": reason }));
+        self.target.tell(console, "cancel", body).await
+    }
+}
+
+impl Pause {
+    pub(super) async fn run(&self, console: &mut Console<'_>) -> Result<(), Error> {
+        self.target.tell(console, "pause", json!({})).await
+    }
+}
+
+impl Unpause {
+    pub(super) async fn run(&self, console: &mut Console<'_>) -> Result<(), Error> {
+        self.target.tell(console, "unpause", json!({})).await
+    }
+}
+
+impl Retry {
+    pub(super) async fn run(&self, console: &mut Console<'_>) -> Result<(), Error> {
+        self.target.tell(console, "retry", json!({})).await
+    }
+}
+
+impl Target {
+    async fn tell(&self, console: &mut Console<'_>, verb: &str, mut body: Value) -> Result<(), Error> {
+        let client = self.api.open()?;
+        if self.all {
+            body["action"] = json!(verb);
+            body["filter"] = self.filter.json();
+            body["dryRun"] = json!(self.dry_run);
+            return bulk(&self.api, &client, console, "workflow-runs", "runs", body).await;
+        }
+        // Each is tried, and the worst decides the exit code.
+        let mut worst: Option<Exit> = None;
+        for named in &self.runs {
+            match self.tell_one(&client, console, named, verb, &body).await {
+                Ok(()) => {}
+                Err(error) if self.runs.len() == 1 => return Err(error),
+                Err(error @ (Error::Unreachable { .. } | Error::Io(_))) => return Err(error),
+                Err(error) => {
+                    console.note(&format!("{named}: {error}"))?;
+                    worst = worst.max(Some(error.exit()));
+                }
+            }
+        }
+        worst.map_or(Ok(()), |exit| Err(Error::Said(exit)))
+    }
+
+    async fn tell_one(
+        &self,
+        client: &Client,
+        console: &mut Console<'_>,
+        named: &str,
+        verb: &str,
+        body: &Value,
+    ) -> Result<(), Error> {
+        let run = client.find_run(named).await?;
+        let answer = client.post(&["workflow-runs", &run, verb], body).await?;
+        self.api.show(console, &answer, |console, run: Commanded| {
+            let soon = if run.pausing && run.status != "PAUSED" { "; it pauses at its next step boundary" } else { "" };
+            let unchanged = if run.changed { "" } else { " already" };
+            console.line(&format!("{} is {}{unchanged}{soon}", run.id, run.status))
+        })
+    }
+}
+
+/// The same for all that a filter finds, page by page.
+pub(super) async fn bulk(
+    api: &Api,
+    client: &Client,
+    console: &mut Console<'_>,
+    resource: &str,
+    plural: &str,
+    mut body: Value,
+) -> Result<(), Error> {
+    let (mut matched, mut done, mut refused) = (0, 0, 0);
+    loop {
+        let answer = client.post(&[resource, "bulk"], &body).await?;
+        let part: BulkDone = answer.read()?;
+        (matched, done, refused) = (matched + part.matched, done + part.done, refused + part.refused);
+        if api.json {
+            console.raw(&answer.text)?;
+        }
+        for refusal in part.refusals.iter().filter(|_| !api.json) {
+            console.note(&format!("{}: {}", refusal.id, refusal.problem))?;
+        }
+        match part.next_cursor {
+            Some(cursor) => body["cursor"] = json!(cursor),
+            None if api.json => break,
+            None if part.dry_run => {
+                console.line(&format!("{matched} {plural} found; nothing was changed"))?;
+                break;
+            }
+            None => {
+                console.line(&format!("{matched} {plural} found, {done} done, {refused} refused"))?;
+                break;
+            }
+        }
+    }
+    if refused > 0 { Err(Error::Said(Exit::Refused)) } else { Ok(()) }
+}

@@ -1,0 +1,68 @@
+//! `abide notify`: something for everyone who waits for it.
+
+use clap::Args;
+use serde_json::json;
+
+use super::Api;
+use crate::client::{Error, Notified};
+use crate::console::Console;
+use crate::payload;
+
+/// Send an event to everyone who waits for it, or will.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  abide notify parcel.delivered --data '{\"parcelId\": 7}'\n  abide notify parcel.delivered --data '{\"parcelId\": 7}' --dry-run\n  abide notify seat.free --one\n  abide notify order.packed --run latest"
+)]
+pub(crate) struct Notify {
+    /// The event id that the steps wait for
+    #[arg(value_name = "EVENT")]
+    event: String,
+    /// What it brings; null if absent
+    #[arg(long, short, value_name = payload::FORM)]
+    data: Option<String>,
+    /// Only to this run
+    #[arg(long, value_name = "RUN")]
+    run: Option<String>,
+    /// Only to the one who has waited longest
+    #[arg(long)]
+    one: bool,
+    /// Only say whom it would wake
+    #[arg(long)]
+    dry_run: bool,
+    /// The same key and the same request are sent once
+    #[arg(long, value_name = "KEY")]
+    idempotency_key: Option<String>,
+    #[command(flatten)]
+    api: Api,
+}
+
+impl Notify {
+    pub(super) async fn run(&self, console: &mut Console<'_>) -> Result<(), Error> {
+        let client = self.api.open()?;
+        let data = payload::read_or_null("--data", self.data.as_deref())?;
+        let mut body = json!({ "eventId": self.event, "eventData": data, "dryRun": self.dry_run });
+        if self.one {
+            body["delivery"] = json!("one");
+        }
+        if let Some(run) = &self.run {
+            body["workflowRunId"] = json!(client.find_run(run).await?);
+        }
+        if let Some(key) = &self.idempotency_key {
+            body["idempotencyKey"] = json!(key);
+        }
+        let answer = client.post(&["events"], &body).await?;
+        self.api.show(console, &answer, |console, notified: Notified| {
+            let Notified { id, dry_run, waiters } = notified;
+            let would = if dry_run { "would wake" } else { "woke" };
+            let event = id.map(|id| format!("{id}  ")).unwrap_or_default();
+            let count = match waiters.len() {
+                0 if dry_run => "nobody".to_owned(),
+                0 => "nobody; whoever waits for it later may still see it".to_owned(),
+                1 => "1 wait".to_owned(),
+                count => format!("{count} waits"),
+            };
+            console.line(&format!("{event}{would} {count}"))?;
+            waiters.iter().try_for_each(|waiter| console.line(&format!("  {}", waiter.waitpoint_id)))
+        })
+    }
+}

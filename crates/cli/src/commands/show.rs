@@ -1,0 +1,112 @@
+//! `abide show`: one run, its steps and what it waits for.
+
+use std::io;
+
+use clap::Args;
+use serde_json::Value;
+
+use super::Api;
+use crate::client::{Error, Failure, Run, Step};
+use crate::console::Console;
+use crate::terminal::shortened;
+use crate::{steps, times};
+
+/// Show a run: its steps, its data, and what it waits for.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  abide show latest\n  abide show run_06f3mzv0\n  abide show latest --json | jq .state"
+)]
+pub(crate) struct Show {
+    /// Its id, the beginning of one, or `latest`
+    #[arg(value_name = "RUN")]
+    run: String,
+    #[command(flatten)]
+    api: Api,
+}
+
+impl Show {
+    pub(super) async fn run(&self, console: &mut Console<'_>) -> Result<(), Error> {
+        let client = self.api.open()?;
+        let id = client.find_run(&self.run).await?;
+        let answer = client.get(&["workflow-runs", &id], &[]).await?;
+        self.api.show(console, &answer, |console, run: Run| write(console, &run))
+    }
+}
+
+/// The run for people.
+pub(super) fn write(console: &mut Console<'_>, run: &Run) -> io::Result<()> {
+    let now = console.now();
+    let status = if run.pausing && run.status != "PAUSED" { " (pause asked for)" } else { "" };
+    console.line(&format!(
+        "{}  {} {}  {}{status}",
+        run.id, run.definition.name, run.definition.version, run.status
+    ))?;
+    console.line(&format!("created  {} by {}", times::both(run.created_at, now), run.created_by))?;
+    if let Some(ended) = run.ended_at {
+        let took = ended.as_millisecond() - run.created_at.as_millisecond();
+        console.line(&format!("ended    {}, after {}", times::both(ended, now), times::length(took)))?;
+    }
+    if !run.tags.is_empty() {
+        console.line(&format!("tags     {}", run.tags.join(", ")))?;
+    }
+    let fields = [("input", &run.input), ("state", &run.state), ("output", &run.output)];
+    for (name, value) in fields.into_iter().filter(|(_, value)| !is_nothing(value)) {
+        let text = value.to_string();
+        let text = console.width.map_or(text.clone(), |width| shortened(&text, width.saturating_sub(9)));
+        console.line(&format!("{name:<8} {text}"))?;
+    }
+    if let Some(error) = &run.error {
+        console.line(&format!("error    {}", failure(error)))?;
+    }
+    console.line("")?;
+    let lines: Vec<steps::Line> = run.steps.iter().flat_map(|step| of_step(run, step)).collect();
+    steps::write(console, &lines, "  ")?;
+    for wait in &run.waiting_for {
+        let when = wait.until.map(|until| format!(" ({})", times::relative(until, now))).unwrap_or_default();
+        console.line("")?;
+        console.line(&format!("{}{when}", wait.sentence))?;
+        console.line(&format!("  {}", wait.waitpoint_id))?;
+    }
+    Ok(())
+}
+
+fn is_nothing(value: &Value) -> bool {
+    value.is_null() || value.as_object().is_some_and(serde_json::Map::is_empty)
+}
+
+fn failure(failure: &Failure) -> String {
+    let step = failure.step.as_ref().map(|step| format!("`{step}`: ")).unwrap_or_default();
+    format!("{step}{} [{}]", failure.message, failure.code)
+}
+
+fn of_step(run: &Run, step: &Step) -> Vec<steps::Line> {
+    let took = step.started_at.zip(step.ended_at);
+    let took = took.map(|(from, to)| times::length(to.as_millisecond() - from.as_millisecond()));
+    let attempt = (step.attempt > 1).then(|| format!("attempt {}", step.attempt));
+    let waiting = run.waiting_for.iter().any(|wait| wait.step_name.as_deref() == Some(step.name.as_str()));
+    let what = match (&step.error, step.status.as_str()) {
+        (Some(error), _) => Some(format!("{} [{}]", error.message, error.code)),
+        (None, "RUNNING") if !waiting => {
+            Some(step.worker.as_ref().map_or("waits for a worker".to_owned(), |worker| format!("at {worker}")))
+        }
+        (None, _) if is_nothing(&step.output) => None,
+        (None, _) => Some(step.output.to_string()),
+    };
+    let detail = [took, attempt, what].into_iter().flatten().collect::<Vec<_>>().join("  ");
+    let line = steps::Line {
+        name: step.name.clone(),
+        r#type: step.r#type.clone(),
+        status: step.status.clone(),
+        detail,
+    };
+    std::iter::once(line).chain(step.items.iter().flat_map(|item| of_step(run, item))).collect()
+}
+
+/// What a caller who waited for the run is told by the exit code.
+pub(super) fn outcome(run: &Run) -> Result<(), Error> {
+    match run.status.as_str() {
+        "COMPLETED" => Ok(()),
+        "FAILED" | "CANCELLED" => Err(Error::Failed(format!("{} is {}", run.id, run.status))),
+        _ => Err(Error::NotOver(format!("{} is {} and goes on by itself", run.id, run.status))),
+    }
+}

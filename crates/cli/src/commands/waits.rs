@@ -1,0 +1,94 @@
+//! `abide waits`: what is waiting, for what, until when.
+
+use clap::Args;
+
+use super::filter::WaitFilter;
+use super::{Api, Page, borrowed};
+use crate::client::{Approval, Error, List, ListensFor, Waitpoint};
+use crate::console::Console;
+use crate::table::{Table, optional, shortening, whole};
+use crate::times;
+
+/// List what is waiting, for what, and until when; the next due first.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  abide waits\n  abide waits --run latest\n  abide waits --kind EVENT\n  abide waits --event parcel.delivered\n  abide waits --due-before 2026-12-01T00:00:00Z\n  abide waits --run latest --status all"
+)]
+pub(crate) struct Waits {
+    /// Only those of this run: its id, the beginning of one, or `latest`
+    #[arg(long, value_name = "RUN")]
+    run: Option<String>,
+    /// PENDING, COMPLETED, TIMED_OUT, CANCELLED, or all
+    #[arg(long, default_value = "PENDING", ignore_case = true, value_parser = ["PENDING", "COMPLETED", "TIMED_OUT", "CANCELLED", "all"], hide_possible_values = true)]
+    status: String,
+    #[command(flatten)]
+    filter: WaitFilter,
+    #[command(flatten)]
+    page: Page,
+    #[command(flatten)]
+    api: Api,
+}
+
+impl Waits {
+    pub(super) async fn run(&self, console: &mut Console<'_>) -> Result<(), Error> {
+        let client = self.api.open()?;
+        let mut query = self.filter.query();
+        query.extend(self.page.query());
+        let shows_all = self.status.eq_ignore_ascii_case("all");
+        if !shows_all {
+            query.push(("status", self.status.to_uppercase()));
+        }
+        if let Some(run) = &self.run {
+            query.push(("runId", client.find_run(run).await?));
+        }
+        let answer = client.get(&["waitpoints"], &borrowed(&query)).await?;
+        self.api.show(console, &answer, |console, list: List<Waitpoint>| {
+            if list.data.is_empty() {
+                return console.note("Nothing waits.");
+            }
+            console.table(&table(&list.data, console.now()))?;
+            Page::note_rest(console, list.next_cursor.as_deref())
+        })
+    }
+}
+
+fn table(waits: &[Waitpoint], now: jiff::Timestamp) -> Table {
+    let columns =
+        [whole("WAIT"), shortening("STEP"), shortening("FOR"), whole("UNTIL"), optional(""), optional("SINCE"), optional("STATUS")];
+    let mut table = Table::new(columns);
+    for wait in waits {
+        let (until, instant) = match wait.resume_at {
+            Some(at) => (times::relative(at, now), times::absolute(at)),
+            None => ("-".to_owned(), String::new()),
+        };
+        let step = wait.step_name.clone().unwrap_or_else(|| "(start)".to_owned());
+        let since = times::relative(wait.created_at, now);
+        table.row([wait.id.clone(), step, waited_for(wait), until, instant, since, wait.status.clone()]);
+    }
+    table
+}
+
+fn waited_for(wait: &Waitpoint) -> String {
+    match &wait.listens_for {
+        ListensFor::Time => match wait.kind.as_str() {
+            "RETRY" => "the next attempt".to_owned(),
+            "PAUSE" => "its worker's pause".to_owned(),
+            _ => "time".to_owned(),
+        },
+        ListensFor::Signal { signal_type } => format!("signal {signal_type}"),
+        ListensFor::Event { event_id, matching: None } => format!("event {event_id}"),
+        ListensFor::Event { event_id, matching: Some(matching) } => format!("event {event_id} where {matching}"),
+        ListensFor::Call {} => "a call on its URL".to_owned(),
+        ListensFor::Approval => {
+            let approval = wait.approval.as_ref();
+            let prompt = approval.and_then(|approval| approval.prompt.clone());
+            let votes = approval.filter(|approval| approval.quorum > 1).map(votes).unwrap_or_default();
+            format!("approval{votes}: {}", prompt.unwrap_or_else(|| "a decision".to_owned()))
+        }
+        ListensFor::Child { run_id } => format!("run {run_id}"),
+    }
+}
+
+fn votes(approval: &Approval) -> String {
+    format!(" ({} of {})", approval.decisions.len(), approval.quorum)
+}

@@ -1,0 +1,191 @@
+//! `abide run`: one workflow, here and now, on an engine in this process.
+
+mod tracker;
+mod view;
+
+use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use abide_core::definition::Checked;
+use abide_core::id::{RunId, WorkspaceId};
+use abide_core::status::RunStatus;
+use abide_engine::{Ended, Engine, NewRun, Notification, Options, SettableClock, TaskResult};
+use abide_store::sqlite::Sqlite;
+use clap::Args;
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::check::check_file;
+use crate::client::{Error, Exit};
+use crate::commands::finish;
+use crate::console::Console;
+use crate::handler::{self, Aside, Named, Worked};
+use crate::payload;
+use crate::stop::StopSignals;
+use tracker::Tracker;
+use view::View;
+
+/// Run a workflow here, without a server, and watch its steps.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A handler is a command as `abide worker` runs it. A task without one waits, and so does everything that waits for\nsomebody else; give what they would send with --signal and --event, in any order.\n\nExamples:\n  abide run examples/rate-limited-pipeline.yaml --handler api-call='echo 1' --handler write-log=cat --skip-waits\n  abide run examples/payment.json --input '{\"order\": 7}' --signal 'payment.received={\"amount\": 99}' \\\n    --handler reserve-goods=cat --handler ship-order=cat\n  abide run workflow.yaml --store sqlite:runs.db --skip-waits --quiet | jq .\n\nExits with 0 when the run completed, 1 when it failed, 7 when it waits for what nobody here can give or was interrupted."
+)]
+pub(crate) struct RunHere {
+    /// A file in JSON or YAML; `-` reads the standard input
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// What the run is given; null if absent
+    #[arg(long, short, value_name = payload::FORM)]
+    input: Option<String>,
+    /// A handler's name and its command; may be given more than once
+    #[arg(long = "handler", value_name = "NAME=COMMAND", value_parser = handler::parse)]
+    handlers: Vec<Named>,
+    /// A signal to send to the run; may be given more than once
+    #[arg(long = "signal", value_name = "TYPE=JSON")]
+    signals: Vec<String>,
+    /// An event to send; may be given more than once
+    #[arg(long = "event", value_name = "EVENT=JSON")]
+    events: Vec<String>,
+    /// Let no time pass: every wait that time ends is over at once
+    #[arg(long)]
+    skip_waits: bool,
+    /// Only write the run's output
+    #[arg(long, short)]
+    quiet: bool,
+    /// Keep the run in this store; else it is gone in the end
+    #[arg(long, value_name = "sqlite:PATH")]
+    store: Option<String>,
+}
+
+impl RunHere {
+    pub(crate) fn run(&self, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<ExitCode> {
+        let console = &mut Console::new(out, err);
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+        let done = runtime.block_on(self.perform(console));
+        finish(done, console)
+    }
+
+    async fn perform(&self, console: &mut Console<'_>) -> Result<(), Error> {
+        let checked = self.definition(console)?;
+        let input = payload::read_or_null("--input", self.input.as_deref())?;
+        let named = |flag, given: &[String]| -> Result<Vec<(String, Value)>, Error> {
+            given.iter().map(|given| payload::read_named(flag, given)).collect()
+        };
+        let (signals, events) = (named("--signal", &self.signals)?, named("--event", &self.events)?);
+        let engine = self.engine().await?;
+        let handlers = handler::by_name(&self.handlers);
+        for (name, command) in &handlers {
+            let command: Arc<str> = command.as_str().into();
+            let work = move |task| perform_task(Arc::clone(&command), task);
+            engine.handler(name, work).await.map_err(failed)?;
+        }
+        let (name, version) = (checked.definition.name().to_owned(), checked.definition.version().to_owned());
+        engine.deploy_checked(WorkspaceId::DEFAULT, checked).await.map_err(failed)?;
+        let new = NewRun { workflow: name, version: Some(version), input, ..NewRun::default() };
+        let run = engine.start_run(new).await.map_err(failed)?;
+        for (signal_type, payload) in signals {
+            engine.signal(run, &signal_type, payload).await.map_err(failed)?;
+        }
+        for (event_id, data) in events {
+            let event = Notification { event_id, data, ..Notification::default() };
+            engine.notify(event).await.map_err(failed)?;
+        }
+        let view = View::of(console, self.quiet, io::stdout().is_terminal());
+        let tracker = Tracker::new(engine.clone(), run, handlers.keys().cloned().collect(), view);
+        let done = self.watch(&engine, run, tracker, console).await;
+        engine.shut_down().await.map_err(failed)?;
+        done
+    }
+
+    fn definition(&self, console: &mut Console<'_>) -> Result<Checked, Error> {
+        let outcome = check_file(&self.file);
+        console.note(&outcome.findings()?)?;
+        match outcome.result {
+            Ok(Ok(checked)) => Ok(checked),
+            Ok(Err(_)) => Err(Error::Said(Exit::Failed)),
+            Err(why) => Err(Error::Usage(format!("{} cannot be read: {why}", outcome.file))),
+        }
+    }
+
+    async fn engine(&self) -> Result<Engine, Error> {
+        let store = match &self.store {
+            None => Sqlite::open_in_memory(),
+            Some(given) => Sqlite::open(given.strip_prefix("sqlite:").unwrap_or(given)),
+        };
+        let store = store.map_err(|error| Error::Failed(error.to_string()))?;
+        let clock = self.skip_waits.then(|| SettableClock::new(Timestamp::now()));
+        let options = Options { clock, ..Options::default() };
+        Engine::open_with(Box::new(store), options).await.map_err(failed)
+    }
+
+    /// Until the run has ended, or cannot go on, or somebody has had enough.
+    async fn watch(
+        &self,
+        engine: &Engine,
+        run: RunId,
+        mut tracker: Tracker,
+        console: &mut Console<'_>,
+    ) -> Result<(), Error> {
+        let mut stop = StopSignals::listen()?;
+        let mut ended = Box::pin(engine.skip_waits(run));
+        let ended = loop {
+            tokio::select! {
+                ended = &mut ended => break Some(ended.map_err(failed)?),
+                changed = tracker.changed() => {
+                    changed?;
+                    tracker.show(console).await?;
+                }
+                () = stop.next() => break None,
+            }
+        };
+        tracker.show(console).await?;
+        match ended {
+            Some(Some(ended)) => self.tell(console, &ended),
+            Some(None) => Err(Error::NotOver(format!("nothing here ends this:\n{}", tracker.open_waits().await?))),
+            None => {
+                let later = match &self.store {
+                    Some(store) => format!("; `abide serve --store {store}` lets it go on"),
+                    None => String::new(),
+                };
+                Err(Error::NotOver(format!("interrupted{later}")))
+            }
+        }
+    }
+
+    fn tell(&self, console: &mut Console<'_>, ended: &Ended) -> Result<(), Error> {
+        let output = ended.output.as_ref().map_or(Value::Null, |output| Value::clone(output));
+        match ended.status {
+            RunStatus::Completed if self.quiet => Ok(console.raw(&output.to_string())?),
+            RunStatus::Completed => Ok(console.line(&format!("COMPLETED {output}"))?),
+            RunStatus::Failed
+            | RunStatus::Cancelled
+            | RunStatus::Pending
+            | RunStatus::Running
+            | RunStatus::Waiting
+            | RunStatus::Paused => {
+                let why = ended.error.as_ref().map(|error| format!(": {} [{}]", error.message, error.code));
+                Err(Error::Failed(format!("the run is {}{}", ended.status, why.unwrap_or_default())))
+            }
+        }
+    }
+}
+
+fn failed(error: abide_engine::Error) -> Error {
+    Error::Failed(error.to_string())
+}
+
+async fn perform_task(command: Arc<str>, task: abide_core::task::Task) -> TaskResult {
+    let task = serde_json::to_value(&task).expect("a task is JSON");
+    match handler::work(&command, &task, None, Aside::Kept).await {
+        Worked::Done { output, state_updates } => TaskResult::Complete {
+            output: output.into(),
+            state_updates: state_updates
+                .map(|updates| updates.into_iter().map(|(name, value)| (name, value.into())).collect()),
+        },
+        Worked::Failed { message, code, retryable } => {
+            TaskResult::Fail { message, code: Some(code.into()), retryable, retry_after: None }
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! The commands that talk to a server, as they are called, against `abide serve` on a port of its own.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+#[path = "commands/approving.rs"]
+mod approving;
+#[path = "commands/backups.rs"]
+mod backups;
+#[path = "commands/codes.rs"]
+mod codes;
+#[path = "commands/following.rs"]
+mod following;
+#[path = "commands/host.rs"]
+mod host;
+#[path = "commands/local.rs"]
+mod local;
+#[path = "commands/naming.rs"]
+mod naming;
+#[path = "commands/running.rs"]
+mod running;
+#[path = "commands/steering.rs"]
+mod steering;
+#[path = "commands/working.rs"]
+mod working;

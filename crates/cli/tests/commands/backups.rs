@@ -1,0 +1,33 @@
+//! Backups of a store in use.
+
+use super::host::{Host, alone};
+
+#[test]
+fn a_backup_is_made_beside_a_running_server_and_can_be_served() {
+    let host = Host::start();
+    let run = host.started("name: sleeper\nsteps:\n  - {name: nap, type: wait, duration: 10m}\n");
+    host.until_waiting(&run);
+    let said = host.ok(&["backup", "copy.db"]);
+    assert!(said.starts_with("copy.db  ") && said.contains(" bytes in "), "{said}");
+    let said = host.abide(&["backup", "copy.db"]);
+    assert_eq!(said.code, 1, "{said:?}");
+    assert!(said.err.contains("not overwritten"), "{said:?}");
+
+    let copy = Host::start_with(&["--store", &format!("sqlite:{}", host.directory.path().join("copy.db").display())]);
+    assert_eq!(copy.status(&run), "WAITING");
+    copy.ok(&["wake", &run]);
+    copy.until_status(&run, "COMPLETED");
+    assert_eq!(host.status(&run), "WAITING", "the store itself is as it was");
+}
+
+#[test]
+fn what_is_not_a_store_is_not_copied() {
+    let directory = tempfile::TempDir::new().unwrap();
+    let said = alone(directory.path(), &["backup", "copy.db"]);
+    assert_eq!(said.code, 1, "{said:?}");
+    assert!(said.err.contains("abide.db"), "{said:?}");
+    std::fs::write(directory.path().join("letter.txt"), "Dear Sir or Madam, ".repeat(100)).unwrap();
+    let said = alone(directory.path(), &["backup", "copy.db", "--store", "sqlite:letter.txt"]);
+    assert!(said.err.contains("not an SQLite database"), "{said:?}");
+    assert!(!directory.path().join("copy.db").exists());
+}

@@ -1,0 +1,72 @@
+//! `abide run`: workflows without a server.
+
+use tempfile::TempDir;
+
+use super::host::alone;
+
+const DAYS: &str = "name: days
+steps:
+  - {name: before, type: task, handler: count}
+  - {name: two-days, type: wait, duration: 2d}
+  - {name: paid, type: external_event, signalType: payment, timeout: 3d, onTimeout: continue}
+  - {name: after, type: task, handler: count, input: {paid: \"{{ state.amount ?? 'nothing' }}\"}}
+";
+
+fn run(arguments: &[&str]) -> super::host::Said {
+    let directory = TempDir::new().unwrap();
+    std::fs::write(directory.path().join("days.yaml"), DAYS).unwrap();
+    let arguments: Vec<&str> = ["run", "days.yaml"].iter().chain(arguments).copied().collect();
+    alone(directory.path(), &arguments)
+}
+
+#[test]
+fn days_pass_in_no_time() {
+    let said = run(&["--handler", "count=echo 1", "--skip-waits"]);
+    assert_eq!(said.code, 0, "{said:?}");
+    for words in ["WORKFLOW_STARTED", "two-days", "STEP_COMPLETED", "COMPLETED 1\n"] {
+        assert!(said.out.contains(words), "{words}: {said:?}");
+    }
+}
+
+#[test]
+fn what_others_would_send_can_be_given_beforehand() {
+    let said = run(&["--handler", "count=cat", "--signal", "payment={\"amount\": 99}", "--skip-waits", "--quiet"]);
+    assert_eq!(said.code, 0, "{said:?}");
+    let output: serde_json::Value = serde_json::from_str(&said.out).unwrap();
+    assert_eq!(output["input"]["paid"], 99);
+}
+
+#[test]
+fn a_task_without_a_handler_says_what_it_waits_for() {
+    let said = run(&["--skip-waits"]);
+    assert_eq!(said.code, 7, "{said:?}");
+    assert!(said.err.contains("`before` waits for a worker; give one with --handler count='COMMAND'"), "{said:?}");
+}
+
+#[test]
+fn a_failed_run_fails_the_command() {
+    let said = run(&["--handler", "count=echo out of paper >&2; exit 65", "--skip-waits"]);
+    assert_eq!(said.code, 1, "{said:?}");
+    assert!(said.err.contains("the run is FAILED") && said.err.contains("out of paper"), "{said:?}");
+}
+
+#[test]
+fn a_bad_file_is_told_line_by_line_and_not_run() {
+    let directory = TempDir::new().unwrap();
+    std::fs::write(directory.path().join("bad.yaml"), "name: bad\nsteps:\n  - {name: a, type: wiat}\n").unwrap();
+    let said = alone(directory.path(), &["run", "bad.yaml"]);
+    assert_eq!((said.code, said.out.as_str()), (1, ""), "{said:?}");
+    assert!(said.err.contains("bad.yaml:3:20: error[UNKNOWN_VALUE]"), "{said:?}");
+}
+
+#[test]
+fn a_run_can_be_kept_in_a_store() {
+    let directory = TempDir::new().unwrap();
+    std::fs::write(directory.path().join("days.yaml"), DAYS).unwrap();
+    let arguments = ["run", "days.yaml", "--handler", "count=echo 1", "--skip-waits", "--store", "sqlite:kept.db"];
+    for _ in 0..2 {
+        let said = alone(directory.path(), &arguments);
+        assert_eq!(said.code, 0, "{said:?}");
+    }
+    assert!(directory.path().join("kept.db").exists());
+}
