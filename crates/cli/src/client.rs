@@ -151,7 +151,10 @@ impl Client {
         let text = response.text().await.map_err(|error| self.unreachable(&error))?;
         match serde_json::from_str::<Problem>(&text) {
             Ok(problem) => Err(Error::Problem(Box::new(problem))),
-            Err(_) => Err(Error::NotUnderstood(format!("{} said {status}, which is not how abide says no", self.server()))),
+            Err(_) => Err(Error::NotUnderstood(format!(
+                "{} said {status}, which is not how abide says no",
+                self.server()
+            ))),
         }
     }
 

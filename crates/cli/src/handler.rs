@@ -28,7 +28,9 @@ pub(crate) fn parse(given: &str) -> Result<Named, String> {
         Some((name, command)) if !name.trim().is_empty() && !command.trim().is_empty() => {
             Ok(Named { name: name.trim().to_owned(), command: command.to_owned() })
         }
-        Some(_) | None => Err("a handler is a name and a command; it would look like `send-email='./send.sh'`".to_owned()),
+        Some(_) | None => {
+            Err("a handler is a name and a command; it would look like `send-email='./send.sh'`".to_owned())
+        }
     }
 }
 
@@ -103,27 +105,42 @@ struct Group(Child);
 impl Drop for Group {
     fn drop(&mut self) {
         #[cfg(unix)]
-        if let Some(id) = self.0.id().and_then(|id| i32::try_from(id).ok()).and_then(rustix::process::Pid::from_raw) {
+        if let Some(id) =
+            self.0.id().and_then(|id| i32::try_from(id).ok()).and_then(rustix::process::Pid::from_raw)
+        {
             // It may be gone already.
             let _ = rustix::process::kill_process_group(id, rustix::process::Signal::KILL);
         }
     }
 }
 
-fn judge(status: ExitStatus, output: &[u8], aside: &str, updates: &Result<Option<Map<String, Value>>, String>) -> Worked {
+fn judge(
+    status: ExitStatus,
+    output: &[u8],
+    aside: &str,
+    updates: &Result<Option<Map<String, Value>>, String>,
+) -> Worked {
     match status.code() {
         Some(0) => {}
         Some(code) => {
-            let said = if aside.is_empty() { format!("the command exited with {code}") } else { aside.to_owned() };
+            let said =
+                if aside.is_empty() { format!("the command exited with {code}") } else { aside.to_owned() };
             return failed(said, "COMMAND_FAILED", code != NOT_RETRYABLE);
         }
-        None => return failed(format!("the command was killed ({status}) {aside}").trim_end().to_owned(), "COMMAND_KILLED", true),
+        None => {
+            return failed(
+                format!("the command was killed ({status}) {aside}").trim_end().to_owned(),
+                "COMMAND_KILLED",
+                true,
+            );
+        }
     }
     if output.len() > limits::PAYLOAD_BYTES {
         let message = format!("the output has more than {} bytes", limits::PAYLOAD_BYTES);
         return failed(message, "OUTPUT_TOO_LARGE", false);
     }
-    let output = if output.trim_ascii().is_empty() { Ok(Value::Null) } else { serde_json::from_slice(output) };
+    let output =
+        if output.trim_ascii().is_empty() { Ok(Value::Null) } else { serde_json::from_slice(output) };
     match (output, updates) {
         (Ok(output), Ok(state_updates)) => Worked::Done { output, state_updates: state_updates.clone() },
         (Err(why), _) => failed(format!("the output is not JSON: {why}"), "OUTPUT_NOT_JSON", false),
@@ -170,11 +187,14 @@ async fn read_aside(stderr: Option<impl AsyncRead + Unpin>, aside: Aside) -> Str
 }
 
 fn read_updates(path: &Path) -> Result<Option<Map<String, Value>>, String> {
-    let text = std::fs::read_to_string(path).map_err(|why| format!("ABIDE_STATE_FILE cannot be read: {why}"))?;
+    let text =
+        std::fs::read_to_string(path).map_err(|why| format!("ABIDE_STATE_FILE cannot be read: {why}"))?;
     if text.trim().is_empty() {
         return Ok(None);
     }
-    serde_json::from_str(&text).map(Some).map_err(|why| format!("ABIDE_STATE_FILE does not hold a JSON object: {why}"))
+    serde_json::from_str(&text)
+        .map(Some)
+        .map_err(|why| format!("ABIDE_STATE_FILE does not hold a JSON object: {why}"))
 }
 
 #[cfg(test)]
@@ -184,7 +204,8 @@ mod tests {
     use super::*;
 
     async fn worked(command: &str) -> Worked {
-        let task = json!({"id": "task_1", "runId": "run_1", "stepName": "s", "attempt": 2, "input": {"n": 7}});
+        let task =
+            json!({"id": "task_1", "runId": "run_1", "stepName": "s", "attempt": 2, "input": {"n": 7}});
         work(command, &task, None, Aside::Kept).await
     }
 
@@ -210,28 +231,35 @@ mod tests {
 
     #[tokio::test]
     async fn an_exit_code_says_whether_another_attempt_may_help() {
-        let failed = |message: &str, code, retryable| Worked::Failed { message: message.to_owned(), code, retryable };
+        let failed =
+            |message: &str, code, retryable| Worked::Failed { message: message.to_owned(), code, retryable };
         assert_eq!(worked("echo no paper >&2; exit 3").await, failed("no paper", "COMMAND_FAILED", true));
         assert_eq!(worked("echo bad order >&2; exit 65").await, failed("bad order", "COMMAND_FAILED", false));
         assert_eq!(worked("exit 7").await, failed("the command exited with 7", "COMMAND_FAILED", true));
-        let Worked::Failed { code: "COMMAND_KILLED", retryable: true, .. } = worked("kill -9 $$").await else {
+        let Worked::Failed { code: "COMMAND_KILLED", retryable: true, .. } = worked("kill -9 $$").await
+        else {
             panic!("a killed command may be tried again")
         };
-        let Worked::Failed { code: "OUTPUT_NOT_JSON", retryable: false, .. } = worked("echo hello").await else {
+        let Worked::Failed { code: "OUTPUT_NOT_JSON", retryable: false, .. } = worked("echo hello").await
+        else {
             panic!("text is not JSON")
         };
     }
 
     #[tokio::test]
     async fn an_output_over_the_limit_is_refused_and_holds_nobody_up() {
-        let Worked::Failed { code: "OUTPUT_TOO_LARGE", .. } = worked("head -c 3000000 /dev/zero").await else {
+        let Worked::Failed { code: "OUTPUT_TOO_LARGE", .. } = worked("head -c 3000000 /dev/zero").await
+        else {
             panic!("three megabytes are too many")
         };
     }
 
     #[test]
     fn a_handler_has_a_name_and_a_command() {
-        assert_eq!(parse("send=./send.sh a=b").unwrap(), Named { name: "send".into(), command: "./send.sh a=b".into() });
+        assert_eq!(
+            parse("send=./send.sh a=b").unwrap(),
+            Named { name: "send".into(), command: "./send.sh a=b".into() }
+        );
         for bad in ["send", "=x", "send= "] {
             assert!(parse(bad).unwrap_err().contains("send-email="), "{bad}");
         }

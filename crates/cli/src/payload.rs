@@ -13,9 +13,8 @@ pub(crate) const FORM: &str = "JSON|@FILE|-";
 
 pub(crate) fn read(flag: &str, given: &str) -> Result<Value, Error> {
     let text = match given.strip_prefix('@') {
-        Some(file) => {
-            fs::read_to_string(file).map_err(|why| Error::Usage(format!("{flag}: {file} cannot be read: {why}")))?
-        }
+        Some(file) => fs::read_to_string(file)
+            .map_err(|why| Error::Usage(format!("{flag}: {file} cannot be read: {why}")))?,
         None if given == "-" => {
             let mut text = String::new();
             // One byte more shows that it is too much; the server says so.
@@ -58,7 +57,10 @@ mod tests {
     fn json_is_taken_as_it_is_and_text_must_be_quoted() {
         assert_eq!(read("--input", "{\"a\": 1}").unwrap(), json!({"a": 1}));
         assert_eq!(read_or_null("--input", None).unwrap(), Value::Null);
-        assert_eq!(read_named("--signal", "paid={\"a\":\"b=c\"}").unwrap(), ("paid".to_owned(), json!({"a": "b=c"})));
+        assert_eq!(
+            read_named("--signal", "paid={\"a\":\"b=c\"}").unwrap(),
+            ("paid".to_owned(), json!({"a": "b=c"}))
+        );
         let error = read("--input", "hello").unwrap_err().to_string();
         assert!(error.starts_with("--input: not JSON") && error.contains("quotes"), "{error}");
         let error = read("--input", "@nowhere.json").unwrap_err().to_string();

@@ -20,7 +20,8 @@ pub(crate) fn write(console: &mut Console<'_>, record: &Record) -> io::Result<()
     if record.fields.get("resumedFromWait") == Some(&Value::Bool(true)) {
         line.push_str("  after its wait");
     }
-    let fields = record.fields.iter().filter(|(name, value)| !LEFT_OUT.contains(&name.as_str()) && !value.is_null());
+    let fields =
+        record.fields.iter().filter(|(name, value)| !LEFT_OUT.contains(&name.as_str()) && !value.is_null());
     let detail = fields.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ");
     if !detail.is_empty() {
         line = format!("{}  {}", line.trim_end(), shortened(&detail, DETAIL_CHARS));

@@ -143,7 +143,9 @@ impl RunHere {
         tracker.show(console).await?;
         match ended {
             Some(Some(ended)) => self.tell(console, &ended),
-            Some(None) => Err(Error::NotOver(format!("nothing here ends this:\n{}", tracker.open_waits().await?))),
+            Some(None) => {
+                Err(Error::NotOver(format!("nothing here ends this:\n{}", tracker.open_waits().await?)))
+            }
             None => {
                 let later = match &self.store {
                     Some(store) => format!("; `abide serve --store {store}` lets it go on"),

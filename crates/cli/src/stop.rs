@@ -13,7 +13,10 @@ impl StopSignals {
     #[cfg(unix)]
     pub(crate) fn listen() -> std::io::Result<StopSignals> {
         use tokio::signal::unix::{SignalKind, signal};
-        Ok(StopSignals { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
+        Ok(StopSignals {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+        })
     }
 
     #[cfg(unix)]

@@ -58,7 +58,8 @@ impl Table {
 
     /// The lines of the table, in this width if there is a limit.
     pub(crate) fn lines(&self, width: Option<usize>) -> Vec<String> {
-        let mut widths: Vec<Option<usize>> = (0..self.columns.len()).map(|column| Some(self.width(column))).collect();
+        let mut widths: Vec<Option<usize>> =
+            (0..self.columns.len()).map(|column| Some(self.width(column))).collect();
         if let Some(width) = width {
             self.fit(&mut widths, width);
         }
@@ -101,7 +102,8 @@ fn total(widths: &[Option<usize>]) -> usize {
 
 fn line(cells: &[&str], widths: &[Option<usize>]) -> String {
     let shown = cells.iter().zip(widths).filter_map(|(cell, width)| width.map(|width| (cell, width)));
-    let padded: Vec<String> = shown.map(|(cell, width)| format!("{:<width$}", shortened(cell, width))).collect();
+    let padded: Vec<String> =
+        shown.map(|(cell, width)| format!("{:<width$}", shortened(cell, width))).collect();
     padded.join(GAP).trim_end().to_owned()
 }
 
@@ -118,7 +120,11 @@ mod tests {
 
     #[test]
     fn columns_are_as_wide_as_their_widest_cell() {
-        let expected = ["ID     FOR                     SINCE", "wp_1   a rather long sentence  yesterday", "wp_22  short                   now"];
+        let expected = [
+            "ID     FOR                     SINCE",
+            "wp_1   a rather long sentence  yesterday",
+            "wp_22  short                   now",
+        ];
         assert_eq!(table().lines(None), expected);
     }
 

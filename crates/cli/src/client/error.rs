@@ -14,7 +14,9 @@ pub(crate) enum Error {
     Usage(String),
     #[error("{0}")]
     NotFound(String),
-    #[error("{server} cannot be reached ({why})\nIs `abide serve` running? Another server is named with --server or ABIDE_SERVER.")]
+    #[error(
+        "{server} cannot be reached ({why})\nIs `abide serve` running? Another server is named with --server or ABIDE_SERVER."
+    )]
     Unreachable { server: String, why: String },
     /// The server said no.
     #[error("{0}")]

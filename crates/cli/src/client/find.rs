@@ -41,7 +41,9 @@ impl Client {
             [first, second, ..] => Err(Error::Usage(format!(
                 "more than one run's id begins with `{named}`, among them {first} and {second}"
             ))),
-            [] | [_] => Err(Error::Usage(format!("too many runs' ids begin like `{named}`; give more of it"))),
+            [] | [_] => {
+                Err(Error::Usage(format!("too many runs' ids begin like `{named}`; give more of it")))
+            }
         }
     }
 

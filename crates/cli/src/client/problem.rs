@@ -48,7 +48,9 @@ impl fmt::Display for Problem {
                 write!(f, "\n  {finding}")?;
             }
         }
-        if let (Some(status), Some(by)) = (self.outcome["status"].as_str(), self.outcome["resolvedBy"].as_str()) {
+        if let (Some(status), Some(by)) =
+            (self.outcome["status"].as_str(), self.outcome["resolvedBy"].as_str())
+        {
             let at = self.outcome["resolvedAt"].as_str().unwrap_or_default();
             write!(f, "\n{status} by {by} at {at}")?;
             if !self.outcome["payload"].is_null() {
@@ -56,7 +58,9 @@ impl fmt::Display for Problem {
             }
         }
         match self.code.as_str() {
-            "UNAUTHENTICATED" => f.write_str("\nGive a key with --key or ABIDE_KEY; `abide keys make` makes one."),
+            "UNAUTHENTICATED" => {
+                f.write_str("\nGive a key with --key or ABIDE_KEY; `abide keys make` makes one.")
+            }
             "UNKNOWN_DEFINITION" => f.write_str("\n`abide deploy FILE` stores a workflow."),
             _ => Ok(()),
         }

@@ -50,7 +50,11 @@ impl Approvals {
         }
         self.api.show(console, &answer, |console, list: List<ApprovalRequest>| {
             if list.data.is_empty() {
-                return console.note(if self.decided { "Nothing was decided." } else { "Nobody is asked anything." });
+                return console.note(if self.decided {
+                    "Nothing was decided."
+                } else {
+                    "Nobody is asked anything."
+                });
             }
             list.data.iter().try_for_each(|request| write(console, request))?;
             Page::note_rest(console, list.next_cursor.as_deref())

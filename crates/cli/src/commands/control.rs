@@ -128,7 +128,11 @@ impl Target {
         let run = client.find_run(named).await?;
         let answer = client.post(&["workflow-runs", &run, verb], body).await?;
         self.api.show(console, &answer, |console, run: Commanded| {
-            let soon = if run.pausing && run.status != "PAUSED" { "; it pauses at its next step boundary" } else { "" };
+            let soon = if run.pausing && run.status != "PAUSED" {
+                "; it pauses at its next step boundary"
+            } else {
+                ""
+            };
             let unchanged = if run.changed { "" } else { " already" };
             console.line(&format!("{} is {}{unchanged}{soon}", run.id, run.status))
         })

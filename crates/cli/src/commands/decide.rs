@@ -84,7 +84,11 @@ impl Request {
         let answer = client.post(&["approval-requests", &id, "decide"], &body).await?;
         self.api.show(console, &answer, |console, decided: Decided| {
             let Decided { id, approvals, quorum, resolved } = decided;
-            let state = if resolved { "decided; the run goes on".to_owned() } else { format!("{approvals} of {quorum} approvals") };
+            let state = if resolved {
+                "decided; the run goes on".to_owned()
+            } else {
+                format!("{approvals} of {quorum} approvals")
+            };
             console.line(&format!("{id}: {state}"))
         })
     }

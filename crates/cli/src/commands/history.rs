@@ -35,7 +35,11 @@ impl History {
     pub(super) async fn run(&self, console: &mut Console<'_>) -> Result<(), Error> {
         let client = self.api.open()?;
         let run = client.find_run(&self.run).await?;
-        if self.follow { self.follow(&client, &run, console).await } else { self.list(&client, &run, console).await }
+        if self.follow {
+            self.follow(&client, &run, console).await
+        } else {
+            self.list(&client, &run, console).await
+        }
     }
 
     async fn list(&self, client: &Client, run: &str, console: &mut Console<'_>) -> Result<(), Error> {

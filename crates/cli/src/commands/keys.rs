@@ -33,7 +33,9 @@ enum Action {
 
 /// Make a key. Its secret is all that is written to the standard output, and only this once.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  abide keys make ci --scope run --scope read\n  export ABIDE_KEY=$(abide keys make me --scope admin)")]
+#[command(
+    after_help = "Examples:\n  abide keys make ci --scope run --scope read\n  export ABIDE_KEY=$(abide keys make me --scope admin)"
+)]
 struct Make {
     /// Whose it is: what histories say, and what a step's `approvers` name
     #[arg(value_name = "NAME")]

@@ -30,13 +30,27 @@ impl Runs {
         let answer = self.api.open()?.get(&["workflow-runs"], &borrowed(&query)).await?;
         self.api.show(console, &answer, |console, list: List<RunSummary>| {
             let now = console.now();
-            let columns =
-                [whole("RUN"), shortening("WORKFLOW"), whole("STATUS"), whole("CREATED"), optional("CHANGED"), optional("TAGS")];
+            let columns = [
+                whole("RUN"),
+                shortening("WORKFLOW"),
+                whole("STATUS"),
+                whole("CREATED"),
+                optional("CHANGED"),
+                optional("TAGS"),
+            ];
             let mut table = Table::new(columns);
             for run in &list.data {
                 let workflow = format!("{} {}", run.definition.name, run.definition.version);
-                let (created, changed) = (times::relative(run.created_at, now), times::relative(run.updated_at, now));
-                table.row([run.id.clone(), workflow, run.status.clone(), created, changed, run.tags.join(", ")]);
+                let (created, changed) =
+                    (times::relative(run.created_at, now), times::relative(run.updated_at, now));
+                table.row([
+                    run.id.clone(),
+                    workflow,
+                    run.status.clone(),
+                    created,
+                    changed,
+                    run.tags.join(", "),
+                ]);
             }
             if table.is_empty() {
                 return console.note("No runs. `abide start WORKFLOW` starts one.");

@@ -86,9 +86,9 @@ fn of_step(run: &Run, step: &Step) -> Vec<steps::Line> {
     let waiting = run.waiting_for.iter().any(|wait| wait.step_name.as_deref() == Some(step.name.as_str()));
     let what = match (&step.error, step.status.as_str()) {
         (Some(error), _) => Some(format!("{} [{}]", error.message, error.code)),
-        (None, "RUNNING") if !waiting => {
-            Some(step.worker.as_ref().map_or("waits for a worker".to_owned(), |worker| format!("at {worker}")))
-        }
+        (None, "RUNNING") if !waiting => Some(
+            step.worker.as_ref().map_or("waits for a worker".to_owned(), |worker| format!("at {worker}")),
+        ),
         (None, _) if is_nothing(&step.output) => None,
         (None, _) => Some(step.output.to_string()),
     };

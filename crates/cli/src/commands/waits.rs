@@ -53,8 +53,15 @@ impl Waits {
 }
 
 fn table(waits: &[Waitpoint], now: jiff::Timestamp) -> Table {
-    let columns =
-        [whole("WAIT"), shortening("STEP"), shortening("FOR"), whole("UNTIL"), optional(""), optional("SINCE"), optional("STATUS")];
+    let columns = [
+        whole("WAIT"),
+        shortening("STEP"),
+        shortening("FOR"),
+        whole("UNTIL"),
+        optional(""),
+        optional("SINCE"),
+        optional("STATUS"),
+    ];
     let mut table = Table::new(columns);
     for wait in waits {
         let (until, instant) = match wait.resume_at {
@@ -77,7 +84,9 @@ fn waited_for(wait: &Waitpoint) -> String {
         },
         ListensFor::Signal { signal_type } => format!("signal {signal_type}"),
         ListensFor::Event { event_id, matching: None } => format!("event {event_id}"),
-        ListensFor::Event { event_id, matching: Some(matching) } => format!("event {event_id} where {matching}"),
+        ListensFor::Event { event_id, matching: Some(matching) } => {
+            format!("event {event_id} where {matching}")
+        }
         ListensFor::Call {} => "a call on its URL".to_owned(),
         ListensFor::Approval => {
             let approval = wait.approval.as_ref();

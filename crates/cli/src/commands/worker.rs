@@ -69,7 +69,8 @@ impl Worker {
         let names: Vec<&str> = desk.commands.keys().map(String::as_str).collect();
         console.note(&format!("{} works for {}: {}", desk.name, desk.client.server(), names.join(", ")))?;
         let off = watch::Sender::new(false);
-        let mut shift = Shift { desk, errands: JoinSet::new(), polling: None, off, lost: false, is_over: false };
+        let mut shift =
+            Shift { desk, errands: JoinSet::new(), polling: None, off, lost: false, is_over: false };
         let mut stop = StopSignals::listen()?;
         shift.work(self.until_idle, &mut stop, console).await
     }
@@ -162,7 +163,11 @@ impl Shift {
     }
 
     /// How many tasks came; none where the server did not answer.
-    fn take(&mut self, polled: Result<Polled, Error>, console: &mut Console<'_>) -> Result<Option<usize>, Error> {
+    fn take(
+        &mut self,
+        polled: Result<Polled, Error>,
+        console: &mut Console<'_>,
+    ) -> Result<Option<usize>, Error> {
         let tasks = match polled {
             Ok(Polled { tasks }) => tasks,
             Err(error) if is_passing(&error) => {

@@ -56,7 +56,8 @@ impl Tracker {
         let news = self.news(&run).await?;
         let steps = lines(&run);
         let waits = self.waits(&run);
-        let title = format!("{}  {} {}  {}", run.id, run.definition.name(), run.definition.version(), run.status);
+        let title =
+            format!("{}  {} {}  {}", run.id, run.definition.name(), run.definition.version(), run.status);
         Ok(self.view.show(console, &title, &steps, &waits, &news)?)
     }
 
@@ -93,13 +94,16 @@ impl Tracker {
             let left = wait.until.map(|until| format!(" ({})", times::relative(until, now)));
             format!("{wait}{}", left.unwrap_or_default())
         });
-        let tasks = run.places().filter(|(_, step)| step.status == StepStatus::Running).filter_map(|(at, _)| {
-            let Action::Work(work) = &run.defined(at).action else { return None };
-            let is_ours = work.executor == Executor::Notify || self.handlers.contains(&*work.handler);
-            let step = run.step_name(at);
-            let handler = &work.handler;
-            (!is_ours).then(|| format!("`{step}` waits for a worker; give one with --handler {handler}='COMMAND'"))
-        });
+        let tasks =
+            run.places().filter(|(_, step)| step.status == StepStatus::Running).filter_map(|(at, _)| {
+                let Action::Work(work) = &run.defined(at).action else { return None };
+                let is_ours = work.executor == Executor::Notify || self.handlers.contains(&*work.handler);
+                let step = run.step_name(at);
+                let handler = &work.handler;
+                (!is_ours).then(|| {
+                    format!("`{step}` waits for a worker; give one with --handler {handler}='COMMAND'")
+                })
+            });
         waits.chain(tasks).collect()
     }
 }

@@ -12,9 +12,13 @@ use crate::terminal::shortened;
 #[derive(Debug)]
 pub(super) enum View {
     /// The whole run, drawn over what was drawn before.
-    Live { drawn: usize },
+    Live {
+        drawn: usize,
+    },
     /// Its history, and each thing it waits for once.
-    Plain { told: BTreeSet<String> },
+    Plain {
+        told: BTreeSet<String>,
+    },
     Quiet,
 }
 

@@ -23,7 +23,10 @@ fn a_request_is_listed_with_its_link_and_approved() {
     let host = Host::start();
     let run = asking(&host);
     let listed = host.ok(&["approvals"]);
-    assert!(listed.contains("  look  PENDING  until in 1d 23h") && listed.contains("\n  Send it?\n  Dear Ana\n"), "{listed}");
+    assert!(
+        listed.contains("  look  PENDING  until in 1d 23h") && listed.contains("\n  Send it?\n  Dear Ana\n"),
+        "{listed}"
+    );
     let link = host.ok(&["approvals", "--links"]);
     assert!(link.starts_with(&host.url) && link.contains("?token="), "{link}");
     assert!(host.ok(&["approve", &run, "--comment", "good"]).ends_with(": decided; the run goes on"));
@@ -80,7 +83,8 @@ fn a_workspace_does_not_know_the_runs_of_another() {
     let workspace = host.ok(&["workspaces", "make", "shop", "--key", &admin]);
     let listed = host.ok(&["workspaces", "--key", &admin]);
     assert!(listed.contains(&workspace) && listed.contains("shop"), "{listed}");
-    let shop = host.ok(&["keys", "make", "shop", "--scope", "run,read", "--workspace", &workspace, "--key", &admin]);
+    let shop =
+        host.ok(&["keys", "make", "shop", "--scope", "run,read", "--workspace", &workspace, "--key", &admin]);
     host.file("w.yaml", REVIEW);
     host.ok(&["deploy", "w.yaml", "--key", &shop]);
     let run = host.ok(&["start", "review", "--key", &shop]);

@@ -13,7 +13,10 @@ fn a_backup_is_made_beside_a_running_server_and_can_be_served() {
     assert_eq!(said.code, 1, "{said:?}");
     assert!(said.err.contains("not overwritten"), "{said:?}");
 
-    let copy = Host::start_with(&["--store", &format!("sqlite:{}", host.directory.path().join("copy.db").display())]);
+    let copy = Host::start_with(&[
+        "--store",
+        &format!("sqlite:{}", host.directory.path().join("copy.db").display()),
+    ]);
     assert_eq!(copy.status(&run), "WAITING");
     copy.ok(&["wake", &run]);
     copy.until_status(&run, "COMPLETED");

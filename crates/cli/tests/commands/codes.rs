@@ -7,8 +7,10 @@ use super::host::{Host, alone};
 #[test]
 fn a_server_that_is_not_there_is_told_with_what_to_do() {
     let directory = TempDir::new().unwrap();
-    for arguments in [&["runs"][..], &["start", "x"], &["show", "latest"], &["history", "latest", "--follow"]] {
-        let arguments: Vec<&str> = arguments.iter().copied().chain(["--server", "http://127.0.0.1:1"]).collect();
+    for arguments in [&["runs"][..], &["start", "x"], &["show", "latest"], &["history", "latest", "--follow"]]
+    {
+        let arguments: Vec<&str> =
+            arguments.iter().copied().chain(["--server", "http://127.0.0.1:1"]).collect();
         let said = alone(directory.path(), &arguments);
         assert_eq!((said.code, said.out.as_str()), (5, ""), "{said:?}");
         assert!(said.err.contains("http://127.0.0.1:1 cannot be reached"), "{said:?}");
@@ -41,7 +43,10 @@ fn an_unknown_workflow_is_not_found_and_a_bad_input_is_refused() {
     let host = Host::start();
     let said = host.abide(&["start", "nothing"]);
     assert_eq!(said.code, 3, "{said:?}");
-    assert!(said.err.contains("there is no workflow `nothing`") && said.err.contains("abide deploy"), "{said:?}");
+    assert!(
+        said.err.contains("there is no workflow `nothing`") && said.err.contains("abide deploy"),
+        "{said:?}"
+    );
     host.file("strict.yaml", "name: strict\ninputSchema: {type: object, required: [a, b]}\nsteps:\n  - {name: nap, type: wait, duration: 1s}\n");
     host.ok(&["deploy", "strict.yaml"]);
     let said = host.abide(&["start", "strict", "--input", "{}"]);

@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use super::host::Host;
 
-const PAYMENT: &str = "name: payment\nsteps:\n  - {name: paid, type: external_event, signalType: payment, timeout: 3d}\n";
+const PAYMENT: &str =
+    "name: payment\nsteps:\n  - {name: paid, type: external_event, signalType: payment, timeout: 3d}\n";
 
 #[test]
 fn a_history_has_a_line_for_each_record() {

@@ -30,7 +30,8 @@ fn days_pass_in_no_time() {
 
 #[test]
 fn what_others_would_send_can_be_given_beforehand() {
-    let said = run(&["--handler", "count=cat", "--signal", "payment={\"amount\": 99}", "--skip-waits", "--quiet"]);
+    let said =
+        run(&["--handler", "count=cat", "--signal", "payment={\"amount\": 99}", "--skip-waits", "--quiet"]);
     assert_eq!(said.code, 0, "{said:?}");
     let output: serde_json::Value = serde_json::from_str(&said.out).unwrap();
     assert_eq!(output["input"]["paid"], 99);
@@ -40,7 +41,10 @@ fn what_others_would_send_can_be_given_beforehand() {
 fn a_task_without_a_handler_says_what_it_waits_for() {
     let said = run(&["--skip-waits"]);
     assert_eq!(said.code, 7, "{said:?}");
-    assert!(said.err.contains("`before` waits for a worker; give one with --handler count='COMMAND'"), "{said:?}");
+    assert!(
+        said.err.contains("`before` waits for a worker; give one with --handler count='COMMAND'"),
+        "{said:?}"
+    );
 }
 
 #[test]
@@ -53,7 +57,8 @@ fn a_failed_run_fails_the_command() {
 #[test]
 fn a_bad_file_is_told_line_by_line_and_not_run() {
     let directory = TempDir::new().unwrap();
-    std::fs::write(directory.path().join("bad.yaml"), "name: bad\nsteps:\n  - {name: a, type: wiat}\n").unwrap();
+    std::fs::write(directory.path().join("bad.yaml"), "name: bad\nsteps:\n  - {name: a, type: wiat}\n")
+        .unwrap();
     let said = alone(directory.path(), &["run", "bad.yaml"]);
     assert_eq!((said.code, said.out.as_str()), (1, ""), "{said:?}");
     assert!(said.err.contains("bad.yaml:3:20: error[UNKNOWN_VALUE]"), "{said:?}");
@@ -63,7 +68,8 @@ fn a_bad_file_is_told_line_by_line_and_not_run() {
 fn a_run_can_be_kept_in_a_store() {
     let directory = TempDir::new().unwrap();
     std::fs::write(directory.path().join("days.yaml"), DAYS).unwrap();
-    let arguments = ["run", "days.yaml", "--handler", "count=echo 1", "--skip-waits", "--store", "sqlite:kept.db"];
+    let arguments =
+        ["run", "days.yaml", "--handler", "count=echo 1", "--skip-waits", "--store", "sqlite:kept.db"];
     for _ in 0..2 {
         let said = alone(directory.path(), &arguments);
         assert_eq!(said.code, 0, "{said:?}");

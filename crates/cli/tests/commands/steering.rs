@@ -4,7 +4,8 @@ use serde_json::json;
 
 use super::host::Host;
 
-const PAYMENT: &str = "name: payment\nsteps:\n  - {name: paid, type: external_event, signalType: payment, timeout: 3d}\n";
+const PAYMENT: &str =
+    "name: payment\nsteps:\n  - {name: paid, type: external_event, signalType: payment, timeout: 3d}\n";
 const PARCEL: &str = "name: parcel\nsteps:\n  - {name: there, type: wait_for_event, eventId: parcel, match: event.id == 7, timeout: 1d}\n";
 const SLEEPER: &str = "name: sleeper\nsteps:\n  - {name: nap, type: wait, duration: 10m}\n";
 
@@ -31,7 +32,10 @@ fn an_event_says_whom_it_woke_and_before_that_whom_it_would() {
     host.until_waiting(&run);
     let wait = format!("{}_1", run.replace("run_", "wp_"));
     assert_eq!(host.ok(&["notify", "parcel", "--data", "{\"id\": 8}", "--dry-run"]), "would wake nobody");
-    assert_eq!(host.ok(&["notify", "parcel", "--data", "{\"id\": 7}", "--dry-run"]), format!("would wake 1 wait\n  {wait}"));
+    assert_eq!(
+        host.ok(&["notify", "parcel", "--data", "{\"id\": 7}", "--dry-run"]),
+        format!("would wake 1 wait\n  {wait}")
+    );
     assert_eq!(host.status(&run), "WAITING");
     let said = host.ok(&["notify", "parcel", "--data", "{\"id\": 7}"]);
     assert!(said.starts_with("evt_") && said.ends_with(&format!("woke 1 wait\n  {wait}")), "{said}");
@@ -47,7 +51,10 @@ fn waits_say_for_what_and_until_when() {
     let listed = host.ok(&["waits"]);
     let lines: Vec<&str> = listed.lines().collect();
     assert!(lines[0].starts_with("WAIT "), "{listed}");
-    assert!(lines[1].contains("event parcel where event.id == 7") && lines[1].contains("in 23h 59m"), "{listed}");
+    assert!(
+        lines[1].contains("event parcel where event.id == 7") && lines[1].contains("in 23h 59m"),
+        "{listed}"
+    );
     assert!(lines[2].contains("signal payment") && lines[2].contains("in 2d 23h"), "{listed}");
     assert_eq!(host.ok(&["waits", "--kind", "event"]).lines().count(), 2);
     assert_eq!(host.ok(&["waits", "--signal", "payment"]).lines().count(), 2);

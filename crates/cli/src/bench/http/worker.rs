@@ -77,7 +77,12 @@ impl Worker {
         if self.sleepers == 0 {
             // Until it is killed, or whoever would kill it is gone.
             let parent = tokio::task::spawn_blocking(|| std::io::stdin().read_to_end(&mut Vec::new()));
-            return work.until(&mut pollers, async { Ok(drop(parent.await?)) }).await;
+            return work
+                .until(&mut pollers, async {
+                    drop(parent.await?);
+                    Ok(())
+                })
+                .await;
         }
         work.until(&mut pollers, async {
             work.wakes.wait_for_all(self.last_due_ms).await;

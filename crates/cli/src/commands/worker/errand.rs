@@ -96,7 +96,9 @@ impl Errand {
         let begun = Instant::now();
         loop {
             match self.report(verb, body.clone()).await {
-                Err(error) if is_passing(&error) && begun.elapsed() < REPORT_TIME => sleep(REPORT_AGAIN).await,
+                Err(error) if is_passing(&error) && begun.elapsed() < REPORT_TIME => {
+                    sleep(REPORT_AGAIN).await
+                }
                 done => return done,
             }
         }
