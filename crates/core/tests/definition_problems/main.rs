@@ -5,6 +5,8 @@
 mod kinds;
 mod order;
 mod shape;
+#[path = "../work/time.rs"]
+mod time;
 mod times;
 
 use abide_core::definition::{Definition, PROBLEMS, Rejected};
