@@ -12,6 +12,8 @@ mod demo;
 mod handler;
 mod payload;
 mod record;
+#[cfg(test)]
+mod reference;
 mod run;
 mod schema;
 mod serve;

@@ -179,7 +179,7 @@ fn failed(error: abide_engine::Error) -> Error {
 }
 
 async fn perform_task(command: Arc<str>, task: abide_core::task::Task) -> TaskResult {
-    let task = serde_json::to_value(&task).expect("a task is JSON");
+    let task = as_given_to_workers(&task);
     match handler::work(&command, &task, None, Aside::Kept).await {
         Worked::Done { output, state_updates } => TaskResult::Complete {
             output: output.into(),
@@ -190,4 +190,14 @@ async fn perform_task(command: Arc<str>, task: abide_core::task::Task) -> TaskRe
             TaskResult::Fail { message, code: Some(code.into()), retryable, retry_after: None }
         }
     }
+}
+
+/// A command need not know where it is run.
+fn as_given_to_workers(task: &abide_core::task::Task) -> Value {
+    let mut value = serde_json::to_value(task).expect("a task is JSON");
+    if let Some(fields) = value.as_object_mut() {
+        fields.retain(|name, _| !["executor", "delivery", "timeout", "heartbeat"].contains(&name.as_str()));
+        fields.insert("heartbeatMs".to_owned(), task.heartbeat.map(|heartbeat| heartbeat.0).into());
+    }
+    value
 }

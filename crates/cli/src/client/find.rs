@@ -57,6 +57,9 @@ impl Client {
         if named.parse::<WaitpointId>().is_ok() {
             return Ok(named.to_owned());
         }
+        if named.starts_with("wp_") {
+            return Err(Error::NotFound(format!("`{named}` is not a whole id; `abide waits` shows them")));
+        }
         let run = self.find_run(named).await?;
         let mut query = vec![("runId", run.as_str()), ("status", "PENDING"), ("limit", PAGE)];
         query.extend(kind.map(|kind| ("kind", kind)));

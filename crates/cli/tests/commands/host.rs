@@ -142,17 +142,21 @@ pub(crate) fn with_input(mut command: Command, input: &str) -> Said {
 fn serve(directory: &Path, listen: &str, flags: &[&str]) -> (Child, Vec<String>) {
     let mut command = abide(&["serve", "--listen", listen, "--log", "error"]);
     let mut child = command.args(flags).current_dir(directory).stdout(Stdio::piped()).spawn().unwrap();
-    let mut out = BufReader::new(child.stdout.take().unwrap());
-    let mut lines = Vec::new();
     let last = if flags.contains(&"required") { "abk_" } else { "store" };
-    loop {
+    let lines = greeting(&mut child, last);
+    (child, lines)
+}
+
+/// What it says up to the line that begins so.
+fn greeting(server: &mut Child, last: &str) -> Vec<String> {
+    let mut out = BufReader::new(server.stdout.take().unwrap());
+    let mut lines = Vec::new();
+    while lines.last().is_none_or(|line: &String| !line.trim().starts_with(last)) {
         let mut line = String::new();
         assert!(out.read_line(&mut line).unwrap() > 0, "the server ended: {lines:?}");
         lines.push(line.trim_end().to_owned());
-        if line.trim().starts_with(last) {
-            return (child, lines);
-        }
     }
+    lines
 }
 
 /// Waits for a condition.

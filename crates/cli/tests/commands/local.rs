@@ -61,7 +61,7 @@ fn a_bad_file_is_told_line_by_line_and_not_run() {
         .unwrap();
     let said = alone(directory.path(), &["run", "bad.yaml"]);
     assert_eq!((said.code, said.out.as_str()), (1, ""), "{said:?}");
-    assert!(said.err.contains("bad.yaml:3:20: error[UNKNOWN_VALUE]"), "{said:?}");
+    assert!(said.err.contains("bad.yaml:3:21: error[UNKNOWN_VALUE]"), "{said:?}");
 }
 
 #[test]

@@ -36,7 +36,7 @@ fn what_names_nothing_is_not_found() {
     let host = Host::start();
     for (named, words) in [
         ("run_0000000000000000000000000z", "there is no run"),
-        ("run_7zzz", "no run's id begins with"),
+        ("run_01zzz", "no run's id begins with"),
         ("order-7", "is not a run: give its id"),
     ] {
         let said = host.abide(&["show", named]);

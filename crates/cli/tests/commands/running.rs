@@ -58,7 +58,7 @@ fn a_bad_file_is_told_line_by_line_and_the_others_are_stored() {
     host.file("good.yaml", SLEEPER);
     let said = host.abide(&["deploy", "bad.yaml", "good.yaml", "nowhere.yaml"]);
     assert_eq!(said.code, 2, "{said:?}");
-    assert!(said.err.contains("bad.yaml:3:20: error[UNKNOWN_VALUE] /steps/0/type"), "{said:?}");
+    assert!(said.err.contains("bad.yaml:3:21: error[UNKNOWN_VALUE] /steps/0/type"), "{said:?}");
     assert!(said.err.contains("nowhere.yaml: cannot be read"), "{said:?}");
     assert!(said.out.starts_with("sleeper 1  def_"), "{said:?}");
 }
