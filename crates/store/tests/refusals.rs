@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use abide_store::sqlite::Sqlite;
+use abide_store::sqlite::{Reader, Sqlite};
 use abide_store::{Error, Read};
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -139,4 +139,17 @@ fn a_second_process_is_refused_until_the_first_is_gone() {
     drop(first);
     assert_eq!(second(&path), Some(0), "a reader that is left over holds nobody up");
     reader.counts(None).unwrap();
+}
+
+#[test]
+fn a_reader_looks_at_a_file_that_somebody_else_has_and_makes_none() {
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join("store.db");
+    assert!(matches!(Reader::open(&path), Err(Error::Unusable { .. })), "there is no file");
+    assert!(!path.exists());
+    let _writer = Sqlite::open(&path).unwrap();
+    assert_eq!(Reader::open(&path).unwrap().workspaces().unwrap().len(), 1);
+    let foreign = directory.path().join("foreign.db");
+    Connection::open(&foreign).unwrap().pragma_update(None, "application_id", 7).unwrap();
+    assert!(matches!(Reader::open(&foreign), Err(Error::Unusable { .. })), "it is not ours");
 }
