@@ -68,7 +68,11 @@ fn page() -> String {
 fn commands() -> Vec<Command> {
     let mut abide = Abide::command();
     abide.build();
-    abide.get_subcommands().filter(|command| command.get_name() != "help").cloned().collect()
+    abide.get_subcommands().filter(|command| is_for_people(command)).cloned().collect()
+}
+
+fn is_for_people(command: &Command) -> bool {
+    command.get_name() != "help" && !command.is_hide_set()
 }
 
 fn section(page: &mut String, command: &Command, name: &str, level: &str) {
@@ -91,7 +95,7 @@ fn section(page: &mut String, command: &Command, name: &str, level: &str) {
         let default = default.map(|value| format!(" (`{value}` if absent)")).unwrap_or_default();
         line(page, &format!("| `{}` | {}{default} |", spelled(argument), help.replace('|', "\\|")));
     }
-    for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
+    for sub in command.get_subcommands().filter(|sub| is_for_people(sub)) {
         section(page, sub, &format!("{name} {}", sub.get_name()), "###");
     }
 }
