@@ -4,4 +4,9 @@
 //! the policy) is pure; what talks (`http`, `models`) holds no state but its connections, so that a crash loses nothing
 //! but a call in flight.
 
+pub mod guardrails;
 pub mod http;
+pub mod models;
+pub mod secrets;
+pub mod signing;
+pub mod tool_loop;
