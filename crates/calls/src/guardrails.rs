@@ -103,8 +103,12 @@ pub fn confidence_threshold(path: &str, minimum: f64, value: &Value) -> Verdict 
     });
     match found.and_then(Value::as_f64) {
         Some(confidence) if confidence >= minimum => Verdict::Passed,
-        Some(confidence) => Verdict::Failed(format!("`{path}` is {confidence}, and at least {minimum} is needed")),
-        None => Verdict::Failed(format!("there is no number at `{path}`, and at least {minimum} is needed there")),
+        Some(confidence) => {
+            Verdict::Failed(format!("`{path}` is {confidence}, and at least {minimum} is needed"))
+        }
+        None => {
+            Verdict::Failed(format!("there is no number at `{path}`, and at least {minimum} is needed there"))
+        }
     }
 }
 
@@ -148,7 +152,9 @@ mod tests {
     #[test]
     fn confidence_is_a_number_at_a_path() {
         assert_eq!(confidence_threshold("confidence", 0.7, &json!({"confidence": 0.7})), Verdict::Passed);
-        assert!(failed(confidence_threshold("confidence", 0.7, &json!({"confidence": 0.69}))).contains("0.69"));
+        assert!(
+            failed(confidence_threshold("confidence", 0.7, &json!({"confidence": 0.69}))).contains("0.69")
+        );
         assert_eq!(confidence_threshold("a.1.b", 0.5, &json!({"a": [0, {"b": 1}]})), Verdict::Passed);
         assert!(failed(confidence_threshold("a.b", 0.5, &json!({"a": "x"}))).contains("no number at `a.b`"));
         assert!(failed(confidence_threshold("a", 0.5, &json!({"a": "0.9"}))).contains("no number"));

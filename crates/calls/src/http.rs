@@ -24,12 +24,12 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 use tokio::time::Instant;
 use url::Url;
 
+pub use address::Reserved;
 use connect::Connector;
 pub use connect::{Looked, Resolve, SystemResolver};
 pub use error::Error;
 pub use policy::Policy;
 pub use response::{Response, Streaming};
-pub use address::Reserved;
 pub use rule::{Refusal, Rule, RuleError};
 
 /// Redirects that one call may follow, unless the request says less.
@@ -149,9 +149,7 @@ impl Client {
         *request.uri_mut() = hop.url.as_str().parse().map_err(|_| bad_url(&hop.url, "it is not a URI"))?;
         *request.headers_mut() = hop.headers.clone();
         let headers = request.headers_mut();
-        headers
-            .entry(::http::header::USER_AGENT)
-            .or_insert(::http::HeaderValue::from_static(USER_AGENT));
+        headers.entry(::http::header::USER_AGENT).or_insert(::http::HeaderValue::from_static(USER_AGENT));
         headers.entry(::http::header::ACCEPT).or_insert(::http::HeaderValue::from_static("*/*"));
         match tokio::time::timeout_at(deadline, self.connections.request(request)).await {
             Err(_) => Err(Error::TimedOut { url: shown(&hop.url), after: bounds.whole }),

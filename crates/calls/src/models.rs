@@ -21,7 +21,7 @@ use std::time::Duration;
 pub use call::{Answer, Call, Format, Message, Stop, Tool, ToolCall, Usage};
 pub use failure::{Class, Failure, Help};
 pub use price::Price;
-pub use settings::{Model, Provider, Protocol, Settings, SettingsError, UnknownModel};
+pub use settings::{Model, Protocol, Provider, Settings, SettingsError, UnknownModel};
 
 use crate::http::{Client, Policy};
 
@@ -56,7 +56,11 @@ impl Models {
     }
 
     /// One call; each piece of text is handed over as it comes.
-    pub async fn stream(&self, call: &Call, on_text: &mut (dyn FnMut(&str) + Send)) -> Result<Answer, Failure> {
+    pub async fn stream(
+        &self,
+        call: &Call,
+        on_text: &mut (dyn FnMut(&str) + Send),
+    ) -> Result<Answer, Failure> {
         exchange::streamed(&self.client, self.settings.model(&call.model)?, call, on_text).await
     }
 }

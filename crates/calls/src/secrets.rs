@@ -47,13 +47,17 @@ pub enum Error {
     Unreadable { path: String, why: String },
     #[error("line {line} of the secrets' file `{path}`: {why}; write `NAME=value`")]
     BadLine { path: String, line: usize, why: &'static str },
-    #[error("`{name}` is not the name of a secret: letters, digits and `_`, at most {NAME_BYTES} (NAME_BYTES)")]
+    #[error(
+        "`{name}` is not the name of a secret: letters, digits and `_`, at most {NAME_BYTES} (NAME_BYTES)"
+    )]
     BadName { name: String },
     #[error("secret `{name}` has {bytes} bytes, and at most {VALUE_BYTES} (VALUE_BYTES) are allowed")]
     TooLong { name: String, bytes: usize },
     #[error("secret `{name}` is empty")]
     Empty { name: String },
-    #[error("there is no secret `{name}`; set {PREFIX}{name} in the environment of the server, or add it to its file of secrets")]
+    #[error(
+        "there is no secret `{name}`; set {PREFIX}{name} in the environment of the server, or add it to its file of secrets"
+    )]
     Unknown { name: String },
 }
 

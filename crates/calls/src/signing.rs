@@ -59,13 +59,23 @@ impl Keys {
     /// The value of `webhook-signature`.
     pub fn sign(&self, id: &str, timestamp_s: i64, body: &[u8]) -> String {
         let signed = self.0.iter().map(|key| {
-            format!("v1,{}", STANDARD.encode(mac(key, id, &timestamp_s.to_string(), body).finalize().into_bytes()))
+            format!(
+                "v1,{}",
+                STANDARD.encode(mac(key, id, &timestamp_s.to_string(), body).finalize().into_bytes())
+            )
         });
         signed.collect::<Vec<_>>().join(" ")
     }
 
     /// Takes the three headers as they came.
-    pub fn verify(&self, id: &str, timestamp: &str, signature: &str, body: &[u8], now_s: i64) -> Result<(), Refused> {
+    pub fn verify(
+        &self,
+        id: &str,
+        timestamp: &str,
+        signature: &str,
+        body: &[u8],
+        now_s: i64,
+    ) -> Result<(), Refused> {
         let sent: i64 = timestamp.parse().map_err(|_| Refused::BadTimestamp)?;
         if sent < now_s.saturating_sub(TOLERANCE_S) {
             return Err(Refused::TooOld);
@@ -92,7 +102,8 @@ pub fn new_key(random: [u8; 32]) -> String {
 }
 
 fn key(written: &str) -> Result<Vec<u8>, KeyError> {
-    let key = STANDARD.decode(written.strip_prefix(PREFIX).unwrap_or(written)).map_err(|_| KeyError::NotBase64)?;
+    let key =
+        STANDARD.decode(written.strip_prefix(PREFIX).unwrap_or(written)).map_err(|_| KeyError::NotBase64)?;
     if KEY_BYTES.contains(&key.len()) { Ok(key) } else { Err(KeyError::BadLength) }
 }
 
@@ -144,7 +155,8 @@ mod tests {
     fn whatever_is_changed_is_noticed() {
         let keys = Keys::new([KEY]).unwrap();
         let at = AT.to_string();
-        let check = |id: &str, at: &str, signature: &str, body: &[u8], now| keys.verify(id, at, signature, body, now);
+        let check =
+            |id: &str, at: &str, signature: &str, body: &[u8], now| keys.verify(id, at, signature, body, now);
         assert_eq!(check("msg_x", &at, SIGNED, BODY, AT), Err(Refused::NotSigned));
         assert_eq!(check(MESSAGE, "1614265331", SIGNED, BODY, AT), Err(Refused::NotSigned));
         assert_eq!(check(MESSAGE, &at, SIGNED, b"{}", AT), Err(Refused::NotSigned));

@@ -87,5 +87,6 @@ pub(crate) fn text_of<'v>(value: &'v Value, name: &str) -> Result<&'v str, Strin
 
 pub(crate) fn list_of<'v>(value: &'v Value, name: &str) -> Result<&'v [Value], String> {
     let list = value.get(name).and_then(Value::as_array).filter(|list| !list.is_empty());
-    list.map(Vec::as_slice).ok_or_else(|| format!("`{name}` is missing or is not a list with something in it"))
+    list.map(Vec::as_slice)
+        .ok_or_else(|| format!("`{name}` is missing or is not a list with something in it"))
 }

@@ -110,8 +110,10 @@ pub(crate) fn events(said: &Said) -> Vec<(String, Value)> {
                     Some(Stop::Refused) => "response.refusal.delta",
                     Some(Stop::Length) | None => "response.output_text.delta",
                 };
-                events.push(json!({"type": kind, "item_id": item["id"], "output_index": index, "content_index": 0,
-                    "delta": piece}));
+                events.push(
+                    json!({"type": kind, "item_id": item["id"], "output_index": index, "content_index": 0,
+                    "delta": piece}),
+                );
             }
         } else {
             for piece in pieces(item["arguments"].as_str().unwrap_or_default()) {

@@ -54,12 +54,15 @@ impl Said {
             let arguments = match &call.arguments {
                 Value::String(text) => text.clone(),
                 Value::Null => "{}".to_owned(),
-                arguments => arguments.to_string(),
+                Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+                    call.arguments.to_string()
+                }
             };
             (format!("call_{number}_{index}"), call.name.clone(), arguments)
         });
         let tool_calls: Vec<_> = calls.collect();
-        let out = text.len() + tool_calls.iter().map(|(_, name, arguments)| name.len() + arguments.len()).sum::<usize>();
+        let out = text.len()
+            + tool_calls.iter().map(|(_, name, arguments)| name.len() + arguments.len()).sum::<usize>();
         let tokens = |chars: usize| chars.div_ceil(4) as u64;
         let by_length = Usage { input: tokens(asked.chars), cached_input: 0, output: tokens(out) };
         let usage = reply.usage.unwrap_or(by_length);

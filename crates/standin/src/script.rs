@@ -172,8 +172,11 @@ fn least(schema: &Value) -> Value {
     match kind {
         Some("object") => {
             let properties = schema.get("properties").and_then(Value::as_object);
-            let members: Map<String, Value> =
-                properties.into_iter().flatten().map(|(name, member)| (name.clone(), least(member))).collect();
+            let members: Map<String, Value> = properties
+                .into_iter()
+                .flatten()
+                .map(|(name, member)| (name.clone(), least(member)))
+                .collect();
             Value::Object(members)
         }
         Some("array") => json!([]),

@@ -104,13 +104,16 @@ async fn accept(listener: TcpListener, state: Arc<State>) {
         connections.spawn(async move {
             let service = service_fn(move |request| serve(Arc::clone(&state), request));
             // A caller that goes away, and a connection that is cut, are nobody's error.
-            let _ = hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
+            let _ = hyper::server::conn::http1::Builder::new()
+                .serve_connection(TokioIo::new(stream), service)
+                .await;
         });
     }
 }
 
 async fn serve(state: Arc<State>, request: Request<Incoming>) -> io::Result<Response<Pieces>> {
-    let Some(protocol) = Protocol::of_path(request.uri().path()).filter(|_| request.method() == Method::POST) else {
+    let Some(protocol) = Protocol::of_path(request.uri().path()).filter(|_| request.method() == Method::POST)
+    else {
         let known = "there are POST /v1/chat/completions, /v1/responses and /v1/messages\n";
         return Ok(response(404, &[], Pieces::of([Bytes::from(known)])));
     };
@@ -138,10 +141,13 @@ impl State {
         turn.calls += 1;
         let (asked, rule, reply) = match (self.authorised(protocol, headers), protocol.read(&request)) {
             (Err(message), _) => (Asked::default(), None, refusal(401, "authentication_error", message)),
-            (Ok(()), Err(message)) => (Asked::default(), None, refusal(400, "invalid_request_error", message)),
+            (Ok(()), Err(message)) => {
+                (Asked::default(), None, refusal(400, "invalid_request_error", message))
+            }
             (Ok(()), Ok(asked)) => {
                 let rule = self.script.choose(&asked, &mut turn.used);
-                let reply = rule.map_or_else(|| by_default(&asked), |rule| self.script.rules[rule].reply.clone());
+                let reply =
+                    rule.map_or_else(|| by_default(&asked), |rule| self.script.rules[rule].reply.clone());
                 (asked, rule, reply)
             }
         };
@@ -183,7 +189,8 @@ fn response(status: u16, headers: &[(&'static str, String)], body: Pieces) -> Re
         response = response.header(*name, value);
     }
     response.body(body).unwrap_or_else(|error| {
-        let mut response = Response::new(Pieces::of([Bytes::from(format!("the script cannot be sent: {error}\n"))]));
+        let mut response =
+            Response::new(Pieces::of([Bytes::from(format!("the script cannot be sent: {error}\n"))]));
         *response.status_mut() = http::StatusCode::INTERNAL_SERVER_ERROR;
         response
     })

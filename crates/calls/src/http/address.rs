@@ -104,7 +104,9 @@ fn reserved_v6(address: Ipv6Addr) -> Option<Reserved> {
         [0x2002, ..] | [0x2001, 0, ..] => Some(Reserved::Translated),
         // ISATAP.
         [_, _, _, _, 0 | 0x200, 0x5efe, ..] => Some(Reserved::Translated),
-        [0x2001, 0x1..=0x1ff, ..] | [0x2001, 0xdb8, ..] | [0x3fff, 0..=0xfff, ..] => Some(Reserved::SpecialUse),
+        [0x2001, 0x1..=0x1ff, ..] | [0x2001, 0xdb8, ..] | [0x3fff, 0..=0xfff, ..] => {
+            Some(Reserved::SpecialUse)
+        }
         [0xfc00..=0xfdff, ..] => Some(Reserved::UniqueLocal),
         [0xfe80..=0xfebf, ..] => Some(Reserved::LinkLocal),
         [0xfec0..=0xfeff, ..] => Some(Reserved::Private),
@@ -174,7 +176,9 @@ mod tests {
 
     #[test]
     fn public_addresses_are_public_also_through_nat64() {
-        for address in ["1.1.1.1", "172.15.0.1", "172.32.0.1", "2606:4700::1111", "64:ff9b::101:101", "::ffff:8.8.8.8"] {
+        for address in
+            ["1.1.1.1", "172.15.0.1", "172.32.0.1", "2606:4700::1111", "64:ff9b::101:101", "::ffff:8.8.8.8"]
+        {
             assert_eq!(reserved(address.parse().unwrap()), None, "{address}");
         }
     }

@@ -114,7 +114,9 @@ fn tls() -> Result<Arc<ClientConfig>, String> {
     let found = rustls_native_certs::load_native_certs();
     let (trusted, _) = roots.add_parsable_certificates(found.certs);
     if trusted == 0 {
-        return Err("this machine has no root certificates; install them, or name a file in SSL_CERT_FILE".to_owned());
+        return Err(
+            "this machine has no root certificates; install them, or name a file in SSL_CERT_FILE".to_owned()
+        );
     }
     let mut config = ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
         .with_safe_default_protocol_versions()
@@ -152,7 +154,11 @@ impl Connection for Stream {
 }
 
 impl Read for Stream {
-    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: ReadBufCursor<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: ReadBufCursor<'_>,
+    ) -> Poll<io::Result<()>> {
         match self.get_mut() {
             Stream::Plain { io, .. } => Pin::new(io).poll_read(cx, buffer),
             Stream::Secure { io, .. } => Pin::new(io).poll_read(cx, buffer),

@@ -47,7 +47,9 @@ impl Policy {
             }
         }
         match refused {
-            Some(refusal) if admitted.is_empty() => Err(Error::AddressRefused { host: host.to_owned(), refusal }),
+            Some(refusal) if admitted.is_empty() => {
+                Err(Error::AddressRefused { host: host.to_owned(), refusal })
+            }
             Some(_) | None => Ok(admitted),
         }
     }

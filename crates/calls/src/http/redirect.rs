@@ -1,8 +1,8 @@
 //! Where a redirect leads, and what is sent there: the rules of browsers.
 
 use ::http::header::{
-    AUTHORIZATION, CONTENT_ENCODING, CONTENT_LANGUAGE, CONTENT_LENGTH, CONTENT_LOCATION, CONTENT_TYPE, COOKIE, HOST,
-    LOCATION, PROXY_AUTHORIZATION, TRANSFER_ENCODING,
+    AUTHORIZATION, CONTENT_ENCODING, CONTENT_LANGUAGE, CONTENT_LENGTH, CONTENT_LOCATION, CONTENT_TYPE,
+    COOKIE, HOST, LOCATION, PROXY_AUTHORIZATION, TRANSFER_ENCODING,
 };
 use ::http::{HeaderMap, HeaderName, Method, StatusCode};
 use bytes::Bytes;
@@ -129,7 +129,8 @@ mod tests {
     #[test]
     fn another_host_port_or_scheme_gets_no_credentials() {
         for target in ["http://b.test/", "http://a.test:81/", "https://a.test/"] {
-            let next = post("http://a.test/").follow(StatusCode::TEMPORARY_REDIRECT, Url::parse(target).unwrap());
+            let next =
+                post("http://a.test/").follow(StatusCode::TEMPORARY_REDIRECT, Url::parse(target).unwrap());
             assert_eq!(names(&next), ["content-type", "x-kept"], "{target}");
         }
     }

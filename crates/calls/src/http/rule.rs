@@ -19,7 +19,10 @@ pub struct Rule {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Target {
-    Network { base: IpAddr, bits: u8 },
+    Network {
+        base: IpAddr,
+        bits: u8,
+    },
     Host(String),
     /// Every name that ends in this, which begins with a dot.
     Below(String),
@@ -39,7 +42,9 @@ impl fmt::Display for Refusal {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{given}` is not a rule: {why}; write an address, a network such as `10.0.0.0/8`, or a host such as `*.example.internal`, each with `:port` if only that port is meant")]
+#[error(
+    "`{given}` is not a rule: {why}; write an address, a network such as `10.0.0.0/8`, or a host such as `*.example.internal`, each with `:port` if only that port is meant"
+)]
 pub struct RuleError {
     pub given: String,
     pub why: &'static str,
@@ -78,11 +83,13 @@ fn contains(base: IpAddr, bits: u8, address: IpAddr) -> bool {
     match (base, plain(address)) {
         (IpAddr::V4(base), IpAddr::V4(address)) => {
             let shift = 32 - u32::from(bits);
-            u32::from(base).checked_shr(shift).unwrap_or(0) == u32::from(address).checked_shr(shift).unwrap_or(0)
+            u32::from(base).checked_shr(shift).unwrap_or(0)
+                == u32::from(address).checked_shr(shift).unwrap_or(0)
         }
         (IpAddr::V6(base), IpAddr::V6(address)) => {
             let shift = 128 - u32::from(bits);
-            u128::from(base).checked_shr(shift).unwrap_or(0) == u128::from(address).checked_shr(shift).unwrap_or(0)
+            u128::from(base).checked_shr(shift).unwrap_or(0)
+                == u128::from(address).checked_shr(shift).unwrap_or(0)
         }
         (IpAddr::V4(_), IpAddr::V6(_)) | (IpAddr::V6(_), IpAddr::V4(_)) => false,
     }
@@ -93,7 +100,8 @@ impl FromStr for Rule {
 
     fn from_str(given: &str) -> Result<Rule, RuleError> {
         let wrong = |why| RuleError { given: given.to_owned(), why };
-        let (target, port) = split_port(given).ok_or_else(|| wrong("the port is not a number up to 65535"))?;
+        let (target, port) =
+            split_port(given).ok_or_else(|| wrong("the port is not a number up to 65535"))?;
         if let Some((base, bits)) = target.split_once('/') {
             let base: IpAddr = base.parse().map_err(|_| wrong("there is no address before the `/`"))?;
             let bits = bits.parse().ok().filter(|bits| *bits <= width(base));
@@ -169,8 +177,16 @@ mod tests {
     #[test]
     fn a_rule_is_read_and_shown_the_same() {
         for rule in [
-            "10.0.0.0/8", "127.0.0.1", "127.0.0.1:11434", "::1", "[::1]:80", "fd00::/8", "[fd00::/8]:80",
-            "vault.internal", "*.corp.internal:8443", "0.0.0.0/0",
+            "10.0.0.0/8",
+            "127.0.0.1",
+            "127.0.0.1:11434",
+            "::1",
+            "[::1]:80",
+            "fd00::/8",
+            "[fd00::/8]:80",
+            "vault.internal",
+            "*.corp.internal:8443",
+            "0.0.0.0/0",
         ] {
             assert_eq!(rule.parse::<Rule>().unwrap().to_string(), rule);
         }
@@ -209,7 +225,11 @@ mod tests {
     #[test]
     fn the_metadata_address_is_allowed_only_by_its_own_number() {
         let fits = |rule: &str| {
-            rule.parse::<Rule>().unwrap().allows_address("169.254.169.254".parse().unwrap(), 80, Reserved::Metadata)
+            rule.parse::<Rule>().unwrap().allows_address(
+                "169.254.169.254".parse().unwrap(),
+                80,
+                Reserved::Metadata,
+            )
         };
         assert!(!fits("0.0.0.0/0"));
         assert!(!fits("169.254.0.0/16"));

@@ -192,7 +192,7 @@ enum Event {
     },
     ContentBlockDelta {
         index: usize,
-        delta: Delta,
+        delta: Added,
     },
     MessageDelta {
         delta: Stopped,
@@ -222,7 +222,7 @@ struct Stopped {
 
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Delta {
+enum Added {
     TextDelta {
         text: String,
     },
@@ -243,22 +243,23 @@ impl Accumulate for Stream {
                     return Ok(Some(text));
                 }
                 Block::ToolUse { id, name, .. } => {
-                    self.blocks.push((index, Growing::ToolUse(ToolCall { id, name, arguments: String::new() })));
+                    self.blocks
+                        .push((index, Growing::ToolUse(ToolCall { id, name, arguments: String::new() })));
                 }
                 Block::Other => {}
             },
             Event::ContentBlockDelta { index, delta } => {
                 let block = self.blocks.iter_mut().find(|(at, _)| *at == index).map(|(_, block)| block);
                 match (block, delta) {
-                    (Some(Growing::Text(all)), Delta::TextDelta { text }) => {
+                    (Some(Growing::Text(all)), Added::TextDelta { text }) => {
                         all.push_str(&text);
                         return Ok(Some(text));
                     }
-                    (Some(Growing::ToolUse(call)), Delta::InputJsonDelta { partial_json }) => {
+                    (Some(Growing::ToolUse(call)), Added::InputJsonDelta { partial_json }) => {
                         call.arguments.push_str(&partial_json);
                     }
-                    (_, Delta::Other) => {}
-                    (_, Delta::TextDelta { .. } | Delta::InputJsonDelta { .. }) => {
+                    (_, Added::Other) => {}
+                    (_, Added::TextDelta { .. } | Added::InputJsonDelta { .. }) => {
                         return Err(Failure::malformed(format!("block {index} is not what its parts say")));
                     }
                 }

@@ -38,8 +38,10 @@ pub(super) async fn streamed(
     if !is_event_stream(&response.headers) {
         // A server that does not stream answers in one piece.
         let response = response.collect().await?;
-        let answer =
-            served.provider.protocol.answer(serde_json::from_slice(&response.body).map_err(Failure::malformed)?)?;
+        let answer = served
+            .provider
+            .protocol
+            .answer(serde_json::from_slice(&response.body).map_err(Failure::malformed)?)?;
         on_text(&answer.text);
         return Ok(answer);
     }
@@ -91,13 +93,16 @@ fn request(served: Served<'_>, call: &Call, stream: bool) -> Result<Request, Fai
             request.headers.insert(name, version);
             HeaderName::from_static("x-api-key")
         }
-        Protocol::OpenaiResponses | Protocol::OpenaiChat | Protocol::OpenaiCompatible => header::AUTHORIZATION,
+        Protocol::OpenaiResponses | Protocol::OpenaiChat | Protocol::OpenaiCompatible => {
+            header::AUTHORIZATION
+        }
     };
     if let Some(key) = &served.provider.key {
         let key = key.expose();
         let value = if name == header::AUTHORIZATION { format!("Bearer {key}") } else { key.to_owned() };
-        let mut value = HeaderValue::try_from(value)
-            .map_err(|_| Failure::new(Class::Auth, "the provider's key has characters that no header can carry"))?;
+        let mut value = HeaderValue::try_from(value).map_err(|_| {
+            Failure::new(Class::Auth, "the provider's key has characters that no header can carry")
+        })?;
         value.set_sensitive(true);
         request.headers.insert(name, value);
     }
@@ -120,7 +125,8 @@ fn refused(served: Served<'_>, response: &Response) -> Failure {
         None => message,
     };
     let class = class(response.status, text("type"), text("code"), &message);
-    let mut failure = Failure::new(class, format!("{} answered {}: {message}", served.url(), response.status));
+    let mut failure =
+        Failure::new(class, format!("{} answered {}: {message}", served.url(), response.status));
     failure.status = Some(response.status.as_u16());
     failure.retry_after_ms = retry_after_ms(&response.headers, Timestamp::now());
     failure

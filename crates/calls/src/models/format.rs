@@ -8,8 +8,18 @@ use super::call::{Call, Format};
 /// words that they do not know.
 pub(super) fn is_strict(schema: &Value) -> bool {
     const UNKNOWN: [&str; 12] = [
-        "allOf", "oneOf", "not", "if", "then", "else", "dependentRequired", "dependentSchemas", "patternProperties",
-        "unevaluatedProperties", "unevaluatedItems", "propertyNames",
+        "allOf",
+        "oneOf",
+        "not",
+        "if",
+        "then",
+        "else",
+        "dependentRequired",
+        "dependentSchemas",
+        "patternProperties",
+        "unevaluatedProperties",
+        "unevaluatedItems",
+        "propertyNames",
     ];
     match schema {
         Value::Object(map) => {
@@ -33,7 +43,8 @@ pub(super) fn is_strict(schema: &Value) -> bool {
 }
 
 fn subschemas(map: &serde_json::Map<String, Value>) -> impl Iterator<Item = &Value> {
-    let named = ["properties", "$defs", "definitions"].into_iter().filter_map(|word| map.get(word)?.as_object());
+    let named =
+        ["properties", "$defs", "definitions"].into_iter().filter_map(|word| map.get(word)?.as_object());
     let single = ["items"].into_iter().filter_map(|word| map.get(word));
     let listed = ["anyOf", "prefixItems"].into_iter().filter_map(|word| map.get(word)?.as_array());
     named.flat_map(serde_json::Map::values).chain(single).chain(listed.flatten())
@@ -48,11 +59,29 @@ pub(super) fn is_of_object(schema: &Value) -> bool {
 /// may be written under it; the answer is checked against the given one. `None` if it cannot be said so.
 pub(super) fn narrowed(schema: &Value) -> Option<Value> {
     const BOUNDS: [&str; 13] = [
-        "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "minItems",
-        "maxItems", "uniqueItems", "minProperties", "maxProperties", "pattern",
+        "minimum",
+        "maximum",
+        "exclusiveMinimum",
+        "exclusiveMaximum",
+        "multipleOf",
+        "minLength",
+        "maxLength",
+        "minItems",
+        "maxItems",
+        "uniqueItems",
+        "minProperties",
+        "maxProperties",
+        "pattern",
     ];
     const UNKNOWN: [&str; 9] = [
-        "oneOf", "not", "if", "then", "else", "patternProperties", "dependentSchemas", "unevaluatedProperties",
+        "oneOf",
+        "not",
+        "if",
+        "then",
+        "else",
+        "patternProperties",
+        "dependentSchemas",
+        "unevaluatedProperties",
         "propertyNames",
     ];
     let Value::Object(map) = schema else { return None };
@@ -92,9 +121,9 @@ pub(super) fn system(call: &Call, told: bool) -> Option<String> {
         Format::Text => None,
         Format::Json => Some("Answer with one JSON object and nothing else.".to_owned()),
         Format::Schema(_) if told => None,
-        Format::Schema(schema) => {
-            Some(format!("Answer with one JSON value and nothing else. It satisfies this JSON Schema: {schema}"))
-        }
+        Format::Schema(schema) => Some(format!(
+            "Answer with one JSON value and nothing else. It satisfies this JSON Schema: {schema}"
+        )),
     };
     match (call.system.clone(), words) {
         (Some(system), Some(words)) => Some(format!("{system}\n\n{words}")),
@@ -117,7 +146,9 @@ mod tests {
         open["additionalProperties"] = json!(true);
         let mut optional = point.clone();
         optional["required"] = json!([]);
-        for loose in [open, optional, json!({"oneOf": [point]}), json!({"type": "array", "items": {"type": "object"}})] {
+        for loose in
+            [open, optional, json!({"oneOf": [point]}), json!({"type": "array", "items": {"type": "object"}})]
+        {
             assert!(!is_strict(&loose), "{loose}");
         }
     }

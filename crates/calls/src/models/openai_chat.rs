@@ -17,11 +17,8 @@ pub(super) fn request(call: &Call, name: &str, stream: bool, max_tokens: &str) -
     body.insert("model".to_owned(), json!(name));
     body.insert("messages".to_owned(), json!(messages));
     if !call.tools.is_empty() {
-        let tools: Vec<Value> = call
-            .tools
-            .iter()
-            .map(|tool| json!({"type": "function", "function": function(tool)}))
-            .collect();
+        let tools: Vec<Value> =
+            call.tools.iter().map(|tool| json!({"type": "function", "function": function(tool)})).collect();
         body.insert("tools".to_owned(), json!(tools));
     }
     match &call.format {
@@ -143,7 +140,11 @@ struct Details {
 impl From<Tokens> for Usage {
     fn from(tokens: Tokens) -> Usage {
         let cached = tokens.prompt_tokens_details.and_then(|details| details.cached_tokens);
-        Usage { input: tokens.prompt_tokens, cached_input: cached.unwrap_or(0), output: tokens.completion_tokens }
+        Usage {
+            input: tokens.prompt_tokens,
+            cached_input: cached.unwrap_or(0),
+            output: tokens.completion_tokens,
+        }
     }
 }
 
@@ -157,7 +158,11 @@ pub(super) fn answer(response: Value) -> Result<Answer, Failure> {
         .tool_calls
         .into_iter()
         .flatten()
-        .map(|called| ToolCall { id: called.id, name: called.function.name, arguments: called.function.arguments })
+        .map(|called| ToolCall {
+            id: called.id,
+            name: called.function.name,
+            arguments: called.function.arguments,
+        })
         .collect();
     let refused = choice.message.refusal.is_some();
     Ok(Answer {
@@ -268,7 +273,11 @@ impl Stream {
             return Err(Failure::malformed(format!("it calls tool number {}", part.index)));
         }
         while self.tool_calls.len() <= part.index {
-            self.tool_calls.push(ToolCall { id: String::new(), name: String::new(), arguments: String::new() });
+            self.tool_calls.push(ToolCall {
+                id: String::new(),
+                name: String::new(),
+                arguments: String::new(),
+            });
         }
         let call = &mut self.tool_calls[part.index];
         call.id.push_str(part.id.as_deref().unwrap_or_default());

@@ -56,7 +56,10 @@ mod tests {
     fn a_part_of_a_unit_is_a_unit() {
         let cheap = Price { input: 1, cached_input: None, output: 1 };
         assert_eq!(cheap.cost(Usage { input: 1, cached_input: 0, output: 0 }), 1);
-        assert_eq!(cheap.cost(Usage { input: u64::MAX, cached_input: u64::MAX, output: u64::MAX }), 36_893_488_147_420);
+        assert_eq!(
+            cheap.cost(Usage { input: u64::MAX, cached_input: u64::MAX, output: u64::MAX }),
+            36_893_488_147_420
+        );
     }
 
     #[test]

@@ -120,7 +120,10 @@ impl Settings {
                 Some(url) => {
                     let read = Url::parse(url).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
                     if read.is_none() {
-                        return Err(SettingsError::BadBaseUrl { provider: name.clone(), url: url.to_owned() });
+                        return Err(SettingsError::BadBaseUrl {
+                            provider: name.clone(),
+                            url: url.to_owned(),
+                        });
                     }
                 }
             }
@@ -147,7 +150,12 @@ impl Settings {
             return Ok(Served { provider, name });
         }
         let claims = self.providers.values().filter_map(|provider| {
-            let longest = provider.prefixes.iter().filter(|begin| model.starts_with(begin.as_str())).map(String::len).max();
+            let longest = provider
+                .prefixes
+                .iter()
+                .filter(|begin| model.starts_with(begin.as_str()))
+                .map(String::len)
+                .max();
             longest.map(|length| (length, provider))
         });
         match claims.max_by_key(|(length, _)| *length) {
@@ -173,9 +181,17 @@ impl Settings {
     fn unknown(&self, model: &str) -> UnknownModel {
         let names = self.models.keys().map(|name| format!("`{name}`"));
         let owned = self.providers.keys().map(|name| format!("`{name}/…`"));
-        let begun = self.providers.values().flat_map(|provider| &provider.prefixes).map(|begin| format!("`{begin}…`"));
+        let begun = self
+            .providers
+            .values()
+            .flat_map(|provider| &provider.prefixes)
+            .map(|begin| format!("`{begin}…`"));
         let known: Vec<String> = names.chain(begun).chain(owned).collect();
-        let known = if known.is_empty() { "none: the settings name no provider".to_owned() } else { known.join(", ") };
+        let known = if known.is_empty() {
+            "none: the settings name no provider".to_owned()
+        } else {
+            known.join(", ")
+        };
         UnknownModel { model: model.to_owned(), known }
     }
 }
@@ -183,7 +199,8 @@ impl Settings {
 impl Served<'_> {
     pub(super) fn url(&self) -> String {
         let protocol = self.provider.protocol;
-        let base = self.provider.base_url.as_deref().or(protocol.home()).unwrap_or_default().trim_end_matches('/');
+        let base =
+            self.provider.base_url.as_deref().or(protocol.home()).unwrap_or_default().trim_end_matches('/');
         // People write this base with and without its version.
         let version = if protocol == Protocol::Anthropic && !base.ends_with("/v1") { "/v1" } else { "" };
         format!("{base}{version}/{}", protocol.path())
@@ -198,8 +215,11 @@ mod tests {
         let mut settings = Settings::default();
         settings.providers.insert("openai".to_owned(), Provider::openai(None));
         settings.providers.insert("anthropic".to_owned(), Provider::anthropic(None));
-        settings.providers.insert("local".to_owned(), Provider::compatible("http://127.0.0.1:11434/v1/", None));
-        let fast = Model { provider: "anthropic".to_owned(), name: Some("claude-small-1".to_owned()), price: None };
+        settings
+            .providers
+            .insert("local".to_owned(), Provider::compatible("http://127.0.0.1:11434/v1/", None));
+        let fast =
+            Model { provider: "anthropic".to_owned(), name: Some("claude-small-1".to_owned()), price: None };
         settings.models.insert("fast".to_owned(), fast);
         settings
     }

@@ -57,7 +57,8 @@ mod tests {
         assert_eq!(Events::default().take(text.as_bytes()), all);
         for size in 1..text.len() {
             let mut events = Events::default();
-            let taken: Vec<String> = text.as_bytes().chunks(size).flat_map(|chunk| events.take(chunk)).collect();
+            let taken: Vec<String> =
+                text.as_bytes().chunks(size).flat_map(|chunk| events.take(chunk)).collect();
             assert_eq!(taken, all, "in pieces of {size}");
         }
     }

@@ -29,14 +29,11 @@ impl Redactor {
             let instead = format!("[secret {name}]");
             let percent = utf8_percent_encode(value, NON_ALPHANUMERIC).to_string();
             let in_json = serde_json::to_string(value).expect("a string is JSON");
-            let mut all = vec![
-                value.to_owned(),
-                lower_escapes(&percent),
-                form_of_url(value),
-                form_of_url(value).replace("%20", "+"),
-                percent,
-                in_json[1..in_json.len() - 1].to_owned(),
-            ];
+            let in_form: String = url::form_urlencoded::byte_serialize(value.as_bytes()).collect();
+            let escaped = [percent, in_url(value), in_form];
+            let mut all: Vec<String> = escaped.iter().map(|form| lower_escapes(form)).collect();
+            all.extend(escaped);
+            all.extend([value.to_owned(), in_json[1..in_json.len() - 1].to_owned()]);
             all.extend(in_base64(value.as_bytes()));
             all.retain(|form| form.len() >= SHORTEST_BYTES);
             forms.extend(all.into_iter().map(|form| (form, instead.clone())));
@@ -85,8 +82,8 @@ fn lower_escapes(percent: &str) -> String {
     })
 }
 
-/// As browsers and most libraries write it: more characters stay as they are.
-fn form_of_url(value: &str) -> String {
+/// As most libraries write it: more characters stay as they are.
+fn in_url(value: &str) -> String {
     const KEPT: &percent_encoding::AsciiSet =
         &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
     utf8_percent_encode(value, KEPT).to_string()

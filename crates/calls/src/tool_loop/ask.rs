@@ -35,7 +35,13 @@ impl Ask {
             now.saturating_add(wait).unwrap_or(now)
         });
         let cost_micros = failure.usage.and_then(|usage| self.cost(usage, settings));
-        Entry::CallFailed { model: self.call.model.clone(), attempt: self.attempt, failure, retry_at, cost_micros }
+        Entry::CallFailed {
+            model: self.call.model.clone(),
+            attempt: self.attempt,
+            failure,
+            retry_at,
+            cost_micros,
+        }
     }
 
     fn cost(&self, usage: Usage, settings: &Settings) -> Option<u64> {
@@ -86,7 +92,8 @@ fn input_tokens(call: &Call) -> u64 {
         crate::models::Format::Schema(schema) => schema.to_string().len() + 100,
     };
     let bytes = said + tools + format + call.system.as_ref().map_or(0, String::len);
-    (bytes.div_ceil(BYTES_PER_TOKEN) + TOKENS_PER_MESSAGE * (call.messages.len() + call.tools.len() + 1)) as u64
+    (bytes.div_ceil(BYTES_PER_TOKEN) + TOKENS_PER_MESSAGE * (call.messages.len() + call.tools.len() + 1))
+        as u64
 }
 
 fn bytes(message: &Message) -> usize {

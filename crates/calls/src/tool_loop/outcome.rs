@@ -15,7 +15,10 @@ pub enum Next {
     /// Run these, in any order, and journal each result.
     Tools(Vec<ToolRun>),
     /// Every model is rate limited; ask again when the wait of this name is over.
-    Wait { entry: String, until: Timestamp },
+    Wait {
+        entry: String,
+        until: Timestamp,
+    },
     Done(Done),
     Failed(Failed),
 }

@@ -50,7 +50,12 @@ pub(super) fn round(
             (Err(why), _) => ToolOutcome::Failed(why),
             (Ok(_), Some(Entry::Tool { outcome })) => outcome.clone(),
             (Ok((tool, arguments)), Some(Entry::Answered { .. } | Entry::CallFailed { .. }) | None) => {
-                missing.push(ToolRun { entry, tool: tool.name.clone(), served_by: served_by(tool), arguments });
+                missing.push(ToolRun {
+                    entry,
+                    tool: tool.name.clone(),
+                    served_by: served_by(tool),
+                    arguments,
+                });
                 continue;
             }
         };
@@ -88,7 +93,8 @@ fn plan<'t>(tools: &'t [Tool], call: &ToolCall, index: usize) -> Result<(&'t Too
         return Err("the arguments are not a JSON object".to_owned());
     }
     let Some(parameters) = &tool.parameters else { return Ok((tool, arguments)) };
-    let schema = Schema::compile(parameters).map_err(|why| format!("the tool's schema cannot be used: {why}"))?;
+    let schema =
+        Schema::compile(parameters).map_err(|why| format!("the tool's schema cannot be used: {why}"))?;
     let wrong: Vec<String> =
         schema.errors(&arguments).into_iter().map(|(place, why)| format!("at `{place}`: {why}")).collect();
     if wrong.is_empty() {
