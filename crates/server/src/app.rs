@@ -10,6 +10,7 @@ use tokio::sync::watch;
 
 use crate::caller::{Caller, Callers};
 use crate::definitions::Definitions;
+use crate::endpoint::PREFIXES;
 use crate::links::Links;
 use crate::problem::Problem;
 use crate::settings::Settings;
@@ -55,6 +56,13 @@ impl App {
     ) -> Result<(Reply, Listener), Problem> {
         let (workspace, by) = (caller.workspace, caller.actor.clone());
         Ok(self.engine.command_and_listen_in(workspace, run, command, by, key).await?)
+    }
+
+    /// Where a path of the API is for those who come through the public URL.
+    pub(crate) fn path_to(&self, path: &str) -> String {
+        let rest = self.base_url.split_once("://").map_or("", |(_, rest)| rest);
+        let base = rest.find('/').map_or("", |at| &rest[at..]);
+        format!("{base}{}{path}", PREFIXES[0])
     }
 
     /// Returns when the server shuts down.

@@ -230,7 +230,7 @@ async fn confirmed(
     };
     match visit.resume(&app, &call, &[], None).await {
         // Shown by a GET, so that loading the page again sends nothing again.
-        Ok(_) => Redirect::to(&visit.page_url(&call)).into_response(),
+        Ok(_) => Redirect::to(&visit.page_url(&app, &call)).into_response(),
         Err(problem) => page_of(&app, &visit, &call, Some(problem)).await,
     }
 }
@@ -243,7 +243,7 @@ async fn page_of(app: &App, visit: &Visit, call: &Call, refused: Option<Problem>
     };
     match shown {
         Ok(body) => {
-            confirm::page(&body, &visit.workflow, &visit.page_url(call), refused.as_ref()).into_response()
+            confirm::page(&body, &visit.workflow, &visit.page_url(app, call), refused.as_ref()).into_response()
         }
         Err(problem) => confirm::refused(&problem).into_response(),
     }

@@ -21,7 +21,7 @@ use serde_json::Value;
 use super::page_size;
 use crate::app::{App, Shared};
 use crate::caller::Caller;
-use crate::endpoint::{Endpoint, Group, PREFIXES, Verb};
+use crate::endpoint::{Endpoint, Group, Verb};
 use crate::guard::Access;
 use crate::problem::{Code, Problem};
 use crate::request::idempotency::KEY_CHARS;
@@ -129,7 +129,7 @@ async fn start(
     };
     let run = app.engine.start_run(new).await?;
     match wait {
-        None => Ok(started(StatusCode::CREATED, run)),
+        None => Ok(started(&app, StatusCode::CREATED, run)),
         Some(wait) => {
             let status =
                 if app.ends_within(run, wait).await? { StatusCode::OK } else { StatusCode::ACCEPTED };
@@ -168,8 +168,8 @@ async fn which(
 }
 
 /// A run that is on disk.
-pub(super) fn started(status: StatusCode, id: RunId) -> Response {
-    let url = format!("{}/workflow-runs/{id}", PREFIXES[0]);
+pub(super) fn started(app: &App, status: StatusCode, id: RunId) -> Response {
+    let url = app.path_to(&format!("/workflow-runs/{id}"));
     let location = HeaderValue::try_from(&url).expect("an id is a header's value");
     ([(header::LOCATION, location)], Answer(status, StartedBody { id, url })).into_response()
 }

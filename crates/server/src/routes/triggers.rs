@@ -61,7 +61,7 @@ async fn start(
     call: Call,
 ) -> Result<Response, Problem> {
     let run = app.engine.start_run(new_run(&caller, workflow, key, &call, &[])?).await?;
-    Ok(started(StatusCode::ACCEPTED, run))
+    Ok(started(&app, StatusCode::ACCEPTED, run))
 }
 
 async fn start_sync(

@@ -47,8 +47,8 @@ pub(in crate::routes) async fn answer_of(
             Said::Response(response) => Ok(spoken(&response)),
             Said::Ended(ended) => last_words(ended),
         },
-        () = tokio::time::sleep(wait) => Ok(started(StatusCode::ACCEPTED, run)),
-        () = app.stopped() => Ok(started(StatusCode::ACCEPTED, run)),
+        () = tokio::time::sleep(wait) => Ok(started(app, StatusCode::ACCEPTED, run)),
+        () = app.stopped() => Ok(started(app, StatusCode::ACCEPTED, run)),
     }
 }
 

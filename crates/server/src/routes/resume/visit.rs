@@ -8,7 +8,6 @@ use abide_core::waitpoint::{Actor, Kind, ListensFor, Waitpoint};
 
 use crate::app::App;
 use crate::caller::Caller;
-use crate::endpoint::PREFIXES;
 use crate::links::{Link, TOKEN, Target};
 use crate::problem::{Code, Problem};
 use crate::request::Ids;
@@ -86,14 +85,14 @@ impl Visit {
     }
 
     /// Where the page is, for the same visitor.
-    pub(super) fn page_url(&self, call: &Call) -> String {
+    pub(super) fn page_url(&self, app: &App, call: &Call) -> String {
         let query = match call.param(TOKEN) {
             Some(token) => format!("?{TOKEN}={token}"),
             None => String::new(),
         };
         let segment: String = form_urlencoded::byte_serialize(self.segment.as_bytes()).collect();
         let segment = segment.replace('+', "%20");
-        format!("{}/workflow-runs/{}/waitpoints/{segment}/confirm{query}", PREFIXES[0], self.run)
+        app.path_to(&format!("/workflow-runs/{}/waitpoints/{segment}/confirm{query}", self.run))
     }
 }
 
