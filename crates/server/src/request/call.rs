@@ -69,10 +69,15 @@ impl Call {
 
     fn kept_headers(&self) -> Map<String, Value> {
         let mut kept = Map::new();
+        let token = self.param(TOKEN).filter(|token| !token.is_empty());
         for name in self.headers.keys().filter(|name| !DROPPED.contains(&name.as_str())) {
             let values = self.headers.get_all(name).iter();
             let texts: Vec<_> = values.map(|value| String::from_utf8_lossy(value.as_bytes())).collect();
-            kept.insert(name.to_string(), texts.join(", ").into());
+            let text = texts.join(", ");
+            // A referrer, or the URL that a proxy was asked for.
+            if token.as_ref().is_none_or(|token| !text.contains(token)) {
+                kept.insert(name.to_string(), text.into());
+            }
         }
         kept
     }
