@@ -284,6 +284,9 @@ impl Visit {
     }
 
     fn vote(&self, body: &Value) -> Result<Command, Problem> {
+        if !self.by_link {
+            self.caller.need(&[Scope::Approve])?;
+        }
         let number = self.waitpoint()?.number;
         let decision = match body.get("decision").and_then(Value::as_str) {
             Some("approve") => Decision::Approve,

@@ -20,6 +20,8 @@ pub(super) struct Visit {
     pub(super) run: RunId,
     /// The visitor: a key's, or the link's.
     pub(super) caller: Caller,
+    /// The link is all that lets the visitor in, and all that it may do.
+    pub(super) by_link: bool,
     pub(super) target: ResumeTarget,
     pub(super) workflow: String,
     /// Of the waitpoint; `None` while the step it is for has not begun.
@@ -59,10 +61,12 @@ impl Visit {
         if let Some(link) = &link {
             check_generation(app, *run, number, link).await?;
         }
+        let by_link = caller.is_none();
         let caller = caller.unwrap_or_else(|| visitor(&found, link.and_then(|link| link.recipient)));
         Ok(Visit {
             run: *run,
             caller,
+            by_link,
             target,
             workflow: found.definition_ref.name.to_string(),
             kind: waitpoint.map(|waitpoint| waitpoint.kind),
