@@ -70,12 +70,15 @@ impl App {
     }
 }
 
-/// Where only named people may decide, a link for nobody in particular would be of no use.
+/// Where only named people may decide, a link for nobody in particular would be of no use. Where several must, it would
+/// be a second voice for everyone who is shown it.
 fn may_give_out(caller: &Caller, waitpoint: &Waitpoint) -> bool {
     waitpoint.is_pending()
         && match &waitpoint.listens_for {
             ListensFor::Call { .. } => caller.may(&[Scope::Run, Scope::Worker]),
-            ListensFor::Approval(request) => request.approvers.is_empty() && caller.may(&[Scope::Approve]),
+            ListensFor::Approval(request) => {
+                request.approvers.is_empty() && request.quorum == 1 && caller.may(&[Scope::Approve])
+            }
             ListensFor::Time
             | ListensFor::Signal { .. }
             | ListensFor::Event(_)

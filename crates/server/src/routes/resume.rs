@@ -242,9 +242,8 @@ async fn page_of(app: &App, visit: &Visit, call: &Call, refused: Option<Problem>
         Err(problem) => Err(problem),
     };
     match shown {
-        Ok(body) => {
-            confirm::page(&body, &visit.workflow, &visit.page_url(app, call), refused.as_ref()).into_response()
-        }
+        Ok(body) => confirm::page(&body, &visit.workflow, &visit.page_url(app, call), refused.as_ref())
+            .into_response(),
         Err(problem) => confirm::refused(&problem).into_response(),
     }
 }
