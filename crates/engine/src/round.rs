@@ -278,7 +278,9 @@ impl<'w> Round<'w> {
         listener: Option<oneshot::Sender<Said>>,
     ) -> Result<Reply, Error> {
         let context = self.context(by);
-        let key = key.map(|key| format!("{id}/{key}"));
+        // Who votes is a part of the vote.
+        let voter = matches!(command, Command::Vote(_)).then(|| format!("{}/", context.by));
+        let key = key.map(|key| format!("{id}/{}{key}", voter.unwrap_or_default()));
         let earlier = key.as_ref().map(|key| self.recall_key(key)).transpose()?.flatten();
         let touched = self.touch(id)?;
         let decided = match &key {
