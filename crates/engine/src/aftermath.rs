@@ -16,6 +16,7 @@ use crate::request::{Answer, Leased, Notified};
 pub(crate) enum Pending {
     Start(Answer<RunId>, Result<RunId, Error>),
     Command(Answer<Reply>, Result<Reply, Error>),
+    Commands(Answer<Vec<Result<Reply, Error>>>, Vec<Result<Reply, Error>>),
     Notify(Answer<Notified>, Result<Notified, Error>),
     Get(Answer<Box<Run>>, Result<Box<Run>, Error>),
     Poll(Answer<Handed>, Handed),
@@ -50,6 +51,7 @@ impl Aftermath {
             match pending {
                 Pending::Start(answer, result) => drop(answer.send(result)),
                 Pending::Command(answer, result) => drop(answer.send(result)),
+                Pending::Commands(answer, results) => drop(answer.send(Ok(results))),
                 Pending::Notify(answer, result) => drop(answer.send(result)),
                 Pending::Get(answer, result) => drop(answer.send(result)),
                 Pending::Poll(answer, handed) => drop(answer.send(Ok(handed))),
@@ -76,6 +78,10 @@ impl Aftermath {
             match pending {
                 Pending::Start(answer, result) => drop(answer.send(told(result, error))),
                 Pending::Command(answer, result) => drop(answer.send(told(result, error))),
+                Pending::Commands(answer, results) => {
+                    let results = results.into_iter().map(|result| told(result, error));
+                    drop(answer.send(Ok(results.collect())));
+                }
                 Pending::Notify(answer, result) => drop(answer.send(told(result, error))),
                 Pending::Get(answer, result) => drop(answer.send(told(result, error))),
                 Pending::Poll(answer, handed) => {

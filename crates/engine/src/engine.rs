@@ -314,6 +314,17 @@ impl Engine {
         self.ask(|answer| Request::Command { workspace, run, command, by, key, listener, answer }).await
     }
 
+    /// Asks something of many runs in this workspace at once. One that is refused hinders no other; the answers are
+    /// in the same order.
+    pub async fn commands_in(
+        &self,
+        workspace: WorkspaceId,
+        commands: Vec<(RunId, Command)>,
+        by: Actor,
+    ) -> Result<Vec<Result<Reply, Error>>, Error> {
+        self.ask(|answer| Request::Commands { workspace, commands, by, answer }).await
+    }
+
     /// Asks something of a run, and hears what it says next.
     pub async fn command_and_listen(
         &self,
@@ -398,7 +409,7 @@ impl Engine {
         most: usize,
         lease: Duration,
     ) -> Result<Vec<Leased>, Error> {
-        let poll = Poll { workspace, handlers, most, worker: worker.into(), lease, waits: true };
+        let poll = Poll { workspace, handlers, most: most.max(1), worker: worker.into(), lease, waits: true };
         self.ask(|answer| Request::Poll { poll, answer }).await.map(Handed::take)
     }
 
@@ -411,7 +422,8 @@ impl Engine {
         most: usize,
         lease: Duration,
     ) -> Result<Vec<Leased>, Error> {
-        let poll = Poll { workspace, handlers, most, worker: worker.into(), lease, waits: false };
+        let poll =
+            Poll { workspace, handlers, most: most.max(1), worker: worker.into(), lease, waits: false };
         self.ask(|answer| Request::Poll { poll, answer }).await.map(Handed::take)
     }
 

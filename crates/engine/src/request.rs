@@ -46,6 +46,13 @@ pub(crate) enum Request {
         listener: Option<oneshot::Sender<Said>>,
         answer: Answer<Reply>,
     },
+    /// Decided in one round, each by itself.
+    Commands {
+        workspace: WorkspaceId,
+        commands: Vec<(RunId, Command)>,
+        by: Actor,
+        answer: Answer<Vec<Result<Reply, Error>>>,
+    },
     Notify {
         notify: Box<Notify>,
         answer: Answer<Notified>,

@@ -110,6 +110,17 @@ impl Decided {
         })
     }
 
+    /// Offers every task of this round. One that is taken is not dispatched again after the commit.
+    pub(crate) fn hand_out(&mut self, mut take: impl FnMut(&Run, At, u32) -> bool) {
+        for id in &self.order {
+            let Some(Touched { run, errands, .. }) = self.touched.get_mut(id) else { continue };
+            errands.retain(|errand| match errand {
+                Errand::Dispatch { at, delivery } => !take(run, *at, *delivery),
+                Errand::Recall { .. } | Errand::Listen(_) | Errand::Respond(_) => true,
+            });
+        }
+    }
+
     fn insert(&mut self, touched: Touched) {
         let id = touched.run.id;
         self.note_listeners(&touched.run, &touched.records);

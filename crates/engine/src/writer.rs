@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use abide_core::command::{Command, LeaseLoss, LeaseLost, Reply, TaskStarted};
 use abide_core::history::Change;
-use abide_core::id::{At, DefinitionId, RunId};
+use abide_core::id::{At, DefinitionId, RunId, WorkspaceId};
 use abide_core::random::Random;
 use abide_core::refusal::Refusal;
 use abide_core::run::{Run, Timer};
@@ -262,20 +262,18 @@ impl Writer {
                 aftermath.answer(Pending::Start(answer, round.start(*start, listener)));
             }
             Request::Command { workspace, run, command, by, key, listener, answer } => {
-                if let Err(error) = round.check_workspace(run, workspace) {
-                    aftermath.answer(Pending::Command(answer, Err(error)));
-                    return;
-                }
-                let report = delivery(&command);
-                let beat = heartbeat(&command).map(|(at, delivery)| ReadyTask { run, at, delivery });
-                let decided = round.decide_heard(run, *command, by, key.as_deref(), listener);
-                if let Some((at, delivery)) = report.filter(|_| is_final(&decided)) {
-                    aftermath.reported.push(ReadyTask { run, at, delivery });
-                }
-                if let Some(task) = beat.filter(|_| decided.is_ok()) {
-                    dispatcher.renew(task, now);
-                }
+                let asked = Asked { workspace, run, command: *command, by, key, listener };
+                let decided = decide(&mut round, dispatcher, aftermath, asked);
                 aftermath.answer(Pending::Command(answer, decided));
+            }
+            Request::Commands { workspace, commands, by, answer } => {
+                let decided = commands.into_iter().map(|(run, command)| {
+                    let (workspace, by) = (Some(workspace), by.clone());
+                    let asked = Asked { workspace, run, command, by, key: None, listener: None };
+                    decide(&mut round, dispatcher, aftermath, asked)
+                });
+                let decided = decided.collect();
+                aftermath.answer(Pending::Commands(answer, decided));
             }
             Request::Notify { notify, answer } => {
                 aftermath.answer(Pending::Notify(answer, round.notify(&notify)));
@@ -384,8 +382,21 @@ impl Writer {
         let _ = self.jobs.send(job);
     }
 
+    /// Gives the tasks of this round to pollers that wait for them: a task and its lease are one commit.
+    fn hand_out(&mut self) {
+        if self.stop.is_some() || !self.dispatcher.has_pollers() {
+            return;
+        }
+        let (mut round, dispatcher, aftermath) = self.round(self.clock.now());
+        round.decided.hand_out(|run, at, delivery| dispatcher.offer(run, at, delivery));
+        while let Some((poll, answer)) = dispatcher.next_woken() {
+            claim(&mut round, dispatcher, poll, answer, aftermath);
+        }
+    }
+
     /// Hands the open round to the committer. A round that changed nothing is done already.
     fn seal(&mut self) {
+        self.hand_out();
         let OpenRound { decided, aftermath, .. } = std::mem::take(&mut self.open);
         if decided.has_changes() {
             let decided = Arc::new(decided);
@@ -559,6 +570,36 @@ fn fire(round: &mut Round<'_>, due: &[StoredTimer]) -> (Vec<Timestamp>, Vec<Stor
     (fired, unread)
 }
 
+/// What somebody asks of a run.
+struct Asked {
+    workspace: Option<WorkspaceId>,
+    run: RunId,
+    command: Command,
+    by: Actor,
+    key: Option<String>,
+    listener: Option<oneshot::Sender<Said>>,
+}
+
+fn decide(
+    round: &mut Round<'_>,
+    dispatcher: &mut Dispatcher,
+    aftermath: &mut Aftermath,
+    asked: Asked,
+) -> Result<Reply, Error> {
+    let Asked { workspace, run, command, by, key, listener } = asked;
+    round.check_workspace(run, workspace)?;
+    let report = delivery(&command);
+    let beat = heartbeat(&command).map(|(at, delivery)| ReadyTask { run, at, delivery });
+    let decided = round.decide_heard(run, command, by, key.as_deref(), listener);
+    if let Some((at, delivery)) = report.filter(|_| is_final(&decided)) {
+        aftermath.reported.push(ReadyTask { run, at, delivery });
+    }
+    if let Some(task) = beat.filter(|_| decided.is_ok()) {
+        dispatcher.renew(task, round.now);
+    }
+    decided
+}
+
 /// Gives a poller what is ready, or lets it wait.
 fn claim(
     round: &mut Round<'_>,
@@ -568,7 +609,9 @@ fn claim(
     aftermath: &mut Aftermath,
 ) {
     let mut leased = Vec::new();
-    for ready in dispatcher.take(&poll) {
+    while leased.len() < poll.most
+        && let Some(ready) = dispatcher.take(&poll)
+    {
         let ReadyTask { run, at, delivery } = ready;
         let command = Command::TaskStarted(TaskStarted { at, delivery, worker: Arc::clone(&poll.worker) });
         // Refused when it is not wanted any more.
@@ -581,6 +624,9 @@ fn claim(
             let leased_until = dispatcher.lease(ready, round.now, task.heartbeat.unwrap_or(asked), worker);
             leased.push(Leased { task, at, leased_until });
         }
+    }
+    if leased.len() >= poll.most {
+        dispatcher.wake_another(&poll);
     }
     if leased.is_empty() && poll.waits {
         dispatcher.park(poll, answer);
