@@ -87,6 +87,8 @@ pub struct NewRun {
     pub tags: Vec<String>,
     /// The same key and the same request give the same run.
     pub idempotency_key: Option<String>,
+    /// What makes two requests under a key the same; the whole input if absent.
+    pub asked: Option<Value>,
     /// On whose behalf; the program itself, if absent.
     pub by: Option<Actor>,
 }
@@ -476,6 +478,7 @@ impl From<NewRun> for Start {
             run_at: new.run_at,
             tags: new.tags.into_iter().map(Into::into).collect(),
             key: new.idempotency_key,
+            asked: new.asked.map(Json::from),
             by: new.by.unwrap_or_else(|| Actor::new("host")),
         }
     }

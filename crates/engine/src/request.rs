@@ -96,6 +96,7 @@ pub(crate) struct Start {
     pub(crate) run_at: Option<Timestamp>,
     pub(crate) tags: Vec<Arc<str>>,
     pub(crate) key: Option<String>,
+    pub(crate) asked: Option<Json>,
     pub(crate) by: Actor,
 }
 

@@ -196,7 +196,8 @@ impl<'w> Round<'w> {
         listener: Option<oneshot::Sender<Said>>,
     ) -> Result<RunId, Error> {
         let key = start.key.as_ref().map(|key| format!("{}/start/{key}", start.workspace));
-        let asked = (&start.name, &start.version, &start.input, start.run_at, &start.tags);
+        let input = start.asked.as_ref().unwrap_or(&start.input);
+        let asked = (&start.name, &start.version, input, start.run_at, &start.tags);
         let digest = digest(&asked);
         if let Some(key) = &key
             && let Some(Reply::Started(run)) = replay(key, digest, self.recall_key(key)?.as_ref())?

@@ -126,6 +126,7 @@ async fn start(
         run_at,
         tags: tags.into_iter().map(String::from).collect(),
         idempotency_key,
+        asked: None,
     };
     let run = app.engine.start_run(new).await?;
     match wait {

@@ -94,12 +94,16 @@ fn new_run(
     }
     let mut input = call.payload(own);
     input["method"] = Value::from(call.method.as_str());
+    // A call that is tried again comes with other headers.
+    let mut asked = input.clone();
+    asked["headers"].take();
     Ok(NewRun {
         workspace: caller.workspace,
         by: Some(caller.actor.clone()),
         workflow,
         input,
         idempotency_key: key.only(),
+        asked: Some(asked),
         ..NewRun::default()
     })
 }
