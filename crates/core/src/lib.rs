@@ -29,6 +29,7 @@ pub mod random;
 pub mod refusal;
 pub mod retry;
 pub mod run;
+mod said;
 mod scope;
 pub mod status;
 pub mod task;

@@ -68,6 +68,8 @@ pub(crate) enum Errand {
     /// Somebody wants to hear what the run says from here on.
     Listen(oneshot::Sender<Said>),
     Respond(Json),
+    /// Somebody asks again for what the run said before.
+    Repeat(oneshot::Sender<Said>, Json),
 }
 
 /// A run as a committed round left it.
@@ -200,9 +202,10 @@ impl<'w> Round<'w> {
         let asked = (&start.name, &start.version, input, start.run_at, &start.tags);
         let digest = digest(&asked);
         if let Some(key) = &key
-            && let Some(Reply::Started(run)) = replay(key, digest, self.recall_key(key)?.as_ref())?
+            && let Some(earlier) = self.recall_key(key)?
+            && let Some(Reply::Started(run)) = replay(key, digest, Some(&earlier))?
         {
-            self.listen(run, listener);
+            self.listen_again(run, earlier.at, listener);
             return Ok(run);
         }
         let workspace = start.workspace;
@@ -250,6 +253,19 @@ impl<'w> Round<'w> {
         }
     }
 
+    /// What the run has said since it was asked the first time is said again.
+    fn listen_again(&mut self, run: RunId, since: Timestamp, listener: Option<oneshot::Sender<Said>>) {
+        if let Some(listener) = listener
+            && let Ok(touched) = self.touch(run)
+        {
+            let said = touched.run.said_since(since).cloned();
+            touched.errands.push(match said {
+                Some(said) => Errand::Repeat(listener, said),
+                None => Errand::Listen(listener),
+            });
+        }
+    }
+
     fn recall_key(&mut self, key: &str) -> Result<Option<Remembered>, Error> {
         let before = self.before.and_then(|before| before.remembered.get(key));
         match self.decided.remembered.get(key).or(before) {
@@ -293,7 +309,10 @@ impl<'w> Round<'w> {
             Err(refusal) => return Err(self.refused(id, refusal)),
         };
         self.decided.remembered.extend(remembered.map(|remembered| (remembered.key.clone(), remembered)));
-        self.listen(id, listener);
+        match earlier {
+            Some(earlier) => self.listen_again(id, earlier.at, listener),
+            None => self.listen(id, listener),
+        }
         self.record(id, outcome.records);
         self.perform(id, outcome.effects);
         self.follow_up();

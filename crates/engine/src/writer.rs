@@ -475,6 +475,8 @@ impl Writer {
                 Errand::Recall { at, delivery } => self.dispatcher.recall(&run, at, delivery),
                 Errand::Listen(listener) => self.listeners.entry(run.id).or_default().push(listener),
                 Errand::Respond(response) => self.say(run.id, &Said::Response(response)),
+                // It may have given up.
+                Errand::Repeat(listener, said) => drop(listener.send(Said::Response(said))),
             }
         }
         if let Some(ended) = Ended::of(&run) {

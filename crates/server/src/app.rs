@@ -25,7 +25,7 @@ pub(crate) struct App {
     pub(crate) base_url: String,
     pub(crate) links: Links,
     pub(crate) callers: Callers,
-    pub(crate) definitions: Definitions,
+    pub(crate) definitions: Arc<Definitions>,
     pub(crate) traffic: Traffic,
     /// True once the server shuts down: whoever waits is answered.
     pub(crate) stopping: watch::Receiver<bool>,

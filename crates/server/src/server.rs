@@ -26,7 +26,6 @@ use tower_service::Service;
 
 use crate::app::{App, Shared};
 use crate::caller::{Callers, NewSecret};
-use crate::definitions::Definitions;
 use crate::guard::{self, Peer};
 use crate::links::{self, Links};
 use crate::problem::Problem;
@@ -93,7 +92,7 @@ impl Server {
             base_url,
             links,
             callers,
-            definitions: Definitions::default(),
+            definitions: Arc::default(),
             traffic: Traffic::default(),
             stopping,
         };

@@ -74,6 +74,16 @@ fn write(plain: &mut Vec<u8>, value: &impl Serialize) {
 /// Reads the records of a chunk and appends them to the history of its run. After an error the history is of no
 /// use.
 pub(crate) fn decode(run: RunId, chunk: &[u8], history: &mut Vec<Record>) -> Result<(), Damage> {
+    decode_after(run, 0, chunk, history)
+}
+
+/// The same, where the history is a part that begins after record `before`.
+pub(crate) fn decode_after(
+    run: RunId,
+    before: u64,
+    chunk: &[u8],
+    history: &mut Vec<Record>,
+) -> Result<(), Damage> {
     let (chunk, sum) = chunk.split_last_chunk().ok_or(Damage::Checksum)?;
     if *sum != checksum(run, chunk) {
         return Err(Damage::Checksum);
@@ -83,7 +93,7 @@ pub(crate) fn decode(run: RunId, chunk: &[u8], history: &mut Vec<Record>) -> Res
     let mut deserializer = serde_json::Deserializer::from_slice(&plain);
     // A payload that was as deep as a reader lets it be lies a little deeper here.
     deserializer.disable_recursion_limit();
-    Moments { run, history }.deserialize(&mut deserializer)?;
+    Moments { run, before, history }.deserialize(&mut deserializer)?;
     Ok(deserializer.end()?)
 }
 
@@ -141,6 +151,7 @@ struct StoredOrigin {
 /// Reads a list of moments.
 struct Moments<'h> {
     run: RunId,
+    before: u64,
     history: &'h mut Vec<Record>,
 }
 
@@ -160,7 +171,8 @@ impl<'de> Visitor<'de> for Moments<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut moments: A) -> Result<(), A::Error> {
-        while moments.next_element_seed(Moment { run: self.run, history: self.history })?.is_some() {}
+        let Moments { run, before, history } = self;
+        while moments.next_element_seed(Moment { run, before, history })?.is_some() {}
         Ok(())
     }
 }
@@ -168,6 +180,7 @@ impl<'de> Visitor<'de> for Moments<'_> {
 /// Reads an instant, an actor, and the changes they share.
 struct Moment<'h> {
     run: RunId,
+    before: u64,
     history: &'h mut Vec<Record>,
 }
 
@@ -189,9 +202,9 @@ impl<'de> Visitor<'de> for Moment<'_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut moment: A) -> Result<(), A::Error> {
         let at: Timestamp = moment.next_element()?.ok_or_else(|| A::Error::invalid_length(0, &self))?;
         let by: Actor = moment.next_element()?.ok_or_else(|| A::Error::invalid_length(1, &self))?;
-        let Moment { run, history } = self;
+        let Moment { run, before, history } = self;
         loop {
-            let seq = history.last().map_or(0, |record| record.seq) + 1;
+            let seq = history.last().map_or(before, |record| record.seq) + 1;
             let change = if seq == 1 {
                 moment.next_element::<StoredOrigin>()?.map(|origin| created(run, origin))
             } else {

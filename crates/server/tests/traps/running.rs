@@ -133,6 +133,60 @@ async fn a_restart_does_not_begin_a_run_again() {
 }
 
 #[tokio::test]
+async fn a_child_is_not_started_again_by_what_its_parent_goes_through() {
+    let folder = Folder::new();
+    let host = folder.serve().await;
+    let steps = json!([{ "type": "external_event", "name": "listen", "signalType": "go", "saveAs": "heard" }]);
+    host.deploy(json!({ "name": "child", "version": "1", "steps": steps })).await;
+    let retry = json!({ "maxAttempts": 5, "backoffMs": 100 });
+    let parent =
+        host.run_of(json!([{ "type": "workflow", "name": "ask", "definition": "child", "retry": retry }])).await;
+    for verb in ["pause", "unpause", "pause", "unpause"] {
+        let done = host.post(&format!("/workflow-runs/{parent}/{verb}"), json!({})).await;
+        assert_eq!(done.status, 200, "{}", done.text);
+        host.pass(5_000).await;
+    }
+    host.stop().await;
+    let host = folder.serve().await;
+    host.pass(60_000).await;
+    let children = host.get("/workflow-runs?definition=child").await.json["data"].as_array().unwrap().clone();
+    assert_eq!(children.len(), 1, "{children:?}");
+    signal(&host, children[0]["id"].as_str().unwrap(), "go", json!({ "n": 1 })).await;
+    assert_eq!(host.run(&parent).await["status"], "COMPLETED");
+    assert_eq!(host.get("/workflow-runs?definition=child").await.json["data"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_branch_that_was_not_taken_does_not_run_after_the_other() {
+    let host = Host::start().await;
+    let task = |name: &str, next: Value| {
+        let mut step = json!({ "type": "task", "name": name, "handler": name });
+        step.as_object_mut().unwrap().extend(next.as_object().unwrap().clone());
+        step
+    };
+    let choose = json!({ "type": "condition", "name": "choose", "expression": "input.yes",
+                         "trueStep": "approve", "falseStep": "reject" });
+    let in_order = json!([choose, task("approve", json!({ "next": "end" })), task("reject", json!({}))]);
+    let mut rooted = choose.clone();
+    rooted["after"] = json!([]);
+    let after = || json!({ "after": ["choose"] });
+    let as_graph = json!([rooted, task("approve", after()), task("reject", after())]);
+    for (version, steps) in [("1", in_order), ("2", as_graph)] {
+        host.deploy(json!({ "name": "flow", "version": version, "steps": steps })).await;
+        for (yes, taken, other) in [(true, "approve", "reject"), (false, "reject", "approve")] {
+            let run = host.start_run("flow", json!({ "yes": yes })).await;
+            let task = poll(&host, taken).await;
+            assert_eq!(task["runId"], run.as_str(), "{version} {yes}");
+            assert_eq!(report(&host, &task, "complete", json!({})).await.status, 200);
+            assert_eq!(poll(&host, other).await, Value::Null, "{version} {yes}");
+            let run = host.run(&run).await;
+            let skipped = run["steps"].as_array().unwrap().iter().find(|step| step["name"] == other).unwrap();
+            assert_eq!((&run["status"], &skipped["status"]), (&json!("COMPLETED"), &json!("SKIPPED")));
+        }
+    }
+}
+
+#[tokio::test]
 async fn an_input_is_not_let_through_because_its_top_level_keys_are_there() {
     let host = Host::start().await;
     let customer = json!({ "type": "object", "required": ["email"], "additionalProperties": false,

@@ -100,6 +100,41 @@ async fn a_late_callback_of_one_step_is_not_handed_to_the_steps_after_it() {
 }
 
 #[tokio::test]
+async fn the_timeout_of_one_wait_does_not_end_the_other_waits_of_its_run() {
+    let host = Host::start().await;
+    let wait = |name: &str, ms: u64| {
+        json!({ "type": "wait_for_event", "name": name, "eventId": name, "timeoutMs": ms, "after": [] })
+    };
+    let run = host.run_of(json!([wait("short", 1_000), wait("long", 60_000)])).await;
+    host.pass(1_000).await;
+    assert_eq!(host.waitpoint(&run).await["stepName"], "long");
+    let sent = host.post("/events", json!({ "eventId": "long", "eventData": 1 })).await;
+    assert_eq!(sent.json["waiters"].as_array().unwrap().len(), 1, "{}", sent.text);
+    let run = host.run(&run).await;
+    assert_eq!((&run["status"], &run["steps"][1]["output"]), (&json!("COMPLETED"), &json!(1)));
+}
+
+#[tokio::test]
+async fn an_event_after_the_timeout_does_not_overwrite_what_the_timeout_gave() {
+    let host = Host::start().await;
+    let run = host
+        .run_of(json!([
+            { "type": "wait_for_event", "name": "hear", "eventId": "paid", "timeoutMs": 1_000, "saveAs": "heard" },
+            { "type": "webhook", "name": "next" },
+        ]))
+        .await;
+    // The clock is past the deadline, and the timer may not have gone off yet.
+    host.clock.advance(abide_core::time::Millis(1_000));
+    for _ in 0..2 {
+        let sent = host.post("/events", json!({ "eventId": "paid", "eventData": "late" })).await;
+        assert_eq!(sent.json["waiters"], json!([]), "{}", sent.text);
+    }
+    let run = host.run(&run).await;
+    assert_eq!(run["steps"][0]["output"], json!({ "timeout": true }));
+    assert_eq!(run["steps"][1]["status"], "WAITING");
+}
+
+#[tokio::test]
 async fn an_event_without_a_body_upsets_nobody() {
     let host = Host::start().await;
     let step = json!({ "type": "wait_for_event", "name": "pay", "eventId": "paid", "timeoutMs": 60_000,
