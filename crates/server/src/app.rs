@@ -6,7 +6,7 @@ use abide_core::command::{Command, Reply};
 use abide_core::id::RunId;
 use abide_core::run::Run;
 use abide_engine::{Engine, Listener};
-use tokio::sync::watch;
+use tokio::sync::{Mutex, watch};
 
 use crate::caller::{Caller, Callers};
 use crate::definitions::Definitions;
@@ -27,6 +27,8 @@ pub(crate) struct App {
     pub(crate) callers: Callers,
     pub(crate) definitions: Arc<Definitions>,
     pub(crate) traffic: Traffic,
+    /// Whose turn it is to make a copy of the store.
+    pub(crate) backups: Mutex<()>,
     /// True once the server shuts down: whoever waits is answered.
     pub(crate) stopping: watch::Receiver<bool>,
 }

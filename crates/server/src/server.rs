@@ -21,7 +21,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::{GracefulConnection, GracefulShutdown};
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{Mutex, Semaphore, watch};
 use tower_service::Service;
 
 use crate::app::{App, Shared};
@@ -94,6 +94,7 @@ impl Server {
             callers,
             definitions: Arc::default(),
             traffic: Traffic::default(),
+            backups: Mutex::default(),
             stopping,
         };
         Ok(Server { listener, app: Arc::new(app), stop })
