@@ -156,7 +156,11 @@ impl Client {
         if !query.is_empty() {
             url.query_pairs_mut().extend_pairs(query);
         }
-        let request = self.http.request(method, url);
+        let mut request = self.http.request(method, url);
+        // As those who run commands within a trace pass it on.
+        if let Ok(traceparent) = std::env::var("TRACEPARENT") {
+            request = request.header("traceparent", traceparent);
+        }
         match &self.key {
             Some(key) => request.bearer_auth(key),
             None => request,

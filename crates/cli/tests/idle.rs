@@ -81,7 +81,7 @@ fn ten_thousand_idle_streams_and_polls_leave_a_start_as_quick_as_before() {
         stream.read_line(&mut line).unwrap();
         assert_eq!(line, "HTTP/1.1 200 OK\r\n");
     }
-    let open = metric(&process, "abide_connections");
+    let open = metric(&process, "abide_http_connections");
     assert!(open >= idle as f64, "{open}");
 
     let mut took: Vec<Duration> = (0..STARTS).map(|_| start(&mut http, "sleeper").1).collect();

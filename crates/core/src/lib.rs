@@ -34,6 +34,7 @@ mod scope;
 pub mod status;
 pub mod task;
 pub mod time;
+pub mod trace;
 mod turn;
 pub mod waiting_for;
 pub mod waitpoint;

@@ -14,6 +14,7 @@ use abide_core::id::{RunId, WorkspaceId};
 use abide_core::json::Json;
 use abide_core::run::Run;
 use abide_core::status::RunStatus;
+use abide_core::trace::Traceparent;
 use abide_core::waitpoint::Actor;
 use abide_store::sqlite::Sqlite;
 use abide_store::{Read, Store};
@@ -31,7 +32,7 @@ use crate::followers::{Changed, Follower, Followers};
 use crate::handed::Handed;
 use crate::handler::{Handler, TaskResult};
 use crate::readers::Readers;
-use crate::request::{Answer, Leased, Notified, Notify, Poll, Request, Start, Stats, Worker};
+use crate::request::{Answer, Asker, Leased, Notified, Notify, Poll, Request, Start, Stats, Worker};
 use crate::retention::Retention;
 use crate::writer::Writer;
 
@@ -91,6 +92,8 @@ pub struct NewRun {
     pub asked: Option<Value>,
     /// On whose behalf; the program itself, if absent.
     pub by: Option<Actor>,
+    /// The trace that the run will be in.
+    pub traceparent: Option<Traceparent>,
 }
 
 /// An event to everyone.
@@ -103,6 +106,7 @@ pub struct Notification {
     pub run: Option<RunId>,
     pub delivery: Delivery,
     pub idempotency_key: Option<String>,
+    pub traceparent: Option<Traceparent>,
     /// Only say whom it would wake.
     pub dry_run: bool,
 }
@@ -285,7 +289,7 @@ impl Engine {
         &self,
         run: RunId,
         command: Command,
-        by: Actor,
+        by: impl Into<Asker>,
         key: Option<String>,
     ) -> Result<Reply, Error> {
         self.commanded(None, run, command, by, key, None).await
@@ -297,7 +301,7 @@ impl Engine {
         workspace: WorkspaceId,
         run: RunId,
         command: Command,
-        by: Actor,
+        by: impl Into<Asker>,
         key: Option<String>,
     ) -> Result<Reply, Error> {
         self.commanded(Some(workspace), run, command, by, key, None).await
@@ -308,12 +312,12 @@ impl Engine {
         workspace: Option<WorkspaceId>,
         run: RunId,
         command: Command,
-        by: Actor,
+        by: impl Into<Asker>,
         key: Option<String>,
         listener: Option<oneshot::Sender<Said>>,
     ) -> Result<Reply, Error> {
-        let command = Box::new(command);
-        self.ask(|answer| Request::Command { workspace, run, command, by, key, listener, answer }).await
+        let (command, asker) = (Box::new(command), by.into());
+        self.ask(|answer| Request::Command { workspace, run, command, asker, key, listener, answer }).await
     }
 
     /// Asks something of a run, and hears what it says next.
@@ -321,7 +325,7 @@ impl Engine {
         &self,
         run: RunId,
         command: Command,
-        by: Actor,
+        by: impl Into<Asker>,
         key: Option<String>,
     ) -> Result<(Reply, Listener), Error> {
         let (listener, heard) = oneshot::channel();
@@ -335,7 +339,7 @@ impl Engine {
         workspace: WorkspaceId,
         run: RunId,
         command: Command,
-        by: Actor,
+        by: impl Into<Asker>,
         key: Option<String>,
     ) -> Result<(Reply, Listener), Error> {
         let (listener, heard) = oneshot::channel();
@@ -358,6 +362,7 @@ impl Engine {
             only: notification.run,
             delivery: notification.delivery,
             key: notification.idempotency_key,
+            traceparent: notification.traceparent,
             dry_run: notification.dry_run,
         });
         self.ask(|answer| Request::Notify { notify, answer }).await
@@ -480,6 +485,7 @@ impl From<NewRun> for Start {
             key: new.idempotency_key,
             asked: new.asked.map(Json::from),
             by: new.by.unwrap_or_else(|| Actor::new("host")),
+            traceparent: new.traceparent,
         }
     }
 }

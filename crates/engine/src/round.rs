@@ -21,6 +21,7 @@ use abide_core::json::Json;
 use abide_core::random::Random;
 use abide_core::refusal::Refusal;
 use abide_core::run::Run;
+use abide_core::trace::Traceparent;
 use abide_core::waitpoint::{Actor, ListensFor};
 use abide_store::{Batch, Read, RunWrite};
 use jiff::Timestamp;
@@ -141,11 +142,13 @@ pub(crate) struct Round<'w> {
     /// The round that is being committed.
     pub(crate) before: Option<&'w Decided>,
     pub(crate) follow_ups: VecDeque<(RunId, Command)>,
+    /// Of the request that is decided.
+    pub(crate) traceparent: Option<Traceparent>,
 }
 
 impl<'w> Round<'w> {
     fn context(&mut self, by: Actor) -> Context {
-        Context { now: self.now, random: self.random.draw(), by }
+        Context { now: self.now, random: self.random.draw(), by, traceparent: self.traceparent }
     }
 
     /// Looks at a run of which nothing is left to be committed; `None` if there is.
@@ -417,7 +420,10 @@ impl<'w> Round<'w> {
                     parent: Some(parent),
                     ..command::NewRun::new(run_id, definition, input)
                 };
-                let context = self.context(Actor::new("parent"));
+                let mut context = self.context(Actor::new("parent"));
+                // A child is in the trace of its parent, whoever made it start.
+                let parent = self.decided.touched.get(&parent.run_id);
+                context.traceparent = parent.and_then(|parent| parent.run.traceparent);
                 Ok(command::start(new, &context)?)
             });
         match started {

@@ -251,6 +251,7 @@ impl Writer {
             decided: &mut self.open.decided,
             before: self.in_flight.as_ref().map(|in_flight| &*in_flight.decided),
             follow_ups: VecDeque::new(),
+            traceparent: None,
         };
         (round, &mut self.dispatcher, &mut self.open.aftermath)
     }
@@ -259,16 +260,18 @@ impl Writer {
         let (mut round, dispatcher, aftermath) = self.round(now);
         match request {
             Request::Start { start, listener, answer } => {
+                round.traceparent = start.traceparent;
                 aftermath.answer(Pending::Start(answer, round.start(*start, listener)));
             }
-            Request::Command { workspace, run, command, by, key, listener, answer } => {
+            Request::Command { workspace, run, command, asker, key, listener, answer } => {
+                round.traceparent = asker.traceparent;
                 if let Err(error) = round.check_workspace(run, workspace) {
                     aftermath.answer(Pending::Command(answer, Err(error)));
                     return;
                 }
                 let report = delivery(&command);
                 let beat = heartbeat(&command).map(|(at, delivery)| ReadyTask { run, at, delivery });
-                let decided = round.decide_heard(run, *command, by, key.as_deref(), listener);
+                let decided = round.decide_heard(run, *command, asker.by, key.as_deref(), listener);
                 if let Some((at, delivery)) = report.filter(|_| is_final(&decided)) {
                     aftermath.reported.push(ReadyTask { run, at, delivery });
                 }
@@ -278,6 +281,7 @@ impl Writer {
                 aftermath.answer(Pending::Command(answer, decided));
             }
             Request::Notify { notify, answer } => {
+                round.traceparent = notify.traceparent;
                 aftermath.answer(Pending::Notify(answer, round.notify(&notify)));
             }
             Request::Get { run, answer } => match round.committed(run, |run| Box::new(run.clone())) {
@@ -486,7 +490,7 @@ impl Writer {
             self.say(run.id, &Said::Ended(ended));
         }
         if !records.is_empty() {
-            self.followers.tell(&run);
+            self.followers.tell(&run, records.len());
         }
         let in_flight = self.in_flight.as_ref().is_some_and(|in_flight| in_flight.decided.touches(run.id));
         if !in_flight && !self.open.decided.touches(run.id) {

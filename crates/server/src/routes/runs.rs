@@ -120,6 +120,7 @@ async fn start(
     let new = NewRun {
         workspace: caller.workspace,
         by: Some(caller.actor.clone()),
+        traceparent: caller.traceparent,
         workflow,
         version,
         input,

@@ -100,6 +100,7 @@ fn new_run(
     Ok(NewRun {
         workspace: caller.workspace,
         by: Some(caller.actor.clone()),
+        traceparent: caller.traceparent,
         workflow,
         input,
         idempotency_key: key.only(),

@@ -10,6 +10,7 @@ use abide_core::id::{At, DefinitionId, OccurrenceId, RunId, WorkspaceId};
 use abide_core::json::Json;
 use abide_core::random::Random;
 use abide_core::run::{Run, Timer};
+use abide_core::trace::Traceparent;
 use abide_core::waitpoint::Actor;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
@@ -110,7 +111,8 @@ impl World {
     }
 
     fn context(&mut self) -> Context {
-        Context { now: self.now, random: self.random.draw(), by: Actor::new("tester") }
+        let traceparent = Some(Traceparent { trace_id: 7, span_id: self.random.draw() | 1, is_sampled: true });
+        Context { now: self.now, random: self.random.draw(), by: Actor::new("tester"), traceparent }
     }
 }
 
