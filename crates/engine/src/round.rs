@@ -483,6 +483,13 @@ impl<'w> Round<'w> {
 
     /// Stores an event and hands it to everyone who waits for it.
     pub(crate) fn notify(&mut self, notify: &Notify) -> Result<Notified, Error> {
+        let own = std::mem::replace(&mut self.traceparent, notify.traceparent);
+        let notified = self.notify_waiters(notify);
+        self.traceparent = own;
+        notified
+    }
+
+    fn notify_waiters(&mut self, notify: &Notify) -> Result<Notified, Error> {
         let key = notify.key.as_ref().map(|key| format!("{}/event/{key}", notify.workspace));
         let asked = digest(&(&notify.event_id, &notify.data, notify.only, notify.delivery));
         if let Some(key) = &key

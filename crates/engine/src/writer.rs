@@ -281,7 +281,6 @@ impl Writer {
                 aftermath.answer(Pending::Command(answer, decided));
             }
             Request::Notify { notify, answer } => {
-                round.traceparent = notify.traceparent;
                 aftermath.answer(Pending::Notify(answer, round.notify(&notify)));
             }
             Request::Get { run, answer } => match round.committed(run, |run| Box::new(run.clone())) {

@@ -160,7 +160,7 @@ impl Server {
         }
         if let Some((gathering, finish)) = gathering {
             // If it is gone, there is nothing to finish.
-            drop(finish.send(()));
+            let _ = finish.send(());
             drop(gathering.await);
         }
     }

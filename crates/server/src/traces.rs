@@ -114,13 +114,13 @@ impl RequestSpan {
             link: None,
         };
         if self.spans.try_send(span).is_err() {
-            self.counts.drop(1);
+            self.counts.lose(1);
         }
     }
 }
 
 impl Counts {
-    fn drop(&self, spans: usize) {
+    fn lose(&self, spans: usize) {
         self.dropped.fetch_add(spans as u64, std::sync::atomic::Ordering::Relaxed);
     }
 }

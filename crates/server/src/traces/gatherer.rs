@@ -103,7 +103,7 @@ impl Gathered {
 
     fn missed(&self, changes: u64) {
         tracing::warn!(changes, "runs change faster than their spans are made; some are left out");
-        self.counts.drop(usize::try_from(changes).unwrap_or(usize::MAX));
+        self.counts.lose(usize::try_from(changes).unwrap_or(usize::MAX));
     }
 
     fn keep(&mut self, spans: Vec<Span>) {
@@ -119,7 +119,7 @@ impl Gathered {
         let batch = std::mem::take(&mut self.waiting);
         let count = batch.len();
         if count > 0 && self.batches.try_send(batch).is_err() {
-            self.counts.drop(count);
+            self.counts.lose(count);
         }
     }
 

@@ -41,7 +41,7 @@ impl Sender {
                 Ok(()) => drop(self.counts.sent.fetch_add(batch.len() as u64, Ordering::Relaxed)),
                 Err(why) => {
                     tracing::warn!(spans = batch.len(), why, "spans could not be sent and are dropped");
-                    self.counts.drop(batch.len());
+                    self.counts.lose(batch.len());
                 }
             }
         }
