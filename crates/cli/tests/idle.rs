@@ -3,8 +3,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a process that cannot be driven is a failed test")]
 
+#[allow(dead_code, reason = "other tests need more of it")]
 #[path = "real/http.rs"]
 mod http;
+#[allow(dead_code, reason = "other tests need more of it")]
 #[path = "real/process.rs"]
 mod process;
 
@@ -74,6 +76,7 @@ fn ten_thousand_idle_streams_and_polls_leave_a_start_as_quick_as_before() {
         (started.body["id"].as_str().unwrap().to_owned(), begun.elapsed())
     };
     let (run, _) = start(&mut http, "sleeper");
+    let begun = Instant::now();
     let mut streams: Vec<_> = (0..idle / 2).map(|_| stream(&process, &run)).collect();
     let polls: Vec<_> = (0..idle / 2).map(|worker| poll(&process, worker)).collect();
     for stream in &mut streams {
@@ -81,12 +84,15 @@ fn ten_thousand_idle_streams_and_polls_leave_a_start_as_quick_as_before() {
         stream.read_line(&mut line).unwrap();
         assert_eq!(line, "HTTP/1.1 200 OK\r\n");
     }
+    let opened = begun.elapsed();
     let open = metric(&process, "abide_http_connections");
     assert!(open >= idle as f64, "{open}");
 
+    // The first connection may have been idle for too long.
+    let mut http = Http::new(process.address());
     let mut took: Vec<Duration> = (0..STARTS).map(|_| start(&mut http, "sleeper").1).collect();
     took.sort();
-    println!("{idle} idle; starts: median {:?}, slowest {:?}", took[STARTS / 2], took[STARTS - 1]);
+    println!("{idle} idle after {:?}; starts: median {:?}, slowest {:?}", opened, took[STARTS / 2], took[STARTS - 1]);
     assert!(took[STARTS - 1] < QUICK, "{:?}", took[STARTS - 1]);
 
     // They are idle, not forgotten: whoever waits longest gets the task, and every stream hears how its run ends.

@@ -4,8 +4,10 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a process that cannot be driven is a failed test")]
 
+#[allow(dead_code, reason = "other tests need more of it")]
 #[path = "real/http.rs"]
 mod http;
+#[allow(dead_code, reason = "other tests need more of it")]
 #[path = "real/process.rs"]
 mod process;
 

@@ -16,7 +16,7 @@ pub(crate) fn render(routes: &Routes) -> String {
         "<header>\n<h1>abide</h1>\n<p>Durable workflows in which waiting is the first-class thing. Everything under \
          <code>/api/v1</code> is reached under <code>/v1</code> too. A list is <code>{\"data\": […], \"nextCursor\": …}\
          </code>. Fields and parameters that are not known are refused. The same as <a href=\"/openapi.json\">OpenAPI \
-         3.1</a>.</p>\n<p>To try a line with curl, say where this server is first: <code>ABIDE=http://127.0.0.1:22433</code>. Where it \
+         3.1</a>.</p>\n<p>To try a line with curl, say where this server is first: <code>ABIDE=127.0.0.1:22433</code>. Where it \
          wants a key, add <code>-H \"x-api-key: …\"</code>.</p>\n</header>\n<nav>",
     );
     for group in &routes.groups {

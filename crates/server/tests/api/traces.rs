@@ -189,9 +189,9 @@ async fn every_door_keeps_the_trace_of_who_comes_in() {
     let host = Host::start().await;
     let run = host
         .run_of(json!([
-            { "type": "external_event", "name": "signal", "signalType": "go" },
-            { "type": "wait_for_event", "name": "event", "eventId": "e", "timeoutMs": 60_000 },
-            { "type": "webhook", "name": "call" },
+            { "type": "external_event", "name": "signalled", "signalType": "go" },
+            { "type": "wait_for_event", "name": "heard", "eventId": "e", "timeoutMs": 60_000 },
+            { "type": "webhook", "name": "called" },
         ]))
         .await;
     let with = [("traceparent", SIGNALLER)];
