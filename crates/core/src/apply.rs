@@ -57,6 +57,7 @@ impl Run {
             tags: tags.clone(),
             parent: *parent,
             created_by: record.by.clone(),
+            traceparent: record.traceparent,
             created_at: record.at,
             started_at: None,
             ended_at: None,

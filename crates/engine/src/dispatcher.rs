@@ -466,8 +466,9 @@ impl Dispatcher {
 
 async fn tell(reports: &mpsc::Sender<Request>, run: RunId, command: Command) -> Result<(), Error> {
     let (answer, answered) = oneshot::channel();
-    let (command, by) = (Box::new(command), Actor::new("handler"));
-    let request = Request::Command { workspace: None, run, command, by, key: None, listener: None, answer };
+    let (command, asker) = (Box::new(command), Actor::new("handler").into());
+    let request =
+        Request::Command { workspace: None, run, command, asker, key: None, listener: None, answer };
     // When the engine has stopped, the task is handed out again by the next one.
     reports.send(request).await.map_err(|_| Error::Stopped)?;
     answered.await.map_err(|_| Error::Stopped)?.map(drop)

@@ -14,6 +14,7 @@ use abide_core::id::{RunId, WorkspaceId};
 use abide_core::json::Json;
 use abide_core::run::Run;
 use abide_core::status::RunStatus;
+use abide_core::trace::Traceparent;
 use abide_core::waitpoint::Actor;
 use abide_store::sqlite::Sqlite;
 use abide_store::{Read, Store};
@@ -31,7 +32,7 @@ use crate::followers::{Changed, Follower, Followers};
 use crate::handed::Handed;
 use crate::handler::{Handler, TaskResult};
 use crate::readers::Readers;
-use crate::request::{Answer, Leased, Notified, Notify, Poll, Request, Start, Stats, Worker};
+use crate::request::{Answer, Asker, Leased, Notified, Notify, Poll, Request, Start, Stats, Worker};
 use crate::retention::Retention;
 use crate::writer::Writer;
 
@@ -87,8 +88,12 @@ pub struct NewRun {
     pub tags: Vec<String>,
     /// The same key and the same request give the same run.
     pub idempotency_key: Option<String>,
+    /// What makes two requests under a key the same; the whole input if absent.
+    pub asked: Option<Value>,
     /// On whose behalf; the program itself, if absent.
     pub by: Option<Actor>,
+    /// The trace that the run will be in.
+    pub traceparent: Option<Traceparent>,
 }
 
 /// An event to everyone.
@@ -101,6 +106,7 @@ pub struct Notification {
     pub run: Option<RunId>,
     pub delivery: Delivery,
     pub idempotency_key: Option<String>,
+    pub traceparent: Option<Traceparent>,
     /// Only say whom it would wake.
     pub dry_run: bool,
 }
@@ -283,7 +289,7 @@ impl Engine {
         &self,
         run: RunId,
         command: Command,
-        by: Actor,
+        by: impl Into<Asker>,
         key: Option<String>,
     ) -> Result<Reply, Error> {
         self.commanded(None, run, command, by, key, None).await
@@ -295,7 +301,7 @@ impl Engine {
         workspace: WorkspaceId,
         run: RunId,
         command: Command,
-        by: Actor,
+        by: impl Into<Asker>,
         key: Option<String>,
     ) -> Result<Reply, Error> {
         self.commanded(Some(workspace), run, command, by, key, None).await
@@ -306,12 +312,12 @@ impl Engine {
         workspace: Option<WorkspaceId>,
         run: RunId,
         command: Command,
-        by: Actor,
+        by: impl Into<Asker>,
         key: Option<String>,
         listener: Option<oneshot::Sender<Said>>,
     ) -> Result<Reply, Error> {
-        let command = Box::new(command);
-        self.ask(|answer| Request::Command { workspace, run, command, by, key, listener, answer }).await
+        let (command, asker) = (Box::new(command), by.into());
+        self.ask(|answer| Request::Command { workspace, run, command, asker, key, listener, answer }).await
     }
 
     /// Asks something of many runs in this workspace at once. One that is refused hinders no other; the answers are
@@ -330,7 +336,7 @@ impl Engine {
         &self,
         run: RunId,
         command: Command,
-        by: Actor,
+        by: impl Into<Asker>,
         key: Option<String>,
     ) -> Result<(Reply, Listener), Error> {
         let (listener, heard) = oneshot::channel();
@@ -344,7 +350,7 @@ impl Engine {
         workspace: WorkspaceId,
         run: RunId,
         command: Command,
-        by: Actor,
+        by: impl Into<Asker>,
         key: Option<String>,
     ) -> Result<(Reply, Listener), Error> {
         let (listener, heard) = oneshot::channel();
@@ -367,6 +373,7 @@ impl Engine {
             only: notification.run,
             delivery: notification.delivery,
             key: notification.idempotency_key,
+            traceparent: notification.traceparent,
             dry_run: notification.dry_run,
         });
         self.ask(|answer| Request::Notify { notify, answer }).await
@@ -488,7 +495,9 @@ impl From<NewRun> for Start {
             run_at: new.run_at,
             tags: new.tags.into_iter().map(Into::into).collect(),
             key: new.idempotency_key,
+            asked: new.asked.map(Json::from),
             by: new.by.unwrap_or_else(|| Actor::new("host")),
+            traceparent: new.traceparent,
         }
     }
 }

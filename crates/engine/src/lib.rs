@@ -37,5 +37,5 @@ pub use error::Error;
 pub use followers::{Changed, Follower};
 pub use handler::{Handler, TaskResult};
 pub use histogram::Histogram;
-pub use request::{Leased, Notified, Stats, Worker};
+pub use request::{Asker, Leased, Notified, Stats, Worker};
 pub use retention::Retention;

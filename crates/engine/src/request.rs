@@ -10,6 +10,7 @@ use abide_core::id::{At, OccurrenceId, RunId, WaitpointId, WorkspaceId};
 use abide_core::json::Json;
 use abide_core::run::Run;
 use abide_core::task::Task;
+use abide_core::trace::Traceparent;
 use abide_core::waitpoint::Actor;
 use jiff::Timestamp;
 use tokio::sync::oneshot;
@@ -41,7 +42,7 @@ pub(crate) enum Request {
         workspace: Option<WorkspaceId>,
         run: RunId,
         command: Box<Command>,
-        by: Actor,
+        asker: Asker,
         key: Option<String>,
         listener: Option<oneshot::Sender<Said>>,
         answer: Answer<Reply>,
@@ -95,6 +96,19 @@ pub(crate) enum Request {
     },
 }
 
+/// On whose behalf something is asked, and within which trace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asker {
+    pub by: Actor,
+    pub traceparent: Option<Traceparent>,
+}
+
+impl From<Actor> for Asker {
+    fn from(by: Actor) -> Asker {
+        Asker { by, traceparent: None }
+    }
+}
+
 pub(crate) struct Start {
     pub(crate) workspace: WorkspaceId,
     pub(crate) name: String,
@@ -103,7 +117,9 @@ pub(crate) struct Start {
     pub(crate) run_at: Option<Timestamp>,
     pub(crate) tags: Vec<Arc<str>>,
     pub(crate) key: Option<String>,
+    pub(crate) asked: Option<Json>,
     pub(crate) by: Actor,
+    pub(crate) traceparent: Option<Traceparent>,
 }
 
 pub(crate) struct Notify {
@@ -113,6 +129,7 @@ pub(crate) struct Notify {
     pub(crate) only: Option<RunId>,
     pub(crate) delivery: Delivery,
     pub(crate) key: Option<String>,
+    pub(crate) traceparent: Option<Traceparent>,
     pub(crate) dry_run: bool,
 }
 

@@ -251,6 +251,7 @@ impl Writer {
             decided: &mut self.open.decided,
             before: self.in_flight.as_ref().map(|in_flight| &*in_flight.decided),
             follow_ups: VecDeque::new(),
+            traceparent: None,
         };
         (round, &mut self.dispatcher, &mut self.open.aftermath)
     }
@@ -259,10 +260,12 @@ impl Writer {
         let (mut round, dispatcher, aftermath) = self.round(now);
         match request {
             Request::Start { start, listener, answer } => {
+                round.traceparent = start.traceparent;
                 aftermath.answer(Pending::Start(answer, round.start(*start, listener)));
             }
-            Request::Command { workspace, run, command, by, key, listener, answer } => {
-                let asked = Asked { workspace, run, command: *command, by, key, listener };
+            Request::Command { workspace, run, command, asker, key, listener, answer } => {
+                round.traceparent = asker.traceparent;
+                let asked = Asked { workspace, run, command: *command, by: asker.by, key, listener };
                 let decided = decide(&mut round, dispatcher, aftermath, asked);
                 aftermath.answer(Pending::Command(answer, decided));
             }
@@ -486,6 +489,8 @@ impl Writer {
                 Errand::Recall { at, delivery } => self.dispatcher.recall(&run, at, delivery),
                 Errand::Listen(listener) => self.listeners.entry(run.id).or_default().push(listener),
                 Errand::Respond(response) => self.say(run.id, &Said::Response(response)),
+                // It may have given up.
+                Errand::Repeat(listener, said) => drop(listener.send(Said::Response(said))),
             }
         }
         if let Some(ended) = Ended::of(&run) {
@@ -495,7 +500,7 @@ impl Writer {
             self.say(run.id, &Said::Ended(ended));
         }
         if !records.is_empty() {
-            self.followers.tell(&run);
+            self.followers.tell(&run, records.len());
         }
         let in_flight = self.in_flight.as_ref().is_some_and(|in_flight| in_flight.decided.touches(run.id));
         if !in_flight && !self.open.decided.touches(run.id) {

@@ -7,7 +7,9 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use abide_core::id::{KeyId, WorkspaceId};
+use abide_core::trace::Traceparent;
 use abide_core::waitpoint::Actor;
+use abide_engine::Asker;
 use abide_store::{ApiKey, KeyHash, Scope};
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
@@ -19,6 +21,7 @@ use crate::app::{App, Shared};
 use crate::links;
 use crate::problem::{Code, Problem};
 use crate::rate::Rates;
+use crate::traces::InTrace;
 
 /// Every secret of a key begins like this, so that it is recognised where it should not be.
 pub(crate) const KEY_PREFIX: &str = "abk_";
@@ -56,13 +59,20 @@ pub(crate) struct Caller {
     pub(crate) actor: Actor,
     pub(crate) scopes: BTreeSet<Scope>,
     pub(crate) key: Option<KeyId>,
+    /// The trace that the request is in.
+    pub(crate) traceparent: Option<Traceparent>,
 }
 
 impl Caller {
+    /// As the engine is told.
+    pub(crate) fn asker(&self) -> Asker {
+        Asker { by: self.actor.clone(), traceparent: self.traceparent }
+    }
+
     /// Whoever is at this machine, where no key is needed.
     pub(crate) fn local() -> Caller {
         let (workspace, actor) = (WorkspaceId::DEFAULT, Actor::new("local"));
-        Caller { workspace, actor, scopes: Scope::ALL.into(), key: None }
+        Caller { workspace, actor, scopes: Scope::ALL.into(), key: None, traceparent: None }
     }
 
     /// Whether one of these is among the caller's scopes. An admin may do everything, and who may run may read.
@@ -98,7 +108,10 @@ impl FromRequestParts<Shared> for Caller {
     async fn from_request_parts(parts: &mut Parts, _: &Shared) -> Result<Caller, Problem> {
         // Set by the guard of every route that has a scope.
         let caller = parts.extensions.get::<Caller>().cloned();
-        caller.ok_or_else(|| Problem::new(Code::Unauthenticated, "this needs an API key"))
+        let mut caller =
+            caller.ok_or_else(|| Problem::new(Code::Unauthenticated, "this needs an API key"))?;
+        caller.traceparent = parts.extensions.get::<InTrace>().map(|InTrace(traceparent)| *traceparent);
+        Ok(caller)
     }
 }
 
@@ -209,7 +222,7 @@ impl App {
             tokio::spawn(async move { drop(engine.write(move |store| store.touch_key(id, at)).await) });
         }
         let ApiKey { id, workspace, name, scopes, .. } = key;
-        Ok(Caller { workspace, actor: Actor::new(&name), scopes, key: Some(id) })
+        Ok(Caller { workspace, actor: Actor::new(&name), scopes, key: Some(id), traceparent: None })
     }
 }
 

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::time::Instant;
 
 use abide_store::Scope;
-use axum::extract::{Request, State};
+use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -14,6 +14,7 @@ use crate::app::{App, Shared};
 use crate::links::{self, TOKEN};
 use crate::problem::{Code, Problem};
 use crate::settings::{host_of, is_loopback_name, without_port};
+use crate::traces::{self, InTrace, RequestSpan};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const REQUEST_ID_CHARS: usize = 64;
@@ -64,10 +65,33 @@ pub(crate) async fn admit_caller(
     mut request: Request,
     next: Next,
 ) -> Response {
-    match let_in(&app, access, &mut request).await {
-        Ok(()) => next.run(request).await,
-        Err(problem) => problem.into_response(),
+    if let Err(problem) = let_in(&app, access, &mut request).await {
+        return problem.into_response();
     }
+    let span = trace(&app, &mut request);
+    let response = next.run(request).await;
+    if let Some(span) = span {
+        span.end(response.status().as_u16(), app.engine.now());
+    }
+    response
+}
+
+/// Which trace the request is in. With somewhere to send spans, a request that may change something is one of them.
+fn trace(app: &App, request: &mut Request) -> Option<RequestSpan> {
+    let given = traces::traceparent(request.headers());
+    let path = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
+    // Workers ask all the time, and have their own spans.
+    let is_worth_it = |path: &String| !request.method().is_safe() && !path.contains("/tasks/");
+    let span = match (&app.traces, path.filter(is_worth_it)) {
+        (Some(traces), Some(path)) => {
+            Some(traces.begin(format!("{} {path}", request.method()), given, app.engine.now()))
+        }
+        (Some(_) | None, _) => None,
+    };
+    if let Some(traceparent) = span.as_ref().map(|span| span.context).or(given) {
+        request.extensions_mut().insert(InTrace(traceparent));
+    }
+    span
 }
 
 async fn let_in(app: &App, access: Access, request: &mut Request) -> Result<(), Problem> {
@@ -201,7 +225,8 @@ fn allow_page(headers: &mut HeaderMap, page: HeaderValue) {
     headers.insert(header::VARY, HeaderValue::from_static("origin"));
     let methods = HeaderValue::from_static("GET, HEAD, POST, PUT, PATCH, DELETE");
     headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, methods);
-    let names = "authorization, content-type, idempotency-key, last-event-id, x-api-key, x-request-id";
+    let names =
+        "authorization, content-type, idempotency-key, last-event-id, traceparent, x-api-key, x-request-id";
     headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static(names));
     let shown = HeaderValue::from_static("retry-after, x-request-id, location");
     headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, shown);

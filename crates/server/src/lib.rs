@@ -26,6 +26,7 @@ mod routes;
 mod server;
 mod settings;
 mod shape;
+mod traces;
 mod traffic;
 
 pub use problem::{Code, Problem};

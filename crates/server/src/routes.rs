@@ -1,6 +1,7 @@
 //! Every route, one file a resource. A handler translates: parse, command, shape.
 
 mod approvals;
+mod backup;
 mod bulk;
 mod definitions;
 mod events;
@@ -42,6 +43,7 @@ pub(crate) fn all() -> Routes {
             workers::routes(),
             keys::routes(),
             workspaces::routes(),
+            backup::routes(),
             health::routes(),
         ],
     }

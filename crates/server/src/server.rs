@@ -21,17 +21,17 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::{GracefulConnection, GracefulShutdown};
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{Mutex, Semaphore, oneshot, watch};
 use tower_service::Service;
 
 use crate::app::{App, Shared};
 use crate::caller::{Callers, NewSecret};
-use crate::definitions::Definitions;
 use crate::guard::{self, Peer};
 use crate::links::{self, Links};
 use crate::problem::Problem;
 use crate::routes;
 use crate::settings::{BadSettings, Settings};
+use crate::traces::{Gatherer, Traces};
 use crate::traffic::Traffic;
 
 /// What the connection itself refuses without an explanation. Below it the guard refuses, and explains.
@@ -48,6 +48,8 @@ pub struct Server {
     listener: TcpListener,
     app: Shared,
     stop: watch::Sender<bool>,
+    /// Who gathers spans, and how it is told to finish.
+    gathering: Option<(Gatherer, oneshot::Sender<()>)>,
 }
 
 impl std::fmt::Debug for Server {
@@ -87,17 +89,23 @@ impl Server {
         let links = Links::open(&engine).await?;
         let callers = Callers::new(settings.limits.requests_per_second);
         let (stop, stopping) = watch::channel(false);
+        let (traces, gathering) = match settings.traces.as_deref().map(Traces::to) {
+            Some((traces, gatherer, finish)) => (Some(traces), Some((gatherer, finish))),
+            None => (None, None),
+        };
         let app = App {
             engine,
             settings,
             base_url,
             links,
             callers,
-            definitions: Definitions::default(),
+            definitions: Arc::default(),
             traffic: Traffic::default(),
+            traces,
+            backups: Mutex::default(),
             stopping,
         };
-        Ok(Server { listener, app: Arc::new(app), stop })
+        Ok(Server { listener, app: Arc::new(app), stop, gathering })
     }
 
     /// Where it listens: with port 0, the one it was given.
@@ -107,7 +115,9 @@ impl Server {
 
     /// Serves until `stop` is done, then finishes what is in flight. The engine is left open.
     pub async fn run(self, stop: impl Future<Output = ()>) {
-        let Server { listener, app, stop: stopping } = self;
+        let Server { listener, app, stop: stopping, gathering } = self;
+        let gathering =
+            gathering.map(|(gatherer, finish)| (tokio::spawn(gatherer.work(Shared::clone(&app))), finish));
         let router = router(&app);
         let open = Arc::new(Semaphore::new(app.settings.limits.connections));
         let graceful = GracefulShutdown::new();
@@ -147,6 +157,11 @@ impl Server {
         let shutdown_time = app.settings.limits.shutdown_time;
         if tokio::time::timeout(shutdown_time, graceful.shutdown()).await.is_err() {
             tracing::warn!("some requests did not end in time and are dropped");
+        }
+        if let Some((gathering, finish)) = gathering {
+            // If it is gone, there is nothing to finish.
+            let _ = finish.send(());
+            drop(gathering.await);
         }
     }
 }

@@ -34,6 +34,8 @@ mod resume;
 mod runs;
 #[path = "api/tasks.rs"]
 mod tasks;
+#[path = "api/traces.rs"]
+mod traces;
 #[path = "api/triggers.rs"]
 mod triggers;
 #[path = "api/waitpoints.rs"]

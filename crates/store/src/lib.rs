@@ -41,6 +41,12 @@ pub trait Read: Send {
     /// The history of a run, from its first record; `None` if there is no such run.
     fn load(&mut self, run: RunId) -> Result<Option<StoredRun>, Error>;
 
+    /// A run as lists show it.
+    fn run(&mut self, run: RunId) -> Result<Option<RunSummary>, Error>;
+
+    /// What follows record `after` in the history of a run, at most `limit` records. What lies before it is not read.
+    fn records_after(&mut self, run: RunId, after: u64, limit: usize) -> Result<Vec<Record>, Error>;
+
     /// The document of a definition: of this version, or the one that came last.
     fn definition(
         &mut self,

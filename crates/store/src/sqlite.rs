@@ -27,6 +27,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use abide_core::command::Occurrence;
 use abide_core::door::Remembered;
+use abide_core::history::Record;
 use abide_core::id::{DefinitionId, KeyId, OccurrenceId, RunId, WaitpointId, WorkspaceId};
 use abide_core::status::RunStatus;
 use jiff::Timestamp;
@@ -95,6 +96,14 @@ impl Reader {
 impl<Role: Send> Read for Handle<Role> {
     fn load(&mut self, run: RunId) -> Result<Option<StoredRun>, Error> {
         find::load(&self.connection, run)
+    }
+
+    fn run(&mut self, run: RunId) -> Result<Option<RunSummary>, Error> {
+        list::run(&self.connection, run)
+    }
+
+    fn records_after(&mut self, run: RunId, after: u64, limit: usize) -> Result<Vec<Record>, Error> {
+        find::records_after(&self.connection, run, after, limit)
     }
 
     fn definition(

@@ -14,7 +14,7 @@ const fn known(name: &'static str, default: &'static str) -> Known {
     Known { name, default }
 }
 
-pub(crate) const KNOWN: [Known; 14] = [
+pub(crate) const KNOWN: [Known; 15] = [
     known("listen", "127.0.0.1:22433"),
     known("store", "sqlite:abide.db"),
     known("auth", "loopback"),
@@ -27,6 +27,7 @@ pub(crate) const KNOWN: [Known; 14] = [
     known("shutdown_time", "10s"),
     known("keep_runs", "for ever"),
     known("keep_events", "30d"),
+    known("traces", ""),
     known("log", "info"),
     known("log_format", "text"),
 ];
@@ -79,6 +80,9 @@ pub(crate) struct Flags {
     /// How long events are kept [env: ABIDE_KEEP_EVENTS] [default: 30d]
     #[arg(long, value_name = "DURATION")]
     keep_events: Option<String>,
+    /// Where OpenTelemetry traces go: a collector that takes OTLP over HTTP, such as http://127.0.0.1:4318 [env: ABIDE_TRACES]
+    #[arg(long, value_name = "URL")]
+    traces: Option<String>,
     /// What is logged: error, warn, info, debug, trace, or by module [env: ABIDE_LOG] [default: info]
     #[arg(long, value_name = "LEVEL")]
     log: Option<String>,
@@ -104,6 +108,7 @@ impl Flags {
             "shutdown_time" => self.shutdown_time.clone(),
             "keep_runs" => self.keep_runs.clone(),
             "keep_events" => self.keep_events.clone(),
+            "traces" => self.traces.clone(),
             "log" => self.log.clone(),
             "log_format" => self.log_format.clone(),
             other => unreachable!("{other} is not a setting"),

@@ -6,6 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
 use abide_core::command::Occurrence;
 use abide_core::door::Remembered;
+use abide_core::history::Record;
 use abide_core::id::{DefinitionId, KeyId, OccurrenceId, RunId, WaitpointId, WorkspaceId};
 use abide_core::status::RunStatus;
 use abide_store::sqlite::Sqlite;
@@ -134,6 +135,8 @@ macro_rules! reads {
 }
 
 reads! {
+    run(run: RunId) -> Option<RunSummary>;
+    records_after(run: RunId, after: u64, limit: usize) -> Vec<Record>;
     definition(workspace: WorkspaceId, name: &str, version: Option<&str>) -> Option<StoredDefinition>;
     definition_by_id(id: DefinitionId) -> Option<StoredDefinition>;
     definitions(workspace: WorkspaceId, name: Option<&str>, page: &Page<DefinitionId>) -> Vec<DefinitionSummary>;

@@ -128,16 +128,16 @@ fn over(wait: &WaitpointBody, workflow: &str) -> String {
 
 /// Content as people read it: text as it is, anything else as JSON.
 fn shown(content: &Value) -> String {
-    let text = match content {
+    let (text, class) = match content {
         Value::Null => return String::new(),
-        Value::String(text) => text.clone(),
+        Value::String(text) => (text.clone(), " class=\"text\""),
         Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
-            serde_json::to_string_pretty(content).expect("a value is JSON")
+            (serde_json::to_string_pretty(content).expect("a value is JSON"), "")
         }
     };
     let cut: String = text.chars().take(SHOWN_CHARS).collect();
     let more = if cut.len() < text.len() { "…" } else { "" };
-    format!("<pre>{}{more}</pre>\n", escaped(&cut))
+    format!("<pre{class}>{}{more}</pre>\n", escaped(&cut))
 }
 
 fn when(at: Timestamp) -> String {

@@ -87,7 +87,7 @@ async fn ready(State(app): State<Shared>) -> Result<Answer<HealthBody>, Problem>
 async fn figures(State(app): State<Shared>) -> Result<Response, Problem> {
     let stats = app.engine.stats().await?;
     let runs = app.engine.read(|store| store.counts(None)).await?;
-    let text = metrics::text(&stats, &runs, &app.traffic);
+    let text = metrics::text(&stats, &runs, &app.traffic, app.traces.as_ref().map(|traces| &*traces.counts));
     Ok(([(header::CONTENT_TYPE, HeaderValue::from_static(METRICS))], text).into_response())
 }
 

@@ -120,12 +120,14 @@ async fn start(
     let new = NewRun {
         workspace: caller.workspace,
         by: Some(caller.actor.clone()),
+        traceparent: caller.traceparent,
         workflow,
         version,
         input,
         run_at,
         tags: tags.into_iter().map(String::from).collect(),
         idempotency_key,
+        asked: None,
     };
     let run = app.engine.start_run(new).await?;
     match wait {

@@ -26,6 +26,7 @@ use crate::request::body::REPORTS_BYTES;
 use crate::request::{Body, Id, Name};
 use crate::shape::Answer;
 use crate::shape::task::TaskBody;
+use crate::traces;
 
 const WORKER: Access = Access::Key(&[Scope::Worker]);
 /// Handlers that one poll may ask for.
@@ -137,9 +138,13 @@ async fn poll(
             () = app.stopped() => Vec::new(),
         }
     };
-    let tasks = tasks.into_iter().map(|leased| {
+    let tasks = tasks.into_iter().map(|mut leased| {
         let lease = Lease { run: leased.task.run_id, at: leased.at, delivery: leased.task.delivery };
         let token = app.lease_token(&caller, lease);
+        if app.traces.is_some() {
+            let Lease { run, at, delivery } = lease;
+            leased.task.traceparent = Some(traces::of_attempt(run, at, delivery, leased.task.traceparent));
+        }
         TaskBody::new(leased, token)
     });
     Ok(Answer::ok(PolledBody { tasks: tasks.collect() }))

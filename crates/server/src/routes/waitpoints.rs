@@ -1,17 +1,13 @@
 //! Waitpoints: listed, created by a worker, and steered (R9).
 
-use std::collections::HashMap;
-
 use abide_core::command::{Command, CreateWaitpoint, Reply, Steer, Steering};
 use abide_core::id::{RunId, WaitpointId};
 use abide_core::refusal::Refusal;
-use abide_core::run::Run;
 use abide_core::status::WaitStatus;
 use abide_core::waitpoint::Kind;
 use abide_store::{Page, Scope, WaitpointFilter};
 use axum::extract::State;
 use axum::http::StatusCode;
-use futures_util::future::join_all;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -220,15 +216,7 @@ impl App {
         let mut wanted: Vec<RunId> = ids.iter().map(|id| id.run).collect();
         wanted.sort_unstable();
         wanted.dedup();
-        let found = join_all(wanted.iter().map(|run| self.run(caller, *run))).await;
-        let mut runs: HashMap<RunId, Run> = HashMap::new();
-        for (id, found) in wanted.into_iter().zip(found) {
-            match found {
-                Ok(run) => drop(runs.insert(id, run)),
-                Err(problem) if problem.code == Code::UnknownRun => {}
-                Err(problem) => return Err(problem),
-            }
-        }
+        let runs = self.runs_beside(caller.workspace, wanted).await?;
         let bodies = ids.iter().filter_map(|id| {
             let run = runs.get(&id.run)?;
             Some(WaitpointBody::new(run, run.waitpoint(id.number)?))

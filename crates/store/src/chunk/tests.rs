@@ -104,7 +104,12 @@ fn what_was_written_by_a_defect_is_refused_although_its_checksum_is_right() {
 }
 
 fn record(random: &mut Random, seq: u64, change: impl FnOnce(&mut Random) -> Change) -> Record {
-    Record { seq, at: instant(random), by: Actor::new(&text(random)), change: change(random) }
+    let traceparent = (random.below(2) == 0).then(|| Traceparent {
+        trace_id: random.draw_u128() | 1,
+        span_id: random.draw() | 1,
+        is_sampled: random.below(2) == 0,
+    });
+    Record { seq, at: instant(random), by: Actor::new(&text(random)), traceparent, change: change(random) }
 }
 
 fn creation(random: &mut Random, run_id: RunId) -> Change {

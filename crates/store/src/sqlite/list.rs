@@ -18,7 +18,7 @@ use crate::sqlite::column::{self, Column};
 use crate::sqlite::find::{OCCURRENCES, collect, first, read_occurrence};
 use crate::{DefinitionSummary, Error, Page};
 
-pub(super) use runs::runs;
+pub(super) use runs::{run, runs};
 pub(super) use waitpoints::waitpoints;
 
 /// Conditions and their values.
