@@ -2,6 +2,7 @@
 //! is told to stop.
 
 use std::convert::Infallible;
+use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -20,7 +21,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::{GracefulConnection, GracefulShutdown};
 use tokio::io::AsyncWriteExt;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::{Mutex, Semaphore, oneshot, watch};
 use tower_service::Service;
 
@@ -37,6 +38,9 @@ use crate::traffic::Traffic;
 /// What the connection itself refuses without an explanation. Below it the guard refuses, and explains.
 const RAW_HEADERS: usize = 1_024;
 const RAW_HEADER_BYTES: usize = 256 * 1024;
+/// Connections that wait to be accepted. Of clients that all come at once, those that find no room ask again only after
+/// a second.
+const BACKLOG: u32 = 4_096;
 /// After accepting failed, for instance because there are no file descriptors left.
 const ACCEPT_AGAIN: Duration = Duration::from_millis(50);
 /// Said to a connection over the limit.
@@ -79,7 +83,7 @@ impl Server {
     pub async fn bind(engine: Engine, mut settings: Settings) -> Result<Server, StartError> {
         settings.check()?;
         let listen = settings.listen;
-        let listener = TcpListener::bind(listen).await.map_err(|error| StartError::Listen(listen, error))?;
+        let listener = listen_on(listen).map_err(|error| StartError::Listen(listen, error))?;
         let address = listener.local_addr().map_err(|error| StartError::Listen(listen, error))?;
         settings.listen = address;
         let base_url = match &settings.public_url {
@@ -164,6 +168,16 @@ impl Server {
             drop(gathering.await);
         }
     }
+}
+
+fn listen_on(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    // After a restart the address is free at once. Elsewhere it would let two servers share it.
+    if cfg!(unix) {
+        socket.set_reuseaddr(true)?;
+    }
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
 }
 
 fn router(app: &Shared) -> Router {
