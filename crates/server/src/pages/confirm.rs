@@ -114,11 +114,17 @@ fn over(wait: &WaitpointBody, workflow: &str) -> String {
     };
     let mut content = format!("<h1>{heading}</h1>\n<dl>\n");
     let mut row = |name: &str, value: String| content.push_str(&format!("<dt>{name}</dt><dd>{value}</dd>\n"));
+    if let Some(prompt) = wait.approval.as_ref().and_then(|approval| approval.prompt.as_deref()) {
+        row("Asked", escaped(prompt));
+    }
     if let Some(at) = wait.resolved_at {
         row("When", when(at));
     }
     if let Some(by) = &wait.resolved_by {
         row("By", escaped(&by.to_string()));
+    }
+    if let Some(comment) = payload.and_then(|payload| payload.get("comment")).and_then(Value::as_str) {
+        row("Comment", escaped(comment));
     }
     let step = wait.step_name.as_deref().unwrap_or(workflow);
     row("Step", format!("<code>{}</code>", escaped(step)));

@@ -21,7 +21,7 @@ use crate::caller::{Caller, check_actor};
 use crate::endpoint::{Endpoint, Group, Verb};
 use crate::guard::Access;
 use crate::problem::{Code, Problem};
-use crate::request::{Body, Id, IdempotencyKey, Name, Query, cursor, length};
+use crate::request::{Body, Id, IdempotencyKey, Name, Query, cursor, instant, length};
 use crate::shape::waitpoint::WaitpointBody;
 use crate::shape::{Answer, List, words};
 
@@ -305,6 +305,7 @@ async fn get(
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(rename = "RescheduleWaitpoint")]
 struct RescheduleBody {
+    #[serde(deserialize_with = "instant")]
     resume_at: Timestamp,
 }
 
