@@ -397,7 +397,7 @@ export class Client {
   }
 
   /** Starts a run. When this returns, it is on disk. */
-  async start<I, O>(workflow: WorkflowRef<I, O>, input?: I, options: StartOptions = {}): Promise<RunHandle<O>> {
+  async start<O = wire.Json, I = any>(workflow: WorkflowRef<I, O>, input?: I, options: StartOptions = {}): Promise<RunHandle<O>> {
     const { id } = await this.runs.start(startOf(workflow, input, options), options);
     return new RunHandle<O>(this, id);
   }

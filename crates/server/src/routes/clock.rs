@@ -27,7 +27,7 @@ pub(super) fn routes() -> Group {
             Endpoint::new(Verb::Post, "/test/clock", Access::Key(&[Scope::Admin]), "Let time pass")
                 .about(
                     "Up to the given instant, or to the next timer if that is due before: what is due happens in its \
-                     order, and workers can have their say in between. Ask again until `now` is where you want it. \
+                     order, and workers can have their say in between. Ask again until `now` is the `target`. \
                      Without an instant, up to the next timer. Time does not go back.",
                 )
                 .body::<MoveBody>()
@@ -54,6 +54,9 @@ struct MoveBody {
 #[schemars(rename = "TestClock")]
 struct ClockBody {
     now: Timestamp,
+    /// Where it was to go. It is there when `now` is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target: Option<Timestamp>,
     /// When the next timer is due; null: time alone brings nothing more.
     next_timer: Option<Timestamp>,
     /// Tasks that workers have, or could take. While there are some, time should not pass.
@@ -61,10 +64,13 @@ struct ClockBody {
 }
 
 async fn get(State(app): State<Shared>) -> Result<Answer<ClockBody>, Problem> {
-    answer(app.engine.standing().await?)
+    answer(app.engine.standing().await?, None)
 }
 
-async fn advance(State(app): State<Shared>, Body(body): Body<MoveBody>) -> Result<Answer<ClockBody>, Problem> {
+async fn advance(
+    State(app): State<Shared>,
+    Body(body): Body<MoveBody>,
+) -> Result<Answer<ClockBody>, Problem> {
     let by = length("advance", body.advance_ms, body.advance.as_deref())?;
     let to = match (body.to, by) {
         (Some(_), Some(_)) => {
@@ -73,13 +79,13 @@ async fn advance(State(app): State<Shared>, Body(body): Body<MoveBody>) -> Resul
         (to, None) => to,
         (None, Some(by)) => Some(by.after(app.engine.now())),
     };
-    answer(app.engine.move_clock(to).await?)
+    answer(app.engine.move_clock(to).await?, to)
 }
 
-fn answer(standing: Option<Standing>) -> Result<Answer<ClockBody>, Problem> {
+fn answer(standing: Option<Standing>, target: Option<Timestamp>) -> Result<Answer<ClockBody>, Problem> {
     let Some(Standing { now, next_timer, tasks }) = standing else {
         let detail = "the server goes by the machine's clock; start it with `--test-clock` to set the time";
         return Err(Problem::new(Code::NoTestClock, detail));
     };
-    Ok(Answer::ok(ClockBody { now, next_timer, tasks }))
+    Ok(Answer::ok(ClockBody { now, target, next_timer, tasks }))
 }
