@@ -2,7 +2,7 @@
  * The whole HTTP API, typed. Each group of methods is a resource of the API; `start`, `startAndWait`, `signal` and
  * `notify` are what most programs need.
  */
-import { type Duration, instant } from "./duration.js";
+import { type Duration, field, instant } from "./duration.js";
 import { Pages } from "./pages.js";
 import { RunNotCompleted } from "./problem.js";
 import { follow } from "./stream.js";
@@ -366,6 +366,19 @@ export class Admin extends Resource {
   }
 }
 
+/** The clock of a server that was started with `--test-clock`. */
+export class TestClock extends Resource {
+  find(): Promise<wire.TestClock> {
+    return this.get(at`/test/clock`);
+  }
+
+  /** Lets time pass: at most to an instant, or by a time; to the next timer if that is due before. */
+  move({ to, advance }: { to?: Date | string; advance?: Duration } = {}): Promise<wire.TestClock> {
+    const target = to === undefined ? {} : { to: instant(to) };
+    return this.post(at`/test/clock`, { ...target, ...field("advance", advance) });
+  }
+}
+
 /** A run that has changed. `missed`: there were more, and the lists should be read again. */
 export type Change = { runId: string; status: wire.Run["status"]; version: number } | { missed: number };
 
@@ -378,6 +391,7 @@ export class Client {
   readonly triggers: Triggers;
   readonly tasks: Tasks;
   readonly admin: Admin;
+  readonly testClock: TestClock;
   readonly transport: Transport;
 
   constructor(options: ClientOptions | Transport = {}) {
@@ -390,6 +404,7 @@ export class Client {
     this.triggers = new Triggers(this.transport);
     this.tasks = new Tasks(this.transport);
     this.admin = new Admin(this.transport);
+    this.testClock = new TestClock(this.transport);
   }
 
   deploy(definition: wire.Workflow | Workflow<any, any>): Promise<wire.DeployedDefinition> {

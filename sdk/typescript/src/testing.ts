@@ -7,9 +7,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { Client, RunHandle } from "./client.js";
-import { type Duration, field, pauseFor } from "./duration.js";
+import { type Duration, pauseFor } from "./duration.js";
 import { Worker, type WorkerOptions } from "./worker.js";
-import type { HistoryRecord, Json, Run } from "./wire.js";
+import type { HistoryRecord, Json, Run, TestClock } from "./wire.js";
 
 export interface TestServerOptions {
   /** The `abide` binary; `ABIDE_BIN`, or `abide` from the path, if absent. */
@@ -18,13 +18,6 @@ export interface TestServerOptions {
   realTime?: boolean;
   /** More arguments for `abide serve`. */
   args?: string[];
-}
-
-interface Clock {
-  now: string;
-  target?: string;
-  nextTimer: string | null;
-  tasks: number;
 }
 
 /** How long workers may take for what they have, in real time. */
@@ -59,14 +52,18 @@ export class TestServer {
   }
 
   async now(): Promise<Date> {
-    return new Date((await this.clock()).now);
+    return new Date((await this.client.testClock.find()).now);
   }
 
   /** Lets time pass. Workers do what falls due on the way, when it does. */
   async advance(duration: Duration): Promise<void> {
     await this.idle();
-    const { now, target: to } = await this.move(field("advance", duration));
-    for (let at = now; Date.parse(at) < Date.parse(to ?? at); at = (await this.move({ to })).now) await this.idle();
+    let { now, target } = await this.client.testClock.move({ advance: duration });
+    const to = target ?? now;
+    while (Date.parse(now) < Date.parse(to)) {
+      await this.idle();
+      ({ now } = await this.client.testClock.move({ to }));
+    }
     await this.idle();
   }
 
@@ -78,7 +75,7 @@ export class TestServer {
       const now = await this.client.runs.find(id);
       const byTime = now.waitingFor.some(({ until }) => until != null);
       if (["COMPLETED", "FAILED", "CANCELLED"].includes(now.status) || !byTime || clock.nextTimer === null) return now;
-      await this.move({});
+      await this.client.testClock.move();
     }
   }
 
@@ -120,22 +117,14 @@ export class TestServer {
   }
 
   /** Returns when no worker has, or could take, a task. */
-  private async idle(): Promise<Clock> {
+  private async idle(): Promise<TestClock> {
     const until = Date.now() + PATIENCE_MS;
     for (;;) {
-      const clock = await this.clock();
+      const clock = await this.client.testClock.find();
       if (clock.tasks === 0) return clock;
       if (Date.now() > until) throw new Error(`${clock.tasks} task(s) are not done after ${PATIENCE_MS} ms: is there a worker for each handler?`);
       await pauseFor(LOOK_AGAIN_MS);
     }
-  }
-
-  private clock(): Promise<Clock> {
-    return this.client.transport.json({ method: "GET", path: "/api/v1/test/clock" });
-  }
-
-  private move(body: object): Promise<Clock> {
-    return this.client.transport.json({ method: "POST", path: "/api/v1/test/clock", body });
   }
 }
 

@@ -327,6 +327,15 @@ export interface MakeLink {
   recipient?: string | null;
 }
 
+export interface MoveClock {
+  /** The same as text: `2d 4h`. */
+  advance?: string | null;
+  /** At most by this time. */
+  advanceMs?: number | null;
+  /** At most to this instant. */
+  to?: string | null;
+}
+
 /** A named result of durable code. */
 export interface NewJournalEntry {
   name: string;
@@ -732,6 +741,16 @@ export type TaskWait = {
   timeoutMs?: number | null;
   type: "approval";
 };
+
+export interface TestClock {
+  /** When the next timer is due; null: time alone brings nothing more. */
+  nextTimer: string | null;
+  now: string;
+  /** Where it was to go. It is there when `now` is. */
+  target?: string | null;
+  /** Tasks that workers have, or could take. While there are some, time should not pass. */
+  tasks: number;
+}
 
 export interface Vote {
   by: string;

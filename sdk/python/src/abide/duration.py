@@ -31,4 +31,4 @@ def instant(at: Instant) -> str:
 
 def backoff(attempt: int, first: float, most: float) -> float:
     """How many seconds to wait before another try: doubling, at most ``most``, with full jitter."""
-    return random.random() * min(most, first * 2 ** min(attempt, 32))
+    return random.random() * min(most, first * 2.0 ** min(attempt, 32))

@@ -131,7 +131,8 @@ class Pool:
         reader, writer = await asyncio.wait_for(opening, CONNECT_SECONDS)
         return Connection(self, reader, writer)
 
-    def close(self) -> None:
-        for connection in self.idle:
+    async def close(self) -> None:
+        idle, self.idle = self.idle, []
+        for connection in idle:
             connection.close()
-        self.idle = []
+        await asyncio.gather(*(one.writer.wait_closed() for one in idle), return_exceptions=True)

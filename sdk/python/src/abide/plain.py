@@ -34,11 +34,16 @@ def plain(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} is not JSON")
 
 
+def write(value: Any) -> bytes:
+    """JSON as it goes over the wire."""
+    return json.dumps(value, default=plain, allow_nan=False, ensure_ascii=False, separators=(",", ":")).encode()
+
+
 def as_json(value: Any) -> Any:
     """A value as it will be after a replay."""
     if value is None or value is True or value is False or type(value) in (str, int):
         return value
-    return json.loads(json.dumps(value, default=plain, allow_nan=False))
+    return json.loads(write(value))
 
 
 Reader = Callable[[Any], Any]

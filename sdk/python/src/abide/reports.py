@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from typing import Any
 
 from . import wire
 from .duration import backoff
-from .plain import plain
+from .plain import write
 from .problem import Busy, Problem, Unreachable
 from .transport import Request, Transport
 
@@ -35,7 +34,7 @@ class Reports:
         future: asyncio.Future[wire.ReportDone] = asyncio.get_running_loop().create_future()
         # Whoever does not look at it has gone.
         future.add_done_callback(lambda done: done.cancelled() or done.exception())
-        self._queue.append((json.dumps(report, default=plain, allow_nan=False).encode(), future))
+        self._queue.append((write(report), future))
         self._schedule()
         return future
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, Literal, TypeVar
 
 from . import sync, wire
+from .blocking import Transport
 from .context import Approval, Call, Context, First, Task, Waitpoint, Waits
 from .duration import Duration, Instant
 from .execution import inside
@@ -29,7 +30,7 @@ class SyncContext(Task):
         """A client of the worker's server, within the trace of this task."""
         if self._client is None:
             traced = self._context._workers_client.transport.traced_by(lambda: self.traceparent)
-            self._client = sync.Client(transport=sync.Transport(inner=traced))
+            self._client = sync.Client(transport=Transport(inner=traced))
         return self._client
 
     def run(self, name: str, work: Callable[[], T]) -> T:
@@ -138,7 +139,7 @@ class SyncContext(Task):
 
     def _do(self, work: Coroutine[Any, Any, T]) -> T:
         """On the worker's event loop, where everything about a task happens."""
-        return asyncio.run_coroutine_threadsafe(caught(work), self._loop).result().get()
+        return asyncio.run_coroutine_threadsafe(caught(work), self._loop).result().get()  # type: ignore[no-any-return]
 
 
 class SyncWaits(Waits):

@@ -50,6 +50,7 @@ class TestServer:
             await worker.stop()
             with contextlib.suppress(asyncio.CancelledError):
                 await working
+            await worker.client.close()
         await self._kill()
         await self.client.close()
         self._directory.cleanup()

@@ -14,7 +14,7 @@ from urllib.parse import urlencode, urlsplit
 
 from .duration import backoff, instant
 from .http1 import Broken, Pool, Response
-from .plain import plain
+from .plain import write
 from .problem import Busy, Problem, Unreachable
 
 DEFAULT_URL = "http://127.0.0.1:22433"
@@ -86,7 +86,7 @@ class Transport:
         return body.decode()
 
     async def close(self) -> None:
-        self._pool.close()
+        await self._pool.close()
 
     async def events(
         self, request: Request, is_last: Callable[[ServerEvent], bool], last_id: str | None = None
@@ -137,7 +137,7 @@ class Transport:
         """The answer, if it is a yes; a ``Problem`` otherwise."""
         body = request.text
         if body is None:
-            body = b"" if request.body is None else json.dumps(request.body, default=plain, allow_nan=False).encode()
+            body = b"" if request.body is None else write(request.body)
         try:
             response = await self._pool.request(request.method, self._target(request), self._headers(request), body)
         except (OSError, TimeoutError) as error:

@@ -324,6 +324,14 @@ class MakeLink(TypedDict):
     recipient: NotRequired[str | None]
     """Whom it is for; anyone if absent."""
 
+class MoveClock(TypedDict):
+    advance: NotRequired[str | None]
+    """The same as text: `2d 4h`."""
+    advanceMs: NotRequired[int | None]
+    """At most by this time."""
+    to: NotRequired[str | None]
+    """At most to this instant."""
+
 class NewJournalEntry(TypedDict):
     """A named result of durable code."""
 
@@ -706,6 +714,15 @@ class TaskWaitApproval(TypedDict):
     timeout: NotRequired[str | None]
     timeoutMs: NotRequired[int | None]
     type: Literal["approval"]
+
+class TestClock(TypedDict):
+    nextTimer: str | None
+    """When the next timer is due; null: time alone brings nothing more."""
+    now: str
+    target: NotRequired[str | None]
+    """Where it was to go. It is there when `now` is."""
+    tasks: int
+    """Tasks that workers have, or could take. While there are some, time should not pass."""
 
 class Vote(TypedDict):
     by: str

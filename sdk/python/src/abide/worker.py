@@ -16,6 +16,7 @@ import socket
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, TypeVar
 
 from . import wire
@@ -142,6 +143,8 @@ class Worker:
         for execution in list(self._active):
             execution.cancel("WORKER_STOPPED")
             self._reports.send({"type": "release", "leaseToken": execution.task["leaseToken"]})
+            # Threads cannot be stopped, and are not waited for.
+            self._leave(execution)
 
     async def _poll(self) -> None:
         failures = 0
@@ -238,7 +241,7 @@ class Worker:
                 if now - last >= min(self._heartbeat, lease / 3):
                     self._active[execution] = now
                     sent = self._reports.send({"type": "heartbeat", "leaseToken": execution.task["leaseToken"]})
-                    sent.add_done_callback(lambda done, execution=execution: heard(done, execution))
+                    sent.add_done_callback(partial(heard, execution))
 
     def _leave(self, execution: Execution) -> None:
         self._active.pop(execution, None)
@@ -251,7 +254,7 @@ class Worker:
         await self._changed.wait()
 
 
-def heard(done: asyncio.Future[wire.ReportDone], execution: Execution) -> None:
+def heard(execution: Execution, done: asyncio.Future[wire.ReportDone]) -> None:
     if done.cancelled() or done.exception():
         execution.cancel("UNREACHABLE")
     else:
