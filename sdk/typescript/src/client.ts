@@ -7,7 +7,7 @@ import { Pages } from "./pages.js";
 import { RunNotCompleted } from "./problem.js";
 import { follow } from "./stream.js";
 import { type ClientOptions, type Request, Transport } from "./transport.js";
-import type { Workflow } from "./workflow.js";
+import { Workflow } from "./workflow.js";
 import type * as wire from "./wire.js";
 
 const API = "/api/v1";
@@ -67,7 +67,7 @@ class Resource {
 export class Definitions extends Resource {
   /** Stores a workflow. The very same again is fine; another one of the same name and version is refused. */
   deploy(definition: wire.Workflow | Workflow<any, any>): Promise<wire.DeployedDefinition> {
-    const body = "build" in definition ? definition.build() : definition;
+    const body = definition instanceof Workflow ? definition.build() : definition;
     return this.post(at`/workflow-definitions`, body, { repeatable: true });
   }
 

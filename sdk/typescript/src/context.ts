@@ -6,7 +6,7 @@ import { type Duration, field, instant } from "./duration.js";
 import { type Execution, asJson } from "./execution.js";
 import { WaitCancelled } from "./failure.js";
 import { Wait, type WaitSpec } from "./wait.js";
-import type { Json, SentEvent, Task } from "./wire.js";
+import type { Json, SentEvent, Task, Vote } from "./wire.js";
 
 /** A waitpoint with a URL that ends it. */
 export interface Waitpoint {
@@ -48,7 +48,8 @@ export interface Approval<T = Json> {
   approved: boolean;
   /** What was approved: as it was asked, or as it was edited. */
   content: T;
-  comment: string | undefined;
+  /** Who said what. */
+  votes: Vote[];
 }
 
 /** The first of several waits. */
@@ -163,10 +164,10 @@ export class Context<I = Json> {
     const asked = options.content as T;
     const read = (payload: Json): Approval<T> => {
       const decision = payload?.decision ?? "approve";
-      const content = decision === "edit" ? (payload.editedContent as T) : asked;
-      return { decision, approved: decision !== "reject", content, comment: payload?.comment ?? undefined };
+      const { content = asked, votes = [] } = payload ?? {};
+      return { decision, approved: decision !== "reject", content, votes };
     };
-    const late = (): Approval<T> => ({ decision: "timeout", approved: false, content: asked, comment: undefined });
+    const late = (): Approval<T> => ({ decision: "timeout", approved: false, content: asked, votes: [] });
     return this.wait(name, { type: "approval", ...rest, ...field("timeout", timeout) }, read, late);
   }
 

@@ -47,7 +47,7 @@ export class TestServer {
   worker(options: Omit<WorkerOptions, "client">): Worker {
     const worker = new Worker({ client: new Client({ url: this.url }), pollMs: 5_000, drainMs: 1_000, ...options });
     this.workers.push(worker);
-    worker.start().catch((error: unknown) => console.error(error));
+    worker.start().catch((error: unknown) => console.error(String(error)));
     return worker;
   }
 

@@ -45,7 +45,8 @@ class Approval:
     """True for ``approve``, and for ``edit``, which approves what it makes."""
     content: Any
     """What was approved: as it was asked, or as it was edited."""
-    comment: str | None
+    votes: list[wire.Vote]
+    """Who said what."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +109,10 @@ class Waits:
         def read(payload: Any) -> Approval:
             payload = payload or {}
             decision = payload.get("decision", "approve")
-            decided = payload.get("editedContent") if decision == "edit" else content
-            return Approval(decision, decision != "reject", decided, payload.get("comment"))
+            return Approval(decision, decision != "reject", payload.get("content", content), payload.get("votes", []))
 
         asked = {"content": content, "approvers": list(approvers), **given(prompt=prompt, quorum=quorum)}
-        late = Approval("timeout", False, content, None)
+        late = Approval("timeout", False, content, [])
         return Wait(self._execution, name, {"type": "approval", **asked, **field("timeout", timeout)}, read, lambda: late)
 
     def pause(self, name: str, duration: Duration, *, checkpoint: Any = None) -> Wait[None]:
