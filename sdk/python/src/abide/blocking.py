@@ -44,11 +44,14 @@ class Transport:
         api_key: str | None = None,
         retries: int = 4,
         traceparent: Traceparent | None = None,
-        inner: transport.Transport | None = None,
+        own: transport.Transport | None = None,
     ) -> None:
-        # Connections belong to an event loop, so those of another transport are not shared.
-        self._own = inner.apart() if inner else transport.Transport(url, api_key, retries, traceparent)
+        self._own = own or transport.Transport(url, api_key, retries, traceparent)
         self.server = self._own.server
+
+    def traced_by(self, traceparent: Traceparent) -> Transport:
+        """The same door, for requests that belong to a trace."""
+        return Transport(own=self._own.traced_by(traceparent))
 
     def json(self, request: Request) -> Any:
         return wait_for(self._own.json(request))

@@ -46,7 +46,11 @@ class Response:
                 self._connection.keep = False
                 yield await reader.read()
         except (asyncio.IncompleteReadError, ValueError) as error:
+            self.close()
             raise Broken("the answer ended too early") from error
+        except BaseException:
+            self.close()
+            raise
         self._connection.done()
 
     def close(self) -> None:

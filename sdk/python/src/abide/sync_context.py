@@ -17,10 +17,11 @@ T = TypeVar("T")
 
 
 class SyncContext(Task):
-    def __init__(self, context: Context, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, context: Context, loop: asyncio.AbstractEventLoop, transport: Transport) -> None:
         super().__init__(context._execution, context.input)
         self._context = context
         self._loop = loop
+        self._transport = transport
         self._client: sync.Client | None = None
         self.waits = SyncWaits(self, context)
         """Waits that are only begun, for ``any`` and ``all``."""
@@ -29,8 +30,7 @@ class SyncContext(Task):
     def client(self) -> sync.Client:
         """A client of the worker's server, within the trace of this task."""
         if self._client is None:
-            traced = self._context._workers_client.transport.traced_by(lambda: self.traceparent)
-            self._client = sync.Client(transport=Transport(inner=traced))
+            self._client = sync.Client(transport=self._transport.traced_by(lambda: self.traceparent))
         return self._client
 
     def run(self, name: str, work: Callable[[], T]) -> T:

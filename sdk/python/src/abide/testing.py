@@ -41,7 +41,11 @@ class TestServer:
         self.client = Client()
 
     async def __aenter__(self) -> Self:
-        await self._serve("127.0.0.1:0")
+        try:
+            await self._serve("127.0.0.1:0")
+        except BaseException:
+            self._directory.cleanup()
+            raise
         self.client = Client(self.url)
         return self
 

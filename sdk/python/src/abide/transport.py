@@ -74,7 +74,7 @@ class Transport:
         return traced
 
     def apart(self) -> Transport:
-        """The same, with connections of its own."""
+        """The same, with connections of its own: those of a transport belong to one event loop."""
         return Transport(self.server, self._api_key, self._retries, self._traceparent)
 
     async def json(self, request: Request) -> Any:

@@ -19,7 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, TypeVar
 
-from . import wire
+from . import blocking, wire
 from .client import Client
 from .context import Context
 from .duration import backoff
@@ -122,6 +122,7 @@ class Worker:
             beating.cancel()
             if self._threads:
                 self._threads.shutdown(wait=False)
+                await asyncio.to_thread(self._blocking.close)
 
     async def stop(self) -> None:
         """Takes no more tasks and finishes those it has. What is not done in time is given back."""
@@ -216,8 +217,9 @@ class Worker:
         loop = asyncio.get_running_loop()
         if self._threads is None:
             self._threads = ThreadPoolExecutor(self._concurrency, "abide-handler")
-        blocking = SyncContext(context, loop)
-        return await loop.run_in_executor(self._threads, function, *arguments(function, blocking, context.input))
+            self._blocking = blocking.Transport(own=self.client.transport.apart())
+        plain = SyncContext(context, loop, self._blocking)
+        return await loop.run_in_executor(self._threads, function, *arguments(function, plain, context.input))
 
     async def _deliver(self, execution: Execution, report: Report) -> None:
         done = await self._reports.send(report)
