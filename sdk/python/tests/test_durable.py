@@ -9,9 +9,10 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
-from abide import Context, RunNotCompleted, SyncContext, Workflow
+from abide import Client, Context, RunNotCompleted, SyncContext, Workflow
 from abide.problem import Invalid
 from abide.testing import TestServer
+from abide.transport import Request, Transport
 from abide.worker import Worker
 
 
@@ -240,6 +241,54 @@ class Durable(unittest.IsolatedAsyncioTestCase):
             return "swallowed"
 
         await self.refused(work, "SUSPENSION_SWALLOWED", "`nap`")
+
+    async def test_a_worker_that_is_stopped_gives_back_what_it_cannot_finish(self) -> None:
+        entered = asyncio.Queue[int]()
+        count = 0
+
+        async def hang(ctx: Context) -> str:
+            nonlocal count
+            count += 1
+            entered.put_nowait(count)
+            if count == 1:
+                await asyncio.Event().wait()
+            return "done"
+
+        client = self.server.client
+        await client.deploy(Workflow("one").task("work", "work"))
+        run = await client.start("one")
+        first = Worker(client, {"work": hang}, drain=0.05)
+        working = asyncio.ensure_future(first.start())
+        await entered.get()
+        await first.stop()
+        await working
+        self.server.worker({"work": hang})
+        output = await run.result()
+        retries = [record for record in await self.server.history(run) if record["type"] == "STEP_RETRYING"]
+        self.assertEqual((output, count, retries), ("done", 2, []))
+
+    async def test_reports_that_come_together_go_out_together(self) -> None:
+        requests = 0
+
+        class Counting(Transport):
+            async def json(self, request: Request) -> Any:
+                nonlocal requests
+                requests += request.path.endswith("/tasks/report")
+                return await super().json(request)
+
+        async def nothing(ctx: Context) -> None:
+            return None
+
+        item = {"type": "task", "handler": "many"}
+        await self.server.client.deploy(Workflow("many").map("all", "{{ input }}", item, concurrency=500))
+        run = await self.server.client.start("many", list(range(500)))
+        worker = Worker(Client(transport=Counting(self.server.url)), {"many": nothing}, concurrency=500)
+        working = asyncio.ensure_future(worker.start())
+        await run.result()
+        await worker.stop()
+        await working
+        await worker.client.close()
+        self.assertLessEqual(requests, 20)
 
     async def test_a_worker_that_the_server_refuses_ends_with_the_reason(self) -> None:
         worker = Worker(self.server.client, {"x" * 300: print})

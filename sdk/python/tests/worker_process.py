@@ -7,7 +7,7 @@ from typing import Any
 
 from abide import Client, Context, Worker
 
-worker = Worker(Client(sys.argv[1]), lease=0.6, concurrency=1)
+worker = Worker(Client(sys.argv[1]), lease=2.0, concurrency=1)
 
 
 @worker.handler("nap")

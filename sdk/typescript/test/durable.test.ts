@@ -2,8 +2,9 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
-import { type Context, type HandlerFunction, RunNotCompleted, type Worker, workflow } from "../src/index.js";
+import { Client, type Context, type HandlerFunction, RunNotCompleted, Worker, workflow } from "../src/index.js";
 import { TestServer } from "../src/testing.js";
+import { type Request, Transport } from "../src/transport.js";
 
 let server: TestServer;
 let count = 0;
@@ -15,7 +16,7 @@ after(() => server.close());
 /** Starts a run of one task with a handler of its own. */
 async function start(run: HandlerFunction, fields: object = {}): Promise<{ id: string; worker: Worker }> {
   const name = `case-${(count += 1)}`;
-  const worker = server.worker({ handlers: { [name]: run }, graceMs: 200 });
+  const worker = server.worker({ handlers: { [name]: run }, graceMs: 200, drainMs: 100 });
   await server.client.deploy(workflow(name).task("work", name, fields));
   return { id: (await server.client.start(name)).id, worker };
 }
@@ -175,6 +176,42 @@ test("state is merged, and every task of a run has one trace", async () => {
   await worker.stop();
   const ids = new Set(traces.map((trace) => trace.split("-")[1]));
   assert.deepEqual([state, traces.length, ids.size], [{ a: 1, b: 2 }, 2, 1]);
+});
+
+test("a worker that is stopped gives back what it cannot finish", async () => {
+  const names: string[] = [];
+  const hang: HandlerFunction = (ctx) => {
+    names.push(ctx.task.leaseToken);
+    return names.length > 1 ? "done" : new Promise(() => {});
+  };
+  const { id, worker } = await start(hang);
+  while (names.length === 0) await new Promise((go) => setImmediate(go));
+  const stopped = new Worker({ client: server.client, handlers: { [`case-${count}`]: hang } });
+  await worker.stop();
+  const other = stopped.start();
+  const { output } = await server.client.runs.wait(id);
+  await stopped.stop();
+  await other;
+  assert.deepEqual([output, names.length, (await server.history(id)).filter(({ type }) => type === "STEP_RETRYING").length], ["done", 2, 0]);
+});
+
+test("reports that come together go out together", async () => {
+  let requests = 0;
+  const counting = new (class extends Transport {
+    override json<T>(request: Request): Promise<T> {
+      if (request.path.endsWith("/tasks/report")) requests += 1;
+      return super.json<T>(request);
+    }
+  })({ url: server.url });
+  const handlers = { many: () => null };
+  await server.client.deploy(workflow("many").map("all", "{{ input }}", { type: "task", handler: "many" }, { concurrency: 500 }));
+  const run = await server.client.start("many", Array.from({ length: 500 }, (_, n) => n));
+  const worker = new Worker({ client: new Client(counting), handlers, concurrency: 500 });
+  const working = worker.start();
+  await run.result();
+  await worker.stop();
+  await working;
+  assert.ok(requests <= 20, `${requests} requests`);
 });
 
 test("a worker that the server refuses ends with the reason", async () => {

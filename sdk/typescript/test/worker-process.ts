@@ -3,7 +3,7 @@ import { Worker } from "../src/index.js";
 
 const pause = (ms: number) => new Promise<void>((go) => setTimeout(go, ms));
 
-const worker = new Worker({ client: { url: process.argv[2] ?? "" }, leaseMs: 600, concurrency: 1 });
+const worker = new Worker({ client: { url: process.argv[2] ?? "" }, leaseMs: 2_000, concurrency: 1 });
 
 worker.handle("nap", async (ctx) => {
   const before = await ctx.run("who", () => process.pid);

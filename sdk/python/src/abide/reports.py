@@ -38,6 +38,11 @@ class Reports:
         self._schedule()
         return future
 
+    async def sent(self) -> None:
+        """Returns when nothing is left to be sent."""
+        while self._queue or self._under_way:
+            await asyncio.wait([*self._under_way], timeout=0.05) if self._under_way else await asyncio.sleep(0)
+
     def _schedule(self) -> None:
         if not self._scheduled and len(self._under_way) < REQUESTS_UNDER_WAY:
             self._scheduled = True

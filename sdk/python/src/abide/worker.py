@@ -118,6 +118,7 @@ class Worker:
             await self._poll()
             while self._active:
                 await self._room()
+            await self._reports.sent()
         finally:
             beating.cancel()
             if self._threads:
