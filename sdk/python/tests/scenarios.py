@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from abide import Context, NotRetryable, Problem, RetryAfter, RunFailed, RunHandle, Workflow
+from abide import Client, Context, NotRetryable, Problem, RetryAfter, RunFailed, RunHandle, Workflow
 from abide.testing import TestServer
 
 Scenario = Callable[[TestServer], Awaitable[Any]]
@@ -391,6 +392,32 @@ async def unicode_and_large_payloads(server: TestServer) -> Any:
     failed = await failure(server, await server.client.start("one", {"tooLarge": True}))
     characters = len(output["text"]) + len(output["more"])
     return {"same": output == input, "characters": characters, "name": output["name"], "tooLarge": failed["code"]}
+
+
+@scenario("one trace")
+async def one_trace(server: TestServer) -> Any:
+    traces: list[str] = []
+    child = ""
+
+    async def work(ctx: Context, input: Any) -> None:
+        nonlocal child
+        traces.append(ctx.traceparent.split("-")[1])
+        if input.get("parent"):
+            child = await ctx.run("start", lambda: started(ctx))
+            await ctx.sleep("nap", "1h")
+
+    async def started(ctx: Context) -> str:
+        return (await ctx.client.start("one", {})).id
+
+    await one(server, work)
+    trace = "4bf92f3577b34da6a3ce929d0e0e4736"
+    async with Client(server.url, traceparent=lambda: f"00-{trace}-00f067aa0ba902b7-01") as traced:
+        await server.skip_waits(await traced.start("one", {"parent": True}))
+    of_child = (await server.settle(child)).get("traceparent") or ""
+    handler = traces == [trace] * 3
+    await (await server.client.start("one", {})).result()
+    own = traces[-1] != trace and re.fullmatch("[0-9a-f]{32}", traces[-1]) is not None
+    return {"handler": handler, "child": trace in of_child, "own": own}
 
 
 @scenario("refusals have codes")

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import unittest
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from abide import Busy, Client, Problem, Unreachable
-from abide.transport import Transport
 
 Headers = dict[str, str]
 
@@ -85,9 +84,7 @@ class Requests(unittest.IsolatedAsyncioTestCase):
 
     async def test_keys_and_traces_are_sent_along(self) -> None:
         async with scripted(YES) as (plain, asked):
-            trace: Callable[[], str] = lambda: "00-1-2-01"  # noqa: E731
-            transport = Transport(plain.transport.server, "abk_1", traceparent=trace)
-            async with Client(transport=transport) as client:
+            async with Client(plain.transport.server, "abk_1", traceparent=lambda: "00-1-2-01") as client:
                 await client.runs.find("x")
             self.assertEqual((asked[0]["authorization"], asked[0]["traceparent"]), ("Bearer abk_1", "00-1-2-01"))
 

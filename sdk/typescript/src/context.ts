@@ -1,5 +1,5 @@
 /** What a handler is given: the task, and durable calls whose results outlive the worker. */
-import { createHash, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 
 import { Client, type SendOptions } from "./client.js";
 import { type Duration, field, instant } from "./duration.js";
@@ -84,9 +84,9 @@ export class Context<I = Json> {
     return this.traced;
   }
 
-  /** The trace of this run, for calls to others: every task of a run has the same trace id. */
+  /** The trace that the run was started in, or one of its own: the same for every task of a run, for calls to others. */
   get traceparent(): string {
-    this.trace ??= traceOf(this.task.runId);
+    this.trace ??= this.task.traceparent ?? traceOf(this.task.runId);
     return this.trace;
   }
 
@@ -217,8 +217,11 @@ export class Context<I = Json> {
 const nothing = (): undefined => undefined;
 const given = <T>(payload: Json): T => payload as T;
 
-/** The same trace for every task of a run, and a span of its own for each. */
+/** The digits of ids: base32 without `i`, `l`, `o` and `u`. */
+const DIGITS = "0123456789abcdefghjkmnpqrstvwxyz";
+
+/** A run that was started outside of any trace is one of its own, whose id is the run's. */
 function traceOf(runId: string): string {
-  const trace = createHash("sha256").update(runId).digest("hex").slice(0, 32);
-  return `00-${trace}-${randomBytes(8).toString("hex")}-01`;
+  const number = [...runId.replace("run_", "")].reduce((sum, digit) => sum * 32n + BigInt(DIGITS.indexOf(digit)), 0n);
+  return `00-${number.toString(16).padStart(32, "0")}-${randomBytes(8).toString("hex")}-01`;
 }

@@ -487,6 +487,8 @@ export interface Run {
   status: "PENDING" | "RUNNING" | "WAITING" | "PAUSED" | "COMPLETED" | "FAILED" | "CANCELLED";
   steps: Step[];
   tags: string[];
+  /** The trace of the request that started it. */
+  traceparent?: string | null;
   /** Records in its history. */
   version: number;
   /** Every open wait, the oldest first. */
@@ -639,6 +641,8 @@ export interface Task {
   runId: string;
   state: Json;
   stepName: string;
+  /** The trace of the run, to go on with in the worker; null if there is none. */
+  traceparent: string | null;
 }
 
 /** A report, by its type. */

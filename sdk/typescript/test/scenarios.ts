@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 
 import {
+  Client,
   type Context,
   type HandlerFunction,
   NotRetryable,
@@ -300,6 +301,26 @@ export const scenarios: Record<string, Scenario> = {
     return { same, characters, name: output.name, tooLarge: code };
   },
 
+  "one trace": async (server) => {
+    const traces: string[] = [];
+    let child = "";
+    await one(server, async (ctx, input) => {
+      traces.push(traceIdOf(ctx.traceparent));
+      if (!input.parent) return;
+      child = await ctx.run("start", async () => (await ctx.client.start("one", {})).id);
+      await ctx.sleep("nap", "1h");
+    });
+    const trace = "4bf92f3577b34da6a3ce929d0e0e4736";
+    const traced = new Client({ url: server.url, traceparent: () => `00-${trace}-00f067aa0ba902b7-01` });
+    await server.skipWaits(await traced.start("one", { parent: true }));
+    const { traceparent } = await server.settle(child);
+    const handler = traces.length === 3 && traces.every((seen) => seen === trace);
+    const alone = await server.client.start("one", {});
+    await alone.result();
+    const own = traces.at(-1) !== trace && /^[0-9a-f]{32}$/.test(traces.at(-1) ?? "");
+    return { handler, child: traceIdOf(traceparent ?? "") === trace, own };
+  },
+
   "refusals have codes": async (server) => {
     const { client } = server;
     await one(server, () => null);
@@ -371,6 +392,8 @@ async function first(server: TestServer, happens: (run: RunHandle) => Promise<un
   const waits = await server.client.waitpoints.list({ runId: run.id });
   return { ...output, loser: waits.data.find(({ name }) => name !== output.name)?.status };
 }
+
+const traceIdOf = (traceparent: string): string => traceparent.split("-")[1] ?? "";
 
 function moment(): { came: Promise<void>; come: () => void } {
   let come = () => {};

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -145,10 +144,10 @@ class Task:
 
     @property
     def traceparent(self) -> str:
-        """The trace of this run, for calls to others: every task of a run has the same trace id."""
+        """The trace that the run was started in, or one of its own: the same for every task of a run, for calls to
+        others."""
         if self._traceparent is None:
-            trace = hashlib.sha256(self.run_id.encode()).hexdigest()[:32]
-            self._traceparent = f"00-{trace}-{os.urandom(8).hex()}-01"
+            self._traceparent = self.task["traceparent"] or trace_of(self.run_id)
         return self._traceparent
 
     def set_state(self, **updates: Any) -> None:
@@ -226,6 +225,18 @@ class Context(Task, Waits):
         if first is None:
             raise WaitCancelled(waits[0].name)
         return First(list(waits).index(first), first.name, first.value())
+
+
+DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"
+"""The digits of ids: base32 without i, l, o and u."""
+
+
+def trace_of(run_id: str) -> str:
+    """A run that was started outside of any trace is one of its own, whose id is the run's."""
+    number = 0
+    for digit in run_id.removeprefix("run_"):
+        number = number * 32 + DIGITS.index(digit)
+    return f"00-{number:032x}-{os.urandom(8).hex()}-01"
 
 
 def nothing(_: Any) -> None:

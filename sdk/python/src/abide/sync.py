@@ -12,7 +12,7 @@ from urllib.parse import quote
 from . import wire
 from .duration import Duration, Instant, field, instant
 from .problem import RunNotCompleted
-from .transport import Request, ServerEvent, fresh_key
+from .transport import Request, ServerEvent, Traceparent, fresh_key
 from .blocking import Transport
 from .workflow import Workflow
 
@@ -496,10 +496,12 @@ class Client:
         api_key: str | None = None,
         *,
         retries: int = 4,
+        traceparent: Traceparent | None = None,
         transport: Transport | None = None,
     ) -> None:
-        """``url`` and ``api_key`` come from ABIDE_SERVER and ABIDE_API_KEY if they are absent."""
-        self.transport = transport or Transport(url, api_key, retries)
+        """``url`` and ``api_key`` come from ABIDE_SERVER and ABIDE_API_KEY if they are absent. ``retries``: how often a
+        request that may be repeated is tried again. ``traceparent`` is called for each request; what it gives is sent."""
+        self.transport = transport or Transport(url, api_key, retries, traceparent)
         self.definitions = Definitions(self.transport)
         self.runs = Runs(self.transport)
         self.waitpoints = Waitpoints(self.transport)

@@ -459,6 +459,8 @@ class Run(TypedDict):
     status: Literal["PENDING", "RUNNING", "WAITING", "PAUSED", "COMPLETED", "FAILED", "CANCELLED"]
     steps: list[Step]
     tags: list[str]
+    traceparent: NotRequired[str | None]
+    """The trace of the request that started it."""
     version: int
     """Records in its history."""
     waitingFor: list[WaitingFor]
@@ -605,6 +607,8 @@ class Task(TypedDict):
     runId: str
     state: Json
     stepName: str
+    traceparent: str | None
+    """The trace of the run, to go on with in the worker; null if there is none."""
 
 class TaskReportComplete(TypedDict):
     leaseToken: str
