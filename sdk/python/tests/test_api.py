@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from abide import Client
-from abide.client import Pages, Resource
+from abide.resources import Pages, Resource
 from abide.transport import Request, ServerEvent, Transport
 
 ROOT = Path(__file__).parents[3]

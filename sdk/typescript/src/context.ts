@@ -1,10 +1,11 @@
 /** What a handler is given: the task, and durable calls whose results outlive the worker. */
 import { randomBytes } from "node:crypto";
 
-import { Client, type SendOptions } from "./client.js";
+import { Client } from "./client.js";
 import { type Duration, field, instant } from "./duration.js";
 import { type Execution, asJson } from "./execution.js";
 import { WaitCancelled } from "./failure.js";
+import type { SendOptions } from "./resources.js";
 import { Wait, type WaitSpec } from "./wait.js";
 import type { Json, SentEvent, Task, Vote } from "./wire.js";
 

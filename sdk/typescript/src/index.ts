@@ -5,6 +5,23 @@ export type { Duration } from "./duration.js";
 export * from "./failure.js";
 export { type Page, Pages } from "./pages.js";
 export * from "./problem.js";
+export {
+  Admin,
+  Approvals,
+  Definitions,
+  Events,
+  type Keyed,
+  type Paged,
+  type RunQuery,
+  Runs,
+  type SendOptions,
+  Tasks,
+  TestClock,
+  Triggers,
+  type WaitpointQuery,
+  Waitpoints,
+} from "./resources.js";
+export type { ClientOptions } from "./transport.js";
 export { Wait } from "./wait.js";
 export * from "./worker.js";
 export { Workflow, type WorkflowFields, workflow } from "./workflow.js";

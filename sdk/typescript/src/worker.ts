@@ -9,12 +9,13 @@
  */
 import { hostname } from "node:os";
 
-import { Client, type ClientOptions } from "./client.js";
+import { Client } from "./client.js";
 import { Context } from "./context.js";
 import { backoff, pauseFor } from "./duration.js";
 import { Execution, asJson } from "./execution.js";
 import { NotFound, Problem, Unreachable } from "./problem.js";
 import { Reports } from "./reports.js";
+import type { ClientOptions } from "./transport.js";
 import type { Handles } from "./workflow.js";
 import type { Json, Task, TaskReport } from "./wire.js";
 

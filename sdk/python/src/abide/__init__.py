@@ -1,6 +1,6 @@
 """abide for Python: a client, a worker, durable code in handlers, and workflows written in code."""
 
-from .client import Client, Page, Pages, RunHandle
+from .client import Client, RunHandle
 from .context import Approval, Call, Context, First, Waitpoint
 from .duration import Duration, Instant
 from .failure import (
@@ -26,6 +26,7 @@ from .problem import (
     RunNotCompleted,
     Unreachable,
 )
+from .resources import Page, Pages
 from .sync_context import SyncContext
 from .wait import Wait
 from .worker import Worker

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeVar, overload
 
 from . import wire
-from .client import Client, given
+from .client import Client
 from .duration import Duration, Instant, field, instant
 from .execution import Execution
 from .failure import WaitCancelled
+from .resources import given
 from .wait import Wait
 
 T = TypeVar("T")

@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any, Self
 
 from . import wire
-from .client import ENDED, Client, RunHandle, WorkflowRef
+from .client import Client, RunHandle, WorkflowRef
 from .duration import Duration
+from .resources import ENDED
 from .worker import Worker
 
 PATIENCE = 10.0

@@ -30,12 +30,14 @@ class ApprovalRequest(TypedDict):
     status: Literal["PENDING", "COMPLETED", "TIMED_OUT", "CANCELLED"]
     stepName: NotRequired[str | None]
 
+
 class ApprovalRequestList(TypedDict):
     """A part of a list."""
 
     data: list[ApprovalRequest]
     nextCursor: str | None
     """Give it as `cursor` to get what follows; null at the end."""
+
 
 class ApprovalState(TypedDict):
     """What people are asked to decide, and what they have decided so far."""
@@ -46,6 +48,7 @@ class ApprovalState(TypedDict):
     decisions: list[Vote]
     prompt: NotRequired[str | None]
     quorum: int
+
 
 class BulkCommand(TypedDict):
     action: Literal["cancel", "pause", "unpause", "retry"]
@@ -59,6 +62,7 @@ class BulkCommand(TypedDict):
     """Runs at most; 10000 if absent."""
     reason: NotRequired[str | None]
     """With `cancel`: stands in the histories."""
+
 
 class BulkDone(TypedDict):
     """What became of many runs."""
@@ -75,6 +79,7 @@ class BulkDone(TypedDict):
     refused: int
     """Runs that could not."""
 
+
 class BulkSteered(TypedDict):
     """What became of many waits."""
 
@@ -87,6 +92,7 @@ class BulkSteered(TypedDict):
     refusals: list[RefusedWaitpoint]
     """The first of those that could not be steered, and why."""
     refused: int
+
 
 class BulkSteering(TypedDict):
     action: Literal["complete", "reschedule", "timeout", "cancel"]
@@ -103,9 +109,11 @@ class BulkSteering(TypedDict):
     resumeAt: NotRequired[str | None]
     """With `reschedule`: the new instant."""
 
+
 class CancelRun(TypedDict):
     reason: NotRequired[str | None]
     """Stands in the history."""
+
 
 class CheckedDefinition(TypedDict):
     """What a check found."""
@@ -113,6 +121,7 @@ class CheckedDefinition(TypedDict):
     problems: list[Finding]
     valid: bool
     warnings: list[Finding]
+
 
 class CommandedRun(TypedDict):
     """A run that did as it was told."""
@@ -124,9 +133,11 @@ class CommandedRun(TypedDict):
     """A pause is asked for, or in effect."""
     status: Literal["PENDING", "RUNNING", "WAITING", "PAUSED", "COMPLETED", "FAILED", "CANCELLED"]
 
+
 class CompleteWaitpoint(TypedDict):
     payload: NotRequired[Json]
     """As if this had come."""
+
 
 class CreateWaitpoint(TypedDict):
     allowGet: NotRequired[bool]
@@ -139,6 +150,7 @@ class CreateWaitpoint(TypedDict):
     timeoutMs: NotRequired[int | None]
     """How long it may take; no limit if absent."""
 
+
 class Decide(TypedDict):
     comment: NotRequired[str | None]
     decision: Literal["approve", "reject", "edit"]
@@ -146,6 +158,7 @@ class Decide(TypedDict):
     """With `edit`: what replaces the content."""
     idempotencyKey: NotRequired[str | None]
     """As the header `Idempotency-Key`."""
+
 
 class Decided(TypedDict):
     """Where a request stands after a decision."""
@@ -158,6 +171,7 @@ class Decided(TypedDict):
     """Whether the run goes on."""
     runId: str
 
+
 class Definition(TypedDict):
     """A version of a workflow. It never changes."""
 
@@ -168,10 +182,12 @@ class Definition(TypedDict):
     name: str
     version: str
 
+
 class DefinitionRef(TypedDict):
     id: NotRequired[str | None]
     name: str
     version: str
+
 
 class DefinitionSummary(TypedDict):
     """A definition in a list."""
@@ -181,12 +197,14 @@ class DefinitionSummary(TypedDict):
     name: str
     version: str
 
+
 class DefinitionSummaryList(TypedDict):
     """A part of a list."""
 
     data: list[DefinitionSummary]
     nextCursor: str | None
     """Give it as `cursor` to get what follows; null at the end."""
+
 
 class DeployedDefinition(TypedDict):
     """A definition that is stored."""
@@ -199,6 +217,7 @@ class DeployedDefinition(TypedDict):
     warnings: list[Finding]
     """What is doubtful about it."""
 
+
 class StoredEvent(TypedDict):
     """One occurrence of an event."""
 
@@ -207,6 +226,7 @@ class StoredEvent(TypedDict):
     id: str
     receivedAt: str
 
+
 class StoredEventList(TypedDict):
     """A part of a list."""
 
@@ -214,12 +234,14 @@ class StoredEventList(TypedDict):
     nextCursor: str | None
     """Give it as `cursor` to get what follows; null at the end."""
 
+
 class Failure(TypedDict):
     """Why a step or a run failed."""
 
     code: str
     message: str
     step: NotRequired[str | None]
+
 
 class Finding(TypedDict):
     """One thing that is wrong, at one place."""
@@ -233,9 +255,11 @@ class Finding(TypedDict):
     pointer: str
     """A JSON pointer; `/limit` for the query parameter `limit`."""
 
+
 class Health(TypedDict):
     status: str
     version: str
+
 
 class JournalEntry(TypedDict):
     """A result of durable code, or a wait of it."""
@@ -244,10 +268,12 @@ class JournalEntry(TypedDict):
     result: NotRequired[Json]
     wait: NotRequired[JournalWait | None]
 
+
 class JournalWait(TypedDict):
     payload: Json
     status: Literal["PENDING", "COMPLETED", "TIMED_OUT", "CANCELLED"]
     waitpointId: str
+
 
 class Key(TypedDict):
     """A key, without its secret."""
@@ -264,12 +290,14 @@ class Key(TypedDict):
     scopes: list[Literal["read", "run", "worker", "approve", "admin"]]
     workspace: str
 
+
 class KeyList(TypedDict):
     """A part of a list."""
 
     data: list[Key]
     nextCursor: str | None
     """Give it as `cursor` to get what follows; null at the end."""
+
 
 class Link(TypedDict):
     """A resume URL."""
@@ -278,12 +306,15 @@ class Link(TypedDict):
     """The same as a page for people."""
     resumeUrl: str
 
+
 class ListensForTime(TypedDict):
     type: Literal["time"]
+
 
 class ListensForSignal(TypedDict):
     signalType: str
     type: Literal["signal"]
+
 
 class ListensForEvent(TypedDict):
     eventId: str
@@ -292,16 +323,20 @@ class ListensForEvent(TypedDict):
     """Events received before this are not looked at."""
     type: Literal["event"]
 
+
 class ListensForCall(TypedDict):
     allowGet: bool
     type: Literal["call"]
 
+
 class ListensForApproval(TypedDict):
     type: Literal["approval"]
+
 
 class ListensForChild(TypedDict):
     runId: str
     type: Literal["child"]
+
 
 class MadeKey(TypedDict):
     """A new key, with its secret."""
@@ -320,9 +355,11 @@ class MadeKey(TypedDict):
     """Shown once."""
     workspace: str
 
+
 class MakeLink(TypedDict):
     recipient: NotRequired[str | None]
     """Whom it is for; anyone if absent."""
+
 
 class MoveClock(TypedDict):
     advance: NotRequired[str | None]
@@ -332,11 +369,13 @@ class MoveClock(TypedDict):
     to: NotRequired[str | None]
     """At most to this instant."""
 
+
 class NewJournalEntry(TypedDict):
     """A named result of durable code."""
 
     name: str
     result: NotRequired[Json]
+
 
 class NewKey(TypedDict):
     expiresAt: NotRequired[str | None]
@@ -347,8 +386,10 @@ class NewKey(TypedDict):
     workspace: NotRequired[str | None]
     """Only an admin of the default workspace may make keys for another."""
 
+
 class NewWorkspace(TypedDict):
     name: str
+
 
 class PollTasks(TypedDict):
     handlers: list[str]
@@ -362,8 +403,10 @@ class PollTasks(TypedDict):
     workerId: str
     """Who works; shown in histories and at `/workers`."""
 
+
 class PolledTasks(TypedDict):
     tasks: list[Task]
+
 
 class Problem(TypedDict):
     """The body of an answer that says no (`application/problem+json`)."""
@@ -387,6 +430,7 @@ class Problem(TypedDict):
     warnings: NotRequired[list[Finding]]
     """What is doubtful about a definition."""
 
+
 class HistoryRecordList(TypedDict):
     """A part of a list."""
 
@@ -394,13 +438,16 @@ class HistoryRecordList(TypedDict):
     nextCursor: str | None
     """Give it as `cursor` to get what follows; null at the end."""
 
+
 class RefusedRun(TypedDict):
     problem: Problem
     runId: str
 
+
 class RefusedWaitpoint(TypedDict):
     problem: Problem
     waitpointId: str
+
 
 class ReportDone(TypedDict):
     """Either recorded, or why not."""
@@ -409,8 +456,10 @@ class ReportDone(TypedDict):
     problem: NotRequired[Problem | None]
     reported: NotRequired[Reported | None]
 
+
 class ReportTasks(TypedDict):
     reports: list[TaskReport]
+
 
 class Reported(TypedDict):
     """What became of a report."""
@@ -420,12 +469,15 @@ class Reported(TypedDict):
     waitpointId: NotRequired[str | None]
     """After a pause: the waitpoint."""
 
+
 class ReportedTasks(TypedDict):
     results: list[ReportDone]
     """In the order of the reports."""
 
+
 class RescheduleWaitpoint(TypedDict):
     resumeAt: str
+
 
 class Resumed(TypedDict):
     """A wait that was ended."""
@@ -434,6 +486,7 @@ class Resumed(TypedDict):
     status: Literal["PENDING", "COMPLETED", "TIMED_OUT", "CANCELLED"]
     """PENDING where an approval needs more votes."""
     waitpointId: str
+
 
 class Run(TypedDict):
     """A run, with its steps and what it waits for."""
@@ -466,6 +519,7 @@ class Run(TypedDict):
     waitingFor: list[WaitingFor]
     """Every open wait, the oldest first."""
 
+
 class RunFilter(TypedDict):
     """What narrows a list of runs."""
 
@@ -486,6 +540,7 @@ class RunFilter(TypedDict):
     waitsFor: NotRequired[Literal["DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY"]]
     """Runs with an open wait of this kind."""
 
+
 class RunSummary(TypedDict):
     """A run in a list."""
 
@@ -497,12 +552,14 @@ class RunSummary(TypedDict):
     updatedAt: str
     version: int
 
+
 class RunSummaryList(TypedDict):
     """A part of a list."""
 
     data: list[RunSummary]
     nextCursor: str | None
     """Give it as `cursor` to get what follows; null at the end."""
+
 
 class SendEvent(TypedDict):
     delivery: NotRequired[Literal["all", "one"]]
@@ -517,12 +574,14 @@ class SendEvent(TypedDict):
     workflowRunId: NotRequired[str | None]
     """Only to this run."""
 
+
 class SendSignal(TypedDict):
     idempotencyKey: NotRequired[str | None]
     """As the header `Idempotency-Key`."""
     payload: NotRequired[Json]
     """Null if absent."""
     signalType: str
+
 
 class SentEvent(TypedDict):
     """Whom an event woke."""
@@ -532,12 +591,14 @@ class SentEvent(TypedDict):
     """Null for a dry run."""
     waiters: list[Woken]
 
+
 class Signalled(TypedDict):
     """What became of a signal."""
 
     runId: str
     takenBy: str | None
     """The wait that took it at once; null: it is kept for the next one."""
+
 
 class StartRun(TypedDict):
     definitionId: NotRequired[str | None]
@@ -553,12 +614,14 @@ class StartRun(TypedDict):
     tags: NotRequired[list[str]]
     version: NotRequired[str | None]
 
+
 class StartedRun(TypedDict):
     """A run that was started."""
 
     id: str
     url: str
     """Where the run can be seen."""
+
 
 class Step(TypedDict):
     attempt: int
@@ -581,9 +644,11 @@ class Step(TypedDict):
     worker: NotRequired[str | None]
     """The worker that has it, or had it last."""
 
+
 class StepWait(TypedDict):
     name: str
     waitpointId: str
+
 
 class Task(TypedDict):
     attempt: int
@@ -610,6 +675,7 @@ class Task(TypedDict):
     traceparent: str | None
     """The trace of the run, to go on with in the worker; null if there is none."""
 
+
 class TaskReportComplete(TypedDict):
     leaseToken: str
     output: NotRequired[Json]
@@ -617,6 +683,7 @@ class TaskReportComplete(TypedDict):
     stateUpdates: NotRequired[dict[str, Json] | None]
     """Merged into `state`, or stored under the step's `saveAs`."""
     type: Literal["complete"]
+
 
 class TaskReportFail(TypedDict):
     code: NotRequired[str | None]
@@ -631,6 +698,7 @@ class TaskReportFail(TypedDict):
     """Whether another attempt may help; true if absent."""
     type: Literal["fail"]
 
+
 class TaskReportPause(TypedDict):
     checkpoint: NotRequired[Json]
     """Handed back with the task. An earlier one stays when this is absent."""
@@ -641,6 +709,7 @@ class TaskReportPause(TypedDict):
     name: str
     """Of the pause; once per name and visit of the step."""
     type: Literal["pause"]
+
 
 class TaskReportSuspend(TypedDict):
     checkpoint: NotRequired[Json]
@@ -654,6 +723,7 @@ class TaskReportSuspend(TypedDict):
     wake: NotRequired[Literal["all", "any", "each"]]
     """When it goes on: when `all` have ended (if absent), `any` (the others are cancelled), or `each` time one ends."""
 
+
 class TaskReportHeartbeat(TypedDict):
     checkpoint: NotRequired[Json]
     """Handed back with the task when it is handed out again."""
@@ -662,9 +732,11 @@ class TaskReportHeartbeat(TypedDict):
     leaseToken: str
     type: Literal["heartbeat"]
 
+
 class TaskReportRelease(TypedDict):
     leaseToken: str
     type: Literal["release"]
+
 
 class TaskWaitSleep(TypedDict):
     duration: NotRequired[str | None]
@@ -673,11 +745,13 @@ class TaskWaitSleep(TypedDict):
     name: str
     type: Literal["sleep"]
 
+
 class TaskWaitUntil(TypedDict):
     at: str
     """A past instant is over at once."""
     name: str
     type: Literal["until"]
+
 
 class TaskWaitSignal(TypedDict):
     name: str
@@ -685,6 +759,7 @@ class TaskWaitSignal(TypedDict):
     timeout: NotRequired[str | None]
     timeoutMs: NotRequired[int | None]
     type: Literal["signal"]
+
 
 class TaskWaitEvent(TypedDict):
     eventId: str
@@ -698,6 +773,7 @@ class TaskWaitEvent(TypedDict):
     timeoutMs: NotRequired[int | None]
     type: Literal["event"]
 
+
 class TaskWaitWebhook(TypedDict):
     """A waitpoint with a resume URL, created before or now."""
 
@@ -706,6 +782,7 @@ class TaskWaitWebhook(TypedDict):
     timeout: NotRequired[str | None]
     timeoutMs: NotRequired[int | None]
     type: Literal["webhook"]
+
 
 class TaskWaitApproval(TypedDict):
     approvers: NotRequired[list[str]]
@@ -719,6 +796,7 @@ class TaskWaitApproval(TypedDict):
     timeoutMs: NotRequired[int | None]
     type: Literal["approval"]
 
+
 class TestClock(TypedDict):
     nextTimer: str | None
     """When the next timer is due; null: time alone brings nothing more."""
@@ -728,10 +806,12 @@ class TestClock(TypedDict):
     tasks: int
     """Tasks that workers have, or could take. While there are some, time should not pass."""
 
+
 class Vote(TypedDict):
     by: str
     comment: NotRequired[str | None]
     decision: Literal["approve", "reject", "edit"]
+
 
 class Waiter(TypedDict):
     """A wait for an event."""
@@ -744,12 +824,14 @@ class Waiter(TypedDict):
     since: str
     waitpointId: str
 
+
 class WaiterList(TypedDict):
     """A part of a list."""
 
     data: list[Waiter]
     nextCursor: str | None
     """Give it as `cursor` to get what follows; null at the end."""
+
 
 class WaitingFor(TypedDict):
     """An open wait, in words."""
@@ -763,6 +845,7 @@ class WaitingFor(TypedDict):
     until: NotRequired[str | None]
     """When time ends it, or its deadline."""
     waitpointId: str
+
 
 class Waitpoint(TypedDict):
     """A pause of a run."""
@@ -788,6 +871,7 @@ class Waitpoint(TypedDict):
     stepName: NotRequired[str | None]
     """Absent: the run's delayed start."""
 
+
 class WaitpointFilter(TypedDict):
     """What narrows a list of waitpoints."""
 
@@ -803,6 +887,7 @@ class WaitpointFilter(TypedDict):
     """Waits for this signal type."""
     status: NotRequired[Literal["PENDING", "COMPLETED", "TIMED_OUT", "CANCELLED"]]
 
+
 class WaitpointList(TypedDict):
     """A part of a list."""
 
@@ -810,9 +895,11 @@ class WaitpointList(TypedDict):
     nextCursor: str | None
     """Give it as `cursor` to get what follows; null at the end."""
 
+
 class Woken(TypedDict):
     runId: str
     waitpointId: str
+
 
 class Worker(TypedDict):
     handlers: list[str]
@@ -821,12 +908,14 @@ class Worker(TypedDict):
     tasks: int
     """Tasks it has now."""
 
+
 class WorkerList(TypedDict):
     """A part of a list."""
 
     data: list[Worker]
     nextCursor: str | None
     """Give it as `cursor` to get what follows; null at the end."""
+
 
 class Workflow(TypedDict):
     """A workflow: steps that run in the order written, or as a graph if any step says `after`."""
@@ -848,12 +937,14 @@ class Workflow(TypedDict):
     version: NotRequired[str]
     """Definitions are immutable: change the version to change a workflow. A run keeps the version it began with."""
 
+
 class WorkflowGuardrailSchemaValidation(TypedDict):
     """The answer satisfies `schema`, or the step's `outputSchema`."""
 
     onFailure: NotRequired[WorkflowOnGuardrail | None]
     schema: NotRequired[Json]
     type: Literal["schema_validation"]
+
 
 class WorkflowGuardrailContentSafety(TypedDict):
     """The answer contains none of these words or patterns and, if a judge is named, that model finds it safe."""
@@ -863,6 +954,7 @@ class WorkflowGuardrailContentSafety(TypedDict):
     onFailure: NotRequired[WorkflowOnGuardrail | None]
     type: Literal["content_safety"]
 
+
 class WorkflowGuardrailConfidenceThreshold(TypedDict):
     """The number at `path` of a JSON answer is at least `minimum`."""
 
@@ -870,6 +962,7 @@ class WorkflowGuardrailConfidenceThreshold(TypedDict):
     onFailure: NotRequired[WorkflowOnGuardrail | None]
     path: NotRequired[str | None]
     type: Literal["confidence_threshold"]
+
 
 class WorkflowMapStepExternalEvent(TypedDict):
     """Waits for a signal sent to this run."""
@@ -882,6 +975,7 @@ class WorkflowMapStepExternalEvent(TypedDict):
     timeout: NotRequired[str | None]
     timeoutMs: NotRequired[int | None]
     type: Literal["external_event"]
+
 
 class WorkflowMapStepHttp(TypedDict):
     """The engine makes an HTTP call."""
@@ -900,6 +994,7 @@ class WorkflowMapStepHttp(TypedDict):
     type: Literal["http"]
     url: str
     """Templates allowed."""
+
 
 class WorkflowMapStepLlm(TypedDict):
     """Calls a model. Each call and each tool round is journalled, so that a crash pays for none twice."""
@@ -927,6 +1022,7 @@ class WorkflowMapStepLlm(TypedDict):
     tools: NotRequired[list[WorkflowTool] | None]
     type: Literal["llm"]
 
+
 class WorkflowMapStepNotify(TypedDict):
     """Sends an event to everyone who waits for it."""
 
@@ -941,6 +1037,7 @@ class WorkflowMapStepNotify(TypedDict):
     """Only this run gets it; templates allowed."""
     type: Literal["notify"]
 
+
 class WorkflowMapStepSubWorkflow(TypedDict):
     """Starts a run of another workflow and waits for it."""
 
@@ -954,6 +1051,7 @@ class WorkflowMapStepSubWorkflow(TypedDict):
     """The newest version if absent."""
     wait: NotRequired[bool | None]
     """Wait for the run to end; true if absent."""
+
 
 class WorkflowMapStepTask(TypedDict):
     """Runs a registered handler: in process, a polling worker, or a URL called by the engine."""
@@ -975,6 +1073,7 @@ class WorkflowMapStepTask(TypedDict):
     """How long one attempt may work, in milliseconds; waiting does not count."""
     type: Literal["task"]
 
+
 class WorkflowMapStepWait(TypedDict):
     """Suspends the run durably: for a time, until an instant, or until the next time of a cron line."""
 
@@ -990,6 +1089,7 @@ class WorkflowMapStepWait(TypedDict):
     type: Literal["wait", "sleep"]
     untilTimestamp: NotRequired[str | None]
     """The instant to wait for, in RFC 3339, or a template that gives one. A past instant goes on at once."""
+
 
 class WorkflowMapStepWaitForEvent(TypedDict):
     """Waits for an event that is sent to everyone."""
@@ -1009,6 +1109,7 @@ class WorkflowMapStepWaitForEvent(TypedDict):
     timeoutMs: NotRequired[int | None]
     type: Literal["wait_for_event"]
 
+
 class WorkflowMapStepWebhook(TypedDict):
     """Waits for a call on its resume URL."""
 
@@ -1023,6 +1124,7 @@ class WorkflowMapStepWebhook(TypedDict):
     timeoutMs: NotRequired[int | None]
     type: Literal["webhook"]
 
+
 class WorkflowMessage(TypedDict):
     """One message to a model."""
 
@@ -1030,13 +1132,16 @@ class WorkflowMessage(TypedDict):
     """Templates allowed."""
     role: WorkflowRole
 
+
 class WorkflowOnApprovalTimeoutGoto(TypedDict):
     goto: str
+
 
 class WorkflowOnTimeoutGoto(TypedDict):
     """The run goes on with this step."""
 
     goto: str
+
 
 class WorkflowRespond(TypedDict):
     """Answers the caller that started the run; the run goes on."""
@@ -1047,6 +1152,7 @@ class WorkflowRespond(TypedDict):
     """Templates allowed."""
     status: NotRequired[int | None]
     """200 if absent."""
+
 
 class WorkflowRetry(TypedDict):
     """How often, and after what time, a failed step is tried again."""
@@ -1059,6 +1165,7 @@ class WorkflowRetry(TypedDict):
     """All tries together; 3 if absent."""
     maxBackoffMs: NotRequired[int | None]
     """It never grows beyond this, in milliseconds; 300000 if absent."""
+
 
 class WorkflowStepApproval(TypedDict):
     """Waits for people to approve, reject or edit."""
@@ -1091,6 +1198,7 @@ class WorkflowStepApproval(TypedDict):
     when: NotRequired[str | None]
     """An expression; when it is false, the step is skipped."""
 
+
 class WorkflowStepCondition(TypedDict):
     """Goes on with one step or another."""
 
@@ -1114,6 +1222,7 @@ class WorkflowStepCondition(TypedDict):
     when: NotRequired[str | None]
     """An expression; when it is false, the step is skipped."""
 
+
 class WorkflowStepExternalEvent(TypedDict):
     """Waits for a signal sent to this run."""
 
@@ -1136,6 +1245,7 @@ class WorkflowStepExternalEvent(TypedDict):
     type: Literal["external_event"]
     when: NotRequired[str | None]
     """An expression; when it is false, the step is skipped."""
+
 
 class WorkflowStepHttp(TypedDict):
     """The engine makes an HTTP call."""
@@ -1165,6 +1275,7 @@ class WorkflowStepHttp(TypedDict):
     """Templates allowed."""
     when: NotRequired[str | None]
     """An expression; when it is false, the step is skipped."""
+
 
 class WorkflowStepLlm(TypedDict):
     """Calls a model. Each call and each tool round is journalled, so that a crash pays for none twice."""
@@ -1203,6 +1314,7 @@ class WorkflowStepLlm(TypedDict):
     when: NotRequired[str | None]
     """An expression; when it is false, the step is skipped."""
 
+
 class WorkflowStepMap(TypedDict):
     """Does one step for every item of a list, in parallel; the results are in the items' order."""
 
@@ -1227,6 +1339,7 @@ class WorkflowStepMap(TypedDict):
     type: Literal["map"]
     when: NotRequired[str | None]
     """An expression; when it is false, the step is skipped."""
+
 
 class WorkflowStepNotify(TypedDict):
     """Sends an event to everyone who waits for it."""
@@ -1253,6 +1366,7 @@ class WorkflowStepNotify(TypedDict):
     when: NotRequired[str | None]
     """An expression; when it is false, the step is skipped."""
 
+
 class WorkflowStepRespond(TypedDict):
     """Answers the caller that started the run; the run goes on."""
 
@@ -1275,6 +1389,7 @@ class WorkflowStepRespond(TypedDict):
     type: Literal["respond"]
     when: NotRequired[str | None]
     """An expression; when it is false, the step is skipped."""
+
 
 class WorkflowStepSubWorkflow(TypedDict):
     """Starts a run of another workflow and waits for it."""
@@ -1300,6 +1415,7 @@ class WorkflowStepSubWorkflow(TypedDict):
     """Wait for the run to end; true if absent."""
     when: NotRequired[str | None]
     """An expression; when it is false, the step is skipped."""
+
 
 class WorkflowStepTask(TypedDict):
     """Runs a registered handler: in process, a polling worker, or a URL called by the engine."""
@@ -1332,6 +1448,7 @@ class WorkflowStepTask(TypedDict):
     when: NotRequired[str | None]
     """An expression; when it is false, the step is skipped."""
 
+
 class WorkflowStepWait(TypedDict):
     """Suspends the run durably: for a time, until an instant, or until the next time of a cron line."""
 
@@ -1358,6 +1475,7 @@ class WorkflowStepWait(TypedDict):
     """The instant to wait for, in RFC 3339, or a template that gives one. A past instant goes on at once."""
     when: NotRequired[str | None]
     """An expression; when it is false, the step is skipped."""
+
 
 class WorkflowStepWaitForEvent(TypedDict):
     """Waits for an event that is sent to everyone."""
@@ -1388,6 +1506,7 @@ class WorkflowStepWaitForEvent(TypedDict):
     when: NotRequired[str | None]
     """An expression; when it is false, the step is skipped."""
 
+
 class WorkflowStepWebhook(TypedDict):
     """Waits for a call on its resume URL."""
 
@@ -1413,6 +1532,7 @@ class WorkflowStepWebhook(TypedDict):
     when: NotRequired[str | None]
     """An expression; when it is false, the step is skipped."""
 
+
 class WorkflowTool(TypedDict):
     """Something a model may call: a handler, or another workflow."""
 
@@ -1425,10 +1545,12 @@ class WorkflowTool(TypedDict):
     workflow: NotRequired[str | None]
     """The workflow that serves it, instead of a handler."""
 
+
 class Workspace(TypedDict):
     createdAt: str
     id: str
     name: str
+
 
 class WorkspaceList(TypedDict):
     """A part of a list."""
@@ -1437,36 +1559,21 @@ class WorkspaceList(TypedDict):
     nextCursor: str | None
     """Give it as `cursor` to get what follows; null at the end."""
 
+
 ListensFor: TypeAlias = Union["ListensForTime", "ListensForSignal", "ListensForEvent", "ListensForCall", "ListensForApproval", "ListensForChild"]
-
 HistoryRecord: TypeAlias = dict[str, Any]
-
 TaskReport: TypeAlias = Union["TaskReportComplete", "TaskReportFail", "TaskReportPause", "TaskReportSuspend", "TaskReportHeartbeat", "TaskReportRelease"]
-
 TaskWait: TypeAlias = Union["TaskWaitSleep", "TaskWaitUntil", "TaskWaitSignal", "TaskWaitEvent", "TaskWaitWebhook", "TaskWaitApproval"]
-
 WorkflowDelivery: TypeAlias = Union[Literal["all"], Literal["one"]]
-
 WorkflowGuardrail: TypeAlias = Union["WorkflowGuardrailSchemaValidation", "WorkflowGuardrailContentSafety", "WorkflowGuardrailConfidenceThreshold"]
-
 WorkflowMapStep: TypeAlias = Union["WorkflowMapStepTask", "WorkflowMapStepWait", "WorkflowMapStepExternalEvent", "WorkflowMapStepWaitForEvent", "WorkflowMapStepWebhook", "WorkflowMapStepLlm", "WorkflowMapStepHttp", "WorkflowMapStepNotify", "WorkflowMapStepSubWorkflow"]
-
 WorkflowMethod: TypeAlias = Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
-
 WorkflowOnApprovalTimeout: TypeAlias = Union[Literal["fail", "continue", "approve", "reject"], "WorkflowOnApprovalTimeoutGoto"]
-
 WorkflowOnGuardrail: TypeAlias = Literal["block", "warn", "retry_with_feedback"]
-
 WorkflowOnItemFailure: TypeAlias = Literal["fail", "collect"]
-
 WorkflowOnTimeout: TypeAlias = Union[Literal["fail"], Literal["continue"], "WorkflowOnTimeoutGoto"]
-
 WorkflowResponseFormat: TypeAlias = Literal["text", "json"]
-
 WorkflowRole: TypeAlias = Literal["system", "user", "assistant"]
-
 WorkflowStatusPattern: TypeAlias = Union["int", Literal["1xx", "2xx", "3xx", "4xx", "5xx"]]
-
 WorkflowStep: TypeAlias = Union["WorkflowStepTask", "WorkflowStepWait", "WorkflowStepCondition", "WorkflowStepExternalEvent", "WorkflowStepWaitForEvent", "WorkflowStepWebhook", "WorkflowStepApproval", "WorkflowStepLlm", "WorkflowStepHttp", "WorkflowStepNotify", "WorkflowStepRespond", "WorkflowStepSubWorkflow", "WorkflowStepMap"]
-
 ProblemCode: TypeAlias = Literal["NOT_JSON", "BAD_REQUEST", "UNAUTHENTICATED", "BAD_LINK", "BAD_LEASE", "FORBIDDEN", "NOT_AN_APPROVER", "HOST_REFUSED", "ORIGIN_REFUSED", "NOT_FOUND", "UNKNOWN_RUN", "UNKNOWN_DEFINITION", "UNKNOWN_STEP", "UNKNOWN_WAITPOINT", "UNKNOWN_TASK", "UNKNOWN_KEY", "UNKNOWN_WORKSPACE", "METHOD_NOT_ALLOWED", "READ_ONLY", "BODY_TIMEOUT", "ALREADY_RESOLVED", "ALREADY_DECIDED", "WRONG_WAITPOINT_KIND", "EVENT_DOES_NOT_MATCH", "NOT_DUE", "NO_SUCH_TIMER", "RUN_ENDED", "NO_TEST_CLOCK", "RUN_NOT_FAILED", "WRONG_STEP_STATUS", "STALE_LEASE", "TASK_ALREADY_TAKEN", "JOURNAL_CONFLICT", "DEFINITION_EXISTS", "WORKSPACE_EXISTS", "WAITPOINT_TIMED_OUT", "WAITPOINT_CANCELLED", "WAITPOINT_EXPIRED", "LINK_REVOKED", "BODY_TOO_LARGE", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE", "MALFORMED", "BAD_CURSOR", "INVALID_DEFINITION", "INVALID_INPUT", "RESERVED_KEY", "LIMIT_EXCEEDED", "IDEMPOTENCY_KEY_REUSED", "RUN_FAILED", "RUN_CANCELLED", "RATE_LIMITED", "HEADERS_TOO_LARGE", "INTERNAL", "ILLEGAL_TRANSITION", "OVERLOADED", "STORE_UNAVAILABLE", "STOPPING"]
