@@ -34,6 +34,9 @@ class Recorder(Transport):
     async def text(self, request: Request) -> str:
         return str(await self.json(request))
 
+    async def parts(self, request: Request) -> AsyncIterator[bytes]:
+        yield str(await self.json(request)).encode()
+
     async def events(
         self, request: Request, is_last: Callable[[ServerEvent], bool], last_id: str | None = None
     ) -> AsyncIterator[ServerEvent]:

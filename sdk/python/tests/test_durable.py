@@ -9,7 +9,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
-from abide import Client, Context, RunNotCompleted, SyncContext, Workflow
+from abide import Client, Context, RunNotCompleted, SyncContext, Workflow, sync
 from abide.problem import Invalid
 from abide.testing import TestServer
 from abide.transport import Request, Transport
@@ -289,6 +289,16 @@ class Durable(unittest.IsolatedAsyncioTestCase):
         await working
         await worker.client.close()
         self.assertLessEqual(requests, 20)
+
+    async def test_a_backup_is_a_store(self) -> None:
+        file = b"".join([part async for part in self.server.client.admin.backup()])
+        self.assertEqual(file[:15], b"SQLite format 3")
+
+        def blocking() -> bytes:
+            with sync.Client(self.server.url) as client:
+                return b"".join(client.admin.backup())
+
+        self.assertEqual((await asyncio.to_thread(blocking))[:15], b"SQLite format 3")
 
     async def test_a_worker_that_the_server_refuses_ends_with_the_reason(self) -> None:
         worker = Worker(self.server.client, {"x" * 300: print})

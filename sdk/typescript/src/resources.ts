@@ -343,6 +343,12 @@ export class Admin extends Resource {
     return this.get("/ready");
   }
 
+  /** A copy of the whole store, as of one instant: a file like any other store. */
+  async backup(): Promise<ReadableStream<Uint8Array>> {
+    const response = await this.transport.send({ method: "GET", path: at`/backup`, accept: "application/vnd.sqlite3" });
+    return response.body ?? new ReadableStream();
+  }
+
   async metrics(): Promise<string> {
     const response = await this.transport.send({ method: "GET", path: "/metrics", accept: "text/plain" });
     return response.text();

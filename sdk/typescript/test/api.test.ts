@@ -60,5 +60,8 @@ async function call(resource: object, name: string): Promise<void> {
   const result = method?.call(resource, ...Array<string>(3).fill("x"));
   if (result !== null && typeof result === "object" && Symbol.asyncIterator in result) {
     for await (const _ of result as AsyncIterable<unknown>);
-  } else await result;
+  } else {
+    const given = await result;
+    if (given instanceof ReadableStream) await given.cancel();
+  }
 }

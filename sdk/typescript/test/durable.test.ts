@@ -214,6 +214,11 @@ test("reports that come together go out together", async () => {
   assert.ok(requests <= 20, `${requests} requests`);
 });
 
+test("a backup is a store", async () => {
+  const file = await new Response(await server.client.admin.backup()).arrayBuffer();
+  assert.equal(Buffer.from(file).subarray(0, 15).toString(), "SQLite format 3");
+});
+
 test("a worker that the server refuses ends with the reason", async () => {
   const worker = server.worker({ handlers: { ["x".repeat(300)]: () => null } });
   await assert.rejects(worker.start(), { code: "MALFORMED" });

@@ -62,13 +62,18 @@ class Transport:
     def events(
         self, request: Request, is_last: Callable[[ServerEvent], bool], last_id: str | None = None
     ) -> Iterator[ServerEvent]:
-        events = self._own.events(request, is_last, last_id)
-        while (event := wait_for(next_of(events))) is not None:
-            yield event
+        return one_by_one(self._own.events(request, is_last, last_id))
+
+    def parts(self, request: Request) -> Iterator[bytes]:
+        return one_by_one(self._own.parts(request))
 
     def close(self) -> None:
         wait_for(self._own.close())
 
 
-async def next_of(events: AsyncIterator[ServerEvent]) -> ServerEvent | None:
-    return await anext(events, None)
+def one_by_one(items: AsyncIterator[T]) -> Iterator[T]:
+    async def following() -> T | None:
+        return await anext(items, None)
+
+    while (item := wait_for(following())) is not None:
+        yield item

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator
 from urllib.parse import urlsplit
 
 HEAD_BYTES = 256 * 1024
+PART_BYTES = 256 * 1024
 CONNECT_SECONDS = 10.0
 IDLE_SECONDS = 20.0
 """The server closes a connection that is idle for 30 seconds."""
@@ -41,7 +42,13 @@ class Response:
                 while await reader.readuntil(b"\r\n") != b"\r\n":
                     pass
             elif "content-length" in self.headers:
-                yield await reader.readexactly(int(self.headers["content-length"]))
+                left = int(self.headers["content-length"])
+                while left > 0:
+                    part = await reader.read(min(left, PART_BYTES))
+                    if not part:
+                        raise asyncio.IncompleteReadError(part, left)
+                    left -= len(part)
+                    yield part
             else:
                 self._connection.keep = False
                 yield await reader.read()

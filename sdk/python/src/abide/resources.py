@@ -454,6 +454,11 @@ class Admin(Resource):
         ready: wire.Health = await self._transport.json(Request("GET", "/ready"))
         return ready
 
+    async def backup(self) -> AsyncIterator[bytes]:
+        """A copy of the whole store, as of one instant: a file like any other store, in parts."""
+        async for part in self._transport.parts(Request("GET", at("backup"), accept="application/vnd.sqlite3")):
+            yield part
+
     async def metrics(self) -> str:
         return await self._transport.text(Request("GET", "/metrics", accept="text/plain"))
 

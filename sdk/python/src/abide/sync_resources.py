@@ -454,6 +454,11 @@ class Admin(Resource):
         ready: wire.Health = self._transport.json(Request("GET", "/ready"))
         return ready
 
+    def backup(self) -> Iterator[bytes]:
+        """A copy of the whole store, as of one instant: a file like any other store, in parts."""
+        for part in self._transport.parts(Request("GET", at("backup"), accept="application/vnd.sqlite3")):
+            yield part
+
     def metrics(self) -> str:
         return self._transport.text(Request("GET", "/metrics", accept="text/plain"))
 

@@ -85,6 +85,15 @@ class Transport:
         _, body = await self._complete(request)
         return body.decode()
 
+    async def parts(self, request: Request) -> AsyncIterator[bytes]:
+        """A body that may be too large to hold."""
+        response = await self._send(request)
+        try:
+            async for part in response.parts():
+                yield part
+        finally:
+            response.close()
+
     async def close(self) -> None:
         await self._pool.close()
 
