@@ -9,6 +9,8 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
+import pydantic
+
 from abide import Client, Context, RunNotCompleted, SyncContext, Workflow, sync
 from abide.problem import Invalid
 from abide.testing import TestServer
@@ -20,6 +22,11 @@ from abide.worker import Worker
 class Order:
     id: int
     amount: float
+
+
+class Parcel(pydantic.BaseModel):
+    order: int
+    grams: int | None = None
 
 
 class Durable(unittest.IsolatedAsyncioTestCase):
@@ -211,6 +218,19 @@ class Durable(unittest.IsolatedAsyncioTestCase):
             return await ctx.run("double", lambda: dataclasses.replace(order, amount=order.amount * 2))
 
         self.assertEqual(await self.through(work, Order(7, 21)), {"id": 7, "amount": 42})
+
+    async def test_a_model_of_pydantic_is_an_input_a_result_and_a_schema(self) -> None:
+        async def work(ctx: Context, parcel: Parcel) -> Parcel:
+            return Parcel.model_validate(await ctx.run("weigh", lambda: parcel.model_copy(update={"grams": 500})))
+
+        self.server.worker({"work": work})
+        workflow = Workflow("parcels", input_schema=Parcel).task("work", "work")
+        await self.server.client.deploy(workflow)
+        output = await self.server.client.start_and_wait(workflow, Parcel(order=7))
+        self.assertEqual(Parcel.model_validate(output), Parcel(order=7, grams=500))
+        with self.assertRaises(Invalid) as caught:
+            await self.server.client.start(workflow, {"order": "seven"})
+        self.assertEqual(caught.exception.code, "INVALID_INPUT")
 
     async def test_a_plain_function_has_the_same_durable_calls(self) -> None:
         def work(ctx: SyncContext, input: Any) -> Any:

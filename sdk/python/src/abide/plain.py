@@ -54,11 +54,13 @@ def reader_of(function: Callable[..., Any]) -> Reader | None:
     parameters = list(inspect.signature(function).parameters.values())
     if len(parameters) < 2:
         return None
-    try:
-        declared = typing.get_type_hints(function).get(parameters[1].name)
-    except NameError:
-        # A type that is not known where the handler stands says nothing.
-        return None
+    declared = parameters[1].annotation
+    if isinstance(declared, str):
+        try:
+            declared = eval(declared, getattr(function, "__globals__", {}))
+        except NameError:
+            # A type that is only known to a type checker reads nothing.
+            return None
     if not isinstance(declared, type):
         return None
     if hasattr(declared, "model_validate"):
