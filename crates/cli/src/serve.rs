@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 use std::time::Instant;
 
-use abide_engine::{Engine, Options};
+use abide_engine::{Clock, Engine, Options, SettableClock, SystemClock};
 use abide_server::{Auth, Server};
 use abide_store::sqlite::Sqlite;
 use anyhow::Context;
@@ -26,6 +26,9 @@ pub(crate) struct Serve {
     /// Store a few example workflows and do their work
     #[arg(long)]
     demo: bool,
+    /// For tests: a clock that stands still until `POST /test/clock` moves it
+    #[arg(long)]
+    test_clock: bool,
 }
 
 impl Serve {
@@ -52,7 +55,8 @@ impl Serve {
         runtime.context("the runtime could not be started")?.block_on(async {
             let path = config.store()?;
             let store = Box::new(Sqlite::open(&path)?);
-            let options = Options { retention: config.retention()?, ..Options::default() };
+            let clock = self.test_clock.then(|| SettableClock::new(SystemClock.now()));
+            let options = Options { clock, retention: config.retention()?, ..Options::default() };
             let engine = Engine::open_with(store, options).await?;
             let demo = if self.demo { demo::start(&engine).await? } else { Vec::new() };
             let needs_keys = settings.auth == Auth::Required;

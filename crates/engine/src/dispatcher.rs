@@ -452,6 +452,11 @@ impl Dispatcher {
         self.running.len() + self.leased.len()
     }
 
+    /// Tasks that nobody has taken yet.
+    pub(crate) fn tasks_ready(&self) -> usize {
+        self.ready.values().map(ReadyTasks::len).sum()
+    }
+
     /// No handler here is at work.
     pub(crate) fn is_idle(&self) -> bool {
         self.running.is_empty() && !self.has_work()

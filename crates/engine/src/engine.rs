@@ -126,6 +126,16 @@ impl Ended {
     }
 }
 
+/// Where a settable clock stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Standing {
+    pub now: Timestamp,
+    /// What time would bring next.
+    pub next_timer: Option<Timestamp>,
+    /// Tasks that workers have, or could take.
+    pub tasks: usize,
+}
+
 /// What a run says to somebody who listens.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Said {
@@ -466,6 +476,27 @@ impl Engine {
             clock.set(next.max(clock.now()));
             self.queue.send(Request::Tick).await.map_err(|_| Error::Stopped)?;
         }
+    }
+
+    /// With a settable clock: moves it to an instant, or to the next timer if that is due before; without an instant,
+    /// to the next timer. It never goes back. Says where it stands once all that can be done then is done; nothing if
+    /// the clock is the machine's.
+    pub async fn move_clock(&self, to: Option<Timestamp>) -> Result<Option<Standing>, Error> {
+        let Some(clock) = &self.settable else { return Ok(None) };
+        let next = self.settled().await?;
+        let target = next.into_iter().chain(to).min().unwrap_or_else(|| clock.now());
+        clock.set(target.max(clock.now()));
+        self.queue.send(Request::Tick).await.map_err(|_| Error::Stopped)?;
+        self.standing().await
+    }
+
+    /// With a settable clock: where it stands.
+    pub async fn standing(&self) -> Result<Option<Standing>, Error> {
+        let Some(clock) = &self.settable else { return Ok(None) };
+        let next_timer = self.settled().await?;
+        let stats = self.stats().await?;
+        let tasks = stats.tasks_ready + stats.tasks_out;
+        Ok(Some(Standing { now: clock.now(), next_timer, tasks }))
     }
 
     /// Finishes what is in the queue and closes the store. Handlers at work are stopped; their tasks are handed out

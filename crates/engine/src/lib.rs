@@ -32,7 +32,7 @@ mod writer;
 
 pub use clock::{Clock, SettableClock, SystemClock};
 pub use deploy::Deployed;
-pub use engine::{Ended, Engine, Listener, NewRun, Notification, Options, Queue, Said};
+pub use engine::{Ended, Engine, Listener, NewRun, Notification, Options, Queue, Said, Standing};
 pub use error::Error;
 pub use followers::{Changed, Follower};
 pub use handler::{Handler, TaskResult};

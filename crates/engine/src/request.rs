@@ -192,4 +192,6 @@ pub struct Stats {
     pub lateness_ms: Histogram,
     pub runs_in_memory: usize,
     pub tasks_out: usize,
+    /// Tasks that wait for a worker.
+    pub tasks_ready: usize,
 }

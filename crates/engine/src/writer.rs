@@ -317,7 +317,9 @@ impl Writer {
             }
             Request::Stats { answer } => {
                 let (runs_in_memory, tasks_out) = (round.memory.len(), dispatcher.tasks_out());
-                drop(answer.send(Ok(Stats { runs_in_memory, tasks_out, ..self.stats.clone() })));
+                let tasks_ready = dispatcher.tasks_ready();
+                let stats = Stats { runs_in_memory, tasks_out, tasks_ready, ..self.stats.clone() };
+                drop(answer.send(Ok(stats)));
             }
             Request::Workers { answer } => drop(answer.send(Ok(dispatcher.workers(now)))),
             Request::Write(write) => self.ask(Job::Write(write)),

@@ -3,6 +3,7 @@
 mod approvals;
 mod backup;
 mod bulk;
+mod clock;
 mod definitions;
 mod events;
 mod feed;
@@ -45,6 +46,7 @@ pub(crate) fn all() -> Routes {
             workspaces::routes(),
             backup::routes(),
             health::routes(),
+            clock::routes(),
         ],
     }
 }

@@ -10,6 +10,8 @@ mod approvals;
 mod auth;
 #[path = "api/bulk.rs"]
 mod bulk;
+#[path = "api/clock.rs"]
+mod clock;
 #[path = "api/definitions.rs"]
 mod definitions;
 #[path = "api/documents.rs"]

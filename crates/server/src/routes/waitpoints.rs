@@ -277,7 +277,10 @@ async fn create(
     let Some(id) = waitpoint_of(&reply) else {
         return Err(Problem::new(Code::Internal, "the engine named no waitpoint"));
     };
-    Ok(Answer(StatusCode::CREATED, app.waitpoint_body(&caller, id).await?))
+    let mut body = app.waitpoint_body(&caller, id).await?;
+    // Also when the wait is over: durable code asks each time it is entered, and must get the same answer.
+    body.resume_url = Some(app.link_urls(id, None).await?.resume);
+    Ok(Answer(StatusCode::CREATED, body))
 }
 
 pub(super) fn waitpoint_of(reply: &Reply) -> Option<WaitpointId> {
