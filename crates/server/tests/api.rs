@@ -10,6 +10,8 @@ mod approvals;
 mod auth;
 #[path = "api/bulk.rs"]
 mod bulk;
+#[path = "api/dashboard.rs"]
+mod dashboard;
 #[path = "api/definitions.rs"]
 mod definitions;
 #[path = "api/documents.rs"]
@@ -24,6 +26,8 @@ mod history;
 mod hostile;
 #[path = "api/keys.rs"]
 mod keys;
+#[path = "api/overview.rs"]
+mod overview;
 #[path = "api/pages.rs"]
 mod pages;
 #[path = "api/races.rs"]
@@ -32,6 +36,8 @@ mod races;
 mod resume;
 #[path = "api/runs.rs"]
 mod runs;
+#[path = "api/session.rs"]
+mod session;
 #[path = "api/tasks.rs"]
 mod tasks;
 #[path = "api/traces.rs"]

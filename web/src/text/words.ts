@@ -28,6 +28,17 @@ export const KIND_WORDS: Record<WaitKind, string> = {
   RETRY: 'retry',
 };
 
+export const KIND_PLURALS: Record<WaitKind, string> = {
+  DELAY: 'sleeps',
+  WEBHOOK: 'calls',
+  SIGNAL: 'signals',
+  EVENT: 'events',
+  APPROVAL: 'approvals',
+  CHILD: 'child runs',
+  PAUSE: 'worker pauses',
+  RETRY: 'retries',
+};
+
 /** Kinds that end by the clock. The others have a deadline, or none. */
 export const endsByTime = (kind: WaitKind): boolean => kind === 'DELAY' || kind === 'PAUSE' || kind === 'RETRY';
 
