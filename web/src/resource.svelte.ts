@@ -1,4 +1,5 @@
 /** Something that is read from the server and shown: loading, there, or refused; read again when it has changed. */
+import { untrack } from 'svelte';
 import { Refused, sentence } from './api/client';
 import { live, type Change } from './live.svelte';
 
@@ -31,7 +32,8 @@ export class Resource<T> {
     this.loading = true;
     const begun = performance.now();
     try {
-      const value = await this.#read(abort.signal);
+      // What it reads on the way is not what makes it be read again.
+      const value = await untrack(() => this.#read(abort.signal));
       if (abort.signal.aborted) return;
       this.value = value;
       this.error = null;

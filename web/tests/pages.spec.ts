@@ -89,6 +89,7 @@ async function scene(server: Server): Promise<Record<string, string>> {
   await server.settled(charged, 'FAILED');
   await server.settled(offer, 'WAITING');
   const tea = await server.run('tea-order', { order: 7 }, { tags: ['shop'] });
+  await server.settled(tea, 'WAITING');
   const waits = await server.call('GET', `/waitpoints?runId=${tea}&status=PENDING`);
   await server.call('POST', `/waitpoints/${waits.json.data[0].id}/complete`, {});
   await server.call('POST', '/events', { eventId: 'order.packed', eventData: { order: 7, parcel: 'P-7' } });

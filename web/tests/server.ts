@@ -1,6 +1,6 @@
 /** A server for one file of tests, on a port and a store of its own, and what a test needs to set the scene. */
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test as base, expect, type Page } from '@playwright/test';
@@ -12,6 +12,9 @@ export interface Reply {
 }
 
 export class Server {
+  /** Where the servers of these tests are. */
+  static readonly urls = new Set<string>();
+
   url = '';
   /** Shown by a server that needs keys, once. */
   adminKey = '';
@@ -45,7 +48,8 @@ export class Server {
         this.adminKey ||= /abk_[0-9a-f]{64}/.exec(said)?.[0] ?? '';
         const url = /https?:\/\/127\.0\.0\.1:\d+/.exec(said)?.[0];
         if (url && !this.url) this.url = url;
-        if (url) resolve();
+        if (url) Server.urls.add(url);
+        if (url && (this.adminKey || !this.#arguments.includes('required'))) resolve();
       };
       child.stdout.on('data', hear);
       child.stderr.on('data', hear);
@@ -108,8 +112,24 @@ export class Server {
   }
 }
 
+/** While working on the page: takes its files from a folder (`ABIDE_WEB_FILES`) and not from the binary. */
+async function takeFiles(page: Page): Promise<void> {
+  const folder = process.env['ABIDE_WEB_FILES'];
+  if (!folder) return;
+  await page.route(/^[^?]*\/assets\//, (route) =>
+    route.fulfill({ path: join(folder, new URL(route.request().url()).pathname) }),
+  );
+  await page.route(
+    (url) => !/^\/(api|assets|icon|nowhere)/.test(url.pathname),
+    async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, body: readFileSync(join(folder, 'index.html'), 'utf8') });
+    },
+  );
+}
+
 /** What must not happen on any page: an error in the console, something refused by the policy, a call elsewhere. */
-export function watch(page: Page, url: string): string[] {
+export function watch(page: Page): string[] {
   const wrong: string[] = [];
   page.on('pageerror', (error) => wrong.push(`error: ${error.message}`));
   page.on('console', (message) => {
@@ -117,7 +137,8 @@ export function watch(page: Page, url: string): string[] {
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) wrong.push(message.text());
   });
   page.on('request', (request) => {
-    if (!request.url().startsWith(url) && !request.url().startsWith('data:')) wrong.push(`asked ${request.url()}`);
+    const { protocol, origin } = new URL(request.url());
+    if (protocol !== 'data:' && !Server.urls.has(origin)) wrong.push(`asked ${request.url()}`);
   });
   return wrong;
 }
@@ -133,8 +154,9 @@ export const test = base.extend<{ wrong: string[] }, { server: Server }>({
     { scope: 'worker' },
   ],
   wrong: [
-    async ({ page, server }, use) => {
-      const wrong = watch(page, server.url);
+    async ({ page }, use) => {
+      await takeFiles(page);
+      const wrong = watch(page);
       await use(wrong);
       expect(wrong).toEqual([]);
     },
