@@ -20,7 +20,8 @@ fn main() -> io::Result<()> {
     for file in files.iter().filter(|file| file.extension().is_none_or(|extension| extension != "gz")) {
         let path = file.strip_prefix(&root).expect("it was found there").to_string_lossy().replace('\\', "/");
         let small = PathBuf::from(format!("{}.gz", file.display()));
-        let small = if small.is_file() { format!("Some(include_bytes!({small:?}))") } else { "None".to_owned() };
+        let small =
+            if small.is_file() { format!("Some(include_bytes!({small:?}))") } else { "None".to_owned() };
         writeln!(table, "    Asset {{ path: {path:?}, bytes: include_bytes!({file:?}), gzip: {small} }},")
             .expect("a String takes everything");
     }

@@ -36,7 +36,8 @@ impl Histogram {
     pub fn since(&self, earlier: &Histogram) -> Histogram {
         let buckets: Vec<u64> =
             self.buckets.iter().zip(&earlier.buckets).map(|(now, then)| now.saturating_sub(*then)).collect();
-        let max = buckets.iter().rposition(|count| *count > 0).map_or(0, |last| upper_bound(last).min(self.max));
+        let max =
+            buckets.iter().rposition(|count| *count > 0).map_or(0, |last| upper_bound(last).min(self.max));
         Histogram { buckets, count: self.count.saturating_sub(earlier.count), max }
     }
 

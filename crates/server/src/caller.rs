@@ -232,7 +232,14 @@ impl App {
             tokio::spawn(async move { drop(engine.write(move |store| store.touch_key(id, at)).await) });
         }
         let ApiKey { id, workspace, name, scopes, .. } = key;
-        Ok(Caller { workspace, actor: Actor::new(&name), scopes, key: Some(id), traceparent: None, signed_in: false })
+        Ok(Caller {
+            workspace,
+            actor: Actor::new(&name),
+            scopes,
+            key: Some(id),
+            traceparent: None,
+            signed_in: false,
+        })
     }
 }
 

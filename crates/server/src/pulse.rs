@@ -83,7 +83,8 @@ mod tests {
     fn an_hour_is_kept_and_the_oldest_beat_goes_first() {
         let pulse = Pulse::default();
         let at = |second| Timestamp::from_second(second).unwrap();
-        let beat = |second| Beat { at: at(second), records: 0, timers: 0, lateness_p50_ms: 0, lateness_p99_ms: 0 };
+        let beat =
+            |second| Beat { at: at(second), records: 0, timers: 0, lateness_p50_ms: 0, lateness_p99_ms: 0 };
         (0..400).for_each(|second| pulse.add(beat(second)));
         let beats = pulse.beats();
         assert_eq!((beats.len(), beats[0].at, beats[359].at), (KEPT, at(40), at(399)));

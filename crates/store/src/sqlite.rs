@@ -193,7 +193,13 @@ impl<Role: Send> Read for Handle<Role> {
         list::oldest_waiting(&self.connection, workspace, limit)
     }
 
-    fn open_waits(&mut self, workspace: WorkspaceId, kind: Kind, due: Due, limit: usize) -> Result<usize, Error> {
+    fn open_waits(
+        &mut self,
+        workspace: WorkspaceId,
+        kind: Kind,
+        due: Due,
+        limit: usize,
+    ) -> Result<usize, Error> {
         list::open_waits(&self.connection, workspace, kind, due, limit)
     }
 

@@ -84,7 +84,8 @@ fn page(app: &App) -> Response {
 }
 
 fn file(asset: &'static Asset, headers: &HeaderMap) -> Response {
-    let accepted = headers.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let accepted =
+        headers.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let small = asset.gzip.filter(|_| accepted.split(',').any(|part| part.trim().starts_with("gzip")));
     let mut response = Body::from(small.unwrap_or(asset.bytes)).into_response();
     let headers = response.headers_mut();

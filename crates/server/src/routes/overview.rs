@@ -107,7 +107,10 @@ async fn overview(State(app): State<Shared>, caller: Caller) -> Result<Answer<Ov
         waits: waits.collect(),
         overdue: Counted { count: found.overdue, more: found.overdue >= COUNTED },
         oldest,
-        pulse: PulseBody { every_ms: EVERY.as_millis().try_into().unwrap_or(u64::MAX), beats: app.pulse.beats() },
+        pulse: PulseBody {
+            every_ms: EVERY.as_millis().try_into().unwrap_or(u64::MAX),
+            beats: app.pulse.beats(),
+        },
     };
     Ok(Answer::ok(body))
 }
@@ -198,7 +201,9 @@ async fn wake_ups(
     let workspace = caller.workspace;
     let buckets = app
         .engine
-        .read(move |store| bounds.windows(2).map(|pair| Bucket::read(store, workspace, pair[0], pair[1])).collect())
+        .read(move |store| {
+            bounds.windows(2).map(|pair| Bucket::read(store, workspace, pair[0], pair[1])).collect()
+        })
         .await?;
     Ok(Answer::ok(WakeUpsBody { from, until, buckets }))
 }
@@ -246,7 +251,8 @@ mod tests {
 
     #[test]
     fn buckets_follow_each_other_without_gaps_and_end_where_the_span_does() {
-        let (from, until) = ("2026-01-01T00:00:00Z".parse().unwrap(), "2026-01-01T00:00:10Z".parse().unwrap());
+        let (from, until) =
+            ("2026-01-01T00:00:00Z".parse().unwrap(), "2026-01-01T00:00:10Z".parse().unwrap());
         let found = bounds(from, until, 3).unwrap();
         assert_eq!(found.len(), 4);
         assert_eq!((found[0], found[3]), (from, until));

@@ -36,10 +36,7 @@ pub(super) fn routes() -> Group {
                 .ok::<SessionBody>("The session."),
             sign_in,
         )
-        .add(
-            at(Verb::Delete, "Sign out").empty(StatusCode::NO_CONTENT, "The cookie is gone."),
-            sign_out,
-        )
+        .add(at(Verb::Delete, "Sign out").empty(StatusCode::NO_CONTENT, "The cookie is gone."), sign_out)
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -11,7 +11,10 @@ async fn the_dashboard_or_how_to_get_it_is_at_the_root_and_at_its_pages() {
         assert_eq!(page.status, 200, "{path}");
         assert!(page.header("content-type").unwrap().starts_with("text/html"), "{path}");
         let policy = page.header("content-security-policy").unwrap();
-        assert!(policy.contains("default-src 'none'") && policy.contains("frame-ancestors 'none'"), "{policy}");
+        assert!(
+            policy.contains("default-src 'none'") && policy.contains("frame-ancestors 'none'"),
+            "{policy}"
+        );
         assert!(!policy.contains("unsafe-eval"), "{policy}");
         assert_eq!(page.header("x-frame-options"), Some("DENY"));
         assert!(page.text.contains("<title>abide</title>"), "{}", page.text);

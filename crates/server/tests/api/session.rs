@@ -8,7 +8,8 @@ use crate::keys::locked;
 async fn sign_in(host: &Host, key: &str) -> (Reply, String) {
     let own = format!("http://{}", host.address);
     let reply = host.send(Method::POST, "/session", &[("origin", &own)], Some(json!({ "key": key }))).await;
-    let cookie = reply.header("set-cookie").unwrap_or_default().split(';').next().unwrap_or_default().to_owned();
+    let cookie =
+        reply.header("set-cookie").unwrap_or_default().split(';').next().unwrap_or_default().to_owned();
     (reply, cookie)
 }
 
@@ -51,7 +52,9 @@ async fn a_session_ends_with_its_key_and_with_its_week_and_cannot_be_made_up() {
     let (host, admin) = locked().await;
     let (secret, id) = key(&host, &admin, "short", &["read"]).await;
     let (_, cookie) = sign_in(&host, &secret).await;
-    let status = async |cookie: &str| host.send(Method::GET, "/workflow-runs", &[("cookie", cookie)], None).await.status;
+    let status = async |cookie: &str| {
+        host.send(Method::GET, "/workflow-runs", &[("cookie", cookie)], None).await.status
+    };
     assert_eq!(status(&cookie).await, 200);
     let mut forged = cookie.clone();
     forged.pop();
@@ -69,7 +72,8 @@ async fn a_session_ends_with_its_key_and_with_its_week_and_cannot_be_made_up() {
 
 #[tokio::test]
 async fn a_session_counts_only_for_pages_of_this_server() {
-    let settings = Settings { allowed_origins: vec!["http://localhost:3000".to_owned()], ..Settings::default() };
+    let settings =
+        Settings { allowed_origins: vec!["http://localhost:3000".to_owned()], ..Settings::default() };
     let host = Host::with(settings).await;
     let made = host.post("/keys", json!({ "name": "ann", "scopes": ["run"] })).await.json;
     let (_, cookie) = sign_in(&host, made["secret"].as_str().unwrap()).await;

@@ -180,12 +180,7 @@ impl<'t> Statements<'t> {
         u64::try_from(seq.unwrap_or(0)).map_err(|_| Error::Corrupt("a negative version".to_owned()))
     }
 
-    fn write_run(
-        &mut self,
-        id: &column::Id,
-        write: &RunWrite<'_>,
-        tally: &mut Tally,
-    ) -> Result<(), Error> {
+    fn write_run(&mut self, id: &column::Id, write: &RunWrite<'_>, tally: &mut Tally) -> Result<(), Error> {
         let run = write.run;
         let status = column::run_status(run.status);
         let ended_at = run.ended_at.map(column::instant);

@@ -5,10 +5,10 @@ use jiff::Timestamp;
 use rusqlite::{Connection, TransactionBehavior, params};
 
 use crate::Error;
+use crate::sqlite::admin;
 use crate::sqlite::column::{self, Column};
 use crate::sqlite::find::collect;
 use crate::sqlite::tally::Tally;
-use crate::sqlite::admin;
 
 pub(super) fn events(connection: &mut Connection, before: Timestamp, limit: usize) -> Result<usize, Error> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;

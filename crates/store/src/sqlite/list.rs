@@ -14,9 +14,9 @@ use jiff::Timestamp;
 use rusqlite::types::Value;
 use rusqlite::{Connection, Row, params_from_iter};
 
-use crate::sqlite::{admin, tally};
 use crate::sqlite::column::{self, Column};
 use crate::sqlite::find::{OCCURRENCES, collect, first, read_occurrence};
+use crate::sqlite::{admin, tally};
 use crate::{DefinitionSummary, Due, Error, Page};
 
 pub(super) use runs::{run, runs};
@@ -79,7 +79,8 @@ pub(super) fn counts(
     for workspace in workspaces(&looking, workspace)? {
         for (found, number) in tally::of(&looking, workspace)? {
             let of = counts.iter_mut().find(|(status, _)| column::run_status(*status) == found);
-            let (_, count) = of.ok_or_else(|| Error::Corrupt(format!("runs of an unknown status {found}")))?;
+            let (_, count) =
+                of.ok_or_else(|| Error::Corrupt(format!("runs of an unknown status {found}")))?;
             *count += number;
         }
     }
