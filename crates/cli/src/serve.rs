@@ -95,6 +95,7 @@ fn greet(
     let url = format!("http://{}", server.address());
     writeln!(out, "abide {} listens on {url}", env!("CARGO_PKG_VERSION"))?;
     writeln!(out, "  API    {url}/api/v1")?;
+    writeln!(out, "  page   {url}/")?;
     writeln!(out, "  docs   {url}/docs")?;
     writeln!(out, "  store  {}", config.text("store"))?;
     if !demo.is_empty() {

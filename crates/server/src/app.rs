@@ -13,6 +13,7 @@ use crate::definitions::Definitions;
 use crate::endpoint::PREFIXES;
 use crate::links::Links;
 use crate::problem::Problem;
+use crate::pulse::Pulse;
 use crate::settings::Settings;
 use crate::traces::Traces;
 use crate::traffic::Traffic;
@@ -32,6 +33,7 @@ pub(crate) struct App {
     pub(crate) traces: Option<Traces>,
     /// Whose turn it is to make a copy of the store.
     pub(crate) backups: Mutex<()>,
+    pub(crate) pulse: Pulse,
     /// True once the server shuts down: whoever waits is answered.
     pub(crate) stopping: watch::Receiver<bool>,
 }
@@ -64,9 +66,13 @@ impl App {
 
     /// Where a path of the API is for those who come through the public URL.
     pub(crate) fn path_to(&self, path: &str) -> String {
+        format!("{}{}{path}", self.base_path(), PREFIXES[0])
+    }
+
+    /// The path of the public URL: what comes before every path, without a slash at its end.
+    pub(crate) fn base_path(&self) -> &str {
         let rest = self.base_url.split_once("://").map_or("", |(_, rest)| rest);
-        let base = rest.find('/').map_or("", |at| &rest[at..]);
-        format!("{base}{}{path}", PREFIXES[0])
+        rest.find('/').map_or("", |at| &rest[at..])
     }
 
     /// Returns when the server shuts down.

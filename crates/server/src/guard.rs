@@ -28,6 +28,8 @@ pub(crate) struct Peer(pub(crate) SocketAddr);
 pub(crate) enum Access {
     /// Nothing: it says nothing about anybody's runs.
     Open,
+    /// Nothing, but who asks is looked at, if they say so.
+    Anyone,
     /// A key with one of these scopes.
     Key(&'static [Scope]),
     /// A key with one of these scopes, or the token of a link, which the handler checks.
@@ -97,6 +99,7 @@ fn trace(app: &App, request: &mut Request) -> Option<RequestSpan> {
 async fn let_in(app: &App, access: Access, request: &mut Request) -> Result<(), Problem> {
     let scopes = match access {
         Access::Open => return Ok(()),
+        Access::Anyone => &[],
         Access::Key(scopes) | Access::Link(scopes) => scopes,
     };
     let address = peer(request).ip();
@@ -110,14 +113,19 @@ async fn let_in(app: &App, access: Access, request: &mut Request) -> Result<(), 
     app.callers.take(caller.as_ref(), address)?;
     match caller {
         Some(caller) => {
-            caller.need(scopes)?;
+            if caller.signed_in {
+                check_own_page(request)?;
+            }
+            if access != Access::Anyone {
+                caller.need(scopes)?;
+            }
             request.extensions_mut().insert(caller);
         }
-        None if by_token => {}
+        None if by_token || access == Access::Anyone => {}
         None => {
             let detail = match access {
                 Access::Link(_) => "this needs the token of its URL, or an API key",
-                Access::Open | Access::Key(_) => {
+                Access::Open | Access::Anyone | Access::Key(_) => {
                     "this needs an API key: `Authorization: Bearer abk_…` or `x-api-key`"
                 }
             };
@@ -199,6 +207,25 @@ fn check_page(app: &App, headers: &HeaderMap, host: &str) -> Result<(), Problem>
     // Without `Origin`: an image, a frame, a link. Only a link that somebody follows may come from elsewhere.
     let mode = headers.get("sec-fetch-mode").and_then(|mode| mode.to_str().ok());
     if is_from_another_site(headers) && mode != Some("navigate") { refused("another site") } else { Ok(()) }
+}
+
+/// A cookie comes along with requests that its owner knows nothing of: it counts only for this server's own pages. Not
+/// for those that were allowed to use the API, either: they have keys of their own.
+fn check_own_page(request: &Request) -> Result<(), Problem> {
+    let headers = request.headers();
+    let own = match headers.get(header::ORIGIN).map(|origin| origin.to_str().unwrap_or("null")) {
+        Some(origin) => {
+            let name = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
+            name.is_some_and(|name| host(request).is_ok_and(|host| name.eq_ignore_ascii_case(&host)))
+        }
+        None if request.method().is_safe() => true,
+        None => headers.get("sec-fetch-site").is_some_and(|site| site == "same-origin"),
+    };
+    if own {
+        return Ok(());
+    }
+    let detail = "a session counts only for pages of this server; elsewhere, give a key";
+    Err(Problem::new(Code::OriginRefused, detail))
 }
 
 /// As the browser says. Whoever else sends a request says nothing of the kind.

@@ -20,6 +20,7 @@ mod metrics;
 mod openapi;
 mod pages;
 mod problem;
+mod pulse;
 mod rate;
 mod request;
 mod routes;

@@ -181,7 +181,7 @@ fn operation_id(endpoint: &Endpoint, method: &str) -> String {
 
 fn security(access: Access) -> Value {
     match access {
-        Access::Open => json!([]),
+        Access::Open | Access::Anyone => json!([]),
         // On loopback, where no key is needed, nothing is.
         Access::Key(_) | Access::Link(_) => json!([{ "bearer": [] }, { "apiKey": [] }, {}]),
     }

@@ -4,14 +4,17 @@ mod approvals;
 mod backup;
 mod bulk;
 mod clock;
+mod dashboard;
 mod definitions;
 mod events;
 mod feed;
 mod health;
 mod history;
 mod keys;
+mod overview;
 mod resume;
 mod runs;
+pub(crate) mod session;
 mod signals;
 mod tasks;
 mod triggers;
@@ -26,6 +29,8 @@ use serde::Deserialize;
 
 use crate::endpoint::Routes;
 use crate::problem::{Code, Problem};
+
+pub(crate) use dashboard::elsewhere;
 
 pub(crate) fn all() -> Routes {
     Routes {
@@ -45,6 +50,9 @@ pub(crate) fn all() -> Routes {
             keys::routes(),
             workspaces::routes(),
             backup::routes(),
+            overview::routes(),
+            session::routes(),
+            dashboard::routes(),
             health::routes(),
             clock::routes(),
         ],

@@ -30,6 +30,7 @@ use crate::caller::{Callers, NewSecret};
 use crate::guard::{self, Peer};
 use crate::links::{self, Links};
 use crate::problem::Problem;
+use crate::pulse::Pulse;
 use crate::routes;
 use crate::settings::{BadSettings, Settings};
 use crate::traces::{Gatherer, Traces};
@@ -107,6 +108,7 @@ impl Server {
             traffic: Traffic::default(),
             traces,
             backups: Mutex::default(),
+            pulse: Pulse::default(),
             stopping,
         };
         Ok(Server { listener, app: Arc::new(app), stop, gathering })
@@ -125,6 +127,8 @@ impl Server {
         let router = router(&app);
         let open = Arc::new(Semaphore::new(app.settings.limits.connections));
         let graceful = GracefulShutdown::new();
+        let watching = Shared::clone(&app);
+        let watching = tokio::spawn(async move { watching.pulse.watch(&watching.engine).await });
         tokio::pin!(stop);
         loop {
             let accepted = tokio::select! {
@@ -157,6 +161,7 @@ impl Server {
             });
         }
         drop(listener);
+        watching.abort();
         stopping.send_replace(true);
         let shutdown_time = app.settings.limits.shutdown_time;
         if tokio::time::timeout(shutdown_time, graceful.shutdown()).await.is_err() {
@@ -183,7 +188,7 @@ fn listen_on(address: SocketAddr) -> io::Result<TcpListener> {
 fn router(app: &Shared) -> Router {
     routes::all()
         .into_router(app)
-        .fallback(routes::not_found)
+        .fallback(routes::elsewhere)
         .method_not_allowed_fallback(routes::method_not_allowed)
         .layer(middleware::from_fn_with_state(Shared::clone(app), guard::around))
         .with_state(Shared::clone(app))

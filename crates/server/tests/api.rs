@@ -12,6 +12,8 @@ mod auth;
 mod bulk;
 #[path = "api/clock.rs"]
 mod clock;
+#[path = "api/dashboard.rs"]
+mod dashboard;
 #[path = "api/definitions.rs"]
 mod definitions;
 #[path = "api/documents.rs"]
@@ -26,6 +28,8 @@ mod history;
 mod hostile;
 #[path = "api/keys.rs"]
 mod keys;
+#[path = "api/overview.rs"]
+mod overview;
 #[path = "api/pages.rs"]
 mod pages;
 #[path = "api/races.rs"]
@@ -34,6 +38,8 @@ mod races;
 mod resume;
 #[path = "api/runs.rs"]
 mod runs;
+#[path = "api/session.rs"]
+mod session;
 #[path = "api/tasks.rs"]
 mod tasks;
 #[path = "api/traces.rs"]

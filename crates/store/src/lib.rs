@@ -28,13 +28,13 @@ use abide_core::history::{DefinitionRef, Record};
 use abide_core::id::{DefinitionId, KeyId, OccurrenceId, RunId, WaitpointId, WorkspaceId};
 use abide_core::run::{Run, Timer};
 use abide_core::status::RunStatus;
-use abide_core::waitpoint::EventFilter;
+use abide_core::waitpoint::{EventFilter, Kind};
 use jiff::Timestamp;
 use serde::Serialize;
 
 pub use error::Error;
 pub use key::{ApiKey, KeyHash, Scope};
-pub use list::{DefinitionSummary, Page, RunFilter, RunSummary, WaitpointFilter, WaitpointSummary};
+pub use list::{DefinitionSummary, Due, Page, RunFilter, RunSummary, WaitpointFilter, WaitpointSummary};
 
 /// The reading half. Each call sees what was committed last, and a state between two commits.
 pub trait Read: Send {
@@ -117,6 +117,18 @@ pub trait Read: Send {
 
     /// How many runs there are of each status, in a workspace or in all.
     fn counts(&mut self, workspace: Option<WorkspaceId>) -> Result<Vec<(RunStatus, u64)>, Error>;
+
+    /// Runs that are WAITING, the oldest first.
+    fn oldest_waiting(&mut self, workspace: WorkspaceId, limit: usize) -> Result<Vec<RunId>, Error>;
+
+    /// How many waits of a kind are open and due then. Counts up to `limit`, for there may be millions.
+    fn open_waits(
+        &mut self,
+        workspace: WorkspaceId,
+        kind: Kind,
+        due: Due,
+        limit: usize,
+    ) -> Result<usize, Error>;
 
     /// All of them, by number. The default one is there from the beginning.
     fn workspaces(&mut self) -> Result<Vec<Workspace>, Error>;

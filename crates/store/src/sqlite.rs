@@ -7,7 +7,7 @@
 //! ```text
 //!   open.rs   whose file is it, one writer       commit.rs  batches             column.rs  how values are stored
 //!   list.rs   what people look for               find.rs    what engines need   forget.rs  retention
-//!   admin.rs  workspaces, keys, settings         backup.rs  copies
+//!   admin.rs  workspaces, keys, settings         backup.rs  copies              tally.rs   how many there are
 //! ```
 
 mod admin;
@@ -20,6 +20,7 @@ mod forget;
 mod list;
 mod migrations;
 mod open;
+mod tally;
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -30,11 +31,12 @@ use abide_core::door::Remembered;
 use abide_core::history::Record;
 use abide_core::id::{DefinitionId, KeyId, OccurrenceId, RunId, WaitpointId, WorkspaceId};
 use abide_core::status::RunStatus;
+use abide_core::waitpoint::Kind;
 use jiff::Timestamp;
 use rusqlite::Connection;
 
 use crate::{
-    ApiKey, Batch, DefinitionSummary, Error, KeyHash, Page, Read, RunFilter, RunSummary, Store,
+    ApiKey, Batch, DefinitionSummary, Due, Error, KeyHash, Page, Read, RunFilter, RunSummary, Store,
     StoredDefinition, StoredRun, StoredTimer, Waiter, WaitpointFilter, WaitpointSummary, Workspace,
 };
 
@@ -185,6 +187,20 @@ impl<Role: Send> Read for Handle<Role> {
 
     fn counts(&mut self, workspace: Option<WorkspaceId>) -> Result<Vec<(RunStatus, u64)>, Error> {
         list::counts(&self.connection, workspace)
+    }
+
+    fn oldest_waiting(&mut self, workspace: WorkspaceId, limit: usize) -> Result<Vec<RunId>, Error> {
+        list::oldest_waiting(&self.connection, workspace, limit)
+    }
+
+    fn open_waits(
+        &mut self,
+        workspace: WorkspaceId,
+        kind: Kind,
+        due: Due,
+        limit: usize,
+    ) -> Result<usize, Error> {
+        list::open_waits(&self.connection, workspace, kind, due, limit)
     }
 
     fn workspaces(&mut self) -> Result<Vec<Workspace>, Error> {

@@ -9,9 +9,10 @@ use abide_core::door::Remembered;
 use abide_core::history::Record;
 use abide_core::id::{DefinitionId, KeyId, OccurrenceId, RunId, WaitpointId, WorkspaceId};
 use abide_core::status::RunStatus;
+use abide_core::waitpoint::Kind;
 use abide_store::sqlite::Sqlite;
 use abide_store::{
-    ApiKey, Batch, DefinitionSummary, Error, KeyHash, Page, Read, RunFilter, RunSummary, Store,
+    ApiKey, Batch, DefinitionSummary, Due, Error, KeyHash, Page, Read, RunFilter, RunSummary, Store,
     StoredDefinition, StoredRun, StoredTimer, Waiter, WaitpointFilter, WaitpointSummary, Workspace,
 };
 use jiff::Timestamp;
@@ -156,6 +157,8 @@ reads! {
         filter: &WaitpointFilter, page: &Page<(Option<Timestamp>, WaitpointId)>
     ) -> Vec<WaitpointSummary>;
     counts(workspace: Option<WorkspaceId>) -> Vec<(RunStatus, u64)>;
+    oldest_waiting(workspace: WorkspaceId, limit: usize) -> Vec<RunId>;
+    open_waits(workspace: WorkspaceId, kind: Kind, due: Due, limit: usize) -> usize;
     workspaces() -> Vec<Workspace>;
     key_by_hash(hash: &KeyHash) -> Option<ApiKey>;
     keys(workspace: WorkspaceId) -> Vec<ApiKey>;

@@ -93,7 +93,7 @@ fn needs(access: Access) -> String {
         names.join(" or ")
     };
     match access {
-        Access::Open => "Open to everyone.".to_owned(),
+        Access::Open | Access::Anyone => "Open to everyone.".to_owned(),
         Access::Key(any_of) => {
             format!("Needs a key with the scope {}, unless the server is open.", scopes(any_of))
         }

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use abide_store::Scope;
 use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
-use axum::response::{IntoResponse, Redirect, Response};
+use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -55,10 +55,6 @@ pub(super) fn routes() -> Group {
             ),
             docs,
         )
-        .add(
-            get("/", Access::Open, "Leads to the documentation").empty(StatusCode::SEE_OTHER, "To `/docs`."),
-            root,
-        )
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -98,8 +94,4 @@ async fn openapi() -> Response {
 
 async fn docs() -> Response {
     pages::html(StatusCode::OK, DOCS.clone()).into_response()
-}
-
-async fn root() -> Redirect {
-    Redirect::to("/docs")
 }

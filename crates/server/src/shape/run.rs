@@ -82,6 +82,13 @@ pub(crate) struct DefinitionBody {
     version: Arc<str>,
 }
 
+impl DefinitionBody {
+    pub(crate) fn of(definition: &DefinitionRef) -> DefinitionBody {
+        let DefinitionRef { name, version } = definition.clone();
+        DefinitionBody { id: None, name, version }
+    }
+}
+
 /// An open wait, in words.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -158,8 +165,7 @@ impl From<RunSummary> for SummaryBody {
     fn from(summary: RunSummary) -> SummaryBody {
         let RunSummary { id, workspace: _, definition, status, tags, created_at, updated_at, version } =
             summary;
-        let DefinitionRef { name, version: of } = definition;
-        let definition = DefinitionBody { id: None, name, version: of };
+        let definition = DefinitionBody::of(&definition);
         SummaryBody { id, status, definition, tags, created_at, updated_at, version }
     }
 }

@@ -12,6 +12,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::run::DefinitionBody;
 use super::words;
 
 /// A pause of a run.
@@ -23,6 +24,8 @@ pub(crate) struct WaitpointBody {
     pub(crate) id: WaitpointId,
     #[schemars(with = "String")]
     pub(crate) run_id: RunId,
+    /// Of the run.
+    definition: DefinitionBody,
     /// Absent: the run's delayed start.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) step_name: Option<String>,
@@ -148,6 +151,7 @@ impl WaitpointBody {
         WaitpointBody {
             id: run.waitpoint_id(waitpoint.number),
             run_id: run.id,
+            definition: DefinitionBody::of(&run.definition_ref),
             step_name: waitpoint.at.map(|at| run.step_name(at)),
             name: Arc::clone(&waitpoint.name),
             kind: waitpoint.kind,

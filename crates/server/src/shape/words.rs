@@ -11,7 +11,7 @@ fn one_of(words: &[impl Serialize]) -> Schema {
 }
 
 const RUN_STATUSES: [RunStatus; 7] = RunStatus::ALL;
-const KINDS: [Kind; 8] = [
+pub(crate) const KINDS: [Kind; 8] = [
     Kind::Delay,
     Kind::Webhook,
     Kind::Signal,

@@ -149,5 +149,5 @@ async fn check_generation(app: &App, run: RunId, number: Option<u32>, link: &Lin
 fn visitor(run: &Run, recipient: Option<String>, call: &Call) -> Caller {
     let actor = recipient.map_or_else(|| Actor::new("link"), |recipient| Actor::new(&recipient));
     let (scopes, traceparent) = (Default::default(), call.traceparent);
-    Caller { workspace: run.workspace, actor, scopes, key: None, traceparent }
+    Caller { workspace: run.workspace, actor, scopes, key: None, traceparent, signed_in: false }
 }

@@ -153,6 +153,10 @@ fn read_the_rest(store: &mut Sqlite) {
     for workspace in [None, Some(here)] {
         store.counts(workspace).unwrap();
     }
+    store.oldest_waiting(here, limit).unwrap();
+    for due in [Due::Ever, Due::Before(now), Due::Between(now, now)] {
+        store.open_waits(here, Kind::Delay, due, limit).unwrap();
+    }
     store.key_by_hash(&[1; 32]).unwrap();
     store.keys(here).unwrap();
     store.setting("secret").unwrap();
