@@ -180,7 +180,12 @@ export class Context<I = Json> {
   }
 
   /** Sends an event to everyone, once. */
-  notify(name: string, eventId: string, data?: Json, options: Omit<SendOptions, "idempotencyKey" | "dryRun"> = {}): Promise<SentEvent> {
+  notify(
+    name: string,
+    eventId: string,
+    data?: Json,
+    options: Omit<SendOptions, "idempotencyKey" | "dryRun"> = {},
+  ): Promise<SentEvent> {
     const idempotencyKey = `${this.task.id}/${name}`.slice(0, 255);
     return this.run(name, () => this.client.notify(eventId, data, { ...options, idempotencyKey }));
   }

@@ -164,7 +164,8 @@ export class Execution {
     this.checkName(name);
     const call = kind === "waitpoint" ? `waitpoint ${name}` : name;
     if (this.asked.has(call)) {
-      throw this.break(new Misused(`\`${name}\` is used twice; each durable call needs a name of its own, such as \`${name}-2\``));
+      const advice = `each durable call needs a name of its own, such as \`${name}-2\``;
+      throw this.break(new Misused(`\`${name}\` is used twice; ${advice}`));
     }
     this.asked.add(call);
     this.unasked.delete(name);
@@ -173,8 +174,8 @@ export class Execution {
     const entry = this.journal.get(name);
     const failed = this.journal.has(OWN + name);
     if ((entry && (kind === "run") === Boolean(entry.wait)) || (failed && kind !== "run")) {
-      const was = entry?.wait ? "a wait" : "a run";
-      throw this.break(new CodeChanged(`\`${name}\` is ${kind === "run" ? "a run" : "a wait"} in the code, and was ${was} when it was recorded`));
+      const [now, was] = kind === "run" ? ["a run", "a wait"] : ["a wait", "a run"];
+      throw this.break(new CodeChanged(`\`${name}\` is ${now} in the code, and was ${was} when it was recorded`));
     }
     return entry;
   }
@@ -255,9 +256,8 @@ export class Execution {
     this.heed(done);
     if (this.state === "lost") throw this.controller.signal.reason;
     if (!done.ok) {
-      const problem = done.problem;
-      const error = new TaskError(problem?.detail ?? "the report was refused", { code: problem?.code, retryable: false } as object);
-      throw this.break(error);
+      const { code = "REFUSED", detail = "the report was refused" } = done.problem ?? {};
+      throw this.break(new TaskError(detail, { code, retryable: false }));
     }
   }
 

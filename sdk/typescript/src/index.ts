@@ -1,6 +1,14 @@
 /** abide for TypeScript: a client, a worker, durable code in handlers, and workflows written in code. */
 export * from "./client.js";
-export { Context, type Approval, type ApprovalOptions, type Call, type EventOptions, type First, type Waitpoint } from "./context.js";
+export {
+  type Approval,
+  type ApprovalOptions,
+  type Call,
+  Context,
+  type EventOptions,
+  type First,
+  type Waitpoint,
+} from "./context.js";
 export type { Duration } from "./duration.js";
 export * from "./failure.js";
 export { type Page, Pages } from "./pages.js";

@@ -122,7 +122,10 @@ export class TestServer {
     for (;;) {
       const clock = await this.client.testClock.find();
       if (clock.tasks === 0) return clock;
-      if (Date.now() > until) throw new Error(`${clock.tasks} task(s) are not done after ${PATIENCE_MS} ms: is there a worker for each handler?`);
+      if (Date.now() > until) {
+        const advice = "is there a worker for each handler?";
+        throw new Error(`${clock.tasks} task(s) are not done after ${PATIENCE_MS} ms: ${advice}`);
+      }
       await pauseFor(LOOK_AGAIN_MS);
     }
   }

@@ -160,7 +160,8 @@ export class Worker {
       }
       const maxTasks = Math.min(free, MOST_TASKS);
       try {
-        const { tasks } = await this.client.tasks.poll({ handlers, maxTasks, waitMs: pollMs, workerId: this.name, leaseMs }, signal);
+        const poll = { handlers, maxTasks, waitMs: pollMs, workerId: this.name, leaseMs };
+        const { tasks } = await this.client.tasks.poll(poll, signal);
         if (failures > 0) log(`${this.client.transport.server} is back`);
         failures = 0;
         tasks.forEach((task) => this.take(task));

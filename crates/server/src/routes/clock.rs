@@ -11,7 +11,7 @@ use crate::app::Shared;
 use crate::endpoint::{Endpoint, Group, Verb};
 use crate::guard::Access;
 use crate::problem::{Code, Problem};
-use crate::request::{Body, length};
+use crate::request::{Body, instant_if_given, length};
 use crate::shape::Answer;
 
 pub(super) fn routes() -> Group {
@@ -42,6 +42,7 @@ pub(super) fn routes() -> Group {
 #[schemars(rename = "MoveClock")]
 struct MoveBody {
     /// At most to this instant.
+    #[serde(default, deserialize_with = "instant_if_given")]
     to: Option<Timestamp>,
     /// At most by this time.
     advance_ms: Option<u64>,
