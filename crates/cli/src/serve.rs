@@ -5,14 +5,14 @@ use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 use std::time::Instant;
 
-use abide_engine::{Engine, Options};
+use abide_engine::{CallSettings, Engine, Options};
 use abide_server::{Auth, Server};
 use abide_store::sqlite::Sqlite;
 use anyhow::Context;
 use clap::Args;
 use tracing_subscriber::EnvFilter;
 
-use crate::config::{Config, Flags};
+use crate::config::{self, Config, Flags};
 use crate::{demo, terminal};
 
 /// Start the server.
@@ -52,7 +52,8 @@ impl Serve {
         runtime.context("the runtime could not be started")?.block_on(async {
             let path = config.store()?;
             let store = Box::new(Sqlite::open(&path)?);
-            let options = Options { retention: config.retention()?, ..Options::default() };
+            let calls = CallSettings { served: true, ..config.calls(&config::variables())? };
+            let options = Options { retention: config.retention()?, calls, ..Options::default() };
             let engine = Engine::open_with(store, options).await?;
             let demo = if self.demo { demo::start(&engine).await? } else { Vec::new() };
             let needs_keys = settings.auth == Auth::Required;

@@ -100,6 +100,13 @@ impl Memory {
         if let Some(known) = known {
             return Ok(Arc::clone(known));
         }
+        if let Some(tool) = Definition::of_tool(name) {
+            let (name, version): (Arc<str>, Arc<str>) = (name.into(), version.unwrap_or("1").into());
+            let definition = Arc::new(tool?);
+            self.definitions.insert((workspace, Arc::clone(&name), version), Arc::clone(&definition));
+            self.newest.insert((workspace, name), Arc::clone(&definition));
+            return Ok(definition);
+        }
         let unknown =
             || Error::UnknownDefinition { name: name.to_owned(), version: version.map(str::to_owned) };
         let stored = store.definition(workspace, name, version)?.ok_or_else(unknown)?;

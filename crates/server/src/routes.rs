@@ -3,6 +3,7 @@
 mod approvals;
 mod backup;
 mod bulk;
+mod costs;
 mod definitions;
 mod events;
 mod feed;
@@ -18,6 +19,8 @@ mod waitpoints;
 mod waits_bulk;
 mod workers;
 mod workspaces;
+
+pub(crate) use tasks::Lease;
 
 use axum::http::{Method, Uri};
 use schemars::JsonSchema;
@@ -41,6 +44,7 @@ pub(crate) fn all() -> Routes {
             approvals::routes(),
             tasks::routes(),
             workers::routes(),
+            costs::routes(),
             keys::routes(),
             workspaces::routes(),
             backup::routes(),

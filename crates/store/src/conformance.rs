@@ -12,6 +12,7 @@ mod backup;
 mod chance;
 mod combinations;
 mod commits;
+mod costs;
 mod definitions;
 mod events;
 mod lists;
@@ -31,6 +32,7 @@ pub use chance::*;
 pub(crate) use combinations::each_of;
 pub use combinations::*;
 pub use commits::*;
+pub use costs::*;
 pub use definitions::*;
 pub use events::*;
 pub use lists::*;
@@ -92,6 +94,7 @@ macro_rules! conformance {
             waitpoints_are_narrowed_by_each_field
             waitpoints_are_narrowed_by_all_fields_together
             runs_are_counted_by_status
+            costs_are_added_up_by_day_workflow_and_model
             the_default_workspace_is_there_and_others_are_added
             runs_and_waits_are_listed_in_their_workspace
             timers_are_those_of_all_workspaces

@@ -7,13 +7,14 @@
 //! ```text
 //!   open.rs   whose file is it, one writer       commit.rs  batches             column.rs  how values are stored
 //!   list.rs   what people look for               find.rs    what engines need   forget.rs  retention
-//!   admin.rs  workspaces, keys, settings         backup.rs  copies
+//!   admin.rs  workspaces, keys, settings         backup.rs  copies              cost.rs    what models cost
 //! ```
 
 mod admin;
 mod backup;
 mod column;
 mod commit;
+mod cost;
 mod error;
 mod find;
 mod forget;
@@ -31,10 +32,11 @@ use abide_core::history::Record;
 use abide_core::id::{DefinitionId, KeyId, OccurrenceId, RunId, WaitpointId, WorkspaceId};
 use abide_core::status::RunStatus;
 use jiff::Timestamp;
+use jiff::civil::Date;
 use rusqlite::Connection;
 
 use crate::{
-    ApiKey, Batch, DefinitionSummary, Error, KeyHash, Page, Read, RunFilter, RunSummary, Store,
+    ApiKey, Batch, CostRow, DefinitionSummary, Error, KeyHash, Page, Read, RunFilter, RunSummary, Store,
     StoredDefinition, StoredRun, StoredTimer, Waiter, WaitpointFilter, WaitpointSummary, Workspace,
 };
 
@@ -185,6 +187,10 @@ impl<Role: Send> Read for Handle<Role> {
 
     fn counts(&mut self, workspace: Option<WorkspaceId>) -> Result<Vec<(RunStatus, u64)>, Error> {
         list::counts(&self.connection, workspace)
+    }
+
+    fn costs(&mut self, workspace: WorkspaceId, from: Date, until: Date) -> Result<Vec<CostRow>, Error> {
+        cost::costs(&self.connection, workspace, from, until)
     }
 
     fn workspaces(&mut self) -> Result<Vec<Workspace>, Error> {

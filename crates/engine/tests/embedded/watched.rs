@@ -11,10 +11,11 @@ use abide_core::id::{DefinitionId, KeyId, OccurrenceId, RunId, WaitpointId, Work
 use abide_core::status::RunStatus;
 use abide_store::sqlite::Sqlite;
 use abide_store::{
-    ApiKey, Batch, DefinitionSummary, Error, KeyHash, Page, Read, RunFilter, RunSummary, Store,
+    ApiKey, Batch, CostRow, DefinitionSummary, Error, KeyHash, Page, Read, RunFilter, RunSummary, Store,
     StoredDefinition, StoredRun, StoredTimer, Waiter, WaitpointFilter, WaitpointSummary, Workspace,
 };
 use jiff::Timestamp;
+use jiff::civil::Date;
 
 /// The test's end of it. Clones share it.
 #[derive(Clone, Default)]
@@ -156,6 +157,7 @@ reads! {
         filter: &WaitpointFilter, page: &Page<(Option<Timestamp>, WaitpointId)>
     ) -> Vec<WaitpointSummary>;
     counts(workspace: Option<WorkspaceId>) -> Vec<(RunStatus, u64)>;
+    costs(workspace: WorkspaceId, from: Date, until: Date) -> Vec<CostRow>;
     workspaces() -> Vec<Workspace>;
     key_by_hash(hash: &KeyHash) -> Option<ApiKey>;
     keys(workspace: WorkspaceId) -> Vec<ApiKey>;

@@ -11,7 +11,7 @@ use abide_core::waitpoint::{ListensFor, Waitpoint};
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
 use crate::sqlite::column::{self, Column};
-use crate::sqlite::{admin, find};
+use crate::sqlite::{admin, cost, find};
 use crate::{Batch, Error, NewDefinition, RunWrite, chunk};
 
 pub(super) fn commit(connection: &mut Connection, batch: &Batch<'_>) -> Result<(), Error> {
@@ -106,6 +106,7 @@ fn write_runs(transaction: &Transaction<'_>, runs: &[RunWrite<'_>]) -> Result<()
             encoder.encode(write.run.id, write.records)
         ])?;
         statements.write_run(&id, write)?;
+        cost::add(transaction, write)?;
         if write.based_on == 0 {
             insert_tags(transaction, &id, write.run)?;
         }
