@@ -1,12 +1,9 @@
 //! Checks of a model's answer, as functions of the answer. What a failed check leads to is decided in `tool_loop`.
 
-use abide_core::definition::Schema;
 use abide_core::definition::document::Guardrail;
-use regex::RegexBuilder;
+use abide_core::definition::{Schema, blocked_pattern};
 use serde_json::Value;
 
-/// A compiled pattern. Patterns come from authors.
-const PATTERN_BYTES: usize = 1024 * 1024;
 /// Of what is wrong with an answer, what is told.
 const SHOWN_ERRORS: usize = 10;
 /// Where an answer says how sure it is, if the guardrail does not say where.
@@ -66,20 +63,10 @@ pub fn schema_validation(schema: &Value, value: &Value) -> Verdict {
     Verdict::Failed(told.join("; "))
 }
 
-/// A word is found as a whole word, whatever its case; between slashes it is a pattern.
 pub fn content_safety(blocked: &[String], text: &str) -> Verdict {
     for word in blocked {
-        let source = match word.strip_prefix('/').and_then(|rest| rest.strip_suffix('/')) {
-            Some(pattern) => pattern.to_owned(),
-            None => whole_word(word),
-        };
-        let pattern = RegexBuilder::new(&source)
-            .case_insensitive(true)
-            .size_limit(PATTERN_BYTES)
-            .dfa_size_limit(PATTERN_BYTES)
-            .build();
-        match pattern {
-            Err(error) => return Verdict::Broken(format!("`{word}` is not a pattern: {error}")),
+        match blocked_pattern(word) {
+            Err(why) => return Verdict::Broken(format!("`{word}` is not a pattern: {why}")),
             Ok(pattern) if pattern.is_match(text) => {
                 return Verdict::Failed(format!("the answer contains `{word}`, which is blocked"));
             }
@@ -87,12 +74,6 @@ pub fn content_safety(blocked: &[String], text: &str) -> Verdict {
         }
     }
     Verdict::Passed
-}
-
-/// A boundary of words is only where the word begins or ends with a letter.
-fn whole_word(word: &str) -> String {
-    let edge = |char: Option<char>| if char.is_some_and(char::is_alphanumeric) { r"\b" } else { "" };
-    format!("{}{}{}", edge(word.chars().next()), regex::escape(word), edge(word.chars().last()))
 }
 
 pub fn confidence_threshold(path: &str, minimum: f64, value: &Value) -> Verdict {

@@ -19,6 +19,7 @@ mod sse;
 use std::time::Duration;
 
 pub use call::{Answer, Call, Format, Message, Stop, Tool, ToolCall, Usage};
+pub use exchange::retry_after_ms;
 pub use failure::{Class, Failure, Help};
 pub use price::Price;
 pub use settings::{Model, Protocol, Provider, Settings, SettingsError, UnknownModel};

@@ -20,9 +20,10 @@ mod tools;
 pub use ask::Ask;
 pub use journal::{Entry, Journal, ToolOutcome};
 pub use outcome::{Done, Failed, Next, Spent};
-pub use tools::{ServedBy, ToolRun};
+pub use tools::{ServedBy, ToolRun, entry_of_wait};
 
 use abide_core::definition::document::Llm;
+use abide_core::limits::RETRY_ATTEMPTS;
 use serde_json::Value;
 
 use crate::models::Settings;
@@ -42,7 +43,10 @@ pub const CALLS: u32 = 500;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
     pub request: Llm,
-    /// From one. What failed in earlier attempts is not held against this one.
+    /// How often the step has begun: more than once when somebody had its failed run tried again. What was found wrong
+    /// before is not held against this visit.
+    pub visit: u32,
+    /// From one, and growing through all visits. What failed in earlier attempts is not held against this one.
     pub attempt: u32,
     /// What all calls of the step together may cost.
     pub budget_micros: Option<u64>,
@@ -50,8 +54,13 @@ pub struct Step {
 
 impl Step {
     /// From the rendered configuration of a task.
-    pub fn read(config: &Value, attempt: u32, budget_micros: Option<u64>) -> Result<Step, serde_json::Error> {
-        Ok(Step { request: serde_json::from_value(config.clone())?, attempt, budget_micros })
+    pub fn read(config: &Value, visit: u32, attempt: u32) -> Result<Step, serde_json::Error> {
+        let mut config = config.clone();
+        said_as_text(&mut config);
+        let request: Llm = serde_json::from_value(config)?;
+        let budget_micros = request.budget_micros;
+        let attempt = visit.saturating_sub(1).saturating_mul(RETRY_ATTEMPTS).saturating_add(attempt);
+        Ok(Step { request, visit, attempt, budget_micros })
     }
 
     pub fn next(&self, journal: &Journal, settings: &Settings) -> Next {
@@ -63,5 +72,21 @@ impl Step {
         std::iter::once(&self.request.model)
             .chain(self.request.fallback_models.iter().flatten())
             .map(String::as_str)
+    }
+}
+
+/// A template that is one expression gives a value of any type; what is said to a model is text.
+fn said_as_text(config: &mut Value) {
+    let as_text = |value: &mut Value| {
+        if !value.is_string() {
+            *value = Value::String(value.to_string());
+        }
+    };
+    if let Some(prompt) = config.get_mut("systemPrompt") {
+        as_text(prompt);
+    }
+    let messages = config.get_mut("messages").and_then(Value::as_array_mut);
+    for content in messages.into_iter().flatten().filter_map(|message| message.get_mut("content")) {
+        as_text(content);
     }
 }

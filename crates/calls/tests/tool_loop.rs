@@ -23,6 +23,7 @@ use Does::{Calls, Fails, Refuses, RunsOut, Says};
 struct Play {
     config: Value,
     settings: Settings,
+    visit: u32,
     attempt: u32,
     budget: Option<u64>,
     now: Timestamp,
@@ -48,6 +49,7 @@ impl Play {
         Play {
             config,
             settings,
+            visit: 1,
             attempt: 1,
             budget: None,
             now: "2026-01-01T00:00:00Z".parse().unwrap(),
@@ -66,7 +68,8 @@ impl Play {
         for wait in &self.waits {
             journal.wait_over(wait.clone());
         }
-        Step::read(&self.config, self.attempt, self.budget).unwrap().next(&journal, &self.settings)
+        let step = Step::read(&self.config, self.visit, self.attempt).unwrap();
+        Step { budget_micros: self.budget, ..step }.next(&journal, &self.settings)
     }
 
     fn record(&mut self, name: &str, entry: &Entry) {
@@ -91,8 +94,8 @@ impl Play {
                     let run = runs.last().unwrap();
                     self.story.push(format!("{}: {}", run.entry, run.tool));
                     let entry = match run.tool.as_str() {
-                        "broken" => run.failed("out of order"),
-                        _ => run.returned(run.arguments.clone()),
+                        "broken" => Entry::tool_failed("out of order"),
+                        _ => Entry::tool_returned(run.arguments.clone()),
                     };
                     self.record(&run.entry, &entry);
                 }
@@ -347,7 +350,7 @@ fn an_answer_that_does_not_satisfy_the_schema_is_sent_back_with_what_is_wrong() 
     assert!(play.last_said().contains("required property"), "{}", play.last_said());
     let mut play = Play::of(play.config.clone());
     let failed = play.failed([Says("{}"), Says("{}"), Says("{}"), Says("{}")]);
-    assert_eq!((failed.code, failed.retryable), ("LLM_ANSWER_REJECTED", true));
+    assert_eq!((failed.code, failed.retryable), ("LLM_ANSWER_REJECTED", false));
 }
 
 #[test]
@@ -441,4 +444,36 @@ fn what_failed_calls_used_up_is_counted() {
     let mut play = Play::of(json!({"fallbackModels": ["b"]}));
     let done = play.done([Fails(Class::Cut), Says("Hi")]);
     assert_eq!((done.spent.calls, done.spent.usage.input, done.spent.cost_micros), (2, 200, 220));
+}
+
+#[test]
+fn what_was_found_wrong_before_a_run_was_retried_is_not_held_against_it() {
+    let look = || Calls(&[("look", r#"{"n": 1}"#)]);
+    let mut play = Play::of(json!({"tools": [{"name": "look"}], "maxToolRounds": 1}));
+    assert_eq!(play.failed([look(), look()]).code, "LLM_TOOL_ROUNDS_USED_UP");
+    play.visit = 2;
+    let Next::Done(done) = play.run([Says("Done.")]) else { panic!("{:?}", play.story) };
+    assert_eq!((done.output, done.spent.calls), (json!("Done."), 3));
+
+    let mut play = Play::of(json!({}));
+    assert_eq!(play.failed([Fails(Class::Overloaded)]).code, "LLM_OVERLOADED");
+    play.visit = 2;
+    let Next::Done(done) = play.run([Says("Here.")]) else { panic!("{:?}", play.story) };
+    assert_eq!(done.output, json!("Here."));
+
+    let blocked = json!({"guardrails": [{"type": "content_safety", "blocked": ["fool"]}]});
+    let mut play = Play::of(blocked);
+    assert_eq!(play.failed([Says("You fool")]).code, "LLM_GUARDRAIL_BLOCKED");
+    play.visit = 2;
+    let Next::Done(done) = play.run([Says("My friend")]) else { panic!("{:?}", play.story) };
+    assert_eq!((done.output, done.spent.calls), (json!("My friend"), 2));
+}
+
+#[test]
+fn what_is_said_to_a_model_is_text_whatever_a_template_gave() {
+    let mut play =
+        Play::of(json!({"messages": [{"role": "user", "content": {"order": 7}}], "systemPrompt": 4}));
+    assert!(matches!(play.run([Says("Seven.")]), Next::Done(_)));
+    assert_eq!(play.asks[0].call.messages, [Message::User(r#"{"order":7}"#.to_owned())]);
+    assert_eq!(play.asks[0].call.system.as_deref(), Some("4"));
 }

@@ -1,9 +1,11 @@
 //! `abide config`, and where the settings of `abide serve` come from: a flag, else the environment, else the file,
 //! else the default. Every setting has the same name in all of them.
 
+mod calls;
 mod known;
 mod read;
 
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -13,6 +15,9 @@ use clap::Args;
 use crate::terminal;
 pub(crate) use known::Flags;
 pub(crate) use read::Config;
+
+/// What is shown of a secret.
+const HIDDEN: &str = "[redacted]";
 
 /// Show every setting of `abide serve`, its value, and where that came from.
 #[derive(Debug, Args)]
@@ -36,12 +41,22 @@ impl ShowConfig {
                 return Ok(ExitCode::from(2));
             }
         };
+        let secrets = match config.secrets(&variables()) {
+            Ok(secrets) => secrets,
+            Err(error) => {
+                terminal::line(err, &format!("abide config: {error}"))?;
+                return Ok(ExitCode::from(2));
+            }
+        };
+        let secrets = secrets.names().map(|name| format!("secret.{name}"));
         if self.json {
             let settings = config.values().map(|(known, value)| {
                 let shown = serde_json::json!({ "value": value.text, "from": value.from.to_string() });
                 (known.name.to_owned(), shown)
             });
-            let settings: serde_json::Map<_, _> = settings.collect();
+            let hidden = serde_json::json!({ "value": HIDDEN, "from": "secrets" });
+            let secrets = secrets.map(|name| (name, hidden.clone()));
+            let settings: serde_json::Map<_, _> = settings.chain(secrets).collect();
             serde_json::to_writer_pretty(&mut *out, &settings)?;
             writeln!(out)?;
         } else {
@@ -49,10 +64,20 @@ impl ShowConfig {
                 let shown = if value.text.is_empty() { "-" } else { &value.text };
                 terminal::line(out, &format!("{:<22} {:<28} {}", known.name, shown, value.from))?;
             }
+            for name in secrets {
+                terminal::line(out, &format!("{name:<22} {HIDDEN:<28} secrets"))?;
+            }
         }
         out.flush()?;
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// The environment, as far as it is text.
+pub(crate) fn variables() -> Vec<(String, String)> {
+    let text =
+        |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
+    std::env::vars_os().filter_map(text).collect()
 }
 
 /// The file, if none is named and there is one.

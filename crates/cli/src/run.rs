@@ -1,5 +1,6 @@
 //! `abide run`: one workflow, here and now, on an engine in this process.
 
+mod stand_in;
 mod tracker;
 mod view;
 
@@ -8,10 +9,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use abide_core::definition::Checked;
+use abide_core::definition::{Checked, Definition};
 use abide_core::id::{RunId, WorkspaceId};
 use abide_core::status::RunStatus;
 use abide_engine::{Ended, Engine, NewRun, Notification, Options, SettableClock, TaskResult};
+use abide_standin::StandIn;
 use abide_store::sqlite::Sqlite;
 use clap::Args;
 use jiff::Timestamp;
@@ -20,6 +22,7 @@ use serde_json::Value;
 use crate::check::check_file;
 use crate::client::{Error, Exit};
 use crate::commands::finish;
+use crate::config::{self, Config, Flags};
 use crate::console::Console;
 use crate::handler::{self, Aside, Named, Worked};
 use crate::payload;
@@ -30,7 +33,7 @@ use view::View;
 /// Run a workflow here, without a server, and watch its steps.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A handler is a command as `abide worker` runs it. A task without one waits, and so does everything that waits for\nsomebody else; give what they would send with --signal and --event, in any order.\n\nExamples:\n  abide run examples/rate-limited-pipeline.yaml --handler api-call='echo 1' --handler write-log=cat --skip-waits\n  abide run examples/payment.json --input '{\"order\": 7}' --signal 'payment.received={\"amount\": 99}' \\\n    --handler reserve-goods=cat --handler ship-order=cat\n  abide run workflow.yaml --store sqlite:runs.db --skip-waits --quiet | jq .\n\nExits with 0 when the run completed, 1 when it failed, 7 when it waits for what nobody here can give or was interrupted."
+    after_help = "A handler is a command as `abide worker` runs it. A task without one waits, and so does everything that waits for\nsomebody else; give what they would send with --signal and --event, in any order.\nModels, secrets and addresses are those of the settings; see `abide config`.\n\nExamples:\n  abide run examples/rate-limited-pipeline.yaml --handler api-call='echo 1' --handler write-log=cat --skip-waits\n  abide run examples/payment.json --input '{\"order\": 7}' --signal 'payment.received={\"amount\": 99}' \\\n    --handler reserve-goods=cat --handler ship-order=cat\n  abide run workflow.yaml --store sqlite:runs.db --skip-waits --quiet | jq .\n  abide run examples/research.yaml --stand-in examples/answers/research.json --handler search=cat --input '{\"topic\": \"tea\"}'\n\nExits with 0 when the run completed, 1 when it failed, 7 when it waits for what nobody here can give or was interrupted."
 )]
 pub(crate) struct RunHere {
     /// A file in JSON or YAML; `-` reads the standard input
@@ -51,6 +54,10 @@ pub(crate) struct RunHere {
     /// Let no time pass: every wait that time ends is over at once
     #[arg(long)]
     skip_waits: bool,
+    /// Answer for every model by a script, in this process, instead of calling it; without a file, answers repeat the
+    /// question
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "")]
+    stand_in: Option<String>,
     /// Only write the run's output
     #[arg(long, short)]
     quiet: bool,
@@ -74,7 +81,11 @@ impl RunHere {
             given.iter().map(|given| payload::read_named(flag, given)).collect()
         };
         let (signals, events) = (named("--signal", &self.signals)?, named("--event", &self.events)?);
-        let engine = self.engine().await?;
+        let stand_in = match &self.stand_in {
+            Some(script) => Some(stand_in::start(script).await?),
+            None => None,
+        };
+        let engine = self.engine(&checked.definition, stand_in.as_ref()).await?;
         let handlers = handler::by_name(&self.handlers);
         for (name, command) in &handlers {
             let command: Arc<str> = command.as_str().into();
@@ -109,14 +120,20 @@ impl RunHere {
         }
     }
 
-    async fn engine(&self) -> Result<Engine, Error> {
+    async fn engine(&self, definition: &Definition, stand_in: Option<&StandIn>) -> Result<Engine, Error> {
         let store = match &self.store {
             None => Sqlite::open_in_memory(),
             Some(given) => Sqlite::open(given.strip_prefix("sqlite:").unwrap_or(given)),
         };
         let store = store.map_err(|error| Error::Failed(error.to_string()))?;
         let clock = self.skip_waits.then(|| SettableClock::new(Timestamp::now()));
-        let options = Options { clock, ..Options::default() };
+        let config = Config::read(&Flags::default(), |name| std::env::var(name).ok());
+        let calls = config.and_then(|config| config.calls(&config::variables()));
+        let mut calls = calls.map_err(|error| Error::Usage(error.to_string()))?;
+        if let Some(stand_in) = stand_in {
+            stand_in::answer(stand_in, definition, &mut calls);
+        }
+        let options = Options { clock, calls, ..Options::default() };
         Engine::open_with(Box::new(store), options).await.map_err(failed)
     }
 
@@ -179,7 +196,8 @@ fn failed(error: abide_engine::Error) -> Error {
 }
 
 async fn perform_task(command: Arc<str>, task: abide_core::task::Task) -> TaskResult {
-    let task = as_given_to_workers(&task);
+    // A command need not know where it is run.
+    let task = task.for_workers();
     match handler::work(&command, &task, None, Aside::Kept).await {
         Worked::Done { output, state_updates } => TaskResult::Complete {
             output: output.into(),
@@ -190,14 +208,4 @@ async fn perform_task(command: Arc<str>, task: abide_core::task::Task) -> TaskRe
             TaskResult::Fail { message, code: Some(code.into()), retryable, retry_after: None }
         }
     }
-}
-
-/// A command need not know where it is run.
-fn as_given_to_workers(task: &abide_core::task::Task) -> Value {
-    let mut value = serde_json::to_value(task).expect("a task is JSON");
-    if let Some(fields) = value.as_object_mut() {
-        fields.retain(|name, _| !["executor", "delivery", "timeout", "heartbeat"].contains(&name.as_str()));
-        fields.insert("heartbeatMs".to_owned(), task.heartbeat.map(|heartbeat| heartbeat.0).into());
-    }
-    value
 }

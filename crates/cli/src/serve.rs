@@ -5,14 +5,14 @@ use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 use std::time::Instant;
 
-use abide_engine::{Clock, Engine, Options, SettableClock, SystemClock};
+use abide_engine::{CallSettings, Clock, Engine, Options, SettableClock, SystemClock};
 use abide_server::{Auth, Server};
 use abide_store::sqlite::Sqlite;
 use anyhow::Context;
 use clap::Args;
 use tracing_subscriber::EnvFilter;
 
-use crate::config::{Config, Flags};
+use crate::config::{self, Config, Flags};
 use crate::{demo, terminal};
 
 /// Start the server.
@@ -56,7 +56,8 @@ impl Serve {
             let path = config.store()?;
             let store = Box::new(Sqlite::open(&path)?);
             let clock = self.test_clock.then(|| SettableClock::new(SystemClock.now()));
-            let options = Options { clock, retention: config.retention()?, ..Options::default() };
+            let calls = CallSettings { served: true, ..config.calls(&config::variables())? };
+            let options = Options { clock, retention: config.retention()?, calls, ..Options::default() };
             let engine = Engine::open_with(store, options).await?;
             let demo = if self.demo { demo::start(&engine).await? } else { Vec::new() };
             let needs_keys = settings.auth == Auth::Required;

@@ -28,7 +28,8 @@ const QUICK: Duration = Duration::from_millis(500);
 
 fn metric(process: &Process, name: &str) -> f64 {
     let mut stream = TcpStream::connect(process.address()).unwrap();
-    let request = format!("GET /metrics HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n\r\n", process.address());
+    let request =
+        format!("GET /metrics HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n\r\n", process.address());
     stream.write_all(request.as_bytes()).unwrap();
     let mut text = String::new();
     stream.read_to_string(&mut text).unwrap();
@@ -48,7 +49,8 @@ fn stream(process: &Process, run: &str) -> BufReader<TcpStream> {
 
 fn poll(process: &Process, worker: u64) -> TcpStream {
     let mut stream = TcpStream::connect(process.address()).unwrap();
-    let body = json!({ "handlers": ["pack"], "workerId": format!("w{worker}"), "waitMs": 300_000 }).to_string();
+    let body =
+        json!({ "handlers": ["pack"], "workerId": format!("w{worker}"), "waitMs": 300_000 }).to_string();
     let request = format!(
         "POST /api/v1/tasks/poll HTTP/1.1\r\nhost: {}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
         process.address(),
@@ -116,7 +118,12 @@ fn ten_thousand_idle_streams_and_polls_leave_a_start_as_quick_as_before() {
     let mut http = Http::new(process.address());
     let mut took: Vec<Duration> = (0..STARTS).map(|_| start(&mut http, "sleeper").1).collect();
     took.sort();
-    println!("{idle} idle after {:?}; starts: median {:?}, slowest {:?}", opened, took[STARTS / 2], took[STARTS - 1]);
+    println!(
+        "{idle} idle after {:?}; starts: median {:?}, slowest {:?}",
+        opened,
+        took[STARTS / 2],
+        took[STARTS - 1]
+    );
     assert!(took[STARTS - 1] < QUICK, "{:?}", took[STARTS - 1]);
 
     // They are idle, not forgotten: one of them gets the task, and every stream hears how its run ends.

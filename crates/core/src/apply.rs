@@ -12,6 +12,7 @@ use crate::definition::Definition;
 use crate::history::{Change, Creation, Failure, Record};
 use crate::json::Json;
 use crate::run::{Run, Snapshot};
+use crate::spent::Spent;
 use crate::status::{IllegalMove, RunStatus, transition};
 
 /// Why a record cannot follow the run it is applied to.
@@ -78,6 +79,7 @@ impl Run {
             held: BTreeSet::new(),
             failure: None,
             last_output: None,
+            spent: Spent::default(),
         };
         Ok(Run { definition, snapshot })
     }
@@ -146,6 +148,10 @@ impl Run {
             Change::JournalRecorded { at, entries } => self.journal_recorded(*at, entries),
             Change::CheckpointSaved { at, checkpoint } => {
                 self.task_mut(*at)?.checkpoint = Some(checkpoint.clone());
+                Ok(())
+            }
+            Change::LlmCallCompleted { at: _, call } => {
+                self.snapshot.spent.add(call);
                 Ok(())
             }
             Change::WaitCreated { opens } => self.wait_created(opens),

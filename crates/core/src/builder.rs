@@ -64,6 +64,12 @@ impl Workflow {
         self
     }
 
+    /// What all calls to models of a run together may cost, in millionths of the currency of the price table.
+    pub fn run_budget_micros(mut self, micros: u64) -> Workflow {
+        self.budget_micros = Some(micros);
+        self
+    }
+
     /// The retry policy of steps that have none of their own.
     pub fn default_retry(mut self, retry: Retry) -> Workflow {
         self.default_retry = Some(retry);

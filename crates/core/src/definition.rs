@@ -10,6 +10,7 @@
 
 pub mod document;
 
+mod blocked;
 mod check;
 mod compile;
 mod findings;
@@ -18,6 +19,7 @@ mod read;
 mod salvage;
 mod schema;
 mod shape;
+mod tool;
 mod validate;
 mod values;
 
@@ -31,6 +33,7 @@ use crate::retry::RetryPolicy;
 use crate::time::Millis;
 use document::Workflow;
 
+pub use blocked::blocked_pattern;
 pub use check::Checked;
 pub use findings::{PROBLEMS, Rejected};
 pub use locate::{Location, Locations};

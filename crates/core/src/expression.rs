@@ -65,6 +65,7 @@ mod name;
 mod number;
 mod operator;
 mod parser;
+mod secret;
 mod syntax;
 mod template;
 
@@ -82,6 +83,8 @@ use syntax::{Kind, Node};
 
 pub use budget::{EVALUATION_BYTES, EVALUATION_READ_BYTES};
 pub use function::Function;
+pub(crate) use secret::ROOT as SECRET;
+pub use secret::{SecretPlace, placeholder};
 pub use template::{Template, TemplateProblem};
 
 /// A parsed expression. Cheap to clone; equal to another of the same source.

@@ -160,6 +160,11 @@ pub enum Change {
         at: At,
         checkpoint: Json,
     },
+    /// A model was called; what came of it is the journal's entry.
+    LlmCallCompleted {
+        at: At,
+        call: ModelCall,
+    },
 
     /// A waitpoint that nothing waits for yet.
     WaitCreated {
@@ -235,6 +240,7 @@ impl Change {
             | Change::TaskRedelivered { .. }
             | Change::JournalRecorded { .. }
             | Change::CheckpointSaved { .. }
+            | Change::LlmCallCompleted { .. }
             | Change::SignalReceived { .. }
             | Change::EventMatched { .. }
             | Change::ApprovalRequested { .. } => (&[], None),
@@ -272,6 +278,7 @@ impl Change {
             Change::TaskRedelivered { .. } => "TASK_REDELIVERED",
             Change::JournalRecorded { .. } => "JOURNAL_RECORDED",
             Change::CheckpointSaved { .. } => "CHECKPOINT_SAVED",
+            Change::LlmCallCompleted { .. } => "LLM_CALL_COMPLETED",
             Change::WaitCreated { .. } => "WAIT_CREATED",
             Change::WaitResolved { .. } => "WAIT_RESOLVED",
             Change::WaitRescheduled { .. } => "WAIT_RESCHEDULED",
@@ -369,4 +376,29 @@ impl StateChange {
 pub struct JournalResult {
     pub name: Arc<str>,
     pub result: Json,
+}
+
+/// What one call to a model used up.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ModelCall {
+    /// The journal's entry that holds what came of it.
+    pub entry: Arc<str>,
+    pub model: Arc<str>,
+    /// All tokens that went in.
+    pub input_tokens: u64,
+    /// Those of them that the provider had seen before.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cached_input_tokens: u64,
+    pub output_tokens: u64,
+    /// In millionths of the currency of the price table; absent where the model has no price.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_micros: Option<u64>,
+    /// Why there was no answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<Arc<str>>,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }

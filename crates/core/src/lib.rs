@@ -31,6 +31,7 @@ pub mod retry;
 pub mod run;
 mod said;
 mod scope;
+pub mod spent;
 pub mod status;
 pub mod task;
 pub mod time;

@@ -16,6 +16,7 @@ use crate::definition::{Action, Definition, Step};
 use crate::history::{DefinitionRef, Failure, Parent, WakeOn};
 use crate::id::{At, OccurrenceId, RunId, WaitpointId, WorkspaceId};
 use crate::json::Json;
+use crate::spent::Spent;
 use crate::status::{RunStatus, StepStatus};
 use crate::time::Millis;
 use crate::trace::Traceparent;
@@ -196,6 +197,9 @@ pub struct Snapshot {
     pub(crate) failure: Option<Failure>,
     /// The step whose output is the run's, if the definition names none.
     pub(crate) last_output: Option<u16>,
+    /// What its calls to models used up.
+    #[serde(default, skip_serializing_if = "Spent::is_nothing")]
+    pub spent: Spent,
 }
 
 impl Snapshot {

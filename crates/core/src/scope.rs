@@ -4,13 +4,14 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
 
-use crate::expression::Scope;
+use crate::expression::{SECRET, Scope, placeholder};
 use crate::id::At;
 use crate::json::Json;
 use crate::run::Run;
 use crate::waitpoint::EventFilter;
 
-/// `input`, `state`, `steps`, `run`, in a map `item` and `index`; any other name is a key of `state`.
+/// `input`, `state`, `steps`, `run`, in a map `item` and `index`, of a secret its placeholder; any other name is a key
+/// of `state`.
 pub(crate) struct RunScope<'a> {
     pub(crate) run: &'a Run,
     pub(crate) at: At,
@@ -43,7 +44,8 @@ impl Scope for RunScope<'_> {
             }
             ["item", ..] => run.item(self.at).map(|item| (Cow::Borrowed(item), 1)),
             ["index", ..] => self.at.item.map(|index| (Cow::Owned(Value::from(index)), 1)),
-            ["event" | "secret", ..] => None,
+            [SECRET, name, ..] => Some((Cow::Owned(Value::String(placeholder(name))), 2)),
+            ["event" | SECRET, ..] => None,
             [key, ..] => run.state.get(*key).map(|value| (Cow::Borrowed(&**value), 1)),
             [] => None,
         }

@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::definition::{Action, Executor};
+use crate::expression::SecretPlace;
 use crate::id::{At, RunId, TaskId, WaitpointId};
 use crate::json::Json;
 use crate::run::{Journalled, Run};
@@ -26,6 +27,8 @@ pub struct Task {
     /// Fences a stale worker: every report carries it.
     pub delivery: u32,
     pub attempt: u32,
+    /// How often the step has begun: more than once when a failed run is retried.
+    pub visit: u32,
     pub config: Json,
     pub input: Json,
     pub state: Value,
@@ -37,6 +40,21 @@ pub struct Task {
     pub deadline: Option<Timestamp>,
     /// The trace of the run.
     pub traceparent: Option<Traceparent>,
+    /// Where secrets belong in the input of an `http` step.
+    pub secrets: Vec<SecretPlace>,
+}
+
+impl Task {
+    /// As it is given to whoever is outside: what only the engine needs is left out.
+    pub fn for_workers(&self) -> Value {
+        let mut value = serde_json::to_value(self).expect("a task is JSON");
+        if let Some(fields) = value.as_object_mut() {
+            let own = ["executor", "delivery", "visit", "timeout", "heartbeat", "secrets"];
+            fields.retain(|name, _| !own.contains(&name.as_str()));
+            fields.insert("heartbeatMs".to_owned(), self.heartbeat.map(|heartbeat| heartbeat.0).into());
+        }
+        value
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -66,6 +84,8 @@ impl Run {
         };
         let config = part("config", work.config.as_ref().and_then(|template| template.as_constant()));
         let input = part("input", work.input.as_ref().and_then(|template| template.as_constant()));
+        let places = task.request.as_ref().and_then(|request| request.get("secrets"));
+        let places = places.and_then(|places| serde_json::from_value(places.clone()).ok());
         let mut journal: Vec<_> = task.journal.iter().collect();
         journal.sort_by_key(|(_, entry)| entry.order);
         Some(Task {
@@ -76,6 +96,7 @@ impl Run {
             handler: Arc::clone(&work.handler),
             delivery: task.delivery,
             attempt: step.attempt,
+            visit: step.visit,
             config: config.unwrap_or_else(Json::null),
             input: input.unwrap_or_else(|| self.input.clone()),
             state: scope::state(self),
@@ -85,6 +106,7 @@ impl Run {
             heartbeat: work.heartbeat,
             deadline: task.deadline,
             traceparent: self.traceparent,
+            secrets: places.unwrap_or_default(),
         })
     }
 

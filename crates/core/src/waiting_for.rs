@@ -60,7 +60,8 @@ fn ended_by(waitpoint: &Waitpoint) -> String {
         ListensFor::Time => {
             let until = waitpoint.resume_at.map(|at| at.to_string()).unwrap_or_default();
             let what = match waitpoint.kind {
-                Kind::Retry => "its next attempt at",
+                Kind::Retry if waitpoint.is_back_off() => "its next attempt at",
+                Kind::Retry => "the end of a rate limit at",
                 Kind::Pause => "the end of its worker's pause at",
                 Kind::Delay if waitpoint.at.is_none() => "its start at",
                 Kind::Delay | Kind::Webhook | Kind::Signal | Kind::Event | Kind::Approval | Kind::Child => {

@@ -16,6 +16,7 @@ use crate::status::WaitStatus;
 /// Names that only the engine gives. A worker's own names may not begin with `$`.
 pub(crate) const OWN_WAIT: &str = "$wait";
 pub(crate) const DELAYED_START: &str = "$start";
+pub(crate) const BACK_OFF: &str = "$retry-";
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -48,6 +49,11 @@ pub struct Waitpoint {
 impl Waitpoint {
     pub fn is_pending(&self) -> bool {
         self.status == WaitStatus::Pending
+    }
+
+    /// A step's own back-off, after which another attempt begins. A rate limit is a RETRY too, in the same attempt.
+    pub fn is_back_off(&self) -> bool {
+        self.kind == Kind::Retry && self.name.starts_with(BACK_OFF)
     }
 
     /// Its time has come: a resolution at this instant or later is refused (R4).

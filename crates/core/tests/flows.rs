@@ -6,6 +6,8 @@ mod scenario;
 
 #[path = "flows/approvals.rs"]
 mod approvals;
+#[path = "flows/calls.rs"]
+mod calls;
 #[path = "flows/children.rs"]
 mod children;
 #[path = "flows/data.rs"]

@@ -7,21 +7,20 @@ use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::task::Poll as Polled;
-use std::time::Duration;
 
 use abide_core::command::{Command, TaskCompleted, TaskFailed, TaskPaused, TaskSuspended};
-use abide_core::definition::{Action, Executor};
+use abide_core::definition::{Action, Executor, Work};
 use abide_core::id::{At, RunId, WorkspaceId};
 use abide_core::run::Run;
 use abide_core::task::Task;
 use abide_core::time::Millis;
-use abide_core::waitpoint::Actor;
 use jiff::Timestamp;
 use tokio::runtime::Handle;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 
 use crate::error::Error;
+use crate::executor::{Call, Delivery, Executors, Performed, tell};
 use crate::handed::Handed;
 use crate::handler::{Handler, TaskResult};
 use crate::request::{Answer, Leased, Poll, Request, Worker};
@@ -32,8 +31,6 @@ pub(crate) const IN_PROCESS: &str = "in process";
 pub(crate) const LEASE: Millis = Millis(60_000);
 /// A lease that could not be ended is looked at again after this time.
 const TRY_AGAIN: Millis = Millis(250);
-/// How often a handler tries to report while the store cannot write.
-const REPORT_AGAIN: Duration = Duration::from_millis(100);
 /// A worker that has not asked for this long, and has no task, is not shown any more.
 const WORKER_SEEN: Millis = Millis(15 * 60 * 1_000);
 /// Workers that are remembered at most.
@@ -44,6 +41,7 @@ pub(crate) struct Dispatcher {
     /// Back into the writer's queue, for what handlers report.
     reports: mpsc::WeakSender<Request>,
     handlers: HashMap<Arc<str>, Handler>,
+    executors: Arc<Executors>,
     running: HashMap<(RunId, At), (u32, AbortHandle)>,
     ready: HashMap<Queue, ReadyTasks>,
     /// Tasks that are out and are to be handed out again, in the next round.
@@ -62,6 +60,12 @@ pub(crate) struct Dispatcher {
     leases: BTreeSet<(Timestamp, RunId, At)>,
     leased: HashMap<(RunId, At), Lease>,
     workers: HashMap<(WorkspaceId, Arc<str>), Worker>,
+}
+
+/// Who does a task in this process.
+enum Performer {
+    Handler(Handler),
+    Call(Call),
 }
 
 /// Tasks of one handler's name in one workspace.
@@ -123,11 +127,16 @@ impl ReadyTasks {
 }
 
 impl Dispatcher {
-    pub(crate) fn new(runtime: Handle, reports: mpsc::WeakSender<Request>) -> Dispatcher {
+    pub(crate) fn new(
+        runtime: Handle,
+        reports: mpsc::WeakSender<Request>,
+        executors: Arc<Executors>,
+    ) -> Dispatcher {
         Dispatcher {
             runtime,
             reports,
             handlers: HashMap::new(),
+            executors,
             running: HashMap::new(),
             ready: HashMap::new(),
             handed_over: VecDeque::new(),
@@ -185,18 +194,18 @@ impl Dispatcher {
         self.hand_over(tasks);
     }
 
-    /// A committed task: to a handler here, or to the pollers.
+    /// A committed task: to a handler here, to an executor of the engine, or to the pollers.
     pub(crate) fn dispatch(&mut self, run: &Run, at: At, delivery: u32) {
         let Action::Work(work) = &run.defined(at).action else { return };
         let ready = ReadyTask { run: run.id, at, delivery };
         if work.executor == Executor::Notify {
             self.own.push_back(ready);
-        } else if let Some(handler) = self.handlers.get(&work.handler) {
+        } else if let Some(performer) = self.performer(work) {
             match run.task(at).filter(|task| task.delivery == delivery) {
                 Some(task) if task.timeout.is_some() && task.deadline.is_none() => {
                     self.timed.push_back(ready);
                 }
-                Some(task) => self.spawn(handler.clone(), ready, task),
+                Some(task) => self.perform(performer, ready, run, task),
                 None => {}
             }
         } else {
@@ -213,7 +222,7 @@ impl Dispatcher {
     /// Takes a task that is not committed yet, if a poller waits for it. It must be claimed in the same round.
     pub(crate) fn offer(&mut self, run: &Run, at: At, delivery: u32) -> bool {
         let Action::Work(work) = &run.defined(at).action else { return false };
-        if work.executor == Executor::Notify || self.handlers.contains_key(&work.handler) {
+        if work.executor == Executor::Notify || self.performer(work).is_some() {
             return false;
         }
         let queue = (run.workspace, Arc::clone(&work.handler));
@@ -225,23 +234,58 @@ impl Dispatcher {
         is_waited_for
     }
 
-    fn spawn(&mut self, handler: Handler, ready: ReadyTask, task: Task) {
-        let ReadyTask { run, at, delivery } = ready;
-        let Some(reports) = self.reports.upgrade() else { return };
+    /// Who does this work here. A handler of the name of a call (`http`, `llm`) stands in for it.
+    fn performer(&self, work: &Work) -> Option<Performer> {
+        let handler = self.handlers.get(&work.handler).cloned().map(Performer::Handler);
+        handler.or_else(|| self.executors.call(work).map(Performer::Call))
+    }
+
+    fn perform(&mut self, performer: Performer, ready: ReadyTask, run: &Run, task: Task) {
+        let ReadyTask { run: id, at, delivery } = ready;
+        let Some(queue) = self.reports.upgrade() else { return };
+        let mut work: Performed = match performer {
+            Performer::Handler(handler) => Box::pin(async move { Some(handler.call(task).await) }),
+            Performer::Call(call) => {
+                let run_budget_micros = run.definition.document.budget_micros;
+                let (workspace, queue) = (run.workspace, queue.clone());
+                let delivery = Delivery { ready, workspace, run_budget_micros, queue };
+                self.executors.perform(call, delivery, task)
+            }
+        };
         let work = self.runtime.spawn(async move {
-            let mut work = handler.call(task);
             // A panic is a failure of the task, not of the engine.
-            let result = poll_fn(|context| {
+            let performed = poll_fn(|context| {
                 catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(context)))
-                    .unwrap_or_else(|_| Polled::Ready(TaskResult::fail("the handler panicked")))
+                    .unwrap_or_else(|_| Polled::Ready(Some(TaskResult::fail("the handler panicked"))))
             });
-            let command = report(at, delivery, result.await);
-            // What was done is not thrown away because it cannot be written down at the moment.
-            while let Err(Error::Store(_)) = tell(&reports, run, command.clone()).await {
-                tokio::time::sleep(REPORT_AGAIN).await;
+            let Some(result) = performed.await else { return };
+            if let Err(Error::Refused(refusal)) = tell(&queue, id, report(at, delivery, result)).await {
+                // Nobody is there to mend the report; if it came too late, so does this.
+                let (code, message) = (refusal.code(), refusal.to_string());
+                let failed = TaskResult::Fail {
+                    message,
+                    code: Some(code.into()),
+                    retryable: false,
+                    retry_after: None,
+                };
+                drop(tell(&queue, id, report(at, delivery, failed)).await);
             }
         });
-        self.running.insert((run, at), (delivery, work.abort_handle()));
+        self.running.insert((id, at), (delivery, work.abort_handle()));
+    }
+
+    /// A task stays with whoever was called, who reports later.
+    pub(crate) fn lend(
+        &mut self,
+        task: ReadyTask,
+        now: Timestamp,
+        length: Millis,
+        worker: (WorkspaceId, Arc<str>),
+    ) {
+        if self.running.get(&(task.run, task.at)).is_some_and(|(delivery, _)| *delivery == task.delivery) {
+            self.running.remove(&(task.run, task.at));
+        }
+        self.lease(task, now, length, worker);
     }
 
     /// A report came, or the task is not wanted any more.
@@ -467,16 +511,6 @@ impl Dispatcher {
             work.abort();
         }
     }
-}
-
-async fn tell(reports: &mpsc::Sender<Request>, run: RunId, command: Command) -> Result<(), Error> {
-    let (answer, answered) = oneshot::channel();
-    let (command, asker) = (Box::new(command), Actor::new("handler").into());
-    let request =
-        Request::Command { workspace: None, run, command, asker, key: None, listener: None, answer };
-    // When the engine has stopped, the task is handed out again by the next one.
-    reports.send(request).await.map_err(|_| Error::Stopped)?;
-    answered.await.map_err(|_| Error::Stopped)?.map(drop)
 }
 
 fn report(at: At, delivery: u32, result: TaskResult) -> Command {

@@ -6,11 +6,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use abide_calls::http::Rule;
+use abide_calls::models::{Model, Provider};
+use abide_calls::signing::Keys;
 use abide_core::command::{Command, Reply, SendSignal};
 use abide_core::definition::Checked;
 use abide_core::definition::document::{Delivery, Workflow};
 use abide_core::history::Failure;
-use abide_core::id::{RunId, WorkspaceId};
+use abide_core::id::{At, RunId, WorkspaceId};
 use abide_core::json::Json;
 use abide_core::run::Run;
 use abide_core::status::RunStatus;
@@ -28,6 +31,7 @@ use crate::committer;
 use crate::deploy::Deployed;
 use crate::dispatcher::Dispatcher;
 use crate::error::Error;
+use crate::executor::{CallSettings, Executors, Reach, TokenFollower};
 use crate::followers::{Changed, Follower, Followers};
 use crate::handed::Handed;
 use crate::handler::{Handler, TaskResult};
@@ -47,6 +51,7 @@ pub struct Engine {
     settable: Option<SettableClock>,
     followers: Followers,
     readers: Arc<Readers>,
+    executors: Arc<Executors>,
     thread: Arc<Mutex<Option<JoinHandle<()>>>>,
 }
 
@@ -64,6 +69,57 @@ pub struct Options {
     pub retention: Retention,
     /// Requests that may wait for a round; more are refused as [`Error::Overloaded`].
     pub queue: Queue,
+    /// What may be called, and with what.
+    pub calls: CallSettings,
+}
+
+impl Options {
+    /// A secret that `http` steps name as `{{ secret.NAME }}`.
+    pub fn secret(mut self, name: &str, value: &str) -> Result<Options, abide_calls::secrets::Error> {
+        self.calls.secrets.insert(name, value.to_owned())?;
+        Ok(self)
+    }
+
+    /// Who serves models, under this name.
+    pub fn provider(mut self, name: &str, provider: Provider) -> Options {
+        self.calls.provider(name, provider);
+        self
+    }
+
+    /// A model, by the name that definitions use, and what it costs.
+    pub fn model(mut self, name: &str, model: Model) -> Options {
+        self.calls.model(name, model);
+        self
+    }
+
+    /// Private addresses that `http` steps and handlers' URLs may reach.
+    pub fn allow(mut self, rules: impl IntoIterator<Item = Rule>) -> Options {
+        self.calls.allow(rules);
+        self
+    }
+
+    /// A handler that is called at a URL.
+    pub fn handler_url(mut self, name: &str, url: &str) -> Options {
+        self.calls.handler(name, url);
+        self
+    }
+
+    /// What calls are signed with.
+    pub fn signing(mut self, keys: Keys) -> Options {
+        self.calls.signing = Some(keys);
+        self
+    }
+
+    /// A clock that the caller sets.
+    pub fn clock(mut self, clock: SettableClock) -> Options {
+        self.clock = Some(clock);
+        self
+    }
+
+    /// Opens the store in a file, and takes up whatever was under way in it.
+    pub async fn open(self, path: impl AsRef<Path>) -> Result<Engine, Error> {
+        Engine::open_with(Box::new(Sqlite::open(path.as_ref())?), self).await
+    }
 }
 
 /// How many requests may wait. When they are this many, the engine says so instead of letting them pile up.
@@ -158,7 +214,23 @@ impl Listener {
 impl Engine {
     /// Opens the store in a file, and takes up whatever was under way in it.
     pub async fn open(path: impl AsRef<Path>) -> Result<Engine, Error> {
-        Engine::open_with(Box::new(Sqlite::open(path.as_ref())?), Options::default()).await
+        Engine::options().open(path).await
+    }
+
+    /// How to open one that does more than run handlers.
+    ///
+    /// ```no_run
+    /// # async fn open() -> Result<(), Box<dyn std::error::Error>> {
+    /// use abide_engine::{Engine, Provider};
+    ///
+    /// let local = Provider::compatible("http://127.0.0.1:11434/v1", None);
+    /// let options = Engine::options().provider("local", local).secret("API_KEY", "from somewhere safe")?;
+    /// let engine = options.allow(["127.0.0.1:8080".parse()?]).open("app.db").await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn options() -> Options {
+        Options::default()
     }
 
     /// Opens an engine on a given store.
@@ -178,7 +250,8 @@ impl Engine {
         let committer = std::thread::Builder::new().name("abide-commit".to_owned());
         let committer =
             committer.spawn(move || committer::work(store, &asked, &done)).map_err(not_started)?;
-        let dispatcher = Dispatcher::new(Handle::current(), queue.downgrade());
+        let executors = Arc::new(Executors::new(options.calls, Arc::clone(&clock)));
+        let dispatcher = Dispatcher::new(Handle::current(), queue.downgrade(), Arc::clone(&executors));
         let mut writer = Writer::new(
             own,
             jobs,
@@ -208,7 +281,7 @@ impl Engine {
         let thread = thread.map_err(not_started)?;
         answer.await.map_err(|_| Error::Stopped)??;
         let thread = Arc::new(Mutex::new(Some(thread)));
-        Ok(Engine { queue, clock, settable, followers, readers, thread })
+        Ok(Engine { queue, clock, settable, followers, readers, executors, thread })
     }
 
     async fn ask<T>(&self, request: impl FnOnce(Answer<T>) -> Request) -> Result<T, Error> {
@@ -253,6 +326,24 @@ impl Engine {
     /// Follows the version of a run.
     pub fn follow(&self, run: RunId) -> Follower {
         self.followers.follow(run)
+    }
+
+    /// Follows the words that models say to a run. A call that begins while somebody follows is streamed.
+    pub fn tokens(&self, run: RunId) -> TokenFollower {
+        self.executors.tokens.follow(run)
+    }
+
+    pub fn calls(&self) -> &CallSettings {
+        self.executors.settings()
+    }
+
+    /// Says where, and with which lease tokens, the receivers of tasks can report later.
+    pub fn reports_at(
+        &self,
+        tasks_url: String,
+        lease_token: impl Fn(WorkspaceId, RunId, At, u32) -> String + Send + Sync + 'static,
+    ) {
+        self.executors.set_reach(Reach { tasks_url, lease_token: Box::new(lease_token) });
     }
 
     /// Follows every run.

@@ -18,6 +18,7 @@ mod deploy;
 mod dispatcher;
 mod engine;
 mod error;
+mod executor;
 mod followers;
 mod handed;
 mod handler;
@@ -30,12 +31,20 @@ mod retention;
 mod round;
 mod writer;
 
+pub use abide_calls::http::{Policy, Rule};
+pub use abide_calls::models::{Model, Price, Protocol, Provider, Settings as ModelSettings};
+pub use abide_calls::secrets::{Error as SecretsError, Secret, Secrets};
+pub use abide_calls::signing;
 pub use clock::{Clock, SettableClock, SystemClock};
 pub use deploy::Deployed;
 pub use engine::{Ended, Engine, Listener, NewRun, Notification, Options, Queue, Said, Standing};
 pub use error::Error;
+pub use executor::{CALLS_AT_ONCE, CallSettings, Token, TokenFollower, UrlHandler, models_of};
 pub use followers::{Changed, Follower};
 pub use handler::{Handler, TaskResult};
 pub use histogram::Histogram;
 pub use request::{Asker, Leased, Notified, Stats, Worker};
 pub use retention::Retention;
+
+/// The name of the secret that calls are signed with.
+pub const SIGNING_KEY: &str = "SIGNING_KEY";

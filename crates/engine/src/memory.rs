@@ -15,12 +15,15 @@ use crate::error::Error;
 
 /// Runs that wait or have ended, kept because they may be needed again soon.
 const IDLE_RUNS: usize = 4_096;
+/// All their records together: a run takes room by what has happened to it.
+const IDLE_RECORDS: u64 = 100_000;
 
 #[derive(Default)]
 pub(crate) struct Memory {
     runs: HashMap<RunId, Box<Run>>,
     /// Idle runs, the longest idle first. A run may be named more than once; the last time counts.
     idle: VecDeque<RunId>,
+    idle_records: u64,
     /// The id given last.
     last_id: u128,
     /// The latest instant at which a run was made or an event received.
@@ -50,7 +53,7 @@ impl Memory {
 
     /// Takes a run out, from memory or from the store.
     pub(crate) fn take(&mut self, store: &mut dyn Read, id: RunId) -> Result<Option<Box<Run>>, Error> {
-        if let Some(run) = self.runs.remove(&id) {
+        if let Some(run) = self.remove(id) {
             return Ok(Some(run));
         }
         let Some(stored) = store.load(id)? else { return Ok(None) };
@@ -62,27 +65,31 @@ impl Memory {
 
     pub(crate) fn put(&mut self, run: Box<Run>) {
         let id = run.id;
-        let at_work = match run.status {
-            RunStatus::Running => true,
-            RunStatus::Pending
-            | RunStatus::Waiting
-            | RunStatus::Paused
-            | RunStatus::Completed
-            | RunStatus::Failed
-            | RunStatus::Cancelled => false,
-        };
-        self.runs.insert(id, run);
-        if !at_work {
+        self.remove(id);
+        if is_idle(&run) {
             self.idle.push_back(id);
+            self.idle_records += run.seq;
         }
-        while self.idle.len() > IDLE_RUNS {
-            if let Some(oldest) = self.idle.pop_front()
-                && self.runs.get(&oldest).is_some_and(|run| run.status != RunStatus::Running)
-                && oldest != id
-            {
-                self.runs.remove(&oldest);
+        self.runs.insert(id, run);
+        while self.idle.len() > IDLE_RUNS || self.idle_records > IDLE_RECORDS {
+            match self.idle.pop_front() {
+                // It stays, and is named at the end, too, unless it is all there is.
+                Some(oldest) if oldest == id && self.idle.is_empty() => return self.idle.push_back(id),
+                Some(oldest) if oldest == id => {}
+                Some(oldest) => {
+                    if self.runs.get(&oldest).is_some_and(|run| is_idle(run)) {
+                        self.remove(oldest);
+                    }
+                }
+                None => return,
             }
         }
+    }
+
+    fn remove(&mut self, id: RunId) -> Option<Box<Run>> {
+        let run = self.runs.remove(&id)?;
+        self.idle_records -= if is_idle(&run) { run.seq } else { 0 };
+        Some(run)
     }
 
     /// A definition of this version, or the newest.
@@ -99,6 +106,13 @@ impl Memory {
         };
         if let Some(known) = known {
             return Ok(Arc::clone(known));
+        }
+        if let Some(tool) = Definition::of_tool(name) {
+            let (name, version): (Arc<str>, Arc<str>) = (name.into(), version.unwrap_or("1").into());
+            let definition = Arc::new(tool?);
+            self.definitions.insert((workspace, Arc::clone(&name), version), Arc::clone(&definition));
+            self.newest.insert((workspace, name), Arc::clone(&definition));
+            return Ok(definition);
         }
         let unknown =
             || Error::UnknownDefinition { name: name.to_owned(), version: version.map(str::to_owned) };
@@ -118,5 +132,17 @@ impl Memory {
     /// Another version of this name is there.
     pub(crate) fn forget_newest(&mut self, workspace: WorkspaceId, name: &str) {
         self.newest.remove(&(workspace, name.into()));
+    }
+}
+
+fn is_idle(run: &Run) -> bool {
+    match run.status {
+        RunStatus::Running => false,
+        RunStatus::Pending
+        | RunStatus::Waiting
+        | RunStatus::Paused
+        | RunStatus::Completed
+        | RunStatus::Failed
+        | RunStatus::Cancelled => true,
     }
 }

@@ -10,6 +10,7 @@ use abide_core::id::{At, OccurrenceId, RunId, WaitpointId, WorkspaceId};
 use abide_core::json::Json;
 use abide_core::run::Run;
 use abide_core::task::Task;
+use abide_core::time::Millis;
 use abide_core::trace::Traceparent;
 use abide_core::waitpoint::Actor;
 use jiff::Timestamp;
@@ -73,6 +74,14 @@ pub(crate) enum Request {
     Poll {
         poll: Poll,
         answer: Answer<Handed>,
+    },
+    /// Whoever was called keeps the task, and reports later.
+    Lend {
+        task: ReadyTask,
+        workspace: WorkspaceId,
+        worker: &'static str,
+        lease: Millis,
+        answer: Answer<Reply>,
     },
     /// Tasks that a poller was given after it had gone.
     GiveBack {

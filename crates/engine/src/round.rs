@@ -12,6 +12,7 @@ use abide_core::apply::BadHistory;
 use abide_core::command::{
     self, ChildFinished, ChildOutcome, Command, Context, DeliverEvent, Occurrence, Reply,
 };
+use abide_core::definition::Definition;
 use abide_core::definition::document::Delivery;
 use abide_core::door::{Remembered, decide_once, digest, replay};
 use abide_core::effect::{ChildStart, Effect};
@@ -224,6 +225,10 @@ impl<'w> Round<'w> {
         }
         let workspace = start.workspace;
         let version = start.version.as_deref();
+        if Definition::of_tool(&start.name).is_some() {
+            // It is a part of another run, and nobody's to start.
+            return Err(Error::UnknownDefinition { name: start.name, version: start.version });
+        }
         let definition = self.memory.definition(self.store, workspace, &start.name, version)?;
         let id = self.memory.fresh_id(self.now, self.random.draw_u128());
         let new = command::NewRun {

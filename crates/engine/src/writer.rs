@@ -32,6 +32,7 @@ use crate::deploy::Deploy;
 use crate::dispatcher::{Dispatcher, IN_PROCESS, LEASE, ReadyTask};
 use crate::engine::{Ended, Said};
 use crate::error::Error;
+use crate::executor::{URL_LEASE, URL_WORKER};
 use crate::followers::Followers;
 use crate::handed::Handed;
 use crate::memory::Memory;
@@ -147,7 +148,8 @@ impl Writer {
             if let Some(worker) = task.worker.as_ref().filter(|worker| &***worker != IN_PROCESS) {
                 // The worker may still be at it, and has not noticed anything.
                 let ready = ReadyTask { run: run.id, at, delivery: task.delivery };
-                let length = run.task(at).and_then(|task| task.heartbeat).unwrap_or(LEASE);
+                let usual = if **worker == *URL_WORKER { URL_LEASE } else { LEASE };
+                let length = run.task(at).and_then(|task| task.heartbeat).unwrap_or(usual);
                 let worker = (run.workspace, Arc::clone(worker));
                 self.dispatcher.lease(ready, self.clock.now(), length, worker);
             } else {
@@ -298,6 +300,17 @@ impl Writer {
                 dispatcher.saw(&poll, now);
                 claim(&mut round, dispatcher, poll, answer, aftermath);
             }
+            Request::Lend { task, workspace, worker, lease, answer } => {
+                let ReadyTask { run, at, delivery } = task;
+                let worker: Arc<str> = worker.into();
+                let (holder, from) = (Arc::clone(&worker), Some(IN_PROCESS.into()));
+                let command = Command::TaskStarted(TaskStarted { at, delivery, worker: holder, from });
+                let decided = round.decide(run, command, Actor::new("dispatcher"), None);
+                if decided.is_ok() {
+                    dispatcher.lend(task, now, lease, (workspace, worker));
+                }
+                aftermath.answer(Pending::Command(answer, decided));
+            }
             Request::GiveBack { tasks } => {
                 for task in tasks {
                     let ReadyTask { run, at, delivery } = task;
@@ -346,7 +359,8 @@ impl Writer {
         }
         while let Some(task) = dispatcher.next_timed() {
             let ReadyTask { run, at, delivery } = task;
-            let command = Command::TaskStarted(TaskStarted { at, delivery, worker: IN_PROCESS.into() });
+            let command =
+                Command::TaskStarted(TaskStarted { at, delivery, worker: IN_PROCESS.into(), from: None });
             // Refused when it is not wanted any more.
             if round.decide(run, command, Actor::new("dispatcher"), None).is_ok() {
                 round.hand_over(task);
@@ -620,7 +634,8 @@ fn claim(
         && let Some(ready) = dispatcher.take(&poll)
     {
         let ReadyTask { run, at, delivery } = ready;
-        let command = Command::TaskStarted(TaskStarted { at, delivery, worker: Arc::clone(&poll.worker) });
+        let command =
+            Command::TaskStarted(TaskStarted { at, delivery, worker: Arc::clone(&poll.worker), from: None });
         // Refused when it is not wanted any more.
         if round.decide(run, command, Actor::new("worker"), None).is_err() {
             continue;

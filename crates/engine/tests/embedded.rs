@@ -10,6 +10,8 @@ mod events;
 mod following;
 #[path = "embedded/host.rs"]
 mod host;
+#[path = "embedded/maps.rs"]
+mod maps;
 #[path = "embedded/overload.rs"]
 mod overload;
 #[path = "embedded/running.rs"]

@@ -47,6 +47,10 @@ impl Definitions {
             return Ok(found.clone());
         }
         let DefinitionRef { name, version } = definition;
+        if let Some(Ok(tool)) = Definition::of_tool(name) {
+            // It is not stored, and has no id of its own.
+            return Ok(Known { id: DefinitionId(0), definition: Arc::new(tool) });
+        }
         let damaged = |what: &str| Error::Corrupt(format!("the definition {name} {version} {what}"));
         let stored = store.definition(workspace, name, Some(version))?;
         let stored = stored.ok_or_else(|| damaged("of a run is not there"))?;

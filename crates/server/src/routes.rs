@@ -4,6 +4,7 @@ mod approvals;
 mod backup;
 mod bulk;
 mod clock;
+mod costs;
 mod dashboard;
 mod definitions;
 mod events;
@@ -22,6 +23,8 @@ mod waitpoints;
 mod waits_bulk;
 mod workers;
 mod workspaces;
+
+pub(crate) use tasks::Lease;
 
 use axum::http::{Method, Uri};
 use schemars::JsonSchema;
@@ -47,6 +50,7 @@ pub(crate) fn all() -> Routes {
             approvals::routes(),
             tasks::routes(),
             workers::routes(),
+            costs::routes(),
             keys::routes(),
             workspaces::routes(),
             backup::routes(),

@@ -27,11 +27,12 @@ use tower_service::Service;
 
 use crate::app::{App, Shared};
 use crate::caller::{Callers, NewSecret};
+use crate::endpoint::PREFIXES;
 use crate::guard::{self, Peer};
 use crate::links::{self, Links};
 use crate::problem::Problem;
 use crate::pulse::Pulse;
-use crate::routes;
+use crate::routes::{self, Lease};
 use crate::settings::{BadSettings, Settings};
 use crate::traces::{Gatherer, Traces};
 use crate::traffic::Traffic;
@@ -111,7 +112,17 @@ impl Server {
             pulse: Pulse::default(),
             stopping,
         };
-        Ok(Server { listener, app: Arc::new(app), stop, gathering })
+        let app = Arc::new(app);
+        let sealing = Arc::downgrade(&app);
+        app.engine.reports_at(
+            format!("{}{}/tasks", app.base_url, PREFIXES[0]),
+            move |workspace, run, at, delivery| {
+                let sealed =
+                    sealing.upgrade().map(|app| app.seal_lease(workspace, Lease { run, at, delivery }));
+                sealed.unwrap_or_default()
+            },
+        );
+        Ok(Server { listener, app, stop, gathering })
     }
 
     /// Where it listens: with port 0, the one it was given.

@@ -10,6 +10,8 @@ mod approvals;
 mod auth;
 #[path = "api/bulk.rs"]
 mod bulk;
+#[path = "api/calls.rs"]
+mod calls;
 #[path = "api/clock.rs"]
 mod clock;
 #[path = "api/dashboard.rs"]

@@ -9,7 +9,7 @@ use abide_core::command::{
     TaskPaused, TaskStarted, TaskSuspended, Via, Vote, WaitFor, WaitSpec,
 };
 use abide_core::effect::Effect;
-use abide_core::history::{JournalResult, WakeOn};
+use abide_core::history::{JournalResult, ModelCall, WakeOn};
 use abide_core::id::{OccurrenceId, RunId, WorkspaceId};
 use abide_core::json::Json;
 use abide_core::refusal::Refusal;
@@ -117,7 +117,7 @@ impl World {
         let ready: Vec<_> = tasks.map(|(key, row)| (*key, row.delivery)).collect();
         let Some(((run, at), delivery)) = self.pick(&ready) else { return Ok(()) };
         if !self.chance(4) {
-            let command = Command::TaskStarted(TaskStarted { at, delivery, worker: "w".into() });
+            let command = Command::TaskStarted(TaskStarted { at, delivery, worker: "w".into(), from: None });
             let answer = self.submit(Request { run, command, by: "worker", key: None })?;
             let lease = LEASE.after(self.now);
             if let Some(row) = self.store.tasks.get_mut(&(run, at)).filter(|row| row.delivery == delivery) {
@@ -157,7 +157,9 @@ impl World {
                 let entries = vec![JournalResult { name: format!("r{named}").into(), result }];
                 self.in_hand[index].named += 1;
                 let checkpoint = self.chance(2).then(|| json!({ "page": named }).into());
-                Command::TaskHeartbeat(TaskHeartbeat { at, delivery, checkpoint, entries })
+                // A model's answer, now and then; the same entry twice is paid once.
+                let calls = (0..self.random.below(3)).map(|_| model_call(&entries[0].name)).take(1).collect();
+                Command::TaskHeartbeat(TaskHeartbeat { at, delivery, checkpoint, entries, calls })
             }
             14 => {
                 lets_go = false;
@@ -214,7 +216,7 @@ impl World {
     fn wait_spec(&mut self) -> WaitSpec {
         let name = self.journal_name();
         let timeout = self.chance(2).then(|| Millis(1 + self.random.below(200_000)));
-        let wait = match self.random.below(5) {
+        let wait = match self.random.below(7) {
             0 => WaitFor::Sleep { duration: Millis(self.random.below(200_000)) },
             1 => WaitFor::Signal { signal_type: "a".into(), timeout },
             2 => WaitFor::Event {
@@ -224,6 +226,12 @@ impl World {
                 timeout,
             },
             3 => WaitFor::Call { allow_get: self.chance(3), timeout },
+            4 => WaitFor::RateLimit { until: Millis(self.random.below(100_000)).after(self.now) },
+            5 if self.store.runs.len() < 3 * CROWD => WaitFor::Child {
+                definition: self.pick(&["child-0", "child-1"]).unwrap_or_default().into(),
+                input: json!({ "n": 1 }).into(),
+                timeout,
+            },
             _ => WaitFor::Approval {
                 prompt: None,
                 content: json!("ok?").into(),
@@ -573,4 +581,16 @@ impl World {
 
 fn fire(run: RunId, timer: Timer) -> Request {
     Request { run, command: Command::TimerFired(timer), by: "timer", key: None }
+}
+
+fn model_call(entry: &Arc<str>) -> ModelCall {
+    ModelCall {
+        entry: Arc::clone(entry),
+        model: "m".into(),
+        input_tokens: 10,
+        cached_input_tokens: 0,
+        output_tokens: 3,
+        cost_micros: Some(7),
+        error: None,
+    }
 }

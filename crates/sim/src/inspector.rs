@@ -36,6 +36,8 @@ struct Watched {
     /// Failed attempts of the present visit.
     failed_attempts: BTreeMap<At, u32>,
     awaited: BTreeMap<At, (Vec<u32>, WakeOn)>,
+    /// Calls to models, by the entry that holds what came of them.
+    paid: BTreeSet<(At, Arc<str>)>,
     pausing: bool,
     ended: bool,
 }
@@ -169,6 +171,12 @@ impl Watched {
             Change::EventMatched { number: _, occurrence } => {
                 if !self.consumed.insert(*occurrence) {
                     return Err(format!("R5b: {}: {occurrence} was consumed twice", run.id));
+                }
+                Ok(())
+            }
+            Change::LlmCallCompleted { at, call } => {
+                if !self.paid.insert((*at, Arc::clone(&call.entry))) {
+                    return Err(format!("{}: `{}` at {at:?} was paid twice", run.id, call.entry));
                 }
                 Ok(())
             }
@@ -367,6 +375,7 @@ fn place(change: &Change) -> Option<At> {
         | Change::TaskRedelivered { .. }
         | Change::JournalRecorded { .. }
         | Change::CheckpointSaved { .. }
+        | Change::LlmCallCompleted { .. }
         | Change::WaitCreated { .. }
         | Change::WaitResolved { .. }
         | Change::WaitRescheduled { .. }

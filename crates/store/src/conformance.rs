@@ -12,6 +12,7 @@ mod backup;
 mod chance;
 mod combinations;
 mod commits;
+mod costs;
 mod definitions;
 mod events;
 mod lists;
@@ -31,6 +32,7 @@ pub use chance::*;
 pub(crate) use combinations::each_of;
 pub use combinations::*;
 pub use commits::*;
+pub use costs::*;
 pub use definitions::*;
 pub use events::*;
 pub use lists::*;
@@ -94,6 +96,7 @@ macro_rules! conformance {
             runs_are_counted_by_status
             runs_that_wait_are_found_the_oldest_first
             open_waits_are_counted_by_kind_and_instant_up_to_a_limit
+            costs_are_added_up_by_day_workflow_and_model
             the_default_workspace_is_there_and_others_are_added
             runs_and_waits_are_listed_in_their_workspace
             timers_are_those_of_all_workspaces

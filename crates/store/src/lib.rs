@@ -27,9 +27,11 @@ use abide_core::door::Remembered;
 use abide_core::history::{DefinitionRef, Record};
 use abide_core::id::{DefinitionId, KeyId, OccurrenceId, RunId, WaitpointId, WorkspaceId};
 use abide_core::run::{Run, Timer};
+use abide_core::spent::Spent;
 use abide_core::status::RunStatus;
 use abide_core::waitpoint::{EventFilter, Kind};
 use jiff::Timestamp;
+use jiff::civil::Date;
 use serde::Serialize;
 
 pub use error::Error;
@@ -129,6 +131,9 @@ pub trait Read: Send {
         due: Due,
         limit: usize,
     ) -> Result<usize, Error>;
+
+    /// What calls to models used up in a workspace, on these days of UTC, both included: by day, workflow and model.
+    fn costs(&mut self, workspace: WorkspaceId, from: Date, until: Date) -> Result<Vec<CostRow>, Error>;
 
     /// All of them, by number. The default one is there from the beginning.
     fn workspaces(&mut self) -> Result<Vec<Workspace>, Error>;
@@ -249,6 +254,16 @@ pub struct StoredTimer {
     pub run: RunId,
     /// [`Timer::Waitpoint`] or [`Timer::Run`]; the time of an attempt is known only while its run is in memory.
     pub timer: Timer,
+}
+
+/// What the runs of one workflow used up on one day, with one model. Written with the calls, and kept when their runs
+/// are forgotten.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CostRow {
+    pub day: Date,
+    pub definition: String,
+    pub model: String,
+    pub spent: Spent,
 }
 
 /// Somebody who waits for an event.

@@ -7,13 +7,15 @@
 //! ```text
 //!   open.rs   whose file is it, one writer       commit.rs  batches             column.rs  how values are stored
 //!   list.rs   what people look for               find.rs    what engines need   forget.rs  retention
-//!   admin.rs  workspaces, keys, settings         backup.rs  copies              tally.rs   how many there are
+//!   admin.rs  workspaces, keys, settings         backup.rs  copies              cost.rs    what models cost
+//!   tally.rs  how many there are
 //! ```
 
 mod admin;
 mod backup;
 mod column;
 mod commit;
+mod cost;
 mod error;
 mod find;
 mod forget;
@@ -33,10 +35,11 @@ use abide_core::id::{DefinitionId, KeyId, OccurrenceId, RunId, WaitpointId, Work
 use abide_core::status::RunStatus;
 use abide_core::waitpoint::Kind;
 use jiff::Timestamp;
+use jiff::civil::Date;
 use rusqlite::Connection;
 
 use crate::{
-    ApiKey, Batch, DefinitionSummary, Due, Error, KeyHash, Page, Read, RunFilter, RunSummary, Store,
+    ApiKey, Batch, CostRow, DefinitionSummary, Due, Error, KeyHash, Page, Read, RunFilter, RunSummary, Store,
     StoredDefinition, StoredRun, StoredTimer, Waiter, WaitpointFilter, WaitpointSummary, Workspace,
 };
 
@@ -201,6 +204,10 @@ impl<Role: Send> Read for Handle<Role> {
         limit: usize,
     ) -> Result<usize, Error> {
         list::open_waits(&self.connection, workspace, kind, due, limit)
+    }
+
+    fn costs(&mut self, workspace: WorkspaceId, from: Date, until: Date) -> Result<Vec<CostRow>, Error> {
+        cost::costs(&self.connection, workspace, from, until)
     }
 
     fn workspaces(&mut self) -> Result<Vec<Workspace>, Error> {

@@ -156,7 +156,7 @@ pub(super) fn class(status: StatusCode, kind: Option<&str>, code: Option<&str>, 
 }
 
 /// In milliseconds, in seconds, or as a date: as providers and proxies say it.
-fn retry_after_ms(headers: &HeaderMap, now: Timestamp) -> Option<u64> {
+pub fn retry_after_ms(headers: &HeaderMap, now: Timestamp) -> Option<u64> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
     let most = u64::try_from(RETRY_AFTER.as_millis()).expect("a day");
     if let Some(ms) = text("retry-after-ms").and_then(|given| given.parse::<f64>().ok()) {

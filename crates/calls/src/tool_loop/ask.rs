@@ -18,14 +18,18 @@ pub struct Ask {
     /// The name of the entry.
     pub entry: String,
     pub call: Call,
+    /// What the call may cost at most, where there is a budget.
+    pub most_micros: u64,
     pub(super) attempt: u32,
+    pub(super) visit: u32,
     pub(super) shortened: bool,
 }
 
 impl Ask {
     pub fn answered(&self, answer: Answer, settings: &Settings) -> Entry {
         let cost_micros = self.cost(answer.usage, settings);
-        Entry::Answered { model: self.call.model.clone(), answer, cost_micros, shortened: self.shortened }
+        let (model, visit, shortened) = (self.call.model.clone(), self.visit, self.shortened);
+        Entry::Answered { model, visit, answer, cost_micros, shortened }
     }
 
     pub fn failed(&self, failure: Failure, settings: &Settings, now: Timestamp) -> Entry {
@@ -49,10 +53,28 @@ impl Ask {
     }
 }
 
-/// Cuts the call down to what may still be spent. Returns whether it had to, or why it cannot be made.
-pub(super) fn fit(call: &mut Call, left_micros: u64, settings: &Settings) -> Result<bool, String> {
+/// What a budget leaves of a call.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Fit {
+    /// Fewer tokens than the step allows.
+    pub(super) shortened: bool,
+    pub(super) most_micros: u64,
+}
+
+/// Cuts the call down to what may still be spent, or says why it cannot be made.
+pub(super) fn fit(call: &mut Call, left_micros: u64, settings: &Settings) -> Result<Fit, String> {
     let Some(price) = settings.price(&call.model) else {
-        return Err(format!("the step has a budget, and the settings have no price for `{}`", call.model));
+        return Err(format!("there is a budget, and the settings have no price for `{}`", call.model));
+    };
+    let shortened = shorten(call, left_micros, settings)?;
+    let output = call.max_tokens.map_or(0, u64::from);
+    let most_micros = price.cost(Usage { input: input_tokens(call), cached_input: 0, output });
+    Ok(Fit { shortened, most_micros })
+}
+
+fn shorten(call: &mut Call, left_micros: u64, settings: &Settings) -> Result<bool, String> {
+    let Some(price) = settings.price(&call.model) else {
+        return Err(format!("there is a budget, and the settings have no price for `{}`", call.model));
     };
     let input = input_tokens(call);
     let affordable = price.affordable_output(left_micros, input).unwrap_or(0);

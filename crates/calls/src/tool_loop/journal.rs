@@ -14,6 +14,8 @@ use crate::models::{Answer, Failure, Usage};
 pub enum Entry {
     Answered {
         model: String,
+        /// How often the step had begun.
+        visit: u32,
         answer: Answer,
         /// `None`: the model has no price.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -67,14 +69,37 @@ impl Journal {
         self.entries.get(name)
     }
 
+    /// What the calls in it cost, as far as prices are known.
+    pub fn cost_micros(&self) -> u64 {
+        let costs = self.entries.values().filter_map(|entry| entry.bill()?.1);
+        costs.fold(0, u64::saturating_add)
+    }
+
     pub fn is_over(&self, wait: &str) -> bool {
         self.over.contains(wait)
     }
 }
 
 impl Entry {
+    pub fn tool_returned(result: Value) -> Entry {
+        Entry::Tool { outcome: ToolOutcome::Result(result) }
+    }
+
+    pub fn tool_failed(why: impl Into<String>) -> Entry {
+        Entry::Tool { outcome: ToolOutcome::Failed(why.into()) }
+    }
+
+    /// The model that was called, if this is a call, and why it gave no answer.
+    pub fn call(&self) -> Option<(&str, Option<&Failure>)> {
+        match self {
+            Entry::Answered { model, .. } => Some((model, None)),
+            Entry::CallFailed { model, failure, .. } => Some((model, Some(failure))),
+            Entry::Tool { .. } => None,
+        }
+    }
+
     /// What a call used up, if this is one, and what that cost.
-    pub(super) fn bill(&self) -> Option<(Usage, Option<u64>)> {
+    pub fn bill(&self) -> Option<(Usage, Option<u64>)> {
         match self {
             Entry::Answered { answer, cost_micros, .. } => Some((answer.usage, *cost_micros)),
             Entry::CallFailed { failure, cost_micros, .. } => Some((failure.usage?, *cost_micros)),

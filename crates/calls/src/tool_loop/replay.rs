@@ -4,7 +4,7 @@ use abide_core::definition::document::{self, Guardrail, OnGuardrail, ResponseFor
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::ask::{Ask, fit};
+use super::ask::{Ask, Fit, fit};
 use super::journal::{Entry, Journal};
 use super::outcome::{Done, Failed, Next, Spent};
 use super::{CALLS, FEEDBACKS, RATE_LIMIT_WAITS, Step, TOOL_ROUNDS, tools};
@@ -36,6 +36,15 @@ struct Replay<'s> {
     warnings: Vec<String>,
 }
 
+/// An answer from the journal.
+struct Given {
+    answer: Answer,
+    /// The budget left room for fewer tokens than the step allows.
+    shortened: bool,
+    /// Of an earlier visit.
+    earlier: bool,
+}
+
 /// What became of the checks of an answer.
 enum Checked {
     Passed,
@@ -61,9 +70,9 @@ impl Replay<'_> {
         let mut rounds = 0;
         let mut feedbacks = 0;
         loop {
-            let (answer, shortened) = self.answer(&models, &mut first, &call)?;
+            let Given { answer, shortened, earlier } = self.answer(&models, &mut first, &call)?;
             if !answer.tool_calls.is_empty() {
-                rounds += 1;
+                rounds += u32::from(!earlier);
                 let most = request.max_tool_rounds.unwrap_or(TOOL_ROUNDS);
                 if rounds > most {
                     let why = format!(
@@ -81,7 +90,7 @@ impl Replay<'_> {
             self.notice_length(answer.stop, shortened)?;
             let checked = match self.value(&answer.text) {
                 Err(why) => Err(why),
-                Ok(value) => Ok((self.checks(&answer.text, &value)?, value)),
+                Ok(value) => Ok((self.checks(&answer.text, &value, earlier)?, value)),
             };
             let why = match checked {
                 Ok((Checked::Passed, output)) => {
@@ -90,10 +99,10 @@ impl Replay<'_> {
                 }
                 Ok((Checked::Again(why), _)) | Err(why) => why,
             };
-            feedbacks += 1;
+            feedbacks += u32::from(!earlier);
             if feedbacks > FEEDBACKS {
                 let why = format!("after {FEEDBACKS} answers that were sent back (FEEDBACKS): {why}");
-                return Err(self.failed("LLM_ANSWER_REJECTED", why, true));
+                return Err(self.failed("LLM_ANSWER_REJECTED", why, false));
             }
             self.warnings.clear();
             call.messages.push(Message::Assistant { text: answer.text, tool_calls: Vec::new() });
@@ -104,7 +113,7 @@ impl Replay<'_> {
 
     /// The next answer of the first model that gives one, beginning with the one that gave the last. Models that failed
     /// in this attempt are passed over; when all are rate limited, the step waits and begins again.
-    fn answer(&mut self, models: &[&str], first: &mut usize, asked: &Call) -> Result<(Answer, bool), Halt> {
+    fn answer(&mut self, models: &[&str], first: &mut usize, asked: &Call) -> Result<Given, Halt> {
         let begin = *first;
         let mut at = begin;
         let mut waits = 0;
@@ -120,9 +129,16 @@ impl Replay<'_> {
             let Some(entry) = self.journal.get(&name) else { return Err(self.ask(name, models[at], asked)) };
             self.pay(entry);
             match entry {
-                Entry::Answered { model, answer, shortened, .. } if answer.stop != Stop::Refused => {
+                Entry::Answered { model, visit, answer, shortened, .. } if answer.stop != Stop::Refused => {
                     *first = models.iter().position(|known| known == model).unwrap_or(at);
-                    return Ok((answer.clone(), *shortened));
+                    let (answer, shortened) = (answer.clone(), *shortened);
+                    return Ok(Given { answer, shortened, earlier: *visit < self.step.visit });
+                }
+                Entry::Answered { visit, .. } if *visit < self.step.visit => {
+                    (at, waits) = (begin, 0);
+                    failures.clear();
+                    limited_until = None;
+                    continue;
                 }
                 Entry::Answered { model, answer, .. } => {
                     let why = format!("`{model}` refused to answer: {}", answer.text);
@@ -172,16 +188,17 @@ impl Replay<'_> {
 
     fn ask(&self, entry: String, model: &str, asked: &Call) -> Halt {
         let mut call = Call { model: model.to_owned(), ..asked.clone() };
-        let shortened = match self.step.budget_micros {
-            None => false,
+        let Fit { shortened, most_micros } = match self.step.budget_micros {
+            None => Fit::default(),
             Some(budget) => {
                 match fit(&mut call, budget.saturating_sub(self.spent.cost_micros), self.settings) {
-                    Ok(shortened) => shortened,
+                    Ok(fit) => fit,
                     Err(why) => return self.failed("LLM_BUDGET_USED_UP", why, false),
                 }
             }
         };
-        Box::new(Next::Call(Box::new(Ask { entry, call, attempt: self.step.attempt, shortened })))
+        let (attempt, visit) = (self.step.attempt, self.step.visit);
+        Box::new(Next::Call(Box::new(Ask { entry, call, most_micros, attempt, visit, shortened })))
     }
 
     fn pay(&mut self, entry: &Entry) {
@@ -233,7 +250,7 @@ impl Replay<'_> {
         serde_json::from_str(unfenced(text)).map_err(|error| format!("it is not JSON: {error}"))
     }
 
-    fn checks(&mut self, text: &str, value: &Value) -> Result<Checked, Halt> {
+    fn checks(&mut self, text: &str, value: &Value, earlier: bool) -> Result<Checked, Halt> {
         let request = &self.step.request;
         let guardrails = request.guardrails.as_deref().unwrap_or_default();
         let said =
@@ -255,7 +272,11 @@ impl Replay<'_> {
             if let (Verdict::Passed, Some(judge)) = (&verdict, judge) {
                 verdict = self.judge(judge, text)?;
             }
-            let then = on_failure.unwrap_or(OnGuardrail::Block);
+            let then = match on_failure.unwrap_or(OnGuardrail::Block) {
+                // It was blocked then; somebody wants it tried again.
+                OnGuardrail::Block if earlier => OnGuardrail::RetryWithFeedback,
+                then @ (OnGuardrail::Block | OnGuardrail::Warn | OnGuardrail::RetryWithFeedback) => then,
+            };
             self.weigh(guardrails::name(guardrail), then, verdict, &mut again)?;
         }
         Ok(if again.is_empty() { Checked::Passed } else { Checked::Again(again.join("; ")) })
@@ -302,7 +323,7 @@ impl Replay<'_> {
             format: Format::Schema(schema),
             ..Call::default()
         };
-        let (answer, _) = self.answer(&[model], &mut 0, &call)?;
+        let Given { answer, .. } = self.answer(&[model], &mut 0, &call)?;
         let opinion: Value = serde_json::from_str(unfenced(&answer.text)).unwrap_or(Value::Null);
         Ok(
             match (

@@ -13,6 +13,8 @@ use crate::models::{Message, ToolCall};
 pub struct ToolRun {
     /// The name of the entry.
     pub entry: String,
+    /// The name of the wait for whoever runs it.
+    pub wait: String,
     pub tool: String,
     pub served_by: ServedBy,
     /// An object that satisfies the tool's schema.
@@ -25,14 +27,9 @@ pub enum ServedBy {
     Workflow(String),
 }
 
-impl ToolRun {
-    pub fn returned(&self, result: Value) -> Entry {
-        Entry::Tool { outcome: ToolOutcome::Result(result) }
-    }
-
-    pub fn failed(&self, why: impl Into<String>) -> Entry {
-        Entry::Tool { outcome: ToolOutcome::Failed(why.into()) }
-    }
+/// The entry that holds the result of a tool, by the name of the wait for it.
+pub fn entry_of_wait(wait: &str) -> Option<String> {
+    wait.strip_prefix("run ").map(|number| format!("tool {number}"))
 }
 
 /// The results of one round as messages, or what is still to be run.
@@ -52,6 +49,7 @@ pub(super) fn round(
             (Ok((tool, arguments)), Some(Entry::Answered { .. } | Entry::CallFailed { .. }) | None) => {
                 missing.push(ToolRun {
                     entry,
+                    wait: format!("run {number}.{}", index + 1),
                     tool: tool.name.clone(),
                     served_by: served_by(tool),
                     arguments,

@@ -14,7 +14,7 @@ const fn known(name: &'static str, default: &'static str) -> Known {
     Known { name, default }
 }
 
-pub(crate) const KNOWN: [Known; 15] = [
+pub(crate) const KNOWN: [Known; 20] = [
     known("listen", "127.0.0.1:22433"),
     known("store", "sqlite:abide.db"),
     known("auth", "loopback"),
@@ -28,6 +28,11 @@ pub(crate) const KNOWN: [Known; 15] = [
     known("keep_runs", "for ever"),
     known("keep_events", "30d"),
     known("traces", ""),
+    known("secrets_file", ""),
+    known("allow_address", ""),
+    known("provider", ""),
+    known("model", ""),
+    known("handler_url", ""),
     known("log", "info"),
     known("log_format", "text"),
 ];
@@ -83,6 +88,24 @@ pub(crate) struct Flags {
     /// Where OpenTelemetry traces go: a collector that takes OTLP over HTTP, such as http://127.0.0.1:4318 [env: ABIDE_TRACES]
     #[arg(long, value_name = "URL")]
     traces: Option<String>,
+    /// A file of NAME=value lines with secrets, besides ABIDE_SECRET_NAME in the environment [env: ABIDE_SECRETS_FILE]
+    #[arg(long, value_name = "FILE")]
+    secrets_file: Option<String>,
+    /// A private address that `http` steps and handlers' URLs may reach, such as 10.0.0.0/8 or 127.0.0.1:8080; may be
+    /// given more than once [env: ABIDE_ALLOW_ADDRESS, with commas]
+    #[arg(long, value_name = "ADDRESS")]
+    allow_address: Vec<String>,
+    /// Who serves models: openai_responses, openai_chat, openai_compatible or anthropic; may be given more than once
+    /// [env: ABIDE_PROVIDER, with commas]
+    #[arg(long, value_name = "NAME=PROTOCOL[@URL]")]
+    provider: Vec<String>,
+    /// A model by the name that workflows use, and its price in millionths for a million tokens; may be given more than
+    /// once [env: ABIDE_MODEL, with commas]
+    #[arg(long, value_name = "NAME=PROVIDER/MODEL[@INPUT:OUTPUT[:CACHED]]")]
+    model: Vec<String>,
+    /// A handler that the server calls at a URL; may be given more than once [env: ABIDE_HANDLER_URL, with commas]
+    #[arg(long, value_name = "NAME=URL")]
+    handler_url: Vec<String>,
     /// What is logged: error, warn, info, debug, trace, or by module [env: ABIDE_LOG] [default: info]
     #[arg(long, value_name = "LEVEL")]
     log: Option<String>,
@@ -109,6 +132,11 @@ impl Flags {
             "keep_runs" => self.keep_runs.clone(),
             "keep_events" => self.keep_events.clone(),
             "traces" => self.traces.clone(),
+            "secrets_file" => self.secrets_file.clone(),
+            "allow_address" => list(&self.allow_address),
+            "provider" => list(&self.provider),
+            "model" => list(&self.model),
+            "handler_url" => list(&self.handler_url),
             "log" => self.log.clone(),
             "log_format" => self.log_format.clone(),
             other => unreachable!("{other} is not a setting"),

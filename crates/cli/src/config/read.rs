@@ -57,6 +57,17 @@ pub(crate) enum BadConfig {
     Unknown { file: PathBuf, name: String, nearest: Option<String> },
     #[error("{name} ({from}): `{text}` is not {expected}")]
     Wrong { name: &'static str, from: From, text: String, expected: &'static str },
+    #[error("{name} ({from}): {why}")]
+    Bad { name: &'static str, from: From, why: String },
+    #[error(transparent)]
+    Secrets(abide_engine::SecretsError),
+    #[error("the secret `SIGNING_KEY`: {0}")]
+    SigningKey(abide_engine::signing::KeyError),
+    #[error(
+        "handler_url: tasks that are posted are signed, and there is no key to sign with; set ABIDE_SECRET_SIGNING_KEY to \
+         `whsec_` and 24 to 64 bytes in base64, such as `whsec_$(openssl rand -base64 32)`"
+    )]
+    NoSigningKey,
 }
 
 fn hint(nearest: Option<&str>) -> String {
@@ -110,11 +121,20 @@ impl Config {
         parse(text).ok_or_else(|| BadConfig::Wrong { name, from: from.clone(), text: text.clone(), expected })
     }
 
+    pub(super) fn wrong(&self, name: &'static str, text: &str, expected: &'static str) -> BadConfig {
+        BadConfig::Wrong { name, from: self.values[name].from.clone(), text: text.to_owned(), expected }
+    }
+
+    pub(super) fn bad(&self, name: &'static str, text: &str, why: String) -> BadConfig {
+        let why = if why.contains(text) { why } else { format!("`{text}`: {why}") };
+        BadConfig::Bad { name, from: self.values[name].from.clone(), why }
+    }
+
     fn number<T: FromStr>(&self, name: &'static str) -> Result<T, BadConfig> {
         self.parsed(name, "a number", |text| text.replace('_', "").parse().ok())
     }
 
-    fn list(&self, name: &'static str) -> Vec<String> {
+    pub(super) fn list(&self, name: &'static str) -> Vec<String> {
         let items = self.text(name).split(',').map(str::trim);
         items.filter(|item| !item.is_empty()).map(str::to_owned).collect()
     }

@@ -97,7 +97,7 @@ impl Tracker {
         let tasks =
             run.places().filter(|(_, step)| step.status == StepStatus::Running).filter_map(|(at, _)| {
                 let Action::Work(work) = &run.defined(at).action else { return None };
-                let is_ours = work.executor == Executor::Notify || self.handlers.contains(&*work.handler);
+                let is_ours = work.executor != Executor::Handler || self.handlers.contains(&*work.handler);
                 let step = run.step_name(at);
                 let handler = &work.handler;
                 (!is_ours).then(|| {

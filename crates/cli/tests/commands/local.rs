@@ -76,3 +76,35 @@ fn a_run_can_be_kept_in_a_store() {
     }
     assert!(directory.path().join("kept.db").exists());
 }
+
+/// The command in `examples/README.md`, as it stands there.
+#[test]
+fn the_readme_of_the_examples_runs_a_workflow_with_a_model_without_paying() {
+    let root = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+    let readme = std::fs::read_to_string(root.join("examples/README.md")).unwrap();
+    let command =
+        readme.lines().find(|line| line.starts_with("abide run") && line.contains("--stand-in")).unwrap();
+    let command = command.strip_prefix("abide ").unwrap();
+    let done = std::process::Command::new("sh")
+        .args(["-c", &format!("\"$ABIDE\" {command}")])
+        .env("ABIDE", env!("CARGO_BIN_EXE_abide"))
+        .current_dir(root)
+        .output()
+        .unwrap();
+    let said = String::from_utf8(done.stdout).unwrap();
+    assert!(done.status.success(), "{said}{}", String::from_utf8_lossy(&done.stderr));
+    assert!(said.contains("Tea is a drink of leaves and hot water."), "{said}");
+    assert!(said.contains("LLM_CALL_COMPLETED"), "{said}");
+}
+
+#[test]
+fn a_model_that_nobody_serves_is_told_with_what_would_help() {
+    let directory = TempDir::new().unwrap();
+    let workflow =
+        "name: ask\nsteps:\n  - {name: a, type: llm, model: m, messages: [{role: user, content: Hi}]}\n";
+    std::fs::write(directory.path().join("ask.yaml"), workflow).unwrap();
+    let said = alone(directory.path(), &["run", "ask.yaml"]);
+    assert!(said.code == 1 && said.err.contains("LLM_UNKNOWN_MODEL"), "{said:?}");
+    let said = alone(directory.path(), &["run", "ask.yaml", "--stand-in", "--quiet"]);
+    assert_eq!((said.code, said.out.trim()), (0, "\"You said: Hi\""), "{said:?}");
+}

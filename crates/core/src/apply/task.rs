@@ -25,7 +25,8 @@ impl Run {
     ) -> Result<(), BadHistory> {
         let task = self.task_mut(at)?;
         task.worker = Some(Arc::clone(worker));
-        task.taken_at = Some(record.at);
+        // Handed on, it was taken when the first one took it.
+        task.taken_at.get_or_insert(record.at);
         task.deadline = deadline;
         Ok(())
     }

@@ -8,7 +8,7 @@ use crate::id::At;
 use crate::json::Json;
 use crate::run::{Journalled, Run, Signal};
 use crate::status::{WaitStatus, transition};
-use crate::waitpoint::{ApprovalVote, Decision, Kind, ListensFor, Waitpoint};
+use crate::waitpoint::{ApprovalVote, Decision, ListensFor, Waitpoint};
 
 impl Run {
     pub(super) fn waitpoint_mut(&mut self, number: u32) -> Result<&mut Waitpoint, BadHistory> {
@@ -36,7 +36,7 @@ impl Run {
             let step = self.step_mut(at)?;
             step.waits.insert(Arc::clone(&waitpoint.name), waitpoint.number);
             if let Some(task) = &mut step.task
-                && waitpoint.kind != Kind::Retry
+                && !waitpoint.is_back_off()
             {
                 task.record(&waitpoint.name, Journalled::Wait(waitpoint.number));
             }
@@ -48,7 +48,7 @@ impl Run {
     pub(super) fn is_backing_off(&self, at: At) -> bool {
         let awaiting = self.step(at).and_then(|step| step.awaiting.as_ref());
         let number = awaiting.and_then(|awaiting| awaiting.waits.first().copied());
-        number.and_then(|number| self.waitpoint(number)).is_some_and(|wait| wait.kind == Kind::Retry)
+        number.and_then(|number| self.waitpoint(number)).is_some_and(Waitpoint::is_back_off)
     }
 
     pub(super) fn wait_resolved(

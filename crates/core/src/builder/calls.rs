@@ -54,6 +54,11 @@ impl Workflow {
         self.model("max_tokens", |llm| llm.max_tokens = Some(tokens))
     }
 
+    /// What all calls of the step together may cost, in millionths of the currency of the price table.
+    pub fn budget_micros(self, micros: u64) -> Workflow {
+        self.model("budget_micros", |llm| llm.budget_micros = Some(micros))
+    }
+
     pub fn max_tool_rounds(self, rounds: u32) -> Workflow {
         self.model("max_tool_rounds", |llm| llm.max_tool_rounds = Some(rounds))
     }
@@ -82,6 +87,11 @@ impl Workflow {
         self.of_kind("fail_on", "an `http`", |kind| {
             kinds::http(kind).map(|http| http.fail_on = Some(statuses.into_iter().map(Into::into).collect()))
         })
+    }
+
+    /// Sign an `http` call with the server's signing key.
+    pub fn sign(self) -> Workflow {
+        self.of_kind("sign", "an `http`", |kind| kinds::http(kind).map(|http| http.sign = true))
     }
 
     /// What an event carries; templates allowed.

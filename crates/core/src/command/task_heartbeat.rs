@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use crate::command::Reply;
-use crate::history::{Change, JournalResult};
+use crate::history::{Change, JournalResult, ModelCall};
 use crate::id::At;
 use crate::json::Json;
 use crate::limits;
@@ -17,17 +17,24 @@ pub struct TaskHeartbeat {
     pub delivery: u32,
     pub checkpoint: Option<Json>,
     pub entries: Vec<JournalResult>,
+    /// What the entries that hold a model's answer used up; recorded with the entry, once.
+    pub calls: Vec<ModelCall>,
 }
 
 impl TaskHeartbeat {
     pub(super) fn decide(self, turn: &mut Turn<'_>) -> Result<Reply, Refusal> {
-        let TaskHeartbeat { at, delivery, checkpoint, entries } = self;
+        let TaskHeartbeat { at, delivery, checkpoint, entries, calls } = self;
         let deadline = turn.fence(at, delivery)?.deadline;
         if let Some(checkpoint) = &checkpoint {
             within("the checkpoint's size in bytes", checkpoint.bytes(), limits::PAYLOAD_BYTES)?;
         }
         let entries = turn.new_entries(at, entries)?;
+        let is_new = |call: &ModelCall| entries.iter().any(|entry| entry.name == call.entry);
+        let calls: Vec<ModelCall> = calls.into_iter().filter(is_new).collect();
         turn.record_entries(at, entries)?;
+        for call in calls {
+            turn.emit(Change::LlmCallCompleted { at, call })?;
+        }
         turn.save_checkpoint(at, checkpoint)?;
         Ok(Reply::Leased { deadline })
     }

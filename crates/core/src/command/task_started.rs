@@ -18,14 +18,18 @@ pub struct TaskStarted {
     pub at: At,
     pub delivery: u32,
     pub worker: Arc<str>,
+    /// Who hands it on, if somebody has it already.
+    pub from: Option<Arc<str>>,
 }
 
 impl TaskStarted {
     pub(super) fn decide(self, turn: &mut Turn<'_>) -> Result<Reply, Refusal> {
-        let TaskStarted { at, delivery, worker } = self;
+        let TaskStarted { at, delivery, worker, from } = self;
         let task = turn.fence(at, delivery)?;
         within("the worker's name's length", worker.chars().count(), limits::NAME_CHARS)?;
-        if let Some(holder) = &task.worker {
+        if let Some(holder) = &task.worker
+            && from.as_ref() != Some(holder)
+        {
             let (step, worker) = (turn.run.step_name(at), holder.to_string());
             return Err(Refusal::AlreadyTaken { step, delivery, worker });
         }
@@ -41,6 +45,12 @@ impl TaskStarted {
             | Action::Child { .. }
             | Action::Map(_) => None,
         };
+        if task.worker.is_some() {
+            // Its time runs on.
+            let deadline = task.deadline;
+            turn.emit(Change::TaskStarted { at, delivery, worker, deadline })?;
+            return Ok(Reply::Leased { deadline });
+        }
         let left = timeout.map(|timeout| Millis(timeout.0.saturating_sub(task.worked.0)));
         let deadline = left.map(|left| left.after(turn.now));
         turn.emit(Change::TaskStarted { at, delivery, worker, deadline })?;

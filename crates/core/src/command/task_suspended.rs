@@ -1,6 +1,7 @@
 //! Durable code in a handler waits: the worker reports its new journal entries and what it waits for, and lets
 //! go. When the waits end, the task is handed out again with its journal.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -10,7 +11,7 @@ use crate::command::Reply;
 use crate::expression::Expression;
 use crate::flow::{self, NewWait, await_waits, new_waitpoint};
 use crate::history::{JournalResult, WakeOn};
-use crate::id::At;
+use crate::id::{At, RunId};
 use crate::json::Json;
 use crate::limits;
 use crate::refusal::{Refusal, within};
@@ -59,6 +60,16 @@ pub enum WaitFor {
         allow_get: bool,
         timeout: Option<Millis>,
     },
+    /// A rate limit: the same attempt goes on when it is over.
+    RateLimit {
+        until: Timestamp,
+    },
+    /// A run of another workflow, which is started and whose outcome is the wait's payload.
+    Child {
+        definition: Arc<str>,
+        input: Json,
+        timeout: Option<Millis>,
+    },
     Approval {
         prompt: Option<String>,
         content: Json,
@@ -82,6 +93,7 @@ impl TaskSuspended {
         turn.check_room_for_waits(waits.len())?;
         let mut known = Vec::new();
         let mut new: Vec<(Arc<str>, NewWait)> = Vec::new();
+        let mut children: BTreeMap<RunId, (Arc<str>, Json)> = BTreeMap::new();
         for spec in waits {
             turn.check_wait_name(&spec.name)?;
             if entries.iter().any(|entry| entry.name == spec.name) {
@@ -91,7 +103,22 @@ impl TaskSuspended {
                 Some(number) => known.push(number),
                 None if new.iter().any(|(name, _)| *name == spec.name) => {}
                 None => {
+                    let child = match &spec.wait {
+                        WaitFor::Child { definition, input, .. } => {
+                            Some((Arc::clone(definition), input.clone()))
+                        }
+                        WaitFor::Sleep { .. }
+                        | WaitFor::Instant { .. }
+                        | WaitFor::Signal { .. }
+                        | WaitFor::Event { .. }
+                        | WaitFor::Call { .. }
+                        | WaitFor::RateLimit { .. }
+                        | WaitFor::Approval { .. } => None,
+                    };
                     let wait = spec.wait.check(turn, at)?;
+                    if let (Some(child), ListensFor::Child { run_id }) = (child, &wait.listens_for) {
+                        children.insert(*run_id, child);
+                    }
                     new.push((spec.name, wait));
                 }
             }
@@ -99,9 +126,20 @@ impl TaskSuspended {
         turn.record_entries(at, entries)?;
         turn.save_checkpoint(at, checkpoint)?;
         let opens = number_from_next(turn, at, new);
+        start_children(turn, &opens, children);
         let awaits = known.into_iter().chain(opens.iter().map(|wait| wait.number)).collect();
         await_waits(turn, at, opens, awaits, wake)?;
         Ok(Reply::Done)
+    }
+}
+
+fn start_children(turn: &mut Turn<'_>, opens: &[Waitpoint], mut children: BTreeMap<RunId, (Arc<str>, Json)>) {
+    for wait in opens {
+        if let ListensFor::Child { run_id } = &wait.listens_for
+            && let Some((definition, input)) = children.remove(run_id)
+        {
+            flow::start_child_run(turn, *run_id, Some(wait.number), definition, None, input);
+        }
     }
 }
 
@@ -115,7 +153,10 @@ fn number_from_next(turn: &Turn<'_>, at: At, waits: Vec<(Arc<str>, NewWait)>) ->
 
 impl WaitFor {
     /// What the worker asks for, as a wait that keeps the limits.
-    pub(super) fn check(self, turn: &Turn<'_>, at: At) -> Result<NewWait, Refusal> {
+    pub(super) fn check(self, turn: &mut Turn<'_>, at: At) -> Result<NewWait, Refusal> {
+        let is_child = matches!(self, WaitFor::Child { .. });
+        let fresh = is_child.then(|| RunId::new(turn.now, turn.random.draw_u128()));
+        let turn = &*turn;
         let due = |timeout: Option<Millis>| {
             timeout.map(|timeout| turn.check_duration("/waits/timeoutMs", timeout)).transpose()
         };
@@ -146,6 +187,20 @@ impl WaitFor {
             }
             WaitFor::Call { allow_get, timeout } => {
                 Ok(new(Kind::Webhook, due(timeout)?, ListensFor::Call { allow_get }))
+            }
+            WaitFor::RateLimit { until } => {
+                // Longer than that nobody is believed.
+                let until = until.min(limits::WAIT.after(turn.now));
+                Ok(new(Kind::Retry, Some(until), ListensFor::Time))
+            }
+            WaitFor::Child { definition, input, timeout } => {
+                let run_id = fresh.filter(|_| !definition.is_empty());
+                let run_id = run_id.ok_or_else(|| malformed("/waits/definition", "a workflow has a name"))?;
+                within("the input's size in bytes", input.bytes(), limits::PAYLOAD_BYTES)?;
+                let depth = usize::try_from(flow::child_depth(turn.run)).unwrap_or(usize::MAX);
+                let most = usize::try_from(limits::CHILD_DEPTH).unwrap_or(usize::MAX);
+                within("the depth of runs that start runs", depth, most)?;
+                Ok(new(Kind::Child, due(timeout)?, ListensFor::Child { run_id }))
             }
             WaitFor::Approval { prompt, content, approvers, quorum, timeout } => {
                 within("the content's size in bytes", content.bytes(), limits::PAYLOAD_BYTES)?;

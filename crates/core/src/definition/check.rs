@@ -6,9 +6,9 @@ use serde_json::Value;
 use super::compile::{self, Doubts};
 use super::document::Workflow;
 use super::findings::{Findings, Rejected};
-use super::{Definition, read, salvage, shape, values};
+use super::{Definition, read, salvage, shape, tool, values};
 use crate::json::Json;
-use crate::problem::Problem;
+use crate::problem::{Code, Problem};
 
 /// A definition, and what is doubtful about it.
 #[derive(Debug)]
@@ -72,6 +72,13 @@ fn check(document: &Value) -> Result<Checked, Rejected> {
     shape::check(document, &mut findings);
     if findings.are_good() {
         let workflow = Workflow::deserialize(document).expect("what has the right shape can be read");
+        if workflow.name.starts_with(tool::OWN) {
+            findings.problem(|| {
+                let message = "names of workflows that begin with `$` are the engine's";
+                Problem::new("/name", Code::ReservedName, message)
+                    .expected("a name that begins with another character")
+            });
+        }
         return match compile::compile(workflow, Doubts::default(), &mut findings) {
             Some(definition) => Ok(findings.approve(definition)),
             None => Err(findings.reject()),

@@ -70,15 +70,17 @@ struct Place {
     /// The step it belongs to; of no meaning for the fields of the workflow itself, which jump nowhere.
     step: u16,
     in_map: bool,
+    /// What is rendered here is filled in by whoever makes the call, and only there.
+    sees_secrets: bool,
 }
 
 impl Place {
     fn document() -> Place {
-        Place { pointer: String::new(), step: 0, in_map: false }
+        Place { pointer: String::new(), step: 0, in_map: false, sees_secrets: false }
     }
 
     fn step(index: u16) -> Place {
-        Place { pointer: format!("/steps/{index}"), step: index, in_map: false }
+        Place { pointer: format!("/steps/{index}"), step: index, in_map: false, sees_secrets: false }
     }
 
     fn field(&self, name: &str) -> String {

@@ -34,6 +34,10 @@ pub struct Workflow {
     /// The same as a duration, such as `2d 4h` or `PT30M`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<String>,
+    /// What all calls to models of a run together may cost, in millionths of the currency of the price table.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub budget_micros: Option<u64>,
     /// The retry policy of steps that have none of their own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default_retry: Option<Retry>,
@@ -290,6 +294,11 @@ pub struct Llm {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub max_tokens: Option<u32>,
+    /// What all calls of the step together may cost, in millionths of the currency of the price table. A call that could
+    /// cost more than is left is not made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub budget_micros: Option<u64>,
     /// How many rounds of tool calls are allowed; 10 if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 20))]
@@ -390,7 +399,7 @@ pub enum OnGuardrail {
     RetryWithFeedback,
 }
 
-/// The engine makes an HTTP call.
+/// The engine makes an HTTP call. `{{ secret.NAME }}` in its URL, headers and body is filled in when the call is made.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Http {
@@ -414,6 +423,9 @@ pub struct Http {
     /// Statuses that fail the step, such as `4xx`, `5xx` or `404`; both classes if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fail_on: Option<Vec<StatusPattern>>,
+    /// Sign the call with the server's signing key, as Standard Webhooks.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub sign: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -22,11 +22,11 @@ const TEXT_PROBLEMS: usize = 20;
 /// A parsed template.
 #[derive(Clone, Debug)]
 pub struct Template {
-    part: Part,
+    pub(super) part: Part,
 }
 
 #[derive(Clone, Debug)]
-enum Part {
+pub(super) enum Part {
     /// Nothing in it is templated.
     Constant(Json),
     /// A string that is exactly one expression.
@@ -37,7 +37,7 @@ enum Part {
 }
 
 #[derive(Clone, Debug)]
-enum Piece {
+pub(super) enum Piece {
     Text(String),
     Value(Expression),
 }
@@ -254,7 +254,7 @@ impl Part {
     }
 }
 
-fn defined<'a>(
+pub(super) fn defined<'a>(
     expression: &'a Expression,
     scope: &'a dyn Scope,
     budget: &mut Budget,

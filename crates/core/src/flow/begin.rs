@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
-use crate::definition::{Action, Approval, Deadline, Definition, Order, Until, Work};
+use crate::definition::{Action, Approval, Deadline, Definition, Executor, Order, Until, Work};
 use crate::effect::{ChildStart, Effect};
 use crate::expression::{EvaluationError, Expression, Template};
 use crate::flow::advance::{advance, is_not_taken};
@@ -179,6 +179,13 @@ fn request(run: &Run, at: At, work: &Work) -> Result<Option<Json>, EvaluationErr
             rendered.insert(key.to_owned(), Value::clone(&*render(run, at, template)?));
         }
     }
+    if let Some(template) = work.input.as_ref().filter(|_| work.executor == Executor::Http) {
+        let places = template.secrets(&RunScope { run, at })?;
+        if !places.is_empty() {
+            let places = serde_json::to_value(places).expect("places are JSON");
+            rendered.insert("secrets".to_owned(), places);
+        }
+    }
     Ok((!rendered.is_empty()).then(|| Json::new(Value::Object(rendered))))
 }
 
@@ -297,7 +304,7 @@ fn start_child(turn: &mut Turn<'_>, at: At) -> Result<(), Refusal> {
     let Action::Child { definition, version, input, wait } = &defined(&workflow, at).action else {
         return Ok(());
     };
-    let depth = turn.run.parent.map_or(0, |parent| parent.depth) + 1;
+    let depth = child_depth(turn.run);
     if depth > limits::CHILD_DEPTH {
         let message = format!("runs start runs {depth} deep, over the limit of {}", limits::CHILD_DEPTH);
         return fail_step(turn, at, Failure::new("TOO_DEEP", message));
@@ -307,20 +314,37 @@ fn start_child(turn: &mut Turn<'_>, at: At) -> Result<(), Refusal> {
         Err(error) => return fail_step(turn, at, expression_failed(&error)),
     };
     let run_id = RunId::new(turn.now, turn.random.draw_u128());
-    let parent = Parent {
-        run_id: turn.run.id,
-        waitpoint: wait.then(|| turn.run.waitpoint_id(super::wait::next_number(turn.run))),
-        depth,
-    };
-    let (definition, version, workspace) = (Arc::clone(definition), version.clone(), turn.run.workspace);
-    let child = ChildStart { run_id, workspace, definition, version, input, parent };
-    turn.effect(Effect::StartChild(Box::new(child)));
+    let waited = wait.then(|| super::wait::next_number(turn.run));
+    start_child_run(turn, run_id, waited, Arc::clone(definition), version.clone(), input);
     if *wait {
         let listens_for = ListensFor::Child { run_id };
         open_own_wait(turn, at, NewWait { kind: Kind::Child, resume_at: None, listens_for, response: None })
     } else {
         complete(turn, at, Completion::of(json!({ "runId": run_id }).into()))
     }
+}
+
+/// How deep a child of this run is: runs that start runs that start runs …
+pub(crate) fn child_depth(run: &Run) -> u32 {
+    run.parent.map_or(0, |parent| parent.depth) + 1
+}
+
+/// Starts a run after the commit. The waitpoint of this number, if one is given, is what it ends by ending.
+pub(crate) fn start_child_run(
+    turn: &mut Turn<'_>,
+    run_id: RunId,
+    waited: Option<u32>,
+    definition: Arc<str>,
+    version: Option<Arc<str>>,
+    input: Json,
+) {
+    let parent = Parent {
+        run_id: turn.run.id,
+        waitpoint: waited.map(|number| turn.run.waitpoint_id(number)),
+        depth: child_depth(turn.run),
+    };
+    let child = ChildStart { run_id, workspace: turn.run.workspace, definition, version, input, parent };
+    turn.effect(Effect::StartChild(Box::new(child)));
 }
 
 pub(crate) fn expression_failed(error: &EvaluationError) -> Failure {

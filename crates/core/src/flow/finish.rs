@@ -18,7 +18,7 @@ use crate::refusal::Refusal;
 use crate::run::Run;
 use crate::time::Millis;
 use crate::turn::Turn;
-use crate::waitpoint::{Kind, ListensFor};
+use crate::waitpoint::{BACK_OFF, Kind, ListensFor};
 
 /// How a step leads on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -83,7 +83,7 @@ pub(crate) fn fail_attempt(
         listens_for: ListensFor::Time,
         response: None,
     };
-    let opens = new_waitpoint(turn, Some(at), format!("$retry-{attempt}").into(), wait);
+    let opens = new_waitpoint(turn, Some(at), format!("{BACK_OFF}{attempt}").into(), wait);
     turn.emit(Change::StepRetrying { at, attempt, error: failure, opens })
 }
 

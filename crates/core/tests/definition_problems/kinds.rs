@@ -186,3 +186,56 @@ fn a_thousand_unknown_targets_in_a_thousand_steps_are_told_quickly() {
     assert_eq!(rejected(&workflow(&steps)).problems.len(), 1000);
     assert!(work.so_far().as_secs() < 10, "{:?}", work.so_far());
 }
+
+#[test]
+fn a_secret_is_known_only_where_a_call_is_made_and_stands_by_itself() {
+    for (step, field, code) in [
+        ("{name: a, type: task, handler: h, input: 'x {{ secret.A }}'}", "input", Code::BadTemplate),
+        (
+            "{name: a, type: llm, model: m, messages: [{role: user, content: '{{ secret.A }}'}]}",
+            "messages/0/content",
+            Code::BadTemplate,
+        ),
+        ("{name: a, type: task, handler: h, when: secret.A == 1}", "when", Code::BadExpression),
+        (
+            "{name: a, type: http, url: 'https://x', headers: {b: '{{ secret.A | upper }}'}}",
+            "headers/b",
+            Code::BadTemplate,
+        ),
+        (
+            "{name: a, type: http, url: 'https://x', body: [1, 'x {{ secret.A ?? 1 }}']}",
+            "body/1",
+            Code::BadTemplate,
+        ),
+    ] {
+        assert_is(&problem_of_steps(step), &format!("/steps/0/{field}"), code, None);
+    }
+    let call = "{name: a, type: http, url: '{{ secret.HOOK }}', headers: {b: 'Bearer {{ secret.A }}'}, body: '{{ secret.B }}'}";
+    assert!(abide_core::definition::Definition::from_text(&workflow(call)).is_ok());
+}
+
+#[test]
+fn a_blocked_pattern_that_is_none_is_told_when_the_definition_is_posted() {
+    let step = format!(
+        "{{name: a, type: llm, model: m, {MESSAGES}, guardrails: [{{type: content_safety, blocked: [fine, '/(/']}}]}}"
+    );
+    assert_is(&problem_of_steps(&step), "/steps/0/guardrails/0/blocked/1", Code::OutOfRange, None);
+}
+
+#[test]
+fn a_tools_handler_and_a_judge_are_no_templates() {
+    for (fields, place) in [
+        ("tools: [{name: t, handler: '{{ input.h }}'}]", "tools/0/handler"),
+        ("tools: [{name: t, workflow: '{{ input.h }}'}]", "tools/0/workflow"),
+        ("guardrails: [{type: content_safety, judgeModel: '{{ input.m }}'}]", "guardrails/0/judgeModel"),
+    ] {
+        let step = format!("{{name: a, type: llm, model: m, {MESSAGES}, {fields}}}");
+        assert_is(&problem_of_steps(&step), &format!("/steps/0/{place}"), Code::BadTemplate, None);
+    }
+}
+
+#[test]
+fn names_that_begin_with_a_dollar_are_the_engines() {
+    let own = problem("name: $tool/x\nsteps: [{name: a, type: task, handler: h}]");
+    assert_is(&own, "/name", Code::ReservedName, None);
+}

@@ -122,8 +122,9 @@ fn r16_the_journal() {
     let mut run = start(json!([task("a")]));
     let entry = |n: usize| JournalResult { name: n.to_string().into(), result: json!(n).into() };
     let (at, delivery) = (run.at("a"), run.delivery("a"));
-    let heartbeat =
-        |entries| Command::TaskHeartbeat(TaskHeartbeat { at, delivery, checkpoint: None, entries });
+    let heartbeat = |entries| {
+        Command::TaskHeartbeat(TaskHeartbeat { at, delivery, checkpoint: None, entries, calls: Vec::new() })
+    };
     run.send(heartbeat((0..limits::JOURNAL_ENTRIES).map(entry).collect()));
     let refusal = run.send(heartbeat(vec![entry(limits::JOURNAL_ENTRIES)])).refused();
     says(refusal, "the number of journal entries", limits::JOURNAL_ENTRIES);

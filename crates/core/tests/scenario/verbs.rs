@@ -21,7 +21,7 @@ use super::{Answer, Scenario, millis};
 impl Scenario {
     pub(crate) fn take(&mut self, step: &str, worker: &str) -> Answer {
         let (at, delivery) = (self.at(step), self.delivery(step));
-        self.send(Command::TaskStarted(TaskStarted { at, delivery, worker: worker.into() }))
+        self.send(Command::TaskStarted(TaskStarted { at, delivery, worker: worker.into(), from: None }))
     }
 
     pub(crate) fn complete(&mut self, step: &str, output: Value) -> Answer {
@@ -98,12 +98,24 @@ impl Scenario {
 
     pub(crate) fn journal(&mut self, step: &str, results: &[(&str, Value)]) -> Answer {
         let (at, delivery, entries) = (self.at(step), self.delivery(step), entries(results));
-        self.send(Command::TaskHeartbeat(TaskHeartbeat { at, delivery, checkpoint: None, entries }))
+        self.send(Command::TaskHeartbeat(TaskHeartbeat {
+            at,
+            delivery,
+            checkpoint: None,
+            entries,
+            calls: Vec::new(),
+        }))
     }
 
     pub(crate) fn checkpoint(&mut self, step: &str, checkpoint: Value) -> Answer {
         let (at, delivery, checkpoint) = (self.at(step), self.delivery(step), Some(checkpoint.into()));
-        self.send(Command::TaskHeartbeat(TaskHeartbeat { at, delivery, checkpoint, entries: Vec::new() }))
+        self.send(Command::TaskHeartbeat(TaskHeartbeat {
+            at,
+            delivery,
+            checkpoint,
+            entries: Vec::new(),
+            calls: Vec::new(),
+        }))
     }
 
     pub(crate) fn lose_worker(&mut self, step: &str) -> Answer {

@@ -12,10 +12,11 @@ use abide_core::status::RunStatus;
 use abide_core::waitpoint::Kind;
 use abide_store::sqlite::Sqlite;
 use abide_store::{
-    ApiKey, Batch, DefinitionSummary, Due, Error, KeyHash, Page, Read, RunFilter, RunSummary, Store,
+    ApiKey, Batch, CostRow, DefinitionSummary, Due, Error, KeyHash, Page, Read, RunFilter, RunSummary, Store,
     StoredDefinition, StoredRun, StoredTimer, Waiter, WaitpointFilter, WaitpointSummary, Workspace,
 };
 use jiff::Timestamp;
+use jiff::civil::Date;
 
 /// The test's end of it. Clones share it.
 #[derive(Clone, Default)]
@@ -159,6 +160,7 @@ reads! {
     counts(workspace: Option<WorkspaceId>) -> Vec<(RunStatus, u64)>;
     oldest_waiting(workspace: WorkspaceId, limit: usize) -> Vec<RunId>;
     open_waits(workspace: WorkspaceId, kind: Kind, due: Due, limit: usize) -> usize;
+    costs(workspace: WorkspaceId, from: Date, until: Date) -> Vec<CostRow>;
     workspaces() -> Vec<Workspace>;
     key_by_hash(hash: &KeyHash) -> Option<ApiKey>;
     keys(workspace: WorkspaceId) -> Vec<ApiKey>;

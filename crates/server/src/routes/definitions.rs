@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::page_size;
-use crate::app::Shared;
+use crate::app::{App, Shared};
 use crate::caller::Caller;
 use crate::endpoint::{Endpoint, Group, Verb};
 use crate::guard::Access;
@@ -71,7 +71,7 @@ async fn post(
         Problem::found(Code::InvalidDefinition, rejected.problems).warnings(rejected.warnings)
     })?;
     let (name, version) = (checked.definition.name().to_owned(), checked.definition.version().to_owned());
-    let warnings = checked.warnings.clone();
+    let warnings = warnings(&app, &checked);
     let deployed = app.engine.deploy_checked(caller.workspace, checked).await?;
     let status = if deployed.created { StatusCode::CREATED } else { StatusCode::OK };
     let (id, created) = (deployed.id, deployed.created);
@@ -80,9 +80,15 @@ async fn post(
 
 async fn check(State(app): State<Shared>, request: Request) -> Result<Answer<CheckedBody>, Problem> {
     Ok(Answer::ok(match read(&app, request).await? {
-        Ok(checked) => CheckedBody { valid: true, problems: Vec::new(), warnings: checked.warnings },
+        Ok(checked) => CheckedBody { valid: true, problems: Vec::new(), warnings: warnings(&app, &checked) },
         Err(Rejected { problems, warnings }) => CheckedBody { valid: false, problems, warnings },
     }))
+}
+
+/// What is doubtful about a document, by itself and on this server.
+fn warnings(app: &App, checked: &Checked) -> Vec<abide_core::problem::Problem> {
+    let here = app.engine.calls().doubts(&checked.definition);
+    checked.warnings.iter().cloned().chain(here).collect()
 }
 
 /// The document that was sent. A large one takes a while to check, so that is done beside the others' requests.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use abide_core::definition::Definition;
 use abide_core::history::Change;
 use abide_core::id::RunId;
-use abide_engine::Follower;
+use abide_engine::{Follower, TokenFollower};
 use abide_store::Scope;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
@@ -40,7 +40,8 @@ pub(super) fn routes() -> Group {
         Endpoint::new(Verb::Get, "/workflow-runs/{id}/events", Access::Key(&[Scope::Read]), "Get a run's history")
             .about(
                 "With `Accept: text/event-stream` the answer is a stream: what has happened, then what happens, until \
-                 the run has ended. `Last-Event-ID` resumes it after that record; a stream that would be empty because \
+                 the run has ended. While a model answers, its words come as events `token`, without an id: \
+                 `{\"stepName\", \"entry\", \"text\"}`. They are not kept; the whole answer is in the journal. `Last-Event-ID` resumes it after that record; a stream that would be empty because \
                  the run has ended is answered with 204, so that an EventSource stops asking.",
             )
             .query::<HistoryQuery>()
@@ -101,6 +102,7 @@ fn last_event(headers: &HeaderMap) -> Result<Option<u64>, Problem> {
 async fn stream(app: Shared, caller: Caller, run: RunId, last: u64) -> Result<Response, Problem> {
     // Followed before the first look, so that nothing falls in between.
     let follower = app.engine.follow(run);
+    let tokens = app.engine.tokens(run);
     let mut reader = Reader::open(app, caller, run, last).await?;
     let records = reader.next(BATCH).await?;
     if records.is_empty() && reader.has_ended {
@@ -109,6 +111,7 @@ async fn stream(app: Shared, caller: Caller, run: RunId, last: u64) -> Result<Re
     let live = Live {
         reader,
         follower,
+        tokens,
         is_behind: records.len() == BATCH,
         ready: records.iter().map(event).collect(),
     };
@@ -167,6 +170,7 @@ fn ends(change: &Change) -> bool {
 struct Live {
     reader: Reader,
     follower: Follower,
+    tokens: TokenFollower,
     ready: VecDeque<Event>,
     /// There may be more than was read.
     is_behind: bool,
@@ -181,7 +185,12 @@ impl Live {
                 }
                 let app = Shared::clone(&self.reader.app);
                 tokio::select! {
+                    biased;
                     changed = self.follower.changed() => changed.ok()?,
+                    token = self.tokens.next() => {
+                        let data = serde_json::to_string(&token).expect("a token is JSON");
+                        return Some((Ok(Event::default().event("token").data(data)), self));
+                    }
                     () = app.stopped() => return None,
                 }
             }

@@ -15,7 +15,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use self::lease::Lease;
+pub(crate) use self::lease::Lease;
 use self::report::{Complete, Fail, Heartbeat, Pause, Release, Report, Suspend};
 use crate::app::{App, Shared};
 use crate::caller::Caller;

@@ -101,6 +101,7 @@ fn waitpoint(change: &Change) -> Option<u32> {
         | Change::TaskRedelivered { .. }
         | Change::JournalRecorded { .. }
         | Change::CheckpointSaved { .. }
+        | Change::LlmCallCompleted { .. }
         | Change::SignalReceived { .. } => {
             let mut numbers = change.waitpoints();
             numbers.next().filter(|_| numbers.next().is_none())

@@ -99,6 +99,7 @@ impl TaskBody {
             handler,
             delivery: _,
             attempt,
+            visit: _,
             config,
             input,
             state,
@@ -108,6 +109,7 @@ impl TaskBody {
             heartbeat,
             deadline,
             traceparent,
+            secrets: _,
         } = task;
         TaskBody {
             id,

@@ -122,6 +122,7 @@ impl Story<'_> {
             | Change::MapStarted { .. }
             | Change::JournalRecorded { .. }
             | Change::CheckpointSaved { .. }
+            | Change::LlmCallCompleted { .. }
             | Change::WaitRescheduled { .. }
             | Change::SignalReceived { .. }
             | Change::EventMatched { .. }

@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use abide_core::time::Millis;
-use abide_engine::{Engine, Options, SettableClock};
+use abide_engine::{CallSettings, Engine, Options, SettableClock};
 use abide_server::{Server, Settings};
 use abide_store::sqlite::Sqlite;
 use http_body_util::{BodyExt, Full};
@@ -35,9 +35,13 @@ impl Host {
         Host::on(Sqlite::open_in_memory().unwrap(), settings).await
     }
 
-    pub(crate) async fn on(store: Sqlite, mut settings: Settings) -> Host {
+    pub(crate) async fn on(store: Sqlite, settings: Settings) -> Host {
+        Host::calling(store, settings, CallSettings::default()).await
+    }
+
+    pub(crate) async fn calling(store: Sqlite, mut settings: Settings, calls: CallSettings) -> Host {
         let clock = SettableClock::new(START.parse().unwrap());
-        let options = Options { clock: Some(clock.clone()), ..Options::default() };
+        let options = Options { clock: Some(clock.clone()), calls, ..Options::default() };
         let engine = Engine::open_with(Box::new(store), options).await.unwrap();
         settings.listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let server = Server::bind(engine.clone(), settings).await.unwrap();

@@ -99,7 +99,7 @@ fn act(world: &mut World, stories: &mut Vec<Story>, definitions: &[Arc<Definitio
         }
         13 => Command::Steer(Steer { number, steering: Steering::Cancel }),
         14 => Command::Steer(Steer { number, steering: Steering::Complete { payload: None } }),
-        15..18 => Command::TaskStarted(TaskStarted { at, delivery, worker: "worker-1".into() }),
+        15..18 => Command::TaskStarted(TaskStarted { at, delivery, worker: "worker-1".into(), from: None }),
         18..21 => {
             let state_updates = Some([("doc".to_owned(), Json::new(json!("text")))].into());
             Command::TaskCompleted(TaskCompleted { at, delivery, output: Json::null(), state_updates })

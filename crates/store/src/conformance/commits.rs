@@ -50,7 +50,7 @@ pub fn a_run_is_loaded_as_it_was_decided(subject: &mut dyn Subject) {
     };
     turn(&mut world, &mut errand);
     let (at, delivery) = (At::step(0), 1);
-    let started = TaskStarted { at, delivery, worker: "worker-1".into() };
+    let started = TaskStarted { at, delivery, worker: "worker-1".into(), from: None };
     world.tell(&mut errand, Command::TaskStarted(started));
     turn(&mut world, &mut errand);
     let failed = TaskFailed {

@@ -158,7 +158,7 @@ pub fn a_failed_run_that_was_retried_is_not_forgotten(subject: &mut dyn Subject)
 fn fail(world: &mut World, review: &mut Story) {
     let at = At::step(0);
     let delivery = review.run.step(at).and_then(|step| step.task.as_ref()).expect("a task").delivery;
-    let started = TaskStarted { at, delivery, worker: Arc::from("worker-1") };
+    let started = TaskStarted { at, delivery, worker: Arc::from("worker-1"), from: None };
     world.tell(review, Command::TaskStarted(started));
     let (message, retryable) = ("no".to_owned(), false);
     let failed = TaskFailed { at, delivery, message, code: None, retryable, retry_after: None };

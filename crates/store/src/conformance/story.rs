@@ -83,7 +83,7 @@ impl World {
         let (at, worker) = (At::step(step), Arc::from("worker-1"));
         let task = story.run.step(at).and_then(|step| step.task.as_ref()).expect("the step has a task");
         let delivery = task.delivery;
-        self.tell(story, Command::TaskStarted(TaskStarted { at, delivery, worker }));
+        self.tell(story, Command::TaskStarted(TaskStarted { at, delivery, worker, from: None }));
         let output = Json::new(json!({ "pages": 1.5 }));
         let state_updates = Some([("doc".to_owned(), Json::new(json!("text")))].into());
         self.tell(story, Command::TaskCompleted(TaskCompleted { at, delivery, output, state_updates }));
@@ -217,6 +217,13 @@ pub(crate) fn review() -> Arc<Definition> {
 pub(crate) fn brink() -> Arc<Definition> {
     workflow(json!({ "name": "brink", "timeout": "1h", "steps": [
         { "type": "sleep", "name": "rest", "duration": "1h" },
+    ] }))
+}
+
+/// Asks a model.
+pub(crate) fn asked() -> Arc<Definition> {
+    workflow(json!({ "name": "asked", "steps": [
+        { "type": "llm", "name": "ask", "model": "m", "messages": [{ "role": "user", "content": "Why?" }] },
     ] }))
 }
 

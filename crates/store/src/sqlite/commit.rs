@@ -12,7 +12,7 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension, Transaction, Tran
 
 use crate::sqlite::column::{self, Column};
 use crate::sqlite::tally::Tally;
-use crate::sqlite::{admin, find};
+use crate::sqlite::{admin, cost, find};
 use crate::{Batch, Error, NewDefinition, RunWrite, chunk};
 
 pub(super) fn commit(connection: &mut Connection, batch: &Batch<'_>) -> Result<(), Error> {
@@ -108,6 +108,7 @@ fn write_runs(transaction: &Transaction<'_>, runs: &[RunWrite<'_>]) -> Result<()
             encoder.encode(write.run.id, write.records)
         ])?;
         statements.write_run(&id, write, &mut tally)?;
+        cost::add(transaction, write)?;
         if write.based_on == 0 {
             insert_tags(transaction, &id, write.run)?;
         }

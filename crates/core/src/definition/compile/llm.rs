@@ -4,7 +4,7 @@ use super::Compiler;
 use super::work::{Request, plain_json};
 use crate::definition::document::{Guardrail, Llm, ResponseFormat, Tool};
 use crate::definition::findings::quoted;
-use crate::definition::{Action, Executor};
+use crate::definition::{Action, Executor, blocked_pattern};
 use crate::problem::{Code, Problem, pointer};
 
 impl Compiler<'_> {
@@ -29,6 +29,7 @@ impl Compiler<'_> {
             .constant_if_given("outputSchema", llm.output_schema.as_ref())
             .constant_if_given("temperature", llm.temperature.as_ref())
             .constant_if_given("maxTokens", llm.max_tokens.as_ref())
+            .constant_if_given("budgetMicros", llm.budget_micros.as_ref())
             .constant_if_given("maxToolRounds", llm.max_tool_rounds.as_ref())
             .constant_if_given("guardrails", llm.guardrails.as_ref());
         if let Some(system_prompt) = system_prompt {
@@ -68,6 +69,11 @@ impl Compiler<'_> {
                     Problem::new(at.clone(), Code::Contradiction, message).expected("one of them")
                 });
             }
+            for (field, name) in [("handler", &tool.handler), ("workflow", &tool.workflow)] {
+                if let Some(name) = name {
+                    self.plain_at(&pointer(&at, field), name);
+                }
+            }
             if let Some(parameters) = &tool.parameters {
                 self.schema_at(pointer(&at, "parameters"), parameters);
             }
@@ -92,10 +98,30 @@ impl Compiler<'_> {
                     true
                 }
                 Guardrail::ConfidenceThreshold { .. } => true,
-                Guardrail::ContentSafety { .. } => false,
+                Guardrail::ContentSafety { blocked, judge_model, .. } => {
+                    self.blocked(&pointer(&at, "blocked"), blocked.as_deref().unwrap_or_default());
+                    if let Some(model) = judge_model {
+                        self.plain_at(&pointer(&at, "judgeModel"), model);
+                    }
+                    false
+                }
             };
             if of_json && llm.response_format != Some(ResponseFormat::Json) {
                 self.findings.problem(|| needs_json(at));
+            }
+        }
+    }
+}
+
+impl Compiler<'_> {
+    fn blocked(&mut self, at: &str, words: &[String]) {
+        for (index, word) in words.iter().enumerate() {
+            if let Err(why) = blocked_pattern(word) {
+                self.findings.problem(|| {
+                    let message = format!("{} is not a pattern: {why}", quoted(word));
+                    Problem::new(pointer(at, index), Code::OutOfRange, message)
+                        .expected("a word, or a regular expression between slashes such as `/\\d{4}/`")
+                });
             }
         }
     }

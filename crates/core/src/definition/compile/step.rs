@@ -178,7 +178,7 @@ impl Compiler<'_> {
     fn map(&mut self, step: &document::Step, map: &document::Map, name: &Arc<str>) -> Option<Action> {
         let items = self.items(&map.items);
         let index = self.place.step;
-        self.place = Place { pointer: self.place.field("step"), step: index, in_map: true };
+        self.place = Place { pointer: self.place.field("step"), in_map: true, ..Place::step(index) };
         if let Some(retry) = &map.step.retry {
             self.retry_range(&self.place.field("retry"), retry);
         }

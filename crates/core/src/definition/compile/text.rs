@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::Compiler;
 use crate::definition::findings::quoted;
-use crate::expression::{Expression, Template};
+use crate::expression::{Expression, SECRET, Template};
 use crate::problem::{Code, Problem};
 
 /// What begins a template's expression.
@@ -49,6 +49,13 @@ impl Compiler<'_> {
             Ok(template) => {
                 for (inside, path) in template.paths() {
                     self.reference(&format!("{at}{inside}"), &path, Code::BadTemplate, false);
+                }
+                for inside in template.tangled_secrets().iter().filter(|_| self.place.sees_secrets) {
+                    self.findings.problem(|| {
+                        let message = "a secret stands for itself; it cannot be a part of an expression";
+                        Problem::new(format!("{at}{inside}"), Code::BadTemplate, message)
+                            .expected("text such as `Bearer {{ secret.API_KEY }}`")
+                    });
                 }
                 Some(template)
             }
@@ -97,6 +104,10 @@ impl Compiler<'_> {
             Some(root @ "event") if !sees_event => {
                 self.findings
                     .problem(|| unknown_here(at, root, code, "in the `match` of a `wait_for_event`"));
+            }
+            Some(root @ SECRET) if !self.place.sees_secrets => {
+                let place = "in the `url`, the `headers` and the `body` of an `http` step";
+                self.findings.problem(|| unknown_here(at, root, code, place));
             }
             Some(_) | None => {}
         }

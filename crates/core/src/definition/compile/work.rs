@@ -70,6 +70,7 @@ impl Compiler<'_> {
 
     pub(super) fn http(&mut self, http: &Http) -> Option<Action> {
         self.scheme(&http.url);
+        self.place.sees_secrets = true;
         let url = self.text_template("url", &http.url);
         let headers = match &http.headers {
             Some(headers) => self.headers("headers", headers).map(Some),
@@ -79,6 +80,7 @@ impl Compiler<'_> {
             Some(body) => self.template("body", body).map(Some),
             None => Some(None),
         };
+        self.place.sees_secrets = false;
         let timeout = self.timeout(http.timeout_ms, http.timeout.as_deref());
         let fail_on = http.fail_on.as_ref().map_or_else(|| json!(["4xx", "5xx"]), plain_json);
         let mut request = Request::default()
@@ -90,6 +92,9 @@ impl Compiler<'_> {
         }
         if let Some(body) = body? {
             request = request.field("body", body);
+        }
+        if http.sign {
+            request = request.constant("sign", &true);
         }
         Some(request.call(Executor::Http, "http", timeout))
     }

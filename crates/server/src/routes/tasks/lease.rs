@@ -10,10 +10,10 @@ use crate::problem::{Code, Problem};
 const WHAT: &str = "lease";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::routes) struct Lease {
-    pub(in crate::routes) run: RunId,
-    pub(in crate::routes) at: At,
-    pub(in crate::routes) delivery: u32,
+pub(crate) struct Lease {
+    pub(crate) run: RunId,
+    pub(crate) at: At,
+    pub(crate) delivery: u32,
 }
 
 impl Lease {
@@ -46,7 +46,11 @@ impl Lease {
 
 impl App {
     pub(in crate::routes) fn lease_token(&self, caller: &Caller, lease: Lease) -> String {
-        self.links.seal(WHAT, &lease.write(caller.workspace))
+        self.seal_lease(caller.workspace, lease)
+    }
+
+    pub(crate) fn seal_lease(&self, workspace: WorkspaceId, lease: Lease) -> String {
+        self.links.seal(WHAT, &lease.write(workspace))
     }
 
     /// The lease that a token stands for, if it is one of the caller's workspace.

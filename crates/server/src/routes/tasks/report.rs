@@ -230,7 +230,7 @@ impl Suspend {
 impl Heartbeat {
     fn command(self, Lease { run: _, at, delivery }: Lease) -> Command {
         let (checkpoint, entries) = (self.checkpoint.map(Json::from), journal(self.entries));
-        Command::TaskHeartbeat(TaskHeartbeat { at, delivery, checkpoint, entries })
+        Command::TaskHeartbeat(TaskHeartbeat { at, delivery, checkpoint, entries, calls: Vec::new() })
     }
 }
 

@@ -1,0 +1,142 @@
+//! What the engine does itself: calls over HTTP, calls to models, tasks that are posted to a URL.
+//!
+//! ```text
+//!   commit ── Dispatch ──▶ a tokio task here ──▶ the call ──▶ a report, as any worker would send it
+//!                               │      ▲
+//!                               └──────┘ entries of the journal, each committed before the next call
+//! ```
+//!
+//! Nothing is kept here that would be missed after a crash: whoever has the task's journal goes on. What waits (a rate
+//! limit, a tool) lets go of the task; no thread and no memory is held meanwhile.
+
+mod delivery;
+mod http;
+mod ledger;
+mod llm;
+mod secrets;
+mod settings;
+mod tokens;
+mod url;
+
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use abide_calls::http::Client;
+use abide_calls::models::Models;
+use abide_core::definition::{Executor, Work};
+use abide_core::id::{At, RunId, WorkspaceId};
+use abide_core::task::Task;
+use tokio::sync::{Semaphore, SemaphorePermit, watch};
+
+use crate::clock::Clock;
+use crate::handler::TaskResult;
+pub(crate) use delivery::{Delivery, tell};
+use ledger::Ledger;
+pub use settings::{CallSettings, UrlHandler, models_of};
+pub(crate) use tokens::Tokens;
+pub use tokens::{Token, TokenFollower};
+pub(crate) use url::{URL_LEASE, URL_WORKER};
+
+/// Calls under way at the same time; more wait for their turn.
+pub const CALLS_AT_ONCE: usize = 256;
+
+/// What became of a task: `None` if there is nothing to report, because it is not wanted any more or stays with
+/// somebody else.
+pub(crate) type Performed = Pin<Box<dyn Future<Output = Option<TaskResult>> + Send>>;
+
+/// Which call a step is.
+#[derive(Clone, Debug)]
+pub(crate) enum Call {
+    Http,
+    Llm,
+    Url(UrlHandler),
+}
+
+/// How those who are called can report later.
+pub(crate) struct Reach {
+    /// The beginning of the URLs of tasks.
+    pub(crate) tasks_url: String,
+    pub(crate) lease_token: Box<dyn Fn(WorkspaceId, RunId, At, u32) -> String + Send + Sync>,
+}
+
+pub(crate) struct Executors {
+    settings: CallSettings,
+    client: Client,
+    models: Models,
+    clock: Arc<dyn Clock>,
+    ledger: Ledger,
+    pub(crate) tokens: Tokens,
+    reach: watch::Sender<Option<Arc<Reach>>>,
+    turns: Semaphore,
+}
+
+impl Executors {
+    pub(crate) fn new(settings: CallSettings, clock: Arc<dyn Clock>) -> Executors {
+        Executors {
+            client: Client::new(settings.policy.clone()),
+            models: Models::new(settings.models.clone()),
+            settings,
+            clock,
+            ledger: Ledger::default(),
+            tokens: Tokens::default(),
+            reach: watch::channel(None).0,
+            turns: Semaphore::new(CALLS_AT_ONCE),
+        }
+    }
+
+    pub(crate) fn settings(&self) -> &CallSettings {
+        &self.settings
+    }
+
+    pub(crate) fn set_reach(&self, reach: Reach) {
+        self.reach.send_replace(Some(Arc::new(reach)));
+    }
+
+    /// How receivers can report later. Where a server is still to come up, it is waited for.
+    async fn reach(&self) -> Option<Arc<Reach>> {
+        let mut known = self.reach.subscribe();
+        if self.settings.served {
+            // It fails only when the engine is gone.
+            drop(known.wait_for(Option::is_some).await);
+        }
+        known.borrow().clone()
+    }
+
+    /// Held while a call is under way.
+    async fn turn(&self) -> SemaphorePermit<'_> {
+        self.turns.acquire().await.expect("it is never closed")
+    }
+
+    /// The call that this work is, if the engine does it.
+    pub(crate) fn call(&self, work: &Work) -> Option<Call> {
+        match work.executor {
+            Executor::Http => Some(Call::Http),
+            Executor::Llm => Some(Call::Llm),
+            Executor::Handler => self.settings.handlers.get(&*work.handler).cloned().map(Call::Url),
+            Executor::Notify => None,
+        }
+    }
+
+    pub(crate) fn perform(self: &Arc<Self>, call: Call, delivery: Delivery, task: Task) -> Performed {
+        let own = Arc::clone(self);
+        Box::pin(async move {
+            match call {
+                Call::Http => Some(http::perform(&own, &task).await),
+                Call::Llm => llm::perform(&own, &delivery, &task).await,
+                Call::Url(handler) => url::perform(&own, &handler, &delivery, &task).await,
+            }
+        })
+    }
+}
+
+impl fmt::Debug for Executors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Executors")
+    }
+}
+
+/// A failure with a code of the engine's own.
+fn fail(code: &str, message: impl Into<String>, retryable: bool) -> TaskResult {
+    TaskResult::Fail { message: message.into(), code: Some(code.into()), retryable, retry_after: None }
+}

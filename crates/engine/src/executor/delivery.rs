@@ -1,0 +1,105 @@
+//! One hand-out of a task to an executor, and its way back to the writer.
+
+use std::time::Duration;
+
+use abide_core::command::{Command, Reply, TaskHeartbeat};
+use abide_core::history::{JournalResult, ModelCall};
+use abide_core::id::{At, RunId, WorkspaceId};
+use abide_core::json::Json;
+use abide_core::run::Run;
+use abide_core::time::Millis;
+use abide_core::waitpoint::Actor;
+use serde_json::Value;
+use tokio::sync::{mpsc, oneshot};
+
+use crate::dispatcher::ReadyTask;
+use crate::error::Error;
+use crate::request::{Answer, Request};
+
+/// How often something is told again while the store cannot write.
+const AGAIN: Duration = Duration::from_millis(100);
+
+pub(crate) struct Delivery {
+    pub(crate) ready: ReadyTask,
+    pub(crate) workspace: WorkspaceId,
+    /// What all calls to models of the run may cost.
+    pub(crate) run_budget_micros: Option<u64>,
+    pub(crate) queue: mpsc::Sender<Request>,
+}
+
+impl Delivery {
+    pub(crate) fn run_id(&self) -> RunId {
+        self.ready.run
+    }
+
+    pub(crate) fn at(&self) -> At {
+        self.ready.at
+    }
+
+    /// Writes entries into the journal. When it returns, they are on disk.
+    pub(crate) async fn record(
+        &self,
+        entries: Vec<(String, Value)>,
+        calls: Vec<ModelCall>,
+    ) -> Result<(), Error> {
+        let ReadyTask { run, at, delivery } = self.ready;
+        let entries = entries.into_iter().map(|(name, result)| {
+            let result = Json::new(result);
+            JournalResult { name: name.into(), result }
+        });
+        let beat = TaskHeartbeat { at, delivery, checkpoint: None, entries: entries.collect(), calls };
+        tell(&self.queue, run, Command::TaskHeartbeat(beat)).await
+    }
+
+    /// The run as it is now.
+    pub(crate) async fn run(&self) -> Result<Box<Run>, Error> {
+        let run = self.ready.run;
+        ask(&self.queue, |answer| Request::Get { run, answer }).await
+    }
+
+    /// Whoever was called keeps the task, and reports later.
+    pub(crate) async fn lend(&self, worker: &'static str, lease: Millis) -> Result<(), Error> {
+        let (task, workspace) = (self.ready, self.workspace);
+        until_stored(|| ask(&self.queue, |answer| Request::Lend { task, workspace, worker, lease, answer }))
+            .await
+            .map(drop)
+    }
+}
+
+/// Tells the writer. What was done is not thrown away because it cannot be written down at the moment.
+pub(crate) async fn tell(queue: &mpsc::Sender<Request>, run: RunId, command: Command) -> Result<(), Error> {
+    let told = until_stored(|| {
+        let (command, asker) = (Box::new(command.clone()), Actor::new("handler").into());
+        ask(queue, |answer: Answer<Reply>| Request::Command {
+            workspace: None,
+            run,
+            command,
+            asker,
+            key: None,
+            listener: None,
+            answer,
+        })
+    });
+    told.await.map(drop)
+}
+
+async fn until_stored<T, F: Future<Output = Result<T, Error>>>(
+    mut ask: impl FnMut() -> F,
+) -> Result<T, Error> {
+    loop {
+        match ask().await {
+            Err(Error::Store(_)) => tokio::time::sleep(AGAIN).await,
+            answered => return answered,
+        }
+    }
+}
+
+async fn ask<T>(
+    queue: &mpsc::Sender<Request>,
+    request: impl FnOnce(Answer<T>) -> Request,
+) -> Result<T, Error> {
+    let (answer, answered) = oneshot::channel();
+    // When the engine has stopped, the task is handed out again by the next one.
+    queue.send(request(answer)).await.map_err(|_| Error::Stopped)?;
+    answered.await.map_err(|_| Error::Stopped)?
+}

@@ -1,0 +1,93 @@
+//! Puts secrets where a rendered request has places for them, right before the call.
+
+use abide_calls::secrets::{self, Redactor, Secret, Secrets};
+use abide_core::expression::{SecretPlace, placeholder};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::Value;
+
+const URL: &str = "/url";
+/// What may stand as it is in a part of a URL.
+const KEPT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+
+/// A request with its secrets, and what takes them out again of whatever comes back.
+pub(super) struct Filled {
+    pub(super) request: Value,
+    pub(super) redactor: Redactor,
+}
+
+pub(super) fn fill(
+    request: &Value,
+    places: &[SecretPlace],
+    secrets: &Secrets,
+) -> Result<Filled, secrets::Error> {
+    let mut request = request.clone();
+    let mut used: Vec<(&str, &Secret)> = Vec::new();
+    let mut places: Vec<&SecretPlace> = places.iter().collect();
+    // From the end, so that the places before stay where they are.
+    places.sort_by(|one, other| (&other.pointer, other.at).cmp(&(&one.pointer, one.at)));
+    for SecretPlace { pointer, at, name } in places {
+        let secret = secrets.get(name)?;
+        used.push((name, secret));
+        let Some(Value::String(text)) = request.pointer_mut(pointer) else { continue };
+        let end = at + placeholder(name).len();
+        if text.get(*at..end).is_some() {
+            // A secret in the middle of a URL is a part of it, one at its beginning is the URL.
+            let value = if pointer == URL && *at > 0 {
+                utf8_percent_encode(secret.expose(), KEPT).to_string()
+            } else {
+                secret.expose().to_owned()
+            };
+            text.replace_range(*at..end, &value);
+        }
+    }
+    Ok(Filled { request, redactor: Redactor::new(used) })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn secrets() -> Secrets {
+        let mut secrets = Secrets::default();
+        secrets.insert("KEY", "a/b c".to_owned()).unwrap();
+        secrets.insert("HOOK", "https://hooks.example.com/x".to_owned()).unwrap();
+        secrets
+    }
+
+    fn place(pointer: &str, at: usize, name: &str) -> SecretPlace {
+        SecretPlace { pointer: pointer.to_owned(), at, name: name.to_owned() }
+    }
+
+    #[test]
+    fn every_place_is_filled_and_nothing_that_only_looks_like_one() {
+        let request = json!({
+            "url": "https://x/?k=[secret KEY]&l=[secret KEY]",
+            "headers": {"a": "Bearer [secret KEY]", "b": "[secret KEY]"},
+        });
+        let places = [place("/url", 13, "KEY"), place("/url", 28, "KEY"), place("/headers/a", 7, "KEY")];
+        let filled = fill(&request, &places, &secrets()).unwrap();
+        assert_eq!(
+            filled.request,
+            json!({
+                "url": "https://x/?k=a%2Fb%20c&l=a%2Fb%20c",
+                "headers": {"a": "Bearer a/b c", "b": "[secret KEY]"},
+            })
+        );
+        assert_eq!(filled.redactor.text("got a/b c"), "got [secret KEY]");
+    }
+
+    #[test]
+    fn a_url_may_be_a_secret_as_a_whole() {
+        let filled = fill(&json!({"url": "[secret HOOK]"}), &[place("/url", 0, "HOOK")], &secrets()).unwrap();
+        assert_eq!(filled.request["url"], "https://hooks.example.com/x");
+    }
+
+    #[test]
+    fn a_secret_that_is_not_there_is_named() {
+        let error =
+            fill(&json!({"url": "[secret NO]"}), &[place("/url", 0, "NO")], &secrets()).err().unwrap();
+        assert_eq!(error.code(), "SECRET_UNKNOWN");
+    }
+}
