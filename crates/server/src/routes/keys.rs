@@ -124,7 +124,11 @@ async fn make(
 ) -> Result<Answer<MadeKey>, Problem> {
     let NewKey { name, scopes, workspace, expires_at } = body;
     check_actor("/name", name.as_str())?;
-    let name = String::from(name);
+    let (name, now) = (String::from(name), app.engine.now());
+    if expires_at.is_some_and(|at| at <= now) {
+        let detail = format!("/expiresAt: the key would never be valid; it is {now} already");
+        return Err(Problem::malformed("/expiresAt", detail));
+    }
     let workspace = match workspace {
         None => caller.workspace,
         Some(text) => {
@@ -141,7 +145,6 @@ async fn make(
     let secret = NewSecret::make()?;
     let mut random = [0; 16];
     links::fill(&mut random)?;
-    let now = app.engine.now();
     let key = ApiKey {
         id: KeyId::new(now, u128::from_be_bytes(random)),
         workspace,

@@ -42,8 +42,10 @@ async fn an_instant_that_no_standard_writes_is_not_kept() {
     let run = host.run_of(json!([{ "type": "wait", "name": "nap", "duration": "1h" }])).await;
     let wait = host.waitpoint(&run).await["id"].as_str().unwrap().to_owned();
     let early = "-009999-01-02T01:59:59Z";
-    let key = host.post("/keys", json!({ "name": "k", "scopes": ["read"], "expiresAt": early })).await;
-    assert_eq!(key.is_problem(422, "MALFORMED").json["pointer"], "/expiresAt");
+    for past in [early, "0001-01-01T00:00:00Z", "2026-11-15T12:00:00Z"] {
+        let key = host.post("/keys", json!({ "name": "k", "scopes": ["read"], "expiresAt": past })).await;
+        assert_eq!(key.is_problem(422, "MALFORMED").json["pointer"], "/expiresAt");
+    }
     let moved = host.patch(&format!("/waitpoints/{wait}"), json!({ "resumeAt": early })).await;
     assert_eq!(moved.is_problem(422, "MALFORMED").json["pointer"], "/resumeAt");
     let started = host.post("/workflow-runs", json!({ "name": "flow", "runAt": early })).await;
