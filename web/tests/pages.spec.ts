@@ -1,30 +1,9 @@
 /** Every page, in both colours and on a phone: reachable by machine-checked rules, without a scroll bar to the side. */
-import { mkdirSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
+import { violations } from './axe';
 import { expect, Server, test } from './server';
-
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
-interface Violation {
-  id: string;
-  impact: string;
-  nodes: { html: string; failureSummary: string }[];
-}
-
-/** What axe-core finds serious or worse. */
-async function violations(page: Page): Promise<string[]> {
-  // Evaluated by the browser's own console, which the page's policy does not bind.
-  await page.evaluate(axe);
-  const found = await page.evaluate(async () => {
-    const { axe } = window as unknown as { axe: { run: () => Promise<{ violations: Violation[] }> } };
-    return (await axe.run()).violations;
-  });
-  return found
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(({ id, nodes }) => `${id}: ${nodes.map((node) => `${node.html} ${node.failureSummary}`).join('\n')}`);
-}
 
 /** Something of everything. */
 async function scene(server: Server): Promise<Record<string, string>> {
@@ -99,7 +78,6 @@ async function scene(server: Server): Promise<Record<string, string>> {
   await server.call('POST', '/keys', { name: 'shop', scopes: ['run', 'worker'] });
   await server.call('POST', '/keys', { name: 'ann', scopes: ['approve', 'read'] });
   return {
-    now: '/',
     waits: '/waits',
     runs: '/runs',
     run: `/runs/${pipeline}`,
@@ -113,6 +91,8 @@ async function scene(server: Server): Promise<Record<string, string>> {
     'definition-form': '/definitions/tea-order',
     workers: '/workers',
     settings: '/settings',
+    // The last, because its charts need a while.
+    now: '/',
   };
 }
 

@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import { violations } from './axe';
 import { expect, Server, test as base } from './server';
 
 const test = base.extend<object, { locked: Server }>({
@@ -12,6 +14,8 @@ const test = base.extend<object, { locked: Server }>({
   ],
 });
 
+const PICTURES = process.env['ABIDE_SCREENSHOTS'];
+
 async function key(server: Server, name: string, scopes: string[]): Promise<string> {
   const made = await server.call('POST', '/keys', { name, scopes }, server.adminKey);
   return made.json.secret as string;
@@ -20,6 +24,9 @@ async function key(server: Server, name: string, scopes: string[]): Promise<stri
 test('with a key that only reads, one sees everything and can do nothing', async ({ page, locked }) => {
   await locked.call('POST', '/workflow-runs', { name: 'payment', input: {} }, locked.adminKey);
   await page.goto(`${locked.url}/waits`);
+  await expect(page.getByRole('button', { name: 'Sign in' })).toBeVisible();
+  expect(await violations(page)).toEqual([]);
+  if (PICTURES) await page.screenshot({ path: join(PICTURES, 'sign-in-light.png') });
   await page.getByLabel('API key').fill('abk_wrong');
   await page.getByRole('button', { name: 'Sign in' }).click();
   await expect(page.getByRole('alert')).toContainText('not known');
