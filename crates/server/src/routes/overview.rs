@@ -155,6 +155,7 @@ impl crate::app::App {
             let waits = self.list_waitpoints(caller, "oldest", filter, page).await?.data;
             found.extend(waits.into_iter().min_by_key(|wait| wait.created_at));
         }
+        found.sort_by_key(|wait| wait.created_at);
         Ok(found)
     }
 }
