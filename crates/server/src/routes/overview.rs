@@ -6,6 +6,7 @@ use abide_core::status::{RunStatus, WaitStatus};
 use abide_core::waitpoint::Kind;
 use abide_store::{Due, Page, Read, Scope, WaitpointFilter};
 use axum::extract::State;
+use futures_util::future::join_all;
 use jiff::{SignedDuration, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -143,17 +144,18 @@ impl Found {
 impl crate::app::App {
     /// The oldest open wait of each run.
     async fn oldest_waits(&self, caller: &Caller, runs: &[RunId]) -> Result<Vec<WaitpointBody>, Problem> {
-        let mut found = Vec::new();
-        for run in runs {
+        let of = |run: &RunId| {
             let filter = WaitpointFilter {
                 workspace: Some(caller.workspace),
                 run: Some(*run),
                 status: Some(WaitStatus::Pending),
                 ..WaitpointFilter::default()
             };
-            let page = Page { after: None, limit: OLDEST };
-            let waits = self.list_waitpoints(caller, "oldest", filter, page).await?.data;
-            found.extend(waits.into_iter().min_by_key(|wait| wait.created_at));
+            self.list_waitpoints(caller, "oldest", filter, Page { after: None, limit: OLDEST })
+        };
+        let mut found = Vec::new();
+        for waits in join_all(runs.iter().map(of)).await {
+            found.extend(waits?.data.into_iter().min_by_key(|wait| wait.created_at));
         }
         found.sort_by_key(|wait| wait.created_at);
         Ok(found)
