@@ -41,8 +41,16 @@ impl Run {
 
     pub(crate) fn created(definition: Arc<Definition>, record: &Record) -> Result<Run, BadHistory> {
         let Change::WorkflowCreated(creation) = &record.change else { return Err(BadHistory::NotCreated) };
-        let Creation { run_id, workspace, definition: definition_ref, input, tags, parent } =
-            creation.as_ref();
+        let Creation {
+            run_id,
+            workspace,
+            definition: definition_ref,
+            input,
+            tags,
+            parent,
+            scheduled,
+            started_by,
+        } = creation.as_ref();
         let snapshot = Snapshot {
             id: *run_id,
             workspace: *workspace,
@@ -56,7 +64,9 @@ impl Run {
             error: None,
             tags: tags.clone(),
             parent: *parent,
+            scheduled: *scheduled,
             created_by: record.by.clone(),
+            started_by: started_by.as_ref().unwrap_or(&record.by).clone(),
             created_at: record.at,
             started_at: None,
             ended_at: None,

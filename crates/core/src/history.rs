@@ -7,7 +7,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::id::{At, OccurrenceId, RunId, WaitpointId, WorkspaceId};
+use crate::id::{At, OccurrenceId, RunId, ScheduleId, WaitpointId, WorkspaceId};
 use crate::json::Json;
 use crate::status::WaitStatus;
 use crate::waitpoint::{Actor, Decision, Kind, Waitpoint};
@@ -291,6 +291,20 @@ pub struct Creation {
     pub tags: Vec<Arc<str>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<Parent>,
+    /// The schedule that started it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scheduled: Option<Scheduled>,
+    /// On whose behalf it was started, where that is not who caused this record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_by: Option<Actor>,
+}
+
+/// The occurrence of a schedule that a run is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Scheduled {
+    pub schedule_id: ScheduleId,
+    pub occurrence: Timestamp,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

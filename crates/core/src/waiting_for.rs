@@ -63,9 +63,13 @@ fn ended_by(waitpoint: &Waitpoint) -> String {
                 Kind::Retry => "its next attempt at",
                 Kind::Pause => "the end of its worker's pause at",
                 Kind::Delay if waitpoint.at.is_none() => "its start at",
-                Kind::Delay | Kind::Webhook | Kind::Signal | Kind::Event | Kind::Approval | Kind::Child => {
-                    "the clock:"
-                }
+                Kind::Delay
+                | Kind::Webhook
+                | Kind::Signal
+                | Kind::Event
+                | Kind::Approval
+                | Kind::Child
+                | Kind::Schedule => "the clock:",
             };
             format!("{what} {until}")
         }

@@ -67,13 +67,27 @@ pub enum Kind {
     Child,
     Pause,
     Retry,
+    /// Of a schedule, not of a run: its next occurrence.
+    Schedule,
 }
 
 impl Kind {
+    pub const ALL: [Kind; 9] = [
+        Kind::Delay,
+        Kind::Webhook,
+        Kind::Signal,
+        Kind::Event,
+        Kind::Approval,
+        Kind::Child,
+        Kind::Pause,
+        Kind::Retry,
+        Kind::Schedule,
+    ];
+
     /// Whether the passing of time is what ends it as it should, rather than what it must not outlast.
     pub fn ends_by_time(self) -> bool {
         match self {
-            Kind::Delay | Kind::Pause | Kind::Retry => true,
+            Kind::Delay | Kind::Pause | Kind::Retry | Kind::Schedule => true,
             Kind::Webhook | Kind::Signal | Kind::Event | Kind::Approval | Kind::Child => false,
         }
     }
@@ -90,6 +104,7 @@ impl fmt::Display for Kind {
             Kind::Child => "CHILD",
             Kind::Pause => "PAUSE",
             Kind::Retry => "RETRY",
+            Kind::Schedule => "SCHEDULE",
         })
     }
 }

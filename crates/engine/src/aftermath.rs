@@ -11,12 +11,14 @@ use crate::dispatcher::{Dispatcher, ReadyTask};
 use crate::error::Error;
 use crate::handed::Handed;
 use crate::request::{Answer, Leased, Notified};
+use crate::schedules::Ordered;
 
 /// An answer that leaves after the commit.
 pub(crate) enum Pending {
     Start(Answer<RunId>, Result<RunId, Error>),
     Command(Answer<Reply>, Result<Reply, Error>),
     Notify(Answer<Notified>, Result<Notified, Error>),
+    Schedule(Answer<Box<Ordered>>, Result<Box<Ordered>, Error>),
     Get(Answer<Box<Run>>, Result<Box<Run>, Error>),
     Poll(Answer<Handed>, Handed),
 }
@@ -51,6 +53,7 @@ impl Aftermath {
                 Pending::Start(answer, result) => drop(answer.send(result)),
                 Pending::Command(answer, result) => drop(answer.send(result)),
                 Pending::Notify(answer, result) => drop(answer.send(result)),
+                Pending::Schedule(answer, result) => drop(answer.send(result)),
                 Pending::Get(answer, result) => drop(answer.send(result)),
                 Pending::Poll(answer, handed) => drop(answer.send(Ok(handed))),
             }
@@ -77,6 +80,7 @@ impl Aftermath {
                 Pending::Start(answer, result) => drop(answer.send(told(result, error))),
                 Pending::Command(answer, result) => drop(answer.send(told(result, error))),
                 Pending::Notify(answer, result) => drop(answer.send(told(result, error))),
+                Pending::Schedule(answer, result) => drop(answer.send(told(result, error))),
                 Pending::Get(answer, result) => drop(answer.send(told(result, error))),
                 Pending::Poll(answer, handed) => {
                     dispatcher.take_back(handed.take().iter().map(Leased::ready).collect());

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use abide_calls::http::{Client, Policy};
 use abide_core::command::{Command, Reply, SendSignal};
 use abide_core::definition::Checked;
 use abide_core::definition::document::{Delivery, Workflow};
@@ -33,6 +34,8 @@ use crate::handler::{Handler, TaskResult};
 use crate::readers::Readers;
 use crate::request::{Answer, Leased, Notified, Notify, Poll, Request, Start, Stats, Worker};
 use crate::retention::Retention;
+use crate::schedules::{Ordered, ScheduleOrder};
+use crate::webhooks::{Outbox, Sender};
 use crate::writer::Writer;
 
 /// How long an overloaded engine asks its callers to wait.
@@ -46,6 +49,7 @@ pub struct Engine {
     settable: Option<SettableClock>,
     followers: Followers,
     readers: Arc<Readers>,
+    client: Client,
     thread: Arc<Mutex<Option<JoinHandle<()>>>>,
 }
 
@@ -63,6 +67,8 @@ pub struct Options {
     pub retention: Retention,
     /// Requests that may wait for a round; more are refused as [`Error::Overloaded`].
     pub queue: Queue,
+    /// Which addresses may be called.
+    pub outbound: Policy,
 }
 
 /// How many requests may wait. When they are this many, the engine says so instead of letting them pile up.
@@ -163,6 +169,16 @@ impl Engine {
         let committer =
             committer.spawn(move || committer::work(store, &asked, &done)).map_err(not_started)?;
         let dispatcher = Dispatcher::new(Handle::current(), queue.downgrade());
+        let (outbox, wakes) = Outbox::new();
+        let client = Client::new(options.outbound);
+        let sender = Sender::new(
+            wakes,
+            Arc::clone(&readers),
+            queue.downgrade(),
+            Arc::clone(&clock),
+            client.clone(),
+            fresh_seed(),
+        );
         let mut writer = Writer::new(
             own,
             jobs,
@@ -170,6 +186,7 @@ impl Engine {
             fresh_seed(),
             dispatcher,
             followers.clone(),
+            outbox,
             options.retention,
         );
         let (opened, answer) = oneshot::channel();
@@ -191,8 +208,9 @@ impl Engine {
         });
         let thread = thread.map_err(not_started)?;
         answer.await.map_err(|_| Error::Stopped)??;
+        tokio::spawn(sender.live());
         let thread = Arc::new(Mutex::new(Some(thread)));
-        Ok(Engine { queue, clock, settable, followers, readers, thread })
+        Ok(Engine { queue, clock, settable, followers, readers, client, thread })
     }
 
     async fn ask<T>(&self, request: impl FnOnce(Answer<T>) -> Request) -> Result<T, Error> {
@@ -232,6 +250,27 @@ impl Engine {
             Request::Write(Box::new(move |store| drop(answer.send(write(store).map_err(Error::from)))))
         })
         .await
+    }
+
+    /// Writes what concerns webhooks. When it returns, it is on disk, and from then on what happens is told
+    /// accordingly.
+    pub async fn write_webhooks<T: Send + 'static>(
+        &self,
+        write: impl FnOnce(&mut dyn Store) -> Result<T, abide_store::Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let written = self.write(write).await?;
+        self.ask(|answer| Request::WebhooksChanged { answer }).await?;
+        Ok(written)
+    }
+
+    /// Whether a URL could be called, as far as that can be told without looking its host up.
+    pub fn check_url(&self, url: &str) -> Result<(), abide_calls::http::Error> {
+        self.client.check(url)
+    }
+
+    /// Waits until no webhook is to be told anything now. Says when the next attempt is due.
+    pub async fn told(&self) -> Result<Option<Timestamp>, Error> {
+        self.ask(|answer| Request::Told { answer }).await
     }
 
     /// Follows the version of a run.
@@ -345,6 +384,19 @@ impl Engine {
     pub async fn signal(&self, run: RunId, signal_type: &str, payload: Value) -> Result<Reply, Error> {
         let signal = SendSignal { signal_type: signal_type.into(), payload: payload.into() };
         self.command(run, Command::SendSignal(signal)).await
+    }
+
+    /// Makes a schedule, or asks something of one.
+    pub async fn schedule(
+        &self,
+        workspace: WorkspaceId,
+        order: ScheduleOrder,
+        by: Actor,
+        key: Option<String>,
+    ) -> Result<Ordered, Error> {
+        let order = Box::new(order);
+        let done = self.ask(|answer| Request::Schedule { workspace, order, by, key, answer });
+        done.await.map(|ordered| *ordered)
     }
 
     /// Sends an event to everyone who waits for it, or will.

@@ -5,6 +5,7 @@
 //!       handlers (tokio tasks) ◀── tasks ──────────┤  ◀── alarm clock (near timers)               thread): one sync
 //!       pollers, watchers      ◀── replies ────────┘  ◀────────────────────────── committed ──────────┘
 //!       readers (a few connections) ◀── lists, histories
+//!       webhooks' sender (a tokio task) ◀── who is to be told something
 //! ```
 //!
 //! Everything that arrives while a commit syncs rides in the next round; a lone request never waits for company.
@@ -28,6 +29,8 @@ mod readers;
 mod request;
 mod retention;
 mod round;
+mod schedules;
+mod webhooks;
 mod writer;
 
 pub use clock::{Clock, SettableClock, SystemClock};
@@ -39,3 +42,5 @@ pub use handler::{Handler, TaskResult};
 pub use histogram::Histogram;
 pub use request::{Leased, Notified, Stats, Worker};
 pub use retention::Retention;
+pub use schedules::{Ordered, ScheduleOrder};
+pub use webhooks::{LONG_FAILURE, TRIES};

@@ -32,7 +32,7 @@ const TOUCH_EVERY: Duration = Duration::from_secs(60);
 /// Keys that one address may have looked up in a second: who guesses is slowed down before the store is.
 const LOOKUPS_PER_SECOND: u32 = 1_000;
 /// What histories call those who are not keys. No key, and nobody a link is for, may pass for one of them.
-const NOT_KEYS: [&str; 12] = [
+const NOT_KEYS: [&str; 13] = [
     "dispatcher",
     "engine",
     "event",
@@ -41,6 +41,7 @@ const NOT_KEYS: [&str; 12] = [
     "link",
     "local",
     "parent",
+    "schedule",
     "server",
     "step",
     "timer",

@@ -15,5 +15,5 @@ pub(crate) use body::Body;
 pub(crate) use idempotency::IdempotencyKey;
 pub(crate) use length::length;
 pub(crate) use name::Name;
-pub(crate) use path::{Id, Ids};
+pub(crate) use path::{Id, Ids, Pair};
 pub(crate) use query::Query;

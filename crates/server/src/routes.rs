@@ -3,6 +3,7 @@
 mod approvals;
 mod bulk;
 mod definitions;
+mod deliveries;
 mod events;
 mod feed;
 mod health;
@@ -10,11 +11,13 @@ mod history;
 mod keys;
 mod resume;
 mod runs;
+mod schedules;
 mod signals;
 mod tasks;
 mod triggers;
 mod waitpoints;
 mod waits_bulk;
+mod webhooks;
 mod workers;
 mod workspaces;
 
@@ -40,6 +43,9 @@ pub(crate) fn all() -> Routes {
             approvals::routes(),
             tasks::routes(),
             workers::routes(),
+            schedules::routes(),
+            webhooks::routes(),
+            deliveries::routes(),
             keys::routes(),
             workspaces::routes(),
             health::routes(),

@@ -3,6 +3,8 @@
 
 #[path = "api/host.rs"]
 mod host;
+#[path = "api/receiver.rs"]
+mod receiver;
 
 #[path = "api/approvals.rs"]
 mod approvals;
@@ -32,9 +34,13 @@ mod races;
 mod resume;
 #[path = "api/runs.rs"]
 mod runs;
+#[path = "api/schedules.rs"]
+mod schedules;
 #[path = "api/tasks.rs"]
 mod tasks;
 #[path = "api/triggers.rs"]
 mod triggers;
 #[path = "api/waitpoints.rs"]
 mod waitpoints;
+#[path = "api/webhooks.rs"]
+mod webhooks;

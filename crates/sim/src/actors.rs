@@ -436,6 +436,7 @@ impl World {
                 let new = NewRun {
                     workspace: child.workspace,
                     parent: Some(child.parent),
+                    started_by: Some(child.started_by),
                     ..NewRun::new(child.run_id, definition, child.input)
                 };
                 return self.start(new, "parent");
@@ -444,7 +445,10 @@ impl World {
             Effect::TellParent { waitpoint, outcome } => {
                 (waitpoint.run, Command::ChildFinished(ChildFinished { number: waitpoint.number, outcome }))
             }
-            Effect::Dispatch { .. } | Effect::Recall { .. } | Effect::Respond { .. } => return Ok(true),
+            Effect::Dispatch { .. }
+            | Effect::Recall { .. }
+            | Effect::TellSchedule { .. }
+            | Effect::Respond { .. } => return Ok(true),
         };
         match self.submit(Request { run, command, by: "engine", key: None })? {
             Answer::Done | Answer::Refused(_) => Ok(true),

@@ -313,7 +313,8 @@ fn start_child(turn: &mut Turn<'_>, at: At) -> Result<(), Refusal> {
         depth,
     };
     let (definition, version, workspace) = (Arc::clone(definition), version.clone(), turn.run.workspace);
-    let child = ChildStart { run_id, workspace, definition, version, input, parent };
+    let started_by = turn.run.started_by.clone();
+    let child = ChildStart { run_id, workspace, definition, version, input, parent, started_by };
     turn.effect(Effect::StartChild(Box::new(child)));
     if *wait {
         let listens_for = ListensFor::Child { run_id };

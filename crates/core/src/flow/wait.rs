@@ -249,16 +249,18 @@ fn own_wait_over(turn: &mut Turn<'_>, at: At, number: u32) -> Result<(), Refusal
         WaitStatus::Completed => match kind {
             Kind::Approval => approval::decided(turn, at, number),
             Kind::Child => child_ended(turn, at, number, payload.as_ref()),
-            Kind::Delay | Kind::Webhook | Kind::Signal | Kind::Event | Kind::Pause | Kind::Retry => {
-                match result_state(turn.run, at, payload.as_ref(), None) {
-                    Ok(state) => complete(
-                        turn,
-                        at,
-                        Completion { waitpoint: Some(number), state, ..Completion::default() },
-                    ),
-                    Err(failure) => fail_step(turn, at, failure),
+            Kind::Delay
+            | Kind::Webhook
+            | Kind::Signal
+            | Kind::Event
+            | Kind::Pause
+            | Kind::Retry
+            | Kind::Schedule => match result_state(turn.run, at, payload.as_ref(), None) {
+                Ok(state) => {
+                    complete(turn, at, Completion { waitpoint: Some(number), state, ..Completion::default() })
                 }
-            }
+                Err(failure) => fail_step(turn, at, failure),
+            },
         },
     }
 }

@@ -95,7 +95,13 @@ fn form(kind: Kind, action: &str) -> String {
             "<input type=\"hidden\" name=\"confirmed\" value=\"true\">\n\
              <div class=\"buttons\"><button class=\"yes\">Continue</button></div>"
         }
-        Kind::Delay | Kind::Signal | Kind::Event | Kind::Child | Kind::Pause | Kind::Retry => {
+        Kind::Delay
+        | Kind::Signal
+        | Kind::Event
+        | Kind::Child
+        | Kind::Pause
+        | Kind::Retry
+        | Kind::Schedule => {
             return String::new();
         }
     };

@@ -48,6 +48,9 @@ codes! {
     UnknownWaitpoint "UNKNOWN_WAITPOINT" NOT_FOUND "There is no such waitpoint in this workspace."
     UnknownTask "UNKNOWN_TASK" NOT_FOUND "There is no such task in this workspace."
     UnknownKey "UNKNOWN_KEY" NOT_FOUND "There is no such API key."
+    UnknownSchedule "UNKNOWN_SCHEDULE" NOT_FOUND "There is no such schedule in this workspace."
+    UnknownWebhook "UNKNOWN_WEBHOOK" NOT_FOUND "There is no such webhook in this workspace."
+    UnknownDelivery "UNKNOWN_DELIVERY" NOT_FOUND "The webhook was told no such thing, or it was forgotten."
     UnknownWorkspace "UNKNOWN_WORKSPACE" NOT_FOUND "There is no such workspace."
 
     MethodNotAllowed "METHOD_NOT_ALLOWED" METHOD_NOT_ALLOWED "The path exists, but not with this method. `Allow` lists those it has."
@@ -68,6 +71,8 @@ codes! {
     TaskAlreadyTaken "TASK_ALREADY_TAKEN" CONFLICT "Another worker has the task."
     JournalConflict "JOURNAL_CONFLICT" CONFLICT "The journal holds another result under this name."
     DefinitionExists "DEFINITION_EXISTS" CONFLICT "This name and version exist with another content. Change the version."
+    ScheduleExists "SCHEDULE_EXISTS" CONFLICT "There is a schedule of this name in this workspace."
+    DeliveryPending "DELIVERY_PENDING" CONFLICT "The delivery has not been received and is tried again by itself. `current` says when."
     WorkspaceExists "WORKSPACE_EXISTS" CONFLICT "There is a workspace of this name."
 
     WaitpointTimedOut "WAITPOINT_TIMED_OUT" GONE "The waitpoint timed out. `outcome` says when."

@@ -20,6 +20,8 @@ impl From<Error> for Problem {
         match error {
             Error::UnknownRun(_) => Problem::new(Code::UnknownRun, detail),
             Error::UnknownDefinition { .. } => Problem::new(Code::UnknownDefinition, detail),
+            Error::UnknownSchedule(_) => Problem::new(Code::UnknownSchedule, detail),
+            Error::ScheduleExists(_) => Problem::new(Code::ScheduleExists, detail).at("/name"),
             Error::DefinitionExists { .. } => Problem::new(Code::DefinitionExists, detail).at("/version"),
             Error::Rejected(rejected) => {
                 Problem::found(Code::InvalidDefinition, rejected.problems).warnings(rejected.warnings)

@@ -133,7 +133,7 @@ impl TryFrom<WaitpointBody> for RequestBody {
         };
         Ok(RequestBody {
             id,
-            run_id: body.run_id,
+            run_id: id.run,
             step_name: body.step_name,
             status: body.status,
             created_at: body.created_at,

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use abide_core::command::{Command, CreateWaitpoint, Reply, Steer, Steering};
-use abide_core::id::{RunId, WaitpointId};
+use abide_core::id::{RunId, ScheduleId, WaitpointId};
 use abide_core::refusal::Refusal;
 use abide_core::run::Run;
 use abide_core::status::WaitStatus;
@@ -220,6 +220,9 @@ impl App {
         let mut wanted: Vec<RunId> = ids.iter().map(|id| id.run).collect();
         wanted.sort_unstable();
         wanted.dedup();
+        let (scheduled, wanted): (Vec<_>, Vec<_>) =
+            wanted.into_iter().partition(|owner| ScheduleId::of(*owner).is_some());
+        let schedules = self.schedules_of(caller, scheduled).await?;
         let found = join_all(wanted.iter().map(|run| self.run(caller, *run))).await;
         let mut runs: HashMap<RunId, Run> = HashMap::new();
         for (id, found) in wanted.into_iter().zip(found) {
@@ -230,6 +233,9 @@ impl App {
             }
         }
         let bodies = ids.iter().filter_map(|id| {
+            if let Some(schedule) = schedules.get(&id.run) {
+                return Some(WaitpointBody::of_schedule(schedule, schedule.wait(id.number)?));
+            }
             let run = runs.get(&id.run)?;
             Some(WaitpointBody::new(run, run.waitpoint(id.number)?))
         });

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use abide_core::id::{RunId, WaitpointId};
+use abide_core::id::{RunId, ScheduleId, WaitpointId};
 use abide_core::json::Json;
 use abide_core::run::Run;
+use abide_core::schedule::Schedule;
 use abide_core::status::WaitStatus;
 use abide_core::waitpoint::{Actor, ApprovalRequest, ApprovalVote, Decision, Kind, ListensFor, Waitpoint};
 use jiff::Timestamp;
@@ -14,15 +15,20 @@ use serde_json::Value;
 
 use super::words;
 
-/// A pause of a run.
+/// A pause of a run, or of a schedule.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Waitpoint")]
 pub(crate) struct WaitpointBody {
     #[schemars(with = "String")]
     pub(crate) id: WaitpointId,
-    #[schemars(with = "String")]
-    pub(crate) run_id: RunId,
+    /// Null: a schedule's wait.
+    #[schemars(with = "Option<String>")]
+    pub(crate) run_id: Option<RunId>,
+    /// Of a SCHEDULE: whose next occurrence it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    schedule_id: Option<ScheduleId>,
     /// Absent: the run's delayed start.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) step_name: Option<String>,
@@ -34,7 +40,7 @@ pub(crate) struct WaitpointBody {
     #[schemars(schema_with = "words::wait_status")]
     pub(crate) status: WaitStatus,
     pub(crate) created_at: Timestamp,
-    /// When a DELAY, RETRY or PAUSE ends; the deadline of the others; null if there is none.
+    /// When a DELAY, RETRY, PAUSE or SCHEDULE ends; the deadline of the others; null if there is none.
     pub(crate) resume_at: Option<Timestamp>,
     listens_for: ListensForBody,
     /// Of an APPROVAL: what is asked, and who has decided what.
@@ -146,9 +152,26 @@ impl From<&ListensFor> for ListensForBody {
 impl WaitpointBody {
     pub(crate) fn new(run: &Run, waitpoint: &Waitpoint) -> WaitpointBody {
         WaitpointBody {
-            id: run.waitpoint_id(waitpoint.number),
-            run_id: run.id,
+            run_id: Some(run.id),
             step_name: waitpoint.at.map(|at| run.step_name(at)),
+            ..WaitpointBody::of(run.waitpoint_id(waitpoint.number), waitpoint)
+        }
+    }
+
+    pub(crate) fn of_schedule(schedule: &Schedule, waitpoint: &Waitpoint) -> WaitpointBody {
+        WaitpointBody {
+            schedule_id: Some(schedule.id),
+            ..WaitpointBody::of(schedule.waitpoint_id(waitpoint.number), waitpoint)
+        }
+    }
+
+    /// Without saying whose it is.
+    fn of(id: WaitpointId, waitpoint: &Waitpoint) -> WaitpointBody {
+        WaitpointBody {
+            id,
+            run_id: None,
+            schedule_id: None,
+            step_name: None,
             name: Arc::clone(&waitpoint.name),
             kind: waitpoint.kind,
             status: waitpoint.status,

@@ -3,6 +3,7 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
+use abide_calls::http::Policy;
 use abide_core::id::RunId;
 use abide_core::time::Millis;
 use abide_engine::{Engine, Options, SettableClock};
@@ -38,7 +39,9 @@ impl Host {
 
     pub(crate) async fn on(store: Sqlite, mut settings: Settings) -> Host {
         let clock = SettableClock::new(START.parse().unwrap());
-        let options = Options { clock: Some(clock.clone()), ..Options::default() };
+        // Receivers of webhooks are on this machine.
+        let outbound = Policy::allowing(["127.0.0.1".parse().unwrap()]);
+        let options = Options { clock: Some(clock.clone()), outbound, ..Options::default() };
         let engine = Engine::open_with(Box::new(store), options).await.unwrap();
         settings.listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let server = Server::bind(engine.clone(), settings).await.unwrap();

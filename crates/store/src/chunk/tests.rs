@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use abide_core::command::{Command, SendSignal};
 use abide_core::expression::Expression;
 use abide_core::history::{Failure, JournalResult, StateChange, WakeOn};
-use abide_core::id::{At, OccurrenceId};
+use abide_core::id::{At, OccurrenceId, ScheduleId};
 use abide_core::random::Random;
 use abide_core::status::WaitStatus;
 use abide_core::waitpoint::{
@@ -116,7 +116,21 @@ fn creation(random: &mut Random, run_id: RunId) -> Change {
     });
     let tags = (0..random.below(3)).map(|_| text(random).into()).collect();
     let (workspace, input) = (WorkspaceId(random.below(3) as u32), payload(random));
-    Change::WorkflowCreated(Box::new(Creation { run_id, workspace, definition, input, tags, parent }))
+    let scheduled = (random.below(2) == 0).then(|| Scheduled {
+        schedule_id: ScheduleId(random.draw_u128()),
+        occurrence: instant(random),
+    });
+    let started_by = (random.below(2) == 0).then(|| Actor::new(&text(random)));
+    Change::WorkflowCreated(Box::new(Creation {
+        run_id,
+        workspace,
+        definition,
+        input,
+        tags,
+        parent,
+        scheduled,
+        started_by,
+    }))
 }
 
 /// One of each kind.

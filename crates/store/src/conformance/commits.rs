@@ -29,6 +29,7 @@ pub fn what_was_committed_is_there_after_a_crash(subject: &mut dyn Subject) {
         occurrences: vec![&occurrence],
         remembered: vec![&remembered],
         definitions: vec![definition],
+        ..Batch::default()
     };
     store.commit(&batch).expect("the batch is written");
     let mut store = subject.after_a_crash(store);
@@ -126,6 +127,7 @@ pub fn a_batch_is_written_whole_or_not_at_all(subject: &mut dyn Subject) {
             occurrences: vec![&occurrence],
             remembered: vec![&remembered],
             definitions: vec![definition],
+            ..Batch::default()
         };
         assert_conflict(store.commit(&batch), &stale);
         for check in [false, true] {

@@ -11,7 +11,7 @@ use abide_core::waitpoint::{ListensFor, Waitpoint};
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
 use crate::sqlite::column::{self, Column};
-use crate::sqlite::{admin, find};
+use crate::sqlite::{admin, find, schedules, webhooks};
 use crate::{Batch, Error, NewDefinition, RunWrite, chunk};
 
 pub(super) fn commit(connection: &mut Connection, batch: &Batch<'_>) -> Result<(), Error> {
@@ -27,6 +27,12 @@ pub(super) fn commit(connection: &mut Connection, batch: &Batch<'_>) -> Result<(
     for remembered in &batch.remembered {
         insert_remembered(&transaction, remembered)?;
     }
+    for write in &batch.schedules {
+        schedules::write(&transaction, write)?;
+    }
+    for delivery in &batch.deliveries {
+        webhooks::insert_delivery(&transaction, delivery)?;
+    }
     Ok(transaction.commit()?)
 }
 
@@ -34,7 +40,9 @@ pub(super) fn commit(connection: &mut Connection, batch: &Batch<'_>) -> Result<(
 fn workspaces(batch: &Batch<'_>) -> impl Iterator<Item = WorkspaceId> {
     let runs = batch.runs.iter().filter(|write| write.based_on == 0).map(|write| write.run.workspace);
     let occurrences = batch.occurrences.iter().map(|occurrence| occurrence.workspace);
-    runs.chain(occurrences).chain(batch.definitions.iter().map(|definition| definition.workspace))
+    let definitions = batch.definitions.iter().map(|definition| definition.workspace);
+    let schedules = batch.schedules.iter().map(|write| write.schedule.workspace);
+    runs.chain(occurrences).chain(definitions).chain(schedules)
 }
 
 fn insert_definition(transaction: &Transaction<'_>, definition: &NewDefinition<'_>) -> Result<(), Error> {
