@@ -52,7 +52,8 @@ impl Serve {
         runtime.context("the runtime could not be started")?.block_on(async {
             let path = config.store()?;
             let store = Box::new(Sqlite::open(&path)?);
-            let options = Options { retention: config.retention()?, ..Options::default() };
+            let (retention, outbound) = (config.retention()?, config.outbound()?);
+            let options = Options { retention, outbound, ..Options::default() };
             let engine = Engine::open_with(store, options).await?;
             let demo = if self.demo { demo::start(&engine).await? } else { Vec::new() };
             let needs_keys = settings.auth == Auth::Required;

@@ -172,7 +172,8 @@ impl Run {
                 self.snapshot.consumed.insert(*occurrence);
                 Ok(())
             }
-            Change::ApprovalRequested { number: _ } => Ok(()),
+            Change::ApprovalRequested { number: _ } | Change::ApprovalReminded { number: _ } => Ok(()),
+            Change::ApprovalEscalated { number, approvers } => self.approval_escalated(*number, approvers),
             Change::ApprovalDecided { number, decision, edited_content, comment } => {
                 self.approval_decided(record, *number, *decision, edited_content.as_ref(), comment.as_deref())
             }

@@ -186,6 +186,15 @@ pub enum Change {
     ApprovalRequested {
         number: u32,
     },
+    /// Those who may decide are reminded.
+    ApprovalReminded {
+        number: u32,
+    },
+    /// These may decide too from here on.
+    ApprovalEscalated {
+        number: u32,
+        approvers: Vec<Arc<str>>,
+    },
     ApprovalDecided {
         number: u32,
         decision: Decision,
@@ -233,7 +242,9 @@ impl Change {
             | Change::CheckpointSaved { .. }
             | Change::SignalReceived { .. }
             | Change::EventMatched { .. }
-            | Change::ApprovalRequested { .. } => (&[], None),
+            | Change::ApprovalRequested { .. }
+            | Change::ApprovalReminded { .. }
+            | Change::ApprovalEscalated { .. } => (&[], None),
         };
         opens.iter().map(|wait| wait.number).chain(one)
     }
@@ -274,6 +285,8 @@ impl Change {
             Change::SignalReceived { .. } => "SIGNAL_RECEIVED",
             Change::EventMatched { .. } => "EVENT_MATCHED",
             Change::ApprovalRequested { .. } => "APPROVAL_REQUESTED",
+            Change::ApprovalReminded { .. } => "APPROVAL_REMINDED",
+            Change::ApprovalEscalated { .. } => "APPROVAL_ESCALATED",
             Change::ApprovalDecided { .. } => "APPROVAL_DECIDED",
         }
     }

@@ -294,7 +294,15 @@ macro_rules! as_text {
 }
 
 as_text!(
-    RunId, OccurrenceId, DefinitionId, KeyId, WebhookId, DeliveryId, ScheduleId, WorkspaceId, WaitpointId,
+    RunId,
+    OccurrenceId,
+    DefinitionId,
+    KeyId,
+    WebhookId,
+    DeliveryId,
+    ScheduleId,
+    WorkspaceId,
+    WaitpointId,
     TaskId
 );
 

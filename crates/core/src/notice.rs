@@ -90,6 +90,8 @@ fn tell(run: &Run, record: &Record) -> Option<(Topic, Data)> {
             Some((Topic::WorkflowCancelled, data.maybe("reason", reason.as_ref().map(|why| json!(why)))))
         }
         Change::ApprovalRequested { number } => asked(run, *number, "requested"),
+        Change::ApprovalReminded { number } => asked(run, *number, "reminder"),
+        Change::ApprovalEscalated { number, .. } => asked(run, *number, "escalation"),
         Change::WaitResolved { number, status, .. } => ended(run, *number, *status),
         Change::WorkflowCreated(_)
         | Change::WorkflowStarted { .. }
@@ -130,6 +132,7 @@ fn asked(run: &Run, number: u32, reason: &str) -> Option<(Topic, Data)> {
         .with("reason", json!(reason))
         .maybe("prompt", prompt.as_ref().map(|prompt| json!(prompt)))
         .value("content", content)
+        .with("contentDigest", json!(request.content_digest()))
         .with("approvers", json!(approvers))
         .with("quorum", json!(quorum))
         .with("resumeAt", json!(waitpoint.resume_at));

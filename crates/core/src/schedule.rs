@@ -228,7 +228,8 @@ impl Schedule {
         }
         let occurrence = self.occurrence.unwrap_or(at);
         // One that was moved stands for itself.
-        let (starts, missed) = if at == occurrence { self.due(occurrence, now) } else { (vec![occurrence], 0) };
+        let (starts, missed) =
+            if at == occurrence { self.due(occurrence, now) } else { (vec![occurrence], 0) };
         Ok(self.come(starts, missed, previous, &Actor::new("timer"), now))
     }
 
@@ -291,9 +292,7 @@ impl Schedule {
         now: Timestamp,
     ) -> Outcome {
         // Those that were queued come first, whoever failed to say that the run before them has ended.
-        if !*active
-            && let Some(first) = self.queued.pop_front()
-        {
+        if !*active && let Some(first) = self.queued.pop_front() {
             self.queued.push_back(occurrence);
             *active = true;
             let run = self.start(first, now);

@@ -63,6 +63,7 @@ fn ended_by(waitpoint: &Waitpoint) -> String {
                 Kind::Retry => "its next attempt at",
                 Kind::Pause => "the end of its worker's pause at",
                 Kind::Delay if waitpoint.at.is_none() => "its start at",
+                Kind::Delay if waitpoint.is_aside() => "the time to remind its approvers or to ask others:",
                 Kind::Delay
                 | Kind::Webhook
                 | Kind::Signal

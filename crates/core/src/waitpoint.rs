@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use crate::expression::Expression;
 use crate::id::{At, RunId};
@@ -16,6 +17,13 @@ use crate::status::WaitStatus;
 /// Names that only the engine gives. A worker's own names may not begin with `$`.
 pub(crate) const OWN_WAIT: &str = "$wait";
 pub(crate) const DELAYED_START: &str = "$start";
+pub(crate) const REMINDER: &str = "$remind";
+pub(crate) const ESCALATION: &str = "$escalate";
+
+/// What an approver's name begins with where it means any key with a scope. Nobody is called so.
+pub const BY_SCOPE: &str = "scope:";
+/// Whoever has a link that is for nobody in particular.
+pub const ANYONE_WITH_A_LINK: &str = "link";
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -48,6 +56,11 @@ pub struct Waitpoint {
 impl Waitpoint {
     pub fn is_pending(&self) -> bool {
         self.status == WaitStatus::Pending
+    }
+
+    /// It does not hold its step up: it only says when somebody is told something.
+    pub fn is_aside(&self) -> bool {
+        self.name.starts_with(REMINDER) || &*self.name == ESCALATION
     }
 
     /// Its time has come: a resolution at this instant or later is refused (R4).
@@ -162,9 +175,36 @@ pub struct ApprovalRequest {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub approvers: Vec<Arc<str>>,
     pub quorum: u32,
+    /// Whether whoever started the run may decide.
+    #[serde(default = "yes", skip_serializing_if = "is_yes")]
+    pub allow_self_approval: bool,
     /// Decisions about the present content.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub decisions: Vec<ApprovalVote>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn is_yes(value: &bool) -> bool {
+    *value
+}
+
+impl ApprovalRequest {
+    /// What stands for the content that is shown: who decides can say that it was this.
+    pub fn content_digest(&self) -> String {
+        let written = serde_json::to_vec(&self.content).expect("content is JSON");
+        let digits = Sha256::digest(&written).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        format!("sha256:{digits}")
+    }
+
+    /// How many may decide; unknown where anyone may, or anyone with a scope.
+    pub(crate) fn voters(&self) -> Option<usize> {
+        let counted = !self.approvers.is_empty()
+            && self.approvers.iter().all(|approver| !approver.starts_with(BY_SCOPE));
+        counted.then_some(self.approvers.len())
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -166,8 +166,7 @@ impl Round<'_> {
 
     fn remember(&mut self, key: Option<String>, digest: u64, reply: &Reply) {
         if let Some(key) = key {
-            let remembered =
-                Remembered { key: key.clone(), digest, reply: reply.clone(), at: self.now };
+            let remembered = Remembered { key: key.clone(), digest, reply: reply.clone(), at: self.now };
             self.decided.remembered.insert(key, remembered);
         }
     }
@@ -248,7 +247,9 @@ impl Round<'_> {
         let stored = self.store.schedule_by_name(workspace, name)?.map(|schedule| schedule.id);
         let (mut known, mut taken) = (false, false);
         for decided in [&*self.decided].into_iter().chain(self.before) {
-            for touched in decided.schedules.values().filter(|touched| touched.schedule.workspace == workspace) {
+            for touched in
+                decided.schedules.values().filter(|touched| touched.schedule.workspace == workspace)
+            {
                 known |= Some(touched.schedule.id) == stored;
                 taken |= !touched.removed && touched.schedule.plan.name == name;
             }
@@ -256,11 +257,7 @@ impl Round<'_> {
         Ok(taken || (stored.is_some() && !known))
     }
 
-    fn trigger(
-        &mut self,
-        id: ScheduleId,
-        key: Option<&str>,
-    ) -> Result<(&'static str, Option<RunId>), Error> {
+    fn trigger(&mut self, id: ScheduleId, key: Option<&str>) -> Result<(&'static str, Option<RunId>), Error> {
         let (key, asked) = (key.map(|key| format!("{id}/trigger/{key}")), digest(&id));
         if let Some(key) = &key
             && let Some(Reply::Started(run)) = replay(key, asked, self.recall_key(key)?.as_ref())?
@@ -298,7 +295,8 @@ impl Round<'_> {
                     self.follow_up();
                 }
                 Act::Start { run, occurrence } => {
-                    if let Err(error) = self.start_scheduled(id, run, Scheduled { schedule_id: id, occurrence })
+                    if let Err(error) =
+                        self.start_scheduled(id, run, Scheduled { schedule_id: id, occurrence })
                     {
                         tracing::warn!(schedule = %id, %error, "a scheduled run could not be started");
                         if let Ok(schedule) = self.touch_schedule(id) {
@@ -310,12 +308,7 @@ impl Round<'_> {
         }
     }
 
-    fn start_scheduled(
-        &mut self,
-        id: ScheduleId,
-        run: RunId,
-        scheduled: Scheduled,
-    ) -> Result<(), Error> {
+    fn start_scheduled(&mut self, id: ScheduleId, run: RunId, scheduled: Scheduled) -> Result<(), Error> {
         let Schedule { workspace, plan, created_by, .. } = self.touch_schedule(id)?.clone();
         let definition =
             self.memory.definition(self.store, workspace, &plan.workflow, plan.version.as_deref())?;

@@ -42,5 +42,7 @@ mod tasks;
 mod triggers;
 #[path = "api/waitpoints.rs"]
 mod waitpoints;
+#[path = "api/walks.rs"]
+mod walks;
 #[path = "api/webhooks.rs"]
 mod webhooks;

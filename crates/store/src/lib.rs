@@ -218,12 +218,8 @@ pub trait Store: Read {
 
     /// Makes a delivery that is not pending, or all failed ones of a webhook, due again at `now`, as if it had never
     /// been tried. Says how many.
-    fn replay(
-        &mut self,
-        webhook: WebhookId,
-        one: Option<DeliveryId>,
-        now: Timestamp,
-    ) -> Result<usize, Error>;
+    fn replay(&mut self, webhook: WebhookId, one: Option<DeliveryId>, now: Timestamp)
+    -> Result<usize, Error>;
 
     /// Revokes all links to a waitpoint there are, and says which generation is valid from here on; 0 if there is no
     /// such waitpoint.

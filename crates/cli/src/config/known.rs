@@ -14,7 +14,7 @@ const fn known(name: &'static str, default: &'static str) -> Known {
     Known { name, default }
 }
 
-pub(crate) const KNOWN: [Known; 14] = [
+pub(crate) const KNOWN: [Known; 16] = [
     known("listen", "127.0.0.1:22433"),
     known("store", "sqlite:abide.db"),
     known("auth", "loopback"),
@@ -27,6 +27,8 @@ pub(crate) const KNOWN: [Known; 14] = [
     known("shutdown_time", "10s"),
     known("keep_runs", "for ever"),
     known("keep_events", "30d"),
+    known("keep_deliveries", "30d"),
+    known("allow_outbound", ""),
     known("log", "info"),
     known("log_format", "text"),
 ];
@@ -79,6 +81,12 @@ pub(crate) struct Flags {
     /// How long events are kept [env: ABIDE_KEEP_EVENTS] [default: 30d]
     #[arg(long, value_name = "DURATION")]
     keep_events: Option<String>,
+    /// How long it is kept what webhooks were told [env: ABIDE_KEEP_DELIVERIES] [default: 30d]
+    #[arg(long, value_name = "DURATION")]
+    keep_deliveries: Option<String>,
+    /// An address or a host of this network that may be called (`10.0.0.0/8`, `127.0.0.1:9000`, `*.corp.internal`); may be given more than once [env: ABIDE_ALLOW_OUTBOUND, with commas]
+    #[arg(long, value_name = "RULE")]
+    allow_outbound: Vec<String>,
     /// What is logged: error, warn, info, debug, trace, or by module [env: ABIDE_LOG] [default: info]
     #[arg(long, value_name = "LEVEL")]
     log: Option<String>,
@@ -104,6 +112,8 @@ impl Flags {
             "shutdown_time" => self.shutdown_time.clone(),
             "keep_runs" => self.keep_runs.clone(),
             "keep_events" => self.keep_events.clone(),
+            "keep_deliveries" => self.keep_deliveries.clone(),
+            "allow_outbound" => list(&self.allow_outbound),
             "log" => self.log.clone(),
             "log_format" => self.log_format.clone(),
             other => unreachable!("{other} is not a setting"),

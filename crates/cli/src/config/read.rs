@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
+use abide_calls::http::{Policy, Rule};
 use abide_core::problem::nearest;
 use abide_core::time::Millis;
 use abide_engine::Retention;
@@ -136,7 +137,16 @@ impl Config {
 
     pub(crate) fn retention(&self) -> Result<Retention, BadConfig> {
         let (runs, events) = (self.kept("keep_runs")?, self.kept("keep_events")?);
-        Ok(Retention { runs, events, ..Retention::default() })
+        Ok(Retention { runs, events, deliveries: self.kept("keep_deliveries")?, ..Retention::default() })
+    }
+
+    /// Which addresses may be called.
+    pub(crate) fn outbound(&self) -> Result<Policy, BadConfig> {
+        let expected = "addresses, networks or hosts; it would look like `10.0.0.0/8,127.0.0.1:9000`";
+        let rules = self.parsed("allow_outbound", expected, |_| {
+            self.list("allow_outbound").iter().map(|rule| rule.parse().ok()).collect::<Option<Vec<Rule>>>()
+        })?;
+        Ok(Policy::allowing(rules))
     }
 
     pub(crate) fn logs_json(&self) -> Result<bool, BadConfig> {

@@ -152,10 +152,20 @@ mod tests {
     fn a_day_has_its_occurrence_though_the_clock_jumps() {
         // 2026-03-29 in Berlin: 02:00 becomes 03:00. 2026-10-25: 03:00 becomes 02:00.
         let nightly = cron("30 2 * * *", "Europe/Berlin");
-        let spring = nightly.last_of(at("2026-03-28T01:30:00Z"), at("2026-03-30T12:00:00Z"), at("2026-03-01T00:00:00Z"), 9);
+        let spring = nightly.last_of(
+            at("2026-03-28T01:30:00Z"),
+            at("2026-03-30T12:00:00Z"),
+            at("2026-03-01T00:00:00Z"),
+            9,
+        );
         let days = ["2026-03-28T01:30:00Z", "2026-03-29T01:00:00Z", "2026-03-30T00:30:00Z"];
         assert_eq!(spring, days.map(at));
-        let autumn = nightly.last_of(at("2026-10-24T00:30:00Z"), at("2026-10-26T12:00:00Z"), at("2026-03-01T00:00:00Z"), 9);
+        let autumn = nightly.last_of(
+            at("2026-10-24T00:30:00Z"),
+            at("2026-10-26T12:00:00Z"),
+            at("2026-03-01T00:00:00Z"),
+            9,
+        );
         let days = ["2026-10-24T00:30:00Z", "2026-10-25T00:30:00Z", "2026-10-26T01:30:00Z"];
         assert_eq!(autumn, days.map(at), "once, though half past two comes twice");
     }

@@ -38,6 +38,7 @@ codes! {
 
     Forbidden "FORBIDDEN" FORBIDDEN "The key is known, but lacks the scope that this needs. The detail names it."
     NotAnApprover "NOT_AN_APPROVER" FORBIDDEN "Only the approvers named by the step may decide."
+    SelfApproval "SELF_APPROVAL" FORBIDDEN "The step does not let whoever started the run decide, nor a link that is for nobody in particular."
     HostRefused "HOST_REFUSED" FORBIDDEN "The `Host` header is not a name of this server. Add it with `--allow-host`, or set `--public-url`."
     OriginRefused "ORIGIN_REFUSED" FORBIDDEN "A web page of another origin sent this. Allow the origin with `--allow-origin`."
 
@@ -60,6 +61,7 @@ codes! {
 
     AlreadyResolved "ALREADY_RESOLVED" CONFLICT "The waitpoint is resolved already. `outcome` says how, when and by whom."
     AlreadyDecided "ALREADY_DECIDED" CONFLICT "Who asks has decided on this request already."
+    ContentChanged "CONTENT_CHANGED" CONFLICT "What is to be approved is not what the decision was made on. `current` has the digest of what it is now."
     WrongWaitpointKind "WRONG_WAITPOINT_KIND" CONFLICT "A waitpoint of this kind cannot be ended in this way."
     EventDoesNotMatch "EVENT_DOES_NOT_MATCH" CONFLICT "The event is not one that the waitpoint waits for."
     NotDue "NOT_DUE" CONFLICT "The waitpoint's time has not come."

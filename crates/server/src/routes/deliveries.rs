@@ -9,8 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::webhooks::ADMIN;
 use super::page_size;
+use super::webhooks::ADMIN;
 use crate::app::{App, Shared};
 use crate::caller::Caller;
 use crate::endpoint::{Endpoint, Group, Verb};
@@ -21,9 +21,7 @@ use crate::shape::{Answer, List, words};
 const LIST: &str = "deliveries";
 
 pub(super) fn routes() -> Group {
-    let new = |verb, path, summary| {
-        Endpoint::new(verb, path, ADMIN, summary).codes(&[Code::UnknownWebhook])
-    };
+    let new = |verb, path, summary| Endpoint::new(verb, path, ADMIN, summary).codes(&[Code::UnknownWebhook]);
     Group::new("deliveries", "What webhooks were told: each attempt, and how it was answered.")
         .add(
             new(Verb::Get, "/webhooks/{id}/deliveries", "List what a webhook was told, the newest first")
@@ -122,8 +120,18 @@ struct Replayed {
 
 impl From<Delivery> for DeliveryBody {
     fn from(delivery: Delivery) -> DeliveryBody {
-        let Delivery { id, webhook, topic, run, body: _, created_at, status, next_attempt_at, attempts: _, log } =
-            delivery;
+        let Delivery {
+            id,
+            webhook,
+            topic,
+            run,
+            body: _,
+            created_at,
+            status,
+            next_attempt_at,
+            attempts: _,
+            log,
+        } = delivery;
         let attempts = log.into_iter().map(|Attempt { at, took_ms, status, response, error }| AttemptBody {
             at,
             took_ms,

@@ -213,10 +213,8 @@ struct TriggeredBody {
 impl From<Schedule> for ScheduleBody {
     fn from(schedule: Schedule) -> ScheduleBody {
         let next = schedule.pending();
-        let (next_at, waitpoint_id) = (
-            next.and_then(|wait| wait.resume_at),
-            next.map(|wait| schedule.waitpoint_id(wait.number)),
-        );
+        let (next_at, waitpoint_id) =
+            (next.and_then(|wait| wait.resume_at), next.map(|wait| schedule.waitpoint_id(wait.number)));
         let over = schedule.waits().rev().filter(|wait| !wait.is_pending());
         let recent = over.map(|wait| WaitpointBody::of_schedule(&schedule, wait)).collect();
         let plan = &schedule.plan;
@@ -315,7 +313,8 @@ async fn make(
     let workspace = caller.workspace;
     let page = Page { after: None, limit: SCHEDULES };
     if app.engine.read(move |store| store.schedules(workspace, &page)).await?.len() >= SCHEDULES {
-        let detail = format!("there are {SCHEDULES} schedules in this workspace, as many as there may be (SCHEDULES)");
+        let detail =
+            format!("there are {SCHEDULES} schedules in this workspace, as many as there may be (SCHEDULES)");
         return Err(Problem::new(Code::LimitExceeded, detail));
     }
     let plan = Plan {
@@ -360,8 +359,19 @@ async fn change(
     Id(id): Id<ScheduleId>,
     Body(body): Body<ChangeBody>,
 ) -> Result<Answer<ScheduleBody>, Problem> {
-    let ChangeBody { name, definition, version, cron, timezone, every, every_ms, overlap, catch_up, input, tags } =
-        body;
+    let ChangeBody {
+        name,
+        definition,
+        version,
+        cron,
+        timezone,
+        every,
+        every_ms,
+        overlap,
+        catch_up,
+        input,
+        tags,
+    } = body;
     // A new zone alone is one for the line that is there.
     let line = match (&cron, &timezone, &every, every_ms) {
         (None, Some(_), None, None) => match app.schedule(&caller, id).await?.plan.when {

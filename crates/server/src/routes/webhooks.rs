@@ -32,9 +32,7 @@ const LONGEST_OVERLAP: Millis = Millis::from_days(30);
 const SECRET_BYTES: usize = 32;
 
 pub(super) fn routes() -> Group {
-    let one = |verb, path, summary| {
-        Endpoint::new(verb, path, ADMIN, summary).codes(&[Code::UnknownWebhook])
-    };
+    let one = |verb, path, summary| Endpoint::new(verb, path, ADMIN, summary).codes(&[Code::UnknownWebhook]);
     Group::new(
         "webhooks",
         "Those outside who are told what happens: signed as Standard Webhooks, at least once, tried again for days.",
@@ -254,7 +252,8 @@ async fn make(
         store.put_webhook(&stored).map(|()| true)
     });
     if !made.await? {
-        let detail = format!("there are {WEBHOOKS} webhooks in this workspace, as many as there may be (WEBHOOKS)");
+        let detail =
+            format!("there are {WEBHOOKS} webhooks in this workspace, as many as there may be (WEBHOOKS)");
         return Err(Problem::new(Code::LimitExceeded, detail));
     }
     Ok(Answer(StatusCode::CREATED, MadeWebhook { secret, webhook: webhook.into() }))

@@ -99,10 +99,14 @@ pub(crate) struct ApprovalBody {
     pub(crate) prompt: Option<String>,
     #[schemars(schema_with = "words::any")]
     pub(crate) content: Json,
+    /// Stands for the content that is shown: send it along with a decision.
+    pub(crate) content_digest: String,
     /// Empty: anyone with the scope `approve`.
     #[schemars(with = "Vec<String>")]
     pub(crate) approvers: Vec<Arc<str>>,
     pub(crate) quorum: u32,
+    /// Whether whoever started the run may decide.
+    allow_self_approval: bool,
     pub(crate) decisions: Vec<VoteBody>,
 }
 
@@ -120,13 +124,23 @@ pub(crate) struct VoteBody {
 
 impl From<&ApprovalRequest> for ApprovalBody {
     fn from(request: &ApprovalRequest) -> ApprovalBody {
-        let ApprovalRequest { prompt, content, approvers, quorum, decisions } = request.clone();
+        let content_digest = request.content_digest();
+        let ApprovalRequest { prompt, content, approvers, quorum, allow_self_approval, decisions } =
+            request.clone();
         let decisions = decisions.into_iter().map(|ApprovalVote { by, decision, comment }| VoteBody {
             by,
             decision,
             comment,
         });
-        ApprovalBody { prompt, content, approvers, quorum, decisions: decisions.collect() }
+        ApprovalBody {
+            prompt,
+            content,
+            content_digest,
+            approvers,
+            quorum,
+            allow_self_approval,
+            decisions: decisions.collect(),
+        }
     }
 }
 

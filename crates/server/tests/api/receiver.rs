@@ -65,7 +65,8 @@ impl Receiver {
                         let mut state = shared.lock().unwrap();
                         state.calls.push(Call { headers: parts.headers, body });
                         let words = if state.status < 300 { "thank you" } else { "not now" };
-                        let answer = Response::builder().status(state.status).body(Full::new(Bytes::from(words)));
+                        let answer =
+                            Response::builder().status(state.status).body(Full::new(Bytes::from(words)));
                         Ok::<_, hyper::Error>(answer.unwrap())
                     }
                 });

@@ -16,7 +16,8 @@ async fn with_workflow() -> Host {
 }
 
 fn plan(fields: Value) -> Value {
-    let mut plan = json!({ "name": "nightly", "definition": "report", "every": "1h", "input": { "to": "ops" } });
+    let mut plan =
+        json!({ "name": "nightly", "definition": "report", "every": "1h", "input": { "to": "ops" } });
     for (key, value) in fields.as_object().unwrap() {
         plan[key] = value.clone();
     }
@@ -69,7 +70,10 @@ async fn a_schedule_starts_a_run_each_time_it_comes() {
     let history = host.get(&format!("/workflow-runs/{}/events", started[0]["id"].as_str().unwrap())).await;
     let created = &history.json["data"][0];
     assert_eq!((&created["by"], &created["scheduled"]["scheduleId"]), (&json!("schedule"), &made["id"]));
-    assert_eq!((&created["startedBy"], &created["scheduled"]["occurrence"]), (&json!("local"), &json!("2026-11-15T14:00:00Z")));
+    assert_eq!(
+        (&created["startedBy"], &created["scheduled"]["occurrence"]),
+        (&json!("local"), &json!("2026-11-15T14:00:00Z"))
+    );
     host.stop().await;
 }
 
@@ -159,7 +163,10 @@ async fn a_schedule_is_paused_triggered_changed_and_removed() {
     assert_eq!(ask(&host, &made, "unpause").await.json["nextAt"], "2026-11-15T16:00:00Z");
     let path = format!("/schedules/{}", made["id"].as_str().unwrap());
     let changed = host.patch(&path, json!({ "every": "10m", "input": { "to": "dev" } })).await.json;
-    assert_eq!((&changed["nextAt"], &changed["input"]["to"]), (&json!("2026-11-15T15:10:00Z"), &json!("dev")));
+    assert_eq!(
+        (&changed["nextAt"], &changed["input"]["to"]),
+        (&json!("2026-11-15T15:10:00Z"), &json!("dev"))
+    );
     let trigger = async || {
         let headers = [("idempotency-key", "k")];
         let path = format!("{path}/trigger");
@@ -202,7 +209,12 @@ async fn bad_schedules_are_refused_and_it_is_said_why() {
         (json!({ "name": "b", "every": null }), 422, "MALFORMED", "/cron"),
         (json!({ "name": "b", "cron": "0 9 * * *" }), 422, "MALFORMED", "/every"),
         (json!({ "name": "b", "every": null, "cron": "0 9 31 4 *" }), 422, "MALFORMED", "/cron"),
-        (json!({ "name": "b", "every": null, "cron": "0 9 * * *", "timezone": "Berlin" }), 422, "MALFORMED", "/timezone"),
+        (
+            json!({ "name": "b", "every": null, "cron": "0 9 * * *", "timezone": "Berlin" }),
+            422,
+            "MALFORMED",
+            "/timezone",
+        ),
         (json!({ "name": "b", "every": "10ms" }), 422, "MALFORMED", "/every"),
         (json!({ "name": "b", "every": "400d" }), 422, "MALFORMED", "/every"),
         (json!({ "name": "b", "timezone": "UTC" }), 422, "MALFORMED", "/timezone"),

@@ -189,7 +189,10 @@ async fn who_says_gone_is_told_nothing_more() {
     end_one(&host).await;
     host.engine.told().await.unwrap();
     let shown = host.get(&format!("/webhooks/{webhook}")).await.json;
-    assert_eq!((&shown["status"], &shown["disabledReason"]), (&json!("DISABLED"), &json!("it answered 410 Gone")));
+    assert_eq!(
+        (&shown["status"], &shown["disabledReason"]),
+        (&json!("DISABLED"), &json!("it answered 410 Gone"))
+    );
     host.stop().await;
 }
 
@@ -229,7 +232,10 @@ async fn one_delivery_is_replayed_with_its_id_and_a_pending_one_is_not() {
     let again = receiver.take().remove(0);
     assert_eq!((again.id(), again.body), (first.id(), first.body));
     let whole = host.get(&path).await.json;
-    assert_eq!((whole["attempts"].as_array().unwrap().len(), &whole["body"]["type"]), (2, &json!("workflow.completed")));
+    assert_eq!(
+        (whole["attempts"].as_array().unwrap().len(), &whole["body"]["type"]),
+        (2, &json!("workflow.completed"))
+    );
     receiver.answer(500);
     host.post(&format!("{path}/replay"), json!({})).await;
     host.engine.told().await.unwrap();
@@ -250,12 +256,18 @@ async fn a_webhook_is_changed_paused_and_removed() {
     host.engine.told().await.unwrap();
     assert_eq!(receiver.take().len(), 0, "it did not want to hear that");
     let changed = host.patch(&path, json!({ "events": ["workflow.completed"], "description": "ops" })).await;
-    assert_eq!((&changed.json["events"], &changed.json["description"]), (&json!(["workflow.completed"]), &json!("ops")));
+    assert_eq!(
+        (&changed.json["events"], &changed.json["description"]),
+        (&json!(["workflow.completed"]), &json!("ops"))
+    );
     end_one(&host).await;
     host.engine.told().await.unwrap();
     assert_eq!(receiver.take().len(), 1);
     let paused = host.patch(&path, json!({ "enabled": false })).await;
-    assert_eq!((&paused.json["status"], &paused.json["disabledReason"]), (&json!("DISABLED"), &json!("by local")));
+    assert_eq!(
+        (&paused.json["status"], &paused.json["disabledReason"]),
+        (&json!("DISABLED"), &json!("by local"))
+    );
     assert_eq!(host.delete(&path).await.status, 204);
     host.get(&path).await.is_problem(404, "UNKNOWN_WEBHOOK");
     host.delete(&path).await.is_problem(404, "UNKNOWN_WEBHOOK");

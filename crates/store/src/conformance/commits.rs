@@ -90,12 +90,8 @@ pub fn a_run_is_loaded_as_it_was_decided(subject: &mut dyn Subject) {
     };
     world.tell(&mut errand, Command::ResumeWaitpoint(resume));
     turn(&mut world, &mut errand);
-    let vote = Vote {
-        number: open_wait(&errand),
-        decision: Decision::Approve,
-        edited_content: None,
-        comment: Some("fine".to_owned()),
-    };
+    let comment = Some("fine".to_owned());
+    let vote = Vote { comment, ..Vote::new(open_wait(&errand), Decision::Approve) };
     world.tell(&mut errand, Command::Vote(vote));
     turn(&mut world, &mut errand);
     assert_eq!(errand.run.status, RunStatus::Completed);

@@ -166,7 +166,8 @@ pub fn what_is_due_comes_in_due_order_and_only_to_its_webhook(subject: &mut dyn 
     let (webhook, deliveries) = told(&mut *store, &mut world, 3);
     let other = self::webhook(2, world.now);
     store.put_webhook(&other).expect("put");
-    let late = Delivery { next_attempt_at: Some(deliveries[0].created_at), ..delivery(9, webhook.id, world.now) };
+    let late =
+        Delivery { next_attempt_at: Some(deliveries[0].created_at), ..delivery(9, webhook.id, world.now) };
     commit(&mut *store, &[late.clone(), delivery(10, other.id, world.now)]);
     let until = deliveries[1].created_at;
     let mut look = |until, limit| store.due_deliveries(webhook.id, until, limit).expect("readable");
@@ -231,7 +232,10 @@ pub fn what_failed_can_be_replayed_one_or_all(subject: &mut dyn Subject) {
     assert_eq!(store.replay(webhook.id, None, now).expect("replayed"), 0);
     let mut store = subject.after_a_crash(store);
     let again = store.delivery(deliveries[0].id).expect("readable").expect("it is there");
-    assert_eq!((again.status, again.attempts, again.next_attempt_at), (DeliveryStatus::Pending, 0, Some(now)));
+    assert_eq!(
+        (again.status, again.attempts, again.next_attempt_at),
+        (DeliveryStatus::Pending, 0, Some(now))
+    );
     assert_eq!(again.log.len(), 1, "what was tried before is still known");
     assert_eq!(due(&mut *store, webhook.id).len(), 4);
 }
@@ -253,7 +257,8 @@ pub fn a_removed_webhook_leaves_nothing(subject: &mut dyn Subject) {
 pub fn old_deliveries_are_forgotten_unless_they_are_pending(subject: &mut dyn Subject) {
     let (mut store, mut world) = (subject.fresh(), World::new());
     let (webhook, deliveries) = told(&mut *store, &mut world, 6);
-    let ends = [DeliveryStatus::Failed, DeliveryStatus::Pending, DeliveryStatus::Delivered].into_iter().cycle();
+    let ends =
+        [DeliveryStatus::Failed, DeliveryStatus::Pending, DeliveryStatus::Delivered].into_iter().cycle();
     let writes: Vec<AttemptWrite> =
         deliveries.iter().cloned().zip(ends).map(|(delivery, end)| attempt(delivery, end, None)).collect();
     store.put_attempts(&writes).expect("written");

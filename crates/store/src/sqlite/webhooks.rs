@@ -8,9 +8,7 @@ use rusqlite::{Connection, Row, Transaction, TransactionBehavior, params, params
 use crate::sqlite::admin::check_workspaces;
 use crate::sqlite::column::{self, Column};
 use crate::sqlite::find::{collect, first};
-use crate::{
-    AttemptWrite, Delivery, DeliveryFilter, DeliveryStatus, Disabled, Error, Health, Page, Webhook,
-};
+use crate::{AttemptWrite, Delivery, DeliveryFilter, DeliveryStatus, Disabled, Error, Health, Page, Webhook};
 
 const WEBHOOKS: &str = "SELECT id, workspace, url, description, topics, secrets, created_at, failing_since,
     disabled_at, disabled_why FROM webhooks";
@@ -117,7 +115,8 @@ pub(super) fn remove_webhook(connection: &mut Connection, id: WebhookId) -> Resu
     Ok(removed == 1)
 }
 
-const DELIVERIES: &str = "SELECT id, webhook, topic, run, body, created_at, status, next_attempt_at, attempts, log
+const DELIVERIES: &str =
+    "SELECT id, webhook, topic, run, body, created_at, status, next_attempt_at, attempts, log
     FROM deliveries";
 
 fn read_delivery(row: &Row<'_>) -> Result<Delivery, Error> {
