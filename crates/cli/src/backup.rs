@@ -1,7 +1,8 @@
-//! `abide backup`: a whole copy of a store's file, while others read and write it.
+//! `abide backup`: a whole copy of a store, while others read and write it. Through its server, or of a file at hand.
 
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -9,7 +10,7 @@ use abide_store::Read;
 use abide_store::sqlite::Reader;
 use clap::Args;
 
-use crate::client::{Error, Exit};
+use crate::client::{Connection, Error, Exit};
 use crate::commands::finish;
 use crate::console::Console;
 use crate::times;
@@ -17,15 +18,17 @@ use crate::times;
 /// Copy a store to a file, as of one instant, while the server goes on.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The copy is a store like any other: `abide serve --store sqlite:FILE` serves it. It is complete when it is there, and\noverwrites nothing.\n\nExamples:\n  abide backup \"backup-$(date +%F).db\"\n  abide backup --store sqlite:/var/lib/abide/abide.db /mnt/backup/abide.db"
+    after_help = "The copy is a store like any other: `abide serve --store sqlite:FILE` serves it. It is complete when it is there, and\noverwrites nothing. It comes through the server, or with --store from a file of this machine, served or not.\n\nExamples:\n  abide backup \"backup-$(date +%F).db\"\n  abide backup --server https://abide.example.com backup.db\n  abide backup --store sqlite:/var/lib/abide/abide.db /mnt/backup/abide.db"
 )]
 pub(crate) struct Backup {
     /// Where the copy goes
     #[arg(value_name = "FILE")]
     to: PathBuf,
-    /// Which store
-    #[arg(long, env = "ABIDE_STORE", value_name = "sqlite:PATH", default_value = "sqlite:abide.db")]
-    store: String,
+    /// Copy this file, without a server
+    #[arg(long, value_name = "sqlite:PATH")]
+    store: Option<String>,
+    #[command(flatten)]
+    connection: Connection,
 }
 
 impl Backup {
@@ -36,22 +39,65 @@ impl Backup {
     }
 
     fn copy(&self, console: &mut Console<'_>) -> Result<(), Error> {
-        let Some(path) = self.store.strip_prefix("sqlite:") else {
-            return Err(Error::Usage(format!("--store: `{}` is not of the form sqlite:PATH", self.store)));
-        };
         let begun = Instant::now();
-        let copied = Reader::open(path).and_then(|mut store| store.backup(&self.to));
-        match copied {
-            Ok(()) => {
-                let took = i64::try_from(begun.elapsed().as_millis()).unwrap_or(i64::MAX);
-                let bytes = std::fs::metadata(&self.to)?.len();
-                console.line(&format!("{}  {bytes} bytes in {}", self.to.display(), times::length(took)))?;
-                Ok(())
-            }
+        let bytes = match &self.store {
+            Some(store) => self.of_file(store, console)?,
+            None => self.through_server()?,
+        };
+        let took = i64::try_from(begun.elapsed().as_millis()).unwrap_or(i64::MAX);
+        Ok(console.line(&format!("{}  {bytes} bytes in {}", self.to.display(), times::length(took)))?)
+    }
+
+    fn of_file(&self, store: &str, console: &mut Console<'_>) -> Result<u64, Error> {
+        let Some(path) = store.strip_prefix("sqlite:") else {
+            return Err(Error::Usage(format!("--store: `{store}` is not of the form sqlite:PATH")));
+        };
+        match Reader::open(path).and_then(|mut store| store.backup(&self.to)) {
+            Ok(()) => Ok(fs::metadata(&self.to)?.len()),
             Err(error) => {
                 console.note(&format!("abide: {error}"))?;
                 Err(Error::Said(Exit::Failed))
             }
         }
+    }
+
+    /// What is there under the name is whole: it gets it when all of it has come and is on disk.
+    fn through_server(&self) -> Result<u64, Error> {
+        let failed = |what: &str| Error::Failed(format!("{}: {what}", self.to.display()));
+        if self.to.exists() {
+            return Err(failed("it is there already and is not overwritten"));
+        }
+        let client = self.connection.open()?;
+        let partial = Partial::make(&self.to).map_err(|error| failed(&error.to_string()))?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let mut file = &partial.file;
+        let bytes = runtime.block_on(client.download(&["backup"], &mut file))?;
+        partial.file.sync_all()?;
+        // Unlike a rename, a link does not replace a file that came meanwhile.
+        fs::hard_link(&partial.path, &self.to).map_err(|error| failed(&error.to_string()))?;
+        Ok(bytes)
+    }
+}
+
+/// What has come so far. It goes when it is dropped.
+struct Partial {
+    path: PathBuf,
+    file: File,
+}
+
+impl Partial {
+    fn make(whole: &Path) -> io::Result<Partial> {
+        let mut path = whole.as_os_str().to_owned();
+        path.push(".partial");
+        let path = PathBuf::from(path);
+        let file = OpenOptions::new().write(true).create_new(true).open(&path)?;
+        Ok(Partial { path, file })
+    }
+}
+
+impl Drop for Partial {
+    fn drop(&mut self) {
+        // If it stays, it says what it is.
+        drop(fs::remove_file(&self.path));
     }
 }

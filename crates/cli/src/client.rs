@@ -6,10 +6,12 @@ mod problem;
 mod shape;
 mod stream;
 
+use std::io::Write;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use reqwest::{Method, RequestBuilder, Response, Url, header};
+use reqwest::{Certificate, Method, RequestBuilder, Response, Url, header};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -36,6 +38,9 @@ pub(crate) struct Connection {
     /// The API key, where the server wants one
     #[arg(long, env = "ABIDE_KEY", value_name = "KEY", hide_env_values = true, help_heading = "Server")]
     key: Option<String>,
+    /// Certificates to trust besides those of the machine, as PEM: for a server behind https with one of your own
+    #[arg(long, env = "ABIDE_CA", value_name = "FILE", help_heading = "Server")]
+    ca: Option<PathBuf>,
 }
 
 #[derive(Debug)]
@@ -74,9 +79,23 @@ impl Connection {
         let http = reqwest::Client::builder()
             .connect_timeout(CONNECT_TIME)
             .user_agent(concat!("abide/", env!("CARGO_PKG_VERSION")))
+            .tls_certs_merge(self.certificates()?)
             .build()
             .map_err(|error| Error::Failed(error::causes(&error)))?;
         Ok(Client { http, server, key: self.key.clone() })
+    }
+
+    fn certificates(&self) -> Result<Vec<Certificate>, Error> {
+        let Some(path) = &self.ca else { return Ok(Vec::new()) };
+        let bad = |why: String| Error::Usage(format!("--ca: {}: {why}", path.display()));
+        let text = std::fs::read(path).map_err(|error| bad(error.to_string()))?;
+        let found = Certificate::from_pem_bundle(&text).map_err(|error| bad(error::causes(&error)))?;
+        if found.is_empty() {
+            return Err(bad(
+                "there is no certificate in it; it would begin with `-----BEGIN CERTIFICATE-----`".to_owned(),
+            ));
+        }
+        Ok(found)
     }
 }
 
@@ -120,6 +139,17 @@ impl Client {
         self.answer(self.request(Method::DELETE, path, &[])).await
     }
 
+    /// An answer that is a file. It may take its time.
+    pub(crate) async fn download(&self, path: &[&str], to: &mut impl Write) -> Result<u64, Error> {
+        let mut response = self.respond(self.request(Method::GET, path, &[])).await?;
+        let mut bytes = 0;
+        while let Some(chunk) = response.chunk().await.map_err(|error| self.unreachable(&error))? {
+            to.write_all(&chunk)?;
+            bytes += chunk.len() as u64;
+        }
+        Ok(bytes)
+    }
+
     fn request(&self, method: Method, path: &[&str], query: &[(&str, &str)]) -> RequestBuilder {
         let mut url = self.server.clone();
         if let Ok(mut segments) = url.path_segments_mut() {
@@ -128,7 +158,11 @@ impl Client {
         if !query.is_empty() {
             url.query_pairs_mut().extend_pairs(query);
         }
-        let request = self.http.request(method, url);
+        let mut request = self.http.request(method, url);
+        // As those who run commands within a trace pass it on.
+        if let Ok(traceparent) = std::env::var("TRACEPARENT") {
+            request = request.header("traceparent", traceparent);
+        }
         match &self.key {
             Some(key) => request.bearer_auth(key),
             None => request,

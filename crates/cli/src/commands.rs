@@ -7,6 +7,7 @@ mod deploy;
 mod filter;
 mod history;
 mod keys;
+mod link;
 mod notify;
 mod runs;
 mod schedules;
@@ -39,6 +40,7 @@ pub(crate) enum Remote {
     Waits(waits::Waits),
     Wake(steer::Wake),
     Reschedule(steer::Reschedule),
+    Link(link::Link),
     Cancel(control::Cancel),
     Pause(control::Pause),
     Unpause(control::Unpause),
@@ -73,6 +75,7 @@ impl Remote {
             Remote::Waits(waits) => waits.run(console).await,
             Remote::Wake(wake) => wake.run(console).await,
             Remote::Reschedule(reschedule) => reschedule.run(console).await,
+            Remote::Link(link) => link.run(console).await,
             Remote::Cancel(cancel) => cancel.run(console).await,
             Remote::Pause(pause) => pause.run(console).await,
             Remote::Unpause(unpause) => unpause.run(console).await,

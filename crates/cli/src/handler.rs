@@ -80,6 +80,11 @@ async fn try_work(
     ] {
         shell.env(variable, plain(&task[field]));
     }
+    // The trace is the task's, not the worker's own.
+    match task["traceparent"].as_str() {
+        Some(traceparent) => shell.env("TRACEPARENT", traceparent),
+        None => shell.env_remove("TRACEPARENT"),
+    };
     if let Some(server) = server {
         shell.env("ABIDE_SERVER", server);
     }

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 use std::time::Instant;
 
-use abide_engine::{Engine, Options};
+use abide_engine::{Clock, Engine, Options, SettableClock, SystemClock};
 use abide_server::{Auth, Server};
 use abide_store::sqlite::Sqlite;
 use anyhow::Context;
@@ -26,6 +26,9 @@ pub(crate) struct Serve {
     /// Store a few example workflows and do their work
     #[arg(long)]
     demo: bool,
+    /// For tests: a clock that stands still until `POST /test/clock` moves it
+    #[arg(long)]
+    test_clock: bool,
 }
 
 impl Serve {
@@ -52,8 +55,9 @@ impl Serve {
         runtime.context("the runtime could not be started")?.block_on(async {
             let path = config.store()?;
             let store = Box::new(Sqlite::open(&path)?);
+            let clock = self.test_clock.then(|| SettableClock::new(SystemClock.now()));
             let (retention, outbound) = (config.retention()?, config.outbound()?);
-            let options = Options { retention, outbound, ..Options::default() };
+            let options = Options { clock, retention, outbound, ..Options::default() };
             let engine = Engine::open_with(store, options).await?;
             let demo = if self.demo { demo::start(&engine).await? } else { Vec::new() };
             let needs_keys = settings.auth == Auth::Required;
@@ -92,6 +96,7 @@ fn greet(
     let url = format!("http://{}", server.address());
     writeln!(out, "abide {} listens on {url}", env!("CARGO_PKG_VERSION"))?;
     writeln!(out, "  API    {url}/api/v1")?;
+    writeln!(out, "  page   {url}/")?;
     writeln!(out, "  docs   {url}/docs")?;
     writeln!(out, "  store  {}", config.text("store"))?;
     if !demo.is_empty() {

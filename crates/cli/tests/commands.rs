@@ -12,6 +12,8 @@ mod codes;
 mod following;
 #[path = "commands/host.rs"]
 mod host;
+#[path = "commands/https.rs"]
+mod https;
 #[path = "commands/local.rs"]
 mod local;
 #[path = "commands/naming.rs"]

@@ -83,6 +83,26 @@ fn a_disk_in_trouble_refuses_and_recovers(trouble: &str) {
 }
 
 #[test]
+fn a_link_is_not_used_up_by_a_decision_that_could_not_be_written() {
+    let (process, mut http) = on_a_failing_disk();
+    let steps = json!([{ "type": "webhook", "name": "sign" }]);
+    let flow = json!({ "name": "sign", "version": "1", "steps": steps });
+    assert_eq!(http.post("/workflow-definitions", &flow, None).unwrap().status, 201);
+    let run = run_of(&http.post("/workflow-runs", &json!({ "name": "sign" }), None).unwrap());
+    let waits = http.get(&format!("/waitpoints?runId={run}")).unwrap();
+    let url = waits.body["data"][0]["resumeUrl"].as_str().unwrap().to_owned();
+    let path = url.split_once("/api/v1").unwrap().1;
+    let sign = process.folder().join("full");
+    std::fs::write(&sign, "").unwrap();
+    let refused = http.post(path, &json!("yes"), Some("k")).unwrap();
+    assert_eq!((refused.status, &refused.body["code"]), (503, &json!("STORE_UNAVAILABLE")));
+    std::fs::remove_file(&sign).unwrap();
+    let taken = http.post(path, &json!("yes"), Some("k")).unwrap();
+    assert_eq!(taken.status, 200, "{taken:?}");
+    assert_eq!(until_completed(&mut http, &run)["output"]["body"], "yes");
+}
+
+#[test]
 fn a_full_disk_refuses_and_recovers() {
     a_disk_in_trouble_refuses_and_recovers("full");
 }

@@ -96,6 +96,29 @@ fn it_says_where_it_is_and_stops_cleanly_when_it_is_told_to() {
 }
 
 #[test]
+fn with_a_test_clock_time_passes_when_somebody_says_so() {
+    let directory = tempfile::tempdir().unwrap();
+    let abide = Abide::serve(directory.path(), &["--test-clock"]);
+    let steps = json!([{ "type": "wait", "name": "nap", "duration": "30d" }]);
+    let flow = json!({ "name": "flow", "version": "1", "steps": steps });
+    assert_eq!(abide.send("POST", "/v1/workflow-definitions", &flow).0, 201);
+    let (_, run) = abide.send("POST", "/v1/workflow-runs", &json!({ "name": "flow" }));
+    let (status, clock) = abide.send("POST", "/v1/test/clock", &json!({}));
+    assert_eq!((status, &clock["nextTimer"]), (200, &Value::Null), "{clock}");
+    let (_, run) =
+        abide.send("GET", &format!("/v1/workflow-runs/{}", run["id"].as_str().unwrap()), &Value::Null);
+    assert_eq!(run["status"], "COMPLETED");
+}
+
+#[test]
+fn without_a_test_clock_nobody_sets_the_time() {
+    let directory = tempfile::tempdir().unwrap();
+    let abide = Abide::serve(directory.path(), &[]);
+    let (status, problem) = abide.send("POST", "/v1/test/clock", &json!({ "advance": "1d" }));
+    assert_eq!((status, &problem["code"]), (409, &json!("NO_TEST_CLOCK")));
+}
+
+#[test]
 fn a_run_is_there_after_the_process_was_killed() {
     let directory = tempfile::tempdir().unwrap();
     let abide = Abide::serve(directory.path(), &[]);

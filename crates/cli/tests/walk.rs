@@ -27,7 +27,8 @@ fn every_command_of_the_walk_does_what_the_readme_says() {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
     let blocks: Vec<Block> = SECTIONS.iter().flat_map(|section| blocks(&readme, section)).collect();
     assert!(blocks.len() >= 10, "the walk is in the README");
-    assert!(blocks[0].commands.starts_with("cargo run --release"), "the first command builds and starts it");
+    let first = blocks[0].commands.as_str();
+    assert!(first.starts_with("./web/build\ncargo run --release"), "the first commands build and start it");
     let mut reader = Reader::sit_down();
     for block in &blocks {
         reader.follow(block);
@@ -71,7 +72,7 @@ struct Reader {
 }
 
 impl Reader {
-    /// A checkout whose release build is the binary under test.
+    /// A checkout whose release build is the binary under test, and whose dashboard is built.
     fn sit_down() -> Reader {
         let directory = TempDir::new().unwrap();
         let place = directory.path();
@@ -81,7 +82,11 @@ impl Reader {
         symlink(fs::canonicalize(root().join("examples")).unwrap(), place.join("examples")).unwrap();
         let cargo = "#!/bin/sh\n[ \"$1 $2 $3 $4 $5\" = 'run --release -p abide-cli --' ] || exit 101\nshift 5\nexec target/release/abide \"$@\"\n";
         fs::write(place.join("bin/cargo"), cargo).unwrap();
-        fs::set_permissions(place.join("bin/cargo"), fs::Permissions::from_mode(0o755)).unwrap();
+        fs::create_dir_all(place.join("web")).unwrap();
+        fs::write(place.join("web/build"), "#!/bin/sh\n").unwrap();
+        for script in ["bin/cargo", "web/build"] {
+            fs::set_permissions(place.join(script), fs::Permissions::from_mode(0o755)).unwrap();
+        }
         let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
         let path = format!("{}:{}", place.join("bin").display(), std::env::var("PATH").unwrap());
         let mut shell = Command::new("bash")

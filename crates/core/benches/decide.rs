@@ -99,7 +99,7 @@ fn definition(steps: Vec<Value>) -> Arc<Definition> {
 }
 
 fn context() -> Context {
-    Context { now: Timestamp::UNIX_EPOCH, random: 1, by: Actor::new("bench") }
+    Context { now: Timestamp::UNIX_EPOCH, random: 1, by: Actor::new("bench"), traceparent: None }
 }
 
 fn new_run(definition: &Arc<Definition>) -> NewRun {

@@ -67,6 +67,7 @@ impl Run {
             scheduled: *scheduled,
             created_by: record.by.clone(),
             started_by: started_by.as_ref().unwrap_or(&record.by).clone(),
+            traceparent: record.traceparent,
             created_at: record.at,
             started_at: None,
             ended_at: None,

@@ -54,6 +54,7 @@ use crate::history::Record;
 use crate::id::{OccurrenceId, RunId, WaitpointId};
 use crate::refusal::Refusal;
 use crate::run::{Run, Timer};
+use crate::trace::Traceparent;
 use crate::turn::Turn;
 use crate::waitpoint::Actor;
 
@@ -89,6 +90,7 @@ pub struct Context {
     /// Fresh for every decision; what the decision draws is derived from it.
     pub random: u64,
     pub by: Actor,
+    pub traceparent: Option<Traceparent>,
 }
 
 /// What a decision came to.

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::id::{At, OccurrenceId, RunId, ScheduleId, WaitpointId, WorkspaceId};
 use crate::json::Json;
 use crate::status::WaitStatus;
+use crate::trace::Traceparent;
 use crate::waitpoint::{Actor, Decision, Kind, Waitpoint};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -21,6 +22,9 @@ pub struct Record {
     pub at: Timestamp,
     /// Who or what caused it.
     pub by: Actor,
+    /// The trace of the request that led to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub traceparent: Option<Traceparent>,
     #[serde(flatten)]
     pub change: Change,
 }

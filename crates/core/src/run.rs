@@ -18,6 +18,7 @@ use crate::id::{At, OccurrenceId, RunId, WaitpointId, WorkspaceId};
 use crate::json::Json;
 use crate::status::{RunStatus, StepStatus};
 use crate::time::Millis;
+use crate::trace::Traceparent;
 use crate::waitpoint::{Actor, Waitpoint};
 
 /// A run in memory. Reads like its [`Snapshot`].
@@ -159,6 +160,9 @@ pub struct Snapshot {
     pub created_by: Actor,
     /// On whose behalf: a child run's is that of its parent, a scheduled run's that of its schedule's maker.
     pub started_by: Actor,
+    /// The trace of the request that started it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub traceparent: Option<Traceparent>,
     pub created_at: Timestamp,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_at: Option<Timestamp>,

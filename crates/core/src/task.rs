@@ -13,6 +13,7 @@ use crate::run::{Journalled, Run};
 use crate::scope;
 use crate::status::WaitStatus;
 use crate::time::Millis;
+use crate::trace::Traceparent;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -34,6 +35,8 @@ pub struct Task {
     pub timeout: Option<Millis>,
     pub heartbeat: Option<Millis>,
     pub deadline: Option<Timestamp>,
+    /// The trace of the run.
+    pub traceparent: Option<Traceparent>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -81,6 +84,7 @@ impl Run {
             timeout: work.timeout,
             heartbeat: work.heartbeat,
             deadline: task.deadline,
+            traceparent: self.traceparent,
         })
     }
 

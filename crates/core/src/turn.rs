@@ -14,12 +14,14 @@ use crate::random::Random;
 use crate::refusal::{Refusal, within};
 use crate::run::{Journalled, Run, TaskState};
 use crate::status::{RunStatus, StepStatus};
+use crate::trace::Traceparent;
 use crate::waitpoint::{Actor, Waitpoint};
 
 pub(crate) struct Turn<'a> {
     pub(crate) run: &'a mut Run,
     pub(crate) now: Timestamp,
     pub(crate) by: Actor,
+    traceparent: Option<Traceparent>,
     pub(crate) random: Random,
     records: Vec<Record>,
     effects: Vec<Effect>,
@@ -33,6 +35,7 @@ impl<'a> Turn<'a> {
             run,
             now: context.now,
             by: context.by.clone(),
+            traceparent: context.traceparent,
             random: Random::new(context.random),
             records: Vec::new(),
             effects: Vec::new(),
@@ -42,7 +45,8 @@ impl<'a> Turn<'a> {
 
     /// Records a change and applies it.
     pub(crate) fn emit(&mut self, change: Change) -> Result<(), Refusal> {
-        let record = Record { seq: self.run.seq + 1, at: self.now, by: self.by.clone(), change };
+        let (by, traceparent) = (self.by.clone(), self.traceparent);
+        let record = Record { seq: self.run.seq + 1, at: self.now, by, traceparent, change };
         self.run.apply(&record)?;
         self.records.push(record);
         Ok(())

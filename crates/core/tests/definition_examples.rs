@@ -10,7 +10,7 @@ fn examples() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     let mut files: Vec<PathBuf> =
         std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.retain(|file| file.extension().is_some_and(|extension| extension != "md"));
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "json" || extension == "yaml"));
     files.sort();
     files
 }

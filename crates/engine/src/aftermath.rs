@@ -17,6 +17,7 @@ use crate::schedules::Ordered;
 pub(crate) enum Pending {
     Start(Answer<RunId>, Result<RunId, Error>),
     Command(Answer<Reply>, Result<Reply, Error>),
+    Commands(Answer<Vec<Result<Reply, Error>>>, Vec<Result<Reply, Error>>),
     Notify(Answer<Notified>, Result<Notified, Error>),
     Schedule(Answer<Box<Ordered>>, Result<Box<Ordered>, Error>),
     Get(Answer<Box<Run>>, Result<Box<Run>, Error>),
@@ -52,6 +53,7 @@ impl Aftermath {
             match pending {
                 Pending::Start(answer, result) => drop(answer.send(result)),
                 Pending::Command(answer, result) => drop(answer.send(result)),
+                Pending::Commands(answer, results) => drop(answer.send(Ok(results))),
                 Pending::Notify(answer, result) => drop(answer.send(result)),
                 Pending::Schedule(answer, result) => drop(answer.send(result)),
                 Pending::Get(answer, result) => drop(answer.send(result)),
@@ -79,6 +81,10 @@ impl Aftermath {
             match pending {
                 Pending::Start(answer, result) => drop(answer.send(told(result, error))),
                 Pending::Command(answer, result) => drop(answer.send(told(result, error))),
+                Pending::Commands(answer, results) => {
+                    let results = results.into_iter().map(|result| told(result, error));
+                    drop(answer.send(Ok(results.collect())));
+                }
                 Pending::Notify(answer, result) => drop(answer.send(told(result, error))),
                 Pending::Schedule(answer, result) => drop(answer.send(told(result, error))),
                 Pending::Get(answer, result) => drop(answer.send(told(result, error))),

@@ -57,6 +57,8 @@ pub(crate) struct Dispatcher {
     last_poller: u64,
     /// Pollers that may find something now.
     woken: BTreeSet<u64>,
+    /// How many more tasks those may take, at most: a poller that asks for more than one handler counts for each.
+    room: HashMap<Queue, usize>,
     leases: BTreeSet<(Timestamp, RunId, At)>,
     leased: HashMap<(RunId, At), Lease>,
     workers: HashMap<(WorkspaceId, Arc<str>), Worker>,
@@ -135,6 +137,7 @@ impl Dispatcher {
             parked_for: HashMap::new(),
             last_poller: 0,
             woken: BTreeSet::new(),
+            room: HashMap::new(),
             leases: BTreeSet::new(),
             leased: HashMap::new(),
             workers: HashMap::new(),
@@ -198,13 +201,28 @@ impl Dispatcher {
             }
         } else {
             let queue = (run.workspace, Arc::clone(&work.handler));
-            let pollers = self.parked_for.get_mut(&queue);
-            let tasks = self.ready.entry(queue).or_default();
-            tasks.push(&run.definition_ref.name, ready);
-            if let Some(pollers) = pollers {
-                self.woken.extend(pollers.pop_front());
-            }
+            self.call(&queue);
+            self.ready.entry(queue).or_default().push(&run.definition_ref.name, ready);
         }
+    }
+
+    pub(crate) fn has_pollers(&self) -> bool {
+        !self.parked.is_empty()
+    }
+
+    /// Takes a task that is not committed yet, if a poller waits for it. It must be claimed in the same round.
+    pub(crate) fn offer(&mut self, run: &Run, at: At, delivery: u32) -> bool {
+        let Action::Work(work) = &run.defined(at).action else { return false };
+        if work.executor == Executor::Notify || self.handlers.contains_key(&work.handler) {
+            return false;
+        }
+        let queue = (run.workspace, Arc::clone(&work.handler));
+        let is_waited_for = self.call(&queue);
+        if is_waited_for {
+            let ready = ReadyTask { run: run.id, at, delivery };
+            self.ready.entry(queue).or_default().push(&run.definition_ref.name, ready);
+        }
+        is_waited_for
     }
 
     fn spawn(&mut self, handler: Handler, ready: ReadyTask, task: Task) {
@@ -260,17 +278,41 @@ impl Dispatcher {
 
     // Pollers
 
-    pub(crate) fn take(&mut self, poll: &Poll) -> Vec<ReadyTask> {
-        let mut taken = Vec::new();
-        for handler in &poll.handlers {
-            while taken.len() < poll.most
-                && let Some(task) =
-                    self.ready.get_mut(&(poll.workspace, Arc::clone(handler))).and_then(ReadyTasks::pop)
-            {
-                taken.push(task);
-            }
+    /// The next task for a poller, if there is one.
+    pub(crate) fn take(&mut self, poll: &Poll) -> Option<ReadyTask> {
+        poll.handlers.iter().find_map(|handler| {
+            self.ready.get_mut(&(poll.workspace, Arc::clone(handler))).and_then(ReadyTasks::pop)
+        })
+    }
+
+    /// Sees to it that a poller comes for one more task: one that is awake and has room, or the one that has waited
+    /// longest. `false` if nobody waits.
+    fn call(&mut self, queue: &Queue) -> bool {
+        let has_room = |room: &HashMap<Queue, usize>| room.get(queue).is_some_and(|room| *room > 0);
+        if !has_room(&self.room) && !self.wake(queue) {
+            return false;
         }
-        taken
+        if let Some(room) = self.room.get_mut(queue) {
+            *room = room.saturating_sub(1);
+        }
+        true
+    }
+
+    fn wake(&mut self, queue: &Queue) -> bool {
+        let Some(pollers) = self.parked_for.get_mut(queue) else { return false };
+        while let Some(id) = pollers.pop_front() {
+            // It may have gone, or have been woken for another of its handlers.
+            let Some((poll, _)) = self.parked.get(&id).filter(|_| !self.woken.contains(&id)) else {
+                continue;
+            };
+            for handler in &poll.handlers {
+                let room = self.room.entry((poll.workspace, Arc::clone(handler))).or_default();
+                *room = room.saturating_add(poll.most);
+            }
+            self.woken.insert(id);
+            return true;
+        }
+        false
     }
 
     /// Tasks for a poller, which come back if it has gone.
@@ -301,6 +343,9 @@ impl Dispatcher {
     pub(crate) fn next_woken(&mut self) -> Option<(Poll, Answer<Handed>)> {
         loop {
             let id = self.woken.pop_first()?;
+            if self.woken.is_empty() {
+                self.room.clear();
+            }
             match self.parked.remove(&id) {
                 Some((poll, answer)) if !answer.is_closed() => return Some((poll, answer)),
                 Some((poll, _)) => self.wake_another(&poll),
@@ -309,14 +354,12 @@ impl Dispatcher {
         }
     }
 
-    /// The one that was woken has gone; its tasks are for the next in line.
-    fn wake_another(&mut self, poll: &Poll) {
+    /// What a poller has left, or could not take because it has gone, is for the next in line.
+    pub(crate) fn wake_another(&mut self, poll: &Poll) {
         for handler in &poll.handlers {
             let queue = (poll.workspace, Arc::clone(handler));
-            if self.ready.get(&queue).is_some_and(|tasks| tasks.len() > 0)
-                && let Some(pollers) = self.parked_for.get_mut(&queue)
-            {
-                self.woken.extend(pollers.pop_front());
+            if self.ready.get(&queue).is_some_and(|tasks| tasks.len() > 0) {
+                self.wake(&queue);
             }
         }
     }
@@ -409,6 +452,11 @@ impl Dispatcher {
         self.running.len() + self.leased.len()
     }
 
+    /// Tasks that nobody has taken yet.
+    pub(crate) fn tasks_ready(&self) -> usize {
+        self.ready.values().map(ReadyTasks::len).sum()
+    }
+
     /// No handler here is at work.
     pub(crate) fn is_idle(&self) -> bool {
         self.running.is_empty() && !self.has_work()
@@ -423,8 +471,9 @@ impl Dispatcher {
 
 async fn tell(reports: &mpsc::Sender<Request>, run: RunId, command: Command) -> Result<(), Error> {
     let (answer, answered) = oneshot::channel();
-    let (command, by) = (Box::new(command), Actor::new("handler"));
-    let request = Request::Command { workspace: None, run, command, by, key: None, listener: None, answer };
+    let (command, asker) = (Box::new(command), Actor::new("handler").into());
+    let request =
+        Request::Command { workspace: None, run, command, asker, key: None, listener: None, answer };
     // When the engine has stopped, the task is handed out again by the next one.
     reports.send(request).await.map_err(|_| Error::Stopped)?;
     answered.await.map_err(|_| Error::Stopped)?.map(drop)

@@ -15,6 +15,7 @@ use abide_core::id::{RunId, WorkspaceId};
 use abide_core::json::Json;
 use abide_core::run::Run;
 use abide_core::status::RunStatus;
+use abide_core::trace::Traceparent;
 use abide_core::waitpoint::Actor;
 use abide_store::sqlite::Sqlite;
 use abide_store::{Read, Store};
@@ -32,7 +33,7 @@ use crate::followers::{Changed, Follower, Followers};
 use crate::handed::Handed;
 use crate::handler::{Handler, TaskResult};
 use crate::readers::Readers;
-use crate::request::{Answer, Leased, Notified, Notify, Poll, Request, Start, Stats, Worker};
+use crate::request::{Answer, Asker, Leased, Notified, Notify, Poll, Request, Start, Stats, Worker};
 use crate::retention::Retention;
 use crate::schedules::{Ordered, ScheduleOrder};
 use crate::webhooks::{Outbox, Sender};
@@ -93,8 +94,12 @@ pub struct NewRun {
     pub tags: Vec<String>,
     /// The same key and the same request give the same run.
     pub idempotency_key: Option<String>,
+    /// What makes two requests under a key the same; the whole input if absent.
+    pub asked: Option<Value>,
     /// On whose behalf; the program itself, if absent.
     pub by: Option<Actor>,
+    /// The trace that the run will be in.
+    pub traceparent: Option<Traceparent>,
 }
 
 /// An event to everyone.
@@ -107,6 +112,7 @@ pub struct Notification {
     pub run: Option<RunId>,
     pub delivery: Delivery,
     pub idempotency_key: Option<String>,
+    pub traceparent: Option<Traceparent>,
     /// Only say whom it would wake.
     pub dry_run: bool,
 }
@@ -124,6 +130,16 @@ impl Ended {
         let ended = Ended { status: run.status, output: run.output.clone(), error: run.error.clone() };
         run.status.has_ended().then_some(ended)
     }
+}
+
+/// Where a settable clock stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Standing {
+    pub now: Timestamp,
+    /// What time would bring next.
+    pub next_timer: Option<Timestamp>,
+    /// Tasks that workers have, or could take.
+    pub tasks: usize,
 }
 
 /// What a run says to somebody who listens.
@@ -322,7 +338,7 @@ impl Engine {
         &self,
         run: RunId,
         command: Command,
-        by: Actor,
+        by: impl Into<Asker>,
         key: Option<String>,
     ) -> Result<Reply, Error> {
         self.commanded(None, run, command, by, key, None).await
@@ -334,7 +350,7 @@ impl Engine {
         workspace: WorkspaceId,
         run: RunId,
         command: Command,
-        by: Actor,
+        by: impl Into<Asker>,
         key: Option<String>,
     ) -> Result<Reply, Error> {
         self.commanded(Some(workspace), run, command, by, key, None).await
@@ -345,12 +361,23 @@ impl Engine {
         workspace: Option<WorkspaceId>,
         run: RunId,
         command: Command,
-        by: Actor,
+        by: impl Into<Asker>,
         key: Option<String>,
         listener: Option<oneshot::Sender<Said>>,
     ) -> Result<Reply, Error> {
-        let command = Box::new(command);
-        self.ask(|answer| Request::Command { workspace, run, command, by, key, listener, answer }).await
+        let (command, asker) = (Box::new(command), by.into());
+        self.ask(|answer| Request::Command { workspace, run, command, asker, key, listener, answer }).await
+    }
+
+    /// Asks something of many runs in this workspace at once. One that is refused hinders no other; the answers are
+    /// in the same order.
+    pub async fn commands_in(
+        &self,
+        workspace: WorkspaceId,
+        commands: Vec<(RunId, Command)>,
+        by: Actor,
+    ) -> Result<Vec<Result<Reply, Error>>, Error> {
+        self.ask(|answer| Request::Commands { workspace, commands, by, answer }).await
     }
 
     /// Asks something of a run, and hears what it says next.
@@ -358,7 +385,7 @@ impl Engine {
         &self,
         run: RunId,
         command: Command,
-        by: Actor,
+        by: impl Into<Asker>,
         key: Option<String>,
     ) -> Result<(Reply, Listener), Error> {
         let (listener, heard) = oneshot::channel();
@@ -372,7 +399,7 @@ impl Engine {
         workspace: WorkspaceId,
         run: RunId,
         command: Command,
-        by: Actor,
+        by: impl Into<Asker>,
         key: Option<String>,
     ) -> Result<(Reply, Listener), Error> {
         let (listener, heard) = oneshot::channel();
@@ -408,6 +435,7 @@ impl Engine {
             only: notification.run,
             delivery: notification.delivery,
             key: notification.idempotency_key,
+            traceparent: notification.traceparent,
             dry_run: notification.dry_run,
         });
         self.ask(|answer| Request::Notify { notify, answer }).await
@@ -450,7 +478,7 @@ impl Engine {
         most: usize,
         lease: Duration,
     ) -> Result<Vec<Leased>, Error> {
-        let poll = Poll { workspace, handlers, most, worker: worker.into(), lease, waits: true };
+        let poll = Poll { workspace, handlers, most: most.max(1), worker: worker.into(), lease, waits: true };
         self.ask(|answer| Request::Poll { poll, answer }).await.map(Handed::take)
     }
 
@@ -463,7 +491,8 @@ impl Engine {
         most: usize,
         lease: Duration,
     ) -> Result<Vec<Leased>, Error> {
-        let poll = Poll { workspace, handlers, most, worker: worker.into(), lease, waits: false };
+        let poll =
+            Poll { workspace, handlers, most: most.max(1), worker: worker.into(), lease, waits: false };
         self.ask(|answer| Request::Poll { poll, answer }).await.map(Handed::take)
     }
 
@@ -501,6 +530,27 @@ impl Engine {
         }
     }
 
+    /// With a settable clock: moves it to an instant, or to the next timer if that is due before; without an instant,
+    /// to the next timer. It never goes back. Says where it stands once all that can be done then is done; nothing if
+    /// the clock is the machine's.
+    pub async fn move_clock(&self, to: Option<Timestamp>) -> Result<Option<Standing>, Error> {
+        let Some(clock) = &self.settable else { return Ok(None) };
+        let next = self.settled().await?;
+        let target = next.into_iter().chain(to).min().unwrap_or_else(|| clock.now());
+        clock.set(target.max(clock.now()));
+        self.queue.send(Request::Tick).await.map_err(|_| Error::Stopped)?;
+        self.standing().await
+    }
+
+    /// With a settable clock: where it stands.
+    pub async fn standing(&self) -> Result<Option<Standing>, Error> {
+        let Some(clock) = &self.settable else { return Ok(None) };
+        let next_timer = self.settled().await?;
+        let stats = self.stats().await?;
+        let tasks = stats.tasks_ready + stats.tasks_out;
+        Ok(Some(Standing { now: clock.now(), next_timer, tasks }))
+    }
+
     /// Finishes what is in the queue and closes the store. Handlers at work are stopped; their tasks are handed out
     /// again by the next engine.
     pub async fn shut_down(self) -> Result<(), Error> {
@@ -528,7 +578,9 @@ impl From<NewRun> for Start {
             run_at: new.run_at,
             tags: new.tags.into_iter().map(Into::into).collect(),
             key: new.idempotency_key,
+            asked: new.asked.map(Json::from),
             by: new.by.unwrap_or_else(|| Actor::new("host")),
+            traceparent: new.traceparent,
         }
     }
 }

@@ -19,6 +19,8 @@ pub struct Changed {
     pub workspace: WorkspaceId,
     pub status: RunStatus,
     pub version: u64,
+    /// The records that were added are those after this one.
+    pub after: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -48,14 +50,15 @@ impl Followers {
     }
 
     /// After the commit.
-    pub(crate) fn tell(&self, run: &Run) {
+    pub(crate) fn tell(&self, run: &Run, added: usize) {
         if let Some(versions) = self.by_run().get(&run.id) {
             versions.send_replace(run.seq);
         }
         if self.feed.receiver_count() > 0 {
             let (workspace, status, version) = (run.workspace, run.status, run.seq);
+            let after = version.saturating_sub(added as u64);
             // Whoever listened may have gone.
-            let _ = self.feed.send(Changed { run: run.id, workspace, status, version });
+            let _ = self.feed.send(Changed { run: run.id, workspace, status, version, after });
         }
     }
 }

@@ -32,6 +32,15 @@ impl Histogram {
         self.max
     }
 
+    /// What was added since it was like this. The largest value is then as exact as the others.
+    pub fn since(&self, earlier: &Histogram) -> Histogram {
+        let buckets: Vec<u64> =
+            self.buckets.iter().zip(&earlier.buckets).map(|(now, then)| now.saturating_sub(*then)).collect();
+        let max =
+            buckets.iter().rposition(|count| *count > 0).map_or(0, |last| upper_bound(last).min(self.max));
+        Histogram { buckets, count: self.count.saturating_sub(earlier.count), max }
+    }
+
     /// The smallest value that at least this share of all values does not exceed, up to an eighth too large.
     pub fn quantile(&self, share: f64) -> u64 {
         let wanted = (share * self.count as f64).ceil() as u64;
@@ -76,6 +85,17 @@ mod tests {
             let bound = upper_bound(bucket(value));
             assert!(bound >= value && bound <= value + value / 8, "{value} → {bound}");
         }
+    }
+
+    #[test]
+    fn what_was_added_since_is_told_from_what_was_there() {
+        let mut histogram = Histogram::default();
+        (1..=1000).for_each(|value| histogram.add(value));
+        let earlier = histogram.clone();
+        assert_eq!(histogram.since(&earlier).count(), 0);
+        (0..10).for_each(|_| histogram.add(7));
+        let added = histogram.since(&earlier);
+        assert_eq!((added.count(), added.quantile(0.5), added.max()), (10, 7, 7));
     }
 
     #[test]

@@ -35,12 +35,12 @@ mod writer;
 
 pub use clock::{Clock, SettableClock, SystemClock};
 pub use deploy::Deployed;
-pub use engine::{Ended, Engine, Listener, NewRun, Notification, Options, Queue, Said};
+pub use engine::{Ended, Engine, Listener, NewRun, Notification, Options, Queue, Said, Standing};
 pub use error::Error;
 pub use followers::{Changed, Follower};
 pub use handler::{Handler, TaskResult};
 pub use histogram::Histogram;
-pub use request::{Leased, Notified, Stats, Worker};
+pub use request::{Asker, Leased, Notified, Stats, Worker};
 pub use retention::Retention;
 pub use schedules::{Ordered, ScheduleOrder};
 pub use webhooks::{LONG_FAILURE, TRIES};

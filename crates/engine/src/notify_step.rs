@@ -30,6 +30,7 @@ pub(crate) fn perform(round: &mut Round<'_>, task: ReadyTask) {
             only: only.and_then(Result::ok),
             delivery: if text("delivery").as_deref() == Some("one") { Delivery::One } else { Delivery::All },
             key: None,
+            traceparent: asked.traceparent,
             dry_run: false,
         }),
     };

@@ -10,6 +10,7 @@ use abide_core::id::{At, OccurrenceId, RunId, WaitpointId, WorkspaceId};
 use abide_core::json::Json;
 use abide_core::run::Run;
 use abide_core::task::Task;
+use abide_core::trace::Traceparent;
 use abide_core::waitpoint::Actor;
 use jiff::Timestamp;
 use tokio::sync::oneshot;
@@ -42,7 +43,7 @@ pub(crate) enum Request {
         workspace: Option<WorkspaceId>,
         run: RunId,
         command: Box<Command>,
-        by: Actor,
+        asker: Asker,
         key: Option<String>,
         listener: Option<oneshot::Sender<Said>>,
         answer: Answer<Reply>,
@@ -53,6 +54,13 @@ pub(crate) enum Request {
         by: Actor,
         key: Option<String>,
         answer: Answer<Box<Ordered>>,
+    },
+    /// Decided in one round, each by itself.
+    Commands {
+        workspace: WorkspaceId,
+        commands: Vec<(RunId, Command)>,
+        by: Actor,
+        answer: Answer<Vec<Result<Reply, Error>>>,
     },
     Notify {
         notify: Box<Notify>,
@@ -104,6 +112,19 @@ pub(crate) enum Request {
     },
 }
 
+/// On whose behalf something is asked, and within which trace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asker {
+    pub by: Actor,
+    pub traceparent: Option<Traceparent>,
+}
+
+impl From<Actor> for Asker {
+    fn from(by: Actor) -> Asker {
+        Asker { by, traceparent: None }
+    }
+}
+
 pub(crate) struct Start {
     pub(crate) workspace: WorkspaceId,
     pub(crate) name: String,
@@ -112,7 +133,9 @@ pub(crate) struct Start {
     pub(crate) run_at: Option<Timestamp>,
     pub(crate) tags: Vec<Arc<str>>,
     pub(crate) key: Option<String>,
+    pub(crate) asked: Option<Json>,
     pub(crate) by: Actor,
+    pub(crate) traceparent: Option<Traceparent>,
 }
 
 pub(crate) struct Notify {
@@ -122,6 +145,7 @@ pub(crate) struct Notify {
     pub(crate) only: Option<RunId>,
     pub(crate) delivery: Delivery,
     pub(crate) key: Option<String>,
+    pub(crate) traceparent: Option<Traceparent>,
     pub(crate) dry_run: bool,
 }
 
@@ -184,4 +208,6 @@ pub struct Stats {
     pub lateness_ms: Histogram,
     pub runs_in_memory: usize,
     pub tasks_out: usize,
+    /// Tasks that wait for a worker.
+    pub tasks_ready: usize,
 }

@@ -21,6 +21,7 @@ use abide_core::json::Json;
 use abide_core::random::Random;
 use abide_core::refusal::Refusal;
 use abide_core::run::Run;
+use abide_core::trace::Traceparent;
 use abide_core::waitpoint::{Actor, ListensFor};
 use abide_store::{Batch, Read, RunWrite};
 use jiff::Timestamp;
@@ -72,6 +73,8 @@ pub(crate) enum Errand {
     /// Somebody wants to hear what the run says from here on.
     Listen(oneshot::Sender<Said>),
     Respond(Json),
+    /// Somebody asks again for what the run said before.
+    Repeat(oneshot::Sender<Said>, Json),
 }
 
 /// A run as a committed round left it.
@@ -129,6 +132,17 @@ impl Decided {
         })
     }
 
+    /// Offers every task of this round. One that is taken is not dispatched again after the commit.
+    pub(crate) fn hand_out(&mut self, mut take: impl FnMut(&Run, At, u32) -> bool) {
+        for id in &self.order {
+            let Some(Touched { run, errands, .. }) = self.touched.get_mut(id) else { continue };
+            errands.retain(|errand| match errand {
+                Errand::Dispatch { at, delivery } => !take(run, *at, *delivery),
+                Errand::Recall { .. } | Errand::Listen(_) | Errand::Respond(_) | Errand::Repeat(..) => true,
+            });
+        }
+    }
+
     fn insert(&mut self, touched: Touched) {
         let id = touched.run.id;
         self.note_listeners(&touched.run, &touched.records);
@@ -160,11 +174,13 @@ pub(crate) struct Round<'w> {
     pub(crate) follow_ups: VecDeque<(RunId, Command)>,
     /// Runs that have ended, and the schedules that started them.
     pub(crate) ended: VecDeque<(ScheduleId, RunId)>,
+    /// Of the request that is decided.
+    pub(crate) traceparent: Option<Traceparent>,
 }
 
 impl<'w> Round<'w> {
     fn context(&mut self, by: Actor) -> Context {
-        Context { now: self.now, random: self.random.draw(), by }
+        Context { now: self.now, random: self.random.draw(), by, traceparent: self.traceparent }
     }
 
     /// Looks at a run of which nothing is left to be committed; `None` if there is.
@@ -217,12 +233,14 @@ impl<'w> Round<'w> {
         listener: Option<oneshot::Sender<Said>>,
     ) -> Result<RunId, Error> {
         let key = start.key.as_ref().map(|key| format!("{}/start/{key}", start.workspace));
-        let asked = (&start.name, &start.version, &start.input, start.run_at, &start.tags);
+        let input = start.asked.as_ref().unwrap_or(&start.input);
+        let asked = (&start.name, &start.version, input, start.run_at, &start.tags);
         let digest = digest(&asked);
         if let Some(key) = &key
-            && let Some(Reply::Started(run)) = replay(key, digest, self.recall_key(key)?.as_ref())?
+            && let Some(earlier) = self.recall_key(key)?
+            && let Some(Reply::Started(run)) = replay(key, digest, Some(&earlier))?
         {
-            self.listen(run, listener);
+            self.listen_again(run, earlier.at, listener);
             return Ok(run);
         }
         let workspace = start.workspace;
@@ -270,6 +288,19 @@ impl<'w> Round<'w> {
         }
     }
 
+    /// What the run has said since it was asked the first time is said again.
+    fn listen_again(&mut self, run: RunId, since: Timestamp, listener: Option<oneshot::Sender<Said>>) {
+        if let Some(listener) = listener
+            && let Ok(touched) = self.touch(run)
+        {
+            let said = touched.run.said_since(since).cloned();
+            touched.errands.push(match said {
+                Some(said) => Errand::Repeat(listener, said),
+                None => Errand::Listen(listener),
+            });
+        }
+    }
+
     pub(crate) fn recall_key(&mut self, key: &str) -> Result<Option<Remembered>, Error> {
         let before = self.before.and_then(|before| before.remembered.get(key));
         match self.decided.remembered.get(key).or(before) {
@@ -313,7 +344,10 @@ impl<'w> Round<'w> {
             Err(refusal) => return Err(self.refused(id, refusal)),
         };
         self.decided.remembered.extend(remembered.map(|remembered| (remembered.key.clone(), remembered)));
-        self.listen(id, listener);
+        match earlier {
+            Some(earlier) => self.listen_again(id, earlier.at, listener),
+            None => self.listen(id, listener),
+        }
         self.record(id, outcome.records);
         self.perform(id, outcome.effects);
         self.follow_up();
@@ -424,7 +458,10 @@ impl<'w> Round<'w> {
                     started_by: Some(started_by),
                     ..command::NewRun::new(run_id, definition, input)
                 };
-                let context = self.context(Actor::new("parent"));
+                let mut context = self.context(Actor::new("parent"));
+                // A child is in the trace of its parent, whoever made it start.
+                let parent = self.decided.touched.get(&parent.run_id);
+                context.traceparent = parent.and_then(|parent| parent.run.traceparent);
                 Ok(command::start(new, &context)?)
             });
         match started {
@@ -484,6 +521,13 @@ impl<'w> Round<'w> {
 
     /// Stores an event and hands it to everyone who waits for it.
     pub(crate) fn notify(&mut self, notify: &Notify) -> Result<Notified, Error> {
+        let own = std::mem::replace(&mut self.traceparent, notify.traceparent);
+        let notified = self.notify_waiters(notify);
+        self.traceparent = own;
+        notified
+    }
+
+    fn notify_waiters(&mut self, notify: &Notify) -> Result<Notified, Error> {
         let key = notify.key.as_ref().map(|key| format!("{}/event/{key}", notify.workspace));
         let asked = digest(&(&notify.event_id, &notify.data, notify.only, notify.delivery));
         if let Some(key) = &key

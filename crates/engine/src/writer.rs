@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use abide_core::command::{Command, LeaseLoss, LeaseLost, Reply, TaskStarted};
 use abide_core::history::Change;
-use abide_core::id::{At, DefinitionId, RunId, ScheduleId};
+use abide_core::id::{At, DefinitionId, RunId, ScheduleId, WorkspaceId};
 use abide_core::random::Random;
 use abide_core::refusal::Refusal;
 use abide_core::run::{Run, Timer};
@@ -266,6 +266,7 @@ impl Writer {
             before: self.in_flight.as_ref().map(|in_flight| &*in_flight.decided),
             follow_ups: VecDeque::new(),
             ended: VecDeque::new(),
+            traceparent: None,
         };
         (round, &mut self.dispatcher, &mut self.open.aftermath)
     }
@@ -274,29 +275,23 @@ impl Writer {
         let (mut round, dispatcher, aftermath) = self.round(now);
         match request {
             Request::Start { start, listener, answer } => {
+                round.traceparent = start.traceparent;
                 aftermath.answer(Pending::Start(answer, round.start(*start, listener)));
             }
-            Request::Command { workspace, run, command, by, key, listener: _, answer }
-                if ScheduleId::of(run).is_some() =>
-            {
-                let steered = round.steer_schedule(workspace, run, &command, by, key.as_deref());
-                aftermath.answer(Pending::Command(answer, steered));
-            }
-            Request::Command { workspace, run, command, by, key, listener, answer } => {
-                if let Err(error) = round.check_workspace(run, workspace) {
-                    aftermath.answer(Pending::Command(answer, Err(error)));
-                    return;
-                }
-                let report = delivery(&command);
-                let beat = heartbeat(&command).map(|(at, delivery)| ReadyTask { run, at, delivery });
-                let decided = round.decide_heard(run, *command, by, key.as_deref(), listener);
-                if let Some((at, delivery)) = report.filter(|_| is_final(&decided)) {
-                    aftermath.reported.push(ReadyTask { run, at, delivery });
-                }
-                if let Some(task) = beat.filter(|_| decided.is_ok()) {
-                    dispatcher.renew(task, now);
-                }
+            Request::Command { workspace, run, command, asker, key, listener, answer } => {
+                round.traceparent = asker.traceparent;
+                let asked = Asked { workspace, run, command: *command, by: asker.by, key, listener };
+                let decided = decide(&mut round, dispatcher, aftermath, asked);
                 aftermath.answer(Pending::Command(answer, decided));
+            }
+            Request::Commands { workspace, commands, by, answer } => {
+                let decided = commands.into_iter().map(|(run, command)| {
+                    let (workspace, by) = (Some(workspace), by.clone());
+                    let asked = Asked { workspace, run, command, by, key: None, listener: None };
+                    decide(&mut round, dispatcher, aftermath, asked)
+                });
+                let decided = decided.collect();
+                aftermath.answer(Pending::Commands(answer, decided));
             }
             Request::Schedule { workspace, order, by, key, answer } => {
                 let done = round.order(workspace, *order, by, key.as_deref());
@@ -341,7 +336,9 @@ impl Writer {
             }
             Request::Stats { answer } => {
                 let (runs_in_memory, tasks_out) = (round.memory.len(), dispatcher.tasks_out());
-                drop(answer.send(Ok(Stats { runs_in_memory, tasks_out, ..self.stats.clone() })));
+                let tasks_ready = dispatcher.tasks_ready();
+                let stats = Stats { runs_in_memory, tasks_out, tasks_ready, ..self.stats.clone() };
+                drop(answer.send(Ok(stats)));
             }
             Request::Workers { answer } => drop(answer.send(Ok(dispatcher.workers(now)))),
             Request::Write(write) => self.ask(Job::Write(write)),
@@ -414,8 +411,21 @@ impl Writer {
         let _ = self.jobs.send(job);
     }
 
+    /// Gives the tasks of this round to pollers that wait for them: a task and its lease are one commit.
+    fn hand_out(&mut self) {
+        if self.stop.is_some() || !self.dispatcher.has_pollers() {
+            return;
+        }
+        let (mut round, dispatcher, aftermath) = self.round(self.clock.now());
+        round.decided.hand_out(|run, at, delivery| dispatcher.offer(run, at, delivery));
+        while let Some((poll, answer)) = dispatcher.next_woken() {
+            claim(&mut round, dispatcher, poll, answer, aftermath);
+        }
+    }
+
     /// Hands the open round to the committer. A round that changed nothing is done already.
     fn seal(&mut self) {
+        self.hand_out();
         let OpenRound { mut decided, aftermath, .. } = std::mem::take(&mut self.open);
         if decided.has_changes() {
             if !self.subscribed.is_empty() {
@@ -512,6 +522,8 @@ impl Writer {
                 Errand::Recall { at, delivery } => self.dispatcher.recall(&run, at, delivery),
                 Errand::Listen(listener) => self.listeners.entry(run.id).or_default().push(listener),
                 Errand::Respond(response) => self.say(run.id, &Said::Response(response)),
+                // It may have given up.
+                Errand::Repeat(listener, said) => drop(listener.send(Said::Response(said))),
             }
         }
         if let Some(ended) = Ended::of(&run) {
@@ -521,7 +533,7 @@ impl Writer {
             self.say(run.id, &Said::Ended(ended));
         }
         if !records.is_empty() {
-            self.followers.tell(&run);
+            self.followers.tell(&run, records.len());
         }
         let in_flight = self.in_flight.as_ref().is_some_and(|in_flight| in_flight.decided.touches(run.id));
         if !in_flight && !self.open.decided.touches(run.id) {
@@ -602,6 +614,39 @@ fn fire(round: &mut Round<'_>, due: &[StoredTimer]) -> (Vec<Timestamp>, Vec<Stor
     (fired, unread)
 }
 
+/// What somebody asks of a run.
+struct Asked {
+    workspace: Option<WorkspaceId>,
+    run: RunId,
+    command: Command,
+    by: Actor,
+    key: Option<String>,
+    listener: Option<oneshot::Sender<Said>>,
+}
+
+fn decide(
+    round: &mut Round<'_>,
+    dispatcher: &mut Dispatcher,
+    aftermath: &mut Aftermath,
+    asked: Asked,
+) -> Result<Reply, Error> {
+    let Asked { workspace, run, command, by, key, listener } = asked;
+    if ScheduleId::of(run).is_some() {
+        return round.steer_schedule(workspace, run, &command, by, key.as_deref());
+    }
+    round.check_workspace(run, workspace)?;
+    let report = delivery(&command);
+    let beat = heartbeat(&command).map(|(at, delivery)| ReadyTask { run, at, delivery });
+    let decided = round.decide_heard(run, command, by, key.as_deref(), listener);
+    if let Some((at, delivery)) = report.filter(|_| is_final(&decided)) {
+        aftermath.reported.push(ReadyTask { run, at, delivery });
+    }
+    if let Some(task) = beat.filter(|_| decided.is_ok()) {
+        dispatcher.renew(task, round.now);
+    }
+    decided
+}
+
 /// Gives a poller what is ready, or lets it wait.
 fn claim(
     round: &mut Round<'_>,
@@ -611,7 +656,9 @@ fn claim(
     aftermath: &mut Aftermath,
 ) {
     let mut leased = Vec::new();
-    for ready in dispatcher.take(&poll) {
+    while leased.len() < poll.most
+        && let Some(ready) = dispatcher.take(&poll)
+    {
         let ReadyTask { run, at, delivery } = ready;
         let command = Command::TaskStarted(TaskStarted { at, delivery, worker: Arc::clone(&poll.worker) });
         // Refused when it is not wanted any more.
@@ -624,6 +671,9 @@ fn claim(
             let leased_until = dispatcher.lease(ready, round.now, task.heartbeat.unwrap_or(asked), worker);
             leased.push(Leased { task, at, leased_until });
         }
+    }
+    if leased.len() >= poll.most {
+        dispatcher.wake_another(&poll);
     }
     if leased.is_empty() && poll.waits {
         dispatcher.park(poll, answer);

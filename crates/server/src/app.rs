@@ -6,14 +6,16 @@ use abide_core::command::{Command, Reply};
 use abide_core::id::RunId;
 use abide_core::run::Run;
 use abide_engine::{Engine, Listener};
-use tokio::sync::watch;
+use tokio::sync::{Mutex, watch};
 
 use crate::caller::{Caller, Callers};
 use crate::definitions::Definitions;
 use crate::endpoint::PREFIXES;
 use crate::links::Links;
 use crate::problem::Problem;
+use crate::pulse::Pulse;
 use crate::settings::Settings;
+use crate::traces::Traces;
 use crate::traffic::Traffic;
 
 pub(crate) type Shared = Arc<App>;
@@ -25,8 +27,13 @@ pub(crate) struct App {
     pub(crate) base_url: String,
     pub(crate) links: Links,
     pub(crate) callers: Callers,
-    pub(crate) definitions: Definitions,
+    pub(crate) definitions: Arc<Definitions>,
     pub(crate) traffic: Traffic,
+    /// Where spans go, if anywhere.
+    pub(crate) traces: Option<Traces>,
+    /// Whose turn it is to make a copy of the store.
+    pub(crate) backups: Mutex<()>,
+    pub(crate) pulse: Pulse,
     /// True once the server shuts down: whoever waits is answered.
     pub(crate) stopping: watch::Receiver<bool>,
 }
@@ -44,7 +51,7 @@ impl App {
         command: Command,
         key: Option<String>,
     ) -> Result<Reply, Problem> {
-        Ok(self.engine.command_in(caller.workspace, run, command, caller.actor.clone(), key).await?)
+        Ok(self.engine.command_in(caller.workspace, run, command, caller.asker(), key).await?)
     }
 
     pub(crate) async fn command_and_listen(
@@ -54,15 +61,18 @@ impl App {
         command: Command,
         key: Option<String>,
     ) -> Result<(Reply, Listener), Problem> {
-        let (workspace, by) = (caller.workspace, caller.actor.clone());
-        Ok(self.engine.command_and_listen_in(workspace, run, command, by, key).await?)
+        Ok(self.engine.command_and_listen_in(caller.workspace, run, command, caller.asker(), key).await?)
     }
 
     /// Where a path of the API is for those who come through the public URL.
     pub(crate) fn path_to(&self, path: &str) -> String {
+        format!("{}{}{path}", self.base_path(), PREFIXES[0])
+    }
+
+    /// The path of the public URL: what comes before every path, without a slash at its end.
+    pub(crate) fn base_path(&self) -> &str {
         let rest = self.base_url.split_once("://").map_or("", |(_, rest)| rest);
-        let base = rest.find('/').map_or("", |at| &rest[at..]);
-        format!("{base}{}{path}", PREFIXES[0])
+        rest.find('/').map_or("", |at| &rest[at..])
     }
 
     /// Returns when the server shuts down.

@@ -7,7 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use abide_core::id::{KeyId, WorkspaceId};
+use abide_core::trace::Traceparent;
 use abide_core::waitpoint::{Actor, BY_SCOPE};
+use abide_engine::Asker;
 use abide_store::{ApiKey, KeyHash, Scope};
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
@@ -19,6 +21,7 @@ use crate::app::{App, Shared};
 use crate::links;
 use crate::problem::{Code, Problem};
 use crate::rate::Rates;
+use crate::traces::InTrace;
 
 /// Every secret of a key begins like this, so that it is recognised where it should not be.
 pub(crate) const KEY_PREFIX: &str = "abk_";
@@ -57,13 +60,22 @@ pub(crate) struct Caller {
     pub(crate) actor: Actor,
     pub(crate) scopes: BTreeSet<Scope>,
     pub(crate) key: Option<KeyId>,
+    /// The trace that the request is in.
+    pub(crate) traceparent: Option<Traceparent>,
+    /// By the cookie of a browser, which it sends along with whatever a page asks for.
+    pub(crate) signed_in: bool,
 }
 
 impl Caller {
+    /// As the engine is told.
+    pub(crate) fn asker(&self) -> Asker {
+        Asker { by: self.actor.clone(), traceparent: self.traceparent }
+    }
+
     /// Whoever is at this machine, where no key is needed.
     pub(crate) fn local() -> Caller {
         let (workspace, actor) = (WorkspaceId::DEFAULT, Actor::new("local"));
-        Caller { workspace, actor, scopes: Scope::ALL.into(), key: None }
+        Caller { workspace, actor, scopes: Scope::ALL.into(), key: None, traceparent: None, signed_in: false }
     }
 
     /// Whether one of these is among the caller's scopes. An admin may do everything, and who may run may read.
@@ -105,7 +117,10 @@ impl FromRequestParts<Shared> for Caller {
     async fn from_request_parts(parts: &mut Parts, _: &Shared) -> Result<Caller, Problem> {
         // Set by the guard of every route that has a scope.
         let caller = parts.extensions.get::<Caller>().cloned();
-        caller.ok_or_else(|| Problem::new(Code::Unauthenticated, "this needs an API key"))
+        let mut caller =
+            caller.ok_or_else(|| Problem::new(Code::Unauthenticated, "this needs an API key"))?;
+        caller.traceparent = parts.extensions.get::<InTrace>().map(|InTrace(traceparent)| *traceparent);
+        Ok(caller)
     }
 }
 
@@ -195,15 +210,23 @@ impl App {
         headers: &HeaderMap,
         address: IpAddr,
     ) -> Result<Option<Caller>, Problem> {
-        match given_key(headers)? {
-            Some(secret) => self.caller_of(secret, address).await.map(Some),
-            None if self.settings.needs_keys() => Ok(None),
-            None => Ok(Some(Caller::local())),
+        if let Some(secret) = given_key(headers)? {
+            return self.caller_of(hash(secret), address).await.map(Some);
         }
+        if let Some(hash) = self.session(headers) {
+            match self.caller_of(hash, address).await {
+                Ok(caller) => return Ok(Some(Caller { signed_in: true, ..caller })),
+                // The key was revoked, or has expired: who had it is nobody in particular.
+                Err(problem) if problem.code == Code::Unauthenticated => {}
+                Err(problem) => return Err(problem),
+            }
+        }
+        Ok((!self.settings.needs_keys()).then(Caller::local))
     }
 
-    async fn caller_of(&self, secret: &str, address: IpAddr) -> Result<Caller, Problem> {
-        let (hash, now) = (hash(secret), Instant::now());
+    /// Who has the key with this hash.
+    pub(crate) async fn caller_of(&self, hash: KeyHash, address: IpAddr) -> Result<Caller, Problem> {
+        let now = Instant::now();
         if self.callers.believed(&hash, now).is_none() {
             self.callers.lookups.take(address, now).map_err(too_many)?;
             let found = self.engine.read(move |store| store.key_by_hash(&hash)).await?;
@@ -221,7 +244,14 @@ impl App {
             tokio::spawn(async move { drop(engine.write(move |store| store.touch_key(id, at)).await) });
         }
         let ApiKey { id, workspace, name, scopes, .. } = key;
-        Ok(Caller { workspace, actor: Actor::new(&name), scopes, key: Some(id) })
+        Ok(Caller {
+            workspace,
+            actor: Actor::new(&name),
+            scopes,
+            key: Some(id),
+            traceparent: None,
+            signed_in: false,
+        })
     }
 }
 
@@ -248,7 +278,7 @@ fn given_key(headers: &HeaderMap) -> Result<Option<&str>, Problem> {
     }
 }
 
-fn hash(secret: &str) -> KeyHash {
+pub(crate) fn hash(secret: &str) -> KeyHash {
     Sha256::digest(secret.as_bytes()).into()
 }
 

@@ -1,17 +1,21 @@
-//! Definitions of late. A version never changes, so what was read once need not be read again.
+//! Definitions of late, and runs read with them. A version never changes, so what was read once need not be read again.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use abide_core::definition::Definition;
 use abide_core::history::DefinitionRef;
-use abide_core::id::{DefinitionId, WorkspaceId};
+use abide_core::id::{DefinitionId, RunId, WorkspaceId};
+use abide_core::run::Run;
+use abide_store::{Error, Read};
 
 use crate::app::App;
-use crate::problem::{Code, Problem};
+use crate::problem::Problem;
 
 /// Definitions kept. When there are more, all are forgotten: it is cheaper than remembering which were used.
 const KEPT: usize = 1_000;
+/// Runs that are read in one turn of a reader, so that others get theirs.
+const READ_AT_ONCE: usize = 20;
 
 type Key = (WorkspaceId, DefinitionRef);
 
@@ -26,6 +30,37 @@ pub(crate) struct Known {
     pub(crate) definition: Arc<Definition>,
 }
 
+impl Definitions {
+    fn known(&self) -> MutexGuard<'_, HashMap<Key, Known>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Looks it up in the store where it is not known yet.
+    pub(crate) fn find(
+        &self,
+        store: &mut dyn Read,
+        workspace: WorkspaceId,
+        definition: &DefinitionRef,
+    ) -> Result<Known, Error> {
+        let key = (workspace, definition.clone());
+        if let Some(found) = self.known().get(&key) {
+            return Ok(found.clone());
+        }
+        let DefinitionRef { name, version } = definition;
+        let damaged = |what: &str| Error::Corrupt(format!("the definition {name} {version} {what}"));
+        let stored = store.definition(workspace, name, Some(version))?;
+        let stored = stored.ok_or_else(|| damaged("of a run is not there"))?;
+        let checked = Definition::from_json(&stored.document).map_err(|_| damaged("cannot be read"))?;
+        let found = Known { id: stored.id, definition: Arc::new(checked.definition) };
+        let mut known = self.known();
+        if known.len() >= KEPT {
+            known.clear();
+        }
+        known.insert(key, found.clone());
+        Ok(found)
+    }
+}
+
 impl App {
     /// The definition of a run.
     pub(crate) async fn definition(
@@ -34,23 +69,43 @@ impl App {
         definition: &DefinitionRef,
     ) -> Result<Known, Problem> {
         let key = (workspace, definition.clone());
-        let known = || self.definitions.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(found) = known().get(&key) {
+        if let Some(found) = self.definitions.known().get(&key) {
             return Ok(found.clone());
         }
-        let DefinitionRef { name, version } = definition.clone();
-        let stored = self.engine.read(move |store| store.definition(workspace, &name, Some(&version)));
-        let gone = || Problem::new(Code::Internal, "the run's definition is not in the store");
-        let stored = stored.await?.ok_or_else(gone)?;
-        let checked = Definition::from_json(&stored.document);
-        let checked =
-            checked.map_err(|_| Problem::new(Code::Internal, "the run's definition cannot be read"))?;
-        let found = Known { id: stored.id, definition: Arc::new(checked.definition) };
-        let mut known = known();
-        if known.len() >= KEPT {
-            known.clear();
-        }
-        known.insert(key, found.clone());
-        Ok(found)
+        let (definitions, definition) = (Arc::clone(&self.definitions), key.1);
+        Ok(self.engine.read(move |store| definitions.find(store, workspace, &definition)).await?)
     }
+
+    /// Those of these runs that are in the workspace, as they were committed last. They are read beside the writer:
+    /// a long list holds up nobody.
+    pub(crate) async fn runs_beside(
+        &self,
+        workspace: WorkspaceId,
+        wanted: Vec<RunId>,
+    ) -> Result<HashMap<RunId, Run>, Problem> {
+        let mut runs = HashMap::with_capacity(wanted.len());
+        for few in wanted.chunks(READ_AT_ONCE) {
+            let (few, definitions) = (few.to_vec(), Arc::clone(&self.definitions));
+            let found = self.engine.read(move |store| {
+                let load = |id: &RunId| load(store, &definitions, workspace, *id).transpose();
+                few.iter().filter_map(load).collect::<Result<Vec<Run>, Error>>()
+            });
+            runs.extend(found.await?.into_iter().map(|run| (run.id, run)));
+        }
+        Ok(runs)
+    }
+}
+
+fn load(
+    store: &mut dyn Read,
+    definitions: &Definitions,
+    workspace: WorkspaceId,
+    id: RunId,
+) -> Result<Option<Run>, Error> {
+    let Some(stored) = store.load(id)?.filter(|stored| stored.workspace == workspace) else {
+        return Ok(None);
+    };
+    let definition = definitions.find(store, workspace, &stored.definition)?.definition;
+    let run = Run::replay(definition, &stored.history);
+    run.map(Some).map_err(|error| Error::Corrupt(format!("{id}: {error}")))
 }

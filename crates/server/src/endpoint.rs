@@ -33,6 +33,8 @@ pub(crate) struct Endpoint {
     pub(crate) idempotent: bool,
     /// Says no with a page, too.
     pub(crate) pages: bool,
+    /// A run answers, with any status.
+    pub(crate) speaks: bool,
     pub(crate) answers: Vec<AnswerDoc>,
     pub(crate) codes: Vec<Code>,
 }
@@ -88,6 +90,7 @@ impl Endpoint {
             body: None,
             idempotent: false,
             pages: false,
+            speaks: false,
             answers: Vec::new(),
             codes: Vec::new(),
         }
@@ -139,6 +142,12 @@ impl Endpoint {
     /// People see it: what goes wrong is a page.
     pub(crate) fn pages(mut self) -> Endpoint {
         self.pages = true;
+        self
+    }
+
+    /// What a run says is the answer.
+    pub(crate) fn speaks(mut self) -> Endpoint {
+        self.speaks = true;
         self
     }
 

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::time::Instant;
 
 use abide_store::Scope;
-use axum::extract::{Request, State};
+use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -14,6 +14,7 @@ use crate::app::{App, Shared};
 use crate::links::{self, TOKEN};
 use crate::problem::{Code, Problem};
 use crate::settings::{host_of, is_loopback_name, without_port};
+use crate::traces::{self, InTrace, RequestSpan};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const REQUEST_ID_CHARS: usize = 64;
@@ -27,6 +28,8 @@ pub(crate) struct Peer(pub(crate) SocketAddr);
 pub(crate) enum Access {
     /// Nothing: it says nothing about anybody's runs.
     Open,
+    /// Nothing, but who asks is looked at, if they say so.
+    Anyone,
     /// A key with one of these scopes.
     Key(&'static [Scope]),
     /// A key with one of these scopes, or the token of a link, which the handler checks.
@@ -64,15 +67,39 @@ pub(crate) async fn admit_caller(
     mut request: Request,
     next: Next,
 ) -> Response {
-    match let_in(&app, access, &mut request).await {
-        Ok(()) => next.run(request).await,
-        Err(problem) => problem.into_response(),
+    if let Err(problem) = let_in(&app, access, &mut request).await {
+        return problem.into_response();
     }
+    let span = trace(&app, &mut request);
+    let response = next.run(request).await;
+    if let Some(span) = span {
+        span.end(response.status().as_u16(), app.engine.now());
+    }
+    response
+}
+
+/// Which trace the request is in. With somewhere to send spans, a request that may change something is one of them.
+fn trace(app: &App, request: &mut Request) -> Option<RequestSpan> {
+    let given = traces::traceparent(request.headers());
+    let path = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
+    // Workers ask all the time, and have their own spans.
+    let is_worth_it = |path: &String| !request.method().is_safe() && !path.contains("/tasks/");
+    let span = match (&app.traces, path.filter(is_worth_it)) {
+        (Some(traces), Some(path)) => {
+            Some(traces.begin(format!("{} {path}", request.method()), given, app.engine.now()))
+        }
+        (Some(_) | None, _) => None,
+    };
+    if let Some(traceparent) = span.as_ref().map(|span| span.context).or(given) {
+        request.extensions_mut().insert(InTrace(traceparent));
+    }
+    span
 }
 
 async fn let_in(app: &App, access: Access, request: &mut Request) -> Result<(), Problem> {
     let scopes = match access {
         Access::Open => return Ok(()),
+        Access::Anyone => &[],
         Access::Key(scopes) | Access::Link(scopes) => scopes,
     };
     let address = peer(request).ip();
@@ -86,14 +113,19 @@ async fn let_in(app: &App, access: Access, request: &mut Request) -> Result<(), 
     app.callers.take(caller.as_ref(), address)?;
     match caller {
         Some(caller) => {
-            caller.need(scopes)?;
+            if caller.signed_in {
+                check_own_page(request)?;
+            }
+            if access != Access::Anyone {
+                caller.need(scopes)?;
+            }
             request.extensions_mut().insert(caller);
         }
-        None if by_token => {}
+        None if by_token || access == Access::Anyone => {}
         None => {
             let detail = match access {
                 Access::Link(_) => "this needs the token of its URL, or an API key",
-                Access::Open | Access::Key(_) => {
+                Access::Open | Access::Anyone | Access::Key(_) => {
                     "this needs an API key: `Authorization: Bearer abk_…` or `x-api-key`"
                 }
             };
@@ -177,6 +209,25 @@ fn check_page(app: &App, headers: &HeaderMap, host: &str) -> Result<(), Problem>
     if is_from_another_site(headers) && mode != Some("navigate") { refused("another site") } else { Ok(()) }
 }
 
+/// A cookie comes along with requests that its owner knows nothing of: it counts only for this server's own pages. Not
+/// for those that were allowed to use the API, either: they have keys of their own.
+fn check_own_page(request: &Request) -> Result<(), Problem> {
+    let headers = request.headers();
+    let own = match headers.get(header::ORIGIN).map(|origin| origin.to_str().unwrap_or("null")) {
+        Some(origin) => {
+            let name = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
+            name.is_some_and(|name| host(request).is_ok_and(|host| name.eq_ignore_ascii_case(&host)))
+        }
+        None if request.method().is_safe() => true,
+        None => headers.get("sec-fetch-site").is_some_and(|site| site == "same-origin"),
+    };
+    if own {
+        return Ok(());
+    }
+    let detail = "a session counts only for pages of this server; elsewhere, give a key";
+    Err(Problem::new(Code::OriginRefused, detail))
+}
+
 /// As the browser says. Whoever else sends a request says nothing of the kind.
 pub(crate) fn is_from_another_site(headers: &HeaderMap) -> bool {
     let site = headers.get("sec-fetch-site").and_then(|site| site.to_str().ok());
@@ -201,7 +252,8 @@ fn allow_page(headers: &mut HeaderMap, page: HeaderValue) {
     headers.insert(header::VARY, HeaderValue::from_static("origin"));
     let methods = HeaderValue::from_static("GET, HEAD, POST, PUT, PATCH, DELETE");
     headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, methods);
-    let names = "authorization, content-type, idempotency-key, last-event-id, x-api-key, x-request-id";
+    let names =
+        "authorization, content-type, idempotency-key, last-event-id, traceparent, x-api-key, x-request-id";
     headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static(names));
     let shown = HeaderValue::from_static("retry-after, x-request-id, location");
     headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, shown);

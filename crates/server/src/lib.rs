@@ -20,12 +20,14 @@ mod metrics;
 mod openapi;
 mod pages;
 mod problem;
+mod pulse;
 mod rate;
 mod request;
 mod routes;
 mod server;
 mod settings;
 mod shape;
+mod traces;
 mod traffic;
 
 pub use problem::{Code, Problem};

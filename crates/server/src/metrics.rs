@@ -1,17 +1,23 @@
 //! `/metrics`: the text format of Prometheus, written by hand from what the engine and the server count.
 
 use std::fmt::Write;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use abide_core::status::RunStatus;
 use abide_engine::{Histogram, Stats};
 
+use crate::traces::Counts;
 use crate::traffic::{TIME_MS, Traffic};
 
 /// Shares of a distribution that are worth looking at. The last is the largest value.
 const QUANTILES: [f64; 5] = [0.5, 0.9, 0.99, 0.999, 1.0];
 
-pub(crate) fn text(stats: &Stats, runs: &[(RunStatus, u64)], traffic: &Traffic) -> String {
+pub(crate) fn text(
+    stats: &Stats,
+    runs: &[(RunStatus, u64)],
+    traffic: &Traffic,
+    spans: Option<&Counts>,
+) -> String {
     let mut page = Page(String::with_capacity(4096));
     page.head("abide_runs", "gauge", "Runs by status.");
     for status in RunStatus::ALL {
@@ -33,11 +39,16 @@ pub(crate) fn text(stats: &Stats, runs: &[(RunStatus, u64)], traffic: &Traffic) 
         1e-3,
     );
     http(&mut page, traffic);
+    if let Some(Counts { sent, dropped }) = spans {
+        let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        page.one("abide_spans_sent_total", "counter", "Spans that the collector took.", load(sent));
+        page.one("abide_spans_dropped_total", "counter", "Spans that were not sent.", load(dropped));
+    }
     page.0
 }
 
 fn http(page: &mut Page, traffic: &Traffic) {
-    let load = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
+    let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
     page.one("abide_http_connections", "gauge", "Open connections.", load(&traffic.connections));
     page.one("abide_http_in_flight", "gauge", "Requests without an answer yet.", load(&traffic.in_flight));
     page.one(

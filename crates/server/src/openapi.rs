@@ -32,7 +32,8 @@ const WITH_BODY: [Code; 5] =
 
 pub(crate) fn document(routes: &Routes) -> Value {
     let mut schemas = Schemas::default();
-    let problem = schemas.going_out.subschema_for::<ProblemBody>();
+    // Every refusal refers to it.
+    schemas.going_out.subschema_for::<ProblemBody>();
     let mut paths: BTreeMap<String, Map<String, Value>> = BTreeMap::new();
     for (group, endpoint) in routes.endpoints() {
         let path = match endpoint.versioned {
@@ -68,10 +69,6 @@ pub(crate) fn document(routes: &Routes) -> Value {
         "paths": paths,
         "components": {
             "schemas": schemas,
-            "responses": { "Problem": {
-                "description": "What was wrong.",
-                "content": { "application/problem+json": { "schema": problem } },
-            } },
             "securitySchemes": {
                 "bearer": { "type": "http", "scheme": "bearer" },
                 "apiKey": { "type": "apiKey", "in": "header", "name": "x-api-key" },
@@ -184,7 +181,7 @@ fn operation_id(endpoint: &Endpoint, method: &str) -> String {
 
 fn security(access: Access) -> Value {
     match access {
-        Access::Open => json!([]),
+        Access::Open | Access::Anyone => json!([]),
         // On loopback, where no key is needed, nothing is.
         Access::Key(_) | Access::Link(_) => json!([{ "bearer": [] }, { "apiKey": [] }, {}]),
     }
@@ -287,7 +284,11 @@ fn responses(endpoint: &Endpoint, generator: &mut SchemaGenerator) -> Map<String
         }
         responses.entry(status.as_str()).or_insert(response);
     }
-    responses.insert("default".to_owned(), json!({ "$ref": "#/components/responses/Problem" }));
+    if endpoint.speaks {
+        let said = json!({ "description": "What the run said, with the status that it gave.",
+                           "content": { "application/json": { "schema": true }, "text/plain": {} } });
+        responses.insert("default".to_owned(), said);
+    }
     responses
 }
 

@@ -2,6 +2,7 @@
 
 pub(crate) mod confirm;
 pub(crate) mod docs;
+pub(crate) mod unbuilt;
 
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::IntoResponse;
@@ -35,7 +36,7 @@ fn page(title: &str, class: &str, content: &str) -> String {
 }
 
 /// Text as HTML.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut html = String::with_capacity(text.len());
     for char in text.chars() {
         match char {

@@ -5,6 +5,7 @@ pub(crate) mod body;
 pub(crate) mod call;
 pub(crate) mod cursor;
 pub(crate) mod idempotency;
+mod instant;
 mod length;
 mod name;
 pub(crate) mod path;
@@ -13,6 +14,7 @@ mod schema;
 
 pub(crate) use body::Body;
 pub(crate) use idempotency::IdempotencyKey;
+pub(crate) use instant::{instant, instant_if_given};
 pub(crate) use length::length;
 pub(crate) use name::Name;
 pub(crate) use path::{Id, Ids, Pair};

@@ -1,7 +1,10 @@
 //! Every route, one file a resource. A handler translates: parse, command, shape.
 
 mod approvals;
+mod backup;
 mod bulk;
+mod clock;
+mod dashboard;
 mod definitions;
 mod deliveries;
 mod events;
@@ -9,9 +12,11 @@ mod feed;
 mod health;
 mod history;
 mod keys;
+mod overview;
 mod resume;
 mod runs;
 mod schedules;
+pub(crate) mod session;
 mod signals;
 mod tasks;
 mod triggers;
@@ -27,6 +32,8 @@ use serde::Deserialize;
 
 use crate::endpoint::Routes;
 use crate::problem::{Code, Problem};
+
+pub(crate) use dashboard::elsewhere;
 
 pub(crate) fn all() -> Routes {
     Routes {
@@ -48,7 +55,12 @@ pub(crate) fn all() -> Routes {
             deliveries::routes(),
             keys::routes(),
             workspaces::routes(),
+            backup::routes(),
+            overview::routes(),
+            session::routes(),
+            dashboard::routes(),
             health::routes(),
+            clock::routes(),
         ],
     }
 }

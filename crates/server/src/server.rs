@@ -2,6 +2,7 @@
 //! is told to stop.
 
 use std::convert::Infallible;
+use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -20,23 +21,27 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::{GracefulConnection, GracefulShutdown};
 use tokio::io::AsyncWriteExt;
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, watch};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::sync::{Mutex, Semaphore, oneshot, watch};
 use tower_service::Service;
 
 use crate::app::{App, Shared};
 use crate::caller::{Callers, NewSecret};
-use crate::definitions::Definitions;
 use crate::guard::{self, Peer};
 use crate::links::{self, Links};
 use crate::problem::Problem;
+use crate::pulse::Pulse;
 use crate::routes;
 use crate::settings::{BadSettings, Settings};
+use crate::traces::{Gatherer, Traces};
 use crate::traffic::Traffic;
 
 /// What the connection itself refuses without an explanation. Below it the guard refuses, and explains.
 const RAW_HEADERS: usize = 1_024;
 const RAW_HEADER_BYTES: usize = 256 * 1024;
+/// Connections that wait to be accepted. Of clients that all come at once, those that find no room ask again only after
+/// a second.
+const BACKLOG: u32 = 4_096;
 /// After accepting failed, for instance because there are no file descriptors left.
 const ACCEPT_AGAIN: Duration = Duration::from_millis(50);
 /// Said to a connection over the limit.
@@ -48,6 +53,8 @@ pub struct Server {
     listener: TcpListener,
     app: Shared,
     stop: watch::Sender<bool>,
+    /// Who gathers spans, and how it is told to finish.
+    gathering: Option<(Gatherer, oneshot::Sender<()>)>,
 }
 
 impl std::fmt::Debug for Server {
@@ -77,7 +84,7 @@ impl Server {
     pub async fn bind(engine: Engine, mut settings: Settings) -> Result<Server, StartError> {
         settings.check()?;
         let listen = settings.listen;
-        let listener = TcpListener::bind(listen).await.map_err(|error| StartError::Listen(listen, error))?;
+        let listener = listen_on(listen).map_err(|error| StartError::Listen(listen, error))?;
         let address = listener.local_addr().map_err(|error| StartError::Listen(listen, error))?;
         settings.listen = address;
         let base_url = match &settings.public_url {
@@ -87,17 +94,24 @@ impl Server {
         let links = Links::open(&engine).await?;
         let callers = Callers::new(settings.limits.requests_per_second);
         let (stop, stopping) = watch::channel(false);
+        let (traces, gathering) = match settings.traces.as_deref().map(Traces::to) {
+            Some((traces, gatherer, finish)) => (Some(traces), Some((gatherer, finish))),
+            None => (None, None),
+        };
         let app = App {
             engine,
             settings,
             base_url,
             links,
             callers,
-            definitions: Definitions::default(),
+            definitions: Arc::default(),
             traffic: Traffic::default(),
+            traces,
+            backups: Mutex::default(),
+            pulse: Pulse::default(),
             stopping,
         };
-        Ok(Server { listener, app: Arc::new(app), stop })
+        Ok(Server { listener, app: Arc::new(app), stop, gathering })
     }
 
     /// Where it listens: with port 0, the one it was given.
@@ -107,10 +121,14 @@ impl Server {
 
     /// Serves until `stop` is done, then finishes what is in flight. The engine is left open.
     pub async fn run(self, stop: impl Future<Output = ()>) {
-        let Server { listener, app, stop: stopping } = self;
+        let Server { listener, app, stop: stopping, gathering } = self;
+        let gathering =
+            gathering.map(|(gatherer, finish)| (tokio::spawn(gatherer.work(Shared::clone(&app))), finish));
         let router = router(&app);
         let open = Arc::new(Semaphore::new(app.settings.limits.connections));
         let graceful = GracefulShutdown::new();
+        let watching = Shared::clone(&app);
+        let watching = tokio::spawn(async move { watching.pulse.watch(&watching.engine).await });
         tokio::pin!(stop);
         loop {
             let accepted = tokio::select! {
@@ -143,18 +161,34 @@ impl Server {
             });
         }
         drop(listener);
+        watching.abort();
         stopping.send_replace(true);
         let shutdown_time = app.settings.limits.shutdown_time;
         if tokio::time::timeout(shutdown_time, graceful.shutdown()).await.is_err() {
             tracing::warn!("some requests did not end in time and are dropped");
         }
+        if let Some((gathering, finish)) = gathering {
+            // If it is gone, there is nothing to finish.
+            let _ = finish.send(());
+            drop(gathering.await);
+        }
     }
+}
+
+fn listen_on(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    // After a restart the address is free at once. Elsewhere it would let two servers share it.
+    if cfg!(unix) {
+        socket.set_reuseaddr(true)?;
+    }
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
 }
 
 fn router(app: &Shared) -> Router {
     routes::all()
         .into_router(app)
-        .fallback(routes::not_found)
+        .fallback(routes::elsewhere)
         .method_not_allowed_fallback(routes::method_not_allowed)
         .layer(middleware::from_fn_with_state(Shared::clone(app), guard::around))
         .with_state(Shared::clone(app))

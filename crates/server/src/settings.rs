@@ -18,6 +18,8 @@ pub struct Settings {
     pub allowed_hosts: Vec<String>,
     /// Origins of web pages that may use the API, besides the server's own.
     pub allowed_origins: Vec<String>,
+    /// Where OpenTelemetry traces go, as OTLP over HTTP; nowhere if absent.
+    pub traces: Option<String>,
     pub limits: Limits,
 }
 
@@ -55,6 +57,7 @@ impl Default for Settings {
             public_url: None,
             allowed_hosts: Vec::new(),
             allowed_origins: Vec::new(),
+            traces: None,
             limits: Limits::default(),
         }
     }
@@ -89,6 +92,8 @@ pub enum BadSettings {
     OpenUrl(String),
     #[error("`{0}` is not a public URL; it would look like `https://abide.example.com`")]
     PublicUrl(String),
+    #[error("`{0}` is not where traces can go; it would look like `http://127.0.0.1:4318`")]
+    Traces(String),
     #[error("`{0}` is not an origin; it would look like `https://example.com`")]
     Origin(String),
 }
@@ -106,6 +111,11 @@ impl Settings {
             if open && !is_loopback_name(host_of(url).unwrap_or_default()) {
                 return Err(BadSettings::OpenUrl(url.clone()));
             }
+        }
+        if let Some(url) =
+            self.traces.as_ref().filter(|url| host_of(url).is_none() || url.contains(['?', '#']))
+        {
+            return Err(BadSettings::Traces(url.clone()));
         }
         match self.allowed_origins.iter().find(|origin| host_of(origin).is_none()) {
             Some(origin) => Err(BadSettings::Origin(origin.clone())),

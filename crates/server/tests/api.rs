@@ -12,6 +12,10 @@ mod approvals;
 mod auth;
 #[path = "api/bulk.rs"]
 mod bulk;
+#[path = "api/clock.rs"]
+mod clock;
+#[path = "api/dashboard.rs"]
+mod dashboard;
 #[path = "api/definitions.rs"]
 mod definitions;
 #[path = "api/documents.rs"]
@@ -26,6 +30,8 @@ mod history;
 mod hostile;
 #[path = "api/keys.rs"]
 mod keys;
+#[path = "api/overview.rs"]
+mod overview;
 #[path = "api/pages.rs"]
 mod pages;
 #[path = "api/races.rs"]
@@ -36,8 +42,12 @@ mod resume;
 mod runs;
 #[path = "api/schedules.rs"]
 mod schedules;
+#[path = "api/session.rs"]
+mod session;
 #[path = "api/tasks.rs"]
 mod tasks;
+#[path = "api/traces.rs"]
+mod traces;
 #[path = "api/triggers.rs"]
 mod triggers;
 #[path = "api/waitpoints.rs"]

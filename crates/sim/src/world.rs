@@ -197,7 +197,7 @@ impl World {
     }
 
     fn context(&mut self, by: &str) -> Context {
-        Context { now: self.now, random: self.random.draw(), by: Actor::new(by) }
+        Context { now: self.now, random: self.random.draw(), by: Actor::new(by), traceparent: None }
     }
 
     /// Sends a command to a node: it loads the run, decides, commits, answers; any of that may be cut short.

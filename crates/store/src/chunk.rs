@@ -1,12 +1,12 @@
 //! Chunks: the records that one commit adds to one run, as compact JSON. What the row of the chunk says, or what
-//! follows from its place, is not written: sequence numbers, the run's id, and instant and actor of records that
+//! follows from its place, is not written: sequence numbers, the run's id, and instant, actor and trace of records that
 //! share them.
 //!
 //! ```text
 //!   [["2026-03-01T09:00:00.000001Z","api",{change},{change}],["2026-03-01T09:00:00.2Z","worker-1",{change}]]
 //! ```
 //!
-//! The first change of a run is its creation, and is written without `type` and `runId`. What is stored is the
+//! An actor whose request came with a trace is written as `["api","00-…"]`. The first change of a run is its creation, and is written without `type` and `runId`. What is stored is the
 //! [short form](short) of this text, and after it a checksum over it and the run's id, so that damage is noticed and
 //! not replayed.
 
@@ -18,6 +18,7 @@ use std::sync::Arc;
 use abide_core::history::{Change, Creation, DefinitionRef, Parent, Record, Scheduled};
 use abide_core::id::{RunId, WorkspaceId};
 use abide_core::json::Json;
+use abide_core::trace::Traceparent;
 use abide_core::waitpoint::Actor;
 use jiff::Timestamp;
 use serde::de::{DeserializeSeed, Error as _, SeqAccess, Visitor};
@@ -44,14 +45,19 @@ impl Encoder {
 
 fn write_moments(records: &[Record], plain: &mut Vec<u8>) {
     plain.push(b'[');
-    for (index, moment) in records.chunk_by(|a, b| a.at == b.at && a.by == b.by).enumerate() {
+    for (index, moment) in
+        records.chunk_by(|a, b| (a.at, &a.by, a.traceparent) == (b.at, &b.by, b.traceparent)).enumerate()
+    {
         if index > 0 {
             plain.push(b',');
         }
         plain.push(b'[');
         write(plain, &moment[0].at);
         plain.push(b',');
-        write(plain, &moment[0].by);
+        match &moment[0].traceparent {
+            None => write(plain, &moment[0].by),
+            Some(traceparent) => write(plain, &(&moment[0].by, traceparent)),
+        }
         for record in moment {
             plain.push(b',');
             if let Change::WorkflowCreated(creation) = &record.change
@@ -74,6 +80,16 @@ fn write(plain: &mut Vec<u8>, value: &impl Serialize) {
 /// Reads the records of a chunk and appends them to the history of its run. After an error the history is of no
 /// use.
 pub(crate) fn decode(run: RunId, chunk: &[u8], history: &mut Vec<Record>) -> Result<(), Damage> {
+    decode_after(run, 0, chunk, history)
+}
+
+/// The same, where the history is a part that begins after record `before`.
+pub(crate) fn decode_after(
+    run: RunId,
+    before: u64,
+    chunk: &[u8],
+    history: &mut Vec<Record>,
+) -> Result<(), Damage> {
     let (chunk, sum) = chunk.split_last_chunk().ok_or(Damage::Checksum)?;
     if *sum != checksum(run, chunk) {
         return Err(Damage::Checksum);
@@ -83,7 +99,7 @@ pub(crate) fn decode(run: RunId, chunk: &[u8], history: &mut Vec<Record>) -> Res
     let mut deserializer = serde_json::Deserializer::from_slice(&plain);
     // A payload that was as deep as a reader lets it be lies a little deeper here.
     deserializer.disable_recursion_limit();
-    Moments { run, history }.deserialize(&mut deserializer)?;
+    Moments { run, before, history }.deserialize(&mut deserializer)?;
     Ok(deserializer.end()?)
 }
 
@@ -158,6 +174,7 @@ struct StoredOrigin {
 /// Reads a list of moments.
 struct Moments<'h> {
     run: RunId,
+    before: u64,
     history: &'h mut Vec<Record>,
 }
 
@@ -177,7 +194,8 @@ impl<'de> Visitor<'de> for Moments<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut moments: A) -> Result<(), A::Error> {
-        while moments.next_element_seed(Moment { run: self.run, history: self.history })?.is_some() {}
+        let Moments { run, before, history } = self;
+        while moments.next_element_seed(Moment { run, before, history })?.is_some() {}
         Ok(())
     }
 }
@@ -185,6 +203,7 @@ impl<'de> Visitor<'de> for Moments<'_> {
 /// Reads an instant, an actor, and the changes they share.
 struct Moment<'h> {
     run: RunId,
+    before: u64,
     history: &'h mut Vec<Record>,
 }
 
@@ -205,18 +224,47 @@ impl<'de> Visitor<'de> for Moment<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut moment: A) -> Result<(), A::Error> {
         let at: Timestamp = moment.next_element()?.ok_or_else(|| A::Error::invalid_length(0, &self))?;
-        let by: Actor = moment.next_element()?.ok_or_else(|| A::Error::invalid_length(1, &self))?;
-        let Moment { run, history } = self;
+        let By(by, traceparent) = moment.next_element()?.ok_or_else(|| A::Error::invalid_length(1, &self))?;
+        let Moment { run, before, history } = self;
         loop {
-            let seq = history.last().map_or(0, |record| record.seq) + 1;
+            let seq = history.last().map_or(before, |record| record.seq) + 1;
             let change = if seq == 1 {
                 moment.next_element::<StoredOrigin>()?.map(|origin| created(run, origin))
             } else {
                 moment.next_element::<Change>()?
             };
             let Some(change) = change else { return Ok(()) };
-            history.push(Record { seq, at, by: by.clone(), change });
+            history.push(Record { seq, at, by: by.clone(), traceparent, change });
         }
+    }
+}
+
+/// An actor, and the trace it was in.
+struct By(Actor, Option<Traceparent>);
+
+impl<'de> Deserialize<'de> for By {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<By, D::Error> {
+        deserializer.deserialize_any(ByVisitor)
+    }
+}
+
+struct ByVisitor;
+
+impl<'de> Visitor<'de> for ByVisitor {
+    type Value = By;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an actor, or an actor and a trace")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, actor: &str) -> Result<By, E> {
+        Ok(By(Actor::new(actor), None))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut both: A) -> Result<By, A::Error> {
+        let actor = both.next_element()?.ok_or_else(|| A::Error::invalid_length(0, &self))?;
+        let traceparent = both.next_element()?.ok_or_else(|| A::Error::invalid_length(1, &self))?;
+        Ok(By(actor, Some(traceparent)))
     }
 }
 

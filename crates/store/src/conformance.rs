@@ -96,6 +96,8 @@ macro_rules! conformance {
             waitpoints_are_narrowed_by_each_field
             waitpoints_are_narrowed_by_all_fields_together
             runs_are_counted_by_status
+            runs_that_wait_are_found_the_oldest_first
+            open_waits_are_counted_by_kind_and_instant_up_to_a_limit
             the_default_workspace_is_there_and_others_are_added
             runs_and_waits_are_listed_in_their_workspace
             timers_are_those_of_all_workspaces

@@ -32,13 +32,13 @@ use abide_core::id::{
 use abide_core::run::{Run, Timer};
 use abide_core::schedule::Schedule;
 use abide_core::status::RunStatus;
-use abide_core::waitpoint::EventFilter;
+use abide_core::waitpoint::{EventFilter, Kind};
 use jiff::Timestamp;
 use serde::Serialize;
 
 pub use error::Error;
 pub use key::{ApiKey, KeyHash, Scope};
-pub use list::{DefinitionSummary, Page, RunFilter, RunSummary, WaitpointFilter, WaitpointSummary};
+pub use list::{DefinitionSummary, Due, Page, RunFilter, RunSummary, WaitpointFilter, WaitpointSummary};
 pub use webhook::{
     Attempt, AttemptWrite, Delivery, DeliveryFilter, DeliveryStatus, Disabled, Health, Secret, Webhook,
 };
@@ -47,6 +47,12 @@ pub use webhook::{
 pub trait Read: Send {
     /// The history of a run, from its first record; `None` if there is no such run.
     fn load(&mut self, run: RunId) -> Result<Option<StoredRun>, Error>;
+
+    /// A run as lists show it.
+    fn run(&mut self, run: RunId) -> Result<Option<RunSummary>, Error>;
+
+    /// What follows record `after` in the history of a run, at most `limit` records. What lies before it is not read.
+    fn records_after(&mut self, run: RunId, after: u64, limit: usize) -> Result<Vec<Record>, Error>;
 
     /// The document of a definition: of this version, or the one that came last.
     fn definition(
@@ -118,6 +124,18 @@ pub trait Read: Send {
 
     /// How many runs there are of each status, in a workspace or in all.
     fn counts(&mut self, workspace: Option<WorkspaceId>) -> Result<Vec<(RunStatus, u64)>, Error>;
+
+    /// Runs that are WAITING, the oldest first.
+    fn oldest_waiting(&mut self, workspace: WorkspaceId, limit: usize) -> Result<Vec<RunId>, Error>;
+
+    /// How many waits of a kind are open and due then. Counts up to `limit`, for there may be millions.
+    fn open_waits(
+        &mut self,
+        workspace: WorkspaceId,
+        kind: Kind,
+        due: Due,
+        limit: usize,
+    ) -> Result<usize, Error>;
 
     /// All of them, by number. The default one is there from the beginning.
     fn workspaces(&mut self) -> Result<Vec<Workspace>, Error>;

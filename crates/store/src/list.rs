@@ -72,6 +72,17 @@ pub struct WaitpointSummary {
     pub listens_for: Option<String>,
 }
 
+/// Which open waits to count by their instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Due {
+    /// All, also those without an instant.
+    Ever,
+    /// Before this.
+    Before(Timestamp),
+    /// From the first, before the second.
+    Between(Timestamp, Timestamp),
+}
+
 /// A definition without its document.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]

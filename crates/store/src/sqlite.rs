@@ -7,8 +7,8 @@
 //! ```text
 //!   open.rs   whose file is it, one writer       commit.rs  batches             column.rs  how values are stored
 //!   list.rs   what people look for               find.rs    what engines need   forget.rs  retention
-//!   admin.rs  workspaces, keys, settings         backup.rs  copies              schedules.rs
-//!   webhooks.rs  what others are told
+//!   admin.rs  workspaces, keys, settings         backup.rs  copies              tally.rs   how many there are
+//!   schedules.rs  what is started by the clock     webhooks.rs  what others are told
 //! ```
 
 mod admin;
@@ -22,6 +22,7 @@ mod list;
 mod migrations;
 mod open;
 mod schedules;
+mod tally;
 mod webhooks;
 
 use std::fs::File;
@@ -30,18 +31,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use abide_core::command::Occurrence;
 use abide_core::door::Remembered;
+use abide_core::history::Record;
 use abide_core::id::{
     DefinitionId, DeliveryId, KeyId, OccurrenceId, RunId, ScheduleId, WaitpointId, WebhookId, WorkspaceId,
 };
 use abide_core::schedule::Schedule;
 use abide_core::status::RunStatus;
+use abide_core::waitpoint::Kind;
 use jiff::Timestamp;
 use rusqlite::Connection;
 
 use crate::{
-    ApiKey, AttemptWrite, Batch, DefinitionSummary, Delivery, DeliveryFilter, Error, Health, KeyHash, Page,
-    Read, RunFilter, RunSummary, Store, StoredDefinition, StoredRun, StoredTimer, Waiter, WaitpointFilter,
-    WaitpointSummary, Webhook, Workspace,
+    ApiKey, AttemptWrite, Batch, DefinitionSummary, Delivery, DeliveryFilter, Due, Error, Health, KeyHash,
+    Page, Read, RunFilter, RunSummary, Store, StoredDefinition, StoredRun, StoredTimer, Waiter,
+    WaitpointFilter, WaitpointSummary, Webhook, Workspace,
 };
 
 /// The writer of a file.
@@ -102,6 +105,14 @@ impl Reader {
 impl<Role: Send> Read for Handle<Role> {
     fn load(&mut self, run: RunId) -> Result<Option<StoredRun>, Error> {
         find::load(&self.connection, run)
+    }
+
+    fn run(&mut self, run: RunId) -> Result<Option<RunSummary>, Error> {
+        list::run(&self.connection, run)
+    }
+
+    fn records_after(&mut self, run: RunId, after: u64, limit: usize) -> Result<Vec<Record>, Error> {
+        find::records_after(&self.connection, run, after, limit)
     }
 
     fn definition(
@@ -183,6 +194,20 @@ impl<Role: Send> Read for Handle<Role> {
 
     fn counts(&mut self, workspace: Option<WorkspaceId>) -> Result<Vec<(RunStatus, u64)>, Error> {
         list::counts(&self.connection, workspace)
+    }
+
+    fn oldest_waiting(&mut self, workspace: WorkspaceId, limit: usize) -> Result<Vec<RunId>, Error> {
+        list::oldest_waiting(&self.connection, workspace, limit)
+    }
+
+    fn open_waits(
+        &mut self,
+        workspace: WorkspaceId,
+        kind: Kind,
+        due: Due,
+        limit: usize,
+    ) -> Result<usize, Error> {
+        list::open_waits(&self.connection, workspace, kind, due, limit)
     }
 
     fn workspaces(&mut self) -> Result<Vec<Workspace>, Error> {

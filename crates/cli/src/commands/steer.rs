@@ -1,7 +1,7 @@
 //! `abide wake` and `abide reschedule`: waits that end now, or at another time (one, or all that a filter finds).
 
 use abide_core::time::Millis;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -53,10 +53,32 @@ impl Target {
     }
 }
 
-/// End a wait now, as if what it waits for had come.
+/// How a wait ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Outcome {
+    /// As if what it waits for had come
+    Completed,
+    /// As if its time were over: what the step's `onTimeout` says happens
+    TimedOut,
+    /// Nothing is to be waited for any more: the step fails
+    Cancelled,
+}
+
+impl Outcome {
+    /// As the API calls what leads to it.
+    fn action(self) -> &'static str {
+        match self {
+            Outcome::Completed => "complete",
+            Outcome::TimedOut => "timeout",
+            Outcome::Cancelled => "cancel",
+        }
+    }
+}
+
+/// End a wait now, as if what it waits for had come, or as if its time were over.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  abide wake latest\n  abide wake wp_06f3mzv0szn5sfxsn4tffvdytw_1\n  abide wake latest --step await-payment --payload '{\"amount\": 99}'\n  abide wake --all --kind DELAY --due-before 2026-12-01T00:00:00Z --dry-run"
+    after_help = "Examples:\n  abide wake latest\n  abide wake wp_06f3mzv0szn5sfxsn4tffvdytw_1\n  abide wake latest --step await-payment --payload '{\"amount\": 99}'\n  abide wake latest --as timed-out\n  abide wake --all --kind DELAY --due-before 2026-12-01T00:00:00Z --dry-run"
 )]
 pub(crate) struct Wake {
     #[command(flatten)]
@@ -64,6 +86,9 @@ pub(crate) struct Wake {
     /// As if this had come
     #[arg(long, short, value_name = payload::FORM)]
     payload: Option<String>,
+    /// How it ends
+    #[arg(long = "as", value_name = "OUTCOME", value_enum, default_value_t = Outcome::Completed)]
+    outcome: Outcome,
     #[command(flatten)]
     api: Api,
 }
@@ -73,13 +98,16 @@ impl Wake {
         let client = self.api.open()?;
         let mut body = json!({});
         if let Some(payload) = &self.payload {
+            if self.outcome != Outcome::Completed {
+                return Err(Error::Usage("--payload goes with `--as completed` only".to_owned()));
+            }
             body["payload"] = payload::read("--payload", payload)?;
         }
         let Some(wait) = self.target.find(&client).await? else {
-            body["action"] = json!("complete");
+            body["action"] = json!(self.outcome.action());
             return self.target.steer_all(&self.api, &client, console, body).await;
         };
-        let answer = client.post(&["waitpoints", &wait, "complete"], &body).await?;
+        let answer = client.post(&["waitpoints", &wait, self.outcome.action()], &body).await?;
         self.api.show(console, &answer, |console, wait: Waitpoint| {
             console.line(&format!("{} is {}", wait.id, wait.status))
         })

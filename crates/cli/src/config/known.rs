@@ -14,7 +14,7 @@ const fn known(name: &'static str, default: &'static str) -> Known {
     Known { name, default }
 }
 
-pub(crate) const KNOWN: [Known; 16] = [
+pub(crate) const KNOWN: [Known; 17] = [
     known("listen", "127.0.0.1:22433"),
     known("store", "sqlite:abide.db"),
     known("auth", "loopback"),
@@ -29,6 +29,7 @@ pub(crate) const KNOWN: [Known; 16] = [
     known("keep_events", "30d"),
     known("keep_deliveries", "30d"),
     known("allow_outbound", ""),
+    known("traces", ""),
     known("log", "info"),
     known("log_format", "text"),
 ];
@@ -87,6 +88,9 @@ pub(crate) struct Flags {
     /// An address or a host of this network that may be called (`10.0.0.0/8`, `127.0.0.1:9000`, `*.corp.internal`); may be given more than once [env: ABIDE_ALLOW_OUTBOUND, with commas]
     #[arg(long, value_name = "RULE")]
     allow_outbound: Vec<String>,
+    /// Where OpenTelemetry traces go: a collector that takes OTLP over HTTP, such as http://127.0.0.1:4318 [env: ABIDE_TRACES]
+    #[arg(long, value_name = "URL")]
+    traces: Option<String>,
     /// What is logged: error, warn, info, debug, trace, or by module [env: ABIDE_LOG] [default: info]
     #[arg(long, value_name = "LEVEL")]
     log: Option<String>,
@@ -114,6 +118,7 @@ impl Flags {
             "keep_events" => self.keep_events.clone(),
             "keep_deliveries" => self.keep_deliveries.clone(),
             "allow_outbound" => list(&self.allow_outbound),
+            "traces" => self.traces.clone(),
             "log" => self.log.clone(),
             "log_format" => self.log_format.clone(),
             other => unreachable!("{other} is not a setting"),

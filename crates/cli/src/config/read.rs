@@ -183,6 +183,7 @@ impl Config {
             public_url: Some(self.text("public_url").to_owned()).filter(|url| !url.is_empty()),
             allowed_hosts: self.list("allow_host"),
             allowed_origins: self.list("allow_origin"),
+            traces: Some(self.text("traces").to_owned()).filter(|url| !url.is_empty()),
             limits,
         })
     }

@@ -24,9 +24,31 @@ fn a_backup_is_made_beside_a_running_server_and_can_be_served() {
 }
 
 #[test]
+fn a_file_is_copied_without_its_server_too() {
+    let host = Host::start();
+    let run = host.started("name: sleeper\nsteps:\n  - {name: nap, type: wait, duration: 10m}\n");
+    let said = host.ok(&["backup", "copy.db", "--store", "sqlite:abide.db"]);
+    assert!(said.starts_with("copy.db  "), "{said}");
+    let copy = format!("sqlite:{}", host.directory.path().join("copy.db").display());
+    assert_eq!(Host::start_with(&["--store", &copy]).status(&run), "WAITING");
+}
+
+#[test]
+fn a_copy_that_is_refused_leaves_nothing_behind() {
+    let host = Host::start_with(&["--auth", "required"]);
+    let with = |key: &str| host.abide(&["backup", "copy.db", "--key", key]);
+    let said = with("abk_wrong");
+    assert_eq!(said.code, 6, "{said:?}");
+    for name in ["copy.db", "copy.db.partial"] {
+        assert!(!host.directory.path().join(name).exists(), "{name}");
+    }
+    assert_eq!(with(host.key()).code, 0);
+}
+
+#[test]
 fn what_is_not_a_store_is_not_copied() {
     let directory = tempfile::TempDir::new().unwrap();
-    let said = alone(directory.path(), &["backup", "copy.db"]);
+    let said = alone(directory.path(), &["backup", "copy.db", "--store", "sqlite:abide.db"]);
     assert_eq!(said.code, 1, "{said:?}");
     assert!(said.err.contains("abide.db"), "{said:?}");
     std::fs::write(directory.path().join("letter.txt"), "Dear Sir or Madam, ".repeat(100)).unwrap();

@@ -77,6 +77,50 @@ fn a_wait_is_moved_and_woken() {
 }
 
 #[test]
+fn a_wait_is_timed_out_or_cancelled() {
+    let host = Host::start();
+    let late = host.started(PARCEL);
+    host.until_waiting(&late);
+    assert!(host.ok(&["wake", &late, "--as", "timed-out"]).ends_with("is TIMED_OUT"));
+    host.until_status(&late, "COMPLETED");
+    assert_eq!(host.json(&["show", &late])["output"], json!({"timeout": true}));
+
+    let run = host.started(SLEEPER);
+    host.until_waiting(&run);
+    let said = host.abide(&["wake", &run, "--as", "cancelled", "--payload", "1"]);
+    assert_eq!(said.code, 2, "{said:?}");
+    assert!(host.ok(&["wake", &run, "--as", "cancelled"]).ends_with("is CANCELLED"));
+    host.until_status(&run, "FAILED");
+    let said = host.abide(&["wake", &format!("{}_1", run.replace("run_", "wp_")), "--as", "timed-out"]);
+    assert_eq!(said.code, 4, "{said:?}");
+
+    let runs = [host.ok(&["start", "sleeper"]), host.ok(&["start", "sleeper"])];
+    runs.iter().for_each(|run| host.until_waiting(run));
+    let all = host.ok(&["wake", "--all", "--kind", "DELAY", "--as", "cancelled"]);
+    assert_eq!(all, "2 waits found, 2 done, 0 refused");
+    runs.iter().for_each(|run| host.until_status(run, "FAILED"));
+}
+
+#[test]
+fn a_link_is_made_for_somebody_and_revoked_for_all() {
+    let host = Host::start();
+    let run = host.started("name: contract\nsteps:\n  - {name: sign, type: webhook}\n");
+    host.until_waiting(&run);
+    let link = host.ok(&["link", &run, "--for", "ann"]);
+    assert!(link.starts_with("http://") && link.contains("/waitpoints/wp_"), "{link}");
+    let said = host.ok(&["link", &run, "--revoke"]);
+    assert!(said.ends_with("is valid any more; it is PENDING"), "{said}");
+    let status = |url: &str| {
+        let curl = ["--silent", "--output", "/dev/null", "--write-out", "%{http_code}", "--data", "1", url];
+        String::from_utf8(std::process::Command::new("curl").args(curl).output().unwrap().stdout).unwrap()
+    };
+    assert_eq!(status(&link), "410");
+    assert_eq!(status(&host.ok(&["link", "latest", "--for", "ann"])), "200");
+    host.until_status(&run, "COMPLETED");
+    assert!(host.ok(&["history", &run]).contains("ann"));
+}
+
+#[test]
 fn many_waits_are_steered_at_once_after_they_were_counted() {
     let host = Host::start();
     let runs = [host.started(SLEEPER), host.ok(&["start", "sleeper"])];

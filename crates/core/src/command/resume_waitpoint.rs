@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::command::Reply;
 use crate::definition::Action;
@@ -21,6 +21,7 @@ use crate::waitpoint::{Kind, ListensFor, OWN_WAIT};
 pub struct ResumeWaitpoint {
     pub target: ResumeTarget,
     /// `{body, headers, queryParams}`.
+    #[serde(serialize_with = "without_headers")]
     pub payload: Json,
     pub via: Via,
 }
@@ -43,6 +44,15 @@ pub enum Via {
     /// GET or HEAD: resolves only where `allowGet` says so.
     Read,
     Write,
+}
+
+/// Callers count their deliveries, sign them anew, come through another proxy: under an idempotency key it is the same
+/// request all the same.
+fn without_headers<S: Serializer>(payload: &Json, serializer: S) -> Result<S::Ok, S::Error> {
+    match payload.as_object() {
+        Some(call) => serializer.collect_map(call.iter().filter(|(name, _)| *name != "headers")),
+        None => payload.serialize(serializer),
+    }
 }
 
 impl ResumeWaitpoint {

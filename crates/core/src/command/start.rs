@@ -65,7 +65,8 @@ pub fn start(new: NewRun, context: &Context) -> Result<(Run, Outcome), Refusal> 
         started_by,
     };
     let change = Change::WorkflowCreated(Box::new(creation));
-    let record = Record { seq: 1, at: context.now, by: context.by.clone(), change };
+    let (by, traceparent) = (context.by.clone(), context.traceparent);
+    let record = Record { seq: 1, at: context.now, by, traceparent, change };
     let mut run = Run::created(definition, &record)?;
     let mut turn = Turn::new(&mut run, context);
     turn.note_creation(record);

@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::scenario::*;
 
 fn next(run: &Run, change: Change) -> Record {
-    Record { seq: run.seq + 1, at: instant(MORNING), by: Actor::new("nobody"), change }
+    Record { seq: run.seq + 1, at: instant(MORNING), by: Actor::new("nobody"), traceparent: None, change }
 }
 
 #[test]

@@ -102,7 +102,7 @@ impl Plan {
     }
 
     fn context(&self) -> Context {
-        Context { now: self.now, random: 7, by: Actor::new("starter") }
+        Context { now: self.now, random: 7, by: Actor::new("starter"), traceparent: None }
     }
 
     fn new_run(self) -> NewRun {

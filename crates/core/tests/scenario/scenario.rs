@@ -102,6 +102,7 @@ impl Scenario {
             now: self.now,
             random: self.decisions.wrapping_mul(0x9E37_79B9_7F4A_7C15),
             by: Actor::new(by),
+            traceparent: None,
         }
     }
 

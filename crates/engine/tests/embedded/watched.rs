@@ -6,16 +6,18 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
 use abide_core::command::Occurrence;
 use abide_core::door::Remembered;
+use abide_core::history::Record;
 use abide_core::id::{
     DefinitionId, DeliveryId, KeyId, OccurrenceId, RunId, ScheduleId, WaitpointId, WebhookId, WorkspaceId,
 };
 use abide_core::schedule::Schedule;
 use abide_core::status::RunStatus;
+use abide_core::waitpoint::Kind;
 use abide_store::sqlite::Sqlite;
 use abide_store::{
-    ApiKey, AttemptWrite, Batch, DefinitionSummary, Delivery, DeliveryFilter, Error, Health, KeyHash, Page,
-    Read, RunFilter, RunSummary, Store, StoredDefinition, StoredRun, StoredTimer, Waiter, WaitpointFilter,
-    WaitpointSummary, Webhook, Workspace,
+    ApiKey, AttemptWrite, Batch, DefinitionSummary, Delivery, DeliveryFilter, Due, Error, Health, KeyHash,
+    Page, Read, RunFilter, RunSummary, Store, StoredDefinition, StoredRun, StoredTimer, Waiter,
+    WaitpointFilter, WaitpointSummary, Webhook, Workspace,
 };
 use jiff::Timestamp;
 
@@ -138,6 +140,8 @@ macro_rules! reads {
 }
 
 reads! {
+    run(run: RunId) -> Option<RunSummary>;
+    records_after(run: RunId, after: u64, limit: usize) -> Vec<Record>;
     definition(workspace: WorkspaceId, name: &str, version: Option<&str>) -> Option<StoredDefinition>;
     definition_by_id(id: DefinitionId) -> Option<StoredDefinition>;
     definitions(workspace: WorkspaceId, name: Option<&str>, page: &Page<DefinitionId>) -> Vec<DefinitionSummary>;
@@ -157,6 +161,8 @@ reads! {
         filter: &WaitpointFilter, page: &Page<(Option<Timestamp>, WaitpointId)>
     ) -> Vec<WaitpointSummary>;
     counts(workspace: Option<WorkspaceId>) -> Vec<(RunStatus, u64)>;
+    oldest_waiting(workspace: WorkspaceId, limit: usize) -> Vec<RunId>;
+    open_waits(workspace: WorkspaceId, kind: Kind, due: Due, limit: usize) -> usize;
     workspaces() -> Vec<Workspace>;
     key_by_hash(hash: &KeyHash) -> Option<ApiKey>;
     keys(workspace: WorkspaceId) -> Vec<ApiKey>;

@@ -5,6 +5,7 @@ use abide_core::definition::document::Workflow;
 use abide_core::id::WorkspaceId;
 use abide_core::status::RunStatus;
 use abide_core::time::Millis;
+use abide_core::waitpoint::Actor;
 use abide_engine::{Error, Leased};
 use serde_json::json;
 
@@ -133,4 +134,65 @@ async fn a_claim_takes_what_is_ready_and_does_not_wait() {
     assert!(claim().await.is_empty());
     let run = host.start("w").await;
     assert_eq!(claim().await[0].task.run_id, run);
+}
+
+#[tokio::test]
+async fn a_task_that_a_poller_waits_for_and_its_lease_are_one_commit() {
+    let host = Host::with(Workflow::new("w").task("a", "remote").task("b", "remote")).await;
+    let (one, other) =
+        tokio::join!(async { host.engine.poll("w", &["remote"], 1, LEASE).await.unwrap() }, async {
+            // Asked after the poll, and answered before it waits for anything.
+            host.engine.workers().await.unwrap();
+            let before = host.engine.stats().await.unwrap().commits;
+            (host.start("w").await, before)
+        },);
+    let (run, before) = other;
+    assert_eq!(one[0].task.run_id, run);
+    assert_eq!(host.engine.stats().await.unwrap().commits, before + 1);
+}
+
+#[tokio::test]
+async fn what_a_poller_leaves_goes_to_the_next_that_waits_whatever_else_they_wait_for() {
+    let host = Host::with(Workflow::new("a").task("work", "a")).await;
+    host.engine.deploy(Workflow::new("b").task("work", "b")).await.unwrap();
+    // Both are woken for the first handler's task, or the second one would be left behind.
+    let polls = [["a", "b"], ["b", "a"]].map(|handlers| {
+        let engine = host.engine.clone();
+        tokio::spawn(async move { engine.poll("w", &handlers, 1, LEASE).await.unwrap() })
+    });
+    tokio::task::yield_now().await;
+    let (one, other) = tokio::join!(host.start("a"), host.start("b"));
+    let mut given = Vec::new();
+    for poll in polls {
+        given.extend(poll.await.unwrap().into_iter().map(|leased| leased.task.run_id));
+    }
+    given.sort();
+    assert_eq!(given, [one.min(other), one.max(other)]);
+}
+
+#[tokio::test]
+async fn many_reports_are_one_commit_and_one_that_is_refused_hinders_no_other() {
+    let host = Host::with(Workflow::new("w").task("work", "remote")).await;
+    let runs = host.start_many("w", 3).await;
+    let tasks = host.engine.poll("w", &["remote"], 3, LEASE).await.unwrap();
+    let mut commands: Vec<_> = tasks.iter().map(|leased| (leased.task.run_id, completes(leased))).collect();
+    commands.insert(1, commands[0].clone());
+    let before = host.engine.stats().await.unwrap().commits;
+    let replies = host.engine.commands_in(WorkspaceId::default(), commands, Actor::new("w")).await.unwrap();
+    assert_eq!(replies.iter().map(Result::is_ok).collect::<Vec<_>>(), [true, false, true, true]);
+    assert_eq!(host.engine.stats().await.unwrap().commits, before + 1);
+    for run in runs {
+        assert_eq!(host.status(run).await, RunStatus::Completed);
+    }
+}
+
+#[tokio::test]
+async fn reports_on_runs_of_another_workspace_are_unknown() {
+    let host = Host::with(Workflow::new("w").task("work", "remote")).await;
+    let run = host.start("w").await;
+    let leased = poll(&host).await;
+    let commands = vec![(run, completes(&leased))];
+    let replies = host.engine.commands_in(WorkspaceId(7), commands, Actor::new("w")).await.unwrap();
+    assert!(matches!(replies[..], [Err(Error::UnknownRun(unknown))] if unknown == run));
+    assert_eq!(host.status(run).await, RunStatus::Running);
 }

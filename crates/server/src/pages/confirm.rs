@@ -126,11 +126,17 @@ fn over(wait: &WaitpointBody, workflow: &str) -> String {
     };
     let mut content = format!("<h1>{heading}</h1>\n<dl>\n");
     let mut row = |name: &str, value: String| content.push_str(&format!("<dt>{name}</dt><dd>{value}</dd>\n"));
+    if let Some(prompt) = wait.approval.as_ref().and_then(|approval| approval.prompt.as_deref()) {
+        row("Asked", escaped(prompt));
+    }
     if let Some(at) = wait.resolved_at {
         row("When", when(at));
     }
     if let Some(by) = &wait.resolved_by {
         row("By", escaped(&by.to_string()));
+    }
+    if let Some(comment) = payload.and_then(|payload| payload.get("comment")).and_then(Value::as_str) {
+        row("Comment", escaped(comment));
     }
     let step = wait.step_name.as_deref().unwrap_or(workflow);
     row("Step", format!("<code>{}</code>", escaped(step)));
@@ -140,16 +146,16 @@ fn over(wait: &WaitpointBody, workflow: &str) -> String {
 
 /// Content as people read it: text as it is, anything else as JSON.
 fn shown(content: &Value) -> String {
-    let text = match content {
+    let (text, class) = match content {
         Value::Null => return String::new(),
-        Value::String(text) => text.clone(),
+        Value::String(text) => (text.clone(), " class=\"text\""),
         Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
-            serde_json::to_string_pretty(content).expect("a value is JSON")
+            (serde_json::to_string_pretty(content).expect("a value is JSON"), "")
         }
     };
     let cut: String = text.chars().take(SHOWN_CHARS).collect();
     let more = if cut.len() < text.len() { "…" } else { "" };
-    format!("<pre>{}{more}</pre>\n", escaped(&cut))
+    format!("<pre{class}>{}{more}</pre>\n", escaped(&cut))
 }
 
 fn when(at: Timestamp) -> String {

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use serde_json::Value;
+
 use super::{escaped, page};
 use crate::endpoint::{Endpoint, PREFIXES, Routes, Verb};
 use crate::guard::Access;
@@ -14,7 +16,8 @@ pub(crate) fn render(routes: &Routes) -> String {
         "<header>\n<h1>abide</h1>\n<p>Durable workflows in which waiting is the first-class thing. Everything under \
          <code>/api/v1</code> is reached under <code>/v1</code> too. A list is <code>{\"data\": […], \"nextCursor\": …}\
          </code>. Fields and parameters that are not known are refused. The same as <a href=\"/openapi.json\">OpenAPI \
-         3.1</a>.</p>\n</header>\n<nav>",
+         3.1</a>.</p>\n<p>To try a line with curl, say where this server is first: <code>ABIDE=127.0.0.1:22433</code>. Where it \
+         wants a key, add <code>-H \"x-api-key: …\"</code>.</p>\n</header>\n<nav>",
     );
     for group in &routes.groups {
         push(&mut html, format_args!("<a href=\"#{}\">{}</a>\n", anchor(group.name), escaped(group.name)));
@@ -49,7 +52,7 @@ fn code(text: &str) -> String {
     format!("<code>{}</code>", escaped(text))
 }
 
-fn endpoint(html: &mut String, endpoint: &Endpoint, document: &serde_json::Value) {
+fn endpoint(html: &mut String, endpoint: &Endpoint, document: &Value) {
     let verb = match endpoint.verb {
         Verb::Get => "GET",
         Verb::Post => "POST",
@@ -77,6 +80,7 @@ fn endpoint(html: &mut String, endpoint: &Endpoint, document: &serde_json::Value
     push(html, format_args!("<p class=\"soft\">{}</p>\n", prose(&needs(endpoint.access))));
     let method = if endpoint.verb == Verb::Any { "post" } else { &verb.to_lowercase() };
     let operation = &document["paths"][&path][method];
+    push(html, format_args!("<pre>{}</pre>\n", escaped(&curl(method, &path, operation, document))));
     parameters(html, &operation["parameters"]);
     body(html, operation, document);
     answers(html, endpoint);
@@ -89,7 +93,7 @@ fn needs(access: Access) -> String {
         names.join(" or ")
     };
     match access {
-        Access::Open => "Open to everyone.".to_owned(),
+        Access::Open | Access::Anyone => "Open to everyone.".to_owned(),
         Access::Key(any_of) => {
             format!("Needs a key with the scope {}, unless the server is open.", scopes(any_of))
         }
@@ -99,12 +103,67 @@ fn needs(access: Access) -> String {
     }
 }
 
-fn parameters(html: &mut String, parameters: &serde_json::Value) {
+/// The shortest request that makes sense, to be filled in.
+fn curl(method: &str, path: &str, operation: &Value, document: &Value) -> String {
+    let body = operation["requestBody"]["content"]["application/json"].as_object();
+    let body = body.map(|content| skeleton(&content["schema"], document));
+    let how = match (method, &body) {
+        ("get", _) => String::new(),
+        ("post", Some(body)) => format!(" --json '{body}'"),
+        (method, Some(body)) => format!(" -X {} --json '{body}'", method.to_uppercase()),
+        (method, None) => format!(" -X {}", method.to_uppercase()),
+    };
+    format!("curl -s{how} \"$ABIDE{path}\"")
+}
+
+/// The fields that are needed, each with something of its type.
+fn skeleton(schema: &Value, document: &Value) -> String {
+    let named = resolved(schema, document);
+    let needed = named["required"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let fields = needed.iter().filter_map(Value::as_str).map(|name| {
+        let sample = match kind(&named["properties"][name], document) {
+            "number" => "1",
+            "list" => "[…]",
+            "object" => "{…}",
+            "true or false" => "true",
+            "text" => "\"…\"",
+            _ => "…",
+        };
+        format!("\"{name}\": {sample}")
+    });
+    format!("{{{}}}", fields.collect::<Vec<_>>().join(", "))
+}
+
+fn resolved<'d>(schema: &'d Value, document: &'d Value) -> &'d Value {
+    let name = schema["$ref"].as_str().and_then(|path| path.rsplit('/').next());
+    name.map_or(schema, |name| &document["components"]["schemas"][name])
+}
+
+/// What a value is, in a word.
+fn kind(schema: &Value, document: &Value) -> &'static str {
+    let schema = resolved(schema, document);
+    let types = match &schema["type"] {
+        Value::Array(types) => types.iter().find(|kind| *kind != "null").and_then(Value::as_str),
+        Value::String(kind) => Some(kind.as_str()),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => None,
+    };
+    match types {
+        Some("string") => "text",
+        Some("integer" | "number") => "number",
+        Some("boolean") => "true or false",
+        Some("array") => "list",
+        Some("object") => "object",
+        Some(_) | None if schema["enum"].is_array() => "text",
+        Some(_) | None => "anything",
+    }
+}
+
+fn parameters(html: &mut String, parameters: &Value) {
     let rows = parameters.as_array().map(Vec::as_slice).unwrap_or_default();
     if rows.is_empty() {
         return;
     }
-    html.push_str("<table><tr><th>parameter</th><th>in</th><th>what</th></tr>\n");
+    html.push_str("<table class=\"three\"><tr><th>parameter</th><th>in</th><th>what</th></tr>\n");
     for row in rows {
         let text = |key: &str| row[key].as_str().unwrap_or_default();
         let (name, place, what) = (code(text("name")), text("in"), prose(text("description")));
@@ -113,24 +172,24 @@ fn parameters(html: &mut String, parameters: &serde_json::Value) {
     html.push_str("</table>\n");
 }
 
-fn body(html: &mut String, operation: &serde_json::Value, document: &serde_json::Value) {
+fn body(html: &mut String, operation: &Value, document: &Value) {
     let content = operation["requestBody"]["content"].as_object();
     let Some(content) = content else { return };
     let kinds: Vec<String> = content.keys().map(|kind| code(kind)).collect();
-    let schema =
-        &content.values().next().map(|content| &content["schema"]).unwrap_or(&serde_json::Value::Null);
+    let schema = &content.values().next().map(|content| &content["schema"]).unwrap_or(&Value::Null);
     let name = schema["$ref"].as_str().and_then(|path| path.rsplit('/').next()).unwrap_or_default();
     let fields = document["components"]["schemas"][name]["properties"].as_object();
     let Some(fields) = fields else {
         return push(html, format_args!("<p>Body: {}.</p>\n", kinds.join(", ")));
     };
     let required = document["components"]["schemas"][name]["required"].as_array();
-    html.push_str("<table><tr><th>field</th><th></th><th>what</th></tr>\n");
+    html.push_str("<table class=\"three\"><tr><th>field</th><th>type</th><th>what</th></tr>\n");
     for (field, schema) in fields {
         let needed = required.is_some_and(|names| names.iter().any(|name| name == field));
-        let needed = if needed { "needed" } else { "" };
-        let what = prose(schema["description"].as_str().unwrap_or_default());
-        push(html, format_args!("<tr><td>{}</td><td>{needed}</td><td>{what}</td></tr>\n", code(field)));
+        let needed = if needed { ", needed" } else { "" };
+        let (kind, what) =
+            (kind(schema, document), prose(schema["description"].as_str().unwrap_or_default()));
+        push(html, format_args!("<tr><td>{}</td><td>{kind}{needed}</td><td>{what}</td></tr>\n", code(field)));
     }
     html.push_str("</table>\n");
 }

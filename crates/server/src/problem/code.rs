@@ -67,6 +67,7 @@ codes! {
     NotDue "NOT_DUE" CONFLICT "The waitpoint's time has not come."
     NoSuchTimer "NO_SUCH_TIMER" CONFLICT "The timer is not set, or not due."
     RunEnded "RUN_ENDED" CONFLICT "The run has ended. `current` says how."
+    NoTestClock "NO_TEST_CLOCK" CONFLICT "The server goes by the machine's clock. Start it with `--test-clock` to set the time."
     RunNotFailed "RUN_NOT_FAILED" CONFLICT "Only a FAILED run can be retried."
     WrongStepStatus "WRONG_STEP_STATUS" CONFLICT "The step is in a state in which this cannot be done to it."
     StaleLease "STALE_LEASE" CONFLICT "The task was handed out again, or is over. Stop working on it."

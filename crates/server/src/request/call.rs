@@ -1,6 +1,7 @@
 //! A call from outside, on a resume URL or a trigger, as the run gets it: `{body, headers, queryParams}`. What lets
 //! somebody in (cookies, keys, tokens) is dropped here, before anything is stored.
 
+use abide_core::trace::Traceparent;
 use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderMap, Method};
 use serde_json::{Map, Value, json};
@@ -9,6 +10,7 @@ use super::body::{self, BODY_BYTES, media_type};
 use crate::app::Shared;
 use crate::links::TOKEN;
 use crate::problem::{Code, Problem};
+use crate::traces::InTrace;
 
 /// Headers that hold a secret, or say only how the call travelled.
 const DROPPED: [&str; 20] = [
@@ -40,6 +42,7 @@ pub(crate) struct Call {
     pub(crate) headers: HeaderMap,
     pub(crate) body: Value,
     pub(crate) query: String,
+    pub(crate) traceparent: Option<Traceparent>,
 }
 
 impl FromRequest<Shared> for Call {
@@ -51,7 +54,8 @@ impl FromRequest<Shared> for Call {
         let media_type = media_type(&parts.headers);
         let body = if bytes.is_empty() { Value::Null } else { read_body(&bytes, media_type.as_deref())? };
         let query = parts.uri.query().unwrap_or_default().to_owned();
-        Ok(Call { method: parts.method, headers: parts.headers, body, query })
+        let traceparent = parts.extensions.get::<InTrace>().map(|InTrace(traceparent)| *traceparent);
+        Ok(Call { method: parts.method, headers: parts.headers, body, query, traceparent })
     }
 }
 
@@ -127,7 +131,7 @@ mod tests {
         headers.insert("x-api-key", "secret".parse().unwrap());
         headers.insert("x-event", "paid".parse().unwrap());
         let query = "token=secret&a=1&a=2&b=3&wait=1s".to_owned();
-        let call = Call { method: Method::POST, headers, body: json!({"a": 1}), query };
+        let call = Call { method: Method::POST, headers, body: json!({"a": 1}), query, traceparent: None };
         let expected = json!({
             "body": {"a": 1}, "headers": {"x-event": "paid"}, "queryParams": {"a": ["1", "2"], "b": "3"},
         });

@@ -141,6 +141,7 @@ async fn notify(
             DeliveryBody::One => Delivery::One,
         },
         idempotency_key: key.or(idempotency_key)?,
+        traceparent: caller.traceparent,
         dry_run,
     };
     let notified = app.engine.notify(notification).await?;

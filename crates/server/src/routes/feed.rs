@@ -64,7 +64,7 @@ impl Feed {
                 () = self.app.stopped() => return None,
             };
             let event = match change {
-                Ok(Changed { run, workspace, status, version }) if workspace == self.workspace => {
+                Ok(Changed { run, workspace, status, version, after: _ }) if workspace == self.workspace => {
                     let body = ChangedBody { run_id: run, status, version };
                     let data = serde_json::to_string(&body).expect("a change is JSON");
                     Event::default().event("run").data(data)

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use abide_store::Scope;
 use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
-use axum::response::{IntoResponse, Redirect, Response};
+use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -55,10 +55,6 @@ pub(super) fn routes() -> Group {
             ),
             docs,
         )
-        .add(
-            get("/", Access::Open, "Leads to the documentation").empty(StatusCode::SEE_OTHER, "To `/docs`."),
-            root,
-        )
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -87,7 +83,7 @@ async fn ready(State(app): State<Shared>) -> Result<Answer<HealthBody>, Problem>
 async fn figures(State(app): State<Shared>) -> Result<Response, Problem> {
     let stats = app.engine.stats().await?;
     let runs = app.engine.read(|store| store.counts(None)).await?;
-    let text = metrics::text(&stats, &runs, &app.traffic);
+    let text = metrics::text(&stats, &runs, &app.traffic, app.traces.as_ref().map(|traces| &*traces.counts));
     Ok(([(header::CONTENT_TYPE, HeaderValue::from_static(METRICS))], text).into_response())
 }
 
@@ -98,8 +94,4 @@ async fn openapi() -> Response {
 
 async fn docs() -> Response {
     pages::html(StatusCode::OK, DOCS.clone()).into_response()
-}
-
-async fn root() -> Redirect {
-    Redirect::to("/docs")
 }

@@ -9,7 +9,7 @@ use abide_core::definition::Definition;
 use abide_core::history::Change;
 use abide_core::id::RunId;
 use abide_engine::Follower;
-use abide_store::{Scope, StoredRun};
+use abide_store::Scope;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::sse::{Event, KeepAlive, Sse};
@@ -19,7 +19,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::page_size;
-use crate::app::{App, Shared};
+use crate::app::Shared;
 use crate::caller::Caller;
 use crate::endpoint::{Endpoint, Group, Verb};
 use crate::guard::Access;
@@ -32,6 +32,8 @@ const LIST: &str = "history";
 /// A stream that has nothing to say says so this often, so that nobody in between thinks it dead.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 const STREAM: &str = "text/event-stream";
+/// Records that a stream reads at a time.
+const BATCH: usize = 500;
 
 pub(super) fn routes() -> Group {
     Group::new("history", "What happened to a run: append-only, one record a transition.").add(
@@ -75,10 +77,9 @@ async fn history(
     if wants_stream(&headers) {
         return stream(app, caller, run, after.or(last_event(&headers)?).unwrap_or(0)).await;
     }
-    let follower = None;
-    let mut reader = Reader { app, caller, run, definition: None, last: after.unwrap_or(0), follower };
-    let (mut records, _) = reader.next().await?;
+    let mut reader = Reader::open(app, caller, run, after.unwrap_or(0)).await?;
     let size = page_size(query.limit);
+    let mut records = reader.next(size + 1).await?;
     let more = records.len() > size;
     records.truncate(size);
     let next_cursor = records.last().filter(|_| more).map(|last| cursor::write(LIST, &last.seq()));
@@ -99,13 +100,18 @@ fn last_event(headers: &HeaderMap) -> Result<Option<u64>, Problem> {
 
 async fn stream(app: Shared, caller: Caller, run: RunId, last: u64) -> Result<Response, Problem> {
     // Followed before the first look, so that nothing falls in between.
-    let follower = Some(app.engine.follow(run));
-    let mut reader = Reader { app, caller, run, definition: None, last, follower };
-    let (records, has_ended) = reader.next().await?;
-    if records.is_empty() && has_ended {
+    let follower = app.engine.follow(run);
+    let mut reader = Reader::open(app, caller, run, last).await?;
+    let records = reader.next(BATCH).await?;
+    if records.is_empty() && reader.has_ended {
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
-    let live = Live { reader, ready: records.iter().map(event).collect(), has_ended };
+    let live = Live {
+        reader,
+        follower,
+        is_behind: records.len() == BATCH,
+        ready: records.iter().map(event).collect(),
+    };
     let events = stream::unfold(live, Live::step);
     Ok(sse(events))
 }
@@ -122,73 +128,69 @@ fn event(record: &RecordBody) -> Event {
 /// Reads on in a history from where it stopped.
 struct Reader {
     app: Shared,
-    caller: Caller,
     run: RunId,
-    definition: Option<Arc<Definition>>,
+    definition: Arc<Definition>,
     last: u64,
-    follower: Option<Follower>,
+    /// As of the last record that was read.
+    has_ended: bool,
 }
 
 impl Reader {
-    /// What has been added, and whether the run has ended.
-    async fn next(&mut self) -> Result<(Vec<RecordBody>, bool), Problem> {
-        let stored = self.app.stored_run(&self.caller, self.run).await?;
-        let definition = match &self.definition {
-            Some(definition) => Arc::clone(definition),
-            None => self.app.definition(self.caller.workspace, &stored.definition).await?.definition,
-        };
-        let new = stored.history.iter().filter(|record| record.seq > self.last);
-        let records: Vec<_> = new.map(|record| RecordBody::new(self.run, &definition, record)).collect();
-        self.last = records.last().map_or(self.last, RecordBody::seq);
-        self.definition = Some(definition);
-        Ok((records, has_ended(&stored)))
+    async fn open(app: Shared, caller: Caller, run: RunId, last: u64) -> Result<Reader, Problem> {
+        let found = app.engine.read(move |store| store.run(run)).await?;
+        let found = found.filter(|found| found.workspace == caller.workspace);
+        let found = found.ok_or(abide_engine::Error::UnknownRun(run))?;
+        let definition = app.definition(caller.workspace, &found.definition).await?.definition;
+        Ok(Reader { app, run, definition, last, has_ended: found.status.has_ended() })
+    }
+
+    /// What comes next, at most so many.
+    async fn next(&mut self, limit: usize) -> Result<Vec<RecordBody>, Problem> {
+        let (run, last) = (self.run, self.last);
+        let found = self.app.engine.read(move |store| store.records_after(run, last, limit)).await?;
+        if let Some(record) = found.last() {
+            self.last = record.seq;
+            self.has_ended = ends(&record.change);
+        }
+        Ok(found.iter().map(|record| RecordBody::new(run, &self.definition, record)).collect())
     }
 }
 
-fn has_ended(stored: &StoredRun) -> bool {
-    stored.history.last().is_some_and(|record| {
-        matches!(
-            record.change,
-            Change::WorkflowCompleted { .. }
-                | Change::WorkflowFailed { .. }
-                | Change::WorkflowCancelled { .. }
-        )
-    })
+fn ends(change: &Change) -> bool {
+    matches!(
+        change,
+        Change::WorkflowCompleted { .. } | Change::WorkflowFailed { .. } | Change::WorkflowCancelled { .. }
+    )
 }
 
 /// A stream under way.
 struct Live {
     reader: Reader,
+    follower: Follower,
     ready: VecDeque<Event>,
-    has_ended: bool,
+    /// There may be more than was read.
+    is_behind: bool,
 }
 
 impl Live {
     async fn step(mut self) -> Option<(Result<Event, Infallible>, Live)> {
         while self.ready.is_empty() {
-            if self.has_ended {
-                return None;
+            if !self.is_behind {
+                if self.reader.has_ended {
+                    return None;
+                }
+                let app = Shared::clone(&self.reader.app);
+                tokio::select! {
+                    changed = self.follower.changed() => changed.ok()?,
+                    () = app.stopped() => return None,
+                }
             }
-            let follower = self.reader.follower.as_mut()?;
-            let app = Shared::clone(&self.reader.app);
-            tokio::select! {
-                changed = follower.changed() => changed.ok()?,
-                () = app.stopped() => return None,
-            }
-            // Whoever reads it comes back and goes on after the last record that it has.
-            let (records, has_ended) = self.reader.next().await.ok()?;
+            // If it fails, whoever reads it comes back and goes on after the last record that it has.
+            let records = self.reader.next(BATCH).await.ok()?;
+            self.is_behind = records.len() == BATCH;
             self.ready = records.iter().map(event).collect();
-            self.has_ended = has_ended;
         }
         let event = self.ready.pop_front()?;
         Some((Ok(event), self))
-    }
-}
-
-impl App {
-    async fn stored_run(&self, caller: &Caller, run: RunId) -> Result<StoredRun, Problem> {
-        let stored = self.engine.read(move |store| store.load(run)).await?;
-        let own = stored.filter(|stored| stored.workspace == caller.workspace);
-        own.ok_or_else(|| abide_engine::Error::UnknownRun(run).into())
     }
 }

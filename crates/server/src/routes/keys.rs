@@ -16,7 +16,7 @@ use crate::endpoint::{Endpoint, Group, Verb};
 use crate::guard::Access;
 use crate::links;
 use crate::problem::{Code, Problem};
-use crate::request::{Body, Id, Name};
+use crate::request::{Body, Id, Name, instant_if_given};
 use crate::shape::{Answer, List, words};
 
 const ADMIN: Access = Access::Key(&[Scope::Admin]);
@@ -65,6 +65,7 @@ struct NewKey {
     /// Only an admin of the default workspace may make keys for another.
     workspace: Option<String>,
     /// Refused from then on.
+    #[serde(default, deserialize_with = "instant_if_given")]
     expires_at: Option<Timestamp>,
 }
 

@@ -17,7 +17,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-pub(super) use reply::{answer_of, sync_wait};
+pub(super) use reply::{SyncQuery, answer_of, sync_wait};
 use visit::Visit;
 
 use super::waitpoints::waitpoint_of;
@@ -94,8 +94,10 @@ pub(super) fn routes() -> Group {
                  (30 s if absent) it is 202 with the run's URL.",
             )
             .any_body(BODIES)
+            .query::<SyncQuery>()
             .idempotent()
-            .plain(StatusCode::OK, &["application/json", "text/plain"], "What the run said, with its own status.")
+            .speaks()
+            .plain(StatusCode::OK, &["application/json", "text/plain"], "What the run said.")
             .answer::<crate::shape::run::StartedBody>(StatusCode::ACCEPTED, "Resumed; it has said nothing yet.")
             .codes(&codes)
             .codes(&[Code::RunFailed, Code::RunCancelled]),

@@ -25,7 +25,7 @@ use crate::endpoint::{Endpoint, Group, Verb};
 use crate::guard::Access;
 use crate::problem::{Code, Problem};
 use crate::request::idempotency::KEY_CHARS;
-use crate::request::{Body, Id, IdempotencyKey, Name, Query, cursor};
+use crate::request::{Body, Id, IdempotencyKey, Name, Query, cursor, instant_if_given};
 use crate::shape::run::{RunBody, StartedBody, SummaryBody};
 use crate::shape::{Answer, List, words};
 
@@ -100,6 +100,7 @@ struct StartBody {
     #[schemars(length(min = 1, max = KEY_CHARS))]
     idempotency_key: Option<String>,
     /// Begin then, not now. A past instant begins now.
+    #[serde(default, deserialize_with = "instant_if_given")]
     run_at: Option<Timestamp>,
     #[serde(default)]
     #[schemars(length(max = limits::TAGS))]
@@ -120,12 +121,14 @@ async fn start(
     let new = NewRun {
         workspace: caller.workspace,
         by: Some(caller.actor.clone()),
+        traceparent: caller.traceparent,
         workflow,
         version,
         input,
         run_at,
         tags: tags.into_iter().map(String::from).collect(),
         idempotency_key,
+        asked: None,
     };
     let run = app.engine.start_run(new).await?;
     match wait {

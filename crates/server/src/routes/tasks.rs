@@ -7,11 +7,10 @@ mod wait;
 use std::sync::Arc;
 use std::time::Duration;
 
-use abide_core::command::{Command, Reply};
+use abide_core::command::Reply;
 use abide_core::id::TaskId;
 use abide_store::Scope;
 use axum::extract::State;
-use futures_util::future::join_all;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -27,6 +26,7 @@ use crate::request::body::REPORTS_BYTES;
 use crate::request::{Body, Id, Name};
 use crate::shape::Answer;
 use crate::shape::task::TaskBody;
+use crate::traces;
 
 const WORKER: Access = Access::Key(&[Scope::Worker]);
 /// Handlers that one poll may ask for.
@@ -138,9 +138,13 @@ async fn poll(
             () = app.stopped() => Vec::new(),
         }
     };
-    let tasks = tasks.into_iter().map(|leased| {
+    let tasks = tasks.into_iter().map(|mut leased| {
         let lease = Lease { run: leased.task.run_id, at: leased.at, delivery: leased.task.delivery };
         let token = app.lease_token(&caller, lease);
+        if app.traces.is_some() {
+            let Lease { run, at, delivery } = lease;
+            leased.task.traceparent = Some(traces::of_attempt(run, at, delivery, leased.task.traceparent));
+        }
         TaskBody::new(leased, token)
     });
     Ok(Answer::ok(PolledBody { tasks: tasks.collect() }))
@@ -160,10 +164,9 @@ struct ReportedBody {
     waitpoint_id: Option<abide_core::id::WaitpointId>,
 }
 
-impl App {
-    async fn report(&self, caller: &Caller, lease: Lease, command: Command) -> Result<ReportedBody, Problem> {
-        let reply = self.command(caller, lease.run, command, None).await?;
-        Ok(match reply {
+impl From<Reply> for ReportedBody {
+    fn from(reply: Reply) -> ReportedBody {
+        match reply {
             Reply::Leased { deadline } => ReportedBody { deadline, waitpoint_id: None },
             Reply::Waitpoint(id) => ReportedBody { deadline: None, waitpoint_id: Some(id) },
             Reply::Done
@@ -172,9 +175,11 @@ impl App {
             | Reply::Signalled { .. }
             | Reply::Notified { .. }
             | Reply::Voted { .. } => ReportedBody::default(),
-        })
+        }
     }
+}
 
+impl App {
     /// A report on the task that the path names.
     async fn report_on(
         &self,
@@ -187,7 +192,8 @@ impl App {
             return Err(Problem::new(Code::BadLease, format!("the lease token is not one of {task}")));
         }
         let command = report.command(lease)?;
-        self.report(caller, lease, command).await.map(Answer::ok)
+        let reply = self.command(caller, lease.run, command, None).await?;
+        Ok(Answer::ok(reply.into()))
     }
 }
 
@@ -271,19 +277,35 @@ struct ReportDone {
     problem: Option<ProblemBody>,
 }
 
+impl From<Result<ReportedBody, Problem>> for ReportDone {
+    fn from(result: Result<ReportedBody, Problem>) -> ReportDone {
+        match result {
+            Ok(reported) => ReportDone { ok: true, reported: Some(reported), problem: None },
+            Err(problem) => ReportDone { ok: false, reported: None, problem: Some(problem.into_body()) },
+        }
+    }
+}
+
 async fn report_many(
     State(app): State<Shared>,
     caller: Caller,
     Body(body): Body<ReportsBody, REPORTS_BYTES>,
-) -> Answer<ReportsDone> {
-    let reports = body.reports.into_iter().map(|report| async {
-        let lease = app.lease(&caller, report.lease_token())?;
-        let command = report.command(lease)?;
-        app.report(&caller, lease, command).await
+) -> Result<Answer<ReportsDone>, Problem> {
+    let mut commands = Vec::with_capacity(body.reports.len());
+    let asked: Vec<Result<(), Problem>> = body
+        .reports
+        .into_iter()
+        .map(|report| {
+            let lease = app.lease(&caller, report.lease_token())?;
+            commands.push((lease.run, report.command(lease)?));
+            Ok(())
+        })
+        .collect();
+    let replies = app.engine.commands_in(caller.workspace, commands, caller.actor.clone()).await?;
+    let mut replies = replies.into_iter();
+    let results = asked.into_iter().map(|asked| {
+        let reply = asked.map(|()| replies.next().expect("there is a reply to each command"));
+        ReportDone::from(reply.and_then(|reply| Ok(reply?.into())))
     });
-    let results = join_all(reports).await.into_iter().map(|result| match result {
-        Ok(reported) => ReportDone { ok: true, reported: Some(reported), problem: None },
-        Err(problem) => ReportDone { ok: false, reported: None, problem: Some(problem.into_body()) },
-    });
-    Answer::ok(ReportsDone { results: results.collect() })
+    Ok(Answer::ok(ReportsDone { results: results.collect() }))
 }

@@ -47,7 +47,9 @@ pub(super) fn routes() -> Group {
                     "The answer is the reply of the first `respond` step or webhook, or the run's output. After `?wait=` \
                      (30 s if absent) it is 202 with the run's URL.",
                 )
-                .plain(StatusCode::OK, &["application/json", "text/plain"], "What the run said, with its own status.")
+                .query::<resume::SyncQuery>()
+                .speaks()
+                .plain(StatusCode::OK, &["application/json", "text/plain"], "What the run said.")
                 .codes(&[Code::RunFailed, Code::RunCancelled]),
             start_sync,
         )
@@ -94,12 +96,17 @@ fn new_run(
     }
     let mut input = call.payload(own);
     input["method"] = Value::from(call.method.as_str());
+    // A call that is tried again comes with other headers.
+    let mut asked = input.clone();
+    asked["headers"].take();
     Ok(NewRun {
         workspace: caller.workspace,
         by: Some(caller.actor.clone()),
+        traceparent: caller.traceparent,
         workflow,
         input,
         idempotency_key: key.only(),
+        asked: Some(asked),
         ..NewRun::default()
     })
 }

@@ -1,17 +1,13 @@
 //! Waitpoints: listed, created by a worker, and steered (R9).
 
-use std::collections::HashMap;
-
 use abide_core::command::{Command, CreateWaitpoint, Reply, Steer, Steering};
 use abide_core::id::{RunId, ScheduleId, WaitpointId};
 use abide_core::refusal::Refusal;
-use abide_core::run::Run;
 use abide_core::status::WaitStatus;
 use abide_core::waitpoint::Kind;
 use abide_store::{Page, Scope, WaitpointFilter};
 use axum::extract::State;
 use axum::http::StatusCode;
-use futures_util::future::join_all;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,7 +21,7 @@ use crate::caller::{Caller, check_actor};
 use crate::endpoint::{Endpoint, Group, Verb};
 use crate::guard::Access;
 use crate::problem::{Code, Problem};
-use crate::request::{Body, Id, IdempotencyKey, Name, Query, cursor, length};
+use crate::request::{Body, Id, IdempotencyKey, Name, Query, cursor, instant, length};
 use crate::shape::waitpoint::WaitpointBody;
 use crate::shape::{Answer, List, words};
 
@@ -223,15 +219,7 @@ impl App {
         let (scheduled, wanted): (Vec<_>, Vec<_>) =
             wanted.into_iter().partition(|owner| ScheduleId::of(*owner).is_some());
         let schedules = self.schedules_of(caller, scheduled).await?;
-        let found = join_all(wanted.iter().map(|run| self.run(caller, *run))).await;
-        let mut runs: HashMap<RunId, Run> = HashMap::new();
-        for (id, found) in wanted.into_iter().zip(found) {
-            match found {
-                Ok(run) => drop(runs.insert(id, run)),
-                Err(problem) if problem.code == Code::UnknownRun => {}
-                Err(problem) => return Err(problem),
-            }
-        }
+        let runs = self.runs_beside(caller.workspace, wanted).await?;
         let bodies = ids.iter().filter_map(|id| {
             if let Some(schedule) = schedules.get(&id.run) {
                 return Some(WaitpointBody::of_schedule(schedule, schedule.wait(id.number)?));
@@ -295,7 +283,10 @@ async fn create(
     let Some(id) = waitpoint_of(&reply) else {
         return Err(Problem::new(Code::Internal, "the engine named no waitpoint"));
     };
-    Ok(Answer(StatusCode::CREATED, app.waitpoint_body(&caller, id).await?))
+    let mut body = app.waitpoint_body(&caller, id).await?;
+    // Also when the wait is over: durable code asks each time it is entered, and must get the same answer.
+    body.resume_url = Some(app.link_urls(id, None).await?.resume);
+    Ok(Answer(StatusCode::CREATED, body))
 }
 
 pub(super) fn waitpoint_of(reply: &Reply) -> Option<WaitpointId> {
@@ -323,6 +314,7 @@ async fn get(
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(rename = "RescheduleWaitpoint")]
 struct RescheduleBody {
+    #[serde(deserialize_with = "instant")]
     resume_at: Timestamp,
 }
 

@@ -17,7 +17,7 @@ use crate::caller::Caller;
 use crate::endpoint::{Endpoint, Verb};
 use crate::guard::Access;
 use crate::problem::{Code, Problem, ProblemBody};
-use crate::request::{Body, cursor};
+use crate::request::{Body, cursor, instant_if_given};
 use crate::shape::{Answer, words};
 
 /// Waitpoints that one request reaches; the rest with its cursor.
@@ -45,6 +45,7 @@ pub(super) struct BulkBody {
     /// Only pending waits are found.
     filter: FilterBody,
     /// With `reschedule`: the new instant.
+    #[serde(default, deserialize_with = "instant_if_given")]
     resume_at: Option<Timestamp>,
     /// With `complete`: as if this had come.
     #[serde(default, deserialize_with = "present")]

@@ -8,6 +8,7 @@ use abide_core::id::{DefinitionId, RunId, WaitpointId};
 use abide_core::json::Json;
 use abide_core::run::Run;
 use abide_core::status::RunStatus;
+use abide_core::trace::Traceparent;
 use abide_core::waiting_for::{WaitingFor, waiting_for};
 use abide_core::waitpoint::{Actor, Kind};
 use abide_store::RunSummary;
@@ -53,6 +54,10 @@ pub(crate) struct RunBody {
     pausing: bool,
     #[schemars(with = "String")]
     created_by: Actor,
+    /// The trace of the request that started it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    traceparent: Option<Traceparent>,
     created_at: Timestamp,
     #[serde(skip_serializing_if = "Option::is_none")]
     started_at: Option<Timestamp>,
@@ -75,6 +80,13 @@ pub(crate) struct DefinitionBody {
     name: Arc<str>,
     #[schemars(with = "String")]
     version: Arc<str>,
+}
+
+impl DefinitionBody {
+    pub(crate) fn of(definition: &DefinitionRef) -> DefinitionBody {
+        let DefinitionRef { name, version } = definition.clone();
+        DefinitionBody { id: None, name, version }
+    }
 }
 
 /// An open wait, in words.
@@ -122,6 +134,7 @@ impl RunBody {
             parent_run_id: run.parent.map(|Parent { run_id, .. }| run_id),
             pausing: run.pausing,
             created_by: run.created_by.clone(),
+            traceparent: run.traceparent,
             created_at: run.created_at,
             started_at: run.started_at,
             ended_at: run.ended_at,
@@ -152,8 +165,7 @@ impl From<RunSummary> for SummaryBody {
     fn from(summary: RunSummary) -> SummaryBody {
         let RunSummary { id, workspace: _, definition, status, tags, created_at, updated_at, version } =
             summary;
-        let DefinitionRef { name, version: of } = definition;
-        let definition = DefinitionBody { id: None, name, version: of };
+        let definition = DefinitionBody::of(&definition);
         SummaryBody { id, status, definition, tags, created_at, updated_at, version }
     }
 }

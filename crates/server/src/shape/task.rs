@@ -46,6 +46,8 @@ pub(crate) struct TaskBody {
     deadline: Option<Timestamp>,
     /// How often a heartbeat is expected, in milliseconds.
     heartbeat_ms: Option<u64>,
+    /// The trace of the run, to go on with in the worker; null if there is none.
+    traceparent: Option<String>,
 }
 
 /// A result of durable code, or a wait of it.
@@ -105,6 +107,7 @@ impl TaskBody {
             timeout: _,
             heartbeat,
             deadline,
+            traceparent,
         } = task;
         TaskBody {
             id,
@@ -121,6 +124,7 @@ impl TaskBody {
             journal: journal.into_iter().map(JournalBody::from).collect(),
             deadline,
             heartbeat_ms: heartbeat.map(|heartbeat| heartbeat.0),
+            traceparent: traceparent.map(|traceparent| traceparent.to_string()),
         }
     }
 }

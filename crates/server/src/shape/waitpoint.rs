@@ -13,6 +13,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::run::DefinitionBody;
 use super::words;
 
 /// A pause of a run, or of a schedule.
@@ -29,6 +30,9 @@ pub(crate) struct WaitpointBody {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     schedule_id: Option<ScheduleId>,
+    /// Of the run; absent for a schedule's wait.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    definition: Option<DefinitionBody>,
     /// Absent: the run's delayed start.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) step_name: Option<String>,
@@ -167,6 +171,7 @@ impl WaitpointBody {
     pub(crate) fn new(run: &Run, waitpoint: &Waitpoint) -> WaitpointBody {
         WaitpointBody {
             run_id: Some(run.id),
+            definition: Some(DefinitionBody::of(&run.definition_ref)),
             step_name: waitpoint.at.map(|at| run.step_name(at)),
             ..WaitpointBody::of(run.waitpoint_id(waitpoint.number), waitpoint)
         }
@@ -185,6 +190,7 @@ impl WaitpointBody {
             id,
             run_id: None,
             schedule_id: None,
+            definition: None,
             step_name: None,
             name: Arc::clone(&waitpoint.name),
             kind: waitpoint.kind,

@@ -10,8 +10,6 @@ async fn a_server_that_is_well_says_so() {
         let reply = host.raw(Method::GET, path, &[], "".into()).await;
         assert_eq!((reply.status, &reply.json["status"]), (200, &json!("ok")));
     }
-    let root = host.raw(Method::GET, "/", &[], "".into()).await;
-    assert_eq!((root.status, root.header("location")), (303, Some("/docs")));
 }
 
 #[tokio::test]

@@ -4,7 +4,6 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use abide_calls::http::Policy;
-use abide_core::id::RunId;
 use abide_core::time::Millis;
 use abide_engine::{Engine, Options, SettableClock};
 use abide_server::{Server, Settings};
@@ -61,10 +60,7 @@ impl Host {
     /// Lets time pass, and what is due happen.
     pub(crate) async fn pass(&self, ms: u64) {
         self.clock.advance(Millis(ms));
-        // An answer leaves after the commit of its round, and the timers are fired in the round of the first.
-        for _ in 0..2 {
-            drop(self.engine.get(RunId(0)).await);
-        }
+        self.engine.settled().await.unwrap();
     }
 
     pub(crate) fn url(&self, path: &str) -> String {

@@ -37,6 +37,22 @@ async fn what_is_not_json_gets_a_clear_answer_and_stores_nothing() {
 }
 
 #[tokio::test]
+async fn an_instant_that_no_standard_writes_is_not_kept() {
+    let host = Host::start().await;
+    let run = host.run_of(json!([{ "type": "wait", "name": "nap", "duration": "1h" }])).await;
+    let wait = host.waitpoint(&run).await["id"].as_str().unwrap().to_owned();
+    let early = "-009999-01-02T01:59:59Z";
+    let key = host.post("/keys", json!({ "name": "k", "scopes": ["read"], "expiresAt": early })).await;
+    assert_eq!(key.is_problem(422, "MALFORMED").json["pointer"], "/expiresAt");
+    let moved = host.patch(&format!("/waitpoints/{wait}"), json!({ "resumeAt": early })).await;
+    assert_eq!(moved.is_problem(422, "MALFORMED").json["pointer"], "/resumeAt");
+    let started = host.post("/workflow-runs", json!({ "name": "flow", "runAt": early })).await;
+    started.is_problem(422, "MALFORMED");
+    let long_ago = json!({ "resumeAt": "0000-01-01T00:00:00Z" });
+    assert_eq!(host.patch(&format!("/waitpoints/{wait}"), long_ago).await.status, 200);
+}
+
+#[tokio::test]
 async fn a_body_that_is_too_large_is_refused() {
     let host = Host::start().await;
     let large = format!(r#"{{"eventId": "e", "eventData": "{}"}}"#, "x".repeat(10 << 20));

@@ -122,4 +122,7 @@ async fn a_worker_makes_a_waitpoint_and_the_same_name_gives_the_same_one() {
         "{run}"
     );
     assert_eq!(journal["wait"]["payload"]["body"], "yes");
+    let body = json!({ "leaseToken": again.json["tasks"][0]["leaseToken"], "name": "signed" });
+    let over = host.post("/waitpoints", body).await;
+    assert_eq!((&over.json["status"], &over.json["resumeUrl"]), (&json!("COMPLETED"), &json!(url)));
 }

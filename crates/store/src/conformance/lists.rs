@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use abide_core::command::{Command, TaskStarted};
-use abide_core::id::{At, RunId, WaitpointId};
+use abide_core::id::{At, RunId, WaitpointId, WorkspaceId};
 use abide_core::status::{RunStatus, WaitStatus};
 use abide_core::waitpoint::{Kind, ListensFor};
 use jiff::{SignedDuration, Timestamp};
@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::Subject;
 use super::story::{self, Story, World, pages, save};
-use crate::{Page, Read, RunFilter, RunSummary, Store, WaitpointFilter, WaitpointSummary};
+use crate::{Due, Page, Read, RunFilter, RunSummary, Store, WaitpointFilter, WaitpointSummary};
 
 /// Runs of every kind that there is, each begun a second after the other.
 pub(super) struct Crowd {
@@ -297,4 +297,49 @@ pub fn runs_are_counted_by_status(subject: &mut dyn Subject) {
         *expected.entry(story.run.status).or_default() += 1;
     }
     assert_eq!(store.counts(None).expect("readable"), expected.into_iter().collect::<Vec<_>>());
+}
+
+pub fn runs_that_wait_are_found_the_oldest_first(subject: &mut dyn Subject) {
+    let (mut store, mut crowd) = (subject.fresh(), Crowd::new());
+    crowd.save(&mut *store);
+    let waiting = crowd.stories.iter().filter(|story| story.run.status == RunStatus::Waiting);
+    let mut expected: Vec<RunId> = waiting.map(|story| story.run.id).collect();
+    expected.sort();
+    assert!(expected.len() > 3);
+    for limit in [0, 3, 100] {
+        let found = store.oldest_waiting(WorkspaceId::DEFAULT, limit).expect("readable");
+        assert_eq!(found, expected[..limit.min(expected.len())]);
+    }
+    assert_eq!(store.oldest_waiting(WorkspaceId(7), 9).expect("readable"), []);
+}
+
+pub fn open_waits_are_counted_by_kind_and_instant_up_to_a_limit(subject: &mut dyn Subject) {
+    let (mut store, mut crowd) = (subject.fresh(), Crowd::new());
+    crowd.save(&mut *store);
+    let waits: Vec<WaitpointSummary> = store
+        .waitpoints(
+            &WaitpointFilter { status: Some(WaitStatus::Pending), ..WaitpointFilter::default() },
+            &Page { after: None, limit: 1000 },
+        )
+        .expect("readable");
+    let mut instants: Vec<Timestamp> = waits.iter().filter_map(|wait| wait.resume_at).collect();
+    instants.sort();
+    let (from, until) = (instants[1], instants[instants.len() - 2]);
+    for kind in [Kind::Delay, Kind::Signal, Kind::Event, Kind::Approval, Kind::Retry] {
+        for due in [Due::Ever, Due::Before(until), Due::Between(from, until)] {
+            let is_due = |at: Option<Timestamp>| match due {
+                Due::Ever => true,
+                Due::Before(until) => at.is_some_and(|at| at < until),
+                Due::Between(from, until) => at.is_some_and(|at| from <= at && at < until),
+            };
+            let expected = waits.iter().filter(|wait| wait.kind == kind && is_due(wait.resume_at)).count();
+            let count = |store: &mut dyn Store, limit| {
+                store.open_waits(WorkspaceId::DEFAULT, kind, due, limit).expect("readable")
+            };
+            assert_eq!(count(&mut *store, 1000), expected, "{kind:?} {due:?}");
+            assert_eq!(count(&mut *store, 1), expected.min(1), "{kind:?} {due:?}");
+        }
+    }
+    assert!(store.open_waits(WorkspaceId::DEFAULT, Kind::Delay, Due::Ever, 9).expect("readable") > 0);
+    assert_eq!(store.open_waits(WorkspaceId(7), Kind::Delay, Due::Ever, 9).expect("readable"), 0);
 }

@@ -10,6 +10,7 @@ use abide_core::id::{At, DefinitionId, OccurrenceId, RunId, WorkspaceId};
 use abide_core::json::Json;
 use abide_core::random::Random;
 use abide_core::run::{Run, Timer};
+use abide_core::trace::Traceparent;
 use abide_core::waitpoint::Actor;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
@@ -110,7 +111,9 @@ impl World {
     }
 
     fn context(&mut self) -> Context {
-        Context { now: self.now, random: self.random.draw(), by: Actor::new("tester") }
+        let traceparent =
+            Some(Traceparent { trace_id: 7, span_id: self.random.draw() | 1, is_sampled: true });
+        Context { now: self.now, random: self.random.draw(), by: Actor::new("tester"), traceparent }
     }
 }
 
@@ -145,9 +148,25 @@ impl Story {
         let stored = store.load(self.id()).expect("the run can be read").expect("the run is there");
         assert_eq!((stored.workspace, &stored.definition), (self.run.workspace, &self.run.definition_ref));
         assert_eq!(stored.history, self.history);
+        self.check_parts(store);
         let run =
             Run::replay(Arc::clone(&self.run.definition), &stored.history).expect("the history is sound");
         assert_eq!(run.snapshot(), self.run.snapshot());
+    }
+}
+
+impl Story {
+    fn check_parts(&self, store: &mut dyn Store) {
+        let summary = store.run(self.id()).expect("readable").expect("the run is there");
+        assert_eq!((summary.workspace, summary.version), (self.run.workspace, self.run.seq));
+        let length = self.history.len();
+        for after in [0, 1, 2, 3, 5, 8, length / 2, length.saturating_sub(1), length, length + 1] {
+            for limit in [1, 3, length + 1] {
+                let found = store.records_after(self.id(), after as u64, limit).expect("readable");
+                let rest = self.history.get(after..).unwrap_or_default();
+                assert_eq!(found, rest[..limit.min(rest.len())], "{limit} after {after}");
+            }
+        }
     }
 }
 

@@ -11,6 +11,7 @@ use abide_core::waitpoint::{ListensFor, Waitpoint};
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
 use crate::sqlite::column::{self, Column};
+use crate::sqlite::tally::Tally;
 use crate::sqlite::{admin, find, schedules, webhooks};
 use crate::{Batch, Error, NewDefinition, RunWrite, chunk};
 
@@ -99,6 +100,7 @@ fn write_runs(transaction: &Transaction<'_>, runs: &[RunWrite<'_>]) -> Result<()
     }
     let mut statements = Statements::prepare(transaction)?;
     let mut encoder = chunk::Encoder::default();
+    let mut tally = Tally::default();
     for write in runs {
         let Some(last) = write.records.last() else { continue };
         debug_assert_eq!(last.seq, write.run.seq, "a run is written after all its records");
@@ -113,7 +115,7 @@ fn write_runs(transaction: &Transaction<'_>, runs: &[RunWrite<'_>]) -> Result<()
             written_at,
             encoder.encode(write.run.id, write.records)
         ])?;
-        statements.write_run(&id, write)?;
+        statements.write_run(&id, write, &mut tally)?;
         if write.based_on == 0 {
             insert_tags(transaction, &id, write.run)?;
         }
@@ -125,7 +127,7 @@ fn write_runs(transaction: &Transaction<'_>, runs: &[RunWrite<'_>]) -> Result<()
             statements.write_waitpoint(&id, write, waitpoint)?;
         }
     }
-    Ok(())
+    tally.write(transaction)
 }
 
 fn insert_tags(transaction: &Transaction<'_>, id: &column::Id, run: &Run) -> Result<(), Error> {
@@ -139,11 +141,15 @@ fn insert_tags(transaction: &Transaction<'_>, id: &column::Id, run: &Run) -> Res
     Ok(())
 }
 
+/// What changes of a run's row: its status, when it ended, and its deadline.
+type Row = (i64, Option<i64>, Option<i64>);
+
 /// What is executed for each run of a batch, looked up once a batch.
 struct Statements<'t> {
     version: CachedStatement<'t>,
     append: CachedStatement<'t>,
     insert_run: CachedStatement<'t>,
+    find_run: CachedStatement<'t>,
     update_run: CachedStatement<'t>,
     insert_waitpoint: CachedStatement<'t>,
     update_waitpoint: CachedStatement<'t>,
@@ -160,9 +166,10 @@ impl<'t> Statements<'t> {
                      tags)
                  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             )?,
+            find_run: transaction
+                .prepare_cached("SELECT status, ended_at, deadline_at FROM runs WHERE id = ?")?,
             update_run: transaction.prepare_cached(
-                "UPDATE runs SET status = ?2, ended_at = ?3, deadline_at = ?4
-                 WHERE id = ?1 AND (status <> ?2 OR ended_at IS NOT ?3 OR deadline_at IS NOT ?4)",
+                "UPDATE runs SET status = ?2, ended_at = ?3, deadline_at = ?4 WHERE id = ?1",
             )?,
             insert_waitpoint: transaction.prepare_cached(
                 "INSERT INTO waitpoints (run, number, status, resume_at, filter, workspace, kind, created_at,
@@ -181,15 +188,23 @@ impl<'t> Statements<'t> {
         u64::try_from(seq.unwrap_or(0)).map_err(|_| Error::Corrupt("a negative version".to_owned()))
     }
 
-    fn write_run(&mut self, id: &column::Id, write: &RunWrite<'_>) -> Result<(), Error> {
+    fn write_run(&mut self, id: &column::Id, write: &RunWrite<'_>, tally: &mut Tally) -> Result<(), Error> {
         let run = write.run;
         let status = column::run_status(run.status);
         let ended_at = run.ended_at.map(column::instant);
         let deadline_at = run.open_deadline().map(column::instant);
+        let row: Row = (status, ended_at, deadline_at);
         if write.based_on > 0 {
-            self.update_run.execute(params![id, status, ended_at, deadline_at])?;
+            let was: Row =
+                self.find_run.query_row([id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+            if was != row {
+                self.update_run.execute(params![id, status, ended_at, deadline_at])?;
+                tally.add(run.workspace, was.0, -1);
+                tally.add(run.workspace, status, 1);
+            }
             return Ok(());
         }
+        tally.add(run.workspace, status, 1);
         let tags = (!run.tags.is_empty())
             .then(|| serde_json::to_string(&run.tags))
             .transpose()

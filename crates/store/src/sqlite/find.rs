@@ -2,7 +2,7 @@
 
 use abide_core::command::Occurrence;
 use abide_core::door::Remembered;
-use abide_core::history::Change;
+use abide_core::history::{Change, Record};
 use abide_core::id::{DefinitionId, OccurrenceId, RunId, WaitpointId, WorkspaceId};
 use abide_core::run::Timer;
 use jiff::Timestamp;
@@ -50,6 +50,39 @@ pub(super) fn load(connection: &Connection, run: RunId) -> Result<Option<StoredR
     };
     let (workspace, definition) = (creation.workspace, creation.definition.clone());
     Ok(Some(StoredRun { workspace, definition, history }))
+}
+
+pub(super) fn records_after(
+    connection: &Connection,
+    run: RunId,
+    after: u64,
+    limit: usize,
+) -> Result<Vec<Record>, Error> {
+    let damaged = |what: &str| Error::Corrupt(format!("{run}: {what}"));
+    // Record `after` may lie within a chunk: what comes before that chunk is where its numbers begin.
+    let mut statement = connection.prepare_cached(
+        "SELECT seq, chunk, (SELECT max(seq) FROM history WHERE run = ?1 AND seq <= ?2)
+         FROM history WHERE run = ?1 AND seq > ?2 ORDER BY seq",
+    )?;
+    let after_stored = i64::try_from(after).unwrap_or(i64::MAX);
+    let mut rows = statement.query(params![column::run(run), after_stored])?;
+    let mut history: Vec<Record> = Vec::new();
+    while let Some(row) = rows.next()? {
+        let before = row.get::<_, Option<i64>>(2)?.map_or(0, i64::cast_unsigned);
+        let encoded = row.get_ref(1)?.as_blob().map_err(|error| damaged(&error.to_string()))?;
+        chunk::decode_after(run, before, encoded, &mut history)
+            .map_err(|error| damaged(&error.to_string()))?;
+        if history.last().map(|record| record.seq) != Some(row.number(0)?) {
+            return Err(damaged("a chunk has more or fewer records than it should"));
+        }
+        let found = history.iter().filter(|record| record.seq > after).count();
+        if found >= limit {
+            break;
+        }
+    }
+    history.retain(|record| record.seq > after);
+    history.truncate(limit);
+    Ok(history)
 }
 
 const DEFINITIONS: &str = "SELECT id, workspace, name, version, document, created_at FROM definitions";

@@ -1,11 +1,14 @@
 //! Retention: what is old enough is removed, a little at a time.
 
+use abide_core::id::WorkspaceId;
 use jiff::Timestamp;
 use rusqlite::{Connection, TransactionBehavior, params};
 
 use crate::Error;
+use crate::sqlite::admin;
+use crate::sqlite::column::{self, Column};
 use crate::sqlite::find::collect;
-use crate::sqlite::{admin, column};
+use crate::sqlite::tally::Tally;
 
 pub(super) fn events(connection: &mut Connection, before: Timestamp, limit: usize) -> Result<usize, Error> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -33,13 +36,16 @@ pub(super) fn keys(connection: &mut Connection, before: Timestamp, limit: usize)
 
 pub(super) fn runs(connection: &mut Connection, before: Timestamp, limit: usize) -> Result<usize, Error> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let ended: Vec<column::Id> = {
-        let mut statement = transaction
-            .prepare_cached("SELECT id FROM runs WHERE ended_at < ?1 ORDER BY ended_at, id LIMIT ?2")?;
+    let ended: Vec<(column::Id, WorkspaceId, i64)> = {
+        let mut statement = transaction.prepare_cached(
+            "SELECT id, workspace, status FROM runs WHERE ended_at < ?1 ORDER BY ended_at, id LIMIT ?2",
+        )?;
         let rows = statement.query(params![column::instant(before), column::limit(limit)])?;
-        collect(rows, |row| Ok(row.get(0)?))?
+        collect(rows, |row| Ok((row.get(0)?, row.workspace(1)?, row.get(2)?)))?
     };
-    for id in &ended {
+    let mut tally = Tally::default();
+    for (id, workspace, status) in &ended {
+        tally.add(*workspace, *status, -1);
         for removal in [
             "DELETE FROM history WHERE run = ?",
             "DELETE FROM waitpoints WHERE run = ?",
@@ -51,6 +57,7 @@ pub(super) fn runs(connection: &mut Connection, before: Timestamp, limit: usize)
             transaction.prepare_cached(removal)?.execute([id])?;
         }
     }
+    tally.write(&transaction)?;
     transaction.commit()?;
     Ok(ended.len())
 }

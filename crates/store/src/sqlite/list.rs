@@ -7,18 +7,19 @@ mod runs;
 mod waitpoints;
 
 use abide_core::command::Occurrence;
-use abide_core::id::{DefinitionId, OccurrenceId, WorkspaceId};
-use abide_core::status::RunStatus;
+use abide_core::id::{DefinitionId, OccurrenceId, RunId, WorkspaceId};
+use abide_core::status::{RunStatus, WaitStatus};
+use abide_core::waitpoint::Kind;
 use jiff::Timestamp;
 use rusqlite::types::Value;
 use rusqlite::{Connection, Row, params_from_iter};
 
-use crate::sqlite::admin;
 use crate::sqlite::column::{self, Column};
 use crate::sqlite::find::{OCCURRENCES, collect, first, read_occurrence};
-use crate::{DefinitionSummary, Error, Page};
+use crate::sqlite::{admin, tally};
+use crate::{DefinitionSummary, Due, Error, Page};
 
-pub(super) use runs::runs;
+pub(super) use runs::{run, runs};
 pub(super) use waitpoints::waitpoints;
 
 /// Conditions and their values.
@@ -75,17 +76,56 @@ pub(super) fn counts(
 ) -> Result<Vec<(RunStatus, u64)>, Error> {
     let looking = connection.unchecked_transaction()?;
     let mut counts: Vec<(RunStatus, u64)> = RunStatus::ALL.into_iter().map(|status| (status, 0)).collect();
-    let mut statement = looking.prepare_cached(
-        "SELECT count(*) FROM runs INDEXED BY runs_by_status WHERE workspace = ? AND status = ?",
-    )?;
     for workspace in workspaces(&looking, workspace)? {
-        for (status, count) in &mut counts {
-            let status = column::run_status(*status);
-            let rows = statement.query([workspace.0.into(), status])?;
-            *count += first(rows, |row| row.number::<_, u64>(0))?.unwrap_or(0);
+        for (found, number) in tally::of(&looking, workspace)? {
+            let of = counts.iter_mut().find(|(status, _)| column::run_status(*status) == found);
+            let (_, count) =
+                of.ok_or_else(|| Error::Corrupt(format!("runs of an unknown status {found}")))?;
+            *count += number;
         }
     }
     Ok(counts)
+}
+
+/// Ids grow with time.
+pub(super) fn oldest_waiting(
+    connection: &Connection,
+    workspace: WorkspaceId,
+    limit: usize,
+) -> Result<Vec<RunId>, Error> {
+    let mut conditions = Where::default();
+    conditions.and("workspace = ?", [workspace.0]);
+    conditions.and("status = ?", [column::run_status(RunStatus::Waiting)]);
+    let select = "SELECT id FROM runs INDEXED BY runs_by_status";
+    conditions.find(connection, select, "id", limit, |row| row.id(0).map(RunId))
+}
+
+pub(super) fn open_waits(
+    connection: &Connection,
+    workspace: WorkspaceId,
+    kind: Kind,
+    due: Due,
+    limit: usize,
+) -> Result<usize, Error> {
+    let mut conditions = Where::default();
+    conditions.and("workspace = ?", [workspace.0]);
+    conditions.and("kind = ?", [column::kind(kind)]);
+    conditions.and("status = ?", [column::wait_status(WaitStatus::Pending)]);
+    match due {
+        Due::Ever => {}
+        Due::Before(until) => conditions.and("resume_at < ?", [column::instant(until)]),
+        Due::Between(from, until) => {
+            conditions.and("resume_at >= ? AND resume_at < ?", [from, until].map(column::instant));
+        }
+    }
+    let inner = format!(
+        "SELECT 1 FROM waitpoints INDEXED BY waitpoints_by_kind WHERE {} LIMIT ?",
+        conditions.conditions.join(" AND ")
+    );
+    conditions.values.push(Value::from(column::limit(limit)));
+    let mut statement = connection.prepare_cached(&format!("SELECT count(*) FROM ({inner})"))?;
+    let rows = statement.query(params_from_iter(conditions.values))?;
+    Ok(first(rows, |row| row.number(0))?.unwrap_or(0))
 }
 
 /// In the order they came, backwards; the cursor is looked up, for an id does not say when it came.

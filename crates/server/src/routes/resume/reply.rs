@@ -10,6 +10,7 @@ use abide_engine::{Ended, Listener, Said};
 use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use schemars::JsonSchema;
 use serde_json::{Value, json};
 
 use super::WAIT;
@@ -30,6 +31,14 @@ const OURS: [HeaderName; 6] = [
     header::CONTENT_SECURITY_POLICY,
     header::SET_COOKIE,
 ];
+
+/// Of the parameters, this one is the server's; the others are the run's.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "it is documented by its type, and read from the call")]
+pub(in crate::routes) struct SyncQuery {
+    /// How long to wait for what the run says: `30s`, `2m`, at most 5 minutes.
+    wait: Option<String>,
+}
 
 pub(in crate::routes) fn sync_wait(call: &Call) -> Result<Duration, Problem> {
     call.param(WAIT).map_or(Ok(SYNC_WAIT), |text| wait_time("/wait", &text))

@@ -62,7 +62,7 @@ impl Visit {
             check_generation(app, *run, number, link).await?;
         }
         let by_link = caller.is_none();
-        let caller = caller.unwrap_or_else(|| visitor(&found, link.and_then(|link| link.recipient)));
+        let caller = caller.unwrap_or_else(|| visitor(&found, link.and_then(|link| link.recipient), call));
         Ok(Visit {
             run: *run,
             caller,
@@ -146,7 +146,8 @@ async fn check_generation(app: &App, run: RunId, number: Option<u32>, link: &Lin
 }
 
 /// Whoever has the link, and nothing but the link.
-fn visitor(run: &Run, recipient: Option<String>) -> Caller {
+fn visitor(run: &Run, recipient: Option<String>, call: &Call) -> Caller {
     let actor = recipient.map_or_else(|| Actor::new("link"), |recipient| Actor::new(&recipient));
-    Caller { workspace: run.workspace, actor, scopes: Default::default(), key: None }
+    let (scopes, traceparent) = (Default::default(), call.traceparent);
+    Caller { workspace: run.workspace, actor, scopes, key: None, traceparent, signed_in: false }
 }

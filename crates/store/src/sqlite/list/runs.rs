@@ -248,13 +248,18 @@ fn read_id(row: &Row<'_>) -> Result<RunId, Error> {
 }
 
 fn summary(looking: &Transaction<'_>, id: RunId) -> Result<RunSummary, Error> {
-    let mut statement = looking.prepare_cached(
+    let found = run(looking, id)?;
+    found.ok_or_else(|| Error::Corrupt(format!("{id}: it has a row and no history")))
+}
+
+pub(crate) fn run(connection: &Connection, id: RunId) -> Result<Option<RunSummary>, Error> {
+    let mut statement = connection.prepare_cached(
         "SELECT runs.workspace, runs.definition, runs.version, runs.status, runs.tags, runs.created_at,
              history.written_at, history.seq
          FROM runs JOIN history ON history.run = runs.id
          WHERE runs.id = ? ORDER BY history.seq DESC LIMIT 1",
     )?;
-    let found = first(statement.query([column::run(id)])?, |row| {
+    first(statement.query([column::run(id)])?, |row| {
         let is_tagged = row.get_ref(4)? != ValueRef::Null;
         Ok(RunSummary {
             id,
@@ -266,6 +271,5 @@ fn summary(looking: &Transaction<'_>, id: RunId) -> Result<RunSummary, Error> {
             updated_at: row.instant(6)?,
             version: row.number(7)?,
         })
-    })?;
-    found.ok_or_else(|| Error::Corrupt(format!("{id}: it has a row and no history")))
+    })
 }

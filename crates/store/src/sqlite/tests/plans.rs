@@ -130,6 +130,8 @@ fn read_the_rest(store: &mut Sqlite) {
     let (here, now) = (WorkspaceId::DEFAULT, World::new().now);
     let (run, occurrence, limit) = (RunId(1), OccurrenceId(1), 10);
     store.load(run).unwrap();
+    store.run(run).unwrap();
+    store.records_after(run, 3, limit).unwrap();
     for version in [None, Some("1")] {
         store.definition(here, "a", version).unwrap();
     }
@@ -152,6 +154,10 @@ fn read_the_rest(store: &mut Sqlite) {
     store.remembered("key").unwrap();
     for workspace in [None, Some(here)] {
         store.counts(workspace).unwrap();
+    }
+    store.oldest_waiting(here, limit).unwrap();
+    for due in [Due::Ever, Due::Before(now), Due::Between(now, now)] {
+        store.open_waits(here, Kind::Delay, due, limit).unwrap();
     }
     store.key_by_hash(&[1; 32]).unwrap();
     store.keys(here).unwrap();

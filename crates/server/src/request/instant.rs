@@ -1,0 +1,24 @@
+//! Instants that are kept and shown again: as RFC 3339 has them, in years of four digits.
+
+use jiff::Timestamp;
+use serde::de::{Deserialize, Deserializer, Error};
+
+/// The beginning of year 0, in seconds from 1970.
+const FIRST_SECOND: i64 = -62_167_219_200;
+
+pub(crate) fn instant<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Timestamp, D::Error> {
+    Timestamp::deserialize(deserializer).and_then(shown)
+}
+
+pub(crate) fn instant_if_given<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Timestamp>, D::Error> {
+    Option::<Timestamp>::deserialize(deserializer)?.map(shown).transpose()
+}
+
+fn shown<E: Error>(at: Timestamp) -> Result<Timestamp, E> {
+    if at.as_second() < FIRST_SECOND {
+        return Err(E::custom("the year is before 0; an instant would look like `2026-12-01T09:00:00Z`"));
+    }
+    Ok(at)
+}

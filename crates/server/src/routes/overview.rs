@@ -1,0 +1,263 @@
+//! What the first page of the dashboard shows: how many runs there are, what waits until when, and how it goes. None of it
+//! looks at more than it shows: runs are counted as they change, waits up to a limit.
+
+use abide_core::id::{RunId, WorkspaceId};
+use abide_core::status::{RunStatus, WaitStatus};
+use abide_core::waitpoint::Kind;
+use abide_store::{Due, Page, Read, Scope, WaitpointFilter};
+use axum::extract::State;
+use jiff::{SignedDuration, Timestamp};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::app::Shared;
+use crate::caller::Caller;
+use crate::endpoint::{Endpoint, Group, Verb};
+use crate::guard::Access;
+use crate::problem::{Code, Problem};
+use crate::pulse::{Beat, EVERY};
+use crate::request::Query;
+use crate::shape::waitpoint::WaitpointBody;
+use crate::shape::{Answer, words};
+
+const READ: Access = Access::Key(&[Scope::Read]);
+/// Open waits of a kind, or of a kind in one bucket, that are counted. Where there are more, it says so.
+const COUNTED: usize = 10_000;
+const OLDEST: usize = 8;
+const BUCKETS: u32 = 60;
+const MOST_BUCKETS: u32 = 200;
+
+pub(super) fn routes() -> Group {
+    Group::new("overview", "What waits, until when, at a glance.")
+        .add(
+            Endpoint::new(Verb::Get, "/overview", READ, "How many runs and waits there are, and how it goes")
+                .ok::<OverviewBody>("The figures."),
+            overview,
+        )
+        .add(
+            Endpoint::new(Verb::Get, "/wake-ups", READ, "When waits end, counted over time")
+                .about("The span is cut into buckets of the same length, and open waits are counted in each by their `resumeAt`.")
+                .query::<WakeUpsQuery>()
+                .ok::<WakeUpsBody>("The buckets, in order.")
+                .codes(&[Code::Malformed]),
+            wake_ups,
+        )
+}
+
+/// How many there are, what has waited longest, and how it goes.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Overview")]
+struct OverviewBody {
+    /// The server's clock.
+    now: Timestamp,
+    runs: Vec<RunCount>,
+    /// Open waits.
+    waits: Vec<WaitCount>,
+    /// Open waits whose instant has passed.
+    overdue: Counted,
+    /// The oldest runs that wait, each with its oldest wait.
+    oldest: Vec<WaitpointBody>,
+    /// How it went in the last hour.
+    pulse: PulseBody,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct RunCount {
+    #[schemars(schema_with = "words::run_status")]
+    status: RunStatus,
+    count: u64,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct WaitCount {
+    #[schemars(schema_with = "words::kind")]
+    kind: Kind,
+    count: usize,
+    /// There are more than were counted.
+    more: bool,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Counted {
+    count: usize,
+    /// There are more than were counted.
+    more: bool,
+}
+
+/// Of the whole server, one beat after the other.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Pulse")]
+struct PulseBody {
+    every_ms: u64,
+    beats: Vec<Beat>,
+}
+
+async fn overview(State(app): State<Shared>, caller: Caller) -> Result<Answer<OverviewBody>, Problem> {
+    let (workspace, now) = (caller.workspace, app.engine.now());
+    let found = app.engine.read(move |store| Found::read(store, workspace, now)).await?;
+    let oldest = app.oldest_waits(&caller, &found.oldest).await?;
+    let runs = found.runs.into_iter().map(|(status, count)| RunCount { status, count });
+    let waits =
+        found.waits.into_iter().map(|(kind, count)| WaitCount { kind, count, more: count >= COUNTED });
+    let body = OverviewBody {
+        now,
+        runs: runs.collect(),
+        waits: waits.collect(),
+        overdue: Counted { count: found.overdue, more: found.overdue >= COUNTED },
+        oldest,
+        pulse: PulseBody {
+            every_ms: EVERY.as_millis().try_into().unwrap_or(u64::MAX),
+            beats: app.pulse.beats(),
+        },
+    };
+    Ok(Answer::ok(body))
+}
+
+struct Found {
+    runs: Vec<(RunStatus, u64)>,
+    waits: Vec<(Kind, usize)>,
+    overdue: usize,
+    oldest: Vec<RunId>,
+}
+
+impl Found {
+    fn read(
+        store: &mut dyn Read,
+        workspace: WorkspaceId,
+        now: Timestamp,
+    ) -> Result<Found, abide_store::Error> {
+        let mut waits = Vec::new();
+        let mut overdue = 0;
+        for kind in Kind::ALL {
+            waits.push((kind, store.open_waits(workspace, kind, Due::Ever, COUNTED)?));
+            overdue += store.open_waits(workspace, kind, Due::Before(now), COUNTED)?;
+        }
+        let runs = store.counts(Some(workspace))?;
+        let oldest = store.oldest_waiting(workspace, OLDEST)?;
+        Ok(Found { runs, waits, overdue, oldest })
+    }
+}
+
+impl crate::app::App {
+    /// The oldest open wait of each run.
+    async fn oldest_waits(&self, caller: &Caller, runs: &[RunId]) -> Result<Vec<WaitpointBody>, Problem> {
+        let mut found = Vec::new();
+        for run in runs {
+            let filter = WaitpointFilter {
+                workspace: Some(caller.workspace),
+                run: Some(*run),
+                status: Some(WaitStatus::Pending),
+                ..WaitpointFilter::default()
+            };
+            let page = Page { after: None, limit: OLDEST };
+            let waits = self.list_waitpoints(caller, "oldest", filter, page).await?.data;
+            found.extend(waits.into_iter().min_by_key(|wait| wait.created_at));
+        }
+        Ok(found)
+    }
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct WakeUpsQuery {
+    from: Timestamp,
+    until: Timestamp,
+    /// How many; 60 if absent.
+    #[schemars(range(min = 1, max = MOST_BUCKETS))]
+    buckets: Option<u32>,
+}
+
+/// When waits end.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "WakeUps")]
+struct WakeUpsBody {
+    from: Timestamp,
+    until: Timestamp,
+    buckets: Vec<Bucket>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "WakeUpsBucket")]
+struct Bucket {
+    from: Timestamp,
+    until: Timestamp,
+    /// Waits that the clock ends: DELAY, PAUSE, RETRY.
+    by_time: usize,
+    /// Deadlines of the others.
+    deadlines: usize,
+    /// There are more than were counted.
+    more: bool,
+}
+
+async fn wake_ups(
+    State(app): State<Shared>,
+    caller: Caller,
+    Query(WakeUpsQuery { from, until, buckets }): Query<WakeUpsQuery>,
+) -> Result<Answer<WakeUpsBody>, Problem> {
+    let bounds = bounds(from, until, buckets.unwrap_or(BUCKETS))?;
+    let workspace = caller.workspace;
+    let buckets = app
+        .engine
+        .read(move |store| {
+            bounds.windows(2).map(|pair| Bucket::read(store, workspace, pair[0], pair[1])).collect()
+        })
+        .await?;
+    Ok(Answer::ok(WakeUpsBody { from, until, buckets }))
+}
+
+/// Where buckets begin, and where the last one ends.
+fn bounds(from: Timestamp, until: Timestamp, buckets: u32) -> Result<Vec<Timestamp>, Problem> {
+    let length = until.duration_since(from);
+    if length < SignedDuration::from_millis(i64::from(buckets)) {
+        let detail = "/until: the span must end after it begins, with a millisecond for each bucket";
+        return Err(Problem::malformed("/until", detail));
+    }
+    let step = i32::try_from(buckets).ok().and_then(|buckets| length.checked_div(buckets));
+    let step = step.ok_or_else(|| Problem::malformed("/buckets", "/buckets: too many"))?;
+    let at = |index: u32| i32::try_from(index).ok().and_then(|index| Some(from + step.checked_mul(index)?));
+    let mut bounds: Vec<Timestamp> = (0..buckets).filter_map(at).collect();
+    bounds.push(until);
+    Ok(bounds)
+}
+
+impl Bucket {
+    fn read(
+        store: &mut dyn Read,
+        workspace: WorkspaceId,
+        from: Timestamp,
+        until: Timestamp,
+    ) -> Result<Bucket, abide_store::Error> {
+        let mut bucket = Bucket { from, until, by_time: 0, deadlines: 0, more: false };
+        for kind in Kind::ALL {
+            let count = store.open_waits(workspace, kind, Due::Between(from, until), COUNTED)?;
+            bucket.more |= count >= COUNTED;
+            match kind {
+                Kind::Delay | Kind::Pause | Kind::Retry | Kind::Schedule => bucket.by_time += count,
+                Kind::Webhook | Kind::Signal | Kind::Event | Kind::Approval | Kind::Child => {
+                    bucket.deadlines += count;
+                }
+            }
+        }
+        Ok(bucket)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buckets_follow_each_other_without_gaps_and_end_where_the_span_does() {
+        let (from, until) =
+            ("2026-01-01T00:00:00Z".parse().unwrap(), "2026-01-01T00:00:10Z".parse().unwrap());
+        let found = bounds(from, until, 3).unwrap();
+        assert_eq!(found.len(), 4);
+        assert_eq!((found[0], found[3]), (from, until));
+        assert!(found.is_sorted());
+        assert!(bounds(until, from, 3).is_err());
+        assert!(bounds(from, from, 1).is_err());
+    }
+}

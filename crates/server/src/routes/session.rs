@@ -1,0 +1,131 @@
+//! Signing in with a key, for browsers. The session is a cookie that no script can read: it names the key by its hash,
+//! with the time until which it counts, under the server's secret. Nothing is stored; who revokes the key ends it.
+
+use std::collections::BTreeSet;
+
+use abide_core::waitpoint::Actor;
+use abide_store::{KeyHash, Scope};
+use axum::Extension;
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use jiff::{SignedDuration, Timestamp};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::app::{App, Shared};
+use crate::caller::{Caller, hash};
+use crate::endpoint::{Endpoint, Group, Verb};
+use crate::guard::{Access, Peer};
+use crate::problem::Problem;
+use crate::request::Body;
+use crate::shape::{Answer, words};
+
+pub(crate) const COOKIE: &str = "abide_session";
+const SEALED: &str = "session";
+const LASTS: SignedDuration = SignedDuration::from_hours(7 * 24);
+
+pub(super) fn routes() -> Group {
+    let at = |verb, summary| Endpoint::new(verb, "/session", Access::Anyone, summary);
+    Group::new("session", "Who asks. For browsers, which keep a key in a cookie that no script can read.")
+        .add(at(Verb::Get, "Who one is, and what one may do").ok::<SessionBody>("The session."), get)
+        .add(
+            at(Verb::Post, "Sign in with a key")
+                .about("Sets a cookie that counts for a week. Only pages of this server can use it.")
+                .body::<SignIn>()
+                .ok::<SessionBody>("The session."),
+            sign_in,
+        )
+        .add(at(Verb::Delete, "Sign out").empty(StatusCode::NO_CONTENT, "The cookie is gone."), sign_out)
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct SignIn {
+    /// An API key: `abk_…`.
+    key: String,
+}
+
+/// Who asks.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Session")]
+struct SessionBody {
+    /// Null where a key is needed, and none was given.
+    caller: Option<CallerBody>,
+    /// By a cookie.
+    signed_in: bool,
+    /// Without a key nothing is shown.
+    keys_needed: bool,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Caller")]
+struct CallerBody {
+    /// What histories say: the key's name.
+    #[schemars(with = "String")]
+    name: Actor,
+    /// Its id.
+    workspace: String,
+    #[schemars(schema_with = "words::scopes")]
+    scopes: BTreeSet<Scope>,
+}
+
+fn body(app: &App, caller: Option<Caller>) -> SessionBody {
+    SessionBody {
+        signed_in: caller.as_ref().is_some_and(|caller| caller.signed_in),
+        keys_needed: app.settings.needs_keys(),
+        caller: caller.map(|caller| CallerBody {
+            name: caller.actor,
+            workspace: caller.workspace.to_string(),
+            scopes: caller.scopes,
+        }),
+    }
+}
+
+async fn get(State(app): State<Shared>, caller: Option<Extension<Caller>>) -> Answer<SessionBody> {
+    Answer::ok(body(&app, caller.map(|Extension(caller)| caller)))
+}
+
+async fn sign_in(
+    State(app): State<Shared>,
+    Extension(Peer(peer)): Extension<Peer>,
+    Body(SignIn { key }): Body<SignIn>,
+) -> Result<Response, Problem> {
+    let hash = hash(key.trim());
+    let caller = app.caller_of(hash, peer.ip()).await?;
+    let until = app.engine.now() + LASTS;
+    let cookie = app.links.seal(SEALED, &[&hash[..], &until.as_second().to_be_bytes()].concat());
+    let answer = Answer::ok(body(&app, Some(Caller { signed_in: true, ..caller })));
+    Ok(([(header::SET_COOKIE, app.cookie(&cookie, LASTS.as_secs()))], answer).into_response())
+}
+
+async fn sign_out(State(app): State<Shared>) -> Response {
+    (StatusCode::NO_CONTENT, [(header::SET_COOKIE, app.cookie("", 0))]).into_response()
+}
+
+impl App {
+    fn cookie(&self, value: &str, max_age_s: i64) -> HeaderValue {
+        let path = format!("{}/", self.base_path());
+        let secure = if self.base_url.starts_with("https://") { "; Secure" } else { "" };
+        let text =
+            format!("{COOKIE}={value}; Path={path}; Max-Age={max_age_s}; HttpOnly; SameSite=Strict{secure}");
+        HeaderValue::try_from(text).unwrap_or_else(|_| HeaderValue::from_static(""))
+    }
+
+    /// The key that the request's cookie is for. A cookie that does not count is as good as none: it may be of another
+    /// server on the same machine.
+    pub(crate) fn session(&self, headers: &HeaderMap) -> Option<KeyHash> {
+        let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+        let mut values = cookies.flat_map(|value| value.split(';')).filter_map(|pair| {
+            let (name, value) = pair.trim().split_once('=')?;
+            (name == COOKIE).then_some(value)
+        });
+        let content = values.find_map(|value| self.links.unseal(SEALED, value))?;
+        let (hash, until) = content.split_first_chunk::<32>()?;
+        let until = i64::from_be_bytes(until.try_into().ok()?);
+        let counts = Timestamp::from_second(until).is_ok_and(|until| self.engine.now() < until);
+        counts.then_some(*hash)
+    }
+}

@@ -1,0 +1,236 @@
+//! The spans of a run, out of its history: the run, its steps, the times that workers had its tasks, and its waits.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use abide_core::definition::Definition;
+use abide_core::history::{Change, Creation, Failure, Record};
+use abide_core::id::At;
+use abide_core::status::WaitStatus;
+use abide_core::trace::Traceparent;
+use abide_core::waitpoint::{ListensFor, Waitpoint};
+use jiff::Timestamp;
+use serde_json::json;
+
+use super::span::{self, Kind, Span};
+
+/// Those that ended after this record; none, if the trace is not sampled.
+pub(super) fn spans(definition: &Definition, history: &[Record], after: u64) -> Vec<Span> {
+    let Some(Record { at, traceparent, change: Change::WorkflowCreated(creation), .. }) = history.first()
+    else {
+        return Vec::new();
+    };
+    if traceparent.is_some_and(|traceparent| !traceparent.is_sampled) {
+        return Vec::new();
+    }
+    let mut story = Story {
+        definition,
+        creation,
+        traceparent: *traceparent,
+        begun: *at,
+        retries: 0,
+        steps: HashMap::new(),
+        visits: HashMap::new(),
+        attempts: HashMap::new(),
+        waits: HashMap::new(),
+        ended: Vec::new(),
+    };
+    for record in history {
+        // What ended before was sent before.
+        if record.seq == after + 1 {
+            story.ended.clear();
+        }
+        story.take(record);
+    }
+    if history.last().is_none_or(|last| last.seq <= after) {
+        story.ended.clear();
+    }
+    story.ended
+}
+
+/// How far the history has been read, and what is open there.
+struct Story<'h> {
+    definition: &'h Definition,
+    creation: &'h Creation,
+    traceparent: Option<Traceparent>,
+    /// The run, or its last retry.
+    begun: Timestamp,
+    retries: u32,
+    steps: HashMap<At, Timestamp>,
+    visits: HashMap<At, u32>,
+    attempts: HashMap<At, Attempt>,
+    waits: HashMap<u32, Waitpoint>,
+    ended: Vec<Span>,
+}
+
+struct Attempt {
+    begun: Timestamp,
+    delivery: u32,
+    worker: Arc<str>,
+}
+
+impl Story<'_> {
+    fn take(&mut self, record: &Record) {
+        match &record.change {
+            Change::WorkflowRetried { .. } => {
+                self.retries += 1;
+                self.begun = record.at;
+            }
+            Change::WorkflowCompleted { .. } => self.end_run(record, "COMPLETED", None),
+            Change::WorkflowFailed { error } => self.end_run(record, "FAILED", Some(error)),
+            Change::WorkflowCancelled { .. } => self.end_run(record, "CANCELLED", None),
+            Change::StepStarted { at, .. } => {
+                self.steps.insert(*at, record.at);
+                *self.visits.entry(*at).or_default() += 1;
+            }
+            Change::StepWaiting { at, opens, .. } => {
+                self.end_attempt(*at, record, None);
+                self.waits.extend(opens.iter().map(|wait| (wait.number, wait.clone())));
+            }
+            Change::StepRetrying { at, error, opens, .. } => {
+                self.end_attempt(*at, record, Some(error));
+                self.waits.insert(opens.number, opens.clone());
+            }
+            Change::StepCompleted { at, .. } => self.end_step(*at, record, "COMPLETED", None),
+            Change::StepFailed { at, error, .. } => self.end_step(*at, record, "FAILED", Some(error)),
+            Change::StepCancelled { at } => self.end_step(*at, record, "CANCELLED", None),
+            Change::TaskStarted { at, delivery, worker, .. } => {
+                let attempt = Attempt { begun: record.at, delivery: *delivery, worker: Arc::clone(worker) };
+                self.attempts.insert(*at, attempt);
+            }
+            Change::TaskPaused { at, opens } => {
+                self.end_attempt(*at, record, None);
+                self.waits.insert(opens.number, opens.clone());
+            }
+            Change::TaskRedelivered { at, .. } => {
+                let lost = Failure::new("LEASE_LOST", "the worker did not report in time");
+                self.end_attempt(*at, record, Some(&lost));
+            }
+            Change::WaitCreated { opens } => drop(self.waits.insert(opens.number, opens.clone())),
+            Change::WaitResolved { number, status, .. } => self.end_wait(*number, record, *status),
+            Change::WorkflowCreated(_)
+            | Change::WorkflowStarted { .. }
+            | Change::WorkflowPaused { .. }
+            | Change::WorkflowResumed
+            | Change::WorkflowPauseRequested
+            | Change::WorkflowHeld
+            | Change::WorkflowUnpaused
+            | Change::WorkflowDeadlinePassed
+            | Change::StepResumed { .. }
+            | Change::StepHeld { .. }
+            | Change::StepSkipped { .. }
+            | Change::MapStarted { .. }
+            | Change::JournalRecorded { .. }
+            | Change::CheckpointSaved { .. }
+            | Change::ApprovalReminded { .. }
+            | Change::ApprovalEscalated { .. }
+            | Change::WaitRescheduled { .. }
+            | Change::SignalReceived { .. }
+            | Change::EventMatched { .. }
+            | Change::ApprovalRequested { .. }
+            | Change::ApprovalDecided { .. } => {}
+        }
+    }
+
+    fn span(&self, id: u64, parent: Option<u64>, name: String, begun: Timestamp, record: &Record) -> Span {
+        let run = self.creation.run_id;
+        Span {
+            // A run without a trace is one of its own.
+            trace_id: self.traceparent.map_or(run.0, |traceparent| traceparent.trace_id),
+            id,
+            parent,
+            name,
+            kind: Kind::Internal,
+            begun,
+            ended: record.at,
+            attributes: vec![("abide.run.id", json!(run.to_string()))],
+            failure: None,
+            link: None,
+        }
+    }
+
+    fn end_run(&mut self, record: &Record, status: &'static str, error: Option<&Failure>) {
+        let Creation { run_id, definition, parent, .. } = self.creation;
+        let id = span::run_id(*run_id, self.retries);
+        let of_parent = parent.and_then(|parent| parent.waitpoint);
+        let above = match of_parent {
+            Some(waitpoint) => Some(span::wait_id(waitpoint.run, waitpoint.number)),
+            None => self.traceparent.map(|traceparent| traceparent.span_id),
+        };
+        let mut span = self.span(id, above, definition.name.to_string(), self.begun, record);
+        span.attributes.push(("abide.workflow.version", json!(definition.version)));
+        self.finish(span, status, error);
+    }
+
+    fn end_step(&mut self, at: At, record: &Record, status: &'static str, error: Option<&Failure>) {
+        self.end_attempt(at, record, error);
+        // A step that ends ends its waits.
+        let mut open: Vec<u32> =
+            self.waits.values().filter(|wait| wait.at == Some(at)).map(|wait| wait.number).collect();
+        open.sort_unstable();
+        for number in open {
+            self.end_wait(number, record, WaitStatus::Cancelled);
+        }
+        let Some(begun) = self.steps.remove(&at) else { return };
+        let (run, visit) = (self.creation.run_id, self.visits.get(&at).copied().unwrap_or(1));
+        let above = match at.item {
+            Some(_) => self.step_above(At::step(at.step)),
+            None => span::run_id(run, self.retries),
+        };
+        let span = self.span(span::step_id(run, at, visit), Some(above), self.step_name(at), begun, record);
+        self.finish(span, status, error);
+    }
+
+    fn end_attempt(&mut self, at: At, record: &Record, error: Option<&Failure>) {
+        let Some(Attempt { begun, delivery, worker }) = self.attempts.remove(&at) else { return };
+        let id = span::attempt_id(self.creation.run_id, at, delivery);
+        let name = format!("{} by {worker}", self.step_name(at));
+        let mut span = self.span(id, Some(self.step_above(at)), name, begun, record);
+        span.kind = Kind::Client;
+        span.attributes.push(("abide.worker", json!(worker)));
+        span.attributes.push(("abide.delivery", json!(delivery)));
+        span.failure = error.map(|error| error.message.clone());
+        self.ended.push(span);
+    }
+
+    fn end_wait(&mut self, number: u32, record: &Record, status: WaitStatus) {
+        let Some(wait) = self.waits.remove(&number) else { return };
+        let run = self.creation.run_id;
+        let above = wait.at.map_or_else(|| span::run_id(run, self.retries), |at| self.step_above(at));
+        let mut span =
+            self.span(span::wait_id(run, number), Some(above), name(&wait), wait.created_at, record);
+        span.attributes.push(("abide.wait.id", json!(run.waitpoint(number).to_string())));
+        span.attributes.push(("abide.wait.kind", json!(wait.kind)));
+        span.attributes.push(("abide.wait.status", json!(status)));
+        span.attributes.push(("abide.wait.resolved_by", json!(record.by)));
+        let own = self.traceparent.map(|traceparent| traceparent.trace_id);
+        span.link = record.traceparent.filter(|other| Some(other.trace_id) != own);
+        self.ended.push(span);
+    }
+
+    fn finish(&mut self, mut span: Span, status: &'static str, error: Option<&Failure>) {
+        span.attributes.push(("abide.status", json!(status)));
+        span.failure = error.map(|error| error.message.clone());
+        self.ended.push(span);
+    }
+
+    fn step_above(&self, at: At) -> u64 {
+        span::step_id(self.creation.run_id, at, self.visits.get(&at).copied().unwrap_or(1))
+    }
+
+    fn step_name(&self, at: At) -> String {
+        let name = &self.definition.step(at.step).name;
+        at.item.map_or_else(|| name.to_string(), |item| format!("{name}[{item}]"))
+    }
+}
+
+fn name(wait: &Waitpoint) -> String {
+    match &wait.listens_for {
+        ListensFor::Signal { signal_type } => format!("wait for signal {signal_type}"),
+        ListensFor::Event(filter) => format!("wait for event {}", filter.event_id),
+        ListensFor::Call { .. } => "wait for a call".to_owned(),
+        ListensFor::Approval(_) => "wait for approval".to_owned(),
+        ListensFor::Child { run_id } => format!("wait for {run_id}"),
+        ListensFor::Time => format!("wait ({})", wait.kind),
+    }
+}

@@ -1,0 +1,5 @@
+from abide import Worker
+
+from order import fulfil
+
+Worker(handlers={"fulfil-order": fulfil}).run()

@@ -1,0 +1,70 @@
+"""abide for Python: a client, a worker, durable code in handlers, and workflows written in code."""
+
+from .client import Client, RunHandle
+from .context import Approval, Call, Context, First, Waitpoint
+from .duration import Duration, Instant
+from .failure import (
+    Cancelled,
+    CodeChanged,
+    Misused,
+    NotRetryable,
+    RetryAfter,
+    RunFailed,
+    Suspended,
+    SuspensionSwallowed,
+    TaskError,
+    WaitCancelled,
+)
+from .problem import (
+    Busy,
+    Conflict,
+    Gone,
+    Invalid,
+    NotAllowed,
+    NotFound,
+    Problem,
+    RunNotCompleted,
+    Unreachable,
+)
+from .resources import Page, Pages
+from .sync_context import SyncContext
+from .wait import Wait
+from .worker import Worker
+from .workflow import Workflow
+
+__all__ = [
+    "Approval",
+    "Busy",
+    "Call",
+    "Cancelled",
+    "Client",
+    "CodeChanged",
+    "Conflict",
+    "Context",
+    "Duration",
+    "First",
+    "Gone",
+    "Instant",
+    "Invalid",
+    "Misused",
+    "NotAllowed",
+    "NotFound",
+    "NotRetryable",
+    "Page",
+    "Pages",
+    "Problem",
+    "RetryAfter",
+    "RunFailed",
+    "RunHandle",
+    "RunNotCompleted",
+    "Suspended",
+    "SuspensionSwallowed",
+    "SyncContext",
+    "TaskError",
+    "Unreachable",
+    "Wait",
+    "WaitCancelled",
+    "Waitpoint",
+    "Worker",
+    "Workflow",
+]

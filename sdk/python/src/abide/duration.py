@@ -1,0 +1,34 @@
+"""Lengths of time and instants, as users write them and as the API takes them."""
+
+from __future__ import annotations
+
+import random
+from datetime import datetime, timedelta, timezone
+from typing import Any, TypeAlias
+
+Duration: TypeAlias = timedelta | str
+"""A ``timedelta``, or text such as ``30s``, ``2d 4h`` or ``PT30M``."""
+Instant: TypeAlias = datetime | str
+"""A ``datetime`` with a zone, or text in RFC 3339."""
+
+
+def field(name: str, value: Duration | None) -> dict[str, Any]:
+    """``durationMs`` or ``duration``, whichever fits what was given."""
+    if value is None:
+        return {}
+    if isinstance(value, timedelta):
+        return {f"{name}Ms": value // timedelta(milliseconds=1)}
+    return {name: value}
+
+
+def instant(at: Instant) -> str:
+    if isinstance(at, str):
+        return at
+    if at.tzinfo is None:
+        raise ValueError(f"{at} has no zone; say which instant is meant, for instance with timezone.utc")
+    return at.astimezone(timezone.utc).isoformat().replace("+00:00", "Z")
+
+
+def backoff(attempt: int, first: float, most: float) -> float:
+    """How many seconds to wait before another try: doubling, at most ``most``, with full jitter."""
+    return random.random() * min(most, first * 2.0 ** min(attempt, 32))

@@ -1,0 +1,421 @@
+"""One delivery of a task: the handler, its journal, and what becomes of them.
+
+    replay: what the journal holds is answered at once
+    ──▶ new work: done, recorded, answered
+    ──▶ a wait that is not over, and nothing else to do: the handler is left (``Suspended``), the waits are reported
+
+The journal does not change during a delivery, so a wait that is open stays open until the next one."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Literal
+
+from . import wire
+from .duration import field
+from .failure import (
+    Cancelled,
+    CodeChanged,
+    Misused,
+    RunFailed,
+    Suspended,
+    SuspensionSwallowed,
+    TaskError,
+    quoted,
+)
+from .plain import as_json
+from .reports import Reports
+from .wait import Wait
+
+OWN = "!"
+"""Names of entries that are ours: ``!charge`` is how ``charge`` failed."""
+NAME_CHARS = 190
+"""The server takes 200 characters."""
+TAKEN_BACK = {"STALE_LEASE", "RUN_ENDED", "UNKNOWN_RUN", "WRONG_STEP_STATUS", "BAD_LEASE", "UNKNOWN_TASK"}
+"""Refusals that mean that the task is somebody else's, or nobody's, by now."""
+HOPS = 20
+"""Turns of the event loop without a durable call after which a handler counts as waiting."""
+
+Report = dict[str, Any]
+
+inside: ContextVar[str | None] = ContextVar("inside", default=None)
+"""The name of the ``ctx.run`` that the code is in."""
+
+
+@dataclass(slots=True)
+class Group:
+    """What is waited for together, and when it is over."""
+
+    waits: list[Wait[Any]]
+    wake: Literal["all", "any"]
+    over: asyncio.Future[None]
+
+
+@dataclass(slots=True)
+class Held:
+    name: str
+    go: asyncio.Future[None]
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """A result that the journal holds."""
+
+    value: Any
+
+
+class Execution:
+    def __init__(self, task: wire.Task, reports: Reports, grace: float) -> None:
+        self.task = task
+        self.state_updates: dict[str, Any] | None = None
+        self.opened: list[Wait[Any]] = []
+        self.lost: Cancelled | None = None
+        """The task is not ours any more."""
+        self.handler: asyncio.Task[Any] | None = None
+        self._reports = reports
+        self._grace = grace
+        self._journal = {entry["name"]: entry for entry in task["journal"]}
+        # What the journal holds and the code has not come to, in its order.
+        self._unasked = {name: None for name in self._journal if not name.startswith(OWN)}
+        self._asked: set[str] = set()
+        self._groups: list[Group] = []
+        self._held: list[Held] = []
+        self._grace_timer: asyncio.TimerHandle | None = None
+        # Entries that must be stored before anything new is done.
+        self._unsaved: list[wire.NewJournalEntry] = []
+        self._busy = 0
+        self._quiet = asyncio.Event()
+        self._quiet.set()
+        self._hops = 0
+        self._suspension: Suspended | None = None
+        self._swallowed_at: str | None = None
+        self._fatal: TaskError | None = None
+        # The handler has returned or raised; a branch of it may still be under way.
+        self._settled = False
+
+    async def run(self, handler: Callable[[], Awaitable[Any]]) -> Report | None:
+        """Runs the handler. The last report on this delivery, or nothing if the task is not ours any more."""
+        error: BaseException | None = None
+        output: Any = None
+        try:
+            output = await handler()
+        except BaseException as raised:
+            error = raised
+        self._settled = True
+        # A sibling that is still at work may record what it has done.
+        await self._quiet.wait()
+        self._stop_grace()
+        if self.lost:
+            return None
+        if isinstance(error, asyncio.CancelledError) and not self._suspension and not self._fatal:
+            raise error
+        return self._verdict(output, error)
+
+    def _verdict(self, output: Any, error: BaseException | None) -> Report:
+        if self._fatal:
+            return self._failure(self._fatal)
+        if self._suspension:
+            passed = error is not None and only_suspended(error) and self._swallowed_at is None
+            return self._let_go() if passed else self._failure(self._swallowed(self._suspension, error))
+        if error is not None:
+            return self._failure(error)
+        for left in self._unasked:
+            message = f"the journal holds `{left}`, and the handler ended without coming to it"
+            return self._failure(CodeChanged(message))
+        report = {"type": "complete", "leaseToken": self.task["leaseToken"], "output": output}
+        return report if self.state_updates is None else {**report, "stateUpdates": self.state_updates}
+
+    def _swallowed(self, suspension: Suspended, error: BaseException | None) -> SuspensionSwallowed:
+        if self._swallowed_at is not None:
+            then = f"went on to `{self._swallowed_at}`"
+        else:
+            then = "returned" if error is None else f"raised something else: {message_of(error)}"
+        advice = "An except or finally around a wait must let the suspension pass: catch `Exception`, never everything"
+        return SuspensionSwallowed(f"the handler was to be left at {quoted(suspension.waits)}, and {then}. {advice}")
+
+    def _failure(self, error: BaseException) -> Report:
+        known = error if isinstance(error, TaskError) else TaskError(message_of(error))
+        report: Report = {
+            "type": "fail",
+            "leaseToken": self.task["leaseToken"],
+            "message": known.message or type(known).__name__,
+            "retryable": known.retryable,
+            **field("retryAfter", known.retry_after),
+        }
+        return report if known.code is None else {**report, "code": known.code}
+
+    def _let_go(self) -> Report:
+        token = self.task["leaseToken"]
+        awaited = [wait for group in self._groups for wait in group.waits]
+        for wait in awaited:
+            if wait.spec["type"] == "pause":
+                return {"leaseToken": token, "name": wait.name, **wait.spec}
+        # What was begun and is not awaited yet begins now, too: its time counts from here.
+        begun = [wait for wait in self.opened if wait.status is None and wait not in awaited]
+        both = dict.fromkeys([*awaited, *begun])
+        open_waits = [wait for wait in both if not wait.has_ended and wait.spec["type"] != "pause"]
+        alone = self._groups[0].wake if len(self._groups) == 1 and not begun else "each"
+        return {
+            "type": "suspend",
+            "leaseToken": token,
+            "waits": [{"name": wait.name, **wait.spec} for wait in open_waits],
+            "wake": "all" if len(open_waits) == 1 else alone,
+            "entries": self._unsaved,
+        }
+
+    # The durable calls
+
+    def ask(self, name: str, kind: Literal["run", "wait", "waitpoint"]) -> wire.JournalEntry | None:
+        """What the journal holds for a call. A call that does not fit it, or cannot be, ends the task."""
+        if self.lost:
+            raise self.lost
+        if self._suspension:
+            self._swallowed_at = self._swallowed_at or name
+            raise self._suspension
+        if self._fatal:
+            raise self._fatal
+        if self._settled:
+            raise Cancelled("HANDLER_ENDED")
+        self._check_name(name)
+        call = f"waitpoint {name}" if kind == "waitpoint" else name
+        if call in self._asked:
+            advice = f"each durable call needs a name of its own, such as `{name}-2`"
+            raise self._break(Misused(f"`{name}` is used twice; {advice}"))
+        self._asked.add(call)
+        self._unasked.pop(name, None)
+        if not self._unasked:
+            self._release()
+        self._stir()
+        entry = self._journal.get(name)
+        failed = OWN + name in self._journal
+        is_run = kind == "run"
+        if (entry is not None and is_run == bool(entry.get("wait"))) or (failed and not is_run):
+            now, was = ("a run", "a wait") if is_run else ("a wait", "a run")
+            message = f"`{name}` is {now} in the code, and was {was} when it was recorded"
+            raise self._break(CodeChanged(message))
+        return entry
+
+    def _check_name(self, name: str) -> None:
+        within = inside.get()
+        if within is not None:
+            raise self._break(Misused(f"`{name}` is inside of `{within}`; what `run` does cannot itself be durable"))
+        if not 1 <= len(name) <= NAME_CHARS or name[0] in (OWN, "$"):
+            message = f"`{name}` is not a name: 1 to {NAME_CHARS} characters, the first not `!` or `$`"
+            raise self._break(Misused(message))
+
+    @asynccontextmanager
+    async def acting(self, name: str) -> AsyncIterator[None]:
+        """Around something new, once it is clear that the code fits the journal."""
+        self._busy += 1
+        self._quiet.clear()
+        try:
+            if self._unasked:
+                held = Held(name, asyncio.get_running_loop().create_future())
+                self._hold(held)
+                await held.go
+            if self._unsaved:
+                await self._save()
+            if self._settled:
+                raise Cancelled("HANDLER_ENDED")
+            yield
+        finally:
+            self._busy -= 1
+            self._stir()
+            if self._busy == 0:
+                self._quiet.set()
+
+    def recall(self, name: str) -> Recalled | None:
+        entry = self.ask(name, "run")
+        failed = self._journal.get(OWN + name)
+        if failed is not None:
+            raise RunFailed(name, **failed["result"])
+        return None if entry is None else Recalled(entry.get("result"))
+
+    async def run_once(self, name: str, work: Callable[[], Any]) -> Any:
+        known = self.recall(name)
+        if known:
+            return known.value
+        async with self.acting(name):
+            token = inside.set(name)
+            try:
+                value = work()
+                if inspect.isawaitable(value):
+                    value = await value
+            except Exception as error:
+                raise self.note_failure(name, error) from error
+            finally:
+                inside.reset(token)
+            return await self.keep(name, value)
+
+    async def keep(self, name: str, value: Any) -> Any:
+        """Records what a run gave."""
+        result = self.as_json(name, value)
+        await self.record(entries=[{"name": name, "result": result}])
+        return result
+
+    def as_json(self, name: str, value: Any) -> Any:
+        try:
+            return as_json(value)
+        except (TypeError, ValueError) as error:
+            raise TaskError(f"what `{name}` gives is not JSON: {error}", code="NOT_JSON", retryable=False) from error
+
+    def note_failure(self, name: str, error: Exception) -> RunFailed:
+        known = error if isinstance(error, TaskError) else TaskError(message_of(error))
+        after = known.retry_after
+        remembered = {
+            "message": known.message,
+            "code": known.code,
+            "retryable": known.retryable,
+            "retry_after": after if after is None or isinstance(after, str) else f"{after // timedelta(milliseconds=1)}ms",
+        }
+        self._unsaved.append({"name": OWN + name, "result": remembered})
+        return RunFailed(
+            name, known.message, code=known.code, retryable=known.retryable, retry_after=known.retry_after
+        )
+
+    def winner(self, waits: list[Wait[Any]]) -> Wait[Any] | None:
+        """Which of several waits was first: what was decided once stays decided."""
+        name = f"{OWN}first {waits[0].name}"
+        decided = self._journal.get(name)
+        if decided is not None:
+            return next((wait for wait in waits if wait.name == decided.get("result")), None)
+        first = next((wait for wait in waits if wait.has_happened), None)
+        if first and any(wait is not first and wait.status != "CANCELLED" for wait in waits):
+            self._unsaved.append({"name": name, "result": first.name})
+        return first
+
+    async def _save(self) -> None:
+        # A failure that nobody catches ends the handler first, and is then not remembered.
+        for _ in range(HOPS):
+            await asyncio.sleep(0)
+        entries, self._unsaved = self._unsaved, []
+        if entries and not self._settled and not self._suspension:
+            await self.record(entries=entries)
+
+    async def record(self, **more: Any) -> None:
+        report = {"type": "heartbeat", "leaseToken": self.task["leaseToken"], **more}
+        done = await asyncio.shield(self._reports.send(report))
+        self.heed(done)
+        if self.lost:
+            raise self.lost
+        problem = done.get("problem")
+        if not done["ok"] and problem:
+            raise self._break(TaskError(problem["detail"], code=problem["code"], retryable=False))
+
+    def heed(self, done: wire.ReportDone) -> None:
+        """What the answer to a report says about the task itself."""
+        problem = done.get("problem")
+        if problem and problem["code"] in TAKEN_BACK:
+            self.cancel(problem["code"])
+
+    async def until(self, waits: list[Wait[Any]], wake: Literal["all", "any"]) -> None:
+        """Waits until a group is over; in this delivery that is either so already, or never."""
+        over = all(wait.has_ended for wait in waits)
+        if over or (wake == "any" and any(wait.has_happened for wait in waits)):
+            return
+        if self.lost:
+            raise self.lost
+        if self._fatal:
+            raise self._fatal
+        if self._suspension:
+            self._swallowed_at = self._swallowed_at or waits[0].name
+            raise self._suspension
+        group = Group(waits, wake, asyncio.get_running_loop().create_future())
+        self._groups.append(group)
+        self._stir()
+        await group.over
+
+    # Letting go
+
+    def _stir(self) -> None:
+        """Looks, after everything that can go on has gone on, whether the handler only waits."""
+        if self._hops == 0:
+            asyncio.get_running_loop().call_soon(self._hop)
+        self._hops = HOPS
+
+    def _hop(self) -> None:
+        self._hops -= 1
+        if self._hops > 0:
+            asyncio.get_running_loop().call_soon(self._hop)
+        else:
+            self._suspend_if_idle()
+
+    def _suspend_if_idle(self) -> None:
+        if self._settled or self.lost or self._suspension or self._fatal or self._busy or not self._groups:
+            return
+        names = [wait.name for group in self._groups for wait in group.waits if not wait.has_ended]
+        if self._unasked:
+            go = asyncio.get_running_loop().create_future()
+            go.add_done_callback(lambda done: None if done.cancelled() or done.exception() else self._stir())
+            return self._hold(Held(names[0], go))
+        self._suspension = Suspended(names)
+        for group in self._groups:
+            fail(group.over, self._suspension)
+
+    def _hold(self, held: Held) -> None:
+        """The journal holds something the code has not come to. Another branch may yet: it is given some time."""
+        self._held.append(held)
+        if self._grace_timer is None:
+            self._grace_timer = asyncio.get_running_loop().call_later(self._grace, self._give_up)
+
+    def _give_up(self) -> None:
+        left, names = next(iter(self._unasked)), quoted([held.name for held in self._held])
+        self._break(CodeChanged(f"the journal holds `{left}`, and the code comes to {names} instead"))
+
+    def _release(self) -> None:
+        self._stop_grace()
+        held, self._held = self._held, []
+        for one in held:
+            if not one.go.done():
+                one.go.set_result(None)
+
+    def _break(self, error: TaskError) -> TaskError:
+        """Ends the handler with an error that counts, whatever the handler makes of it."""
+        self._fatal = self._fatal or error
+        self._end_all(error)
+        return error
+
+    def cancel(self, code: str) -> None:
+        """The task is not ours any more."""
+        if self.lost or self._settled:
+            return
+        self.lost = Cancelled(code)
+        self._end_all(self.lost)
+        if self.handler:
+            self.handler.cancel()
+
+    def _end_all(self, error: BaseException) -> None:
+        self._stop_grace()
+        for held in self._held:
+            fail(held.go, error)
+        for group in self._groups:
+            fail(group.over, error)
+        self._held, self._groups = [], []
+
+    def _stop_grace(self) -> None:
+        if self._grace_timer:
+            self._grace_timer.cancel()
+            self._grace_timer = None
+
+
+def fail(future: asyncio.Future[None], error: BaseException) -> None:
+    if not future.done():
+        future.set_exception(error)
+        # In a branch that nobody looks at any more this is no news.
+        future.exception()
+
+
+def only_suspended(error: BaseException) -> bool:
+    if isinstance(error, BaseExceptionGroup):
+        return all(only_suspended(one) for one in error.exceptions)
+    return isinstance(error, Suspended)
+
+
+def message_of(error: BaseException) -> str:
+    return str(error) or type(error).__name__

@@ -1,0 +1,105 @@
+"""What a handler raises, and what is raised into it."""
+
+from __future__ import annotations
+
+from .duration import Duration
+
+
+class TaskError(Exception):
+    """A failure of a task that says what should follow. Any other exception is one that may be tried again."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: str | None = None,
+        retryable: bool = True,
+        retry_after: Duration | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = code
+        """Your own, for whoever reads the run; ``TASK_FAILED`` if absent."""
+        self.retryable = retryable
+        self.retry_after = retry_after
+        """Try again after this time, instead of the step's back-off."""
+
+
+class NotRetryable(TaskError):
+    """Another attempt would not help."""
+
+    def __init__(self, message: str, *, code: str | None = None) -> None:
+        super().__init__(message, code=code, retryable=False)
+
+
+class RetryAfter(TaskError):
+    """Try again after this time."""
+
+    def __init__(self, message: str, retry_after: Duration, *, code: str | None = None) -> None:
+        super().__init__(message, code=code, retry_after=retry_after)
+
+
+class RunFailed(TaskError):
+    """What was done in ``ctx.run`` failed. When it is caught, it is remembered, and raised again at every replay."""
+
+    def __init__(
+        self,
+        run: str,
+        message: str,
+        *,
+        code: str | None = None,
+        retryable: bool = True,
+        retry_after: Duration | None = None,
+    ) -> None:
+        super().__init__(message, code=code, retryable=retryable, retry_after=retry_after)
+        self.run = run
+
+
+class WaitCancelled(NotRetryable):
+    """Somebody cancelled what the handler waited for."""
+
+    def __init__(self, wait: str) -> None:
+        super().__init__(f"the wait `{wait}` was cancelled", code="WAIT_CANCELLED")
+        self.wait = wait
+
+
+class CodeChanged(NotRetryable):
+    """The code does not fit what an earlier delivery of the task recorded."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, code="CODE_CHANGED")
+
+
+class SuspensionSwallowed(NotRetryable):
+    """A handler caught its own suspension and went on."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, code="SUSPENSION_SWALLOWED")
+
+
+class Misused(NotRetryable):
+    """The durable calls of a handler were used in a way that cannot be replayed."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, code="DURABLE_CALL_MISUSED")
+
+
+class Suspended(BaseException):
+    """Raised into a handler that has to wait: it is left, and entered again when the wait is over. Let it pass: catch
+    ``Exception``, never everything."""
+
+    def __init__(self, waits: list[str]) -> None:
+        super().__init__(f"the handler waits for {quoted(waits)}; let this pass")
+        self.waits = waits
+
+
+class Cancelled(BaseException):
+    """The task is not this worker's any more: its run was cancelled, or the lease was lost. Nothing it does counts."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(f"the task was taken back: {code}")
+        self.code = code
+
+
+def quoted(names: list[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)

@@ -1,0 +1,176 @@
+"""The same durable calls for handlers that are plain functions. Each runs in a thread, and blocks where it waits."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any, Literal, TypeVar
+
+from . import sync, wire
+from .blocking import Transport
+from .context import Approval, Call, Context, First, Task, Waitpoint, Waits
+from .duration import Duration, Instant
+from .execution import inside
+from .wait import Wait
+
+T = TypeVar("T")
+
+
+class SyncContext(Task):
+    def __init__(self, context: Context, loop: asyncio.AbstractEventLoop, transport: Transport) -> None:
+        super().__init__(context._execution, context.input)
+        self._context = context
+        self._loop = loop
+        self._transport = transport
+        self._client: sync.Client | None = None
+        self.waits = SyncWaits(self, context)
+        """Waits that are only begun, for ``any`` and ``all``."""
+
+    @property
+    def client(self) -> sync.Client:
+        """A client of the worker's server, within the trace of this task."""
+        if self._client is None:
+            self._client = sync.Client(transport=self._transport.traced_by(lambda: self.traceparent))
+        return self._client
+
+    def run(self, name: str, work: Callable[[], T]) -> T:
+        """Does something once. Its result is recorded, and another delivery of the task gets it without doing it again."""
+        execution = self._execution
+
+        async def begin() -> Any:
+            known = execution.recall(name)
+            if known:
+                return known
+            acting = execution.acting(name)
+            await acting.__aenter__()
+            return acting
+
+        acting = self._do(begin())
+        if not hasattr(acting, "__aexit__"):
+            return acting.value  # type: ignore[no-any-return]
+        token = inside.set(name)
+        try:
+            try:
+                value = work()
+            except Exception as error:
+                raise execution.note_failure(name, error) from error
+            finally:
+                inside.reset(token)
+            return self._do(execution.keep(name, value))  # type: ignore[no-any-return]
+        finally:
+            self._do(acting.__aexit__(None, None, None))
+
+    def sleep(self, name: str, duration: Duration) -> None:
+        self._end(lambda: self._context.sleep(name, duration))
+
+    def sleep_until(self, name: str, at: Instant) -> None:
+        self._end(lambda: self._context.sleep_until(name, at))
+
+    def wait_for_event(
+        self,
+        name: str,
+        event_id: str,
+        *,
+        timeout: Duration | None = None,
+        match: str | None = None,
+        lookback: Duration | None = None,
+    ) -> Any:
+        """The event's data, or None when the time is over."""
+        context = self._context
+        return self._end(
+            lambda: context.wait_for_event(name, event_id, timeout=timeout, match=match, lookback=lookback)
+        )
+
+    def wait_for_signal(self, name: str, signal_type: str, *, timeout: Duration | None = None) -> Any:
+        """The signal's payload, or None when the time is over."""
+        return self._end(lambda: self._context.wait_for_signal(name, signal_type, timeout=timeout))
+
+    def create_waitpoint(self, name: str, *, timeout: Duration | None = None, allow_get: bool = False) -> Waitpoint:
+        return self._do(self._context.create_waitpoint(name, timeout=timeout, allow_get=allow_get))
+
+    def wait_for_waitpoint(self, waitpoint: Waitpoint | str, *, timeout: Duration | None = None) -> Call | None:
+        return self._end(lambda: self._context.wait_for_waitpoint(waitpoint, timeout=timeout))
+
+    def approve(
+        self,
+        name: str,
+        *,
+        prompt: str | None = None,
+        content: Any = None,
+        approvers: Sequence[str] = (),
+        quorum: int | None = None,
+        timeout: Duration | None = None,
+    ) -> Approval:
+        context = self._context
+        return self._end(
+            lambda: context.approve(
+                name, prompt=prompt, content=content, approvers=approvers, quorum=quorum, timeout=timeout
+            )
+        )
+
+    def pause(self, name: str, duration: Duration, *, checkpoint: Any = None) -> None:
+        self._end(lambda: self._context.pause(name, duration, checkpoint=checkpoint))
+
+    def notify(
+        self,
+        name: str,
+        event_id: str,
+        data: Any = None,
+        *,
+        run_id: str | None = None,
+        delivery: Literal["all", "one"] | None = None,
+    ) -> wire.SentEvent:
+        return self._do(self._context.notify(name, event_id, data, run_id=run_id, delivery=delivery))
+
+    def checkpoint(self, value: Any) -> None:
+        self._do(self._context.checkpoint(value))
+
+    def all(self, waits: Sequence[Wait[Any]]) -> list[Any]:
+        return self._do(self._context.all(waits))
+
+    def any(self, waits: Sequence[Wait[Any]]) -> First:
+        return self._do(self._context.any(waits))
+
+    def _end(self, begin: Callable[[], Wait[T]]) -> T:
+        async def wait() -> T:
+            return await begin()
+
+        return self._do(wait())
+
+    def _do(self, work: Coroutine[Any, Any, T]) -> T:
+        """On the worker's event loop, where everything about a task happens."""
+        return asyncio.run_coroutine_threadsafe(caught(work), self._loop).result().get()  # type: ignore[no-any-return]
+
+
+class SyncWaits(Waits):
+    """``Waits``, begun from another thread."""
+
+    def __init__(self, context: SyncContext, waits: Waits) -> None:
+        super().__init__(context._execution)
+        self._sync = context
+
+    def _wait(self, name: str, spec: dict[str, Any], read: Callable[[Any], T]) -> Wait[Any]:
+        async def begin() -> Wait[Any]:
+            return Waits._wait(self, name, spec, read)
+
+        return self._sync._do(begin())
+
+
+class Outcome:
+    """A result or an exception, carried from one thread to another. A future would not carry every exception."""
+
+    def __init__(self, value: Any, error: BaseException | None) -> None:
+        self._value = value
+        self._error = error
+
+    def get(self) -> Any:
+        if self._error:
+            raise self._error
+        return self._value
+
+
+async def caught(work: Coroutine[Any, Any, Any]) -> Outcome:
+    try:
+        return Outcome(await work, None)
+    except BaseException as error:
+        return Outcome(None, error)

@@ -1,0 +1,483 @@
+"""Resources for code without asyncio. Written by sdk/generate from resources.py; change that, not this."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Generic, Literal, TypeVar
+from urllib.parse import quote
+
+from . import wire
+from .duration import Duration, Instant, field, instant
+from .transport import Request, ServerEvent, fresh_key
+from .blocking import Transport
+from .workflow import Workflow
+
+API = "/api/v1"
+LAST_RECORDS = {"WORKFLOW_COMPLETED", "WORKFLOW_FAILED", "WORKFLOW_CANCELLED"}
+ENDED = {"COMPLETED", "FAILED", "CANCELLED"}
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[T]):
+    data: list[T]
+    next_cursor: str | None
+
+
+class Pages(Generic[T]):
+    """A list: iterated, every item of every page; ``page`` gives one."""
+
+    def __init__(self, transport: Transport, path: str, query: dict[str, Any]) -> None:
+        self._transport = transport
+        self._path = path
+        self._query = query
+
+    def page(self, cursor: str | None = None) -> Page[T]:
+        query = self._query if cursor is None else {**self._query, "cursor": cursor}
+        page = self._transport.json(Request("GET", self._path, query))
+        return Page(page["data"], page.get("nextCursor"))
+
+    def __iter__(self) -> Iterator[T]:
+        page = self.page()
+        while True:
+            for item in page.data:
+                yield item
+            if page.next_cursor is None:
+                return
+            page = self.page(page.next_cursor)
+
+
+def at(*parts: str) -> str:
+    return "/".join([API, *(quote(part, safe="") for part in parts)])
+
+
+def given(**fields: Any) -> dict[str, Any]:
+    """The fields that were given."""
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def keyed(method: str, path: str, body: Any = None, key: str | None = None) -> Request:
+    """A request that carries a key, so that it may be repeated."""
+    return Request(method, path, body=body, key=key or fresh_key())
+
+
+class Resource:
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+
+class Definitions(Resource):
+    def deploy(self, definition: Workflow | wire.Workflow | dict[str, Any]) -> wire.DeployedDefinition:
+        """Stores a workflow. The very same again is fine; another one of the same name and version is refused."""
+        body = definition.build() if isinstance(definition, Workflow) else definition
+        deployed: wire.DeployedDefinition = self._transport.json(
+            Request("POST", at("workflow-definitions"), body=body, repeatable=True)
+        )
+        return deployed
+
+    def check(self, document: Any) -> wire.CheckedDefinition:
+        """Everything that is wrong with a document, without storing it."""
+        request = Request("POST", at("workflow-definitions", "check"), body=document, repeatable=True)
+        checked: wire.CheckedDefinition = self._transport.json(request)
+        return checked
+
+    def list(self, *, name: str | None = None, limit: int | None = None) -> Pages[wire.DefinitionSummary]:
+        return Pages(self._transport, at("workflow-definitions"), given(name=name, limit=limit))
+
+    def find(self, id_or_name: str, *, version: str | None = None) -> wire.Definition:
+        """By id, or by name: its newest version, unless one is given."""
+        request = Request("GET", at("workflow-definitions", id_or_name), given(version=version))
+        definition: wire.Definition = self._transport.json(request)
+        return definition
+
+
+class Runs(Resource):
+    def start(self, run: wire.StartRun, *, idempotency_key: str | None = None) -> wire.StartedRun:
+        request = keyed("POST", at("workflow-runs"), run, idempotency_key)
+        started: wire.StartedRun = self._transport.json(request)
+        return started
+
+    def list(
+        self,
+        *,
+        status: str | list[str] | None = None,
+        definition: str | None = None,
+        version: str | None = None,
+        tag: str | None = None,
+        waits_for: str | None = None,
+        event_id: str | None = None,
+        signal_type: str | None = None,
+        created_from: Instant | None = None,
+        created_before: Instant | None = None,
+        limit: int | None = None,
+    ) -> Pages[wire.RunSummary]:
+        query = given(
+            status=status,
+            definition=definition,
+            version=version,
+            tag=tag,
+            waitsFor=waits_for,
+            eventId=event_id,
+            signalType=signal_type,
+            createdFrom=created_from,
+            createdBefore=created_before,
+            limit=limit,
+        )
+        return Pages(self._transport, at("workflow-runs"), query)
+
+    def find(self, id: str) -> wire.Run:
+        run: wire.Run = self._transport.json(Request("GET", at("workflow-runs", id)))
+        return run
+
+    def wait(self, id: str) -> wire.Run:
+        """Returns when the run has ended, however it did."""
+        run = self.find(id)
+        while run["status"] not in ENDED:
+            for _ in self.follow(id, after=run["version"]):
+                pass
+            run = self.find(id)
+        return run
+
+    def history(self, id: str, *, after: int | None = None, limit: int | None = None) -> Pages[wire.HistoryRecord]:
+        """What has happened to a run so far."""
+        return Pages(self._transport, at("workflow-runs", id, "events"), given(after=after, limit=limit))
+
+    def follow(self, id: str, *, after: int = 0) -> Iterator[wire.HistoryRecord]:
+        """What has happened, then what happens, until the run has ended. Survives broken connections."""
+        request = Request("GET", at("workflow-runs", id, "events"))
+        for event in self._transport.events(request, is_last, str(after)):
+            yield json.loads(event.data)
+
+    def signal(
+        self, id: str, signal_type: str, payload: Any = None, *, idempotency_key: str | None = None
+    ) -> wire.Signalled:
+        body = {"signalType": signal_type, "payload": payload}
+        request = keyed("POST", at("workflow-runs", id, "resume"), body, idempotency_key)
+        signalled: wire.Signalled = self._transport.json(request)
+        return signalled
+
+    def cancel(
+        self, id: str, *, reason: str | None = None, idempotency_key: str | None = None
+    ) -> wire.CommandedRun:
+        return self._command(id, "cancel", given(reason=reason), idempotency_key)
+
+    def pause(self, id: str, *, idempotency_key: str | None = None) -> wire.CommandedRun:
+        return self._command(id, "pause", None, idempotency_key)
+
+    def unpause(self, id: str, *, idempotency_key: str | None = None) -> wire.CommandedRun:
+        return self._command(id, "unpause", None, idempotency_key)
+
+    def retry(self, id: str, *, idempotency_key: str | None = None) -> wire.CommandedRun:
+        """Takes a failed run up again where it failed."""
+        return self._command(id, "retry", None, idempotency_key)
+
+    def bulk(self, command: wire.BulkCommand) -> wire.BulkDone:
+        """One thing done to every run that a filter finds."""
+        done: wire.BulkDone = self._transport.json(Request("POST", at("workflow-runs", "bulk"), body=command))
+        return done
+
+    def _command(self, id: str, verb: str, body: Any, key: str | None) -> wire.CommandedRun:
+        commanded: wire.CommandedRun = self._transport.json(
+            keyed("POST", at("workflow-runs", id, verb), body, key)
+        )
+        return commanded
+
+
+class Waitpoints(Resource):
+    def list(
+        self,
+        *,
+        run_id: str | None = None,
+        kind: str | None = None,
+        status: str | None = None,
+        due_before: Instant | None = None,
+        due_after: Instant | None = None,
+        event_id: str | None = None,
+        signal_type: str | None = None,
+        limit: int | None = None,
+    ) -> Pages[wire.Waitpoint]:
+        query = given(
+            runId=run_id,
+            kind=kind,
+            status=status,
+            dueBefore=due_before,
+            dueAfter=due_after,
+            eventId=event_id,
+            signalType=signal_type,
+            limit=limit,
+        )
+        return Pages(self._transport, at("waitpoints"), query)
+
+    def create(
+        self, lease_token: str, name: str, *, timeout: Duration | None = None, allow_get: bool = False
+    ) -> wire.Waitpoint:
+        """As a worker: the same name gives the same waitpoint."""
+        body = {"leaseToken": lease_token, "name": name, "allowGet": allow_get, **field("timeout", timeout)}
+        request = Request("POST", at("waitpoints"), body=body, repeatable=True)
+        waitpoint: wire.Waitpoint = self._transport.json(request)
+        return waitpoint
+
+    def find(self, id: str) -> wire.Waitpoint:
+        waitpoint: wire.Waitpoint = self._transport.json(Request("GET", at("waitpoints", id)))
+        return waitpoint
+
+    def reschedule(self, id: str, resume_at: Instant, *, idempotency_key: str | None = None) -> wire.Waitpoint:
+        body = {"resumeAt": instant(resume_at)}
+        request = keyed("PATCH", at("waitpoints", id), body, idempotency_key)
+        waitpoint: wire.Waitpoint = self._transport.json(request)
+        return waitpoint
+
+    def complete(self, id: str, payload: Any = None, *, idempotency_key: str | None = None) -> wire.Waitpoint:
+        """Ends a wait as if what it waits for had come."""
+        return self._steer(id, "complete", {"payload": payload}, idempotency_key)
+
+    def time_out(self, id: str, *, idempotency_key: str | None = None) -> wire.Waitpoint:
+        """Ends a wait as if its time were over."""
+        return self._steer(id, "timeout", None, idempotency_key)
+
+    def cancel(self, id: str, *, idempotency_key: str | None = None) -> wire.Waitpoint:
+        return self._steer(id, "cancel", None, idempotency_key)
+
+    def make_link(self, id: str, recipient: str | None = None) -> wire.Link:
+        """A resume URL for one person: what is done with it is recorded under that name."""
+        request = Request("POST", at("waitpoints", id, "link"), body=given(recipient=recipient))
+        link: wire.Link = self._transport.json(request)
+        return link
+
+    def revoke_links(self, id: str) -> wire.Waitpoint:
+        """Makes every resume URL of the waitpoint void."""
+        waitpoint: wire.Waitpoint = self._transport.json(Request("DELETE", at("waitpoints", id, "link")))
+        return waitpoint
+
+    def bulk(self, steering: wire.BulkSteering) -> wire.BulkSteered:
+        """One thing done to every pending wait that a filter finds."""
+        steered: wire.BulkSteered = self._transport.json(Request("POST", at("waitpoints", "bulk"), body=steering))
+        return steered
+
+    def resume(self, resume_url: str, body: Any = None, *, idempotency_key: str | None = None) -> wire.Resumed:
+        """As whoever has the resume URL: ends the wait with this body."""
+        request = keyed("POST", resume_url, {} if body is None else body, idempotency_key)
+        resumed: wire.Resumed = self._transport.json(request)
+        return resumed
+
+    def resume_step(
+        self, run_id: str, step: str, body: Any = None, *, idempotency_key: str | None = None
+    ) -> wire.Resumed:
+        """Resumes a step by its name, even before it has begun."""
+        path = at("workflow-runs", run_id, "waitpoints", step)
+        resumed: wire.Resumed = self._transport.json(
+            keyed("POST", path, {} if body is None else body, idempotency_key)
+        )
+        return resumed
+
+    def resume_step_sync(
+        self, run_id: str, step: str, body: Any = None, *, idempotency_key: str | None = None
+    ) -> Any:
+        """The same, answered with what the run says next."""
+        path = at("workflow-runs", run_id, "waitpoints", step, "sync")
+        return self._transport.json(keyed("POST", path, {} if body is None else body, idempotency_key))
+
+    def _steer(self, id: str, verb: str, body: Any, key: str | None) -> wire.Waitpoint:
+        waitpoint: wire.Waitpoint = self._transport.json(keyed("POST", at("waitpoints", id, verb), body, key))
+        return waitpoint
+
+
+class Events(Resource):
+    def send(
+        self,
+        event_id: str,
+        data: Any = None,
+        *,
+        run_id: str | None = None,
+        delivery: Literal["all", "one"] | None = None,
+        dry_run: bool = False,
+        idempotency_key: str | None = None,
+    ) -> wire.SentEvent:
+        """To everyone who waits for it, now or later."""
+        body = {
+            "eventId": event_id,
+            "eventData": data,
+            **given(workflowRunId=run_id, delivery=delivery, dryRun=dry_run or None),
+        }
+        sent: wire.SentEvent = self._transport.json(keyed("POST", at("events"), body, idempotency_key))
+        return sent
+
+    def list(self, *, event_id: str | None = None, limit: int | None = None) -> Pages[wire.StoredEvent]:
+        return Pages(self._transport, at("events"), given(eventId=event_id, limit=limit))
+
+    def waiters(self, event_id: str, *, limit: int | None = None) -> Pages[wire.Waiter]:
+        return Pages(self._transport, at("events", event_id, "waiters"), given(limit=limit))
+
+
+class Approvals(Resource):
+    def list(
+        self, *, pending: bool | None = None, run_id: str | None = None, limit: int | None = None
+    ) -> Pages[wire.ApprovalRequest]:
+        query = given(pending=pending, runId=run_id, limit=limit)
+        return Pages(self._transport, at("approval-requests"), query)
+
+    def find(self, id: str) -> wire.ApprovalRequest:
+        request: wire.ApprovalRequest = self._transport.json(Request("GET", at("approval-requests", id)))
+        return request
+
+    def decide(
+        self,
+        id: str,
+        decision: Literal["approve", "reject", "edit"],
+        *,
+        edited_content: Any = None,
+        comment: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> wire.Decided:
+        body = {"decision": decision, **given(editedContent=edited_content, comment=comment)}
+        request = keyed("POST", at("approval-requests", id, "decide"), body, idempotency_key)
+        decided: wire.Decided = self._transport.json(request)
+        return decided
+
+
+class Triggers(Resource):
+    def call(self, workflow: str, body: Any = None, *, idempotency_key: str | None = None) -> wire.StartedRun:
+        """Starts a run with a call, as a webhook of somebody else would."""
+        request = keyed("POST", at("triggers", workflow), {} if body is None else body, idempotency_key)
+        started: wire.StartedRun = self._transport.json(request)
+        return started
+
+    def call_sync(self, workflow: str, body: Any = None, *, idempotency_key: str | None = None) -> Any:
+        """The same, answered with what the run says first."""
+        path = at("triggers", workflow, "sync")
+        return self._transport.json(keyed("POST", path, {} if body is None else body, idempotency_key))
+
+
+class Tasks(Resource):
+    """Work, as a worker takes and reports it. The ``Worker`` does all of this by itself."""
+
+    def poll(self, poll: wire.PollTasks) -> wire.PolledTasks:
+        polled: wire.PolledTasks = self._transport.json(Request("POST", at("tasks", "poll"), body=poll))
+        return polled
+
+    def report(self, reports: list[wire.TaskReport]) -> wire.ReportedTasks:
+        request = Request("POST", at("tasks", "report"), body={"reports": reports}, repeatable=True)
+        reported: wire.ReportedTasks = self._transport.json(request)
+        return reported
+
+    def complete(
+        self, id: str, lease_token: str, output: Any = None, state_updates: dict[str, Any] | None = None
+    ) -> wire.Reported:
+        return self._report(id, "complete", lease_token, {"output": output, **given(stateUpdates=state_updates)})
+
+    def fail(
+        self,
+        id: str,
+        lease_token: str,
+        message: str,
+        *,
+        code: str | None = None,
+        retryable: bool | None = None,
+        retry_after: Duration | None = None,
+    ) -> wire.Reported:
+        body = {"message": message, **given(code=code, retryable=retryable), **field("retryAfter", retry_after)}
+        return self._report(id, "fail", lease_token, body)
+
+    def pause(
+        self, id: str, lease_token: str, name: str, duration: Duration, checkpoint: Any = None
+    ) -> wire.Reported:
+        body = {"name": name, **field("duration", duration), **given(checkpoint=checkpoint)}
+        return self._report(id, "pause", lease_token, body)
+
+    def suspend(
+        self,
+        id: str,
+        lease_token: str,
+        waits: list[wire.TaskWait],
+        *,
+        wake: Literal["all", "any", "each"] = "all",
+        entries: list[wire.NewJournalEntry] | None = None,
+    ) -> wire.Reported:
+        body = {"waits": waits, "wake": wake, "entries": entries or []}
+        return self._report(id, "suspend", lease_token, body)
+
+    def heartbeat(
+        self, id: str, lease_token: str, entries: list[wire.NewJournalEntry] | None = None
+    ) -> wire.Reported:
+        return self._report(id, "heartbeat", lease_token, {"entries": entries or []})
+
+    def checkpoint(self, id: str, lease_token: str, checkpoint: Any) -> wire.Reported:
+        return self._report(id, "checkpoint", lease_token, {"checkpoint": checkpoint})
+
+    def release(self, id: str, lease_token: str) -> wire.Reported:
+        return self._report(id, "release", lease_token, {})
+
+    def _report(self, id: str, verb: str, lease_token: str, body: dict[str, Any]) -> wire.Reported:
+        request = Request("POST", at("tasks", id, verb), body={"leaseToken": lease_token, **body})
+        reported: wire.Reported = self._transport.json(request)
+        return reported
+
+
+class Admin(Resource):
+    def keys(self) -> wire.KeyList:
+        keys: wire.KeyList = self._transport.json(Request("GET", at("keys")))
+        return keys
+
+    def create_key(self, key: wire.NewKey) -> wire.MadeKey:
+        """The secret is in the answer, and nowhere else."""
+        made: wire.MadeKey = self._transport.json(Request("POST", at("keys"), body=key))
+        return made
+
+    def revoke_key(self, id: str) -> None:
+        self._transport.json(Request("DELETE", at("keys", id), repeatable=True))
+
+    def rotate_link_secret(self) -> None:
+        """New links are signed with a new secret; the old ones stay valid."""
+        self._transport.json(Request("POST", at("link-secrets")))
+
+    def workspaces(self) -> wire.WorkspaceList:
+        workspaces: wire.WorkspaceList = self._transport.json(Request("GET", at("workspaces")))
+        return workspaces
+
+    def create_workspace(self, name: str) -> wire.Workspace:
+        made: wire.Workspace = self._transport.json(Request("POST", at("workspaces"), body={"name": name}))
+        return made
+
+    def workers(self) -> wire.WorkerList:
+        """Workers that polled lately."""
+        workers: wire.WorkerList = self._transport.json(Request("GET", at("workers")))
+        return workers
+
+    def health(self) -> wire.Health:
+        health: wire.Health = self._transport.json(Request("GET", "/health"))
+        return health
+
+    def ready(self) -> wire.Health:
+        ready: wire.Health = self._transport.json(Request("GET", "/ready"))
+        return ready
+
+    def backup(self) -> Iterator[bytes]:
+        """A copy of the whole store, as of one instant: a file like any other store, in parts."""
+        for part in self._transport.parts(Request("GET", at("backup"), accept="application/vnd.sqlite3")):
+            yield part
+
+    def metrics(self) -> str:
+        return self._transport.text(Request("GET", "/metrics", accept="text/plain"))
+
+
+class TestClock(Resource):
+    """The clock of a server that was started with ``--test-clock``."""
+
+    __test__ = False
+
+    def find(self) -> wire.TestClock:
+        clock: wire.TestClock = self._transport.json(Request("GET", at("test", "clock")))
+        return clock
+
+    def move(self, *, to: Instant | None = None, advance: Duration | None = None) -> wire.TestClock:
+        """Lets time pass: at most to an instant, or by a time; to the next timer if that is due before."""
+        body = {**given(to=None if to is None else instant(to)), **field("advance", advance)}
+        clock: wire.TestClock = self._transport.json(Request("POST", at("test", "clock"), body=body))
+        return clock
+
+
+def is_last(event: ServerEvent) -> bool:
+    return event.event in LAST_RECORDS

@@ -1,0 +1,146 @@
+"""A server for tests: a process of its own, a store that is thrown away, and time that passes when you say so."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import re
+import signal
+import tempfile
+import time
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Self
+
+from . import wire
+from .client import Client, RunHandle, WorkflowRef
+from .duration import Duration
+from .resources import ENDED
+from .worker import Worker
+
+PATIENCE = 10.0
+"""How many seconds workers may take for what they have, in real time."""
+LOOK_AGAIN = 0.002
+
+
+class TestServer:
+    """``async with TestServer() as server: …``"""
+
+    __test__ = False
+
+    def __init__(self, *, bin: str | None = None, real_time: bool = False, args: tuple[str, ...] = ()) -> None:
+        """``bin``: the abide binary; ABIDE_BIN, or ``abide`` from the path, if absent. ``real_time``: go by the machine's
+        clock, not by one that the test moves."""
+        self._bin = bin or os.environ.get("ABIDE_BIN", "abide")
+        self._flags = (*(() if real_time else ("--test-clock",)), *args)
+        self._directory = tempfile.TemporaryDirectory(prefix="abide-test-")
+        self._workers: list[tuple[Worker, asyncio.Task[None]]] = []
+        self._process: asyncio.subprocess.Process | None = None
+        self.url = ""
+        self.client = Client()
+
+    async def __aenter__(self) -> Self:
+        try:
+            await self._serve("127.0.0.1:0")
+        except BaseException:
+            self._directory.cleanup()
+            raise
+        self.client = Client(self.url)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        for worker, working in self._workers:
+            await worker.stop()
+            with contextlib.suppress(asyncio.CancelledError):
+                await working
+            await worker.client.close()
+        await self._kill()
+        await self.client.close()
+        self._directory.cleanup()
+
+    def worker(self, handlers: dict[str, Callable[..., Any]], **options: Any) -> Worker:
+        """A worker that works until the server is closed."""
+        worker = Worker(Client(self.url), handlers, **{"poll": 5.0, "drain": 1.0, **options})
+        self._workers.append((worker, asyncio.ensure_future(worker.start())))
+        return worker
+
+    async def now(self) -> datetime:
+        return datetime.fromisoformat((await self.client.test_clock.find())["now"])
+
+    async def advance(self, duration: Duration) -> None:
+        """Lets time pass. Workers do what falls due on the way, when it does."""
+        await self._idle()
+        clock = await self.client.test_clock.move(advance=duration)
+        target = clock.get("target") or clock["now"]
+        while datetime.fromisoformat(clock["now"]) < datetime.fromisoformat(target):
+            await self._idle()
+            clock = await self.client.test_clock.move(to=target)
+        await self._idle()
+
+    async def skip_waits(self, run: RunHandle | str) -> wire.Run:
+        """Lets time pass until the run has ended, or waits for something that time does not bring."""
+        while True:
+            clock = await self._idle()
+            now = await self.client.runs.find(id_of(run))
+            by_time = any(wait.get("until") for wait in now["waitingFor"])
+            if now["status"] in ENDED or not by_time or clock["nextTimer"] is None:
+                return now
+            await self.client.test_clock.move()
+
+    async def settle(self, run: RunHandle | str) -> wire.Run:
+        """Returns when nothing is being done: the run has ended, or waits."""
+        await self._idle()
+        return await self.client.runs.find(id_of(run))
+
+    async def run_through(self, workflow: WorkflowRef, input: Any = None) -> Any:
+        """Starts a run, skips every wait of it, and gives its output."""
+        run = await self.client.start(workflow, input)
+        await self.skip_waits(run)
+        return await asyncio.wait_for(run.result(), PATIENCE)
+
+    async def history(self, run: RunHandle | str) -> list[wire.HistoryRecord]:
+        """What happened to a run, whole."""
+        return [record async for record in self.client.runs.history(id_of(run))]
+
+    async def crash(self) -> None:
+        """Kills the server as a power cut would, and starts it again on the same store and address."""
+        await self._kill()
+        await self._serve(self.url.removeprefix("http://"))
+
+    async def _idle(self) -> wire.TestClock:
+        """Returns when no worker has, or could take, a task."""
+        until = time.monotonic() + PATIENCE
+        while True:
+            clock = await self.client.test_clock.find()
+            if clock["tasks"] == 0:
+                return clock
+            if time.monotonic() > until:
+                count, advice = clock["tasks"], "is there a worker for each handler?"
+                raise TimeoutError(f"{count} task(s) are not done after {PATIENCE} s: {advice}")
+            await asyncio.sleep(LOOK_AGAIN)
+
+    async def _serve(self, address: str) -> None:
+        store = f"sqlite:{Path(self._directory.name) / 'abide.db'}"
+        command = [self._bin, "serve", "--listen", address, "--store", store, "--log", "error", *self._flags]
+        pipe = asyncio.subprocess.PIPE
+        try:
+            self._process = await asyncio.create_subprocess_exec(*command, stdout=pipe, cwd=self._directory.name)
+        except OSError as error:
+            raise RuntimeError(f"{self._bin} cannot be started: {error}; set ABIDE_BIN") from error
+        assert self._process.stdout
+        said = (await self._process.stdout.readline()).decode()
+        url = re.search(r"listens on (http:\S+)", said)
+        if not url:
+            raise RuntimeError(f"{self._bin} did not start: {said}")
+        self.url = url[1]
+
+    async def _kill(self) -> None:
+        if self._process and self._process.returncode is None:
+            self._process.send_signal(signal.SIGKILL)
+            await self._process.wait()
+
+
+def id_of(run: RunHandle | str) -> str:
+    return run if isinstance(run, str) else run.id

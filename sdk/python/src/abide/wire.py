@@ -1,0 +1,1579 @@
+"""Written by sdk/generate from schema/openapi.json; change that, not this."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NotRequired, TypeAlias, TypedDict, Union
+
+Json: TypeAlias = Any
+
+
+class ApprovalRequest(TypedDict):
+    """A request, and what was decided."""
+
+    approvers: list[str]
+    """Empty: anyone with the scope `approve`."""
+    content: Json
+    createdAt: str
+    decisions: list[Vote]
+    id: str
+    outcome: NotRequired[Json]
+    """What was decided."""
+    prompt: NotRequired[str | None]
+    quorum: int
+    resolvedAt: NotRequired[str | None]
+    resolvedBy: NotRequired[str | None]
+    resumeAt: str | None
+    """Its deadline; null: none."""
+    resumeUrl: NotRequired[str | None]
+    """A URL with which one can decide without a key. Shown to those who may decide."""
+    runId: str
+    status: Literal["PENDING", "COMPLETED", "TIMED_OUT", "CANCELLED"]
+    stepName: NotRequired[str | None]
+
+
+class ApprovalRequestList(TypedDict):
+    """A part of a list."""
+
+    data: list[ApprovalRequest]
+    nextCursor: str | None
+    """Give it as `cursor` to get what follows; null at the end."""
+
+
+class ApprovalState(TypedDict):
+    """What people are asked to decide, and what they have decided so far."""
+
+    approvers: list[str]
+    """Empty: anyone with the scope `approve`."""
+    content: Json
+    decisions: list[Vote]
+    prompt: NotRequired[str | None]
+    quorum: int
+
+
+class BulkCommand(TypedDict):
+    action: Literal["cancel", "pause", "unpause", "retry"]
+    cursor: NotRequired[str | None]
+    """The `nextCursor` of the request before."""
+    dryRun: NotRequired[bool]
+    """Only count."""
+    filter: RunFilter
+    """An empty filter finds every run."""
+    limit: NotRequired[int | None]
+    """Runs at most; 10000 if absent."""
+    reason: NotRequired[str | None]
+    """With `cancel`: stands in the histories."""
+
+
+class BulkDone(TypedDict):
+    """What became of many runs."""
+
+    done: int
+    """Runs that did as they were told."""
+    dryRun: bool
+    matched: int
+    """Runs that the filter found."""
+    nextCursor: str | None
+    """There may be more: give it as `cursor`."""
+    refusals: list[RefusedRun]
+    """The first of those that could not, and why."""
+    refused: int
+    """Runs that could not."""
+
+
+class BulkSteered(TypedDict):
+    """What became of many waits."""
+
+    done: int
+    dryRun: bool
+    matched: int
+    """Waits that the filter found."""
+    nextCursor: str | None
+    """There may be more: give it as `cursor`."""
+    refusals: list[RefusedWaitpoint]
+    """The first of those that could not be steered, and why."""
+    refused: int
+
+
+class BulkSteering(TypedDict):
+    action: Literal["complete", "reschedule", "timeout", "cancel"]
+    cursor: NotRequired[str | None]
+    """The `nextCursor` of the request before."""
+    dryRun: NotRequired[bool]
+    """Only count."""
+    filter: WaitpointFilter
+    """Only pending waits are found."""
+    limit: NotRequired[int | None]
+    """Waits at most; 10000 if absent."""
+    payload: NotRequired[Json]
+    """With `complete`: as if this had come."""
+    resumeAt: NotRequired[str | None]
+    """With `reschedule`: the new instant."""
+
+
+class CancelRun(TypedDict):
+    reason: NotRequired[str | None]
+    """Stands in the history."""
+
+
+class CheckedDefinition(TypedDict):
+    """What a check found."""
+
+    problems: list[Finding]
+    valid: bool
+    warnings: list[Finding]
+
+
+class CommandedRun(TypedDict):
+    """A run that did as it was told."""
+
+    changed: bool
+    """False: what was asked for was so already."""
+    id: str
+    pausing: bool
+    """A pause is asked for, or in effect."""
+    status: Literal["PENDING", "RUNNING", "WAITING", "PAUSED", "COMPLETED", "FAILED", "CANCELLED"]
+
+
+class CompleteWaitpoint(TypedDict):
+    payload: NotRequired[Json]
+    """As if this had come."""
+
+
+class CreateWaitpoint(TypedDict):
+    allowGet: NotRequired[bool]
+    """Let a plain GET resume it. Link scanners open every link."""
+    leaseToken: str
+    """Of the task that will wait for it."""
+    name: str
+    timeout: NotRequired[str | None]
+    """The same as text: `2d 4h`."""
+    timeoutMs: NotRequired[int | None]
+    """How long it may take; no limit if absent."""
+
+
+class Decide(TypedDict):
+    comment: NotRequired[str | None]
+    decision: Literal["approve", "reject", "edit"]
+    editedContent: NotRequired[Json]
+    """With `edit`: what replaces the content."""
+    idempotencyKey: NotRequired[str | None]
+    """As the header `Idempotency-Key`."""
+
+
+class Decided(TypedDict):
+    """Where a request stands after a decision."""
+
+    approvals: int
+    id: str
+    quorum: int
+    """Approvals that are needed."""
+    resolved: bool
+    """Whether the run goes on."""
+    runId: str
+
+
+class Definition(TypedDict):
+    """A version of a workflow. It never changes."""
+
+    createdAt: str
+    document: Json
+    """The workflow as it was posted."""
+    id: str
+    name: str
+    version: str
+
+
+class DefinitionRef(TypedDict):
+    id: NotRequired[str | None]
+    name: str
+    version: str
+
+
+class DefinitionSummary(TypedDict):
+    """A definition in a list."""
+
+    createdAt: str
+    id: str
+    name: str
+    version: str
+
+
+class DefinitionSummaryList(TypedDict):
+    """A part of a list."""
+
+    data: list[DefinitionSummary]
+    nextCursor: str | None
+    """Give it as `cursor` to get what follows; null at the end."""
+
+
+class DeployedDefinition(TypedDict):
+    """A definition that is stored."""
+
+    created: bool
+    """False when the very same was there already."""
+    id: str
+    name: str
+    version: str
+    warnings: list[Finding]
+    """What is doubtful about it."""
+
+
+class StoredEvent(TypedDict):
+    """One occurrence of an event."""
+
+    eventData: Json
+    eventId: str
+    id: str
+    receivedAt: str
+
+
+class StoredEventList(TypedDict):
+    """A part of a list."""
+
+    data: list[StoredEvent]
+    nextCursor: str | None
+    """Give it as `cursor` to get what follows; null at the end."""
+
+
+class Failure(TypedDict):
+    """Why a step or a run failed."""
+
+    code: str
+    message: str
+    step: NotRequired[str | None]
+
+
+class Finding(TypedDict):
+    """One thing that is wrong, at one place."""
+
+    code: str
+    expected: NotRequired[str | None]
+    """What would be right."""
+    message: str
+    nearest: NotRequired[str | None]
+    """The nearest valid name."""
+    pointer: str
+    """A JSON pointer; `/limit` for the query parameter `limit`."""
+
+
+class Health(TypedDict):
+    status: str
+    version: str
+
+
+class JournalEntry(TypedDict):
+    """A result of durable code, or a wait of it."""
+
+    name: str
+    result: NotRequired[Json]
+    wait: NotRequired[JournalWait | None]
+
+
+class JournalWait(TypedDict):
+    payload: Json
+    status: Literal["PENDING", "COMPLETED", "TIMED_OUT", "CANCELLED"]
+    waitpointId: str
+
+
+class Key(TypedDict):
+    """A key, without its secret."""
+
+    createdAt: str
+    expiresAt: str | None
+    id: str
+    lastUsedAt: str | None
+    """Exact to a minute."""
+    name: str
+    prefix: str
+    """The first characters of the secret."""
+    revokedAt: str | None
+    scopes: list[Literal["read", "run", "worker", "approve", "admin"]]
+    workspace: str
+
+
+class KeyList(TypedDict):
+    """A part of a list."""
+
+    data: list[Key]
+    nextCursor: str | None
+    """Give it as `cursor` to get what follows; null at the end."""
+
+
+class Link(TypedDict):
+    """A resume URL."""
+
+    confirmUrl: str
+    """The same as a page for people."""
+    resumeUrl: str
+
+
+class ListensForTime(TypedDict):
+    type: Literal["time"]
+
+
+class ListensForSignal(TypedDict):
+    signalType: str
+    type: Literal["signal"]
+
+
+class ListensForEvent(TypedDict):
+    eventId: str
+    match: NotRequired[str | None]
+    since: str
+    """Events received before this are not looked at."""
+    type: Literal["event"]
+
+
+class ListensForCall(TypedDict):
+    allowGet: bool
+    type: Literal["call"]
+
+
+class ListensForApproval(TypedDict):
+    type: Literal["approval"]
+
+
+class ListensForChild(TypedDict):
+    runId: str
+    type: Literal["child"]
+
+
+class MadeKey(TypedDict):
+    """A new key, with its secret."""
+
+    createdAt: str
+    expiresAt: str | None
+    id: str
+    lastUsedAt: str | None
+    """Exact to a minute."""
+    name: str
+    prefix: str
+    """The first characters of the secret."""
+    revokedAt: str | None
+    scopes: list[Literal["read", "run", "worker", "approve", "admin"]]
+    secret: str
+    """Shown once."""
+    workspace: str
+
+
+class MakeLink(TypedDict):
+    recipient: NotRequired[str | None]
+    """Whom it is for; anyone if absent."""
+
+
+class MoveClock(TypedDict):
+    advance: NotRequired[str | None]
+    """The same as text: `2d 4h`."""
+    advanceMs: NotRequired[int | None]
+    """At most by this time."""
+    to: NotRequired[str | None]
+    """At most to this instant."""
+
+
+class NewJournalEntry(TypedDict):
+    """A named result of durable code."""
+
+    name: str
+    result: NotRequired[Json]
+
+
+class NewKey(TypedDict):
+    expiresAt: NotRequired[str | None]
+    """Refused from then on."""
+    name: str
+    """Whose it is: what histories say, and what a step's `approvers` name."""
+    scopes: list[Literal["read", "run", "worker", "approve", "admin"]]
+    workspace: NotRequired[str | None]
+    """Only an admin of the default workspace may make keys for another."""
+
+
+class NewWorkspace(TypedDict):
+    name: str
+
+
+class PollTasks(TypedDict):
+    handlers: list[str]
+    """The names of the handlers that this worker has."""
+    leaseMs: NotRequired[int | None]
+    """How long the worker has a task before it must report; 60000 if absent. A step's `heartbeatMs` comes first."""
+    maxTasks: NotRequired[int | None]
+    """Tasks at most; 1 if absent."""
+    waitMs: NotRequired[int | None]
+    """How long to wait for a task; 30000 if absent."""
+    workerId: str
+    """Who works; shown in histories and at `/workers`."""
+
+
+class PolledTasks(TypedDict):
+    tasks: list[Task]
+
+
+class Problem(TypedDict):
+    """The body of an answer that says no (`application/problem+json`)."""
+
+    code: str
+    """Stable; what a program may rely on."""
+    current: NotRequired[Json]
+    """The state that stands against the request."""
+    detail: str
+    """What was wrong, where, and what would be right."""
+    outcome: NotRequired[Json]
+    """What a waitpoint that is resolved already came to."""
+    pointer: NotRequired[str | None]
+    """The place in the body, as a JSON pointer."""
+    problems: NotRequired[list[Finding]]
+    """Everything that was wrong with the body or the query, each with its place."""
+    status: int
+    title: str
+    type: str
+    """Where the code is explained."""
+    warnings: NotRequired[list[Finding]]
+    """What is doubtful about a definition."""
+
+
+class HistoryRecordList(TypedDict):
+    """A part of a list."""
+
+    data: list[HistoryRecord]
+    nextCursor: str | None
+    """Give it as `cursor` to get what follows; null at the end."""
+
+
+class RefusedRun(TypedDict):
+    problem: Problem
+    runId: str
+
+
+class RefusedWaitpoint(TypedDict):
+    problem: Problem
+    waitpointId: str
+
+
+class ReportDone(TypedDict):
+    """Either recorded, or why not."""
+
+    ok: bool
+    problem: NotRequired[Problem | None]
+    reported: NotRequired[Reported | None]
+
+
+class ReportTasks(TypedDict):
+    reports: list[TaskReport]
+
+
+class Reported(TypedDict):
+    """What became of a report."""
+
+    deadline: NotRequired[str | None]
+    """After a heartbeat: when the attempt's time is over, if it has a limit."""
+    waitpointId: NotRequired[str | None]
+    """After a pause: the waitpoint."""
+
+
+class ReportedTasks(TypedDict):
+    results: list[ReportDone]
+    """In the order of the reports."""
+
+
+class RescheduleWaitpoint(TypedDict):
+    resumeAt: str
+
+
+class Resumed(TypedDict):
+    """A wait that was ended."""
+
+    runId: str
+    status: Literal["PENDING", "COMPLETED", "TIMED_OUT", "CANCELLED"]
+    """PENDING where an approval needs more votes."""
+    waitpointId: str
+
+
+class Run(TypedDict):
+    """A run, with its steps and what it waits for."""
+
+    createdAt: str
+    createdBy: str
+    deadline: NotRequired[str | None]
+    """When the whole run must be over."""
+    definition: DefinitionRef
+    endedAt: NotRequired[str | None]
+    error: NotRequired[Failure | None]
+    """Of a failed run."""
+    id: str
+    input: Json
+    output: NotRequired[Json]
+    """Of a completed run."""
+    parentRunId: NotRequired[str | None]
+    """The run that started this one."""
+    pausing: bool
+    """A pause is asked for, or in effect."""
+    startedAt: NotRequired[str | None]
+    state: dict[str, Json]
+    status: Literal["PENDING", "RUNNING", "WAITING", "PAUSED", "COMPLETED", "FAILED", "CANCELLED"]
+    steps: list[Step]
+    tags: list[str]
+    traceparent: NotRequired[str | None]
+    """The trace of the request that started it."""
+    version: int
+    """Records in its history."""
+    waitingFor: list[WaitingFor]
+    """Every open wait, the oldest first."""
+
+
+class RunFilter(TypedDict):
+    """What narrows a list of runs."""
+
+    createdBefore: NotRequired[str | None]
+    """Before this instant."""
+    createdFrom: NotRequired[str | None]
+    """At or after this instant."""
+    definition: NotRequired[str | None]
+    """The workflow's name."""
+    eventId: NotRequired[str | None]
+    """Runs with an open wait for this event id."""
+    signalType: NotRequired[str | None]
+    """Runs with an open wait for this signal type."""
+    status: NotRequired[list[Literal["PENDING", "RUNNING", "WAITING", "PAUSED", "COMPLETED", "FAILED", "CANCELLED"]]]
+    """Separated by commas."""
+    tag: NotRequired[str | None]
+    version: NotRequired[str | None]
+    waitsFor: NotRequired[Literal["DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY"]]
+    """Runs with an open wait of this kind."""
+
+
+class RunSummary(TypedDict):
+    """A run in a list."""
+
+    createdAt: str
+    definition: DefinitionRef
+    id: str
+    status: Literal["PENDING", "RUNNING", "WAITING", "PAUSED", "COMPLETED", "FAILED", "CANCELLED"]
+    tags: list[str]
+    updatedAt: str
+    version: int
+
+
+class RunSummaryList(TypedDict):
+    """A part of a list."""
+
+    data: list[RunSummary]
+    nextCursor: str | None
+    """Give it as `cursor` to get what follows; null at the end."""
+
+
+class SendEvent(TypedDict):
+    delivery: NotRequired[Literal["all", "one"]]
+    """To everyone who waits, or only to the one who has waited longest."""
+    dryRun: NotRequired[bool]
+    """Only say whom it would wake."""
+    eventData: NotRequired[Json]
+    """Null if absent."""
+    eventId: str
+    idempotencyKey: NotRequired[str | None]
+    """As the header `Idempotency-Key`."""
+    workflowRunId: NotRequired[str | None]
+    """Only to this run."""
+
+
+class SendSignal(TypedDict):
+    idempotencyKey: NotRequired[str | None]
+    """As the header `Idempotency-Key`."""
+    payload: NotRequired[Json]
+    """Null if absent."""
+    signalType: str
+
+
+class SentEvent(TypedDict):
+    """Whom an event woke."""
+
+    dryRun: bool
+    id: str | None
+    """Null for a dry run."""
+    waiters: list[Woken]
+
+
+class Signalled(TypedDict):
+    """What became of a signal."""
+
+    runId: str
+    takenBy: str | None
+    """The wait that took it at once; null: it is kept for the next one."""
+
+
+class StartRun(TypedDict):
+    definitionId: NotRequired[str | None]
+    """Which version of which workflow; or give `name`."""
+    idempotencyKey: NotRequired[str | None]
+    """As the header `Idempotency-Key`."""
+    input: NotRequired[Json]
+    """Null if absent."""
+    name: NotRequired[str | None]
+    """The workflow's name; its newest version, unless `version` is given."""
+    runAt: NotRequired[str | None]
+    """Begin then, not now. A past instant begins now."""
+    tags: NotRequired[list[str]]
+    version: NotRequired[str | None]
+
+
+class StartedRun(TypedDict):
+    """A run that was started."""
+
+    id: str
+    url: str
+    """Where the run can be seen."""
+
+
+class Step(TypedDict):
+    attempt: int
+    """Of this visit, from 1; 0 before the first."""
+    checkpoint: NotRequired[Json]
+    endedAt: NotRequired[str | None]
+    error: NotRequired[Failure | None]
+    items: NotRequired[list[Step]]
+    """Of a map: its items so far."""
+    name: str
+    """An item of a map ends in its index: `send[3]`."""
+    output: NotRequired[Json]
+    startedAt: NotRequired[str | None]
+    status: Literal["PENDING", "RUNNING", "WAITING", "COMPLETED", "FAILED", "SKIPPED", "CANCELLED"]
+    type: str
+    visit: int
+    """More than 1 when a failed run was retried."""
+    waits: NotRequired[list[StepWait]]
+    """The waits of this visit by name."""
+    worker: NotRequired[str | None]
+    """The worker that has it, or had it last."""
+
+
+class StepWait(TypedDict):
+    name: str
+    waitpointId: str
+
+
+class Task(TypedDict):
+    attempt: int
+    """Of this visit, from 1."""
+    checkpoint: Json
+    """What an earlier delivery left, or null."""
+    config: Json
+    deadline: str | None
+    """When the attempt's time is over, if it has a limit."""
+    handler: str
+    heartbeatMs: int | None
+    """How often a heartbeat is expected, in milliseconds."""
+    id: str
+    input: Json
+    journal: list[JournalEntry]
+    """What earlier deliveries recorded, in the order it was."""
+    leaseToken: str
+    """Every report carries it. Opaque."""
+    leasedUntil: str
+    """Until when the worker has it, unless it sends a heartbeat."""
+    runId: str
+    state: Json
+    stepName: str
+    traceparent: str | None
+    """The trace of the run, to go on with in the worker; null if there is none."""
+
+
+class TaskReportComplete(TypedDict):
+    leaseToken: str
+    output: NotRequired[Json]
+    """Null if absent."""
+    stateUpdates: NotRequired[dict[str, Json] | None]
+    """Merged into `state`, or stored under the step's `saveAs`."""
+    type: Literal["complete"]
+
+
+class TaskReportFail(TypedDict):
+    code: NotRequired[str | None]
+    """Your own; `TASK_FAILED` if absent."""
+    leaseToken: str
+    message: str
+    retryAfter: NotRequired[str | None]
+    """The same as text: `2d 4h`."""
+    retryAfterMs: NotRequired[int | None]
+    """Try again after this time, instead of the step's back-off."""
+    retryable: NotRequired[bool | None]
+    """Whether another attempt may help; true if absent."""
+    type: Literal["fail"]
+
+
+class TaskReportPause(TypedDict):
+    checkpoint: NotRequired[Json]
+    """Handed back with the task. An earlier one stays when this is absent."""
+    duration: NotRequired[str | None]
+    """The same as text: `2d 4h`."""
+    durationMs: NotRequired[int | None]
+    leaseToken: str
+    name: str
+    """Of the pause; once per name and visit of the step."""
+    type: Literal["pause"]
+
+
+class TaskReportSuspend(TypedDict):
+    checkpoint: NotRequired[Json]
+    """Handed back with the task. An earlier one stays when this is absent."""
+    entries: NotRequired[list[NewJournalEntry]]
+    """Results that the journal does not hold yet."""
+    leaseToken: str
+    type: Literal["suspend"]
+    waits: list[TaskWait]
+    """What it waits for. A name that has a waitpoint already is waited for as it is."""
+    wake: NotRequired[Literal["all", "any", "each"]]
+    """When it goes on: when `all` have ended (if absent), `any` (the others are cancelled), or `each` time one ends."""
+
+
+class TaskReportHeartbeat(TypedDict):
+    checkpoint: NotRequired[Json]
+    """Handed back with the task when it is handed out again."""
+    entries: NotRequired[list[NewJournalEntry]]
+    """Results that the journal does not hold yet."""
+    leaseToken: str
+    type: Literal["heartbeat"]
+
+
+class TaskReportRelease(TypedDict):
+    leaseToken: str
+    type: Literal["release"]
+
+
+class TaskWaitSleep(TypedDict):
+    duration: NotRequired[str | None]
+    """The same as text: `2d 4h`."""
+    durationMs: NotRequired[int | None]
+    name: str
+    type: Literal["sleep"]
+
+
+class TaskWaitUntil(TypedDict):
+    at: str
+    """A past instant is over at once."""
+    name: str
+    type: Literal["until"]
+
+
+class TaskWaitSignal(TypedDict):
+    name: str
+    signalType: str
+    timeout: NotRequired[str | None]
+    timeoutMs: NotRequired[int | None]
+    type: Literal["signal"]
+
+
+class TaskWaitEvent(TypedDict):
+    eventId: str
+    lookback: NotRequired[str | None]
+    lookbackMs: NotRequired[int | None]
+    """How far back to look for events; to the run's creation if absent."""
+    match: NotRequired[str | None]
+    """An expression that the event must satisfy."""
+    name: str
+    timeout: NotRequired[str | None]
+    timeoutMs: NotRequired[int | None]
+    type: Literal["event"]
+
+
+class TaskWaitWebhook(TypedDict):
+    """A waitpoint with a resume URL, created before or now."""
+
+    allowGet: NotRequired[bool]
+    name: str
+    timeout: NotRequired[str | None]
+    timeoutMs: NotRequired[int | None]
+    type: Literal["webhook"]
+
+
+class TaskWaitApproval(TypedDict):
+    approvers: NotRequired[list[str]]
+    """Anyone with the scope `approve` if absent."""
+    content: NotRequired[Json]
+    name: str
+    prompt: NotRequired[str | None]
+    quorum: NotRequired[int | None]
+    """Approvals that are needed; 1 if absent."""
+    timeout: NotRequired[str | None]
+    timeoutMs: NotRequired[int | None]
+    type: Literal["approval"]
+
+
+class TestClock(TypedDict):
+    nextTimer: str | None
+    """When the next timer is due; null: time alone brings nothing more."""
+    now: str
+    target: NotRequired[str | None]
+    """Where it was to go. It is there when `now` is."""
+    tasks: int
+    """Tasks that workers have, or could take. While there are some, time should not pass."""
+
+
+class Vote(TypedDict):
+    by: str
+    comment: NotRequired[str | None]
+    decision: Literal["approve", "reject", "edit"]
+
+
+class Waiter(TypedDict):
+    """A wait for an event."""
+
+    match: NotRequired[str | None]
+    """The condition that an event must satisfy."""
+    resumeAt: str | None
+    """Its deadline; null: none."""
+    runId: str
+    since: str
+    waitpointId: str
+
+
+class WaiterList(TypedDict):
+    """A part of a list."""
+
+    data: list[Waiter]
+    nextCursor: str | None
+    """Give it as `cursor` to get what follows; null at the end."""
+
+
+class WaitingFor(TypedDict):
+    """An open wait, in words."""
+
+    kind: Literal["DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY"]
+    sentence: str
+    """What is waited for, in a sentence."""
+    since: str
+    stepName: NotRequired[str | None]
+    """Absent: the run has not begun."""
+    until: NotRequired[str | None]
+    """When time ends it, or its deadline."""
+    waitpointId: str
+
+
+class Waitpoint(TypedDict):
+    """A pause of a run."""
+
+    approval: NotRequired[ApprovalState | None]
+    """Of an APPROVAL: what is asked, and who has decided what."""
+    createdAt: str
+    id: str
+    kind: Literal["DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY"]
+    listensFor: ListensFor
+    name: str
+    """Unique in its step; those that begin with `$` are the engine's."""
+    resolvedAt: NotRequired[str | None]
+    resolvedBy: NotRequired[str | None]
+    responseToSend: NotRequired[Json]
+    resumeAt: str | None
+    """When a DELAY, RETRY or PAUSE ends; the deadline of the others; null if there is none."""
+    resumePayload: NotRequired[Json]
+    resumeUrl: NotRequired[str | None]
+    """A URL that ends it without a key. Shown to callers that may end it themselves."""
+    runId: str
+    status: Literal["PENDING", "COMPLETED", "TIMED_OUT", "CANCELLED"]
+    stepName: NotRequired[str | None]
+    """Absent: the run's delayed start."""
+
+
+class WaitpointFilter(TypedDict):
+    """What narrows a list of waitpoints."""
+
+    dueAfter: NotRequired[str | None]
+    """`resumeAt` at or after this instant."""
+    dueBefore: NotRequired[str | None]
+    """`resumeAt` before this instant."""
+    eventId: NotRequired[str | None]
+    """Waits for this event id."""
+    kind: NotRequired[Literal["DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY"]]
+    runId: NotRequired[str | None]
+    signalType: NotRequired[str | None]
+    """Waits for this signal type."""
+    status: NotRequired[Literal["PENDING", "COMPLETED", "TIMED_OUT", "CANCELLED"]]
+
+
+class WaitpointList(TypedDict):
+    """A part of a list."""
+
+    data: list[Waitpoint]
+    nextCursor: str | None
+    """Give it as `cursor` to get what follows; null at the end."""
+
+
+class Woken(TypedDict):
+    runId: str
+    waitpointId: str
+
+
+class Worker(TypedDict):
+    handlers: list[str]
+    id: str
+    seenAt: str
+    tasks: int
+    """Tasks it has now."""
+
+
+class WorkerList(TypedDict):
+    """A part of a list."""
+
+    data: list[Worker]
+    nextCursor: str | None
+    """Give it as `cursor` to get what follows; null at the end."""
+
+
+class Workflow(TypedDict):
+    """A workflow: steps that run in the order written, or as a graph if any step says `after`."""
+
+    defaultRetry: NotRequired[WorkflowRetry | None]
+    """The retry policy of steps that have none of their own."""
+    description: NotRequired[str | None]
+    inputSchema: NotRequired[Json]
+    """A JSON Schema that every run's input must satisfy."""
+    name: str
+    """What the workflow is called; runs are started by it."""
+    output: NotRequired[Json]
+    """What a completed run's `output` is; templates allowed. Without it, the output of the last step that has one."""
+    steps: list[WorkflowStep]
+    timeout: NotRequired[str | None]
+    """The same as a duration, such as `2d 4h` or `PT30M`."""
+    timeoutMs: NotRequired[int | None]
+    """How long a whole run may take, in milliseconds; then it fails, wherever it is."""
+    version: NotRequired[str]
+    """Definitions are immutable: change the version to change a workflow. A run keeps the version it began with."""
+
+
+class WorkflowGuardrailSchemaValidation(TypedDict):
+    """The answer satisfies `schema`, or the step's `outputSchema`."""
+
+    onFailure: NotRequired[WorkflowOnGuardrail | None]
+    schema: NotRequired[Json]
+    type: Literal["schema_validation"]
+
+
+class WorkflowGuardrailContentSafety(TypedDict):
+    """The answer contains none of these words or patterns and, if a judge is named, that model finds it safe."""
+
+    blocked: NotRequired[list[str] | None]
+    judgeModel: NotRequired[str | None]
+    onFailure: NotRequired[WorkflowOnGuardrail | None]
+    type: Literal["content_safety"]
+
+
+class WorkflowGuardrailConfidenceThreshold(TypedDict):
+    """The number at `path` of a JSON answer is at least `minimum`."""
+
+    minimum: float
+    onFailure: NotRequired[WorkflowOnGuardrail | None]
+    path: NotRequired[str | None]
+    type: Literal["confidence_threshold"]
+
+
+class WorkflowMapStepExternalEvent(TypedDict):
+    """Waits for a signal sent to this run."""
+
+    onTimeout: NotRequired[WorkflowOnTimeout | None]
+    """What happens when the time is over; `fail` if absent."""
+    retry: NotRequired[WorkflowRetry | None]
+    signalType: str
+    """The signal's type, such as `payment.received`."""
+    timeout: NotRequired[str | None]
+    timeoutMs: NotRequired[int | None]
+    type: Literal["external_event"]
+
+
+class WorkflowMapStepHttp(TypedDict):
+    """The engine makes an HTTP call."""
+
+    body: NotRequired[Json]
+    """JSON, or text when it is a string; templates allowed."""
+    failOn: NotRequired[list[WorkflowStatusPattern] | None]
+    """Statuses that fail the step, such as `4xx`, `5xx` or `404`; both classes if absent."""
+    headers: NotRequired[dict[str, str] | None]
+    """Templates allowed."""
+    method: NotRequired[WorkflowMethod | None]
+    """`GET` if absent."""
+    retry: NotRequired[WorkflowRetry | None]
+    timeout: NotRequired[str | None]
+    timeoutMs: NotRequired[int | None]
+    type: Literal["http"]
+    url: str
+    """Templates allowed."""
+
+
+class WorkflowMapStepLlm(TypedDict):
+    """Calls a model. Each call and each tool round is journalled, so that a crash pays for none twice."""
+
+    fallbackModels: NotRequired[list[str] | None]
+    """Models to try, in order, when this one fails."""
+    guardrails: NotRequired[list[WorkflowGuardrail] | None]
+    maxTokens: NotRequired[int | None]
+    maxToolRounds: NotRequired[int | None]
+    """How many rounds of tool calls are allowed; 10 if absent."""
+    messages: list[WorkflowMessage]
+    model: str
+    """The model's name, as in the server's settings."""
+    outputSchema: NotRequired[Json]
+    """A JSON Schema the answer must satisfy; needs `responseFormat: json`."""
+    responseFormat: NotRequired[WorkflowResponseFormat | None]
+    retry: NotRequired[WorkflowRetry | None]
+    systemPrompt: NotRequired[str | None]
+    """Templates allowed."""
+    temperature: NotRequired[float | None]
+    timeout: NotRequired[str | None]
+    """The same as a duration."""
+    timeoutMs: NotRequired[int | None]
+    """How long one attempt may work, in milliseconds."""
+    tools: NotRequired[list[WorkflowTool] | None]
+    type: Literal["llm"]
+
+
+class WorkflowMapStepNotify(TypedDict):
+    """Sends an event to everyone who waits for it."""
+
+    data: NotRequired[Json]
+    """Templates allowed."""
+    delivery: NotRequired[WorkflowDelivery | None]
+    """`all` if absent."""
+    eventId: str
+    """Templates allowed."""
+    retry: NotRequired[WorkflowRetry | None]
+    runId: NotRequired[str | None]
+    """Only this run gets it; templates allowed."""
+    type: Literal["notify"]
+
+
+class WorkflowMapStepSubWorkflow(TypedDict):
+    """Starts a run of another workflow and waits for it."""
+
+    definition: str
+    """The other workflow's name."""
+    input: NotRequired[Json]
+    """Templates allowed."""
+    retry: NotRequired[WorkflowRetry | None]
+    type: Literal["workflow"]
+    version: NotRequired[str | None]
+    """The newest version if absent."""
+    wait: NotRequired[bool | None]
+    """Wait for the run to end; true if absent."""
+
+
+class WorkflowMapStepTask(TypedDict):
+    """Runs a registered handler: in process, a polling worker, or a URL called by the engine."""
+
+    config: NotRequired[Json]
+    """Settings for the handler; templates allowed."""
+    handler: str
+    """The handler's registered name."""
+    heartbeat: NotRequired[str | None]
+    """The same as a duration."""
+    heartbeatMs: NotRequired[int | None]
+    """The worker is taken for lost when it has not reported for this long, in milliseconds."""
+    input: NotRequired[Json]
+    """What the handler gets as its input; templates allowed. Without it, the run's input."""
+    retry: NotRequired[WorkflowRetry | None]
+    timeout: NotRequired[str | None]
+    """The same as a duration."""
+    timeoutMs: NotRequired[int | None]
+    """How long one attempt may work, in milliseconds; waiting does not count."""
+    type: Literal["task"]
+
+
+class WorkflowMapStepWait(TypedDict):
+    """Suspends the run durably: for a time, until an instant, or until the next time of a cron line."""
+
+    cron: NotRequired[str | None]
+    """Waits for the next time of this cron line, in `timezone`."""
+    duration: NotRequired[str | None]
+    """How long to wait: `30s`, `2d 4h`, `PT30M`, or a template that gives one."""
+    durationMs: NotRequired[int | None]
+    """How long to wait, in milliseconds."""
+    retry: NotRequired[WorkflowRetry | None]
+    timezone: NotRequired[str | None]
+    """An IANA zone such as `Europe/Berlin`; UTC if absent."""
+    type: Literal["wait", "sleep"]
+    untilTimestamp: NotRequired[str | None]
+    """The instant to wait for, in RFC 3339, or a template that gives one. A past instant goes on at once."""
+
+
+class WorkflowMapStepWaitForEvent(TypedDict):
+    """Waits for an event that is sent to everyone."""
+
+    eventId: str
+    """The event's id; templates allowed, such as `order-{{ input.orderId }}`."""
+    lookback: NotRequired[str | None]
+    """The same as a duration. Without either, every event since the run was created counts."""
+    lookbackMs: NotRequired[int | None]
+    """Events received up to this long before the wait begins count too, in milliseconds."""
+    match: NotRequired[str | None]
+    """An expression over `event`, the event's data, and the run; only events for which it is true count."""
+    onTimeout: NotRequired[WorkflowOnTimeout | None]
+    """What happens when the time is over; `continue` if absent."""
+    retry: NotRequired[WorkflowRetry | None]
+    timeout: NotRequired[str | None]
+    timeoutMs: NotRequired[int | None]
+    type: Literal["wait_for_event"]
+
+
+class WorkflowMapStepWebhook(TypedDict):
+    """Waits for a call on its resume URL."""
+
+    allowGet: NotRequired[bool]
+    """Let a plain GET resume the run. Off by default: link scanners open every link."""
+    onTimeout: NotRequired[WorkflowOnTimeout | None]
+    """What happens when the time is over; `fail` if absent."""
+    responseToSend: NotRequired[WorkflowRespond | None]
+    """The reply given at once to the caller that started the run."""
+    retry: NotRequired[WorkflowRetry | None]
+    timeout: NotRequired[str | None]
+    timeoutMs: NotRequired[int | None]
+    type: Literal["webhook"]
+
+
+class WorkflowMessage(TypedDict):
+    """One message to a model."""
+
+    content: str
+    """Templates allowed."""
+    role: WorkflowRole
+
+
+class WorkflowOnApprovalTimeoutGoto(TypedDict):
+    goto: str
+
+
+class WorkflowOnTimeoutGoto(TypedDict):
+    """The run goes on with this step."""
+
+    goto: str
+
+
+class WorkflowRespond(TypedDict):
+    """Answers the caller that started the run; the run goes on."""
+
+    body: NotRequired[Json]
+    """Templates allowed."""
+    headers: NotRequired[dict[str, str] | None]
+    """Templates allowed."""
+    status: NotRequired[int | None]
+    """200 if absent."""
+
+
+class WorkflowRetry(TypedDict):
+    """How often, and after what time, a failed step is tried again."""
+
+    backoffMs: NotRequired[int | None]
+    """The longest time before the second try, in milliseconds; 1000 if absent. Each time is drawn between zero and the longest."""
+    backoffMultiplier: NotRequired[float | None]
+    """By how much that grows from try to try; 2 if absent."""
+    maxAttempts: NotRequired[int | None]
+    """All tries together; 3 if absent."""
+    maxBackoffMs: NotRequired[int | None]
+    """It never grows beyond this, in milliseconds; 300000 if absent."""
+
+
+class WorkflowStepApproval(TypedDict):
+    """Waits for people to approve, reject or edit."""
+
+    after: NotRequired[list[str] | None]
+    """The steps that must be done before this one starts. If any step has it, the workflow is a graph."""
+    approvers: NotRequired[list[str] | None]
+    """Who may decide; anyone with the right to approve if absent."""
+    contentKey: str
+    """The key of `state` whose value is shown, and replaced when it is edited."""
+    description: NotRequired[str | None]
+    name: str
+    """Unique in the workflow. `steps.<name>.output` is what it produced."""
+    next: NotRequired[str | None]
+    """In a written sequence: the step to go on with, further down, or `end`."""
+    onReject: NotRequired[WorkflowOnTimeout | None]
+    """What happens when it is rejected; `fail` if absent."""
+    onTimeout: NotRequired[WorkflowOnApprovalTimeout | None]
+    """What happens when the time is over; `fail` if absent."""
+    prompt: NotRequired[str | None]
+    """What is asked; templates allowed."""
+    quorum: NotRequired[int | None]
+    """How many must approve; 1 if absent."""
+    retry: NotRequired[WorkflowRetry | None]
+    saveAs: NotRequired[str | None]
+    """The key of `state` under which the step's result is stored."""
+    timeout: NotRequired[str | None]
+    timeoutMs: NotRequired[int | None]
+    type: Literal["approval"]
+    when: NotRequired[str | None]
+    """An expression; when it is false, the step is skipped."""
+
+
+class WorkflowStepCondition(TypedDict):
+    """Goes on with one step or another."""
+
+    after: NotRequired[list[str] | None]
+    """The steps that must be done before this one starts. If any step has it, the workflow is a graph."""
+    description: NotRequired[str | None]
+    expression: str
+    """Such as `state.leadScore >= 80`."""
+    falseStep: NotRequired[str | None]
+    """The step to go on with when it is false, or `end`; without it, the one that follows in order."""
+    name: str
+    """Unique in the workflow. `steps.<name>.output` is what it produced."""
+    next: NotRequired[str | None]
+    """In a written sequence: the step to go on with, further down, or `end`."""
+    retry: NotRequired[WorkflowRetry | None]
+    saveAs: NotRequired[str | None]
+    """The key of `state` under which the step's result is stored."""
+    trueStep: str
+    """The step to go on with when it is true, or `end`."""
+    type: Literal["condition"]
+    when: NotRequired[str | None]
+    """An expression; when it is false, the step is skipped."""
+
+
+class WorkflowStepExternalEvent(TypedDict):
+    """Waits for a signal sent to this run."""
+
+    after: NotRequired[list[str] | None]
+    """The steps that must be done before this one starts. If any step has it, the workflow is a graph."""
+    description: NotRequired[str | None]
+    name: str
+    """Unique in the workflow. `steps.<name>.output` is what it produced."""
+    next: NotRequired[str | None]
+    """In a written sequence: the step to go on with, further down, or `end`."""
+    onTimeout: NotRequired[WorkflowOnTimeout | None]
+    """What happens when the time is over; `fail` if absent."""
+    retry: NotRequired[WorkflowRetry | None]
+    saveAs: NotRequired[str | None]
+    """The key of `state` under which the step's result is stored."""
+    signalType: str
+    """The signal's type, such as `payment.received`."""
+    timeout: NotRequired[str | None]
+    timeoutMs: NotRequired[int | None]
+    type: Literal["external_event"]
+    when: NotRequired[str | None]
+    """An expression; when it is false, the step is skipped."""
+
+
+class WorkflowStepHttp(TypedDict):
+    """The engine makes an HTTP call."""
+
+    after: NotRequired[list[str] | None]
+    """The steps that must be done before this one starts. If any step has it, the workflow is a graph."""
+    body: NotRequired[Json]
+    """JSON, or text when it is a string; templates allowed."""
+    description: NotRequired[str | None]
+    failOn: NotRequired[list[WorkflowStatusPattern] | None]
+    """Statuses that fail the step, such as `4xx`, `5xx` or `404`; both classes if absent."""
+    headers: NotRequired[dict[str, str] | None]
+    """Templates allowed."""
+    method: NotRequired[WorkflowMethod | None]
+    """`GET` if absent."""
+    name: str
+    """Unique in the workflow. `steps.<name>.output` is what it produced."""
+    next: NotRequired[str | None]
+    """In a written sequence: the step to go on with, further down, or `end`."""
+    retry: NotRequired[WorkflowRetry | None]
+    saveAs: NotRequired[str | None]
+    """The key of `state` under which the step's result is stored."""
+    timeout: NotRequired[str | None]
+    timeoutMs: NotRequired[int | None]
+    type: Literal["http"]
+    url: str
+    """Templates allowed."""
+    when: NotRequired[str | None]
+    """An expression; when it is false, the step is skipped."""
+
+
+class WorkflowStepLlm(TypedDict):
+    """Calls a model. Each call and each tool round is journalled, so that a crash pays for none twice."""
+
+    after: NotRequired[list[str] | None]
+    """The steps that must be done before this one starts. If any step has it, the workflow is a graph."""
+    description: NotRequired[str | None]
+    fallbackModels: NotRequired[list[str] | None]
+    """Models to try, in order, when this one fails."""
+    guardrails: NotRequired[list[WorkflowGuardrail] | None]
+    maxTokens: NotRequired[int | None]
+    maxToolRounds: NotRequired[int | None]
+    """How many rounds of tool calls are allowed; 10 if absent."""
+    messages: list[WorkflowMessage]
+    model: str
+    """The model's name, as in the server's settings."""
+    name: str
+    """Unique in the workflow. `steps.<name>.output` is what it produced."""
+    next: NotRequired[str | None]
+    """In a written sequence: the step to go on with, further down, or `end`."""
+    outputSchema: NotRequired[Json]
+    """A JSON Schema the answer must satisfy; needs `responseFormat: json`."""
+    responseFormat: NotRequired[WorkflowResponseFormat | None]
+    retry: NotRequired[WorkflowRetry | None]
+    saveAs: NotRequired[str | None]
+    """The key of `state` under which the step's result is stored."""
+    systemPrompt: NotRequired[str | None]
+    """Templates allowed."""
+    temperature: NotRequired[float | None]
+    timeout: NotRequired[str | None]
+    """The same as a duration."""
+    timeoutMs: NotRequired[int | None]
+    """How long one attempt may work, in milliseconds."""
+    tools: NotRequired[list[WorkflowTool] | None]
+    type: Literal["llm"]
+    when: NotRequired[str | None]
+    """An expression; when it is false, the step is skipped."""
+
+
+class WorkflowStepMap(TypedDict):
+    """Does one step for every item of a list, in parallel; the results are in the items' order."""
+
+    after: NotRequired[list[str] | None]
+    """The steps that must be done before this one starts. If any step has it, the workflow is a graph."""
+    concurrency: NotRequired[int | None]
+    """How many items at a time; all if absent."""
+    description: NotRequired[str | None]
+    items: Json
+    """The list, or an expression or template that gives one."""
+    name: str
+    """Unique in the workflow. `steps.<name>.output` is what it produced."""
+    next: NotRequired[str | None]
+    """In a written sequence: the step to go on with, further down, or `end`."""
+    onItemFailure: NotRequired[WorkflowOnItemFailure | None]
+    """What a failed item does: `fail` the step at once (if absent), or `collect` it as `{"error": …}`."""
+    retry: NotRequired[WorkflowRetry | None]
+    saveAs: NotRequired[str | None]
+    """The key of `state` under which the step's result is stored."""
+    step: WorkflowMapStep
+    """The step to do; its templates see `item` and `index`."""
+    type: Literal["map"]
+    when: NotRequired[str | None]
+    """An expression; when it is false, the step is skipped."""
+
+
+class WorkflowStepNotify(TypedDict):
+    """Sends an event to everyone who waits for it."""
+
+    after: NotRequired[list[str] | None]
+    """The steps that must be done before this one starts. If any step has it, the workflow is a graph."""
+    data: NotRequired[Json]
+    """Templates allowed."""
+    delivery: NotRequired[WorkflowDelivery | None]
+    """`all` if absent."""
+    description: NotRequired[str | None]
+    eventId: str
+    """Templates allowed."""
+    name: str
+    """Unique in the workflow. `steps.<name>.output` is what it produced."""
+    next: NotRequired[str | None]
+    """In a written sequence: the step to go on with, further down, or `end`."""
+    retry: NotRequired[WorkflowRetry | None]
+    runId: NotRequired[str | None]
+    """Only this run gets it; templates allowed."""
+    saveAs: NotRequired[str | None]
+    """The key of `state` under which the step's result is stored."""
+    type: Literal["notify"]
+    when: NotRequired[str | None]
+    """An expression; when it is false, the step is skipped."""
+
+
+class WorkflowStepRespond(TypedDict):
+    """Answers the caller that started the run; the run goes on."""
+
+    after: NotRequired[list[str] | None]
+    """The steps that must be done before this one starts. If any step has it, the workflow is a graph."""
+    body: NotRequired[Json]
+    """Templates allowed."""
+    description: NotRequired[str | None]
+    headers: NotRequired[dict[str, str] | None]
+    """Templates allowed."""
+    name: str
+    """Unique in the workflow. `steps.<name>.output` is what it produced."""
+    next: NotRequired[str | None]
+    """In a written sequence: the step to go on with, further down, or `end`."""
+    retry: NotRequired[WorkflowRetry | None]
+    saveAs: NotRequired[str | None]
+    """The key of `state` under which the step's result is stored."""
+    status: NotRequired[int | None]
+    """200 if absent."""
+    type: Literal["respond"]
+    when: NotRequired[str | None]
+    """An expression; when it is false, the step is skipped."""
+
+
+class WorkflowStepSubWorkflow(TypedDict):
+    """Starts a run of another workflow and waits for it."""
+
+    after: NotRequired[list[str] | None]
+    """The steps that must be done before this one starts. If any step has it, the workflow is a graph."""
+    definition: str
+    """The other workflow's name."""
+    description: NotRequired[str | None]
+    input: NotRequired[Json]
+    """Templates allowed."""
+    name: str
+    """Unique in the workflow. `steps.<name>.output` is what it produced."""
+    next: NotRequired[str | None]
+    """In a written sequence: the step to go on with, further down, or `end`."""
+    retry: NotRequired[WorkflowRetry | None]
+    saveAs: NotRequired[str | None]
+    """The key of `state` under which the step's result is stored."""
+    type: Literal["workflow"]
+    version: NotRequired[str | None]
+    """The newest version if absent."""
+    wait: NotRequired[bool | None]
+    """Wait for the run to end; true if absent."""
+    when: NotRequired[str | None]
+    """An expression; when it is false, the step is skipped."""
+
+
+class WorkflowStepTask(TypedDict):
+    """Runs a registered handler: in process, a polling worker, or a URL called by the engine."""
+
+    after: NotRequired[list[str] | None]
+    """The steps that must be done before this one starts. If any step has it, the workflow is a graph."""
+    config: NotRequired[Json]
+    """Settings for the handler; templates allowed."""
+    description: NotRequired[str | None]
+    handler: str
+    """The handler's registered name."""
+    heartbeat: NotRequired[str | None]
+    """The same as a duration."""
+    heartbeatMs: NotRequired[int | None]
+    """The worker is taken for lost when it has not reported for this long, in milliseconds."""
+    input: NotRequired[Json]
+    """What the handler gets as its input; templates allowed. Without it, the run's input."""
+    name: str
+    """Unique in the workflow. `steps.<name>.output` is what it produced."""
+    next: NotRequired[str | None]
+    """In a written sequence: the step to go on with, further down, or `end`."""
+    retry: NotRequired[WorkflowRetry | None]
+    saveAs: NotRequired[str | None]
+    """The key of `state` under which the step's result is stored."""
+    timeout: NotRequired[str | None]
+    """The same as a duration."""
+    timeoutMs: NotRequired[int | None]
+    """How long one attempt may work, in milliseconds; waiting does not count."""
+    type: Literal["task"]
+    when: NotRequired[str | None]
+    """An expression; when it is false, the step is skipped."""
+
+
+class WorkflowStepWait(TypedDict):
+    """Suspends the run durably: for a time, until an instant, or until the next time of a cron line."""
+
+    after: NotRequired[list[str] | None]
+    """The steps that must be done before this one starts. If any step has it, the workflow is a graph."""
+    cron: NotRequired[str | None]
+    """Waits for the next time of this cron line, in `timezone`."""
+    description: NotRequired[str | None]
+    duration: NotRequired[str | None]
+    """How long to wait: `30s`, `2d 4h`, `PT30M`, or a template that gives one."""
+    durationMs: NotRequired[int | None]
+    """How long to wait, in milliseconds."""
+    name: str
+    """Unique in the workflow. `steps.<name>.output` is what it produced."""
+    next: NotRequired[str | None]
+    """In a written sequence: the step to go on with, further down, or `end`."""
+    retry: NotRequired[WorkflowRetry | None]
+    saveAs: NotRequired[str | None]
+    """The key of `state` under which the step's result is stored."""
+    timezone: NotRequired[str | None]
+    """An IANA zone such as `Europe/Berlin`; UTC if absent."""
+    type: Literal["wait", "sleep"]
+    untilTimestamp: NotRequired[str | None]
+    """The instant to wait for, in RFC 3339, or a template that gives one. A past instant goes on at once."""
+    when: NotRequired[str | None]
+    """An expression; when it is false, the step is skipped."""
+
+
+class WorkflowStepWaitForEvent(TypedDict):
+    """Waits for an event that is sent to everyone."""
+
+    after: NotRequired[list[str] | None]
+    """The steps that must be done before this one starts. If any step has it, the workflow is a graph."""
+    description: NotRequired[str | None]
+    eventId: str
+    """The event's id; templates allowed, such as `order-{{ input.orderId }}`."""
+    lookback: NotRequired[str | None]
+    """The same as a duration. Without either, every event since the run was created counts."""
+    lookbackMs: NotRequired[int | None]
+    """Events received up to this long before the wait begins count too, in milliseconds."""
+    match: NotRequired[str | None]
+    """An expression over `event`, the event's data, and the run; only events for which it is true count."""
+    name: str
+    """Unique in the workflow. `steps.<name>.output` is what it produced."""
+    next: NotRequired[str | None]
+    """In a written sequence: the step to go on with, further down, or `end`."""
+    onTimeout: NotRequired[WorkflowOnTimeout | None]
+    """What happens when the time is over; `continue` if absent."""
+    retry: NotRequired[WorkflowRetry | None]
+    saveAs: NotRequired[str | None]
+    """The key of `state` under which the step's result is stored."""
+    timeout: NotRequired[str | None]
+    timeoutMs: NotRequired[int | None]
+    type: Literal["wait_for_event"]
+    when: NotRequired[str | None]
+    """An expression; when it is false, the step is skipped."""
+
+
+class WorkflowStepWebhook(TypedDict):
+    """Waits for a call on its resume URL."""
+
+    after: NotRequired[list[str] | None]
+    """The steps that must be done before this one starts. If any step has it, the workflow is a graph."""
+    allowGet: NotRequired[bool]
+    """Let a plain GET resume the run. Off by default: link scanners open every link."""
+    description: NotRequired[str | None]
+    name: str
+    """Unique in the workflow. `steps.<name>.output` is what it produced."""
+    next: NotRequired[str | None]
+    """In a written sequence: the step to go on with, further down, or `end`."""
+    onTimeout: NotRequired[WorkflowOnTimeout | None]
+    """What happens when the time is over; `fail` if absent."""
+    responseToSend: NotRequired[WorkflowRespond | None]
+    """The reply given at once to the caller that started the run."""
+    retry: NotRequired[WorkflowRetry | None]
+    saveAs: NotRequired[str | None]
+    """The key of `state` under which the step's result is stored."""
+    timeout: NotRequired[str | None]
+    timeoutMs: NotRequired[int | None]
+    type: Literal["webhook"]
+    when: NotRequired[str | None]
+    """An expression; when it is false, the step is skipped."""
+
+
+class WorkflowTool(TypedDict):
+    """Something a model may call: a handler, or another workflow."""
+
+    description: NotRequired[str | None]
+    handler: NotRequired[str | None]
+    """The handler that serves it; the tool's name if absent."""
+    name: str
+    parameters: NotRequired[Json]
+    """A JSON Schema of the arguments."""
+    workflow: NotRequired[str | None]
+    """The workflow that serves it, instead of a handler."""
+
+
+class Workspace(TypedDict):
+    createdAt: str
+    id: str
+    name: str
+
+
+class WorkspaceList(TypedDict):
+    """A part of a list."""
+
+    data: list[Workspace]
+    nextCursor: str | None
+    """Give it as `cursor` to get what follows; null at the end."""
+
+
+ListensFor: TypeAlias = Union["ListensForTime", "ListensForSignal", "ListensForEvent", "ListensForCall", "ListensForApproval", "ListensForChild"]
+HistoryRecord: TypeAlias = dict[str, Any]
+TaskReport: TypeAlias = Union["TaskReportComplete", "TaskReportFail", "TaskReportPause", "TaskReportSuspend", "TaskReportHeartbeat", "TaskReportRelease"]
+TaskWait: TypeAlias = Union["TaskWaitSleep", "TaskWaitUntil", "TaskWaitSignal", "TaskWaitEvent", "TaskWaitWebhook", "TaskWaitApproval"]
+WorkflowDelivery: TypeAlias = Union[Literal["all"], Literal["one"]]
+WorkflowGuardrail: TypeAlias = Union["WorkflowGuardrailSchemaValidation", "WorkflowGuardrailContentSafety", "WorkflowGuardrailConfidenceThreshold"]
+WorkflowMapStep: TypeAlias = Union["WorkflowMapStepTask", "WorkflowMapStepWait", "WorkflowMapStepExternalEvent", "WorkflowMapStepWaitForEvent", "WorkflowMapStepWebhook", "WorkflowMapStepLlm", "WorkflowMapStepHttp", "WorkflowMapStepNotify", "WorkflowMapStepSubWorkflow"]
+WorkflowMethod: TypeAlias = Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
+WorkflowOnApprovalTimeout: TypeAlias = Union[Literal["fail", "continue", "approve", "reject"], "WorkflowOnApprovalTimeoutGoto"]
+WorkflowOnGuardrail: TypeAlias = Literal["block", "warn", "retry_with_feedback"]
+WorkflowOnItemFailure: TypeAlias = Literal["fail", "collect"]
+WorkflowOnTimeout: TypeAlias = Union[Literal["fail"], Literal["continue"], "WorkflowOnTimeoutGoto"]
+WorkflowResponseFormat: TypeAlias = Literal["text", "json"]
+WorkflowRole: TypeAlias = Literal["system", "user", "assistant"]
+WorkflowStatusPattern: TypeAlias = Union["int", Literal["1xx", "2xx", "3xx", "4xx", "5xx"]]
+WorkflowStep: TypeAlias = Union["WorkflowStepTask", "WorkflowStepWait", "WorkflowStepCondition", "WorkflowStepExternalEvent", "WorkflowStepWaitForEvent", "WorkflowStepWebhook", "WorkflowStepApproval", "WorkflowStepLlm", "WorkflowStepHttp", "WorkflowStepNotify", "WorkflowStepRespond", "WorkflowStepSubWorkflow", "WorkflowStepMap"]
+ProblemCode: TypeAlias = Literal["NOT_JSON", "BAD_REQUEST", "UNAUTHENTICATED", "BAD_LINK", "BAD_LEASE", "FORBIDDEN", "NOT_AN_APPROVER", "HOST_REFUSED", "ORIGIN_REFUSED", "NOT_FOUND", "UNKNOWN_RUN", "UNKNOWN_DEFINITION", "UNKNOWN_STEP", "UNKNOWN_WAITPOINT", "UNKNOWN_TASK", "UNKNOWN_KEY", "UNKNOWN_WORKSPACE", "METHOD_NOT_ALLOWED", "READ_ONLY", "BODY_TIMEOUT", "ALREADY_RESOLVED", "ALREADY_DECIDED", "WRONG_WAITPOINT_KIND", "EVENT_DOES_NOT_MATCH", "NOT_DUE", "NO_SUCH_TIMER", "RUN_ENDED", "NO_TEST_CLOCK", "RUN_NOT_FAILED", "WRONG_STEP_STATUS", "STALE_LEASE", "TASK_ALREADY_TAKEN", "JOURNAL_CONFLICT", "DEFINITION_EXISTS", "WORKSPACE_EXISTS", "WAITPOINT_TIMED_OUT", "WAITPOINT_CANCELLED", "WAITPOINT_EXPIRED", "LINK_REVOKED", "BODY_TOO_LARGE", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE", "MALFORMED", "BAD_CURSOR", "INVALID_DEFINITION", "INVALID_INPUT", "RESERVED_KEY", "LIMIT_EXCEEDED", "IDEMPOTENCY_KEY_REUSED", "RUN_FAILED", "RUN_CANCELLED", "RATE_LIMITED", "HEADERS_TOO_LARGE", "INTERNAL", "ILLEGAL_TRANSITION", "OVERLOADED", "STORE_UNAVAILABLE", "STOPPING"]

@@ -1,0 +1,128 @@
+"""Workflows written in Python. ``build`` gives exactly the JSON that the server takes; the server checks it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any, Self
+
+from . import wire
+from .duration import Duration, Instant, field, instant
+
+
+class Workflow:
+    """Steps run in the order written, or, if one says ``after``, as a graph. Every step takes the fields of its type in
+    snake_case: ``save_as="payment"``, ``retry={"maxAttempts": 5}``, ``timeout=timedelta(days=2)``."""
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        version: str | None = None,
+        description: str | None = None,
+        input_schema: Any = None,
+        timeout: Duration | None = None,
+        default_retry: wire.WorkflowRetry | None = None,
+        output: Any = None,
+    ) -> None:
+        self.name = name
+        self._fields = camel(
+            version=version,
+            description=description,
+            # A pydantic model has the schema of its inputs.
+            input_schema=input_schema.model_json_schema() if hasattr(input_schema, "model_json_schema") else input_schema,
+            timeout=timeout,
+            default_retry=default_retry,
+            output=output,
+        )
+        self._steps: list[dict[str, Any]] = []
+
+    def task(self, name: str, handler: str | Callable[..., Any], **fields: Any) -> Self:
+        """Work for a handler, by its name or as it was registered."""
+        return self._add("task", name, handler=handler if isinstance(handler, str) else name_of(handler), **fields)
+
+    def sleep(self, name: str, duration: Duration, **fields: Any) -> Self:
+        """Sleeps, without a worker, a thread or memory."""
+        self._add("wait", name, **fields)
+        self._steps[-1].update(field("duration", duration))
+        return self
+
+    def sleep_until(self, name: str, at: Instant, **fields: Any) -> Self:
+        return self._add("wait", name, until_timestamp=instant(at), **fields)
+
+    def cron(self, name: str, cron: str, *, timezone: str | None = None, **fields: Any) -> Self:
+        """Sleeps until a cron line is due."""
+        return self._add("wait", name, cron=cron, timezone=timezone, **fields)
+
+    def wait_for_signal(self, name: str, signal_type: str, **fields: Any) -> Self:
+        """Waits for a signal to this run."""
+        return self._add("external_event", name, signal_type=signal_type, **fields)
+
+    def wait_for_event(self, name: str, event_id: str, **fields: Any) -> Self:
+        """Waits for an event to everyone."""
+        return self._add("wait_for_event", name, event_id=event_id, **fields)
+
+    def webhook(self, name: str, **fields: Any) -> Self:
+        """Waits for a call on its resume URL."""
+        return self._add("webhook", name, **fields)
+
+    def approve(self, name: str, **fields: Any) -> Self:
+        """Waits for people."""
+        return self._add("approval", name, **fields)
+
+    def condition(self, name: str, expression: str, *, true_step: str, **fields: Any) -> Self:
+        return self._add("condition", name, expression=expression, true_step=true_step, **fields)
+
+    def llm(self, name: str, **fields: Any) -> Self:
+        return self._add("llm", name, **fields)
+
+    def http(self, name: str, url: str, **fields: Any) -> Self:
+        return self._add("http", name, url=url, **fields)
+
+    def notify(self, name: str, event_id: str, **fields: Any) -> Self:
+        return self._add("notify", name, event_id=event_id, **fields)
+
+    def respond(self, name: str, **fields: Any) -> Self:
+        """Answers the caller that started the run; the run goes on."""
+        return self._add("respond", name, **fields)
+
+    def child(self, name: str, definition: str | Workflow, **fields: Any) -> Self:
+        """Starts a child run and waits for it."""
+        child = definition if isinstance(definition, str) else definition.name
+        return self._add("workflow", name, definition=child, **fields)
+
+    def map(self, name: str, items: Any, step: wire.WorkflowMapStep | dict[str, Any], **fields: Any) -> Self:
+        """One step over a list, in parallel."""
+        return self._add("map", name, items=items, step=step, **fields)
+
+    def step(self, step: dict[str, Any]) -> Self:
+        """Any step, as in a document."""
+        self._steps.append(step)
+        return self
+
+    def build(self) -> dict[str, Any]:
+        return {"name": self.name, **self._fields, "steps": self._steps}
+
+    def _add(self, type: str, name: str, **fields: Any) -> Self:
+        self._steps.append({"type": type, "name": name, **camel(**fields)})
+        return self
+
+
+def camel(**fields: Any) -> dict[str, Any]:
+    """The fields that were given, as the document spells them."""
+    written: dict[str, Any] = {}
+    for name, value in fields.items():
+        first, *rest = name.rstrip("_").split("_")
+        spelled = first + "".join(word.capitalize() for word in rest)
+        if isinstance(value, timedelta):
+            written.update(field(spelled, value))
+        elif value is not None:
+            written[spelled] = value
+    return written
+
+
+def name_of(handler: Callable[..., Any]) -> str:
+    name = getattr(handler, "handler_name", None)
+    if not isinstance(name, str):
+        raise ValueError(f"{handler} is not a registered handler; use @worker.handler(…), or give its name")
+    return name

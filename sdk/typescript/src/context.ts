@@ -1,0 +1,228 @@
+/** What a handler is given: the task, and durable calls whose results outlive the worker. */
+import { randomBytes } from "node:crypto";
+
+import { Client } from "./client.js";
+import { type Duration, field, instant } from "./duration.js";
+import { type Execution, asJson } from "./execution.js";
+import { WaitCancelled } from "./failure.js";
+import type { SendOptions } from "./resources.js";
+import { Wait, type WaitSpec } from "./wait.js";
+import type { Json, SentEvent, Task, Vote } from "./wire.js";
+
+/** A waitpoint with a URL that ends it. */
+export interface Waitpoint {
+  readonly name: string;
+  readonly id: string;
+  readonly resumeUrl: string;
+}
+
+/** A call on a resume URL. */
+export interface Call<T = Json> {
+  body: T;
+  headers: Record<string, string>;
+  queryParams: Record<string, string>;
+}
+
+export interface EventOptions {
+  timeout?: Duration;
+  /** An expression that the event must satisfy: `event.order == input.id`. */
+  match?: string;
+  /** How far back to look for events; to the run's creation if absent. */
+  lookback?: Duration;
+}
+
+export interface ApprovalOptions {
+  prompt?: string;
+  /** What is to be approved. */
+  content?: Json;
+  /** Who may decide; anyone with the scope `approve` if absent. */
+  approvers?: string[];
+  /** Approvals that are needed; 1 if absent. */
+  quorum?: number;
+  timeout?: Duration;
+}
+
+/** What was decided. Neither approved nor rejected: nobody decided in time. */
+export interface Approval<T = Json> {
+  decision: "approve" | "reject" | "edit" | "timeout";
+  /** True for `approve`, and for `edit`, which approves what it makes. */
+  approved: boolean;
+  /** What was approved: as it was asked, or as it was edited. */
+  content: T;
+  /** Who said what. */
+  votes: Vote[];
+}
+
+/** The first of several waits. */
+export interface First<T = Json> {
+  index: number;
+  name: string;
+  value: T;
+}
+
+type Values<W extends readonly Wait<any>[]> = { -readonly [K in keyof W]: W[K] extends Wait<infer T> ? T : never };
+
+export class Context<I = Json> {
+  readonly task: Task;
+  readonly input: I;
+  /** Ends when the run was cancelled, or the lease lost: nothing done after that counts. */
+  readonly signal: AbortSignal;
+  private traced: Client | undefined;
+  private trace: string | undefined;
+
+  constructor(
+    private readonly execution: Execution,
+    private readonly workers: Client,
+  ) {
+    this.task = execution.task;
+    this.input = this.task.input as I;
+    this.signal = execution.controller.signal;
+  }
+
+  /** A client of the worker's server, within the trace of this task. */
+  get client(): Client {
+    this.traced ??= new Client(this.workers.transport.tracedBy(() => this.traceparent));
+    return this.traced;
+  }
+
+  /** The trace that the run was started in, or one of its own: the same for every task of a run, for calls to others. */
+  get traceparent(): string {
+    this.trace ??= this.task.traceparent ?? traceOf(this.task.runId);
+    return this.trace;
+  }
+
+  get runId(): string {
+    return this.task.runId;
+  }
+
+  get attempt(): number {
+    return this.task.attempt;
+  }
+
+  get state(): Record<string, Json> {
+    return this.task.state;
+  }
+
+  get config(): Json {
+    return this.task.config;
+  }
+
+  /** What `checkpoint` or `pause` left before, or null. */
+  get lastCheckpoint(): Json {
+    return this.task.checkpoint;
+  }
+
+  /** Does something once. Its result is recorded, and another delivery of the task gets it without doing it again. */
+  run<T>(name: string, work: () => T | PromiseLike<T>): Promise<T> {
+    const done = this.execution.runOnce(name, work);
+    // In a branch that nobody looks at any more, a failure must not end the process.
+    done.catch(() => {});
+    return done;
+  }
+
+  /** Sleeps. The worker is free meanwhile. */
+  sleep(name: string, duration: Duration): Wait<void> {
+    return this.wait(name, { type: "sleep", ...field("duration", duration) }, nothing, nothing);
+  }
+
+  sleepUntil(name: string, at: Date | string): Wait<void> {
+    return this.wait(name, { type: "until", at: instant(at) }, nothing, nothing);
+  }
+
+  /** Waits for an event to everyone. Its data, or undefined when the time is over. */
+  waitForEvent<T = Json>(name: string, eventId: string, options: EventOptions = {}): Wait<T | undefined> {
+    const { timeout, match, lookback } = options;
+    const spec = { type: "event", eventId, ...field("timeout", timeout), ...field("lookback", lookback) };
+    return this.wait(name, match === undefined ? spec : { ...spec, match }, given<T>, nothing);
+  }
+
+  /** Waits for a signal to this run. Its payload, or undefined when the time is over. */
+  waitForSignal<T = Json>(name: string, signalType: string, options: { timeout?: Duration } = {}): Wait<T | undefined> {
+    return this.wait(name, { type: "signal", signalType, ...field("timeout", options.timeout) }, given<T>, nothing);
+  }
+
+  /** A waitpoint with a URL, to be given away before it is waited for. The same name gives the same one. */
+  createWaitpoint(name: string, options: { timeout?: Duration; allowGet?: boolean } = {}): Promise<Waitpoint> {
+    const known = this.execution.ask(name, "waitpoint");
+    const make = async (): Promise<Waitpoint> => {
+      const { timeout, ...more } = options;
+      const { leaseToken } = this.task;
+      const made = await this.client.waitpoints.create({ leaseToken, name, ...field("timeout", timeout), ...more });
+      return { name, id: made.id, resumeUrl: made.resumeUrl ?? "" };
+    };
+    return known ? make() : this.execution.act(name, make);
+  }
+
+  /** Waits for a call on the URL of a waitpoint. The call, or undefined when the time is over. */
+  waitForWaitpoint<T = Json>(waitpoint: Waitpoint | string, options: { timeout?: Duration } = {}): Wait<Call<T> | undefined> {
+    const name = typeof waitpoint === "string" ? waitpoint : waitpoint.name;
+    return this.wait(name, { type: "webhook", ...field("timeout", options.timeout) }, given<Call<T>>, nothing);
+  }
+
+  /** Asks people. */
+  approve<T = Json>(name: string, options: ApprovalOptions = {}): Wait<Approval<T>> {
+    const { timeout, ...rest } = options;
+    const asked = options.content as T;
+    const read = (payload: Json): Approval<T> => {
+      const decision = payload?.decision ?? "approve";
+      const { content = asked, votes = [] } = payload ?? {};
+      return { decision, approved: decision !== "reject", content, votes };
+    };
+    const late = (): Approval<T> => ({ decision: "timeout", approved: false, content: asked, votes: [] });
+    return this.wait(name, { type: "approval", ...rest, ...field("timeout", timeout) }, read, late);
+  }
+
+  /** Lets go for a while. The step stays RUNNING, and no attempt is used up. */
+  pause(name: string, duration: Duration, options: { checkpoint?: Json } = {}): Wait<void> {
+    const { checkpoint } = options;
+    const spec = { type: "pause", ...field("duration", duration) };
+    return this.wait(name, checkpoint === undefined ? spec : { ...spec, checkpoint }, nothing, nothing);
+  }
+
+  /** Sends an event to everyone, once. */
+  notify(name: string, eventId: string, data?: Json, options: Omit<SendOptions, "idempotencyKey" | "dryRun"> = {}): Promise<SentEvent> {
+    const idempotencyKey = `${this.task.id}/${name}`.slice(0, 255);
+    return this.run(name, () => this.client.notify(eventId, data, { ...options, idempotencyKey }));
+  }
+
+  /** Leaves a value for the next delivery, should there be one: see `lastCheckpoint`. */
+  async checkpoint(value: Json): Promise<void> {
+    await this.execution.record({ checkpoint: asJson("checkpoint", value) });
+  }
+
+  /** The values of all, when all are over. */
+  async all<const W extends readonly Wait<any>[]>(waits: W): Promise<Values<W>> {
+    await this.execution.until([...waits], "all");
+    return waits.map((wait) => wait.value()) as Values<W>;
+  }
+
+  /** The first that is over. The others are cancelled. */
+  async any<const W extends readonly Wait<any>[]>(waits: W): Promise<First<Values<W>[number]>> {
+    await this.execution.until([...waits], "any");
+    const index = this.execution.winner([...waits]);
+    const wait = waits[index];
+    if (!wait) throw new WaitCancelled(waits[0]?.name ?? "");
+    return { index, name: wait.name, value: wait.value() };
+  }
+
+  /** Merged into the run's `state` when the task completes. */
+  setState(updates: Record<string, Json>): void {
+    this.execution.stateUpdates = { ...this.execution.stateUpdates, ...updates };
+  }
+
+  private wait<T>(name: string, spec: WaitSpec, read: (payload: Json) => T, timedOut: () => T): Wait<T> {
+    return new Wait(this.execution, name, spec, read, timedOut);
+  }
+}
+
+const nothing = (): undefined => undefined;
+const given = <T>(payload: Json): T => payload as T;
+
+/** The digits of ids: base32 without `i`, `l`, `o` and `u`. */
+const DIGITS = "0123456789abcdefghjkmnpqrstvwxyz";
+
+/** A run that was started outside of any trace is one of its own, whose id is the run's. */
+function traceOf(runId: string): string {
+  const number = [...runId.replace("run_", "")].reduce((sum, digit) => sum * 32n + BigInt(DIGITS.indexOf(digit)), 0n);
+  return `00-${number.toString(16).padStart(32, "0")}-${randomBytes(8).toString("hex")}-01`;
+}

@@ -1,0 +1,373 @@
+/**
+ * One delivery of a task: the handler, its journal, and what becomes of them.
+ *
+ * ```text
+ *   replay: what the journal holds is answered at once
+ *   ──▶ new work: done, recorded, answered
+ *   ──▶ a wait that is not over, and nothing else to do: the handler is left (`Suspended`), the waits are reported
+ * ```
+ *
+ * The journal does not change during a delivery, so a wait that is open stays open until the next one.
+ */
+import { AsyncLocalStorage } from "node:async_hooks";
+
+import { field } from "./duration.js";
+import { Cancelled, CodeChanged, Misused, RunFailed, Suspended, SuspensionSwallowed, TaskError } from "./failure.js";
+import { Problem } from "./problem.js";
+import type { Reports } from "./reports.js";
+import type { Wait } from "./wait.js";
+import type { Json, JournalEntry, NewJournalEntry, ReportDone, Task, TaskReport } from "./wire.js";
+
+/** Names of entries that are ours: `!charge` is how `charge` failed. */
+const OWN = "!";
+/** The server takes 200 characters. */
+const NAME_CHARS = 190;
+/** Refusals that mean that the task is somebody else's, or nobody's, by now. */
+const TAKEN_BACK = new Set(["STALE_LEASE", "RUN_ENDED", "UNKNOWN_RUN", "WRONG_STEP_STATUS", "BAD_LEASE", "UNKNOWN_TASK"]);
+
+/** What is waited for together, and when it is over. */
+interface Group {
+  waits: Wait<unknown>[];
+  wake: "all" | "any";
+  reject: (error: Error) => void;
+}
+
+interface Held {
+  name: string;
+  go: () => void;
+  reject: (error: Error) => void;
+}
+
+type Outcome = { output: Json } | { error: unknown };
+type State = "running" | "over" | "lost";
+
+/** The name of the `ctx.run` that the code is in. */
+const inside = new AsyncLocalStorage<string>();
+
+export class Execution {
+  readonly controller = new AbortController();
+  stateUpdates: Record<string, Json> | undefined;
+  private state: State = "running";
+  private readonly journal: Map<string, JournalEntry>;
+  /** What the journal holds and the code has not come to. */
+  private readonly unasked: Set<string>;
+  private readonly asked = new Set<string>();
+  private readonly opened: Wait<unknown>[] = [];
+  private readonly groups: Group[] = [];
+  private held: Held[] = [];
+  private grace: NodeJS.Timeout | undefined;
+  /** Entries that must be stored before anything new is done. */
+  private unsaved: NewJournalEntry[] = [];
+  private busy = 0;
+  private whenQuiet: (() => void)[] = [];
+  private activity = 0;
+  private suspension: Suspended | undefined;
+  private swallowedAt: string | undefined;
+  private fatal: TaskError | undefined;
+  /** The handler has returned or thrown; a branch of it may still be under way. */
+  private settled = false;
+
+  constructor(
+    readonly task: Task,
+    private readonly reports: Reports,
+    private readonly graceMs: number,
+  ) {
+    this.journal = new Map(task.journal.map((entry) => [entry.name, entry]));
+    this.unasked = new Set([...this.journal.keys()].filter((name) => !name.startsWith(OWN)));
+  }
+
+  /** Runs the handler. The last report on this delivery, or nothing if the task is not ours any more. */
+  async run(handler: () => Promise<Json>): Promise<TaskReport | undefined> {
+    let outcome: Outcome;
+    try {
+      outcome = { output: await handler() };
+    } catch (error) {
+      outcome = { error };
+    }
+    this.settled = true;
+    // A sibling that is still at work may record what it has done.
+    await this.quiet();
+    clearTimeout(this.grace);
+    if (this.state === "lost") return undefined;
+    const report = this.verdict(outcome);
+    this.state = "over";
+    return report;
+  }
+
+  private verdict(outcome: Outcome): TaskReport {
+    const { leaseToken } = this.task;
+    if (this.fatal) return this.failure(this.fatal);
+    if (this.suspension) {
+      const passed = "error" in outcome && outcome.error === this.suspension && this.swallowedAt === undefined;
+      return passed ? this.letGo() : this.failure(this.swallowed(this.suspension, outcome));
+    }
+    if ("error" in outcome) return this.failure(outcome.error);
+    const [left] = this.unasked;
+    if (left !== undefined) {
+      return this.failure(new CodeChanged(`the journal holds \`${left}\`, and the handler ended without coming to it`));
+    }
+    const stateUpdates = this.stateUpdates;
+    return { type: "complete", leaseToken, output: outcome.output, ...(stateUpdates ? { stateUpdates } : {}) };
+  }
+
+  private swallowed(suspension: Suspended, outcome: Outcome): SuspensionSwallowed {
+    const waits = suspension.waits.map((name) => `\`${name}\``).join(", ");
+    const then =
+      this.swallowedAt !== undefined
+        ? `went on to \`${this.swallowedAt}\``
+        : "error" in outcome
+          ? `threw something else: ${messageOf(outcome.error)}`
+          : "returned";
+    const advice = "A catch or finally around a wait must let the suspension pass: `if (isSuspended(error)) throw error`";
+    return new SuspensionSwallowed(`the handler was to be left at ${waits}, and ${then}. ${advice}`);
+  }
+
+  private failure(error: unknown): TaskReport {
+    const { leaseToken } = this.task;
+    const known = error instanceof TaskError ? error : new TaskError(messageOf(error));
+    return {
+      type: "fail",
+      leaseToken,
+      message: known.message || known.name,
+      retryable: known.retryable,
+      ...(known.code === undefined ? {} : { code: known.code }),
+      ...field("retryAfter", known.retryAfter),
+    } as TaskReport;
+  }
+
+  private letGo(): TaskReport {
+    const { leaseToken } = this.task;
+    const pause = this.groups.flatMap(({ waits }) => waits).find((wait) => wait.spec.type === "pause");
+    if (pause) return { leaseToken, name: pause.name, ...pause.spec } as TaskReport;
+    const awaited = this.groups.flatMap(({ waits }) => waits);
+    // What was begun and is not awaited yet begins now, too: its time counts from here.
+    const begun = this.opened.filter((wait) => wait.status === undefined && !awaited.includes(wait));
+    const open = [...new Set([...awaited, ...begun])].filter((wait) => !wait.hasEnded && wait.spec.type !== "pause");
+    const alone = this.groups.length === 1 && begun.length === 0 ? this.groups[0] : undefined;
+    const waits = open.map((wait) => ({ name: wait.name, ...wait.spec }));
+    const wake = open.length === 1 ? "all" : (alone?.wake ?? "each");
+    const report = { type: "suspend", leaseToken, waits, wake, entries: this.unsaved };
+    return report as unknown as TaskReport;
+  }
+
+  // The durable calls
+
+  /** What the journal holds for a call. A call that does not fit it, or cannot be, ends the task. */
+  ask(name: string, kind: "run" | "wait" | "waitpoint"): JournalEntry | undefined {
+    if (this.state === "lost") throw this.controller.signal.reason;
+    if (this.suspension) {
+      this.swallowedAt ??= name;
+      throw this.suspension;
+    }
+    if (this.fatal) throw this.fatal;
+    if (this.settled) throw new Cancelled("HANDLER_ENDED");
+    this.checkName(name);
+    const call = kind === "waitpoint" ? `waitpoint ${name}` : name;
+    if (this.asked.has(call)) {
+      throw this.break(new Misused(`\`${name}\` is used twice; each durable call needs a name of its own, such as \`${name}-2\``));
+    }
+    this.asked.add(call);
+    this.unasked.delete(name);
+    if (this.unasked.size === 0) this.release();
+    this.stir();
+    const entry = this.journal.get(name);
+    const failed = this.journal.has(OWN + name);
+    if ((entry && (kind === "run") === Boolean(entry.wait)) || (failed && kind !== "run")) {
+      const was = entry?.wait ? "a wait" : "a run";
+      throw this.break(new CodeChanged(`\`${name}\` is ${kind === "run" ? "a run" : "a wait"} in the code, and was ${was} when it was recorded`));
+    }
+    return entry;
+  }
+
+  private checkName(name: string): void {
+    const within = inside.getStore();
+    if (within !== undefined) {
+      throw this.break(new Misused(`\`${name}\` is inside of \`${within}\`; what \`run\` does cannot itself be durable`));
+    }
+    const [first] = name;
+    if (name.length < 1 || name.length > NAME_CHARS || first === OWN || first === "$") {
+      throw this.break(new Misused(`\`${name}\` is not a name: 1 to ${NAME_CHARS} characters, the first not \`!\` or \`$\``));
+    }
+  }
+
+  /** Does something new, once it is clear that the code fits the journal. */
+  async act<T>(name: string, work: () => Promise<T>): Promise<T> {
+    this.busy += 1;
+    try {
+      if (this.unasked.size > 0) await new Promise<void>((go, reject) => this.hold({ name, go, reject }));
+      if (this.unsaved.length > 0) await this.save();
+      if (this.settled) throw new Cancelled("HANDLER_ENDED");
+      return await work();
+    } finally {
+      this.busy -= 1;
+      this.stir();
+      if (this.busy === 0) this.whenQuiet.splice(0).forEach((quiet) => quiet());
+    }
+  }
+
+  async runOnce<T>(name: string, work: () => T | PromiseLike<T>): Promise<T> {
+    const entry = this.ask(name, "run");
+    const failed = this.journal.get(OWN + name);
+    if (failed) throw new RunFailed(name, failed.result.message, failed.result);
+    if (entry) return entry.result as T;
+    return this.act(name, async () => {
+      let value: T;
+      try {
+        value = await inside.run(name, work);
+      } catch (error) {
+        if (error instanceof Suspended || error instanceof Cancelled || error === this.fatal) throw error;
+        throw this.noteFailure(name, error);
+      }
+      const result = asJson(name, value);
+      await this.record({ entries: [{ name, result }] });
+      return result as T;
+    });
+  }
+
+  private noteFailure(name: string, error: unknown): RunFailed {
+    const { code, retryable, retryAfter } = error instanceof TaskError ? error : new TaskError("");
+    const message = messageOf(error);
+    const remembered = JSON.parse(JSON.stringify({ message, code, retryable, retryAfter })) as Json;
+    this.unsaved.push({ name: OWN + name, result: remembered });
+    return new RunFailed(name, message, { code, retryable, retryAfter, cause: error } as object);
+  }
+
+  /** Which of several waits was first: what was decided once stays decided. */
+  winner(waits: Wait<unknown>[]): number {
+    const name = `${OWN}first ${waits[0]?.name}`;
+    const decided = this.journal.get(name)?.result as string | undefined;
+    if (decided !== undefined) return waits.findIndex((wait) => wait.name === decided);
+    const first = waits.findIndex((wait) => wait.hasHappened);
+    const others = waits.some((wait, index) => index !== first && wait.status !== "CANCELLED");
+    if (first >= 0 && others) this.unsaved.push({ name, result: waits[first]?.name });
+    return first;
+  }
+
+  private async save(): Promise<void> {
+    // A failure that nobody catches ends the handler first, and is then not remembered.
+    await new Promise<void>((go) => setImmediate(go));
+    const entries = this.unsaved.splice(0);
+    if (entries.length > 0 && !this.settled && !this.suspension) await this.record({ entries });
+  }
+
+  async record(more: { entries?: NewJournalEntry[]; checkpoint?: Json }): Promise<void> {
+    const done = await this.reports.send({ type: "heartbeat", leaseToken: this.task.leaseToken, ...more });
+    this.heed(done);
+    if (this.state === "lost") throw this.controller.signal.reason;
+    if (!done.ok) {
+      const problem = done.problem;
+      const error = new TaskError(problem?.detail ?? "the report was refused", { code: problem?.code, retryable: false } as object);
+      throw this.break(error);
+    }
+  }
+
+  /** What the answer to a report says about the task itself. */
+  heed(done: ReportDone): void {
+    const code = done.problem?.code;
+    if (!done.ok && code !== undefined && TAKEN_BACK.has(code)) this.cancel(code);
+  }
+
+  add<T>(wait: Wait<T>): void {
+    this.opened.push(wait as Wait<unknown>);
+  }
+
+  /** Waits until a group is over; in this delivery that is either so already, or never. */
+  until(waits: Wait<unknown>[], wake: "all" | "any"): Promise<void> {
+    const over = wake === "all" ? waits.every((wait) => wait.hasEnded) : this.isDecided(waits);
+    if (over) return Promise.resolve();
+    if (this.state === "lost") return Promise.reject(this.controller.signal.reason);
+    if (this.fatal) return Promise.reject(this.fatal);
+    if (this.suspension) {
+      this.swallowedAt ??= waits[0]?.name;
+      return Promise.reject(this.suspension);
+    }
+    return new Promise<void>((_, reject) => {
+      this.groups.push({ waits, wake, reject });
+      this.stir();
+    });
+  }
+
+  private isDecided(waits: Wait<unknown>[]): boolean {
+    return waits.some((wait) => wait.hasHappened) || waits.every((wait) => wait.hasEnded);
+  }
+
+  // Letting go
+
+  /** Looks, after everything that can go on has gone on, whether the handler only waits. */
+  private stir(): void {
+    const activity = ++this.activity;
+    setImmediate(() =>
+      setImmediate(() => {
+        if (activity === this.activity) this.suspendIfIdle();
+      }),
+    );
+  }
+
+  private suspendIfIdle(): void {
+    const [group] = this.groups;
+    if (this.state !== "running" || this.suspension || this.fatal || this.busy > 0 || !group) return;
+    if (this.unasked.size > 0) {
+      const name = group.waits.find((wait) => !wait.hasEnded)?.name ?? "";
+      return this.hold({ name, go: () => this.stir(), reject: () => {} });
+    }
+    const names = this.groups.flatMap(({ waits }) => waits).filter((wait) => !wait.hasEnded);
+    this.suspension = new Suspended(names.map((wait) => wait.name));
+    this.groups.forEach(({ reject }) => reject(this.suspension as Suspended));
+  }
+
+  /** The journal holds something the code has not come to. Another branch may yet: it is given some time. */
+  private hold(held: Held): void {
+    this.held.push(held);
+    this.grace ??= setTimeout(() => {
+      const [left] = this.unasked;
+      const names = this.held.map(({ name }) => `\`${name}\``).join(", ");
+      this.break(new CodeChanged(`the journal holds \`${left}\`, and the code comes to ${names} instead`));
+    }, this.graceMs);
+  }
+
+  private release(): void {
+    clearTimeout(this.grace);
+    this.grace = undefined;
+    this.held.splice(0).forEach(({ go }) => go());
+  }
+
+  /** Ends the handler with an error that counts, whatever the handler makes of it. */
+  private break(error: TaskError): TaskError {
+    this.fatal ??= error;
+    this.endAll(error);
+    return error;
+  }
+
+  /** The task is not ours any more. */
+  cancel(code: string): void {
+    if (this.state !== "running") return;
+    this.state = "lost";
+    const reason = new Cancelled(code);
+    this.controller.abort(reason);
+    this.endAll(reason);
+  }
+
+  private endAll(error: Error): void {
+    clearTimeout(this.grace);
+    this.held.splice(0).forEach(({ reject }) => reject(error));
+    this.groups.splice(0).forEach(({ reject }) => reject(error));
+  }
+
+  private quiet(): Promise<void> {
+    return this.busy === 0 ? Promise.resolve() : new Promise((quiet) => this.whenQuiet.push(quiet));
+  }
+}
+
+/** A value as it will be after a replay. */
+export function asJson(name: string, value: unknown): Json {
+  try {
+    return JSON.parse(JSON.stringify(value ?? null)) as Json;
+  } catch (error) {
+    throw new TaskError(`what \`${name}\` gives is not JSON: ${messageOf(error)}`, { code: "NOT_JSON", retryable: false });
+  }
+}
+
+function messageOf(error: unknown): string {
+  if (error instanceof Problem) return error.message;
+  return error instanceof Error ? error.message || error.name : String(error);
+}

@@ -1,0 +1,119 @@
+/** What a handler throws, and what is thrown into it. */
+import type { Duration } from "./duration.js";
+
+export interface TaskErrorOptions {
+  /** Your own code, for whoever reads the run; `TASK_FAILED` if absent. */
+  code?: string;
+  /** Whether another attempt may help; true if absent. */
+  retryable?: boolean;
+  /** Try again after this time, instead of the step's back-off. */
+  retryAfter?: Duration;
+  cause?: unknown;
+}
+
+/** A failure of a task that says what should follow. Any other error is one that may be tried again. */
+export class TaskError extends Error {
+  override name = "TaskError";
+  readonly code: string | undefined;
+  readonly retryable: boolean;
+  readonly retryAfter: Duration | undefined;
+
+  constructor(message: string, options: TaskErrorOptions = {}) {
+    super(message, options.cause === undefined ? {} : { cause: options.cause });
+    this.code = options.code;
+    this.retryable = options.retryable ?? true;
+    this.retryAfter = options.retryAfter;
+  }
+}
+
+/** Another attempt would not help. */
+export class NotRetryable extends TaskError {
+  override name = "NotRetryable";
+
+  constructor(message: string, options: Omit<TaskErrorOptions, "retryable" | "retryAfter"> = {}) {
+    super(message, { ...options, retryable: false });
+  }
+}
+
+/** Try again after this time. */
+export class RetryAfter extends TaskError {
+  override name = "RetryAfter";
+
+  constructor(message: string, retryAfter: Duration, options: Omit<TaskErrorOptions, "retryable"> = {}) {
+    super(message, { ...options, retryAfter });
+  }
+}
+
+/** What was done in `ctx.run` failed. When it is caught, it is remembered, and thrown again at every replay. */
+export class RunFailed extends TaskError {
+  override name = "RunFailed";
+
+  constructor(
+    readonly run: string,
+    message: string,
+    options: TaskErrorOptions = {},
+  ) {
+    super(message, options);
+  }
+}
+
+/** Somebody cancelled what the handler waited for. */
+export class WaitCancelled extends NotRetryable {
+  override name = "WaitCancelled";
+
+  constructor(readonly wait: string) {
+    super(`the wait \`${wait}\` was cancelled`, { code: "WAIT_CANCELLED" });
+  }
+}
+
+/** The code does not fit what an earlier delivery of the task recorded. */
+export class CodeChanged extends NotRetryable {
+  override name = "CodeChanged";
+
+  constructor(message: string) {
+    super(message, { code: "CODE_CHANGED" });
+  }
+}
+
+/** A handler caught its own suspension and went on. */
+export class SuspensionSwallowed extends NotRetryable {
+  override name = "SuspensionSwallowed";
+
+  constructor(message: string) {
+    super(message, { code: "SUSPENSION_SWALLOWED" });
+  }
+}
+
+/** The durable calls of a handler were used in a way that cannot be replayed. */
+export class Misused extends NotRetryable {
+  override name = "Misused";
+
+  constructor(message: string) {
+    super(message, { code: "DURABLE_CALL_MISUSED" });
+  }
+}
+
+/**
+ * Thrown into a handler that has to wait: it is left, and entered again when the wait is over. Let it pass. A
+ * `catch` around a wait should begin with `if (isSuspended(error)) throw error`.
+ */
+export class Suspended extends Error {
+  override readonly name = "Suspended";
+
+  constructor(readonly waits: string[]) {
+    super(`the handler waits for ${waits.map((name) => `\`${name}\``).join(", ")}; let this pass`);
+  }
+}
+
+export function isSuspended(error: unknown): error is Suspended | Cancelled {
+  return error instanceof Suspended || error instanceof Cancelled;
+}
+
+/** The task is not this worker's any more: its run was cancelled, or the lease was lost. Nothing it does counts. */
+export class Cancelled extends Error {
+  override readonly name = "Cancelled";
+
+  constructor(readonly code: string) {
+    super(`the task was taken back: ${code}`);
+  }
+}

@@ -1,0 +1,28 @@
+/** abide for TypeScript: a client, a worker, durable code in handlers, and workflows written in code. */
+export * from "./client.js";
+export { Context, type Approval, type ApprovalOptions, type Call, type EventOptions, type First, type Waitpoint } from "./context.js";
+export type { Duration } from "./duration.js";
+export * from "./failure.js";
+export { type Page, Pages } from "./pages.js";
+export * from "./problem.js";
+export {
+  Admin,
+  Approvals,
+  Definitions,
+  Events,
+  type Keyed,
+  type Paged,
+  type RunQuery,
+  Runs,
+  type SendOptions,
+  Tasks,
+  TestClock,
+  Triggers,
+  type WaitpointQuery,
+  Waitpoints,
+} from "./resources.js";
+export type { ClientOptions } from "./transport.js";
+export { Wait } from "./wait.js";
+export * from "./worker.js";
+export { Workflow, type WorkflowFields, workflow } from "./workflow.js";
+export type * as wire from "./wire.js";

@@ -1,0 +1,369 @@
+/** The resources of the HTTP API: a method for every operation. */
+import { type Duration, field, instant } from "./duration.js";
+import { Pages } from "./pages.js";
+import { follow } from "./stream.js";
+import type { Request, Transport } from "./transport.js";
+import { Workflow } from "./workflow.js";
+import type * as wire from "./wire.js";
+
+const API = "/api/v1";
+const LAST_RECORDS = new Set(["WORKFLOW_COMPLETED", "WORKFLOW_FAILED", "WORKFLOW_CANCELLED"]);
+export const ENDED = new Set(["COMPLETED", "FAILED", "CANCELLED"]);
+
+/** The same key and the same request are the same request, however often it is sent. */
+export interface Keyed {
+  idempotencyKey?: string;
+}
+
+export interface Paged {
+  cursor?: string;
+  limit?: number;
+}
+
+/** Runs with one of these states, and so on. */
+export type RunQuery = Omit<wire.RunFilter, "status"> & Paged & { status?: wire.Run["status"] | wire.Run["status"][] };
+export type WaitpointQuery = wire.WaitpointFilter & Paged;
+
+export const at = (path: TemplateStringsArray, ...ids: string[]): string =>
+  API + String.raw({ raw: path }, ...ids.map(encodeURIComponent));
+
+/** A request that carries a key, so that it may be repeated. */
+export const keyed = (method: string, path: string, body?: wire.Json, { idempotencyKey }: Keyed = {}): Request => ({
+  method,
+  path,
+  key: idempotencyKey ?? true,
+  ...(body === undefined ? {} : { body }),
+});
+
+class Resource {
+  constructor(protected readonly transport: Transport) {}
+
+  protected get<T>(path: string, query?: Record<string, unknown>): Promise<T> {
+    return this.transport.json<T>({ method: "GET", path, ...(query ? { query } : {}) });
+  }
+
+  protected post<T>(path: string, body?: wire.Json, more: Partial<Request> = {}): Promise<T> {
+    return this.transport.json<T>({ method: "POST", path, ...(body === undefined ? {} : { body }), ...more });
+  }
+}
+
+export class Definitions extends Resource {
+  /** Stores a workflow. The very same again is fine; another one of the same name and version is refused. */
+  deploy(definition: wire.Workflow | Workflow<any, any>): Promise<wire.DeployedDefinition> {
+    const body = definition instanceof Workflow ? definition.build() : definition;
+    return this.post(at`/workflow-definitions`, body, { repeatable: true });
+  }
+
+  /** Everything that is wrong with a document, without storing it. */
+  check(document: unknown): Promise<wire.CheckedDefinition> {
+    return this.post(at`/workflow-definitions/check`, document, { repeatable: true });
+  }
+
+  list(query: Paged & { name?: string } = {}): Pages<wire.DefinitionSummary> {
+    return new Pages(this.transport, at`/workflow-definitions`, query);
+  }
+
+  /** By id, or by name: its newest version, unless one is given. */
+  find(idOrName: string, query: { version?: string } = {}): Promise<wire.Definition> {
+    return this.get(at`/workflow-definitions/${idOrName}`, query);
+  }
+}
+
+export class Runs extends Resource {
+  start(run: wire.StartRun, { idempotencyKey }: Keyed = {}): Promise<wire.StartedRun> {
+    return this.transport.json(keyed("POST", at`/workflow-runs`, run, { idempotencyKey }));
+  }
+
+  list(query: RunQuery = {}): Pages<wire.RunSummary> {
+    const { status, ...rest } = query;
+    return new Pages(this.transport, at`/workflow-runs`, { ...rest, status: status && [status].flat().join(",") });
+  }
+
+  find(id: string): Promise<wire.Run> {
+    return this.get(at`/workflow-runs/${id}`);
+  }
+
+  /** Returns when the run has ended, however it did. */
+  async wait(id: string, signal?: AbortSignal): Promise<wire.Run> {
+    let run = await this.find(id);
+    while (!ENDED.has(run.status)) {
+      for await (const _ of this.follow(id, { after: run.version, signal }));
+      run = await this.find(id);
+    }
+    return run;
+  }
+
+  /** What has happened to a run so far. */
+  history(id: string, query: Paged & { after?: number } = {}): Pages<wire.HistoryRecord> {
+    return new Pages(this.transport, at`/workflow-runs/${id}/events`, query);
+  }
+
+  /** What has happened, then what happens, until the run has ended. Survives broken connections. */
+  async *follow(
+    id: string,
+    { after = 0, signal }: { after?: number; signal?: AbortSignal | undefined } = {},
+  ): AsyncGenerator<wire.HistoryRecord, void, undefined> {
+    const request = { method: "GET", path: at`/workflow-runs/${id}/events`, signal };
+    const isLast = ({ event }: { event: string }) => LAST_RECORDS.has(event);
+    for await (const { data } of follow(this.transport, request, isLast, String(after))) yield JSON.parse(data);
+  }
+
+  signal(id: string, signalType: string, payload?: wire.Json, options: Keyed = {}): Promise<wire.Signalled> {
+    const body = { signalType, ...(payload === undefined ? {} : { payload }) };
+    return this.transport.json(keyed("POST", at`/workflow-runs/${id}/resume`, body, options));
+  }
+
+  cancel(id: string, options: Keyed & { reason?: string } = {}): Promise<wire.CommandedRun> {
+    const body = options.reason === undefined ? {} : { reason: options.reason };
+    return this.transport.json(keyed("POST", at`/workflow-runs/${id}/cancel`, body, options));
+  }
+
+  pause(id: string, options: Keyed = {}): Promise<wire.CommandedRun> {
+    return this.transport.json(keyed("POST", at`/workflow-runs/${id}/pause`, undefined, options));
+  }
+
+  unpause(id: string, options: Keyed = {}): Promise<wire.CommandedRun> {
+    return this.transport.json(keyed("POST", at`/workflow-runs/${id}/unpause`, undefined, options));
+  }
+
+  /** Takes a failed run up again where it failed. */
+  retry(id: string, options: Keyed = {}): Promise<wire.CommandedRun> {
+    return this.transport.json(keyed("POST", at`/workflow-runs/${id}/retry`, undefined, options));
+  }
+
+  /** One thing done to every run that a filter finds. */
+  bulk(command: wire.BulkCommand): Promise<wire.BulkDone> {
+    return this.post(at`/workflow-runs/bulk`, command);
+  }
+}
+
+export class Waitpoints extends Resource {
+  list(query: WaitpointQuery = {}): Pages<wire.Waitpoint> {
+    return new Pages(this.transport, at`/waitpoints`, query);
+  }
+
+  /** As a worker: the same name gives the same waitpoint. */
+  create(waitpoint: wire.CreateWaitpoint): Promise<wire.Waitpoint> {
+    return this.post(at`/waitpoints`, waitpoint, { repeatable: true });
+  }
+
+  find(id: string): Promise<wire.Waitpoint> {
+    return this.get(at`/waitpoints/${id}`);
+  }
+
+  reschedule(id: string, resumeAt: Date | string, options: Keyed = {}): Promise<wire.Waitpoint> {
+    return this.transport.json(keyed("PATCH", at`/waitpoints/${id}`, { resumeAt: instant(resumeAt) }, options));
+  }
+
+  /** Ends a wait as if what it waits for had come. */
+  complete(id: string, payload?: wire.Json, options: Keyed = {}): Promise<wire.Waitpoint> {
+    const body = payload === undefined ? {} : { payload };
+    return this.transport.json(keyed("POST", at`/waitpoints/${id}/complete`, body, options));
+  }
+
+  /** Ends a wait as if its time were over. */
+  timeOut(id: string, options: Keyed = {}): Promise<wire.Waitpoint> {
+    return this.transport.json(keyed("POST", at`/waitpoints/${id}/timeout`, undefined, options));
+  }
+
+  cancel(id: string, options: Keyed = {}): Promise<wire.Waitpoint> {
+    return this.transport.json(keyed("POST", at`/waitpoints/${id}/cancel`, undefined, options));
+  }
+
+  /** A resume URL for one person: what is done with it is recorded under that name. */
+  makeLink(id: string, recipient?: string): Promise<wire.Link> {
+    return this.post(at`/waitpoints/${id}/link`, recipient === undefined ? {} : { recipient });
+  }
+
+  /** Makes every resume URL of the waitpoint void. */
+  revokeLinks(id: string): Promise<wire.Waitpoint> {
+    return this.transport.json({ method: "DELETE", path: at`/waitpoints/${id}/link` });
+  }
+
+  /** One thing done to every pending wait that a filter finds. */
+  bulk(steering: wire.BulkSteering): Promise<wire.BulkSteered> {
+    return this.post(at`/waitpoints/bulk`, steering);
+  }
+
+  /** As whoever has the resume URL: ends the wait with this body. */
+  resume(resumeUrl: string, body: wire.Json = {}, options: Keyed = {}): Promise<wire.Resumed> {
+    return this.transport.json(keyed("POST", resumeUrl, body, options));
+  }
+
+  /** Resumes a step by its name, even before it has begun. */
+  resumeStep(runId: string, step: string, body: wire.Json = {}, options: Keyed = {}): Promise<wire.Resumed> {
+    return this.transport.json(keyed("POST", at`/workflow-runs/${runId}/waitpoints/${step}`, body, options));
+  }
+
+  /** The same, answered with what the run says next. */
+  resumeStepSync(runId: string, step: string, body: wire.Json = {}, options: Keyed = {}): Promise<wire.Json> {
+    return this.transport.json(keyed("POST", at`/workflow-runs/${runId}/waitpoints/${step}/sync`, body, options));
+  }
+}
+
+export interface SendOptions extends Keyed {
+  /** Only to this run. */
+  runId?: string;
+  /** To everyone who waits (`all`), or only to the one who has waited longest. */
+  delivery?: "all" | "one";
+  /** Only say whom it would wake. */
+  dryRun?: boolean;
+}
+
+export class Events extends Resource {
+  /** To everyone who waits for it, now or later. */
+  send(eventId: string, data?: wire.Json, options: SendOptions = {}): Promise<wire.SentEvent> {
+    const { runId: workflowRunId, delivery, dryRun } = options;
+    const body = { eventId, eventData: data ?? null, workflowRunId, delivery, dryRun };
+    return this.transport.json(keyed("POST", at`/events`, body, options));
+  }
+
+  list(query: Paged & { eventId?: string } = {}): Pages<wire.StoredEvent> {
+    return new Pages(this.transport, at`/events`, query);
+  }
+
+  waiters(eventId: string, query: Paged = {}): Pages<wire.Waiter> {
+    return new Pages(this.transport, at`/events/${eventId}/waiters`, query);
+  }
+}
+
+export class Approvals extends Resource {
+  list(query: Paged & { pending?: boolean; runId?: string } = {}): Pages<wire.ApprovalRequest> {
+    return new Pages(this.transport, at`/approval-requests`, query);
+  }
+
+  find(id: string): Promise<wire.ApprovalRequest> {
+    return this.get(at`/approval-requests/${id}`);
+  }
+
+  decide(id: string, decision: wire.Decide, options: Keyed = {}): Promise<wire.Decided> {
+    return this.transport.json(keyed("POST", at`/approval-requests/${id}/decide`, decision, options));
+  }
+}
+
+export class Triggers extends Resource {
+  /** Starts a run with a call, as a webhook of somebody else would. */
+  call(workflow: string, body: wire.Json = {}, options: Keyed = {}): Promise<wire.StartedRun> {
+    return this.transport.json(keyed("POST", at`/triggers/${workflow}`, body, options));
+  }
+
+  /** The same, answered with what the run says first. */
+  callSync(workflow: string, body: wire.Json = {}, options: Keyed = {}): Promise<wire.Json> {
+    return this.transport.json(keyed("POST", at`/triggers/${workflow}/sync`, body, options));
+  }
+}
+
+type Lease = { leaseToken: string };
+
+/** Work, as a worker takes and reports it. The `Worker` does all of this by itself. */
+export class Tasks extends Resource {
+  poll(poll: wire.PollTasks, signal?: AbortSignal): Promise<wire.PolledTasks> {
+    return this.post(at`/tasks/poll`, poll, { signal });
+  }
+
+  report(reports: wire.TaskReport[]): Promise<wire.ReportedTasks> {
+    return this.post(at`/tasks/report`, { reports }, { repeatable: true });
+  }
+
+  complete(id: string, report: Lease & { output?: wire.Json; stateUpdates?: object }): Promise<wire.Reported> {
+    return this.post(at`/tasks/${id}/complete`, report);
+  }
+
+  fail(
+    id: string,
+    report: Lease & { message: string; code?: string; retryable?: boolean; retryAfterMs?: number },
+  ): Promise<wire.Reported> {
+    return this.post(at`/tasks/${id}/fail`, report);
+  }
+
+  pause(
+    id: string,
+    report: Lease & { name: string; durationMs?: number; duration?: string; checkpoint?: wire.Json },
+  ): Promise<wire.Reported> {
+    return this.post(at`/tasks/${id}/pause`, report);
+  }
+
+  suspend(
+    id: string,
+    report: Lease & { waits: wire.TaskWait[]; wake?: "all" | "any" | "each"; entries?: wire.NewJournalEntry[] },
+  ): Promise<wire.Reported> {
+    return this.post(at`/tasks/${id}/suspend`, report);
+  }
+
+  heartbeat(id: string, report: Lease & { entries?: wire.NewJournalEntry[] }): Promise<wire.Reported> {
+    return this.post(at`/tasks/${id}/heartbeat`, report, { repeatable: true });
+  }
+
+  checkpoint(id: string, report: Lease & { checkpoint: wire.Json }): Promise<wire.Reported> {
+    return this.post(at`/tasks/${id}/checkpoint`, report, { repeatable: true });
+  }
+
+  release(id: string, report: Lease): Promise<wire.Reported> {
+    return this.post(at`/tasks/${id}/release`, report);
+  }
+}
+
+export class Admin extends Resource {
+  keys(): Promise<wire.KeyList> {
+    return this.get(at`/keys`);
+  }
+
+  /** The secret is in the answer, and nowhere else. */
+  createKey(key: wire.NewKey): Promise<wire.MadeKey> {
+    return this.post(at`/keys`, key);
+  }
+
+  async revokeKey(id: string): Promise<void> {
+    await this.transport.json({ method: "DELETE", path: at`/keys/${id}`, repeatable: true });
+  }
+
+  /** New links are signed with a new secret; the old ones stay valid. */
+  async rotateLinkSecret(): Promise<void> {
+    await this.post(at`/link-secrets`);
+  }
+
+  workspaces(): Promise<wire.WorkspaceList> {
+    return this.get(at`/workspaces`);
+  }
+
+  createWorkspace(name: string): Promise<wire.Workspace> {
+    return this.post(at`/workspaces`, { name });
+  }
+
+  /** Workers that polled lately. */
+  workers(): Promise<wire.WorkerList> {
+    return this.get(at`/workers`);
+  }
+
+  health(): Promise<wire.Health> {
+    return this.get("/health");
+  }
+
+  ready(): Promise<wire.Health> {
+    return this.get("/ready");
+  }
+
+  /** A copy of the whole store, as of one instant: a file like any other store. */
+  async backup(): Promise<ReadableStream<Uint8Array>> {
+    const response = await this.transport.send({ method: "GET", path: at`/backup`, accept: "application/vnd.sqlite3" });
+    return response.body ?? new ReadableStream();
+  }
+
+  async metrics(): Promise<string> {
+    const response = await this.transport.send({ method: "GET", path: "/metrics", accept: "text/plain" });
+    return response.text();
+  }
+}
+
+/** The clock of a server that was started with `--test-clock`. */
+export class TestClock extends Resource {
+  find(): Promise<wire.TestClock> {
+    return this.get(at`/test/clock`);
+  }
+
+  /** Lets time pass: at most to an instant, or by a time; to the next timer if that is due before. */
+  move({ to, advance }: { to?: Date | string; advance?: Duration } = {}): Promise<wire.TestClock> {
+    const target = to === undefined ? {} : { to: instant(to) };
+    return this.post(at`/test/clock`, { ...target, ...field("advance", advance) });
+  }
+}

@@ -1,0 +1,156 @@
+/**
+ * A server for tests: a process of its own, a store that is thrown away, and time that passes when you say so.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { Client, RunHandle } from "./client.js";
+import { type Duration, pauseFor } from "./duration.js";
+import { Worker, type WorkerOptions } from "./worker.js";
+import type { HistoryRecord, Json, Run, TestClock } from "./wire.js";
+
+export interface TestServerOptions {
+  /** The `abide` binary; `ABIDE_BIN`, or `abide` from the path, if absent. */
+  bin?: string;
+  /** Go by the machine's clock, not by one that the test moves. */
+  realTime?: boolean;
+  /** More arguments for `abide serve`. */
+  args?: string[];
+}
+
+/** How long workers may take for what they have, in real time. */
+const PATIENCE_MS = 10_000;
+const LOOK_AGAIN_MS = 2;
+
+export class TestServer {
+  readonly client: Client;
+  private readonly workers: Worker[] = [];
+
+  private constructor(
+    readonly url: string,
+    private process: ChildProcess,
+    private readonly directory: string,
+    private readonly options: TestServerOptions,
+  ) {
+    this.client = new Client({ url });
+  }
+
+  static async start(options: TestServerOptions = {}): Promise<TestServer> {
+    const directory = mkdtempSync(join(tmpdir(), "abide-test-"));
+    const { process, url } = await serve(directory, "127.0.0.1:0", options);
+    return new TestServer(url, process, directory, options);
+  }
+
+  /** A worker that works until the server is closed. */
+  worker(options: Omit<WorkerOptions, "client">): Worker {
+    const worker = new Worker({ client: new Client({ url: this.url }), pollMs: 5_000, drainMs: 1_000, ...options });
+    this.workers.push(worker);
+    worker.start().catch((error: unknown) => console.error(String(error)));
+    return worker;
+  }
+
+  async now(): Promise<Date> {
+    return new Date((await this.client.testClock.find()).now);
+  }
+
+  /** Lets time pass. Workers do what falls due on the way, when it does. */
+  async advance(duration: Duration): Promise<void> {
+    await this.idle();
+    let { now, target } = await this.client.testClock.move({ advance: duration });
+    const to = target ?? now;
+    while (Date.parse(now) < Date.parse(to)) {
+      await this.idle();
+      ({ now } = await this.client.testClock.move({ to }));
+    }
+    await this.idle();
+  }
+
+  /** Lets time pass until the run has ended, or waits for something that time does not bring. */
+  async skipWaits(run: RunHandle<any> | string): Promise<Run> {
+    const id = typeof run === "string" ? run : run.id;
+    for (;;) {
+      const clock = await this.idle();
+      const now = await this.client.runs.find(id);
+      const byTime = now.waitingFor.some(({ until }) => until != null);
+      if (["COMPLETED", "FAILED", "CANCELLED"].includes(now.status) || !byTime || clock.nextTimer === null) return now;
+      await this.client.testClock.move();
+    }
+  }
+
+  /** Returns when nothing is being done: the run has ended, or waits. */
+  async settle(run: RunHandle<any> | string): Promise<Run> {
+    await this.idle();
+    return this.client.runs.find(typeof run === "string" ? run : run.id);
+  }
+
+  /** Skips every wait of a run, and gives its output. */
+  async runThrough<O = Json, I = any>(workflow: Parameters<Client["start"]>[0], input?: I): Promise<O> {
+    const handle = await this.client.start<O, I>(workflow as never, input);
+    await this.skipWaits(handle);
+    return handle.result(AbortSignal.timeout(PATIENCE_MS));
+  }
+
+  /** What happened to a run, whole. */
+  async history(run: RunHandle<any> | string): Promise<HistoryRecord[]> {
+    const records: HistoryRecord[] = [];
+    for await (const record of this.client.runs.history(typeof run === "string" ? run : run.id)) records.push(record);
+    return records;
+  }
+
+  /** Kills the server as a power cut would, and starts it again on the same store and address. */
+  async crash(): Promise<void> {
+    await ended(this.process, "SIGKILL");
+    const address = new URL(this.url).host;
+    this.process = (await serve(this.directory, address, this.options)).process;
+  }
+
+  async close(): Promise<void> {
+    await Promise.allSettled(this.workers.map((worker) => worker.stop()));
+    await ended(this.process, "SIGKILL");
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  /** Returns when no worker has, or could take, a task. */
+  private async idle(): Promise<TestClock> {
+    const until = Date.now() + PATIENCE_MS;
+    for (;;) {
+      const clock = await this.client.testClock.find();
+      if (clock.tasks === 0) return clock;
+      if (Date.now() > until) throw new Error(`${clock.tasks} task(s) are not done after ${PATIENCE_MS} ms: is there a worker for each handler?`);
+      await pauseFor(LOOK_AGAIN_MS);
+    }
+  }
+}
+
+function serve(directory: string, address: string, options: TestServerOptions): Promise<{ process: ChildProcess; url: string }> {
+  const bin = options.bin ?? process.env["ABIDE_BIN"] ?? "abide";
+  const args = ["serve", "--listen", address, "--store", `sqlite:${join(directory, "abide.db")}`, "--log", "error"];
+  if (!options.realTime) args.push("--test-clock");
+  const child = spawn(bin, [...args, ...(options.args ?? [])], { stdio: ["ignore", "pipe", "pipe"], cwd: directory });
+  return new Promise((resolve, reject) => {
+    let said = "";
+    const hear = (text: Buffer) => {
+      said += text.toString();
+      const url = /listens on (http:\S+)\n/.exec(said)?.[1];
+      if (url) resolve({ process: child, url });
+    };
+    child.stdout.on("data", hear);
+    child.stderr.on("data", hear);
+    child.on("error", (error) => reject(new Error(`${bin} cannot be started: ${error.message}; set ABIDE_BIN`)));
+    child.on("exit", (code) => reject(new Error(`${bin} ended with ${code}: ${said}`)));
+  });
+}
+
+function ended(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
+  return new Promise((resolve) => {
+    child.once("exit", () => resolve());
+    child.kill(signal);
+  });
+}

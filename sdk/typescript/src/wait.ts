@@ -1,0 +1,54 @@
+/** Something that a handler waits for. Awaiting it is what makes the handler wait; until then it is only begun. */
+import type { Execution } from "./execution.js";
+import { WaitCancelled } from "./failure.js";
+import type { Json, JournalWait } from "./wire.js";
+
+/** What is reported to the server, but for the name. */
+export type WaitSpec = { type: string; [field: string]: unknown };
+
+export class Wait<T> implements PromiseLike<T> {
+  private readonly known: JournalWait | undefined;
+  private promise: Promise<T> | undefined;
+
+  constructor(
+    private readonly execution: Execution,
+    readonly name: string,
+    readonly spec: WaitSpec,
+    private readonly read: (payload: Json) => T,
+    private readonly timedOut: () => T,
+  ) {
+    this.known = execution.ask(name, "wait")?.wait ?? undefined;
+    execution.add(this);
+  }
+
+  /** As the server knows it; nothing if it does not yet. */
+  get status(): JournalWait["status"] | undefined {
+    return this.known?.status;
+  }
+
+  get hasEnded(): boolean {
+    return this.known !== undefined && this.known.status !== "PENDING";
+  }
+
+  /** It came, or its time was over. */
+  get hasHappened(): boolean {
+    return this.hasEnded && this.known?.status !== "CANCELLED";
+  }
+
+  /** What it came to. */
+  value(): T {
+    if (this.known?.status === "CANCELLED") throw new WaitCancelled(this.name);
+    return this.known?.status === "TIMED_OUT" ? this.timedOut() : this.read(this.known?.payload);
+  }
+
+  then<A = T, B = never>(
+    fulfilled?: ((value: T) => A | PromiseLike<A>) | null,
+    rejected?: ((reason: unknown) => B | PromiseLike<B>) | null,
+  ): Promise<A | B> {
+    this.promise ??= this.execution.until([this as Wait<unknown>], "all").then(() => this.value());
+    const next = this.promise.then(fulfilled, rejected);
+    // A branch that nobody looks at any more must not end the process when it is left.
+    next.catch(() => {});
+    return next;
+  }
+}

@@ -1,0 +1,1489 @@
+// Written by sdk/generate from schema/openapi.json; change that, not this.
+
+/** Any JSON value. */
+export type Json = any;
+
+/** A request, and what was decided. */
+export interface ApprovalRequest {
+  /** Empty: anyone with the scope `approve`. */
+  approvers: string[];
+  content: Json;
+  createdAt: string;
+  decisions: Vote[];
+  id: string;
+  /** What was decided. */
+  outcome?: Json;
+  prompt?: string | null;
+  quorum: number;
+  resolvedAt?: string | null;
+  resolvedBy?: string | null;
+  /** Its deadline; null: none. */
+  resumeAt: string | null;
+  /** A URL with which one can decide without a key. Shown to those who may decide. */
+  resumeUrl?: string | null;
+  runId: string;
+  status: "PENDING" | "COMPLETED" | "TIMED_OUT" | "CANCELLED";
+  stepName?: string | null;
+}
+
+/** A part of a list. */
+export interface ApprovalRequestList {
+  data: ApprovalRequest[];
+  /** Give it as `cursor` to get what follows; null at the end. */
+  nextCursor: string | null;
+}
+
+/** What people are asked to decide, and what they have decided so far. */
+export interface ApprovalState {
+  /** Empty: anyone with the scope `approve`. */
+  approvers: string[];
+  content: Json;
+  decisions: Vote[];
+  prompt?: string | null;
+  quorum: number;
+}
+
+export interface BulkCommand {
+  action: "cancel" | "pause" | "unpause" | "retry";
+  /** The `nextCursor` of the request before. */
+  cursor?: string | null;
+  /** Only count. */
+  dryRun?: boolean;
+  /** An empty filter finds every run. */
+  filter: RunFilter;
+  /** Runs at most; 10000 if absent. */
+  limit?: number | null;
+  /** With `cancel`: stands in the histories. */
+  reason?: string | null;
+}
+
+/** What became of many runs. */
+export interface BulkDone {
+  /** Runs that did as they were told. */
+  done: number;
+  dryRun: boolean;
+  /** Runs that the filter found. */
+  matched: number;
+  /** There may be more: give it as `cursor`. */
+  nextCursor: string | null;
+  /** The first of those that could not, and why. */
+  refusals: RefusedRun[];
+  /** Runs that could not. */
+  refused: number;
+}
+
+/** What became of many waits. */
+export interface BulkSteered {
+  done: number;
+  dryRun: boolean;
+  /** Waits that the filter found. */
+  matched: number;
+  /** There may be more: give it as `cursor`. */
+  nextCursor: string | null;
+  /** The first of those that could not be steered, and why. */
+  refusals: RefusedWaitpoint[];
+  refused: number;
+}
+
+export interface BulkSteering {
+  action: "complete" | "reschedule" | "timeout" | "cancel";
+  /** The `nextCursor` of the request before. */
+  cursor?: string | null;
+  /** Only count. */
+  dryRun?: boolean;
+  /** Only pending waits are found. */
+  filter: WaitpointFilter;
+  /** Waits at most; 10000 if absent. */
+  limit?: number | null;
+  /** With `complete`: as if this had come. */
+  payload?: Json;
+  /** With `reschedule`: the new instant. */
+  resumeAt?: string | null;
+}
+
+export interface CancelRun {
+  /** Stands in the history. */
+  reason?: string | null;
+}
+
+/** What a check found. */
+export interface CheckedDefinition {
+  problems: Finding[];
+  valid: boolean;
+  warnings: Finding[];
+}
+
+/** A run that did as it was told. */
+export interface CommandedRun {
+  /** False: what was asked for was so already. */
+  changed: boolean;
+  id: string;
+  /** A pause is asked for, or in effect. */
+  pausing: boolean;
+  status: "PENDING" | "RUNNING" | "WAITING" | "PAUSED" | "COMPLETED" | "FAILED" | "CANCELLED";
+}
+
+export interface CompleteWaitpoint {
+  /** As if this had come. */
+  payload?: Json;
+}
+
+export interface CreateWaitpoint {
+  /** Let a plain GET resume it. Link scanners open every link. */
+  allowGet?: boolean;
+  /** Of the task that will wait for it. */
+  leaseToken: string;
+  name: string;
+  /** The same as text: `2d 4h`. */
+  timeout?: string | null;
+  /** How long it may take; no limit if absent. */
+  timeoutMs?: number | null;
+}
+
+export interface Decide {
+  comment?: string | null;
+  decision: "approve" | "reject" | "edit";
+  /** With `edit`: what replaces the content. */
+  editedContent?: Json;
+  /** As the header `Idempotency-Key`. */
+  idempotencyKey?: string | null;
+}
+
+/** Where a request stands after a decision. */
+export interface Decided {
+  approvals: number;
+  id: string;
+  /** Approvals that are needed. */
+  quorum: number;
+  /** Whether the run goes on. */
+  resolved: boolean;
+  runId: string;
+}
+
+/** A version of a workflow. It never changes. */
+export interface Definition {
+  createdAt: string;
+  /** The workflow as it was posted. */
+  document: Json;
+  id: string;
+  name: string;
+  version: string;
+}
+
+export interface DefinitionRef {
+  id?: string | null;
+  name: string;
+  version: string;
+}
+
+/** A definition in a list. */
+export interface DefinitionSummary {
+  createdAt: string;
+  id: string;
+  name: string;
+  version: string;
+}
+
+/** A part of a list. */
+export interface DefinitionSummaryList {
+  data: DefinitionSummary[];
+  /** Give it as `cursor` to get what follows; null at the end. */
+  nextCursor: string | null;
+}
+
+/** A definition that is stored. */
+export interface DeployedDefinition {
+  /** False when the very same was there already. */
+  created: boolean;
+  id: string;
+  name: string;
+  version: string;
+  /** What is doubtful about it. */
+  warnings: Finding[];
+}
+
+/** One occurrence of an event. */
+export interface StoredEvent {
+  eventData: Json;
+  eventId: string;
+  id: string;
+  receivedAt: string;
+}
+
+/** A part of a list. */
+export interface StoredEventList {
+  data: StoredEvent[];
+  /** Give it as `cursor` to get what follows; null at the end. */
+  nextCursor: string | null;
+}
+
+/** Why a step or a run failed. */
+export interface Failure {
+  code: string;
+  message: string;
+  step?: string | null;
+}
+
+/** One thing that is wrong, at one place. */
+export interface Finding {
+  code: string;
+  /** What would be right. */
+  expected?: string | null;
+  message: string;
+  /** The nearest valid name. */
+  nearest?: string | null;
+  /** A JSON pointer; `/limit` for the query parameter `limit`. */
+  pointer: string;
+}
+
+export interface Health {
+  status: string;
+  version: string;
+}
+
+/** A result of durable code, or a wait of it. */
+export interface JournalEntry {
+  name: string;
+  result?: Json;
+  wait?: JournalWait | null;
+}
+
+export interface JournalWait {
+  payload: Json;
+  status: "PENDING" | "COMPLETED" | "TIMED_OUT" | "CANCELLED";
+  waitpointId: string;
+}
+
+/** A key, without its secret. */
+export interface Key {
+  createdAt: string;
+  expiresAt: string | null;
+  id: string;
+  /** Exact to a minute. */
+  lastUsedAt: string | null;
+  name: string;
+  /** The first characters of the secret. */
+  prefix: string;
+  revokedAt: string | null;
+  scopes: ("read" | "run" | "worker" | "approve" | "admin")[];
+  workspace: string;
+}
+
+/** A part of a list. */
+export interface KeyList {
+  data: Key[];
+  /** Give it as `cursor` to get what follows; null at the end. */
+  nextCursor: string | null;
+}
+
+/** A resume URL. */
+export interface Link {
+  /** The same as a page for people. */
+  confirmUrl: string;
+  resumeUrl: string;
+}
+
+/** What ends it, besides what ends any. */
+export type ListensFor = {
+  type: "time";
+} | {
+  signalType: string;
+  type: "signal";
+} | {
+  eventId: string;
+  match?: string | null;
+  /** Events received before this are not looked at. */
+  since: string;
+  type: "event";
+} | {
+  allowGet: boolean;
+  type: "call";
+} | {
+  type: "approval";
+} | {
+  runId: string;
+  type: "child";
+};
+
+/** A new key, with its secret. */
+export interface MadeKey {
+  createdAt: string;
+  expiresAt: string | null;
+  id: string;
+  /** Exact to a minute. */
+  lastUsedAt: string | null;
+  name: string;
+  /** The first characters of the secret. */
+  prefix: string;
+  revokedAt: string | null;
+  scopes: ("read" | "run" | "worker" | "approve" | "admin")[];
+  /** Shown once. */
+  secret: string;
+  workspace: string;
+}
+
+export interface MakeLink {
+  /** Whom it is for; anyone if absent. */
+  recipient?: string | null;
+}
+
+export interface MoveClock {
+  /** The same as text: `2d 4h`. */
+  advance?: string | null;
+  /** At most by this time. */
+  advanceMs?: number | null;
+  /** At most to this instant. */
+  to?: string | null;
+}
+
+/** A named result of durable code. */
+export interface NewJournalEntry {
+  name: string;
+  result?: Json;
+}
+
+export interface NewKey {
+  /** Refused from then on. */
+  expiresAt?: string | null;
+  /** Whose it is: what histories say, and what a step's `approvers` name. */
+  name: string;
+  scopes: ("read" | "run" | "worker" | "approve" | "admin")[];
+  /** Only an admin of the default workspace may make keys for another. */
+  workspace?: string | null;
+}
+
+export interface NewWorkspace {
+  name: string;
+}
+
+export interface PollTasks {
+  /** The names of the handlers that this worker has. */
+  handlers: string[];
+  /** How long the worker has a task before it must report; 60000 if absent. A step's `heartbeatMs` comes first. */
+  leaseMs?: number | null;
+  /** Tasks at most; 1 if absent. */
+  maxTasks?: number | null;
+  /** How long to wait for a task; 30000 if absent. */
+  waitMs?: number | null;
+  /** Who works; shown in histories and at `/workers`. */
+  workerId: string;
+}
+
+export interface PolledTasks {
+  tasks: Task[];
+}
+
+/** The body of an answer that says no (`application/problem+json`). */
+export interface Problem {
+  /** Stable; what a program may rely on. */
+  code: string;
+  /** The state that stands against the request. */
+  current?: Json;
+  /** What was wrong, where, and what would be right. */
+  detail: string;
+  /** What a waitpoint that is resolved already came to. */
+  outcome?: Json;
+  /** The place in the body, as a JSON pointer. */
+  pointer?: string | null;
+  /** Everything that was wrong with the body or the query, each with its place. */
+  problems?: Finding[];
+  status: number;
+  title: string;
+  /** Where the code is explained. */
+  type: string;
+  /** What is doubtful about a definition. */
+  warnings?: Finding[];
+}
+
+/** A record of a run's history. Its `type` says which further fields it has; see `docs/histories.md`. */
+export interface HistoryRecord {
+  by: string;
+  /** A completed step went on because its wait had ended. */
+  resumedFromWait?: boolean;
+  /** Counted from 1 without gaps. */
+  seq: number;
+  /** The step it is about. */
+  stepName?: string | null;
+  time: string;
+  type: string;
+  /** The waitpoint it is about. */
+  waitpointId?: string | null;
+  [field: string]: Json;
+}
+
+/** A part of a list. */
+export interface HistoryRecordList {
+  data: HistoryRecord[];
+  /** Give it as `cursor` to get what follows; null at the end. */
+  nextCursor: string | null;
+}
+
+export interface RefusedRun {
+  problem: Problem;
+  runId: string;
+}
+
+export interface RefusedWaitpoint {
+  problem: Problem;
+  waitpointId: string;
+}
+
+/** Either recorded, or why not. */
+export interface ReportDone {
+  ok: boolean;
+  problem?: Problem | null;
+  reported?: Reported | null;
+}
+
+export interface ReportTasks {
+  reports: TaskReport[];
+}
+
+/** What became of a report. */
+export interface Reported {
+  /** After a heartbeat: when the attempt's time is over, if it has a limit. */
+  deadline?: string | null;
+  /** After a pause: the waitpoint. */
+  waitpointId?: string | null;
+}
+
+export interface ReportedTasks {
+  /** In the order of the reports. */
+  results: ReportDone[];
+}
+
+export interface RescheduleWaitpoint {
+  resumeAt: string;
+}
+
+/** A wait that was ended. */
+export interface Resumed {
+  runId: string;
+  /** PENDING where an approval needs more votes. */
+  status: "PENDING" | "COMPLETED" | "TIMED_OUT" | "CANCELLED";
+  waitpointId: string;
+}
+
+/** A run, with its steps and what it waits for. */
+export interface Run {
+  createdAt: string;
+  createdBy: string;
+  /** When the whole run must be over. */
+  deadline?: string | null;
+  definition: DefinitionRef;
+  endedAt?: string | null;
+  /** Of a failed run. */
+  error?: Failure | null;
+  id: string;
+  input: Json;
+  /** Of a completed run. */
+  output?: Json;
+  /** The run that started this one. */
+  parentRunId?: string | null;
+  /** A pause is asked for, or in effect. */
+  pausing: boolean;
+  startedAt?: string | null;
+  state: Record<string, Json>;
+  status: "PENDING" | "RUNNING" | "WAITING" | "PAUSED" | "COMPLETED" | "FAILED" | "CANCELLED";
+  steps: Step[];
+  tags: string[];
+  /** The trace of the request that started it. */
+  traceparent?: string | null;
+  /** Records in its history. */
+  version: number;
+  /** Every open wait, the oldest first. */
+  waitingFor: WaitingFor[];
+}
+
+/** What narrows a list of runs. */
+export interface RunFilter {
+  /** Before this instant. */
+  createdBefore?: string | null;
+  /** At or after this instant. */
+  createdFrom?: string | null;
+  /** The workflow's name. */
+  definition?: string | null;
+  /** Runs with an open wait for this event id. */
+  eventId?: string | null;
+  /** Runs with an open wait for this signal type. */
+  signalType?: string | null;
+  /** Separated by commas. */
+  status?: ("PENDING" | "RUNNING" | "WAITING" | "PAUSED" | "COMPLETED" | "FAILED" | "CANCELLED")[];
+  tag?: string | null;
+  version?: string | null;
+  /** Runs with an open wait of this kind. */
+  waitsFor?: "DELAY" | "WEBHOOK" | "SIGNAL" | "EVENT" | "APPROVAL" | "CHILD" | "PAUSE" | "RETRY";
+}
+
+/** A run in a list. */
+export interface RunSummary {
+  createdAt: string;
+  definition: DefinitionRef;
+  id: string;
+  status: "PENDING" | "RUNNING" | "WAITING" | "PAUSED" | "COMPLETED" | "FAILED" | "CANCELLED";
+  tags: string[];
+  updatedAt: string;
+  version: number;
+}
+
+/** A part of a list. */
+export interface RunSummaryList {
+  data: RunSummary[];
+  /** Give it as `cursor` to get what follows; null at the end. */
+  nextCursor: string | null;
+}
+
+export interface SendEvent {
+  /** To everyone who waits, or only to the one who has waited longest. */
+  delivery?: "all" | "one";
+  /** Only say whom it would wake. */
+  dryRun?: boolean;
+  /** Null if absent. */
+  eventData?: Json;
+  eventId: string;
+  /** As the header `Idempotency-Key`. */
+  idempotencyKey?: string | null;
+  /** Only to this run. */
+  workflowRunId?: string | null;
+}
+
+export interface SendSignal {
+  /** As the header `Idempotency-Key`. */
+  idempotencyKey?: string | null;
+  /** Null if absent. */
+  payload?: Json;
+  signalType: string;
+}
+
+/** Whom an event woke. */
+export interface SentEvent {
+  dryRun: boolean;
+  /** Null for a dry run. */
+  id: string | null;
+  waiters: Woken[];
+}
+
+/** What became of a signal. */
+export interface Signalled {
+  runId: string;
+  /** The wait that took it at once; null: it is kept for the next one. */
+  takenBy: string | null;
+}
+
+export interface StartRun {
+  /** Which version of which workflow; or give `name`. */
+  definitionId?: string | null;
+  /** As the header `Idempotency-Key`. */
+  idempotencyKey?: string | null;
+  /** Null if absent. */
+  input?: Json;
+  /** The workflow's name; its newest version, unless `version` is given. */
+  name?: string | null;
+  /** Begin then, not now. A past instant begins now. */
+  runAt?: string | null;
+  tags?: string[];
+  version?: string | null;
+}
+
+/** A run that was started. */
+export interface StartedRun {
+  id: string;
+  /** Where the run can be seen. */
+  url: string;
+}
+
+export interface Step {
+  /** Of this visit, from 1; 0 before the first. */
+  attempt: number;
+  checkpoint?: Json;
+  endedAt?: string | null;
+  error?: Failure | null;
+  /** Of a map: its items so far. */
+  items?: Step[];
+  /** An item of a map ends in its index: `send[3]`. */
+  name: string;
+  output?: Json;
+  startedAt?: string | null;
+  status: "PENDING" | "RUNNING" | "WAITING" | "COMPLETED" | "FAILED" | "SKIPPED" | "CANCELLED";
+  type: string;
+  /** More than 1 when a failed run was retried. */
+  visit: number;
+  /** The waits of this visit by name. */
+  waits?: StepWait[];
+  /** The worker that has it, or had it last. */
+  worker?: string | null;
+}
+
+export interface StepWait {
+  name: string;
+  waitpointId: string;
+}
+
+export interface Task {
+  /** Of this visit, from 1. */
+  attempt: number;
+  /** What an earlier delivery left, or null. */
+  checkpoint: Json;
+  config: Json;
+  /** When the attempt's time is over, if it has a limit. */
+  deadline: string | null;
+  handler: string;
+  /** How often a heartbeat is expected, in milliseconds. */
+  heartbeatMs: number | null;
+  id: string;
+  input: Json;
+  /** What earlier deliveries recorded, in the order it was. */
+  journal: JournalEntry[];
+  /** Every report carries it. Opaque. */
+  leaseToken: string;
+  /** Until when the worker has it, unless it sends a heartbeat. */
+  leasedUntil: string;
+  runId: string;
+  state: Json;
+  stepName: string;
+  /** The trace of the run, to go on with in the worker; null if there is none. */
+  traceparent: string | null;
+}
+
+/** A report, by its type. */
+export type TaskReport = {
+  leaseToken: string;
+  /** Null if absent. */
+  output?: Json;
+  /** Merged into `state`, or stored under the step's `saveAs`. */
+  stateUpdates?: Record<string, Json> | null;
+  type: "complete";
+} | {
+  /** Your own; `TASK_FAILED` if absent. */
+  code?: string | null;
+  leaseToken: string;
+  message: string;
+  /** The same as text: `2d 4h`. */
+  retryAfter?: string | null;
+  /** Try again after this time, instead of the step's back-off. */
+  retryAfterMs?: number | null;
+  /** Whether another attempt may help; true if absent. */
+  retryable?: boolean | null;
+  type: "fail";
+} | {
+  /** Handed back with the task. An earlier one stays when this is absent. */
+  checkpoint?: Json;
+  /** The same as text: `2d 4h`. */
+  duration?: string | null;
+  durationMs?: number | null;
+  leaseToken: string;
+  /** Of the pause; once per name and visit of the step. */
+  name: string;
+  type: "pause";
+} | {
+  /** Handed back with the task. An earlier one stays when this is absent. */
+  checkpoint?: Json;
+  /** Results that the journal does not hold yet. */
+  entries?: NewJournalEntry[];
+  leaseToken: string;
+  type: "suspend";
+  /** What it waits for. A name that has a waitpoint already is waited for as it is. */
+  waits: TaskWait[];
+  /** When it goes on: when `all` have ended (if absent), `any` (the others are cancelled), or `each` time one ends. */
+  wake?: "all" | "any" | "each";
+} | {
+  /** Handed back with the task when it is handed out again. */
+  checkpoint?: Json;
+  /** Results that the journal does not hold yet. */
+  entries?: NewJournalEntry[];
+  leaseToken: string;
+  type: "heartbeat";
+} | {
+  leaseToken: string;
+  type: "release";
+};
+
+/** A wait, by its type. */
+export type TaskWait = {
+  /** The same as text: `2d 4h`. */
+  duration?: string | null;
+  durationMs?: number | null;
+  name: string;
+  type: "sleep";
+} | {
+  /** A past instant is over at once. */
+  at: string;
+  name: string;
+  type: "until";
+} | {
+  name: string;
+  signalType: string;
+  timeout?: string | null;
+  timeoutMs?: number | null;
+  type: "signal";
+} | {
+  eventId: string;
+  lookback?: string | null;
+  /** How far back to look for events; to the run's creation if absent. */
+  lookbackMs?: number | null;
+  /** An expression that the event must satisfy. */
+  match?: string | null;
+  name: string;
+  timeout?: string | null;
+  timeoutMs?: number | null;
+  type: "event";
+} | {
+  allowGet?: boolean;
+  name: string;
+  timeout?: string | null;
+  timeoutMs?: number | null;
+  type: "webhook";
+} | {
+  /** Anyone with the scope `approve` if absent. */
+  approvers?: string[];
+  content?: Json;
+  name: string;
+  prompt?: string | null;
+  /** Approvals that are needed; 1 if absent. */
+  quorum?: number | null;
+  timeout?: string | null;
+  timeoutMs?: number | null;
+  type: "approval";
+};
+
+export interface TestClock {
+  /** When the next timer is due; null: time alone brings nothing more. */
+  nextTimer: string | null;
+  now: string;
+  /** Where it was to go. It is there when `now` is. */
+  target?: string | null;
+  /** Tasks that workers have, or could take. While there are some, time should not pass. */
+  tasks: number;
+}
+
+export interface Vote {
+  by: string;
+  comment?: string | null;
+  decision: "approve" | "reject" | "edit";
+}
+
+/** A wait for an event. */
+export interface Waiter {
+  /** The condition that an event must satisfy. */
+  match?: string | null;
+  /** Its deadline; null: none. */
+  resumeAt: string | null;
+  runId: string;
+  since: string;
+  waitpointId: string;
+}
+
+/** A part of a list. */
+export interface WaiterList {
+  data: Waiter[];
+  /** Give it as `cursor` to get what follows; null at the end. */
+  nextCursor: string | null;
+}
+
+/** An open wait, in words. */
+export interface WaitingFor {
+  kind: "DELAY" | "WEBHOOK" | "SIGNAL" | "EVENT" | "APPROVAL" | "CHILD" | "PAUSE" | "RETRY";
+  /** What is waited for, in a sentence. */
+  sentence: string;
+  since: string;
+  /** Absent: the run has not begun. */
+  stepName?: string | null;
+  /** When time ends it, or its deadline. */
+  until?: string | null;
+  waitpointId: string;
+}
+
+/** A pause of a run. */
+export interface Waitpoint {
+  /** Of an APPROVAL: what is asked, and who has decided what. */
+  approval?: ApprovalState | null;
+  createdAt: string;
+  id: string;
+  kind: "DELAY" | "WEBHOOK" | "SIGNAL" | "EVENT" | "APPROVAL" | "CHILD" | "PAUSE" | "RETRY";
+  listensFor: ListensFor;
+  /** Unique in its step; those that begin with `$` are the engine's. */
+  name: string;
+  resolvedAt?: string | null;
+  resolvedBy?: string | null;
+  responseToSend?: Json;
+  /** When a DELAY, RETRY or PAUSE ends; the deadline of the others; null if there is none. */
+  resumeAt: string | null;
+  resumePayload?: Json;
+  /** A URL that ends it without a key. Shown to callers that may end it themselves. */
+  resumeUrl?: string | null;
+  runId: string;
+  status: "PENDING" | "COMPLETED" | "TIMED_OUT" | "CANCELLED";
+  /** Absent: the run's delayed start. */
+  stepName?: string | null;
+}
+
+/** What narrows a list of waitpoints. */
+export interface WaitpointFilter {
+  /** `resumeAt` at or after this instant. */
+  dueAfter?: string | null;
+  /** `resumeAt` before this instant. */
+  dueBefore?: string | null;
+  /** Waits for this event id. */
+  eventId?: string | null;
+  kind?: "DELAY" | "WEBHOOK" | "SIGNAL" | "EVENT" | "APPROVAL" | "CHILD" | "PAUSE" | "RETRY";
+  runId?: string | null;
+  /** Waits for this signal type. */
+  signalType?: string | null;
+  status?: "PENDING" | "COMPLETED" | "TIMED_OUT" | "CANCELLED";
+}
+
+/** A part of a list. */
+export interface WaitpointList {
+  data: Waitpoint[];
+  /** Give it as `cursor` to get what follows; null at the end. */
+  nextCursor: string | null;
+}
+
+export interface Woken {
+  runId: string;
+  waitpointId: string;
+}
+
+export interface Worker {
+  handlers: string[];
+  id: string;
+  seenAt: string;
+  /** Tasks it has now. */
+  tasks: number;
+}
+
+/** A part of a list. */
+export interface WorkerList {
+  data: Worker[];
+  /** Give it as `cursor` to get what follows; null at the end. */
+  nextCursor: string | null;
+}
+
+/** A workflow: steps that run in the order written, or as a graph if any step says `after`. */
+export interface Workflow {
+  /** The retry policy of steps that have none of their own. */
+  defaultRetry?: WorkflowRetry | null;
+  description?: string | null;
+  /** A JSON Schema that every run's input must satisfy. */
+  inputSchema?: Json;
+  /** What the workflow is called; runs are started by it. */
+  name: string;
+  /** What a completed run's `output` is; templates allowed. Without it, the output of the last step that has one. */
+  output?: Json;
+  steps: WorkflowStep[];
+  /** The same as a duration, such as `2d 4h` or `PT30M`. */
+  timeout?: string | null;
+  /** How long a whole run may take, in milliseconds; then it fails, wherever it is. */
+  timeoutMs?: number | null;
+  /** Definitions are immutable: change the version to change a workflow. A run keeps the version it began with. */
+  version?: string;
+}
+
+export type WorkflowDelivery = "all" | "one";
+
+/** A check of a model's answer. */
+export type WorkflowGuardrail = {
+  onFailure?: WorkflowOnGuardrail | null;
+  schema?: Json;
+  type: "schema_validation";
+} | {
+  blocked?: string[] | null;
+  judgeModel?: string | null;
+  onFailure?: WorkflowOnGuardrail | null;
+  type: "content_safety";
+} | {
+  minimum: number;
+  onFailure?: WorkflowOnGuardrail | null;
+  path?: string | null;
+  type: "confidence_threshold";
+};
+
+/** The step of a `map`: any step that does something or waits. */
+export type WorkflowMapStep = WorkflowMapStepTask | WorkflowMapStepWait | WorkflowMapStepExternalEvent | WorkflowMapStepWaitForEvent | WorkflowMapStepWebhook | WorkflowMapStepLlm | WorkflowMapStepHttp | WorkflowMapStepNotify | WorkflowMapStepSubWorkflow;
+
+/** Waits for a signal sent to this run. */
+export interface WorkflowMapStepExternalEvent {
+  /** What happens when the time is over; `fail` if absent. */
+  onTimeout?: WorkflowOnTimeout | null;
+  retry?: WorkflowRetry | null;
+  /** The signal's type, such as `payment.received`. */
+  signalType: string;
+  timeout?: string | null;
+  timeoutMs?: number | null;
+  type: "external_event";
+}
+
+/** The engine makes an HTTP call. */
+export interface WorkflowMapStepHttp {
+  /** JSON, or text when it is a string; templates allowed. */
+  body?: Json;
+  /** Statuses that fail the step, such as `4xx`, `5xx` or `404`; both classes if absent. */
+  failOn?: WorkflowStatusPattern[] | null;
+  /** Templates allowed. */
+  headers?: Record<string, string> | null;
+  /** `GET` if absent. */
+  method?: WorkflowMethod | null;
+  retry?: WorkflowRetry | null;
+  timeout?: string | null;
+  timeoutMs?: number | null;
+  type: "http";
+  /** Templates allowed. */
+  url: string;
+}
+
+/** Calls a model. Each call and each tool round is journalled, so that a crash pays for none twice. */
+export interface WorkflowMapStepLlm {
+  /** Models to try, in order, when this one fails. */
+  fallbackModels?: string[] | null;
+  guardrails?: WorkflowGuardrail[] | null;
+  maxTokens?: number | null;
+  /** How many rounds of tool calls are allowed; 10 if absent. */
+  maxToolRounds?: number | null;
+  messages: WorkflowMessage[];
+  /** The model's name, as in the server's settings. */
+  model: string;
+  /** A JSON Schema the answer must satisfy; needs `responseFormat: json`. */
+  outputSchema?: Json;
+  responseFormat?: WorkflowResponseFormat | null;
+  retry?: WorkflowRetry | null;
+  /** Templates allowed. */
+  systemPrompt?: string | null;
+  temperature?: number | null;
+  /** The same as a duration. */
+  timeout?: string | null;
+  /** How long one attempt may work, in milliseconds. */
+  timeoutMs?: number | null;
+  tools?: WorkflowTool[] | null;
+  type: "llm";
+}
+
+/** Sends an event to everyone who waits for it. */
+export interface WorkflowMapStepNotify {
+  /** Templates allowed. */
+  data?: Json;
+  /** `all` if absent. */
+  delivery?: WorkflowDelivery | null;
+  /** Templates allowed. */
+  eventId: string;
+  retry?: WorkflowRetry | null;
+  /** Only this run gets it; templates allowed. */
+  runId?: string | null;
+  type: "notify";
+}
+
+/** Starts a run of another workflow and waits for it. */
+export interface WorkflowMapStepSubWorkflow {
+  /** The other workflow's name. */
+  definition: string;
+  /** Templates allowed. */
+  input?: Json;
+  retry?: WorkflowRetry | null;
+  type: "workflow";
+  /** The newest version if absent. */
+  version?: string | null;
+  /** Wait for the run to end; true if absent. */
+  wait?: boolean | null;
+}
+
+/** Runs a registered handler: in process, a polling worker, or a URL called by the engine. */
+export interface WorkflowMapStepTask {
+  /** Settings for the handler; templates allowed. */
+  config?: Json;
+  /** The handler's registered name. */
+  handler: string;
+  /** The same as a duration. */
+  heartbeat?: string | null;
+  /** The worker is taken for lost when it has not reported for this long, in milliseconds. */
+  heartbeatMs?: number | null;
+  /** What the handler gets as its input; templates allowed. Without it, the run's input. */
+  input?: Json;
+  retry?: WorkflowRetry | null;
+  /** The same as a duration. */
+  timeout?: string | null;
+  /** How long one attempt may work, in milliseconds; waiting does not count. */
+  timeoutMs?: number | null;
+  type: "task";
+}
+
+/** Suspends the run durably: for a time, until an instant, or until the next time of a cron line. */
+export interface WorkflowMapStepWait {
+  /** Waits for the next time of this cron line, in `timezone`. */
+  cron?: string | null;
+  /** How long to wait: `30s`, `2d 4h`, `PT30M`, or a template that gives one. */
+  duration?: string | null;
+  /** How long to wait, in milliseconds. */
+  durationMs?: number | null;
+  retry?: WorkflowRetry | null;
+  /** An IANA zone such as `Europe/Berlin`; UTC if absent. */
+  timezone?: string | null;
+  type: "wait" | "sleep";
+  /** The instant to wait for, in RFC 3339, or a template that gives one. A past instant goes on at once. */
+  untilTimestamp?: string | null;
+}
+
+/** Waits for an event that is sent to everyone. */
+export interface WorkflowMapStepWaitForEvent {
+  /** The event's id; templates allowed, such as `order-{{ input.orderId }}`. */
+  eventId: string;
+  /** The same as a duration. Without either, every event since the run was created counts. */
+  lookback?: string | null;
+  /** Events received up to this long before the wait begins count too, in milliseconds. */
+  lookbackMs?: number | null;
+  /** An expression over `event`, the event's data, and the run; only events for which it is true count. */
+  match?: string | null;
+  /** What happens when the time is over; `continue` if absent. */
+  onTimeout?: WorkflowOnTimeout | null;
+  retry?: WorkflowRetry | null;
+  timeout?: string | null;
+  timeoutMs?: number | null;
+  type: "wait_for_event";
+}
+
+/** Waits for a call on its resume URL. */
+export interface WorkflowMapStepWebhook {
+  /** Let a plain GET resume the run. Off by default: link scanners open every link. */
+  allowGet?: boolean;
+  /** What happens when the time is over; `fail` if absent. */
+  onTimeout?: WorkflowOnTimeout | null;
+  /** The reply given at once to the caller that started the run. */
+  responseToSend?: WorkflowRespond | null;
+  retry?: WorkflowRetry | null;
+  timeout?: string | null;
+  timeoutMs?: number | null;
+  type: "webhook";
+}
+
+/** One message to a model. */
+export interface WorkflowMessage {
+  /** Templates allowed. */
+  content: string;
+  role: WorkflowRole;
+}
+
+export type WorkflowMethod = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS";
+
+/** What happens when nobody decided in time. */
+export type WorkflowOnApprovalTimeout = "fail" | "continue" | "approve" | "reject" | {
+  goto: string;
+};
+
+export type WorkflowOnGuardrail = "block" | "warn" | "retry_with_feedback";
+
+export type WorkflowOnItemFailure = "fail" | "collect";
+
+/** What happens when a wait's time is over, or an approval is rejected. */
+export type WorkflowOnTimeout = "fail" | "continue" | {
+  goto: string;
+};
+
+/** Answers the caller that started the run; the run goes on. */
+export interface WorkflowRespond {
+  /** Templates allowed. */
+  body?: Json;
+  /** Templates allowed. */
+  headers?: Record<string, string> | null;
+  /** 200 if absent. */
+  status?: number | null;
+}
+
+export type WorkflowResponseFormat = "text" | "json";
+
+/** How often, and after what time, a failed step is tried again. */
+export interface WorkflowRetry {
+  /** The longest time before the second try, in milliseconds; 1000 if absent. Each time is drawn between zero and the longest. */
+  backoffMs?: number | null;
+  /** By how much that grows from try to try; 2 if absent. */
+  backoffMultiplier?: number | null;
+  /** All tries together; 3 if absent. */
+  maxAttempts?: number | null;
+  /** It never grows beyond this, in milliseconds; 300000 if absent. */
+  maxBackoffMs?: number | null;
+}
+
+export type WorkflowRole = "system" | "user" | "assistant";
+
+/** An HTTP status such as `404`, or a class of them such as `5xx`. */
+export type WorkflowStatusPattern = number | "1xx" | "2xx" | "3xx" | "4xx" | "5xx";
+
+/** One step of a workflow. */
+export type WorkflowStep = WorkflowStepTask | WorkflowStepWait | WorkflowStepCondition | WorkflowStepExternalEvent | WorkflowStepWaitForEvent | WorkflowStepWebhook | WorkflowStepApproval | WorkflowStepLlm | WorkflowStepHttp | WorkflowStepNotify | WorkflowStepRespond | WorkflowStepSubWorkflow | WorkflowStepMap;
+
+/** Waits for people to approve, reject or edit. */
+export interface WorkflowStepApproval {
+  /** The steps that must be done before this one starts. If any step has it, the workflow is a graph. */
+  after?: string[] | null;
+  /** Who may decide; anyone with the right to approve if absent. */
+  approvers?: string[] | null;
+  /** The key of `state` whose value is shown, and replaced when it is edited. */
+  contentKey: string;
+  description?: string | null;
+  /** Unique in the workflow. `steps.<name>.output` is what it produced. */
+  name: string;
+  /** In a written sequence: the step to go on with, further down, or `end`. */
+  next?: string | null;
+  /** What happens when it is rejected; `fail` if absent. */
+  onReject?: WorkflowOnTimeout | null;
+  /** What happens when the time is over; `fail` if absent. */
+  onTimeout?: WorkflowOnApprovalTimeout | null;
+  /** What is asked; templates allowed. */
+  prompt?: string | null;
+  /** How many must approve; 1 if absent. */
+  quorum?: number | null;
+  retry?: WorkflowRetry | null;
+  /** The key of `state` under which the step's result is stored. */
+  saveAs?: string | null;
+  timeout?: string | null;
+  timeoutMs?: number | null;
+  type: "approval";
+  /** An expression; when it is false, the step is skipped. */
+  when?: string | null;
+}
+
+/** Goes on with one step or another. */
+export interface WorkflowStepCondition {
+  /** The steps that must be done before this one starts. If any step has it, the workflow is a graph. */
+  after?: string[] | null;
+  description?: string | null;
+  /** Such as `state.leadScore >= 80`. */
+  expression: string;
+  /** The step to go on with when it is false, or `end`; without it, the one that follows in order. */
+  falseStep?: string | null;
+  /** Unique in the workflow. `steps.<name>.output` is what it produced. */
+  name: string;
+  /** In a written sequence: the step to go on with, further down, or `end`. */
+  next?: string | null;
+  retry?: WorkflowRetry | null;
+  /** The key of `state` under which the step's result is stored. */
+  saveAs?: string | null;
+  /** The step to go on with when it is true, or `end`. */
+  trueStep: string;
+  type: "condition";
+  /** An expression; when it is false, the step is skipped. */
+  when?: string | null;
+}
+
+/** Waits for a signal sent to this run. */
+export interface WorkflowStepExternalEvent {
+  /** The steps that must be done before this one starts. If any step has it, the workflow is a graph. */
+  after?: string[] | null;
+  description?: string | null;
+  /** Unique in the workflow. `steps.<name>.output` is what it produced. */
+  name: string;
+  /** In a written sequence: the step to go on with, further down, or `end`. */
+  next?: string | null;
+  /** What happens when the time is over; `fail` if absent. */
+  onTimeout?: WorkflowOnTimeout | null;
+  retry?: WorkflowRetry | null;
+  /** The key of `state` under which the step's result is stored. */
+  saveAs?: string | null;
+  /** The signal's type, such as `payment.received`. */
+  signalType: string;
+  timeout?: string | null;
+  timeoutMs?: number | null;
+  type: "external_event";
+  /** An expression; when it is false, the step is skipped. */
+  when?: string | null;
+}
+
+/** The engine makes an HTTP call. */
+export interface WorkflowStepHttp {
+  /** The steps that must be done before this one starts. If any step has it, the workflow is a graph. */
+  after?: string[] | null;
+  /** JSON, or text when it is a string; templates allowed. */
+  body?: Json;
+  description?: string | null;
+  /** Statuses that fail the step, such as `4xx`, `5xx` or `404`; both classes if absent. */
+  failOn?: WorkflowStatusPattern[] | null;
+  /** Templates allowed. */
+  headers?: Record<string, string> | null;
+  /** `GET` if absent. */
+  method?: WorkflowMethod | null;
+  /** Unique in the workflow. `steps.<name>.output` is what it produced. */
+  name: string;
+  /** In a written sequence: the step to go on with, further down, or `end`. */
+  next?: string | null;
+  retry?: WorkflowRetry | null;
+  /** The key of `state` under which the step's result is stored. */
+  saveAs?: string | null;
+  timeout?: string | null;
+  timeoutMs?: number | null;
+  type: "http";
+  /** Templates allowed. */
+  url: string;
+  /** An expression; when it is false, the step is skipped. */
+  when?: string | null;
+}
+
+/** Calls a model. Each call and each tool round is journalled, so that a crash pays for none twice. */
+export interface WorkflowStepLlm {
+  /** The steps that must be done before this one starts. If any step has it, the workflow is a graph. */
+  after?: string[] | null;
+  description?: string | null;
+  /** Models to try, in order, when this one fails. */
+  fallbackModels?: string[] | null;
+  guardrails?: WorkflowGuardrail[] | null;
+  maxTokens?: number | null;
+  /** How many rounds of tool calls are allowed; 10 if absent. */
+  maxToolRounds?: number | null;
+  messages: WorkflowMessage[];
+  /** The model's name, as in the server's settings. */
+  model: string;
+  /** Unique in the workflow. `steps.<name>.output` is what it produced. */
+  name: string;
+  /** In a written sequence: the step to go on with, further down, or `end`. */
+  next?: string | null;
+  /** A JSON Schema the answer must satisfy; needs `responseFormat: json`. */
+  outputSchema?: Json;
+  responseFormat?: WorkflowResponseFormat | null;
+  retry?: WorkflowRetry | null;
+  /** The key of `state` under which the step's result is stored. */
+  saveAs?: string | null;
+  /** Templates allowed. */
+  systemPrompt?: string | null;
+  temperature?: number | null;
+  /** The same as a duration. */
+  timeout?: string | null;
+  /** How long one attempt may work, in milliseconds. */
+  timeoutMs?: number | null;
+  tools?: WorkflowTool[] | null;
+  type: "llm";
+  /** An expression; when it is false, the step is skipped. */
+  when?: string | null;
+}
+
+/** Does one step for every item of a list, in parallel; the results are in the items' order. */
+export interface WorkflowStepMap {
+  /** The steps that must be done before this one starts. If any step has it, the workflow is a graph. */
+  after?: string[] | null;
+  /** How many items at a time; all if absent. */
+  concurrency?: number | null;
+  description?: string | null;
+  /** The list, or an expression or template that gives one. */
+  items: Json;
+  /** Unique in the workflow. `steps.<name>.output` is what it produced. */
+  name: string;
+  /** In a written sequence: the step to go on with, further down, or `end`. */
+  next?: string | null;
+  /** What a failed item does: `fail` the step at once (if absent), or `collect` it as `{"error": …}`. */
+  onItemFailure?: WorkflowOnItemFailure | null;
+  retry?: WorkflowRetry | null;
+  /** The key of `state` under which the step's result is stored. */
+  saveAs?: string | null;
+  /** The step to do; its templates see `item` and `index`. */
+  step: WorkflowMapStep;
+  type: "map";
+  /** An expression; when it is false, the step is skipped. */
+  when?: string | null;
+}
+
+/** Sends an event to everyone who waits for it. */
+export interface WorkflowStepNotify {
+  /** The steps that must be done before this one starts. If any step has it, the workflow is a graph. */
+  after?: string[] | null;
+  /** Templates allowed. */
+  data?: Json;
+  /** `all` if absent. */
+  delivery?: WorkflowDelivery | null;
+  description?: string | null;
+  /** Templates allowed. */
+  eventId: string;
+  /** Unique in the workflow. `steps.<name>.output` is what it produced. */
+  name: string;
+  /** In a written sequence: the step to go on with, further down, or `end`. */
+  next?: string | null;
+  retry?: WorkflowRetry | null;
+  /** Only this run gets it; templates allowed. */
+  runId?: string | null;
+  /** The key of `state` under which the step's result is stored. */
+  saveAs?: string | null;
+  type: "notify";
+  /** An expression; when it is false, the step is skipped. */
+  when?: string | null;
+}
+
+/** Answers the caller that started the run; the run goes on. */
+export interface WorkflowStepRespond {
+  /** The steps that must be done before this one starts. If any step has it, the workflow is a graph. */
+  after?: string[] | null;
+  /** Templates allowed. */
+  body?: Json;
+  description?: string | null;
+  /** Templates allowed. */
+  headers?: Record<string, string> | null;
+  /** Unique in the workflow. `steps.<name>.output` is what it produced. */
+  name: string;
+  /** In a written sequence: the step to go on with, further down, or `end`. */
+  next?: string | null;
+  retry?: WorkflowRetry | null;
+  /** The key of `state` under which the step's result is stored. */
+  saveAs?: string | null;
+  /** 200 if absent. */
+  status?: number | null;
+  type: "respond";
+  /** An expression; when it is false, the step is skipped. */
+  when?: string | null;
+}
+
+/** Starts a run of another workflow and waits for it. */
+export interface WorkflowStepSubWorkflow {
+  /** The steps that must be done before this one starts. If any step has it, the workflow is a graph. */
+  after?: string[] | null;
+  /** The other workflow's name. */
+  definition: string;
+  description?: string | null;
+  /** Templates allowed. */
+  input?: Json;
+  /** Unique in the workflow. `steps.<name>.output` is what it produced. */
+  name: string;
+  /** In a written sequence: the step to go on with, further down, or `end`. */
+  next?: string | null;
+  retry?: WorkflowRetry | null;
+  /** The key of `state` under which the step's result is stored. */
+  saveAs?: string | null;
+  type: "workflow";
+  /** The newest version if absent. */
+  version?: string | null;
+  /** Wait for the run to end; true if absent. */
+  wait?: boolean | null;
+  /** An expression; when it is false, the step is skipped. */
+  when?: string | null;
+}
+
+/** Runs a registered handler: in process, a polling worker, or a URL called by the engine. */
+export interface WorkflowStepTask {
+  /** The steps that must be done before this one starts. If any step has it, the workflow is a graph. */
+  after?: string[] | null;
+  /** Settings for the handler; templates allowed. */
+  config?: Json;
+  description?: string | null;
+  /** The handler's registered name. */
+  handler: string;
+  /** The same as a duration. */
+  heartbeat?: string | null;
+  /** The worker is taken for lost when it has not reported for this long, in milliseconds. */
+  heartbeatMs?: number | null;
+  /** What the handler gets as its input; templates allowed. Without it, the run's input. */
+  input?: Json;
+  /** Unique in the workflow. `steps.<name>.output` is what it produced. */
+  name: string;
+  /** In a written sequence: the step to go on with, further down, or `end`. */
+  next?: string | null;
+  retry?: WorkflowRetry | null;
+  /** The key of `state` under which the step's result is stored. */
+  saveAs?: string | null;
+  /** The same as a duration. */
+  timeout?: string | null;
+  /** How long one attempt may work, in milliseconds; waiting does not count. */
+  timeoutMs?: number | null;
+  type: "task";
+  /** An expression; when it is false, the step is skipped. */
+  when?: string | null;
+}
+
+/** Suspends the run durably: for a time, until an instant, or until the next time of a cron line. */
+export interface WorkflowStepWait {
+  /** The steps that must be done before this one starts. If any step has it, the workflow is a graph. */
+  after?: string[] | null;
+  /** Waits for the next time of this cron line, in `timezone`. */
+  cron?: string | null;
+  description?: string | null;
+  /** How long to wait: `30s`, `2d 4h`, `PT30M`, or a template that gives one. */
+  duration?: string | null;
+  /** How long to wait, in milliseconds. */
+  durationMs?: number | null;
+  /** Unique in the workflow. `steps.<name>.output` is what it produced. */
+  name: string;
+  /** In a written sequence: the step to go on with, further down, or `end`. */
+  next?: string | null;
+  retry?: WorkflowRetry | null;
+  /** The key of `state` under which the step's result is stored. */
+  saveAs?: string | null;
+  /** An IANA zone such as `Europe/Berlin`; UTC if absent. */
+  timezone?: string | null;
+  type: "wait" | "sleep";
+  /** The instant to wait for, in RFC 3339, or a template that gives one. A past instant goes on at once. */
+  untilTimestamp?: string | null;
+  /** An expression; when it is false, the step is skipped. */
+  when?: string | null;
+}
+
+/** Waits for an event that is sent to everyone. */
+export interface WorkflowStepWaitForEvent {
+  /** The steps that must be done before this one starts. If any step has it, the workflow is a graph. */
+  after?: string[] | null;
+  description?: string | null;
+  /** The event's id; templates allowed, such as `order-{{ input.orderId }}`. */
+  eventId: string;
+  /** The same as a duration. Without either, every event since the run was created counts. */
+  lookback?: string | null;
+  /** Events received up to this long before the wait begins count too, in milliseconds. */
+  lookbackMs?: number | null;
+  /** An expression over `event`, the event's data, and the run; only events for which it is true count. */
+  match?: string | null;
+  /** Unique in the workflow. `steps.<name>.output` is what it produced. */
+  name: string;
+  /** In a written sequence: the step to go on with, further down, or `end`. */
+  next?: string | null;
+  /** What happens when the time is over; `continue` if absent. */
+  onTimeout?: WorkflowOnTimeout | null;
+  retry?: WorkflowRetry | null;
+  /** The key of `state` under which the step's result is stored. */
+  saveAs?: string | null;
+  timeout?: string | null;
+  timeoutMs?: number | null;
+  type: "wait_for_event";
+  /** An expression; when it is false, the step is skipped. */
+  when?: string | null;
+}
+
+/** Waits for a call on its resume URL. */
+export interface WorkflowStepWebhook {
+  /** The steps that must be done before this one starts. If any step has it, the workflow is a graph. */
+  after?: string[] | null;
+  /** Let a plain GET resume the run. Off by default: link scanners open every link. */
+  allowGet?: boolean;
+  description?: string | null;
+  /** Unique in the workflow. `steps.<name>.output` is what it produced. */
+  name: string;
+  /** In a written sequence: the step to go on with, further down, or `end`. */
+  next?: string | null;
+  /** What happens when the time is over; `fail` if absent. */
+  onTimeout?: WorkflowOnTimeout | null;
+  /** The reply given at once to the caller that started the run. */
+  responseToSend?: WorkflowRespond | null;
+  retry?: WorkflowRetry | null;
+  /** The key of `state` under which the step's result is stored. */
+  saveAs?: string | null;
+  timeout?: string | null;
+  timeoutMs?: number | null;
+  type: "webhook";
+  /** An expression; when it is false, the step is skipped. */
+  when?: string | null;
+}
+
+/** Something a model may call: a handler, or another workflow. */
+export interface WorkflowTool {
+  description?: string | null;
+  /** The handler that serves it; the tool's name if absent. */
+  handler?: string | null;
+  name: string;
+  /** A JSON Schema of the arguments. */
+  parameters?: Json;
+  /** The workflow that serves it, instead of a handler. */
+  workflow?: string | null;
+}
+
+export interface Workspace {
+  createdAt: string;
+  id: string;
+  name: string;
+}
+
+/** A part of a list. */
+export interface WorkspaceList {
+  data: Workspace[];
+  /** Give it as `cursor` to get what follows; null at the end. */
+  nextCursor: string | null;
+}
+
+export type ProblemCode = "NOT_JSON" | "BAD_REQUEST" | "UNAUTHENTICATED" | "BAD_LINK" | "BAD_LEASE" | "FORBIDDEN" | "NOT_AN_APPROVER" | "HOST_REFUSED" | "ORIGIN_REFUSED" | "NOT_FOUND" | "UNKNOWN_RUN" | "UNKNOWN_DEFINITION" | "UNKNOWN_STEP" | "UNKNOWN_WAITPOINT" | "UNKNOWN_TASK" | "UNKNOWN_KEY" | "UNKNOWN_WORKSPACE" | "METHOD_NOT_ALLOWED" | "READ_ONLY" | "BODY_TIMEOUT" | "ALREADY_RESOLVED" | "ALREADY_DECIDED" | "WRONG_WAITPOINT_KIND" | "EVENT_DOES_NOT_MATCH" | "NOT_DUE" | "NO_SUCH_TIMER" | "RUN_ENDED" | "NO_TEST_CLOCK" | "RUN_NOT_FAILED" | "WRONG_STEP_STATUS" | "STALE_LEASE" | "TASK_ALREADY_TAKEN" | "JOURNAL_CONFLICT" | "DEFINITION_EXISTS" | "WORKSPACE_EXISTS" | "WAITPOINT_TIMED_OUT" | "WAITPOINT_CANCELLED" | "WAITPOINT_EXPIRED" | "LINK_REVOKED" | "BODY_TOO_LARGE" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "MALFORMED" | "BAD_CURSOR" | "INVALID_DEFINITION" | "INVALID_INPUT" | "RESERVED_KEY" | "LIMIT_EXCEEDED" | "IDEMPOTENCY_KEY_REUSED" | "RUN_FAILED" | "RUN_CANCELLED" | "RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL" | "ILLEGAL_TRANSITION" | "OVERLOADED" | "STORE_UNAVAILABLE" | "STOPPING";

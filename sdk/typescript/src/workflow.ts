@@ -1,0 +1,167 @@
+/** Workflows written in TypeScript. `build` gives exactly the JSON that the server takes; the server checks it. */
+import { type Duration, field, instant } from "./duration.js";
+import type * as wire from "./wire.js";
+
+type Common = "type" | "name" | "duration" | "durationMs" | "timeout" | "timeoutMs" | "heartbeat" | "heartbeatMs";
+/** The fields of a step, but for those that the builder's method takes, with lengths of time as one field. */
+type Fields<S, Taken extends string = never> = Omit<S, Common | Taken> &
+  ("timeoutMs" extends keyof S ? { timeout?: Duration } : {}) &
+  ("heartbeatMs" extends keyof S ? { heartbeat?: Duration } : {});
+
+export interface WorkflowFields {
+  version?: string;
+  description?: string;
+  inputSchema?: wire.Json;
+  timeout?: Duration;
+  defaultRetry?: wire.WorkflowRetry;
+  output?: wire.Json;
+}
+
+/** Something with a handler's name: what `handler` of a worker gives. */
+export interface Handles {
+  readonly handlerName: string;
+}
+
+type AnyStep = { type: string; name: string; [field: string]: unknown };
+
+/** A workflow for inputs `I` and outputs `O`. Steps run in the order written, or, if one says `after`, as a graph. */
+export class Workflow<I = wire.Json, O = wire.Json> {
+  /** Only for the compiler. */
+  declare readonly types: { input: I; output: O };
+  private readonly steps: AnyStep[] = [];
+
+  constructor(
+    readonly name: string,
+    private readonly fields: WorkflowFields = {},
+  ) {}
+
+  /** Work for a handler. */
+  task(name: string, handler: string | Handles, fields: Fields<wire.WorkflowStepTask, "handler"> = {}): this {
+    return this.add("task", name, {
+      handler: typeof handler === "string" ? handler : handler.handlerName,
+      ...lengths(fields),
+    });
+  }
+
+  /** Sleeps, without a worker, a thread or memory. */
+  sleep(name: string, duration: Duration, fields: Fields<wire.WorkflowStepWait, Times> = {}): this {
+    return this.add("wait", name, { ...field("duration", duration), ...fields });
+  }
+
+  sleepUntil(name: string, at: Date | string, fields: Fields<wire.WorkflowStepWait, Times> = {}): this {
+    return this.add("wait", name, { untilTimestamp: instant(at), ...fields });
+  }
+
+  /** Sleeps until a cron line is due. */
+  cron(
+    name: string,
+    cron: string,
+    fields: Fields<wire.WorkflowStepWait, Exclude<Times, "timezone">> = {},
+  ): this {
+    return this.add("wait", name, { cron, ...fields });
+  }
+
+  /** Waits for a signal to this run. */
+  waitForSignal(
+    name: string,
+    signalType: string,
+    fields: Fields<wire.WorkflowStepExternalEvent, "signalType"> = {},
+  ): this {
+    return this.add("external_event", name, { signalType, ...lengths(fields) });
+  }
+
+  /** Waits for an event to everyone. */
+  waitForEvent(
+    name: string,
+    eventId: string,
+    fields: Fields<wire.WorkflowStepWaitForEvent, "eventId" | "lookbackMs" | "lookback"> & { lookback?: Duration } = {},
+  ): this {
+    return this.add("wait_for_event", name, { eventId, ...lengths(fields) });
+  }
+
+  /** Waits for a call on its resume URL. */
+  webhook(name: string, fields: Fields<wire.WorkflowStepWebhook> = {}): this {
+    return this.add("webhook", name, lengths(fields));
+  }
+
+  /** Waits for people. */
+  approve(name: string, fields: Fields<wire.WorkflowStepApproval>): this {
+    return this.add("approval", name, lengths(fields));
+  }
+
+  condition(
+    name: string,
+    expression: string,
+    fields: Fields<wire.WorkflowStepCondition, "expression">,
+  ): this {
+    return this.add("condition", name, { expression, ...fields });
+  }
+
+  llm(name: string, fields: Fields<wire.WorkflowStepLlm>): this {
+    return this.add("llm", name, lengths(fields));
+  }
+
+  http(name: string, url: string, fields: Fields<wire.WorkflowStepHttp, "url"> = {}): this {
+    return this.add("http", name, { url, ...lengths(fields) });
+  }
+
+  notify(name: string, eventId: string, fields: Fields<wire.WorkflowStepNotify, "eventId"> = {}): this {
+    return this.add("notify", name, { eventId, ...fields });
+  }
+
+  /** Answers the caller that started the run; the run goes on. */
+  respond(name: string, fields: Fields<wire.WorkflowStepRespond> = {}): this {
+    return this.add("respond", name, fields);
+  }
+
+  /** Starts a child run and waits for it. */
+  child(
+    name: string,
+    definition: string | Workflow<any, any>,
+    fields: Fields<wire.WorkflowStepSubWorkflow, "definition"> = {},
+  ): this {
+    const child = typeof definition === "string" ? definition : definition.name;
+    return this.add("workflow", name, { definition: child, ...lengths(fields) });
+  }
+
+  /** One step over a list, in parallel. */
+  map(name: string, items: wire.WorkflowStepMap["items"], step: wire.WorkflowMapStep, fields: Fields<wire.WorkflowStepMap, "items" | "step"> = {}): this {
+    return this.add("map", name, { items, step, ...fields });
+  }
+
+  /** Any step, as in a document. */
+  step(step: wire.WorkflowStep): this {
+    this.steps.push(step as AnyStep);
+    return this;
+  }
+
+  build(): wire.Workflow {
+    const { timeout, ...fields } = this.fields;
+    return { name: this.name, ...fields, ...field("timeout", timeout), steps: this.steps } as unknown as wire.Workflow;
+  }
+
+  toJSON(): wire.Workflow {
+    return this.build();
+  }
+
+  private add(type: string, name: string, fields: object): this {
+    this.steps.push({ type, name, ...fields });
+    return this;
+  }
+}
+
+type Times = "untilTimestamp" | "cron" | "timezone";
+
+const LENGTHS = ["timeout", "heartbeat", "lookback"];
+
+function lengths(fields: object): Record<string, unknown> {
+  const written = Object.entries(fields).flatMap(([name, value]) =>
+    LENGTHS.includes(name) ? Object.entries(field(name, value as Duration)) : [[name, value] as const],
+  );
+  return Object.fromEntries(written);
+}
+
+/** A workflow to build. */
+export function workflow<I = wire.Json, O = wire.Json>(name: string, fields: WorkflowFields = {}): Workflow<I, O> {
+  return new Workflow<I, O>(name, fields);
+}

@@ -1,0 +1,34 @@
+/** Every scenario of sdk/conformance/scenarios.md, against a real server. */
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+
+import { TestServer } from "../src/testing.js";
+import { scenarios as inProcesses } from "./process-scenarios.js";
+import { scenarios } from "./scenarios.js";
+
+const text = readFileSync(new URL("../../../conformance/scenarios.md", import.meta.url), "utf8");
+const expected = new Map(
+  text
+    .split(/^## /m)
+    .slice(1)
+    .map((part) => [part.split("\n")[0] as string, JSON.parse(/```json\n([^]*?)\n```/.exec(part)?.[1] ?? "null")]),
+);
+
+test("there is a function for every scenario, and a scenario for every function", () => {
+  const names = [...Object.keys(scenarios), ...Object.keys(inProcesses)];
+  assert.deepEqual(names.sort(), [...expected.keys()].sort());
+});
+
+for (const [realTime, group] of [[false, scenarios] as const, [true, inProcesses] as const]) {
+  for (const [name, scenario] of Object.entries(group)) {
+    test(name, { timeout: 30_000 }, async () => {
+      const server = await TestServer.start({ realTime });
+      try {
+        assert.deepEqual(await scenario(server), expected.get(name));
+      } finally {
+        await server.close();
+      }
+    });
+  }
+}

@@ -1,0 +1,88 @@
+/** The scenarios of sdk/conformance/scenarios.md whose workers are processes that can be killed and stopped. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+import { type RunHandle, workflow } from "../src/index.js";
+import type { TestServer } from "../src/testing.js";
+import type { Scenario } from "./scenarios.js";
+
+const WORKER = fileURLToPath(new URL("./worker-process.js", import.meta.url));
+
+function worker(server: TestServer): ChildProcess {
+  return spawn(process.execPath, [WORKER, server.url], { stdio: "inherit" });
+}
+
+const ended = (child: ChildProcess): Promise<number | null> =>
+  child.exitCode !== null ? Promise.resolve(child.exitCode) : new Promise((go) => child.once("exit", (code) => go(code)));
+
+async function end(child: ChildProcess): Promise<void> {
+  child.kill("SIGKILL");
+  await ended(child);
+}
+
+async function start(server: TestServer, handler: string): Promise<RunHandle> {
+  await server.client.deploy(workflow(handler).task("work", handler));
+  return server.client.start(handler);
+}
+
+/** Follows a run until a record of this type has come. */
+async function until(run: RunHandle, ...types: string[]): Promise<void> {
+  for await (const record of run.follow()) if (types.includes(record.type)) return;
+}
+
+const recorded = async (server: TestServer, run: RunHandle, name: string): Promise<number> => {
+  const records = (await server.history(run)).filter(({ type }) => type === "JOURNAL_RECORDED");
+  return records.filter(({ entries }) => entries.some((entry: { name: string }) => entry.name === name)).length;
+};
+
+export const scenarios: Record<string, Scenario> = {
+  "sleep across the kill of a worker": async (server) => {
+    const first = worker(server);
+    const run = await start(server, "nap");
+    await until(run, "STEP_WAITING");
+    await end(first);
+    const second = worker(server);
+    const { before, after } = await run.result();
+    await end(second);
+    const { status } = await run.get();
+    return { sameWorker: before === after, recordedOnce: (await recorded(server, run, "who")) === 1, status };
+  },
+
+  "sleep across the kill of the server": async (server) => {
+    const begun = Date.now();
+    const own = worker(server);
+    const run = await start(server, "nap");
+    await until(run, "STEP_WAITING");
+    await server.crash();
+    await run.result();
+    const early = Date.now() - begun < 500;
+    await end(own);
+    const { status } = await run.get();
+    return { status, early, recordedOnce: (await recorded(server, run, "who")) === 1 };
+  },
+
+  "heartbeat loss": async (server) => {
+    const first = worker(server);
+    const run = await start(server, "slow");
+    await until(run, "JOURNAL_RECORDED");
+    first.kill("SIGSTOP");
+    const second = worker(server);
+    const { before, after, attempt } = await run.result();
+    first.kill("SIGCONT");
+    await end(first);
+    await end(second);
+    const redelivered = (await server.history(run)).filter(({ type }) => type === "TASK_REDELIVERED").length;
+    const { status } = await run.get();
+    return { status, sameWorker: before === after, redelivered, attempt };
+  },
+
+  drain: async (server) => {
+    const own = worker(server);
+    const run = await start(server, "slow");
+    await until(run, "JOURNAL_RECORDED");
+    own.kill("SIGTERM");
+    const second = await server.client.start("slow");
+    const exit = await ended(own);
+    return { first: (await run.get()).status, second: (await second.get()).status, exit };
+  },
+};

@@ -1,0 +1,402 @@
+/** The scenarios of sdk/conformance/scenarios.md that need one process. Each gives what it came to. */
+import { isDeepStrictEqual } from "node:util";
+
+import {
+  Client,
+  type Context,
+  type HandlerFunction,
+  NotRetryable,
+  Problem,
+  RetryAfter,
+  type RunHandle,
+  isSuspended,
+  workflow,
+  type wire,
+} from "../src/index.js";
+import { TestServer } from "../src/testing.js";
+
+type Json = wire.Json;
+export type Scenario = (server: TestServer) => Promise<Json>;
+
+/** A workflow of one task. */
+async function one(server: TestServer, run: HandlerFunction, retry?: Json): Promise<void> {
+  server.worker({ handlers: { work: run }, graceMs: 100, heartbeatMs: 50 });
+  await server.client.deploy(workflow("one").task("work", "work", retry ? { retry } : {}));
+}
+
+/** The failure of a run that does not complete. */
+async function failure(server: TestServer, run: RunHandle): Promise<wire.Failure & { attempts: number }> {
+  const { error, steps } = await server.skipWaits(run);
+  return { ...(error as wire.Failure), attempts: steps[0]?.attempt ?? 0 };
+}
+
+const codeOf = (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => "none",
+    (error: unknown) => (error instanceof Problem ? error.code : String(error)),
+  );
+
+const named = (message: string, ...names: string[]): string[] => names.filter((name) => message.includes(`\`${name}\``));
+
+export const scenarios: Record<string, Scenario> = {
+  "start and wait": async (server) => {
+    await one(server, (_, { a, b }) => a + b);
+    const { client } = server;
+    const output = await client.startAndWait("one", { a: 2, b: 3 });
+    const key = { idempotencyKey: "order-7" };
+    const first = await client.start("one", { a: 1, b: 1 }, key);
+    const again = await client.start("one", { a: 1, b: 1 }, key);
+    const otherInput = await codeOf(client.start("one", { a: 1, b: 2 }, key));
+    return { output, sameRun: first.id === again.id, otherInput };
+  },
+
+  retries: async (server) => {
+    await one(server, ({ attempt }) => {
+      if (attempt < 3) throw new Error("not yet");
+      return { attempt };
+    });
+    const run = await server.client.start("one");
+    const { output } = await server.skipWaits(run);
+    const history = await server.history(run);
+    return { output, retrying: history.filter(({ type }) => type === "STEP_RETRYING").length };
+  },
+
+  "not retryable": async (server) => {
+    await one(server, () => {
+      throw new NotRetryable("no money", { code: "CARD_DECLINED" });
+    });
+    const { code, message, attempts } = await failure(server, await server.client.start("one"));
+    return { code, message, attempts };
+  },
+
+  "retry after": async (server) => {
+    await one(server, ({ attempt }) => {
+      if (attempt === 1) throw new RetryAfter("come back later", "1h");
+      return attempt;
+    });
+    const before = await server.now();
+    const { output } = await server.skipWaits(await server.client.start("one"));
+    return { output, waitedMs: (await server.now()).getTime() - before.getTime() };
+  },
+
+  "event before the wait": async (server) => {
+    let sent: Promise<unknown> | undefined;
+    await one(server, async (ctx) => {
+      sent ??= (async () => {
+        await server.client.notify("paid", { order: 8 });
+        await server.client.notify("paid", { order: 7, paid: true });
+      })();
+      await sent;
+      return ctx.waitForEvent("payment", "paid", { match: "event.order == input.order", timeout: "1d" });
+    });
+    return { received: await server.client.startAndWait("one", { order: 7 }) };
+  },
+
+  lookback: async (server) => {
+    await one(server, async (ctx, { lookback }) => {
+      const event = await ctx.waitForEvent("early", "early", { timeout: "1h", ...(lookback ? { lookback } : {}) });
+      return event ?? null;
+    });
+    await server.client.notify("early", { n: 1 });
+    await server.advance("1m");
+    const without = await server.runThrough("one", {});
+    return { without, with: await server.runThrough("one", { lookback: "1d" }) };
+  },
+
+  "waitpoint URL called before the handler waits": async (server) => {
+    const urls: string[] = [];
+    const codes: string[] = [];
+    await one(server, async (ctx) => {
+      const waitpoint = await ctx.createWaitpoint("signature", { timeout: "1d" });
+      urls.push(waitpoint.resumeUrl);
+      if (urls.length === 1) await ctx.client.waitpoints.resume(waitpoint.resumeUrl, { signed: "ada" });
+      codes.push(await codeOf(ctx.client.waitpoints.resume(waitpoint.resumeUrl, { signed: "bob" })));
+      const call = await ctx.waitForWaitpoint(waitpoint);
+      return call?.body;
+    });
+    const body = await server.client.startAndWait("one");
+    return { body, sameUrl: urls.length === 2 && urls[0] === urls[1], again: codes[0] };
+  },
+
+  "signals in their order": async (server) => {
+    await one(server, async (ctx) => {
+      await ctx.sleep("first", "1h");
+      const take = (name: string) => ctx.waitForSignal(name, "word", { timeout: "1h" });
+      return [await take("a"), await take("b"), (await take("c")) ?? null];
+    });
+    const run = await server.client.start("one");
+    await run.signal("word", "first");
+    await run.signal("word", "second");
+    await server.skipWaits(run);
+    return { taken: await run.result() };
+  },
+
+  "pause with checkpoint": async (server) => {
+    await one(server, async (ctx) => {
+      if (ctx.lastCheckpoint === null) await ctx.checkpoint({ page: 2 });
+      await ctx.pause("rest", "1d", { checkpoint: { page: 3 } });
+      return { checkpoint: ctx.lastCheckpoint, attempt: ctx.attempt };
+    });
+    const run = await server.client.start("one");
+    const paused = await server.settle(run);
+    await server.skipWaits(run);
+    return { ...(await run.result()), while: paused.steps[0]?.status };
+  },
+
+  "any, and the loser is cancelled": (server) => first(server, (run) => run.signal("reply", { yes: true })),
+  "any, and time wins": (server) => first(server, (run) => server.skipWaits(run)),
+
+  all: async (server) => {
+    let entered = 0;
+    await one(server, (ctx) => {
+      entered += 1;
+      return ctx.all([ctx.sleep("nap", "1h"), ctx.waitForSignal("word", "word"), ctx.waitForEvent("event", "event")]);
+    });
+    const run = await server.client.start("one");
+    await server.settle(run);
+    await run.signal("word", "signal");
+    await server.client.notify("event", "event");
+    await server.skipWaits(run);
+    return { values: await run.result(), entered };
+  },
+
+  "branches that wait": async (server) => {
+    const begun = await server.now();
+    const hours: number[] = [];
+    await one(server, async (ctx) => {
+      const branch = async (name: string, duration: string, value: number) => {
+        await ctx.sleep(`${name} sleeps`, duration);
+        return ctx.run(`${name} works`, async () => {
+          hours.push(((await server.now()).getTime() - begun.getTime()) / 3_600_000);
+          return value;
+        });
+      };
+      const [a, b] = await Promise.all([branch("a", "1h", 1), branch("b", "24h", 2)]);
+      return a + b;
+    });
+    const run = await server.client.start("one");
+    await server.skipWaits(run);
+    return { hours, sum: await run.result() };
+  },
+
+  approve: async (server) => {
+    await one(server, async (ctx) => {
+      const ask = (name: string) => ctx.approve(name, { prompt: `${name}?`, content: { name }, timeout: "1d" });
+      const answers = [await ask("one"), await ask("two"), await ask("three")];
+      return { decisions: answers.map(({ decision }) => decision), approved: answers.map(({ approved }) => approved) };
+    });
+    const run = await server.client.start("one");
+    for (const decision of ["approve", "reject"] as const) {
+      await server.settle(run);
+      const { data } = await server.client.approvals.list({ pending: true, runId: run.id });
+      await server.client.approvals.decide(data[0]?.id ?? "", { decision });
+    }
+    await server.skipWaits(run);
+    return run.result();
+  },
+
+  notify: async (server) => {
+    await one(server, async (ctx) => {
+      await ctx.notify("tell", "told", { n: 1 });
+      await ctx.sleep("nap", "1h");
+    });
+    await server.runThrough("one");
+    const { data } = await server.client.events.list({ eventId: "told" });
+    return { events: data.length, data: data[0]?.eventData };
+  },
+
+  cancel: async (server) => {
+    const working = moment();
+    const over = moment();
+    let told = false;
+    await one(server, async (ctx) => {
+      working.come();
+      await new Promise<void>((stop) => ctx.signal.addEventListener("abort", () => stop()));
+      told = true;
+      over.come();
+      return "too late";
+    });
+    const run = await server.client.start("one");
+    await working.came;
+    await run.cancel("changed my mind");
+    await over.came;
+    return { status: (await run.get()).status, told };
+  },
+
+  "changed code": async (server) => {
+    let billed = 0;
+    let name = "charge";
+    await one(server, async (ctx) => {
+      await ctx.run(name, () => (name === "bill" ? (billed += 1) : 0));
+      await ctx.sleep("nap", "1h");
+    });
+    const run = await server.client.start("one");
+    await server.settle(run);
+    name = "bill";
+    const { code, message, attempts } = await failure(server, run);
+    return { code, names: named(message, "charge", "bill"), billed, attempts };
+  },
+
+  "swallowed suspension": async (server) => {
+    await one(server, async (ctx) => {
+      try {
+        await ctx.sleep("nap", "1h");
+      } catch {
+        return "swallowed";
+      }
+      return "slept";
+    });
+    const { code, message, attempts } = await failure(server, await server.client.start("one"));
+    return { code, names: named(message, "nap"), attempts };
+  },
+
+  "a caught failure is remembered": async (server) => {
+    let charged = 0;
+    await one(server, async (ctx) => {
+      try {
+        await ctx.run("charge", () => {
+          charged += 1;
+          throw new NotRetryable("no money");
+        });
+      } catch (error) {
+        if (isSuspended(error)) throw error;
+        const refund = await ctx.run("refund", () => "refunded");
+        await ctx.sleep("nap", "1h");
+        return [(error as Error).message, refund];
+      }
+      return [];
+    });
+    const output = await server.runThrough("one");
+    return { charged, output };
+  },
+
+  "100 parallel runs": async (server) => {
+    let done = 0;
+    await one(server, async (ctx) => {
+      const works = Array.from({ length: 100 }, (_, n) => ctx.run(`work-${n}`, () => ((done += 1), n)));
+      const numbers = await Promise.all(works);
+      await ctx.sleep("nap", "1h");
+      return numbers.reduce((sum, n) => sum + n, 0);
+    });
+    const sum = await server.runThrough("one");
+    return { sum, done };
+  },
+
+  "unicode and large payloads": async (server) => {
+    const name = "größe-名前-🍵";
+    await one(server, async (ctx, input) => {
+      const text = await ctx.run(name, () => input);
+      await ctx.sleep("nap", "1h");
+      if (input.tooLarge) return "x".repeat(1_100_000);
+      return text;
+    });
+    const input = { text: "é".repeat(60_000) + "🍵名\u0001\u2028", name, more: "x".repeat(839_996) };
+    const run = await server.client.start("one", input);
+    await server.skipWaits(run);
+    const output = await run.result();
+    const characters = [...(output.text as string)].length + (output.more as string).length;
+    const large = await server.client.start("one", { tooLarge: true });
+    const { code } = await failure(server, large);
+    const same = isDeepStrictEqual(output, input);
+    return { same, characters, name: output.name, tooLarge: code };
+  },
+
+  "one trace": async (server) => {
+    const traces: string[] = [];
+    let child = "";
+    await one(server, async (ctx, input) => {
+      traces.push(traceIdOf(ctx.traceparent));
+      if (!input.parent) return;
+      child = await ctx.run("start", async () => (await ctx.client.start("one", {})).id);
+      await ctx.sleep("nap", "1h");
+    });
+    const trace = "4bf92f3577b34da6a3ce929d0e0e4736";
+    const traced = new Client({ url: server.url, traceparent: () => `00-${trace}-00f067aa0ba902b7-01` });
+    await server.skipWaits(await traced.start("one", { parent: true }));
+    const { traceparent } = await server.settle(child);
+    const handler = traces.length === 3 && traces.every((seen) => seen === trace);
+    const alone = await server.client.start("one", {});
+    await alone.result();
+    const own = traces.at(-1) !== trace && /^[0-9a-f]{32}$/.test(traces.at(-1) ?? "");
+    return { handler, child: traceIdOf(traceparent ?? "") === trace, own };
+  },
+
+  "refusals have codes": async (server) => {
+    const { client } = server;
+    await one(server, () => null);
+    const run = await client.start("one");
+    await run.result();
+    const wrong = { name: "wrong", steps: [{ type: "task", name: "a", handlr: "h" }] } as unknown as wire.Workflow;
+    const refused = await client.deploy(wrong).catch((error: unknown) => error);
+    const codes = [
+      await codeOf(client.runs.find("run_01m7h3qy00f49t7jpe51y1013k")),
+      refused instanceof Problem ? refused.code : "",
+      await codeOf(run.signal("late")),
+    ];
+    return { codes, pointer: refused instanceof Problem ? refused.problems.find((p) => p.nearest)?.pointer : undefined };
+  },
+
+  "history as it happens": async (server) => {
+    await server.client.deploy(workflow("signals").waitForSignal("a", "a").waitForSignal("b", "b").waitForSignal("c", "c"));
+    const run = await server.client.start("signals");
+    const records: wire.HistoryRecord[] = [];
+    const following = (async () => {
+      for await (const record of run.follow()) records.push(record);
+    })();
+    await run.signal("a");
+    while (records.length < 4) await new Promise<void>((go) => setImmediate(go));
+    await server.crash();
+    await run.signal("b");
+    await run.signal("c");
+    await following;
+    const gaps = records.filter(({ seq }, index) => seq !== index + 1).length;
+    return { gaps, last: records.at(-1)?.type };
+  },
+
+  "a graph in code": async (server) => {
+    const add: HandlerFunction = (_, { a, b }) => a + b;
+    server.worker({ handlers: { add } });
+    const graph = workflow("graph")
+      .task("left", "add", { input: { a: 1, b: 2 } })
+      .task("right", "add", { input: { a: 2, b: 2 } })
+      .task("join", "add", { after: ["left", "right"], input: { a: "{{ steps.left.output }}", b: "{{ steps.right.output }}" } });
+    const { valid } = await server.client.definitions.check(graph.build());
+    await server.client.deploy(graph);
+    return { valid, output: await server.client.startAndWait(graph) };
+  },
+
+  "thirty days": async (server) => {
+    server.worker({ handlers: { work: () => "done" } });
+    const begun = performance.now();
+    await server.client.deploy(workflow("month").sleep("month", "30d").waitForSignal("go", "go").task("work", "work"));
+    const before = await server.now();
+    const run = await server.client.start("month");
+    await server.skipWaits(run);
+    await run.signal("go");
+    const output = await run.result();
+    const days = ((await server.now()).getTime() - before.getTime()) / 86_400_000;
+    return { days, quick: performance.now() - begun < 1_000, output };
+  },
+};
+
+/** A signal against a sleep of a day. */
+async function first(server: TestServer, happens: (run: RunHandle) => Promise<unknown>): Promise<Json> {
+  await one(server, async (ctx: Context) => {
+    const { index, name, value } = await ctx.any([ctx.waitForSignal("reply", "reply"), ctx.sleep("too-late", "1d")]);
+    return { index, name, value: value ?? null };
+  });
+  const run = await server.client.start("one");
+  await server.settle(run);
+  await happens(run);
+  const output = await run.result();
+  const waits = await server.client.waitpoints.list({ runId: run.id });
+  return { ...output, loser: waits.data.find(({ name }) => name !== output.name)?.status };
+}
+
+const traceIdOf = (traceparent: string): string => traceparent.split("-")[1] ?? "";
+
+function moment(): { came: Promise<void>; come: () => void } {
+  let come = () => {};
+  const came = new Promise<void>((go) => (come = go));
+  return { came, come };
+}

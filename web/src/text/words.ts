@@ -1,0 +1,75 @@
+/** Words and marks for states and kinds. A mark never stands for a state alone: the word is beside it. */
+import type { HistoryRecord, StepStatus, RunStatus, WaitKind, WaitStatus, Waitpoint } from '../api/types';
+
+export type AnyStatus = RunStatus | StepStatus | WaitStatus;
+
+export const MARKS: Record<AnyStatus, string> = {
+  PENDING: '·',
+  RUNNING: '●',
+  WAITING: '○',
+  PAUSED: '‖',
+  COMPLETED: '✓',
+  FAILED: '✗',
+  CANCELLED: '–',
+  SKIPPED: '⤼',
+  TIMED_OUT: '⧖',
+};
+
+export const words = (status: string): string => status.toLowerCase().replaceAll('_', ' ');
+
+export const KIND_WORDS: Record<WaitKind, string> = {
+  DELAY: 'sleep',
+  WEBHOOK: 'call',
+  SIGNAL: 'signal',
+  EVENT: 'event',
+  APPROVAL: 'approval',
+  CHILD: 'child run',
+  PAUSE: 'worker pause',
+  RETRY: 'retry',
+};
+
+export const KIND_PLURALS: Record<WaitKind, string> = {
+  DELAY: 'sleeps',
+  WEBHOOK: 'calls',
+  SIGNAL: 'signals',
+  EVENT: 'events',
+  APPROVAL: 'approvals',
+  CHILD: 'child runs',
+  PAUSE: 'worker pauses',
+  RETRY: 'retries',
+};
+
+/** Kinds that end by the clock. The others have a deadline, or none. */
+export const endsByTime = (kind: WaitKind): boolean => kind === 'DELAY' || kind === 'PAUSE' || kind === 'RETRY';
+
+/** What ends a wait, besides those who may end any. */
+export function endedBy(wait: Pick<Waitpoint, 'kind' | 'listensFor'>): { lead: string; what: string; match?: string } {
+  const listens = wait.listensFor;
+  switch (listens.type) {
+    case 'time':
+      return { lead: wait.kind === 'RETRY' ? 'the next attempt' : 'the clock', what: '' };
+    case 'signal':
+      return { lead: 'signal', what: listens.signalType };
+    case 'event':
+      return { lead: 'event', what: listens.eventId, ...(listens.match ? { match: listens.match } : {}) };
+    case 'call':
+      return { lead: 'a call on its URL', what: '' };
+    case 'approval':
+      return { lead: 'a decision', what: '' };
+    case 'child':
+      return { lead: 'run', what: listens.runId };
+  }
+}
+
+/** The end of an id, which tells it from its neighbours. */
+export const shortId = (id: string): string => {
+  const [, rest = id] = id.split('_');
+  return `…${rest.slice(-8)}`;
+};
+
+/** A record's own fields, without those that every record has. */
+export function details(record: HistoryRecord): Record<string, unknown> {
+  const { seq: _seq, time: _time, by: _by, type: _type, stepName: _step, waitpointId: _wait, ...rest } = record;
+  delete (rest as Record<string, unknown>)['at'];
+  return rest;
+}

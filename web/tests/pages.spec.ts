@@ -1,0 +1,189 @@
+/** Every page, in both colours and on a phone: reachable by machine-checked rules, without a scroll bar to the side. */
+import { mkdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import type { Page } from '@playwright/test';
+import { expect, Server, test } from './server';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+interface Violation {
+  id: string;
+  impact: string;
+  nodes: { html: string; failureSummary: string }[];
+}
+
+/** What axe-core finds serious or worse. */
+async function violations(page: Page): Promise<string[]> {
+  // Evaluated by the browser's own console, which the page's policy does not bind.
+  await page.evaluate(axe);
+  const found = await page.evaluate(async () => {
+    const { axe } = window as unknown as { axe: { run: () => Promise<{ violations: Violation[] }> } };
+    return (await axe.run()).violations;
+  });
+  return found
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes.map((node) => `${node.html} ${node.failureSummary}`).join('\n')}`);
+}
+
+/** Something of everything. */
+async function scene(server: Server): Promise<Record<string, string>> {
+  await server.deploy({
+    name: 'drip',
+    version: '2',
+    description: 'Letters, days apart.',
+    steps: [
+      { type: 'wait', name: 'three-days', duration: '3d' },
+      { type: 'task', name: 'second-letter', handler: 'send-email' },
+    ],
+  });
+  await server.deploy({
+    name: 'drip',
+    version: '3',
+    description: 'Letters, days apart, until somebody answers.',
+    steps: [
+      { type: 'wait', name: 'two-days', duration: '2d' },
+      { type: 'task', name: 'second-letter', handler: 'send-email' },
+      { type: 'external_event', name: 'answer', signalType: 'answered', timeout: '10d', onTimeout: 'continue' },
+    ],
+  });
+  await server.deploy({
+    name: 'charge',
+    steps: [{ type: 'task', name: 'card', handler: 'charge-card', retry: { maxAttempts: 2, backoffMs: 100 } }],
+  });
+  await server.deploy({
+    name: 'offer',
+    steps: [
+      { type: 'task', name: 'draft', handler: 'draft', saveAs: 'offer' },
+      {
+        type: 'approval',
+        name: 'review',
+        contentKey: 'offer',
+        prompt: 'Send this offer to Northwind?',
+        timeout: '2d',
+        quorum: 2,
+      },
+    ],
+  });
+  for (const [index, hours] of [1, 3, 4, 5, 5, 6, 8, 9, 9, 9, 12, 13, 15, 18, 20, 21].entries()) {
+    await server.run('tea-order', { order: index }, { runAt: new Date(Date.now() + hours * 3_400_000).toISOString() });
+  }
+  for (let order = 20; order < 26; order += 1) await server.run('tea-order', { order }, { tags: ['shop'] });
+  await server.run('payment', { orderId: 'A-7' }, { tags: ['shop', 'vip'] });
+  await server.run('drip');
+  await server.run('parcel', { parcelId: 'P-1' });
+  const lead = await server.run('lead-routing', { employees: 250 });
+  const charged = await server.run('charge');
+  await server.work('charge-card', 'fail', { message: 'the bank does not answer', code: 'BANK' });
+  await server.work('charge-card', 'fail', { message: 'the card was declined', code: 'DECLINED' });
+  const pipeline = await server.run('rate-limited-pipeline');
+  const offer = await server.run('offer', {}, { tags: ['northwind'] });
+  await server.work('draft', 'complete', {
+    output: {
+      to: 'ann@northwind.example',
+      subject: 'Your offer',
+      text: 'Dear Ann,\n\nforty crates of tea, at 12.50 each.\n\nYours',
+      total: 500,
+    },
+  });
+  await server.settled(charged, 'FAILED');
+  await server.settled(offer, 'WAITING');
+  const tea = await server.run('tea-order', { order: 7 }, { tags: ['shop'] });
+  await server.settled(tea, 'WAITING');
+  const waits = await server.call('GET', `/waitpoints?runId=${tea}&status=PENDING`);
+  await server.call('POST', `/waitpoints/${waits.json.data[0].id}/complete`, {});
+  await server.call('POST', '/events', { eventId: 'order.packed', eventData: { order: 7, parcel: 'P-7' } });
+  await server.call('POST', '/events', { eventId: 'parcel.delivered', eventData: { parcelId: 'P-0' } });
+  const request = await server.call('GET', `/approval-requests?runId=${offer}`);
+  await server.call('POST', '/tasks/poll', { handlers: ['charge-card', 'draft'], workerId: 'till-2', waitMs: 0 });
+  await server.call('POST', '/keys', { name: 'shop', scopes: ['run', 'worker'] });
+  await server.call('POST', '/keys', { name: 'ann', scopes: ['approve', 'read'] });
+  return {
+    now: '/',
+    waits: '/waits',
+    runs: '/runs',
+    run: `/runs/${pipeline}`,
+    'run-tea': `/runs/${tea}?step=packed`,
+    'run-lead': `/runs/${lead}?step=is-hot`,
+    'run-failed': `/runs/${charged}?step=card`,
+    approvals: `/approvals/${request.json.data[0].id}`,
+    events: '/events?eventId=order.packed',
+    definitions: '/definitions',
+    definition: '/definitions/drip?against=2',
+    'definition-form': '/definitions/tea-order',
+    workers: '/workers',
+    settings: '/settings',
+  };
+}
+
+const settled = async (page: Page): Promise<void> => {
+  await page.waitForLoadState('load');
+  await expect(page.getByRole('status').filter({ hasText: 'Loading' })).toHaveCount(0);
+  await expect(page.locator('h1').first()).toBeVisible();
+};
+
+test('every page is sound in light and dark and on a phone', async ({ page, server }) => {
+  test.setTimeout(300_000);
+  const places = await scene(server);
+  const pictures = process.env['ABIDE_SCREENSHOTS'];
+  if (pictures) mkdirSync(pictures, { recursive: true });
+  for (const [name, path] of Object.entries(places)) {
+    for (const colours of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme: colours, reducedMotion: 'reduce' });
+      await page.setViewportSize({ width: 1280, height: 860 });
+      await page.goto(server.url + path);
+      await settled(page);
+      expect(await violations(page), `${name} in ${colours}`).toEqual([]);
+      if (pictures) await page.screenshot({ path: join(pictures, `${name}-${colours}.png`), fullPage: true });
+    }
+    await page.emulateMedia({ colorScheme: 'light' });
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.goto(server.url + path);
+    await settled(page);
+    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+    expect(overflow, `${name} on a phone`).toBeLessThanOrEqual(0);
+    expect(await violations(page), `${name} on a phone`).toEqual([]);
+    if (pictures) await page.screenshot({ path: join(pictures, `${name}-phone.png`), fullPage: true });
+  }
+});
+
+test('the palette finds a run by its id and a workflow by a part of its name', async ({ page, server }) => {
+  const id = await server.run('payment');
+  await page.goto(server.url);
+  await settled(page);
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox').fill(id);
+  await expect(page.getByRole('option').first()).toContainText('payment');
+  await page.keyboard.press('Enter');
+  await expect(page).toHaveURL(`${server.url}/runs/${id}`);
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox').fill('rate-lim');
+  await expect(page.getByRole('option').first()).toContainText('rate-limited-pipeline');
+  expect(await violations(page)).toEqual([]);
+  await page.keyboard.press('Enter');
+  await expect(page).toHaveURL(`${server.url}/definitions/rate-limited-pipeline`);
+});
+
+test('keys lead from page to page, and the timeline is read with arrows', async ({ page, server }) => {
+  await page.goto(server.url);
+  await settled(page);
+  await page.keyboard.press('g');
+  await page.keyboard.press('w');
+  await expect(page).toHaveURL(`${server.url}/waits`);
+  await page.goBack();
+  await page.getByRole('application').focus();
+  await page.keyboard.press('ArrowRight');
+  await expect(page.getByText(/wakes?, .* from/)).toBeVisible();
+  await page.keyboard.press('+');
+  await expect(page).toHaveURL(/from=.*until=/);
+  await page.getByRole('link', { name: 'Back to all' }).click();
+  await expect(page).toHaveURL(`${server.url}/`);
+});
+
+test('a path that is no page of the dashboard says so, to people and to programs', async ({ page, server }) => {
+  await page.goto(`${server.url}/waits/no/such`);
+  await expect(page.getByRole('heading', { name: 'Waits' })).toBeVisible();
+  const answer = await page.request.get(`${server.url}/nowhere`);
+  expect(answer.status()).toBe(404);
+  expect(((await answer.json()) as { code: string }).code).toBe('NOT_FOUND');
+});
