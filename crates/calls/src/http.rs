@@ -108,6 +108,13 @@ impl Client {
         Client { connections, policy }
     }
 
+    /// Whether a URL could be called, as far as that can be told without looking its host up.
+    pub fn check(&self, url: &str) -> Result<(), Error> {
+        let url = parse(url)?;
+        admit(&url)?;
+        self.policy.admit_literal(&url)
+    }
+
     /// The whole response.
     pub async fn send(&self, request: Request) -> Result<Response, Error> {
         self.open(request).await?.collect().await

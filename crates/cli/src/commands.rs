@@ -10,6 +10,7 @@ mod keys;
 mod link;
 mod notify;
 mod runs;
+mod schedules;
 mod show;
 mod signal;
 mod start;
@@ -48,6 +49,7 @@ pub(crate) enum Remote {
     Approve(decide::Approve),
     Reject(decide::Reject),
     Edit(decide::Edit),
+    Schedules(schedules::Schedules),
     Worker(worker::Worker),
     Keys(keys::Keys),
     Workspaces(workspaces::Workspaces),
@@ -82,6 +84,7 @@ impl Remote {
             Remote::Approve(approve) => approve.run(console).await,
             Remote::Reject(reject) => reject.run(console).await,
             Remote::Edit(edit) => edit.run(console).await,
+            Remote::Schedules(schedules) => schedules.run(console).await,
             Remote::Worker(worker) => worker.run(console).await,
             Remote::Keys(keys) => keys.run(console).await,
             Remote::Workspaces(workspaces) => workspaces.run(console).await,

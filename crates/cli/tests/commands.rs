@@ -20,6 +20,8 @@ mod local;
 mod naming;
 #[path = "commands/running.rs"]
 mod running;
+#[path = "commands/scheduling.rs"]
+mod scheduling;
 #[path = "commands/steering.rs"]
 mod steering;
 #[path = "commands/working.rs"]

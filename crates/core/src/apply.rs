@@ -42,8 +42,16 @@ impl Run {
 
     pub(crate) fn created(definition: Arc<Definition>, record: &Record) -> Result<Run, BadHistory> {
         let Change::WorkflowCreated(creation) = &record.change else { return Err(BadHistory::NotCreated) };
-        let Creation { run_id, workspace, definition: definition_ref, input, tags, parent } =
-            creation.as_ref();
+        let Creation {
+            run_id,
+            workspace,
+            definition: definition_ref,
+            input,
+            tags,
+            parent,
+            scheduled,
+            started_by,
+        } = creation.as_ref();
         let snapshot = Snapshot {
             id: *run_id,
             workspace: *workspace,
@@ -57,7 +65,9 @@ impl Run {
             error: None,
             tags: tags.clone(),
             parent: *parent,
+            scheduled: *scheduled,
             created_by: record.by.clone(),
+            started_by: started_by.as_ref().unwrap_or(&record.by).clone(),
             traceparent: record.traceparent,
             created_at: record.at,
             started_at: None,
@@ -169,7 +179,8 @@ impl Run {
                 self.snapshot.consumed.insert(*occurrence);
                 Ok(())
             }
-            Change::ApprovalRequested { number: _ } => Ok(()),
+            Change::ApprovalRequested { number: _ } | Change::ApprovalReminded { number: _ } => Ok(()),
+            Change::ApprovalEscalated { number, approvers } => self.approval_escalated(*number, approvers),
             Change::ApprovalDecided { number, decision, edited_content, comment } => {
                 self.approval_decided(record, *number, *decision, edited_content.as_ref(), comment.as_deref())
             }

@@ -260,9 +260,19 @@ pub struct Approval {
     pub prompt: Option<Template>,
     pub approvers: Vec<Arc<str>>,
     pub quorum: u32,
+    pub allow_self_approval: bool,
+    pub remind_after: Vec<Millis>,
+    pub escalation: Option<Escalation>,
     pub timeout: Option<Millis>,
     pub on_timeout: OnApprovalTimeout,
     pub on_reject: OnTimeout,
+}
+
+/// From when on others may decide too.
+#[derive(Debug)]
+pub struct Escalation {
+    pub after: Millis,
+    pub to: Vec<Arc<str>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::command::ChildOutcome;
 use crate::history::Parent;
-use crate::id::{At, RunId, WaitpointId, WorkspaceId};
+use crate::id::{At, RunId, ScheduleId, WaitpointId, WorkspaceId};
 use crate::json::Json;
+use crate::waitpoint::Actor;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
@@ -37,6 +38,10 @@ pub enum Effect {
         waitpoint: WaitpointId,
         outcome: ChildOutcome,
     },
+    /// This run has ended, and the schedule that started it may have more to start.
+    TellSchedule {
+        schedule: ScheduleId,
+    },
     /// Answer the caller that started or resumed the run, if it still listens. Lost when it does not.
     Respond {
         response: Json,
@@ -52,7 +57,8 @@ impl Effect {
             | Effect::LookBack { .. }
             | Effect::StartChild(_)
             | Effect::CancelChild { .. }
-            | Effect::TellParent { .. } => true,
+            | Effect::TellParent { .. }
+            | Effect::TellSchedule { .. } => true,
             Effect::Respond { .. } => false,
         }
     }
@@ -71,4 +77,6 @@ pub struct ChildStart {
     pub version: Option<Arc<str>>,
     pub input: Json,
     pub parent: Parent,
+    /// On whose behalf its parent was.
+    pub started_by: Actor,
 }

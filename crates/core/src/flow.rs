@@ -47,7 +47,8 @@ pub(crate) fn settle(turn: &mut Turn<'_>) -> Result<(), Refusal> {
         turn.wake_run()?;
         turn.emit(Change::WorkflowHeld)
     } else if turn.run.running == 0 && turn.run.waiting > 0 && turn.run.status == RunStatus::Running {
-        let last = turn.run.open.last().and_then(|number| turn.run.waitpoint(*number));
+        let mut open = turn.run.open.iter().rev().filter_map(|number| turn.run.waitpoint(*number));
+        let last = open.find(|wait| !wait.is_aside());
         let (reason, resume_at) =
             last.map(|wait| (wait.kind, wait.resume_at)).expect("a waiting step has a wait");
         turn.emit(Change::WorkflowPaused { reason, resume_at })

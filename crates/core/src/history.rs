@@ -7,7 +7,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::id::{At, OccurrenceId, RunId, WaitpointId, WorkspaceId};
+use crate::id::{At, OccurrenceId, RunId, ScheduleId, WaitpointId, WorkspaceId};
 use crate::json::Json;
 use crate::status::WaitStatus;
 use crate::trace::Traceparent;
@@ -195,6 +195,15 @@ pub enum Change {
     ApprovalRequested {
         number: u32,
     },
+    /// Those who may decide are reminded.
+    ApprovalReminded {
+        number: u32,
+    },
+    /// These may decide too from here on.
+    ApprovalEscalated {
+        number: u32,
+        approvers: Vec<Arc<str>>,
+    },
     ApprovalDecided {
         number: u32,
         decision: Decision,
@@ -243,7 +252,9 @@ impl Change {
             | Change::LlmCallCompleted { .. }
             | Change::SignalReceived { .. }
             | Change::EventMatched { .. }
-            | Change::ApprovalRequested { .. } => (&[], None),
+            | Change::ApprovalRequested { .. }
+            | Change::ApprovalReminded { .. }
+            | Change::ApprovalEscalated { .. } => (&[], None),
         };
         opens.iter().map(|wait| wait.number).chain(one)
     }
@@ -285,6 +296,8 @@ impl Change {
             Change::SignalReceived { .. } => "SIGNAL_RECEIVED",
             Change::EventMatched { .. } => "EVENT_MATCHED",
             Change::ApprovalRequested { .. } => "APPROVAL_REQUESTED",
+            Change::ApprovalReminded { .. } => "APPROVAL_REMINDED",
+            Change::ApprovalEscalated { .. } => "APPROVAL_ESCALATED",
             Change::ApprovalDecided { .. } => "APPROVAL_DECIDED",
         }
     }
@@ -302,6 +315,20 @@ pub struct Creation {
     pub tags: Vec<Arc<str>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<Parent>,
+    /// The schedule that started it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scheduled: Option<Scheduled>,
+    /// On whose behalf it was started, where that is not who caused this record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_by: Option<Actor>,
+}
+
+/// The occurrence of a schedule that a run is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Scheduled {
+    pub schedule_id: ScheduleId,
+    pub occurrence: Timestamp,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -30,6 +30,18 @@ pub struct DefinitionId(pub u128);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KeyId(pub u128);
 
+/// `whk_…`: somebody outside who is told what happens.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct WebhookId(pub u128);
+
+/// `msg_…`: one thing that a webhook is told. It is the same at every attempt.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DeliveryId(pub u128);
+
+/// `sch_…`: a schedule. Its waits have ids like those of a run, and the id says which of the two it is of.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ScheduleId(pub u128);
+
 /// `ws_0`: a part of the world whose runs, definitions and events are apart from those of every other. The default
 /// one has number 0.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -85,6 +97,29 @@ impl WorkspaceId {
     }
 }
 
+/// Where a UUID says its version: 7 for ids by time, 8 for those with a meaning of their own.
+const VERSION: u128 = 0xF << 76;
+
+impl ScheduleId {
+    pub fn new(now: Timestamp, random: u128) -> ScheduleId {
+        ScheduleId(uuid_v7(now, random) & !VERSION | 8 << 76)
+    }
+
+    /// The schedule whose waits are under this id, if it is not a run's.
+    pub fn of(owner: RunId) -> Option<ScheduleId> {
+        (owner.0 & VERSION == 8 << 76).then_some(ScheduleId(owner.0))
+    }
+
+    /// The id under which its waits are.
+    pub fn owner(self) -> RunId {
+        RunId(self.0)
+    }
+
+    pub fn waitpoint(self, number: u32) -> WaitpointId {
+        self.owner().waitpoint(number)
+    }
+}
+
 impl RunId {
     pub fn waitpoint(self, number: u32) -> WaitpointId {
         WaitpointId { run: self, number }
@@ -132,13 +167,17 @@ fn decode(text: &str) -> Option<u128> {
 }
 
 macro_rules! uuids {
-    ($($id:ident $prefix:literal),*) => {$(
+    ($($id:ident),*) => {$(
         impl $id {
             pub fn new(now: Timestamp, random: u128) -> $id {
                 $id(uuid_v7(now, random))
             }
         }
+    )*};
+}
 
+macro_rules! prefixed {
+    ($($id:ident $prefix:literal),*) => {$(
         impl fmt::Display for $id {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str($prefix)?;
@@ -157,7 +196,16 @@ macro_rules! uuids {
     )*};
 }
 
-uuids!(RunId "run_", OccurrenceId "evt_", DefinitionId "def_", KeyId "key_");
+uuids!(RunId, OccurrenceId, DefinitionId, KeyId, WebhookId, DeliveryId);
+prefixed!(
+    RunId "run_",
+    OccurrenceId "evt_",
+    DefinitionId "def_",
+    KeyId "key_",
+    WebhookId "whk_",
+    DeliveryId "msg_",
+    ScheduleId "sch_"
+);
 
 impl fmt::Display for WorkspaceId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -245,7 +293,18 @@ macro_rules! as_text {
     )*};
 }
 
-as_text!(RunId, OccurrenceId, DefinitionId, KeyId, WorkspaceId, WaitpointId, TaskId);
+as_text!(
+    RunId,
+    OccurrenceId,
+    DefinitionId,
+    KeyId,
+    WebhookId,
+    DeliveryId,
+    ScheduleId,
+    WorkspaceId,
+    WaitpointId,
+    TaskId
+);
 
 #[cfg(test)]
 mod tests {
@@ -265,6 +324,17 @@ mod tests {
         assert_eq!(key.to_string().parse(), Ok(key));
         for workspace in [WorkspaceId::DEFAULT, WorkspaceId(7), WorkspaceId(u32::MAX)] {
             assert_eq!(workspace.to_string().parse(), Ok(workspace));
+        }
+    }
+
+    #[test]
+    fn a_wait_of_a_schedule_is_told_from_that_of_a_run() {
+        let now = Timestamp::from_millisecond(1_000).unwrap();
+        for random in [0, u128::MAX, 7] {
+            let schedule = ScheduleId::new(now, random);
+            assert_eq!(ScheduleId::of(schedule.waitpoint(3).run), Some(schedule));
+            assert_eq!(ScheduleId::of(RunId::new(now, random)), None);
+            assert_eq!(schedule.to_string().parse(), Ok(schedule));
         }
     }
 

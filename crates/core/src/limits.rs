@@ -47,3 +47,15 @@ pub const MAP_CONCURRENCY: u32 = 10_000;
 pub const APPROVERS: usize = 100;
 /// Runs that start runs that start runs …
 pub const CHILD_DEPTH: u32 = 32;
+/// An output or a content that goes along with a notice; a larger one is left out, and the notice says so.
+pub const NOTICE_VALUE_BYTES: usize = 64 * 1024;
+/// How often a schedule by `every` may come.
+pub const SCHEDULE_EVERY: Millis = Millis(1_000);
+/// An occurrence that is later than this was missed.
+pub const SCHEDULE_LATE: Millis = Millis(60_000);
+/// Missed occurrences that a schedule makes up for at a time.
+pub const SCHEDULE_CATCH_UP: usize = 100;
+/// Occurrences that wait for the run before them.
+pub const SCHEDULE_QUEUE: usize = 100;
+/// Waits of a schedule that are remembered, the pending one included.
+pub const SCHEDULE_WAITS: usize = 20;

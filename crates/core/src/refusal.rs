@@ -32,6 +32,10 @@ pub enum Refusal {
     NoMatch(WaitpointId),
     #[error("{by} is not one of the approvers: {}", .approvers.join(", "))]
     NotAnApprover { by: Actor, approvers: Vec<String> },
+    #[error("{by} may not decide: the run was started by {started_by}, and no one approves their own")]
+    SelfApproval { by: Actor, started_by: Actor },
+    #[error("the content of {waitpoint} is another than the one that was decided on")]
+    ContentChanged { waitpoint: WaitpointId, digest: String },
     #[error("{by} has already decided")]
     AlreadyDecided { by: Actor },
     #[error("the run is {0}")]
@@ -105,6 +109,8 @@ impl Refusal {
             Refusal::ReadOnly(_) => "READ_ONLY",
             Refusal::NoMatch(_) => "EVENT_DOES_NOT_MATCH",
             Refusal::NotAnApprover { .. } => "NOT_AN_APPROVER",
+            Refusal::SelfApproval { .. } => "SELF_APPROVAL",
+            Refusal::ContentChanged { .. } => "CONTENT_CHANGED",
             Refusal::AlreadyDecided { .. } => "ALREADY_DECIDED",
             Refusal::RunEnded(_) => "RUN_ENDED",
             Refusal::NotFailed(_) => "RUN_NOT_FAILED",

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::definition::{Action, Definition, Step};
-use crate::history::{DefinitionRef, Failure, Parent, WakeOn};
+use crate::history::{DefinitionRef, Failure, Parent, Scheduled, WakeOn};
 use crate::id::{At, OccurrenceId, RunId, WaitpointId, WorkspaceId};
 use crate::json::Json;
 use crate::spent::Spent;
@@ -156,7 +156,11 @@ pub struct Snapshot {
     pub tags: Vec<Arc<str>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<Parent>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scheduled: Option<Scheduled>,
     pub created_by: Actor,
+    /// On whose behalf: a child run's is that of its parent, a scheduled run's that of its schedule's maker.
+    pub started_by: Actor,
     /// The trace of the request that started it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub traceparent: Option<Traceparent>,

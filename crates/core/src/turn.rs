@@ -91,6 +91,7 @@ impl<'a> Turn<'a> {
             | Effect::StartChild(_)
             | Effect::CancelChild { .. }
             | Effect::TellParent { .. }
+            | Effect::TellSchedule { .. }
             | Effect::Respond { .. } => None,
         };
         let stopped: BTreeSet<Stopped> = self.effects.iter().filter_map(stopped).collect();
@@ -101,7 +102,7 @@ impl<'a> Turn<'a> {
             Effect::StartChild(child) => !stopped.contains(&Stopped::Child(child.run_id)),
             Effect::CancelChild { run_id } => !stopped.contains(&Stopped::Child(*run_id)),
             Effect::LookBack { number } => is_open(*number),
-            Effect::TellParent { .. } | Effect::Respond { .. } => true,
+            Effect::TellParent { .. } | Effect::TellSchedule { .. } | Effect::Respond { .. } => true,
         });
     }
 

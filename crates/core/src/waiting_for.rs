@@ -64,9 +64,14 @@ fn ended_by(waitpoint: &Waitpoint) -> String {
                 Kind::Retry => "the end of a rate limit at",
                 Kind::Pause => "the end of its worker's pause at",
                 Kind::Delay if waitpoint.at.is_none() => "its start at",
-                Kind::Delay | Kind::Webhook | Kind::Signal | Kind::Event | Kind::Approval | Kind::Child => {
-                    "the clock:"
-                }
+                Kind::Delay if waitpoint.is_aside() => "the time to remind its approvers or to ask others:",
+                Kind::Delay
+                | Kind::Webhook
+                | Kind::Signal
+                | Kind::Event
+                | Kind::Approval
+                | Kind::Child
+                | Kind::Schedule => "the clock:",
             };
             format!("{what} {until}")
         }

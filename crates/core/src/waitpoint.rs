@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use crate::expression::Expression;
 use crate::id::{At, RunId};
@@ -17,6 +18,13 @@ use crate::status::WaitStatus;
 pub(crate) const OWN_WAIT: &str = "$wait";
 pub(crate) const DELAYED_START: &str = "$start";
 pub(crate) const BACK_OFF: &str = "$retry-";
+pub(crate) const REMINDER: &str = "$remind";
+pub(crate) const ESCALATION: &str = "$escalate";
+
+/// What an approver's name begins with where it means any key with a scope. Nobody is called so.
+pub const BY_SCOPE: &str = "scope:";
+/// Whoever has a link that is for nobody in particular.
+pub const ANYONE_WITH_A_LINK: &str = "link";
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -56,6 +64,11 @@ impl Waitpoint {
         self.kind == Kind::Retry && self.name.starts_with(BACK_OFF)
     }
 
+    /// It does not hold its step up: it only says when somebody is told something.
+    pub fn is_aside(&self) -> bool {
+        self.name.starts_with(REMINDER) || &*self.name == ESCALATION
+    }
+
     /// Its time has come: a resolution at this instant or later is refused (R4).
     pub fn is_due(&self, now: Timestamp) -> bool {
         self.resume_at.is_some_and(|at| now >= at)
@@ -73,13 +86,27 @@ pub enum Kind {
     Child,
     Pause,
     Retry,
+    /// Of a schedule, not of a run: its next occurrence.
+    Schedule,
 }
 
 impl Kind {
+    pub const ALL: [Kind; 9] = [
+        Kind::Delay,
+        Kind::Webhook,
+        Kind::Signal,
+        Kind::Event,
+        Kind::Approval,
+        Kind::Child,
+        Kind::Pause,
+        Kind::Retry,
+        Kind::Schedule,
+    ];
+
     /// Whether the passing of time is what ends it as it should, rather than what it must not outlast.
     pub fn ends_by_time(self) -> bool {
         match self {
-            Kind::Delay | Kind::Pause | Kind::Retry => true,
+            Kind::Delay | Kind::Pause | Kind::Retry | Kind::Schedule => true,
             Kind::Webhook | Kind::Signal | Kind::Event | Kind::Approval | Kind::Child => false,
         }
     }
@@ -96,6 +123,7 @@ impl fmt::Display for Kind {
             Kind::Child => "CHILD",
             Kind::Pause => "PAUSE",
             Kind::Retry => "RETRY",
+            Kind::Schedule => "SCHEDULE",
         })
     }
 }
@@ -153,9 +181,36 @@ pub struct ApprovalRequest {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub approvers: Vec<Arc<str>>,
     pub quorum: u32,
+    /// Whether whoever started the run may decide.
+    #[serde(default = "yes", skip_serializing_if = "is_yes")]
+    pub allow_self_approval: bool,
     /// Decisions about the present content.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub decisions: Vec<ApprovalVote>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn is_yes(value: &bool) -> bool {
+    *value
+}
+
+impl ApprovalRequest {
+    /// What stands for the content that is shown: who decides can say that it was this.
+    pub fn content_digest(&self) -> String {
+        let written = serde_json::to_vec(&self.content).expect("content is JSON");
+        let digits = Sha256::digest(&written).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        format!("sha256:{digits}")
+    }
+
+    /// How many may decide; unknown where anyone may, or anyone with a scope.
+    pub(crate) fn voters(&self) -> Option<usize> {
+        let counted = !self.approvers.is_empty()
+            && self.approvers.iter().all(|approver| !approver.starts_with(BY_SCOPE));
+        counted.then_some(self.approvers.len())
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

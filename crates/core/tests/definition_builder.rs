@@ -133,6 +133,25 @@ fn a_model_and_people() {
         .next("end")
         .task("file-away", "file-draft");
     assert_same(built, "approve-email.json");
+    let built = Workflow::new("expense")
+        .description(
+            "Two of three approve what somebody else spent; they are reminded, and after three days an admin may, too.",
+        )
+        .external_event("receipt", "receipt")
+        .save_as("receipt")
+        .approval("review", "receipt")
+        .prompt("Pay this?")
+        .approvers(["ana@example.com", "ben@example.com", "cleo@example.com"])
+        .quorum(2)
+        .forbid_self_approval()
+        .remind_after(["1d", "2d"])
+        .escalate("3d", ["scope:admin"])
+        .timeout("7d")
+        .on_timeout(OnApprovalTimeout::Reject)
+        .on_reject(OnTimeout::Continue)
+        .task("settle", "settle-expense")
+        .input(json!({"decision": "{{ steps.review.output.decision }}"}));
+    assert_same(built, "expense.yaml");
 }
 
 #[test]

@@ -11,6 +11,7 @@ use crate::dispatcher::{Dispatcher, ReadyTask};
 use crate::error::Error;
 use crate::handed::Handed;
 use crate::request::{Answer, Leased, Notified};
+use crate::schedules::Ordered;
 
 /// An answer that leaves after the commit.
 pub(crate) enum Pending {
@@ -18,6 +19,7 @@ pub(crate) enum Pending {
     Command(Answer<Reply>, Result<Reply, Error>),
     Commands(Answer<Vec<Result<Reply, Error>>>, Vec<Result<Reply, Error>>),
     Notify(Answer<Notified>, Result<Notified, Error>),
+    Schedule(Answer<Box<Ordered>>, Result<Box<Ordered>, Error>),
     Get(Answer<Box<Run>>, Result<Box<Run>, Error>),
     Poll(Answer<Handed>, Handed),
 }
@@ -53,6 +55,7 @@ impl Aftermath {
                 Pending::Command(answer, result) => drop(answer.send(result)),
                 Pending::Commands(answer, results) => drop(answer.send(Ok(results))),
                 Pending::Notify(answer, result) => drop(answer.send(result)),
+                Pending::Schedule(answer, result) => drop(answer.send(result)),
                 Pending::Get(answer, result) => drop(answer.send(result)),
                 Pending::Poll(answer, handed) => drop(answer.send(Ok(handed))),
             }
@@ -83,6 +86,7 @@ impl Aftermath {
                     drop(answer.send(Ok(results.collect())));
                 }
                 Pending::Notify(answer, result) => drop(answer.send(told(result, error))),
+                Pending::Schedule(answer, result) => drop(answer.send(told(result, error))),
                 Pending::Get(answer, result) => drop(answer.send(told(result, error))),
                 Pending::Poll(answer, handed) => {
                     dispatcher.take_back(handed.take().iter().map(Leased::ready).collect());

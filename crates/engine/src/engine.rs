@@ -38,6 +38,8 @@ use crate::handler::{Handler, TaskResult};
 use crate::readers::Readers;
 use crate::request::{Answer, Asker, Leased, Notified, Notify, Poll, Request, Start, Stats, Worker};
 use crate::retention::Retention;
+use crate::schedules::{Ordered, ScheduleOrder};
+use crate::webhooks::{Outbox, Sender};
 use crate::writer::Writer;
 
 /// How long an overloaded engine asks its callers to wait.
@@ -252,6 +254,15 @@ impl Engine {
             committer.spawn(move || committer::work(store, &asked, &done)).map_err(not_started)?;
         let executors = Arc::new(Executors::new(options.calls, Arc::clone(&clock)));
         let dispatcher = Dispatcher::new(Handle::current(), queue.downgrade(), Arc::clone(&executors));
+        let (outbox, wakes) = Outbox::new();
+        let sender = Sender::new(
+            wakes,
+            Arc::clone(&readers),
+            queue.downgrade(),
+            Arc::clone(&clock),
+            executors.client().clone(),
+            fresh_seed(),
+        );
         let mut writer = Writer::new(
             own,
             jobs,
@@ -259,6 +270,7 @@ impl Engine {
             fresh_seed(),
             dispatcher,
             followers.clone(),
+            outbox,
             options.retention,
         );
         let (opened, answer) = oneshot::channel();
@@ -280,6 +292,7 @@ impl Engine {
         });
         let thread = thread.map_err(not_started)?;
         answer.await.map_err(|_| Error::Stopped)??;
+        tokio::spawn(sender.live());
         let thread = Arc::new(Mutex::new(Some(thread)));
         Ok(Engine { queue, clock, settable, followers, readers, executors, thread })
     }
@@ -321,6 +334,27 @@ impl Engine {
             Request::Write(Box::new(move |store| drop(answer.send(write(store).map_err(Error::from)))))
         })
         .await
+    }
+
+    /// Writes what concerns webhooks. When it returns, it is on disk, and from then on what happens is told
+    /// accordingly.
+    pub async fn write_webhooks<T: Send + 'static>(
+        &self,
+        write: impl FnOnce(&mut dyn Store) -> Result<T, abide_store::Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let written = self.write(write).await?;
+        self.ask(|answer| Request::WebhooksChanged { answer }).await?;
+        Ok(written)
+    }
+
+    /// Whether a URL could be called, as far as that can be told without looking its host up.
+    pub fn check_url(&self, url: &str) -> Result<(), abide_calls::http::Error> {
+        self.executors.client().check(url)
+    }
+
+    /// Waits until no webhook is to be told anything now. Says when the next attempt is due.
+    pub async fn told(&self) -> Result<Option<Timestamp>, Error> {
+        self.ask(|answer| Request::Told { answer }).await
     }
 
     /// Follows the version of a run.
@@ -463,6 +497,19 @@ impl Engine {
     pub async fn signal(&self, run: RunId, signal_type: &str, payload: Value) -> Result<Reply, Error> {
         let signal = SendSignal { signal_type: signal_type.into(), payload: payload.into() };
         self.command(run, Command::SendSignal(signal)).await
+    }
+
+    /// Makes a schedule, or asks something of one.
+    pub async fn schedule(
+        &self,
+        workspace: WorkspaceId,
+        order: ScheduleOrder,
+        by: Actor,
+        key: Option<String>,
+    ) -> Result<Ordered, Error> {
+        let order = Box::new(order);
+        let done = self.ask(|answer| Request::Schedule { workspace, order, by, key, answer });
+        done.await.map(|ordered| *ordered)
     }
 
     /// Sends an event to everyone who waits for it, or will.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use abide_core::apply::BadHistory;
 use abide_core::definition::Rejected;
-use abide_core::id::RunId;
+use abide_core::id::{RunId, ScheduleId};
 use abide_core::refusal::Refusal;
 
 #[derive(Clone, Debug, thiserror::Error)]
@@ -14,6 +14,10 @@ pub enum Error {
     UnknownRun(RunId),
     #[error("there is no workflow `{name}`{}", version.as_ref().map(|version| format!(" of version `{version}`")).unwrap_or_default())]
     UnknownDefinition { name: String, version: Option<String> },
+    #[error("there is no schedule {0}")]
+    UnknownSchedule(ScheduleId),
+    #[error("there is a schedule `{0}` already; give it another name")]
+    ScheduleExists(String),
     #[error("workflow `{name}` of version `{version}` exists and is another; change the version")]
     DefinitionExists { name: String, version: String },
     #[error(transparent)]

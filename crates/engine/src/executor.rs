@@ -89,6 +89,11 @@ impl Executors {
         &self.settings
     }
 
+    /// The client for every call to an address that a definition, a payload or a user of the API has named.
+    pub(crate) fn client(&self) -> &Client {
+        &self.client
+    }
+
     pub(crate) fn set_reach(&self, reach: Reach) {
         self.reach.send_replace(Some(Arc::new(reach)));
     }

@@ -5,6 +5,7 @@
 //!       handlers (tokio tasks) ◀── tasks ──────────┤  ◀── alarm clock (near timers)               thread): one sync
 //!       pollers, watchers      ◀── replies ────────┘  ◀────────────────────────── committed ──────────┘
 //!       readers (a few connections) ◀── lists, histories
+//!       webhooks' sender (a tokio task) ◀── who is to be told something
 //! ```
 //!
 //! Everything that arrives while a commit syncs rides in the next round; a lone request never waits for company.
@@ -29,6 +30,8 @@ mod readers;
 mod request;
 mod retention;
 mod round;
+mod schedules;
+mod webhooks;
 mod writer;
 
 pub use abide_calls::http::{Policy, Rule};
@@ -45,6 +48,8 @@ pub use handler::{Handler, TaskResult};
 pub use histogram::Histogram;
 pub use request::{Asker, Leased, Notified, Stats, Worker};
 pub use retention::Retention;
+pub use schedules::{Ordered, ScheduleOrder};
+pub use webhooks::{LONG_FAILURE, TRIES};
 
 /// The name of the secret that calls are signed with.
 pub const SIGNING_KEY: &str = "SIGNING_KEY";

@@ -24,6 +24,7 @@ use crate::error::Error;
 use crate::handed::Handed;
 use crate::handler::Handler;
 use crate::histogram::Histogram;
+use crate::schedules::{Ordered, ScheduleOrder};
 
 pub(crate) type Answer<T> = oneshot::Sender<Result<T, Error>>;
 
@@ -47,6 +48,13 @@ pub(crate) enum Request {
         key: Option<String>,
         listener: Option<oneshot::Sender<Said>>,
         answer: Answer<Reply>,
+    },
+    Schedule {
+        workspace: WorkspaceId,
+        order: Box<ScheduleOrder>,
+        by: Actor,
+        key: Option<String>,
+        answer: Answer<Box<Ordered>>,
     },
     /// Decided in one round, each by itself.
     Commands {
@@ -94,6 +102,14 @@ pub(crate) enum Request {
         answer: Answer<Vec<Worker>>,
     },
     Write(Write),
+    /// Webhooks were added, changed or removed.
+    WebhooksChanged {
+        answer: Answer<()>,
+    },
+    /// Waits until no webhook is to be told anything now, and says when one is.
+    Told {
+        answer: Answer<Option<Timestamp>>,
+    },
     /// Look at the clock again.
     Tick,
     /// When the next timer is due, once nothing else is to be done.

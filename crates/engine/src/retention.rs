@@ -26,12 +26,14 @@ pub struct Retention {
     pub events: Option<Millis>,
     /// Answers under idempotency keys, after they were given.
     pub keys: Option<Millis>,
+    /// What webhooks were told, after that; what they are still to be told is kept.
+    pub deliveries: Option<Millis>,
 }
 
 impl Default for Retention {
     fn default() -> Retention {
         let days = |count: u64| Some(Millis(count * DAY.0));
-        Retention { runs: None, events: days(30), keys: days(30) }
+        Retention { runs: None, events: days(30), keys: days(30), deliveries: days(30) }
     }
 }
 
@@ -60,6 +62,9 @@ impl Sweep {
         }
         if let Some(before) = before(self.retention.keys) {
             most = most.max(store.forget_keys(before, SWEEP)?);
+        }
+        if let Some(before) = before(self.retention.deliveries) {
+            most = most.max(store.forget_deliveries(before, SWEEP)?);
         }
         Ok(Forgotten { there_is_more: most == SWEEP })
     }

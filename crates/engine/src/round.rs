@@ -5,7 +5,7 @@
 //! While one round is being committed, the next is decided on top of it. A run that both touch is copied; what the
 //! store does not say yet is looked up in the round before.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use abide_core::apply::BadHistory;
@@ -17,7 +17,7 @@ use abide_core::definition::document::Delivery;
 use abide_core::door::{Remembered, decide_once, digest, replay};
 use abide_core::effect::{ChildStart, Effect};
 use abide_core::history::{Failure, Record};
-use abide_core::id::{At, OccurrenceId, RunId, WaitpointId, WorkspaceId};
+use abide_core::id::{At, OccurrenceId, RunId, ScheduleId, WaitpointId, WebhookId, WorkspaceId};
 use abide_core::json::Json;
 use abide_core::random::Random;
 use abide_core::refusal::Refusal;
@@ -33,6 +33,8 @@ use crate::engine::Said;
 use crate::error::Error;
 use crate::memory::Memory;
 use crate::request::{Notified, Notify, Start};
+use crate::schedules::TouchedSchedule;
+use crate::webhooks::Subscribed;
 
 /// Waiters are looked up in pages of this size.
 const PAGE: usize = 1_000;
@@ -44,9 +46,11 @@ pub(crate) struct Decided {
     /// In the order they were touched, so that effects leave in order.
     order: Vec<RunId>,
     occurrences: Vec<Occurrence>,
-    remembered: HashMap<String, Remembered>,
+    pub(crate) remembered: HashMap<String, Remembered>,
     /// Waits for events that began in this round, by what they wait for.
     listening: HashMap<(WorkspaceId, Arc<str>), Vec<WaitpointId>>,
+    pub(crate) schedules: HashMap<ScheduleId, TouchedSchedule>,
+    deliveries: Vec<abide_store::Delivery>,
 }
 
 struct Touched {
@@ -88,7 +92,8 @@ impl Decided {
 
     pub(crate) fn has_changes(&self) -> bool {
         let changed = self.touched.values().any(|touched| !touched.records.is_empty());
-        changed || !self.occurrences.is_empty() || !self.remembered.is_empty()
+        let scheduled = self.schedules.values().any(TouchedSchedule::has_changes);
+        changed || scheduled || !self.occurrences.is_empty() || !self.remembered.is_empty()
     }
 
     pub(crate) fn batch(&self) -> Batch<'_> {
@@ -103,7 +108,21 @@ impl Decided {
             occurrences: self.occurrences.iter().collect(),
             remembered: self.remembered.values().collect(),
             definitions: Vec::new(),
+            schedules: self.schedules.values().filter_map(TouchedSchedule::write).collect(),
+            deliveries: self.deliveries.iter().collect(),
         }
+    }
+
+    /// Writes down what webhooks are to be told of this round. Once, when nothing more is decided in it.
+    pub(crate) fn address(&mut self, subscribed: &Subscribed, random: &mut Random) {
+        for touched in self.order.iter().map(|id| &self.touched[id]) {
+            self.deliveries.extend(subscribed.address(&touched.run, &touched.records, random));
+        }
+    }
+
+    /// Those who are to be told something.
+    pub(crate) fn addressed(&self) -> BTreeSet<WebhookId> {
+        self.deliveries.iter().map(|delivery| delivery.webhook).collect()
     }
 
     pub(crate) fn into_committed(self) -> impl Iterator<Item = Committed> {
@@ -154,6 +173,8 @@ pub(crate) struct Round<'w> {
     /// The round that is being committed.
     pub(crate) before: Option<&'w Decided>,
     pub(crate) follow_ups: VecDeque<(RunId, Command)>,
+    /// Runs that have ended, and the schedules that started them.
+    pub(crate) ended: VecDeque<(ScheduleId, RunId)>,
     /// Of the request that is decided.
     pub(crate) traceparent: Option<Traceparent>,
 }
@@ -246,7 +267,7 @@ impl<'w> Round<'w> {
         Ok(id)
     }
 
-    fn start_run(
+    pub(crate) fn start_run(
         &mut self,
         new: command::NewRun,
         by: Actor,
@@ -285,7 +306,7 @@ impl<'w> Round<'w> {
         }
     }
 
-    fn recall_key(&mut self, key: &str) -> Result<Option<Remembered>, Error> {
+    pub(crate) fn recall_key(&mut self, key: &str) -> Result<Option<Remembered>, Error> {
         let before = self.before.and_then(|before| before.remembered.get(key));
         match self.decided.remembered.get(key).or(before) {
             Some(remembered) => Ok(Some(remembered.clone())),
@@ -386,6 +407,7 @@ impl<'w> Round<'w> {
                     self.follow_ups.push_back((run_id, Command::Cancel { reason: None }));
                 }
                 Effect::TellParent { waitpoint, outcome } => self.tell_parent(waitpoint, outcome),
+                Effect::TellSchedule { schedule } => self.ended.push_back((schedule, id)),
                 Effect::Respond { response } => self.errand(id, Errand::Respond(response)),
             }
         }
@@ -406,7 +428,7 @@ impl<'w> Round<'w> {
     }
 
     /// Commands that follow from others. Those that are refused came too late, and nobody waits for their answer.
-    fn follow_up(&mut self) {
+    pub(crate) fn follow_up(&mut self) {
         while let Some((run, command)) = self.follow_ups.pop_front() {
             let context = self.context(Actor::new("engine"));
             let Ok(touched) = self.touch(run) else { continue };
@@ -418,6 +440,10 @@ impl<'w> Round<'w> {
                 Err(refusal) => drop(self.refused(run, refusal)),
             }
         }
+        if let Some((schedule, run)) = self.ended.pop_front() {
+            self.tell_schedule(schedule, run);
+            self.follow_up();
+        }
     }
 
     fn tell_parent(&mut self, waitpoint: WaitpointId, outcome: ChildOutcome) {
@@ -426,7 +452,7 @@ impl<'w> Round<'w> {
     }
 
     fn start_child(&mut self, child: ChildStart) {
-        let ChildStart { run_id, workspace, definition, version, input, parent } = child;
+        let ChildStart { run_id, workspace, definition, version, input, parent, started_by } = child;
         let started = self
             .memory
             .definition(self.store, workspace, &definition, version.as_deref())
@@ -434,6 +460,7 @@ impl<'w> Round<'w> {
                 let new = command::NewRun {
                     workspace,
                     parent: Some(parent),
+                    started_by: Some(started_by),
                     ..command::NewRun::new(run_id, definition, input)
                 };
                 let mut context = self.context(Actor::new("parent"));

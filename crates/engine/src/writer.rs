@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use abide_core::command::{Command, LeaseLoss, LeaseLost, Reply, TaskStarted};
 use abide_core::history::Change;
-use abide_core::id::{At, DefinitionId, RunId, WorkspaceId};
+use abide_core::id::{At, DefinitionId, RunId, ScheduleId, WorkspaceId};
 use abide_core::random::Random;
 use abide_core::refusal::Refusal;
 use abide_core::run::{Run, Timer};
@@ -40,6 +40,7 @@ use crate::notify_step;
 use crate::request::{Answer, Leased, Poll, Request, Stats};
 use crate::retention::{self, Retention, Sweep};
 use crate::round::{Committed, Decided, Errand, Round};
+use crate::webhooks::{Outbox, Subscribed};
 
 /// Requests in one round at most: more would only make each of them wait for the others.
 const ROUND_REQUESTS: usize = 1_024;
@@ -68,6 +69,8 @@ pub(crate) struct Writer {
     watchers: HashMap<RunId, Vec<Answer<Ended>>>,
     listeners: HashMap<RunId, Vec<oneshot::Sender<Said>>>,
     followers: Followers,
+    subscribed: Subscribed,
+    outbox: Outbox,
     waiting_for_idle: Vec<Answer<Option<Timestamp>>>,
     stop: Option<oneshot::Sender<()>>,
     stats: Stats,
@@ -93,6 +96,7 @@ impl Writer {
         seed: u64,
         dispatcher: Dispatcher,
         followers: Followers,
+        outbox: Outbox,
         retention: Retention,
     ) -> Writer {
         Writer {
@@ -111,6 +115,8 @@ impl Writer {
             watchers: HashMap::new(),
             listeners: HashMap::new(),
             followers,
+            subscribed: Subscribed::default(),
+            outbox,
             waiting_for_idle: Vec::new(),
             stop: None,
             stats: Stats::default(),
@@ -119,6 +125,7 @@ impl Writer {
 
     /// Takes up what was under way when the last process ended.
     pub(crate) fn recover(&mut self) -> Result<(), Error> {
+        self.look_up_webhooks()?;
         let filter = RunFilter { statuses: vec![RunStatus::Running], ..RunFilter::default() };
         let mut page = Page { after: None, limit: RECOVERY_PAGE };
         loop {
@@ -134,6 +141,13 @@ impl Writer {
                 return Ok(self.alarm.load(&mut *self.store, self.clock.now())?);
             }
         }
+    }
+
+    fn look_up_webhooks(&mut self) -> Result<(), Error> {
+        let webhooks = self.store.webhooks(None)?;
+        self.subscribed = Subscribed::new(&webhooks);
+        self.outbox.look_at(webhooks.into_iter().map(|webhook| webhook.id).collect());
+        Ok(())
     }
 
     fn take_up(&mut self, run: &Run) {
@@ -253,6 +267,7 @@ impl Writer {
             decided: &mut self.open.decided,
             before: self.in_flight.as_ref().map(|in_flight| &*in_flight.decided),
             follow_ups: VecDeque::new(),
+            ended: VecDeque::new(),
             traceparent: None,
         };
         (round, &mut self.dispatcher, &mut self.open.aftermath)
@@ -279,6 +294,10 @@ impl Writer {
                 });
                 let decided = decided.collect();
                 aftermath.answer(Pending::Commands(answer, decided));
+            }
+            Request::Schedule { workspace, order, by, key, answer } => {
+                let done = round.order(workspace, *order, by, key.as_deref());
+                aftermath.answer(Pending::Schedule(answer, done.map(Box::new)));
             }
             Request::Notify { notify, answer } => {
                 aftermath.answer(Pending::Notify(answer, round.notify(&notify)));
@@ -336,6 +355,11 @@ impl Writer {
             }
             Request::Workers { answer } => drop(answer.send(Ok(dispatcher.workers(now)))),
             Request::Write(write) => self.ask(Job::Write(write)),
+            Request::WebhooksChanged { answer } => {
+                let looked_up = self.look_up_webhooks();
+                drop(answer.send(looked_up));
+            }
+            Request::Told { answer } => self.outbox.settle(answer),
             Request::NextTimer { answer } => self.waiting_for_idle.push(answer),
             Request::Tick => {}
             Request::Stop { answer } => self.stop = Some(answer),
@@ -416,8 +440,11 @@ impl Writer {
     /// Hands the open round to the committer. A round that changed nothing is done already.
     fn seal(&mut self) {
         self.hand_out();
-        let OpenRound { decided, aftermath, .. } = std::mem::take(&mut self.open);
+        let OpenRound { mut decided, aftermath, .. } = std::mem::take(&mut self.open);
         if decided.has_changes() {
+            if !self.subscribed.is_empty() {
+                decided.address(&self.subscribed, &mut self.random);
+            }
             let decided = Arc::new(decided);
             self.ask(Job::Commit(Arc::clone(&decided)));
             self.in_flight = Some(InFlight { decided, aftermath });
@@ -479,6 +506,10 @@ impl Writer {
             self.dispatcher.settle(task.run, task.at, task.delivery);
         }
         aftermath.answer_all();
+        self.outbox.look_at(decided.addressed());
+        for touched in decided.schedules.values() {
+            touched.set_timers(&mut self.alarm);
+        }
         decided.into_committed().for_each(|committed| self.let_out(committed));
     }
 
@@ -577,11 +608,17 @@ fn keep_waiting<T>(waiting: &mut HashMap<RunId, Vec<T>>, gave_up: impl Fn(&T) ->
 fn fire(round: &mut Round<'_>, due: &[StoredTimer]) -> (Vec<Timestamp>, Vec<StoredTimer>) {
     let (mut fired, mut unread) = (Vec::new(), Vec::new());
     for timer in due {
-        let decided = round.decide(timer.run, Command::TimerFired(timer.timer), Actor::new("timer"), None);
+        let decided = match (ScheduleId::of(timer.run), timer.timer) {
+            (Some(schedule), Timer::Waitpoint(number)) => round.fire_schedule(schedule, number),
+            (_, timed) => {
+                let command = Command::TimerFired(timed);
+                round.decide(timer.run, command, Actor::new("timer"), None).map(|_| ())
+            }
+        };
         match decided {
-            Ok(_) => fired.push(timer.at),
+            Ok(()) => fired.push(timer.at),
             // Resolved, moved, ended or forgotten meanwhile.
-            Err(Error::Refused(_) | Error::UnknownRun(_)) => {}
+            Err(Error::Refused(_) | Error::UnknownRun(_) | Error::UnknownSchedule(_)) => {}
             Err(error) => {
                 tracing::error!(run = %timer.run, %error, "a timer could not be fired");
                 unread.push(*timer);
@@ -608,6 +645,9 @@ fn decide(
     asked: Asked,
 ) -> Result<Reply, Error> {
     let Asked { workspace, run, command, by, key, listener } = asked;
+    if ScheduleId::of(run).is_some() {
+        return round.steer_schedule(workspace, run, &command, by, key.as_deref());
+    }
     round.check_workspace(run, workspace)?;
     let report = delivery(&command);
     let beat = heartbeat(&command).map(|(at, delivery)| ReadyTask { run, at, delivery });

@@ -3,12 +3,12 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::net::IpAddr;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use abide_core::id::{KeyId, WorkspaceId};
 use abide_core::trace::Traceparent;
-use abide_core::waitpoint::Actor;
+use abide_core::waitpoint::{Actor, BY_SCOPE};
 use abide_engine::Asker;
 use abide_store::{ApiKey, KeyHash, Scope};
 use axum::extract::FromRequestParts;
@@ -35,7 +35,7 @@ const TOUCH_EVERY: Duration = Duration::from_secs(60);
 /// Keys that one address may have looked up in a second: who guesses is slowed down before the store is.
 const LOOKUPS_PER_SECOND: u32 = 1_000;
 /// What histories call those who are not keys. No key, and nobody a link is for, may pass for one of them.
-const NOT_KEYS: [&str; 12] = [
+const NOT_KEYS: [&str; 13] = [
     "dispatcher",
     "engine",
     "event",
@@ -44,6 +44,7 @@ const NOT_KEYS: [&str; 12] = [
     "link",
     "local",
     "parent",
+    "schedule",
     "server",
     "step",
     "timer",
@@ -82,6 +83,12 @@ impl Caller {
         let has = |scope: Scope| self.scopes.contains(&scope);
         has(Scope::Admin)
             || any_of.iter().any(|scope| has(*scope) || (*scope == Scope::Read && has(Scope::Run)))
+    }
+
+    /// Those that an approval's `approvers` may name.
+    pub(crate) fn scopes_to_decide(&self) -> Vec<Arc<str>> {
+        let scopes = [Scope::Approve, Scope::Admin].into_iter().filter(|scope| self.may(&[*scope]));
+        scopes.map(|scope| scope.to_string().into()).collect()
     }
 
     pub(crate) fn need(&self, any_of: &[Scope]) -> Result<(), Problem> {
@@ -182,7 +189,12 @@ fn too_many(delay: Duration) -> Problem {
 
 /// Whether somebody may be called this.
 pub(crate) fn check_actor(pointer: &'static str, name: &str) -> Result<(), Problem> {
-    if NOT_KEYS.contains(&name.to_ascii_lowercase().as_str()) {
+    let lower = name.to_ascii_lowercase();
+    if lower.starts_with(BY_SCOPE) {
+        let detail = format!("{pointer}: `{BY_SCOPE}` is what stands before a scope; choose another name");
+        return Err(Problem::malformed(pointer, detail));
+    }
+    if NOT_KEYS.contains(&lower.as_str()) {
         let detail =
             format!("{pointer}: `{name}` is what histories call a part of the server; choose another name");
         return Err(Problem::malformed(pointer, detail));

@@ -17,5 +17,5 @@ pub(crate) use idempotency::IdempotencyKey;
 pub(crate) use instant::{instant, instant_if_given};
 pub(crate) use length::length;
 pub(crate) use name::Name;
-pub(crate) use path::{Id, Ids};
+pub(crate) use path::{Id, Ids, Pair};
 pub(crate) use query::Query;

@@ -7,6 +7,7 @@ mod clock;
 mod costs;
 mod dashboard;
 mod definitions;
+mod deliveries;
 mod events;
 mod feed;
 mod health;
@@ -15,12 +16,14 @@ mod keys;
 mod overview;
 mod resume;
 mod runs;
+mod schedules;
 pub(crate) mod session;
 mod signals;
 mod tasks;
 mod triggers;
 mod waitpoints;
 mod waits_bulk;
+mod webhooks;
 mod workers;
 mod workspaces;
 
@@ -51,6 +54,9 @@ pub(crate) fn all() -> Routes {
             tasks::routes(),
             workers::routes(),
             costs::routes(),
+            schedules::routes(),
+            webhooks::routes(),
+            deliveries::routes(),
             keys::routes(),
             workspaces::routes(),
             backup::routes(),

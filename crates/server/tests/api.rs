@@ -3,6 +3,8 @@
 
 #[path = "api/host.rs"]
 mod host;
+#[path = "api/receiver.rs"]
+mod receiver;
 
 #[path = "api/approvals.rs"]
 mod approvals;
@@ -40,6 +42,8 @@ mod races;
 mod resume;
 #[path = "api/runs.rs"]
 mod runs;
+#[path = "api/schedules.rs"]
+mod schedules;
 #[path = "api/session.rs"]
 mod session;
 #[path = "api/tasks.rs"]
@@ -50,3 +54,7 @@ mod traces;
 mod triggers;
 #[path = "api/waitpoints.rs"]
 mod waitpoints;
+#[path = "api/walks.rs"]
+mod walks;
+#[path = "api/webhooks.rs"]
+mod webhooks;

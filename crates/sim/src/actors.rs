@@ -26,6 +26,8 @@ use crate::world::{Answer, Check, InHand, Request, World};
 /// No more runs are started than this, so that much happens to each.
 const CROWD: usize = 8;
 const LEASE: Millis = Millis(30_000);
+/// Who starts every run that no run starts.
+pub(crate) const STARTER: &str = "client";
 const PEOPLE: [&str; 4] = ["anna", "ben", "cleo", "mallory"];
 
 impl World {
@@ -103,7 +105,7 @@ impl World {
             new.run_at = Some(delay.after(self.now));
         }
         // An unanswered start is asked for again with the same id.
-        while !self.start(new.clone(), "client")? {}
+        while !self.start(new.clone(), STARTER)? {}
         Ok(())
     }
 
@@ -444,6 +446,7 @@ impl World {
                 let new = NewRun {
                     workspace: child.workspace,
                     parent: Some(child.parent),
+                    started_by: Some(child.started_by),
                     ..NewRun::new(child.run_id, definition, child.input)
                 };
                 return self.start(new, "parent");
@@ -452,7 +455,10 @@ impl World {
             Effect::TellParent { waitpoint, outcome } => {
                 (waitpoint.run, Command::ChildFinished(ChildFinished { number: waitpoint.number, outcome }))
             }
-            Effect::Dispatch { .. } | Effect::Recall { .. } | Effect::Respond { .. } => return Ok(true),
+            Effect::Dispatch { .. }
+            | Effect::Recall { .. }
+            | Effect::TellSchedule { .. }
+            | Effect::Respond { .. } => return Ok(true),
         };
         match self.submit(Request { run, command, by: "engine", key: None })? {
             Answer::Done | Answer::Refused(_) => Ok(true),
@@ -487,8 +493,9 @@ impl World {
                 let decision =
                     self.pick(&[Decision::Approve, Decision::Approve, Decision::Reject, Decision::Edit])?;
                 let edited_content = (decision == Decision::Edit).then(|| json!("edited").into());
-                let vote = Vote { number, decision, edited_content, comment: None };
-                (self.pick(&PEOPLE)?, Command::Vote(vote))
+                let content_digest = self.chance(8).then(|| "sha256:of something else".to_owned());
+                let vote = Vote { edited_content, content_digest, ..Vote::new(number, decision) };
+                (if self.chance(6) { STARTER } else { self.pick(&PEOPLE)? }, Command::Vote(vote))
             }
             15..19 => ("operator", self.steer(run)?),
             19 => ("operator", Command::Pause),
@@ -561,7 +568,7 @@ impl World {
             ListensFor::Approval(request) => {
                 let undecided = |name: &&&str| !request.decisions.iter().any(|vote| *vote.by.0 == ***name);
                 let by = PEOPLE.iter().find(undecided).copied().unwrap_or("anna");
-                let vote = Vote { number, decision: Decision::Approve, edited_content: None, comment: None };
+                let vote = Vote::new(number, Decision::Approve);
                 (by, Command::Vote(vote))
             }
             ListensFor::Event(_) | ListensFor::Time => {

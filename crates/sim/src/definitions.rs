@@ -176,9 +176,18 @@ fn approval(random: &mut Random) -> Value {
     if random.below(2) == 0 {
         step["onReject"] = json!("continue");
     }
+    if random.below(3) == 0 {
+        step["allowSelfApproval"] = json!(false);
+    }
     if random.below(3) > 0 {
         step["timeout"] = json!(duration(random));
         step["onTimeout"] = json!(["fail", "continue", "approve", "reject"][random.below(4) as usize]);
+    } else if random.below(2) == 0 {
+        step["remindAfter"] = json!([duration(random), "3h"]);
+        if !step["approvers"].is_null() {
+            step["escalateAfter"] = json!(duration(random));
+            step["escalateTo"] = json!(["cleo", "mallory"]);
+        }
     }
     step
 }

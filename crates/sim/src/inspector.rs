@@ -14,6 +14,7 @@ use abide_core::status::{RunStatus, StepStatus, WaitStatus};
 use abide_core::waitpoint::{Kind, ListensFor, Waitpoint};
 use jiff::Timestamp;
 
+use crate::actors::STARTER;
 use crate::store::{Store, Write};
 use crate::world::Check;
 
@@ -38,8 +39,15 @@ struct Watched {
     awaited: BTreeMap<At, (Vec<u32>, WakeOn)>,
     /// Calls to models, by the entry that holds what came of them.
     paid: BTreeSet<(At, Arc<str>)>,
+    asked: BTreeMap<u32, Asked>,
     pausing: bool,
     ended: bool,
+}
+
+/// Who may decide on a request, as far as it is known from the records.
+struct Asked {
+    approvers: BTreeSet<Arc<str>>,
+    allow_self_approval: bool,
 }
 
 struct WatchedWait {
@@ -180,6 +188,15 @@ impl Watched {
                 }
                 Ok(())
             }
+            Change::ApprovalReminded { number } => self.still_asks(run, *number),
+            Change::ApprovalEscalated { number, approvers } => {
+                self.still_asks(run, *number)?;
+                if let Some(asked) = self.asked.get_mut(number) {
+                    asked.approvers.extend(approvers.clone());
+                }
+                Ok(())
+            }
+            Change::ApprovalDecided { number, .. } => self.votes(run, record, *number),
             Change::WorkflowPauseRequested => {
                 self.pausing = true;
                 Ok(())
@@ -208,9 +225,28 @@ impl Watched {
             | Change::TaskRedelivered { .. }
             | Change::JournalRecorded { .. }
             | Change::CheckpointSaved { .. }
-            | Change::ApprovalRequested { .. }
-            | Change::ApprovalDecided { .. } => Ok(()),
+            | Change::ApprovalRequested { .. } => Ok(()),
         }
+    }
+
+    /// Nobody is reminded of what is decided.
+    fn still_asks(&self, run: &Run, number: u32) -> Check {
+        match self.waits.get(&number) {
+            Some(wait) if wait.kind == Kind::Approval && !wait.resolved => Ok(()),
+            Some(_) | None => Err(format!("{}: a reminder of {number}, which does not ask any more", run.id)),
+        }
+    }
+
+    fn votes(&self, run: &Run, record: &Record, number: u32) -> Check {
+        self.still_asks(run, number)?;
+        let asked = self.asked.get(&number).ok_or_else(|| format!("{}: nobody asked {number}", run.id))?;
+        if !asked.approvers.is_empty() && !asked.approvers.contains(&record.by.0) {
+            return Err(format!("{}: {} is no approver of {number}", run.id, record.by));
+        }
+        if !asked.allow_self_approval && &*record.by.0 == STARTER {
+            return Err(format!("{}: {} approved their own run", run.id, record.by));
+        }
+        Ok(())
     }
 
     fn begins_work(&self, run: &Run, record: &Record) -> Check {
@@ -239,6 +275,11 @@ impl Watched {
     }
 
     fn opens(&mut self, run: &Run, wait: &Waitpoint) -> Check {
+        if let ListensFor::Approval(request) = &wait.listens_for {
+            let approvers = request.approvers.iter().cloned().collect();
+            let asked = Asked { approvers, allow_self_approval: request.allow_self_approval };
+            self.asked.insert(wait.number, asked);
+        }
         let watched =
             WatchedWait { at: wait.at, kind: wait.kind, resume_at: wait.resume_at, resolved: false };
         match self.waits.insert(wait.number, watched) {
@@ -382,6 +423,8 @@ fn place(change: &Change) -> Option<At> {
         | Change::SignalReceived { .. }
         | Change::EventMatched { .. }
         | Change::ApprovalRequested { .. }
+        | Change::ApprovalReminded { .. }
+        | Change::ApprovalEscalated { .. }
         | Change::ApprovalDecided { .. } => None,
     }
 }

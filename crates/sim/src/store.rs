@@ -65,7 +65,8 @@ impl Store {
                 Effect::Recall { at, delivery: _ } => {
                     self.tasks.remove(&(id, *at));
                 }
-                Effect::Respond { .. } => {}
+                // No run here is a schedule's.
+                Effect::Respond { .. } | Effect::TellSchedule { .. } => {}
                 Effect::LookBack { .. }
                 | Effect::StartChild(_)
                 | Effect::CancelChild { .. }

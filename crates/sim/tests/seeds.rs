@@ -47,7 +47,7 @@ fn the_same_seed_gives_the_same_hash() {
     assert_ne!(first, simulate(4712).map(|report| report.hash).ok());
 }
 
-const RECORDS: [&str; 34] = [
+const RECORDS: [&str; 36] = [
     "WORKFLOW_CREATED",
     "WORKFLOW_STARTED",
     "WORKFLOW_PAUSED",
@@ -81,13 +81,16 @@ const RECORDS: [&str; 34] = [
     "SIGNAL_RECEIVED",
     "EVENT_MATCHED",
     "APPROVAL_REQUESTED",
+    "APPROVAL_REMINDED",
+    "APPROVAL_ESCALATED",
     "APPROVAL_DECIDED",
 ];
 
 /// Those that chance can bring about; the others are for malformed requests and limits.
-const REFUSALS: [&str; 19] = [
+const REFUSALS: [&str; 21] = [
     "ALREADY_DECIDED",
     "ALREADY_RESOLVED",
+    "CONTENT_CHANGED",
     "EVENT_DOES_NOT_MATCH",
     "JOURNAL_CONFLICT",
     "NOT_AN_APPROVER",
@@ -97,6 +100,7 @@ const REFUSALS: [&str; 19] = [
     "RESERVED_KEY",
     "RUN_ENDED",
     "RUN_NOT_FAILED",
+    "SELF_APPROVAL",
     "STALE_LEASE",
     "TASK_ALREADY_TAKEN",
     "UNKNOWN_STEP",

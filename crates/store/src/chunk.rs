@@ -15,7 +15,7 @@ mod short;
 use std::fmt;
 use std::sync::Arc;
 
-use abide_core::history::{Change, Creation, DefinitionRef, Parent, Record};
+use abide_core::history::{Change, Creation, DefinitionRef, Parent, Record, Scheduled};
 use abide_core::id::{RunId, WorkspaceId};
 use abide_core::json::Json;
 use abide_core::trace::Traceparent;
@@ -132,13 +132,26 @@ struct Origin<'a> {
     tags: &'a [Arc<str>],
     #[serde(skip_serializing_if = "Option::is_none")]
     parent: Option<&'a Parent>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scheduled: Option<&'a Scheduled>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    started_by: Option<&'a Actor>,
 }
 
 impl<'a> Origin<'a> {
     fn of(creation: &'a Creation) -> Origin<'a> {
-        let Creation { run_id: _, workspace, definition, input, tags, parent } = creation;
+        let Creation { run_id: _, workspace, definition, input, tags, parent, scheduled, started_by } =
+            creation;
         let workspace = Some(*workspace).filter(|workspace| *workspace != WorkspaceId::DEFAULT);
-        Origin { workspace, definition, input, tags, parent: parent.as_ref() }
+        Origin {
+            workspace,
+            definition,
+            input,
+            tags,
+            parent: parent.as_ref(),
+            scheduled: scheduled.as_ref(),
+            started_by: started_by.as_ref(),
+        }
     }
 }
 
@@ -152,6 +165,10 @@ struct StoredOrigin {
     tags: Vec<Arc<str>>,
     #[serde(default)]
     parent: Option<Parent>,
+    #[serde(default)]
+    scheduled: Option<Scheduled>,
+    #[serde(default)]
+    started_by: Option<Actor>,
 }
 
 /// Reads a list of moments.
@@ -252,8 +269,17 @@ impl<'de> Visitor<'de> for ByVisitor {
 }
 
 fn created(run_id: RunId, origin: StoredOrigin) -> Change {
-    let StoredOrigin { workspace, definition, input, tags, parent } = origin;
-    Change::WorkflowCreated(Box::new(Creation { run_id, workspace, definition, input, tags, parent }))
+    let StoredOrigin { workspace, definition, input, tags, parent, scheduled, started_by } = origin;
+    Change::WorkflowCreated(Box::new(Creation {
+        run_id,
+        workspace,
+        definition,
+        input,
+        tags,
+        parent,
+        scheduled,
+        started_by,
+    }))
 }
 
 #[cfg(test)]

@@ -17,8 +17,10 @@ mod definitions;
 mod events;
 mod lists;
 mod retention;
+mod schedules;
 pub(crate) mod story;
 mod timers;
+mod webhooks;
 mod workspaces;
 
 use std::path::{Path, PathBuf};
@@ -37,7 +39,9 @@ pub use definitions::*;
 pub use events::*;
 pub use lists::*;
 pub use retention::*;
+pub use schedules::*;
 pub use timers::*;
+pub use webhooks::*;
 pub use workspaces::*;
 
 /// A kind of store under test.
@@ -115,6 +119,19 @@ macro_rules! conformance {
             old_keys_are_forgotten_a_few_at_a_time
             only_ended_runs_are_forgotten_and_nothing_of_them_is_left
             a_failed_run_that_was_retried_is_not_forgotten
+            a_schedule_is_found_by_its_id_and_its_name
+            the_waits_of_a_schedule_are_timers_and_are_listed
+            a_schedule_that_was_decided_on_another_version_is_a_conflict
+            a_removed_schedule_leaves_nothing
+            a_webhook_is_what_was_put_last_and_keeps_its_health
+            deliveries_are_written_with_the_commit_they_tell_of
+            deliveries_are_listed_newest_first_page_by_page
+            what_is_due_comes_in_due_order_and_only_to_its_webhook
+            an_attempt_counts_once
+            a_disabled_webhook_holds_what_it_was_to_be_told
+            what_failed_can_be_replayed_one_or_all
+            a_removed_webhook_leaves_nothing
+            old_deliveries_are_forgotten_unless_they_are_pending
         }
     };
     ($subject:expr; $($case:ident)*) => {$(

@@ -18,6 +18,7 @@ mod error;
 mod key;
 mod list;
 pub mod sqlite;
+mod webhook;
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -25,8 +26,11 @@ use std::path::Path;
 use abide_core::command::Occurrence;
 use abide_core::door::Remembered;
 use abide_core::history::{DefinitionRef, Record};
-use abide_core::id::{DefinitionId, KeyId, OccurrenceId, RunId, WaitpointId, WorkspaceId};
+use abide_core::id::{
+    DefinitionId, DeliveryId, KeyId, OccurrenceId, RunId, ScheduleId, WaitpointId, WebhookId, WorkspaceId,
+};
 use abide_core::run::{Run, Timer};
+use abide_core::schedule::Schedule;
 use abide_core::spent::Spent;
 use abide_core::status::RunStatus;
 use abide_core::waitpoint::{EventFilter, Kind};
@@ -37,6 +41,9 @@ use serde::Serialize;
 pub use error::Error;
 pub use key::{ApiKey, KeyHash, Scope};
 pub use list::{DefinitionSummary, Due, Page, RunFilter, RunSummary, WaitpointFilter, WaitpointSummary};
+pub use webhook::{
+    Attempt, AttemptWrite, Delivery, DeliveryFilter, DeliveryStatus, Disabled, Health, Secret, Webhook,
+};
 
 /// The reading half. Each call sees what was committed last, and a state between two commits.
 pub trait Read: Send {
@@ -148,6 +155,35 @@ pub trait Read: Send {
     /// How often the links to a waitpoint were revoked: those of an earlier generation are void.
     fn link_generation(&mut self, waitpoint: WaitpointId) -> Result<u32, Error>;
 
+    fn schedule(&mut self, id: ScheduleId) -> Result<Option<Schedule>, Error>;
+
+    fn schedule_by_name(&mut self, workspace: WorkspaceId, name: &str) -> Result<Option<Schedule>, Error>;
+
+    /// The schedules of a workspace, by name.
+    fn schedules(&mut self, workspace: WorkspaceId, page: &Page<String>) -> Result<Vec<Schedule>, Error>;
+
+    /// The webhooks of a workspace or of all, oldest first.
+    fn webhooks(&mut self, workspace: Option<WorkspaceId>) -> Result<Vec<Webhook>, Error>;
+
+    fn webhook(&mut self, id: WebhookId) -> Result<Option<Webhook>, Error>;
+
+    /// What a webhook was told, or is to be told, the newest first.
+    fn deliveries(
+        &mut self,
+        filter: &DeliveryFilter,
+        page: &Page<DeliveryId>,
+    ) -> Result<Vec<Delivery>, Error>;
+
+    fn delivery(&mut self, id: DeliveryId) -> Result<Option<Delivery>, Error>;
+
+    /// What a webhook is to be told up to and including `until`, in the order it is due, at most `limit`.
+    fn due_deliveries(
+        &mut self,
+        webhook: WebhookId,
+        until: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<Delivery>, Error>;
+
     /// Writes a copy of all there is, as of one instant between two commits, to a file that does not exist yet.
     /// Others read and write meanwhile. When it returns `Ok`, the copy is synced to disk.
     fn backup(&mut self, to: &Path) -> Result<(), Error>;
@@ -173,6 +209,9 @@ pub trait Store: Read {
     /// Removes up to `limit` idempotency keys remembered before the instant, and says how many.
     fn forget_keys(&mut self, before: Timestamp, limit: usize) -> Result<usize, Error>;
 
+    /// Removes up to `limit` deliveries created before the instant that are not pending, and says how many.
+    fn forget_deliveries(&mut self, before: Timestamp, limit: usize) -> Result<usize, Error>;
+
     /// Makes a workspace. No two have the same name.
     fn add_workspace(&mut self, name: &str, now: Timestamp) -> Result<WorkspaceId, Error>;
 
@@ -186,6 +225,25 @@ pub trait Store: Read {
 
     fn put_setting(&mut self, name: &str, value: &[u8]) -> Result<(), Error>;
 
+    /// Makes a webhook, or replaces all of it but its health.
+    fn put_webhook(&mut self, webhook: &Webhook) -> Result<(), Error>;
+
+    /// Notes whether a webhook is reached. What is pending is held as long as it is disabled, and due at `now` when
+    /// it no longer is. Says whether there is such a webhook.
+    fn put_health(&mut self, id: WebhookId, health: &Health, now: Timestamp) -> Result<bool, Error>;
+
+    /// Removes a webhook and all its deliveries. Says whether there was one.
+    fn remove_webhook(&mut self, id: WebhookId) -> Result<bool, Error>;
+
+    /// Writes what came of attempts, all or nothing. One that is based on another number of attempts than there are
+    /// is left out, and so is one whose delivery is gone.
+    fn put_attempts(&mut self, attempts: &[AttemptWrite]) -> Result<(), Error>;
+
+    /// Makes a delivery that is not pending, or all failed ones of a webhook, due again at `now`, as if it had never
+    /// been tried. Says how many.
+    fn replay(&mut self, webhook: WebhookId, one: Option<DeliveryId>, now: Timestamp)
+    -> Result<usize, Error>;
+
     /// Revokes all links to a waitpoint there are, and says which generation is valid from here on; 0 if there is no
     /// such waitpoint.
     fn bump_link_generation(&mut self, waitpoint: WaitpointId) -> Result<u32, Error>;
@@ -198,6 +256,9 @@ pub struct Batch<'a> {
     pub occurrences: Vec<&'a Occurrence>,
     pub remembered: Vec<&'a Remembered>,
     pub definitions: Vec<NewDefinition<'a>>,
+    pub schedules: Vec<ScheduleWrite<'a>>,
+    /// What webhooks are to be told of all this. One for a webhook that is gone is left out.
+    pub deliveries: Vec<&'a Delivery>,
 }
 
 /// A run that was decided on, after all decisions of the batch.
@@ -215,6 +276,16 @@ impl RunWrite<'_> {
     pub fn waitpoints(&self) -> BTreeSet<u32> {
         self.records.iter().flat_map(|record| record.change.waitpoints()).collect()
     }
+}
+
+/// A schedule that was decided on, after all decisions of the batch. Its waits are written with it.
+#[derive(Debug)]
+pub struct ScheduleWrite<'a> {
+    /// The version the first decision was made on; 0 for a new schedule.
+    pub based_on: u64,
+    pub schedule: &'a Schedule,
+    /// It is gone, and its waits with it.
+    pub removed: bool,
 }
 
 /// A version of a workflow. It is written once and never changes.

@@ -8,7 +8,7 @@
 //!   open.rs   whose file is it, one writer       commit.rs  batches             column.rs  how values are stored
 //!   list.rs   what people look for               find.rs    what engines need   forget.rs  retention
 //!   admin.rs  workspaces, keys, settings         backup.rs  copies              cost.rs    what models cost
-//!   tally.rs  how many there are
+//!   schedules.rs  what is started by the clock     webhooks.rs  what others are told  tally.rs  how many there are
 //! ```
 
 mod admin;
@@ -22,7 +22,9 @@ mod forget;
 mod list;
 mod migrations;
 mod open;
+mod schedules;
 mod tally;
+mod webhooks;
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -31,7 +33,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use abide_core::command::Occurrence;
 use abide_core::door::Remembered;
 use abide_core::history::Record;
-use abide_core::id::{DefinitionId, KeyId, OccurrenceId, RunId, WaitpointId, WorkspaceId};
+use abide_core::id::{
+    DefinitionId, DeliveryId, KeyId, OccurrenceId, RunId, ScheduleId, WaitpointId, WebhookId, WorkspaceId,
+};
+use abide_core::schedule::Schedule;
 use abide_core::status::RunStatus;
 use abide_core::waitpoint::Kind;
 use jiff::Timestamp;
@@ -39,8 +44,9 @@ use jiff::civil::Date;
 use rusqlite::Connection;
 
 use crate::{
-    ApiKey, Batch, CostRow, DefinitionSummary, Due, Error, KeyHash, Page, Read, RunFilter, RunSummary, Store,
-    StoredDefinition, StoredRun, StoredTimer, Waiter, WaitpointFilter, WaitpointSummary, Workspace,
+    ApiKey, AttemptWrite, Batch, CostRow, DefinitionSummary, Delivery, DeliveryFilter, Due, Error, Health,
+    KeyHash, Page, Read, RunFilter, RunSummary, Store, StoredDefinition, StoredRun, StoredTimer, Waiter,
+    WaitpointFilter, WaitpointSummary, Webhook, Workspace,
 };
 
 /// The writer of a file.
@@ -230,6 +236,47 @@ impl<Role: Send> Read for Handle<Role> {
         admin::link_generation(&self.connection, waitpoint)
     }
 
+    fn schedule(&mut self, id: ScheduleId) -> Result<Option<Schedule>, Error> {
+        schedules::schedule(&self.connection, id)
+    }
+
+    fn schedule_by_name(&mut self, workspace: WorkspaceId, name: &str) -> Result<Option<Schedule>, Error> {
+        schedules::schedule_by_name(&self.connection, workspace, name)
+    }
+
+    fn schedules(&mut self, workspace: WorkspaceId, page: &Page<String>) -> Result<Vec<Schedule>, Error> {
+        schedules::schedules(&self.connection, workspace, page)
+    }
+
+    fn webhooks(&mut self, workspace: Option<WorkspaceId>) -> Result<Vec<Webhook>, Error> {
+        webhooks::webhooks(&self.connection, workspace)
+    }
+
+    fn webhook(&mut self, id: WebhookId) -> Result<Option<Webhook>, Error> {
+        webhooks::webhook(&self.connection, id)
+    }
+
+    fn deliveries(
+        &mut self,
+        filter: &DeliveryFilter,
+        page: &Page<DeliveryId>,
+    ) -> Result<Vec<Delivery>, Error> {
+        webhooks::deliveries(&self.connection, filter, page)
+    }
+
+    fn delivery(&mut self, id: DeliveryId) -> Result<Option<Delivery>, Error> {
+        webhooks::delivery(&self.connection, id)
+    }
+
+    fn due_deliveries(
+        &mut self,
+        webhook: WebhookId,
+        until: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<Delivery>, Error> {
+        webhooks::due_deliveries(&self.connection, webhook, until, limit)
+    }
+
     fn backup(&mut self, to: &Path) -> Result<(), Error> {
         backup::backup(&self.connection, to)
     }
@@ -256,6 +303,10 @@ impl Store for Sqlite {
         forget::keys(&mut self.connection, before, limit)
     }
 
+    fn forget_deliveries(&mut self, before: Timestamp, limit: usize) -> Result<usize, Error> {
+        forget::deliveries(&mut self.connection, before, limit)
+    }
+
     fn add_workspace(&mut self, name: &str, now: Timestamp) -> Result<WorkspaceId, Error> {
         admin::add_workspace(&self.connection, name, now)
     }
@@ -274,6 +325,31 @@ impl Store for Sqlite {
 
     fn put_setting(&mut self, name: &str, value: &[u8]) -> Result<(), Error> {
         admin::put_setting(&self.connection, name, value)
+    }
+
+    fn put_webhook(&mut self, webhook: &Webhook) -> Result<(), Error> {
+        webhooks::put_webhook(&mut self.connection, webhook)
+    }
+
+    fn put_health(&mut self, id: WebhookId, health: &Health, now: Timestamp) -> Result<bool, Error> {
+        webhooks::put_health(&mut self.connection, id, health, now)
+    }
+
+    fn remove_webhook(&mut self, id: WebhookId) -> Result<bool, Error> {
+        webhooks::remove_webhook(&mut self.connection, id)
+    }
+
+    fn put_attempts(&mut self, attempts: &[AttemptWrite]) -> Result<(), Error> {
+        webhooks::put_attempts(&mut self.connection, attempts)
+    }
+
+    fn replay(
+        &mut self,
+        webhook: WebhookId,
+        one: Option<DeliveryId>,
+        now: Timestamp,
+    ) -> Result<usize, Error> {
+        webhooks::replay(&self.connection, webhook, one, now)
     }
 
     fn bump_link_generation(&mut self, waitpoint: WaitpointId) -> Result<u32, Error> {

@@ -252,3 +252,25 @@ pub(crate) struct Record {
     #[serde(flatten)]
     pub(crate) fields: serde_json::Map<String, Value>,
 }
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Schedule {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    pub(crate) definition: String,
+    pub(crate) cron: Option<String>,
+    pub(crate) timezone: Option<String>,
+    pub(crate) every_ms: Option<u64>,
+    pub(crate) paused: bool,
+    pub(crate) next_at: Option<Timestamp>,
+    pub(crate) last_run_id: Option<String>,
+    pub(crate) queued: usize,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Triggered {
+    pub(crate) outcome: String,
+    pub(crate) run_id: Option<String>,
+}

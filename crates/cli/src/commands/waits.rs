@@ -68,7 +68,8 @@ fn table(waits: &[Waitpoint], now: jiff::Timestamp) -> Table {
             Some(at) => (times::relative(at, now), times::absolute(at)),
             None => ("-".to_owned(), String::new()),
         };
-        let step = wait.step_name.clone().unwrap_or_else(|| "(start)".to_owned());
+        let unnamed = || if wait.kind == "SCHEDULE" { "(schedule)" } else { "(start)" }.to_owned();
+        let step = wait.step_name.clone().unwrap_or_else(unnamed);
         let since = times::relative(wait.created_at, now);
         table.row([wait.id.clone(), step, waited_for(wait), until, instant, since, wait.status.clone()]);
     }
@@ -80,6 +81,7 @@ fn waited_for(wait: &Waitpoint) -> String {
         ListensFor::Time => match wait.kind.as_str() {
             "RETRY" => "the next attempt".to_owned(),
             "PAUSE" => "its worker's pause".to_owned(),
+            "SCHEDULE" => "its schedule".to_owned(),
             _ => "time".to_owned(),
         },
         ListensFor::Signal { signal_type } => format!("signal {signal_type}"),

@@ -14,7 +14,7 @@ const fn known(name: &'static str, default: &'static str) -> Known {
     Known { name, default }
 }
 
-pub(crate) const KNOWN: [Known; 20] = [
+pub(crate) const KNOWN: [Known; 21] = [
     known("listen", "127.0.0.1:22433"),
     known("store", "sqlite:abide.db"),
     known("auth", "loopback"),
@@ -27,6 +27,7 @@ pub(crate) const KNOWN: [Known; 20] = [
     known("shutdown_time", "10s"),
     known("keep_runs", "for ever"),
     known("keep_events", "30d"),
+    known("keep_deliveries", "30d"),
     known("traces", ""),
     known("secrets_file", ""),
     known("allow_address", ""),
@@ -85,13 +86,16 @@ pub(crate) struct Flags {
     /// How long events are kept [env: ABIDE_KEEP_EVENTS] [default: 30d]
     #[arg(long, value_name = "DURATION")]
     keep_events: Option<String>,
+    /// How long it is kept what webhooks were told [env: ABIDE_KEEP_DELIVERIES] [default: 30d]
+    #[arg(long, value_name = "DURATION")]
+    keep_deliveries: Option<String>,
     /// Where OpenTelemetry traces go: a collector that takes OTLP over HTTP, such as http://127.0.0.1:4318 [env: ABIDE_TRACES]
     #[arg(long, value_name = "URL")]
     traces: Option<String>,
     /// A file of NAME=value lines with secrets, besides ABIDE_SECRET_NAME in the environment [env: ABIDE_SECRETS_FILE]
     #[arg(long, value_name = "FILE")]
     secrets_file: Option<String>,
-    /// A private address that `http` steps and handlers' URLs may reach, such as 10.0.0.0/8 or 127.0.0.1:8080; may be
+    /// A private address that `http` steps, handlers' URLs and webhooks may reach, such as 10.0.0.0/8 or 127.0.0.1:8080; may be
     /// given more than once [env: ABIDE_ALLOW_ADDRESS, with commas]
     #[arg(long, value_name = "ADDRESS")]
     allow_address: Vec<String>,
@@ -131,6 +135,7 @@ impl Flags {
             "shutdown_time" => self.shutdown_time.clone(),
             "keep_runs" => self.keep_runs.clone(),
             "keep_events" => self.keep_events.clone(),
+            "keep_deliveries" => self.keep_deliveries.clone(),
             "traces" => self.traces.clone(),
             "secrets_file" => self.secrets_file.clone(),
             "allow_address" => list(&self.allow_address),

@@ -156,7 +156,7 @@ impl Config {
 
     pub(crate) fn retention(&self) -> Result<Retention, BadConfig> {
         let (runs, events) = (self.kept("keep_runs")?, self.kept("keep_events")?);
-        Ok(Retention { runs, events, ..Retention::default() })
+        Ok(Retention { runs, events, deliveries: self.kept("keep_deliveries")?, ..Retention::default() })
     }
 
     pub(crate) fn logs_json(&self) -> Result<bool, BadConfig> {

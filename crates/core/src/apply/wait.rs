@@ -127,6 +127,23 @@ impl Run {
         Ok(())
     }
 
+    pub(super) fn approval_escalated(
+        &mut self,
+        number: u32,
+        approvers: &[Arc<str>],
+    ) -> Result<(), BadHistory> {
+        let waitpoint = self.waitpoint_mut(number)?;
+        let ListensFor::Approval(request) = &mut waitpoint.listens_for else {
+            return Err(BadHistory::Unknown("an approval"));
+        };
+        for approver in approvers {
+            if !request.approvers.contains(approver) {
+                request.approvers.push(Arc::clone(approver));
+            }
+        }
+        Ok(())
+    }
+
     pub(super) fn approval_decided(
         &mut self,
         record: &Record,

@@ -198,6 +198,30 @@ impl Workflow {
         })
     }
 
+    /// Whoever started the run does not decide.
+    pub fn forbid_self_approval(self) -> Workflow {
+        self.of_kind("forbid_self_approval", "an `approval`", |kind| {
+            kinds::approval(kind).map(|approval| approval.allow_self_approval = Some(false))
+        })
+    }
+
+    /// When those who may decide are reminded, after they were asked.
+    pub fn remind_after(self, lengths: impl Names) -> Workflow {
+        self.of_kind("remind_after", "an `approval`", |kind| {
+            kinds::approval(kind).map(|approval| approval.remind_after = Some(lengths.into_names()))
+        })
+    }
+
+    /// Who may decide too, so long after it was asked.
+    pub fn escalate(self, after: impl Into<String>, to: impl Names) -> Workflow {
+        self.of_kind("escalate", "an `approval`", |kind| {
+            kinds::approval(kind).map(|approval| {
+                approval.escalate_after = Some(after.into());
+                approval.escalate_to = Some(to.into_names());
+            })
+        })
+    }
+
     pub fn on_reject(self, outcome: OnTimeout) -> Workflow {
         self.of_kind("on_reject", "an `approval`", |kind| {
             kinds::approval(kind).map(|approval| approval.on_reject = Some(outcome))

@@ -7,14 +7,14 @@ use jiff::Timestamp;
 use crate::command::{Context, Outcome, Reply};
 use crate::definition::Definition;
 use crate::flow;
-use crate::history::{Change, Creation, DefinitionRef, Parent, Record};
+use crate::history::{Change, Creation, DefinitionRef, Parent, Record, Scheduled};
 use crate::id::{RunId, WorkspaceId};
 use crate::json::Json;
 use crate::limits;
 use crate::refusal::{Refusal, within};
 use crate::run::Run;
 use crate::turn::Turn;
-use crate::waitpoint::{DELAYED_START, Kind, ListensFor};
+use crate::waitpoint::{Actor, DELAYED_START, Kind, ListensFor};
 
 #[derive(Clone, Debug)]
 pub struct NewRun {
@@ -26,22 +26,44 @@ pub struct NewRun {
     pub run_at: Option<Timestamp>,
     pub tags: Vec<Arc<str>>,
     pub parent: Option<Parent>,
+    pub scheduled: Option<Scheduled>,
+    /// On whose behalf, where that is not who asks: a parent's or a schedule's maker.
+    pub started_by: Option<Actor>,
 }
 
 impl NewRun {
     pub fn new(id: RunId, definition: Arc<Definition>, input: Json) -> NewRun {
-        let workspace = WorkspaceId::DEFAULT;
-        NewRun { id, workspace, definition, input, run_at: None, tags: Vec::new(), parent: None }
+        NewRun {
+            id,
+            workspace: WorkspaceId::DEFAULT,
+            definition,
+            input,
+            run_at: None,
+            tags: Vec::new(),
+            parent: None,
+            scheduled: None,
+            started_by: None,
+        }
     }
 }
 
 /// Decides what starting does. There is no run yet, so this is not a [`Command`](crate::command::Command).
 pub fn start(new: NewRun, context: &Context) -> Result<(Run, Outcome), Refusal> {
     check(&new, context.now)?;
-    let NewRun { id, workspace, definition, input, run_at, tags, parent } = new;
+    let NewRun { id, workspace, definition, input, run_at, tags, parent, scheduled, started_by } = new;
+    let started_by = started_by.filter(|by| *by != context.by);
     let definition_ref =
         DefinitionRef { name: definition.name().into(), version: definition.version().into() };
-    let creation = Creation { run_id: id, workspace, definition: definition_ref, input, tags, parent };
+    let creation = Creation {
+        run_id: id,
+        workspace,
+        definition: definition_ref,
+        input,
+        tags,
+        parent,
+        scheduled,
+        started_by,
+    };
     let change = Change::WorkflowCreated(Box::new(creation));
     let (by, traceparent) = (context.by.clone(), context.traceparent);
     let record = Record { seq: 1, at: context.now, by, traceparent, change };

@@ -55,7 +55,7 @@ impl Steer {
                         return Err(Refusal::WrongKind { waitpoint: id, kind, verb: "completed by hand" });
                     }
                     Kind::Webhook | Kind::Signal | Kind::Event => turn.open_to_others(number).map(|_| ())?,
-                    Kind::Delay | Kind::Pause | Kind::Retry => {}
+                    Kind::Delay | Kind::Pause | Kind::Retry | Kind::Schedule => {}
                 }
                 let bytes = payload.as_ref().map_or(0, Json::bytes);
                 within("the payload's size in bytes", bytes, limits::PAYLOAD_BYTES)?;

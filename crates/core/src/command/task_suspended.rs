@@ -220,7 +220,14 @@ impl WaitFor {
                 if quorum == 0 || usize::try_from(quorum).is_ok_and(|quorum| quorum > most) {
                     return Err(malformed("/waits/quorum", format!("{quorum} of {most} cannot be reached")));
                 }
-                let request = ApprovalRequest { prompt, content, approvers, quorum, decisions: Vec::new() };
+                let request = ApprovalRequest {
+                    prompt,
+                    content,
+                    approvers,
+                    quorum,
+                    allow_self_approval: true,
+                    decisions: Vec::new(),
+                };
                 Ok(new(Kind::Approval, due(timeout)?, ListensFor::Approval(request)))
             }
         }

@@ -1,5 +1,7 @@
 //! Somebody approves, rejects or edits. Who is the context's actor, never something the request says.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 
 use crate::command::Reply;
@@ -10,7 +12,7 @@ use crate::limits;
 use crate::refusal::{Refusal, within};
 use crate::status::WaitStatus;
 use crate::turn::Turn;
-use crate::waitpoint::{ApprovalRequest, Decision, ListensFor};
+use crate::waitpoint::{ANYONE_WITH_A_LINK, ApprovalRequest, BY_SCOPE, Decision, ListensFor};
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -20,17 +22,31 @@ pub struct Vote {
     /// With `edit`: what replaces the content. Votes on what was shown before do not count for it.
     pub edited_content: Option<Json>,
     pub comment: Option<String>,
+    /// What stands for the content that was shown to who decides: if it is another now, the vote is refused.
+    pub content_digest: Option<String>,
+    /// The scopes of the key that decides, as they were checked; not something that the request says.
+    pub scopes: Vec<Arc<str>>,
 }
 
 impl Vote {
+    /// With nothing beside it.
+    pub fn new(number: u32, decision: Decision) -> Vote {
+        let (edited_content, comment, content_digest, scopes) = (None, None, None, Vec::new());
+        Vote { number, decision, edited_content, comment, content_digest, scopes }
+    }
+
     pub(super) fn decide(self, turn: &mut Turn<'_>) -> Result<Reply, Refusal> {
-        let Vote { number, decision, edited_content, comment } = self;
+        let Vote { number, decision, edited_content, comment, content_digest, scopes } = self;
         let waitpoint = turn.open_to_others(number)?;
         let ListensFor::Approval(request) = &waitpoint.listens_for else {
             let (waitpoint, kind) = (turn.run.waitpoint_id(number), waitpoint.kind);
             return Err(Refusal::WrongKind { waitpoint, kind, verb: "decided" });
         };
-        check_voter(turn, request, decision)?;
+        check_voter(turn, request, decision, &scopes)?;
+        if content_digest.is_some_and(|digest| digest != request.content_digest()) {
+            let (waitpoint, digest) = (turn.run.waitpoint_id(number), request.content_digest());
+            return Err(Refusal::ContentChanged { waitpoint, digest });
+        }
         check_content(decision, edited_content.as_ref(), comment.as_deref())?;
         turn.emit(Change::ApprovalDecided { number, decision, edited_content, comment })?;
         let waitpoint = turn.pending(number)?;
@@ -48,9 +64,23 @@ impl Vote {
     }
 }
 
-fn check_voter(turn: &Turn<'_>, request: &ApprovalRequest, decision: Decision) -> Result<(), Refusal> {
+fn check_voter(
+    turn: &Turn<'_>,
+    request: &ApprovalRequest,
+    decision: Decision,
+    scopes: &[Arc<str>],
+) -> Result<(), Refusal> {
     let by = &turn.by;
-    if !request.approvers.is_empty() && !request.approvers.contains(&by.0) {
+    let is_meant = |approver: &Arc<str>| match approver.strip_prefix(BY_SCOPE) {
+        Some(scope) => scopes.iter().any(|has| &**has == scope),
+        None => *approver == by.0,
+    };
+    // Who has a link for nobody in particular may be anyone, so also whoever started the run.
+    if !request.allow_self_approval && (*by == turn.run.started_by || &*by.0 == ANYONE_WITH_A_LINK) {
+        let (by, started_by) = (by.clone(), turn.run.started_by.clone());
+        return Err(Refusal::SelfApproval { by, started_by });
+    }
+    if !request.approvers.is_empty() && !request.approvers.iter().any(is_meant) {
         let approvers = request.approvers.iter().map(ToString::to_string).collect();
         return Err(Refusal::NotAnApprover { by: by.clone(), approvers });
     }

@@ -244,10 +244,28 @@ pub struct Approval {
     /// What is asked; templates allowed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt: Option<String>,
-    /// Who may decide; anyone with the right to approve if absent.
+    /// Who may decide: people by name, or `scope:approve` and `scope:admin` for any key with that scope. Anyone with
+    /// the right to approve if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 100), inner(length(min = 1, max = 200)))]
     pub approvers: Option<Vec<String>>,
+    /// Whether whoever started the run may decide; true if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub allow_self_approval: Option<bool>,
+    /// When those who may decide are reminded, after they were asked: `["4h", "1d"]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 10))]
+    pub remind_after: Option<Vec<String>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub escalate_after_ms: Option<u64>,
+    /// When others may decide too, after it was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub escalate_after: Option<String>,
+    /// Who may decide from then on, besides the approvers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 100), inner(length(min = 1, max = 200)))]
+    pub escalate_to: Option<Vec<String>>,
     /// How many must approve; 1 if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 100))]

@@ -11,6 +11,11 @@ pub(super) const OWN: char = '$';
 const PREFIX: &str = "$tool/";
 
 impl Definition {
+    /// Whether a workflow of this name is the engine's, not somebody's.
+    pub(crate) fn is_own(name: &str) -> bool {
+        name.starts_with(OWN)
+    }
+
     /// The name of the workflow that does one task of a handler.
     pub fn tool_name(handler: &str) -> String {
         format!("{PREFIX}{handler}")

@@ -5,13 +5,13 @@ use serde_json::{Value, json};
 use crate::definition::{Action, Approval, OnApprovalTimeout, OnTimeout};
 use crate::flow::finish::{Completion, complete};
 use crate::flow::wait::take_way_out;
-use crate::history::StateChange;
+use crate::history::{Change, StateChange};
 use crate::id::At;
 use crate::json::Json;
 use crate::refusal::Refusal;
 use crate::run::Run;
 use crate::turn::Turn;
-use crate::waitpoint::{ApprovalRequest, Decision, ListensFor};
+use crate::waitpoint::{ApprovalRequest, Decision, ESCALATION, ListensFor};
 
 /// How the votes stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,8 +21,8 @@ pub(crate) enum Tally {
     Rejected,
 }
 
-/// Approved when the quorum has approved; rejected as soon as it cannot be reached any more or, where anyone may
-/// decide, with the first rejection.
+/// Approved when the quorum has approved; rejected as soon as it cannot be reached any more or, where it is not known
+/// how many may decide, with the first rejection.
 pub(crate) fn tally(request: &ApprovalRequest) -> (Tally, u32) {
     let count = |wanted: fn(Decision) -> bool| {
         let votes = request.decisions.iter().filter(|vote| wanted(vote.decision)).count();
@@ -33,11 +33,11 @@ pub(crate) fn tally(request: &ApprovalRequest) -> (Tally, u32) {
         Decision::Reject => false,
     });
     let rejections = count(|decision| decision == Decision::Reject);
-    let approvers = u32::try_from(request.approvers.len()).unwrap_or(u32::MAX);
-    let out_of_reach = approvers.saturating_sub(rejections) < request.quorum;
+    let voters = request.voters().map(|voters| u32::try_from(voters).unwrap_or(u32::MAX));
+    let out_of_reach = voters.is_none_or(|voters| voters.saturating_sub(rejections) < request.quorum);
     let tally = if approvals >= request.quorum {
         Tally::Approved
-    } else if rejections > 0 && (request.approvers.is_empty() || out_of_reach) {
+    } else if rejections > 0 && out_of_reach {
         Tally::Rejected
     } else {
         Tally::Open
@@ -53,7 +53,25 @@ pub(crate) fn verdict(request: &ApprovalRequest) -> Value {
         Tally::Approved | Tally::Open if edited => "edit",
         Tally::Approved | Tally::Open => "approve",
     };
-    json!({ "decision": decision, "content": request.content, "votes": request.decisions })
+    json!({
+        "decision": decision,
+        "content": request.content,
+        "contentDigest": request.content_digest(),
+        "votes": request.decisions,
+    })
+}
+
+/// The time of a reminder, or of the escalation, has come: it is recorded, so that those outside can be told.
+pub(super) fn nudge(turn: &mut Turn<'_>, at: At, number: u32) -> Result<(), Refusal> {
+    let escalates = turn.run.waitpoint(number).is_some_and(|wait| &*wait.name == ESCALATION);
+    let awaited = turn.run.step(at).and_then(|step| step.awaiting.as_ref());
+    let Some(number) = awaited.and_then(|awaiting| awaiting.waits.first().copied()) else { return Ok(()) };
+    if !escalates {
+        return turn.emit(Change::ApprovalReminded { number });
+    }
+    let escalation = defined(turn.run, at).and_then(|approval| approval.escalation.as_ref());
+    let approvers = escalation.map(|escalation| escalation.to.clone()).unwrap_or_default();
+    turn.emit(Change::ApprovalEscalated { number, approvers })
 }
 
 pub(super) fn decided(turn: &mut Turn<'_>, at: At, number: u32) -> Result<(), Refusal> {

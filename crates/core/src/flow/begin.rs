@@ -11,7 +11,7 @@ use crate::expression::{EvaluationError, Expression, Template};
 use crate::flow::advance::{advance, is_not_taken};
 use crate::flow::finish::{Completion, Exit, complete, fail_step};
 use crate::flow::map;
-use crate::flow::wait::{NewWait, open_own_wait, resume};
+use crate::flow::wait::{NewWait, open_own_wait, open_own_wait_with, resume};
 use crate::history::{Change, Failure, Parent};
 use crate::id::{At, RunId};
 use crate::json::Json;
@@ -22,7 +22,7 @@ use crate::scope::RunScope;
 use crate::status::{StepStatus, WaitStatus};
 use crate::time::Millis;
 use crate::turn::Turn;
-use crate::waitpoint::{ApprovalRequest, EventFilter, Kind, ListensFor, OWN_WAIT};
+use crate::waitpoint::{ApprovalRequest, ESCALATION, EventFilter, Kind, ListensFor, OWN_WAIT, REMINDER};
 
 /// Puts the steps that wait for nothing on the agenda.
 pub(crate) fn begin_roots(turn: &mut Turn<'_>) {
@@ -287,10 +287,20 @@ fn begin_approval(turn: &mut Turn<'_>, at: At, approval: &Approval) -> Result<()
         content,
         approvers: approval.approvers.clone(),
         quorum: approval.quorum,
+        allow_self_approval: approval.allow_self_approval,
         decisions: Vec::new(),
     });
     let resume_at = approval.timeout.map(|timeout| timeout.after(turn.now));
-    open_own_wait(turn, at, NewWait { kind: Kind::Approval, resume_at, listens_for, response: None })
+    let reminders =
+        (1..).zip(&approval.remind_after).map(|(number, after)| (format!("{REMINDER}-{number}"), *after));
+    let escalation = approval.escalation.iter().map(|escalation| (ESCALATION.to_owned(), escalation.after));
+    let aside = reminders.chain(escalation).map(|(name, after)| {
+        let (resume_at, listens_for) = (Some(after.after(turn.now)), ListensFor::Time);
+        (name.into(), NewWait { kind: Kind::Delay, resume_at, listens_for, response: None })
+    });
+    let aside = aside.collect();
+    let wait = NewWait { kind: Kind::Approval, resume_at, listens_for, response: None };
+    open_own_wait_with(turn, at, wait, aside)
 }
 
 /// Another attempt at a child that failed.
@@ -343,7 +353,8 @@ pub(crate) fn start_child_run(
         waitpoint: waited.map(|number| turn.run.waitpoint_id(number)),
         depth: child_depth(turn.run),
     };
-    let child = ChildStart { run_id, workspace: turn.run.workspace, definition, version, input, parent };
+    let (workspace, started_by) = (turn.run.workspace, turn.run.started_by.clone());
+    let child = ChildStart { run_id, workspace, definition, version, input, parent, started_by };
     turn.effect(Effect::StartChild(Box::new(child)));
 }
 

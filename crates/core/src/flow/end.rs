@@ -26,7 +26,7 @@ pub(crate) fn complete_run(turn: &mut Turn<'_>) -> Result<(), Refusal> {
         Ok(output) => {
             turn.wake_run()?;
             turn.emit(Change::WorkflowCompleted { output: output.clone() })?;
-            tell_parent(turn, ChildOutcome::Completed { output });
+            tell_others(turn, ChildOutcome::Completed { output });
             Ok(())
         }
         Err(error) => fail_run(turn, expression_failed(&error)),
@@ -77,7 +77,7 @@ pub(crate) fn fail_run(turn: &mut Turn<'_>, failure: Failure) -> Result<(), Refu
     }
     cancel_the_rest(turn)?;
     turn.emit(Change::WorkflowFailed { error: failure.clone() })?;
-    tell_parent(turn, ChildOutcome::Failed { error: failure });
+    tell_others(turn, ChildOutcome::Failed { error: failure });
     Ok(())
 }
 
@@ -88,7 +88,7 @@ pub(crate) fn cancel_run(turn: &mut Turn<'_>, reason: Option<String>) -> Result<
     }
     cancel_the_rest(turn)?;
     turn.emit(Change::WorkflowCancelled { reason })?;
-    tell_parent(turn, ChildOutcome::Cancelled);
+    tell_others(turn, ChildOutcome::Cancelled);
     Ok(())
 }
 
@@ -111,7 +111,11 @@ fn cancel_the_rest(turn: &mut Turn<'_>) -> Result<(), Refusal> {
     rest.into_iter().try_for_each(|number| cancel_wait(turn, number))
 }
 
-fn tell_parent(turn: &mut Turn<'_>, outcome: ChildOutcome) {
+/// Those who wait for the run to end: its parent, its schedule.
+fn tell_others(turn: &mut Turn<'_>, outcome: ChildOutcome) {
+    if let Some(scheduled) = turn.run.scheduled {
+        turn.effect(Effect::TellSchedule { schedule: scheduled.schedule_id });
+    }
     if let Some(waitpoint) = turn.run.parent.and_then(|parent| parent.waitpoint) {
         turn.effect(Effect::TellParent { waitpoint, outcome });
     }

@@ -52,6 +52,16 @@ pub(crate) fn new_waitpoint(turn: &Turn<'_>, at: Option<At>, name: Arc<str>, wai
 
 /// The step waits, as its kind is to wait. If its waitpoint was completed before it began, it goes on at once.
 pub(crate) fn open_own_wait(turn: &mut Turn<'_>, at: At, wait: NewWait) -> Result<(), Refusal> {
+    open_own_wait_with(turn, at, wait, Vec::new())
+}
+
+/// The same, with waits beside it that do not hold the step up.
+pub(crate) fn open_own_wait_with(
+    turn: &mut Turn<'_>,
+    at: At,
+    wait: NewWait,
+    aside: Vec<(Arc<str>, NewWait)>,
+) -> Result<(), Refusal> {
     // A child that is tried again waits under another name.
     let attempt = turn.run.step(at).map_or(1, |step| step.attempt);
     let name: Arc<str> = if attempt > 1 { format!("{OWN_WAIT}-{attempt}").into() } else { OWN_WAIT.into() };
@@ -62,9 +72,14 @@ pub(crate) fn open_own_wait(turn: &mut Turn<'_>, at: At, wait: NewWait) -> Resul
     if let Some(number) = early {
         return await_waits(turn, at, Vec::new(), vec![number], WakeOn::All);
     }
-    let opens = new_waitpoint(turn, Some(at), name, wait);
-    let number = opens.number;
-    await_waits(turn, at, vec![opens], vec![number], WakeOn::All)
+    let own = new_waitpoint(turn, Some(at), name, wait);
+    let number = own.number;
+    let aside = (number + 1..).zip(aside).map(|(number, (name, wait))| {
+        let opened = new_waitpoint(turn, Some(at), name, wait);
+        Waitpoint { number, ..opened }
+    });
+    let opens = std::iter::once(own).chain(aside).collect();
+    await_waits(turn, at, opens, vec![number], WakeOn::All)
 }
 
 /// The step waits for these; signals and calls that came before are taken at once.
@@ -178,6 +193,7 @@ pub(crate) fn cancel_open_waits(turn: &mut Turn<'_>, at: At) -> Result<(), Refus
 fn go_on(turn: &mut Turn<'_>, number: u32) -> Result<(), Refusal> {
     let Some(waitpoint) = turn.run.waitpoint(number) else { return Ok(()) };
     match (waitpoint.at, waitpoint.status) {
+        (Some(at), WaitStatus::Completed) if waitpoint.is_aside() => approval::nudge(turn, at, number),
         (Some(at), _) => go_on_if_over(turn, at),
         (None, WaitStatus::Cancelled) => cancel_run(turn, Some("its delayed start was cancelled".to_owned())),
         (None, WaitStatus::Completed | WaitStatus::TimedOut) => start_run(turn),
@@ -242,6 +258,10 @@ pub(crate) fn resume(turn: &mut Turn<'_>, at: At) -> Result<(), Refusal> {
 fn own_wait_over(turn: &mut Turn<'_>, at: At, number: u32) -> Result<(), Refusal> {
     let waitpoint = turn.run.waitpoint(number).expect("a step awaits waitpoints of its run");
     let (kind, status, payload) = (waitpoint.kind, waitpoint.status, waitpoint.resume_payload.clone());
+    if kind == Kind::Approval {
+        // Nobody needs to be reminded any more.
+        cancel_open_waits(turn, at)?;
+    }
     match status {
         WaitStatus::Pending => Ok(()),
         WaitStatus::Cancelled => fail_step(turn, at, wait_cancelled()),
@@ -249,16 +269,18 @@ fn own_wait_over(turn: &mut Turn<'_>, at: At, number: u32) -> Result<(), Refusal
         WaitStatus::Completed => match kind {
             Kind::Approval => approval::decided(turn, at, number),
             Kind::Child => child_ended(turn, at, number, payload.as_ref()),
-            Kind::Delay | Kind::Webhook | Kind::Signal | Kind::Event | Kind::Pause | Kind::Retry => {
-                match result_state(turn.run, at, payload.as_ref(), None) {
-                    Ok(state) => complete(
-                        turn,
-                        at,
-                        Completion { waitpoint: Some(number), state, ..Completion::default() },
-                    ),
-                    Err(failure) => fail_step(turn, at, failure),
+            Kind::Delay
+            | Kind::Webhook
+            | Kind::Signal
+            | Kind::Event
+            | Kind::Pause
+            | Kind::Retry
+            | Kind::Schedule => match result_state(turn.run, at, payload.as_ref(), None) {
+                Ok(state) => {
+                    complete(turn, at, Completion { waitpoint: Some(number), state, ..Completion::default() })
                 }
-            }
+                Err(failure) => fail_step(turn, at, failure),
+            },
         },
     }
 }

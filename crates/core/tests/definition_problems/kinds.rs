@@ -239,3 +239,25 @@ fn names_that_begin_with_a_dollar_are_the_engines() {
     let own = problem("name: $tool/x\nsteps: [{name: a, type: task, handler: h}]");
     assert_is(&own, "/name", Code::ReservedName, None);
 }
+
+#[test]
+fn who_approves_and_who_is_asked_later_must_make_sense() {
+    for (fields, field, code) in [
+        ("approvers: ['scope:root']", "approvers/0", Code::UnknownValue),
+        ("approvers: [ana], escalateAfter: 1d", "escalateAfter", Code::Contradiction),
+        ("approvers: [ana], escalateTo: [ben]", "escalateTo", Code::Contradiction),
+        ("escalateAfter: 1d, escalateTo: [ben]", "escalateTo", Code::Contradiction),
+        ("approvers: [ana], escalateAfter: 1d, escalateTo: ['scope:x']", "escalateTo/0", Code::UnknownValue),
+        ("remindAfter: [soon]", "remindAfter", Code::BadDuration),
+        ("remindAfter: [0s]", "remindAfter", Code::OutOfRange),
+        ("timeout: 1d, remindAfter: [24h]", "remindAfter", Code::Contradiction),
+        (
+            "approvers: [ana], timeout: 1d, escalateAfter: 2d, escalateTo: [ben]",
+            "escalateAfter",
+            Code::Contradiction,
+        ),
+    ] {
+        let step = format!("{{name: a, type: approval, contentKey: k, {fields}}}");
+        assert_is(&problem_of_steps(&step), &format!("/steps/0/{field}"), code, None);
+    }
+}

@@ -139,6 +139,8 @@ fn every_limit_is_listed_with_its_figure() {
         limits::WAIT limits::WAIT_WITHOUT_WARNING limits::RETRY_ATTEMPTS limits::BACKOFF_MS
         limits::BACKOFF_MULTIPLIER limits::LOST_LEASES limits::MAILBOX limits::WAITPOINTS
         limits::JOURNAL_ENTRIES limits::MAP_ITEMS limits::MAP_CONCURRENCY limits::APPROVERS limits::CHILD_DEPTH
+        limits::NOTICE_VALUE_BYTES limits::SCHEDULE_EVERY limits::SCHEDULE_LATE limits::SCHEDULE_CATCH_UP
+        limits::SCHEDULE_QUEUE limits::SCHEDULE_WAITS
         expression::EVALUATION_BYTES expression::EVALUATION_READ_BYTES
     ];
     for page in [DEFINITIONS, EXPRESSIONS] {

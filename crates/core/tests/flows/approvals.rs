@@ -1,7 +1,7 @@
 //! Approvals: who may decide, how votes add up, and what follows.
 
-use abide_core::command::{Command, Reply, Vote, WaitFor, WaitSpec};
-use abide_core::waitpoint::Decision;
+use abide_core::command::{Command, Reply, Steer, Steering, Vote, WaitFor, WaitSpec};
+use abide_core::waitpoint::{Decision, ListensFor};
 use serde_json::{Value, json};
 
 use crate::scenario::*;
@@ -188,7 +188,7 @@ fn an_approval_is_asked_once_whatever_the_workflow_s_default_retry() {
 fn a_comment_is_kept_with_its_vote() {
     let mut run = asked(json!({}));
     let comment = Some("looks fine".to_owned());
-    let vote = Vote { number: run.wait("ok"), decision: Decision::Approve, edited_content: None, comment };
+    let vote = Vote { comment, ..Vote::new(run.wait("ok"), Decision::Approve) };
     run.send_as("anna", Command::Vote(vote));
     assert_eq!(run.output_of("ok")["votes"][0]["comment"], json!("looks fine"));
 }
@@ -214,4 +214,122 @@ fn a_task_cannot_ask_for_a_quorum_that_can_never_be_reached() {
         assert_eq!(run.suspend("a", asks(approvers, quorum)).code(), "MALFORMED");
     }
     run.suspend("a", asks(&["anna", "ben"], 2));
+}
+
+#[test]
+fn a_scope_stands_for_every_key_that_has_it() {
+    let mut run = asked(json!({ "approvers": ["anna", "scope:admin"], "quorum": 2 }));
+    let vote = |run: &mut Scenario, by: &str, scopes: &[&str]| {
+        let scopes = scopes.iter().map(|scope| (*scope).into()).collect();
+        let vote = Vote { scopes, ..Vote::new(run.wait("ok"), Decision::Approve) };
+        run.send_as(by, Command::Vote(vote))
+    };
+    assert_eq!(vote(&mut run, "mallory", &["approve"]).code(), "NOT_AN_APPROVER");
+    assert_eq!(vote(&mut run, "scope:admin", &[]).code(), "NOT_AN_APPROVER", "nobody is called so");
+    vote(&mut run, "root", &["approve", "admin"]).reply();
+    assert_eq!(vote(&mut run, "root", &["approve", "admin"]).code(), "ALREADY_DECIDED");
+    vote(&mut run, "anna", &[]).reply();
+    assert_eq!(run.step("send"), "RUNNING");
+}
+
+#[test]
+fn where_a_scope_may_decide_the_first_rejection_decides() {
+    let mut run = asked(json!({ "approvers": ["anna", "ben", "scope:approve"], "quorum": 2 }));
+    run.reject("anna", "ok");
+    assert_eq!(run.error(), "APPROVAL_REJECTED");
+}
+
+#[test]
+fn no_one_approves_a_run_they_started_where_that_is_forbidden() {
+    let mut run = asked(json!({ "allowSelfApproval": false }));
+    let starter = run.run().started_by.to_string();
+    for decision in [Decision::Approve, Decision::Reject] {
+        assert_eq!(run.vote(&starter, "ok", decision, None).code(), "SELF_APPROVAL");
+    }
+    assert_eq!(run.vote(&starter, "ok", Decision::Edit, Some(json!("mine"))).code(), "SELF_APPROVAL");
+    assert_eq!(run.approve("link", "ok").code(), "SELF_APPROVAL", "a link for nobody may be theirs");
+    run.approve("anna", "ok");
+    assert_eq!(run.step("send"), "RUNNING");
+    let mut run = asked(json!({}));
+    run.approve(&starter, "ok");
+    assert_eq!(run.step("send"), "RUNNING", "it is allowed unless it is forbidden");
+}
+
+fn digest(run: &Scenario) -> String {
+    match &run.run().waitpoint(run.wait("ok")).unwrap().listens_for {
+        ListensFor::Approval(request) => request.content_digest(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_decision_on_other_content_than_was_shown_does_not_count() {
+    let mut run = asked(json!({ "approvers": ["anna", "ben"] }));
+    let shown = digest(&run);
+    run.vote("anna", "ok", Decision::Edit, Some(json!("better")));
+    let mut run = asked(json!({ "approvers": ["anna", "ben"], "quorum": 2 }));
+    run.vote("anna", "ok", Decision::Edit, Some(json!("better")));
+    let approve = |digest: String, run: &mut Scenario| {
+        let vote = Vote { content_digest: Some(digest), ..Vote::new(run.wait("ok"), Decision::Approve) };
+        run.send_as("ben", Command::Vote(vote))
+    };
+    assert_eq!(approve(shown.clone(), &mut run).code(), "CONTENT_CHANGED");
+    let now = digest(&run);
+    assert_ne!(now, shown);
+    assert_eq!(
+        approve(now.clone(), &mut run).reply(),
+        Reply::Voted { approvals: 2, quorum: 2, resolved: true }
+    );
+    assert_eq!(run.output_of("ok")["contentDigest"], json!(now));
+}
+
+#[test]
+fn those_who_may_decide_are_reminded_and_then_others_may_too() {
+    let fields = json!({ "approvers": ["anna"], "remindAfter": ["1h", "2h"], "escalateAfter": "3h",
+        "escalateTo": ["anna", "zoe"], "timeout": "4h" });
+    let mut run = asked(fields);
+    assert_eq!(run.open(), ["ok APPROVAL", "ok DELAY", "ok DELAY", "ok DELAY"]);
+    let paused = run.history().iter().rev().find(|record| record.change.name() == "WORKFLOW_PAUSED").unwrap();
+    assert_eq!(serde_json::to_value(paused).unwrap()["reason"], "APPROVAL");
+    run.live("1h");
+    assert_eq!((run.count("APPROVAL_REMINDED"), run.step("ok")), (1, "WAITING".to_owned()));
+    assert_eq!(run.approve("zoe", "ok").code(), "NOT_AN_APPROVER");
+    run.live("2h");
+    assert_eq!((run.count("APPROVAL_REMINDED"), run.count("APPROVAL_ESCALATED")), (2, 1));
+    run.approve("zoe", "ok");
+    assert_eq!((run.step("send"), run.open().len()), ("RUNNING".to_owned(), 0));
+}
+
+#[test]
+fn who_has_decided_is_not_reminded_any_more() {
+    let fields =
+        json!({ "remindAfter": ["1h"], "approvers": ["anna"], "escalateAfter": "2h", "escalateTo": ["zoe"] });
+    for end in ["approve", "reject", "cancel"] {
+        let mut run = asked(fields.clone());
+        match end {
+            "approve" => drop(run.approve("anna", "ok")),
+            "reject" => drop(run.reject("anna", "ok")),
+            _ => drop(run.send(Command::Cancel { reason: None })),
+        }
+        assert!(run.open().iter().all(|open| !open.starts_with("ok")), "{end}: {:?}", run.open());
+        run.live("5h");
+        assert_eq!((run.count("APPROVAL_REMINDED"), run.count("APPROVAL_ESCALATED")), (0, 0), "{end}");
+    }
+}
+
+#[test]
+fn a_reminder_can_be_woken_moved_and_cancelled_without_touching_the_request() {
+    let mut run = asked(
+        json!({ "approvers": ["anna"], "remindAfter": ["1h"], "escalateAfter": "2h", "escalateTo": ["zoe"] }),
+    );
+    let steer = |run: &mut Scenario, number: u32, steering: Steering| {
+        run.send(Command::Steer(Steer { number, steering })).reply();
+    };
+    let first = run.wait("ok") + 1;
+    steer(&mut run, first, Steering::Complete { payload: None });
+    assert_eq!((run.count("APPROVAL_REMINDED"), run.step("ok")), (1, "WAITING".to_owned()));
+    steer(&mut run, first + 1, Steering::Cancel);
+    assert_eq!((run.count("APPROVAL_ESCALATED"), run.step("ok")), (0, "WAITING".to_owned()));
+    run.approve("anna", "ok");
+    assert_eq!(run.step("send"), "RUNNING");
 }

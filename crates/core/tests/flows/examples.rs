@@ -1,7 +1,9 @@
 //! The examples, walked from start to end in virtual time.
 
+use abide_core::command::{Command, Vote};
 use abide_core::definition::Definition;
 use abide_core::effect::Effect;
+use abide_core::waitpoint::Decision;
 use serde_json::{Value, json};
 
 use crate::scenario::*;
@@ -162,4 +164,17 @@ fn onboarding_waits_for_the_set_up_and_not_for_the_campaign() {
     run.child_completes("set-up", json!({ "account": 7 }));
     assert_eq!((run.children().len(), run.step("hand-over").as_str()), (2, "RUNNING"));
     assert_eq!(*run.children()[1].input, json!({ "email": "ana@example.com" }));
+}
+
+#[test]
+fn expense_is_decided_by_two_others_or_by_an_admin_later() {
+    let mut run = example!("expense.yaml", json!({})).start();
+    run.signal("receipt", json!({ "amount": 42 }));
+    assert_eq!(run.approve("starter", "review").code(), "SELF_APPROVAL");
+    run.approve("ana@example.com", "review");
+    run.live("3d");
+    assert_eq!((run.count("APPROVAL_REMINDED"), run.count("APPROVAL_ESCALATED")), (2, 1));
+    let vote = Vote { scopes: vec!["admin".into()], ..Vote::new(run.wait("review"), Decision::Approve) };
+    run.send_as("root", Command::Vote(vote));
+    assert_eq!(run.task("settle").input["decision"], json!("approve"));
 }

@@ -87,7 +87,7 @@ fn r14_a_decision_repeated_by_a_nervous_click_counts_once() {
     let (mut run, mut memory) =
         (start(json!([task("write"), approval("ok").also(json!({ "quorum": 2 }))])), Memory::new());
     run.update("write", json!({ "draft": "text" }));
-    let vote = Vote { number: 1, decision: Decision::Approve, edited_content: None, comment: None };
+    let vote = Vote::new(1, Decision::Approve);
     let voted = Reply::Voted { approvals: 1, quorum: 2, resolved: false };
     for _ in 0..2 {
         assert_eq!(ask(&mut run, &mut memory, "click", Command::Vote(vote.clone())).reply(), voted);

@@ -194,7 +194,7 @@ fn r16_approvers_comments_and_edited_content() {
     run.update("write", json!({ "draft": "text" }));
     says(run.edit("anna", "ok", too_large()).refused(), "the content's size in bytes", limits::PAYLOAD_BYTES);
     let comment = Some("c".repeat(limits::DESCRIPTION_CHARS + 1));
-    let vote = Vote { number: 1, decision: Decision::Approve, edited_content: None, comment };
+    let vote = Vote { comment, ..Vote::new(1, Decision::Approve) };
     says(run.send(Command::Vote(vote)).refused(), "the comment's length", limits::DESCRIPTION_CHARS);
 }
 

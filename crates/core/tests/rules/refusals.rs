@@ -34,6 +34,8 @@ fn listed(refusal: &Refusal) -> bool {
         | Refusal::ReadOnly(_)
         | Refusal::NoMatch(_)
         | Refusal::NotAnApprover { .. }
+        | Refusal::SelfApproval { .. }
+        | Refusal::ContentChanged { .. }
         | Refusal::AlreadyDecided { .. }
         | Refusal::RunEnded(_)
         | Refusal::NotFailed(_)
@@ -66,6 +68,8 @@ fn one_of_each() -> Vec<Refusal> {
         Refusal::ReadOnly(waitpoint),
         Refusal::NoMatch(waitpoint),
         Refusal::NotAnApprover { by: by.clone(), approvers: vec!["ben".to_owned()] },
+        Refusal::SelfApproval { by: by.clone(), started_by: by.clone() },
+        Refusal::ContentChanged { waitpoint, digest: "sha256:".to_owned() },
         Refusal::AlreadyDecided { by },
         Refusal::RunEnded(RunStatus::Cancelled),
         Refusal::NotFailed(RunStatus::Running),
@@ -121,7 +125,7 @@ fn r08_what_is_unknown_is_told_from_what_is_over() {
 fn r08_a_command_for_a_wait_of_another_kind_is_told_the_kind() {
     let mut run = start(json!([sleep("nap", "1d")]));
     let number = run.wait("nap");
-    let vote = Vote { number, decision: Decision::Approve, edited_content: None, comment: None };
+    let vote = Vote::new(number, Decision::Approve);
     let occurrence = Occurrence {
         id: OccurrenceId(1),
         workspace: WorkspaceId::DEFAULT,

@@ -18,13 +18,20 @@ fn waiting(kind: Kind) -> Scenario {
         Kind::Approval => approval("w"),
         Kind::Child => child("w"),
         Kind::Pause | Kind::Retry => task("w"),
+        Kind::Schedule => unreachable!("no run's"),
     };
     let mut run = start(json!([task("write"), wait, task("next")]));
     run.update("write", json!({ "draft": "text" }));
     match kind {
         Kind::Pause => drop(run.pause_task("w", "rest", "1d")),
         Kind::Retry => drop(run.fail_until("w", "1d")),
-        Kind::Delay | Kind::Webhook | Kind::Signal | Kind::Event | Kind::Approval | Kind::Child => {}
+        Kind::Delay
+        | Kind::Webhook
+        | Kind::Signal
+        | Kind::Event
+        | Kind::Approval
+        | Kind::Child
+        | Kind::Schedule => {}
     }
     assert_eq!(run.open(), [format!("w {kind}")]);
     run

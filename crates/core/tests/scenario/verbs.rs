@@ -269,7 +269,7 @@ impl Scenario {
         edited: Option<Value>,
     ) -> Answer {
         let (number, edited_content) = (self.wait(step), edited.map(Json::new));
-        self.send_as(who, Command::Vote(Vote { number, decision, edited_content, comment: None }))
+        self.send_as(who, Command::Vote(Vote { edited_content, ..Vote::new(number, decision) }))
     }
 
     pub(crate) fn child_completes(&mut self, step: &str, output: Value) -> Answer {

@@ -95,7 +95,7 @@ impl Scenario {
 
 /// Waits.
 impl Scenario {
-    /// The number of the step's newest waitpoint.
+    /// The number of the step's newest waitpoint that holds it up.
     #[track_caller]
     pub(crate) fn wait(&self, step: &str) -> u32 {
         self.waitpoint(step).number
@@ -105,7 +105,9 @@ impl Scenario {
     pub(crate) fn waitpoint(&self, step: &str) -> &Waitpoint {
         let at = self.at(step);
         let mut waits = self.run.waitpoints().iter().rev();
-        waits.find(|wait| wait.at == Some(at)).unwrap_or_else(|| panic!("{step} has no waitpoint"))
+        waits
+            .find(|wait| wait.at == Some(at) && !wait.is_aside())
+            .unwrap_or_else(|| panic!("{step} has no waitpoint"))
     }
 
     pub(crate) fn waits_of(&self, step: &str) -> Vec<&Waitpoint> {

@@ -12,7 +12,7 @@ use abide_core::problem::{Code, Problem};
 
 #[derive(Clone, Debug, Default)]
 pub struct CallSettings {
-    /// The addresses that `http` steps and handlers' URLs may reach.
+    /// The addresses that `http` steps, handlers' URLs and webhooks may reach.
     pub policy: Policy,
     pub secrets: Secrets,
     pub models: models::Settings,

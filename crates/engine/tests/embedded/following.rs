@@ -115,7 +115,7 @@ async fn runs_are_forgotten_some_time_after_they_ended_and_never_before() {
     let (path, clock) = (host.path(), host.clock.clone());
     host.engine.clone().shut_down().await.unwrap();
     let days = |count: u64| Some(Millis(count * 24 * 3_600_000));
-    let retention = Retention { runs: days(30), events: days(30), keys: days(30) };
+    let retention = Retention { runs: days(30), ..Retention::default() };
     let options = Options { clock: Some(clock), retention, ..Options::default() };
     let engine = Engine::open_with(Box::new(Sqlite::open(path).unwrap()), options).await.unwrap();
     // What is written after the first sweep was asked for is written after it.

@@ -7,13 +7,17 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use abide_core::command::Occurrence;
 use abide_core::door::Remembered;
 use abide_core::history::Record;
-use abide_core::id::{DefinitionId, KeyId, OccurrenceId, RunId, WaitpointId, WorkspaceId};
+use abide_core::id::{
+    DefinitionId, DeliveryId, KeyId, OccurrenceId, RunId, ScheduleId, WaitpointId, WebhookId, WorkspaceId,
+};
+use abide_core::schedule::Schedule;
 use abide_core::status::RunStatus;
 use abide_core::waitpoint::Kind;
 use abide_store::sqlite::Sqlite;
 use abide_store::{
-    ApiKey, Batch, CostRow, DefinitionSummary, Due, Error, KeyHash, Page, Read, RunFilter, RunSummary, Store,
-    StoredDefinition, StoredRun, StoredTimer, Waiter, WaitpointFilter, WaitpointSummary, Workspace,
+    ApiKey, AttemptWrite, Batch, CostRow, DefinitionSummary, Delivery, DeliveryFilter, Due, Error, Health,
+    KeyHash, Page, Read, RunFilter, RunSummary, Store, StoredDefinition, StoredRun, StoredTimer, Waiter,
+    WaitpointFilter, WaitpointSummary, Webhook, Workspace,
 };
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -166,6 +170,14 @@ reads! {
     keys(workspace: WorkspaceId) -> Vec<ApiKey>;
     setting(name: &str) -> Option<Vec<u8>>;
     link_generation(waitpoint: WaitpointId) -> u32;
+    schedule(id: ScheduleId) -> Option<Schedule>;
+    schedule_by_name(workspace: WorkspaceId, name: &str) -> Option<Schedule>;
+    schedules(workspace: WorkspaceId, page: &Page<String>) -> Vec<Schedule>;
+    webhooks(workspace: Option<WorkspaceId>) -> Vec<Webhook>;
+    webhook(id: WebhookId) -> Option<Webhook>;
+    deliveries(filter: &DeliveryFilter, page: &Page<DeliveryId>) -> Vec<Delivery>;
+    delivery(id: DeliveryId) -> Option<Delivery>;
+    due_deliveries(webhook: WebhookId, until: Timestamp, limit: usize) -> Vec<Delivery>;
     backup(to: &Path) -> ();
 }
 
@@ -197,10 +209,16 @@ writes! {
     forget_events(before: Timestamp, limit: usize) -> usize;
     forget_runs(before: Timestamp, limit: usize) -> usize;
     forget_keys(before: Timestamp, limit: usize) -> usize;
+    forget_deliveries(before: Timestamp, limit: usize) -> usize;
     add_workspace(name: &str, now: Timestamp) -> WorkspaceId;
     add_key(key: &ApiKey) -> ();
     revoke_key(id: KeyId, now: Timestamp) -> bool;
     touch_key(id: KeyId, now: Timestamp) -> ();
     put_setting(name: &str, value: &[u8]) -> ();
+    put_webhook(webhook: &Webhook) -> ();
+    put_health(id: WebhookId, health: &Health, now: Timestamp) -> bool;
+    remove_webhook(id: WebhookId) -> bool;
+    put_attempts(attempts: &[AttemptWrite]) -> ();
+    replay(webhook: WebhookId, one: Option<DeliveryId>, now: Timestamp) -> usize;
     bump_link_generation(waitpoint: WaitpointId) -> u32;
 }

@@ -77,7 +77,9 @@ fn may_give_out(caller: &Caller, waitpoint: &Waitpoint) -> bool {
         && match &waitpoint.listens_for {
             ListensFor::Call { .. } => caller.may(&[Scope::Run, Scope::Worker]),
             ListensFor::Approval(request) => {
-                request.approvers.is_empty() && request.quorum == 1 && caller.may(&[Scope::Approve])
+                let for_anyone =
+                    request.approvers.is_empty() && request.quorum == 1 && request.allow_self_approval;
+                for_anyone && caller.may(&[Scope::Approve])
             }
             ListensFor::Time
             | ListensFor::Signal { .. }

@@ -79,11 +79,17 @@ fn open(wait: &WaitpointBody, workflow: &str, action: &str, refused: Option<&Pro
     if let Some(at) = wait.resume_at {
         content.push_str(&format!("<p class=\"soft\">Possible until {}.</p>\n", when(at)));
     }
-    content.push_str(&form(wait.kind, action));
+    let digest = wait.approval.as_ref().map(|approval| approval.content_digest.as_str());
+    content.push_str(&form(wait.kind, action, digest));
     content
 }
 
-fn form(kind: Kind, action: &str) -> String {
+fn form(kind: Kind, action: &str, digest: Option<&str>) -> String {
+    // What is decided is what this page shows.
+    let digest = digest.map(|digest| {
+        format!("<input type=\"hidden\" name=\"contentDigest\" value=\"{}\">\n", escaped(digest))
+    });
+    let digest = digest.unwrap_or_default();
     let fields = match kind {
         Kind::Approval => {
             "<label for=\"comment\">Comment, if you like</label>\n\
@@ -95,11 +101,17 @@ fn form(kind: Kind, action: &str) -> String {
             "<input type=\"hidden\" name=\"confirmed\" value=\"true\">\n\
              <div class=\"buttons\"><button class=\"yes\">Continue</button></div>"
         }
-        Kind::Delay | Kind::Signal | Kind::Event | Kind::Child | Kind::Pause | Kind::Retry => {
+        Kind::Delay
+        | Kind::Signal
+        | Kind::Event
+        | Kind::Child
+        | Kind::Pause
+        | Kind::Retry
+        | Kind::Schedule => {
             return String::new();
         }
     };
-    format!("<form method=\"post\" action=\"{}\">\n{fields}\n</form>", escaped(action))
+    format!("<form method=\"post\" action=\"{}\">\n{digest}{fields}\n</form>", escaped(action))
 }
 
 fn over(wait: &WaitpointBody, workflow: &str) -> String {

@@ -38,6 +38,7 @@ codes! {
 
     Forbidden "FORBIDDEN" FORBIDDEN "The key is known, but lacks the scope that this needs. The detail names it."
     NotAnApprover "NOT_AN_APPROVER" FORBIDDEN "Only the approvers named by the step may decide."
+    SelfApproval "SELF_APPROVAL" FORBIDDEN "The step does not let whoever started the run decide, nor a link that is for nobody in particular."
     HostRefused "HOST_REFUSED" FORBIDDEN "The `Host` header is not a name of this server. Add it with `--allow-host`, or set `--public-url`."
     OriginRefused "ORIGIN_REFUSED" FORBIDDEN "A web page of another origin sent this. Allow the origin with `--allow-origin`."
 
@@ -48,6 +49,9 @@ codes! {
     UnknownWaitpoint "UNKNOWN_WAITPOINT" NOT_FOUND "There is no such waitpoint in this workspace."
     UnknownTask "UNKNOWN_TASK" NOT_FOUND "There is no such task in this workspace."
     UnknownKey "UNKNOWN_KEY" NOT_FOUND "There is no such API key."
+    UnknownSchedule "UNKNOWN_SCHEDULE" NOT_FOUND "There is no such schedule in this workspace."
+    UnknownWebhook "UNKNOWN_WEBHOOK" NOT_FOUND "There is no such webhook in this workspace."
+    UnknownDelivery "UNKNOWN_DELIVERY" NOT_FOUND "The webhook was told no such thing, or it was forgotten."
     UnknownWorkspace "UNKNOWN_WORKSPACE" NOT_FOUND "There is no such workspace."
 
     MethodNotAllowed "METHOD_NOT_ALLOWED" METHOD_NOT_ALLOWED "The path exists, but not with this method. `Allow` lists those it has."
@@ -57,6 +61,7 @@ codes! {
 
     AlreadyResolved "ALREADY_RESOLVED" CONFLICT "The waitpoint is resolved already. `outcome` says how, when and by whom."
     AlreadyDecided "ALREADY_DECIDED" CONFLICT "Who asks has decided on this request already."
+    ContentChanged "CONTENT_CHANGED" CONFLICT "What is to be approved is not what the decision was made on. `current` has the digest of what it is now."
     WrongWaitpointKind "WRONG_WAITPOINT_KIND" CONFLICT "A waitpoint of this kind cannot be ended in this way."
     EventDoesNotMatch "EVENT_DOES_NOT_MATCH" CONFLICT "The event is not one that the waitpoint waits for."
     NotDue "NOT_DUE" CONFLICT "The waitpoint's time has not come."
@@ -69,6 +74,8 @@ codes! {
     TaskAlreadyTaken "TASK_ALREADY_TAKEN" CONFLICT "Another worker has the task."
     JournalConflict "JOURNAL_CONFLICT" CONFLICT "The journal holds another result under this name."
     DefinitionExists "DEFINITION_EXISTS" CONFLICT "This name and version exist with another content. Change the version."
+    ScheduleExists "SCHEDULE_EXISTS" CONFLICT "There is a schedule of this name in this workspace."
+    DeliveryPending "DELIVERY_PENDING" CONFLICT "The delivery has not been received and is tried again by itself. `current` says when."
     WorkspaceExists "WORKSPACE_EXISTS" CONFLICT "There is a workspace of this name."
 
     WaitpointTimedOut "WAITPOINT_TIMED_OUT" GONE "The waitpoint timed out. `outcome` says when."

@@ -20,6 +20,8 @@ impl From<Error> for Problem {
         match error {
             Error::UnknownRun(_) => Problem::new(Code::UnknownRun, detail),
             Error::UnknownDefinition { .. } => Problem::new(Code::UnknownDefinition, detail),
+            Error::UnknownSchedule(_) => Problem::new(Code::UnknownSchedule, detail),
+            Error::ScheduleExists(_) => Problem::new(Code::ScheduleExists, detail).at("/name"),
             Error::DefinitionExists { .. } => Problem::new(Code::DefinitionExists, detail).at("/version"),
             Error::Rejected(rejected) => {
                 Problem::found(Code::InvalidDefinition, rejected.problems).warnings(rejected.warnings)
@@ -77,6 +79,7 @@ impl From<Refusal> for Problem {
                     .map(|(place, why)| Finding::new(format!("/input{place}"), FindingCode::WrongType, why));
                 Problem::found(Code::InvalidInput, findings.collect())
             }
+            Refusal::ContentChanged { digest, .. } => problem.current(json!({ "contentDigest": digest })),
             // The key as the engine keeps it is longer than the one that was given.
             Refusal::KeyReused(_) => {
                 let detail = "the idempotency key was used for another request";
@@ -88,6 +91,7 @@ impl From<Refusal> for Problem {
             | Refusal::ReadOnly(_)
             | Refusal::NoMatch(_)
             | Refusal::NotAnApprover { .. }
+            | Refusal::SelfApproval { .. }
             | Refusal::AlreadyDecided { .. }
             | Refusal::JournalConflict { .. }
             | Refusal::LimitExceeded { .. }
@@ -122,6 +126,8 @@ fn code(refusal: &Refusal) -> Code {
         Refusal::ReadOnly(_) => Code::ReadOnly,
         Refusal::NoMatch(_) => Code::EventDoesNotMatch,
         Refusal::NotAnApprover { .. } => Code::NotAnApprover,
+        Refusal::SelfApproval { .. } => Code::SelfApproval,
+        Refusal::ContentChanged { .. } => Code::ContentChanged,
         Refusal::AlreadyDecided { .. } => Code::AlreadyDecided,
         Refusal::RunEnded(_) => Code::RunEnded,
         Refusal::NotFailed(_) => Code::RunNotFailed,

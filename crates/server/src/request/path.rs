@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use abide_core::id::{BadId, RunId, TaskId, WaitpointId};
+use abide_core::id::{BadId, DeliveryId, RunId, ScheduleId, TaskId, WaitpointId, WebhookId};
 use axum::extract::{FromRequestParts, Path};
 use axum::http::request::Parts;
 use serde::de::DeserializeOwned;
@@ -17,6 +17,10 @@ pub(crate) struct Id<T>(pub(crate) T);
 /// Two of them: a run's, and one of something in it as it was written.
 #[derive(Debug)]
 pub(crate) struct Ids(pub(crate) RunId, pub(crate) String);
+
+/// Two of them, each of a kind of its own.
+#[derive(Debug)]
+pub(crate) struct Pair<A, B>(pub(crate) A, pub(crate) B);
 
 /// What can stand in a path.
 pub(crate) trait InPath: Sized {
@@ -42,6 +46,24 @@ impl InPath for WaitpointId {
 impl InPath for TaskId {
     fn read(text: &str) -> Result<TaskId, Problem> {
         id(text, Code::UnknownTask)
+    }
+}
+
+impl InPath for ScheduleId {
+    fn read(text: &str) -> Result<ScheduleId, Problem> {
+        id(text, Code::UnknownSchedule)
+    }
+}
+
+impl InPath for WebhookId {
+    fn read(text: &str) -> Result<WebhookId, Problem> {
+        id(text, Code::UnknownWebhook)
+    }
+}
+
+impl InPath for DeliveryId {
+    fn read(text: &str) -> Result<DeliveryId, Problem> {
+        id(text, Code::UnknownDelivery)
     }
 }
 
@@ -72,5 +94,14 @@ impl FromRequestParts<Shared> for Ids {
     async fn from_request_parts(parts: &mut Parts, app: &Shared) -> Result<Ids, Problem> {
         let (run, other): (String, String) = segments(parts, app).await?;
         Ok(Ids(RunId::read(&run)?, other))
+    }
+}
+
+impl<A: InPath, B: InPath> FromRequestParts<Shared> for Pair<A, B> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Shared) -> Result<Pair<A, B>, Problem> {
+        let (first, second): (String, String) = segments(parts, app).await?;
+        Ok(Pair(A::read(&first)?, B::read(&second)?))
     }
 }

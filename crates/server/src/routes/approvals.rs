@@ -56,7 +56,8 @@ pub(super) fn routes() -> Group {
                 Access::Key(&[Scope::Approve]),
                 "Approve, reject or edit",
             )
-            .about("Who decides is the key's name; where a step names its approvers, only they may.")
+            .about("Who decides is the key's name; where a step names its approvers, only they may. With `contentDigest` the \
+                 decision counts only for the content that was shown.")
             .body::<DecideBody>()
             .idempotent()
             .ok::<DecidedBody>("Recorded.")
@@ -65,6 +66,8 @@ pub(super) fn routes() -> Group {
                 Code::UnknownWaitpoint,
                 Code::WrongWaitpointKind,
                 Code::NotAnApprover,
+                Code::SelfApproval,
+                Code::ContentChanged,
                 Code::AlreadyDecided,
                 Code::AlreadyResolved,
                 Code::WaitpointTimedOut,
@@ -133,7 +136,7 @@ impl TryFrom<WaitpointBody> for RequestBody {
         };
         Ok(RequestBody {
             id,
-            run_id: body.run_id,
+            run_id: id.run,
             step_name: body.step_name,
             status: body.status,
             created_at: body.created_at,
@@ -190,6 +193,9 @@ struct DecideBody {
     edited_content: Option<Value>,
     #[schemars(length(max = limits::DESCRIPTION_CHARS))]
     comment: Option<String>,
+    /// The `contentDigest` of what was shown: if the content is another now, nothing is decided.
+    #[schemars(length(max = limits::NAME_CHARS))]
+    content_digest: Option<String>,
     /// As the header `Idempotency-Key`.
     #[schemars(length(min = 1, max = KEY_CHARS))]
     idempotency_key: Option<String>,
@@ -218,9 +224,16 @@ async fn decide(
     key: IdempotencyKey,
     Body(body): Body<DecideBody>,
 ) -> Result<Answer<DecidedBody>, Problem> {
-    let DecideBody { decision, edited_content, comment, idempotency_key } = body;
+    let DecideBody { decision, edited_content, comment, content_digest, idempotency_key } = body;
     let key = key.or(idempotency_key)?;
-    let vote = Vote { number: id.number, decision, edited_content: edited_content.map(Into::into), comment };
+    let vote = Vote {
+        number: id.number,
+        decision,
+        edited_content: edited_content.map(Into::into),
+        comment,
+        content_digest,
+        scopes: caller.scopes_to_decide(),
+    };
     let reply = app.command(&caller, id.run, Command::Vote(vote), key).await?;
     let Reply::Voted { approvals, quorum, resolved } = reply else {
         return Err(Problem::new(Code::Internal, "the engine counted no vote"));

@@ -131,7 +131,7 @@ impl Found {
     ) -> Result<Found, abide_store::Error> {
         let mut waits = Vec::new();
         let mut overdue = 0;
-        for kind in words::KINDS {
+        for kind in Kind::ALL {
             waits.push((kind, store.open_waits(workspace, kind, Due::Ever, COUNTED)?));
             overdue += store.open_waits(workspace, kind, Due::Before(now), COUNTED)?;
         }
@@ -234,11 +234,11 @@ impl Bucket {
         until: Timestamp,
     ) -> Result<Bucket, abide_store::Error> {
         let mut bucket = Bucket { from, until, by_time: 0, deadlines: 0, more: false };
-        for kind in words::KINDS {
+        for kind in Kind::ALL {
             let count = store.open_waits(workspace, kind, Due::Between(from, until), COUNTED)?;
             bucket.more |= count >= COUNTED;
             match kind {
-                Kind::Delay | Kind::Pause | Kind::Retry => bucket.by_time += count,
+                Kind::Delay | Kind::Pause | Kind::Retry | Kind::Schedule => bucket.by_time += count,
                 Kind::Webhook | Kind::Signal | Kind::Event | Kind::Approval | Kind::Child => {
                     bucket.deadlines += count;
                 }

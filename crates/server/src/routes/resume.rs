@@ -301,6 +301,8 @@ impl Visit {
         let comment = body.get("comment").and_then(Value::as_str).filter(|comment| !comment.is_empty());
         let comment = comment.map(|comment| comment.chars().take(limits::DESCRIPTION_CHARS).collect());
         let edited_content = body.get("editedContent").cloned().map(Into::into);
-        Ok(Command::Vote(Vote { number, decision, edited_content, comment }))
+        let content_digest = body.get("contentDigest").and_then(Value::as_str).map(str::to_owned);
+        let scopes = self.caller.scopes_to_decide();
+        Ok(Command::Vote(Vote { number, decision, edited_content, comment, content_digest, scopes }))
     }
 }

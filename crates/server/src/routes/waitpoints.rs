@@ -1,7 +1,7 @@
 //! Waitpoints: listed, created by a worker, and steered (R9).
 
 use abide_core::command::{Command, CreateWaitpoint, Reply, Steer, Steering};
-use abide_core::id::{RunId, WaitpointId};
+use abide_core::id::{RunId, ScheduleId, WaitpointId};
 use abide_core::refusal::Refusal;
 use abide_core::status::WaitStatus;
 use abide_core::waitpoint::Kind;
@@ -216,8 +216,14 @@ impl App {
         let mut wanted: Vec<RunId> = ids.iter().map(|id| id.run).collect();
         wanted.sort_unstable();
         wanted.dedup();
+        let (scheduled, wanted): (Vec<_>, Vec<_>) =
+            wanted.into_iter().partition(|owner| ScheduleId::of(*owner).is_some());
+        let schedules = self.schedules_of(caller, scheduled).await?;
         let runs = self.runs_beside(caller.workspace, wanted).await?;
         let bodies = ids.iter().filter_map(|id| {
+            if let Some(schedule) = schedules.get(&id.run) {
+                return Some(WaitpointBody::of_schedule(schedule, schedule.wait(id.number)?));
+            }
             let run = runs.get(&id.run)?;
             Some(WaitpointBody::new(run, run.waitpoint(id.number)?))
         });

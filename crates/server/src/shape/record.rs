@@ -70,7 +70,10 @@ impl RecordBody {
 fn waitpoint(change: &Change) -> Option<u32> {
     match change {
         Change::StepCompleted { waitpoint, .. } => *waitpoint,
-        Change::EventMatched { number, .. } | Change::ApprovalRequested { number } => Some(*number),
+        Change::EventMatched { number, .. }
+        | Change::ApprovalRequested { number }
+        | Change::ApprovalReminded { number }
+        | Change::ApprovalEscalated { number, .. } => Some(*number),
         Change::StepWaiting { .. }
         | Change::StepRetrying { .. }
         | Change::TaskPaused { .. }

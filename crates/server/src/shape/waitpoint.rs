@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use abide_core::id::{RunId, WaitpointId};
+use abide_core::id::{RunId, ScheduleId, WaitpointId};
 use abide_core::json::Json;
 use abide_core::run::Run;
+use abide_core::schedule::Schedule;
 use abide_core::status::WaitStatus;
 use abide_core::waitpoint::{Actor, ApprovalRequest, ApprovalVote, Decision, Kind, ListensFor, Waitpoint};
 use jiff::Timestamp;
@@ -15,17 +16,23 @@ use serde_json::Value;
 use super::run::DefinitionBody;
 use super::words;
 
-/// A pause of a run.
+/// A pause of a run, or of a schedule.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Waitpoint")]
 pub(crate) struct WaitpointBody {
     #[schemars(with = "String")]
     pub(crate) id: WaitpointId,
-    #[schemars(with = "String")]
-    pub(crate) run_id: RunId,
-    /// Of the run.
-    definition: DefinitionBody,
+    /// Null: a schedule's wait.
+    #[schemars(with = "Option<String>")]
+    pub(crate) run_id: Option<RunId>,
+    /// Of a SCHEDULE: whose next occurrence it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    schedule_id: Option<ScheduleId>,
+    /// Of the run; absent for a schedule's wait.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    definition: Option<DefinitionBody>,
     /// Absent: the run's delayed start.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) step_name: Option<String>,
@@ -37,7 +44,7 @@ pub(crate) struct WaitpointBody {
     #[schemars(schema_with = "words::wait_status")]
     pub(crate) status: WaitStatus,
     pub(crate) created_at: Timestamp,
-    /// When a DELAY, RETRY or PAUSE ends; the deadline of the others; null if there is none.
+    /// When a DELAY, RETRY, PAUSE or SCHEDULE ends; the deadline of the others; null if there is none.
     pub(crate) resume_at: Option<Timestamp>,
     listens_for: ListensForBody,
     /// Of an APPROVAL: what is asked, and who has decided what.
@@ -96,10 +103,14 @@ pub(crate) struct ApprovalBody {
     pub(crate) prompt: Option<String>,
     #[schemars(schema_with = "words::any")]
     pub(crate) content: Json,
+    /// Stands for the content that is shown: send it along with a decision.
+    pub(crate) content_digest: String,
     /// Empty: anyone with the scope `approve`.
     #[schemars(with = "Vec<String>")]
     pub(crate) approvers: Vec<Arc<str>>,
     pub(crate) quorum: u32,
+    /// Whether whoever started the run may decide.
+    allow_self_approval: bool,
     pub(crate) decisions: Vec<VoteBody>,
 }
 
@@ -117,13 +128,23 @@ pub(crate) struct VoteBody {
 
 impl From<&ApprovalRequest> for ApprovalBody {
     fn from(request: &ApprovalRequest) -> ApprovalBody {
-        let ApprovalRequest { prompt, content, approvers, quorum, decisions } = request.clone();
+        let content_digest = request.content_digest();
+        let ApprovalRequest { prompt, content, approvers, quorum, allow_self_approval, decisions } =
+            request.clone();
         let decisions = decisions.into_iter().map(|ApprovalVote { by, decision, comment }| VoteBody {
             by,
             decision,
             comment,
         });
-        ApprovalBody { prompt, content, approvers, quorum, decisions: decisions.collect() }
+        ApprovalBody {
+            prompt,
+            content,
+            content_digest,
+            approvers,
+            quorum,
+            allow_self_approval,
+            decisions: decisions.collect(),
+        }
     }
 }
 
@@ -149,10 +170,28 @@ impl From<&ListensFor> for ListensForBody {
 impl WaitpointBody {
     pub(crate) fn new(run: &Run, waitpoint: &Waitpoint) -> WaitpointBody {
         WaitpointBody {
-            id: run.waitpoint_id(waitpoint.number),
-            run_id: run.id,
-            definition: DefinitionBody::of(&run.definition_ref),
+            run_id: Some(run.id),
+            definition: Some(DefinitionBody::of(&run.definition_ref)),
             step_name: waitpoint.at.map(|at| run.step_name(at)),
+            ..WaitpointBody::of(run.waitpoint_id(waitpoint.number), waitpoint)
+        }
+    }
+
+    pub(crate) fn of_schedule(schedule: &Schedule, waitpoint: &Waitpoint) -> WaitpointBody {
+        WaitpointBody {
+            schedule_id: Some(schedule.id),
+            ..WaitpointBody::of(schedule.waitpoint_id(waitpoint.number), waitpoint)
+        }
+    }
+
+    /// Without saying whose it is.
+    fn of(id: WaitpointId, waitpoint: &Waitpoint) -> WaitpointBody {
+        WaitpointBody {
+            id,
+            run_id: None,
+            schedule_id: None,
+            definition: None,
+            step_name: None,
             name: Arc::clone(&waitpoint.name),
             kind: waitpoint.kind,
             status: waitpoint.status,

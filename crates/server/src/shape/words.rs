@@ -1,8 +1,10 @@
 //! Schemas of the core's words: the types are the core's, and know nothing of HTTP.
 
+use abide_core::notice::Topic;
+use abide_core::schedule::{CatchUp, Overlap};
 use abide_core::status::{RunStatus, StepStatus, WaitStatus};
 use abide_core::waitpoint::{Decision, Kind};
-use abide_store::Scope;
+use abide_store::{DeliveryStatus, Scope};
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 
@@ -11,16 +13,6 @@ fn one_of(words: &[impl Serialize]) -> Schema {
 }
 
 const RUN_STATUSES: [RunStatus; 7] = RunStatus::ALL;
-pub(crate) const KINDS: [Kind; 8] = [
-    Kind::Delay,
-    Kind::Webhook,
-    Kind::Signal,
-    Kind::Event,
-    Kind::Approval,
-    Kind::Child,
-    Kind::Pause,
-    Kind::Retry,
-];
 const WAIT_STATUSES: [WaitStatus; 4] =
     [WaitStatus::Pending, WaitStatus::Completed, WaitStatus::TimedOut, WaitStatus::Cancelled];
 
@@ -49,7 +41,7 @@ pub(crate) fn wait_status(_: &mut SchemaGenerator) -> Schema {
 }
 
 pub(crate) fn kind(_: &mut SchemaGenerator) -> Schema {
-    one_of(&KINDS)
+    one_of(&Kind::ALL)
 }
 
 pub(crate) fn decision(_: &mut SchemaGenerator) -> Schema {
@@ -58,6 +50,31 @@ pub(crate) fn decision(_: &mut SchemaGenerator) -> Schema {
 
 pub(crate) fn scopes(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "array", "items": { "type": "string", "enum": Scope::ALL }, "minItems": 1 })
+}
+
+pub(crate) fn topic(_: &mut SchemaGenerator) -> Schema {
+    one_of(&Topic::ALL)
+}
+
+pub(crate) fn topics(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "type": "array",
+        "items": { "type": "string", "enum": Topic::ALL },
+        "minItems": 1,
+        "uniqueItems": true,
+    })
+}
+
+pub(crate) fn delivery_status(_: &mut SchemaGenerator) -> Schema {
+    one_of(&DeliveryStatus::ALL)
+}
+
+pub(crate) fn overlap(_: &mut SchemaGenerator) -> Schema {
+    one_of(&Overlap::ALL)
+}
+
+pub(crate) fn catch_up(_: &mut SchemaGenerator) -> Schema {
+    one_of(&CatchUp::ALL)
 }
 
 /// A workflow's document, whose schema is the core's.

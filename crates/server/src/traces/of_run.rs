@@ -123,6 +123,8 @@ impl Story<'_> {
             | Change::JournalRecorded { .. }
             | Change::CheckpointSaved { .. }
             | Change::LlmCallCompleted { .. }
+            | Change::ApprovalReminded { .. }
+            | Change::ApprovalEscalated { .. }
             | Change::WaitRescheduled { .. }
             | Change::SignalReceived { .. }
             | Change::EventMatched { .. }

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::host::Host;
 use crate::keys::key;
+use crate::receiver::Receiver;
 
 /// A run that asks for approval, and the request.
 pub(crate) async fn asked(host: &Host, more: Value) -> (String, String) {
@@ -86,4 +87,111 @@ async fn a_link_for_one_person_decides_under_that_name_and_a_link_for_nobody_is_
     assert_eq!(approve(&link("ann").await).await.status, 200);
     let wait = host.get(&format!("/waitpoints/{id}")).await;
     assert_eq!(wait.json["resolvedBy"], "ann");
+}
+
+/// A request under these terms, of a run that somebody started.
+async fn review(host: &Host, fields: Value, starter: Option<&str>) -> String {
+    let mut approval = json!({ "type": "approval", "name": "ok", "contentKey": "draft" });
+    for (key, value) in fields.as_object().unwrap() {
+        approval[key] = value.clone();
+    }
+    let write =
+        json!({ "type": "external_event", "name": "write", "signalType": "write", "saveAs": "draft" });
+    host.deploy(json!({ "name": "review", "version": "1", "steps": [write, approval] })).await;
+    let start = json!({ "name": "review", "input": {} });
+    let started = match starter {
+        Some(key) => host.post_as(key, "/workflow-runs", start).await,
+        None => host.post("/workflow-runs", start).await,
+    };
+    let run = started.json["id"].as_str().unwrap().to_owned();
+    let draft = json!({ "signalType": "write", "payload": "text" });
+    assert_eq!(host.post(&format!("/workflow-runs/{run}/resume"), draft).await.status, 200);
+    let open = host.get(&format!("/approval-requests?runId={run}&pending=true")).await.json;
+    open["data"][0]["id"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn who_started_a_run_cannot_approve_it_on_any_way_where_that_is_forbidden() {
+    let host = Host::start().await;
+    let anna = key(&host, "anna", &["run", "approve"]).await;
+    let ben = key(&host, "ben", &["approve"]).await;
+    let id = review(&host, json!({ "allowSelfApproval": false }), Some(&anna)).await;
+    let approve = json!({ "decision": "approve" });
+    let decide = format!("/approval-requests/{id}/decide");
+    host.post_as(&anna, &decide, approve.clone()).await.is_problem(403, "SELF_APPROVAL");
+    let shown = host.get_as(&ben, &format!("/approval-requests/{id}")).await.json;
+    assert_eq!((&shown["allowSelfApproval"], &shown["resumeUrl"]), (&json!(false), &Value::Null));
+    // A link that is for nobody in particular, and one that is for whoever started it.
+    for (body, status, code) in
+        [(json!({}), 403, "SELF_APPROVAL"), (json!({ "recipient": "anna" }), 403, "SELF_APPROVAL")]
+    {
+        let link = host.post(&format!("/waitpoints/{id}/link"), body).await.json["resumeUrl"].clone();
+        let link = link.as_str().unwrap().to_owned();
+        host.post(&link, approve.clone()).await.is_problem(status, code);
+    }
+    assert_eq!(host.post_as(&ben, &decide, approve).await.status, 200);
+    host.stop().await;
+}
+
+#[tokio::test]
+async fn a_scope_among_the_approvers_lets_every_key_with_it_decide() {
+    let host = Host::start().await;
+    let id = review(&host, json!({ "approvers": ["scope:admin"] }), None).await;
+    let ben = key(&host, "ben", &["approve"]).await;
+    let root = key(&host, "root", &["admin"]).await;
+    let decide = format!("/approval-requests/{id}/decide");
+    host.post_as(&ben, &decide, json!({ "decision": "approve" })).await.is_problem(403, "NOT_AN_APPROVER");
+    assert_eq!(host.post_as(&root, &decide, json!({ "decision": "approve" })).await.status, 200);
+    for name in ["scope:admin", "Scope:approve"] {
+        let refused = host.post("/keys", json!({ "name": name, "scopes": ["approve"] })).await;
+        refused.is_problem(422, "MALFORMED");
+    }
+    host.stop().await;
+}
+
+#[tokio::test]
+async fn a_decision_is_bound_to_what_was_shown_and_so_is_the_page() {
+    let host = Host::start().await;
+    let id = review(&host, json!({ "quorum": 2 }), None).await;
+    let shown = host.get(&format!("/approval-requests/{id}")).await.json;
+    let digest = shown["contentDigest"].as_str().unwrap().to_owned();
+    let link = host.post(&format!("/waitpoints/{id}/link"), json!({ "recipient": "zoe" })).await.json;
+    let page = host.get(link["confirmUrl"].as_str().unwrap()).await;
+    assert!(page.text.contains(&format!("name=\"contentDigest\" value=\"{digest}\"")), "{}", page.text);
+    let decide = format!("/approval-requests/{id}/decide");
+    let edit = json!({ "decision": "edit", "editedContent": "other", "contentDigest": digest });
+    assert_eq!(host.post(&decide, edit).await.status, 200);
+    let stale = json!({ "decision": "approve", "contentDigest": digest });
+    let refused = host.post(link["resumeUrl"].as_str().unwrap(), stale).await;
+    refused.is_problem(409, "CONTENT_CHANGED");
+    let now = refused.json["current"]["contentDigest"].clone();
+    let fresh = json!({ "decision": "approve", "contentDigest": now });
+    assert_eq!(host.post(link["resumeUrl"].as_str().unwrap(), fresh).await.status, 200);
+    host.stop().await;
+}
+
+#[tokio::test]
+async fn reminders_and_escalations_are_told_to_webhooks() {
+    let (host, receiver) = (Host::start().await, Receiver::start().await);
+    let webhook = json!({ "url": receiver.url(), "events": ["approval.requested"] });
+    assert_eq!(host.post("/webhooks", webhook).await.status, 201);
+    let fields =
+        json!({ "approvers": ["anna"], "remindAfter": ["1h"], "escalateAfter": "2h", "escalateTo": ["zoe"] });
+    let id = review(&host, fields, None).await;
+    for _ in 0..2 {
+        host.pass(3_600_000).await;
+        host.engine.settled().await.unwrap();
+    }
+    host.engine.told().await.unwrap();
+    let mut told: Vec<Value> = receiver.take().iter().map(|call| call.json()["data"].clone()).collect();
+    told.sort_by_key(|data| {
+        ["requested", "reminder", "escalation"].iter().position(|word| data["reason"] == *word)
+    });
+    let reasons: Vec<&Value> = told.iter().map(|data| &data["reason"]).collect();
+    assert_eq!(reasons, ["requested", "reminder", "escalation"]);
+    assert_eq!((&told[2]["approvers"], &told[2]["waitpointId"]), (&json!(["anna", "zoe"]), &json!(id)));
+    let link = host.post(&format!("/waitpoints/{id}/link"), json!({ "recipient": "zoe" })).await.json;
+    let done = host.post(link["resumeUrl"].as_str().unwrap(), json!({ "decision": "approve" })).await;
+    assert_eq!(done.status, 200, "{}", done.text);
+    host.stop().await;
 }

@@ -106,6 +106,17 @@ impl Lane {
         replies.try_into().unwrap()
     }
 
+    /// Any number at once, each on a connection of its own that is opened for it.
+    pub(crate) async fn all_at_once(&mut self, calls: Vec<Call>) -> Vec<Reply> {
+        let address = self.connections[0].address();
+        let mut connections = Vec::new();
+        for _ in &calls {
+            connections.push(Connection::open(address).await);
+        }
+        let sends = connections.iter_mut().zip(calls).map(|(connection, call)| connection.send(call));
+        join_all(sends).await
+    }
+
     pub(crate) async fn deploy(&mut self, name: &str, steps: Value) {
         let workflow = json!({ "name": name, "version": "1", "steps": steps });
         let reply = self.ask(post("/workflow-definitions", workflow)).await;

@@ -59,6 +59,10 @@ impl Connection {
         Connection { address, sender }
     }
 
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
     pub(crate) async fn send(&mut self, call: Call) -> Reply {
         let path = call.path.strip_prefix(&format!("http://{}", self.address)).unwrap_or(&call.path);
         let path = if path.starts_with("/v1/") || path.starts_with("/api/v1/") {

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use abide_core::command::{Command, SendSignal};
 use abide_core::expression::Expression;
 use abide_core::history::{Failure, JournalResult, StateChange, WakeOn};
-use abide_core::id::{At, OccurrenceId};
+use abide_core::id::{At, OccurrenceId, ScheduleId};
 use abide_core::random::Random;
 use abide_core::status::WaitStatus;
 use abide_core::waitpoint::{
@@ -123,7 +123,19 @@ fn creation(random: &mut Random, run_id: RunId) -> Change {
     });
     let tags = (0..random.below(3)).map(|_| text(random).into()).collect();
     let (workspace, input) = (WorkspaceId(random.below(3) as u32), payload(random));
-    Change::WorkflowCreated(Box::new(Creation { run_id, workspace, definition, input, tags, parent }))
+    let scheduled = (random.below(2) == 0)
+        .then(|| Scheduled { schedule_id: ScheduleId(random.draw_u128()), occurrence: instant(random) });
+    let started_by = (random.below(2) == 0).then(|| Actor::new(&text(random)));
+    Change::WorkflowCreated(Box::new(Creation {
+        run_id,
+        workspace,
+        definition,
+        input,
+        tags,
+        parent,
+        scheduled,
+        started_by,
+    }))
 }
 
 /// One of each kind.
@@ -196,6 +208,8 @@ fn changes(random: &mut Random) -> Vec<Change> {
         Change::SignalReceived { id: 1, signal_type: text(random).into(), payload: payload(random) },
         Change::EventMatched { number: 1, occurrence: OccurrenceId(random.draw_u128()) },
         Change::ApprovalRequested { number: 1 },
+        Change::ApprovalReminded { number: 1 },
+        Change::ApprovalEscalated { number: 1, approvers: vec![text(random).into()] },
         Change::ApprovalDecided {
             number: 1,
             decision: Decision::Edit,
@@ -221,6 +235,7 @@ fn waitpoint(random: &mut Random) -> Waitpoint {
             content: payload(random),
             approvers: vec![text(random).into()],
             quorum: 1,
+            allow_self_approval: random.below(2) == 0,
             decisions: vec![ApprovalVote {
                 by: Actor::new("anna"),
                 decision: Decision::Reject,

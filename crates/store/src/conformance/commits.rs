@@ -29,6 +29,7 @@ pub fn what_was_committed_is_there_after_a_crash(subject: &mut dyn Subject) {
         occurrences: vec![&occurrence],
         remembered: vec![&remembered],
         definitions: vec![definition],
+        ..Batch::default()
     };
     store.commit(&batch).expect("the batch is written");
     let mut store = subject.after_a_crash(store);
@@ -89,12 +90,8 @@ pub fn a_run_is_loaded_as_it_was_decided(subject: &mut dyn Subject) {
     };
     world.tell(&mut errand, Command::ResumeWaitpoint(resume));
     turn(&mut world, &mut errand);
-    let vote = Vote {
-        number: open_wait(&errand),
-        decision: Decision::Approve,
-        edited_content: None,
-        comment: Some("fine".to_owned()),
-    };
+    let comment = Some("fine".to_owned());
+    let vote = Vote { comment, ..Vote::new(open_wait(&errand), Decision::Approve) };
     world.tell(&mut errand, Command::Vote(vote));
     turn(&mut world, &mut errand);
     assert_eq!(errand.run.status, RunStatus::Completed);
@@ -126,6 +123,7 @@ pub fn a_batch_is_written_whole_or_not_at_all(subject: &mut dyn Subject) {
             occurrences: vec![&occurrence],
             remembered: vec![&remembered],
             definitions: vec![definition],
+            ..Batch::default()
         };
         assert_conflict(store.commit(&batch), &stale);
         for check in [false, true] {

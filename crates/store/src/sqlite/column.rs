@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use abide_core::id::{DefinitionId, KeyId, OccurrenceId, RunId, WorkspaceId};
+use abide_core::id::{DefinitionId, DeliveryId, KeyId, OccurrenceId, RunId, WebhookId, WorkspaceId};
+use abide_core::notice::Topic;
 use abide_core::status::{RunStatus, WaitStatus};
 use abide_core::waitpoint::Kind;
 use jiff::Timestamp;
@@ -10,7 +11,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Row, RowIndex};
 use serde::de::DeserializeOwned;
 
-use crate::{Error, Scope};
+use crate::{DeliveryStatus, Error, Scope};
 
 pub(super) type Id = [u8; 16];
 
@@ -27,6 +28,14 @@ pub(super) fn key(id: KeyId) -> Id {
 }
 
 pub(super) fn occurrence(id: OccurrenceId) -> Id {
+    id.0.to_be_bytes()
+}
+
+pub(super) fn webhook(id: WebhookId) -> Id {
+    id.0.to_be_bytes()
+}
+
+pub(super) fn delivery(id: DeliveryId) -> Id {
     id.0.to_be_bytes()
 }
 
@@ -61,17 +70,6 @@ pub(super) fn wait_status(status: WaitStatus) -> i64 {
     }
 }
 
-pub(super) const KINDS: [Kind; 8] = [
-    Kind::Delay,
-    Kind::Webhook,
-    Kind::Signal,
-    Kind::Event,
-    Kind::Approval,
-    Kind::Child,
-    Kind::Pause,
-    Kind::Retry,
-];
-
 pub(super) fn kind(kind: Kind) -> i64 {
     match kind {
         Kind::Delay => 0,
@@ -82,6 +80,7 @@ pub(super) fn kind(kind: Kind) -> i64 {
         Kind::Child => 5,
         Kind::Pause => 6,
         Kind::Retry => 7,
+        Kind::Schedule => 8,
     }
 }
 
@@ -97,6 +96,30 @@ fn scope(scope: Scope) -> i64 {
 
 pub(super) fn scopes(scopes: &BTreeSet<Scope>) -> i64 {
     scopes.iter().copied().map(scope).sum()
+}
+
+/// A bit each, so that a column holds a set of them.
+pub(super) fn topic(topic: Topic) -> i64 {
+    match topic {
+        Topic::WorkflowCompleted => 1,
+        Topic::WorkflowFailed => 2,
+        Topic::WorkflowCancelled => 4,
+        Topic::ApprovalRequested => 8,
+        Topic::ApprovalDecided => 16,
+        Topic::WaitOverdue => 32,
+    }
+}
+
+pub(super) fn topics(topics: &BTreeSet<Topic>) -> i64 {
+    topics.iter().copied().map(topic).sum()
+}
+
+pub(super) fn delivery_status(status: DeliveryStatus) -> i64 {
+    match status {
+        DeliveryStatus::Pending => 0,
+        DeliveryStatus::Delivered => 1,
+        DeliveryStatus::Failed => 2,
+    }
 }
 
 pub(super) fn count(count: u64) -> i64 {
@@ -118,6 +141,9 @@ pub(super) trait Column {
     fn run_status<I: RowIndex>(&self, index: I) -> Result<RunStatus, Error>;
     fn wait_status<I: RowIndex>(&self, index: I) -> Result<WaitStatus, Error>;
     fn kind<I: RowIndex>(&self, index: I) -> Result<Kind, Error>;
+    fn topic<I: RowIndex>(&self, index: I) -> Result<Topic, Error>;
+    fn topics<I: RowIndex>(&self, index: I) -> Result<BTreeSet<Topic>, Error>;
+    fn delivery_status<I: RowIndex>(&self, index: I) -> Result<DeliveryStatus, Error>;
     fn json<I: RowIndex, T: DeserializeOwned>(&self, index: I) -> Result<T, Error>;
 }
 
@@ -159,7 +185,20 @@ impl Column for Row<'_> {
     }
 
     fn kind<I: RowIndex>(&self, index: I) -> Result<Kind, Error> {
-        coded(self.get_ref(index)?, &KINDS, kind)
+        coded(self.get_ref(index)?, &Kind::ALL, kind)
+    }
+
+    fn topic<I: RowIndex>(&self, index: I) -> Result<Topic, Error> {
+        coded(self.get_ref(index)?, &Topic::ALL, topic)
+    }
+
+    fn topics<I: RowIndex>(&self, index: I) -> Result<BTreeSet<Topic>, Error> {
+        let bits: i64 = self.get(index)?;
+        Ok(Topic::ALL.into_iter().filter(|one| bits & topic(*one) != 0).collect())
+    }
+
+    fn delivery_status<I: RowIndex>(&self, index: I) -> Result<DeliveryStatus, Error> {
+        coded(self.get_ref(index)?, &DeliveryStatus::ALL, delivery_status)
     }
 
     fn json<I: RowIndex, T: DeserializeOwned>(&self, index: I) -> Result<T, Error> {

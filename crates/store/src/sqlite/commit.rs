@@ -12,7 +12,7 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension, Transaction, Tran
 
 use crate::sqlite::column::{self, Column};
 use crate::sqlite::tally::Tally;
-use crate::sqlite::{admin, cost, find};
+use crate::sqlite::{admin, cost, find, schedules, webhooks};
 use crate::{Batch, Error, NewDefinition, RunWrite, chunk};
 
 pub(super) fn commit(connection: &mut Connection, batch: &Batch<'_>) -> Result<(), Error> {
@@ -28,6 +28,12 @@ pub(super) fn commit(connection: &mut Connection, batch: &Batch<'_>) -> Result<(
     for remembered in &batch.remembered {
         insert_remembered(&transaction, remembered)?;
     }
+    for write in &batch.schedules {
+        schedules::write(&transaction, write)?;
+    }
+    for delivery in &batch.deliveries {
+        webhooks::insert_delivery(&transaction, delivery)?;
+    }
     Ok(transaction.commit()?)
 }
 
@@ -35,7 +41,9 @@ pub(super) fn commit(connection: &mut Connection, batch: &Batch<'_>) -> Result<(
 fn workspaces(batch: &Batch<'_>) -> impl Iterator<Item = WorkspaceId> {
     let runs = batch.runs.iter().filter(|write| write.based_on == 0).map(|write| write.run.workspace);
     let occurrences = batch.occurrences.iter().map(|occurrence| occurrence.workspace);
-    runs.chain(occurrences).chain(batch.definitions.iter().map(|definition| definition.workspace))
+    let definitions = batch.definitions.iter().map(|definition| definition.workspace);
+    let schedules = batch.schedules.iter().map(|write| write.schedule.workspace);
+    runs.chain(occurrences).chain(definitions).chain(schedules)
 }
 
 fn insert_definition(transaction: &Transaction<'_>, definition: &NewDefinition<'_>) -> Result<(), Error> {

@@ -61,3 +61,15 @@ pub(super) fn runs(connection: &mut Connection, before: Timestamp, limit: usize)
     transaction.commit()?;
     Ok(ended.len())
 }
+
+pub(super) fn deliveries(
+    connection: &mut Connection,
+    before: Timestamp,
+    limit: usize,
+) -> Result<usize, Error> {
+    let mut statement = connection.prepare_cached(
+        "DELETE FROM deliveries WHERE id IN
+             (SELECT id FROM deliveries WHERE status <> 0 AND created_at < ? ORDER BY created_at LIMIT ?)",
+    )?;
+    Ok(statement.execute(params![column::instant(before), column::limit(limit)])?)
+}

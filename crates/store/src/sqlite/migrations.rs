@@ -3,10 +3,12 @@
 use rusqlite::{Connection, TransactionBehavior};
 
 /// In order; the first is version 1. A file that was released is never changed.
-const MIGRATIONS: [&str; 3] = [
+const MIGRATIONS: [&str; 5] = [
     include_str!("migrations/0001_first.sql"),
     include_str!("migrations/0002_costs.sql"),
     include_str!("migrations/0003_run_counts.sql"),
+    include_str!("migrations/0004_webhooks.sql"),
+    include_str!("migrations/0005_schedules.sql"),
 ];
 
 pub(super) fn latest() -> i64 {

@@ -6,11 +6,15 @@ use serde_json::{Value, json};
 
 use super::{Compiler, Place};
 use crate::definition::document::{self, MapStepKind, Respond, StepKind};
-use crate::definition::{Action, Approval, Items, Map, OnApprovalTimeout, OnTimeout, Step, Target};
+use crate::definition::{
+    Action, Approval, Escalation, Items, Map, OnApprovalTimeout, OnTimeout, Step, Target,
+};
 use crate::expression::Template;
 use crate::limits;
 use crate::problem::{Code, Problem, pointer};
 use crate::retry::RetryPolicy;
+use crate::time::Millis;
+use crate::waitpoint::BY_SCOPE;
 
 impl Compiler<'_> {
     pub(super) fn action(&mut self, step: &document::Step, name: &Arc<str>) -> Option<Action> {
@@ -114,9 +118,11 @@ impl Compiler<'_> {
     fn approval(&mut self, approval: &document::Approval) -> Action {
         self.state_key("contentKey", &approval.content_key);
         let approvers = approval.approvers.as_deref().unwrap_or_default();
-        self.approvers(approvers);
+        self.approvers("approvers", approvers);
         let quorum = approval.quorum.unwrap_or(1);
-        if approval.approvers.is_some() && quorum as usize > approvers.len() {
+        // How many keys have a scope is not known here.
+        let is_counted = !approvers.is_empty() && approvers.iter().all(|name| !name.starts_with(BY_SCOPE));
+        if is_counted && quorum as usize > approvers.len() {
             let at = self.place.field("quorum");
             self.findings.problem(|| {
                 let message = format!("{quorum} must approve, but only {} may", approvers.len());
@@ -127,21 +133,75 @@ impl Compiler<'_> {
         let timeout = self.timeout(approval.timeout_ms, approval.timeout.as_deref());
         let on_timeout = self.on_approval_timeout(approval.on_timeout.as_ref());
         let on_reject = self.on_timeout("onReject", approval.on_reject.as_ref());
+        let (remind_after, escalation) =
+            (self.reminders(approval, timeout), self.escalation(approval, timeout));
         Action::Approval(Approval {
             content_key: Arc::from(approval.content_key.as_str()),
             prompt,
             approvers: approvers.iter().map(|approver| Arc::from(approver.as_str())).collect(),
             quorum,
+            allow_self_approval: approval.allow_self_approval.unwrap_or(true),
+            remind_after,
+            escalation,
             timeout,
             on_timeout,
             on_reject: on_reject.unwrap_or(OnTimeout::Fail),
         })
     }
 
-    fn approvers(&mut self, approvers: &[String]) {
+    fn reminders(&mut self, approval: &document::Approval, timeout: Option<Millis>) -> Vec<Millis> {
+        let given = approval.remind_after.iter().flatten();
+        let lengths: Vec<Millis> = given.filter_map(|text| self.length_text("remindAfter", text)).collect();
+        lengths.iter().for_each(|length| self.before_the_deadline("remindAfter", *length, timeout));
+        lengths
+    }
+
+    fn escalation(&mut self, approval: &document::Approval, timeout: Option<Millis>) -> Option<Escalation> {
+        let (ms, text) = (approval.escalate_after_ms, approval.escalate_after.as_deref());
+        let after = self.length("escalateAfterMs", ms, "escalateAfter", text);
+        let to = approval.escalate_to.as_deref().unwrap_or_default();
+        self.approvers("escalateTo", to);
+        let problem = match (after, to, &approval.approvers) {
+            (None, [], _) => return None,
+            (Some(_), [], _) => ("escalateAfter", "`escalateTo` says who may decide then, and is not given"),
+            (None, _, _) => ("escalateTo", "`escalateAfter` says when they may decide, and is not given"),
+            (Some(_), _, None) => {
+                ("escalateTo", "anyone may decide already; `approvers` names those who may")
+            }
+            (Some(after), to, Some(_)) => {
+                self.before_the_deadline("escalateAfter", after, timeout);
+                let to = to.iter().map(|name| Arc::from(name.as_str())).collect();
+                return Some(Escalation { after, to });
+            }
+        };
+        let at = self.place.field(problem.0);
+        self.findings.problem(|| Problem::new(at, Code::Contradiction, problem.1));
+        None
+    }
+
+    fn before_the_deadline(&mut self, field: &str, length: Millis, timeout: Option<Millis>) {
+        let at = self.place.field(field);
+        if let Some(timeout) = timeout.filter(|timeout| length >= *timeout) {
+            self.findings.problem(|| {
+                let message = format!("{length} is not before the time is over, after {timeout}");
+                Problem::new(at, Code::Contradiction, message).expected(format!("less than {timeout}"))
+            });
+        }
+    }
+
+    fn approvers(&mut self, field: &str, approvers: &[String]) {
         for (index, approver) in approvers.iter().enumerate() {
-            let at = pointer(&self.place.field("approvers"), index);
+            let at = pointer(&self.place.field(field), index);
             self.plain_at(&at, approver);
+            if let Some(scope) = approver.strip_prefix(BY_SCOPE)
+                && !["approve", "admin"].contains(&scope)
+            {
+                let at = at.clone();
+                self.findings.problem(|| {
+                    Problem::new(at, Code::UnknownValue, format!("no key decides by the scope `{scope}`"))
+                        .expected("`scope:approve` or `scope:admin`")
+                });
+            }
             if approvers[..index].contains(approver) {
                 self.findings
                     .problem(|| Problem::new(at, Code::DuplicateName, "this approver is named twice"));

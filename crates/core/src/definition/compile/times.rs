@@ -48,7 +48,7 @@ impl Compiler<'_> {
         from_ms.or(from_text)
     }
 
-    fn length_text(&mut self, field: &str, text: &str) -> Option<Millis> {
+    pub(super) fn length_text(&mut self, field: &str, text: &str) -> Option<Millis> {
         match Millis::parse(text) {
             Ok(length) => self.within_limits(field, length),
             Err(error) => {
@@ -65,7 +65,7 @@ impl Compiler<'_> {
     fn within_limits(&mut self, field: &str, length: Millis) -> Option<Millis> {
         let at = self.place.field(field);
         // In milliseconds the schema refuses it already.
-        if length == Millis(0) && ["timeout", "heartbeat"].contains(&field) {
+        if length == Millis(0) && ["timeout", "heartbeat", "remindAfter", "escalateAfter"].contains(&field) {
             self.findings.problem(|| {
                 Problem::new(at, Code::OutOfRange, "nothing can happen in no time").expected("at least `1ms`")
             });

@@ -65,7 +65,7 @@ fn kinds(filter: &WaitpointFilter) -> Vec<Kind> {
     match (filter.kind, &filter.listens_for) {
         (Some(kind), _) => vec![kind],
         (None, Some(_)) => listening.into(),
-        (None, None) => column::KINDS.into(),
+        (None, None) => Kind::ALL.into(),
     }
 }
 

@@ -10,6 +10,7 @@ use rusqlite::StatementStatus;
 use rusqlite::trace::{TraceEvent, TraceEventCodes};
 
 use super::*;
+use crate::DeliveryStatus;
 use crate::conformance::each_of;
 
 #[test]
@@ -50,7 +51,8 @@ fn plan(connection: &Connection, sql: &str) -> Vec<String> {
 }
 
 fn is_cheap(step: &str, steps: &[String]) -> bool {
-    const SCANNED: [&str; 4] = ["SCAN workspaces", "SCAN json_each", "SCAN waiting", "SCAN (subquery-1)"];
+    const SCANNED: [&str; 5] =
+        ["SCAN workspaces", "SCAN webhooks", "SCAN json_each", "SCAN waiting", "SCAN (subquery-1)"];
     if step.starts_with("USE TEMP B-TREE") {
         // A run has few waits, and of waits that are looked at one by one there are few.
         return ["SEARCH waitpoints USING PRIMARY KEY (run=?)", "CO-ROUTINE waiting"]
@@ -161,6 +163,25 @@ fn read_the_rest(store: &mut Sqlite) {
     store.keys(here).unwrap();
     store.setting("secret").unwrap();
     store.link_generation(run.waitpoint(1)).unwrap();
+    for workspace in [None, Some(here)] {
+        store.webhooks(workspace).unwrap();
+    }
+    store.webhook(WebhookId(1)).unwrap();
+    store.schedule(ScheduleId(1)).unwrap();
+    store.schedule_by_name(here, "nightly").unwrap();
+    for after in [None, Some("a".to_owned())] {
+        store.schedules(here, &Page { after, limit }).unwrap();
+    }
+    store.delivery(DeliveryId(1)).unwrap();
+    store.due_deliveries(WebhookId(1), now, limit).unwrap();
+    each_of! {
+        status in [None, Some(DeliveryStatus::Failed)],
+        after in [None, Some(DeliveryId(1))]
+        => {
+            let filter = DeliveryFilter { webhook: WebhookId(1), status };
+            store.deliveries(&filter, &Page { after, limit }).unwrap();
+        }
+    }
 }
 
 fn forget(store: &mut Sqlite) {
@@ -171,4 +192,10 @@ fn forget(store: &mut Sqlite) {
     assert_eq!(store.forget_runs(Timestamp::MAX, 10).unwrap(), 1);
     store.forget_events(Timestamp::MAX, 10).unwrap();
     store.forget_keys(Timestamp::MAX, 10).unwrap();
+    store.forget_deliveries(Timestamp::MAX, 10).unwrap();
+    store.put_health(WebhookId(1), &Health::default(), world.now).unwrap();
+    for one in [None, Some(DeliveryId(1))] {
+        store.replay(WebhookId(1), one, world.now).unwrap();
+    }
+    store.remove_webhook(WebhookId(1)).unwrap();
 }

@@ -1,0 +1,503 @@
+//! Schedules: a workflow is started again and again, by the clock.
+//!
+//! A schedule waits like everything else: its next occurrence is a waitpoint of kind SCHEDULE, listed and steered as
+//! any other. When that wait ends, [`Schedule::fire`] says what follows, as a function of the schedule, of the status
+//! of the run it started last, and of the time. Whoever carries it out stores the schedule and the runs together.
+//!
+//! ```text
+//!   occurrence due ──▶ catch-up: which of those that are due ──▶ overlap: start · skip · queue · cancel the last run
+//!        └──▶ the wait is resolved, the next one opens
+//! ```
+
+mod when;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::command::Steering;
+use crate::definition::Definition;
+use crate::id::{RunId, ScheduleId, WaitpointId, WorkspaceId};
+use crate::json::Json;
+use crate::limits;
+use crate::random::Random;
+use crate::refusal::{Refusal, within};
+use crate::status::{RunStatus, WaitStatus};
+use crate::waitpoint::{Actor, Kind, ListensFor, Waitpoint};
+
+pub use when::When;
+
+/// The name of every wait of a schedule.
+const OCCURRENCE: &str = "$occurrence";
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Schedule {
+    pub id: ScheduleId,
+    pub workspace: WorkspaceId,
+    pub plan: Plan,
+    /// Changes so far: the version that a commit compares and sets.
+    pub seq: u64,
+    pub created_by: Actor,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+    pub paused: bool,
+    /// Where a rhythm counts from.
+    anchor: Timestamp,
+    /// The occurrence that is waited for; its wait may have been moved to another instant.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    occurrence: Option<Timestamp>,
+    /// The last ones, oldest first; a pending one is the last of all.
+    waits: VecDeque<Waitpoint>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_run: Option<RunId>,
+    /// Occurrences that wait for the last run to end.
+    #[serde(default, skip_serializing_if = "VecDeque::is_empty")]
+    pub queued: VecDeque<Timestamp>,
+}
+
+/// What is started, when, and what is done when things come together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Plan {
+    pub name: String,
+    pub workflow: String,
+    /// The newest at each occurrence, if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    pub input: Json,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<Arc<str>>,
+    pub when: When,
+    pub overlap: Overlap,
+    pub catch_up: CatchUp,
+}
+
+/// What is done when the run before has not ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Overlap {
+    /// Nothing is started.
+    #[default]
+    Skip,
+    /// It is started when that one ends.
+    Queue,
+    /// That one is cancelled.
+    CancelPrevious,
+    /// Both run.
+    Allow,
+}
+
+impl Overlap {
+    pub const ALL: [Overlap; 4] = [Overlap::Skip, Overlap::Queue, Overlap::CancelPrevious, Overlap::Allow];
+}
+
+/// What is done about occurrences that passed while nobody looked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum CatchUp {
+    /// Nothing: only one that is not late by more than [`limits::SCHEDULE_LATE`] is started.
+    None,
+    /// The last one is started, however late.
+    #[default]
+    Last,
+    /// All of them are, the last [`limits::SCHEDULE_CATCH_UP`] at most.
+    All,
+}
+
+impl CatchUp {
+    pub const ALL: [CatchUp; 3] = [CatchUp::None, CatchUp::Last, CatchUp::All];
+}
+
+/// What a schedule asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Act {
+    Cancel(RunId),
+    Start { run: RunId, occurrence: Timestamp },
+}
+
+/// What became of an occurrence, for those who look back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    Started(RunId),
+    /// The run before has not ended.
+    Skipped,
+    Queued,
+    QueueFull,
+}
+
+impl Schedule {
+    pub fn new(id: ScheduleId, workspace: WorkspaceId, plan: Plan, by: Actor, now: Timestamp) -> Schedule {
+        let mut schedule = Schedule {
+            id,
+            workspace,
+            plan,
+            seq: 1,
+            created_by: by,
+            created_at: now,
+            updated_at: now,
+            paused: false,
+            anchor: now,
+            occurrence: None,
+            waits: VecDeque::new(),
+            last_run: None,
+            queued: VecDeque::new(),
+        };
+        schedule.open(now, now);
+        schedule
+    }
+
+    /// The last waits, oldest first. Earlier ones are forgotten.
+    pub fn waits(&self) -> impl DoubleEndedIterator<Item = &Waitpoint> {
+        self.waits.iter()
+    }
+
+    pub fn wait(&self, number: u32) -> Option<&Waitpoint> {
+        self.waits.iter().find(|wait| wait.number == number)
+    }
+
+    /// The wait for the next occurrence.
+    pub fn pending(&self) -> Option<&Waitpoint> {
+        self.waits.back().filter(|wait| wait.is_pending())
+    }
+
+    pub fn waitpoint_id(&self, number: u32) -> WaitpointId {
+        self.id.waitpoint(number)
+    }
+
+    /// Takes a change into account that was decided.
+    fn touch(&mut self, now: Timestamp) {
+        self.seq += 1;
+        self.updated_at = now;
+    }
+
+    /// Waits for the first occurrence after the instant.
+    fn open(&mut self, after: Timestamp, now: Timestamp) {
+        self.occurrence = self.plan.when.next_after(after, self.anchor).filter(|_| !self.paused);
+        let Some(at) = self.occurrence else { return };
+        let number = self.waits.back().map_or(0, |wait| wait.number) + 1;
+        self.waits.push_back(Waitpoint {
+            number,
+            at: None,
+            name: OCCURRENCE.into(),
+            kind: Kind::Schedule,
+            status: WaitStatus::Pending,
+            created_at: now,
+            resume_at: Some(at),
+            listens_for: ListensFor::Time,
+            response_to_send: None,
+            resume_payload: None,
+            resolved_by: None,
+            resolved_at: None,
+        });
+        let over = self.waits.len().saturating_sub(limits::SCHEDULE_WAITS);
+        self.waits.drain(..over);
+    }
+
+    fn resolve(&mut self, status: WaitStatus, payload: Option<Value>, by: &Actor, now: Timestamp) {
+        if let Some(wait) = self.waits.back_mut().filter(|wait| wait.is_pending()) {
+            wait.status = status;
+            wait.resume_payload = payload.map(Json::new);
+            wait.resolved_by = Some(by.clone());
+            wait.resolved_at = Some(now);
+        }
+        self.occurrence = None;
+    }
+
+    /// The wait of this number, if it is still to be resolved (R2).
+    fn check_pending(&self, number: u32) -> Result<&Waitpoint, Refusal> {
+        let id = self.waitpoint_id(number);
+        let wait = self.wait(number).ok_or(Refusal::UnknownWaitpoint(id))?;
+        if wait.is_pending() { Ok(wait) } else { Err(Refusal::already_resolved(id, wait)) }
+    }
+
+    /// The timer of a wait went off. `previous`: how far the last run is.
+    pub fn fire(
+        &mut self,
+        number: u32,
+        previous: Option<RunStatus>,
+        now: Timestamp,
+    ) -> Result<Vec<Act>, Refusal> {
+        let wait = self.check_pending(number)?;
+        let at = wait.resume_at.ok_or(Refusal::NoSuchTimer)?;
+        if !wait.is_due(now) {
+            return Err(Refusal::NotDue { waitpoint: self.waitpoint_id(number), at });
+        }
+        let occurrence = self.occurrence.unwrap_or(at);
+        // One that was moved stands for itself.
+        let (starts, missed) =
+            if at == occurrence { self.due(occurrence, now) } else { (vec![occurrence], 0) };
+        Ok(self.come(starts, missed, previous, &Actor::new("timer"), now))
+    }
+
+    /// Which of the occurrences that are due are started, and how many are not.
+    fn due(&self, first: Timestamp, now: Timestamp) -> (Vec<Timestamp>, u64) {
+        let last_of = |most| self.plan.when.last_of(first, now, self.anchor, most);
+        // With one more than there may be it is known whether some are left out.
+        let mut due = last_of(limits::SCHEDULE_CATCH_UP + 1);
+        let all = due.len();
+        let one_at_most = match self.plan.overlap {
+            Overlap::Skip | Overlap::CancelPrevious => true,
+            Overlap::Queue | Overlap::Allow => false,
+        };
+        match self.plan.catch_up {
+            CatchUp::None => {
+                due.retain(|at| limits::SCHEDULE_LATE.after(*at) >= now);
+                due.drain(..due.len().saturating_sub(1));
+            }
+            CatchUp::All if !one_at_most => {
+                due.drain(..due.len().saturating_sub(limits::SCHEDULE_CATCH_UP));
+            }
+            // Only one of them could run: the last.
+            CatchUp::Last | CatchUp::All => drop(due.drain(..due.len().saturating_sub(1))),
+        }
+        let missed = u64::try_from(all - due.len()).unwrap_or(u64::MAX);
+        (due, missed)
+    }
+
+    /// The pending occurrence has come to this.
+    fn come(
+        &mut self,
+        starts: Vec<Timestamp>,
+        missed: u64,
+        previous: Option<RunStatus>,
+        by: &Actor,
+        now: Timestamp,
+    ) -> Vec<Act> {
+        let after = self.occurrence.map_or(now, |occurrence| occurrence.max(now));
+        let mut active = previous.is_some_and(|status| !status.has_ended());
+        let (mut acts, mut outcomes) = (Vec::new(), Vec::new());
+        for occurrence in starts {
+            outcomes.push(self.overlap(occurrence, &mut active, &mut acts, now));
+        }
+        let payload = json!({
+            "occurrence": self.occurrence,
+            "outcomes": outcomes.iter().map(|outcome| outcome.shown()).collect::<Vec<_>>(),
+            "missed": missed,
+        });
+        self.resolve(WaitStatus::Completed, Some(payload), by, now);
+        self.open(after, now);
+        self.touch(now);
+        acts
+    }
+
+    fn overlap(
+        &mut self,
+        occurrence: Timestamp,
+        active: &mut bool,
+        acts: &mut Vec<Act>,
+        now: Timestamp,
+    ) -> Outcome {
+        // Those that were queued come first, whoever failed to say that the run before them has ended.
+        if !*active && let Some(first) = self.queued.pop_front() {
+            self.queued.push_back(occurrence);
+            *active = true;
+            let run = self.start(first, now);
+            acts.push(Act::Start { run, occurrence: first });
+            return Outcome::Queued;
+        }
+        if *active {
+            match self.plan.overlap {
+                Overlap::Skip => return Outcome::Skipped,
+                Overlap::Queue if self.queued.len() >= limits::SCHEDULE_QUEUE => return Outcome::QueueFull,
+                Overlap::Queue => {
+                    self.queued.push_back(occurrence);
+                    return Outcome::Queued;
+                }
+                Overlap::CancelPrevious => acts.extend(self.last_run.map(Act::Cancel)),
+                Overlap::Allow => {}
+            }
+        }
+        *active = true;
+        let run = self.start(occurrence, now);
+        acts.push(Act::Start { run, occurrence });
+        Outcome::Started(run)
+    }
+
+    /// The id is a function of the schedule, its version and the occurrence: deciding the same again gives the same
+    /// run, which can be there only once.
+    fn start(&mut self, occurrence: Timestamp, now: Timestamp) -> RunId {
+        let mut random = Random::new(self.seq ^ occurrence.as_nanosecond() as u64);
+        let run = RunId::new(now, self.id.0 ^ random.draw_u128());
+        self.last_run = Some(run);
+        run
+    }
+
+    /// The last run has ended: what was queued behind it is next.
+    pub fn run_ended(&mut self, run: RunId, now: Timestamp) -> Vec<Act> {
+        if self.last_run != Some(run) {
+            return Vec::new();
+        }
+        let Some(occurrence) = self.queued.pop_front() else { return Vec::new() };
+        let run = self.start(occurrence, now);
+        self.touch(now);
+        vec![Act::Start { run, occurrence }]
+    }
+
+    /// A run that was asked for could not be started.
+    pub fn not_started(&mut self, run: RunId, why: &str) {
+        if self.last_run == Some(run) {
+            self.last_run = None;
+        }
+        let named = json!(run);
+        for wait in self.waits.iter_mut().rev() {
+            let Some(payload) = &wait.resume_payload else { continue };
+            let mut payload = Value::clone(payload);
+            let outcomes = payload.get_mut("outcomes").and_then(Value::as_array_mut);
+            let outcome = outcomes.into_iter().flatten().find(|outcome| outcome["runId"] == named);
+            if let Some(outcome) = outcome {
+                *outcome = json!({ "outcome": "failed", "error": why });
+                wait.resume_payload = Some(Json::new(payload));
+                return;
+            }
+        }
+    }
+
+    /// Somebody steers the wait (R9): the same verbs as for any.
+    pub fn steer(
+        &mut self,
+        number: u32,
+        steering: &Steering,
+        previous: Option<RunStatus>,
+        by: &Actor,
+        now: Timestamp,
+    ) -> Result<Vec<Act>, Refusal> {
+        self.check_pending(number)?;
+        match steering {
+            Steering::Reschedule { resume_at } => {
+                if *resume_at > limits::WAIT.after(now) {
+                    let message = format!("more than {} from now", limits::WAIT);
+                    return Err(Refusal::Malformed { pointer: "/resumeAt", message });
+                }
+                if let Some(wait) = self.waits.back_mut() {
+                    wait.resume_at = Some(*resume_at);
+                }
+                self.touch(now);
+                Ok(Vec::new())
+            }
+            // Time is what it waits for.
+            Steering::Complete { payload: None } | Steering::TimeOut => {
+                let starts = self.occurrence.into_iter().collect();
+                Ok(self.come(starts, 0, previous, by, now))
+            }
+            Steering::Complete { payload: Some(_) } => {
+                let message = "a schedule's run begins with the schedule's input".to_owned();
+                Err(Refusal::Malformed { pointer: "/payload", message })
+            }
+            Steering::Cancel => {
+                let after = self.occurrence.map_or(now, |occurrence| occurrence.max(now));
+                self.resolve(WaitStatus::Cancelled, None, by, now);
+                self.open(after, now);
+                self.touch(now);
+                Ok(Vec::new())
+            }
+        }
+    }
+
+    /// One more, now, whatever the clock says. The next occurrence stays as it is.
+    pub fn trigger(&mut self, previous: Option<RunStatus>, now: Timestamp) -> Triggered {
+        let mut active = previous.is_some_and(|status| !status.has_ended());
+        let mut acts = Vec::new();
+        let outcome = self.overlap(now, &mut active, &mut acts, now);
+        self.touch(now);
+        Triggered { acts, outcome: outcome.word(), run: outcome.run() }
+    }
+
+    /// While it is paused nothing comes, and nothing of that is caught up later.
+    pub fn pause(&mut self, by: &Actor, now: Timestamp) {
+        if !self.paused {
+            self.resolve(WaitStatus::Cancelled, Some(json!({ "reason": "paused" })), by, now);
+            self.paused = true;
+            self.queued.clear();
+            self.touch(now);
+        }
+    }
+
+    pub fn unpause(&mut self, now: Timestamp) {
+        if self.paused {
+            self.paused = false;
+            self.open(now, now);
+            self.touch(now);
+        }
+    }
+
+    /// Another plan. Another rule of time begins now.
+    pub fn change(&mut self, plan: Plan, by: &Actor, now: Timestamp) {
+        let retimed = plan.when != self.plan.when;
+        self.plan = plan;
+        if retimed {
+            self.resolve(WaitStatus::Cancelled, Some(json!({ "reason": "changed" })), by, now);
+            self.anchor = now;
+            self.open(now, now);
+        }
+        self.touch(now);
+    }
+}
+
+/// What a trigger came to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Triggered {
+    pub acts: Vec<Act>,
+    /// `started`, `skipped`, `queued` or `queueFull`.
+    pub outcome: &'static str,
+    pub run: Option<RunId>,
+}
+
+impl Outcome {
+    fn word(self) -> &'static str {
+        match self {
+            Outcome::Started(_) => "started",
+            Outcome::Skipped => "skipped",
+            Outcome::Queued => "queued",
+            Outcome::QueueFull => "queueFull",
+        }
+    }
+
+    fn run(self) -> Option<RunId> {
+        match self {
+            Outcome::Started(run) => Some(run),
+            Outcome::Skipped | Outcome::Queued | Outcome::QueueFull => None,
+        }
+    }
+
+    fn shown(self) -> Value {
+        match self.run() {
+            Some(run) => json!({ "outcome": self.word(), "runId": run }),
+            None => json!({ "outcome": self.word() }),
+        }
+    }
+}
+
+impl Plan {
+    /// Whether it can be carried out, with the workflow as it is now.
+    pub fn check(&self, definition: &Definition) -> Result<(), Refusal> {
+        let schema = definition.input_schema.as_ref();
+        let errors = schema.map(|schema| schema.errors(&self.input)).unwrap_or_default();
+        if !errors.is_empty() {
+            return Err(Refusal::InvalidInput(errors));
+        }
+        within("the name's length", self.name.chars().count(), limits::NAME_CHARS)?;
+        within("the input's size in bytes", self.input.bytes(), limits::PAYLOAD_BYTES)?;
+        within("the number of tags", self.tags.len(), limits::TAGS)?;
+        for tag in &self.tags {
+            within("a tag's length", tag.chars().count(), limits::NAME_CHARS)?;
+        }
+        match self.when {
+            When::Every(every) if every < limits::SCHEDULE_EVERY => {
+                let message = format!("a schedule comes every {} at most", limits::SCHEDULE_EVERY);
+                Err(Refusal::Malformed { pointer: "/every", message })
+            }
+            When::Every(every) if every > limits::WAIT => {
+                let message = format!("a schedule comes every {} at least", limits::WAIT);
+                Err(Refusal::Malformed { pointer: "/every", message })
+            }
+            When::Every(_) | When::Cron(_) => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

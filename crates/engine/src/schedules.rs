@@ -1,0 +1,324 @@
+//! Schedules in a round: a schedule, its wait, and the runs that it starts are decided and committed together. What is
+//! decided about a schedule is in the core; here it is looked up and carried out.
+
+use std::fmt;
+
+use abide_core::command::{self, Command, Reply};
+use abide_core::door::{Remembered, digest, replay};
+use abide_core::history::Scheduled;
+use abide_core::id::{RunId, ScheduleId, WorkspaceId};
+use abide_core::refusal::Refusal;
+use abide_core::run::Timer;
+use abide_core::schedule::{Act, Plan, Schedule};
+use abide_core::status::RunStatus;
+use abide_core::waitpoint::Actor;
+use abide_store::{ScheduleWrite, StoredTimer};
+
+use crate::alarm::Alarm;
+use crate::error::Error;
+use crate::round::Round;
+
+/// What can be asked about schedules.
+pub enum ScheduleOrder {
+    Create(Plan),
+    Change(ScheduleId, Box<dyn FnOnce(&mut Plan) + Send>),
+    Pause(ScheduleId),
+    Unpause(ScheduleId),
+    /// Start one more, now.
+    Trigger(ScheduleId),
+    Remove(ScheduleId),
+}
+
+impl fmt::Debug for ScheduleOrder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ScheduleOrder::Create(plan) => write!(f, "Create({})", plan.name),
+            ScheduleOrder::Change(id, _) => write!(f, "Change({id})"),
+            ScheduleOrder::Pause(id) => write!(f, "Pause({id})"),
+            ScheduleOrder::Unpause(id) => write!(f, "Unpause({id})"),
+            ScheduleOrder::Trigger(id) => write!(f, "Trigger({id})"),
+            ScheduleOrder::Remove(id) => write!(f, "Remove({id})"),
+        }
+    }
+}
+
+/// The schedule after it was done, and what a trigger came to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ordered {
+    pub schedule: Schedule,
+    /// `started`, `skipped`, `queued` or `queueFull`, and the run.
+    pub triggered: Option<(&'static str, Option<RunId>)>,
+}
+
+/// A schedule that was looked at in a round.
+pub(crate) struct TouchedSchedule {
+    schedule: Schedule,
+    /// 0: there was none.
+    based_on: u64,
+    removed: bool,
+}
+
+impl TouchedSchedule {
+    pub(crate) fn has_changes(&self) -> bool {
+        self.removed || self.based_on != self.schedule.seq
+    }
+
+    /// Nothing, if it is as it was, or was made and removed in one round.
+    pub(crate) fn write(&self) -> Option<ScheduleWrite<'_>> {
+        let TouchedSchedule { schedule, based_on, removed } = self;
+        let needed = self.has_changes() && !(*removed && *based_on == 0);
+        needed.then_some(ScheduleWrite { based_on: *based_on, schedule, removed: *removed })
+    }
+
+    /// After the commit.
+    pub(crate) fn set_timers(&self, alarm: &mut Alarm) {
+        for wait in self.schedule.waits() {
+            let Some(at) = wait.resume_at else { continue };
+            let timer =
+                StoredTimer { at, run: self.schedule.id.owner(), timer: Timer::Waitpoint(wait.number) };
+            if wait.is_pending() && !self.removed {
+                alarm.set(timer);
+            } else {
+                alarm.clear(&timer);
+            }
+        }
+    }
+}
+
+impl Round<'_> {
+    fn touch_schedule(&mut self, id: ScheduleId) -> Result<&mut Schedule, Error> {
+        if !self.decided.schedules.contains_key(&id) {
+            let known = match self.before.and_then(|before| before.schedules.get(&id)) {
+                Some(before) => Some(before.schedule.clone()).filter(|_| !before.removed),
+                None => self.store.schedule(id)?,
+            };
+            let schedule = known.ok_or(Error::UnknownSchedule(id))?;
+            let touched = TouchedSchedule { based_on: schedule.seq, schedule, removed: false };
+            self.decided.schedules.insert(id, touched);
+        }
+        match self.decided.schedules.get_mut(&id) {
+            Some(touched) if !touched.removed => Ok(&mut touched.schedule),
+            Some(_) | None => Err(Error::UnknownSchedule(id)),
+        }
+    }
+
+    /// One of another workspace is unknown.
+    fn schedule_of(
+        &mut self,
+        workspace: Option<WorkspaceId>,
+        id: ScheduleId,
+    ) -> Result<&mut Schedule, Error> {
+        let schedule = self.touch_schedule(id)?;
+        match workspace {
+            Some(workspace) if schedule.workspace != workspace => Err(Error::UnknownSchedule(id)),
+            Some(_) | None => Ok(schedule),
+        }
+    }
+
+    /// How far the run that was started last is.
+    fn previous(&mut self, id: ScheduleId) -> Result<Option<RunStatus>, Error> {
+        let Some(run) = self.touch_schedule(id)?.last_run else { return Ok(None) };
+        match self.run(run) {
+            Ok(run) => Ok(Some(run.status)),
+            // It has ended long ago.
+            Err(Error::UnknownRun(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    pub(crate) fn fire_schedule(&mut self, id: ScheduleId, number: u32) -> Result<(), Error> {
+        let (previous, now) = (self.previous(id)?, self.now);
+        let acts = self.touch_schedule(id)?.fire(number, previous, now)?;
+        self.act(id, acts);
+        Ok(())
+    }
+
+    /// What is asked of a wait is asked as of a run's.
+    pub(crate) fn steer_schedule(
+        &mut self,
+        workspace: Option<WorkspaceId>,
+        owner: RunId,
+        command: &Command,
+        by: Actor,
+        key: Option<&str>,
+    ) -> Result<Reply, Error> {
+        let Some((id, Command::Steer(steer))) = ScheduleId::of(owner).zip(Some(command)) else {
+            return Err(Error::UnknownRun(owner));
+        };
+        let unknown = |error| match error {
+            Error::UnknownSchedule(_) => Refusal::UnknownWaitpoint(id.waitpoint(steer.number)).into(),
+            error => error,
+        };
+        self.schedule_of(workspace, id).map_err(unknown)?;
+        let (key, asked) = (key.map(|key| format!("{owner}/{key}")), digest(command));
+        if let Some(key) = &key
+            && let Some(reply) = replay(key, asked, self.recall_key(key)?.as_ref())?
+        {
+            return Ok(reply);
+        }
+        let (previous, now) = (self.previous(id)?, self.now);
+        let acts = self.touch_schedule(id)?.steer(steer.number, &steer.steering, previous, &by, now)?;
+        self.act(id, acts);
+        let reply = Reply::Waitpoint(id.waitpoint(steer.number));
+        self.remember(key, asked, &reply);
+        Ok(reply)
+    }
+
+    fn remember(&mut self, key: Option<String>, digest: u64, reply: &Reply) {
+        if let Some(key) = key {
+            let remembered = Remembered { key: key.clone(), digest, reply: reply.clone(), at: self.now };
+            self.decided.remembered.insert(key, remembered);
+        }
+    }
+
+    pub(crate) fn order(
+        &mut self,
+        workspace: WorkspaceId,
+        order: ScheduleOrder,
+        by: Actor,
+        key: Option<&str>,
+    ) -> Result<Ordered, Error> {
+        let now = self.now;
+        let mut triggered = None;
+        let id = match order {
+            ScheduleOrder::Create(plan) => self.create_schedule(workspace, plan, by)?,
+            ScheduleOrder::Change(id, change) => {
+                let before = self.schedule_of(Some(workspace), id)?.plan.clone();
+                let mut plan = before.clone();
+                change(&mut plan);
+                self.check_plan(workspace, &plan, (plan.name != before.name).then_some(&plan.name))?;
+                self.touch_schedule(id)?.change(plan, &by, now);
+                id
+            }
+            ScheduleOrder::Pause(id) => {
+                self.schedule_of(Some(workspace), id)?.pause(&by, now);
+                id
+            }
+            ScheduleOrder::Unpause(id) => {
+                self.schedule_of(Some(workspace), id)?.unpause(now);
+                id
+            }
+            ScheduleOrder::Trigger(id) => {
+                self.schedule_of(Some(workspace), id)?;
+                triggered = Some(self.trigger(id, key)?);
+                id
+            }
+            ScheduleOrder::Remove(id) => {
+                let schedule = self.schedule_of(Some(workspace), id)?.clone();
+                if let Some(touched) = self.decided.schedules.get_mut(&id) {
+                    touched.removed = true;
+                }
+                return Ok(Ordered { schedule, triggered });
+            }
+        };
+        Ok(Ordered { schedule: self.touch_schedule(id)?.clone(), triggered })
+    }
+
+    fn create_schedule(
+        &mut self,
+        workspace: WorkspaceId,
+        plan: Plan,
+        by: Actor,
+    ) -> Result<ScheduleId, Error> {
+        self.check_plan(workspace, &plan, Some(&plan.name))?;
+        let id = ScheduleId::new(self.now, self.random.draw_u128());
+        let schedule = Schedule::new(id, workspace, plan, by, self.now);
+        self.decided.schedules.insert(id, TouchedSchedule { schedule, based_on: 0, removed: false });
+        Ok(id)
+    }
+
+    fn check_plan(
+        &mut self,
+        workspace: WorkspaceId,
+        plan: &Plan,
+        new_name: Option<&String>,
+    ) -> Result<(), Error> {
+        let version = plan.version.as_deref();
+        let definition = self.memory.definition(self.store, workspace, &plan.workflow, version)?;
+        plan.check(&definition)?;
+        match new_name {
+            Some(name) if self.is_taken(workspace, name)? => Err(Error::ScheduleExists(name.clone())),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// What was decided and is not in the store yet counts before what is.
+    fn is_taken(&mut self, workspace: WorkspaceId, name: &str) -> Result<bool, Error> {
+        let stored = self.store.schedule_by_name(workspace, name)?.map(|schedule| schedule.id);
+        let (mut known, mut taken) = (false, false);
+        for decided in [&*self.decided].into_iter().chain(self.before) {
+            for touched in
+                decided.schedules.values().filter(|touched| touched.schedule.workspace == workspace)
+            {
+                known |= Some(touched.schedule.id) == stored;
+                taken |= !touched.removed && touched.schedule.plan.name == name;
+            }
+        }
+        Ok(taken || (stored.is_some() && !known))
+    }
+
+    fn trigger(&mut self, id: ScheduleId, key: Option<&str>) -> Result<(&'static str, Option<RunId>), Error> {
+        let (key, asked) = (key.map(|key| format!("{id}/trigger/{key}")), digest(&id));
+        if let Some(key) = &key
+            && let Some(Reply::Started(run)) = replay(key, asked, self.recall_key(key)?.as_ref())?
+        {
+            return Ok(("started", Some(run)));
+        }
+        let (previous, now) = (self.previous(id)?, self.now);
+        let triggered = self.touch_schedule(id)?.trigger(previous, now);
+        self.act(id, triggered.acts);
+        let run = triggered.run.filter(|run| self.decided.touches(*run));
+        if let Some(run) = run {
+            self.remember(key, asked, &Reply::Started(run));
+        }
+        let outcome = if triggered.run.is_some() && run.is_none() { "failed" } else { triggered.outcome };
+        Ok((outcome, run))
+    }
+
+    /// The last run of a schedule has ended.
+    pub(crate) fn tell_schedule(&mut self, id: ScheduleId, run: RunId) {
+        let now = self.now;
+        match self.touch_schedule(id).map(|schedule| schedule.run_ended(run, now)) {
+            Ok(acts) => self.act(id, acts),
+            // It was removed, and its runs go on without it.
+            Err(Error::UnknownSchedule(_)) => {}
+            Err(error) => tracing::error!(schedule = %id, %error, "a schedule could not be read"),
+        }
+    }
+
+    fn act(&mut self, id: ScheduleId, acts: Vec<Act>) {
+        for act in acts {
+            match act {
+                Act::Cancel(run) => {
+                    let reason = Some("its schedule starts another run".to_owned());
+                    self.follow_ups.push_back((run, Command::Cancel { reason }));
+                    self.follow_up();
+                }
+                Act::Start { run, occurrence } => {
+                    if let Err(error) =
+                        self.start_scheduled(id, run, Scheduled { schedule_id: id, occurrence })
+                    {
+                        tracing::warn!(schedule = %id, %error, "a scheduled run could not be started");
+                        if let Ok(schedule) = self.touch_schedule(id) {
+                            schedule.not_started(run, &error.to_string());
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn start_scheduled(&mut self, id: ScheduleId, run: RunId, scheduled: Scheduled) -> Result<(), Error> {
+        let Schedule { workspace, plan, created_by, .. } = self.touch_schedule(id)?.clone();
+        let definition =
+            self.memory.definition(self.store, workspace, &plan.workflow, plan.version.as_deref())?;
+        let new = command::NewRun {
+            workspace,
+            tags: plan.tags,
+            scheduled: Some(scheduled),
+            started_by: Some(created_by),
+            ..command::NewRun::new(run, definition, plan.input)
+        };
+        self.start_run(new, Actor::new("schedule"), None)
+    }
+}

@@ -1,0 +1,339 @@
+//! Webhooks: those outside who are told what happens in the workspace.
+
+use std::collections::BTreeSet;
+
+use abide_calls::signing;
+use abide_core::id::WebhookId;
+use abide_core::limits;
+use abide_core::notice::Topic;
+use abide_core::time::Millis;
+use abide_store::{Disabled, Health, Scope, Secret, Webhook};
+use axum::extract::State;
+use axum::http::StatusCode;
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::app::{App, Shared};
+use crate::caller::Caller;
+use crate::endpoint::{Endpoint, Group, Verb};
+use crate::guard::Access;
+use crate::links;
+use crate::problem::{Code, Problem};
+use crate::request::{Body, Id};
+use crate::shape::{Answer, List, words};
+
+pub(super) const ADMIN: Access = Access::Key(&[Scope::Admin]);
+/// Webhooks of one workspace.
+const WEBHOOKS: usize = 100;
+/// How long the secret before signs beside a new one, if the request does not say.
+const OVERLAP: Millis = Millis::from_days(1);
+const LONGEST_OVERLAP: Millis = Millis::from_days(30);
+const SECRET_BYTES: usize = 32;
+
+pub(super) fn routes() -> Group {
+    let one = |verb, path, summary| Endpoint::new(verb, path, ADMIN, summary).codes(&[Code::UnknownWebhook]);
+    Group::new(
+        "webhooks",
+        "Those outside who are told what happens: signed as Standard Webhooks, at least once, tried again for days.",
+    )
+    .add(
+        Endpoint::new(Verb::Post, "/webhooks", ADMIN, "Make a webhook")
+            .about("What happens from then on is told to it.")
+            .body::<NewWebhook>()
+            .answer::<MadeWebhook>(StatusCode::CREATED, "The webhook, with its secret: it is shown only here.")
+            .codes(&[Code::LimitExceeded]),
+        make,
+    )
+    .add(
+        Endpoint::new(Verb::Get, "/webhooks", ADMIN, "List the webhooks of the workspace, the oldest first")
+            .ok::<List<WebhookBody>>("All of them."),
+        list,
+    )
+    .add(one(Verb::Get, "/webhooks/{id}", "Get a webhook").ok::<WebhookBody>("The webhook."), get)
+    .add(
+        one(Verb::Patch, "/webhooks/{id}", "Change a webhook")
+            .about("What is not named stays as it is.")
+            .body::<ChangeBody>()
+            .ok::<WebhookBody>("The webhook after it."),
+        change,
+    )
+    .add(
+        one(Verb::Delete, "/webhooks/{id}", "Remove a webhook")
+            .about("With all its deliveries; what it was still to be told is not sent.")
+            .empty(StatusCode::NO_CONTENT, "Removed."),
+        remove,
+    )
+    .add(
+        one(Verb::Post, "/webhooks/{id}/enable", "Enable a webhook that was disabled")
+            .about("What was kept for it is sent at once. What happened while it was disabled was not kept.")
+            .ok::<WebhookBody>("The webhook after it."),
+        enable,
+    )
+    .add(
+        one(Verb::Post, "/webhooks/{id}/rotate-secret", "Sign with a new secret from now on")
+            .about("The one before signs beside it for a while, so that receivers can change over.")
+            .optional_body::<RotateBody>()
+            .ok::<MadeWebhook>("The webhook, with its new secret: it is shown only here."),
+        rotate,
+    )
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct NewWebhook {
+    /// Where to send: `http` or `https`.
+    #[schemars(length(min = 1, max = abide_calls::http::URL_BYTES))]
+    url: String,
+    /// What to tell.
+    #[schemars(schema_with = "words::topics")]
+    events: BTreeSet<Topic>,
+    #[schemars(length(max = limits::DESCRIPTION_CHARS))]
+    description: Option<String>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(rename = "ChangeWebhook")]
+struct ChangeBody {
+    #[schemars(length(min = 1, max = abide_calls::http::URL_BYTES))]
+    url: Option<String>,
+    #[schemars(schema_with = "words::topics")]
+    #[serde(default)]
+    events: Option<BTreeSet<Topic>>,
+    #[schemars(length(max = limits::DESCRIPTION_CHARS))]
+    description: Option<String>,
+    /// `false`: nothing is sent, and what was still to be sent is kept.
+    enabled: Option<bool>,
+}
+
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(rename = "RotateSecret")]
+struct RotateBody {
+    /// How long the secret before signs beside the new one; a day if absent.
+    #[schemars(range(max = LONGEST_OVERLAP.0))]
+    overlap_ms: Option<u64>,
+}
+
+/// A webhook, without its secret.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Webhook")]
+struct WebhookBody {
+    #[schemars(with = "String")]
+    id: WebhookId,
+    url: String,
+    #[schemars(schema_with = "words::topics")]
+    events: BTreeSet<Topic>,
+    description: Option<String>,
+    status: Status,
+    created_at: Timestamp,
+    /// Since when every attempt has failed.
+    failing_since: Option<Timestamp>,
+    disabled_at: Option<Timestamp>,
+    /// Why it was disabled: by whom, or because nothing reached it for days.
+    disabled_reason: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[schemars(rename = "WebhookStatus")]
+enum Status {
+    Enabled,
+    /// The last attempt failed, and so did all since `failingSince`.
+    Failing,
+    Disabled,
+}
+
+/// A webhook, with a secret that was just made.
+#[derive(Debug, Serialize, JsonSchema)]
+struct MadeWebhook {
+    /// Shown once.
+    secret: String,
+    #[serde(flatten)]
+    webhook: WebhookBody,
+}
+
+impl From<Webhook> for WebhookBody {
+    fn from(webhook: Webhook) -> WebhookBody {
+        let Webhook { id, workspace: _, url, description, topics, secrets: _, created_at, health } = webhook;
+        let Health { failing_since, disabled } = health;
+        let status = match (&disabled, failing_since) {
+            (Some(_), _) => Status::Disabled,
+            (None, Some(_)) => Status::Failing,
+            (None, None) => Status::Enabled,
+        };
+        let (disabled_at, disabled_reason) = disabled.map(|Disabled { at, why }| (at, why)).unzip();
+        WebhookBody {
+            id,
+            url,
+            events: topics,
+            description,
+            status,
+            created_at,
+            failing_since,
+            disabled_at,
+            disabled_reason,
+        }
+    }
+}
+
+impl App {
+    pub(super) async fn webhook(&self, caller: &Caller, id: WebhookId) -> Result<Webhook, Problem> {
+        let found = self.engine.read(move |store| store.webhook(id)).await?;
+        found.filter(|webhook| webhook.workspace == caller.workspace).ok_or_else(|| unknown(id))
+    }
+
+    /// Changes a webhook of the caller's workspace, and says what it is then.
+    async fn change_webhook(
+        &self,
+        caller: &Caller,
+        id: WebhookId,
+        change: impl FnOnce(&mut Webhook) + Send + 'static,
+    ) -> Result<Webhook, Problem> {
+        let (workspace, now) = (caller.workspace, self.engine.now());
+        // Looked up and changed in one go: nobody else writes in between.
+        let changed = self.engine.write_webhooks(move |store| {
+            let found = store.webhook(id)?.filter(|webhook| webhook.workspace == workspace);
+            let Some(mut webhook) = found else { return Ok(None) };
+            let before = webhook.health.clone();
+            change(&mut webhook);
+            store.put_webhook(&webhook)?;
+            if webhook.health != before {
+                store.put_health(id, &webhook.health, now)?;
+            }
+            Ok(Some(webhook))
+        });
+        changed.await?.ok_or_else(|| unknown(id))
+    }
+
+    fn check_webhook_url(&self, url: &str) -> Result<(), Problem> {
+        self.engine.check_url(url).map_err(|error| Problem::malformed("/url", format!("/url: {error}")))
+    }
+}
+
+fn unknown(id: WebhookId) -> Problem {
+    Problem::new(Code::UnknownWebhook, format!("there is no webhook {id}"))
+}
+
+fn new_secret() -> Result<String, Problem> {
+    let mut bytes = [0; SECRET_BYTES];
+    links::fill(&mut bytes)?;
+    Ok(signing::new_key(bytes))
+}
+
+async fn make(
+    State(app): State<Shared>,
+    caller: Caller,
+    Body(body): Body<NewWebhook>,
+) -> Result<Answer<MadeWebhook>, Problem> {
+    let NewWebhook { url, events, description } = body;
+    app.check_webhook_url(&url)?;
+    let secret = new_secret()?;
+    let mut random = [0; 16];
+    links::fill(&mut random)?;
+    let now = app.engine.now();
+    let webhook = Webhook {
+        id: WebhookId::new(now, u128::from_be_bytes(random)),
+        workspace: caller.workspace,
+        url,
+        description,
+        topics: events,
+        secrets: vec![Secret { key: secret.clone(), until: None }],
+        created_at: now,
+        health: Health::default(),
+    };
+    let stored = webhook.clone();
+    let made = app.engine.write_webhooks(move |store| {
+        if store.webhooks(Some(stored.workspace))?.len() >= WEBHOOKS {
+            return Ok(false);
+        }
+        store.put_webhook(&stored).map(|()| true)
+    });
+    if !made.await? {
+        let detail =
+            format!("there are {WEBHOOKS} webhooks in this workspace, as many as there may be (WEBHOOKS)");
+        return Err(Problem::new(Code::LimitExceeded, detail));
+    }
+    Ok(Answer(StatusCode::CREATED, MadeWebhook { secret, webhook: webhook.into() }))
+}
+
+async fn list(State(app): State<Shared>, caller: Caller) -> Result<Answer<List<WebhookBody>>, Problem> {
+    let workspace = caller.workspace;
+    let webhooks = app.engine.read(move |store| store.webhooks(Some(workspace))).await?;
+    Ok(Answer::ok(List { data: webhooks.into_iter().map(WebhookBody::from).collect(), next_cursor: None }))
+}
+
+async fn get(
+    State(app): State<Shared>,
+    caller: Caller,
+    Id(id): Id<WebhookId>,
+) -> Result<Answer<WebhookBody>, Problem> {
+    Ok(Answer::ok(app.webhook(&caller, id).await?.into()))
+}
+
+async fn change(
+    State(app): State<Shared>,
+    caller: Caller,
+    Id(id): Id<WebhookId>,
+    Body(body): Body<ChangeBody>,
+) -> Result<Answer<WebhookBody>, Problem> {
+    let ChangeBody { url, events, description, enabled } = body;
+    if let Some(url) = &url {
+        app.check_webhook_url(url)?;
+    }
+    let (by, now) = (caller.actor.clone(), app.engine.now());
+    let changed = app.change_webhook(&caller, id, move |webhook| {
+        webhook.url = url.unwrap_or_else(|| std::mem::take(&mut webhook.url));
+        webhook.topics = events.unwrap_or_else(|| std::mem::take(&mut webhook.topics));
+        webhook.description = description.or_else(|| webhook.description.take());
+        match enabled {
+            Some(true) => webhook.health = Health::default(),
+            Some(false) if webhook.health.disabled.is_none() => {
+                webhook.health.disabled = Some(Disabled { at: now, why: format!("by {by}") });
+            }
+            Some(false) | None => {}
+        }
+    });
+    Ok(Answer::ok(changed.await?.into()))
+}
+
+async fn remove(
+    State(app): State<Shared>,
+    caller: Caller,
+    Id(id): Id<WebhookId>,
+) -> Result<StatusCode, Problem> {
+    app.webhook(&caller, id).await?;
+    app.engine.write_webhooks(move |store| store.remove_webhook(id)).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+async fn enable(
+    State(app): State<Shared>,
+    caller: Caller,
+    Id(id): Id<WebhookId>,
+) -> Result<Answer<WebhookBody>, Problem> {
+    let enabled = app.change_webhook(&caller, id, |webhook| webhook.health = Health::default());
+    Ok(Answer::ok(enabled.await?.into()))
+}
+
+async fn rotate(
+    State(app): State<Shared>,
+    caller: Caller,
+    Id(id): Id<WebhookId>,
+    Body(body): Body<RotateBody>,
+) -> Result<Answer<MadeWebhook>, Problem> {
+    let secret = new_secret()?;
+    let now = app.engine.now();
+    let until = body.overlap_ms.map_or(OVERLAP, Millis).after(now);
+    let key = secret.clone();
+    let rotated = app.change_webhook(&caller, id, move |webhook| {
+        let newest = Secret { key, until: None };
+        let before = std::mem::take(&mut webhook.secrets).into_iter();
+        let before = before.map(|old| Secret { until: Some(old.until.unwrap_or(until)), ..old });
+        let valid = before.filter(|old| old.until.is_some_and(|until| until > now));
+        webhook.secrets = std::iter::once(newest).chain(valid).take(signing::KEYS).collect();
+    });
+    Ok(Answer::ok(MadeWebhook { secret, webhook: rotated.await?.into() }))
+}
