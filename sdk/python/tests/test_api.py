@@ -16,8 +16,9 @@ from abide.resources import Pages, Resource
 from abide.transport import Request, ServerEvent, Transport
 
 ROOT = Path(__file__).parents[3]
-PAGES = {"GET /", "GET /docs", "GET /openapi.json"}
-"""Pages for people, and the document itself."""
+SESSION = {f"{method} /api/v1/session" for method in ("GET", "POST", "DELETE")}
+PAGES = {"GET /", "GET /docs", "GET /openapi.json"} | SESSION
+"""Pages for people, their sessions, and the document itself."""
 ANY_METHOD = re.compile(r"/(triggers|workflow-runs/\{id\}/waitpoints)/\{\w+\}(/sync)?$")
 """These take any method, and mean the same; the client sends a POST."""
 

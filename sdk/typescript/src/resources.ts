@@ -131,6 +131,11 @@ export class Runs extends Resource {
     return this.transport.json(keyed("POST", at`/workflow-runs/${id}/retry`, undefined, options));
   }
 
+  /** What its calls to models cost. */
+  cost(id: string): Promise<wire.RunCost> {
+    return this.get(at`/workflow-runs/${id}/cost`);
+  }
+
   /** One thing done to every run that a filter finds. */
   bulk(command: wire.BulkCommand): Promise<wire.BulkDone> {
     return this.post(at`/workflow-runs/bulk`, command);
@@ -333,6 +338,23 @@ export class Admin extends Resource {
   /** Workers that polled lately. */
   workers(): Promise<wire.WorkerList> {
     return this.get(at`/workers`);
+  }
+
+  /** How many runs and waits there are, and how it goes. */
+  overview(): Promise<wire.Overview> {
+    return this.get(at`/overview`);
+  }
+
+  /** When waits end, counted over time. */
+  wakeUps(query: { buckets?: number; from?: Date | string; until?: Date | string } = {}): Promise<wire.WakeUps> {
+    return this.get(at`/wake-ups`, { ...query });
+  }
+
+  /** What calls to models cost, by day, workflow and model. */
+  costs(
+    query: { definition?: string; model?: string; from?: Date | string; until?: Date | string } = {},
+  ): Promise<wire.CostSummary> {
+    return this.get(at`/cost/summary`, { ...query });
   }
 
   health(): Promise<wire.Health> {

@@ -43,6 +43,20 @@ export interface ApprovalState {
   quorum: number;
 }
 
+/** What happened between two looks. */
+export interface Beat {
+  /** When it ended. */
+  at: string;
+  /** From a timer's instant to its firing, in milliseconds: half of them were quicker. */
+  latenessP50Ms: number;
+  /** 99 of 100 were quicker. */
+  latenessP99Ms: number;
+  /** Records written to histories. */
+  records: number;
+  /** Timers that fired. */
+  timers: number;
+}
+
 export interface BulkCommand {
   action: "cancel" | "pause" | "unpause" | "retry";
   /** The `nextCursor` of the request before. */
@@ -101,6 +115,14 @@ export interface BulkSteering {
   resumeAt?: string | null;
 }
 
+export interface Caller {
+  /** What histories say: the key's name. */
+  name: string;
+  scopes: ("read" | "run" | "worker" | "approve" | "admin")[];
+  /** Its id. */
+  workspace: string;
+}
+
 export interface CancelRun {
   /** Stands in the history. */
   reason?: string | null;
@@ -128,6 +150,17 @@ export interface CompleteWaitpoint {
   payload?: Json;
 }
 
+export interface CostSummary {
+  data: DayCost[];
+  total: Spent;
+}
+
+export interface Counted {
+  count: number;
+  /** There are more than were counted. */
+  more: boolean;
+}
+
 export interface CreateWaitpoint {
   /** Let a plain GET resume it. Link scanners open every link. */
   allowGet?: boolean;
@@ -138,6 +171,23 @@ export interface CreateWaitpoint {
   timeout?: string | null;
   /** How long it may take; no limit if absent. */
   timeoutMs?: number | null;
+}
+
+/** Tokens and money. */
+export interface DayCost {
+  /** Those of them that a provider had seen before. */
+  cachedInputTokens: number;
+  /** Failed ones too. */
+  calls: number;
+  /** In millionths of the currency of the price table. */
+  costMicros: number;
+  day: string;
+  definition: string;
+  inputTokens: number;
+  model: string;
+  outputTokens: number;
+  /** Calls that used tokens of a model without a price. */
+  unpricedCalls: number;
 }
 
 export interface Decide {
@@ -356,6 +406,21 @@ export interface NewWorkspace {
   name: string;
 }
 
+/** How many there are, what has waited longest, and how it goes. */
+export interface Overview {
+  /** The server's clock. */
+  now: string;
+  /** The oldest runs that wait, each with its oldest wait. */
+  oldest: Waitpoint[];
+  /** Open waits whose instant has passed. */
+  overdue: Counted;
+  /** How it went in the last hour. */
+  pulse: Pulse;
+  runs: RunCount[];
+  /** Open waits. */
+  waits: WaitCount[];
+}
+
 export interface PollTasks {
   /** The names of the handlers that this worker has. */
   handlers: string[];
@@ -393,6 +458,12 @@ export interface Problem {
   type: string;
   /** What is doubtful about a definition. */
   warnings?: Finding[];
+}
+
+/** Of the whole server, one beat after the other. */
+export interface Pulse {
+  beats: Beat[];
+  everyMs: number;
 }
 
 /** A record of a run's history. Its `type` says which further fields it has; see `docs/histories.md`. */
@@ -495,6 +566,19 @@ export interface Run {
   waitingFor: WaitingFor[];
 }
 
+export interface RunCost {
+  /** What the run may spend, if its workflow says so. */
+  budgetMicros: number | null;
+  byStep: StepCost[];
+  runId: string;
+  total: Spent;
+}
+
+export interface RunCount {
+  count: number;
+  status: "PENDING" | "RUNNING" | "WAITING" | "PAUSED" | "COMPLETED" | "FAILED" | "CANCELLED";
+}
+
 /** What narrows a list of runs. */
 export interface RunFilter {
   /** Before this instant. */
@@ -563,11 +647,40 @@ export interface SentEvent {
   waiters: Woken[];
 }
 
+/** Who asks. */
+export interface Session {
+  /** Null where a key is needed, and none was given. */
+  caller: Caller | null;
+  /** Without a key nothing is shown. */
+  keysNeeded: boolean;
+  /** By a cookie. */
+  signedIn: boolean;
+}
+
+export interface SignIn {
+  /** An API key: `abk_…`. */
+  key: string;
+}
+
 /** What became of a signal. */
 export interface Signalled {
   runId: string;
   /** The wait that took it at once; null: it is kept for the next one. */
   takenBy: string | null;
+}
+
+/** Tokens and money. */
+export interface Spent {
+  /** Those of them that a provider had seen before. */
+  cachedInputTokens: number;
+  /** Failed ones too. */
+  calls: number;
+  /** In millionths of the currency of the price table. */
+  costMicros: number;
+  inputTokens: number;
+  outputTokens: number;
+  /** Calls that used tokens of a model without a price. */
+  unpricedCalls: number;
 }
 
 export interface StartRun {
@@ -612,6 +725,22 @@ export interface Step {
   waits?: StepWait[];
   /** The worker that has it, or had it last. */
   worker?: string | null;
+}
+
+/** Tokens and money. */
+export interface StepCost {
+  /** Those of them that a provider had seen before. */
+  cachedInputTokens: number;
+  /** Failed ones too. */
+  calls: number;
+  /** In millionths of the currency of the price table. */
+  costMicros: number;
+  inputTokens: number;
+  model: string;
+  outputTokens: number;
+  stepName: string;
+  /** Calls that used tokens of a model without a price. */
+  unpricedCalls: number;
 }
 
 export interface StepWait {
@@ -762,6 +891,13 @@ export interface Vote {
   decision: "approve" | "reject" | "edit";
 }
 
+export interface WaitCount {
+  count: number;
+  kind: "DELAY" | "WEBHOOK" | "SIGNAL" | "EVENT" | "APPROVAL" | "CHILD" | "PAUSE" | "RETRY";
+  /** There are more than were counted. */
+  more: boolean;
+}
+
 /** A wait for an event. */
 export interface Waiter {
   /** The condition that an event must satisfy. */
@@ -798,6 +934,8 @@ export interface Waitpoint {
   /** Of an APPROVAL: what is asked, and who has decided what. */
   approval?: ApprovalState | null;
   createdAt: string;
+  /** Of the run. */
+  definition: DefinitionRef;
   id: string;
   kind: "DELAY" | "WEBHOOK" | "SIGNAL" | "EVENT" | "APPROVAL" | "CHILD" | "PAUSE" | "RETRY";
   listensFor: ListensFor;
@@ -839,6 +977,24 @@ export interface WaitpointList {
   nextCursor: string | null;
 }
 
+/** When waits end. */
+export interface WakeUps {
+  buckets: WakeUpsBucket[];
+  from: string;
+  until: string;
+}
+
+export interface WakeUpsBucket {
+  /** Waits that the clock ends: DELAY, PAUSE, RETRY. */
+  byTime: number;
+  /** Deadlines of the others. */
+  deadlines: number;
+  from: string;
+  /** There are more than were counted. */
+  more: boolean;
+  until: string;
+}
+
 export interface Woken {
   runId: string;
   waitpointId: string;
@@ -861,6 +1017,8 @@ export interface WorkerList {
 
 /** A workflow: steps that run in the order written, or as a graph if any step says `after`. */
 export interface Workflow {
+  /** What all calls to models of a run together may cost, in millionths of the currency of the price table. */
+  budgetMicros?: number | null;
   /** The retry policy of steps that have none of their own. */
   defaultRetry?: WorkflowRetry | null;
   description?: string | null;
@@ -913,7 +1071,7 @@ export interface WorkflowMapStepExternalEvent {
   type: "external_event";
 }
 
-/** The engine makes an HTTP call. */
+/** The engine makes an HTTP call. `{{ secret.NAME }}` in its URL, headers and body is filled in when the call is made. */
 export interface WorkflowMapStepHttp {
   /** JSON, or text when it is a string; templates allowed. */
   body?: Json;
@@ -924,6 +1082,8 @@ export interface WorkflowMapStepHttp {
   /** `GET` if absent. */
   method?: WorkflowMethod | null;
   retry?: WorkflowRetry | null;
+  /** Sign the call with the server's signing key, as Standard Webhooks. */
+  sign?: boolean;
   timeout?: string | null;
   timeoutMs?: number | null;
   type: "http";
@@ -933,6 +1093,8 @@ export interface WorkflowMapStepHttp {
 
 /** Calls a model. Each call and each tool round is journalled, so that a crash pays for none twice. */
 export interface WorkflowMapStepLlm {
+  /** What all calls of the step together may cost, in millionths of the currency of the price table. A call that could cost more than is left is not made. */
+  budgetMicros?: number | null;
   /** Models to try, in order, when this one fails. */
   fallbackModels?: string[] | null;
   guardrails?: WorkflowGuardrail[] | null;
@@ -1185,7 +1347,7 @@ export interface WorkflowStepExternalEvent {
   when?: string | null;
 }
 
-/** The engine makes an HTTP call. */
+/** The engine makes an HTTP call. `{{ secret.NAME }}` in its URL, headers and body is filled in when the call is made. */
 export interface WorkflowStepHttp {
   /** The steps that must be done before this one starts. If any step has it, the workflow is a graph. */
   after?: string[] | null;
@@ -1205,6 +1367,8 @@ export interface WorkflowStepHttp {
   retry?: WorkflowRetry | null;
   /** The key of `state` under which the step's result is stored. */
   saveAs?: string | null;
+  /** Sign the call with the server's signing key, as Standard Webhooks. */
+  sign?: boolean;
   timeout?: string | null;
   timeoutMs?: number | null;
   type: "http";
@@ -1218,6 +1382,8 @@ export interface WorkflowStepHttp {
 export interface WorkflowStepLlm {
   /** The steps that must be done before this one starts. If any step has it, the workflow is a graph. */
   after?: string[] | null;
+  /** What all calls of the step together may cost, in millionths of the currency of the price table. A call that could cost more than is left is not made. */
+  budgetMicros?: number | null;
   description?: string | null;
   /** Models to try, in order, when this one fails. */
   fallbackModels?: string[] | null;

@@ -10,8 +10,15 @@ import { type Request, Transport } from "../src/transport.js";
 
 const root = new URL("../../../../", import.meta.url);
 
-/** Pages for people, and the document itself. */
-const PAGES = ["GET /", "GET /docs", "GET /openapi.json"];
+/** Pages for people, their sessions, and the document itself. */
+const PAGES = [
+  "GET /",
+  "GET /docs",
+  "GET /openapi.json",
+  "GET /api/v1/session",
+  "POST /api/v1/session",
+  "DELETE /api/v1/session",
+];
 /** These take any method, and mean the same; the client sends a POST. */
 const ANY_METHOD = /\/(triggers|workflow-runs\/\{id\}\/waitpoints)\/\{\w+\}(\/sync)?$/;
 

@@ -174,6 +174,11 @@ class Runs(Resource):
         """Takes a failed run up again where it failed."""
         return await self._command(id, "retry", None, idempotency_key)
 
+    async def cost(self, id: str) -> wire.RunCost:
+        """What its calls to models cost."""
+        cost: wire.RunCost = await self._transport.json(Request("GET", at("workflow-runs", id, "cost")))
+        return cost
+
     async def bulk(self, command: wire.BulkCommand) -> wire.BulkDone:
         """One thing done to every run that a filter finds."""
         done: wire.BulkDone = await self._transport.json(Request("POST", at("workflow-runs", "bulk"), body=command))
@@ -445,6 +450,32 @@ class Admin(Resource):
         """Workers that polled lately."""
         workers: wire.WorkerList = await self._transport.json(Request("GET", at("workers")))
         return workers
+
+    async def overview(self) -> wire.Overview:
+        """How many runs and waits there are, and how it goes."""
+        overview: wire.Overview = await self._transport.json(Request("GET", at("overview")))
+        return overview
+
+    async def wake_ups(
+        self, *, buckets: int | None = None, start: Instant | None = None, until: Instant | None = None
+    ) -> wire.WakeUps:
+        """When waits end, counted over time."""
+        query = given(buckets=buckets, until=until, **{"from": start})
+        wake_ups: wire.WakeUps = await self._transport.json(Request("GET", at("wake-ups"), query))
+        return wake_ups
+
+    async def costs(
+        self,
+        *,
+        definition: str | None = None,
+        model: str | None = None,
+        start: Instant | None = None,
+        until: Instant | None = None,
+    ) -> wire.CostSummary:
+        """What calls to models cost, by day, workflow and model."""
+        query = given(definition=definition, model=model, until=until, **{"from": start})
+        costs: wire.CostSummary = await self._transport.json(Request("GET", at("cost", "summary"), query))
+        return costs
 
     async def health(self) -> wire.Health:
         health: wire.Health = await self._transport.json(Request("GET", "/health"))

@@ -174,6 +174,11 @@ class Runs(Resource):
         """Takes a failed run up again where it failed."""
         return self._command(id, "retry", None, idempotency_key)
 
+    def cost(self, id: str) -> wire.RunCost:
+        """What its calls to models cost."""
+        cost: wire.RunCost = self._transport.json(Request("GET", at("workflow-runs", id, "cost")))
+        return cost
+
     def bulk(self, command: wire.BulkCommand) -> wire.BulkDone:
         """One thing done to every run that a filter finds."""
         done: wire.BulkDone = self._transport.json(Request("POST", at("workflow-runs", "bulk"), body=command))
@@ -445,6 +450,32 @@ class Admin(Resource):
         """Workers that polled lately."""
         workers: wire.WorkerList = self._transport.json(Request("GET", at("workers")))
         return workers
+
+    def overview(self) -> wire.Overview:
+        """How many runs and waits there are, and how it goes."""
+        overview: wire.Overview = self._transport.json(Request("GET", at("overview")))
+        return overview
+
+    def wake_ups(
+        self, *, buckets: int | None = None, start: Instant | None = None, until: Instant | None = None
+    ) -> wire.WakeUps:
+        """When waits end, counted over time."""
+        query = given(buckets=buckets, until=until, **{"from": start})
+        wake_ups: wire.WakeUps = self._transport.json(Request("GET", at("wake-ups"), query))
+        return wake_ups
+
+    def costs(
+        self,
+        *,
+        definition: str | None = None,
+        model: str | None = None,
+        start: Instant | None = None,
+        until: Instant | None = None,
+    ) -> wire.CostSummary:
+        """What calls to models cost, by day, workflow and model."""
+        query = given(definition=definition, model=model, until=until, **{"from": start})
+        costs: wire.CostSummary = self._transport.json(Request("GET", at("cost", "summary"), query))
+        return costs
 
     def health(self) -> wire.Health:
         health: wire.Health = self._transport.json(Request("GET", "/health"))

@@ -50,6 +50,21 @@ class ApprovalState(TypedDict):
     quorum: int
 
 
+class Beat(TypedDict):
+    """What happened between two looks."""
+
+    at: str
+    """When it ended."""
+    latenessP50Ms: int
+    """From a timer's instant to its firing, in milliseconds: half of them were quicker."""
+    latenessP99Ms: int
+    """99 of 100 were quicker."""
+    records: int
+    """Records written to histories."""
+    timers: int
+    """Timers that fired."""
+
+
 class BulkCommand(TypedDict):
     action: Literal["cancel", "pause", "unpause", "retry"]
     cursor: NotRequired[str | None]
@@ -110,6 +125,14 @@ class BulkSteering(TypedDict):
     """With `reschedule`: the new instant."""
 
 
+class Caller(TypedDict):
+    name: str
+    """What histories say: the key's name."""
+    scopes: list[Literal["read", "run", "worker", "approve", "admin"]]
+    workspace: str
+    """Its id."""
+
+
 class CancelRun(TypedDict):
     reason: NotRequired[str | None]
     """Stands in the history."""
@@ -139,6 +162,17 @@ class CompleteWaitpoint(TypedDict):
     """As if this had come."""
 
 
+class CostSummary(TypedDict):
+    data: list[DayCost]
+    total: Spent
+
+
+class Counted(TypedDict):
+    count: int
+    more: bool
+    """There are more than were counted."""
+
+
 class CreateWaitpoint(TypedDict):
     allowGet: NotRequired[bool]
     """Let a plain GET resume it. Link scanners open every link."""
@@ -149,6 +183,24 @@ class CreateWaitpoint(TypedDict):
     """The same as text: `2d 4h`."""
     timeoutMs: NotRequired[int | None]
     """How long it may take; no limit if absent."""
+
+
+class DayCost(TypedDict):
+    """Tokens and money."""
+
+    cachedInputTokens: int
+    """Those of them that a provider had seen before."""
+    calls: int
+    """Failed ones too."""
+    costMicros: int
+    """In millionths of the currency of the price table."""
+    day: str
+    definition: str
+    inputTokens: int
+    model: str
+    outputTokens: int
+    unpricedCalls: int
+    """Calls that used tokens of a model without a price."""
 
 
 class Decide(TypedDict):
@@ -391,6 +443,22 @@ class NewWorkspace(TypedDict):
     name: str
 
 
+class Overview(TypedDict):
+    """How many there are, what has waited longest, and how it goes."""
+
+    now: str
+    """The server's clock."""
+    oldest: list[Waitpoint]
+    """The oldest runs that wait, each with its oldest wait."""
+    overdue: Counted
+    """Open waits whose instant has passed."""
+    pulse: Pulse
+    """How it went in the last hour."""
+    runs: list[RunCount]
+    waits: list[WaitCount]
+    """Open waits."""
+
+
 class PollTasks(TypedDict):
     handlers: list[str]
     """The names of the handlers that this worker has."""
@@ -429,6 +497,13 @@ class Problem(TypedDict):
     """Where the code is explained."""
     warnings: NotRequired[list[Finding]]
     """What is doubtful about a definition."""
+
+
+class Pulse(TypedDict):
+    """Of the whole server, one beat after the other."""
+
+    beats: list[Beat]
+    everyMs: int
 
 
 class HistoryRecordList(TypedDict):
@@ -520,6 +595,19 @@ class Run(TypedDict):
     """Every open wait, the oldest first."""
 
 
+class RunCost(TypedDict):
+    budgetMicros: int | None
+    """What the run may spend, if its workflow says so."""
+    byStep: list[StepCost]
+    runId: str
+    total: Spent
+
+
+class RunCount(TypedDict):
+    count: int
+    status: Literal["PENDING", "RUNNING", "WAITING", "PAUSED", "COMPLETED", "FAILED", "CANCELLED"]
+
+
 class RunFilter(TypedDict):
     """What narrows a list of runs."""
 
@@ -592,12 +680,43 @@ class SentEvent(TypedDict):
     waiters: list[Woken]
 
 
+class Session(TypedDict):
+    """Who asks."""
+
+    caller: Caller | None
+    """Null where a key is needed, and none was given."""
+    keysNeeded: bool
+    """Without a key nothing is shown."""
+    signedIn: bool
+    """By a cookie."""
+
+
+class SignIn(TypedDict):
+    key: str
+    """An API key: `abk_…`."""
+
+
 class Signalled(TypedDict):
     """What became of a signal."""
 
     runId: str
     takenBy: str | None
     """The wait that took it at once; null: it is kept for the next one."""
+
+
+class Spent(TypedDict):
+    """Tokens and money."""
+
+    cachedInputTokens: int
+    """Those of them that a provider had seen before."""
+    calls: int
+    """Failed ones too."""
+    costMicros: int
+    """In millionths of the currency of the price table."""
+    inputTokens: int
+    outputTokens: int
+    unpricedCalls: int
+    """Calls that used tokens of a model without a price."""
 
 
 class StartRun(TypedDict):
@@ -643,6 +762,23 @@ class Step(TypedDict):
     """The waits of this visit by name."""
     worker: NotRequired[str | None]
     """The worker that has it, or had it last."""
+
+
+class StepCost(TypedDict):
+    """Tokens and money."""
+
+    cachedInputTokens: int
+    """Those of them that a provider had seen before."""
+    calls: int
+    """Failed ones too."""
+    costMicros: int
+    """In millionths of the currency of the price table."""
+    inputTokens: int
+    model: str
+    outputTokens: int
+    stepName: str
+    unpricedCalls: int
+    """Calls that used tokens of a model without a price."""
 
 
 class StepWait(TypedDict):
@@ -813,6 +949,13 @@ class Vote(TypedDict):
     decision: Literal["approve", "reject", "edit"]
 
 
+class WaitCount(TypedDict):
+    count: int
+    kind: Literal["DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY"]
+    more: bool
+    """There are more than were counted."""
+
+
 class Waiter(TypedDict):
     """A wait for an event."""
 
@@ -853,6 +996,8 @@ class Waitpoint(TypedDict):
     approval: NotRequired[ApprovalState | None]
     """Of an APPROVAL: what is asked, and who has decided what."""
     createdAt: str
+    definition: DefinitionRef
+    """Of the run."""
     id: str
     kind: Literal["DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY"]
     listensFor: ListensFor
@@ -896,6 +1041,28 @@ class WaitpointList(TypedDict):
     """Give it as `cursor` to get what follows; null at the end."""
 
 
+WakeUps = TypedDict(
+    "WakeUps",
+    {
+        "buckets": "list[WakeUpsBucket]",
+        "from": "str",
+        "until": "str",
+    },
+)
+
+
+WakeUpsBucket = TypedDict(
+    "WakeUpsBucket",
+    {
+        "byTime": "int",
+        "deadlines": "int",
+        "from": "str",
+        "more": "bool",
+        "until": "str",
+    },
+)
+
+
 class Woken(TypedDict):
     runId: str
     waitpointId: str
@@ -920,6 +1087,8 @@ class WorkerList(TypedDict):
 class Workflow(TypedDict):
     """A workflow: steps that run in the order written, or as a graph if any step says `after`."""
 
+    budgetMicros: NotRequired[int | None]
+    """What all calls to models of a run together may cost, in millionths of the currency of the price table."""
     defaultRetry: NotRequired[WorkflowRetry | None]
     """The retry policy of steps that have none of their own."""
     description: NotRequired[str | None]
@@ -978,7 +1147,7 @@ class WorkflowMapStepExternalEvent(TypedDict):
 
 
 class WorkflowMapStepHttp(TypedDict):
-    """The engine makes an HTTP call."""
+    """The engine makes an HTTP call. `{{ secret.NAME }}` in its URL, headers and body is filled in when the call is made."""
 
     body: NotRequired[Json]
     """JSON, or text when it is a string; templates allowed."""
@@ -989,6 +1158,8 @@ class WorkflowMapStepHttp(TypedDict):
     method: NotRequired[WorkflowMethod | None]
     """`GET` if absent."""
     retry: NotRequired[WorkflowRetry | None]
+    sign: NotRequired[bool]
+    """Sign the call with the server's signing key, as Standard Webhooks."""
     timeout: NotRequired[str | None]
     timeoutMs: NotRequired[int | None]
     type: Literal["http"]
@@ -999,6 +1170,8 @@ class WorkflowMapStepHttp(TypedDict):
 class WorkflowMapStepLlm(TypedDict):
     """Calls a model. Each call and each tool round is journalled, so that a crash pays for none twice."""
 
+    budgetMicros: NotRequired[int | None]
+    """What all calls of the step together may cost, in millionths of the currency of the price table. A call that could cost more than is left is not made."""
     fallbackModels: NotRequired[list[str] | None]
     """Models to try, in order, when this one fails."""
     guardrails: NotRequired[list[WorkflowGuardrail] | None]
@@ -1248,7 +1421,7 @@ class WorkflowStepExternalEvent(TypedDict):
 
 
 class WorkflowStepHttp(TypedDict):
-    """The engine makes an HTTP call."""
+    """The engine makes an HTTP call. `{{ secret.NAME }}` in its URL, headers and body is filled in when the call is made."""
 
     after: NotRequired[list[str] | None]
     """The steps that must be done before this one starts. If any step has it, the workflow is a graph."""
@@ -1268,6 +1441,8 @@ class WorkflowStepHttp(TypedDict):
     retry: NotRequired[WorkflowRetry | None]
     saveAs: NotRequired[str | None]
     """The key of `state` under which the step's result is stored."""
+    sign: NotRequired[bool]
+    """Sign the call with the server's signing key, as Standard Webhooks."""
     timeout: NotRequired[str | None]
     timeoutMs: NotRequired[int | None]
     type: Literal["http"]
@@ -1282,6 +1457,8 @@ class WorkflowStepLlm(TypedDict):
 
     after: NotRequired[list[str] | None]
     """The steps that must be done before this one starts. If any step has it, the workflow is a graph."""
+    budgetMicros: NotRequired[int | None]
+    """What all calls of the step together may cost, in millionths of the currency of the price table. A call that could cost more than is left is not made."""
     description: NotRequired[str | None]
     fallbackModels: NotRequired[list[str] | None]
     """Models to try, in order, when this one fails."""
