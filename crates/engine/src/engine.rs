@@ -269,8 +269,7 @@ impl Engine {
             Arc::clone(&clock),
             fresh_seed(),
             dispatcher,
-            followers.clone(),
-            outbox,
+            (followers.clone(), outbox),
             options.retention,
         );
         let (opened, answer) = oneshot::channel();

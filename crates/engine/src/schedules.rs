@@ -145,9 +145,12 @@ impl Round<'_> {
         let Some((id, Command::Steer(steer))) = ScheduleId::of(owner).zip(Some(command)) else {
             return Err(Error::UnknownRun(owner));
         };
-        let unknown = |error| match error {
-            Error::UnknownSchedule(_) => Refusal::UnknownWaitpoint(id.waitpoint(steer.number)).into(),
-            error => error,
+        let unknown = |error| {
+            if matches!(error, Error::UnknownSchedule(_)) {
+                Refusal::UnknownWaitpoint(id.waitpoint(steer.number)).into()
+            } else {
+                error
+            }
         };
         self.schedule_of(workspace, id).map_err(unknown)?;
         let (key, asked) = (key.map(|key| format!("{owner}/{key}")), digest(command));

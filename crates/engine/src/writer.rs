@@ -95,8 +95,7 @@ impl Writer {
         clock: Arc<dyn Clock>,
         seed: u64,
         dispatcher: Dispatcher,
-        followers: Followers,
-        outbox: Outbox,
+        (followers, outbox): (Followers, Outbox),
         retention: Retention,
     ) -> Writer {
         Writer {
