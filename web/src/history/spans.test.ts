@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { HistoryRecord } from '../api/types';
-import { story, totals } from './spans';
+import { cost, story, totals } from './spans';
 
 let seq = 0;
 const at = (second: number, type: string, stepName: string, more: object = {}): HistoryRecord =>
@@ -47,6 +47,20 @@ test('each failed attempt is one, with its error, and the next follows its back-
     { step: 'call', visit: 1, number: 2, worker: 'w2', from: 5_000, until: 6_000, outcome: 'completed' },
   ]);
   expect(stretches.map(({ doing }) => doing)).toEqual(['working', 'waiting', 'working']);
+});
+
+test('calls to models are told with what they used up', () => {
+  const call = { entry: 'call-1', model: 'm', inputTokens: 20, outputTokens: 5, costMicros: 70 };
+  const { calls } = story([
+    at(0, 'STEP_STARTED', 'draft'),
+    at(1, 'LLM_CALL_COMPLETED', 'draft', { call }),
+    at(2, 'LLM_CALL_COMPLETED', 'draft', { call: { ...call, costMicros: undefined, error: 'overloaded' } }),
+  ]);
+  expect(calls.map(({ step, outputTokens }) => [step, outputTokens])).toEqual([
+    ['draft', 5],
+    ['draft', 5],
+  ]);
+  expect(cost(calls)).toBe(70);
 });
 
 test('a retried run visits its failed step again, from its first attempt', () => {

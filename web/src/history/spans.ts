@@ -34,10 +34,23 @@ export interface JournalLine {
   time: string;
 }
 
+/** One call to a model, and what it used up. */
+export interface ModelCall {
+  step: string;
+  time: string;
+  model: string;
+  inputTokens: number;
+  outputTokens: number;
+  /** In millionths; absent where the model has no price. */
+  costMicros?: number;
+  error?: string;
+}
+
 export interface Story {
   stretches: Stretch[];
   attempts: Attempt[];
   journal: JournalLine[];
+  calls: ModelCall[];
   /** In the order in which they began. */
   steps: string[];
 }
@@ -49,6 +62,7 @@ export function story(records: HistoryRecord[]): Story {
   const stretches: Stretch[] = [];
   const attempts: Attempt[] = [];
   const journal: JournalLine[] = [];
+  const calls: ModelCall[] = [];
   const steps: string[] = [];
   const open = new Map<string, Stretch>();
   const visits = new Map<string, number>();
@@ -123,6 +137,9 @@ export function story(records: HistoryRecord[]): Story {
           journal.push({ step, name: entry.name, result: entry.result, time: record.time });
         }
         break;
+      case 'LLM_CALL_COMPLETED':
+        calls.push({ ...(fields['call'] as Omit<ModelCall, 'step' | 'time'>), step, time: record.time });
+        break;
       default:
         if (ENDS.has(record.type)) {
           end(step, time);
@@ -133,8 +150,11 @@ export function story(records: HistoryRecord[]): Story {
         }
     }
   }
-  return { stretches, attempts, journal, steps };
+  return { stretches, attempts, journal, calls, steps };
 }
+
+/** What calls cost together; those of models without a price count for nothing. */
+export const cost = (calls: ModelCall[]): number => calls.reduce((sum, call) => sum + (call.costMicros ?? 0), 0);
 
 /** How long a run has worked and waited, all steps together. */
 export function totals(stretches: Stretch[], now: number): { working: number; waiting: number } {

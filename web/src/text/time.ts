@@ -80,5 +80,9 @@ export const fromLocalInput = (text: string): Date | null => {
   return Number.isNaN(at.getTime()) ? null : at;
 };
 
+/** Millionths of a unit of money, as many digits as say something. */
+export const money = (micros: number): string =>
+  (micros / 1e6).toLocaleString(undefined, { maximumSignificantDigits: 4 });
+
 const number = new Intl.NumberFormat();
 export const count = (value: number): string => number.format(value);
