@@ -198,7 +198,8 @@ impl Reply {
     pub(crate) async fn of(response: Response<Incoming>) -> Reply {
         let (parts, body) = response.into_parts();
         let bytes = body.collect().await.unwrap().to_bytes();
-        let text = String::from_utf8(bytes.to_vec()).unwrap();
+        // Compressed files are not text.
+        let text = String::from_utf8_lossy(&bytes).into_owned();
         let json = serde_json::from_str(&text).unwrap_or_default();
         Reply { status: parts.status.as_u16(), headers: parts.headers, text, json }
     }
