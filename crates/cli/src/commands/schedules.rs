@@ -30,7 +30,7 @@ pub(crate) struct Schedules {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    Create(Create),
+    Create(Box<Create>),
     Pause(Pause),
     Unpause(Unpause),
     Trigger(Trigger),

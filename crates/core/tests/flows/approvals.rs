@@ -256,10 +256,9 @@ fn no_one_approves_a_run_they_started_where_that_is_forbidden() {
 }
 
 fn digest(run: &Scenario) -> String {
-    match &run.run().waitpoint(run.wait("ok")).unwrap().listens_for {
-        ListensFor::Approval(request) => request.content_digest(),
-        other => panic!("{other:?}"),
-    }
+    let waitpoint = run.run().waitpoint(run.wait("ok")).expect("it waits");
+    let ListensFor::Approval(request) = &waitpoint.listens_for else { panic!("{waitpoint:?}") };
+    request.content_digest()
 }
 
 #[test]
