@@ -33,7 +33,7 @@ export type Session = Schemas['Session'];
 
 export type RunStatus = Run['status'];
 export type StepStatus = Step['status'];
-export type WaitKind = Waitpoint['kind'];
+export type WaitKind = Waitpoint['kind'] | 'SCHEDULE';
 export type WaitStatus = Waitpoint['status'];
 export type Scope = Key['scopes'][number];
 
@@ -46,7 +46,17 @@ export const RUN_STATUSES: RunStatus[] = [
   'COMPLETED',
   'CANCELLED',
 ];
-export const WAIT_KINDS: WaitKind[] = ['DELAY', 'WEBHOOK', 'SIGNAL', 'EVENT', 'APPROVAL', 'CHILD', 'PAUSE', 'RETRY'];
+export const WAIT_KINDS: WaitKind[] = [
+  'DELAY',
+  'WEBHOOK',
+  'SIGNAL',
+  'EVENT',
+  'APPROVAL',
+  'CHILD',
+  'PAUSE',
+  'RETRY',
+  'SCHEDULE',
+];
 
 /** A part of a list, and how to read on. */
 export interface Page<T> {

@@ -26,6 +26,7 @@ export const KIND_WORDS: Record<WaitKind, string> = {
   CHILD: 'child run',
   PAUSE: 'worker pause',
   RETRY: 'retry',
+  SCHEDULE: 'schedule',
 };
 
 export const KIND_PLURALS: Record<WaitKind, string> = {
@@ -37,10 +38,12 @@ export const KIND_PLURALS: Record<WaitKind, string> = {
   CHILD: 'child runs',
   PAUSE: 'worker pauses',
   RETRY: 'retries',
+  SCHEDULE: 'schedules',
 };
 
 /** Kinds that end by the clock. The others have a deadline, or none. */
-export const endsByTime = (kind: WaitKind): boolean => kind === 'DELAY' || kind === 'PAUSE' || kind === 'RETRY';
+export const endsByTime = (kind: WaitKind): boolean =>
+  kind === 'DELAY' || kind === 'PAUSE' || kind === 'RETRY' || kind === 'SCHEDULE';
 
 /** What ends a wait, besides those who may end any. */
 export function endedBy(wait: Pick<Waitpoint, 'kind' | 'listensFor'>): { lead: string; what: string; match?: string } {
@@ -58,6 +61,8 @@ export function endedBy(wait: Pick<Waitpoint, 'kind' | 'listensFor'>): { lead: s
       return { lead: 'a decision', what: '' };
     case 'child':
       return { lead: 'run', what: listens.runId };
+    default:
+      return { lead: 'the clock', what: '' };
   }
 }
 
