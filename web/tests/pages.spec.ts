@@ -27,7 +27,7 @@ async function scene(server: Server): Promise<Record<string, string>> {
     ],
   });
   await server.deploy({
-    name: 'charge',
+    name: 'till',
     steps: [{ type: 'task', name: 'card', handler: 'charge-card', retry: { maxAttempts: 2, backoffMs: 100 } }],
   });
   await server.deploy({
@@ -52,7 +52,7 @@ async function scene(server: Server): Promise<Record<string, string>> {
   await server.run('drip');
   await server.run('parcel', { parcelId: 'P-1' });
   const lead = await server.run('lead-routing', { employees: 250 });
-  const charged = await server.run('charge');
+  const charged = await server.run('till');
   await server.work('charge-card', 'fail', { message: 'the bank does not answer', code: 'BANK' });
   await server.work('charge-card', 'fail', { message: 'the card was declined', code: 'DECLINED' });
   const pipeline = await server.run('rate-limited-pipeline');
@@ -75,6 +75,18 @@ async function scene(server: Server): Promise<Record<string, string>> {
   await server.call('POST', '/events', { eventId: 'parcel.delivered', eventData: { parcelId: 'P-0' } });
   const request = await server.call('GET', `/approval-requests?runId=${offer}`);
   await server.call('POST', '/tasks/poll', { handlers: ['charge-card', 'draft'], workerId: 'till-2', waitMs: 0 });
+  await server.call('POST', '/schedules', {
+    name: 'tea at nine',
+    definition: 'tea-order',
+    cron: '0 9 * * 1-5',
+    timezone: 'Europe/Berlin',
+    input: { order: 1 },
+  });
+  await server.call('POST', '/schedules', { name: 'pipeline', definition: 'rate-limited-pipeline', every: '15m' });
+  // A name that leads nowhere: its deliveries fail, and are seen to.
+  const hook = { url: 'https://hooks.example.invalid/abide', events: ['workflow.failed', 'workflow.cancelled'] };
+  const webhook = await server.call('POST', '/webhooks', hook);
+  await server.call('POST', `/workflow-runs/${await server.run('payment')}/cancel`, { reason: 'a mistake' });
   await server.call('POST', '/keys', { name: 'shop', scopes: ['run', 'worker'] });
   await server.call('POST', '/keys', { name: 'ann', scopes: ['approve', 'read'] });
   return {
@@ -89,6 +101,8 @@ async function scene(server: Server): Promise<Record<string, string>> {
     definitions: '/definitions',
     definition: '/definitions/drip?against=2',
     'definition-form': '/definitions/tea-order',
+    schedules: '/schedules',
+    webhooks: `/webhooks/${webhook.json.id}`,
     workers: '/workers',
     settings: '/settings',
     // The last, because its charts need a while.

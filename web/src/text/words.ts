@@ -61,8 +61,6 @@ export function endedBy(wait: Pick<Waitpoint, 'kind' | 'listensFor'>): { lead: s
       return { lead: 'a decision', what: '' };
     case 'child':
       return { lead: 'run', what: listens.runId };
-    default:
-      return { lead: 'the clock', what: '' };
   }
 }
 
