@@ -83,8 +83,8 @@ async function scene(server: Server): Promise<Record<string, string>> {
     input: { order: 1 },
   });
   await server.call('POST', '/schedules', { name: 'pipeline', definition: 'rate-limited-pipeline', every: '15m' });
-  // A name that leads nowhere: its deliveries fail, and are seen to.
-  const hook = { url: 'https://hooks.example.invalid/abide', events: ['workflow.failed', 'workflow.cancelled'] };
+  // Nobody listens there: its deliveries fail, and are seen to.
+  const hook = { url: 'http://127.0.0.1:9/hook', events: ['workflow.failed', 'workflow.cancelled'] };
   const webhook = await server.call('POST', '/webhooks', hook);
   await server.call('POST', `/workflow-runs/${await server.run('payment')}/cancel`, { reason: 'a mistake' });
   await server.call('POST', '/keys', { name: 'shop', scopes: ['run', 'worker'] });

@@ -37,6 +37,8 @@ export class Server {
       `127.0.0.1:${port}`,
       '--store',
       `sqlite:${store}`,
+      '--allow-address',
+      '127.0.0.1',
       ...this.#arguments,
     ];
     const child = spawn(binary, given, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, NO_COLOR: '1' } });
