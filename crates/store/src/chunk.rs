@@ -24,6 +24,8 @@ use jiff::Timestamp;
 use serde::de::{DeserializeSeed, Error as _, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::{Error, StoredRun};
+
 /// Makes chunks, and keeps the room it needs for that.
 #[derive(Default)]
 pub(crate) struct Encoder {
@@ -101,6 +103,41 @@ pub(crate) fn decode_after(
     deserializer.disable_recursion_limit();
     Moments { run, before, history }.deserialize(&mut deserializer)?;
     Ok(deserializer.end()?)
+}
+
+/// The history of a run, put together of its chunks.
+pub(crate) struct History {
+    run: RunId,
+    records: Vec<Record>,
+}
+
+impl History {
+    pub(crate) fn new(run: RunId) -> History {
+        History { run, records: Vec::new() }
+    }
+
+    /// The next chunk, with the number of its last record.
+    pub(crate) fn push(&mut self, seq: u64, chunk: &[u8]) -> Result<(), Error> {
+        decode(self.run, chunk, &mut self.records).map_err(|damage| self.damaged(&damage.to_string()))?;
+        if self.records.last().map(|record| record.seq) != Some(seq) {
+            return Err(self.damaged("a chunk has more or fewer records than it should"));
+        }
+        Ok(())
+    }
+
+    /// `None` if there was no chunk.
+    pub(crate) fn finish(self) -> Result<Option<StoredRun>, Error> {
+        let Some(first) = self.records.first() else { return Ok(None) };
+        let Change::WorkflowCreated(creation) = &first.change else {
+            return Err(self.damaged("its history does not begin with its creation"));
+        };
+        let (workspace, definition) = (creation.workspace, creation.definition.clone());
+        Ok(Some(StoredRun { workspace, definition, history: self.records }))
+    }
+
+    fn damaged(&self, what: &str) -> Error {
+        Error::Corrupt(format!("{}: {what}", self.run))
+    }
 }
 
 /// Why a chunk cannot be read.

@@ -4,7 +4,7 @@ use abide_core::id::{DefinitionId, KeyId, RunId, WorkspaceId};
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Try again later: the disk is full, the file is locked for a moment.
+    /// Try again later: the disk is full, the file is locked for a moment, the database cannot be reached.
     #[error("the store cannot write at the moment: {0}")]
     Unavailable(String),
     /// Another process has the file.
@@ -16,6 +16,9 @@ pub enum Error {
     /// The run has moved on since it was loaded: load it and decide again.
     #[error("{0} has moved on since it was loaded")]
     Conflict(RunId),
+    /// Somebody else has used the key since it was looked up: what they were answered is there to be read.
+    #[error("the idempotency key `{0}` has been used meanwhile")]
+    KeyUsed(String),
     #[error("version `{version}` of `{name}` is there already, as {id}; give it another version")]
     DefinitionExists { id: DefinitionId, name: String, version: String },
     #[error("there is a workspace `{0}` already; give it another name")]

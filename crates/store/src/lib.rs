@@ -12,11 +12,14 @@
 //! Names, events and lists are looked up within a workspace. Timers are everybody's.
 
 mod chunk;
+mod code;
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
 mod error;
 mod key;
 mod list;
+#[cfg(feature = "postgres")]
+pub mod postgres;
 pub mod sqlite;
 mod webhook;
 

@@ -1,13 +1,19 @@
 //! Lists: what narrows them, how far they go, and what they show.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use abide_core::history::DefinitionRef;
 use abide_core::id::{DefinitionId, RunId, WaitpointId, WorkspaceId};
 use abide_core::status::{RunStatus, WaitStatus};
 use abide_core::waitpoint::Kind;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
+
+use crate::code;
+
+/// A run's id says when it was created, to within this: ids keep their order when the clock is set back.
+const ID_BESIDE_CLOCK: SignedDuration = SignedDuration::from_hours(24);
 
 /// A part of a list: what comes after the cursor.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,6 +37,30 @@ pub struct RunFilter {
     pub waits_for: Option<Kind>,
     /// Runs with an open wait for this event id or signal type.
     pub listens_for: Option<String>,
+}
+
+impl RunFilter {
+    /// Every status that can be on the list; a run that has ended waits for nothing.
+    pub(crate) fn possible_statuses(&self) -> BTreeSet<RunStatus> {
+        let waits = self.waits_for.is_some() || self.listens_for.is_some();
+        let mut statuses: BTreeSet<RunStatus> = self.statuses.iter().copied().collect();
+        if statuses.is_empty() {
+            statuses.extend(RunStatus::ALL);
+        }
+        statuses.retain(|status| !(waits && status.has_ended()));
+        statuses
+    }
+
+    /// Between which ids the page lies: from the first one on, and before the second.
+    pub(crate) fn possible_ids(&self, page: &Page<RunId>) -> (Option<RunId>, Option<RunId>) {
+        let first_of = |instant: Timestamp| {
+            let ms = u128::try_from(instant.as_millisecond()).unwrap_or(0);
+            RunId(ms << 80)
+        };
+        let from = self.created_from.and_then(|from| from.checked_sub(ID_BESIDE_CLOCK).ok());
+        let before = self.created_before.and_then(|before| before.checked_add(ID_BESIDE_CLOCK).ok());
+        (from.map(first_of), before.map(first_of).into_iter().chain(page.after).min())
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -58,6 +88,21 @@ pub struct WaitpointFilter {
     pub due_after: Option<Timestamp>,
     /// The event id or signal type it listens for.
     pub listens_for: Option<String>,
+}
+
+impl WaitpointFilter {
+    /// Every kind that can be on the list: signals and events have names to listen for.
+    pub(crate) fn possible_kinds(&self) -> Vec<Kind> {
+        match (self.kind, &self.listens_for) {
+            (Some(kind), _) => vec![kind],
+            (None, Some(_)) => vec![Kind::Signal, Kind::Event],
+            (None, None) => Kind::ALL.into(),
+        }
+    }
+
+    pub(crate) fn possible_statuses(&self) -> Vec<WaitStatus> {
+        self.status.map_or_else(|| code::WAIT_STATUSES.into(), |status| vec![status])
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]

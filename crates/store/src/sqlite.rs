@@ -49,6 +49,11 @@ use crate::{
     WaitpointFilter, WaitpointSummary, Webhook, Workspace,
 };
 
+#[cfg(feature = "postgres")]
+pub(crate) use backup::write_beside;
+#[cfg(feature = "postgres")]
+pub(crate) use open::new_file;
+
 /// The writer of a file.
 pub type Sqlite = Handle<Writing>;
 

@@ -119,6 +119,7 @@ pub fn a_key_keeps_its_first_answer(subject: &mut dyn Subject) {
     let first = Remembered { key: "key".to_owned(), digest: 1, reply: Reply::Done, at: world.now };
     let second = Remembered { digest: 2, ..first.clone() };
     store.commit(&Batch { remembered: vec![&first], ..Batch::default() }).expect("the key is written");
-    assert!(store.commit(&Batch { remembered: vec![&second], ..Batch::default() }).is_err());
+    let refused = store.commit(&Batch { remembered: vec![&second], ..Batch::default() });
+    assert!(matches!(&refused, Err(Error::KeyUsed(key)) if key == "key"), "{refused:?}");
     assert_eq!(store.remembered("key").expect("readable"), Some(first));
 }

@@ -13,13 +13,18 @@ use crate::Error;
 use crate::sqlite::open;
 
 pub(super) fn backup(connection: &Connection, to: &Path) -> Result<(), Error> {
+    write_beside(to, |part| write(connection, part))
+}
+
+/// Has a file written beside its place, and puts it there when it is whole and on disk.
+pub(crate) fn write_beside(to: &Path, write: impl FnOnce(&Path) -> Result<(), String>) -> Result<(), Error> {
     let to = open::resolve(to);
     let failed = |why: String| Error::BackupFailed { path: to.display().to_string(), why };
     if fs::symlink_metadata(&to).is_ok() {
         return Err(failed("there is a file already, and it is not overwritten".to_owned()));
     }
     let part = begin(&to).map_err(failed)?;
-    let written = write(connection, &part).and_then(|()| put_in_place(&part, &to));
+    let written = write(&part).and_then(|()| sync(&part)).and_then(|()| put_in_place(&part, &to));
     if written.is_err() {
         // Half a copy is of no use, and it would be in the way of the next one.
         let _ = fs::remove_file(&part);
@@ -46,6 +51,10 @@ fn write(connection: &Connection, part: &Path) -> Result<(), String> {
     if result != StepResult::Done {
         return Err("the store is being written to; try again".to_owned());
     }
+    Ok(())
+}
+
+fn sync(part: &Path) -> Result<(), String> {
     let copy = File::options().write(true).open(part).map_err(|error| error.to_string())?;
     copy.sync_all().map_err(|error| error.to_string())
 }

@@ -1,4 +1,4 @@
-//! How values stand in columns. The numbers here are in files out there: they are never given another meaning.
+//! How values stand in columns.
 
 use std::collections::BTreeSet;
 
@@ -7,11 +7,13 @@ use abide_core::notice::Topic;
 use abide_core::status::{RunStatus, WaitStatus};
 use abide_core::waitpoint::Kind;
 use jiff::Timestamp;
-use rusqlite::types::ValueRef;
 use rusqlite::{Row, RowIndex};
 use serde::de::DeserializeOwned;
 
-use crate::{DeliveryStatus, Error, Scope};
+pub(super) use crate::code::{
+    WAIT_STATUSES, delivery_status, instant, kind, run_status, scopes, topic, topics, wait_status,
+};
+use crate::{DeliveryStatus, Error, Scope, code};
 
 pub(super) type Id = [u8; 16];
 
@@ -37,89 +39,6 @@ pub(super) fn webhook(id: WebhookId) -> Id {
 
 pub(super) fn delivery(id: DeliveryId) -> Id {
     id.0.to_be_bytes()
-}
-
-/// In nanoseconds. What lies outside of the years 1677 to 2262 is stored as the beginning or the end of time: it
-/// keeps its place in the order, and nobody will see the difference.
-pub(super) fn instant(instant: Timestamp) -> i64 {
-    let nanoseconds = instant.as_nanosecond();
-    i64::try_from(nanoseconds).unwrap_or(if nanoseconds < 0 { i64::MIN } else { i64::MAX })
-}
-
-pub(super) fn run_status(status: RunStatus) -> i64 {
-    match status {
-        RunStatus::Pending => 0,
-        RunStatus::Running => 1,
-        RunStatus::Waiting => 2,
-        RunStatus::Paused => 3,
-        RunStatus::Completed => 4,
-        RunStatus::Failed => 5,
-        RunStatus::Cancelled => 6,
-    }
-}
-
-pub(super) const WAIT_STATUSES: [WaitStatus; 4] =
-    [WaitStatus::Pending, WaitStatus::Completed, WaitStatus::TimedOut, WaitStatus::Cancelled];
-
-pub(super) fn wait_status(status: WaitStatus) -> i64 {
-    match status {
-        WaitStatus::Pending => 0,
-        WaitStatus::Completed => 1,
-        WaitStatus::TimedOut => 2,
-        WaitStatus::Cancelled => 3,
-    }
-}
-
-pub(super) fn kind(kind: Kind) -> i64 {
-    match kind {
-        Kind::Delay => 0,
-        Kind::Webhook => 1,
-        Kind::Signal => 2,
-        Kind::Event => 3,
-        Kind::Approval => 4,
-        Kind::Child => 5,
-        Kind::Pause => 6,
-        Kind::Retry => 7,
-        Kind::Schedule => 8,
-    }
-}
-
-fn scope(scope: Scope) -> i64 {
-    match scope {
-        Scope::Read => 1,
-        Scope::Run => 2,
-        Scope::Worker => 4,
-        Scope::Approve => 8,
-        Scope::Admin => 16,
-    }
-}
-
-pub(super) fn scopes(scopes: &BTreeSet<Scope>) -> i64 {
-    scopes.iter().copied().map(scope).sum()
-}
-
-/// A bit each, so that a column holds a set of them.
-pub(super) fn topic(topic: Topic) -> i64 {
-    match topic {
-        Topic::WorkflowCompleted => 1,
-        Topic::WorkflowFailed => 2,
-        Topic::WorkflowCancelled => 4,
-        Topic::ApprovalRequested => 8,
-        Topic::ApprovalDecided => 16,
-        Topic::WaitOverdue => 32,
-    }
-}
-
-pub(super) fn topics(topics: &BTreeSet<Topic>) -> i64 {
-    topics.iter().copied().map(topic).sum()
-}
-
-pub(super) fn delivery_status(status: DeliveryStatus) -> i64 {
-    match status {
-        DeliveryStatus::Pending => 0,
-        DeliveryStatus::Delivered => 1,
-        DeliveryStatus::Failed => 2,
-    }
 }
 
 pub(super) fn count(count: u64) -> i64 {
@@ -154,12 +73,12 @@ impl Column for Row<'_> {
     }
 
     fn instant<I: RowIndex>(&self, index: I) -> Result<Timestamp, Error> {
-        self.get(index).map(read_instant).map_err(Error::from)
+        self.get(index).map(code::read_instant).map_err(Error::from)
     }
 
     fn optional_instant<I: RowIndex>(&self, index: I) -> Result<Option<Timestamp>, Error> {
         let nanoseconds: Option<i64> = self.get(index)?;
-        Ok(nanoseconds.map(read_instant))
+        Ok(nanoseconds.map(code::read_instant))
     }
 
     fn number<I: RowIndex, N: TryFrom<i64>>(&self, index: I) -> Result<N, Error> {
@@ -172,33 +91,31 @@ impl Column for Row<'_> {
     }
 
     fn scopes<I: RowIndex>(&self, index: I) -> Result<BTreeSet<Scope>, Error> {
-        let bits: i64 = self.get(index)?;
-        Ok(Scope::ALL.into_iter().filter(|one| bits & scope(*one) != 0).collect())
+        Ok(code::read_scopes(self.get(index)?))
     }
 
     fn run_status<I: RowIndex>(&self, index: I) -> Result<RunStatus, Error> {
-        coded(self.get_ref(index)?, &RunStatus::ALL, run_status)
+        code::read(self.get(index)?, &RunStatus::ALL, run_status)
     }
 
     fn wait_status<I: RowIndex>(&self, index: I) -> Result<WaitStatus, Error> {
-        coded(self.get_ref(index)?, &WAIT_STATUSES, wait_status)
+        code::read(self.get(index)?, &WAIT_STATUSES, wait_status)
     }
 
     fn kind<I: RowIndex>(&self, index: I) -> Result<Kind, Error> {
-        coded(self.get_ref(index)?, &Kind::ALL, kind)
+        code::read(self.get(index)?, &Kind::ALL, kind)
     }
 
     fn topic<I: RowIndex>(&self, index: I) -> Result<Topic, Error> {
-        coded(self.get_ref(index)?, &Topic::ALL, topic)
+        code::read(self.get(index)?, &Topic::ALL, topic)
     }
 
     fn topics<I: RowIndex>(&self, index: I) -> Result<BTreeSet<Topic>, Error> {
-        let bits: i64 = self.get(index)?;
-        Ok(Topic::ALL.into_iter().filter(|one| bits & topic(*one) != 0).collect())
+        Ok(code::read_topics(self.get(index)?))
     }
 
     fn delivery_status<I: RowIndex>(&self, index: I) -> Result<DeliveryStatus, Error> {
-        coded(self.get_ref(index)?, &DeliveryStatus::ALL, delivery_status)
+        code::read(self.get(index)?, &DeliveryStatus::ALL, delivery_status)
     }
 
     fn json<I: RowIndex, T: DeserializeOwned>(&self, index: I) -> Result<T, Error> {
@@ -209,19 +126,4 @@ impl Column for Row<'_> {
         let value = T::deserialize(&mut deserializer).and_then(|value| deserializer.end().map(|()| value));
         value.map_err(|error| Error::Corrupt(error.to_string()))
     }
-}
-
-fn read_instant(nanoseconds: i64) -> Timestamp {
-    match nanoseconds {
-        i64::MIN => Timestamp::MIN,
-        i64::MAX => Timestamp::MAX,
-        _ => Timestamp::from_nanosecond(nanoseconds.into()).expect("64 bits of nanoseconds are an instant"),
-    }
-}
-
-fn coded<T: Copy>(stored: ValueRef<'_>, all: &[T], code: fn(T) -> i64) -> Result<T, Error> {
-    all.iter()
-        .copied()
-        .find(|value| stored == ValueRef::Integer(code(*value)))
-        .ok_or_else(|| Error::Corrupt(format!("{stored:?} has no meaning here")))
 }

@@ -88,10 +88,13 @@ fn insert_occurrence(transaction: &Transaction<'_>, occurrence: &Occurrence) -> 
 fn insert_remembered(transaction: &Transaction<'_>, remembered: &Remembered) -> Result<(), Error> {
     let Remembered { key, digest, reply, at } = remembered;
     let reply = serde_json::to_string(reply).expect("a reply is JSON");
-    transaction
-        .prepare_cached("INSERT INTO remembered (key, digest, reply, written_at) VALUES (?, ?, ?, ?)")?
+    let inserted = transaction
+        .prepare_cached(
+            "INSERT INTO remembered (key, digest, reply, written_at) VALUES (?, ?, ?, ?)
+             ON CONFLICT DO NOTHING",
+        )?
         .execute(params![key, digest.cast_signed(), reply, column::instant(*at)])?;
-    Ok(())
+    if inserted == 1 { Ok(()) } else { Err(Error::KeyUsed(key.clone())) }
 }
 
 fn write_runs(transaction: &Transaction<'_>, runs: &[RunWrite<'_>]) -> Result<(), Error> {

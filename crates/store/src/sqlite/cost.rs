@@ -4,12 +4,10 @@ use abide_core::history::Change;
 use abide_core::id::WorkspaceId;
 use abide_core::spent::Spent;
 use jiff::civil::Date;
-use jiff::tz::TimeZone;
-use jiff::{Span, Timestamp};
 use rusqlite::{Connection, Transaction, params};
 
 use crate::sqlite::find::collect;
-use crate::{CostRow, Error, RunWrite};
+use crate::{CostRow, Error, RunWrite, code};
 
 /// Adds the calls that are recorded with this write.
 pub(super) fn add(transaction: &Transaction<'_>, write: &RunWrite<'_>) -> Result<(), Error> {
@@ -31,7 +29,7 @@ pub(super) fn add(transaction: &Transaction<'_>, write: &RunWrite<'_>) -> Result
             )?
             .execute(params![
                 write.run.workspace.0,
-                number(day_of(record.at)),
+                code::day(code::day_of(record.at)),
                 write.run.definition_ref.name,
                 call.model,
                 signed(spent.calls),
@@ -56,12 +54,12 @@ pub(super) fn costs(
              unpriced_calls
          FROM costs WHERE workspace = ? AND day BETWEEN ? AND ? ORDER BY day, definition, model",
     )?;
-    collect(statement.query(params![workspace.0, number(from), number(until)])?, |row| {
+    collect(statement.query(params![workspace.0, code::day(from), code::day(until)])?, |row| {
         let count = |index: usize| -> Result<u64, Error> {
             let count: i64 = row.get(index)?;
             u64::try_from(count).map_err(|_| Error::Corrupt("a negative count of costs".to_owned()))
         };
-        let day = date(row.get(0)?).ok_or_else(|| Error::Corrupt("a day of costs".to_owned()))?;
+        let day = code::read_day(row.get(0)?)?;
         let spent = Spent {
             calls: count(3)?,
             input_tokens: count(4)?,
@@ -72,19 +70,6 @@ pub(super) fn costs(
         };
         Ok(CostRow { day, definition: row.get(1)?, model: row.get(2)?, spent })
     })
-}
-
-fn day_of(at: Timestamp) -> Date {
-    at.to_zoned(TimeZone::UTC).date()
-}
-
-/// Days since 1970.
-fn number(day: Date) -> i32 {
-    (day - Date::constant(1970, 1, 1)).get_days()
-}
-
-fn date(number: i32) -> Option<Date> {
-    Date::constant(1970, 1, 1).checked_add(Span::new().try_days(number).ok()?).ok()
 }
 
 /// A sum that the file can hold: money and tokens are far below it.

@@ -2,7 +2,7 @@
 
 use abide_core::command::Occurrence;
 use abide_core::door::Remembered;
-use abide_core::history::{Change, Record};
+use abide_core::history::Record;
 use abide_core::id::{DefinitionId, OccurrenceId, RunId, WaitpointId, WorkspaceId};
 use abide_core::run::Timer;
 use jiff::Timestamp;
@@ -32,24 +32,16 @@ pub(super) fn first<T>(
 }
 
 pub(super) fn load(connection: &Connection, run: RunId) -> Result<Option<StoredRun>, Error> {
-    let damaged = |what: &str| Error::Corrupt(format!("{run}: {what}"));
     let mut statement =
         connection.prepare_cached("SELECT seq, chunk FROM history WHERE run = ? ORDER BY seq")?;
     let mut rows = statement.query([column::run(run)])?;
-    let mut history = Vec::new();
+    let mut history = chunk::History::new(run);
     while let Some(row) = rows.next()? {
-        let encoded = row.get_ref(1)?.as_blob().map_err(|error| damaged(&error.to_string()))?;
-        chunk::decode(run, encoded, &mut history).map_err(|error| damaged(&error.to_string()))?;
-        if history.last().map(|record| record.seq) != Some(row.number(0)?) {
-            return Err(damaged("a chunk has more or fewer records than it should"));
-        }
+        let encoded = row.get_ref(1)?.as_blob();
+        let encoded = encoded.map_err(|error| Error::Corrupt(format!("{run}: {error}")))?;
+        history.push(row.number(0)?, encoded)?;
     }
-    let Some(first) = history.first() else { return Ok(None) };
-    let Change::WorkflowCreated(creation) = &first.change else {
-        return Err(damaged("its history does not begin with its creation"));
-    };
-    let (workspace, definition) = (creation.workspace, creation.definition.clone());
-    Ok(Some(StoredRun { workspace, definition, history }))
+    history.finish()
 }
 
 pub(super) fn records_after(

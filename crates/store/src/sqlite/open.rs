@@ -30,6 +30,14 @@ pub(super) fn writer(path: &Path) -> Result<Connection, Error> {
     Ok(connection)
 }
 
+/// A connection to a new file that is to be filled and then synced as a whole.
+#[cfg(feature = "postgres")]
+pub(crate) fn new_file(path: &Path) -> Result<Connection, Error> {
+    let connection = writer(path)?;
+    connection.pragma_update(None, "synchronous", "OFF")?;
+    Ok(connection)
+}
+
 /// Nothing is written to a file that is not ours.
 fn recognize(connection: &Connection, path: &Path) -> Result<(), Error> {
     let mark = Mark::read(connection).map_err(|error| refusal(path, error))?;

@@ -1,12 +1,9 @@
 //! Runs, newest first: ids out of the ranges of the narrowest index, and then the rows of those on the page.
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
 
 use abide_core::history::DefinitionRef;
 use abide_core::id::{RunId, WorkspaceId};
-use abide_core::status::RunStatus;
-use jiff::{SignedDuration, Timestamp};
 use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, Row, Transaction, params, params_from_iter};
 
@@ -15,8 +12,6 @@ use crate::sqlite::column::{self, Column};
 use crate::sqlite::find::first;
 use crate::{Error, Page, RunFilter, RunSummary};
 
-/// A run's id says when it was created, to within this: ids keep their order when the clock is set back.
-const ID_BESIDE_CLOCK: SignedDuration = SignedDuration::from_hours(24);
 /// Up to so many open waits, their runs are looked at one by one. If there are more, they are met often enough on the
 /// way through all runs.
 const FEW_WAITS: i64 = 2_000;
@@ -61,14 +56,14 @@ fn ids_in(
     };
     let mut ids = Vec::new();
     for version in versions {
-        for status in statuses(filter) {
+        for status in filter.possible_statuses() {
             let mut range = Where::default();
             range.and("runs.workspace = ?", [workspace.0]);
             range.and("runs.status = ?", [column::run_status(status)]);
             range.and_if("runs.version = ?", version.clone());
-            let between = Between::of(filter, page);
-            range.and_if("runs.id >= ?", between.from);
-            range.and_if("runs.id < ?", between.before);
+            let (from, before) = filter.possible_ids(page);
+            range.and_if("runs.id >= ?", from.map(bytes));
+            range.and_if("runs.id < ?", before.map(bytes));
             range.append(told(filter));
             range.append(waits_of_its_own(filter));
             ids.append(&mut range.find(looking, select, "runs.id DESC", page.limit, read_id)?);
@@ -86,9 +81,9 @@ fn tagged(
     let mut conditions = Where::default();
     conditions.and("run_tags.workspace = ?", [workspace.0]);
     conditions.and_if("run_tags.tag = ?", filter.tag.clone());
-    let between = Between::of(filter, page);
-    conditions.and_if("run_tags.run >= ?", between.from);
-    conditions.and_if("run_tags.run < ?", between.before);
+    let (from, before) = filter.possible_ids(page);
+    conditions.and_if("run_tags.run >= ?", from.map(bytes));
+    conditions.and_if("run_tags.run < ?", before.map(bytes));
     conditions.and("runs.status IN (SELECT value FROM json_each(?))", [status_codes(filter)]);
     conditions.append(told(filter));
     conditions.append(waits_of_its_own(filter));
@@ -108,7 +103,7 @@ fn waiting(
     );
     let mut conditions = Where { values, ..Where::default() };
     conditions.and("runs.status IN (SELECT value FROM json_each(?))", [status_codes(filter)]);
-    conditions.and_if("runs.id < ?", page.after.map(|id| column::run(id).to_vec()));
+    conditions.and_if("runs.id < ?", page.after.map(bytes));
     conditions.append(told(filter));
     conditions.find(looking, &select, "runs.id DESC", page.limit, read_id)
 }
@@ -146,19 +141,8 @@ fn waits_of_its_own(filter: &RunFilter) -> Where {
     conditions
 }
 
-/// Every status that can be on the list; a run that has ended waits for nothing.
-fn statuses(filter: &RunFilter) -> BTreeSet<RunStatus> {
-    let waits = filter.waits_for.is_some() || filter.listens_for.is_some();
-    let mut statuses: BTreeSet<RunStatus> = filter.statuses.iter().copied().collect();
-    if statuses.is_empty() {
-        statuses.extend(RunStatus::ALL);
-    }
-    statuses.retain(|status| !(waits && status.has_ended()));
-    statuses
-}
-
 fn status_codes(filter: &RunFilter) -> String {
-    let codes: Vec<i64> = statuses(filter).into_iter().map(column::run_status).collect();
+    let codes: Vec<i64> = filter.possible_statuses().into_iter().map(column::run_status).collect();
     serde_json::to_string(&codes).expect("numbers are JSON")
 }
 
@@ -223,24 +207,8 @@ impl OpenWaits {
     }
 }
 
-/// Between which ids the page lies.
-struct Between {
-    from: Option<Vec<u8>>,
-    before: Option<Vec<u8>>,
-}
-
-impl Between {
-    fn of(filter: &RunFilter, page: &Page<RunId>) -> Between {
-        let first_of = |instant: Timestamp| {
-            let ms = u128::try_from(instant.as_millisecond()).unwrap_or(0);
-            RunId(ms << 80)
-        };
-        let from = filter.created_from.and_then(|from| from.checked_sub(ID_BESIDE_CLOCK).ok());
-        let before = filter.created_before.and_then(|before| before.checked_add(ID_BESIDE_CLOCK).ok());
-        let before = before.map(first_of).into_iter().chain(page.after).min();
-        let bytes = |id: RunId| column::run(id).to_vec();
-        Between { from: from.map(first_of).map(bytes), before: before.map(bytes) }
-    }
+fn bytes(id: RunId) -> Vec<u8> {
+    column::run(id).to_vec()
 }
 
 fn read_id(row: &Row<'_>) -> Result<RunId, Error> {

@@ -51,26 +51,13 @@ fn ranges(looking: &Transaction<'_>, filter: &WaitpointFilter) -> Result<Vec<(&'
     let select = if filter.listens_for.is_some() { BY_NAME } else { BY_KIND };
     let mut ranges = Vec::new();
     for workspace in workspaces(looking, filter.workspace)? {
-        for kind in kinds(filter) {
-            for status in statuses(filter) {
+        for kind in filter.possible_kinds() {
+            for status in filter.possible_statuses() {
                 ranges.push((select, range(workspace, kind, status, filter)));
             }
         }
     }
     Ok(ranges)
-}
-
-fn kinds(filter: &WaitpointFilter) -> Vec<Kind> {
-    let listening = [Kind::Signal, Kind::Event];
-    match (filter.kind, &filter.listens_for) {
-        (Some(kind), _) => vec![kind],
-        (None, Some(_)) => listening.into(),
-        (None, None) => Kind::ALL.into(),
-    }
-}
-
-fn statuses(filter: &WaitpointFilter) -> Vec<WaitStatus> {
-    filter.status.map_or_else(|| column::WAIT_STATUSES.into(), |status| vec![status])
 }
 
 fn range(workspace: WorkspaceId, kind: Kind, status: WaitStatus, filter: &WaitpointFilter) -> Where {

@@ -1,0 +1,133 @@
+//! Numbers for what is not a number, in every database. They are in databases out there: none is ever given another
+//! meaning.
+
+use std::collections::BTreeSet;
+
+use abide_core::notice::Topic;
+use abide_core::status::{RunStatus, WaitStatus};
+use abide_core::waitpoint::Kind;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use jiff::{Span, Timestamp};
+
+use crate::{DeliveryStatus, Error, Scope};
+
+/// In nanoseconds. What lies outside of the years 1677 to 2262 is stored as the beginning or the end of time: it
+/// keeps its place in the order, and nobody will see the difference.
+pub(crate) fn instant(instant: Timestamp) -> i64 {
+    let nanoseconds = instant.as_nanosecond();
+    i64::try_from(nanoseconds).unwrap_or(if nanoseconds < 0 { i64::MIN } else { i64::MAX })
+}
+
+/// The day of UTC.
+pub(crate) fn day_of(at: Timestamp) -> Date {
+    at.to_zoned(TimeZone::UTC).date()
+}
+
+/// Days since 1970.
+pub(crate) fn day(day: Date) -> i32 {
+    (day - Date::constant(1970, 1, 1)).get_days()
+}
+
+pub(crate) fn read_day(number: i32) -> Result<Date, Error> {
+    let day = || Date::constant(1970, 1, 1).checked_add(Span::new().try_days(number).ok()?).ok();
+    day().ok_or_else(|| Error::Corrupt(format!("{number} is no day")))
+}
+
+pub(crate) fn run_status(status: RunStatus) -> i64 {
+    match status {
+        RunStatus::Pending => 0,
+        RunStatus::Running => 1,
+        RunStatus::Waiting => 2,
+        RunStatus::Paused => 3,
+        RunStatus::Completed => 4,
+        RunStatus::Failed => 5,
+        RunStatus::Cancelled => 6,
+    }
+}
+
+pub(crate) const WAIT_STATUSES: [WaitStatus; 4] =
+    [WaitStatus::Pending, WaitStatus::Completed, WaitStatus::TimedOut, WaitStatus::Cancelled];
+
+pub(crate) fn wait_status(status: WaitStatus) -> i64 {
+    match status {
+        WaitStatus::Pending => 0,
+        WaitStatus::Completed => 1,
+        WaitStatus::TimedOut => 2,
+        WaitStatus::Cancelled => 3,
+    }
+}
+
+pub(crate) fn kind(kind: Kind) -> i64 {
+    match kind {
+        Kind::Delay => 0,
+        Kind::Webhook => 1,
+        Kind::Signal => 2,
+        Kind::Event => 3,
+        Kind::Approval => 4,
+        Kind::Child => 5,
+        Kind::Pause => 6,
+        Kind::Retry => 7,
+        Kind::Schedule => 8,
+    }
+}
+
+fn scope(scope: Scope) -> i64 {
+    match scope {
+        Scope::Read => 1,
+        Scope::Run => 2,
+        Scope::Worker => 4,
+        Scope::Approve => 8,
+        Scope::Admin => 16,
+    }
+}
+
+pub(crate) fn scopes(scopes: &BTreeSet<Scope>) -> i64 {
+    scopes.iter().copied().map(scope).sum()
+}
+
+pub(crate) fn read_scopes(bits: i64) -> BTreeSet<Scope> {
+    Scope::ALL.into_iter().filter(|one| bits & scope(*one) != 0).collect()
+}
+
+pub(crate) fn read_instant(nanoseconds: i64) -> Timestamp {
+    match nanoseconds {
+        i64::MIN => Timestamp::MIN,
+        i64::MAX => Timestamp::MAX,
+        _ => Timestamp::from_nanosecond(nanoseconds.into()).expect("64 bits of nanoseconds are an instant"),
+    }
+}
+
+/// The one of all that has this number.
+pub(crate) fn read<T: Copy>(stored: i64, all: &[T], code: fn(T) -> i64) -> Result<T, Error> {
+    let meant = all.iter().copied().find(|value| stored == code(*value));
+    meant.ok_or_else(|| Error::Corrupt(format!("{stored} has no meaning here")))
+}
+
+/// A bit each, so that a column holds a set of them.
+pub(crate) fn topic(topic: Topic) -> i64 {
+    match topic {
+        Topic::WorkflowCompleted => 1,
+        Topic::WorkflowFailed => 2,
+        Topic::WorkflowCancelled => 4,
+        Topic::ApprovalRequested => 8,
+        Topic::ApprovalDecided => 16,
+        Topic::WaitOverdue => 32,
+    }
+}
+
+pub(crate) fn topics(topics: &BTreeSet<Topic>) -> i64 {
+    topics.iter().copied().map(topic).sum()
+}
+
+pub(crate) fn read_topics(bits: i64) -> BTreeSet<Topic> {
+    Topic::ALL.into_iter().filter(|one| bits & topic(*one) != 0).collect()
+}
+
+pub(crate) fn delivery_status(status: DeliveryStatus) -> i64 {
+    match status {
+        DeliveryStatus::Pending => 0,
+        DeliveryStatus::Delivered => 1,
+        DeliveryStatus::Failed => 2,
+    }
+}

@@ -1,0 +1,346 @@
+//! A store in a PostgreSQL database. Any number of processes write to it at the same time: a commit is a
+//! compare-and-set on the runs it changes, and commits of different runs do not wait for each other.
+//!
+//! A commit is one transaction of a few statements of many rows each, sent in two goes: all that is written, and when
+//! that is sound, `COMMIT`. If the connection is lost in between, the number of the transaction tells how it ended.
+//!
+//! Everything is in the schema `abide` of the database.
+//!
+//! ```text
+//!   open.rs   whose database is it               commit.rs  batches             column.rs  how values are stored
+//!   list.rs   what people look for               find.rs    what engines need   forget.rs  retention
+//!   admin.rs  workspaces, keys, settings         backup.rs  copies              link.rs    connections
+//!   cost.rs   what models used up                schedules.rs, webhooks.rs
+//!   looks.rs  events and waits that begin at the same time
+//! ```
+
+mod admin;
+mod backup;
+mod column;
+mod commit;
+mod cost;
+mod error;
+mod find;
+mod forget;
+mod link;
+mod list;
+mod looks;
+mod migrations;
+mod open;
+mod schedules;
+#[cfg(any(test, feature = "conformance"))]
+pub mod server;
+mod webhooks;
+
+use std::path::Path;
+
+use abide_core::command::Occurrence;
+use abide_core::door::Remembered;
+use abide_core::history::Record;
+use abide_core::id::{
+    DefinitionId, DeliveryId, KeyId, OccurrenceId, RunId, ScheduleId, WaitpointId, WebhookId, WorkspaceId,
+};
+use abide_core::schedule::Schedule;
+use abide_core::status::RunStatus;
+use abide_core::waitpoint::Kind;
+use jiff::Timestamp;
+use jiff::civil::Date;
+
+use crate::{
+    ApiKey, AttemptWrite, Batch, CostRow, DefinitionSummary, Delivery, DeliveryFilter, Due, Error, Health,
+    KeyHash, Page, Read, RunFilter, RunSummary, Store, StoredDefinition, StoredRun, StoredTimer, Waiter,
+    WaitpointFilter, WaitpointSummary, Webhook, Workspace,
+};
+use link::Link;
+
+/// A writer of a database, one of any number.
+///
+/// If the connection is lost while a batch is committed, the store connects again and asks how the commit ended. Only
+/// if the database stays away for half a minute does [`Store::commit`] fail without knowing; its error says so.
+pub type Postgres = Handle<Writing>;
+
+/// Another connection to a database, that only reads.
+pub type Reader = Handle<Reading>;
+
+/// A connection, and what it is for.
+#[derive(Debug)]
+pub struct Handle<Role> {
+    link: Link,
+    _role: Role,
+}
+
+#[derive(Debug)]
+pub struct Reading;
+
+#[derive(Debug)]
+pub struct Writing;
+
+impl Postgres {
+    /// Opens the database at an address like `postgresql://user:password@host:5432/database`, and makes our schema in
+    /// it where there is none. Refuses a database in which another program has one of this name, or that a newer
+    /// program wrote; it is left as it was.
+    pub fn open(address: &str) -> Result<Postgres, Error> {
+        Ok(Handle { link: open::open(address)?, _role: Writing })
+    }
+
+    /// Another connection, for another thread.
+    pub fn reader(&self) -> Reader {
+        Handle { link: self.link.another(), _role: Reading }
+    }
+}
+
+impl<Role: Send> Read for Handle<Role> {
+    fn load(&mut self, run: RunId) -> Result<Option<StoredRun>, Error> {
+        find::load(&mut self.link, run)
+    }
+
+    fn run(&mut self, run: RunId) -> Result<Option<RunSummary>, Error> {
+        list::run(&mut self.link, run)
+    }
+
+    fn records_after(&mut self, run: RunId, after: u64, limit: usize) -> Result<Vec<Record>, Error> {
+        find::records_after(&mut self.link, run, after, limit)
+    }
+
+    fn definition(
+        &mut self,
+        workspace: WorkspaceId,
+        name: &str,
+        version: Option<&str>,
+    ) -> Result<Option<StoredDefinition>, Error> {
+        find::definition(&mut self.link, workspace, name, version)
+    }
+
+    fn definition_by_id(&mut self, id: DefinitionId) -> Result<Option<StoredDefinition>, Error> {
+        find::definition_by_id(&mut self.link, id)
+    }
+
+    fn definitions(
+        &mut self,
+        workspace: WorkspaceId,
+        name: Option<&str>,
+        page: &Page<DefinitionId>,
+    ) -> Result<Vec<DefinitionSummary>, Error> {
+        list::definitions(&mut self.link, workspace, name, page)
+    }
+
+    fn timers(
+        &mut self,
+        after: Option<&StoredTimer>,
+        until: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<StoredTimer>, Error> {
+        find::timers(&mut self.link, after, until, limit)
+    }
+
+    fn waiters(
+        &mut self,
+        workspace: WorkspaceId,
+        event_id: &str,
+        after: Option<(Timestamp, WaitpointId)>,
+        limit: usize,
+    ) -> Result<Vec<Waiter>, Error> {
+        find::waiters(&mut self.link, workspace, event_id, after, limit)
+    }
+
+    fn occurrences(
+        &mut self,
+        workspace: WorkspaceId,
+        event_id: &str,
+        since: Timestamp,
+        after: Option<(Timestamp, OccurrenceId)>,
+        limit: usize,
+    ) -> Result<Vec<Occurrence>, Error> {
+        find::occurrences(&mut self.link, workspace, event_id, since, after, limit)
+    }
+
+    fn events(
+        &mut self,
+        workspace: WorkspaceId,
+        event_id: Option<&str>,
+        page: &Page<(Timestamp, OccurrenceId)>,
+    ) -> Result<Vec<Occurrence>, Error> {
+        list::events(&mut self.link, workspace, event_id, page)
+    }
+
+    fn remembered(&mut self, key: &str) -> Result<Option<Remembered>, Error> {
+        find::remembered(&mut self.link, key)
+    }
+
+    fn runs(&mut self, filter: &RunFilter, page: &Page<RunId>) -> Result<Vec<RunSummary>, Error> {
+        list::runs(&mut self.link, filter, page)
+    }
+
+    fn waitpoints(
+        &mut self,
+        filter: &WaitpointFilter,
+        page: &Page<(Option<Timestamp>, WaitpointId)>,
+    ) -> Result<Vec<WaitpointSummary>, Error> {
+        list::waitpoints(&mut self.link, filter, page)
+    }
+
+    fn counts(&mut self, workspace: Option<WorkspaceId>) -> Result<Vec<(RunStatus, u64)>, Error> {
+        list::counts(&mut self.link, workspace)
+    }
+
+    fn oldest_waiting(&mut self, workspace: WorkspaceId, limit: usize) -> Result<Vec<RunId>, Error> {
+        list::oldest_waiting(&mut self.link, workspace, limit)
+    }
+
+    fn open_waits(
+        &mut self,
+        workspace: WorkspaceId,
+        kind: Kind,
+        due: Due,
+        limit: usize,
+    ) -> Result<usize, Error> {
+        list::open_waits(&mut self.link, workspace, kind, due, limit)
+    }
+
+    fn costs(&mut self, workspace: WorkspaceId, from: Date, until: Date) -> Result<Vec<CostRow>, Error> {
+        cost::costs(&mut self.link, workspace, from, until)
+    }
+
+    fn schedule(&mut self, id: ScheduleId) -> Result<Option<Schedule>, Error> {
+        schedules::schedule(&mut self.link, id)
+    }
+
+    fn schedule_by_name(&mut self, workspace: WorkspaceId, name: &str) -> Result<Option<Schedule>, Error> {
+        schedules::schedule_by_name(&mut self.link, workspace, name)
+    }
+
+    fn schedules(&mut self, workspace: WorkspaceId, page: &Page<String>) -> Result<Vec<Schedule>, Error> {
+        schedules::schedules(&mut self.link, workspace, page)
+    }
+
+    fn webhooks(&mut self, workspace: Option<WorkspaceId>) -> Result<Vec<Webhook>, Error> {
+        webhooks::webhooks(&mut self.link, workspace)
+    }
+
+    fn webhook(&mut self, id: WebhookId) -> Result<Option<Webhook>, Error> {
+        webhooks::webhook(&mut self.link, id)
+    }
+
+    fn deliveries(
+        &mut self,
+        filter: &DeliveryFilter,
+        page: &Page<DeliveryId>,
+    ) -> Result<Vec<Delivery>, Error> {
+        webhooks::deliveries(&mut self.link, filter, page)
+    }
+
+    fn delivery(&mut self, id: DeliveryId) -> Result<Option<Delivery>, Error> {
+        webhooks::delivery(&mut self.link, id)
+    }
+
+    fn due_deliveries(
+        &mut self,
+        webhook: WebhookId,
+        until: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<Delivery>, Error> {
+        webhooks::due_deliveries(&mut self.link, webhook, until, limit)
+    }
+
+    fn workspaces(&mut self) -> Result<Vec<Workspace>, Error> {
+        admin::workspaces(&mut self.link)
+    }
+
+    fn key_by_hash(&mut self, hash: &KeyHash) -> Result<Option<ApiKey>, Error> {
+        admin::key_by_hash(&mut self.link, hash)
+    }
+
+    fn keys(&mut self, workspace: WorkspaceId) -> Result<Vec<ApiKey>, Error> {
+        admin::keys(&mut self.link, workspace)
+    }
+
+    fn setting(&mut self, name: &str) -> Result<Option<Vec<u8>>, Error> {
+        admin::setting(&mut self.link, name)
+    }
+
+    fn link_generation(&mut self, waitpoint: WaitpointId) -> Result<u32, Error> {
+        admin::link_generation(&mut self.link, waitpoint)
+    }
+
+    fn backup(&mut self, to: &Path) -> Result<(), Error> {
+        backup::backup(&mut self.link, to)
+    }
+}
+
+impl Store for Postgres {
+    fn reader(&self) -> Result<Box<dyn Read>, Error> {
+        Ok(Box::new(Postgres::reader(self)))
+    }
+
+    fn commit(&mut self, batch: &Batch<'_>) -> Result<(), Error> {
+        commit::commit(&mut self.link, batch)
+    }
+
+    fn forget_events(&mut self, before: Timestamp, limit: usize) -> Result<usize, Error> {
+        forget::events(&mut self.link, before, limit)
+    }
+
+    fn forget_runs(&mut self, before: Timestamp, limit: usize) -> Result<usize, Error> {
+        forget::runs(&mut self.link, before, limit)
+    }
+
+    fn forget_keys(&mut self, before: Timestamp, limit: usize) -> Result<usize, Error> {
+        forget::keys(&mut self.link, before, limit)
+    }
+
+    fn forget_deliveries(&mut self, before: Timestamp, limit: usize) -> Result<usize, Error> {
+        forget::deliveries(&mut self.link, before, limit)
+    }
+
+    fn put_webhook(&mut self, webhook: &Webhook) -> Result<(), Error> {
+        webhooks::put_webhook(&mut self.link, webhook)
+    }
+
+    fn put_health(&mut self, id: WebhookId, health: &Health, now: Timestamp) -> Result<bool, Error> {
+        webhooks::put_health(&mut self.link, id, health, now)
+    }
+
+    fn remove_webhook(&mut self, id: WebhookId) -> Result<bool, Error> {
+        webhooks::remove_webhook(&mut self.link, id)
+    }
+
+    fn put_attempts(&mut self, attempts: &[AttemptWrite]) -> Result<(), Error> {
+        webhooks::put_attempts(&mut self.link, attempts)
+    }
+
+    fn replay(
+        &mut self,
+        webhook: WebhookId,
+        one: Option<DeliveryId>,
+        now: Timestamp,
+    ) -> Result<usize, Error> {
+        webhooks::replay(&mut self.link, webhook, one, now)
+    }
+
+    fn add_workspace(&mut self, name: &str, now: Timestamp) -> Result<WorkspaceId, Error> {
+        admin::add_workspace(&mut self.link, name, now)
+    }
+
+    fn add_key(&mut self, key: &ApiKey) -> Result<(), Error> {
+        admin::add_key(&mut self.link, key)
+    }
+
+    fn revoke_key(&mut self, id: KeyId, now: Timestamp) -> Result<bool, Error> {
+        admin::revoke_key(&mut self.link, id, now)
+    }
+
+    fn touch_key(&mut self, id: KeyId, now: Timestamp) -> Result<(), Error> {
+        admin::touch_key(&mut self.link, id, now)
+    }
+
+    fn put_setting(&mut self, name: &str, value: &[u8]) -> Result<(), Error> {
+        admin::put_setting(&mut self.link, name, value)
+    }
+
+    fn bump_link_generation(&mut self, waitpoint: WaitpointId) -> Result<u32, Error> {
+        admin::bump_link_generation(&mut self.link, waitpoint)
+    }
+}
+
+#[cfg(test)]
+mod tests;

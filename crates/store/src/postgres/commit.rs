@@ -1,0 +1,263 @@
+//! Commits: a batch in one transaction.
+//!
+//! All that is written is sent in one go, without waiting in between; `COMMIT` follows when the answers say that all of
+//! it is sound. What is looked at on the way:
+//!
+//! - A run has not moved on: its last chunk ends at the version that was decided on, and no other chunk follows it.
+//!   The second half is the primary key of the history, which makes the later of two at the same time wait for the
+//!   earlier, and then find its place taken.
+//! - A run has not been forgotten meanwhile: whoever writes to one that has ended takes hold of its row, as
+//!   [`forget`](super::forget) does.
+//! - No idempotency key and no version of a definition was written by another.
+//! - No event and no wait for it, begun at the same time, missed each other ([`looks`](super::looks)).
+//!
+//! Locks are taken in one order, event ids before rows and each sorted, so that no two commits wait for each other.
+
+mod steps;
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use abide_core::command::Occurrence;
+use abide_core::id::{DefinitionId, RunId, WorkspaceId};
+use abide_core::waitpoint::{EventFilter, ListensFor};
+use tokio_postgres::Row;
+
+use crate::postgres::column::{self, Column, Id};
+use crate::postgres::find::read_occurrence;
+use crate::postgres::link::{Answer, Link, Session};
+use crate::postgres::looks::Looks;
+use crate::postgres::{admin, schedules};
+use crate::{Batch, Error, RunWrite};
+use steps::{Part, Plan};
+
+/// How long a database is waited for that went away in the middle of a commit, and how often it is asked.
+const OUTCOME: Duration = Duration::from_secs(30);
+const OUTCOME_EVERY: Duration = Duration::from_millis(50);
+
+pub(super) fn commit(link: &mut Link, batch: &Batch<'_>) -> Result<(), Error> {
+    let plan = Plan::of(batch, &link.looks)?;
+    let mut written = None;
+    let result = link.ask(async |session| {
+        admin::check_workspaces(session, workspaces(batch)).await?;
+        if plan.is_empty() {
+            return Ok(());
+        }
+        written = Some(write(session, &plan, batch).await?);
+        session.run("COMMIT").await
+    });
+    let result = match (result, &written) {
+        (Err(error), Some(transaction)) => outcome(link, transaction, error),
+        (Ok(()), _) => Ok(()),
+        (Err(error), None) => Err(error),
+    };
+    link.looks.turn(written.filter(|_| result.is_ok()));
+    result
+}
+
+/// How many statements a batch takes.
+#[cfg(test)]
+pub(super) fn statements(batch: &Batch<'_>, looks: &Looks) -> usize {
+    const BEGIN_AND_COMMIT: usize = 2;
+    let plan = Plan::of(batch, looks).expect("a sound batch");
+    if plan.is_empty() { 0 } else { plan.steps.len() + BEGIN_AND_COMMIT }
+}
+
+/// Those in which something new is written.
+fn workspaces(batch: &Batch<'_>) -> impl Iterator<Item = WorkspaceId> {
+    let runs = batch.runs.iter().filter(|write| write.based_on == 0).map(|write| write.run.workspace);
+    let occurrences = batch.occurrences.iter().map(|occurrence| occurrence.workspace);
+    let definitions = batch.definitions.iter().map(|definition| definition.workspace);
+    let schedules = batch.schedules.iter().map(|write| write.schedule.workspace);
+    runs.chain(occurrences).chain(definitions).chain(schedules)
+}
+
+/// Writes everything but the end, and says which transaction it is. After an error, nothing is left of it.
+async fn write(session: &mut Session, plan: &Plan<'_>, batch: &Batch<'_>) -> Result<String, Error> {
+    let answers = match session.pipeline(Some("BEGIN"), &plan.steps).await {
+        Ok(answers) => answers,
+        Err(error) => {
+            session.roll_back().await;
+            return Err(error);
+        }
+    };
+    match judge(plan, &answers, batch) {
+        Ok(transaction) => Ok(transaction),
+        Err(trouble) => {
+            session.roll_back().await;
+            Err(explain(session, trouble, batch).await?)
+        }
+    }
+}
+
+/// Why a batch is not committed.
+enum Trouble {
+    Known(Error),
+    /// Somebody else was there first; who, is seen when this transaction is out of the way.
+    RunMovedOn,
+    DefinitionExists,
+    KeyUsed,
+}
+
+impl From<Error> for Trouble {
+    fn from(error: Error) -> Trouble {
+        Trouble::Known(error)
+    }
+}
+
+fn judge(plan: &Plan<'_>, answers: &[Answer], batch: &Batch<'_>) -> Result<String, Trouble> {
+    let mut transaction = None;
+    for (part, answer) in plan.parts.iter().zip(answers) {
+        let is_short = |expected: usize| answer.affected < expected as u64;
+        match part {
+            Part::Definitions if is_short(batch.definitions.len()) => return Err(Trouble::DefinitionExists),
+            Part::Schedules(count) if is_short(*count) => {
+                let moved_on = schedules::first_of(&batch.schedules);
+                return Err(Trouble::Known(moved_on.map_or_else(nothing_moved, Error::Conflict)));
+            }
+            Part::History(chunks) if is_short(*chunks) => return Err(Trouble::RunMovedOn),
+            Part::Remembered if is_short(batch.remembered.len()) => return Err(Trouble::KeyUsed),
+            Part::ChangedRuns => {
+                if let Some(gone) = answer.rows.first() {
+                    return Err(Trouble::Known(Error::Conflict(RunId(gone.id(0)?))));
+                }
+            }
+            Part::UnheardWaits => check_unheard_waits(&answer.rows, batch)?,
+            Part::UnheardEvents => check_unheard_events(&answer.rows, batch)?,
+            Part::Transaction => {
+                let row = answer.rows.first();
+                transaction = row.map(|row| row.try_get(0)).transpose().map_err(Error::from)?;
+            }
+            Part::Locks
+            | Part::Definitions
+            | Part::History(_)
+            | Part::NewRuns
+            | Part::Tags
+            | Part::Waitpoints
+            | Part::Costs
+            | Part::Schedules(_)
+            | Part::Deliveries
+            | Part::Occurrences
+            | Part::Remembered => {}
+        }
+    }
+    transaction.ok_or_else(|| Trouble::Known(Error::Corrupt("a transaction without a number".to_owned())))
+}
+
+/// Waits that began elsewhere since those of the batch were looked for, and that would take one of its events.
+fn check_unheard_waits(rows: &[Row], batch: &Batch<'_>) -> Result<(), Error> {
+    for row in rows {
+        let (run, workspace, filter) = (RunId(row.id(0)?), row.workspace(1)?, row.json::<EventFilter>(2)?);
+        let takes = |occurrence: &Occurrence| {
+            occurrence.workspace == workspace
+                && occurrence.event_id == filter.event_id
+                && occurrence.received_at >= filter.since
+                && filter.accepts(&occurrence.data)
+        };
+        if batch.occurrences.iter().any(|occurrence| takes(occurrence)) {
+            return Err(Error::Conflict(run));
+        }
+    }
+    Ok(())
+}
+
+/// Events that came elsewhere since they were looked for, and that a wait of the batch would take.
+fn check_unheard_events(rows: &[Row], batch: &Batch<'_>) -> Result<(), Error> {
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let unheard: Vec<Occurrence> = rows.iter().map(read_occurrence).collect::<Result<_, _>>()?;
+    for write in &batch.runs {
+        for filter in event_waits(write) {
+            if unheard.iter().any(|occurrence| write.run.takes(filter, occurrence)) {
+                return Err(Error::Conflict(write.run.id));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What the run waits for, of the waits that are written.
+fn event_waits<'a>(write: &RunWrite<'a>) -> impl Iterator<Item = &'a EventFilter> {
+    let run = write.run;
+    write.waitpoints().into_iter().filter_map(move |number| {
+        let wait = run.waitpoint(number).filter(|wait| wait.is_pending())?;
+        match &wait.listens_for {
+            ListensFor::Event(filter) => Some(filter),
+            ListensFor::Time
+            | ListensFor::Signal { .. }
+            | ListensFor::Call { .. }
+            | ListensFor::Approval(_)
+            | ListensFor::Child { .. } => None,
+        }
+    })
+}
+
+async fn explain(session: &mut Session, trouble: Trouble, batch: &Batch<'_>) -> Result<Error, Error> {
+    match trouble {
+        Trouble::Known(error) => Ok(error),
+        Trouble::RunMovedOn => moved_on(session, batch).await,
+        Trouble::DefinitionExists => definition_exists(session, batch).await,
+        Trouble::KeyUsed => {
+            let sql = "SELECT key FROM remembered WHERE key = ANY ($1) ORDER BY key LIMIT 1";
+            let keys: Vec<_> =
+                batch.remembered.iter().map(|remembered| column::name(&remembered.key)).collect();
+            let used = session.first(sql, &[&keys]).await?.map(|row| row.name(0)).transpose()?;
+            let first = || batch.remembered.first().map(|remembered| remembered.key.clone());
+            Ok(Error::KeyUsed(used.or_else(first).unwrap_or_default()))
+        }
+    }
+}
+
+async fn moved_on(session: &mut Session, batch: &Batch<'_>) -> Result<Error, Error> {
+    let sql = "SELECT run FROM unnest($1::uuid[], $2::bigint[]) AS decided (run, based_on)
+        WHERE based_on <> coalesce((SELECT seq FROM history WHERE history.run = decided.run
+            ORDER BY history.based_on DESC LIMIT 1), 0)
+        LIMIT 1";
+    let runs: Vec<Id> = batch.runs.iter().map(|write| column::run(write.run.id)).collect();
+    let versions: Vec<i64> = batch.runs.iter().map(|write| column::count(write.based_on)).collect();
+    let found = session.first(sql, &[&runs, &versions]).await?;
+    let moved = found.map(|row| row.id(0).map(RunId)).transpose()?;
+    // It may have moved on and been forgotten since.
+    let any = || batch.runs.first().map(|write| write.run.id);
+    Ok(moved.or_else(any).map_or_else(nothing_moved, Error::Conflict))
+}
+
+fn nothing_moved() -> Error {
+    Error::Corrupt("a conflict about nothing".to_owned())
+}
+
+async fn definition_exists(session: &mut Session, batch: &Batch<'_>) -> Result<Error, Error> {
+    let sql = "SELECT id FROM definitions WHERE workspace = $1 AND name = $2 AND version = $3
+        UNION ALL SELECT id FROM definitions WHERE id = $4 LIMIT 1";
+    for new in &batch.definitions {
+        let (name, version) = (column::name(new.name), column::name(new.version));
+        let (workspace, id) = (column::workspace(new.workspace), column::definition(new.id));
+        if let Some(row) = session.first(sql, &[&workspace, &name, &version, &id]).await? {
+            let (name, version) = (new.name.to_owned(), new.version.to_owned());
+            return Ok(Error::DefinitionExists { id: DefinitionId(row.id(0)?), name, version });
+        }
+    }
+    Ok(Error::Unavailable("a definition was being written elsewhere; try again".to_owned()))
+}
+
+/// How a commit ended whose answer was lost.
+fn outcome(link: &mut Link, transaction: &str, lost: Error) -> Result<(), Error> {
+    let begun = Instant::now();
+    loop {
+        let sql = "SELECT pg_xact_status($1::text::xid8)";
+        let said = link.ask(async |session| Ok(session.one(sql, &[&transaction]).await?.try_get(0)?));
+        let status: Option<String> = said.unwrap_or_default();
+        match status.as_deref() {
+            Some("committed") => return Ok(()),
+            Some("aborted") => return Err(lost),
+            // It is still being written by a server that has not noticed, or there is none yet to ask.
+            Some(_) | None => {}
+        }
+        if begun.elapsed() > OUTCOME {
+            let message = format!("{lost}; and it is not known whether the batch was written");
+            return Err(Error::Unavailable(message));
+        }
+        thread::sleep(OUTCOME_EVERY);
+    }
+}

@@ -1,0 +1,434 @@
+//! The statements of a commit, each for all rows of a table.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use abide_core::command::Occurrence;
+use abide_core::door::Remembered;
+use abide_core::id::WorkspaceId;
+use abide_core::waitpoint::{ListensFor, Waitpoint};
+
+use super::{Looks, event_waits};
+use crate::postgres::column::{self, Id};
+use crate::postgres::cost::Costs;
+use crate::postgres::link::{Step, Value, values};
+use crate::postgres::looks::{Snapshot, event_key};
+use crate::postgres::{schedules, webhooks};
+use crate::{Batch, Delivery, Error, NewDefinition, RunWrite, ScheduleWrite, chunk};
+
+/// What a statement is for.
+pub(super) enum Part {
+    Locks,
+    Definitions,
+    /// So many chunks.
+    History(usize),
+    NewRuns,
+    ChangedRuns,
+    Tags,
+    Waitpoints,
+    Costs,
+    /// So many schedules.
+    Schedules(usize),
+    Deliveries,
+    Occurrences,
+    Remembered,
+    UnheardWaits,
+    UnheardEvents,
+    Transaction,
+}
+
+/// What is sent, and what each of it is for.
+#[derive(Default)]
+pub(super) struct Plan<'a> {
+    pub(super) steps: Vec<Step<'a>>,
+    pub(super) parts: Vec<Part>,
+}
+
+impl<'a> Plan<'a> {
+    pub(super) fn of(batch: &Batch<'a>, looks: &Looks) -> Result<Plan<'a>, Error> {
+        let mut plan = Plan::default();
+        let mut runs: Vec<&RunWrite<'a>> =
+            batch.runs.iter().filter(|write| !write.records.is_empty()).collect();
+        runs.sort_by_key(|write| write.run.id);
+        let events = Events::of(batch, &runs, looks);
+        plan.lock(&events);
+        plan.write_definitions(&batch.definitions);
+        plan.append_history(&runs);
+        plan.insert_runs(&runs);
+        plan.update_runs(&runs);
+        plan.write_waitpoints(&runs)?;
+        plan.add_costs(&runs);
+        plan.write_schedules(&batch.schedules);
+        plan.write_deliveries(&batch.deliveries);
+        plan.write_occurrences(&batch.occurrences);
+        plan.write_remembered(&batch.remembered);
+        plan.look_again(&events, looks);
+        if !plan.is_empty() {
+            plan.add(Part::Transaction, "SELECT pg_current_xact_id()::text", Vec::new());
+        }
+        Ok(plan)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.steps.is_empty()
+    }
+
+    fn add(&mut self, part: Part, sql: &'static str, values: Vec<Value<'a>>) {
+        self.parts.push(part);
+        self.steps.push(Step { sql, values });
+    }
+
+    /// Events of an id exclude each other and all waits for it; waits do not exclude each other.
+    fn lock(&mut self, events: &Events<'_>) {
+        if events.0.is_empty() {
+            return;
+        }
+        let mut locks: BTreeMap<i64, bool> = BTreeMap::new();
+        for (&(workspace, event_id), event) in &events.0 {
+            *locks.entry(event_key(workspace, event_id)).or_default() |= event.occurs;
+        }
+        let (keys, alone): (Vec<i64>, Vec<bool>) = locks.into_iter().unzip();
+        self.add(
+            Part::Locks,
+            "SELECT CASE WHEN alone THEN pg_advisory_xact_lock(key) ELSE pg_advisory_xact_lock_shared(key) END
+             FROM unnest($1::bigint[], $2::boolean[]) AS locks (key, alone)",
+            values![keys, alone],
+        );
+    }
+
+    fn write_definitions(&mut self, definitions: &[NewDefinition<'a>]) {
+        if definitions.is_empty() {
+            return;
+        }
+        let each = || definitions.iter();
+        self.add(
+            Part::Definitions,
+            "INSERT INTO definitions (id, workspace, name, version, document, created_at)
+             SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::bigint[])
+             ON CONFLICT DO NOTHING",
+            values![
+                each().map(|new| column::definition(new.id)).collect::<Vec<_>>(),
+                each().map(|new| column::workspace(new.workspace)).collect::<Vec<_>>(),
+                each().map(|new| column::name(new.name)).collect::<Vec<_>>(),
+                each().map(|new| column::name(new.version)).collect::<Vec<_>>(),
+                each().map(|new| new.document).collect::<Vec<_>>(),
+                each().map(|new| column::instant(new.created_at)).collect::<Vec<_>>(),
+            ],
+        );
+    }
+
+    fn append_history(&mut self, runs: &[&RunWrite<'a>]) {
+        if runs.is_empty() {
+            return;
+        }
+        let mut encoder = chunk::Encoder::default();
+        let (mut based_on, mut seqs, mut instants, mut chunks) = (vec![], vec![], vec![], vec![]);
+        for write in runs {
+            let last = write.records.last().expect("runs without records are left out");
+            debug_assert_eq!(last.seq, write.run.seq, "a run is written after all its records");
+            based_on.push(column::count(write.based_on));
+            seqs.push(column::count(last.seq));
+            instants.push(column::instant(last.at));
+            chunks.push(encoder.encode(write.run.id, write.records).to_vec());
+        }
+        self.add(
+            Part::History(runs.len()),
+            "INSERT INTO history (run, based_on, seq, written_at, chunk)
+             SELECT new.run, new.based_on, new.seq, new.written_at, new.chunk
+             FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bytea[])
+                 AS new (run, based_on, seq, written_at, chunk)
+             WHERE new.based_on = 0 OR new.based_on = (SELECT last.seq FROM history AS last
+                 WHERE last.run = new.run ORDER BY last.based_on DESC LIMIT 1)
+             ON CONFLICT DO NOTHING",
+            values![ids(runs), based_on, seqs, instants, chunks],
+        );
+    }
+
+    /// A run that is there already has a history, which was not appended to.
+    fn insert_runs(&mut self, runs: &[&RunWrite<'a>]) {
+        let new: Vec<&RunWrite<'a>> = runs.iter().copied().filter(|write| write.based_on == 0).collect();
+        if new.is_empty() {
+            return;
+        }
+        let each = || new.iter().map(|write| write.run);
+        let tags = |tags: &_| serde_json::to_string(tags).expect("tags are JSON");
+        self.add(
+            Part::NewRuns,
+            "INSERT INTO runs (id, workspace, created_at, ended_at, deadline_at, status, definition, version, tags)
+             SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[],
+                 $6::smallint[], $7::text[], $8::text[], $9::text[])
+             ON CONFLICT DO NOTHING",
+            values![
+                ids(&new),
+                each().map(|run| column::workspace(run.workspace)).collect::<Vec<_>>(),
+                each().map(|run| column::instant(run.created_at)).collect::<Vec<_>>(),
+                each().map(|run| run.ended_at.map(column::instant)).collect::<Vec<_>>(),
+                each().map(|run| run.open_deadline().map(column::instant)).collect::<Vec<_>>(),
+                each().map(|run| column::run_status(run.status)).collect::<Vec<_>>(),
+                each().map(|run| column::name(&run.definition_ref.name)).collect::<Vec<_>>(),
+                each().map(|run| column::name(&run.definition_ref.version)).collect::<Vec<_>>(),
+                each().map(|run| (!run.tags.is_empty()).then(|| tags(&run.tags))).collect::<Vec<_>>(),
+            ],
+        );
+        let tagged = || each().flat_map(|run| run.tags.iter().map(move |tag| (run, tag)));
+        if tagged().next().is_none() {
+            return;
+        }
+        self.add(
+            Part::Tags,
+            "INSERT INTO run_tags (workspace, run, tag)
+             SELECT * FROM unnest($1::bigint[], $2::uuid[], $3::text[]) ON CONFLICT DO NOTHING",
+            values![
+                tagged().map(|(run, _)| column::workspace(run.workspace)).collect::<Vec<_>>(),
+                tagged().map(|(run, _)| column::run(run.id)).collect::<Vec<_>>(),
+                tagged().map(|(_, tag)| column::name(tag)).collect::<Vec<_>>(),
+            ],
+        );
+    }
+
+    /// A row is left alone while it says what is so, except that of a run that has ended. Answers with the runs whose
+    /// row is gone.
+    fn update_runs(&mut self, runs: &[&RunWrite<'a>]) {
+        let old: Vec<&RunWrite<'a>> = runs.iter().copied().filter(|write| write.based_on > 0).collect();
+        if old.is_empty() {
+            return;
+        }
+        let each = || old.iter().map(|write| write.run);
+        self.add(
+            Part::ChangedRuns,
+            "WITH changed AS (
+                 UPDATE runs SET status = new.status, ended_at = new.ended_at, deadline_at = new.deadline_at
+                 FROM unnest($1::uuid[], $2::smallint[], $3::bigint[], $4::bigint[])
+                     AS new (id, status, ended_at, deadline_at)
+                 WHERE runs.id = new.id AND runs.id = ANY ($1::uuid[]) AND (runs.ended_at IS NOT NULL OR new.ended_at IS NOT NULL
+                     OR runs.status <> new.status OR runs.deadline_at IS DISTINCT FROM new.deadline_at)
+                 RETURNING runs.id)
+             SELECT written.id FROM unnest($1::uuid[]) AS written (id) LEFT JOIN runs ON runs.id = written.id
+             WHERE runs.id IS NULL
+                OR (runs.ended_at IS NOT NULL AND written.id NOT IN (SELECT changed.id FROM changed))",
+            values![
+                ids(&old),
+                each().map(|run| column::run_status(run.status)).collect::<Vec<_>>(),
+                each().map(|run| run.ended_at.map(column::instant)).collect::<Vec<_>>(),
+                each().map(|run| run.open_deadline().map(column::instant)).collect::<Vec<_>>(),
+            ],
+        );
+    }
+
+    fn write_waitpoints(&mut self, runs: &[&RunWrite<'a>]) -> Result<(), Error> {
+        let mut waits: Vec<(&RunWrite<'a>, &'a Waitpoint)> = Vec::new();
+        for write in runs {
+            for number in write.waitpoints() {
+                let waitpoint = write
+                    .run
+                    .waitpoint(number)
+                    .ok_or_else(|| Error::Corrupt(format!("{} has no waitpoint {number}", write.run.id)))?;
+                waits.push((write, waitpoint));
+            }
+        }
+        if waits.is_empty() {
+            return Ok(());
+        }
+        let each = || waits.iter().map(|(_, wait)| *wait);
+        self.add(
+            Part::Waitpoints,
+            "INSERT INTO waitpoints (run, number, workspace, created_at, resume_at, began_in, kind, status, listens,
+                 filter)
+             SELECT run, number, workspace, created_at, resume_at,
+                 CASE WHEN kind = 3 THEN pg_current_xact_id() END, kind, status, listens, filter
+             FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::smallint[],
+                     $7::smallint[], $8::text[], $9::text[])
+                 AS new (run, number, workspace, created_at, resume_at, kind, status, listens, filter)
+             ON CONFLICT (run, number) DO UPDATE
+                 SET status = excluded.status, resume_at = excluded.resume_at, filter = excluded.filter",
+            values![
+                waits.iter().map(|(write, _)| column::run(write.run.id)).collect::<Vec<_>>(),
+                each().map(|wait| i64::from(wait.number)).collect::<Vec<_>>(),
+                waits.iter().map(|(write, _)| column::workspace(write.run.workspace)).collect::<Vec<_>>(),
+                each().map(|wait| column::instant(wait.created_at)).collect::<Vec<_>>(),
+                each().map(|wait| wait.resume_at.map(column::instant)).collect::<Vec<_>>(),
+                each().map(|wait| column::kind(wait.kind)).collect::<Vec<_>>(),
+                each().map(|wait| column::wait_status(wait.status)).collect::<Vec<_>>(),
+                each().map(listens).collect::<Vec<_>>(),
+                each().map(filter).collect::<Vec<_>>(),
+            ],
+        );
+        Ok(())
+    }
+
+    fn add_costs(&mut self, runs: &[&RunWrite<'a>]) {
+        let costs = Costs::of(runs);
+        if !costs.is_empty() {
+            self.add(Part::Costs, Costs::ADD, costs.values());
+        }
+    }
+
+    fn write_schedules(&mut self, writes: &[ScheduleWrite<'a>]) {
+        if !writes.is_empty() {
+            for (count, step) in schedules::steps(writes) {
+                self.parts.push(Part::Schedules(count));
+                self.steps.push(step);
+            }
+        }
+    }
+
+    fn write_deliveries(&mut self, deliveries: &[&'a Delivery]) {
+        if !deliveries.is_empty() {
+            self.parts.push(Part::Deliveries);
+            self.steps.push(webhooks::insert_deliveries(deliveries));
+        }
+    }
+
+    fn write_occurrences(&mut self, occurrences: &[&'a Occurrence]) {
+        if occurrences.is_empty() {
+            return;
+        }
+        let each = || occurrences.iter();
+        let data = |occurrence: &Occurrence| serde_json::to_string(&occurrence.data).expect("data is JSON");
+        self.add(
+            Part::Occurrences,
+            "INSERT INTO occurrences (id, workspace, received_at, stored_in, event_id, data)
+             SELECT id, workspace, received_at, pg_current_xact_id(), event_id, data
+             FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::text[], $5::text[])
+                 AS new (id, workspace, received_at, event_id, data)",
+            values![
+                each().map(|occurrence| column::occurrence(occurrence.id)).collect::<Vec<_>>(),
+                each().map(|occurrence| column::workspace(occurrence.workspace)).collect::<Vec<_>>(),
+                each().map(|occurrence| column::instant(occurrence.received_at)).collect::<Vec<_>>(),
+                each().map(|occurrence| column::name(&occurrence.event_id)).collect::<Vec<_>>(),
+                each().map(|occurrence| data(occurrence)).collect::<Vec<_>>(),
+            ],
+        );
+    }
+
+    /// The first answer under a key is the one that stands.
+    fn write_remembered(&mut self, remembered: &[&'a Remembered]) {
+        if remembered.is_empty() {
+            return;
+        }
+        let mut sorted = remembered.to_vec();
+        sorted.sort_by(|a, b| a.key.cmp(&b.key));
+        let each = || sorted.iter();
+        let reply =
+            |remembered: &Remembered| serde_json::to_string(&remembered.reply).expect("a reply is JSON");
+        self.add(
+            Part::Remembered,
+            "INSERT INTO remembered (key, digest, written_at, reply)
+             SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[]) ON CONFLICT DO NOTHING",
+            values![
+                each().map(|remembered| column::name(&remembered.key)).collect::<Vec<_>>(),
+                each().map(|remembered| remembered.digest.cast_signed()).collect::<Vec<_>>(),
+                each().map(|remembered| column::instant(remembered.at)).collect::<Vec<_>>(),
+                each().map(|remembered| reply(remembered)).collect::<Vec<_>>(),
+            ],
+        );
+    }
+
+    /// What was committed elsewhere since the batch was decided. It stands at the end, so that what the batch itself
+    /// resolves is not found.
+    fn look_again(&mut self, events: &Events<'_>, looks: &Looks) {
+        let own = looks.own();
+        let occurring = events.looked_at(|event| event.occurs);
+        if let Some([places, names, snapshots]) = occurring {
+            self.add(
+                Part::UnheardWaits,
+                "SELECT unheard.run, unheard.workspace, unheard.filter
+                 FROM unnest($1::bigint[], $2::text[], $3::text[]) AS event (workspace, event_id, seen)
+                     CROSS JOIN LATERAL (SELECT run, waitpoints.workspace, filter FROM waitpoints
+                         WHERE waitpoints.workspace = event.workspace AND listens = event.event_id
+                           AND status = 0 AND kind = 3
+                           AND began_in >= pg_snapshot_xmin(event.seen::pg_snapshot)
+                           AND NOT pg_visible_in_snapshot(began_in, event.seen::pg_snapshot)
+                           AND began_in <> pg_current_xact_id() AND began_in::text <> ALL ($4::text[])
+                         OFFSET 0) AS unheard",
+                vec![places, names, snapshots, Box::new(own.clone())],
+            );
+        }
+        let awaited = events.looked_at(|event| event.is_awaited);
+        if let Some([places, names, snapshots]) = awaited {
+            self.add(
+                Part::UnheardEvents,
+                "SELECT unheard.* FROM unnest($1::bigint[], $2::text[], $3::text[]) AS event (workspace, event_id, seen)
+                     CROSS JOIN LATERAL (SELECT id, occurrences.workspace, occurrences.event_id, received_at, data
+                         FROM occurrences
+                         WHERE occurrences.workspace = event.workspace AND occurrences.event_id = event.event_id
+                           AND stored_in >= pg_snapshot_xmin(event.seen::pg_snapshot)
+                           AND NOT pg_visible_in_snapshot(stored_in, event.seen::pg_snapshot)
+                           AND stored_in <> pg_current_xact_id() AND stored_in::text <> ALL ($4::text[])
+                         OFFSET 0) AS unheard",
+                vec![places, names, snapshots, Box::new(own)],
+            );
+        }
+    }
+}
+
+fn ids(runs: &[&RunWrite<'_>]) -> Vec<Id> {
+    runs.iter().map(|write| column::run(write.run.id)).collect()
+}
+
+fn listens(waitpoint: &Waitpoint) -> Option<Cow<'_, str>> {
+    match &waitpoint.listens_for {
+        ListensFor::Signal { signal_type } => Some(column::name(signal_type)),
+        ListensFor::Event(filter) => Some(column::name(&filter.event_id)),
+        ListensFor::Time | ListensFor::Call { .. } | ListensFor::Approval(_) | ListensFor::Child { .. } => {
+            None
+        }
+    }
+}
+
+/// Only an open wait is ever matched with an event.
+fn filter(waitpoint: &Waitpoint) -> Option<String> {
+    match &waitpoint.listens_for {
+        ListensFor::Event(filter) if waitpoint.is_pending() => {
+            Some(serde_json::to_string(filter).expect("a filter is JSON"))
+        }
+        ListensFor::Event(_)
+        | ListensFor::Signal { .. }
+        | ListensFor::Time
+        | ListensFor::Call { .. }
+        | ListensFor::Approval(_)
+        | ListensFor::Child { .. } => None,
+    }
+}
+
+/// The event ids that a batch is about.
+struct Events<'a>(BTreeMap<(WorkspaceId, &'a str), Event>);
+
+#[derive(Default)]
+struct Event {
+    occurs: bool,
+    is_awaited: bool,
+    /// The first look at it that the batch may have been decided on.
+    seen: Option<Snapshot>,
+}
+
+impl<'a> Events<'a> {
+    fn of(batch: &Batch<'a>, runs: &[&RunWrite<'a>], looks: &Looks) -> Events<'a> {
+        let mut events: BTreeMap<(WorkspaceId, &str), Event> = BTreeMap::new();
+        for occurrence in &batch.occurrences {
+            events.entry((occurrence.workspace, &occurrence.event_id)).or_default().occurs = true;
+        }
+        for write in runs {
+            for filter in event_waits(write) {
+                events.entry((write.run.workspace, &filter.event_id)).or_default().is_awaited = true;
+            }
+        }
+        for (&(workspace, event_id), event) in &mut events {
+            event.seen = looks.first(event_key(workspace, event_id));
+        }
+        Events(events)
+    }
+
+    /// Workspaces, names and looks, of those that were looked at; `None` if there are none.
+    fn looked_at<'v>(&self, wanted: fn(&Event) -> bool) -> Option<[Value<'v>; 3]> {
+        let (mut places, mut names, mut snapshots) = (Vec::new(), Vec::new(), Vec::new());
+        for ((workspace, event_id), event) in &self.0 {
+            if let Some(seen) = event.seen.as_ref().filter(|_| wanted(event)) {
+                places.push(column::workspace(*workspace));
+                names.push(column::name(event_id).into_owned());
+                snapshots.push(seen.clone());
+            }
+        }
+        (!places.is_empty()).then(|| [Box::new(places) as Value<'v>, Box::new(names), Box::new(snapshots)])
+    }
+}

@@ -1,0 +1,213 @@
+//! What the engine looks for: a run, a definition, what is due, who waits for an event and which events there were.
+
+use abide_core::command::Occurrence;
+use abide_core::door::Remembered;
+use abide_core::history::Record;
+use abide_core::id::{DefinitionId, OccurrenceId, RunId, WaitpointId, WorkspaceId};
+use abide_core::run::Timer;
+use jiff::Timestamp;
+use tokio_postgres::Row;
+
+use crate::postgres::column::{self, Column, Id};
+use crate::postgres::link::{Link, Step, values};
+use crate::postgres::looks;
+use crate::{Error, StoredDefinition, StoredRun, StoredTimer, Waiter, chunk};
+
+pub(super) fn load(link: &mut Link, run: RunId) -> Result<Option<StoredRun>, Error> {
+    link.ask(async |session| {
+        let sql = "SELECT seq, chunk FROM history WHERE run = $1 ORDER BY based_on";
+        let mut history = chunk::History::new(run);
+        for row in session.rows(sql, &[&column::run(run)]).await? {
+            history.push(row.number(0)?, row.try_get(1)?)?;
+        }
+        history.finish()
+    })
+}
+
+pub(super) fn records_after(
+    link: &mut Link,
+    run: RunId,
+    after: u64,
+    limit: usize,
+) -> Result<Vec<Record>, Error> {
+    // Record `after` may lie within a chunk. Every chunk has a record at least.
+    let sql = "SELECT based_on, chunk FROM history
+        WHERE run = $1 AND based_on >= (SELECT first.based_on FROM history AS first
+            WHERE first.run = $1 AND first.based_on <= $2 ORDER BY first.based_on DESC LIMIT 1)
+        ORDER BY based_on LIMIT $3";
+    let (id, from, most) = (column::run(run), column::count(after), column::limit(limit.saturating_add(1)));
+    let rows = link.ask(async |session| session.rows(sql, &[&id, &from, &most]).await)?;
+    let mut history: Vec<Record> = Vec::new();
+    for row in rows {
+        let damaged = |damage: chunk::Damage| Error::Corrupt(format!("{run}: {damage}"));
+        chunk::decode_after(run, row.number(0)?, row.try_get(1)?, &mut history).map_err(damaged)?;
+    }
+    history.retain(|record| record.seq > after);
+    history.truncate(limit);
+    Ok(history)
+}
+
+const DEFINITIONS: &str = "SELECT id, workspace, name, version, document, created_at FROM definitions";
+
+fn read_definition(row: &Row) -> Result<StoredDefinition, Error> {
+    Ok(StoredDefinition {
+        id: DefinitionId(row.id(0)?),
+        workspace: row.workspace(1)?,
+        name: row.name(2)?,
+        version: row.name(3)?,
+        document: row.try_get(4)?,
+        created_at: row.instant(5)?,
+    })
+}
+
+pub(super) fn definition(
+    link: &mut Link,
+    workspace: WorkspaceId,
+    name: &str,
+    version: Option<&str>,
+) -> Result<Option<StoredDefinition>, Error> {
+    let (workspace, name) = (column::workspace(workspace), column::name(name));
+    let found = link.ask(async |session| match version.map(column::name) {
+        Some(version) => {
+            let sql = format!("{DEFINITIONS} WHERE workspace = $1 AND name = $2 AND version = $3");
+            session.first(&sql, &[&workspace, &name, &version]).await
+        }
+        None => {
+            let sql =
+                format!("{DEFINITIONS} WHERE workspace = $1 AND name = $2 ORDER BY workspace, name, number DESC LIMIT 1");
+            session.first(&sql, &[&workspace, &name]).await
+        }
+    })?;
+    found.as_ref().map(read_definition).transpose()
+}
+
+pub(super) fn definition_by_id(link: &mut Link, id: DefinitionId) -> Result<Option<StoredDefinition>, Error> {
+    let sql = format!("{DEFINITIONS} WHERE id = $1");
+    let found = link.ask(async |session| session.first(&sql, &[&column::definition(id)]).await)?;
+    found.as_ref().map(read_definition).transpose()
+}
+
+pub(super) fn remembered(link: &mut Link, key: &str) -> Result<Option<Remembered>, Error> {
+    let sql = "SELECT digest, reply, written_at FROM remembered WHERE key = $1";
+    let found = link.ask(async |session| session.first(sql, &[&column::name(key)]).await)?;
+    let read = |row: Row| {
+        let digest: i64 = row.try_get(0)?;
+        let (key, digest) = (key.to_owned(), digest.cast_unsigned());
+        Ok(Remembered { key, digest, reply: row.json(1)?, at: row.instant(2)? })
+    };
+    found.map(read).transpose()
+}
+
+/// Two ordered lists, of waits and of runs, merged.
+pub(super) fn timers(
+    link: &mut Link,
+    after: Option<&StoredTimer>,
+    until: Timestamp,
+    limit: usize,
+) -> Result<Vec<StoredTimer>, Error> {
+    let (at, run, number, seen) = after.map_or((i64::MIN, Id(0), -1, false), |after| {
+        let number = match after.timer {
+            Timer::Waitpoint(number) => i64::from(number),
+            Timer::Attempt { .. } | Timer::Run => i64::MAX,
+        };
+        (column::instant(after.at), column::run(after.run), number, after.timer == Timer::Run)
+    });
+    let sql = "(SELECT resume_at, run, number FROM waitpoints
+            WHERE status = 0 AND resume_at <= $5 AND (resume_at, run, number) > ($1, $2, $3)
+            ORDER BY resume_at, run, number LIMIT $6)
+        UNION ALL
+        (SELECT deadline_at, id, NULL::bigint FROM runs
+            WHERE deadline_at <= $5 AND (deadline_at, id) >= ($1, $2) AND NOT ($4 AND id = $2 AND deadline_at = $1)
+            ORDER BY deadline_at, id LIMIT $6)";
+    let (until, most) = (column::instant(until), column::limit(limit));
+    let rows =
+        link.ask(async |session| session.rows(sql, &[&at, &run, &number, &seen, &until, &most]).await)?;
+    let mut due = Vec::with_capacity(rows.len());
+    for row in rows {
+        let number: Option<i64> = row.try_get(2)?;
+        let timer = match number {
+            Some(_) => Timer::Waitpoint(row.number(2)?),
+            None => Timer::Run,
+        };
+        due.push(StoredTimer { at: row.instant(0)?, run: RunId(row.id(1)?), timer });
+    }
+    // Two sorted lists one after the other: the sort finds them and only merges.
+    due.sort();
+    due.truncate(limit);
+    Ok(due)
+}
+
+pub(super) fn waiters(
+    link: &mut Link,
+    workspace: WorkspaceId,
+    event_id: &str,
+    after: Option<(Timestamp, WaitpointId)>,
+    limit: usize,
+) -> Result<Vec<Waiter>, Error> {
+    let (begun, run, number) = after.map_or((i64::MIN, Id(0), -1), |(begun, after)| {
+        (column::instant(begun), column::run(after.run), i64::from(after.number))
+    });
+    let sql = "SELECT run, number, created_at, resume_at, filter FROM waitpoints
+        WHERE status = 0 AND kind = 3 AND workspace = $1 AND listens = $2
+          AND (created_at, run, number) > ($3, $4, $5)
+        ORDER BY created_at, run, number LIMIT $6";
+    let place = column::workspace(workspace);
+    let values = values!(place, column::name(event_id), begun, run, number, column::limit(limit));
+    let rows = look(link, looks::event_key(workspace, event_id), Step { sql, values })?;
+    let read = |row: &Row| {
+        Ok(Waiter {
+            waitpoint: RunId(row.id(0)?).waitpoint(row.number(1)?),
+            workspace,
+            created_at: row.instant(2)?,
+            filter: row.json(4)?,
+            resume_at: row.optional_instant(3)?,
+        })
+    };
+    rows.iter().map(read).collect()
+}
+
+pub(super) fn occurrences(
+    link: &mut Link,
+    workspace: WorkspaceId,
+    event_id: &str,
+    since: Timestamp,
+    after: Option<(Timestamp, OccurrenceId)>,
+    limit: usize,
+) -> Result<Vec<Occurrence>, Error> {
+    let (received_at, id, seen) = match after {
+        Some((at, id)) if at >= since => (column::instant(at), column::occurrence(id), true),
+        Some(_) | None => (column::instant(since), Id(0), false),
+    };
+    let sql = "SELECT id, workspace, event_id, received_at, data FROM occurrences
+        WHERE workspace = $1 AND event_id = $2 AND (received_at, id) >= ($3, $4)
+          AND NOT ($5 AND id = $4 AND received_at = $3)
+        ORDER BY received_at, id LIMIT $6";
+    let place = column::workspace(workspace);
+    let values = values!(place, column::name(event_id), received_at, id, seen, column::limit(limit));
+    let rows = look(link, looks::event_key(workspace, event_id), Step { sql, values })?;
+    rows.iter().map(read_occurrence).collect()
+}
+
+/// Looks at what there is of an event, and notes which transactions the look could see: they were taken note of before
+/// it, and so are no more than it saw.
+fn look(link: &mut Link, event: i64, step: Step<'_>) -> Result<Vec<Row>, Error> {
+    let snapshot = Step { sql: "SELECT pg_current_snapshot()::text", values: Vec::new() };
+    let mut answers = link.ask(async |session| session.pipeline(None, &[snapshot, step]).await)?.into_iter();
+    let seen = answers.next().and_then(|answer| answer.rows.into_iter().next());
+    let seen =
+        seen.ok_or_else(|| Error::Corrupt("no answer to the question of what can be seen".to_owned()))?;
+    link.looks.note(event, seen.try_get(0)?);
+    Ok(answers.next().map(|answer| answer.rows).unwrap_or_default())
+}
+
+pub(super) const OCCURRENCES: &str = "SELECT id, workspace, event_id, received_at, data FROM occurrences";
+
+pub(super) fn read_occurrence(row: &Row) -> Result<Occurrence, Error> {
+    Ok(Occurrence {
+        id: OccurrenceId(row.id(0)?),
+        workspace: row.workspace(1)?,
+        event_id: row.name(2)?.into(),
+        received_at: row.instant(3)?,
+        data: row.json(4)?,
+    })
+}

@@ -1,0 +1,121 @@
+//! Retention: what is old enough is removed, a little at a time and in transactions of their own, so that no lock is
+//! held for long. What somebody else holds is left for another time; so several processes can do it at once.
+
+use abide_core::id::{RunId, WorkspaceId};
+use jiff::Timestamp;
+
+use crate::Error;
+use crate::postgres::column::{self, Column, Id};
+use crate::postgres::link::{Link, Session};
+
+/// Removed in one transaction.
+const AT_ONCE: usize = 500;
+
+pub(super) fn events(link: &mut Link, before: Timestamp, limit: usize) -> Result<usize, Error> {
+    let sql = "DELETE FROM occurrences WHERE ctid = ANY (ARRAY(
+        SELECT ctid FROM occurrences WHERE workspace = $1 AND received_at < $2
+        ORDER BY received_at, id LIMIT $3 FOR UPDATE SKIP LOCKED))";
+    let before = column::instant(before);
+    link.ask(async |session| {
+        let rows = session.rows("SELECT number FROM workspaces ORDER BY number", &[]).await?;
+        let workspaces: Result<Vec<WorkspaceId>, Error> = rows.iter().map(|row| row.workspace(0)).collect();
+        let mut removed = 0;
+        for workspace in workspaces? {
+            let place = column::workspace(workspace);
+            removed += little_by_little(session, limit - removed, async |session, room| {
+                session.count(sql, &[&place, &before, &room]).await
+            })
+            .await?;
+        }
+        Ok(removed)
+    })
+}
+
+pub(super) fn keys(link: &mut Link, before: Timestamp, limit: usize) -> Result<usize, Error> {
+    let sql = "DELETE FROM remembered WHERE ctid = ANY (ARRAY(
+        SELECT ctid FROM remembered WHERE written_at < $1
+        ORDER BY written_at, key LIMIT $2 FOR UPDATE SKIP LOCKED))";
+    let before = column::instant(before);
+    link.ask(async |session| {
+        little_by_little(session, limit, async |session, room| session.count(sql, &[&before, &room]).await)
+            .await
+    })
+}
+
+pub(super) fn deliveries(link: &mut Link, before: Timestamp, limit: usize) -> Result<usize, Error> {
+    let sql = "DELETE FROM deliveries WHERE ctid = ANY (ARRAY(
+        SELECT ctid FROM deliveries WHERE status <> 0 AND created_at < $1
+        ORDER BY created_at, id LIMIT $2 FOR UPDATE SKIP LOCKED))";
+    let before = column::instant(before);
+    link.ask(async |session| {
+        little_by_little(session, limit, async |session, room| session.count(sql, &[&before, &room]).await)
+            .await
+    })
+}
+
+pub(super) fn runs(link: &mut Link, before: Timestamp, limit: usize) -> Result<usize, Error> {
+    let before = column::instant(before);
+    link.ask(async |session| {
+        little_by_little(session, limit, async |session, room| {
+            session.transaction("BEGIN", async |session| some_runs(session, before, room).await).await
+        })
+        .await
+    })
+}
+
+/// The rows of the runs are held before anything else is removed. Whoever writes to one of them after that waits, and
+/// finds it gone; what was written before is seen by the statements that follow.
+async fn some_runs(session: &mut Session, before: i64, room: i64) -> Result<u64, Error> {
+    let sql = "SELECT id, workspace, tags FROM runs WHERE ended_at < $1
+        ORDER BY ended_at, id LIMIT $2 FOR UPDATE SKIP LOCKED";
+    let ended = session.rows(sql, &[&before, &room]).await?;
+    let mut ids = Vec::with_capacity(ended.len());
+    let (mut workspaces, mut tagged, mut tags) = (Vec::<i64>::new(), Vec::<Id>::new(), Vec::<String>::new());
+    for row in &ended {
+        let id = column::run(RunId(row.id(0)?));
+        ids.push(id);
+        if row.try_get::<_, Option<&str>>(2)?.is_none() {
+            continue;
+        }
+        for tag in row.json::<Vec<String>>(2)? {
+            workspaces.push(row.number(1)?);
+            tagged.push(id);
+            tags.push(column::name(&tag).into_owned());
+        }
+    }
+    if ids.is_empty() {
+        return Ok(0);
+    }
+    if !tags.is_empty() {
+        let sql = "DELETE FROM run_tags USING unnest($1::bigint[], $2::text[], $3::uuid[]) AS old (workspace, tag, run)
+            WHERE run_tags.workspace = old.workspace AND run_tags.tag = old.tag AND run_tags.run = old.run";
+        session.count(sql, &[&workspaces, &tags, &tagged]).await?;
+    }
+    for sql in [
+        "DELETE FROM history WHERE run = ANY ($1)",
+        "DELETE FROM waitpoints WHERE run = ANY ($1)",
+        "DELETE FROM link_generations WHERE run = ANY ($1)",
+        "DELETE FROM runs WHERE id = ANY ($1)",
+    ] {
+        session.count(sql, &[&ids]).await?;
+    }
+    Ok(ids.len() as u64)
+}
+
+/// Removes up to the limit, so many at once, until there is nothing more.
+async fn little_by_little(
+    session: &mut Session,
+    limit: usize,
+    remove: impl AsyncFn(&mut Session, i64) -> Result<u64, Error>,
+) -> Result<usize, Error> {
+    let mut removed = 0;
+    while removed < limit {
+        let room = AT_ONCE.min(limit - removed);
+        let count = remove(session, column::limit(room)).await? as usize;
+        removed += count;
+        if count < room {
+            break;
+        }
+    }
+    Ok(removed)
+}

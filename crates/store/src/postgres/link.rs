@@ -1,0 +1,317 @@
+//! The connection. It is driven by a thread that a store and its readers share, so that a call can wait for it wherever
+//! it is made, inside of somebody's runtime too. A connection that was lost is replaced when the next call needs one.
+//!
+//! ```text
+//!   store  ─┐ statements             ┌─ socket ─▶ server
+//!   reader ─┼─────────▶ one driver ──┼─ socket ─▶ server
+//!   reader ─┘ ◀───────── answers     └─ socket ─▶ server
+//! ```
+
+use std::collections::{BTreeSet, HashMap};
+use std::pin::pin;
+use std::sync::{Arc, mpsc};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
+
+use abide_core::id::WorkspaceId;
+use futures_util::StreamExt;
+use futures_util::future::{OptionFuture, join, join_all};
+use tokio::runtime::{Builder, Handle};
+use tokio::sync::oneshot;
+use tokio_postgres::types::ToSql;
+use tokio_postgres::{Client, Config, NoTls, Row, RowStream, Statement};
+
+use crate::Error;
+use crate::postgres::looks::Looks;
+
+/// More than there are statements in ordinary use, so that each is compiled once. Lists have many forms.
+const STATEMENTS: usize = 256;
+
+/// How a session is set up.
+///
+/// Every statement is made for an index, and the planner is kept from looking for other ways: a plan is made once and
+/// does not change with what the statistics say. A transaction that its process left in the middle, because it was
+/// stopped or is gone, lets go of its locks soon.
+const SESSION: &str = "
+    SET search_path = abide, pg_temp;
+    SET default_transaction_isolation = 'read committed';
+    SET idle_in_transaction_session_timeout = '10s';
+    SET jit = off;
+    SET plan_cache_mode = force_generic_plan;
+    SET enable_seqscan = off;
+    SET enable_bitmapscan = off;
+    SET enable_hashjoin = off;
+    SET enable_mergejoin = off;
+    SET join_collapse_limit = 1;
+    SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';
+";
+const READS_ONLY: &str = "SET default_transaction_read_only = on";
+
+/// The thread that drives connections. It ends with the last that uses it.
+#[derive(Debug)]
+pub(super) struct Driver {
+    runtime: Handle,
+    _end: oneshot::Sender<()>,
+}
+
+impl Driver {
+    pub(super) fn start() -> Result<Driver, Error> {
+        let not_started = |error: std::io::Error| Error::Unavailable(error.to_string());
+        let runtime = Builder::new_current_thread().enable_all().build().map_err(not_started)?;
+        let (handle, (end, ended)) = (runtime.handle().clone(), oneshot::channel());
+        let drive = move || {
+            // The other half is never sent anything, it is dropped.
+            let _ = runtime.block_on(ended);
+        };
+        thread::Builder::new().name("abide-postgres".to_owned()).spawn(drive).map_err(not_started)?;
+        Ok(Driver { runtime: handle, _end: end })
+    }
+
+    /// The answer comes through a channel of the standard library: one of tokio's might ask a task that waits here to
+    /// come back later.
+    pub(super) fn connect(&self, config: &Config) -> Result<Client, tokio_postgres::Error> {
+        let (config, (answer, answered)) = (config.clone(), mpsc::sync_channel(1));
+        self.runtime.spawn(async move {
+            match config.connect(NoTls).await {
+                Ok((client, connection)) => {
+                    let _ = answer.send(Ok(client));
+                    // Whoever has the client hears of it if the connection is lost.
+                    let _ = connection.await;
+                }
+                Err(error) => {
+                    let _ = answer.send(Err(error));
+                }
+            }
+        });
+        answered.recv().expect("the driver lives as long as this reference to it")
+    }
+}
+
+/// Waits for what another thread drives.
+pub(super) fn wait<T>(future: impl Future<Output = T>) -> T {
+    struct Unpark(Thread);
+
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let (mut future, mut context) = (pin!(future), Context::from_waker(&waker));
+    loop {
+        match future.as_mut().poll(&mut context) {
+            Poll::Ready(result) => return result,
+            Poll::Pending => thread::park(),
+        }
+    }
+}
+
+/// A place to connect to, and the session there while there is one.
+#[derive(Debug)]
+pub(super) struct Link {
+    driver: Arc<Driver>,
+    config: Arc<Config>,
+    pub(super) looks: Arc<Looks>,
+    reads_only: bool,
+    pub(super) session: Option<Session>,
+}
+
+impl Link {
+    pub(super) fn new(driver: Driver, config: Config) -> Link {
+        Link {
+            driver: Arc::new(driver),
+            config: Arc::new(config),
+            looks: Arc::default(),
+            reads_only: false,
+            session: None,
+        }
+    }
+
+    /// To the same place, for a reader.
+    pub(super) fn another(&self) -> Link {
+        let Link { driver, config, looks, .. } = self;
+        let (driver, config, looks) = (Arc::clone(driver), Arc::clone(config), Arc::clone(looks));
+        Link { driver, config, looks, reads_only: true, session: None }
+    }
+
+    pub(super) fn connect(&mut self) -> Result<(), tokio_postgres::Error> {
+        let client = self.driver.connect(&self.config)?;
+        wait(client.batch_execute(SESSION))?;
+        if self.reads_only {
+            wait(client.batch_execute(READS_ONLY))?;
+        }
+        self.session = Some(Session::new(client));
+        Ok(())
+    }
+
+    /// Does the work in the session, after connecting where there is none.
+    pub(super) fn ask<T>(
+        &mut self,
+        work: impl AsyncFnOnce(&mut Session) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        if self.session.as_ref().is_none_or(Session::is_lost) {
+            self.connect()?;
+        }
+        let session = self.session.as_mut().expect("there is one, or connecting failed");
+        let result = wait(work(session));
+        if session.is_lost() {
+            self.session = None;
+        }
+        result
+    }
+}
+
+/// A value to send.
+pub(super) type Value<'a> = Box<dyn ToSql + Sync + Send + 'a>;
+
+/// Values for a [`Step`], in order.
+macro_rules! values {
+    ($($value:expr),* $(,)?) => {
+        vec![$(Box::new($value) as $crate::postgres::link::Value<'_>),*]
+    };
+}
+pub(super) use values;
+
+/// A statement and its values.
+pub(super) struct Step<'a> {
+    pub(super) sql: &'static str,
+    pub(super) values: Vec<Value<'a>>,
+}
+
+/// What a statement came to.
+pub(super) struct Answer {
+    pub(super) rows: Vec<Row>,
+    pub(super) affected: u64,
+}
+
+pub(super) struct Session {
+    pub(super) client: Client,
+    pub(super) statements: HashMap<String, Statement>,
+    /// Those that are known to be there. None is ever removed.
+    pub(super) workspaces: BTreeSet<WorkspaceId>,
+}
+
+impl std::fmt::Debug for Session {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Session").field("statements", &self.statements.len()).finish_non_exhaustive()
+    }
+}
+
+impl Session {
+    fn new(client: Client) -> Session {
+        let workspaces = [WorkspaceId::DEFAULT].into();
+        Session { client, statements: HashMap::new(), workspaces }
+    }
+
+    fn is_lost(&self) -> bool {
+        self.client.is_closed()
+    }
+
+    /// The statement, compiled.
+    async fn statement(&mut self, sql: &str) -> Result<Statement, Error> {
+        if let Some(statement) = self.statements.get(sql) {
+            return Ok(statement.clone());
+        }
+        let statement = self.client.prepare(sql).await?;
+        if self.statements.len() >= STATEMENTS {
+            self.statements.clear();
+        }
+        self.statements.insert(sql.to_owned(), statement.clone());
+        Ok(statement)
+    }
+
+    /// Statements without values, one after the other.
+    pub(super) async fn run(&self, sql: &str) -> Result<(), Error> {
+        Ok(self.client.batch_execute(sql).await?)
+    }
+
+    pub(super) async fn rows(
+        &mut self,
+        sql: &str,
+        values: &[&(dyn ToSql + Sync)],
+    ) -> Result<Vec<Row>, Error> {
+        let statement = self.statement(sql).await?;
+        Ok(self.client.query(&statement, values).await?)
+    }
+
+    pub(super) async fn first(
+        &mut self,
+        sql: &str,
+        values: &[&(dyn ToSql + Sync)],
+    ) -> Result<Option<Row>, Error> {
+        Ok(self.rows(sql, values).await?.into_iter().next())
+    }
+
+    /// The one row that there always is.
+    pub(super) async fn one(&mut self, sql: &str, values: &[&(dyn ToSql + Sync)]) -> Result<Row, Error> {
+        let found = self.first(sql, values).await?;
+        found.ok_or_else(|| Error::Corrupt(format!("no answer to {sql}")))
+    }
+
+    /// How many rows were written.
+    pub(super) async fn count(&mut self, sql: &str, values: &[&(dyn ToSql + Sync)]) -> Result<u64, Error> {
+        let statement = self.statement(sql).await?;
+        Ok(self.client.execute(&statement, values).await?)
+    }
+
+    /// The rows one by one, as they come.
+    pub(super) async fn stream(&mut self, sql: &str) -> Result<RowStream, Error> {
+        let statement = self.statement(sql).await?;
+        Ok(self.client.query_raw(&statement, std::iter::empty::<&(dyn ToSql + Sync)>()).await?)
+    }
+
+    /// Sends statements without waiting for the answers in between, after `begin` if there is one. When one fails, its
+    /// error is the answer.
+    pub(super) async fn pipeline(
+        &mut self,
+        begin: Option<&str>,
+        steps: &[Step<'_>],
+    ) -> Result<Vec<Answer>, Error> {
+        let mut statements = Vec::with_capacity(steps.len());
+        for step in steps {
+            statements.push(self.statement(step.sql).await?);
+        }
+        // A future sends its statement when it is polled first, and they are polled in this order.
+        let asked = steps.iter().zip(&statements).map(|(step, statement)| self.step(step, statement));
+        let begin = OptionFuture::from(begin.map(|begin| self.client.batch_execute(begin)));
+        let (begun, answers) = join(begin, join_all(asked)).await;
+        begun.transpose()?;
+        Ok(answers.into_iter().collect::<Result<_, _>>()?)
+    }
+
+    async fn step(&self, step: &Step<'_>, statement: &Statement) -> Result<Answer, tokio_postgres::Error> {
+        let values = step.values.iter().map(|value| &**value as &(dyn ToSql + Sync));
+        let mut stream = pin!(self.client.query_raw(statement, values).await?);
+        let mut rows = Vec::new();
+        while let Some(row) = stream.next().await.transpose()? {
+            rows.push(row);
+        }
+        Ok(Answer { rows, affected: stream.rows_affected().unwrap_or(0) })
+    }
+
+    /// Does the work in a transaction, which is rolled back if the work fails.
+    pub(super) async fn transaction<T>(
+        &mut self,
+        begin: &str,
+        work: impl AsyncFnOnce(&mut Session) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        self.run(begin).await?;
+        let result = work(self).await;
+        match result {
+            Ok(result) => {
+                self.run("COMMIT").await?;
+                Ok(result)
+            }
+            Err(error) => {
+                self.roll_back().await;
+                Err(error)
+            }
+        }
+    }
+
+    /// If that fails, the connection is lost, and the transaction with it.
+    pub(super) async fn roll_back(&self) {
+        let _ = self.run("ROLLBACK").await;
+    }
+}

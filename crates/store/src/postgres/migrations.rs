@@ -1,0 +1,69 @@
+//! The schema's versions: numbered files, forward only. The table `migrations` says which ones were applied.
+
+use crate::Error;
+use crate::postgres::column::Column;
+use crate::postgres::link::Session;
+
+/// In order; the first is version 1. A file that was released is never changed.
+const MIGRATIONS: [&str; 1] = [include_str!("migrations/0001_first.sql")];
+
+/// "abide": those who migrate wait for each other.
+const LOCK: i64 = 0x61_6269_6465;
+
+pub(super) fn latest() -> i64 {
+    i64::try_from(MIGRATIONS.len()).expect("few migrations")
+}
+
+/// What a database says of itself.
+pub(super) struct Mark {
+    /// Whether there is anything under our name.
+    pub(super) is_taken: bool,
+    /// Whether it says that it is ours.
+    pub(super) is_ours: bool,
+    pub(super) version: i64,
+}
+
+impl Mark {
+    pub(super) async fn read(session: &mut Session) -> Result<Mark, Error> {
+        let sql = "SELECT EXISTS (SELECT FROM pg_class WHERE relnamespace = to_regnamespace('abide')),
+            to_regclass('abide.migrations') IS NOT NULL";
+        let row = session.one(sql, &[]).await?;
+        let (is_taken, is_ours) = (row.try_get(0)?, row.try_get(1)?);
+        let version = match is_ours {
+            true => session.one("SELECT coalesce(max(version), 0) FROM migrations", &[]).await?.number(0)?,
+            false => 0,
+        };
+        Ok(Mark { is_taken, is_ours, version })
+    }
+}
+
+/// Brings the database from its version to the latest, in one transaction. Of those who try at the same time, one
+/// does, and the others find it done. Nothing is written to a database that `check` refuses.
+pub(super) async fn migrate(
+    session: &mut Session,
+    check: impl Fn(&Mark) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let mark = Mark::read(session).await?;
+    check(&mark)?;
+    if mark.version == latest() {
+        return Ok(());
+    }
+    session
+        .transaction("BEGIN", async |session| {
+            session.rows("SELECT pg_advisory_xact_lock($1)", &[&LOCK]).await?;
+            let mark = Mark::read(session).await?;
+            check(&mark)?;
+            if !mark.is_ours {
+                let begin = "CREATE SCHEMA IF NOT EXISTS abide;
+                    CREATE TABLE migrations (version bigint NOT NULL PRIMARY KEY, applied_at timestamptz NOT NULL)";
+                session.run(begin).await?;
+            }
+            for (number, migration) in (1_i64..).zip(MIGRATIONS).filter(|(number, _)| *number > mark.version) {
+                session.run(migration).await?;
+                let note = format!("INSERT INTO migrations (version, applied_at) VALUES ({number}, now())");
+                session.run(&note).await?;
+            }
+            Ok(())
+        })
+        .await
+}

@@ -1,0 +1,142 @@
+//! Opening a database: where it is, whose it is, and whether we can use it.
+
+use std::time::Duration;
+
+use tokio_postgres::Config;
+use tokio_postgres::config::Host;
+use tokio_postgres::error::SqlState;
+
+use crate::Error;
+use crate::postgres::error::words;
+use crate::postgres::link::{Driver, Link, Session};
+use crate::postgres::migrations::{self, Mark};
+
+/// The oldest server that has what looks.rs needs.
+const OLDEST_SERVER: i32 = 13;
+/// Unless the address says otherwise: how long a server is waited for, and after what time without an answer of the
+/// other machine a connection is given up.
+const CONNECTING: Duration = Duration::from_secs(5);
+const SILENCE: Duration = Duration::from_secs(30);
+
+const ADDRESS: &str = "give it as postgresql://USER:PASSWORD@HOST:PORT/DATABASE";
+
+pub(super) fn open(address: &str) -> Result<Link, Error> {
+    let config = configure(address)?;
+    let name = describe(&config);
+    let mut link = Link::new(Driver::start()?, config);
+    link.connect().map_err(|error| refusal(&name, error))?;
+    link.ask(async |session| prepare(session, &name).await)?;
+    Ok(link)
+}
+
+fn configure(address: &str) -> Result<Config, Error> {
+    // What cannot be read may have a password in it, so it is not shown.
+    let unreadable = |_| unusable("the given address", "it cannot be read".to_owned(), ADDRESS);
+    let mut config: Config = address.parse().map_err(unreadable)?;
+    if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
+        return Err(unusable("the given address", "it names no host".to_owned(), ADDRESS));
+    }
+    if config.get_application_name().is_none() {
+        config.application_name("abide");
+    }
+    if config.get_connect_timeout().is_none() {
+        config.connect_timeout(CONNECTING);
+    }
+    if config.get_tcp_user_timeout().is_none() {
+        config.tcp_user_timeout(SILENCE);
+    }
+    if config.get_keepalives_idle() > SILENCE {
+        config.keepalives_idle(SILENCE);
+    }
+    Ok(config)
+}
+
+/// The address without its password.
+fn describe(config: &Config) -> String {
+    let mut name = "postgresql://".to_owned();
+    if let Some(user) = config.get_user() {
+        name = format!("{name}{user}@");
+    }
+    for (index, host) in config.get_hosts().iter().enumerate() {
+        let port = config.get_ports().get(index).or(config.get_ports().first()).copied();
+        let comma = if index > 0 { "," } else { "" };
+        let host = match host {
+            Host::Tcp(host) => host.clone(),
+            #[cfg(unix)]
+            Host::Unix(path) => path.display().to_string(),
+        };
+        let port = port.map(|port| format!(":{port}")).unwrap_or_default();
+        name = format!("{name}{comma}{host}{port}");
+    }
+    format!("{name}/{}", config.get_dbname().or(config.get_user()).unwrap_or_default())
+}
+
+async fn prepare(session: &mut Session, name: &str) -> Result<(), Error> {
+    let row = session
+        .one("SELECT current_setting('server_version_num')::integer / 10000, current_setting('server_encoding')", &[])
+        .await?;
+    let (version, encoding): (i32, String) = (row.try_get(0)?, row.try_get(1)?);
+    if version < OLDEST_SERVER {
+        let why =
+            format!("its server is PostgreSQL {version}, and {OLDEST_SERVER} is the oldest that will do");
+        return Err(unusable(name, why, "use a newer server"));
+    }
+    if encoding != "UTF8" {
+        let why = format!("its encoding is {encoding}, which cannot hold every text");
+        return Err(unusable(name, why, "make a database with ENCODING 'UTF8'"));
+    }
+    migrations::migrate(session, |mark| recognize(mark, name)).await
+}
+
+/// Nothing is written to a database that is not ours.
+fn recognize(mark: &Mark, name: &str) -> Result<(), Error> {
+    if mark.is_taken && !mark.is_ours {
+        let why = "another program has a schema `abide` in it".to_owned();
+        return Err(unusable(name, why, "give it a database of its own"));
+    }
+    let (version, latest) = (mark.version, migrations::latest());
+    if version > latest {
+        let why = format!("it has version {version}, and this program knows versions up to {latest}");
+        return Err(unusable(name, why, "use the program that wrote it, or a newer one"));
+    }
+    Ok(())
+}
+
+fn refusal(name: &str, error: tokio_postgres::Error) -> Error {
+    let Some(code) = error.code() else { return Error::Unavailable(format!("{name}: {}", words(&error))) };
+    let said = error.as_db_error().map_or_else(|| words(&error), |said| said.message().to_owned());
+    match *code {
+        SqlState::INVALID_CATALOG_NAME => unusable(name, said, "make it with `createdb`"),
+        SqlState::INVALID_PASSWORD | SqlState::INVALID_AUTHORIZATION_SPECIFICATION => {
+            unusable(name, said, "check user and password")
+        }
+        _ => Error::from(error),
+    }
+}
+
+fn unusable(name: &str, why: String, what_to_do: &'static str) -> Error {
+    Error::Unusable { path: name.to_owned(), why, what_to_do }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_shown_without_its_password() {
+        let config = configure("postgresql://ann:secret@db.example:5433/flows?application_name=x").unwrap();
+        assert_eq!(describe(&config), "postgresql://ann@db.example:5433/flows");
+        assert_eq!(config.get_application_name(), Some("x"));
+        let config = configure("host=/run/pg user=ann password=secret").unwrap();
+        assert_eq!(describe(&config), "postgresql://ann@/run/pg/ann");
+    }
+
+    #[test]
+    fn an_address_that_cannot_be_read_is_refused_and_not_repeated() {
+        for address in ["secret", "postgresql://ann:secret@host:port/db", "user=ann password=secret", ""] {
+            let Err(error) = configure(address) else { panic!("{address:?} was taken") };
+            let said = error.to_string();
+            assert!(said.contains("postgresql://USER:PASSWORD@HOST") && !said.contains("secret"), "{said}");
+        }
+    }
+}

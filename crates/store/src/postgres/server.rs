@@ -1,0 +1,218 @@
+//! A PostgreSQL server for tests: private, on a socket in a directory of its own, with every commit synced. It is gone
+//! when the process that started it is, however that ends.
+
+use std::io::Write;
+use std::os::unix::fs::{MetadataExt, chown};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+use std::{env, fs, thread};
+
+use tokio_postgres::{Client, Config};
+
+use super::link::{Driver, wait};
+
+const WHAT_TO_DO: &str = "tests need the programs of a PostgreSQL server (initdb and postgres), in PATH or under \
+    /usr/lib/postgresql; install it, on Debian with `apt-get install postgresql`";
+/// How long a busy machine may take to start one.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Keeps a server until its input ends or says something.
+const KEEPER: &str = r#"
+    "$1/postgres" -D "$2/data" -k "$2" -c listen_addresses= -c fsync=on -c max_connections=60 \
+        -c shared_buffers=32MB -c lc_messages=C >>"$2/log" 2>&1 &
+    server=$!
+    read -r word
+    kill -QUIT $server
+    wait $server
+    [ "$word" = crash ] || rm -rf "$2"
+"#;
+
+#[derive(Debug)]
+pub struct Server {
+    programs: PathBuf,
+    directory: PathBuf,
+    user: Option<User>,
+    keeper: Child,
+    driver: Driver,
+    databases: AtomicU32,
+}
+
+/// Whoever runs the server when we are root, whom it refuses.
+#[derive(Clone, Copy, Debug)]
+struct User {
+    uid: u32,
+    gid: u32,
+}
+
+impl Server {
+    /// The one of this process.
+    pub fn shared() -> &'static Server {
+        static SHARED: OnceLock<Server> = OnceLock::new();
+        SHARED.get_or_init(Server::start)
+    }
+
+    /// Another one.
+    pub fn start() -> Server {
+        static STARTED: AtomicU32 = AtomicU32::new(0);
+        let programs = programs();
+        let number = STARTED.fetch_add(1, Ordering::Relaxed);
+        let directory = env::temp_dir().join(format!("abide-pg-{}-{number}", std::process::id()));
+        let user = make(&directory);
+        let copied = command(Path::new("cp"), &directory, user)
+            .arg("-R")
+            .arg(template(&programs).join("data"))
+            .arg("data")
+            .status();
+        assert!(copied.expect("`cp` can be run").success(), "the template could not be copied");
+        let keeper = keep(&programs, &directory, user);
+        let driver = Driver::start().expect("a thread can be started");
+        let server = Server { programs, directory, user, keeper, driver, databases: AtomicU32::new(0) };
+        server.wait_until_ready();
+        server
+    }
+
+    /// The address of a new database, with nothing in it.
+    pub fn database(&self) -> String {
+        self.database_with("ENCODING 'UTF8'")
+    }
+
+    pub fn database_with(&self, options: &str) -> String {
+        let name = format!("test_{}", self.databases.fetch_add(1, Ordering::Relaxed));
+        let made = format!("CREATE DATABASE {name} TEMPLATE template0 {options}");
+        let client = self.connect().expect("the server is there");
+        wait(client.batch_execute(&made)).expect("a database can be made");
+        self.address(&name)
+    }
+
+    pub fn address(&self, database: &str) -> String {
+        address(&self.directory, database)
+    }
+
+    /// Where its socket is.
+    pub fn socket(&self) -> PathBuf {
+        self.directory.join(".s.PGSQL.5432")
+    }
+
+    /// Stops it in the middle of whatever it does, and starts it again.
+    pub fn crash(&mut self) {
+        let input = self.keeper.stdin.as_mut().expect("it has an input");
+        input.write_all(b"crash\n").expect("the keeper listens");
+        self.keeper.wait().expect("the keeper ends");
+        self.keeper = keep(&self.programs, &self.directory, self.user);
+        self.wait_until_ready();
+    }
+
+    fn connect(&self) -> Result<Client, tokio_postgres::Error> {
+        let config: Config = self.address("postgres").parse().expect("a sound address");
+        self.driver.connect(&config)
+    }
+
+    fn wait_until_ready(&self) {
+        let begun = Instant::now();
+        while let Err(error) = self.connect() {
+            let log = || fs::read_to_string(self.directory.join("log")).unwrap_or_default();
+            assert!(begun.elapsed() < PATIENCE, "the server does not start: {error}\n{}", log());
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+/// The address of a database behind a socket in this directory.
+pub fn address(directory: &Path, database: &str) -> String {
+    format!("postgresql:///{database}?user=postgres&host={}", directory.display())
+}
+
+/// Makes a directory for whoever is to run a server in it.
+fn make(directory: &Path) -> Option<User> {
+    // It may be left over from a process of the same number.
+    let _ = fs::remove_dir_all(directory);
+    fs::create_dir(directory).expect("a directory can be made");
+    let user = (fs::metadata(directory).expect("it was just made").uid() == 0).then(User::of_servers);
+    if let Some(User { uid, gid }) = user {
+        chown(directory, Some(uid), Some(gid)).expect("root gives away what it likes");
+    }
+    user
+}
+
+/// A server's files as they are before it is started for the first time. Making them takes seconds, and every test has
+/// a server of its own.
+fn template(programs: &Path) -> PathBuf {
+    let version = fs::metadata(programs.join("postgres")).expect("it is there");
+    let name = format!("abide-pg-template-{}-{}", version.size(), version.mtime());
+    let template = env::temp_dir().join(name);
+    if template.exists() {
+        return template;
+    }
+    let part = template.with_extension(std::process::id().to_string());
+    let user = make(&part);
+    let made = command(&programs.join("initdb"), &part, user)
+        .args([
+            "--pgdata=data",
+            "--username=postgres",
+            "--auth=trust",
+            "--encoding=UTF8",
+            "--locale=C",
+            "--no-sync",
+        ])
+        .output()
+        .expect("initdb can be run");
+    assert!(made.status.success(), "initdb failed: {}", String::from_utf8_lossy(&made.stderr));
+    // Another process may have been quicker.
+    if fs::rename(&part, &template).is_err() {
+        let _ = fs::remove_dir_all(&part);
+    }
+    template
+}
+
+impl User {
+    fn of_servers() -> User {
+        let ask = |what| {
+            let said = Command::new("id").args([what, "postgres"]).output().expect("`id` can be run");
+            let number = String::from_utf8_lossy(&said.stdout).trim().parse();
+            number.unwrap_or_else(|_| panic!("there is no user `postgres`; {WHAT_TO_DO}"))
+        };
+        User { uid: ask("-u"), gid: ask("-g") }
+    }
+}
+
+/// Where the programs are, of the newest version there is.
+fn programs() -> PathBuf {
+    let installed = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    let mut versions: Vec<PathBuf> = installed.map(|entry| entry.path().join("bin")).collect();
+    let version = |path: &PathBuf| {
+        let name = path.parent().and_then(Path::file_name).and_then(|name| name.to_str());
+        name.and_then(|name| name.parse::<u32>().ok())
+    };
+    versions.sort_by_key(version);
+    let in_path = env::var_os("PATH").unwrap_or_default();
+    let places = versions.into_iter().rev().chain(env::split_paths(&in_path));
+    let mut complete =
+        places.filter(|place| ["initdb", "postgres"].iter().all(|name| place.join(name).is_file()));
+    complete.next().unwrap_or_else(|| panic!("{WHAT_TO_DO}"))
+}
+
+fn keep(programs: &Path, directory: &Path, user: Option<User>) -> Child {
+    command(Path::new("/bin/sh"), directory, user)
+        .args(["-c", KEEPER, "keeper"])
+        .args([programs, directory])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        // Whatever is done to us and our group, it outlives us long enough to tidy up.
+        .process_group(0)
+        .spawn()
+        .expect("a shell can be run")
+}
+
+fn command(program: &Path, directory: &Path, user: Option<User>) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(directory);
+    if let Some(User { uid, gid }) = user {
+        command.uid(uid).gid(gid);
+    }
+    command
+}

@@ -1,0 +1,118 @@
+mod lost;
+mod openings;
+mod plans;
+mod together;
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use abide_core::command::Command;
+use serde_json::json;
+
+use super::server::Server;
+use super::*;
+use crate::conformance::story::{self, World};
+
+/// Beside the store: whatever one likes in the same database.
+pub(super) struct Hand(Link);
+
+impl Hand {
+    pub(super) fn on(address: &str) -> Hand {
+        Hand(open::open(address).unwrap())
+    }
+
+    pub(super) fn run(&mut self, sql: &str) {
+        self.0.ask(async |session| session.run(sql).await).unwrap();
+    }
+
+    pub(super) fn number(&mut self, sql: &str) -> i64 {
+        let row = self.0.ask(async |session| session.one(sql, &[]).await).unwrap();
+        row.try_get(0).unwrap()
+    }
+
+    /// Until somebody waits for a lock in this database.
+    pub(super) fn wait_for_a_waiter(&mut self) {
+        let begun = Instant::now();
+        while self.number(&format!("SELECT count(*) {WAITING}")) == 0 {
+            assert!(begun.elapsed() < Duration::from_secs(60), "nobody waits");
+            thread::yield_now();
+        }
+    }
+}
+
+pub(super) const WAITING: &str =
+    "FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+
+#[test]
+fn a_commit_is_few_statements_however_much_is_in_it() {
+    let mut store = Postgres::open(&Server::shared().database()).unwrap();
+    let mut world = World::new();
+    let statements = |batch: &Batch<'_>| commit::statements(batch, &looks::Looks::default());
+    let mut naps: Vec<story::Story> =
+        (0..100).map(|_| world.start(&story::nap(), json!({ "sleep": "1h" }))).collect();
+    let one = Batch { runs: vec![naps[0].write()], ..Batch::default() };
+    // BEGIN, history, runs, waitpoints, the transaction's number, COMMIT.
+    assert_eq!(statements(&one), 6);
+    let all = Batch { runs: naps.iter().map(story::Story::write).collect(), ..Batch::default() };
+    assert_eq!(statements(&all), 6);
+    assert_eq!(statements(&Batch::default()), 0);
+    story::save(&mut store, &mut naps);
+    for nap in &mut naps {
+        world.wake(nap);
+    }
+    let all = Batch { runs: naps.iter().map(story::Story::write).collect(), ..Batch::default() };
+    assert_eq!(statements(&all), 6);
+    story::save(&mut store, &mut naps);
+    naps[99].check(&mut store);
+}
+
+#[test]
+fn a_reader_only_reads() {
+    let store = Postgres::open(&Server::shared().database()).unwrap();
+    let mut reader = store.reader();
+    assert_eq!(reader.workspaces().unwrap().len(), 1);
+    let refused = reader.link.ask(async |session| session.run("DELETE FROM runs").await);
+    assert!(matches!(refused, Err(Error::Unavailable(_))), "{refused:?}");
+}
+
+#[test]
+fn a_flipped_bit_in_a_history_is_noticed_and_the_run_is_named() {
+    let address = Server::shared().database();
+    let mut store = Postgres::open(&address).unwrap();
+    let mut world = World::new();
+    let mut damaged = world.start(&story::signalled(), json!({}));
+    let mut sound = world.start(&story::nap(), json!({ "sleep": "1h" }));
+    story::save(&mut store, [&mut damaged, &mut sound]);
+    let id = format!("{:032x}", damaged.id().0);
+    let change =
+        format!("UPDATE history SET chunk = set_byte(chunk, 9, get_byte(chunk, 9) # 4) WHERE run = '{id}'");
+    Hand::on(&address).run(&change);
+    let refused = store.load(damaged.id());
+    let Err(Error::Corrupt(message)) = &refused else { panic!("{refused:?}") };
+    assert!(message.contains(&damaged.id().to_string()), "{message}");
+    sound.check(&mut store);
+}
+
+#[test]
+fn names_may_have_anything_in_them() {
+    let mut store = Postgres::open(&Server::shared().database()).unwrap();
+    let mut world = World::new();
+    let name = "a\0b\\0\\\\";
+    let input = json!({ "event": name, "customer": 1 });
+    let mut listener = world.start_tagged(&story::listener(), input, &[name]);
+    listener.save(&mut store);
+    listener.check(&mut store);
+    let waiters = store.waiters(WorkspaceId::DEFAULT, name, None, 10).unwrap();
+    assert_eq!(waiters[0].waitpoint, listener.id().waitpoint(1));
+    let filter = RunFilter { tag: Some(name.to_owned()), ..RunFilter::default() };
+    let listed = store.runs(&filter, &Page { after: None, limit: 10 }).unwrap();
+    assert_eq!(&*listed[0].tags[0], name);
+    let occurrence = world.occurrence(name, json!({ "text": "\0" }));
+    store.commit(&Batch { occurrences: vec![&occurrence], ..Batch::default() }).unwrap();
+    let found = store.occurrences(WorkspaceId::DEFAULT, name, Timestamp::MIN, None, 10).unwrap();
+    assert_eq!(found, [occurrence]);
+    world.tell(&mut listener, Command::Cancel { reason: None });
+    listener.save(&mut store);
+    assert_eq!(store.forget_runs(Timestamp::MAX, 10).unwrap(), 1);
+    assert_eq!(store.runs(&filter, &Page { after: None, limit: 10 }).unwrap(), []);
+}

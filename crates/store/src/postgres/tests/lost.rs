@@ -1,0 +1,139 @@
+//! Connections that are lost, and servers that go away.
+
+use std::io::{Read as _, Write as _};
+use std::net::Shutdown;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::*;
+
+#[test]
+fn a_lost_connection_refuses_the_batch_and_the_next_one_is_written() {
+    let address = Server::shared().database();
+    let mut store = Postgres::open(&address).unwrap();
+    let mut world = World::new();
+    let mut nap = world.start(&story::nap(), json!({ "sleep": "1h" }));
+    nap.save(&mut store);
+    world.wake(&mut nap);
+    let mut hand = Hand::on(&address);
+    hand.run("BEGIN; SELECT FROM runs FOR UPDATE");
+    thread::scope(|scope| {
+        let waits = scope.spawn(|| nap.try_save(&mut store));
+        hand.wait_for_a_waiter();
+        hand.run(&format!("SELECT pg_terminate_backend(pid) {WAITING}"));
+        let refused = waits.join().unwrap();
+        assert!(matches!(refused, Err(Error::Unavailable(_))), "{refused:?}");
+    });
+    hand.run("COMMIT");
+    nap.save(&mut store);
+    nap.check(&mut store);
+}
+
+#[test]
+fn what_was_acknowledged_is_there_after_a_crash_of_the_server() {
+    let mut server = Server::start();
+    let address = server.database();
+    let mut store = Postgres::open(&address).unwrap();
+    let mut reader = store.reader();
+    let mut world = World::new();
+    let mut naps = Vec::new();
+    for _ in 0..3 {
+        for _ in 0..5 {
+            let mut nap = world.start(&story::nap(), json!({ "sleep": "1h" }));
+            nap.save(&mut store);
+            naps.push(nap);
+        }
+        assert!(reader.load(naps[0].id()).unwrap().is_some());
+        server.crash();
+        // The first call may be the one that notices.
+        let _ = store.workspaces();
+        let _ = reader.workspaces();
+        for nap in &naps {
+            nap.check(&mut store);
+        }
+        assert!(reader.load(naps[0].id()).unwrap().is_some());
+    }
+}
+
+/// Between a store and its server: when the first `COMMIT` comes by, it is lost on its way there, or its answer on the
+/// way back.
+struct Between {
+    directory: tempfile::TempDir,
+}
+
+#[derive(Clone, Copy)]
+enum Loses {
+    Commit,
+    Answer,
+}
+
+impl Between {
+    fn stand(server: &'static Server, loses: Loses) -> Between {
+        let directory = tempfile::tempdir().unwrap();
+        let listener = UnixListener::bind(directory.path().join(".s.PGSQL.5432")).unwrap();
+        let is_armed = Arc::new(AtomicBool::new(true));
+        thread::spawn(move || {
+            for client in listener.incoming() {
+                let (client, server) = (client.unwrap(), UnixStream::connect(server.socket()).unwrap());
+                let (from, to) = (server.try_clone().unwrap(), client.try_clone().unwrap());
+                thread::spawn(move || pass(from, to, |_| true));
+                let is_armed = Arc::clone(&is_armed);
+                let (wire, answers) = (server.try_clone().unwrap(), client.try_clone().unwrap());
+                thread::spawn(move || {
+                    pass(client, server, |bytes| {
+                        let commits = bytes.windows(7).any(|part| part == b"COMMIT\0");
+                        if !commits || !is_armed.swap(false, Ordering::SeqCst) {
+                            return true;
+                        }
+                        // Nobody hears what the server has to say from here on.
+                        answers.shutdown(Shutdown::Both).unwrap();
+                        if let Loses::Answer = loses {
+                            (&wire).write_all(bytes).unwrap();
+                        }
+                        false
+                    });
+                });
+            }
+        });
+        Between { directory }
+    }
+}
+
+/// Passes on what comes, until one of both is gone or it may not.
+fn pass(mut from: UnixStream, mut to: UnixStream, mut may: impl FnMut(&[u8]) -> bool) {
+    let mut bytes = [0; 65536];
+    while let Ok(length @ 1..) = from.read(&mut bytes) {
+        if !may(&bytes[..length]) || to.write_all(&bytes[..length]).is_err() {
+            break;
+        }
+    }
+    let _ = to.shutdown(Shutdown::Write);
+}
+
+fn commit_through(loses: Loses) -> (Result<(), Error>, Postgres, story::Story) {
+    let server = Server::shared();
+    let address = server.database();
+    drop(Postgres::open(&address).unwrap());
+    let name = address.rsplit_once('?').unwrap().0.trim_start_matches("postgresql:///");
+    let between = Between::stand(server, loses);
+    let mut store = Postgres::open(&server::address(between.directory.path(), name)).unwrap();
+    let nap = World::new().start(&story::nap(), json!({ "sleep": "1h" }));
+    let result = nap.try_save(&mut store);
+    let _ = store.workspaces();
+    (result, Postgres::open(&address).unwrap(), nap)
+}
+
+#[test]
+fn a_commit_whose_answer_was_lost_is_known_to_be_written() {
+    let (result, mut store, nap) = commit_through(Loses::Answer);
+    result.unwrap();
+    nap.check(&mut store);
+}
+
+#[test]
+fn a_commit_that_never_arrived_is_known_not_to_be_written() {
+    let (result, mut store, nap) = commit_through(Loses::Commit);
+    assert!(matches!(result, Err(Error::Unavailable(_))), "{result:?}");
+    assert_eq!(store.load(nap.id()).unwrap(), None);
+}
