@@ -12,6 +12,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
+use crate::place::Place;
 use crate::terminal;
 pub(crate) use known::Flags;
 pub(crate) use read::Config;
@@ -51,8 +52,8 @@ impl ShowConfig {
         let secrets = secrets.names().map(|name| format!("secret.{name}"));
         if self.json {
             let settings = config.values().map(|(known, value)| {
-                let shown = serde_json::json!({ "value": value.text, "from": value.from.to_string() });
-                (known.name.to_owned(), shown)
+                let (text, from) = (shown(known.name, &value.text), value.from.to_string());
+                (known.name.to_owned(), serde_json::json!({ "value": text, "from": from }))
             });
             let hidden = serde_json::json!({ "value": HIDDEN, "from": "secrets" });
             let secrets = secrets.map(|name| (name, hidden.clone()));
@@ -61,7 +62,8 @@ impl ShowConfig {
             writeln!(out)?;
         } else {
             for (known, value) in config.values() {
-                let shown = if value.text.is_empty() { "-" } else { &value.text };
+                let text = shown(known.name, &value.text);
+                let shown = if text.is_empty() { "-" } else { &text };
                 terminal::line(out, &format!("{:<22} {:<28} {}", known.name, shown, value.from))?;
             }
             for name in secrets {
@@ -78,6 +80,12 @@ pub(crate) fn variables() -> Vec<(String, String)> {
     let text =
         |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
     std::env::vars_os().filter_map(text).collect()
+}
+
+/// An address may have a password in it.
+fn shown(name: &str, text: &str) -> String {
+    let place = (name == "store").then(|| Place::parse(text)).flatten();
+    place.map_or_else(|| text.to_owned(), |place| place.to_string())
 }
 
 /// The file, if none is named and there is one.

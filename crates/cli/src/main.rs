@@ -11,6 +11,7 @@ mod console;
 mod demo;
 mod handler;
 mod payload;
+mod place;
 mod record;
 #[cfg(test)]
 mod reference;

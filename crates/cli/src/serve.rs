@@ -1,4 +1,4 @@
-//! `abide serve`: the server, on an embedded store.
+//! `abide serve`: the server, on an embedded store or as one of many nodes on a shared one.
 
 use std::future::Future;
 use std::io::{self, IsTerminal, Write};
@@ -7,7 +7,6 @@ use std::time::Instant;
 
 use abide_engine::{CallSettings, Clock, Engine, Options, SettableClock, SystemClock};
 use abide_server::{Auth, Server};
-use abide_store::sqlite::Sqlite;
 use anyhow::Context;
 use clap::Args;
 use tracing_subscriber::EnvFilter;
@@ -18,7 +17,7 @@ use crate::{demo, terminal};
 /// Start the server.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Every setting is also read from the environment (`ABIDE_LISTEN`) and from a file (`abide.toml`); `abide config` shows\nwhich value comes from where.\n\nExamples:\n  abide serve\n  abide serve --demo\n  abide serve --store sqlite:/var/lib/abide/abide.db --listen 127.0.0.1:8080\n  abide serve --listen 0.0.0.0:22433 --auth required --public-url https://abide.example.com\n\nExits with 0 when it was stopped, 2 when it could not start."
+    after_help = "Every setting is also read from the environment (`ABIDE_LISTEN`) and from a file (`abide.toml`); `abide config` shows\nwhich value comes from where.\n\nExamples:\n  abide serve\n  abide serve --demo\n  abide serve --store sqlite:/var/lib/abide/abide.db --listen 127.0.0.1:8080\n  abide serve --store postgres://abide@db.example/abide\n  abide serve --listen 0.0.0.0:22433 --auth required --public-url https://abide.example.com\n\nExits with 0 when it was stopped, 2 when it could not start."
 )]
 pub(crate) struct Serve {
     #[command(flatten)]
@@ -53,8 +52,7 @@ impl Serve {
         }
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         runtime.context("the runtime could not be started")?.block_on(async {
-            let path = config.store()?;
-            let store = Box::new(Sqlite::open(&path)?);
+            let store = config.store()?.open()?;
             let clock = self.test_clock.then(|| SettableClock::new(SystemClock.now()));
             let calls = CallSettings { served: true, ..config.calls(&config::variables())? };
             let options = Options { clock, retention: config.retention()?, calls, ..Options::default() };
@@ -98,7 +96,8 @@ fn greet(
     writeln!(out, "  API    {url}/api/v1")?;
     writeln!(out, "  page   {url}/")?;
     writeln!(out, "  docs   {url}/docs")?;
-    writeln!(out, "  store  {}", config.text("store"))?;
+    let store = config.store().map_or_else(|error| error.to_string(), |place| place.to_string());
+    writeln!(out, "  store  {store}")?;
     if !demo.is_empty() {
         writeln!(out, "  demo   {}", demo.join(", "))?;
     }

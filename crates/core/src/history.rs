@@ -259,6 +259,47 @@ impl Change {
         opens.iter().map(|wait| wait.number).chain(one)
     }
 
+    /// The place whose task it hands out, takes back or gives to somebody.
+    pub fn task_place(&self) -> Option<At> {
+        match self {
+            Change::StepStarted { at, .. }
+            | Change::StepWaiting { at, .. }
+            | Change::StepResumed { at }
+            | Change::StepRetrying { at, .. }
+            | Change::StepHeld { at }
+            | Change::StepCompleted { at, .. }
+            | Change::StepFailed { at, .. }
+            | Change::StepSkipped { at }
+            | Change::StepCancelled { at }
+            | Change::TaskStarted { at, .. }
+            | Change::TaskPaused { at, .. }
+            | Change::TaskRedelivered { at, .. } => Some(*at),
+            Change::WorkflowCreated(_)
+            | Change::WorkflowStarted { .. }
+            | Change::WorkflowPaused { .. }
+            | Change::WorkflowResumed
+            | Change::WorkflowPauseRequested
+            | Change::WorkflowHeld
+            | Change::WorkflowUnpaused
+            | Change::WorkflowDeadlinePassed
+            | Change::WorkflowCompleted { .. }
+            | Change::WorkflowFailed { .. }
+            | Change::WorkflowCancelled { .. }
+            | Change::WorkflowRetried { .. }
+            | Change::MapStarted { .. }
+            | Change::JournalRecorded { .. }
+            | Change::CheckpointSaved { .. }
+            | Change::LlmCallCompleted { .. }
+            | Change::WaitCreated { .. }
+            | Change::WaitResolved { .. }
+            | Change::WaitRescheduled { .. }
+            | Change::SignalReceived { .. }
+            | Change::EventMatched { .. }
+            | Change::ApprovalRequested { .. }
+            | Change::ApprovalDecided { .. } => None,
+        }
+    }
+
     /// The name it has in a history, as `type`.
     pub fn name(&self) -> &'static str {
         match self {

@@ -1,17 +1,25 @@
 //! What is left to do when a round has been committed, or when it could not be.
 
-use abide_core::command::Reply;
-use abide_core::id::RunId;
+use std::time::Duration;
+
+use abide_core::command::{Command, Reply};
+use abide_core::id::{RunId, WorkspaceId};
 use abide_core::run::Run;
+use abide_core::time::Millis;
+use abide_core::waitpoint::Actor;
 use abide_store::StoredTimer;
 use jiff::Timestamp;
 
 use crate::alarm::Alarm;
 use crate::dispatcher::{Dispatcher, ReadyTask};
+use crate::ear::Ear;
 use crate::error::Error;
 use crate::handed::Handed;
-use crate::request::{Answer, Leased, Notified};
+use crate::request::{Answer, Asker, Leased, Notified, Notify, Poll, Request, Start};
 use crate::schedules::Ordered;
+
+/// When somebody who was second, and cannot be decided about again, is to ask again.
+const AGAIN: Duration = Duration::from_millis(50);
 
 /// An answer that leaves after the commit.
 pub(crate) enum Pending {
@@ -21,12 +29,113 @@ pub(crate) enum Pending {
     Notify(Answer<Notified>, Result<Notified, Error>),
     Schedule(Answer<Box<Ordered>>, Result<Box<Ordered>, Error>),
     Get(Answer<Box<Run>>, Result<Box<Run>, Error>),
-    Poll(Answer<Handed>, Handed),
+    Poll(Answer<Handed>, Handed, Poll),
+}
+
+impl Pending {
+    /// The answer is not given; it is asked for again.
+    fn ask_again(self, asked: Asked) -> Option<Request> {
+        match self {
+            Pending::Start(answer, _) => {
+                let Asked::Start(start, listener) = asked else { return None };
+                Some(Request::Start { start, listener, answer })
+            }
+            Pending::Command(answer, _) => match asked {
+                Asked::Command { workspace, run, command, asker, key, listener } => {
+                    Some(Request::Command { workspace, run, command, asker, key, listener, answer })
+                }
+                Asked::Lend { task, workspace, worker, lease } => {
+                    Some(Request::Lend { task, workspace, worker, lease, answer })
+                }
+                Asked::Start(..) | Asked::Commands { .. } | Asked::Notify(_) | Asked::Get(_) => None,
+            },
+            Pending::Commands(answer, _) => {
+                let Asked::Commands { workspace, commands, by } = asked else { return None };
+                Some(Request::Commands { workspace, commands, by, answer })
+            }
+            Pending::Notify(answer, _) => {
+                let Asked::Notify(notify) = asked else { return None };
+                Some(Request::Notify { notify, answer })
+            }
+            Pending::Get(answer, _) => {
+                let Asked::Get(run) = asked else { return None };
+                Some(Request::Get { run, answer })
+            }
+            // What it was given is to be taken back first; and what a schedule is asked cannot be asked again.
+            Pending::Poll(..) | Pending::Schedule(..) => None,
+        }
+    }
+}
+
+/// What was asked, kept where others write to the store, too: when they were first, it is decided again.
+pub(crate) enum Asked {
+    Start(Box<Start>, Option<Ear>),
+    Command {
+        workspace: Option<WorkspaceId>,
+        run: RunId,
+        command: Box<Command>,
+        asker: Asker,
+        key: Option<String>,
+        listener: Option<Ear>,
+    },
+    Commands {
+        workspace: WorkspaceId,
+        commands: Vec<(RunId, Command)>,
+        by: Actor,
+    },
+    Notify(Box<Notify>),
+    Get(RunId),
+    Lend {
+        task: ReadyTask,
+        workspace: WorkspaceId,
+        worker: &'static str,
+        lease: Millis,
+    },
+}
+
+impl Asked {
+    pub(crate) fn of(request: &Request) -> Option<Asked> {
+        match request {
+            Request::Start { start, listener, .. } => Some(Asked::Start(start.clone(), listener.clone())),
+            Request::Lend { task, workspace, worker, lease, .. } => {
+                Some(Asked::Lend { task: *task, workspace: *workspace, worker, lease: *lease })
+            }
+            Request::Command { workspace, run, command, asker, key, listener, .. } => Some(Asked::Command {
+                workspace: *workspace,
+                run: *run,
+                command: command.clone(),
+                asker: asker.clone(),
+                key: key.clone(),
+                listener: listener.clone(),
+            }),
+            Request::Commands { workspace, commands, by, .. } => {
+                Some(Asked::Commands { workspace: *workspace, commands: commands.clone(), by: by.clone() })
+            }
+            Request::Notify { notify, .. } => Some(Asked::Notify(notify.clone())),
+            Request::Get { run, .. } => Some(Asked::Get(*run)),
+            Request::Deploy { .. }
+            | Request::Schedule { .. }
+            | Request::WebhooksChanged { .. }
+            | Request::Told { .. }
+            | Request::Watch { .. }
+            | Request::Register { .. }
+            | Request::Poll { .. }
+            | Request::GiveBack { .. }
+            | Request::Stats { .. }
+            | Request::Workers { .. }
+            | Request::Write(_)
+            | Request::Nodes(_)
+            | Request::News(_)
+            | Request::Tick
+            | Request::NextTimer { .. }
+            | Request::Stop { .. } => None,
+        }
+    }
 }
 
 #[derive(Default)]
 pub(crate) struct Aftermath {
-    pending: Vec<Pending>,
+    pending: Vec<(Pending, Option<Asked>)>,
     /// Deliveries of which nothing more is to be expected.
     pub(crate) reported: Vec<ReadyTask>,
     /// The instants of timers that had an effect.
@@ -37,11 +146,12 @@ pub(crate) struct Aftermath {
     pub(crate) timed: Vec<ReadyTask>,
     pub(crate) own: Vec<ReadyTask>,
     pub(crate) handed_over: Vec<ReadyTask>,
+    pub(crate) given_back: Vec<ReadyTask>,
 }
 
 impl Aftermath {
-    pub(crate) fn answer(&mut self, pending: Pending) {
-        self.pending.push(pending);
+    pub(crate) fn answer(&mut self, pending: Pending, asked: Option<Asked>) {
+        self.pending.push((pending, asked));
     }
 
     pub(crate) fn answers(&self) -> u64 {
@@ -49,7 +159,7 @@ impl Aftermath {
     }
 
     pub(crate) fn answer_all(self) {
-        for pending in self.pending {
+        for (pending, _) in self.pending {
             match pending {
                 Pending::Start(answer, result) => drop(answer.send(result)),
                 Pending::Command(answer, result) => drop(answer.send(result)),
@@ -57,9 +167,40 @@ impl Aftermath {
                 Pending::Notify(answer, result) => drop(answer.send(result)),
                 Pending::Schedule(answer, result) => drop(answer.send(result)),
                 Pending::Get(answer, result) => drop(answer.send(result)),
-                Pending::Poll(answer, handed) => drop(answer.send(Ok(handed))),
+                Pending::Poll(answer, handed, _) => drop(answer.send(Ok(handed))),
             }
         }
+    }
+
+    /// Nothing was done, because others were first: what was taken is there again, and so is what was asked.
+    pub(crate) fn ask_again(
+        self,
+        alarm: &mut Alarm,
+        dispatcher: &mut Dispatcher,
+        now: Timestamp,
+    ) -> Vec<Request> {
+        let Aftermath { pending, reported: _, fired: _, due, expired, timed, own, handed_over, given_back } =
+            self;
+        alarm.put_back(due);
+        dispatcher.put_back(expired, timed, own, now);
+        dispatcher.hand_over(handed_over);
+        let given_back = (!given_back.is_empty()).then_some(Request::GiveBack { tasks: given_back });
+        let again = pending.into_iter().filter_map(|(pending, asked)| match pending {
+            Pending::Poll(answer, handed, poll) => {
+                dispatcher.take_back(handed.take().iter().map(Leased::ready).collect());
+                Some(Request::Poll { poll, answer })
+            }
+            Pending::Schedule(answer, _) => {
+                drop(answer.send(Err(Error::Overloaded { retry_after: AGAIN })));
+                None
+            }
+            Pending::Start(..)
+            | Pending::Command(..)
+            | Pending::Commands(..)
+            | Pending::Notify(..)
+            | Pending::Get(..) => pending.ask_again(asked?),
+        });
+        again.chain(given_back).collect()
     }
 
     /// Nothing was done: those who would have heard yes hear why, and what was taken is there again.
@@ -73,11 +214,21 @@ impl Aftermath {
         fn told<T>(result: Result<T, Error>, error: &Error) -> Result<T, Error> {
             result.and_then(|_| Err(error.clone()))
         }
-        let Aftermath { pending, reported: _, fired: _, due, expired, timed, own, handed_over } = self;
+        let Aftermath {
+            pending,
+            reported: _,
+            fired: _,
+            due,
+            expired,
+            timed,
+            own,
+            handed_over,
+            given_back: _,
+        } = self;
         alarm.put_back(due);
         dispatcher.put_back(expired, timed, own, now);
         dispatcher.hand_over(handed_over);
-        for pending in pending {
+        for (pending, _) in pending {
             match pending {
                 Pending::Start(answer, result) => drop(answer.send(told(result, error))),
                 Pending::Command(answer, result) => drop(answer.send(told(result, error))),
@@ -88,7 +239,7 @@ impl Aftermath {
                 Pending::Notify(answer, result) => drop(answer.send(told(result, error))),
                 Pending::Schedule(answer, result) => drop(answer.send(told(result, error))),
                 Pending::Get(answer, result) => drop(answer.send(told(result, error))),
-                Pending::Poll(answer, handed) => {
+                Pending::Poll(answer, handed, _) => {
                     dispatcher.take_back(handed.take().iter().map(Leased::ready).collect());
                     drop(answer.send(Err(error.clone())));
                 }

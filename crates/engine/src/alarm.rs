@@ -12,17 +12,46 @@ use jiff::Timestamp;
 /// How far ahead timers are loaded, and how many at a time.
 const HORIZON: Millis = Millis(60_000);
 const PAGE: usize = 20_000;
+/// How far apart the clocks of two processes may be.
+const BESIDE: Millis = Millis(1_000);
+/// Of what is late, so many are taken at a time.
+const LATE_PAGE: usize = 2_000;
+
+/// The part of all runs whose timers a process looks after: every one whose id leaves this rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Portion {
+    pub(crate) rest: usize,
+    pub(crate) of: usize,
+}
+
+impl Portion {
+    pub(crate) const ALL: Portion = Portion { rest: 0, of: 1 };
+
+    pub(crate) fn has(self, run: RunId) -> bool {
+        // The lower half of an id is random.
+        let number = u64::try_from(run.0 & u128::from(u64::MAX)).expect("it was cut to fit");
+        number % (self.of.max(1) as u64) == self.rest as u64
+    }
+}
 
 #[derive(Debug, Default)]
 pub(crate) struct Alarm {
     near: BTreeSet<StoredTimer>,
     /// Every timer of the store up to and including this one is in `near`.
     loaded: Option<StoredTimer>,
+    /// On a store that others look after, too: what is set here for before this is kept here, for nobody else may have
+    /// heard of it in time. What is set for later, others load when it is near.
+    kept_until: Option<Timestamp>,
 }
 
 impl Alarm {
-    /// Makes sure that what is due soon is in memory.
-    pub(crate) fn load(&mut self, store: &mut dyn Read, now: Timestamp) -> Result<(), abide_store::Error> {
+    /// Makes sure that what is due soon is in memory, of the runs that are for this process to look after.
+    pub(crate) fn load(
+        &mut self,
+        store: &mut dyn Read,
+        now: Timestamp,
+        share: Portion,
+    ) -> Result<(), abide_store::Error> {
         let soon = Millis(HORIZON.0 / 2).after(now);
         while self.near.len() < PAGE && self.loaded.is_none_or(|mark| mark.at < soon) {
             let until = HORIZON.after(now);
@@ -31,15 +60,40 @@ impl Alarm {
                 Some(last) if page.len() == PAGE => *last,
                 Some(_) | None => end_of(until),
             });
-            self.near.extend(page);
+            self.near.extend(page.into_iter().filter(|timer| share.has(timer.run)));
         }
         Ok(())
+    }
+
+    /// Looks for what should have been looked at before, until an instant that has passed. Whoever set it, or was to
+    /// look after it, may be gone.
+    pub(crate) fn load_late(
+        &mut self,
+        store: &mut dyn Read,
+        until: Timestamp,
+        share: Portion,
+    ) -> Result<(), abide_store::Error> {
+        let late = store.timers(None, until, LATE_PAGE)?;
+        self.near.extend(late.into_iter().filter(|timer| share.has(timer.run)));
+        Ok(())
+    }
+
+    /// Other runs are for this process to look after: what is near is loaded anew.
+    pub(crate) fn forget_loaded(&mut self) {
+        self.near.retain(|timer| matches!(timer.timer, Timer::Attempt { .. }));
+        self.loaded = None;
+    }
+
+    /// Others load what is near to them at their own pace: what is near to them is near here.
+    pub(crate) fn keep_near(&mut self, now: Timestamp) {
+        self.kept_until = Some(Millis(HORIZON.0 + BESIDE.0).after(now));
     }
 
     /// A timer was set; if it is far away, the store has it.
     pub(crate) fn set(&mut self, timer: StoredTimer) {
         let attempt = matches!(timer.timer, Timer::Attempt { .. });
-        if attempt || self.loaded.is_some_and(|mark| timer <= mark) {
+        let near = self.loaded.is_some_and(|mark| timer <= mark);
+        if attempt || near || self.kept_until.is_some_and(|until| timer.at <= until) {
             self.near.insert(timer);
         }
     }

@@ -36,8 +36,22 @@ impl Deploy {
             None => {
                 let new =
                     NewDefinition { id, workspace, name, version, document: &document, created_at: now };
-                store.commit(&Batch { definitions: vec![new], ..Batch::default() })?;
-                Ok(Deployed { id, created: true })
+                match store.commit(&Batch { definitions: vec![new], ..Batch::default() }) {
+                    Ok(()) => Ok(Deployed { id, created: true }),
+                    // Somebody else was quicker.
+                    Err(abide_store::Error::DefinitionExists { id: theirs, .. }) => {
+                        match store.definition_by_id(theirs)? {
+                            Some(known) if known.document == document => {
+                                Ok(Deployed { id: known.id, created: false })
+                            }
+                            Some(_) | None => {
+                                let (name, version) = (name.to_owned(), version.to_owned());
+                                Err(Error::DefinitionExists { name, version })
+                            }
+                        }
+                    }
+                    Err(error) => Err(error.into()),
+                }
             }
         }
     }

@@ -2,7 +2,7 @@
 //! them, fairly between definitions; pollers wait here until there is a task, and cost nothing meanwhile. Leases are
 //! kept here too; the delivery number of the core is what fences a worker that lost one.
 
-use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -14,6 +14,7 @@ use abide_core::id::{At, RunId, WorkspaceId};
 use abide_core::run::Run;
 use abide_core::task::Task;
 use abide_core::time::Millis;
+use abide_store::share::{FoundTask, WantedTasks};
 use jiff::Timestamp;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
@@ -33,6 +34,10 @@ pub(crate) const LEASE: Millis = Millis(60_000);
 const TRY_AGAIN: Millis = Millis(250);
 /// A worker that has not asked for this long, and has no task, is not shown any more.
 const WORKER_SEEN: Millis = Millis(15 * 60 * 1_000);
+/// The queue of the `notify` steps, which the engine does itself. No handler has such a name.
+pub(crate) const NOTIFY: &str = "\u{1}notify";
+/// Tasks that a process takes for its own handlers at once.
+const TAKEN_HERE: usize = 1_000;
 /// Workers that are remembered at most.
 const WORKERS: usize = 10_000;
 
@@ -60,6 +65,8 @@ pub(crate) struct Dispatcher {
     leases: BTreeSet<(Timestamp, RunId, At)>,
     leased: HashMap<(RunId, At), Lease>,
     workers: HashMap<(WorkspaceId, Arc<str>), Worker>,
+    /// The store says which tasks are out and until when, to this process and to others.
+    is_shared: bool,
 }
 
 /// Who does a task in this process.
@@ -131,8 +138,10 @@ impl Dispatcher {
         runtime: Handle,
         reports: mpsc::WeakSender<Request>,
         executors: Arc<Executors>,
+        is_shared: bool,
     ) -> Dispatcher {
         Dispatcher {
+            is_shared,
             runtime,
             reports,
             handlers: HashMap::new(),
@@ -181,6 +190,10 @@ impl Dispatcher {
     ) {
         self.timed.extend(timed);
         self.own.extend(own);
+        if self.is_shared {
+            // They are found again in the store.
+            return;
+        }
         for task in expired {
             self.lease(task, now, TRY_AGAIN, (WorkspaceId::default(), "".into()));
         }
@@ -213,6 +226,93 @@ impl Dispatcher {
             self.call(&queue);
             self.ready.entry(queue).or_default().push(&run.definition_ref.name, ready);
         }
+    }
+
+    pub(crate) fn is_shared(&self) -> bool {
+        self.is_shared
+    }
+
+    /// Whether a task is done in this process, by a handler or by the engine itself.
+    pub(crate) fn works_at(&self, run: &Run, at: At) -> bool {
+        match &run.defined(at).action {
+            Action::Work(work) => work.executor == Executor::Notify || self.performer(work).is_some(),
+            Action::Wait(_)
+            | Action::Condition { .. }
+            | Action::Signal { .. }
+            | Action::Event { .. }
+            | Action::Webhook { .. }
+            | Action::Approval(_)
+            | Action::Respond { .. }
+            | Action::Child { .. }
+            | Action::Map(_) => false,
+        }
+    }
+
+    /// Whether a poller waits for tasks of this name.
+    pub(crate) fn is_waited_for(&self, workspace: WorkspaceId, handler: &Arc<str>) -> bool {
+        self.parked_for.get(&(workspace, Arc::clone(handler))).is_some_and(|pollers| !pollers.is_empty())
+    }
+
+    /// Of what kinds tasks can be taken now, for those who poll and for the handlers here.
+    pub(crate) fn wanted<'p>(&self, polls: impl Iterator<Item = &'p Poll>) -> Vec<WantedTasks> {
+        let mut wanted: BTreeMap<(WorkspaceId, Arc<str>), usize> = BTreeMap::new();
+        let mut want = |poll: &Poll| {
+            for handler in &poll.handlers {
+                let room = wanted.entry((poll.workspace, Arc::clone(handler))).or_default();
+                *room = room.saturating_add(poll.most);
+            }
+        };
+        let parked = self.parked.iter().filter(|(id, _)| !self.woken.contains(*id));
+        let parked = parked.map(|(_, parked)| parked).filter(|(_, answer)| !answer.is_closed());
+        parked.for_each(|(poll, _)| want(poll));
+        polls.for_each(want);
+        let here = self.handlers.keys().cloned().chain(self.executors.queues()).chain([NOTIFY.into()]);
+        let here = here.map(|queue| WantedTasks { workspace: None, queue, limit: TAKEN_HERE });
+        let polled = wanted.into_iter().map(|((workspace, queue), limit)| {
+            let ready = self.ready.get(&(workspace, Arc::clone(&queue))).map_or(0, ReadyTasks::len);
+            let limit = limit.saturating_sub(ready);
+            WantedTasks { workspace: Some(workspace), queue, limit }
+        });
+        here.chain(polled.filter(|wanted| wanted.limit > 0)).collect()
+    }
+
+    /// Takes up what was found in the store: for a handler here, or for a poller.
+    pub(crate) fn take_up(&mut self, found: FoundTask) {
+        let FoundTask { run, at, delivery, workspace, queue } = found;
+        let ready = ReadyTask { run, at, delivery };
+        let is_ours = self.handlers.contains_key(&queue) || self.executors.queues().any(|ours| ours == queue);
+        if &*queue == NOTIFY || is_ours {
+            if self.running.get(&(run, at)).is_none_or(|(running, _)| *running != delivery) {
+                self.handed_over.push_back(ready);
+            }
+        } else {
+            let queue = (workspace, queue);
+            self.call(&queue);
+            self.ready.entry(queue).or_default().push(&"".into(), ready);
+        }
+    }
+
+    /// What handlers here are at.
+    pub(crate) fn running(&self) -> impl Iterator<Item = ReadyTask> {
+        self.running.iter().map(|((run, at), (delivery, _))| ReadyTask {
+            run: *run,
+            at: *at,
+            delivery: *delivery,
+        })
+    }
+
+    /// What handlers here are at, and what waits here for somebody.
+    pub(crate) fn held(&self) -> impl Iterator<Item = ReadyTask> {
+        let ready = self.ready.values().flat_map(|tasks| tasks.by_definition.values().flatten());
+        let waiting = [&self.own, &self.handed_over, &self.timed].into_iter().flatten();
+        self.running().chain(ready.chain(waiting).copied())
+    }
+
+    /// The runs that are needed in the next round.
+    pub(crate) fn needed(&self) -> impl Iterator<Item = RunId> {
+        let ready = self.ready.values().flat_map(|tasks| tasks.by_definition.values().flatten());
+        let ready = ready.filter(|_| self.is_shared).take(TAKEN_HERE);
+        [&self.own, &self.handed_over, &self.timed].into_iter().flatten().chain(ready).map(|task| task.run)
     }
 
     pub(crate) fn has_pollers(&self) -> bool {
@@ -420,6 +520,9 @@ impl Dispatcher {
     ) -> Timestamp {
         let ReadyTask { run, at, delivery } = task;
         let until = length.after(now);
+        if self.is_shared {
+            return until;
+        }
         if let Some(old) = self.leased.insert((run, at), Lease { delivery, until, length, worker }) {
             self.leases.remove(&(old.until, run, at));
         }

@@ -19,6 +19,7 @@ use abide_core::run::Run;
 use abide_core::status::RunStatus;
 use abide_core::trace::Traceparent;
 use abide_core::waitpoint::Actor;
+use abide_store::share::NodeId;
 use abide_store::sqlite::Sqlite;
 use abide_store::{Read, Store};
 use jiff::Timestamp;
@@ -26,10 +27,11 @@ use serde_json::Value;
 use tokio::runtime::Handle;
 use tokio::sync::{broadcast, mpsc, oneshot};
 
-use crate::clock::{Clock, SettableClock, SystemClock};
+use crate::clock::{Clock, SettableClock, StoreClock, SystemClock};
 use crate::committer;
 use crate::deploy::Deployed;
 use crate::dispatcher::Dispatcher;
+use crate::ear::Ear;
 use crate::error::Error;
 use crate::executor::{CallSettings, Executors, Reach, TokenFollower};
 use crate::followers::{Changed, Follower, Followers};
@@ -39,6 +41,7 @@ use crate::readers::Readers;
 use crate::request::{Answer, Asker, Leased, Notified, Notify, Poll, Request, Start, Stats, Worker};
 use crate::retention::Retention;
 use crate::schedules::{Ordered, ScheduleOrder};
+use crate::share::{Pulse, Share};
 use crate::webhooks::{Outbox, Sender};
 use crate::writer::Writer;
 
@@ -51,6 +54,7 @@ pub struct Engine {
     queue: mpsc::Sender<Request>,
     clock: Arc<dyn Clock>,
     settable: Option<SettableClock>,
+    is_shared: bool,
     followers: Followers,
     readers: Arc<Readers>,
     executors: Arc<Executors>,
@@ -239,10 +243,17 @@ impl Engine {
     pub async fn open_with(store: Box<dyn Store>, options: Options) -> Result<Engine, Error> {
         let (queue, requests) = mpsc::channel(options.queue.0);
         let settable = options.clock;
-        let clock: Arc<dyn Clock> = match &settable {
-            Some(clock) => Arc::new(clock.clone()),
-            None => Arc::new(SystemClock),
+        let pulse = Pulse::of(&*store, NodeId(fresh_number()))?;
+        let clock: Arc<dyn Clock> = match (&settable, &pulse) {
+            (Some(clock), _) => Arc::new(clock.clone()),
+            (None, Some(pulse)) => Arc::<StoreClock>::clone(&pulse.clock),
+            (None, None) => Arc::new(SystemClock),
         };
+        let share = match &pulse {
+            Some(pulse) => share(&*store, pulse.node, queue.downgrade())?,
+            None => None,
+        };
+        let is_shared = share.is_some();
         let followers = Followers::default();
         let readers = Arc::new(Readers::new(&*store)?);
         let own = store.reader()?;
@@ -253,7 +264,8 @@ impl Engine {
         let committer =
             committer.spawn(move || committer::work(store, &asked, &done)).map_err(not_started)?;
         let executors = Arc::new(Executors::new(options.calls, Arc::clone(&clock)));
-        let dispatcher = Dispatcher::new(Handle::current(), queue.downgrade(), Arc::clone(&executors));
+        let dispatcher =
+            Dispatcher::new(Handle::current(), queue.downgrade(), Arc::clone(&executors), is_shared);
         let (outbox, wakes) = Outbox::new();
         let sender = Sender::new(
             wakes,
@@ -271,7 +283,9 @@ impl Engine {
             dispatcher,
             (followers.clone(), outbox),
             options.retention,
+            share,
         );
+        let beating = pulse.map(|pulse| pulse.start(queue.downgrade())).transpose().map_err(not_started)?;
         let (opened, answer) = oneshot::channel();
         let thread = std::thread::Builder::new().name("abide-writer".to_owned()).spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
@@ -288,12 +302,15 @@ impl Engine {
             }
             // It closes the store; nothing is left to be told if it panicked.
             drop(committer.join());
+            if let Some(beating) = beating {
+                beating.stop();
+            }
         });
         let thread = thread.map_err(not_started)?;
         answer.await.map_err(|_| Error::Stopped)??;
         tokio::spawn(sender.live());
         let thread = Arc::new(Mutex::new(Some(thread)));
-        Ok(Engine { queue, clock, settable, followers, readers, executors, thread })
+        Ok(Engine { queue, clock, settable, is_shared, followers, readers, executors, thread })
     }
 
     async fn ask<T>(&self, request: impl FnOnce(Answer<T>) -> Request) -> Result<T, Error> {
@@ -408,8 +425,8 @@ impl Engine {
     /// Starts a run, and hears what it says first.
     pub async fn start_and_listen(&self, new: NewRun) -> Result<(RunId, Listener), Error> {
         let (listener, heard) = oneshot::channel();
-        let start = Box::new(Start::from(new));
-        let run = self.ask(|answer| Request::Start { start, listener: Some(listener), answer }).await?;
+        let (start, listener) = (Box::new(Start::from(new)), Some(Ear::new(listener)));
+        let run = self.ask(|answer| Request::Start { start, listener, answer }).await?;
         Ok((run, Listener(heard)))
     }
 
@@ -448,7 +465,7 @@ impl Engine {
         command: Command,
         by: impl Into<Asker>,
         key: Option<String>,
-        listener: Option<oneshot::Sender<Said>>,
+        listener: Option<Ear>,
     ) -> Result<Reply, Error> {
         let (command, asker) = (Box::new(command), by.into());
         self.ask(|answer| Request::Command { workspace, run, command, asker, key, listener, answer }).await
@@ -474,7 +491,7 @@ impl Engine {
         key: Option<String>,
     ) -> Result<(Reply, Listener), Error> {
         let (listener, heard) = oneshot::channel();
-        let reply = self.commanded(None, run, command, by, key, Some(listener)).await?;
+        let reply = self.commanded(None, run, command, by, key, Some(Ear::new(listener))).await?;
         Ok((reply, Listener(heard)))
     }
 
@@ -488,7 +505,7 @@ impl Engine {
         key: Option<String>,
     ) -> Result<(Reply, Listener), Error> {
         let (listener, heard) = oneshot::channel();
-        let reply = self.commanded(Some(workspace), run, command, by, key, Some(listener)).await?;
+        let reply = self.commanded(Some(workspace), run, command, by, key, Some(Ear::new(listener))).await?;
         Ok((reply, Listener(heard)))
     }
 
@@ -590,6 +607,11 @@ impl Engine {
         self.ask(|answer| Request::Stats { answer }).await
     }
 
+    /// Whether others may work on the same store.
+    pub fn is_shared(&self) -> bool {
+        self.is_shared
+    }
+
     pub fn now(&self) -> Timestamp {
         self.clock.now()
     }
@@ -668,6 +690,22 @@ impl From<NewRun> for Start {
             traceparent: new.traceparent,
         }
     }
+}
+
+/// What the writer needs on a store that others write to; what they commit is heard through the queue.
+fn share(store: &dyn Store, node: NodeId, queue: mpsc::WeakSender<Request>) -> Result<Option<Share>, Error> {
+    let Some(mut store) = store.share()? else { return Ok(None) };
+    store.hear(Box::new(move |news| {
+        if let Some(queue) = queue.upgrade() {
+            // When there is no room, it is found out later.
+            drop(queue.try_send(Request::News(news)));
+        }
+    }))?;
+    Ok(Some(Share::new(store, node)))
+}
+
+fn fresh_number() -> u128 {
+    u128::from(fresh_seed()) << 64 | u128::from(fresh_seed())
 }
 
 /// A seed that no two processes share: what the standard library seeds its maps with.

@@ -37,6 +37,25 @@ pub enum Error {
 }
 
 impl Error {
+    /// Others were first. Decided again, on what they wrote, it will do.
+    pub(crate) fn is_conflict(&self) -> bool {
+        match self {
+            Error::Store(error) => {
+                matches!(**error, abide_store::Error::Conflict(_) | abide_store::Error::KeyUsed(_))
+            }
+            Error::UnknownRun(_)
+            | Error::UnknownDefinition { .. }
+            | Error::UnknownSchedule(_)
+            | Error::ScheduleExists(_)
+            | Error::DefinitionExists { .. }
+            | Error::Rejected(_)
+            | Error::Refused(_)
+            | Error::Overloaded { .. }
+            | Error::NotStarted(_)
+            | Error::Stopped => false,
+        }
+    }
+
     pub(crate) fn unreadable(run: RunId, why: &BadHistory) -> Error {
         let message = format!("the history of {run} cannot be replayed: {why}");
         abide_store::Error::Corrupt(message).into()

@@ -60,6 +60,10 @@ pub(crate) struct Reach {
     pub(crate) lease_token: Box<dyn Fn(WorkspaceId, RunId, At, u32) -> String + Send + Sync>,
 }
 
+/// What the handlers of steps that are calls are named.
+const HTTP: &str = "http";
+const LLM: &str = "llm";
+
 pub(crate) struct Executors {
     settings: CallSettings,
     client: Client,
@@ -121,6 +125,12 @@ impl Executors {
             Executor::Handler => self.settings.handlers.get(&*work.handler).cloned().map(Call::Url),
             Executor::Notify => None,
         }
+    }
+
+    /// The names of the handlers that are calls.
+    pub(crate) fn queues(&self) -> impl Iterator<Item = Arc<str>> {
+        let urls = self.settings.handlers.keys().map(|name| Arc::from(name.as_str()));
+        [HTTP, LLM].into_iter().map(Arc::from).chain(urls)
     }
 
     pub(crate) fn perform(self: &Arc<Self>, call: Call, delivery: Delivery, task: Task) -> Performed {

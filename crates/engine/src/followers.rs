@@ -19,7 +19,7 @@ pub struct Changed {
     pub workspace: WorkspaceId,
     pub status: RunStatus,
     pub version: u64,
-    /// The records that were added are those after this one.
+    /// The records that were added are those after this one. None, if another node added them.
     pub after: u64,
 }
 
@@ -51,15 +51,32 @@ impl Followers {
 
     /// After the commit.
     pub(crate) fn tell(&self, run: &Run, added: usize) {
-        if let Some(versions) = self.by_run().get(&run.id) {
-            versions.send_replace(run.seq);
-        }
+        let (workspace, status, version) = (run.workspace, run.status, run.seq);
+        let after = version.saturating_sub(added as u64);
+        self.tell_of(Changed { run: run.id, workspace, status, version, after });
+    }
+
+    pub(crate) fn tell_of(&self, changed: Changed) {
+        self.tell_version(changed.run, changed.version);
         if self.feed.receiver_count() > 0 {
-            let (workspace, status, version) = (run.workspace, run.status, run.seq);
-            let after = version.saturating_sub(added as u64);
             // Whoever listened may have gone.
-            let _ = self.feed.send(Changed { run: run.id, workspace, status, version, after });
+            let _ = self.feed.send(changed);
         }
+    }
+
+    /// To those who follow this run, unless they know of it.
+    pub(crate) fn tell_version(&self, run: RunId, version: u64) {
+        if let Some(versions) = self.by_run().get(&run) {
+            versions.send_if_modified(|known| {
+                let is_news = version > *known;
+                *known = version.max(*known);
+                is_news
+            });
+        }
+    }
+
+    pub(crate) fn followed(&self) -> Vec<RunId> {
+        self.by_run().keys().copied().collect()
     }
 }
 

@@ -18,7 +18,7 @@ impl Handed {
         Handed { tasks, back }
     }
 
-    /// They have arrived.
+    /// They have arrived, or are dealt with otherwise.
     pub(crate) fn take(mut self) -> Vec<Leased> {
         mem::take(&mut self.tasks)
     }

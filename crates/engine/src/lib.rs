@@ -17,6 +17,7 @@ mod clock;
 mod committer;
 mod deploy;
 mod dispatcher;
+mod ear;
 mod engine;
 mod error;
 mod executor;
@@ -31,6 +32,7 @@ mod request;
 mod retention;
 mod round;
 mod schedules;
+mod share;
 mod webhooks;
 mod writer;
 

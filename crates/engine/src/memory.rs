@@ -1,14 +1,14 @@
 //! Runs and definitions in memory. Runs at work stay; those that wait are kept as long as there is room, and found
 //! again in the store.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use abide_core::definition::Definition;
 use abide_core::id::{RunId, WorkspaceId};
 use abide_core::run::Run;
 use abide_core::status::RunStatus;
-use abide_store::Read;
+use abide_store::{Read, StoredRun};
 use jiff::Timestamp;
 
 use crate::error::Error;
@@ -29,11 +29,61 @@ pub(crate) struct Memory {
     /// The latest instant at which a run was made or an event received.
     latest: Option<Timestamp>,
     definitions: HashMap<(WorkspaceId, Arc<str>, Arc<str>), Arc<Definition>>,
-    /// The newest version of each name. This process is the only one that adds any.
+    /// The newest version of each name. Where this process is not the only one that adds any, they are looked up
+    /// again in each pass.
     newest: HashMap<(WorkspaceId, Arc<str>), Arc<Definition>>,
+    /// On a store that others write to: the runs that were compared with it in this pass. `None`: nobody else does.
+    fresh: Option<HashSet<RunId>>,
 }
 
 impl Memory {
+    /// Of a process that is one of many on its store.
+    pub(crate) fn shared() -> Memory {
+        Memory { fresh: Some(HashSet::new()), ..Memory::default() }
+    }
+
+    /// What comes now was asked now: nothing is decided on what was read before.
+    pub(crate) fn begin_pass(&mut self) {
+        if let Some(fresh) = &mut self.fresh {
+            fresh.clear();
+            self.newest.clear();
+        }
+    }
+
+    /// Brings runs up to what the store says, all at once.
+    pub(crate) fn refresh(
+        &mut self,
+        store: &mut dyn Read,
+        runs: impl IntoIterator<Item = RunId>,
+    ) -> Result<(), Error> {
+        let Some(fresh) = &mut self.fresh else { return Ok(()) };
+        let known: BTreeMap<RunId, u64> = runs
+            .into_iter()
+            .filter(|run| !fresh.contains(run))
+            .map(|run| (run, self.runs.get(&run).map_or(0, |run| run.seq)))
+            .collect();
+        if known.is_empty() {
+            return Ok(());
+        }
+        let known: Vec<(RunId, u64)> = known.into_iter().collect();
+        let changed = store.load_changed(&known)?;
+        fresh.extend(known.iter().map(|(run, _)| *run));
+        for (id, stored) in changed {
+            match self.replay(store, id, &stored) {
+                Ok(run) => self.put(run),
+                Err(error) => {
+                    // Whoever needs it hears why.
+                    tracing::error!(run = %id, %error, "a run could not be loaded");
+                    self.remove(id);
+                    if let Some(fresh) = &mut self.fresh {
+                        fresh.remove(&id);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.runs.len()
     }
@@ -53,20 +103,29 @@ impl Memory {
 
     /// Takes a run out, from memory or from the store.
     pub(crate) fn take(&mut self, store: &mut dyn Read, id: RunId) -> Result<Option<Box<Run>>, Error> {
+        self.refresh(store, [id])?;
         if let Some(run) = self.remove(id) {
             return Ok(Some(run));
         }
         let Some(stored) = store.load(id)? else { return Ok(None) };
+        self.replay(store, id, &stored).map(Some)
+    }
+
+    fn replay(&mut self, store: &mut dyn Read, id: RunId, stored: &StoredRun) -> Result<Box<Run>, Error> {
         let (name, version) = (&stored.definition.name, &stored.definition.version);
         let definition = self.definition(store, stored.workspace, name, Some(version))?;
         let run = Run::replay(definition, &stored.history);
-        run.map(|run| Some(Box::new(run))).map_err(|error| Error::unreadable(id, &error))
+        run.map(Box::new).map_err(|error| Error::unreadable(id, &error))
     }
 
     pub(crate) fn put(&mut self, run: Box<Run>) {
         let id = run.id;
         self.remove(id);
-        if is_idle(&run) {
+        if self.fresh.is_some() && run.status.has_ended() {
+            // Others may forget it.
+            return;
+        }
+        if self.is_idle(&run) {
             self.idle.push_back(id);
             self.idle_records += run.seq;
         }
@@ -77,7 +136,7 @@ impl Memory {
                 Some(oldest) if oldest == id && self.idle.is_empty() => return self.idle.push_back(id),
                 Some(oldest) if oldest == id => {}
                 Some(oldest) => {
-                    if self.runs.get(&oldest).is_some_and(|run| is_idle(run)) {
+                    if self.runs.get(&oldest).is_some_and(|run| self.is_idle(run)) {
                         self.remove(oldest);
                     }
                 }
@@ -88,8 +147,13 @@ impl Memory {
 
     fn remove(&mut self, id: RunId) -> Option<Box<Run>> {
         let run = self.runs.remove(&id)?;
-        self.idle_records -= if is_idle(&run) { run.seq } else { 0 };
+        self.idle_records -= if self.is_idle(&run) { run.seq } else { 0 };
         Some(run)
+    }
+
+    /// One that others may take up may never come back here.
+    fn is_idle(&self, run: &Run) -> bool {
+        self.fresh.is_some() || is_idle(run)
     }
 
     /// A definition of this version, or the newest.

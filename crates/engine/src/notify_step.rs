@@ -17,6 +17,10 @@ pub(crate) fn perform(round: &mut Round<'_>, task: ReadyTask) {
     let Ok((workspace, Some(asked))) = round.run(run).map(|run| (run.workspace, run.task(at))) else {
         return;
     };
+    // Another delivery of it is somebody else's, and the event is sent once.
+    if asked.delivery != delivery {
+        return;
+    }
     let text = |key: &str| asked.input.get(key).and_then(|value| value.as_str().map(str::to_owned));
     let only = text("runId").map(|id| id.parse::<RunId>());
     let notified = match only {

@@ -13,13 +13,15 @@ use abide_core::task::Task;
 use abide_core::time::Millis;
 use abide_core::trace::Traceparent;
 use abide_core::waitpoint::Actor;
+use abide_store::share::{News, NodeId};
 use jiff::Timestamp;
 use tokio::sync::oneshot;
 
 use crate::committer::Write;
 use crate::deploy::Deployed;
 use crate::dispatcher::ReadyTask;
-use crate::engine::{Ended, Said};
+use crate::ear::Ear;
+use crate::engine::Ended;
 use crate::error::Error;
 use crate::handed::Handed;
 use crate::handler::Handler;
@@ -36,7 +38,7 @@ pub(crate) enum Request {
     },
     Start {
         start: Box<Start>,
-        listener: Option<oneshot::Sender<Said>>,
+        listener: Option<Ear>,
         answer: Answer<RunId>,
     },
     Command {
@@ -46,7 +48,7 @@ pub(crate) enum Request {
         command: Box<Command>,
         asker: Asker,
         key: Option<String>,
-        listener: Option<oneshot::Sender<Said>>,
+        listener: Option<Ear>,
         answer: Answer<Reply>,
     },
     Schedule {
@@ -110,6 +112,9 @@ pub(crate) enum Request {
     Told {
         answer: Answer<Option<Timestamp>>,
     },
+    /// Which nodes there are on the store.
+    Nodes(Vec<NodeId>),
+    News(News),
     /// Look at the clock again.
     Tick,
     /// When the next timer is due, once nothing else is to be done.
@@ -134,6 +139,7 @@ impl From<Actor> for Asker {
     }
 }
 
+#[derive(Clone)]
 pub(crate) struct Start {
     pub(crate) workspace: WorkspaceId,
     pub(crate) name: String,
@@ -147,6 +153,7 @@ pub(crate) struct Start {
     pub(crate) traceparent: Option<Traceparent>,
 }
 
+#[derive(Clone)]
 pub(crate) struct Notify {
     pub(crate) workspace: WorkspaceId,
     pub(crate) event_id: Arc<str>,
@@ -159,6 +166,7 @@ pub(crate) struct Notify {
 }
 
 /// A worker asks for tasks.
+#[derive(Clone)]
 pub(crate) struct Poll {
     pub(crate) workspace: WorkspaceId,
     pub(crate) handlers: Vec<Arc<str>>,
@@ -209,6 +217,8 @@ pub struct Stats {
     pub commits: u64,
     pub records: u64,
     pub requests: u64,
+    /// Rounds that were decided again because other nodes were first.
+    pub conflicts: u64,
     /// Requests per commit.
     pub batch: Histogram,
     /// Of commits, in microseconds.

@@ -22,18 +22,20 @@ use abide_core::json::Json;
 use abide_core::random::Random;
 use abide_core::refusal::Refusal;
 use abide_core::run::Run;
+use abide_core::time::Millis;
 use abide_core::trace::Traceparent;
 use abide_core::waitpoint::{Actor, ListensFor};
+use abide_store::share::TaskWrite;
 use abide_store::{Batch, Read, RunWrite};
 use jiff::Timestamp;
-use tokio::sync::oneshot;
 
 use crate::dispatcher::ReadyTask;
-use crate::engine::Said;
+use crate::ear::Ear;
 use crate::error::Error;
 use crate::memory::Memory;
 use crate::request::{Notified, Notify, Start};
 use crate::schedules::TouchedSchedule;
+use crate::share;
 use crate::webhooks::Subscribed;
 
 /// Waiters are looked up in pages of this size.
@@ -51,6 +53,14 @@ pub(crate) struct Decided {
     listening: HashMap<(WorkspaceId, Arc<str>), Vec<WaitpointId>>,
     pub(crate) schedules: HashMap<ScheduleId, TouchedSchedule>,
     deliveries: Vec<abide_store::Delivery>,
+    // Where the store says which tasks are out:
+    /// How long whoever took a task in this round has it.
+    pub(crate) leases: HashMap<(RunId, At), Millis>,
+    /// Tasks of which a sign of life came.
+    pub(crate) renewed: Vec<ReadyTask>,
+    /// Tasks that were found and that nobody wants any more.
+    pub(crate) out_of_date: Vec<ReadyTask>,
+    tasks: Vec<TaskWrite>,
 }
 
 struct Touched {
@@ -67,15 +77,29 @@ pub(crate) enum Errand {
         at: At,
         delivery: u32,
     },
+    /// The same, of one that was out before.
+    HandOver {
+        at: At,
+        delivery: u32,
+    },
     Recall {
         at: At,
         delivery: u32,
     },
     /// Somebody wants to hear what the run says from here on.
-    Listen(oneshot::Sender<Said>),
+    Listen(Ear),
     Respond(Json),
     /// Somebody asks again for what the run said before.
-    Repeat(oneshot::Sender<Said>, Json),
+    Repeat(Ear, Json),
+}
+
+impl Errand {
+    fn place(&self) -> Option<At> {
+        match self {
+            Errand::Dispatch { at, .. } | Errand::Recall { at, .. } => Some(*at),
+            Errand::HandOver { .. } | Errand::Listen(_) | Errand::Respond(_) | Errand::Repeat(..) => None,
+        }
+    }
 }
 
 /// A run as a committed round left it.
@@ -93,7 +117,12 @@ impl Decided {
     pub(crate) fn has_changes(&self) -> bool {
         let changed = self.touched.values().any(|touched| !touched.records.is_empty());
         let scheduled = self.schedules.values().any(TouchedSchedule::has_changes);
-        changed || scheduled || !self.occurrences.is_empty() || !self.remembered.is_empty()
+        changed
+            || scheduled
+            || !self.occurrences.is_empty()
+            || !self.remembered.is_empty()
+            || !self.renewed.is_empty()
+            || !self.out_of_date.is_empty()
     }
 
     pub(crate) fn batch(&self) -> Batch<'_> {
@@ -110,6 +139,7 @@ impl Decided {
             definitions: Vec::new(),
             schedules: self.schedules.values().filter_map(TouchedSchedule::write).collect(),
             deliveries: self.deliveries.iter().collect(),
+            tasks: self.tasks.iter().collect(),
         }
     }
 
@@ -125,6 +155,41 @@ impl Decided {
         self.deliveries.iter().map(|delivery| delivery.webhook).collect()
     }
 
+    /// Writes down which tasks are out. Once, when nothing more is decided in this round.
+    pub(crate) fn note_tasks(&mut self, now: Timestamp, works_here: impl Fn(&Run, At) -> bool) {
+        let Decided { touched, order, leases, renewed, out_of_date, tasks, .. } = self;
+        tasks.extend(out_of_date.iter().map(|task| {
+            let ReadyTask { run, at, delivery } = *task;
+            TaskWrite::Remove { run, at, delivery }
+        }));
+        for Touched { run, records, errands, .. } in order.iter().filter_map(|id| touched.get(id)) {
+            let changed = records.iter().filter_map(|record| record.change.task_place());
+            let asked = errands.iter().filter_map(Errand::place);
+            let places: BTreeSet<At> = changed.chain(asked.filter(|_| !records.is_empty())).collect();
+            let lease = |at: At| leases.get(&(run.id, at)).copied();
+            tasks.extend(
+                places.into_iter().filter_map(|at| share::task_row(run, at, now, lease(at), &works_here)),
+            );
+        }
+        tasks.extend(renewed.iter().map(|task| {
+            let ReadyTask { run, at, delivery } = *task;
+            TaskWrite::Renew { run, at, delivery, now }
+        }));
+    }
+
+    /// Takes out the runs that nothing was decided about, with what is to be done for them.
+    pub(crate) fn take_unchanged(&mut self) -> Vec<(Box<Run>, Vec<Errand>)> {
+        let unchanged = |touched: &Touched| touched.records.is_empty();
+        let unchanged: Vec<RunId> =
+            self.order.iter().copied().filter(|id| self.touched.get(id).is_some_and(unchanged)).collect();
+        if !unchanged.is_empty() {
+            let gone: HashSet<RunId> = unchanged.iter().copied().collect();
+            self.order.retain(|id| !gone.contains(id));
+        }
+        let taken = unchanged.iter().filter_map(|id| self.touched.remove(id));
+        taken.map(|touched| (touched.run, touched.errands)).collect()
+    }
+
     pub(crate) fn into_committed(self) -> impl Iterator<Item = Committed> {
         let Decided { mut touched, order, .. } = self;
         order.into_iter().filter_map(move |id| touched.remove(&id)).map(|touched| {
@@ -138,7 +203,9 @@ impl Decided {
         for id in &self.order {
             let Some(Touched { run, errands, .. }) = self.touched.get_mut(id) else { continue };
             errands.retain(|errand| match errand {
-                Errand::Dispatch { at, delivery } => !take(run, *at, *delivery),
+                Errand::Dispatch { at, delivery } | Errand::HandOver { at, delivery } => {
+                    !take(run, *at, *delivery)
+                }
                 Errand::Recall { .. } | Errand::Listen(_) | Errand::Respond(_) | Errand::Repeat(..) => true,
             });
         }
@@ -169,6 +236,8 @@ pub(crate) struct Round<'w> {
     pub(crate) memory: &'w mut Memory,
     pub(crate) random: &'w mut Random,
     pub(crate) now: Timestamp,
+    /// An instant that is not before now by any clock that others go by.
+    pub(crate) latest: Timestamp,
     pub(crate) decided: &'w mut Decided,
     /// The round that is being committed.
     pub(crate) before: Option<&'w Decided>,
@@ -228,11 +297,7 @@ impl<'w> Round<'w> {
         Ok(self.decided.touched.get_mut(&id).expect("it was just put there"))
     }
 
-    pub(crate) fn start(
-        &mut self,
-        start: Start,
-        listener: Option<oneshot::Sender<Said>>,
-    ) -> Result<RunId, Error> {
+    pub(crate) fn start(&mut self, start: Start, listener: Option<Ear>) -> Result<RunId, Error> {
         let key = start.key.as_ref().map(|key| format!("{}/start/{key}", start.workspace));
         let input = start.asked.as_ref().unwrap_or(&start.input);
         let asked = (&start.name, &start.version, input, start.run_at, &start.tags);
@@ -271,7 +336,7 @@ impl<'w> Round<'w> {
         &mut self,
         new: command::NewRun,
         by: Actor,
-        listener: Option<oneshot::Sender<Said>>,
+        listener: Option<Ear>,
     ) -> Result<(), Error> {
         let id = new.id;
         let context = self.context(by);
@@ -284,7 +349,7 @@ impl<'w> Round<'w> {
         Ok(())
     }
 
-    fn listen(&mut self, run: RunId, listener: Option<oneshot::Sender<Said>>) {
+    fn listen(&mut self, run: RunId, listener: Option<Ear>) {
         // If there is no such run, the listener is dropped, which it notices.
         if let Some(listener) = listener
             && let Ok(touched) = self.touch(run)
@@ -294,7 +359,7 @@ impl<'w> Round<'w> {
     }
 
     /// What the run has said since it was asked the first time is said again.
-    fn listen_again(&mut self, run: RunId, since: Timestamp, listener: Option<oneshot::Sender<Said>>) {
+    fn listen_again(&mut self, run: RunId, since: Timestamp, listener: Option<Ear>) {
         if let Some(listener) = listener
             && let Ok(touched) = self.touch(run)
         {
@@ -332,7 +397,7 @@ impl<'w> Round<'w> {
         command: Command,
         by: Actor,
         key: Option<&str>,
-        listener: Option<oneshot::Sender<Said>>,
+        listener: Option<Ear>,
     ) -> Result<Reply, Error> {
         let context = self.context(by);
         // Who votes is a part of the vote.
@@ -417,7 +482,14 @@ impl<'w> Round<'w> {
     pub(crate) fn hand_over(&mut self, task: ReadyTask) {
         let ReadyTask { run, at, delivery } = task;
         if self.touch(run).is_ok() {
-            self.errand(run, Errand::Dispatch { at, delivery });
+            self.errand(run, Errand::HandOver { at, delivery });
+        }
+    }
+
+    /// Goes on with what is to be done for a run, as it is now.
+    pub(crate) fn resume_errands(&mut self, run: RunId, errands: Vec<Errand>) {
+        if let Ok(touched) = self.touch(run) {
+            touched.errands.extend(errands);
         }
     }
 
@@ -542,7 +614,7 @@ impl<'w> Round<'w> {
         }
         let id = OccurrenceId::new(self.now, self.random.draw_u128());
         let (event_id, data) = (Arc::clone(&notify.event_id), notify.data.clone());
-        let (workspace, received_at) = (notify.workspace, self.memory.receive_at(self.now));
+        let (workspace, received_at) = (notify.workspace, self.memory.receive_at(self.latest));
         let occurrence = Occurrence { id, workspace, event_id, data, received_at };
         occurrence.check()?;
         let mut waiters = self.waiters(&occurrence, notify)?;
@@ -601,6 +673,7 @@ impl<'w> Round<'w> {
             fresh.copied().filter(|wait| !known.contains(wait) && wanted(wait.run)).collect();
         fresh.retain(|wait| self.takes(*wait, occurrence));
         found.extend(fresh);
+        self.memory.refresh(self.store, found.iter().map(|wait| wait.run))?;
         Ok(found)
     }
 

@@ -7,13 +7,15 @@
 //!   requests · timers · leases ──▶ open round ──▶ in flight (committer) ──▶ let out: answers, tasks, wake-ups
 //! ```
 
-use std::collections::{HashMap, VecDeque};
+mod shared;
+
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::{Arc, mpsc as threads};
 use std::time::{Duration, Instant};
 
 use abide_core::command::{Command, LeaseLoss, LeaseLost, Reply, TaskStarted};
 use abide_core::history::Change;
-use abide_core::id::{At, DefinitionId, RunId, ScheduleId, WorkspaceId};
+use abide_core::id::{At, DefinitionId, RunId, ScheduleId, WebhookId, WorkspaceId};
 use abide_core::random::Random;
 use abide_core::refusal::Refusal;
 use abide_core::run::{Run, Timer};
@@ -24,12 +26,13 @@ use abide_store::{Page, Read, RunFilter, StoredTimer};
 use jiff::Timestamp;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::aftermath::{Aftermath, Pending};
-use crate::alarm::Alarm;
+use crate::aftermath::{self, Aftermath, Pending};
+use crate::alarm::{Alarm, Portion};
 use crate::clock::Clock;
 use crate::committer::{Done, Job};
 use crate::deploy::Deploy;
 use crate::dispatcher::{Dispatcher, IN_PROCESS, LEASE, ReadyTask};
+use crate::ear::Ear;
 use crate::engine::{Ended, Said};
 use crate::error::Error;
 use crate::executor::{URL_LEASE, URL_WORKER};
@@ -40,6 +43,7 @@ use crate::notify_step;
 use crate::request::{Answer, Leased, Poll, Request, Stats};
 use crate::retention::{self, Retention, Sweep};
 use crate::round::{Committed, Decided, Errand, Round};
+use crate::share::Share;
 use crate::webhooks::{Outbox, Subscribed};
 
 /// Requests in one round at most: more would only make each of them wait for the others.
@@ -67,13 +71,20 @@ pub(crate) struct Writer {
     retention: Retention,
     next_sweep: Option<Instant>,
     watchers: HashMap<RunId, Vec<Answer<Ended>>>,
-    listeners: HashMap<RunId, Vec<oneshot::Sender<Said>>>,
+    /// With the version of the run from which on they listen.
+    listeners: HashMap<RunId, Vec<(u64, Ear)>>,
     followers: Followers,
     subscribed: Subscribed,
     outbox: Outbox,
     waiting_for_idle: Vec<Answer<Option<Timestamp>>>,
     stop: Option<oneshot::Sender<()>>,
     stats: Stats,
+    /// Where others write to the store, too.
+    share: Option<Share>,
+    /// What is to be decided again.
+    again: VecDeque<Request>,
+    /// Rounds in a row in which others were first.
+    conflicts: u32,
 }
 
 #[derive(Default)]
@@ -97,11 +108,12 @@ impl Writer {
         dispatcher: Dispatcher,
         (followers, outbox): (Followers, Outbox),
         retention: Retention,
+        share: Option<Share>,
     ) -> Writer {
         Writer {
             store,
             jobs,
-            memory: Memory::default(),
+            memory: if share.is_some() { Memory::shared() } else { Memory::default() },
             alarm: Alarm::default(),
             dispatcher,
             clock,
@@ -119,12 +131,29 @@ impl Writer {
             waiting_for_idle: Vec::new(),
             stop: None,
             stats: Stats::default(),
+            share,
+            again: VecDeque::new(),
+            conflicts: 0,
         }
+    }
+
+    fn portion(&self) -> Portion {
+        self.share.as_ref().map_or(Portion::ALL, |share| share.portion)
+    }
+
+    /// Requests in one round at most. The more often others were first, the fewer, so that some get through.
+    fn round_requests(&self) -> usize {
+        (ROUND_REQUESTS >> self.conflicts.min(10)).max(1)
     }
 
     /// Takes up what was under way when the last process ended.
     pub(crate) fn recover(&mut self) -> Result<(), Error> {
         self.look_up_webhooks()?;
+        if self.share.is_some() {
+            // The store says what is under way, and somebody may be at it.
+            let portion = self.portion();
+            return Ok(self.alarm.load(&mut *self.store, self.clock.now(), portion)?);
+        }
         let filter = RunFilter { statuses: vec![RunStatus::Running], ..RunFilter::default() };
         let mut page = Page { after: None, limit: RECOVERY_PAGE };
         loop {
@@ -137,15 +166,22 @@ impl Writer {
             }
             page.after = runs.last().map(|run| run.id);
             if runs.len() < RECOVERY_PAGE {
-                return Ok(self.alarm.load(&mut *self.store, self.clock.now())?);
+                return Ok(self.alarm.load(&mut *self.store, self.clock.now(), Portion::ALL)?);
             }
         }
+    }
+
+    /// Of several nodes, one tells a webhook what there is to tell; it looks now and then.
+    fn look_at(&self, mut webhooks: BTreeSet<WebhookId>) {
+        let portion = self.portion();
+        webhooks.retain(|webhook| portion.has(RunId(webhook.0)));
+        self.outbox.look_at(webhooks);
     }
 
     fn look_up_webhooks(&mut self) -> Result<(), Error> {
         let webhooks = self.store.webhooks(None)?;
         self.subscribed = Subscribed::new(&webhooks);
-        self.outbox.look_at(webhooks.into_iter().map(|webhook| webhook.id).collect());
+        self.look_at(webhooks.into_iter().map(|webhook| webhook.id).collect());
         Ok(())
     }
 
@@ -178,9 +214,9 @@ impl Writer {
     ) {
         let mut requests = VecDeque::with_capacity(ROUND_REQUESTS);
         let mut closed = false;
-        while !(closed && self.in_flight.is_none()) {
+        while !(closed && self.in_flight.is_none() && self.again.is_empty()) {
             let sleep = self.time_to_sleep();
-            let room = ROUND_REQUESTS.saturating_sub(self.open.requests);
+            let room = self.round_requests().saturating_sub(self.open.requests);
             if !sleep.is_zero() {
                 tokio::select! {
                     biased;
@@ -208,6 +244,7 @@ impl Writer {
             closed |= self.stop.is_some();
         }
         drop(queue);
+        self.let_go();
         self.dispatcher.stop();
         let Writer { stop, jobs, store, .. } = self;
         // The committer's connection closes last: only one that may write folds the log back.
@@ -225,11 +262,13 @@ impl Writer {
         if let Some(until_calm) = until_calm.filter(|wait| !wait.is_zero()) {
             return until_calm.min(longest).max(Duration::from_millis(1));
         }
+        let longest = self.until_look().map_or(longest, |until_look| until_look.min(longest));
         // With a full round at hand there is nothing to do but to wait for the commit.
         if self.open.aftermath.due.len() >= ROUND_TIMERS {
             return longest;
         }
-        if self.dispatcher.has_work() {
+        let is_in_time = self.open.requests < self.round_requests();
+        if self.dispatcher.has_work() || (!self.again.is_empty() && is_in_time) {
             return Duration::ZERO;
         }
         match [self.alarm.next(), self.dispatcher.next_expiry()].into_iter().flatten().min() {
@@ -242,6 +281,7 @@ impl Writer {
     /// Decides what there is to decide, and hands the round to the committer if that is free.
     fn go_on(&mut self, requests: &mut VecDeque<Request>) {
         let now = self.clock.now();
+        self.begin_pass(requests, now);
         self.stats.requests += requests.len() as u64;
         self.open.requests += requests.len();
         while let Some(request) = requests.pop_front() {
@@ -263,6 +303,7 @@ impl Writer {
             memory: &mut self.memory,
             random: &mut self.random,
             now,
+            latest: self.clock.latest(),
             decided: &mut self.open.decided,
             before: self.in_flight.as_ref().map(|in_flight| &*in_flight.decided),
             follow_ups: VecDeque::new(),
@@ -273,17 +314,18 @@ impl Writer {
     }
 
     fn take(&mut self, request: Request, now: Timestamp) {
+        let again = self.share.as_ref().and_then(|_| aftermath::Asked::of(&request));
         let (mut round, dispatcher, aftermath) = self.round(now);
         match request {
             Request::Start { start, listener, answer } => {
                 round.traceparent = start.traceparent;
-                aftermath.answer(Pending::Start(answer, round.start(*start, listener)));
+                aftermath.answer(Pending::Start(answer, round.start(*start, listener)), again);
             }
             Request::Command { workspace, run, command, asker, key, listener, answer } => {
                 round.traceparent = asker.traceparent;
                 let asked = Asked { workspace, run, command: *command, by: asker.by, key, listener };
                 let decided = decide(&mut round, dispatcher, aftermath, asked);
-                aftermath.answer(Pending::Command(answer, decided));
+                aftermath.answer(Pending::Command(answer, decided), again);
             }
             Request::Commands { workspace, commands, by, answer } => {
                 let decided = commands.into_iter().map(|(run, command)| {
@@ -292,20 +334,20 @@ impl Writer {
                     decide(&mut round, dispatcher, aftermath, asked)
                 });
                 let decided = decided.collect();
-                aftermath.answer(Pending::Commands(answer, decided));
+                aftermath.answer(Pending::Commands(answer, decided), again);
             }
             Request::Schedule { workspace, order, by, key, answer } => {
                 let done = round.order(workspace, *order, by, key.as_deref());
-                aftermath.answer(Pending::Schedule(answer, done.map(Box::new)));
+                aftermath.answer(Pending::Schedule(answer, done.map(Box::new)), again);
             }
             Request::Notify { notify, answer } => {
-                aftermath.answer(Pending::Notify(answer, round.notify(&notify)));
+                aftermath.answer(Pending::Notify(answer, round.notify(&notify)), again);
             }
             Request::Get { run, answer } => match round.committed(run, |run| Box::new(run.clone())) {
                 Some(found) => drop(answer.send(found)),
                 None => {
                     let found = round.run(run).map(|run| Box::new(run.clone()));
-                    aftermath.answer(Pending::Get(answer, found));
+                    aftermath.answer(Pending::Get(answer, found), again);
                 }
             },
             Request::Watch { run, answer } => match round.committed(run, Ended::of) {
@@ -326,8 +368,11 @@ impl Writer {
                 let decided = round.decide(run, command, Actor::new("dispatcher"), None);
                 if decided.is_ok() {
                     dispatcher.lend(task, now, lease, (workspace, worker));
+                    if dispatcher.is_shared() {
+                        round.decided.leases.insert((run, at), lease);
+                    }
                 }
-                aftermath.answer(Pending::Command(answer, decided));
+                aftermath.answer(Pending::Command(answer, decided), again);
             }
             Request::GiveBack { tasks } => {
                 for task in tasks {
@@ -336,11 +381,13 @@ impl Writer {
                     // Refused when it is not wanted any more.
                     drop(round.decide(run, Command::LeaseLost(lost), Actor::new("dispatcher"), None));
                     aftermath.reported.push(task);
+                    aftermath.given_back.push(task);
                 }
             }
             Request::Register { name, handler } => {
                 let tasks = dispatcher.register(name, handler);
                 dispatcher.hand_over(tasks);
+                self.share.iter_mut().for_each(Share::look_now);
             }
             Request::Deploy { workspace, definition, answer } => {
                 let id = DefinitionId::new(now, self.random.draw_u128());
@@ -359,19 +406,27 @@ impl Writer {
                 drop(answer.send(looked_up));
             }
             Request::Told { answer } => self.outbox.settle(answer),
-            Request::NextTimer { answer } => self.waiting_for_idle.push(answer),
-            Request::Tick => {}
+            Request::Nodes(nodes) => self.divide(&nodes),
+            Request::News(news) => self.heard(news),
+            Request::NextTimer { answer } => {
+                self.waiting_for_idle.push(answer);
+                self.share.iter_mut().for_each(Share::look_now);
+            }
+            Request::Tick => self.share.iter_mut().for_each(Share::look_now),
             Request::Stop { answer } => self.stop = Some(answer),
         }
     }
 
     /// What nobody asks for: tasks for pollers, the engine's own steps, leases that ended, timers that are due.
     fn take_up_work(&mut self, now: Timestamp) {
-        if let Err(error) = self.alarm.load(&mut *self.store, now) {
+        let portion = self.portion();
+        if let Err(error) = self.alarm.load(&mut *self.store, now, portion) {
             tracing::error!(%error, "timers could not be loaded");
         }
+        let late = self.look_around(now);
         let room = ROUND_TIMERS.saturating_sub(self.open.aftermath.due.len());
         let due = self.alarm.take_due(now, room);
+        self.refresh(due.iter().map(|timer| timer.run).chain(late.iter().map(|task| task.run)).collect());
         let (mut round, dispatcher, aftermath) = self.round(now);
         while let Some((poll, answer)) = dispatcher.next_woken() {
             claim(&mut round, dispatcher, poll, answer, aftermath);
@@ -394,10 +449,19 @@ impl Writer {
             notify_step::perform(&mut round, task);
             aftermath.own.push(task);
         }
-        for lost in dispatcher.expired(now) {
-            let ReadyTask { run, at, delivery } = lost;
-            let command = Command::LeaseLost(LeaseLost { at, delivery, loss: LeaseLoss::Expired });
-            drop(round.decide(run, command, Actor::new("dispatcher"), None));
+        for lost in dispatcher.expired(now).into_iter().chain(late) {
+            let run = lost.run;
+            let command = match dispatcher.is_shared() {
+                true => take_away(round.run(run).ok(), lost, now),
+                false => {
+                    let ReadyTask { at, delivery, .. } = lost;
+                    Command::LeaseLost(LeaseLost { at, delivery, loss: LeaseLoss::Expired })
+                }
+            };
+            let decided = round.decide(run, command, Actor::new("dispatcher"), None);
+            if dispatcher.is_shared() && is_stale(&decided) {
+                round.decided.out_of_date.push(lost);
+            }
             aftermath.expired.push(lost);
         }
         let (fired, unread) = fire(&mut round, &due);
@@ -414,7 +478,7 @@ impl Writer {
             self.next_sweep = None;
             // Those who gave up while their run sleeps on.
             keep_waiting(&mut self.watchers, oneshot::Sender::is_closed);
-            keep_waiting(&mut self.listeners, oneshot::Sender::is_closed);
+            keep_waiting(&mut self.listeners, |(_, ear)| ear.has_gone());
             self.ask(Job::Sweep(Sweep { retention: self.retention, now }));
         }
     }
@@ -439,6 +503,10 @@ impl Writer {
     /// Hands the open round to the committer. A round that changed nothing is done already.
     fn seal(&mut self) {
         self.hand_out();
+        if self.share.is_some() {
+            let dispatcher = &self.dispatcher;
+            self.open.decided.note_tasks(self.clock.now(), |run, at| dispatcher.works_at(run, at));
+        }
         let OpenRound { mut decided, aftermath, .. } = std::mem::take(&mut self.open);
         if decided.has_changes() {
             if !self.subscribed.is_empty() {
@@ -477,6 +545,7 @@ impl Writer {
         let Some(InFlight { decided, aftermath }) = self.in_flight.take() else { return };
         match (result, Arc::into_inner(decided)) {
             (Ok(()), Some(decided)) => {
+                self.conflicts = self.conflicts.saturating_sub(1);
                 self.stats.commits += 1;
                 self.stats.commit_us.add(u64::try_from(took.as_micros()).unwrap_or(u64::MAX));
                 self.stats.batch.add(aftermath.answers());
@@ -485,6 +554,7 @@ impl Writer {
                 self.finish(decided, aftermath);
             }
             (Ok(()), None) => unreachable!("the committer lets go of a round before it says so"),
+            (Err(error), _) if self.share.is_some() && error.is_conflict() => self.decide_again(aftermath),
             (Err(error), _) => self.fail(aftermath, &error),
         }
     }
@@ -505,7 +575,7 @@ impl Writer {
             self.dispatcher.settle(task.run, task.at, task.delivery);
         }
         aftermath.answer_all();
-        self.outbox.look_at(decided.addressed());
+        self.look_at(decided.addressed());
         for touched in decided.schedules.values() {
             touched.set_timers(&mut self.alarm);
         }
@@ -531,12 +601,14 @@ impl Writer {
         }
         for errand in errands {
             match errand {
-                Errand::Dispatch { at, delivery } => self.dispatcher.dispatch(&run, at, delivery),
+                Errand::Dispatch { at, delivery } => self.dispatch(&run, at, delivery),
+                Errand::HandOver { at, delivery } => self.dispatcher.dispatch(&run, at, delivery),
                 Errand::Recall { at, delivery } => self.dispatcher.recall(&run, at, delivery),
-                Errand::Listen(listener) => self.listeners.entry(run.id).or_default().push(listener),
+                Errand::Listen(listener) => {
+                    self.listeners.entry(run.id).or_default().push((run.seq, listener));
+                }
                 Errand::Respond(response) => self.say(run.id, &Said::Response(response)),
-                // It may have given up.
-                Errand::Repeat(listener, said) => drop(listener.send(Said::Response(said))),
+                Errand::Repeat(listener, said) => listener.tell(Said::Response(said)),
             }
         }
         if let Some(ended) = Ended::of(&run) {
@@ -555,9 +627,8 @@ impl Writer {
     }
 
     fn say(&mut self, run: RunId, said: &Said) {
-        for listener in self.listeners.remove(&run).into_iter().flatten() {
-            // It may have given up.
-            let _ = listener.send(said.clone());
+        for (_, listener) in self.listeners.remove(&run).into_iter().flatten() {
+            listener.tell(said.clone());
         }
     }
 
@@ -634,7 +705,7 @@ struct Asked {
     command: Command,
     by: Actor,
     key: Option<String>,
-    listener: Option<oneshot::Sender<Said>>,
+    listener: Option<Ear>,
 }
 
 fn decide(
@@ -656,8 +727,24 @@ fn decide(
     }
     if let Some(task) = beat.filter(|_| decided.is_ok()) {
         dispatcher.renew(task, round.now);
+        if dispatcher.is_shared() {
+            round.decided.renewed.push(task);
+        }
     }
     decided
+}
+
+/// What becomes of a task whose time with whoever has it is over.
+fn take_away(run: Option<&Run>, task: ReadyTask, now: Timestamp) -> Command {
+    let ReadyTask { at, delivery, .. } = task;
+    let state = run.and_then(|run| run.step(at)).and_then(|step| step.task.as_deref());
+    if state.and_then(|state| state.deadline).is_some_and(|deadline| deadline <= now) {
+        return Command::TimerFired(Timer::Attempt { at, delivery });
+    }
+    let worker = state.and_then(|state| state.worker.as_deref());
+    // A process that is gone has done the task no harm.
+    let loss = if worker == Some(IN_PROCESS) { LeaseLoss::Released } else { LeaseLoss::Expired };
+    Command::LeaseLost(LeaseLost { at, delivery, loss })
 }
 
 /// Gives a poller what is ready, or lets it wait.
@@ -676,13 +763,21 @@ fn claim(
         let command =
             Command::TaskStarted(TaskStarted { at, delivery, worker: Arc::clone(&poll.worker), from: None });
         // Refused when it is not wanted any more.
-        if round.decide(run, command, Actor::new("worker"), None).is_err() {
+        let decided = round.decide(run, command, Actor::new("worker"), None);
+        if dispatcher.is_shared() && is_stale(&decided) {
+            round.decided.out_of_date.push(ready);
+        }
+        if decided.is_err() {
             continue;
         }
         if let Ok(Some(task)) = round.run(run).map(|run| run.task(at)) {
             let asked = Millis::try_from(poll.lease).unwrap_or(LEASE);
+            let length = task.heartbeat.unwrap_or(asked);
             let worker = (poll.workspace, Arc::clone(&poll.worker));
-            let leased_until = dispatcher.lease(ready, round.now, task.heartbeat.unwrap_or(asked), worker);
+            let leased_until = dispatcher.lease(ready, round.now, length, worker);
+            if dispatcher.is_shared() {
+                round.decided.leases.insert((run, at), length);
+            }
             leased.push(Leased { task, at, leased_until });
         }
     }
@@ -692,7 +787,7 @@ fn claim(
     if leased.is_empty() && poll.waits {
         dispatcher.park(poll, answer);
     } else {
-        aftermath.answer(Pending::Poll(answer, dispatcher.handed(leased)));
+        aftermath.answer(Pending::Poll(answer, dispatcher.handed(leased), poll), None);
     }
 }
 
@@ -734,4 +829,9 @@ fn is_final(decided: &Result<Reply, Error>) -> bool {
         )) => true,
         Err(_) => false,
     }
+}
+
+/// Whether the delivery was over before.
+fn is_stale(decided: &Result<Reply, Error>) -> bool {
+    decided.is_err() && (is_final(decided) || matches!(decided, Err(Error::UnknownRun(_))))
 }

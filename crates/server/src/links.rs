@@ -5,9 +5,11 @@
 mod urls;
 
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::{Duration, Instant};
 
 use abide_core::id::{RunId, WaitpointId};
 use abide_engine::Engine;
+use abide_store::Store;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hmac::{Hmac, KeyInit, Mac};
@@ -21,11 +23,22 @@ pub(crate) const TOKEN: &str = "token";
 /// The store's setting that holds the secrets.
 const SETTING: &str = "link-secrets";
 const SECRET_BYTES: usize = 32;
+/// How often secrets of other nodes are looked for, and after what time everybody knows one.
+const FOLLOW: Duration = Duration::from_secs(1);
+const SETTLED: Duration = Duration::from_secs(5);
 const RECIPIENT_CHARS: usize = 200;
 
 pub(crate) struct Links {
-    /// The newest last; it signs, all of them verify.
-    secrets: RwLock<Arc<[Secret]>>,
+    known: RwLock<Known>,
+}
+
+#[derive(Clone)]
+struct Known {
+    /// The newest last. All of them verify.
+    secrets: Arc<[Secret]>,
+    /// The one that signs.
+    signing: u32,
+    newest_since: Instant,
 }
 
 #[derive(Clone, Serialize, Deserialize)]
@@ -54,33 +67,72 @@ pub(crate) struct Link {
 impl Links {
     /// The secrets of the store; the first one is made here.
     pub(crate) async fn open(engine: &Engine) -> Result<Links, Problem> {
-        let links = Links { secrets: RwLock::new(stored(engine).await?.into()) };
-        if links.secrets().is_empty() {
+        let links = Links::of(stored(engine).await?);
+        if links.known().secrets.is_empty() {
             links.rotate(engine).await?;
         }
         Ok(links)
     }
 
-    fn secrets(&self) -> Arc<[Secret]> {
-        Arc::clone(&self.secrets.read().unwrap_or_else(PoisonError::into_inner))
+    fn of(secrets: Vec<Secret>) -> Links {
+        let signing = secrets.last().map_or(0, |newest| newest.id);
+        Links { known: RwLock::new(Known { secrets: secrets.into(), signing, newest_since: Instant::now() }) }
+    }
+
+    fn known(&self) -> Known {
+        self.known.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Takes up what the store holds. A new secret signs when it has been known for so long.
+    fn know(&self, secrets: Vec<Secret>, settles_in: Duration) {
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        let newest = |secrets: &[Secret]| secrets.last().map_or(0, |newest| newest.id);
+        if newest(&secrets) != newest(&known.secrets) {
+            known.newest_since = Instant::now();
+        }
+        // The very first one signs at once: there is no other.
+        if known.secrets.is_empty() || known.newest_since.elapsed() >= settles_in {
+            known.signing = newest(&secrets);
+        }
+        known.secrets = secrets.into();
+    }
+
+    /// Where other nodes make secrets, too: learns of them, for as long as it is asked to. Nobody signs with one before
+    /// everybody knows it.
+    pub(crate) async fn follow(&self, engine: &Engine) {
+        while engine.is_shared() {
+            tokio::time::sleep(FOLLOW).await;
+            // If the store is away, the next time will do.
+            if let Ok(secrets) = stored(engine).await {
+                self.know(secrets, SETTLED);
+            }
+        }
     }
 
     /// From here on links are signed with a new secret. Those that are out there stay valid.
     pub(crate) async fn rotate(&self, engine: &Engine) -> Result<(), Problem> {
-        let mut secrets = stored(engine).await?;
-        let id = secrets.last().map_or(1, |last| last.id + 1);
         let mut bytes = [0; SECRET_BYTES];
         fill(&mut bytes)?;
-        secrets.push(Secret { id, secret: URL_SAFE_NO_PAD.encode(bytes) });
-        let written = serde_json::to_vec(&secrets).expect("secrets are JSON");
-        engine.write(move |store| store.put_setting(SETTING, &written)).await?;
-        *self.secrets.write().unwrap_or_else(PoisonError::into_inner) = secrets.into();
+        let secret = URL_SAFE_NO_PAD.encode(bytes);
+        let add = move |store: &mut dyn Store| {
+            let was = store.setting(SETTING)?;
+            let mut secrets = read(was.as_deref()).map_err(|_| unreadable())?;
+            let id = secrets.last().map_or(1, |last| last.id + 1);
+            secrets.push(Secret { id, secret });
+            let written = serde_json::to_vec(&secrets).expect("secrets are JSON");
+            // If another node was first, its secret is as good as this one.
+            let added = store.change_setting(SETTING, was.as_deref(), &written)?;
+            let found = if added { Some(written) } else { store.setting(SETTING)? };
+            read(found.as_deref()).map_err(|_| unreadable())
+        };
+        let secrets = engine.write(add).await?;
+        self.know(secrets, if engine.is_shared() { SETTLED } else { Duration::ZERO });
         Ok(())
     }
 
     pub(crate) fn token(&self, target: Target<'_>, link: &Link) -> String {
-        let secrets = self.secrets();
-        let newest = secrets.last().expect("there is a secret from the start");
+        let known = self.known();
+        let newest = known.signing();
         let mac = URL_SAFE_NO_PAD.encode(resume_mac(newest, target, link).finalize().into_bytes());
         let token = format!("{}.{}.{mac}", newest.id, link.generation);
         match &link.recipient {
@@ -109,8 +161,8 @@ impl Links {
             return None;
         }
         let link = Link { generation, recipient };
-        let secrets = self.secrets();
-        let secret = secrets.iter().find(|known| known.id == secret)?;
+        let known = self.known();
+        let secret = known.secret(secret)?;
         // Compares in constant time.
         resume_mac(secret, target, &link).verify_slice(&mac).ok()?;
         Some(link)
@@ -118,8 +170,8 @@ impl Links {
 
     /// Signs something else that leaves the server and comes back.
     pub(crate) fn seal(&self, what: &str, content: &[u8]) -> String {
-        let secrets = self.secrets();
-        let newest = secrets.last().expect("there is a secret from the start");
+        let known = self.known();
+        let newest = known.signing();
         let mac = mac(newest, what, &[content]).finalize().into_bytes();
         let sealed = [&newest.id.to_be_bytes()[..], content, &mac[..]].concat();
         URL_SAFE_NO_PAD.encode(sealed)
@@ -129,17 +181,35 @@ impl Links {
         let bytes = URL_SAFE_NO_PAD.decode(sealed).ok()?;
         let (id, rest) = bytes.split_first_chunk::<4>()?;
         let (content, mac_bytes) = rest.split_last_chunk::<32>()?;
-        let secrets = self.secrets();
-        let secret = secrets.iter().find(|known| known.id == u32::from_be_bytes(*id))?;
+        let known = self.known();
+        let secret = known.secret(u32::from_be_bytes(*id))?;
         mac(secret, what, &[content]).verify_slice(mac_bytes).ok()?;
         Some(content.to_vec())
     }
 }
 
+impl Known {
+    fn secret(&self, id: u32) -> Option<&Secret> {
+        self.secrets.iter().find(|known| known.id == id)
+    }
+
+    fn signing(&self) -> &Secret {
+        self.secret(self.signing).expect("there is a secret from the start")
+    }
+}
+
 async fn stored(engine: &Engine) -> Result<Vec<Secret>, Problem> {
-    let Some(bytes) = engine.read(|store| store.setting(SETTING)).await? else { return Ok(Vec::new()) };
-    serde_json::from_slice(&bytes)
+    let bytes = engine.read(|store| store.setting(SETTING)).await?;
+    read(bytes.as_deref())
         .map_err(|_| Problem::new(Code::StoreUnavailable, "the store's link secrets cannot be read"))
+}
+
+fn read(setting: Option<&[u8]>) -> Result<Vec<Secret>, serde_json::Error> {
+    setting.map_or_else(|| Ok(Vec::new()), serde_json::from_slice)
+}
+
+fn unreadable() -> abide_store::Error {
+    abide_store::Error::Corrupt("the link secrets cannot be read".to_owned())
 }
 
 fn resume_mac(secret: &Secret, target: Target<'_>, link: &Link) -> Hmac<Sha256> {
@@ -179,7 +249,7 @@ mod tests {
     fn links(ids: &[u32]) -> Links {
         let secrets: Vec<Secret> =
             ids.iter().map(|id| Secret { id: *id, secret: format!("secret {id}") }).collect();
-        Links { secrets: RwLock::new(secrets.into()) }
+        Links::of(secrets)
     }
 
     fn plain(generation: u32) -> Link {

@@ -140,6 +140,8 @@ impl Server {
         let graceful = GracefulShutdown::new();
         let watching = Shared::clone(&app);
         let watching = tokio::spawn(async move { watching.pulse.watch(&watching.engine).await });
+        let following = Shared::clone(&app);
+        let following = tokio::spawn(async move { following.links.follow(&following.engine).await });
         tokio::pin!(stop);
         loop {
             let accepted = tokio::select! {
@@ -173,6 +175,7 @@ impl Server {
         }
         drop(listener);
         watching.abort();
+        following.abort();
         stopping.send_replace(true);
         let shutdown_time = app.settings.limits.shutdown_time;
         if tokio::time::timeout(shutdown_time, graceful.shutdown()).await.is_err() {

@@ -3,6 +3,8 @@
 
 use std::collections::BTreeSet;
 
+#[cfg(feature = "postgres")]
+use abide_core::id::At;
 use abide_core::notice::Topic;
 use abide_core::status::{RunStatus, WaitStatus};
 use abide_core::waitpoint::Kind;
@@ -129,5 +131,36 @@ pub(crate) fn delivery_status(status: DeliveryStatus) -> i64 {
         DeliveryStatus::Pending => 0,
         DeliveryStatus::Delivered => 1,
         DeliveryStatus::Failed => 2,
+    }
+}
+/// A place in a run as a number: the step, and after it the item, counted from 1; 0 is the step itself.
+#[cfg(feature = "postgres")]
+pub(crate) fn place(at: At) -> i64 {
+    i64::from(at.step) << ITEM_BITS | at.item.map_or(0, |item| i64::from(item) + 1)
+}
+
+#[cfg(feature = "postgres")]
+pub(crate) fn read_place(place: i64) -> Result<At, Error> {
+    let unknown = || Error::Corrupt(format!("{place} is no place in a run"));
+    let step = u16::try_from(place >> ITEM_BITS).map_err(|_| unknown())?;
+    match place & ((1 << ITEM_BITS) - 1) {
+        0 => Ok(At::step(step)),
+        item => Ok(At::item(step, u32::try_from(item - 1).map_err(|_| unknown())?)),
+    }
+}
+
+#[cfg(feature = "postgres")]
+const ITEM_BITS: u32 = 33;
+
+#[cfg(all(test, feature = "postgres"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_read_as_it_was_written() {
+        for at in [At::step(0), At::step(u16::MAX), At::item(3, 0), At::item(u16::MAX, u32::MAX)] {
+            assert_eq!(read_place(place(at)).unwrap(), at);
+        }
+        assert!(read_place(-1).is_err() && read_place(i64::MAX).is_err());
     }
 }

@@ -111,6 +111,7 @@ macro_rules! conformance {
             no_two_keys_share_an_id_or_a_hash
             a_key_is_revoked_once_and_its_last_use_goes_forward
             a_setting_is_what_was_put_last
+            a_setting_is_changed_only_from_what_it_was
             links_have_a_generation_until_their_run_is_forgotten
             a_backup_holds_what_there_was_and_can_be_worked_with
             a_backup_overwrites_nothing

@@ -20,6 +20,7 @@ mod key;
 mod list;
 #[cfg(feature = "postgres")]
 pub mod postgres;
+pub mod share;
 pub mod sqlite;
 mod webhook;
 
@@ -40,6 +41,7 @@ use abide_core::waitpoint::{EventFilter, Kind};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::Serialize;
+use share::{Share, TaskWrite};
 
 pub use error::Error;
 pub use key::{ApiKey, KeyHash, Scope};
@@ -58,6 +60,16 @@ pub trait Read: Send {
 
     /// What follows record `after` in the history of a run, at most `limit` records. What lies before it is not read.
     fn records_after(&mut self, run: RunId, after: u64, limit: usize) -> Result<Vec<Record>, Error>;
+
+    /// The histories of those runs that have another version than the one that is known, where there is one.
+    fn load_changed(&mut self, known: &[(RunId, u64)]) -> Result<Vec<(RunId, StoredRun)>, Error> {
+        let mut changed = Vec::new();
+        for (run, version) in known {
+            let stored = self.load(*run)?.filter(|stored| stored.history.len() as u64 != *version);
+            changed.extend(stored.map(|stored| (*run, stored)));
+        }
+        Ok(changed)
+    }
 
     /// The document of a definition: of this version, or the one that came last.
     fn definition(
@@ -199,6 +211,12 @@ pub trait Store: Read {
     /// Another connection, for another thread.
     fn reader(&self) -> Result<Box<dyn Read>, Error>;
 
+    /// Where any number of processes write at the same time: what one of them needs to work beside the others. `None`
+    /// where a store has one writer.
+    fn share(&self) -> Result<Option<Box<dyn Share>>, Error> {
+        Ok(None)
+    }
+
     /// Writes all of the batch or nothing. When it returns `Err`, nothing of it is there. When the process dies in
     /// its middle, the next one finds all of it or nothing.
     fn commit(&mut self, batch: &Batch<'_>) -> Result<(), Error>;
@@ -227,6 +245,16 @@ pub trait Store: Read {
     fn touch_key(&mut self, id: KeyId, now: Timestamp) -> Result<(), Error>;
 
     fn put_setting(&mut self, name: &str, value: &[u8]) -> Result<(), Error>;
+
+    /// Puts a setting if it still is what it was; `None`: if there is none yet. Says whether it did.
+    fn change_setting(&mut self, name: &str, was: Option<&[u8]>, value: &[u8]) -> Result<bool, Error> {
+        // Whoever writes here is the only one.
+        let is_as_it_was = self.setting(name)?.as_deref() == was;
+        if is_as_it_was {
+            self.put_setting(name, value)?;
+        }
+        Ok(is_as_it_was)
+    }
 
     /// Makes a webhook, or replaces all of it but its health.
     fn put_webhook(&mut self, webhook: &Webhook) -> Result<(), Error>;
@@ -262,6 +290,8 @@ pub struct Batch<'a> {
     pub schedules: Vec<ScheduleWrite<'a>>,
     /// What webhooks are to be told of all this. One for a webhook that is gone is left out.
     pub deliveries: Vec<&'a Delivery>,
+    /// Which tasks are out. Only a store that is shared keeps them.
+    pub tasks: Vec<&'a TaskWrite>,
 }
 
 /// A run that was decided on, after all decisions of the batch.

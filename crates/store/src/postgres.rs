@@ -12,6 +12,7 @@
 //!   admin.rs  workspaces, keys, settings         backup.rs  copies              link.rs    connections
 //!   cost.rs   what models used up                schedules.rs, webhooks.rs
 //!   looks.rs  events and waits that begin at the same time
+//!   share.rs  nodes, and the tasks that are out      news.rs    word of what is committed
 //! ```
 
 mod admin;
@@ -26,10 +27,12 @@ mod link;
 mod list;
 mod looks;
 mod migrations;
+mod news;
 mod open;
 mod schedules;
 #[cfg(any(test, feature = "conformance"))]
 pub mod server;
+mod share;
 mod webhooks;
 
 use std::path::Path;
@@ -46,12 +49,14 @@ use abide_core::waitpoint::Kind;
 use jiff::Timestamp;
 use jiff::civil::Date;
 
+use crate::share::Share;
 use crate::{
     ApiKey, AttemptWrite, Batch, CostRow, DefinitionSummary, Delivery, DeliveryFilter, Due, Error, Health,
     KeyHash, Page, Read, RunFilter, RunSummary, Store, StoredDefinition, StoredRun, StoredTimer, Waiter,
     WaitpointFilter, WaitpointSummary, Webhook, Workspace,
 };
 use link::Link;
+use share::Sharing;
 
 /// A writer of a database, one of any number.
 ///
@@ -75,6 +80,11 @@ pub struct Reading;
 #[derive(Debug)]
 pub struct Writing;
 
+/// An address as it may be shown: without its password.
+pub fn shown(address: &str) -> String {
+    open::shown(address)
+}
+
 impl Postgres {
     /// Opens the database at an address like `postgresql://user:password@host:5432/database`, and makes our schema in
     /// it where there is none. Refuses a database in which another program has one of this name, or that a newer
@@ -85,7 +95,7 @@ impl Postgres {
 
     /// Another connection, for another thread.
     pub fn reader(&self) -> Reader {
-        Handle { link: self.link.another(), _role: Reading }
+        Handle { link: self.link.reading(), _role: Reading }
     }
 }
 
@@ -100,6 +110,10 @@ impl<Role: Send> Read for Handle<Role> {
 
     fn records_after(&mut self, run: RunId, after: u64, limit: usize) -> Result<Vec<Record>, Error> {
         find::records_after(&mut self.link, run, after, limit)
+    }
+
+    fn load_changed(&mut self, known: &[(RunId, u64)]) -> Result<Vec<(RunId, StoredRun)>, Error> {
+        find::load_changed(&mut self.link, known)
     }
 
     fn definition(
@@ -272,6 +286,10 @@ impl Store for Postgres {
         Ok(Box::new(Postgres::reader(self)))
     }
 
+    fn share(&self) -> Result<Option<Box<dyn Share>>, Error> {
+        Ok(Some(Box::new(Handle { link: self.link.sharing(), _role: Sharing })))
+    }
+
     fn commit(&mut self, batch: &Batch<'_>) -> Result<(), Error> {
         commit::commit(&mut self.link, batch)
     }
@@ -335,6 +353,10 @@ impl Store for Postgres {
 
     fn put_setting(&mut self, name: &str, value: &[u8]) -> Result<(), Error> {
         admin::put_setting(&mut self.link, name, value)
+    }
+
+    fn change_setting(&mut self, name: &str, was: Option<&[u8]>, value: &[u8]) -> Result<bool, Error> {
+        admin::change_setting(&mut self.link, name, was, value)
     }
 
     fn bump_link_generation(&mut self, waitpoint: WaitpointId) -> Result<u32, Error> {

@@ -53,8 +53,8 @@ pub(crate) struct Flags {
     /// The address to listen on; port 0 takes any [env: ABIDE_LISTEN] [default: 127.0.0.1:22433]
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<String>,
-    /// Where runs are kept [env: ABIDE_STORE] [default: sqlite:abide.db]
-    #[arg(long, value_name = "sqlite:PATH")]
+    /// Where runs are kept: `sqlite:PATH`, or `postgres://…` for any number of nodes [env: ABIDE_STORE] [default: sqlite:abide.db]
+    #[arg(long, value_name = "STORE")]
     store: Option<String>,
     /// `required`: every request needs a key; `loopback`: none is needed on this machine [env: ABIDE_AUTH] [default: loopback]
     #[arg(long, value_name = "WHEN")]

@@ -15,6 +15,7 @@ use abide_engine::Retention;
 use abide_server::{Auth, Limits, Settings};
 
 use super::known::{Flags, KNOWN, Known};
+use crate::place::Place;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum From {
@@ -146,12 +147,9 @@ impl Config {
         })
     }
 
-    /// The file of the embedded store.
-    pub(crate) fn store(&self) -> Result<PathBuf, BadConfig> {
-        self.parsed("store", "a store; it would look like `sqlite:abide.db`", |text| {
-            let path = text.strip_prefix("sqlite:")?;
-            (!path.is_empty()).then(|| PathBuf::from(path))
-        })
+    pub(crate) fn store(&self) -> Result<Place, BadConfig> {
+        let like = "a store; it would look like `sqlite:abide.db` or `postgres://user@host/database`";
+        self.parsed("store", like, Place::parse)
     }
 
     pub(crate) fn retention(&self) -> Result<Retention, BadConfig> {

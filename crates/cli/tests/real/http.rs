@@ -1,4 +1,5 @@
-//! A client of one connection that asks again when the server is gone. Nothing between it and the socket.
+//! A client with a connection to each of one or several servers, of which it asks one after the other. Nothing between it
+//! and the socket.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -6,9 +7,14 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-const PATIENCE: Duration = Duration::from_secs(20);
-
 pub(crate) struct Http {
+    servers: Vec<Server>,
+    /// The one that is asked next.
+    next: usize,
+    patience: Duration,
+}
+
+struct Server {
     address: SocketAddr,
     connection: Option<BufReader<TcpStream>>,
 }
@@ -21,7 +27,12 @@ pub(crate) struct Answer {
 
 impl Http {
     pub(crate) fn new(address: SocketAddr) -> Http {
-        Http { address, connection: None }
+        Http::of(&[address], Duration::from_secs(20))
+    }
+
+    pub(crate) fn of(addresses: &[SocketAddr], patience: Duration) -> Http {
+        let servers = addresses.iter().map(|address| Server { address: *address, connection: None });
+        Http { servers: servers.collect(), next: 0, patience }
     }
 
     pub(crate) fn get(&mut self, path: &str) -> std::io::Result<Answer> {
@@ -40,15 +51,20 @@ impl Http {
         body: Option<&Value>,
         key: Option<&str>,
     ) -> std::io::Result<Answer> {
-        let answer = self.exchange(method, path, body, key);
+        let server = self.next;
+        self.next = (server + 1) % self.servers.len();
+        let answer = self.servers[server].exchange(self.patience, method, path, body, key);
         if answer.is_err() {
-            self.connection = None;
+            self.servers[server].connection = None;
         }
         answer
     }
+}
 
+impl Server {
     fn exchange(
         &mut self,
+        patience: Duration,
         method: &str,
         path: &str,
         body: Option<&Value>,
@@ -58,7 +74,7 @@ impl Http {
             Some(connection) => connection,
             None => {
                 let stream = TcpStream::connect(self.address)?;
-                stream.set_read_timeout(Some(PATIENCE))?;
+                stream.set_read_timeout(Some(patience))?;
                 stream.set_nodelay(true)?;
                 self.connection.insert(BufReader::new(stream))
             }

@@ -1,15 +1,18 @@
-//! The real binary, serving a store in a folder of its own, to be killed and started again.
+//! The real binary, serving a store of its own or one that it shares, to be killed and started again. Its own store is a
+//! file, or a database where `ABIDE_TEST_STORE=postgres` says so.
 
 use std::io::{BufRead, BufReader};
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use abide_store::postgres::server::{self, Server};
 use tempfile::TempDir;
 
 pub(crate) struct Process {
     folder: TempDir,
     address: SocketAddr,
+    store: String,
     environment: Vec<(&'static str, PathBuf)>,
     child: Child,
 }
@@ -17,14 +20,29 @@ pub(crate) struct Process {
 impl Process {
     #[allow(dead_code, reason = "not every test begins with an empty folder of its own")]
     pub(crate) fn start() -> Process {
-        Process::start_with(tempfile::tempdir().unwrap(), Vec::new())
+        let folder = tempfile::tempdir().unwrap();
+        match server::is_asked_for() {
+            true => Process::start_on(folder, Server::shared().database(), Vec::new()),
+            false => Process::start_with(folder, Vec::new()),
+        }
     }
 
+    /// On a file, whatever else is asked for.
+    #[allow(dead_code, reason = "not every test needs a file")]
     pub(crate) fn start_with(folder: TempDir, environment: Vec<(&'static str, PathBuf)>) -> Process {
+        let store = format!("sqlite:{}", folder.path().join("abide.db").display());
+        Process::start_on(folder, store, environment)
+    }
+
+    pub(crate) fn start_on(
+        folder: TempDir,
+        store: String,
+        environment: Vec<(&'static str, PathBuf)>,
+    ) -> Process {
         // Free at this moment, and taken by nobody else in this test.
         let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-        let child = serve(folder.path(), address, &environment);
-        Process { folder, address, environment, child }
+        let child = serve(folder.path(), address, &store, &environment);
+        Process { folder, address, store, environment, child }
     }
 
     pub(crate) fn address(&self) -> SocketAddr {
@@ -40,7 +58,15 @@ impl Process {
     pub(crate) fn kill_and_start_again(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
-        self.child = serve(self.folder.path(), self.address, &self.environment);
+        self.child = serve(self.folder.path(), self.address, &self.store, &self.environment);
+    }
+}
+
+impl Process {
+    #[allow(dead_code, reason = "not every test stops it")]
+    pub(crate) fn signal(&self, signal: &str) {
+        let sent = Command::new("kill").args([signal, &self.child.id().to_string()]).status().unwrap();
+        assert!(sent.success());
     }
 }
 
@@ -52,10 +78,9 @@ impl Drop for Process {
 }
 
 /// Returns when it says that it listens.
-fn serve(folder: &Path, address: SocketAddr, environment: &[(&'static str, PathBuf)]) -> Child {
-    let store = folder.join("abide.db");
+fn serve(folder: &Path, address: SocketAddr, store: &str, environment: &[(&'static str, PathBuf)]) -> Child {
     let mut child = Command::new(env!("CARGO_BIN_EXE_abide"))
-        .args(["serve", "--listen", &address.to_string(), "--store", &format!("sqlite:{}", store.display())])
+        .args(["serve", "--listen", &address.to_string(), "--store", store])
         .envs(environment.iter().map(|(name, value)| (name, value)))
         .current_dir(folder)
         .stdout(Stdio::piped())

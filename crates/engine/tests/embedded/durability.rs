@@ -2,12 +2,10 @@ use abide_core::definition::document::Workflow;
 use abide_core::run::Run;
 use abide_core::status::RunStatus;
 use abide_engine::Engine;
-use abide_store::Read;
-use abide_store::sqlite::Sqlite;
 use jiff::ToSpan;
 use serde_json::json;
 
-use crate::host::{Host, output};
+use crate::host::{Host, Place, output};
 
 #[tokio::test]
 async fn a_sleeping_run_goes_on_after_a_restart() {
@@ -53,18 +51,18 @@ async fn what_the_file_holds_is_what_replaying_it_gives() {
     let run = host.start("w").await;
     host.end_of(run).await;
     let live = host.engine.get(run).await.unwrap();
-    let path = host.path();
     let definition = std::sync::Arc::clone(&live.definition);
     host.engine.clone().shut_down().await.unwrap();
-    let stored = Sqlite::open(&path).unwrap().load(run).unwrap().unwrap();
+    let stored = host.place.open().load(run).unwrap().unwrap();
     let replayed = Run::replay(definition, &stored.history).unwrap();
     assert_eq!(replayed.snapshot(), live.snapshot());
 }
 
 #[tokio::test]
 async fn a_second_engine_on_the_same_file_is_refused() {
-    let host = Host::new().await;
-    let refused = Engine::open(host.path()).await.unwrap_err();
+    let host = Host::on_a_file().await;
+    let Place::File(directory) = &host.place else { panic!("it is a file") };
+    let refused = Engine::open(directory.path().join("abide.db")).await.unwrap_err();
     assert!(refused.to_string().contains("in use by another process"), "{refused}");
 }
 

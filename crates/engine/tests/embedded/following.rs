@@ -7,7 +7,6 @@ use abide_core::status::RunStatus;
 use abide_core::time::Millis;
 use abide_core::waitpoint::Actor;
 use abide_engine::{Engine, Error, NewRun, Options, Retention, Said};
-use abide_store::sqlite::Sqlite;
 use abide_store::{Page, RunFilter};
 use jiff::ToSpan;
 use serde_json::{Value, json};
@@ -112,12 +111,12 @@ async fn runs_are_forgotten_some_time_after_they_ended_and_never_before() {
     let (ended, asleep) = (start("1h").await, start("300d").await);
     host.end_of(ended).await;
     host.advance("60d");
-    let (path, clock) = (host.path(), host.clock.clone());
+    let clock = host.clock.clone();
     host.engine.clone().shut_down().await.unwrap();
     let days = |count: u64| Some(Millis(count * 24 * 3_600_000));
     let retention = Retention { runs: days(30), ..Retention::default() };
     let options = Options { clock: Some(clock), retention, ..Options::default() };
-    let engine = Engine::open_with(Box::new(Sqlite::open(path).unwrap()), options).await.unwrap();
+    let engine = Engine::open_with(host.place.open(), options).await.unwrap();
     // What is written after the first sweep was asked for is written after it.
     for _ in 0..2 {
         engine.write(|_| Ok(())).await.unwrap();

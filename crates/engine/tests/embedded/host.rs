@@ -1,6 +1,5 @@
-//! A host program with an engine in it, that can be stopped and started again on the same file.
-
-use std::path::PathBuf;
+//! A host program with an engine in it, that can be stopped and started again on the same store: a file, or a database
+//! where `ABIDE_TEST_STORE=postgres` says so.
 
 use abide_core::definition::document::Workflow;
 use abide_core::id::RunId;
@@ -8,6 +7,8 @@ use abide_core::status::RunStatus;
 use abide_core::time::Millis;
 use abide_engine::{Clock, Ended, Engine, Options, SettableClock, TaskResult};
 use abide_store::Store;
+use abide_store::postgres::Postgres;
+use abide_store::postgres::server::{self, Server};
 use abide_store::sqlite::Sqlite;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -15,18 +16,62 @@ use tokio::task::JoinSet;
 
 use crate::watched::Watch;
 
+/// Where a host keeps its runs.
+pub(crate) enum Place {
+    File(TempDir),
+    Database(String),
+}
+
+impl Place {
+    pub(crate) fn new() -> Place {
+        match server::is_asked_for() {
+            true => Place::Database(Server::shared().database()),
+            false => Place::File(tempfile::tempdir().unwrap()),
+        }
+    }
+
+    pub(crate) fn open(&self) -> Box<dyn Store> {
+        match self {
+            Place::File(directory) => Box::new(Sqlite::open(directory.path().join("abide.db")).unwrap()),
+            Place::Database(address) => Box::new(Postgres::open(address).unwrap()),
+        }
+    }
+
+    /// As a process that was killed leaves it: a file and its log, folded and closed by nobody.
+    fn left_behind(&self) -> Place {
+        match self {
+            Place::File(before) => {
+                let directory = tempfile::tempdir().unwrap();
+                for name in ["abide.db", "abide.db-wal"] {
+                    std::fs::copy(before.path().join(name), directory.path().join(name)).unwrap();
+                }
+                Place::File(directory)
+            }
+            Place::Database(address) => Place::Database(address.clone()),
+        }
+    }
+}
+
 pub(crate) struct Host {
-    directory: TempDir,
+    pub(crate) place: Place,
     pub(crate) clock: SettableClock,
     pub(crate) engine: Engine,
 }
 
 impl Host {
     pub(crate) async fn new() -> Host {
-        let directory = tempfile::tempdir().unwrap();
+        Host::on(Place::new()).await
+    }
+
+    /// On a file, whatever else is asked for.
+    pub(crate) async fn on_a_file() -> Host {
+        Host::on(Place::File(tempfile::tempdir().unwrap())).await
+    }
+
+    async fn on(place: Place) -> Host {
         let clock = SettableClock::new("2026-03-01T00:00:00Z".parse().unwrap());
-        let engine = open(directory.path().join("abide.db"), &clock).await;
-        Host { directory, clock, engine }
+        let engine = open(place.open(), &clock).await;
+        Host { place, clock, engine }
     }
 
     pub(crate) async fn with(workflow: Workflow) -> Host {
@@ -82,7 +127,7 @@ impl Host {
 
     /// The same, some time later.
     pub(crate) async fn restart_after(self, length: &str) -> Host {
-        self.reopen(length, |store| Box::new(store)).await
+        self.reopen(length, |store| store).await
     }
 
     /// The same, on a store that is looked into.
@@ -90,34 +135,24 @@ impl Host {
         self.reopen(length, |store| watch.store(store)).await
     }
 
-    async fn reopen(self, length: &str, store: impl FnOnce(Sqlite) -> Box<dyn Store>) -> Host {
-        let Host { directory, clock, engine } = self;
+    async fn reopen(self, length: &str, store: impl FnOnce(Box<dyn Store>) -> Box<dyn Store>) -> Host {
+        let Host { place, clock, engine } = self;
         engine.shut_down().await.unwrap();
         clock.advance(Millis::parse(length).unwrap());
-        let store = store(Sqlite::open(directory.path().join("abide.db")).unwrap());
-        let engine = Engine::open_with(store, Options { clock: Some(clock.clone()), ..Options::default() })
-            .await
-            .unwrap();
-        Host { directory, clock, engine }
+        let engine = open(store(place.open()), &clock).await;
+        Host { place, clock, engine }
     }
 
-    /// Another process on what a killed one left behind: the file and its log, folded and closed by nobody.
+    /// Another process on what a killed one left behind.
     pub(crate) async fn crash_after(self, length: &str) -> Host {
         // So that the files are not copied in the middle of a commit.
         self.look().await;
-        let Host { directory: before, clock, engine } = self;
-        let directory = tempfile::tempdir().unwrap();
-        for name in ["abide.db", "abide.db-wal"] {
-            std::fs::copy(before.path().join(name), directory.path().join(name)).unwrap();
-        }
+        let Host { place: before, clock, engine } = self;
+        let place = before.left_behind();
         engine.shut_down().await.unwrap();
         clock.advance(Millis::parse(length).unwrap());
-        let engine = open(directory.path().join("abide.db"), &clock).await;
-        Host { directory, clock, engine }
-    }
-
-    pub(crate) fn path(&self) -> PathBuf {
-        self.directory.path().join("abide.db")
+        let engine = open(place.open(), &clock).await;
+        Host { place, clock, engine }
     }
 
     pub(crate) fn advance(&self, length: &str) {
@@ -140,8 +175,7 @@ impl Host {
     }
 }
 
-async fn open(path: PathBuf, clock: &SettableClock) -> Engine {
-    let store = Box::new(Sqlite::open(&path).unwrap());
+async fn open(store: Box<dyn Store>, clock: &SettableClock) -> Engine {
     Engine::open_with(store, Options { clock: Some(clock.clone()), ..Options::default() }).await.unwrap()
 }
 

@@ -8,8 +8,6 @@ use abide_core::id::RunId;
 use abide_core::run::Run;
 use abide_core::status::RunStatus;
 use abide_engine::{Engine, Error, NewRun, TaskResult};
-use abide_store::Read;
-use abide_store::sqlite::Sqlite;
 use serde_json::json;
 
 use crate::host::Host;
@@ -50,7 +48,6 @@ fn start(engine: &Engine, key: &str) -> impl Future<Output = Result<RunId, Error
 async fn r16_a_full_queue_is_said_at_once_and_whatever_was_taken_is_done() {
     let watch = Watch::default();
     let host = Host::with(Workflow::new("waits").signal("wait", "go")).await.restart_on(&watch, "0s").await;
-    let path = host.path();
     watch.hold();
     let first = ask(start(&host.engine, "first")).ok().unwrap();
     watch.wait_for_commit();
@@ -72,7 +69,7 @@ async fn r16_a_full_queue_is_said_at_once_and_whatever_was_taken_is_done() {
     assert_eq!(start(&host.engine, "late").await.unwrap(), late);
     assert_eq!(start(&host.engine, "first").await.unwrap(), first);
     host.engine.clone().shut_down().await.unwrap();
-    let stored: u64 = Sqlite::open(&path).unwrap().counts(None).unwrap().iter().map(|(_, count)| count).sum();
+    let stored: u64 = host.place.open().counts(None).unwrap().iter().map(|(_, count)| count).sum();
     assert_eq!(stored, 1_002);
 }
 

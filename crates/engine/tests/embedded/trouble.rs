@@ -18,7 +18,7 @@ const LEASE: Duration = Duration::from_secs(30);
 
 async fn engine() -> (Engine, Watch) {
     let watch = Watch::default();
-    let store = watch.store(Sqlite::open_in_memory().unwrap());
+    let store = watch.store(Box::new(Sqlite::open_in_memory().unwrap()));
     let engine = Engine::open_with(store, Options::default()).await.unwrap();
     let echo = async |task: abide_core::task::Task| TaskResult::complete(json!({ "echo": task.input }));
     engine.handler("echo", echo).await.unwrap();

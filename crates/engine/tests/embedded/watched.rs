@@ -13,7 +13,7 @@ use abide_core::id::{
 use abide_core::schedule::Schedule;
 use abide_core::status::RunStatus;
 use abide_core::waitpoint::Kind;
-use abide_store::sqlite::Sqlite;
+use abide_store::share::Share;
 use abide_store::{
     ApiKey, AttemptWrite, Batch, CostRow, DefinitionSummary, Delivery, DeliveryFilter, Due, Error, Health,
     KeyHash, Page, Read, RunFilter, RunSummary, Store, StoredDefinition, StoredRun, StoredTimer, Waiter,
@@ -38,7 +38,7 @@ struct Seen {
 }
 
 impl Watch {
-    pub(crate) fn store(&self, inner: Sqlite) -> Box<dyn Store> {
+    pub(crate) fn store(&self, inner: Box<dyn Store>) -> Box<dyn Store> {
         Box::new(Watched { inner, watch: self.clone() })
     }
 
@@ -113,7 +113,7 @@ struct Watched<S> {
 
 macro_rules! reads {
     ($($name:ident($($argument:ident: $type:ty),*) -> $found:ty;)*) => {
-        impl<S: Read> Read for Watched<S> {
+        impl<S: Read + ?Sized> Read for Watched<Box<S>> {
             fn timers(
                 &mut self,
                 after: Option<&StoredTimer>,
@@ -183,10 +183,14 @@ reads! {
 
 macro_rules! writes {
     ($($name:ident($($argument:ident: $type:ty),*) -> $done:ty;)*) => {
-        impl Store for Watched<Sqlite> {
+        impl Store for Watched<Box<dyn Store>> {
             fn reader(&self) -> Result<Box<dyn Read>, Error> {
-                let inner = Sqlite::reader(&self.inner)?;
+                let inner = self.inner.reader()?;
                 Ok(Box::new(Watched { inner, watch: self.watch.clone() }))
+            }
+
+            fn share(&self) -> Result<Option<Box<dyn Share>>, Error> {
+                self.inner.share()
             }
 
             fn commit(&mut self, batch: &Batch<'_>) -> Result<(), Error> {

@@ -4,7 +4,7 @@ use abide_engine::signing::Keys;
 use abide_engine::{CallSettings, Model, Price, Provider};
 use abide_server::Settings;
 use abide_standin::{Reply as Answer, Script, StandIn, Usage};
-use abide_store::sqlite::Sqlite;
+use abide_store::postgres::server::fresh_store;
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::service::service_fn;
@@ -17,7 +17,7 @@ use tokio::sync::mpsc;
 use crate::host::{Host, until};
 
 async fn host(calls: CallSettings) -> Host {
-    Host::calling(Sqlite::open_in_memory().unwrap(), Settings::default(), calls).await
+    Host::calling(fresh_store(), Settings::default(), calls).await
 }
 
 fn models(standin: &StandIn) -> CallSettings {

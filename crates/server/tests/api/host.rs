@@ -6,7 +6,8 @@ use std::time::Duration;
 use abide_core::time::Millis;
 use abide_engine::{CallSettings, Engine, Options, SettableClock};
 use abide_server::{Server, Settings};
-use abide_store::sqlite::Sqlite;
+use abide_store::Store;
+use abide_store::postgres::server::fresh_store;
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::{HeaderMap, Method, Request, Response};
@@ -32,20 +33,20 @@ impl Host {
     }
 
     pub(crate) async fn with(settings: Settings) -> Host {
-        Host::on(Sqlite::open_in_memory().unwrap(), settings).await
+        Host::on(fresh_store(), settings).await
     }
 
-    pub(crate) async fn on(store: Sqlite, settings: Settings) -> Host {
+    pub(crate) async fn on(store: Box<dyn Store>, settings: Settings) -> Host {
         let mut calls = CallSettings::default();
         // Receivers of webhooks are on this machine.
         calls.allow(["127.0.0.1".parse().unwrap()]);
         Host::calling(store, settings, calls).await
     }
 
-    pub(crate) async fn calling(store: Sqlite, mut settings: Settings, calls: CallSettings) -> Host {
+    pub(crate) async fn calling(store: Box<dyn Store>, mut settings: Settings, calls: CallSettings) -> Host {
         let clock = SettableClock::new(START.parse().unwrap());
         let options = Options { clock: Some(clock.clone()), calls, ..Options::default() };
-        let engine = Engine::open_with(Box::new(store), options).await.unwrap();
+        let engine = Engine::open_with(store, options).await.unwrap();
         settings.listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let server = Server::bind(engine.clone(), settings).await.unwrap();
         let address = server.address();

@@ -160,11 +160,11 @@ async fn a_link_survives_a_restart_of_the_server() {
     use abide_store::sqlite::Sqlite;
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("abide.db");
-    let host = Host::on(Sqlite::open(&file).unwrap(), Settings::default()).await;
+    let host = Host::on(Box::new(Sqlite::open(&file).unwrap()), Settings::default()).await;
     let (run, _, url) = waiting(&host).await;
     let path = url.split_once("/api").unwrap().1.to_owned();
     host.stop().await;
-    let host = Host::on(Sqlite::open(&file).unwrap(), Settings::default()).await;
+    let host = Host::on(Box::new(Sqlite::open(&file).unwrap()), Settings::default()).await;
     assert_eq!(call(&host, Method::POST, &format!("/api{path}"), "").await.status, 200);
     assert_eq!(host.run(&run).await["status"], "COMPLETED");
 }

@@ -8,7 +8,7 @@ use abide_core::id::RunId;
 use abide_core::time::Millis;
 use abide_engine::{Engine, Options, SettableClock};
 use abide_server::{Server, Settings};
-use abide_store::sqlite::Sqlite;
+use abide_store::postgres::server::fresh_store;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 
@@ -46,7 +46,7 @@ pub(crate) async fn race(
     let trials = std::env::var("ABIDE_RACES").map_or(trials, |trials| trials.parse().unwrap());
     let clock = SettableClock::new("2026-11-15T12:00:00Z".parse().unwrap());
     let options = Options { clock: Some(clock.clone()), ..Options::default() };
-    let engine = Engine::open_with(Box::new(Sqlite::open_in_memory().unwrap()), options).await.unwrap();
+    let engine = Engine::open_with(fresh_store(), options).await.unwrap();
     let mut settings = Settings { listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), ..Settings::default() };
     settings.limits.requests_per_second = u32::MAX;
     let server = Server::bind(engine.clone(), settings).await.unwrap();

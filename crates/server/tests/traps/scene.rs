@@ -17,7 +17,7 @@ impl Folder {
     }
 
     pub(crate) async fn serve(&self) -> Host {
-        Host::on(Sqlite::open(self.0.path().join("abide.db")).unwrap(), Settings::default()).await
+        Host::on(Box::new(Sqlite::open(self.0.path().join("abide.db")).unwrap()), Settings::default()).await
     }
 }
 

@@ -102,6 +102,17 @@ pub fn a_setting_is_what_was_put_last(subject: &mut dyn Subject) {
     assert_eq!(store.setting("Secret").expect("readable").as_deref(), Some(&b"other"[..]));
 }
 
+pub fn a_setting_is_changed_only_from_what_it_was(subject: &mut dyn Subject) {
+    let mut store = subject.fresh();
+    let mut change =
+        |was: Option<&[u8]>, value: &[u8]| store.change_setting("secret", was, value).expect("asked");
+    assert!(!change(Some(b"first"), b"second"));
+    assert!(change(None, b"first"));
+    assert!(!change(None, b"other") && !change(Some(b"other"), b"second"));
+    assert!(change(Some(b"first"), b"second"));
+    assert_eq!(store.setting("secret").expect("readable").as_deref(), Some(&b"second"[..]));
+}
+
 pub fn links_have_a_generation_until_their_run_is_forgotten(subject: &mut dyn Subject) {
     let (mut store, mut world) = (subject.fresh(), World::new());
     let mut revoked = world.start(&story::signalled(), json!({}));

@@ -135,6 +135,26 @@ pub(super) fn put_setting(link: &mut Link, name: &str, value: &[u8]) -> Result<(
     link.ask(async |session| session.count(sql, &[&column::name(name), &value]).await.map(|_| ()))
 }
 
+pub(super) fn change_setting(
+    link: &mut Link,
+    name: &str,
+    was: Option<&[u8]>,
+    value: &[u8],
+) -> Result<bool, Error> {
+    let name = column::name(name);
+    let changed = link.ask(async |session| match was {
+        None => {
+            let sql = "INSERT INTO settings (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING";
+            session.count(sql, &[&name, &value]).await
+        }
+        Some(was) => {
+            let sql = "UPDATE settings SET value = $2 WHERE name = $1 AND value = $3";
+            session.count(sql, &[&name, &value, &was]).await
+        }
+    })?;
+    Ok(changed == 1)
+}
+
 pub(super) fn link_generation(link: &mut Link, waitpoint: WaitpointId) -> Result<u32, Error> {
     let sql = "SELECT generation FROM link_generations WHERE run = $1 AND number = $2";
     let (run, number) = (column::run(waitpoint.run), i64::from(waitpoint.number));

@@ -51,7 +51,13 @@ pub(super) fn commit(link: &mut Link, batch: &Batch<'_>) -> Result<(), Error> {
         (Ok(()), _) => Ok(()),
         (Err(error), None) => Err(error),
     };
-    link.looks.turn(written.filter(|_| result.is_ok()));
+    // What is decided beside this is decided on looks of before it.
+    if !batch.runs.is_empty() || !batch.occurrences.is_empty() {
+        link.looks.turn(written.filter(|_| result.is_ok()));
+    }
+    if let Some(crier) = link.crier.get().filter(|_| result.is_ok()) {
+        crier.tell(batch);
+    }
     result
 }
 
@@ -137,6 +143,7 @@ fn judge(plan: &Plan<'_>, answers: &[Answer], batch: &Batch<'_>) -> Result<Strin
             | Part::Costs
             | Part::Schedules(_)
             | Part::Deliveries
+            | Part::Tasks
             | Part::Occurrences
             | Part::Remembered => {}
         }

@@ -47,6 +47,34 @@ pub(super) fn records_after(
     Ok(history)
 }
 
+pub(super) fn load_changed(
+    link: &mut Link,
+    known: &[(RunId, u64)],
+) -> Result<Vec<(RunId, StoredRun)>, Error> {
+    let sql = "SELECT history.run, history.seq, history.chunk
+        FROM unnest($1::uuid[], $2::bigint[]) AS known (run, version)
+            CROSS JOIN LATERAL (SELECT last.seq FROM history AS last WHERE last.run = known.run
+                ORDER BY last.based_on DESC LIMIT 1) AS last
+            CROSS JOIN LATERAL (SELECT * FROM history WHERE history.run = known.run OFFSET 0) AS history
+        WHERE last.seq <> known.version
+        ORDER BY history.run, history.based_on";
+    let (runs, versions): (Vec<Id>, Vec<i64>) =
+        known.iter().map(|(run, version)| (column::run(*run), column::count(*version))).unzip();
+    let rows = link.ask(async |session| session.rows(sql, &[&runs, &versions]).await)?;
+    let mut histories: Vec<(RunId, chunk::History)> = Vec::new();
+    for row in rows {
+        let run = RunId(row.id(0)?);
+        if histories.last().is_none_or(|(last, _)| *last != run) {
+            histories.push((run, chunk::History::new(run)));
+        }
+        if let Some((_, history)) = histories.last_mut() {
+            history.push(row.number(1)?, row.try_get(2)?)?;
+        }
+    }
+    let finish = |(run, history): (RunId, chunk::History)| Ok(history.finish()?.map(|stored| (run, stored)));
+    histories.into_iter().filter_map(|loaded| finish(loaded).transpose()).collect()
+}
+
 const DEFINITIONS: &str = "SELECT id, workspace, name, version, document, created_at FROM definitions";
 
 fn read_definition(row: &Row) -> Result<StoredDefinition, Error> {

@@ -9,7 +9,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::pin::pin;
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, OnceLock, mpsc};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 
@@ -23,6 +23,7 @@ use tokio_postgres::{Client, Config, NoTls, Row, RowStream, Statement};
 
 use crate::Error;
 use crate::postgres::looks::Looks;
+use crate::postgres::news::Crier;
 
 /// More than there are statements in ordinary use, so that each is compiled once. Lists have many forms.
 const STATEMENTS: usize = 256;
@@ -45,7 +46,6 @@ const SESSION: &str = "
     SET join_collapse_limit = 1;
     SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';
 ";
-const READS_ONLY: &str = "SET default_transaction_read_only = on";
 
 /// The thread that drives connections. It ends with the last that uses it.
 #[derive(Debug)]
@@ -55,6 +55,10 @@ pub(super) struct Driver {
 }
 
 impl Driver {
+    pub(super) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
+        drop(self.runtime.spawn(work));
+    }
+
     pub(super) fn start() -> Result<Driver, Error> {
         let not_started = |error: std::io::Error| Error::Unavailable(error.to_string());
         let runtime = Builder::new_current_thread().enable_all().build().map_err(not_started)?;
@@ -110,10 +114,12 @@ pub(super) fn wait<T>(future: impl Future<Output = T>) -> T {
 /// A place to connect to, and the session there while there is one.
 #[derive(Debug)]
 pub(super) struct Link {
-    driver: Arc<Driver>,
-    config: Arc<Config>,
+    pub(super) driver: Arc<Driver>,
+    pub(super) config: Arc<Config>,
     pub(super) looks: Arc<Looks>,
-    reads_only: bool,
+    /// Where there is one, others hear of what is committed.
+    pub(super) crier: Arc<OnceLock<Crier>>,
+    setting: Option<&'static str>,
     pub(super) session: Option<Session>,
 }
 
@@ -123,23 +129,38 @@ impl Link {
             driver: Arc::new(driver),
             config: Arc::new(config),
             looks: Arc::default(),
-            reads_only: false,
+            crier: Arc::default(),
+            setting: None,
             session: None,
         }
     }
 
-    /// To the same place, for a reader.
-    pub(super) fn another(&self) -> Link {
-        let Link { driver, config, looks, .. } = self;
-        let (driver, config, looks) = (Arc::clone(driver), Arc::clone(config), Arc::clone(looks));
-        Link { driver, config, looks, reads_only: true, session: None }
+    /// To the same place, for one who reads.
+    pub(super) fn reading(&self) -> Link {
+        self.another("SET default_transaction_read_only = on")
+    }
+
+    /// To the same place, for what need not be synced.
+    pub(super) fn sharing(&self) -> Link {
+        self.another("SET synchronous_commit = off")
+    }
+
+    fn another(&self, setting: &'static str) -> Link {
+        Link {
+            driver: Arc::clone(&self.driver),
+            config: Arc::clone(&self.config),
+            looks: Arc::clone(&self.looks),
+            crier: Arc::clone(&self.crier),
+            setting: Some(setting),
+            session: None,
+        }
     }
 
     pub(super) fn connect(&mut self) -> Result<(), tokio_postgres::Error> {
         let client = self.driver.connect(&self.config)?;
         wait(client.batch_execute(SESSION))?;
-        if self.reads_only {
-            wait(client.batch_execute(READS_ONLY))?;
+        if let Some(setting) = self.setting {
+            wait(client.batch_execute(setting))?;
         }
         self.session = Some(Session::new(client));
         Ok(())

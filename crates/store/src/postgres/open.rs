@@ -51,6 +51,10 @@ fn configure(address: &str) -> Result<Config, Error> {
     Ok(config)
 }
 
+pub(super) fn shown(address: &str) -> String {
+    configure(address).map_or_else(|_| "postgresql://…".to_owned(), |config| describe(&config))
+}
+
 /// The address without its password.
 fn describe(config: &Config) -> String {
     let mut name = "postgresql://".to_owned();

@@ -13,7 +13,10 @@ use std::{env, fs, thread};
 
 use tokio_postgres::{Client, Config};
 
+use super::Postgres;
 use super::link::{Driver, wait};
+use crate::Store;
+use crate::sqlite::Sqlite;
 
 const WHAT_TO_DO: &str = "tests need the programs of a PostgreSQL server (initdb and postgres), in PATH or under \
     /usr/lib/postgresql; install it, on Debian with `apt-get install postgresql`";
@@ -30,6 +33,19 @@ const KEEPER: &str = r#"
     wait $server
     [ "$word" = crash ] || rm -rf "$2"
 "#;
+
+/// Whether tests that can run on any store are to run on PostgreSQL.
+pub fn is_asked_for() -> bool {
+    env::var("ABIDE_TEST_STORE").is_ok_and(|store| store == "postgres")
+}
+
+/// A store with nothing in it: in PostgreSQL if that is asked for, else in memory.
+pub fn fresh_store() -> Box<dyn Store> {
+    match is_asked_for() {
+        true => Box::new(Postgres::open(&Server::shared().database()).expect("the server is there")),
+        false => Box::new(Sqlite::open_in_memory().expect("there is memory")),
+    }
+}
 
 #[derive(Debug)]
 pub struct Server {

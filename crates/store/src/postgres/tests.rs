@@ -1,6 +1,7 @@
 mod lost;
 mod openings;
 mod plans;
+mod shared;
 mod together;
 
 use std::thread;

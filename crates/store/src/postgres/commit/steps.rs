@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use abide_core::command::Occurrence;
 use abide_core::door::Remembered;
 use abide_core::id::WorkspaceId;
+use abide_core::time::Millis;
 use abide_core::waitpoint::{ListensFor, Waitpoint};
 
 use super::{Looks, event_waits};
@@ -14,7 +15,8 @@ use crate::postgres::cost::Costs;
 use crate::postgres::link::{Step, Value, values};
 use crate::postgres::looks::{Snapshot, event_key};
 use crate::postgres::{schedules, webhooks};
-use crate::{Batch, Delivery, Error, NewDefinition, RunWrite, ScheduleWrite, chunk};
+use crate::share::{StoredTask, TaskWrite};
+use crate::{Batch, Delivery, Error, NewDefinition, RunWrite, ScheduleWrite, chunk, code};
 
 /// What a statement is for.
 pub(super) enum Part {
@@ -30,6 +32,7 @@ pub(super) enum Part {
     /// So many schedules.
     Schedules(usize),
     Deliveries,
+    Tasks,
     Occurrences,
     Remembered,
     UnheardWaits,
@@ -60,6 +63,7 @@ impl<'a> Plan<'a> {
         plan.add_costs(&runs);
         plan.write_schedules(&batch.schedules);
         plan.write_deliveries(&batch.deliveries);
+        plan.write_tasks(&batch.tasks);
         plan.write_occurrences(&batch.occurrences);
         plan.write_remembered(&batch.remembered);
         plan.look_again(&events, looks);
@@ -200,7 +204,7 @@ impl<'a> Plan<'a> {
                  UPDATE runs SET status = new.status, ended_at = new.ended_at, deadline_at = new.deadline_at
                  FROM unnest($1::uuid[], $2::smallint[], $3::bigint[], $4::bigint[])
                      AS new (id, status, ended_at, deadline_at)
-                 WHERE runs.id = new.id AND runs.id = ANY ($1::uuid[]) AND (runs.ended_at IS NOT NULL OR new.ended_at IS NOT NULL
+                 WHERE runs.id = new.id AND (runs.ended_at IS NOT NULL OR new.ended_at IS NOT NULL
                      OR runs.status <> new.status OR runs.deadline_at IS DISTINCT FROM new.deadline_at)
                  RETURNING runs.id)
              SELECT written.id FROM unnest($1::uuid[]) AS written (id) LEFT JOIN runs ON runs.id = written.id
@@ -277,6 +281,87 @@ impl<'a> Plan<'a> {
             self.parts.push(Part::Deliveries);
             self.steps.push(webhooks::insert_deliveries(deliveries));
         }
+    }
+
+    /// The rows of a run are written by whoever has appended to its history, and so by one at a time; a sign of life
+    /// leaves alone what somebody holds. A row that is touched by somebody who takes it at the very same moment may stay;
+    /// whoever finds it next finds it out of date, and removes it.
+    fn write_tasks(&mut self, tasks: &[&'a TaskWrite]) {
+        let (mut put, mut removed, mut renewed) = (Vec::new(), Vec::new(), Vec::new());
+        for &task in tasks {
+            match task {
+                TaskWrite::Put(task) => put.push(task),
+                TaskWrite::Remove { run, at, delivery } => {
+                    removed.push((column::run(*run), (code::place(*at), i64::from(*delivery))));
+                }
+                TaskWrite::Renew { run, at, delivery, now } => {
+                    renewed.push((column::run(*run), code::place(*at), i64::from(*delivery), *now));
+                }
+            }
+        }
+        if !removed.is_empty() {
+            let (runs, rest): (Vec<Id>, Vec<(i64, i64)>) = removed.into_iter().unzip();
+            let (places, deliveries): (Vec<i64>, Vec<i64>) = rest.into_iter().unzip();
+            // Row by row: there are few tasks whenever somebody counts them, and many the next moment.
+            self.add(
+                Part::Tasks,
+                "DELETE FROM tasks WHERE ctid = ANY (ARRAY(
+                     SELECT gone.ctid
+                     FROM unnest($1::uuid[], $2::bigint[], $3::bigint[]) AS known (run, place, delivery)
+                         CROSS JOIN LATERAL (SELECT ctid FROM tasks
+                             WHERE tasks.run = known.run AND tasks.place = known.place
+                               AND tasks.delivery <= known.delivery
+                             FOR UPDATE SKIP LOCKED) AS gone))",
+                values![runs, places, deliveries],
+            );
+        }
+        if !put.is_empty() {
+            self.put_tasks(&put);
+        }
+        if let Some(now) = renewed.first().map(|(.., now)| column::instant(*now)) {
+            self.add(
+                Part::Tasks,
+                "UPDATE tasks SET free_at = least($4 + lease, coalesce(deadline_at, $4 + lease))
+                 WHERE ctid = ANY (ARRAY(
+                     SELECT kept.ctid
+                     FROM unnest($1::uuid[], $2::bigint[], $3::bigint[]) AS known (run, place, delivery)
+                         CROSS JOIN LATERAL (SELECT ctid FROM tasks
+                             WHERE tasks.run = known.run AND tasks.place = known.place
+                               AND tasks.delivery = known.delivery AND has_begun
+                             FOR UPDATE SKIP LOCKED) AS kept))",
+                values![
+                    renewed.iter().map(|(run, ..)| *run).collect::<Vec<_>>(),
+                    renewed.iter().map(|(_, place, ..)| *place).collect::<Vec<_>>(),
+                    renewed.iter().map(|(_, _, delivery, _)| *delivery).collect::<Vec<_>>(),
+                    now,
+                ],
+            );
+        }
+    }
+
+    fn put_tasks(&mut self, tasks: &[&'a StoredTask]) {
+        let each = || tasks.iter();
+        let lease = |lease: Millis| i64::try_from(lease.0).unwrap_or(i64::MAX).saturating_mul(1_000_000);
+        self.add(
+            Part::Tasks,
+            "INSERT INTO tasks (run, place, delivery, workspace, queue, has_begun, free_at, lease, deadline_at)
+             SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::boolean[],
+                 $7::bigint[], $8::bigint[], $9::bigint[])
+             ON CONFLICT (run, place) DO UPDATE
+                 SET delivery = excluded.delivery, has_begun = excluded.has_begun, free_at = excluded.free_at,
+                     lease = excluded.lease, deadline_at = excluded.deadline_at",
+            values![
+                each().map(|task| column::run(task.run)).collect::<Vec<_>>(),
+                each().map(|task| code::place(task.at)).collect::<Vec<_>>(),
+                each().map(|task| i64::from(task.delivery)).collect::<Vec<_>>(),
+                each().map(|task| column::workspace(task.workspace)).collect::<Vec<_>>(),
+                each().map(|task| column::name(&task.queue)).collect::<Vec<_>>(),
+                each().map(|task| task.has_begun).collect::<Vec<_>>(),
+                each().map(|task| column::instant(task.free_at)).collect::<Vec<_>>(),
+                each().map(|task| lease(task.lease)).collect::<Vec<_>>(),
+                each().map(|task| task.deadline.map(column::instant)).collect::<Vec<_>>(),
+            ],
+        );
     }
 
     fn write_occurrences(&mut self, occurrences: &[&'a Occurrence]) {

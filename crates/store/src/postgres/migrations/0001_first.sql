@@ -200,3 +200,27 @@ CREATE INDEX deliveries_by_status ON deliveries (webhook, status, id);
 CREATE INDEX deliveries_by_due ON deliveries (webhook, next_attempt_at, id) WHERE next_attempt_at IS NOT NULL;
 -- What may be forgotten.
 CREATE INDEX deliveries_by_time ON deliveries (created_at, id) WHERE status <> 0;
+
+-- Tasks that are out: ready, or in somebody's hands until free_at. See share.rs. Rows come and go quickly.
+CREATE TABLE tasks (
+    run         uuid    NOT NULL,
+    place       bigint  NOT NULL,
+    delivery    bigint  NOT NULL,
+    workspace   bigint  NOT NULL,
+    queue       text    COLLATE "C" NOT NULL,
+    has_begun   boolean NOT NULL,
+    free_at     bigint  NOT NULL,
+    lease       bigint  NOT NULL,
+    deadline_at bigint,
+    PRIMARY KEY (run, place)
+) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);
+
+CREATE INDEX tasks_by_workspace ON tasks (workspace, queue, free_at) WHERE NOT has_begun;
+CREATE INDEX tasks_by_queue ON tasks (queue, free_at) WHERE NOT has_begun;
+CREATE INDEX tasks_by_time ON tasks (free_at) WHERE has_begun;
+
+-- Processes at work, and when each was seen last, in microseconds.
+CREATE TABLE nodes (
+    id      uuid   NOT NULL PRIMARY KEY,
+    seen_at bigint NOT NULL
+);

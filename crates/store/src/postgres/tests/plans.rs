@@ -199,6 +199,7 @@ fn read_the_rest(store: &mut Postgres) {
     }
     let day = jiff::civil::date(2026, 3, 1);
     store.costs(here, day, day).unwrap();
+    store.load_changed(&[(run, 1)]).unwrap();
     for version in [None, Some("1")] {
         store.definition(here, "a", version).unwrap();
     }

@@ -1,0 +1,248 @@
+//! Several engines on one database. Each test is about two nodes that know nothing of each other but what is stored.
+
+#![allow(clippy::unwrap_used, reason = "a node that cannot be set up is a failed test")]
+
+use std::time::Duration;
+
+use abide_core::command::{Command, TaskCompleted, TaskHeartbeat};
+use abide_core::definition::document::Workflow;
+use abide_core::id::{RunId, WorkspaceId};
+use abide_core::status::RunStatus;
+use abide_engine::{Engine, Error, Leased, NewRun, Notification, Options, Said, TaskResult};
+use abide_store::postgres::Postgres;
+use abide_store::postgres::server::Server;
+use jiff::ToSpan;
+use serde_json::{Value, json};
+
+const LEASE: Duration = Duration::from_secs(30);
+
+async fn node(address: &str) -> Engine {
+    Engine::open_with(Box::new(Postgres::open(address).unwrap()), Options::default()).await.unwrap()
+}
+
+async fn two_nodes() -> (Engine, Engine) {
+    let address = Server::shared().database();
+    (node(&address).await, node(&address).await)
+}
+
+fn completes(leased: &Leased, output: Value) -> Command {
+    let (at, delivery) = (leased.at, leased.task.delivery);
+    Command::TaskCompleted(TaskCompleted { at, delivery, output: output.into(), state_updates: None })
+}
+
+async fn poll(engine: &Engine) -> Leased {
+    engine.poll("w", &["remote"], 1, LEASE).await.unwrap().pop().unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_polls_one_node_and_reports_to_the_other() {
+    let (a, b) = two_nodes().await;
+    a.deploy(Workflow::new("w").task("first", "remote").task("second", "remote")).await.unwrap();
+    for (here, there) in [(&a, &b), (&b, &a)] {
+        let run = here.start("w", json!({})).await.unwrap();
+        let first = poll(there).await;
+        assert_eq!((first.task.run_id, first.task.step_name.as_str()), (run, "first"));
+        here.command(run, completes(&first, json!(1))).await.unwrap();
+        let refused = there.command(run, completes(&first, json!(1))).await.unwrap_err();
+        assert!(matches!(&refused, Error::Refused(refusal) if refusal.code() == "STALE_LEASE"), "{refused}");
+        let second = poll(here).await;
+        there.command(run, completes(&second, json!(2))).await.unwrap();
+        assert_eq!(here.get(run).await.unwrap().status, RunStatus::Completed);
+        assert_eq!(there.wait(run).await.unwrap().status, RunStatus::Completed);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_poller_of_one_node_gets_what_is_started_on_the_other() {
+    let (a, b) = two_nodes().await;
+    a.deploy(Workflow::new("w").task("work", "remote")).await.unwrap();
+    let polls = tokio::spawn({
+        let b = b.clone();
+        async move { poll(&b).await }
+    });
+    // It is parked, and has found nothing.
+    b.settled().await.unwrap();
+    let run = a.start("w", json!({})).await.unwrap();
+    assert_eq!(polls.await.unwrap().task.run_id, run);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_heartbeat_to_another_node_keeps_the_lease_and_a_lost_lease_is_noticed_by_any() {
+    let (a, b) = two_nodes().await;
+    a.deploy(Workflow::new("w").task("work", "remote")).await.unwrap();
+    let run = a.start("w", json!({})).await.unwrap();
+    let lease = Duration::from_millis(1_500);
+    let first = a.poll("w", &["remote"], 1, lease).await.unwrap().pop().unwrap();
+    let beat = || {
+        let (at, delivery) = (first.at, first.task.delivery);
+        Command::TaskHeartbeat(TaskHeartbeat {
+            at,
+            delivery,
+            checkpoint: None,
+            entries: Vec::new(),
+            calls: Vec::new(),
+        })
+    };
+    let until = first.leased_until + Duration::from_secs(1);
+    while b.now() < until {
+        b.command(run, beat()).await.unwrap();
+    }
+    assert_eq!(a.get(run).await.unwrap().task(first.at).unwrap().delivery, first.task.delivery);
+    let second = b.poll("other", &["remote"], 1, lease).await.unwrap().pop().unwrap();
+    assert_eq!(second.task.delivery, first.task.delivery + 1);
+    assert!(a.command(run, beat()).await.is_err());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_waits_for_a_run_hears_of_its_end_on_another_node() {
+    let (a, b) = two_nodes().await;
+    a.deploy(Workflow::new("w").signal("wait", "go")).await.unwrap();
+    let run = a.start("w", json!({})).await.unwrap();
+    let mut follower = b.follow(run);
+    let waits = tokio::spawn({
+        let b = b.clone();
+        async move { b.wait(run).await.unwrap() }
+    });
+    b.settled().await.unwrap();
+    a.signal(run, "go", json!("now")).await.unwrap();
+    assert_eq!(waits.await.unwrap().status, RunStatus::Completed);
+    let version = a.get(run).await.unwrap().seq;
+    follower.wait_for(|known| *known == version).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_caller_of_one_node_hears_what_the_run_says_on_another() {
+    let (a, b) = two_nodes().await;
+    let steps = json!({ "name": "w", "version": "1", "steps": [
+        { "type": "external_event", "name": "wait", "signalType": "go" },
+        { "type": "respond", "name": "say", "status": 200, "body": { "said": "{{ state.wait }}" } },
+        { "type": "external_event", "name": "again", "signalType": "go" },
+    ] });
+    let workflow: Workflow = serde_json::from_value(steps).unwrap();
+    a.deploy(workflow).await.unwrap();
+    let new = NewRun { workflow: "w".to_owned(), input: json!({}), ..NewRun::default() };
+    let (run, listener) = a.start_and_listen(new).await.unwrap();
+    b.signal(run, "go", json!("hello")).await.unwrap();
+    let Said::Response(said) = listener.said().await.unwrap() else { panic!("it has not ended") };
+    assert!(format!("{said:?}").contains("hello"), "{said:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_two_nodes_decide_about_one_run_at_once_is_decided_one_after_the_other() {
+    const EACH: usize = 100;
+    let (a, b) = two_nodes().await;
+    a.deploy(Workflow::new("w").signal("wait", "never")).await.unwrap();
+    let run = a.start("w", json!({})).await.unwrap();
+    let send = async |engine: Engine, name: &str| {
+        for number in 0..EACH {
+            engine.signal(run, "go", json!([name, number])).await.unwrap();
+        }
+    };
+    tokio::join!(send(a.clone(), "a"), send(b.clone(), "b"));
+    let seen = b.get(run).await.unwrap();
+    let received: Vec<Value> = seen.mailbox().map(|signal| (*signal.payload).clone()).collect();
+    assert_eq!(received.len(), 2 * EACH);
+    for name in ["a", "b"] {
+        let of_one: Vec<Value> = received.iter().filter(|sent| sent[0] == name).cloned().collect();
+        assert_eq!(of_one, (0..EACH).map(|number| json!([name, number])).collect::<Vec<_>>());
+    }
+    assert_eq!(a.get(run).await.unwrap().snapshot(), seen.snapshot());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn r14_one_key_used_on_two_nodes_at_once_starts_one_run() {
+    let (a, b) = two_nodes().await;
+    a.deploy(Workflow::new("w").signal("wait", "go")).await.unwrap();
+    let start = async |engine: &Engine, number: usize| {
+        let idempotency_key = Some(number.to_string());
+        let new = NewRun { workflow: "w".to_owned(), idempotency_key, ..NewRun::default() };
+        engine.start_run(new).await.unwrap()
+    };
+    let mut runs = std::collections::BTreeSet::new();
+    for number in 0..50 {
+        let (one, other) = tokio::join!(start(&a, number), start(&b, number));
+        assert_eq!(one, other);
+        runs.insert(one);
+    }
+    let counts = a.read(|store| store.counts(None)).await.unwrap();
+    let total: u64 = counts.iter().map(|(_, count)| count).sum();
+    assert_eq!((total, runs.len()), (50, 50));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn r05_an_event_on_one_node_and_a_wait_begun_on_another_do_not_miss_each_other() {
+    let (a, b) = two_nodes().await;
+    a.deploy(Workflow::new("w").wait_for_event("hear", "{{ input.event }}")).await.unwrap();
+    for trial in 0..100 {
+        let event_id = format!("e{trial}");
+        let started = a.start("w", json!({ "event": event_id }));
+        let notification =
+            Notification { event_id: event_id.clone(), data: json!(trial), ..Notification::default() };
+        let (run, notified) = tokio::join!(started, b.notify(notification));
+        let (run, notified) = (run.unwrap(), notified.unwrap());
+        if notified.waiters.is_empty() {
+            // It was stored before the run was there, and not since: then it is not for this run.
+            let run = a.get(run).await.unwrap();
+            let stored = a
+                .read(move |store| {
+                    let since = jiff::Timestamp::MIN;
+                    store.occurrences(WorkspaceId::DEFAULT, &event_id, since, None, 1)
+                })
+                .await
+                .unwrap();
+            let in_time = stored[0].received_at >= run.created_at;
+            assert_eq!(run.status == RunStatus::Completed, in_time, "trial {trial}");
+        } else {
+            assert_eq!(b.wait(run).await.unwrap().status, RunStatus::Completed);
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_event_sent_after_a_run_was_started_elsewhere_is_for_it() {
+    let (a, b) = two_nodes().await;
+    a.deploy(Workflow::new("w").signal("go", "go").wait_for_event("hear", "{{ input.event }}"))
+        .await
+        .unwrap();
+    for trial in 0..50 {
+        let (here, there) = if trial % 2 == 0 { (&a, &b) } else { (&b, &a) };
+        let event_id = format!("e{trial}");
+        let run = here.start("w", json!({ "event": event_id })).await.unwrap();
+        there.notify(Notification { event_id, ..Notification::default() }).await.unwrap();
+        here.signal(run, "go", json!(1)).await.unwrap();
+        assert_eq!(there.get(run).await.unwrap().status, RunStatus::Completed, "trial {trial}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_node_that_stops_leaves_its_timers_and_tasks_to_the_others() {
+    let address = Server::shared().database();
+    let (a, b) = (node(&address).await, node(&address).await);
+    a.deploy(Workflow::new("w").sleep("nap", 1.second()).task("work", "here")).await.unwrap();
+    a.deploy(Workflow::new("stuck").task("work", "stuck")).await.unwrap();
+    let never = async |_: abide_core::task::Task| std::future::pending::<TaskResult>().await;
+    a.handler("stuck", never).await.unwrap();
+    let mut runs: Vec<RunId> = Vec::new();
+    for _ in 0..20 {
+        runs.push(a.start("w", json!({})).await.unwrap());
+    }
+    runs.push(a.start("stuck", json!({})).await.unwrap());
+    a.shut_down().await.unwrap();
+    for handler in ["here", "stuck"] {
+        let done = async |_: abide_core::task::Task| TaskResult::complete(json!("done"));
+        b.handler(handler, done).await.unwrap();
+    }
+    for run in runs {
+        assert_eq!(b.wait(run).await.unwrap().status, RunStatus::Completed);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_workflow_deployed_on_one_node_is_the_newest_on_the_other_at_once() {
+    let (a, b) = two_nodes().await;
+    for version in ["1", "2", "3"] {
+        a.deploy(Workflow::new("w").version(version).signal("wait", "go")).await.unwrap();
+        let run = b.start("w", json!({})).await.unwrap();
+        assert_eq!(&*b.get(run).await.unwrap().definition_ref.version, version);
+    }
+}

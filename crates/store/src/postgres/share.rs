@@ -1,0 +1,149 @@
+//! Nodes, and the tasks that are out. What is written here is not synced: a crash of the server makes tasks free again
+//! that somebody had taken, and nothing else.
+
+use abide_core::id::RunId;
+use jiff::Timestamp;
+use tokio_postgres::Row;
+
+use crate::postgres::Handle;
+use crate::postgres::column::{self, Column, Id};
+use crate::postgres::link::{Step, values};
+use crate::postgres::news;
+use crate::share::{Beat, FoundTask, News, NodeId, Share, WantedTasks};
+use crate::{Error, code};
+
+/// A connection of a node to what it shares with others.
+#[derive(Debug)]
+pub struct Sharing;
+
+/// A node that was not heard of for so long does not count, and is forgotten after the second.
+const SEEN_US: i64 = 1_500_000;
+const FORGOTTEN_US: i64 = 60_000_000;
+
+impl Share for Handle<Sharing> {
+    fn beat(&mut self, node: NodeId) -> Result<Beat, Error> {
+        const NOW: &str = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
+        let said = format!(
+            "INSERT INTO nodes (id, seen_at) VALUES ($1, {NOW}) ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at"
+        );
+        let others = format!("SELECT id, {NOW} FROM nodes WHERE seen_at > {NOW} - $1 ORDER BY id");
+        let gone = format!(
+            "DELETE FROM nodes WHERE ctid = ANY (ARRAY(
+            SELECT ctid FROM nodes WHERE seen_at < {NOW} - $1 FOR UPDATE SKIP LOCKED))"
+        );
+        let rows = self.link.ask(async |session| {
+            session.count(&said, &[&Id(node.0)]).await?;
+            session.count(&gone, &[&FORGOTTEN_US]).await?;
+            session.rows(&others, &[&SEEN_US]).await
+        })?;
+        let last = rows.last().ok_or_else(|| Error::Corrupt("a node that is not there".to_owned()))?;
+        let now: i64 = last.try_get(1)?;
+        let now = Timestamp::from_microsecond(now).map_err(|error| Error::Corrupt(error.to_string()))?;
+        let nodes = rows.iter().map(|row| Ok(NodeId(row.id(0)?))).collect::<Result<_, Error>>()?;
+        Ok(Beat { now, nodes })
+    }
+
+    fn leave(&mut self, node: NodeId) -> Result<(), Error> {
+        let sql = "DELETE FROM nodes WHERE id = $1";
+        self.link.ask(async |session| session.count(sql, &[&Id(node.0)]).await).map(drop)
+    }
+
+    fn take_tasks(
+        &mut self,
+        wanted: &[WantedTasks],
+        now: Timestamp,
+        until: Timestamp,
+    ) -> Result<Vec<FoundTask>, Error> {
+        let (now, until) = (column::instant(now), column::instant(until));
+        let (somewhere, anywhere): (Vec<&WantedTasks>, Vec<&WantedTasks>) =
+            wanted.iter().partition(|wanted| wanted.workspace.is_some());
+        let queues = |wanted: &[&WantedTasks]| -> Vec<String> {
+            wanted.iter().map(|wanted| column::name(&wanted.queue).into_owned()).collect()
+        };
+        let limits = |wanted: &[&WantedTasks]| {
+            wanted.iter().map(|wanted| column::limit(wanted.limit)).collect::<Vec<_>>()
+        };
+        let mut steps = Vec::new();
+        if !anywhere.is_empty() {
+            let sql = "UPDATE tasks SET free_at = $4 WHERE ctid = ANY (ARRAY(
+                SELECT free.ctid FROM unnest($1::text[], $2::bigint[]) AS wanted (queue, most)
+                    CROSS JOIN LATERAL (SELECT ctid FROM tasks
+                        WHERE NOT has_begun AND queue = wanted.queue AND free_at <= $3
+                        ORDER BY free_at LIMIT wanted.most FOR UPDATE SKIP LOCKED) AS free))
+                RETURNING run, place, delivery, workspace, queue";
+            steps.push(Step { sql, values: values![queues(&anywhere), limits(&anywhere), now, until] });
+        }
+        if !somewhere.is_empty() {
+            let sql = "UPDATE tasks SET free_at = $5 WHERE ctid = ANY (ARRAY(
+                SELECT free.ctid
+                FROM unnest($1::bigint[], $2::text[], $3::bigint[]) AS wanted (workspace, queue, most)
+                    CROSS JOIN LATERAL (SELECT ctid FROM tasks
+                        WHERE NOT has_begun AND tasks.workspace = wanted.workspace AND queue = wanted.queue
+                          AND free_at <= $4
+                        ORDER BY free_at LIMIT wanted.most FOR UPDATE SKIP LOCKED) AS free))
+                RETURNING run, place, delivery, workspace, queue";
+            let places: Vec<i64> =
+                somewhere.iter().filter_map(|wanted| wanted.workspace.map(column::workspace)).collect();
+            steps.push(Step {
+                sql,
+                values: values![places, queues(&somewhere), limits(&somewhere), now, until],
+            });
+        }
+        let answers = self.link.ask(async |session| session.pipeline(None, &steps).await)?;
+        answers.iter().flat_map(|answer| &answer.rows).map(found).collect()
+    }
+
+    fn take_late_tasks(
+        &mut self,
+        now: Timestamp,
+        until: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<FoundTask>, Error> {
+        let sql = "UPDATE tasks SET free_at = $2 WHERE ctid = ANY (ARRAY(
+            SELECT ctid FROM tasks WHERE has_begun AND free_at <= $1
+            ORDER BY free_at LIMIT $3 FOR UPDATE SKIP LOCKED))
+            RETURNING run, place, delivery, workspace, queue";
+        let (now, until, limit) = (column::instant(now), column::instant(until), column::limit(limit));
+        let rows = self.link.ask(async |session| session.rows(sql, &[&now, &until, &limit]).await)?;
+        rows.iter().map(found).collect()
+    }
+
+    fn keep_tasks(&mut self, tasks: &[FoundTask], until: Timestamp) -> Result<(), Error> {
+        let sql = "UPDATE tasks SET free_at = least($4, coalesce(deadline_at, $4)) WHERE ctid = ANY (ARRAY(
+            SELECT kept.ctid FROM unnest($1::uuid[], $2::bigint[], $3::bigint[]) AS known (run, place, delivery)
+                CROSS JOIN LATERAL (SELECT ctid FROM tasks
+                    WHERE tasks.run = known.run AND tasks.place = known.place AND tasks.delivery = known.delivery
+                    FOR UPDATE SKIP LOCKED) AS kept))";
+        let runs: Vec<Id> = tasks.iter().map(|task| column::run(task.run)).collect();
+        let places: Vec<i64> = tasks.iter().map(|task| code::place(task.at)).collect();
+        let deliveries: Vec<i64> = tasks.iter().map(|task| task.delivery.into()).collect();
+        let until = column::instant(until);
+        self.link
+            .ask(async |session| session.count(sql, &[&runs, &places, &deliveries, &until]).await)
+            .map(drop)
+    }
+
+    fn versions(&mut self, runs: &[RunId]) -> Result<Vec<(RunId, u64)>, Error> {
+        let sql = "SELECT asked.run, last.seq FROM unnest($1::uuid[]) AS asked (run)
+            CROSS JOIN LATERAL (SELECT seq FROM history WHERE history.run = asked.run
+                ORDER BY based_on DESC LIMIT 1) AS last";
+        let runs: Vec<Id> = runs.iter().map(|run| column::run(*run)).collect();
+        let rows = self.link.ask(async |session| session.rows(sql, &[&runs]).await)?;
+        rows.iter().map(|row| Ok((RunId(row.id(0)?), row.number(1)?))).collect()
+    }
+
+    fn hear(&mut self, hear: Box<dyn Fn(News) + Send + Sync>) -> Result<(), Error> {
+        news::begin(&self.link, hear);
+        Ok(())
+    }
+}
+
+fn found(row: &Row) -> Result<FoundTask, Error> {
+    Ok(FoundTask {
+        run: RunId(row.id(0)?),
+        at: code::read_place(row.number(1)?)?,
+        delivery: row.number(2)?,
+        workspace: row.workspace(3)?,
+        queue: row.name(4)?.into(),
+    })
+}
