@@ -296,6 +296,8 @@ impl Change {
             | Change::SignalReceived { .. }
             | Change::EventMatched { .. }
             | Change::ApprovalRequested { .. }
+            | Change::ApprovalReminded { .. }
+            | Change::ApprovalEscalated { .. }
             | Change::ApprovalDecided { .. } => None,
         }
     }

@@ -249,6 +249,8 @@ pub(crate) fn said(run: &Run, records: &[Record]) -> Option<Json> {
         | Change::SignalReceived { .. }
         | Change::EventMatched { .. }
         | Change::ApprovalRequested { .. }
+        | Change::ApprovalReminded { .. }
+        | Change::ApprovalEscalated { .. }
         | Change::ApprovalDecided { .. } => None,
     })
 }
