@@ -197,7 +197,7 @@ fn a_run_that_is_being_forgotten_is_not_written_to() {
     let mut world = World::new();
     let mut ended = world.start(&story::review(), json!({}));
     let (at, delivery) = (abide_core::id::At::step(0), 1);
-    let started = abide_core::command::TaskStarted { at, delivery, worker: "worker".into() };
+    let started = abide_core::command::TaskStarted { at, delivery, worker: "worker".into(), from: None };
     world.tell(&mut ended, Command::TaskStarted(started));
     let failed = abide_core::command::TaskFailed {
         at,
