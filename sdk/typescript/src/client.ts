@@ -12,11 +12,13 @@ import {
   Events,
   type Keyed,
   Runs,
+  Schedules,
   type SendOptions,
   Tasks,
   TestClock,
   Triggers,
   Waitpoints,
+  Webhooks,
   at,
   keyed,
 } from "./resources.js";
@@ -49,6 +51,8 @@ export class Client {
   readonly events: Events;
   readonly approvals: Approvals;
   readonly triggers: Triggers;
+  readonly schedules: Schedules;
+  readonly webhooks: Webhooks;
   readonly tasks: Tasks;
   readonly admin: Admin;
   readonly testClock: TestClock;
@@ -62,6 +66,8 @@ export class Client {
     this.events = new Events(this.transport);
     this.approvals = new Approvals(this.transport);
     this.triggers = new Triggers(this.transport);
+    this.schedules = new Schedules(this.transport);
+    this.webhooks = new Webhooks(this.transport);
     this.tasks = new Tasks(this.transport);
     this.admin = new Admin(this.transport);
     this.testClock = new TestClock(this.transport);

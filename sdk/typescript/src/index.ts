@@ -17,17 +17,20 @@ export {
   Admin,
   Approvals,
   Definitions,
+  type DeliveryQuery,
   Events,
   type Keyed,
   type Paged,
   type RunQuery,
   Runs,
+  Schedules,
   type SendOptions,
   Tasks,
   TestClock,
   Triggers,
   type WaitpointQuery,
   Waitpoints,
+  Webhooks,
 } from "./resources.js";
 export type { ClientOptions } from "./transport.js";
 export { Wait } from "./wait.js";

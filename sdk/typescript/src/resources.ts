@@ -23,6 +23,7 @@ export interface Paged {
 /** Runs with one of these states, and so on. */
 export type RunQuery = Omit<wire.RunFilter, "status"> & Paged & { status?: wire.Run["status"] | wire.Run["status"][] };
 export type WaitpointQuery = wire.WaitpointFilter & Paged;
+export type DeliveryQuery = Paged & { status?: wire.Delivery["status"] };
 
 export const at = (path: TemplateStringsArray, ...ids: string[]): string =>
   API + String.raw({ raw: path }, ...ids.map(encodeURIComponent));
@@ -255,6 +256,101 @@ export class Triggers extends Resource {
   /** The same, answered with what the run says first. */
   callSync(workflow: string, body: wire.Json = {}, options: Keyed = {}): Promise<wire.Json> {
     return this.transport.json(keyed("POST", at`/triggers/${workflow}/sync`, body, options));
+  }
+}
+
+/** Workflows that start again and again, by the clock. */
+export class Schedules extends Resource {
+  list(query: Paged = {}): Pages<wire.Schedule> {
+    return new Pages(this.transport, at`/schedules`, query);
+  }
+
+  create(schedule: wire.NewSchedule): Promise<wire.Schedule> {
+    return this.post(at`/schedules`, schedule);
+  }
+
+  find(id: string): Promise<wire.Schedule> {
+    return this.get(at`/schedules/${id}`);
+  }
+
+  /** What is not named stays as it is. Another rule of time begins now. */
+  change(id: string, change: wire.ChangeSchedule): Promise<wire.Schedule> {
+    return this.transport.json({ method: "PATCH", path: at`/schedules/${id}`, body: change, repeatable: true });
+  }
+
+  /** Runs that it started go on. */
+  async remove(id: string): Promise<void> {
+    await this.transport.json({ method: "DELETE", path: at`/schedules/${id}` });
+  }
+
+  /** Nothing comes while it is paused, and nothing of that is made up for later. */
+  pause(id: string): Promise<wire.Schedule> {
+    return this.post(at`/schedules/${id}/pause`, undefined, { repeatable: true });
+  }
+
+  unpause(id: string): Promise<wire.Schedule> {
+    return this.post(at`/schedules/${id}/unpause`, undefined, { repeatable: true });
+  }
+
+  /** Starts one more run now, as the overlap policy allows; the next occurrence stays as it is. */
+  trigger(id: string, options: Keyed = {}): Promise<wire.Triggered> {
+    return this.transport.json(keyed("POST", at`/schedules/${id}/trigger`, undefined, options));
+  }
+}
+
+/** URLs of yours that are told what happens, and what they were told. */
+export class Webhooks extends Resource {
+  list(): Pages<wire.Webhook> {
+    return new Pages(this.transport, at`/webhooks`, {});
+  }
+
+  /** The secret is in the answer, and nowhere else. */
+  create(webhook: wire.NewWebhook): Promise<wire.MadeWebhook> {
+    return this.post(at`/webhooks`, webhook);
+  }
+
+  find(id: string): Promise<wire.Webhook> {
+    return this.get(at`/webhooks/${id}`);
+  }
+
+  /** What is not named stays as it is. */
+  change(id: string, change: wire.ChangeWebhook): Promise<wire.Webhook> {
+    return this.transport.json({ method: "PATCH", path: at`/webhooks/${id}`, body: change, repeatable: true });
+  }
+
+  /** With all its deliveries; what it was still to be told is not sent. */
+  async remove(id: string): Promise<void> {
+    await this.transport.json({ method: "DELETE", path: at`/webhooks/${id}` });
+  }
+
+  /** What was kept for it is sent at once. */
+  enable(id: string): Promise<wire.Webhook> {
+    return this.post(at`/webhooks/${id}/enable`, undefined, { repeatable: true });
+  }
+
+  /** The new secret is in the answer, and nowhere else. The one before signs beside it for a while. */
+  rotateSecret(id: string, options: wire.RotateSecret = {}): Promise<wire.MadeWebhook> {
+    return this.post(at`/webhooks/${id}/rotate-secret`, options);
+  }
+
+  /** What it was told, the newest first. */
+  deliveries(id: string, query: DeliveryQuery = {}): Pages<wire.Delivery> {
+    return new Pages(this.transport, at`/webhooks/${id}/deliveries`, query);
+  }
+
+  /** One delivery, with what is sent. */
+  findDelivery(id: string, deliveryId: string): Promise<wire.WholeDelivery> {
+    return this.get(at`/webhooks/${id}/deliveries/${deliveryId}`);
+  }
+
+  /** Sends a delivery again, with the same id. */
+  replay(id: string, deliveryId: string): Promise<wire.Replayed> {
+    return this.post(at`/webhooks/${id}/deliveries/${deliveryId}/replay`);
+  }
+
+  /** Sends every failed delivery again. */
+  replayFailed(id: string): Promise<wire.Replayed> {
+    return this.post(at`/webhooks/${id}/replay`);
   }
 }
 

@@ -5,9 +5,13 @@ export type Json = any;
 
 /** A request, and what was decided. */
 export interface ApprovalRequest {
+  /** Whether whoever started the run may decide. */
+  allowSelfApproval: boolean;
   /** Empty: anyone with the scope `approve`. */
   approvers: string[];
   content: Json;
+  /** Stands for the content that is shown: send it along with a decision. */
+  contentDigest: string;
   createdAt: string;
   decisions: Vote[];
   id: string;
@@ -35,12 +39,27 @@ export interface ApprovalRequestList {
 
 /** What people are asked to decide, and what they have decided so far. */
 export interface ApprovalState {
+  /** Whether whoever started the run may decide. */
+  allowSelfApproval: boolean;
   /** Empty: anyone with the scope `approve`. */
   approvers: string[];
   content: Json;
+  /** Stands for the content that is shown: send it along with a decision. */
+  contentDigest: string;
   decisions: Vote[];
   prompt?: string | null;
   quorum: number;
+}
+
+export interface Attempt {
+  at: string;
+  /** Why there was no answer. */
+  error?: string | null;
+  /** The beginning of the answer. */
+  response?: string | null;
+  /** The status of the answer. */
+  status?: number | null;
+  tookMs: number;
 }
 
 /** What happened between two looks. */
@@ -128,6 +147,28 @@ export interface CancelRun {
   reason?: string | null;
 }
 
+export interface ChangeSchedule {
+  catchUp?: "none" | "last" | "all";
+  cron?: string | null;
+  definition?: string | null;
+  every?: string | null;
+  everyMs?: number | null;
+  input?: Json;
+  name?: string | null;
+  overlap?: "skip" | "queue" | "cancelPrevious" | "allow";
+  tags?: string[] | null;
+  timezone?: string | null;
+  version?: string | null;
+}
+
+export interface ChangeWebhook {
+  description?: string | null;
+  /** `false`: nothing is sent, and what was still to be sent is kept. */
+  enabled?: boolean | null;
+  events?: ("workflow.completed" | "workflow.failed" | "workflow.cancelled" | "approval.requested" | "approval.decided" | "wait.overdue")[];
+  url?: string | null;
+}
+
 /** What a check found. */
 export interface CheckedDefinition {
   problems: Finding[];
@@ -192,6 +233,8 @@ export interface DayCost {
 
 export interface Decide {
   comment?: string | null;
+  /** The `contentDigest` of what was shown: if the content is another now, nothing is decided. */
+  contentDigest?: string | null;
   decision: "approve" | "reject" | "edit";
   /** With `edit`: what replaces the content. */
   editedContent?: Json;
@@ -237,6 +280,28 @@ export interface DefinitionSummary {
 /** A part of a list. */
 export interface DefinitionSummaryList {
   data: DefinitionSummary[];
+  /** Give it as `cursor` to get what follows; null at the end. */
+  nextCursor: string | null;
+}
+
+/** One thing a webhook is told. */
+export interface Delivery {
+  /** The last attempts, the oldest first. */
+  attempts: Attempt[];
+  createdAt: string;
+  event: "workflow.completed" | "workflow.failed" | "workflow.cancelled" | "approval.requested" | "approval.decided" | "wait.overdue";
+  /** Sent as `webhook-id`, the same at every attempt. */
+  id: string;
+  /** Null when nothing more is to be done, or while the webhook is disabled. */
+  nextAttemptAt: string | null;
+  runId: string;
+  status: "PENDING" | "DELIVERED" | "FAILED";
+  webhookId: string;
+}
+
+/** A part of a list. */
+export interface DeliveryList {
+  data: Delivery[];
   /** Give it as `cursor` to get what follows; null at the end. */
   nextCursor: string | null;
 }
@@ -372,6 +437,23 @@ export interface MadeKey {
   workspace: string;
 }
 
+/** A webhook, with a secret that was just made. */
+export interface MadeWebhook {
+  createdAt: string;
+  description: string | null;
+  disabledAt: string | null;
+  /** Why it was disabled: by whom, or because nothing reached it for days. */
+  disabledReason: string | null;
+  events: ("workflow.completed" | "workflow.failed" | "workflow.cancelled" | "approval.requested" | "approval.decided" | "wait.overdue")[];
+  /** Since when every attempt has failed. */
+  failingSince: string | null;
+  id: string;
+  /** Shown once. */
+  secret: string;
+  status: WebhookStatus;
+  url: string;
+}
+
 export interface MakeLink {
   /** Whom it is for; anyone if absent. */
   recipient?: string | null;
@@ -400,6 +482,39 @@ export interface NewKey {
   scopes: ("read" | "run" | "worker" | "approve" | "admin")[];
   /** Only an admin of the default workspace may make keys for another. */
   workspace?: string | null;
+}
+
+/** What is started, and when. */
+export interface NewSchedule {
+  /** What to do about occurrences that were missed; `last` if absent. */
+  catchUp?: "none" | "last" | "all";
+  /** A cron line: `0 9 * * 1-5`. */
+  cron?: string | null;
+  /** The workflow's name. */
+  definition: string;
+  /** In place of a cron line: `15m`. */
+  every?: string | null;
+  /** The same as a number of milliseconds. */
+  everyMs?: number | null;
+  /** Null if absent. */
+  input?: Json;
+  /** No two in a workspace have the same. */
+  name: string;
+  /** What to do when the run before has not ended; `skip` if absent. */
+  overlap?: "skip" | "queue" | "cancelPrevious" | "allow";
+  tags?: string[];
+  /** Of the cron line; UTC if absent. */
+  timezone?: string | null;
+  /** The newest at each occurrence, if absent. */
+  version?: string | null;
+}
+
+export interface NewWebhook {
+  description?: string | null;
+  /** What to tell. */
+  events: ("workflow.completed" | "workflow.failed" | "workflow.cancelled" | "approval.requested" | "approval.decided" | "wait.overdue")[];
+  /** Where to send: `http` or `https`. */
+  url: string;
 }
 
 export interface NewWorkspace {
@@ -499,6 +614,11 @@ export interface RefusedWaitpoint {
   waitpointId: string;
 }
 
+export interface Replayed {
+  /** How many are sent again. */
+  replayed: number;
+}
+
 /** Either recorded, or why not. */
 export interface ReportDone {
   ok: boolean;
@@ -533,6 +653,11 @@ export interface Resumed {
   /** PENDING where an approval needs more votes. */
   status: "PENDING" | "COMPLETED" | "TIMED_OUT" | "CANCELLED";
   waitpointId: string;
+}
+
+export interface RotateSecret {
+  /** How long the secret before signs beside the new one; a day if absent. */
+  overlapMs?: number | null;
 }
 
 /** A run, with its steps and what it waits for. */
@@ -596,7 +721,7 @@ export interface RunFilter {
   tag?: string | null;
   version?: string | null;
   /** Runs with an open wait of this kind. */
-  waitsFor?: "DELAY" | "WEBHOOK" | "SIGNAL" | "EVENT" | "APPROVAL" | "CHILD" | "PAUSE" | "RETRY";
+  waitsFor?: "DELAY" | "WEBHOOK" | "SIGNAL" | "EVENT" | "APPROVAL" | "CHILD" | "PAUSE" | "RETRY" | "SCHEDULE";
 }
 
 /** A run in a list. */
@@ -613,6 +738,43 @@ export interface RunSummary {
 /** A part of a list. */
 export interface RunSummaryList {
   data: RunSummary[];
+  /** Give it as `cursor` to get what follows; null at the end. */
+  nextCursor: string | null;
+}
+
+export interface Schedule {
+  catchUp: "none" | "last" | "all";
+  createdAt: string;
+  createdBy: string;
+  cron?: string | null;
+  /** The workflow's name. */
+  definition: string;
+  everyMs?: number | null;
+  id: string;
+  input: Json;
+  /** The run it started last. */
+  lastRunId: string | null;
+  name: string;
+  /** When it comes next; null while it is paused. */
+  nextAt: string | null;
+  overlap: "skip" | "queue" | "cancelPrevious" | "allow";
+  paused: boolean;
+  /** Occurrences that wait for that run to end. */
+  queued: number;
+  /** What became of the last occurrences, the newest first. */
+  recent: Waitpoint[];
+  tags: string[];
+  timezone?: string | null;
+  updatedAt: string;
+  /** Null: the newest at each occurrence. */
+  version: string | null;
+  /** The wait for that; steer it like any other. */
+  waitpointId: string | null;
+}
+
+/** A part of a list. */
+export interface ScheduleList {
+  data: Schedule[];
   /** Give it as `cursor` to get what follows; null at the end. */
   nextCursor: string | null;
 }
@@ -885,6 +1047,13 @@ export interface TestClock {
   tasks: number;
 }
 
+/** What a trigger came to. */
+export interface Triggered {
+  /** `started`, or `skipped`, `queued`, `queueFull` as the overlap policy has it, or `failed`. */
+  outcome: string;
+  runId: string | null;
+}
+
 export interface Vote {
   by: string;
   comment?: string | null;
@@ -893,7 +1062,7 @@ export interface Vote {
 
 export interface WaitCount {
   count: number;
-  kind: "DELAY" | "WEBHOOK" | "SIGNAL" | "EVENT" | "APPROVAL" | "CHILD" | "PAUSE" | "RETRY";
+  kind: "DELAY" | "WEBHOOK" | "SIGNAL" | "EVENT" | "APPROVAL" | "CHILD" | "PAUSE" | "RETRY" | "SCHEDULE";
   /** There are more than were counted. */
   more: boolean;
 }
@@ -918,7 +1087,7 @@ export interface WaiterList {
 
 /** An open wait, in words. */
 export interface WaitingFor {
-  kind: "DELAY" | "WEBHOOK" | "SIGNAL" | "EVENT" | "APPROVAL" | "CHILD" | "PAUSE" | "RETRY";
+  kind: "DELAY" | "WEBHOOK" | "SIGNAL" | "EVENT" | "APPROVAL" | "CHILD" | "PAUSE" | "RETRY" | "SCHEDULE";
   /** What is waited for, in a sentence. */
   sentence: string;
   since: string;
@@ -929,27 +1098,30 @@ export interface WaitingFor {
   waitpointId: string;
 }
 
-/** A pause of a run. */
+/** A pause of a run, or of a schedule. */
 export interface Waitpoint {
   /** Of an APPROVAL: what is asked, and who has decided what. */
   approval?: ApprovalState | null;
   createdAt: string;
-  /** Of the run. */
-  definition: DefinitionRef;
+  /** Of the run; absent for a schedule's wait. */
+  definition?: DefinitionRef | null;
   id: string;
-  kind: "DELAY" | "WEBHOOK" | "SIGNAL" | "EVENT" | "APPROVAL" | "CHILD" | "PAUSE" | "RETRY";
+  kind: "DELAY" | "WEBHOOK" | "SIGNAL" | "EVENT" | "APPROVAL" | "CHILD" | "PAUSE" | "RETRY" | "SCHEDULE";
   listensFor: ListensFor;
   /** Unique in its step; those that begin with `$` are the engine's. */
   name: string;
   resolvedAt?: string | null;
   resolvedBy?: string | null;
   responseToSend?: Json;
-  /** When a DELAY, RETRY or PAUSE ends; the deadline of the others; null if there is none. */
+  /** When a DELAY, RETRY, PAUSE or SCHEDULE ends; the deadline of the others; null if there is none. */
   resumeAt: string | null;
   resumePayload?: Json;
   /** A URL that ends it without a key. Shown to callers that may end it themselves. */
   resumeUrl?: string | null;
-  runId: string;
+  /** Null: a schedule's wait. */
+  runId: string | null;
+  /** Of a SCHEDULE: whose next occurrence it is. */
+  scheduleId?: string | null;
   status: "PENDING" | "COMPLETED" | "TIMED_OUT" | "CANCELLED";
   /** Absent: the run's delayed start. */
   stepName?: string | null;
@@ -963,7 +1135,7 @@ export interface WaitpointFilter {
   dueBefore?: string | null;
   /** Waits for this event id. */
   eventId?: string | null;
-  kind?: "DELAY" | "WEBHOOK" | "SIGNAL" | "EVENT" | "APPROVAL" | "CHILD" | "PAUSE" | "RETRY";
+  kind?: "DELAY" | "WEBHOOK" | "SIGNAL" | "EVENT" | "APPROVAL" | "CHILD" | "PAUSE" | "RETRY" | "SCHEDULE";
   runId?: string | null;
   /** Waits for this signal type. */
   signalType?: string | null;
@@ -993,6 +1165,47 @@ export interface WakeUpsBucket {
   /** There are more than were counted. */
   more: boolean;
   until: string;
+}
+
+/** A webhook, without its secret. */
+export interface Webhook {
+  createdAt: string;
+  description: string | null;
+  disabledAt: string | null;
+  /** Why it was disabled: by whom, or because nothing reached it for days. */
+  disabledReason: string | null;
+  events: ("workflow.completed" | "workflow.failed" | "workflow.cancelled" | "approval.requested" | "approval.decided" | "wait.overdue")[];
+  /** Since when every attempt has failed. */
+  failingSince: string | null;
+  id: string;
+  status: WebhookStatus;
+  url: string;
+}
+
+/** A part of a list. */
+export interface WebhookList {
+  data: Webhook[];
+  /** Give it as `cursor` to get what follows; null at the end. */
+  nextCursor: string | null;
+}
+
+export type WebhookStatus = "ENABLED" | "DISABLED" | "FAILING";
+
+/** One thing a webhook is told. */
+export interface WholeDelivery {
+  /** The last attempts, the oldest first. */
+  attempts: Attempt[];
+  /** What is sent. */
+  body: Json;
+  createdAt: string;
+  event: "workflow.completed" | "workflow.failed" | "workflow.cancelled" | "approval.requested" | "approval.decided" | "wait.overdue";
+  /** Sent as `webhook-id`, the same at every attempt. */
+  id: string;
+  /** Null when nothing more is to be done, or while the webhook is disabled. */
+  nextAttemptAt: string | null;
+  runId: string;
+  status: "PENDING" | "DELIVERED" | "FAILED";
+  webhookId: string;
 }
 
 export interface Woken {
@@ -1274,11 +1487,18 @@ export type WorkflowStep = WorkflowStepTask | WorkflowStepWait | WorkflowStepCon
 export interface WorkflowStepApproval {
   /** The steps that must be done before this one starts. If any step has it, the workflow is a graph. */
   after?: string[] | null;
-  /** Who may decide; anyone with the right to approve if absent. */
+  /** Whether whoever started the run may decide; true if absent. */
+  allowSelfApproval?: boolean | null;
+  /** Who may decide: people by name, or `scope:approve` and `scope:admin` for any key with that scope. Anyone with the right to approve if absent. */
   approvers?: string[] | null;
   /** The key of `state` whose value is shown, and replaced when it is edited. */
   contentKey: string;
   description?: string | null;
+  /** When others may decide too, after it was asked. */
+  escalateAfter?: string | null;
+  escalateAfterMs?: number | null;
+  /** Who may decide from then on, besides the approvers. */
+  escalateTo?: string[] | null;
   /** Unique in the workflow. `steps.<name>.output` is what it produced. */
   name: string;
   /** In a written sequence: the step to go on with, further down, or `end`. */
@@ -1291,6 +1511,8 @@ export interface WorkflowStepApproval {
   prompt?: string | null;
   /** How many must approve; 1 if absent. */
   quorum?: number | null;
+  /** When those who may decide are reminded, after they were asked: `["4h", "1d"]`. */
+  remindAfter?: string[] | null;
   retry?: WorkflowRetry | null;
   /** The key of `state` under which the step's result is stored. */
   saveAs?: string | null;

@@ -16,7 +16,7 @@ pub enum Error {
     BadUrl { url: String, why: String },
     #[error("`{url}` is refused: only `http` and `https` are called, not `{scheme}`")]
     SchemeRefused { url: String, scheme: String },
-    #[error("`{host}` is refused: {refusal}; the setting that allows outbound addresses does not name it")]
+    #[error("`{host}` is refused: {refusal}; no `allow_address` setting allows it")]
     AddressRefused { host: String, refusal: Refusal },
     #[error("`{host}` was not found: {why}")]
     UnknownHost { host: String, why: String },

@@ -49,6 +49,19 @@ pub struct TokenFollower {
 }
 
 impl TokenFollower {
+    /// A piece that has come already.
+    pub fn ready(&mut self) -> Option<Token> {
+        loop {
+            match self.pieces.try_recv() {
+                Ok(token) => return Some(token),
+                Err(broadcast::error::TryRecvError::Lagged(_)) => {}
+                Err(broadcast::error::TryRecvError::Empty | broadcast::error::TryRecvError::Closed) => {
+                    return None;
+                }
+            }
+        }
+    }
+
     /// The next piece. What came while nobody listened is left out.
     pub async fn next(&mut self) -> Token {
         loop {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use abide_core::definition::Definition;
 use abide_core::history::Change;
 use abide_core::id::RunId;
-use abide_engine::{Follower, TokenFollower};
+use abide_engine::{Follower, Token, TokenFollower};
 use abide_store::Scope;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
@@ -128,6 +128,10 @@ fn event(record: &RecordBody) -> Event {
     Event::default().id(record.seq().to_string()).event(record.type_name()).data(data)
 }
 
+fn token(token: &Token) -> Event {
+    Event::default().event("token").data(serde_json::to_string(token).expect("a token is JSON"))
+}
+
 /// Reads on in a history from where it stopped.
 struct Reader {
     app: Shared,
@@ -187,10 +191,7 @@ impl Live {
                 tokio::select! {
                     biased;
                     changed = self.follower.changed() => changed.ok()?,
-                    token = self.tokens.next() => {
-                        let data = serde_json::to_string(&token).expect("a token is JSON");
-                        return Some((Ok(Event::default().event("token").data(data)), self));
-                    }
+                    said = self.tokens.next() => return Some((Ok(token(&said)), self)),
                     () = app.stopped() => return None,
                 }
             }
@@ -198,6 +199,10 @@ impl Live {
             let records = self.reader.next(BATCH).await.ok()?;
             self.is_behind = records.len() == BATCH;
             self.ready = records.iter().map(event).collect();
+        }
+        // What a model said comes before the record that holds it.
+        if let Some(said) = self.tokens.ready() {
+            return Some((Ok(token(&said)), self));
         }
         let event = self.ready.pop_front()?;
         Some((Ok(event), self))

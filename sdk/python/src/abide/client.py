@@ -18,10 +18,12 @@ from .resources import (
     Definitions,
     Events,
     Runs,
+    Schedules,
     Tasks,
     TestClock,
     Triggers,
     Waitpoints,
+    Webhooks,
     at,
     given,
     keyed,
@@ -65,6 +67,8 @@ class Client:
         self.events = Events(self.transport)
         self.approvals = Approvals(self.transport)
         self.triggers = Triggers(self.transport)
+        self.schedules = Schedules(self.transport)
+        self.webhooks = Webhooks(self.transport)
         self.tasks = Tasks(self.transport)
         self.admin = Admin(self.transport)
         self.test_clock = TestClock(self.transport)

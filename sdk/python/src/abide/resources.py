@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any, Generic, Literal, TypeVar
 from urllib.parse import quote
 
@@ -354,6 +355,114 @@ class Triggers(Resource):
         """The same, answered with what the run says first."""
         path = at("triggers", workflow, "sync")
         return await self._transport.json(keyed("POST", path, {} if body is None else body, idempotency_key))
+
+
+class Schedules(Resource):
+    """Workflows that start again and again, by the clock."""
+
+    def list(self, *, limit: int | None = None) -> Pages[wire.Schedule]:
+        return Pages(self._transport, at("schedules"), given(limit=limit))
+
+    async def create(self, schedule: wire.NewSchedule) -> wire.Schedule:
+        made: wire.Schedule = await self._transport.json(Request("POST", at("schedules"), body=schedule))
+        return made
+
+    async def find(self, id: str) -> wire.Schedule:
+        schedule: wire.Schedule = await self._transport.json(Request("GET", at("schedules", id)))
+        return schedule
+
+    async def change(self, id: str, change: wire.ChangeSchedule) -> wire.Schedule:
+        """What is not named stays as it is. Another rule of time begins now."""
+        request = Request("PATCH", at("schedules", id), body=change, repeatable=True)
+        schedule: wire.Schedule = await self._transport.json(request)
+        return schedule
+
+    async def remove(self, id: str) -> None:
+        """Runs that it started go on."""
+        await self._transport.json(Request("DELETE", at("schedules", id)))
+
+    async def pause(self, id: str) -> wire.Schedule:
+        """Nothing comes while it is paused, and nothing of that is made up for later."""
+        request = Request("POST", at("schedules", id, "pause"), repeatable=True)
+        schedule: wire.Schedule = await self._transport.json(request)
+        return schedule
+
+    async def unpause(self, id: str) -> wire.Schedule:
+        request = Request("POST", at("schedules", id, "unpause"), repeatable=True)
+        schedule: wire.Schedule = await self._transport.json(request)
+        return schedule
+
+    async def trigger(self, id: str, *, idempotency_key: str | None = None) -> wire.Triggered:
+        """Starts one more run now, as the overlap policy allows; the next occurrence stays as it is."""
+        request = keyed("POST", at("schedules", id, "trigger"), None, idempotency_key)
+        triggered: wire.Triggered = await self._transport.json(request)
+        return triggered
+
+
+class Webhooks(Resource):
+    """URLs of yours that are told what happens, and what they were told."""
+
+    def list(self) -> Pages[wire.Webhook]:
+        return Pages(self._transport, at("webhooks"), {})
+
+    async def create(self, webhook: wire.NewWebhook) -> wire.MadeWebhook:
+        """The secret is in the answer, and nowhere else."""
+        made: wire.MadeWebhook = await self._transport.json(Request("POST", at("webhooks"), body=webhook))
+        return made
+
+    async def find(self, id: str) -> wire.Webhook:
+        webhook: wire.Webhook = await self._transport.json(Request("GET", at("webhooks", id)))
+        return webhook
+
+    async def change(self, id: str, change: wire.ChangeWebhook) -> wire.Webhook:
+        """What is not named stays as it is."""
+        request = Request("PATCH", at("webhooks", id), body=change, repeatable=True)
+        webhook: wire.Webhook = await self._transport.json(request)
+        return webhook
+
+    async def remove(self, id: str) -> None:
+        """With all its deliveries; what it was still to be told is not sent."""
+        await self._transport.json(Request("DELETE", at("webhooks", id)))
+
+    async def enable(self, id: str) -> wire.Webhook:
+        """What was kept for it is sent at once."""
+        request = Request("POST", at("webhooks", id, "enable"), repeatable=True)
+        webhook: wire.Webhook = await self._transport.json(request)
+        return webhook
+
+    async def rotate_secret(self, id: str, *, overlap: timedelta | None = None) -> wire.MadeWebhook:
+        """The new secret is in the answer, and nowhere else. The one before signs beside it for the overlap, a day if
+        absent."""
+        request = Request("POST", at("webhooks", id, "rotate-secret"), body=field("overlap", overlap))
+        rotated: wire.MadeWebhook = await self._transport.json(request)
+        return rotated
+
+    def deliveries(
+        self,
+        id: str,
+        *,
+        status: Literal["PENDING", "DELIVERED", "FAILED"] | None = None,
+        limit: int | None = None,
+    ) -> Pages[wire.Delivery]:
+        """What it was told, the newest first."""
+        return Pages(self._transport, at("webhooks", id, "deliveries"), given(status=status, limit=limit))
+
+    async def find_delivery(self, id: str, delivery_id: str) -> wire.WholeDelivery:
+        """One delivery, with what is sent."""
+        request = Request("GET", at("webhooks", id, "deliveries", delivery_id))
+        delivery: wire.WholeDelivery = await self._transport.json(request)
+        return delivery
+
+    async def replay(self, id: str, delivery_id: str) -> wire.Replayed:
+        """Sends a delivery again, with the same id."""
+        request = Request("POST", at("webhooks", id, "deliveries", delivery_id, "replay"))
+        replayed: wire.Replayed = await self._transport.json(request)
+        return replayed
+
+    async def replay_failed(self, id: str) -> wire.Replayed:
+        """Sends every failed delivery again."""
+        replayed: wire.Replayed = await self._transport.json(Request("POST", at("webhooks", id, "replay")))
+        return replayed
 
 
 class Tasks(Resource):

@@ -10,9 +10,13 @@ Json: TypeAlias = Any
 class ApprovalRequest(TypedDict):
     """A request, and what was decided."""
 
+    allowSelfApproval: bool
+    """Whether whoever started the run may decide."""
     approvers: list[str]
     """Empty: anyone with the scope `approve`."""
     content: Json
+    contentDigest: str
+    """Stands for the content that is shown: send it along with a decision."""
     createdAt: str
     decisions: list[Vote]
     id: str
@@ -42,12 +46,27 @@ class ApprovalRequestList(TypedDict):
 class ApprovalState(TypedDict):
     """What people are asked to decide, and what they have decided so far."""
 
+    allowSelfApproval: bool
+    """Whether whoever started the run may decide."""
     approvers: list[str]
     """Empty: anyone with the scope `approve`."""
     content: Json
+    contentDigest: str
+    """Stands for the content that is shown: send it along with a decision."""
     decisions: list[Vote]
     prompt: NotRequired[str | None]
     quorum: int
+
+
+class Attempt(TypedDict):
+    at: str
+    error: NotRequired[str | None]
+    """Why there was no answer."""
+    response: NotRequired[str | None]
+    """The beginning of the answer."""
+    status: NotRequired[int | None]
+    """The status of the answer."""
+    tookMs: int
 
 
 class Beat(TypedDict):
@@ -138,6 +157,28 @@ class CancelRun(TypedDict):
     """Stands in the history."""
 
 
+class ChangeSchedule(TypedDict):
+    catchUp: NotRequired[Literal["none", "last", "all"]]
+    cron: NotRequired[str | None]
+    definition: NotRequired[str | None]
+    every: NotRequired[str | None]
+    everyMs: NotRequired[int | None]
+    input: NotRequired[Json]
+    name: NotRequired[str | None]
+    overlap: NotRequired[Literal["skip", "queue", "cancelPrevious", "allow"]]
+    tags: NotRequired[list[str] | None]
+    timezone: NotRequired[str | None]
+    version: NotRequired[str | None]
+
+
+class ChangeWebhook(TypedDict):
+    description: NotRequired[str | None]
+    enabled: NotRequired[bool | None]
+    """`false`: nothing is sent, and what was still to be sent is kept."""
+    events: NotRequired[list[Literal["workflow.completed", "workflow.failed", "workflow.cancelled", "approval.requested", "approval.decided", "wait.overdue"]]]
+    url: NotRequired[str | None]
+
+
 class CheckedDefinition(TypedDict):
     """What a check found."""
 
@@ -205,6 +246,8 @@ class DayCost(TypedDict):
 
 class Decide(TypedDict):
     comment: NotRequired[str | None]
+    contentDigest: NotRequired[str | None]
+    """The `contentDigest` of what was shown: if the content is another now, nothing is decided."""
     decision: Literal["approve", "reject", "edit"]
     editedContent: NotRequired[Json]
     """With `edit`: what replaces the content."""
@@ -254,6 +297,30 @@ class DefinitionSummaryList(TypedDict):
     """A part of a list."""
 
     data: list[DefinitionSummary]
+    nextCursor: str | None
+    """Give it as `cursor` to get what follows; null at the end."""
+
+
+class Delivery(TypedDict):
+    """One thing a webhook is told."""
+
+    attempts: list[Attempt]
+    """The last attempts, the oldest first."""
+    createdAt: str
+    event: Literal["workflow.completed", "workflow.failed", "workflow.cancelled", "approval.requested", "approval.decided", "wait.overdue"]
+    id: str
+    """Sent as `webhook-id`, the same at every attempt."""
+    nextAttemptAt: str | None
+    """Null when nothing more is to be done, or while the webhook is disabled."""
+    runId: str
+    status: Literal["PENDING", "DELIVERED", "FAILED"]
+    webhookId: str
+
+
+class DeliveryList(TypedDict):
+    """A part of a list."""
+
+    data: list[Delivery]
     nextCursor: str | None
     """Give it as `cursor` to get what follows; null at the end."""
 
@@ -408,6 +475,24 @@ class MadeKey(TypedDict):
     workspace: str
 
 
+class MadeWebhook(TypedDict):
+    """A webhook, with a secret that was just made."""
+
+    createdAt: str
+    description: str | None
+    disabledAt: str | None
+    disabledReason: str | None
+    """Why it was disabled: by whom, or because nothing reached it for days."""
+    events: list[Literal["workflow.completed", "workflow.failed", "workflow.cancelled", "approval.requested", "approval.decided", "wait.overdue"]]
+    failingSince: str | None
+    """Since when every attempt has failed."""
+    id: str
+    secret: str
+    """Shown once."""
+    status: WebhookStatus
+    url: str
+
+
 class MakeLink(TypedDict):
     recipient: NotRequired[str | None]
     """Whom it is for; anyone if absent."""
@@ -437,6 +522,40 @@ class NewKey(TypedDict):
     scopes: list[Literal["read", "run", "worker", "approve", "admin"]]
     workspace: NotRequired[str | None]
     """Only an admin of the default workspace may make keys for another."""
+
+
+class NewSchedule(TypedDict):
+    """What is started, and when."""
+
+    catchUp: NotRequired[Literal["none", "last", "all"]]
+    """What to do about occurrences that were missed; `last` if absent."""
+    cron: NotRequired[str | None]
+    """A cron line: `0 9 * * 1-5`."""
+    definition: str
+    """The workflow's name."""
+    every: NotRequired[str | None]
+    """In place of a cron line: `15m`."""
+    everyMs: NotRequired[int | None]
+    """The same as a number of milliseconds."""
+    input: NotRequired[Json]
+    """Null if absent."""
+    name: str
+    """No two in a workspace have the same."""
+    overlap: NotRequired[Literal["skip", "queue", "cancelPrevious", "allow"]]
+    """What to do when the run before has not ended; `skip` if absent."""
+    tags: NotRequired[list[str]]
+    timezone: NotRequired[str | None]
+    """Of the cron line; UTC if absent."""
+    version: NotRequired[str | None]
+    """The newest at each occurrence, if absent."""
+
+
+class NewWebhook(TypedDict):
+    description: NotRequired[str | None]
+    events: list[Literal["workflow.completed", "workflow.failed", "workflow.cancelled", "approval.requested", "approval.decided", "wait.overdue"]]
+    """What to tell."""
+    url: str
+    """Where to send: `http` or `https`."""
 
 
 class NewWorkspace(TypedDict):
@@ -524,6 +643,11 @@ class RefusedWaitpoint(TypedDict):
     waitpointId: str
 
 
+class Replayed(TypedDict):
+    replayed: int
+    """How many are sent again."""
+
+
 class ReportDone(TypedDict):
     """Either recorded, or why not."""
 
@@ -561,6 +685,11 @@ class Resumed(TypedDict):
     status: Literal["PENDING", "COMPLETED", "TIMED_OUT", "CANCELLED"]
     """PENDING where an approval needs more votes."""
     waitpointId: str
+
+
+class RotateSecret(TypedDict):
+    overlapMs: NotRequired[int | None]
+    """How long the secret before signs beside the new one; a day if absent."""
 
 
 class Run(TypedDict):
@@ -625,7 +754,7 @@ class RunFilter(TypedDict):
     """Separated by commas."""
     tag: NotRequired[str | None]
     version: NotRequired[str | None]
-    waitsFor: NotRequired[Literal["DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY"]]
+    waitsFor: NotRequired[Literal["DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY", "SCHEDULE"]]
     """Runs with an open wait of this kind."""
 
 
@@ -645,6 +774,44 @@ class RunSummaryList(TypedDict):
     """A part of a list."""
 
     data: list[RunSummary]
+    nextCursor: str | None
+    """Give it as `cursor` to get what follows; null at the end."""
+
+
+class Schedule(TypedDict):
+    catchUp: Literal["none", "last", "all"]
+    createdAt: str
+    createdBy: str
+    cron: NotRequired[str | None]
+    definition: str
+    """The workflow's name."""
+    everyMs: NotRequired[int | None]
+    id: str
+    input: Json
+    lastRunId: str | None
+    """The run it started last."""
+    name: str
+    nextAt: str | None
+    """When it comes next; null while it is paused."""
+    overlap: Literal["skip", "queue", "cancelPrevious", "allow"]
+    paused: bool
+    queued: int
+    """Occurrences that wait for that run to end."""
+    recent: list[Waitpoint]
+    """What became of the last occurrences, the newest first."""
+    tags: list[str]
+    timezone: NotRequired[str | None]
+    updatedAt: str
+    version: str | None
+    """Null: the newest at each occurrence."""
+    waitpointId: str | None
+    """The wait for that; steer it like any other."""
+
+
+class ScheduleList(TypedDict):
+    """A part of a list."""
+
+    data: list[Schedule]
     nextCursor: str | None
     """Give it as `cursor` to get what follows; null at the end."""
 
@@ -943,6 +1110,14 @@ class TestClock(TypedDict):
     """Tasks that workers have, or could take. While there are some, time should not pass."""
 
 
+class Triggered(TypedDict):
+    """What a trigger came to."""
+
+    outcome: str
+    """`started`, or `skipped`, `queued`, `queueFull` as the overlap policy has it, or `failed`."""
+    runId: str | None
+
+
 class Vote(TypedDict):
     by: str
     comment: NotRequired[str | None]
@@ -951,7 +1126,7 @@ class Vote(TypedDict):
 
 class WaitCount(TypedDict):
     count: int
-    kind: Literal["DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY"]
+    kind: Literal["DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY", "SCHEDULE"]
     more: bool
     """There are more than were counted."""
 
@@ -979,7 +1154,7 @@ class WaiterList(TypedDict):
 class WaitingFor(TypedDict):
     """An open wait, in words."""
 
-    kind: Literal["DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY"]
+    kind: Literal["DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY", "SCHEDULE"]
     sentence: str
     """What is waited for, in a sentence."""
     since: str
@@ -991,15 +1166,15 @@ class WaitingFor(TypedDict):
 
 
 class Waitpoint(TypedDict):
-    """A pause of a run."""
+    """A pause of a run, or of a schedule."""
 
     approval: NotRequired[ApprovalState | None]
     """Of an APPROVAL: what is asked, and who has decided what."""
     createdAt: str
-    definition: DefinitionRef
-    """Of the run."""
+    definition: NotRequired[DefinitionRef | None]
+    """Of the run; absent for a schedule's wait."""
     id: str
-    kind: Literal["DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY"]
+    kind: Literal["DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY", "SCHEDULE"]
     listensFor: ListensFor
     name: str
     """Unique in its step; those that begin with `$` are the engine's."""
@@ -1007,11 +1182,14 @@ class Waitpoint(TypedDict):
     resolvedBy: NotRequired[str | None]
     responseToSend: NotRequired[Json]
     resumeAt: str | None
-    """When a DELAY, RETRY or PAUSE ends; the deadline of the others; null if there is none."""
+    """When a DELAY, RETRY, PAUSE or SCHEDULE ends; the deadline of the others; null if there is none."""
     resumePayload: NotRequired[Json]
     resumeUrl: NotRequired[str | None]
     """A URL that ends it without a key. Shown to callers that may end it themselves."""
-    runId: str
+    runId: str | None
+    """Null: a schedule's wait."""
+    scheduleId: NotRequired[str | None]
+    """Of a SCHEDULE: whose next occurrence it is."""
     status: Literal["PENDING", "COMPLETED", "TIMED_OUT", "CANCELLED"]
     stepName: NotRequired[str | None]
     """Absent: the run's delayed start."""
@@ -1026,7 +1204,7 @@ class WaitpointFilter(TypedDict):
     """`resumeAt` before this instant."""
     eventId: NotRequired[str | None]
     """Waits for this event id."""
-    kind: NotRequired[Literal["DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY"]]
+    kind: NotRequired[Literal["DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY", "SCHEDULE"]]
     runId: NotRequired[str | None]
     signalType: NotRequired[str | None]
     """Waits for this signal type."""
@@ -1061,6 +1239,48 @@ WakeUpsBucket = TypedDict(
         "until": "str",
     },
 )
+
+
+class Webhook(TypedDict):
+    """A webhook, without its secret."""
+
+    createdAt: str
+    description: str | None
+    disabledAt: str | None
+    disabledReason: str | None
+    """Why it was disabled: by whom, or because nothing reached it for days."""
+    events: list[Literal["workflow.completed", "workflow.failed", "workflow.cancelled", "approval.requested", "approval.decided", "wait.overdue"]]
+    failingSince: str | None
+    """Since when every attempt has failed."""
+    id: str
+    status: WebhookStatus
+    url: str
+
+
+class WebhookList(TypedDict):
+    """A part of a list."""
+
+    data: list[Webhook]
+    nextCursor: str | None
+    """Give it as `cursor` to get what follows; null at the end."""
+
+
+class WholeDelivery(TypedDict):
+    """One thing a webhook is told."""
+
+    attempts: list[Attempt]
+    """The last attempts, the oldest first."""
+    body: Json
+    """What is sent."""
+    createdAt: str
+    event: Literal["workflow.completed", "workflow.failed", "workflow.cancelled", "approval.requested", "approval.decided", "wait.overdue"]
+    id: str
+    """Sent as `webhook-id`, the same at every attempt."""
+    nextAttemptAt: str | None
+    """Null when nothing more is to be done, or while the webhook is disabled."""
+    runId: str
+    status: Literal["PENDING", "DELIVERED", "FAILED"]
+    webhookId: str
 
 
 class Woken(TypedDict):
@@ -1345,11 +1565,18 @@ class WorkflowStepApproval(TypedDict):
 
     after: NotRequired[list[str] | None]
     """The steps that must be done before this one starts. If any step has it, the workflow is a graph."""
+    allowSelfApproval: NotRequired[bool | None]
+    """Whether whoever started the run may decide; true if absent."""
     approvers: NotRequired[list[str] | None]
-    """Who may decide; anyone with the right to approve if absent."""
+    """Who may decide: people by name, or `scope:approve` and `scope:admin` for any key with that scope. Anyone with the right to approve if absent."""
     contentKey: str
     """The key of `state` whose value is shown, and replaced when it is edited."""
     description: NotRequired[str | None]
+    escalateAfter: NotRequired[str | None]
+    """When others may decide too, after it was asked."""
+    escalateAfterMs: NotRequired[int | None]
+    escalateTo: NotRequired[list[str] | None]
+    """Who may decide from then on, besides the approvers."""
     name: str
     """Unique in the workflow. `steps.<name>.output` is what it produced."""
     next: NotRequired[str | None]
@@ -1362,6 +1589,8 @@ class WorkflowStepApproval(TypedDict):
     """What is asked; templates allowed."""
     quorum: NotRequired[int | None]
     """How many must approve; 1 if absent."""
+    remindAfter: NotRequired[list[str] | None]
+    """When those who may decide are reminded, after they were asked: `["4h", "1d"]`."""
     retry: NotRequired[WorkflowRetry | None]
     saveAs: NotRequired[str | None]
     """The key of `state` under which the step's result is stored."""
@@ -1741,6 +1970,7 @@ ListensFor: TypeAlias = Union["ListensForTime", "ListensForSignal", "ListensForE
 HistoryRecord: TypeAlias = dict[str, Any]
 TaskReport: TypeAlias = Union["TaskReportComplete", "TaskReportFail", "TaskReportPause", "TaskReportSuspend", "TaskReportHeartbeat", "TaskReportRelease"]
 TaskWait: TypeAlias = Union["TaskWaitSleep", "TaskWaitUntil", "TaskWaitSignal", "TaskWaitEvent", "TaskWaitWebhook", "TaskWaitApproval"]
+WebhookStatus: TypeAlias = Union[Literal["ENABLED", "DISABLED"], Literal["FAILING"]]
 WorkflowDelivery: TypeAlias = Union[Literal["all"], Literal["one"]]
 WorkflowGuardrail: TypeAlias = Union["WorkflowGuardrailSchemaValidation", "WorkflowGuardrailContentSafety", "WorkflowGuardrailConfidenceThreshold"]
 WorkflowMapStep: TypeAlias = Union["WorkflowMapStepTask", "WorkflowMapStepWait", "WorkflowMapStepExternalEvent", "WorkflowMapStepWaitForEvent", "WorkflowMapStepWebhook", "WorkflowMapStepLlm", "WorkflowMapStepHttp", "WorkflowMapStepNotify", "WorkflowMapStepSubWorkflow"]
