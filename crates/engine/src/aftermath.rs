@@ -1,7 +1,5 @@
 //! What is left to do when a round has been committed, or when it could not be.
 
-use std::time::Duration;
-
 use abide_core::command::{Command, Reply};
 use abide_core::id::{RunId, WorkspaceId};
 use abide_core::run::Run;
@@ -16,10 +14,7 @@ use crate::ear::Ear;
 use crate::error::Error;
 use crate::handed::Handed;
 use crate::request::{Answer, Asker, Leased, Notified, Notify, Poll, Request, Start};
-use crate::schedules::Ordered;
-
-/// When somebody who was second, and cannot be decided about again, is to ask again.
-const AGAIN: Duration = Duration::from_millis(50);
+use crate::schedules::{Ordered, ScheduleOrder};
 
 /// An answer that leaves after the commit.
 pub(crate) enum Pending {
@@ -47,7 +42,11 @@ impl Pending {
                 Asked::Lend { task, workspace, worker, lease } => {
                     Some(Request::Lend { task, workspace, worker, lease, answer })
                 }
-                Asked::Start(..) | Asked::Commands { .. } | Asked::Notify(_) | Asked::Get(_) => None,
+                Asked::Start(..)
+                | Asked::Commands { .. }
+                | Asked::Notify(_)
+                | Asked::Schedule { .. }
+                | Asked::Get(_) => None,
             },
             Pending::Commands(answer, _) => {
                 let Asked::Commands { workspace, commands, by } = asked else { return None };
@@ -61,8 +60,12 @@ impl Pending {
                 let Asked::Get(run) = asked else { return None };
                 Some(Request::Get { run, answer })
             }
-            // What it was given is to be taken back first; and what a schedule is asked cannot be asked again.
-            Pending::Poll(..) | Pending::Schedule(..) => None,
+            Pending::Schedule(answer, _) => {
+                let Asked::Schedule { workspace, order, by, key } = asked else { return None };
+                Some(Request::Schedule { workspace, order, by, key, answer })
+            }
+            // What it was given is to be taken back first.
+            Pending::Poll(..) => None,
         }
     }
 }
@@ -84,6 +87,12 @@ pub(crate) enum Asked {
         by: Actor,
     },
     Notify(Box<Notify>),
+    Schedule {
+        workspace: WorkspaceId,
+        order: Box<ScheduleOrder>,
+        by: Actor,
+        key: Option<String>,
+    },
     Get(RunId),
     Lend {
         task: ReadyTask,
@@ -113,8 +122,13 @@ impl Asked {
             }
             Request::Notify { notify, .. } => Some(Asked::Notify(notify.clone())),
             Request::Get { run, .. } => Some(Asked::Get(*run)),
+            Request::Schedule { workspace, order, by, key, .. } => Some(Asked::Schedule {
+                workspace: *workspace,
+                order: order.clone(),
+                by: by.clone(),
+                key: key.clone(),
+            }),
             Request::Deploy { .. }
-            | Request::Schedule { .. }
             | Request::WebhooksChanged { .. }
             | Request::Told { .. }
             | Request::Watch { .. }
@@ -190,14 +204,11 @@ impl Aftermath {
                 dispatcher.take_back(handed.take().iter().map(Leased::ready).collect());
                 Some(Request::Poll { poll, answer })
             }
-            Pending::Schedule(answer, _) => {
-                drop(answer.send(Err(Error::Overloaded { retry_after: AGAIN })));
-                None
-            }
             Pending::Start(..)
             | Pending::Command(..)
             | Pending::Commands(..)
             | Pending::Notify(..)
+            | Pending::Schedule(..)
             | Pending::Get(..) => pending.ask_again(asked?),
         });
         again.chain(given_back).collect()

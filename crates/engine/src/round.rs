@@ -179,6 +179,7 @@ impl Decided {
 
     /// Takes out the runs that nothing was decided about, with what is to be done for them.
     pub(crate) fn take_unchanged(&mut self) -> Vec<(Box<Run>, Vec<Errand>)> {
+        self.schedules.retain(|_, touched| touched.has_changes());
         let unchanged = |touched: &Touched| touched.records.is_empty();
         let unchanged: Vec<RunId> =
             self.order.iter().copied().filter(|id| self.touched.get(id).is_some_and(unchanged)).collect();

@@ -2,6 +2,7 @@
 //! decided about a schedule is in the core; here it is looked up and carried out.
 
 use std::fmt;
+use std::sync::Arc;
 
 use abide_core::command::{self, Command, Reply};
 use abide_core::door::{Remembered, digest, replay};
@@ -19,9 +20,11 @@ use crate::error::Error;
 use crate::round::Round;
 
 /// What can be asked about schedules.
+#[derive(Clone)]
 pub enum ScheduleOrder {
     Create(Plan),
-    Change(ScheduleId, Box<dyn FnOnce(&mut Plan) + Send>),
+    /// It may be done more than once, if others were first.
+    Change(ScheduleId, Arc<dyn Fn(&mut Plan) + Send + Sync>),
     Pause(ScheduleId),
     Unpause(ScheduleId),
     /// Start one more, now.

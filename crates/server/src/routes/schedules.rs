@@ -1,6 +1,7 @@
 //! Schedules: workflows that are started by the clock. The next occurrence of each is a waitpoint of kind SCHEDULE.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use abide_core::cron::{Cron, CronError};
 use abide_core::id::{RunId, ScheduleId, WaitpointId};
@@ -381,22 +382,25 @@ async fn change(
         (_, _, _, _) => cron,
     };
     let when = when(line.as_deref(), timezone.as_deref(), every.as_deref(), every_ms)?;
+    let (input, tags) = (input.map(Json::new), tags.map(|tags| tags.into_iter().map(Into::into).collect::<Vec<_>>()));
     let change = move |plan: &mut Plan| {
-        plan.name = name.map_or_else(|| std::mem::take(&mut plan.name), String::from);
-        if let Some(workflow) = definition {
-            plan.workflow = workflow;
+        if let Some(name) = &name {
+            plan.name = name.clone().into();
+        }
+        if let Some(workflow) = &definition {
+            plan.workflow = workflow.clone();
             plan.version = None;
         }
-        plan.version = version.or_else(|| plan.version.take());
-        plan.when = when.unwrap_or_else(|| plan.when.clone());
+        plan.version = version.clone().or_else(|| plan.version.take());
+        plan.when = when.clone().unwrap_or_else(|| plan.when.clone());
         plan.overlap = overlap.unwrap_or(plan.overlap);
         plan.catch_up = catch_up.unwrap_or(plan.catch_up);
-        plan.input = input.map_or_else(|| plan.input.clone(), Json::new);
-        if let Some(tags) = tags {
-            plan.tags = tags.into_iter().map(Into::into).collect();
+        plan.input = input.clone().unwrap_or_else(|| plan.input.clone());
+        if let Some(tags) = &tags {
+            plan.tags = tags.clone();
         }
     };
-    let Ordered { schedule, .. } = app.order(&caller, ScheduleOrder::Change(id, Box::new(change))).await?;
+    let Ordered { schedule, .. } = app.order(&caller, ScheduleOrder::Change(id, Arc::new(change))).await?;
     Ok(Answer::ok(schedule.into()))
 }
 
