@@ -22,6 +22,7 @@ use abide_core::run::{Run, Timer};
 use abide_core::status::RunStatus;
 use abide_core::time::Millis;
 use abide_core::waitpoint::Actor;
+use abide_store::share::TaskCounts;
 use abide_store::{Page, Read, RunFilter, StoredTimer};
 use jiff::Timestamp;
 use tokio::sync::{mpsc, oneshot};
@@ -55,6 +56,8 @@ const LONGEST_SLEEP: Duration = Duration::from_secs(1);
 /// When the store cannot write, what nobody waits for is tried again after this time.
 const TROUBLE: Duration = Duration::from_millis(250);
 const RECOVERY_PAGE: usize = 1_000;
+/// Tasks of all nodes are counted up to here.
+const COUNTED_TASKS: usize = 10_000;
 
 pub(crate) struct Writer {
     store: Box<dyn Read>,
@@ -394,10 +397,19 @@ impl Writer {
                 self.ask(Job::Deploy { deploy: Deploy { workspace, definition, id, now }, answer });
             }
             Request::Stats { answer } => {
-                let (runs_in_memory, tasks_out) = (round.memory.len(), dispatcher.tasks_out());
-                let tasks_ready = dispatcher.tasks_ready();
-                let stats = Stats { runs_in_memory, tasks_out, tasks_ready, ..self.stats.clone() };
-                drop(answer.send(Ok(stats)));
+                let runs_in_memory = round.memory.len();
+                let here = TaskCounts { begun: dispatcher.tasks_out(), free: dispatcher.tasks_ready() };
+                let tasks = match &mut self.share {
+                    Some(share) => share.store.count_tasks(COUNTED_TASKS).map_err(Error::from),
+                    None => Ok(here),
+                };
+                let stats = tasks.map(|TaskCounts { begun: tasks_out, free: tasks_ready }| Stats {
+                    runs_in_memory,
+                    tasks_out,
+                    tasks_ready,
+                    ..self.stats.clone()
+                });
+                drop(answer.send(stats));
             }
             Request::Workers { answer } => drop(answer.send(Ok(dispatcher.workers(now)))),
             Request::Write(write) => self.ask(Job::Write(write)),

@@ -213,7 +213,7 @@ impl App {
         if let Some(secret) = given_key(headers)? {
             return self.caller_of(hash(secret), address).await.map(Some);
         }
-        if let Some(hash) = self.session(headers) {
+        if let Some(hash) = self.session(headers).await {
             match self.caller_of(hash, address).await {
                 Ok(caller) => return Ok(Some(Caller { signed_in: true, ..caller })),
                 // The key was revoked, or has expired: who had it is nobody in particular.

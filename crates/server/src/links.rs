@@ -5,7 +5,7 @@
 mod urls;
 
 use std::sync::{Arc, PoisonError, RwLock};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use abide_core::id::{RunId, WaitpointId};
 use abide_engine::Engine;
@@ -23,22 +23,13 @@ pub(crate) const TOKEN: &str = "token";
 /// The store's setting that holds the secrets.
 const SETTING: &str = "link-secrets";
 const SECRET_BYTES: usize = 32;
-/// How often secrets of other nodes are looked for, and after what time everybody knows one.
+/// How often secrets that other nodes made are looked for.
 const FOLLOW: Duration = Duration::from_secs(1);
-const SETTLED: Duration = Duration::from_secs(5);
 const RECIPIENT_CHARS: usize = 200;
 
 pub(crate) struct Links {
-    known: RwLock<Known>,
-}
-
-#[derive(Clone)]
-struct Known {
-    /// The newest last. All of them verify.
-    secrets: Arc<[Secret]>,
-    /// The one that signs.
-    signing: u32,
-    newest_since: Instant,
+    /// The newest last. It signs, and all of them verify.
+    secrets: RwLock<Arc<[Secret]>>,
 }
 
 #[derive(Clone, Serialize, Deserialize)]
@@ -68,45 +59,46 @@ impl Links {
     /// The secrets of the store; the first one is made here.
     pub(crate) async fn open(engine: &Engine) -> Result<Links, Problem> {
         let links = Links::of(stored(engine).await?);
-        if links.known().secrets.is_empty() {
+        if links.secrets().is_empty() {
             links.rotate(engine).await?;
         }
         Ok(links)
     }
 
     fn of(secrets: Vec<Secret>) -> Links {
-        let signing = secrets.last().map_or(0, |newest| newest.id);
-        Links { known: RwLock::new(Known { secrets: secrets.into(), signing, newest_since: Instant::now() }) }
+        Links { secrets: RwLock::new(secrets.into()) }
     }
 
-    fn known(&self) -> Known {
-        self.known.read().unwrap_or_else(PoisonError::into_inner).clone()
+    fn secrets(&self) -> Arc<[Secret]> {
+        Arc::clone(&self.secrets.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Takes up what the store holds. A new secret signs when it has been known for so long.
-    fn know(&self, secrets: Vec<Secret>, settles_in: Duration) {
-        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
-        let newest = |secrets: &[Secret]| secrets.last().map_or(0, |newest| newest.id);
-        if newest(&secrets) != newest(&known.secrets) {
-            known.newest_since = Instant::now();
-        }
-        // The very first one signs at once: there is no other.
-        if known.secrets.is_empty() || known.newest_since.elapsed() >= settles_in {
-            known.signing = newest(&secrets);
-        }
-        known.secrets = secrets.into();
+    fn know(&self, secrets: Vec<Secret>) {
+        *self.secrets.write().unwrap_or_else(PoisonError::into_inner) = secrets.into();
     }
 
-    /// Where other nodes make secrets, too: learns of them, for as long as it is asked to. Nobody signs with one before
-    /// everybody knows it.
+    /// Where other nodes make secrets, too: signs with theirs soon, for as long as it is asked to.
     pub(crate) async fn follow(&self, engine: &Engine) {
         while engine.is_shared() {
             tokio::time::sleep(FOLLOW).await;
             // If the store is away, the next time will do.
             if let Ok(secrets) = stored(engine).await {
-                self.know(secrets, SETTLED);
+                self.know(secrets);
             }
         }
+    }
+
+    /// One that another node has just made is looked up.
+    async fn secret(&self, engine: &Engine, id: u32) -> Option<Secret> {
+        let find = || self.secrets().iter().find(|known| known.id == id).cloned();
+        if find().is_none() && engine.is_shared() {
+            self.know(stored(engine).await.ok()?);
+        }
+        find()
+    }
+
+    fn newest(&self) -> Secret {
+        self.secrets().last().expect("there is a secret from the start").clone()
     }
 
     /// From here on links are signed with a new secret. Those that are out there stay valid.
@@ -126,14 +118,13 @@ impl Links {
             read(found.as_deref()).map_err(|_| unreadable())
         };
         let secrets = engine.write(add).await?;
-        self.know(secrets, if engine.is_shared() { SETTLED } else { Duration::ZERO });
+        self.know(secrets);
         Ok(())
     }
 
     pub(crate) fn token(&self, target: Target<'_>, link: &Link) -> String {
-        let known = self.known();
-        let newest = known.signing();
-        let mac = URL_SAFE_NO_PAD.encode(resume_mac(newest, target, link).finalize().into_bytes());
+        let newest = self.newest();
+        let mac = URL_SAFE_NO_PAD.encode(resume_mac(&newest, target, link).finalize().into_bytes());
         let token = format!("{}.{}.{mac}", newest.id, link.generation);
         match &link.recipient {
             None => token,
@@ -142,15 +133,40 @@ impl Links {
     }
 
     /// Whether the token was made for this target.
-    pub(crate) fn check(&self, target: Target<'_>, token: &str) -> Result<Link, Problem> {
-        self.verified(target, token).ok_or_else(|| {
+    pub(crate) async fn check(
+        &self,
+        engine: &Engine,
+        target: Target<'_>,
+        token: &str,
+    ) -> Result<Link, Problem> {
+        let id = token.split('.').next().and_then(|id| id.parse().ok());
+        let secret = match id {
+            Some(id) => self.secret(engine, id).await,
+            None => None,
+        };
+        secret.and_then(|secret| secret.verified(target, token)).ok_or_else(|| {
             Problem::new(Code::BadLink, "the token of this URL is not one that this server made for it")
         })
     }
 
+    /// Signs something else that leaves the server and comes back.
+    pub(crate) fn seal(&self, what: &str, content: &[u8]) -> String {
+        let newest = self.newest();
+        let mac = mac(&newest, what, &[content]).finalize().into_bytes();
+        let sealed = [&newest.id.to_be_bytes()[..], content, &mac[..]].concat();
+        URL_SAFE_NO_PAD.encode(sealed)
+    }
+
+    pub(crate) async fn unseal(&self, engine: &Engine, what: &str, sealed: &str) -> Option<Vec<u8>> {
+        let bytes = URL_SAFE_NO_PAD.decode(sealed).ok()?;
+        let (id, rest) = bytes.split_first_chunk::<4>()?;
+        self.secret(engine, u32::from_be_bytes(*id)).await?.unsealed(what, rest)
+    }
+}
+
+impl Secret {
     fn verified(&self, target: Target<'_>, token: &str) -> Option<Link> {
-        let mut parts = token.splitn(4, '.');
-        let secret = parts.next()?.parse::<u32>().ok()?;
+        let mut parts = token.splitn(4, '.').skip(1);
         let generation = parts.next()?.parse().ok()?;
         let mac = URL_SAFE_NO_PAD.decode(parts.next()?).ok()?;
         let recipient = match parts.next() {
@@ -161,40 +177,15 @@ impl Links {
             return None;
         }
         let link = Link { generation, recipient };
-        let known = self.known();
-        let secret = known.secret(secret)?;
         // Compares in constant time.
-        resume_mac(secret, target, &link).verify_slice(&mac).ok()?;
+        resume_mac(self, target, &link).verify_slice(&mac).ok()?;
         Some(link)
     }
 
-    /// Signs something else that leaves the server and comes back.
-    pub(crate) fn seal(&self, what: &str, content: &[u8]) -> String {
-        let known = self.known();
-        let newest = known.signing();
-        let mac = mac(newest, what, &[content]).finalize().into_bytes();
-        let sealed = [&newest.id.to_be_bytes()[..], content, &mac[..]].concat();
-        URL_SAFE_NO_PAD.encode(sealed)
-    }
-
-    pub(crate) fn unseal(&self, what: &str, sealed: &str) -> Option<Vec<u8>> {
-        let bytes = URL_SAFE_NO_PAD.decode(sealed).ok()?;
-        let (id, rest) = bytes.split_first_chunk::<4>()?;
-        let (content, mac_bytes) = rest.split_last_chunk::<32>()?;
-        let known = self.known();
-        let secret = known.secret(u32::from_be_bytes(*id))?;
-        mac(secret, what, &[content]).verify_slice(mac_bytes).ok()?;
+    fn unsealed(&self, what: &str, sealed: &[u8]) -> Option<Vec<u8>> {
+        let (content, mac_bytes) = sealed.split_last_chunk::<32>()?;
+        mac(self, what, &[content]).verify_slice(mac_bytes).ok()?;
         Some(content.to_vec())
-    }
-}
-
-impl Known {
-    fn secret(&self, id: u32) -> Option<&Secret> {
-        self.secrets.iter().find(|known| known.id == id)
-    }
-
-    fn signing(&self) -> &Secret {
-        self.secret(self.signing).expect("there is a secret from the start")
     }
 }
 
@@ -246,10 +237,12 @@ pub(crate) fn fill(bytes: &mut [u8]) -> Result<(), Problem> {
 mod tests {
     use super::*;
 
+    fn secret(id: u32) -> Secret {
+        Secret { id, secret: format!("secret {id}") }
+    }
+
     fn links(ids: &[u32]) -> Links {
-        let secrets: Vec<Secret> =
-            ids.iter().map(|id| Secret { id: *id, secret: format!("secret {id}") }).collect();
-        Links::of(secrets)
+        Links::of(ids.iter().map(|id| secret(*id)).collect())
     }
 
     fn plain(generation: u32) -> Link {
@@ -261,20 +254,20 @@ mod tests {
         let links = links(&[1]);
         let (mine, other) = (RunId(1).waitpoint(1), RunId(1).waitpoint(2));
         let token = links.token(Target::Waitpoint(mine), &plain(0));
-        assert_eq!(links.check(Target::Waitpoint(mine), &token).unwrap(), plain(0));
-        assert_eq!(links.check(Target::Waitpoint(other), &token).unwrap_err().code, Code::BadLink);
-        assert!(links.check(Target::Step(RunId(1), "step"), &token).is_err());
+        assert_eq!(secret(1).verified(Target::Waitpoint(mine), &token), Some(plain(0)));
+        assert_eq!(secret(1).verified(Target::Waitpoint(other), &token), None);
+        assert_eq!(secret(1).verified(Target::Step(RunId(1), "step"), &token), None);
         for forged in ["", "1", "1.0", "1.0.AAAA", "9.0.AAAA", "....", &token.replacen(".0.", ".1.", 1)] {
-            assert!(links.check(Target::Waitpoint(mine), forged).is_err(), "{forged}");
+            assert_eq!(secret(1).verified(Target::Waitpoint(mine), forged), None, "{forged}");
         }
     }
 
     #[test]
-    fn a_new_secret_breaks_no_link_that_is_out_there() {
+    fn the_newest_secret_signs() {
         let target = Target::Step(RunId(7), "sign");
-        let old = links(&[1]).token(target, &plain(3));
-        assert_eq!(links(&[1, 2]).check(target, &old).unwrap(), plain(3));
-        assert!(links(&[2]).check(target, &old).is_err());
+        let token = links(&[1, 2]).token(target, &plain(3));
+        assert_eq!(secret(2).verified(target, &token), Some(plain(3)));
+        assert_eq!(secret(1).verified(target, &token), None);
     }
 
     #[test]
@@ -282,18 +275,21 @@ mod tests {
         let (links, target) = (links(&[1]), Target::Waitpoint(RunId(1).waitpoint(1)));
         let for_ann = Link { generation: 0, recipient: Some("ann".to_owned()) };
         let token = links.token(target, &for_ann);
-        assert_eq!(links.check(target, &token).unwrap(), for_ann);
+        assert_eq!(secret(1).verified(target, &token), Some(for_ann));
         let (rest, _) = token.rsplit_once('.').unwrap();
-        assert!(links.check(target, rest).is_err());
-        assert!(links.check(target, &format!("{rest}.{}", URL_SAFE_NO_PAD.encode("bob"))).is_err());
+        assert_eq!(secret(1).verified(target, rest), None);
+        let for_bob = format!("{rest}.{}", URL_SAFE_NO_PAD.encode("bob"));
+        assert_eq!(secret(1).verified(target, &for_bob), None);
     }
 
     #[test]
     fn what_is_sealed_for_one_purpose_does_not_open_for_another() {
-        let links = links(&[1, 2]);
-        let sealed = links.seal("lease", b"task 7");
-        assert_eq!(links.unseal("lease", &sealed).as_deref(), Some(&b"task 7"[..]));
-        assert_eq!(links.unseal("cursor", &sealed), None);
-        assert_eq!(links.unseal("lease", "AAAA"), None);
+        let sealed = URL_SAFE_NO_PAD.decode(links(&[1, 2]).seal("lease", b"task 7")).unwrap();
+        let (id, sealed) = sealed.split_at(4);
+        assert_eq!(id, 2_u32.to_be_bytes());
+        assert_eq!(secret(2).unsealed("lease", sealed).as_deref(), Some(&b"task 7"[..]));
+        assert_eq!(secret(2).unsealed("cursor", sealed), None);
+        assert_eq!(secret(1).unsealed("lease", sealed), None);
+        assert_eq!(secret(2).unsealed("lease", b"AAAA"), None);
     }
 }

@@ -43,6 +43,9 @@ pub trait Share: Send {
     /// Keeps tasks that are worked on here for longer.
     fn keep_tasks(&mut self, tasks: &[FoundTask], until: Timestamp) -> Result<(), Error>;
 
+    /// How many tasks are in somebody's hands and how many are not, each up to `most`.
+    fn count_tasks(&mut self, most: usize) -> Result<TaskCounts, Error>;
+
     /// How many records there are of each of these runs, where there are any.
     fn versions(&mut self, runs: &[RunId]) -> Result<Vec<(RunId, u64)>, Error>;
 
@@ -113,6 +116,12 @@ pub struct FoundTask {
     pub delivery: u32,
     pub workspace: WorkspaceId,
     pub queue: Arc<str>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TaskCounts {
+    pub begun: usize,
+    pub free: usize,
 }
 
 /// What another node did.

@@ -26,6 +26,7 @@ pub(crate) struct Answer {
 }
 
 impl Http {
+    #[allow(dead_code, reason = "not every test has one server only")]
     pub(crate) fn new(address: SocketAddr) -> Http {
         Http::of(&[address], Duration::from_secs(20))
     }

@@ -116,13 +116,21 @@ impl App {
 
     /// The key that the request's cookie is for. A cookie that does not count is as good as none: it may be of another
     /// server on the same machine.
-    pub(crate) fn session(&self, headers: &HeaderMap) -> Option<KeyHash> {
+    pub(crate) async fn session(&self, headers: &HeaderMap) -> Option<KeyHash> {
         let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
-        let mut values = cookies.flat_map(|value| value.split(';')).filter_map(|pair| {
+        let values = cookies.flat_map(|value| value.split(';')).filter_map(|pair| {
             let (name, value) = pair.trim().split_once('=')?;
             (name == COOKIE).then_some(value)
         });
-        let content = values.find_map(|value| self.links.unseal(SEALED, value))?;
+        for value in values {
+            if let Some(content) = self.links.unseal(&self.engine, SEALED, value).await {
+                return self.signed_in_by(&content);
+            }
+        }
+        None
+    }
+
+    fn signed_in_by(&self, content: &[u8]) -> Option<KeyHash> {
         let (hash, until) = content.split_first_chunk::<32>()?;
         let until = i64::from_be_bytes(until.try_into().ok()?);
         let counts = Timestamp::from_second(until).is_ok_and(|until| self.engine.now() < until);

@@ -187,7 +187,7 @@ impl App {
         task: TaskId,
         report: Report,
     ) -> Result<Answer<ReportedBody>, Problem> {
-        let lease = self.lease(caller, report.lease_token())?;
+        let lease = self.lease(caller, report.lease_token()).await?;
         if lease.run.task(lease.at) != task {
             return Err(Problem::new(Code::BadLease, format!("the lease token is not one of {task}")));
         }
@@ -292,15 +292,12 @@ async fn report_many(
     Body(body): Body<ReportsBody, REPORTS_BYTES>,
 ) -> Result<Answer<ReportsDone>, Problem> {
     let mut commands = Vec::with_capacity(body.reports.len());
-    let asked: Vec<Result<(), Problem>> = body
-        .reports
-        .into_iter()
-        .map(|report| {
-            let lease = app.lease(&caller, report.lease_token())?;
-            commands.push((lease.run, report.command(lease)?));
-            Ok(())
-        })
-        .collect();
+    let mut asked: Vec<Result<(), Problem>> = Vec::with_capacity(body.reports.len());
+    for report in body.reports {
+        let lease = app.lease(&caller, report.lease_token()).await;
+        let command = lease.and_then(|lease| Ok((lease.run, report.command(lease)?)));
+        asked.push(command.map(|command| commands.push(command)));
+    }
     let replies = app.engine.commands_in(caller.workspace, commands, caller.actor.clone()).await?;
     let mut replies = replies.into_iter();
     let results = asked.into_iter().map(|asked| {

@@ -276,7 +276,7 @@ async fn create(
     Body(body): Body<CreateBody>,
 ) -> Result<Answer<WaitpointBody>, Problem> {
     let CreateBody { lease_token, name, timeout_ms, timeout, allow_get } = body;
-    let Lease { run, at, delivery } = app.lease(&caller, &lease_token)?;
+    let Lease { run, at, delivery } = app.lease(&caller, &lease_token).await?;
     let timeout = length("timeout", timeout_ms, timeout.as_deref())?;
     let create = CreateWaitpoint { at, delivery, name: name.into(), allow_get, timeout };
     let reply = app.command(&caller, run, Command::CreateWaitpoint(create), None).await?;

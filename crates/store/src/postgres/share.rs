@@ -9,7 +9,7 @@ use crate::postgres::Handle;
 use crate::postgres::column::{self, Column, Id};
 use crate::postgres::link::{Step, values};
 use crate::postgres::news;
-use crate::share::{Beat, FoundTask, News, NodeId, Share, WantedTasks};
+use crate::share::{Beat, FoundTask, News, NodeId, Share, TaskCounts, WantedTasks};
 use crate::{Error, code};
 
 /// A connection of a node to what it shares with others.
@@ -121,6 +121,14 @@ impl Share for Handle<Sharing> {
         self.link
             .ask(async |session| session.count(sql, &[&runs, &places, &deliveries, &until]).await)
             .map(drop)
+    }
+
+    fn count_tasks(&mut self, most: usize) -> Result<TaskCounts, Error> {
+        let sql = "SELECT
+            (SELECT count(*) FROM (SELECT FROM tasks WHERE has_begun ORDER BY free_at LIMIT $1) AS begun),
+            (SELECT count(*) FROM (SELECT FROM tasks WHERE NOT has_begun ORDER BY queue LIMIT $1) AS free)";
+        let row = self.link.ask(async |session| session.one(sql, &[&column::limit(most)]).await)?;
+        Ok(TaskCounts { begun: row.number(0)?, free: row.number(1)? })
     }
 
     fn versions(&mut self, runs: &[RunId]) -> Result<Vec<(RunId, u64)>, Error> {

@@ -41,7 +41,9 @@ impl Visit {
     ) -> Result<Visit, Problem> {
         let token = call.param(TOKEN);
         let link = match (&caller, &token) {
-            (_, Some(token)) => Some(app.links.check(link_target(*run, segment)?, token)?),
+            (_, Some(token)) => {
+                Some(app.links.check(&app.engine, link_target(*run, segment)?, token).await?)
+            }
             (Some(_), None) => None,
             (None, None) => return Err(Problem::new(Code::BadLink, "the URL has no token")),
         };

@@ -54,8 +54,9 @@ impl App {
     }
 
     /// The lease that a token stands for, if it is one of the caller's workspace.
-    pub(in crate::routes) fn lease(&self, caller: &Caller, token: &str) -> Result<Lease, Problem> {
-        let lease = self.links.unseal(WHAT, token).and_then(|bytes| Lease::read(&bytes));
+    pub(in crate::routes) async fn lease(&self, caller: &Caller, token: &str) -> Result<Lease, Problem> {
+        let content = self.links.unseal(&self.engine, WHAT, token).await;
+        let lease = content.and_then(|bytes| Lease::read(&bytes));
         let own = lease.filter(|(workspace, _)| *workspace == caller.workspace).map(|(_, lease)| lease);
         let bad = || {
             let detail = "/leaseToken: the lease token is not one that this server made for this worker";
