@@ -71,14 +71,16 @@ pub type Reader = Handle<Reading>;
 #[derive(Debug)]
 pub struct Handle<Role> {
     link: Link,
-    _role: Role,
+    role: Role,
 }
 
 #[derive(Debug)]
 pub struct Reading;
 
 #[derive(Debug)]
-pub struct Writing;
+pub struct Writing {
+    last: Option<commit::Mark>,
+}
 
 /// An address as it may be shown: without its password.
 pub fn shown(address: &str) -> String {
@@ -90,12 +92,12 @@ impl Postgres {
     /// it where there is none. Refuses a database in which another program has one of this name, or that a newer
     /// program wrote; it is left as it was.
     pub fn open(address: &str) -> Result<Postgres, Error> {
-        Ok(Handle { link: open::open(address)?, _role: Writing })
+        Ok(Handle { link: open::open(address)?, role: Writing { last: None } })
     }
 
     /// Another connection, for another thread.
     pub fn reader(&self) -> Reader {
-        Handle { link: self.link.reading(), _role: Reading }
+        Handle { link: self.link.reading(), role: Reading }
     }
 }
 
@@ -287,11 +289,11 @@ impl Store for Postgres {
     }
 
     fn share(&self) -> Result<Option<Box<dyn Share>>, Error> {
-        Ok(Some(Box::new(Handle { link: self.link.sharing(), _role: Sharing })))
+        Ok(Some(Box::new(Handle { link: self.link.sharing(), role: Sharing })))
     }
 
     fn commit(&mut self, batch: &Batch<'_>) -> Result<(), Error> {
-        commit::commit(&mut self.link, batch)
+        commit::commit(&mut self.link, &mut self.role.last, batch)
     }
 
     fn forget_events(&mut self, before: Timestamp, limit: usize) -> Result<usize, Error> {

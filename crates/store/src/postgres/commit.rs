@@ -35,22 +35,17 @@ use steps::{Part, Plan};
 const OUTCOME: Duration = Duration::from_secs(30);
 const OUTCOME_EVERY: Duration = Duration::from_millis(50);
 
-pub(super) fn commit(link: &mut Link, batch: &Batch<'_>) -> Result<(), Error> {
-    let plan = Plan::of(batch, &link.looks)?;
+/// Which commits were made is known from the last one of each writer, a row that is written with it. The number of the
+/// transaction would not do: a server that crashes may give it to another one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mark {
+    writer: Id,
+    number: i64,
+}
+
+pub(super) fn commit(link: &mut Link, mark: &mut Option<Mark>, batch: &Batch<'_>) -> Result<(), Error> {
     let mut written = None;
-    let result = link.ask(async |session| {
-        admin::check_workspaces(session, workspaces(batch)).await?;
-        if plan.is_empty() {
-            return Ok(());
-        }
-        written = Some(write(session, &plan, batch).await?);
-        session.run("COMMIT").await
-    });
-    let result = match (result, &written) {
-        (Err(error), Some(transaction)) => outcome(link, transaction, error),
-        (Ok(()), _) => Ok(()),
-        (Err(error), None) => Err(error),
-    };
+    let result = write_all(link, mark, batch, &mut written);
     // What is decided beside this is decided on looks of before it.
     if !batch.runs.is_empty() || !batch.occurrences.is_empty() {
         link.looks.turn(written.filter(|_| result.is_ok()));
@@ -61,11 +56,55 @@ pub(super) fn commit(link: &mut Link, batch: &Batch<'_>) -> Result<(), Error> {
     result
 }
 
+/// Notes the transaction, when there is one.
+fn write_all(
+    link: &mut Link,
+    mark: &mut Option<Mark>,
+    batch: &Batch<'_>,
+    written: &mut Option<String>,
+) -> Result<(), Error> {
+    let mark = next(link, mark)?;
+    let connection = link.connection()?;
+    let plan = Plan::of(batch, &link.looks, mark)?;
+    let result = link.ask(async |session| {
+        // The plan is made for what was seen before.
+        if session.connection != connection {
+            return Err(went_away());
+        }
+        admin::check_workspaces(session, workspaces(batch)).await?;
+        if plan.is_empty() {
+            return Ok(());
+        }
+        *written = Some(write(session, &plan, batch).await?);
+        session.run("COMMIT").await
+    });
+    match result {
+        Err(error) if written.is_some() => outcome(link, mark, error),
+        Ok(()) | Err(_) => result,
+    }
+}
+
+fn next(link: &mut Link, mark: &mut Option<Mark>) -> Result<Mark, Error> {
+    let next = match *mark {
+        Some(Mark { writer, number }) => Mark { writer, number: number + 1 },
+        None => {
+            let row = link.ask(async |session| session.one("SELECT gen_random_uuid()", &[]).await)?;
+            Mark { writer: Id(row.id(0)?), number: 1 }
+        }
+    };
+    *mark = Some(next);
+    Ok(next)
+}
+
+fn went_away() -> Error {
+    Error::Unavailable("the database went away for a moment; try again".to_owned())
+}
+
 /// How many statements a batch takes.
 #[cfg(test)]
 pub(super) fn statements(batch: &Batch<'_>, looks: &Looks) -> usize {
     const BEGIN_AND_COMMIT: usize = 2;
-    let plan = Plan::of(batch, looks).expect("a sound batch");
+    let plan = Plan::of(batch, looks, Mark { writer: Id(1), number: 1 }).expect("a sound batch");
     if plan.is_empty() { 0 } else { plan.steps.len() + BEGIN_AND_COMMIT }
 }
 
@@ -130,7 +169,7 @@ fn judge(plan: &Plan<'_>, answers: &[Answer], batch: &Batch<'_>) -> Result<Strin
             }
             Part::UnheardWaits => check_unheard_waits(&answer.rows, batch)?,
             Part::UnheardEvents => check_unheard_events(&answer.rows, batch)?,
-            Part::Transaction => {
+            Part::Mark => {
                 let row = answer.rows.first();
                 transaction = row.map(|row| row.try_get(0)).transpose().map_err(Error::from)?;
             }
@@ -249,17 +288,19 @@ async fn definition_exists(session: &mut Session, batch: &Batch<'_>) -> Result<E
 }
 
 /// How a commit ended whose answer was lost.
-fn outcome(link: &mut Link, transaction: &str, lost: Error) -> Result<(), Error> {
+fn outcome(link: &mut Link, Mark { writer, number }: Mark, lost: Error) -> Result<(), Error> {
+    // If it is still being written by a server that has not noticed, this waits for the end of that.
+    let sql = "INSERT INTO commits (writer, number, written_at) VALUES ($1, 0, now())
+        ON CONFLICT (writer) DO UPDATE SET number = commits.number RETURNING number";
     let begun = Instant::now();
     loop {
-        let sql = "SELECT pg_xact_status($1::text::xid8)";
-        let said = link.ask(async |session| Ok(session.one(sql, &[&transaction]).await?.try_get(0)?));
-        let status: Option<String> = said.unwrap_or_default();
-        match status.as_deref() {
-            Some("committed") => return Ok(()),
-            Some("aborted") => return Err(lost),
-            // It is still being written by a server that has not noticed, or there is none yet to ask.
-            Some(_) | None => {}
+        let last: Result<i64, Error> =
+            link.ask(async |session| Ok(session.one(sql, &[&writer]).await?.try_get(0)?));
+        match last {
+            Ok(last) if last == number => return Ok(()),
+            Ok(_) => return Err(lost),
+            // There is no server yet to ask.
+            Err(_) => {}
         }
         if begun.elapsed() > OUTCOME {
             let message = format!("{lost}; and it is not known whether the batch was written");

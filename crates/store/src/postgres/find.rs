@@ -220,11 +220,12 @@ pub(super) fn occurrences(
 /// it, and so are no more than it saw.
 fn look(link: &mut Link, event: i64, step: Step<'_>) -> Result<Vec<Row>, Error> {
     let snapshot = Step { sql: "SELECT pg_current_snapshot()::text", values: Vec::new() };
+    let losses = link.looks.losses();
     let mut answers = link.ask(async |session| session.pipeline(None, &[snapshot, step]).await)?.into_iter();
     let seen = answers.next().and_then(|answer| answer.rows.into_iter().next());
     let seen =
         seen.ok_or_else(|| Error::Corrupt("no answer to the question of what can be seen".to_owned()))?;
-    link.looks.note(event, seen.try_get(0)?);
+    link.looks.note(event, seen.try_get(0)?, losses);
     Ok(answers.next().map(|answer| answer.rows).unwrap_or_default())
 }
 

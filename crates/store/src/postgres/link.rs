@@ -119,8 +119,19 @@ pub(super) struct Link {
     pub(super) looks: Arc<Looks>,
     /// Where there is one, others hear of what is committed.
     pub(super) crier: Arc<OnceLock<Crier>>,
-    setting: Option<&'static str>,
+    role: Role,
     pub(super) session: Option<Session>,
+    /// How often it connected.
+    connections: u64,
+}
+
+/// What a connection is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    Writes,
+    Reads,
+    /// Writes what need not be synced.
+    Shares,
 }
 
 impl Link {
@@ -130,40 +141,50 @@ impl Link {
             config: Arc::new(config),
             looks: Arc::default(),
             crier: Arc::default(),
-            setting: None,
+            role: Role::Writes,
             session: None,
+            connections: 0,
         }
     }
 
     /// To the same place, for one who reads.
     pub(super) fn reading(&self) -> Link {
-        self.another("SET default_transaction_read_only = on")
+        self.another(Role::Reads)
     }
 
     /// To the same place, for what need not be synced.
     pub(super) fn sharing(&self) -> Link {
-        self.another("SET synchronous_commit = off")
+        self.another(Role::Shares)
     }
 
-    fn another(&self, setting: &'static str) -> Link {
+    fn another(&self, role: Role) -> Link {
         Link {
             driver: Arc::clone(&self.driver),
             config: Arc::clone(&self.config),
             looks: Arc::clone(&self.looks),
             crier: Arc::clone(&self.crier),
-            setting: Some(setting),
+            role,
             session: None,
+            connections: 0,
         }
     }
 
     pub(super) fn connect(&mut self) -> Result<(), tokio_postgres::Error> {
         let client = self.driver.connect(&self.config)?;
         wait(client.batch_execute(SESSION))?;
-        if let Some(setting) = self.setting {
-            wait(client.batch_execute(setting))?;
+        match self.role {
+            Role::Writes => self.looks.lose(),
+            Role::Reads => wait(client.batch_execute("SET default_transaction_read_only = on"))?,
+            Role::Shares => wait(client.batch_execute("SET synchronous_commit = off"))?,
         }
-        self.session = Some(Session::new(client));
+        self.connections += 1;
+        self.session = Some(Session::new(client, self.connections));
         Ok(())
+    }
+
+    /// Connects where there is no connection, and says which it is.
+    pub(super) fn connection(&mut self) -> Result<u64, Error> {
+        self.ask(async |session| Ok(session.connection))
     }
 
     /// Does the work in the session, after connecting where there is none.
@@ -208,6 +229,8 @@ pub(super) struct Answer {
 
 pub(super) struct Session {
     pub(super) client: Client,
+    /// Of those that this link has had.
+    pub(super) connection: u64,
     pub(super) statements: HashMap<String, Statement>,
     /// Those that are known to be there. None is ever removed.
     pub(super) workspaces: BTreeSet<WorkspaceId>,
@@ -220,9 +243,9 @@ impl std::fmt::Debug for Session {
 }
 
 impl Session {
-    fn new(client: Client) -> Session {
+    fn new(client: Client, connection: u64) -> Session {
         let workspaces = [WorkspaceId::DEFAULT].into();
-        Session { client, statements: HashMap::new(), workspaces }
+        Session { client, connection, statements: HashMap::new(), workspaces }
     }
 
     fn is_lost(&self) -> bool {

@@ -11,6 +11,10 @@
 //! This is where looks are noted: which transactions they could see. A batch is decided on what was read since the
 //! commit before the last one was over: an engine decides one batch while another is being committed, and all
 //! earlier ones it must see in the store. So the looks of two spans between commits are kept.
+//!
+//! A server that crashes gives the numbers of transactions that it had not written down to others. So a look says nothing
+//! after a crash. Every crash ends all connections: looks of before the writer connected are lost, and a batch that was
+//! decided on one is refused.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -30,6 +34,13 @@ pub(super) fn event_key(workspace: WorkspaceId, event_id: &str) -> i64 {
 /// The transactions that a look could see, as PostgreSQL writes it.
 pub(super) type Snapshot = String;
 
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Look {
+    Saw(Snapshot),
+    /// What it saw cannot be compared with what is there now.
+    Lost,
+}
+
 #[derive(Debug, Default)]
 pub(super) struct Looks(Mutex<Spans>);
 
@@ -41,37 +52,58 @@ struct Spans {
     last: Span,
     /// What was committed here in the meantime. The engine knows of it without looking.
     own: [Option<String>; 2],
+    /// How often looks were lost.
+    losses: u64,
 }
 
 #[derive(Debug, Default)]
 struct Span {
     /// The first look at each event id.
-    by_event: HashMap<i64, Snapshot>,
+    by_event: HashMap<i64, Look>,
     /// The first look of those that are not among them.
-    of_others: Option<Snapshot>,
+    of_others: Option<Look>,
 }
 
 impl Span {
-    fn note(&mut self, event: i64, snapshot: Snapshot) {
+    fn note(&mut self, event: i64, look: Look) {
         if self.by_event.len() < NOTED || self.by_event.contains_key(&event) {
-            self.by_event.entry(event).or_insert(snapshot);
+            self.by_event.entry(event).or_insert(look);
         } else {
-            self.of_others.get_or_insert(snapshot);
+            self.of_others.get_or_insert(look);
         }
     }
 
-    fn first(&self, event: i64) -> Option<&Snapshot> {
+    fn first(&self, event: i64) -> Option<&Look> {
         self.by_event.get(&event).or(self.of_others.as_ref())
+    }
+
+    fn lose(&mut self) {
+        self.by_event.values_mut().chain(&mut self.of_others).for_each(|look| *look = Look::Lost);
     }
 }
 
 impl Looks {
-    pub(super) fn note(&self, event: i64, snapshot: Snapshot) {
-        self.spans().present.note(event, snapshot);
+    /// Before a look; it is noted with what this gives.
+    pub(super) fn losses(&self) -> u64 {
+        self.spans().losses
+    }
+
+    pub(super) fn note(&self, event: i64, snapshot: Snapshot, losses: u64) {
+        let mut spans = self.spans();
+        let look = if spans.losses == losses { Look::Saw(snapshot) } else { Look::Lost };
+        spans.present.note(event, look);
+    }
+
+    /// The writer connects: the server may have crashed since the looks so far.
+    pub(super) fn lose(&self) {
+        let mut spans = self.spans();
+        spans.losses += 1;
+        spans.present.lose();
+        spans.last.lose();
     }
 
     /// The first look that the present batch may have been decided on; `None` if it was decided on none.
-    pub(super) fn first(&self, event: i64) -> Option<Snapshot> {
+    pub(super) fn first(&self, event: i64) -> Option<Look> {
         let spans = self.spans();
         spans.last.first(event).or_else(|| spans.present.first(event)).cloned()
     }
@@ -98,19 +130,27 @@ impl Looks {
 mod tests {
     use super::*;
 
+    fn saw(snapshot: &str) -> Option<Look> {
+        Some(Look::Saw(snapshot.to_owned()))
+    }
+
+    fn note(looks: &Looks, event: i64, snapshot: &str) {
+        looks.note(event, snapshot.to_owned(), looks.losses());
+    }
+
     #[test]
     fn the_first_look_since_the_commit_before_the_last_one_counts() {
         let looks = Looks::default();
         assert_eq!(looks.first(1), None);
-        looks.note(1, "a".to_owned());
-        looks.note(1, "b".to_owned());
-        assert_eq!(looks.first(1).as_deref(), Some("a"));
+        note(&looks, 1, "a");
+        note(&looks, 1, "b");
+        assert_eq!(looks.first(1), saw("a"));
         looks.turn(Some("7".to_owned()));
-        looks.note(1, "c".to_owned());
-        assert_eq!(looks.first(1).as_deref(), Some("a"));
+        note(&looks, 1, "c");
+        assert_eq!(looks.first(1), saw("a"));
         assert_eq!(looks.first(2), None);
         looks.turn(None);
-        assert_eq!(looks.first(1).as_deref(), Some("c"));
+        assert_eq!(looks.first(1), saw("c"));
         assert_eq!(looks.own(), ["7"]);
         looks.turn(None);
         assert_eq!(looks.first(1), None);
@@ -121,13 +161,27 @@ mod tests {
     fn looks_beyond_the_limit_are_noted_as_one_and_none_is_lost() {
         let looks = Looks::default();
         for event in 0..NOTED as i64 {
-            looks.note(event, "early".to_owned());
+            note(&looks, event, "early");
         }
-        looks.note(-1, "first".to_owned());
-        looks.note(-2, "second".to_owned());
-        looks.note(1, "late".to_owned());
-        assert_eq!(looks.first(1).as_deref(), Some("early"));
-        assert_eq!(looks.first(-1).as_deref(), Some("first"));
-        assert_eq!(looks.first(-2).as_deref(), Some("first"), "earlier than it was, which is safe");
+        note(&looks, -1, "first");
+        note(&looks, -2, "second");
+        note(&looks, 1, "late");
+        assert_eq!(looks.first(1), saw("early"));
+        assert_eq!(looks.first(-1), saw("first"));
+        assert_eq!(looks.first(-2), saw("first"), "earlier than it was, which is safe");
+    }
+
+    #[test]
+    fn looks_of_before_the_writer_connected_are_lost() {
+        let looks = Looks::default();
+        note(&looks, 1, "a");
+        looks.turn(None);
+        note(&looks, 2, "b");
+        let begun = looks.losses();
+        looks.lose();
+        looks.note(3, "c".to_owned(), begun);
+        note(&looks, 4, "d");
+        assert_eq!([1, 2, 3].map(|event| looks.first(event)), [(); 3].map(|()| Some(Look::Lost)));
+        assert_eq!(looks.first(4), saw("d"));
     }
 }

@@ -25,7 +25,11 @@ pub(super) fn open(address: &str) -> Result<Link, Error> {
     let name = describe(&config);
     let mut link = Link::new(Driver::start()?, config);
     link.connect().map_err(|error| refusal(&name, error))?;
-    link.ask(async |session| prepare(session, &name).await)?;
+    link.ask(async |session| {
+        prepare(session, &name).await?;
+        // Of writers that are gone.
+        session.run("DELETE FROM commits WHERE written_at < now() - interval '1 day'").await
+    })?;
     Ok(link)
 }
 

@@ -9,11 +9,11 @@ use abide_core::id::WorkspaceId;
 use abide_core::time::Millis;
 use abide_core::waitpoint::{ListensFor, Waitpoint};
 
-use super::{Looks, event_waits};
+use super::{Looks, Mark, event_waits};
 use crate::postgres::column::{self, Id};
 use crate::postgres::cost::Costs;
 use crate::postgres::link::{Step, Value, values};
-use crate::postgres::looks::{Snapshot, event_key};
+use crate::postgres::looks::{Look, Snapshot, event_key};
 use crate::postgres::{schedules, webhooks};
 use crate::share::{StoredTask, TaskWrite};
 use crate::{Batch, Delivery, Error, NewDefinition, RunWrite, ScheduleWrite, chunk, code};
@@ -37,7 +37,7 @@ pub(super) enum Part {
     Remembered,
     UnheardWaits,
     UnheardEvents,
-    Transaction,
+    Mark,
 }
 
 /// What is sent, and what each of it is for.
@@ -48,12 +48,12 @@ pub(super) struct Plan<'a> {
 }
 
 impl<'a> Plan<'a> {
-    pub(super) fn of(batch: &Batch<'a>, looks: &Looks) -> Result<Plan<'a>, Error> {
+    pub(super) fn of(batch: &Batch<'a>, looks: &Looks, mark: Mark) -> Result<Plan<'a>, Error> {
         let mut plan = Plan::default();
         let mut runs: Vec<&RunWrite<'a>> =
             batch.runs.iter().filter(|write| !write.records.is_empty()).collect();
         runs.sort_by_key(|write| write.run.id);
-        let events = Events::of(batch, &runs, looks);
+        let events = Events::of(batch, &runs, looks)?;
         plan.lock(&events);
         plan.write_definitions(&batch.definitions);
         plan.append_history(&runs);
@@ -68,9 +68,20 @@ impl<'a> Plan<'a> {
         plan.write_remembered(&batch.remembered);
         plan.look_again(&events, looks);
         if !plan.is_empty() {
-            plan.add(Part::Transaction, "SELECT pg_current_xact_id()::text", Vec::new());
+            plan.mark(mark);
         }
         Ok(plan)
+    }
+
+    /// Last, so that whoever asks for the mark waits for as short as can be.
+    fn mark(&mut self, Mark { writer, number }: Mark) {
+        self.add(
+            Part::Mark,
+            "INSERT INTO commits (writer, number, written_at) VALUES ($1, $2, now())
+             ON CONFLICT (writer) DO UPDATE SET number = excluded.number, written_at = excluded.written_at
+             RETURNING pg_current_xact_id()::text",
+            values![writer, number],
+        );
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -483,12 +494,12 @@ struct Events<'a>(BTreeMap<(WorkspaceId, &'a str), Event>);
 struct Event {
     occurs: bool,
     is_awaited: bool,
-    /// The first look at it that the batch may have been decided on.
+    /// What could be seen at the first look at it that the batch may have been decided on.
     seen: Option<Snapshot>,
 }
 
 impl<'a> Events<'a> {
-    fn of(batch: &Batch<'a>, runs: &[&RunWrite<'a>], looks: &Looks) -> Events<'a> {
+    fn of(batch: &Batch<'a>, runs: &[&RunWrite<'a>], looks: &Looks) -> Result<Events<'a>, Error> {
         let mut events: BTreeMap<(WorkspaceId, &str), Event> = BTreeMap::new();
         for occurrence in &batch.occurrences {
             events.entry((occurrence.workspace, &occurrence.event_id)).or_default().occurs = true;
@@ -499,9 +510,13 @@ impl<'a> Events<'a> {
             }
         }
         for (&(workspace, event_id), event) in &mut events {
-            event.seen = looks.first(event_key(workspace, event_id));
+            event.seen = match looks.first(event_key(workspace, event_id)) {
+                Some(Look::Saw(snapshot)) => Some(snapshot),
+                Some(Look::Lost) => return Err(super::went_away()),
+                None => None,
+            };
         }
-        Events(events)
+        Ok(Events(events))
     }
 
     /// Workspaces, names and looks, of those that were looked at; `None` if there are none.

@@ -219,6 +219,13 @@ CREATE INDEX tasks_by_workspace ON tasks (workspace, queue, free_at) WHERE NOT h
 CREATE INDEX tasks_by_queue ON tasks (queue, free_at) WHERE NOT has_begun;
 CREATE INDEX tasks_by_time ON tasks (free_at) WHERE has_begun;
 
+-- The last commit of each writer, written with it. Whoever lost the connection in the middle of one looks here how it ended.
+CREATE TABLE commits (
+    writer     uuid        NOT NULL PRIMARY KEY,
+    number     bigint      NOT NULL,
+    written_at timestamptz NOT NULL
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
+
 -- Processes at work, and when each was seen last, in microseconds.
 CREATE TABLE nodes (
     id      uuid   NOT NULL PRIMARY KEY,

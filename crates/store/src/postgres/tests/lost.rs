@@ -3,7 +3,8 @@
 use std::io::{Read as _, Write as _};
 use std::net::Shutdown;
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::sync::Arc;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::*;
@@ -62,20 +63,22 @@ struct Between {
     directory: tempfile::TempDir,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 enum Loses {
-    Commit,
+    /// And this happens before anybody notices.
+    Commit(Arc<dyn Fn() + Send + Sync>),
     Answer,
 }
 
 impl Between {
-    fn stand(server: &'static Server, loses: Loses) -> Between {
+    fn stand(socket: PathBuf, loses: Loses) -> Between {
         let directory = tempfile::tempdir().unwrap();
         let listener = UnixListener::bind(directory.path().join(".s.PGSQL.5432")).unwrap();
         let is_armed = Arc::new(AtomicBool::new(true));
         thread::spawn(move || {
             for client in listener.incoming() {
-                let (client, server) = (client.unwrap(), UnixStream::connect(server.socket()).unwrap());
+                let (client, loses) = (client.unwrap(), loses.clone());
+                let Ok(server) = UnixStream::connect(&socket) else { continue };
                 let (from, to) = (server.try_clone().unwrap(), client.try_clone().unwrap());
                 thread::spawn(move || pass(from, to, |_| true));
                 let is_armed = Arc::clone(&is_armed);
@@ -86,11 +89,12 @@ impl Between {
                         if !commits || !is_armed.swap(false, Ordering::SeqCst) {
                             return true;
                         }
-                        // Nobody hears what the server has to say from here on.
-                        answers.shutdown(Shutdown::Both).unwrap();
-                        if let Loses::Answer = loses {
-                            (&wire).write_all(bytes).unwrap();
+                        match &loses {
+                            Loses::Commit(meanwhile) => meanwhile(),
+                            Loses::Answer => (&wire).write_all(bytes).unwrap(),
                         }
+                        // Nobody hears what the server has to say from here on.
+                        let _ = answers.shutdown(Shutdown::Both);
                         false
                     });
                 });
@@ -111,29 +115,55 @@ fn pass(mut from: UnixStream, mut to: UnixStream, mut may: impl FnMut(&[u8]) -> 
     let _ = to.shutdown(Shutdown::Write);
 }
 
-fn commit_through(loses: Loses) -> (Result<(), Error>, Postgres, story::Story) {
-    let server = Server::shared();
-    let address = server.database();
-    drop(Postgres::open(&address).unwrap());
+/// A run that is written through it, the outcome, and the database without anything in between.
+fn commit_through(
+    socket: PathBuf,
+    address: &str,
+    loses: Loses,
+) -> (Result<(), Error>, Postgres, story::Story) {
+    drop(Postgres::open(address).unwrap());
     let name = address.rsplit_once('?').unwrap().0.trim_start_matches("postgresql:///");
-    let between = Between::stand(server, loses);
+    let between = Between::stand(socket, loses);
     let mut store = Postgres::open(&server::address(between.directory.path(), name)).unwrap();
     let nap = World::new().start(&story::nap(), json!({ "sleep": "1h" }));
     let result = nap.try_save(&mut store);
     let _ = store.workspaces();
-    (result, Postgres::open(&address).unwrap(), nap)
+    (result, Postgres::open(address).unwrap(), nap)
 }
 
 #[test]
 fn a_commit_whose_answer_was_lost_is_known_to_be_written() {
-    let (result, mut store, nap) = commit_through(Loses::Answer);
+    let server = Server::shared();
+    let (result, mut store, nap) = commit_through(server.socket(), &server.database(), Loses::Answer);
     result.unwrap();
     nap.check(&mut store);
 }
 
 #[test]
 fn a_commit_that_never_arrived_is_known_not_to_be_written() {
-    let (result, mut store, nap) = commit_through(Loses::Commit);
+    let (server, nothing) = (Server::shared(), Loses::Commit(Arc::new(|| {})));
+    let (result, mut store, nap) = commit_through(server.socket(), &server.database(), nothing);
+    assert!(matches!(result, Err(Error::Unavailable(_))), "{result:?}");
+    assert_eq!(store.load(nap.id()).unwrap(), None);
+}
+
+/// A server that crashes forgets the numbers of transactions that it had not written down, and gives them to others.
+#[test]
+fn a_commit_that_a_crash_undid_is_known_not_to_be_written_although_others_get_its_number() {
+    let server = Server::start();
+    let (socket, address) = (server.socket(), server.database());
+    let server = Mutex::new(server);
+    let crash = Loses::Commit(Arc::new({
+        let address = address.clone();
+        move || {
+            server.lock().unwrap().crash();
+            let mut others = Hand::on(&address);
+            for number in 0..50 {
+                others.run(&format!("INSERT INTO settings (name, value) VALUES ('{number}', '')"));
+            }
+        }
+    }));
+    let (result, mut store, nap) = commit_through(socket, &address, crash);
     assert!(matches!(result, Err(Error::Unavailable(_))), "{result:?}");
     assert_eq!(store.load(nap.id()).unwrap(), None);
 }
