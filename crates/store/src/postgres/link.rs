@@ -9,6 +9,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::pin::pin;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, mpsc};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
@@ -51,10 +52,29 @@ const SESSION: &str = "
 #[derive(Debug)]
 pub(super) struct Driver {
     runtime: Handle,
+    statements: Sent,
     _end: oneshot::Sender<()>,
 }
 
+/// How many statements a store and all that belongs to it have sent.
+#[derive(Clone, Debug, Default)]
+pub struct Sent(Arc<AtomicU64>);
+
+impl Sent {
+    pub fn count(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn add(&self, statements: usize) {
+        self.0.fetch_add(statements as u64, Ordering::Relaxed);
+    }
+}
+
 impl Driver {
+    pub(super) fn statements(&self) -> Sent {
+        self.statements.clone()
+    }
+
     pub(super) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
         drop(self.runtime.spawn(work));
     }
@@ -68,7 +88,7 @@ impl Driver {
             let _ = runtime.block_on(ended);
         };
         thread::Builder::new().name("abide-postgres".to_owned()).spawn(drive).map_err(not_started)?;
-        Ok(Driver { runtime: handle, _end: end })
+        Ok(Driver { runtime: handle, statements: Sent::default(), _end: end })
     }
 
     /// The answer comes through a channel of the standard library: one of tokio's might ask a task that waits here to
@@ -162,7 +182,7 @@ impl Link {
         if let Some(setting) = self.setting {
             wait(client.batch_execute(setting))?;
         }
-        self.session = Some(Session::new(client));
+        self.session = Some(Session::new(client, self.driver.statements()));
         Ok(())
     }
 
@@ -211,6 +231,7 @@ pub(super) struct Session {
     pub(super) statements: HashMap<String, Statement>,
     /// Those that are known to be there. None is ever removed.
     pub(super) workspaces: BTreeSet<WorkspaceId>,
+    sent: Sent,
 }
 
 impl std::fmt::Debug for Session {
@@ -220,9 +241,9 @@ impl std::fmt::Debug for Session {
 }
 
 impl Session {
-    fn new(client: Client) -> Session {
+    fn new(client: Client, sent: Sent) -> Session {
         let workspaces = [WorkspaceId::DEFAULT].into();
-        Session { client, statements: HashMap::new(), workspaces }
+        Session { client, statements: HashMap::new(), workspaces, sent }
     }
 
     fn is_lost(&self) -> bool {
@@ -244,6 +265,7 @@ impl Session {
 
     /// Statements without values, one after the other.
     pub(super) async fn run(&self, sql: &str) -> Result<(), Error> {
+        self.sent.add(1);
         Ok(self.client.batch_execute(sql).await?)
     }
 
@@ -253,6 +275,7 @@ impl Session {
         values: &[&(dyn ToSql + Sync)],
     ) -> Result<Vec<Row>, Error> {
         let statement = self.statement(sql).await?;
+        self.sent.add(1);
         Ok(self.client.query(&statement, values).await?)
     }
 
@@ -273,12 +296,14 @@ impl Session {
     /// How many rows were written.
     pub(super) async fn count(&mut self, sql: &str, values: &[&(dyn ToSql + Sync)]) -> Result<u64, Error> {
         let statement = self.statement(sql).await?;
+        self.sent.add(1);
         Ok(self.client.execute(&statement, values).await?)
     }
 
     /// The rows one by one, as they come.
     pub(super) async fn stream(&mut self, sql: &str) -> Result<RowStream, Error> {
         let statement = self.statement(sql).await?;
+        self.sent.add(1);
         Ok(self.client.query_raw(&statement, std::iter::empty::<&(dyn ToSql + Sync)>()).await?)
     }
 
@@ -293,6 +318,7 @@ impl Session {
         for step in steps {
             statements.push(self.statement(step.sql).await?);
         }
+        self.sent.add(steps.len() + usize::from(begin.is_some()));
         // A future sends its statement when it is polled first, and they are polled in this order.
         let asked = steps.iter().zip(&statements).map(|(step, statement)| self.step(step, statement));
         let begin = OptionFuture::from(begin.map(|begin| self.client.batch_execute(begin)));
