@@ -3,6 +3,7 @@
 //! ```text
 //!   one file per workload ──▶ starters (so many at a time), sleeper (who woke, how late), child (other processes)
 //!     or the same in http ──▶ server, worker: processes of their own
+//!     or in nodes         ──▶ so many engines on one database
 //!                         ──▶ report: parts of figures, as a table or as JSON
 //! ```
 
@@ -14,6 +15,7 @@ mod format;
 mod herd;
 mod http;
 mod machine;
+mod nodes;
 mod overdue;
 mod progress;
 mod report;
@@ -32,13 +34,14 @@ use abide_core::time::Millis;
 use clap::{Args, Subcommand};
 
 use crate::terminal;
+use nodes::Database;
 use report::Report;
 use scratch::Scratch;
 
 /// Measure this machine: runs, sleepers and events per second, and how late timers are
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  abide bench w1 --runs 20000\n  abide bench w2 --sleepers 20000 --due-in 5\n  abide bench sleepers --count 1000000 --due-rate 1000\n  abide bench w4 --json\n  abide bench w1 --http\n\nA length of time is a number of seconds, or text like `500ms` or `2m`."
+    after_help = "Examples:\n  abide bench w1 --runs 20000\n  abide bench w2 --sleepers 20000 --due-in 5\n  abide bench sleepers --count 1000000 --due-rate 1000\n  abide bench w4 --json\n  abide bench w1 --http\n  abide bench w1 --store postgres://postgres@127.0.0.1/empty --nodes 3\n\nA length of time is a number of seconds, or text like `500ms` or `2m`."
 )]
 pub(crate) struct Bench {
     #[command(subcommand)]
@@ -49,6 +52,8 @@ pub(crate) struct Bench {
     /// Where the store is put, and left; a fresh folder that is removed afterwards, if absent
     #[arg(long, global = true)]
     folder: Option<PathBuf>,
+    #[command(flatten)]
+    asked: nodes::Asked,
     /// Write the figures as JSON
     #[arg(long, global = true)]
     json: bool,
@@ -67,6 +72,8 @@ enum Workload {
     Child(child::Child),
     #[command(hide = true)]
     Worker(http::Worker),
+    #[command(hide = true)]
+    Node(nodes::Node),
 }
 
 impl Workload {
@@ -81,8 +88,34 @@ impl Workload {
             | Workload::Sleepers(_)
             | Workload::Overdue(_)
             | Workload::Flat(_)
-            | Workload::Child(_) => false,
+            | Workload::Child(_)
+            | Workload::Node(_) => false,
         }
+    }
+}
+
+impl Workload {
+    fn ensure_on_database(&self) -> anyhow::Result<()> {
+        match self {
+            Workload::W1(three_steps::ThreeSteps { http, .. })
+            | Workload::W2(herd::Herd { http, .. })
+            | Workload::W3(events::Events { http, .. }) => {
+                anyhow::ensure!(
+                    !http,
+                    "`--http` measures a server on a file; leave out one of `--http` and `--store`"
+                );
+            }
+            Workload::Sleepers(_) => {}
+            Workload::W4(_)
+            | Workload::Overdue(_)
+            | Workload::Flat(_)
+            | Workload::Child(_)
+            | Workload::Worker(_)
+            | Workload::Node(_) => {
+                anyhow::bail!("w1, w2, w3 and sleepers are measured on a database, the others on a file")
+            }
+        }
+        Ok(())
     }
 }
 
@@ -90,6 +123,8 @@ impl Workload {
 struct Bed {
     scratch: Scratch,
     starters: usize,
+    /// Instead of a file.
+    database: Option<Database>,
 }
 
 impl Bench {
@@ -104,6 +139,7 @@ impl Bench {
         let done = match self.workload {
             Workload::Child(child) => runtime.block_on(child.run(out)).map(|()| None),
             Workload::Worker(worker) => runtime.block_on(worker.run(out)).map(|()| None),
+            Workload::Node(node) => runtime.block_on(node.run(out)).map(|()| None),
             Workload::W1(_)
             | Workload::W2(_)
             | Workload::W3(_)
@@ -127,7 +163,12 @@ impl Bench {
     }
 
     async fn measure(self) -> anyhow::Result<Report> {
-        let bed = Bed { scratch: Scratch::fresh(self.folder)?, starters: usize::from(self.starters) };
+        let database = self.asked.database()?;
+        if database.is_some() {
+            self.workload.ensure_on_database()?;
+        }
+        let bed =
+            Bed { scratch: Scratch::fresh(self.folder)?, starters: usize::from(self.starters), database };
         match self.workload {
             Workload::W1(workload) => workload.measure(&bed).await,
             Workload::W2(workload) => workload.measure(&bed).await,
@@ -136,7 +177,7 @@ impl Bench {
             Workload::Sleepers(workload) => workload.measure(&bed).await,
             Workload::Overdue(workload) => workload.measure(&bed).await,
             Workload::Flat(workload) => workload.measure(&bed).await,
-            Workload::Child(_) | Workload::Worker(_) => {
+            Workload::Child(_) | Workload::Worker(_) | Workload::Node(_) => {
                 anyhow::bail!("a child measures nothing of its own")
             }
         }

@@ -1,10 +1,12 @@
 //! A histogram of milliseconds: fixed size, exact to an eighth, cheap to add to.
 
+use serde::{Deserialize, Serialize};
+
 /// Eight buckets for every power of two.
 const PRECISION_BITS: u32 = 3;
 const BUCKETS: usize = 64 << PRECISION_BITS;
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Histogram {
     buckets: Vec<u64>,
     count: u64,
@@ -30,6 +32,15 @@ impl Histogram {
 
     pub fn max(&self) -> u64 {
         self.max
+    }
+
+    /// Adds all that was added to another.
+    pub fn merge(&mut self, other: &Histogram) {
+        for (bucket, more) in self.buckets.iter_mut().zip(&other.buckets) {
+            *bucket += more;
+        }
+        self.count += other.count;
+        self.max = self.max.max(other.max);
     }
 
     /// What was added since it was like this. The largest value is then as exact as the others.
@@ -106,5 +117,20 @@ mod tests {
         assert!((990..=1000).contains(&histogram.quantile(0.99)));
         assert_eq!(histogram.quantile(1.0), 1000);
         assert_eq!(Histogram::default().quantile(0.5), 0);
+    }
+
+    #[test]
+    fn two_histograms_are_merged_into_what_both_would_be() {
+        let [mut one, mut other, mut both] = [(); 3].map(|()| Histogram::default());
+        for (value, first) in [(3, true), (1_000, false), (70, false), (5, true)] {
+            if first { &mut one } else { &mut other }.add(value);
+            both.add(value);
+        }
+        one.merge(&other);
+        assert_eq!((one.count(), one.max()), (both.count(), both.max()));
+        assert_eq!(
+            [0.0, 0.5, 1.0].map(|share| one.quantile(share)),
+            [0.0, 0.5, 1.0].map(|share| both.quantile(share))
+        );
     }
 }

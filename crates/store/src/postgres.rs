@@ -12,6 +12,7 @@
 //!   admin.rs  workspaces, keys, settings         backup.rs  copies              link.rs    connections
 //!   cost.rs   what models used up                schedules.rs, webhooks.rs
 //!   looks.rs  events and waits that begin at the same time
+//!   figures.rs  what measures itself asks a server
 //!   share.rs  nodes, and the tasks that are out      news.rs    word of what is committed
 //! ```
 
@@ -21,6 +22,7 @@ mod column;
 mod commit;
 mod cost;
 mod error;
+mod figures;
 mod find;
 mod forget;
 mod link;
@@ -58,6 +60,9 @@ use crate::{
 use link::Link;
 use share::Sharing;
 
+pub use figures::Figures;
+pub use link::Sent;
+
 /// A writer of a database, one of any number.
 ///
 /// If the connection is lost while a batch is committed, the store connects again and asks how the commit ended. Only
@@ -93,6 +98,16 @@ impl Postgres {
     /// program wrote; it is left as it was.
     pub fn open(address: &str) -> Result<Postgres, Error> {
         Ok(Handle { link: open::open(address)?, role: Writing { last: None } })
+    }
+
+    /// Counts the statements that are sent from here on, by readers and all others that come of this store, too.
+    pub fn sent(&self) -> Sent {
+        self.link.driver.statements()
+    }
+
+    /// What the server and the database say of themselves.
+    pub fn figures(&mut self) -> Result<Figures, Error> {
+        figures::figures(&mut self.link)
     }
 
     /// Another connection, for another thread.

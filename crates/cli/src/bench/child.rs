@@ -23,6 +23,7 @@ use serde::{Deserialize, Serialize};
 use super::machine;
 use super::report::Quantiles;
 use super::sleeper::{self, Due, Told, Wakes};
+use super::sleepers::Sleepers;
 
 /// What this process does for the one that started it
 #[derive(Debug, Args)]
@@ -98,9 +99,6 @@ pub(super) struct Serving {
     pub(super) resident: Option<u64>,
 }
 
-/// How many are created before more ask.
-const FIRST: usize = 50_000;
-
 impl Child {
     pub(super) async fn run(self, out: &mut dyn Write) -> anyhow::Result<()> {
         match self.errand {
@@ -122,7 +120,7 @@ impl Create {
                 .await?;
         sleeper::deploy(&engine).await?;
         let resident_before = machine::resident_bytes();
-        let split = if self.later == self.at_a_time { self.count } else { self.count.min(FIRST) };
+        let split = if self.later == self.at_a_time { self.count } else { self.count.min(Sleepers::FIRST) };
         let first = self.batch(&engine, 0..split, self.at_a_time).await?;
         let later = if split < self.count {
             Some(self.batch(&engine, split..self.count, self.later).await?)
@@ -211,6 +209,12 @@ impl Kin {
         let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let said = process.stdout.take().context("a child without a voice")?;
         Ok(Kin { process, said: BufReader::new(said) })
+    }
+
+    /// Tells it something, in a line.
+    pub(super) fn tell(&mut self, what: &impl Serialize) -> anyhow::Result<()> {
+        let input = self.process.stdin.as_mut().context("a child without an ear")?;
+        say(input, what)
     }
 
     pub(super) fn id(&self) -> u32 {

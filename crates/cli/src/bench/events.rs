@@ -13,7 +13,7 @@ use tokio::task::JoinSet;
 use super::format::{self, Unit};
 use super::report::{Part, Quantiles, Report};
 use super::starters::{self, Pace};
-use super::{Bed, at_least_one, http};
+use super::{Bed, at_least_one, http, nodes};
 
 pub(super) const WORKFLOW: &str = "listener";
 
@@ -40,6 +40,9 @@ impl Events {
     pub(super) async fn measure(self, bed: &Bed) -> anyhow::Result<Report> {
         if self.http {
             return http::events(self.runs, bed).await;
+        }
+        if bed.database.is_some() {
+            return nodes::events(self.runs, bed).await;
         }
         let engine = Engine::open(bed.scratch.store()).await?;
         engine.deploy(workflow()).await?;

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use super::format::{self, Unit};
 use super::report::{Part, Quantiles, Report};
 use super::sleeper::{self, Due, Told, Wakes};
-use super::{Bed, at_least_one, http, length, machine, scratch};
+use super::{Bed, at_least_one, http, length, machine, nodes, scratch};
 
 /// Sleepers, all due at one instant or spread
 #[derive(Debug, Args)]
@@ -40,6 +40,9 @@ impl Herd {
     pub(super) async fn measure(self, bed: &Bed) -> anyhow::Result<Report> {
         if self.http {
             return http::herd(&self, bed).await;
+        }
+        if bed.database.is_some() {
+            return nodes::herd(&self, bed).await;
         }
         let store = bed.scratch.store();
         let engine = Engine::open(&store).await?;
@@ -75,7 +78,8 @@ impl Herd {
         if let Some(memory) = cost.memory {
             asleep.put("memoryBytesPerSleeper", "memory per sleeper", Unit::Bytes, each(memory));
         }
-        asleep.put("diskBytesPerSleeper", "disk per sleeper, with the log", Unit::Bytes, each(cost.disk));
+        let disk = if bed.database.is_some() { "disk per sleeper" } else { "disk per sleeper, with the log" };
+        asleep.put("diskBytesPerSleeper", disk, Unit::Bytes, each(cost.disk));
         asleep
     }
 

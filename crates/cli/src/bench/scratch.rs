@@ -33,6 +33,11 @@ impl Scratch {
         self.folder.join("bench.db")
     }
 
+    /// Where a node notes who wakes.
+    pub(super) fn notes(&self, node: usize) -> PathBuf {
+        self.folder.join(format!("notes-{node}"))
+    }
+
     /// A second store, in a folder of its own inside.
     pub(super) fn another(&self, name: &str) -> anyhow::Result<PathBuf> {
         let folder = self.folder.join(name);

@@ -45,7 +45,7 @@ pub(super) async fn probe(engine: &Engine) -> anyhow::Result<()> {
 }
 
 /// When sleepers are due, in milliseconds since 1970: the first, and over how long they are spread.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Due {
     pub(super) first_ms: i64,
     pub(super) spread_ms: i64,
@@ -95,13 +95,13 @@ pub(super) async fn create(
 /// What a sleeper is started with, and its handler gets: which it is, and when it is due.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 pub(super) struct Asleep {
-    n: Option<usize>,
+    pub(super) n: Option<usize>,
     #[serde(default)]
-    due: i64,
+    pub(super) due: i64,
 }
 
 impl Asleep {
-    fn of(input: &Value) -> Asleep {
+    pub(super) fn of(input: &Value) -> Asleep {
         Asleep::deserialize(input).unwrap_or_default()
     }
 }
@@ -212,7 +212,7 @@ pub(super) struct Told {
     woken: usize,
     pub(super) lost: usize,
     pub(super) doubled: usize,
-    early: usize,
+    pub(super) early: usize,
     late: Quantiles,
 }
 

@@ -11,13 +11,8 @@ use super::child::{self, Batch, Create, Created};
 use super::format::{self, Unit};
 use super::report::{Part, Report};
 use super::sleeper::{self, Due, Wakes};
-use super::{Bed, at_least_one, length, scratch};
+use super::{Bed, at_least_one, length, nodes, scratch};
 
-/// No sleeper wakes while it is measured.
-const FAR_AWAY: Duration = Duration::from_secs(300 * 24 * 3600);
-const SPREAD: Duration = Duration::from_secs(3600);
-/// Later as many more ask at the same time.
-const MORE: usize = 16;
 /// Time to create the timers that come due: a machine that creates fewer a second is too slow for this.
 const LEAST_RATE: f64 = 2_000.0;
 const LEAD: Duration = Duration::from_secs(1);
@@ -26,24 +21,43 @@ const LEAD: Duration = Duration::from_secs(1);
 #[derive(Debug, Args)]
 pub(super) struct Sleepers {
     #[arg(long, default_value = "1000000", value_parser = at_least_one)]
-    count: usize,
+    pub(super) count: usize,
     /// With all of them pending: this many other timers due each second
     #[arg(long, value_parser = at_least_one)]
-    due_rate: Option<usize>,
+    pub(super) due_rate: Option<usize>,
     /// For this long
     #[arg(long, default_value = "20", value_parser = length, requires = "due_rate")]
-    due_for: Duration,
+    pub(super) due_for: Duration,
+    /// Kill the node that would wake them with -9 in the middle; on a database with several nodes
+    #[arg(long, requires = "due_rate")]
+    pub(super) kill: bool,
 }
 
 impl Sleepers {
+    /// No sleeper wakes while it is measured.
+    pub(super) const FAR_AWAY: Duration = Duration::from_secs(300 * 24 * 3600);
+    pub(super) const SPREAD: Duration = Duration::from_secs(3600);
+    /// How many are created before more ask.
+    pub(super) const FIRST: usize = 50_000;
+    /// Later as many more ask at the same time.
+    pub(super) const MORE: usize = 16;
+
     pub(super) async fn measure(self, bed: &Bed) -> anyhow::Result<Report> {
+        let nodes = bed.database.as_ref().map_or(1, |database| database.nodes);
+        anyhow::ensure!(
+            !self.kill || nodes > 1,
+            "`--kill` takes a database (`--store`) and more than one of `--nodes`"
+        );
+        if bed.database.is_some() {
+            return nodes::sleepers(&self, bed).await;
+        }
         let (store, empty) = (bed.scratch.store(), bed.scratch.another("empty")?);
         let (_, with_none) = child::serve_once(&empty)?;
-        let due = Due::after(Timestamp::now(), FAR_AWAY, SPREAD);
+        let due = Due::after(Timestamp::now(), Sleepers::FAR_AWAY, Sleepers::SPREAD);
         let create = Create {
             count: self.count,
             at_a_time: bed.starters,
-            later: bed.starters * MORE,
+            later: bed.starters * Sleepers::MORE,
             first_ms: due.first_ms,
             spread_ms: due.spread_ms,
             clock_ms: None,
@@ -80,7 +94,7 @@ impl Sleepers {
         Ok(Report::new("sleepers", parts))
     }
 
-    fn creation(&self, created: &Created) -> Part {
+    pub(super) fn creation(&self, created: &Created) -> Part {
         let mut part = Part::new("created", format!("{} sleepers", format::count(self.count)));
         part.count("sleepers", "sleepers", self.count);
         let mut put = |prefix: &str, batch: &Batch| {
@@ -95,22 +109,35 @@ impl Sleepers {
         part
     }
 
+    /// How many are due meanwhile.
+    pub(super) fn timers(&self, rate: usize) -> usize {
+        ((rate as f64 * self.due_for.as_secs_f64()) as usize).max(1)
+    }
+
+    /// With time to create them.
+    pub(super) fn due_soon(&self, count: usize) -> Due {
+        let lead = LEAD + Duration::from_secs_f64(count as f64 / LEAST_RATE);
+        Due::after(Timestamp::now(), lead, self.due_for)
+    }
+
+    pub(super) fn title(&self, rate: usize) -> String {
+        let over = Unit::Seconds.show(self.due_for.as_secs_f64());
+        format!("{} other timers due a second, for {over}", format::count(rate))
+    }
+
     async fn due(&self, bed: &Bed, rate: usize) -> anyhow::Result<Part> {
-        let count = ((rate as f64 * self.due_for.as_secs_f64()) as usize).max(1);
+        let count = self.timers(rate);
         let engine = Engine::open(bed.scratch.store()).await?;
         sleeper::deploy(&engine).await?;
         let wakes = Wakes::new(count);
         wakes.watch(&engine).await?;
-        let lead = LEAD + Duration::from_secs_f64(count as f64 / LEAST_RATE);
-        let due = Due::after(Timestamp::now(), lead, self.due_for);
+        let due = self.due_soon(count);
         sleeper::create(&engine, 0..count, count, bed.starters, due).await?;
         due.ensure_ahead()?;
         wakes.wait(&engine, due.last_ms()).await?;
         engine.shut_down().await?;
 
-        let over = Unit::Seconds.show(self.due_for.as_secs_f64());
-        let title = format!("{} other timers due a second, for {over}", format::count(rate));
-        let mut part = Part::new("due", title);
+        let mut part = Part::new("due", self.title(rate));
         part.count("timers", "timers", count);
         wakes.tell().put_into(&mut part);
         Ok(part)

@@ -5,12 +5,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use abide_engine::Histogram;
+use serde::{Deserialize, Serialize};
 use tokio::task::JoinSet;
 
 use super::progress::Progress;
 
 /// How it went.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Pace {
     pub(super) seconds: f64,
     /// Of each, in microseconds.

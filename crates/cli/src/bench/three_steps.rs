@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::format::{self, Unit};
 use super::report::{Part, Quantiles, Report};
 use super::starters::{self, Pace};
-use super::{Bed, at_least_one, http, machine};
+use super::{Bed, at_least_one, http, machine, nodes};
 
 pub(super) const WORKFLOW: &str = "three";
 pub(super) const HANDLER: &str = "noop";
@@ -30,6 +30,9 @@ impl ThreeSteps {
     pub(super) async fn measure(self, bed: &Bed) -> anyhow::Result<Report> {
         if self.http {
             return http::three_steps(self.runs, bed).await;
+        }
+        if bed.database.is_some() {
+            return nodes::three_steps(self.runs, bed).await;
         }
         let engine = Engine::open(bed.scratch.store()).await?;
         deploy(&engine).await?;
@@ -89,7 +92,12 @@ pub(super) async fn measure(engine: &Engine, runs: usize, starters: usize) -> an
     Ok(Cost { runs: warm_up + runs, pace, cpu_seconds, transitions })
 }
 
-async fn complete(what: &'static str, engine: &Engine, runs: usize, starters: usize) -> anyhow::Result<Pace> {
+pub(super) async fn complete(
+    what: &'static str,
+    engine: &Engine,
+    runs: usize,
+    starters: usize,
+) -> anyhow::Result<Pace> {
     let engine = engine.clone();
     starters::repeat(what, runs, starters, move |_| {
         let engine = engine.clone();

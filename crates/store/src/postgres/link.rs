@@ -9,6 +9,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::pin::pin;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, mpsc};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
@@ -51,10 +52,29 @@ const SESSION: &str = "
 #[derive(Debug)]
 pub(super) struct Driver {
     runtime: Handle,
+    statements: Sent,
     _end: oneshot::Sender<()>,
 }
 
+/// How many statements a store and all that belongs to it have sent.
+#[derive(Clone, Debug, Default)]
+pub struct Sent(Arc<AtomicU64>);
+
+impl Sent {
+    pub fn count(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn add(&self, statements: usize) {
+        self.0.fetch_add(statements as u64, Ordering::Relaxed);
+    }
+}
+
 impl Driver {
+    pub(super) fn statements(&self) -> Sent {
+        self.statements.clone()
+    }
+
     pub(super) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
         drop(self.runtime.spawn(work));
     }
@@ -68,7 +88,7 @@ impl Driver {
             let _ = runtime.block_on(ended);
         };
         thread::Builder::new().name("abide-postgres".to_owned()).spawn(drive).map_err(not_started)?;
-        Ok(Driver { runtime: handle, _end: end })
+        Ok(Driver { runtime: handle, statements: Sent::default(), _end: end })
     }
 
     /// The answer comes through a channel of the standard library: one of tokio's might ask a task that waits here to
@@ -178,7 +198,7 @@ impl Link {
             Role::Shares => wait(client.batch_execute("SET synchronous_commit = off"))?,
         }
         self.connections += 1;
-        self.session = Some(Session::new(client, self.connections));
+        self.session = Some(Session::new(client, self.connections, self.driver.statements()));
         Ok(())
     }
 
@@ -234,6 +254,7 @@ pub(super) struct Session {
     pub(super) statements: HashMap<String, Statement>,
     /// Those that are known to be there. None is ever removed.
     pub(super) workspaces: BTreeSet<WorkspaceId>,
+    sent: Sent,
 }
 
 impl std::fmt::Debug for Session {
@@ -243,9 +264,9 @@ impl std::fmt::Debug for Session {
 }
 
 impl Session {
-    fn new(client: Client, connection: u64) -> Session {
+    fn new(client: Client, connection: u64, sent: Sent) -> Session {
         let workspaces = [WorkspaceId::DEFAULT].into();
-        Session { client, connection, statements: HashMap::new(), workspaces }
+        Session { client, connection, statements: HashMap::new(), workspaces, sent }
     }
 
     fn is_lost(&self) -> bool {
@@ -267,6 +288,7 @@ impl Session {
 
     /// Statements without values, one after the other.
     pub(super) async fn run(&self, sql: &str) -> Result<(), Error> {
+        self.sent.add(1);
         Ok(self.client.batch_execute(sql).await?)
     }
 
@@ -276,6 +298,7 @@ impl Session {
         values: &[&(dyn ToSql + Sync)],
     ) -> Result<Vec<Row>, Error> {
         let statement = self.statement(sql).await?;
+        self.sent.add(1);
         Ok(self.client.query(&statement, values).await?)
     }
 
@@ -296,12 +319,14 @@ impl Session {
     /// How many rows were written.
     pub(super) async fn count(&mut self, sql: &str, values: &[&(dyn ToSql + Sync)]) -> Result<u64, Error> {
         let statement = self.statement(sql).await?;
+        self.sent.add(1);
         Ok(self.client.execute(&statement, values).await?)
     }
 
     /// The rows one by one, as they come.
     pub(super) async fn stream(&mut self, sql: &str) -> Result<RowStream, Error> {
         let statement = self.statement(sql).await?;
+        self.sent.add(1);
         Ok(self.client.query_raw(&statement, std::iter::empty::<&(dyn ToSql + Sync)>()).await?)
     }
 
@@ -316,6 +341,7 @@ impl Session {
         for step in steps {
             statements.push(self.statement(step.sql).await?);
         }
+        self.sent.add(steps.len() + usize::from(begin.is_some()));
         // A future sends its statement when it is polled first, and they are polled in this order.
         let asked = steps.iter().zip(&statements).map(|(step, statement)| self.step(step, statement));
         let begin = OptionFuture::from(begin.map(|begin| self.client.batch_execute(begin)));

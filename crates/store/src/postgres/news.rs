@@ -12,7 +12,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio_postgres::{AsyncMessage, Client, Config, NoTls, Notification};
 
 use crate::postgres::column;
-use crate::postgres::link::Link;
+use crate::postgres::link::{Link, Sent};
 use crate::share::{News, TaskWrite};
 use crate::{Batch, code};
 
@@ -56,7 +56,7 @@ impl Crier {
 pub(super) fn begin(link: &Link, hear: Box<dyn Fn(News) + Send + Sync>) {
     let (words, told) = unbounded_channel();
     if link.crier.set(Crier(words)).is_ok() {
-        link.driver.spawn(live(Config::clone(&link.config), told, hear));
+        link.driver.spawn(live(Config::clone(&link.config), link.driver.statements(), told, hear));
     }
 }
 
@@ -96,6 +96,7 @@ fn read(line: &str) -> Option<News> {
 
 async fn live(
     config: Config,
+    sent: Sent,
     mut told: UnboundedReceiver<Vec<String>>,
     hear: Box<dyn Fn(News) + Send + Sync>,
 ) {
@@ -111,7 +112,7 @@ async fn live(
                         None => break,
                     },
                     lines = told.recv() => match lines {
-                        Some(lines) => if tell(&client, lines, &mut told).await.is_err() { break },
+                        Some(lines) => if tell(&client, &sent, lines, &mut told).await.is_err() { break },
                         None => return,
                     },
                 }
@@ -128,6 +129,7 @@ async fn live(
 /// Tells these, and what came meanwhile.
 async fn tell(
     client: &Client,
+    sent: &Sent,
     first: Vec<String>,
     told: &mut UnboundedReceiver<Vec<String>>,
 ) -> Result<(), tokio_postgres::Error> {
@@ -140,12 +142,14 @@ async fn tell(
     let mut payload = String::new();
     for line in lines {
         if payload.len() + line.len() + 1 > PAYLOAD_BYTES {
+            sent.add(1);
             client.execute("SELECT pg_notify('abide', $1)", &[&payload]).await?;
             payload.clear();
         }
         payload.push_str(&line);
         payload.push('\n');
     }
+    sent.add(1);
     client.execute("SELECT pg_notify('abide', $1)", &[&payload]).await.map(drop)
 }
 
