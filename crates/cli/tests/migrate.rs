@@ -1,9 +1,15 @@
 //! `abide migrate`, with real servers on both sides of it: whatever a run waits for when its server is killed, it goes on
 //! at the new place, and at the one after that.
+//!
+//! `ABIDE_MOVED_RUNS=100000 cargo nextest run -p abide-cli --test migrate -E 'test(many)' --no-capture` moves more of them.
 
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a process that cannot be driven is a failed test")]
 
+#[path = "migrate/crowd.rs"]
+mod crowd;
+#[path = "real/http.rs"]
+mod http;
 #[path = "migrate/lives.rs"]
 mod lives;
 #[path = "migrate/server.rs"]
@@ -15,6 +21,7 @@ use std::process::Stdio;
 use abide_store::postgres::server::Server as Postgres;
 use serde_json::json;
 
+use crowd::Crowd;
 use lives::Lives;
 use server::{Server, abide, migrate, refused, run};
 
@@ -52,6 +59,38 @@ fn everything_goes_on_where_it_was_moved_to_and_after_the_way_back() {
     let mut server = Server::start("sqlite:new.db", here, &[ALLOW, AUTH]);
     lives.check_keys(&mut server);
     lives.end(&server);
+}
+
+/// Unless more are asked for.
+const RUNS: usize = 240;
+
+#[test]
+fn many_runs_in_all_states_are_moved_and_everything_outstanding_goes_on() {
+    let count = std::env::var("ABIDE_MOVED_RUNS").map_or(RUNS, |count| count.parse().unwrap());
+    let directory = tempfile::tempdir().unwrap();
+    let (here, old, database) = (directory.path(), "sqlite:old.db", Postgres::shared().database());
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let mut crowd = runtime.block_on(Crowd::begin(&here.join("old.db"), count));
+    drop(runtime);
+    let server = Server::start(old, here, &[]);
+    crowd.hand_out(server.address());
+    server.kill();
+    let size = std::fs::metadata(here.join("old.db")).unwrap().len();
+
+    let report = migrate(here, old, &database);
+    assert_eq!(report["tables"]["runs"]["rows"], count, "{report}");
+    assert_eq!(report["tasksOut"], crowd.expected(&["ready", "leased"]), "{report}");
+    let server = Server::start(&database, here, &[]);
+    let begun = std::time::Instant::now();
+    crowd.go_on(server.address());
+    println!(
+        "{} runs, {} rows, {} MiB moved and compared in {} ms; everything outstanding done {:.1} s later",
+        crowd.count,
+        report["rows"],
+        size >> 20,
+        report["tookMs"],
+        begun.elapsed().as_secs_f64()
+    );
 }
 
 #[test]

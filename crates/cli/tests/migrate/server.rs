@@ -1,7 +1,7 @@
 //! `abide serve` on any store, and one who asks it.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::time::Duration;
@@ -29,6 +29,10 @@ impl Server {
         // What it says later is nobody's business, but it must be able to say it.
         std::thread::spawn(move || said.for_each(drop));
         Server { process, address, key: None }
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address.parse().unwrap()
     }
 
     /// kill -9.
