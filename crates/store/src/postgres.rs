@@ -13,6 +13,7 @@
 //!   cost.rs   what models used up                schedules.rs, webhooks.rs
 //!   looks.rs  events and waits that begin at the same time
 //!   share.rs  nodes, and the tasks that are out      news.rs    word of what is committed
+//!   transfer.rs  its tables as rows of values, for backups and moves
 //! ```
 
 mod admin;
@@ -33,6 +34,7 @@ mod schedules;
 #[cfg(any(test, feature = "conformance"))]
 pub mod server;
 mod share;
+mod transfer;
 mod webhooks;
 
 use std::path::Path;
@@ -50,6 +52,8 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 
 use crate::share::Share;
+use crate::table::MOVE;
+use crate::transfer::note;
 use crate::{
     ApiKey, AttemptWrite, Batch, CostRow, DefinitionSummary, Delivery, DeliveryFilter, Due, Error, Health,
     KeyHash, Page, Read, RunFilter, RunSummary, Store, StoredDefinition, StoredRun, StoredTimer, Waiter,
@@ -57,6 +61,8 @@ use crate::{
 };
 use link::Link;
 use share::Sharing;
+
+pub(crate) use transfer::look;
 
 /// A writer of a database, one of any number.
 ///
@@ -87,15 +93,31 @@ pub fn shown(address: &str) -> String {
 
 impl Postgres {
     /// Opens the database at an address like `postgresql://user:password@host:5432/database`, and makes our schema in
-    /// it where there is none. Refuses a database in which another program has one of this name, or that a newer
-    /// program wrote; it is left as it was.
+    /// it where there is none. Refuses a database in which another program has one of this name, that a newer program
+    /// wrote, or that is part of a [move](crate::transfer); it is left as it was.
     pub fn open(address: &str) -> Result<Postgres, Error> {
-        Ok(Handle { link: open::open(address)?, _role: Writing })
+        let mut link = open::open(address)?;
+        note::check(&shown(address), admin::setting(&mut link, MOVE)?.as_deref())?;
+        Ok(Handle { link, _role: Writing })
     }
 
     /// Another connection, for another thread.
     pub fn reader(&self) -> Reader {
         Handle { link: self.link.reading(), _role: Reading }
+    }
+}
+
+impl Reader {
+    /// Opens a database to look at it, while others work on it. Refuses what [`Postgres::open`] refuses, except one that
+    /// was moved, and a database without a store.
+    pub fn open(address: &str) -> Result<Reader, Error> {
+        let nothing = || {
+            let why = "there is no store in it".to_owned();
+            Error::Unusable { path: shown(address), why, what_to_do: "check the address" }
+        };
+        let mut reader = look(address)?.ok_or_else(nothing)?;
+        note::check_whole(&shown(address), reader.setting(MOVE)?.as_deref())?;
+        Ok(reader)
     }
 }
 
@@ -365,4 +387,4 @@ impl Store for Postgres {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

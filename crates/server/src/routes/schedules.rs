@@ -382,7 +382,8 @@ async fn change(
         (_, _, _, _) => cron,
     };
     let when = when(line.as_deref(), timezone.as_deref(), every.as_deref(), every_ms)?;
-    let (input, tags) = (input.map(Json::new), tags.map(|tags| tags.into_iter().map(Into::into).collect::<Vec<_>>()));
+    let (input, tags) =
+        (input.map(Json::new), tags.map(|tags| tags.into_iter().map(Into::into).collect::<Vec<_>>()));
     let change = move |plan: &mut Plan| {
         if let Some(name) = &name {
             plan.name = name.clone().into();
