@@ -53,31 +53,3 @@ pub enum Error {
     #[error(transparent)]
     Store(#[from] crate::Error),
 }
-
-impl Error {
-    /// Whether nothing was begun, because it would not have been right.
-    pub fn is_refusal(&self) -> bool {
-        match self {
-            Error::SamePlace(_)
-            | Error::Served { .. }
-            | Error::Nothing(_)
-            | Error::NotEmpty { .. }
-            | Error::OtherMove { .. }
-            | Error::IsTarget { .. }
-            | Error::IsMoved { .. }
-            | Error::Store(crate::Error::InUse(_) | crate::Error::Unusable { .. }) => true,
-            Error::Interfered(_) | Error::Differs { .. } | Error::Miscounted { .. } => false,
-            Error::Store(
-                crate::Error::Unavailable(_)
-                | crate::Error::Conflict(_)
-                | crate::Error::KeyUsed(_)
-                | crate::Error::DefinitionExists { .. }
-                | crate::Error::WorkspaceExists(_)
-                | crate::Error::KeyExists(_)
-                | crate::Error::UnknownWorkspace(_)
-                | crate::Error::BackupFailed { .. }
-                | crate::Error::Corrupt(_),
-            ) => false,
-        }
-    }
-}
