@@ -1,4 +1,4 @@
-//! `abide backup`: a whole copy of a store, while others read and write it. Through its server, or of a file at hand.
+//! `abide backup`: a whole copy of a store, while others read and write it. Through its server, or of a file or a database at hand.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -6,26 +6,26 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
-use abide_store::Read;
-use abide_store::sqlite::Reader;
+use abide_store::{Read, postgres, sqlite};
 use clap::Args;
 
 use crate::client::{Connection, Error, Exit};
 use crate::commands::finish;
 use crate::console::Console;
+use crate::place::Place;
 use crate::times;
 
 /// Copy a store to a file, as of one instant, while the server goes on.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The copy is a store like any other: `abide serve --store sqlite:FILE` serves it. It is complete when it is there, and\noverwrites nothing. It comes through the server, or with --store from a file of this machine, served or not.\n\nExamples:\n  abide backup \"backup-$(date +%F).db\"\n  abide backup --server https://abide.example.com backup.db\n  abide backup --store sqlite:/var/lib/abide/abide.db /mnt/backup/abide.db"
+    after_help = "The copy is a store like any other: `abide serve --store sqlite:FILE` serves it. It is complete when it is there, and\noverwrites nothing. It comes through the server, or with --store from a file of this machine or a database, served or\nnot. STORE is sqlite:PATH or postgres://USER@HOST/DATABASE; of either, the copy is a file.\n\nExamples:\n  abide backup \"backup-$(date +%F).db\"\n  abide backup --server https://abide.example.com backup.db\n  abide backup --store sqlite:/var/lib/abide/abide.db /mnt/backup/abide.db\n  abide backup --store postgres://abide@db.example/abide backup.db"
 )]
 pub(crate) struct Backup {
     /// Where the copy goes
     #[arg(value_name = "FILE")]
     to: PathBuf,
-    /// Copy this file, without a server
-    #[arg(long, value_name = "sqlite:PATH")]
+    /// Copy this store, a file or a database, without a server
+    #[arg(long, value_name = "STORE")]
     store: Option<String>,
     #[command(flatten)]
     connection: Connection,
@@ -41,18 +41,21 @@ impl Backup {
     fn copy(&self, console: &mut Console<'_>) -> Result<(), Error> {
         let begun = Instant::now();
         let bytes = match &self.store {
-            Some(store) => self.of_file(store, console)?,
+            Some(store) => self.of_store(store, console)?,
             None => self.through_server()?,
         };
         let took = i64::try_from(begun.elapsed().as_millis()).unwrap_or(i64::MAX);
         Ok(console.line(&format!("{}  {bytes} bytes in {}", self.to.display(), times::length(took)))?)
     }
 
-    fn of_file(&self, store: &str, console: &mut Console<'_>) -> Result<u64, Error> {
-        let Some(path) = store.strip_prefix("sqlite:") else {
-            return Err(Error::Usage(format!("--store: `{store}` is not of the form sqlite:PATH")));
+    fn of_store(&self, store: &str, console: &mut Console<'_>) -> Result<u64, Error> {
+        let copied = match Place::given("--store", store)? {
+            Place::File(path) => sqlite::Reader::open(path).and_then(|mut store| store.backup(&self.to)),
+            Place::Database(address) => {
+                postgres::Reader::open(&address).and_then(|mut store| store.backup(&self.to))
+            }
         };
-        match Reader::open(path).and_then(|mut store| store.backup(&self.to)) {
+        match copied {
             Ok(()) => Ok(fs::metadata(&self.to)?.len()),
             Err(error) => {
                 console.note(&format!("abide: {error}"))?;

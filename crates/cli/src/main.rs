@@ -10,6 +10,7 @@ mod config;
 mod console;
 mod demo;
 mod handler;
+mod migrate;
 mod payload;
 mod place;
 mod record;
@@ -46,6 +47,7 @@ enum Command {
     #[command(flatten)]
     Remote(commands::Remote),
     Backup(backup::Backup),
+    Migrate(migrate::Migrate),
     Config(config::ShowConfig),
     Schema(schema::Schema),
     Bench(bench::Bench),
@@ -64,6 +66,7 @@ fn main() -> ExitCode {
         Command::Check(check) => check.run(&mut out, &mut io::stderr().lock()),
         Command::Remote(remote) => remote.run(&mut out, &mut io::stderr()),
         Command::Backup(backup) => backup.run(&mut out, &mut io::stderr().lock()),
+        Command::Migrate(migrate) => migrate.run(&mut out, &mut io::stderr()),
         Command::Config(config) => config.run(&mut out, &mut io::stderr().lock()),
         Command::Schema(schema) => schema.run(&mut out),
         Command::Bench(bench) => bench.run(&mut out, &mut io::stderr()),

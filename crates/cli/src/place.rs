@@ -7,6 +7,12 @@ use abide_store::postgres::{self, Postgres};
 use abide_store::sqlite::Sqlite;
 use abide_store::{Error, Store};
 
+use crate::client;
+
+/// What a place looks like, for those who have given something else.
+pub(crate) const LIKE: &str =
+    "a store; it would look like `sqlite:abide.db` or `postgres://user@host/database`";
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     File(PathBuf),
@@ -20,6 +26,11 @@ impl Place {
         }
         let is_database = ["postgres://", "postgresql://"].iter().any(|scheme| text.starts_with(scheme));
         is_database.then(|| Place::Database(text.to_owned()))
+    }
+
+    /// What was given with a flag. What cannot be read may have a password in it, so it is not repeated.
+    pub(crate) fn given(flag: &str, text: &str) -> Result<Place, client::Error> {
+        Place::parse(text).ok_or_else(|| client::Error::Usage(format!("{flag} is not {LIKE}")))
     }
 
     pub(crate) fn open(&self) -> Result<Box<dyn Store>, Error> {

@@ -14,6 +14,7 @@ use abide_core::id::{RunId, WorkspaceId};
 use abide_core::status::RunStatus;
 use abide_engine::{Ended, Engine, NewRun, Notification, Options, SettableClock, TaskResult};
 use abide_standin::StandIn;
+use abide_store::Store;
 use abide_store::sqlite::Sqlite;
 use clap::Args;
 use jiff::Timestamp;
@@ -26,6 +27,7 @@ use crate::config::{self, Config, Flags};
 use crate::console::Console;
 use crate::handler::{self, Aside, Named, Worked};
 use crate::payload;
+use crate::place::Place;
 use crate::stop::StopSignals;
 use tracker::Tracker;
 use view::View;
@@ -62,7 +64,7 @@ pub(crate) struct RunHere {
     #[arg(long, short)]
     quiet: bool,
     /// Keep the run in this store; else it is gone in the end
-    #[arg(long, value_name = "sqlite:PATH")]
+    #[arg(long, value_name = "STORE")]
     store: Option<String>,
 }
 
@@ -121,11 +123,7 @@ impl RunHere {
     }
 
     async fn engine(&self, definition: &Definition, stand_in: Option<&StandIn>) -> Result<Engine, Error> {
-        let store = match &self.store {
-            None => Sqlite::open_in_memory(),
-            Some(given) => Sqlite::open(given.strip_prefix("sqlite:").unwrap_or(given)),
-        };
-        let store = store.map_err(|error| Error::Failed(error.to_string()))?;
+        let store = self.open_store()?;
         let clock = self.skip_waits.then(|| SettableClock::new(Timestamp::now()));
         let config = Config::read(&Flags::default(), |name| std::env::var(name).ok());
         let calls = config.and_then(|config| config.calls(&config::variables()));
@@ -134,7 +132,23 @@ impl RunHere {
             stand_in::answer(stand_in, definition, &mut calls);
         }
         let options = Options { clock, calls, ..Options::default() };
-        Engine::open_with(Box::new(store), options).await.map_err(failed)
+        Engine::open_with(store, options).await.map_err(failed)
+    }
+
+    fn open_store(&self) -> Result<Box<dyn Store>, Error> {
+        let opened = match &self.place()? {
+            None => Sqlite::open_in_memory().map(|store| Box::new(store) as Box<dyn Store>),
+            Some(Place::Database(_)) if self.skip_waits => {
+                let why = "--skip-waits cannot be used with a database: the waits of all others in it would end, too";
+                return Err(Error::Usage(why.to_owned()));
+            }
+            Some(place) => place.open(),
+        };
+        opened.map_err(|error| Error::Failed(error.to_string()))
+    }
+
+    fn place(&self) -> Result<Option<Place>, Error> {
+        self.store.as_deref().map(|given| Place::given("--store", given)).transpose()
     }
 
     /// Until the run has ended, or cannot go on, or somebody has had enough.
@@ -164,8 +178,8 @@ impl RunHere {
                 Err(Error::NotOver(format!("nothing here ends this:\n{}", tracker.open_waits().await?)))
             }
             None => {
-                let later = match &self.store {
-                    Some(store) => format!("; `abide serve --store {store}` lets it go on"),
+                let later = match self.place()? {
+                    Some(place) => format!("; `abide serve --store {place}` lets it go on"),
                     None => String::new(),
                 };
                 Err(Error::NotOver(format!("interrupted{later}")))

@@ -33,6 +33,7 @@ mod retention;
 mod round;
 mod schedules;
 mod share;
+mod tasks_out;
 mod webhooks;
 mod writer;
 
@@ -51,6 +52,7 @@ pub use histogram::Histogram;
 pub use request::{Asker, Leased, Notified, Stats, Worker};
 pub use retention::Retention;
 pub use schedules::{Ordered, ScheduleOrder};
+pub use tasks_out::write_tasks_out;
 pub use webhooks::{LONG_FAILURE, TRIES};
 
 /// The name of the secret that calls are signed with.

@@ -36,7 +36,6 @@ use crate::dispatcher::{Dispatcher, IN_PROCESS, LEASE, ReadyTask};
 use crate::ear::Ear;
 use crate::engine::{Ended, Said};
 use crate::error::Error;
-use crate::executor::{URL_LEASE, URL_WORKER};
 use crate::followers::Followers;
 use crate::handed::Handed;
 use crate::memory::Memory;
@@ -45,6 +44,7 @@ use crate::request::{Answer, Leased, Poll, Request, Stats};
 use crate::retention::{self, Retention, Sweep};
 use crate::round::{Committed, Decided, Errand, Round};
 use crate::share::Share;
+use crate::tasks_out::lease_of;
 use crate::webhooks::{Outbox, Subscribed};
 
 /// Requests in one round at most: more would only make each of them wait for the others.
@@ -200,8 +200,7 @@ impl Writer {
             if let Some(worker) = task.worker.as_ref().filter(|worker| &***worker != IN_PROCESS) {
                 // The worker may still be at it, and has not noticed anything.
                 let ready = ReadyTask { run: run.id, at, delivery: task.delivery };
-                let usual = if **worker == *URL_WORKER { URL_LEASE } else { LEASE };
-                let length = run.task(at).and_then(|task| task.heartbeat).unwrap_or(usual);
+                let length = lease_of(run, at, worker);
                 let worker = (run.workspace, Arc::clone(worker));
                 self.dispatcher.lease(ready, self.clock.now(), length, worker);
             } else {

@@ -7,20 +7,20 @@
 //!
 //! The runs in here are real ones, decided by the core; no case makes up a history.
 
-mod admin;
+pub(crate) mod admin;
 mod backup;
 mod chance;
 mod combinations;
 mod commits;
-mod costs;
+pub(crate) mod costs;
 mod definitions;
 mod events;
-mod lists;
+pub(crate) mod lists;
 mod retention;
-mod schedules;
+pub(crate) mod schedules;
 pub(crate) mod story;
 mod timers;
-mod webhooks;
+pub(crate) mod webhooks;
 mod workspaces;
 
 use std::path::{Path, PathBuf};

@@ -22,6 +22,8 @@ mod list;
 pub mod postgres;
 pub mod share;
 pub mod sqlite;
+mod table;
+pub mod transfer;
 mod webhook;
 
 use std::collections::BTreeSet;

@@ -14,6 +14,7 @@
 //!   looks.rs  events and waits that begin at the same time
 //!   figures.rs  what measures itself asks a server
 //!   share.rs  nodes, and the tasks that are out      news.rs    word of what is committed
+//!   transfer.rs  its tables as rows of values, for backups and moves
 //! ```
 
 mod admin;
@@ -35,6 +36,7 @@ mod schedules;
 #[cfg(any(test, feature = "conformance"))]
 pub mod server;
 mod share;
+mod transfer;
 mod webhooks;
 
 use std::path::Path;
@@ -52,6 +54,8 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 
 use crate::share::Share;
+use crate::table::MOVE;
+use crate::transfer::note;
 use crate::{
     ApiKey, AttemptWrite, Batch, CostRow, DefinitionSummary, Delivery, DeliveryFilter, Due, Error, Health,
     KeyHash, Page, Read, RunFilter, RunSummary, Store, StoredDefinition, StoredRun, StoredTimer, Waiter,
@@ -62,6 +66,7 @@ use share::Sharing;
 
 pub use figures::Figures;
 pub use link::Sent;
+pub(crate) use transfer::look;
 
 /// A writer of a database, one of any number.
 ///
@@ -82,7 +87,7 @@ pub struct Handle<Role> {
 #[derive(Debug)]
 pub struct Reading;
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Writing {
     last: Option<commit::Mark>,
 }
@@ -94,10 +99,12 @@ pub fn shown(address: &str) -> String {
 
 impl Postgres {
     /// Opens the database at an address like `postgresql://user:password@host:5432/database`, and makes our schema in
-    /// it where there is none. Refuses a database in which another program has one of this name, or that a newer
-    /// program wrote; it is left as it was.
+    /// it where there is none. Refuses a database in which another program has one of this name, that a newer program
+    /// wrote, or that is part of a [move](crate::transfer); it is left as it was.
     pub fn open(address: &str) -> Result<Postgres, Error> {
-        Ok(Handle { link: open::open(address)?, role: Writing { last: None } })
+        let mut link = open::open(address)?;
+        note::check(&shown(address), admin::setting(&mut link, MOVE)?.as_deref())?;
+        Ok(Handle { link, role: Writing::default() })
     }
 
     /// Counts the statements that are sent from here on, by readers and all others that come of this store, too.
@@ -113,6 +120,20 @@ impl Postgres {
     /// Another connection, for another thread.
     pub fn reader(&self) -> Reader {
         Handle { link: self.link.reading(), role: Reading }
+    }
+}
+
+impl Reader {
+    /// Opens a database to look at it, while others work on it. Refuses what [`Postgres::open`] refuses, except one that
+    /// was moved, and a database without a store.
+    pub fn open(address: &str) -> Result<Reader, Error> {
+        let nothing = || {
+            let why = "there is no store in it".to_owned();
+            Error::Unusable { path: shown(address), why, what_to_do: "check the address" }
+        };
+        let mut reader = look(address)?.ok_or_else(nothing)?;
+        note::check_whole(&shown(address), reader.setting(MOVE)?.as_deref())?;
+        Ok(reader)
     }
 }
 
@@ -382,4 +403,4 @@ impl Store for Postgres {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

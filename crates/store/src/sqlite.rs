@@ -9,6 +9,7 @@
 //!   list.rs   what people look for               find.rs    what engines need   forget.rs  retention
 //!   admin.rs  workspaces, keys, settings         backup.rs  copies              cost.rs    what models cost
 //!   schedules.rs  what is started by the clock     webhooks.rs  what others are told  tally.rs  how many there are
+//!   transfer.rs   its tables as rows of values, for moves
 //! ```
 
 mod admin;
@@ -24,6 +25,7 @@ mod migrations;
 mod open;
 mod schedules;
 mod tally;
+mod transfer;
 mod webhooks;
 
 use std::fs::File;
@@ -43,6 +45,8 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use rusqlite::Connection;
 
+use crate::table::MOVE;
+use crate::transfer::note;
 use crate::{
     ApiKey, AttemptWrite, Batch, CostRow, DefinitionSummary, Delivery, DeliveryFilter, Due, Error, Health,
     KeyHash, Page, Read, RunFilter, RunSummary, Store, StoredDefinition, StoredRun, StoredTimer, Waiter,
@@ -53,6 +57,9 @@ use crate::{
 pub(crate) use backup::write_beside;
 #[cfg(feature = "postgres")]
 pub(crate) use open::new_file;
+#[cfg(feature = "postgres")]
+pub(crate) use transfer::{insert, settle};
+pub(crate) use transfer::{look, shown};
 
 /// The writer of a file.
 pub type Sqlite = Handle<Writing>;
@@ -79,11 +86,13 @@ pub struct Writing {
 
 impl Sqlite {
     /// Opens the file, or makes one where there is none. Refuses a file that another process has, that is not
-    /// ours, or that a newer program wrote; it is left as it was.
+    /// ours, that a newer program wrote, or that is part of a [move](crate::transfer); it is left as it was.
     pub fn open(path: impl AsRef<Path>) -> Result<Sqlite, Error> {
         let path = open::resolve(path.as_ref());
         let lock = open::lock(&path)?;
-        Ok(Handle { connection: open::writer(&path)?, role: Writing { path, _lock: Some(lock) } })
+        let connection = open::writer(&path)?;
+        note::check(&path.display().to_string(), admin::setting(&connection, MOVE)?.as_deref())?;
+        Ok(Handle { connection, role: Writing { path, _lock: Some(lock) } })
     }
 
     /// A store that is gone when its last connection is.
@@ -102,10 +111,12 @@ impl Sqlite {
 
 impl Reader {
     /// Opens a file to look at it, while this or another process writes to it. Refuses what [`Sqlite::open`]
-    /// refuses, and a file that is not there.
+    /// refuses, except one that was moved, and a file that is not there.
     pub fn open(path: impl AsRef<Path>) -> Result<Reader, Error> {
         let path = open::resolve(path.as_ref());
-        Ok(Handle { connection: open::beside(&path)?, role: Reading })
+        let connection = open::beside(&path)?;
+        note::check_whole(&path.display().to_string(), admin::setting(&connection, MOVE)?.as_deref())?;
+        Ok(Handle { connection, role: Reading })
     }
 }
 

@@ -15,7 +15,7 @@ use abide_engine::Retention;
 use abide_server::{Auth, Limits, Settings};
 
 use super::known::{Flags, KNOWN, Known};
-use crate::place::Place;
+use crate::place::{self, Place};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum From {
@@ -148,8 +148,7 @@ impl Config {
     }
 
     pub(crate) fn store(&self) -> Result<Place, BadConfig> {
-        let like = "a store; it would look like `sqlite:abide.db` or `postgres://user@host/database`";
-        self.parsed("store", like, Place::parse)
+        self.parsed("store", place::LIKE, Place::parse)
     }
 
     pub(crate) fn retention(&self) -> Result<Retention, BadConfig> {

@@ -30,7 +30,7 @@ fn bad_usage_is_told_with_what_would_be_right() {
         (&["worker", "--handler", "x"], "it would look like `send-email="),
         (&["runs", "--status", "ASLEEP"], "ASLEEP"),
         (&["runs", "--server", "ftp://x"], "begins with neither http:// nor https://"),
-        (&["backup", "x.db", "--store", "postgres:x"], "sqlite:PATH"),
+        (&["backup", "x.db", "--store", "postgres:x"], "sqlite:abide.db"),
     ] {
         let said = alone(directory.path(), arguments);
         assert_eq!(said.code, 2, "{arguments:?}: {said:?}");

@@ -11,7 +11,7 @@ use super::Subject;
 use super::story::{self, World, save};
 use crate::{ApiKey, Error, Scope};
 
-fn key(number: u8, created_at: Timestamp) -> ApiKey {
+pub(crate) fn key(number: u8, created_at: Timestamp) -> ApiKey {
     ApiKey {
         id: KeyId(u128::from(number)),
         workspace: WorkspaceId::DEFAULT,

@@ -13,7 +13,7 @@ use serde_json::json;
 use super::Subject;
 use super::story::{self, World};
 
-fn call(entry: &str, model: &str, cost_micros: Option<u64>) -> ModelCall {
+pub(crate) fn call(entry: &str, model: &str, cost_micros: Option<u64>) -> ModelCall {
     ModelCall {
         entry: entry.into(),
         model: model.into(),

@@ -14,13 +14,13 @@ use super::story::{self, Story, World, pages, save};
 use crate::{Due, Page, Read, RunFilter, RunSummary, Store, WaitpointFilter, WaitpointSummary};
 
 /// Runs of every kind that there is, each begun a second after the other.
-pub(super) struct Crowd {
-    pub(super) stories: Vec<Story>,
-    pub(super) world: World,
+pub(crate) struct Crowd {
+    pub(crate) stories: Vec<Story>,
+    pub(crate) world: World,
 }
 
 impl Crowd {
-    pub(super) fn new() -> Crowd {
+    pub(crate) fn new() -> Crowd {
         let mut world = World::new();
         let mut stories = Vec::new();
         for round in 0..3 {
@@ -58,7 +58,7 @@ impl Crowd {
         world.tell(&mut self.stories[15], Command::Pause);
     }
 
-    pub(super) fn save(&mut self, store: &mut dyn Store) {
+    pub(crate) fn save(&mut self, store: &mut dyn Store) {
         save(store, &mut self.stories);
     }
 

@@ -16,7 +16,7 @@ use super::Subject;
 use super::story::{self, World, pages, save};
 use crate::{Batch, Error, Page, ScheduleWrite, Store, StoredTimer, WaitpointFilter};
 
-fn schedule(world: &mut World, name: &str) -> Schedule {
+pub(crate) fn schedule(world: &mut World, name: &str) -> Schedule {
     let plan = Plan {
         name: name.to_owned(),
         workflow: "nap".to_owned(),
@@ -36,7 +36,7 @@ fn try_write(store: &mut dyn Store, based_on: u64, schedule: &Schedule, removed:
     store.commit(&Batch { schedules: vec![write], ..Batch::default() })
 }
 
-fn put(store: &mut dyn Store, based_on: u64, schedule: &Schedule) {
+pub(crate) fn put(store: &mut dyn Store, based_on: u64, schedule: &Schedule) {
     try_write(store, based_on, schedule, false).expect("written");
 }
 

@@ -12,7 +12,7 @@ use crate::{
     Secret, Store, Webhook,
 };
 
-fn webhook(number: u8, created_at: Timestamp) -> Webhook {
+pub(crate) fn webhook(number: u8, created_at: Timestamp) -> Webhook {
     Webhook {
         id: WebhookId(u128::from(number)),
         workspace: WorkspaceId::DEFAULT,
@@ -25,7 +25,7 @@ fn webhook(number: u8, created_at: Timestamp) -> Webhook {
     }
 }
 
-fn delivery(number: u128, webhook: WebhookId, created_at: Timestamp) -> Delivery {
+pub(crate) fn delivery(number: u128, webhook: WebhookId, created_at: Timestamp) -> Delivery {
     Delivery {
         id: DeliveryId(number),
         webhook,

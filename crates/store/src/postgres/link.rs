@@ -19,7 +19,7 @@ use futures_util::StreamExt;
 use futures_util::future::{OptionFuture, join, join_all};
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
-use tokio_postgres::types::ToSql;
+use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Config, NoTls, Row, RowStream, Statement};
 
 use crate::Error;
@@ -324,10 +324,20 @@ impl Session {
     }
 
     /// The rows one by one, as they come.
-    pub(super) async fn stream(&mut self, sql: &str) -> Result<RowStream, Error> {
+    pub(super) async fn stream(
+        &mut self,
+        sql: &str,
+        values: &[&(dyn ToSql + Sync)],
+    ) -> Result<RowStream, Error> {
         let statement = self.statement(sql).await?;
         self.sent.add(1);
-        Ok(self.client.query_raw(&statement, std::iter::empty::<&(dyn ToSql + Sync)>()).await?)
+        Ok(self.client.query_raw(&statement, values.iter().copied()).await?)
+    }
+
+    /// The types of the columns that a query gives.
+    pub(super) async fn types(&mut self, sql: &str) -> Result<Vec<Type>, Error> {
+        let statement = self.statement(sql).await?;
+        Ok(statement.columns().iter().map(|column| column.type_().clone()).collect())
     }
 
     /// Sends statements without waiting for the answers in between, after `begin` if there is one. When one fails, its

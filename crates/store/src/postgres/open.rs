@@ -33,6 +33,21 @@ pub(super) fn open(address: &str) -> Result<Link, Error> {
     Ok(link)
 }
 
+/// To a database with a store in it, which is left as it is; `None` if there is none.
+pub(super) fn look(address: &str) -> Result<Option<Link>, Error> {
+    let config = configure(address)?;
+    let name = describe(&config);
+    let mut link = Link::new(Driver::start()?, config).reading();
+    link.connect().map_err(|error| refusal(&name, error))?;
+    let mark = link.ask(async |session| Mark::read(session).await)?;
+    recognize(&mark, &name)?;
+    if mark.is_ours && mark.version < migrations::latest() {
+        let why = format!("it has version {}, which is that of an older program", mark.version);
+        return Err(unusable(&name, why, "start and stop `abide serve` on it once"));
+    }
+    Ok(mark.is_ours.then_some(link))
+}
+
 fn configure(address: &str) -> Result<Config, Error> {
     // What cannot be read may have a password in it, so it is not shown.
     let unreadable = |_| unusable("the given address", "it cannot be read".to_owned(), ADDRESS);
@@ -60,7 +75,7 @@ pub(super) fn shown(address: &str) -> String {
 }
 
 /// The address without its password.
-fn describe(config: &Config) -> String {
+pub(super) fn describe(config: &Config) -> String {
     let mut name = "postgresql://".to_owned();
     if let Some(user) = config.get_user() {
         name = format!("{name}{user}@");

@@ -15,14 +15,14 @@ use super::*;
 use crate::conformance::story::{self, World};
 
 /// Beside the store: whatever one likes in the same database.
-pub(super) struct Hand(Link);
+pub(crate) struct Hand(Link);
 
 impl Hand {
-    pub(super) fn on(address: &str) -> Hand {
+    pub(crate) fn on(address: &str) -> Hand {
         Hand(open::open(address).unwrap())
     }
 
-    pub(super) fn run(&mut self, sql: &str) {
+    pub(crate) fn run(&mut self, sql: &str) {
         self.0.ask(async |session| session.run(sql).await).unwrap();
     }
 

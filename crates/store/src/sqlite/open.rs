@@ -35,6 +35,8 @@ pub(super) fn writer(path: &Path) -> Result<Connection, Error> {
 pub(crate) fn new_file(path: &Path) -> Result<Connection, Error> {
     let connection = writer(path)?;
     connection.pragma_update(None, "synchronous", "OFF")?;
+    // What it begins with has other values where it is copied from.
+    connection.execute_batch("DELETE FROM workspaces")?;
     Ok(connection)
 }
 

@@ -1,0 +1,150 @@
+//! The tasks that are out, written into a store that keeps them: where runs came from one that does not, and which a
+//! single process had to itself. It follows from their histories who has what.
+
+use std::sync::Arc;
+
+use abide_core::id::At;
+use abide_core::run::Run;
+use abide_core::status::RunStatus;
+use abide_core::time::Millis;
+use abide_store::share::{StoredTask, TaskWrite};
+use abide_store::{Batch, Page, RunFilter, Store};
+use jiff::Timestamp;
+
+use crate::dispatcher::{IN_PROCESS, LEASE};
+use crate::error::Error;
+use crate::executor::{URL_LEASE, URL_WORKER};
+use crate::memory::Memory;
+use crate::share;
+
+/// Runs that are looked at, and tasks that are written, at once.
+const PAGE: usize = 500;
+/// A worker has not been able to report while its run was moved, and may not be until the next server is up.
+const GRACE: Millis = Millis(10 * 60 * 1_000);
+
+/// Writes all tasks that are out, as of an instant, and says how many there are. Nothing is written where a store does
+/// not keep them.
+///
+/// A worker keeps its task for ten minutes from then on at least, a task that a handler of a process was at is anybody's
+/// at once. The time that a task may take is not prolonged.
+pub fn write_tasks_out(store: &mut dyn Store, now: Timestamp) -> Result<usize, Error> {
+    if store.share()?.is_none() {
+        return Ok(0);
+    }
+    let mut memory = Memory::default();
+    let filter = RunFilter { statuses: vec![RunStatus::Running], ..RunFilter::default() };
+    let mut page = Page { after: None, limit: PAGE };
+    let mut count = 0;
+    loop {
+        let runs = store.runs(&filter, &page)?;
+        let mut tasks = Vec::new();
+        for summary in &runs {
+            if let Some(run) = memory.take(store, summary.id)? {
+                tasks.extend(of_run(&run, now));
+            }
+        }
+        count += tasks.len();
+        let tasks: Vec<TaskWrite> = tasks.into_iter().map(TaskWrite::Put).collect();
+        store.commit(&Batch { tasks: tasks.iter().collect(), ..Batch::default() })?;
+        page.after = runs.last().map(|run| run.id);
+        if runs.len() < PAGE {
+            return Ok(count);
+        }
+    }
+}
+
+fn of_run(run: &Run, now: Timestamp) -> impl Iterator<Item = StoredTask> {
+    run.places().filter_map(move |(at, step)| {
+        let task = step.task.as_deref().filter(|task| task.out)?;
+        let worker = task.worker.as_ref();
+        let lease = worker.map(|worker| lease_of(run, at, worker));
+        let TaskWrite::Put(task) = share::task_row(run, at, now, lease, |_, _| false)? else { return None };
+        let free_at = match worker {
+            None => now,
+            Some(worker) if **worker == *IN_PROCESS => now,
+            Some(_) => task.free_at.max(GRACE.after(now)),
+        };
+        let free_at = task.deadline.map_or(free_at, |deadline| free_at.min(deadline));
+        Some(StoredTask { free_at, ..task })
+    })
+}
+
+/// How long a worker has a task where nobody knows what it asked for.
+pub(crate) fn lease_of(run: &Run, at: At, worker: &Arc<str>) -> Millis {
+    let usual = if **worker == *URL_WORKER { URL_LEASE } else { LEASE };
+    run.task(at).and_then(|task| task.heartbeat).unwrap_or(usual)
+}
+
+#[cfg(test)]
+mod tests {
+    use abide_core::definition::Definition;
+    use abide_core::id::RunId;
+    use abide_core::json::Json;
+    use abide_core::random::Random;
+    use serde_json::json;
+
+    use abide_core::command::{Command, Context, NewRun, TaskStarted, decide, start};
+    use abide_core::waitpoint::Actor;
+
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::constant(1_700_000_000, 0);
+
+    fn run(step: serde_json::Value) -> Run {
+        let document = json!({ "name": "w", "steps": [step] });
+        let definition = Arc::new(Definition::from_value(document).unwrap().definition);
+        let new = NewRun::new(RunId(7), definition, Json::new(json!({})));
+        start(new, &context(NOW)).unwrap().0
+    }
+
+    fn context(now: Timestamp) -> Context {
+        Context { now, random: Random::new(1).draw(), by: Actor::new("tester"), traceparent: None }
+    }
+
+    fn taken_by(run: &mut Run, worker: &str) {
+        let taken = TaskStarted { at: At::step(0), delivery: 1, worker: worker.into(), from: None };
+        decide(run, Command::TaskStarted(taken), &context(NOW)).unwrap();
+    }
+
+    fn task(run: &Run, now: Timestamp) -> StoredTask {
+        let tasks: Vec<StoredTask> = of_run(run, now).collect();
+        assert_eq!(tasks.len(), 1);
+        tasks.into_iter().next().unwrap()
+    }
+
+    #[test]
+    fn a_task_that_nobody_has_is_free() {
+        let task = task(&run(json!({ "type": "task", "name": "a", "handler": "h" })), NOW);
+        assert_eq!((&*task.queue, task.has_begun, task.free_at, task.deadline), ("h", false, NOW, None));
+        let call = run(json!({ "type": "http", "name": "a", "url": "https://example.com" }));
+        assert_eq!((of_run(&call, NOW).count(), &*of_run(&call, NOW).next().unwrap().queue), (1, "http"));
+    }
+
+    #[test]
+    fn a_worker_keeps_its_task_for_a_while_and_a_process_that_is_gone_does_not() {
+        let work = || run(json!({ "type": "task", "name": "a", "handler": "h" }));
+        let mut leased = work();
+        taken_by(&mut leased, "worker-1");
+        let later = GRACE.after(NOW);
+        let row = task(&leased, later);
+        assert_eq!((row.has_begun, row.free_at, row.lease), (true, GRACE.after(later), LEASE));
+        let mut here = work();
+        taken_by(&mut here, IN_PROCESS);
+        assert_eq!((task(&here, later).has_begun, task(&here, later).free_at), (true, later));
+    }
+
+    #[test]
+    fn the_time_that_a_task_may_take_is_not_prolonged() {
+        let mut timed =
+            run(json!({ "type": "task", "name": "a", "handler": "h", "timeout": "1m", "heartbeat": "20s" }));
+        taken_by(&mut timed, "worker-1");
+        let row = task(&timed, NOW);
+        let deadline = Millis(60_000).after(NOW);
+        assert_eq!((row.free_at, row.deadline, row.lease), (deadline, Some(deadline), Millis(20_000)));
+    }
+
+    #[test]
+    fn a_run_that_waits_has_no_task_out() {
+        assert_eq!(of_run(&run(json!({ "type": "sleep", "name": "a", "duration": "1h" })), NOW).count(), 0);
+    }
+}

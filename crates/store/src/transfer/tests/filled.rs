@@ -1,0 +1,172 @@
+//! A store with something of everything in it.
+
+use std::sync::Arc;
+
+use abide_core::command::{Command, Occurrence, Reply, TaskHeartbeat};
+use abide_core::door::Remembered;
+use abide_core::history::JournalResult;
+use abide_core::id::{At, WorkspaceId};
+use abide_core::json::Json;
+use abide_core::schedule::Schedule;
+use jiff::Timestamp;
+use jiff::civil::date;
+use serde_json::json;
+
+use crate::conformance::lists::Crowd;
+use crate::conformance::{admin, costs, schedules, story, webhooks};
+use crate::{
+    ApiKey, Batch, CostRow, Delivery, Page, RunFilter, RunSummary, Scope, Store, StoredTimer, Webhook,
+};
+
+/// What sorts differently where it cannot be written as it is.
+const NAMES: [&str; 4] = ["a\0b\\", "a\\0b", "ü🦀", "a"];
+
+pub(super) struct Filled {
+    crowd: Crowd,
+    occurrences: Vec<Occurrence>,
+    remembered: Vec<Remembered>,
+    keys: Vec<ApiKey>,
+    schedule: Schedule,
+    webhook: Webhook,
+    deliveries: Vec<Delivery>,
+    listed: Vec<RunSummary>,
+    timers: Vec<StoredTimer>,
+    costs: Vec<CostRow>,
+}
+
+impl Filled {
+    pub(super) fn new(store: &mut dyn Store) -> Filled {
+        let mut crowd = Crowd::new();
+        let asked = asked(&mut crowd);
+        crowd.stories.push(asked);
+        for name in NAMES {
+            let input = json!({ "event": name, "customer": 1 });
+            let listener = crowd.world.start_tagged(&story::listener(), input, &NAMES);
+            crowd.stories.push(listener);
+        }
+        // A chunk for each of several commits.
+        crowd.save(store);
+        for story in crowd.stories.iter_mut().rev().take(3) {
+            crowd.world.tell(story, Command::Pause);
+            story.save(store);
+            crowd.world.tell(story, Command::Unpause);
+            story.save(store);
+        }
+        let at = crowd.world.now;
+        for name in NAMES {
+            store.add_workspace(name, at).expect("added");
+        }
+        let mut occurrences: Vec<Occurrence> =
+            NAMES.iter().map(|name| crowd.world.occurrence(name, json!({ "text": "\0" }))).collect();
+        occurrences.sort_by_key(|event| event.id);
+        let remembered: Vec<Remembered> = NAMES
+            .iter()
+            .map(|name| Remembered { key: (*name).to_owned(), digest: u64::MAX, reply: Reply::Done, at })
+            .collect();
+        let definitions = NAMES.map(|name| crowd.world.definition(name, "1", "{}"));
+        let batch = Batch {
+            occurrences: occurrences.iter().collect(),
+            remembered: remembered.iter().collect(),
+            definitions: definitions.into(),
+            ..Batch::default()
+        };
+        store.commit(&batch).expect("written");
+        let full = ApiKey {
+            scopes: Scope::ALL.into(),
+            last_used_at: Some(at),
+            revoked_at: Some(at),
+            expires_at: Some(Timestamp::MAX),
+            ..admin::key(1, at)
+        };
+        let keys = vec![full, admin::key(2, at)];
+        keys.iter().for_each(|key| store.add_key(key).expect("added"));
+        store.put_setting("link-secrets", b"\0\xff").expect("put");
+        store.bump_link_generation(crowd.stories[0].id().waitpoint(1)).expect("bumped");
+        let schedule = schedules::schedule(&mut crowd.world, "nightly\0");
+        schedules::put(store, 0, &schedule);
+        let webhook = webhooks::webhook(1, at);
+        store.put_webhook(&webhook).expect("put");
+        let deliveries = vec![webhooks::delivery(1, webhook.id, at)];
+        let told = Batch { deliveries: deliveries.iter().collect(), ..Batch::default() };
+        store.commit(&told).expect("written");
+        let (listed, timers, costs) = read(store);
+        Filled { crowd, occurrences, remembered, keys, schedule, webhook, deliveries, listed, timers, costs }
+    }
+
+    /// It is all there, and can be worked with.
+    pub(super) fn check(&mut self, store: &mut dyn Store) {
+        self.crowd.stories.iter().for_each(|story| story.check(store));
+        assert_eq!(read(store), (self.listed.clone(), self.timers.clone(), self.costs.clone()));
+        let all = Page { after: None, limit: 100 };
+        let mut events = store.events(WorkspaceId::DEFAULT, None, &all).expect("readable");
+        events.sort_by_key(|event| event.id);
+        assert_eq!(events, self.occurrences);
+        for remembered in &self.remembered {
+            assert_eq!(store.remembered(&remembered.key).expect("readable").as_ref(), Some(remembered));
+        }
+        for key in &self.keys {
+            assert_eq!(store.key_by_hash(&key.hash).expect("readable").as_ref(), Some(key));
+        }
+        let first = self.crowd.stories[0].id().waitpoint(1);
+        assert_eq!(store.link_generation(first).expect("readable"), 1);
+        assert_eq!(store.setting("link-secrets").expect("readable").as_deref(), Some(&b"\0\xff"[..]));
+        assert_eq!(store.schedule(self.schedule.id).expect("readable").as_ref(), Some(&self.schedule));
+        assert_eq!(store.webhooks(None).expect("readable"), [self.webhook.clone()]);
+        let due = store.due_deliveries(self.webhook.id, Timestamp::MAX, 10).expect("readable");
+        assert_eq!(due, self.deliveries);
+        for name in NAMES {
+            let waiters = store.waiters(WorkspaceId::DEFAULT, name, None, 10).expect("readable");
+            assert_eq!(waiters.len(), 1, "{name:?}");
+            let found = store.definition(WorkspaceId::DEFAULT, name, None).expect("readable");
+            assert_eq!(found.map(|found| found.name).as_deref(), Some(name));
+        }
+        self.go_on(store);
+    }
+
+    /// What comes next gets numbers that nobody has.
+    fn go_on(&mut self, store: &mut dyn Store) {
+        let definition = self.crowd.world.definition("later", "1", "{}");
+        store.commit(&Batch { definitions: vec![definition], ..Batch::default() }).expect("written");
+        let newest = Page { after: None, limit: 1 };
+        let found = store.definitions(WorkspaceId::DEFAULT, None, &newest).expect("readable");
+        assert_eq!(found[0].name, "later");
+        let now = self.crowd.world.now;
+        assert_eq!(store.add_workspace("later", now).expect("added"), WorkspaceId(NAMES.len() as u32 + 1));
+        let listener = self.crowd.stories.last_mut().expect("there are some");
+        let occurrence = self.crowd.world.occurrence(NAMES[3], json!({ "customer": 1 }));
+        self.crowd.world.deliver(listener, 1, &occurrence);
+        listener.save(store);
+        listener.check(store);
+        let nap = &mut self.crowd.stories[0];
+        self.crowd.world.wake(nap);
+        nap.save(store);
+        nap.check(store);
+        let is_waiting = |run: &RunSummary| run.status == abide_core::status::RunStatus::Waiting;
+        let (before, after) = (self.listed.iter(), read(store).0);
+        assert_eq!(
+            before.filter(|run| is_waiting(run)).count() - 2,
+            after.iter().filter(|run| is_waiting(run)).count()
+        );
+        let counted: u64 = store.counts(None).expect("readable").iter().map(|(_, count)| count).sum();
+        assert_eq!(counted, after.len() as u64);
+    }
+}
+
+fn read(store: &mut dyn Store) -> (Vec<RunSummary>, Vec<StoredTimer>, Vec<CostRow>) {
+    let all = Page { after: None, limit: 1_000 };
+    let day = date(2026, 3, 1);
+    (
+        store.runs(&RunFilter::default(), &all).expect("readable"),
+        store.timers(None, Timestamp::MAX, 1_000).expect("readable"),
+        store.costs(WorkspaceId::DEFAULT, day, day).expect("readable"),
+    )
+}
+
+fn asked(crowd: &mut Crowd) -> story::Story {
+    let mut asked = crowd.world.start(&story::asked(), json!({}));
+    let entry = JournalResult { name: Arc::from("call 1"), result: Json::new(json!(1)) };
+    let calls = vec![costs::call("call 1", "m", Some(7))];
+    let beat = TaskHeartbeat { at: At::step(0), delivery: 1, checkpoint: None, entries: vec![entry], calls };
+    crowd.world.tell(&mut asked, Command::TaskHeartbeat(beat));
+    asked
+}
