@@ -87,7 +87,7 @@ pub struct Handle<Role> {
 #[derive(Debug)]
 pub struct Reading;
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Writing {
     last: Option<commit::Mark>,
 }
@@ -104,7 +104,7 @@ impl Postgres {
     pub fn open(address: &str) -> Result<Postgres, Error> {
         let mut link = open::open(address)?;
         note::check(&shown(address), admin::setting(&mut link, MOVE)?.as_deref())?;
-        Ok(Handle { link, role: Writing { last: None } })
+        Ok(Handle { link, role: Writing::default() })
     }
 
     /// Counts the statements that are sent from here on, by readers and all others that come of this store, too.

@@ -37,7 +37,7 @@ impl Postgres {
         }
         let mut link = open::open(address)?;
         link.ask(async |session| session.run(PATIENT).await)?;
-        Ok(Handle { link, role: Writing { last: None } })
+        Ok(Handle { link, role: Writing::default() })
     }
 }
 
