@@ -80,17 +80,12 @@ fn many_runs_in_all_states_are_moved_and_everything_outstanding_goes_on() {
     let report = migrate(here, old, &database);
     assert_eq!(report["tables"]["runs"]["rows"], count, "{report}");
     assert_eq!(report["tasksOut"], crowd.expected(&["ready", "leased"]), "{report}");
+    let (rows, took_ms, mib) = (&report["rows"], &report["tookMs"], size >> 20);
+    println!("{count} runs, {rows} rows, {mib} MiB: moved and compared in {took_ms} ms");
     let server = Server::start(&database, here, &[]);
     let begun = std::time::Instant::now();
     crowd.go_on(server.address());
-    println!(
-        "{} runs, {} rows, {} MiB moved and compared in {} ms; everything outstanding done {:.1} s later",
-        crowd.count,
-        report["rows"],
-        size >> 20,
-        report["tookMs"],
-        begun.elapsed().as_secs_f64()
-    );
+    println!("everything outstanding was done {:.1} s later", begun.elapsed().as_secs_f64());
 }
 
 #[test]
