@@ -4,7 +4,7 @@
 //! when the wait is over, on any worker. What it did in [`Context::run`] is not done again.
 //!
 //! ```no_run
-//! use abide::{Client, Context, Result, Worker, workflow};
+//! use abide::{Client, Context, Json, Result, Worker, Workflow};
 //! use serde::{Deserialize, Serialize};
 //!
 //! #[derive(Serialize, Deserialize)]
@@ -15,7 +15,7 @@
 //! async fn fulfil(ctx: Context, order: Order) -> Result<String> {
 //!     let parcel: String = ctx.run("pack", || async { Ok(format!("parcel of order {}", order.id)) }).await?;
 //!     ctx.sleep("cool-down", "30m").await?;
-//!     let paid = ctx.wait_for_event("payment", "order.paid").matching("event.order == input.id").timeout("7d");
+//!     let paid = ctx.wait_for_event::<Json>("payment", "order.paid").matching("event.order == input.id").timeout("7d");
 //!     match paid.await? {
 //!         Some(_) => ctx.run("ship", || async { Ok(format!("{parcel} was shipped")) }).await,
 //!         None => Ok(format!("{parcel} was not paid")),
@@ -23,7 +23,7 @@
 //! }
 //!
 //! # async fn program() -> Result<(), abide::Error> {
-//! let orders = workflow::<Order, String>("orders").task("fulfil", "fulfil-order");
+//! let orders = Workflow::<Order, String>::new("orders").task("fulfil", "fulfil-order");
 //! let client = Client::from_env()?; // ABIDE_SERVER, ABIDE_API_KEY
 //! client.deploy(&orders).await?;
 //! Worker::new(&client).handler("fulfil-order", fulfil).start();

@@ -2,7 +2,7 @@
 //!
 //! ```no_run
 //! use abide::testing::TestServer;
-//! use abide::{Context, Result, workflow};
+//! use abide::{Context, Result, Workflow};
 //!
 //! # async fn test() -> Result<(), abide::Error> {
 //! let server = TestServer::start().await?; // ABIDE_BIN, or `abide` from the path
@@ -11,7 +11,7 @@
 //!     Ok("rested")
 //! };
 //! server.worker().handler("rest", rest).start();
-//! let rest = workflow::<u64, String>("rest").task("rest", "rest");
+//! let rest = Workflow::<u64, String>::new("rest").task("rest", "rest");
 //! server.client.deploy(&rest).await?;
 //! assert_eq!(server.run_through(&rest, 30).await?, "rested");
 //! # Ok(())

@@ -21,23 +21,28 @@ pub struct Workflow<I = Json, O = Json> {
     types: PhantomData<fn(I) -> O>,
 }
 
-/// A workflow to build.
+/// A workflow to build, for any JSON. [`Workflow::new`] is for types.
 ///
 /// ```
 /// use abide::{step, workflow};
 /// use serde_json::json;
 ///
-/// let graph = workflow::<(), u64>("graph")
+/// let graph = workflow("graph")
 ///     .step(step::task("left", "add").input(json!({"a": 1, "b": 2})))
 ///     .step(step::task("right", "add").input(json!({"a": 2, "b": 2})))
 ///     .step(step::task("join", "add").after(["left", "right"]).input(json!({"a": "{{ steps.left.output }}"})));
 /// assert_eq!(json!(graph)["steps"][2]["after"], json!(["left", "right"]));
 /// ```
-pub fn workflow<I, O>(name: impl Into<String>) -> Workflow<I, O> {
-    Workflow { document: wire::Workflow::new(name, Vec::<WorkflowStep>::new()), types: PhantomData }
+pub fn workflow(name: impl Into<String>) -> Workflow {
+    Workflow::new(name)
 }
 
 impl<I, O> Workflow<I, O> {
+    /// A workflow to build: `Workflow::<Order, Receipt>::new("orders")`.
+    pub fn new(name: impl Into<String>) -> Workflow<I, O> {
+        Workflow { document: wire::Workflow::new(name, Vec::<WorkflowStep>::new()), types: PhantomData }
+    }
+
     /// Which version this is; 1 if absent.
     pub fn version(self, version: impl Into<String>) -> Self {
         self.with(|document| document.version(version))
