@@ -137,3 +137,56 @@ fn answer(waiting: Waiting, done: Option<ReportDone>) {
     // Who asked may have been taken back meanwhile.
     drop(waiting.answer.send(Ok(done)));
 }
+
+#[cfg(test)]
+mod tests {
+    use futures_util::future::join_all;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpListener;
+
+    use super::*;
+    use crate::wire::TaskReportRelease;
+
+    /// Takes everything, and counts the requests.
+    async fn takes_everything() -> (String, Arc<Mutex<usize>>) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let count = Arc::new(Mutex::new(0));
+        let counted = count.clone();
+        tokio::spawn(async move {
+            while let Ok((mut stream, _)) = listener.accept().await {
+                let mut request = Vec::new();
+                while !request.ends_with(b"]}") {
+                    stream.read_buf(&mut request).await.unwrap();
+                }
+                *counted.lock().unwrap() += 1;
+                let body = r#"{"results": []}"#;
+                let head =
+                    format!("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: {}\r\n\r\n", body.len());
+                stream.write_all(format!("{head}{body}").as_bytes()).await.unwrap();
+            }
+        });
+        (url, count)
+    }
+
+    #[tokio::test]
+    async fn reports_that_come_together_go_out_together() {
+        let (url, count) = takes_everything().await;
+        let reports = Reports::new(Client::at(url).unwrap(), Duration::from_secs(1));
+        let sent = join_all((0..500).map(|n| reports.send(TaskReportRelease::new(n.to_string())))).await;
+        assert!(sent.into_iter().all(|done| done.is_ok_and(|done| done.ok)));
+        assert!(*count.lock().unwrap() <= 20, "{count:?} requests");
+    }
+
+    #[test]
+    fn a_batch_is_no_larger_than_the_server_takes_and_never_empty() {
+        let waiting = |size| Waiting { text: "x".repeat(size), answer: oneshot::channel().0 };
+        let mut queue =
+            Queue { waiting: [MOST_BYTES + 1, 10, MOST_BYTES, 10].map(waiting).into(), under_way: 0 };
+        let sizes: Vec<usize> =
+            std::iter::repeat_with(|| queue.take().len()).take_while(|size| *size > 0).collect();
+        assert_eq!(sizes, [1, 1, 1, 1]);
+        queue.waiting = (0..MOST_REPORTS + 1).map(|_| waiting(1)).collect();
+        assert_eq!((queue.take().len(), queue.take().len()), (MOST_REPORTS, 1));
+    }
+}

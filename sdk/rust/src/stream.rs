@@ -12,6 +12,7 @@ use crate::client::Client;
 use crate::length::backoff;
 use crate::problem::Error;
 use crate::transport::Request;
+use crate::wire::HistoryRecord;
 
 const FIRST_BACKOFF: Duration = Duration::from_millis(50);
 const LONGEST_BACKOFF: Duration = Duration::from_secs(5);
@@ -34,6 +35,18 @@ impl<T> Items<T> {
     /// All that are left.
     pub async fn all(self) -> Result<Vec<T>, Error> {
         self.0.try_collect().await
+    }
+}
+
+impl Items<HistoryRecord> {
+    /// The next record of this type; nothing if there is none until the end.
+    pub async fn until(&mut self, kind: &str) -> Result<Option<HistoryRecord>, Error> {
+        loop {
+            match self.try_next().await? {
+                Some(record) if record.kind != kind => {}
+                found => return Ok(found),
+            }
+        }
     }
 }
 

@@ -2,7 +2,13 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod api;
 mod conformance;
+mod durable;
+mod example;
+mod requests;
+mod resources;
+mod scripted;
 
 use std::path::PathBuf;
 

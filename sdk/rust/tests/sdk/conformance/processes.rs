@@ -27,13 +27,6 @@ async fn start(server: &TestServer, handler: &str) -> Result<RunHandle, Error> {
     server.client.start(&workflow, Json::Null).await
 }
 
-/// Follows a run until a record of this type has come.
-async fn until(run: &RunHandle, kind: &str) -> Result<(), Error> {
-    let mut records = run.follow();
-    while records.try_next().await?.is_some_and(|record| record.kind != kind) {}
-    Ok(())
-}
-
 async fn recorded_once(server: &TestServer, run: &RunHandle) -> Result<bool, Error> {
     let history = server.history(run).await?;
     let entries = history.iter().filter(|record| record.kind == "JOURNAL_RECORDED");
@@ -44,7 +37,7 @@ async fn recorded_once(server: &TestServer, run: &RunHandle) -> Result<bool, Err
 pub(super) async fn sleep_across_the_kill_of_a_worker(server: &TestServer) -> Result<Json, Error> {
     let mut first = worker(server);
     let run = start(server, "nap").await?;
-    until(&run, "STEP_WAITING").await?;
+    run.follow().until("STEP_WAITING").await?;
     first.kill().await.unwrap();
     let _second = worker(server);
     let output = run.result().await?;
@@ -57,7 +50,7 @@ pub(super) async fn sleep_across_the_kill_of_the_server(server: &TestServer) -> 
     let begun = Instant::now();
     let _worker = worker(server);
     let run = start(server, "nap").await?;
-    until(&run, "STEP_WAITING").await?;
+    run.follow().until("STEP_WAITING").await?;
     server.crash().await?;
     run.result().await?;
     let early = begun.elapsed() < NAP;
@@ -68,7 +61,7 @@ pub(super) async fn sleep_across_the_kill_of_the_server(server: &TestServer) -> 
 pub(super) async fn heartbeat_loss(server: &TestServer) -> Result<Json, Error> {
     let first = worker(server);
     let run = start(server, "slow").await?;
-    until(&run, "JOURNAL_RECORDED").await?;
+    run.follow().until("JOURNAL_RECORDED").await?;
     signal(&first, "-STOP").await;
     let _second = worker(server);
     let output = run.result().await?;
@@ -86,7 +79,7 @@ pub(super) async fn heartbeat_loss(server: &TestServer) -> Result<Json, Error> {
 pub(super) async fn drain(server: &TestServer) -> Result<Json, Error> {
     let mut own = worker(server);
     let run = start(server, "slow").await?;
-    until(&run, "JOURNAL_RECORDED").await?;
+    run.follow().until("JOURNAL_RECORDED").await?;
     signal(&own, "-TERM").await;
     let second = server.client.start("slow", Json::Null).await?;
     let exit = own.wait().await.unwrap().code();
