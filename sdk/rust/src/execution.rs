@@ -85,8 +85,8 @@ struct State {
     busy: usize,
     /// Grows with everything that the handler does.
     activity: u64,
-    /// Durable calls that gave something.
-    answers: u64,
+    /// Durable calls that failed.
+    failures: u64,
     /// Waits that were given up for something else.
     abandoned: Option<String>,
     fatal: Option<TaskError>,
@@ -164,12 +164,8 @@ impl Execution {
             self.save().await?;
         }
         let done = work.await;
-        self.locked(|state| {
-            state.goes_on()?;
-            state.answers += 1;
-            Ok::<(), TaskError>(())
-        })?;
-        done
+        self.locked(|state| state.goes_on())?;
+        done.inspect_err(|_| self.note_branch_failure())
     }
 
     /// The journal holds something the code has not come to. Another branch may yet: the driver gives it some time.
@@ -193,11 +189,10 @@ impl Execution {
         let entry = self.ask(name, Call::Run)?;
         let failed = self.locked(|state| state.journal.get(&format!("{OWN}{name}")).cloned());
         if let Some(failed) = failed {
-            self.locked(|state| state.answers += 1);
+            self.note_branch_failure();
             return Err(read(name, failed.result)?);
         }
         if let Some(entry) = entry {
-            self.locked(|state| state.answers += 1);
             return read(name, entry.result);
         }
         let work = async {
@@ -209,6 +204,16 @@ impl Execution {
             read(name, result)
         };
         self.act(name, work).await
+    }
+
+    /// A branch of the handler may be given up for this, and every delivery will see it.
+    pub(crate) fn note_branch_failure(&self) {
+        self.locked(|state| state.failures += 1);
+    }
+
+    /// A wait that is not held any more will not be awaited.
+    pub(crate) fn close(&self, closed: &Arc<Opened>) {
+        self.locked(|state| state.opened.retain(|opened| !Arc::ptr_eq(opened, closed)));
     }
 
     fn note_failure(&self, name: &str, error: TaskError) -> TaskError {
@@ -339,7 +344,7 @@ impl State {
 }
 
 fn swallowed(waits: &str, then: &str) -> TaskError {
-    let advice = "A `select!` or a timeout around a wait gives it up for something that no journal knows of: \
+    let advice = "A `select!` or a timeout around a wait gives it up, and the next delivery may choose otherwise: \
                   use `ctx.any`, or the wait's own `timeout`";
     TaskError::swallowed(format!("the handler was to be left at {waits}, and {then}. {advice}"))
 }

@@ -75,9 +75,28 @@ pub struct Wait<T, K = ()> {
 }
 
 struct Begun<T> {
-    opened: Arc<Opened>,
+    opened: Open,
     group: Group,
     read: Option<Read<T>>,
+}
+
+impl<T> Begun<T> {
+    fn value(&mut self) -> Result<T> {
+        let read = self.read.take().expect("a wait comes to something once");
+        read(&self.opened.wait).inspect_err(|_| self.opened.execution.note_branch_failure())
+    }
+}
+
+/// What was begun and is held, so that it may be awaited later.
+struct Open {
+    execution: Arc<Execution>,
+    wait: Arc<Opened>,
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.execution.close(&self.wait);
+    }
 }
 
 /// A wait that has no limit of time, unless it is given one.
@@ -106,9 +125,9 @@ impl<T, K> Wait<T, K> {
         spec: Spec,
         read: impl FnOnce(&Opened) -> Result<T> + Send + 'static,
     ) -> Wait<T, K> {
-        let state = execution.open(name, spec).map(|opened| Begun {
-            group: Group::new(execution.clone(), vec![opened.clone()], Wake::All),
-            opened,
+        let state = execution.open(name, spec).map(|wait| Begun {
+            group: Group::new(execution.clone(), vec![wait.clone()], Wake::All),
+            opened: Open { execution: execution.clone(), wait },
             read: Some(Box::new(read)),
         });
         Wait { state, kind: PhantomData }
@@ -130,19 +149,18 @@ impl<T, K> Wait<T, K> {
 
     fn tell(self, change: impl FnOnce(&mut Spec)) -> Self {
         if let Ok(begun) = &self.state {
-            begun.opened.change(change);
+            begun.opened.wait.change(change);
         }
         self
     }
 
     pub(crate) fn opened(&self) -> Result<Arc<Opened>> {
-        self.state.as_ref().map(|begun| begun.opened.clone()).map_err(TaskError::clone)
+        self.state.as_ref().map(|begun| begun.opened.wait.clone()).map_err(TaskError::clone)
     }
 
     /// What it came to.
     pub(crate) fn value(self) -> Result<T> {
-        let Begun { opened, read, .. } = self.state?;
-        read.expect("a wait comes to something once")(&opened)
+        self.state.and_then(|mut begun| begun.value())
     }
 }
 
@@ -230,13 +248,13 @@ impl<T, K> Future for Wait<T, K> {
             Err(error) => return Poll::Ready(Err(error.clone())),
         };
         ready!(begun.group.poll(cx))?;
-        Poll::Ready(begun.read.take().expect("a wait is not polled again after its end")(&begun.opened))
+        Poll::Ready(begun.value())
     }
 }
 
 impl<T, K> fmt::Debug for Wait<T, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = self.state.as_ref().map_or("", |begun| &begun.opened.name);
+        let name = self.state.as_ref().map_or("", |begun| &begun.opened.wait.name);
         f.debug_struct("Wait").field("name", &name).finish_non_exhaustive()
     }
 }

@@ -23,8 +23,8 @@ pub(crate) struct Group {
 #[derive(Debug)]
 struct Awaited {
     id: u64,
-    /// What durable calls had given when it was last looked at.
-    answers: u64,
+    /// How many durable calls had failed when it was last looked at.
+    failures: u64,
 }
 
 impl Group {
@@ -35,7 +35,6 @@ impl Group {
     /// In this delivery, it is over already, or never will be.
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>> {
         if self.is_over() {
-            self.execution.locked(|state| state.answers += 1);
             return Poll::Ready(Ok(()));
         }
         let id = self.awaited.as_ref().map(|awaited| awaited.id);
@@ -55,7 +54,7 @@ impl Group {
                     id
                 }
             };
-            Ok(Awaited { id, answers: state.answers })
+            Ok(Awaited { id, failures: state.failures })
         });
         match awaited {
             Ok(awaited) => {
@@ -77,14 +76,14 @@ impl Group {
     }
 }
 
-/// A wait that is given up while the handler goes on. If a durable call came first, the next delivery will see the same;
-/// if nothing did, it was something that no journal knows of.
+/// A wait that is given up while the handler goes on. If another branch has failed, the next delivery will see the same;
+/// if not, something was chosen that no journal knows of, or that may come second the next time.
 impl Drop for Group {
     fn drop(&mut self) {
         let Some(awaited) = self.awaited.take() else { return };
         self.execution.locked(|state| {
             state.groups.retain(|waiting| waiting.id != awaited.id);
-            if !state.ended && !std::thread::panicking() && state.answers == awaited.answers {
+            if !state.ended && !std::thread::panicking() && state.failures == awaited.failures {
                 let open = self.waits.iter().filter(|wait| !wait.has_ended());
                 state.abandoned.get_or_insert_with(|| quoted(open.map(|wait| wait.name.as_str())));
             }

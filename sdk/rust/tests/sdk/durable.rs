@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use abide::testing::TestServer;
-use abide::wire::{StepStatus, WorkflowRetry};
+use abide::wire::{StepStatus, WaitpointFilter, WorkflowRetry};
 use abide::{Change, Context, Error, Json, Result, RunHandle, TaskError, Working, code, step, workflow};
 use serde::Serialize;
 use serde_json::json;
@@ -304,18 +304,33 @@ async fn a_wait_that_is_given_up_before_another_call_is_noticed_there() {
     assert!(done.all().is_empty());
 }
 
+/// The next time both may be there, and `select!` may choose the other.
 #[tokio::test]
-async fn a_wait_may_be_given_up_for_a_run_which_every_delivery_finds_again() {
+async fn a_wait_that_is_given_up_for_a_run_is_refused_too() {
     let work = |ctx: Context, _| async move {
-        let nap = ctx.sleep("nap", "1h");
-        let first = tokio::select! {
-            slept = nap => slept.map(|()| "slept".to_owned()),
+        tokio::select! {
+            slept = ctx.sleep("nap", "1h") => slept.map(|()| "slept".to_owned()),
             ran = ctx.run("work", || async { Ok("worked".to_owned()) }) => ran,
-        };
-        ctx.sleep("rest", "1h").await?;
-        first
+        }
     };
-    assert_eq!(through(work).await.unwrap(), "worked");
+    assert_failed(through(work).await, "SUSPENSION_SWALLOWED", "left at `nap`, and returned");
+}
+
+#[tokio::test]
+async fn a_wait_may_be_given_up_because_another_branch_has_failed() {
+    let server = crate::server().start().await.unwrap();
+    let work = |ctx: Context, _| async move {
+        let charge = ctx.run("charge", || async { Err::<(), _>(TaskError::new("no money")) });
+        let failed = tokio::try_join!(ctx.sleep("nap", "1h"), charge).unwrap_err();
+        ctx.sleep("rest", "2h").await?;
+        ctx.run("refund", || async { Ok(failed.message) }).await
+    };
+    let (run, _working) = start(&server, work).await;
+    server.skip_waits(&run).await.unwrap();
+    assert_eq!(run.result().await.unwrap(), "no money");
+    let waits =
+        server.client.waitpoints().list(&WaitpointFilter::default().run_id(run.id())).all().await.unwrap();
+    assert_eq!(waits.iter().map(|wait| wait.name.as_str()).collect::<Vec<_>>(), ["rest"]);
 }
 
 #[tokio::test]
