@@ -72,3 +72,8 @@ pub use wait::{ForApproval, ForEvent, ForPause, TimesOut, Unlimited, Wait, Waits
 pub use wire::{Json, code};
 pub use worker::{Worker, Working};
 pub use workflow::{Workflow, workflow};
+
+/// The README's programs compile.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
