@@ -219,7 +219,7 @@ fn cut_off(error: MoveError) -> Error {
         | MoveError::IsTarget { .. }
         | MoveError::IsMoved { .. }
         | MoveError::Interfered(_)
-        | MoveError::Differs { .. }
+        | MoveError::Differs(_)
         | MoveError::Miscounted { .. }) => Error::Failed(error.to_string()),
     }
 }

@@ -61,8 +61,9 @@ impl Serve {
             let needs_keys = settings.auth == Auth::Required;
             let server = Server::bind(engine.clone(), settings).await?;
             let key = if needs_keys { abide_server::first_key(&engine).await? } else { None };
+            let stop = stop_signal();
             greet(out, &config, &server, key.as_deref(), &demo)?;
-            server.run(stop_signal()).await;
+            server.run(stop).await;
             let begun = Instant::now();
             engine.shut_down().await?;
             tracing::info!(took_ms = begun.elapsed().as_millis(), "the engine is shut down");
@@ -107,21 +108,25 @@ fn greet(
     out.flush()
 }
 
-/// Returns at the first SIGINT or SIGTERM. At the second one the process ends at once; what was acknowledged is on disk.
-async fn stop_signal() {
-    wait_for_signal().await;
-    tracing::info!("stopping; once more to stop at once");
-    tokio::spawn(async {
-        wait_for_signal().await;
-        std::process::exit(130);
-    });
+/// Returns at the first SIGINT or SIGTERM from here on. At the second one the process ends at once; what was acknowledged
+/// is on disk.
+fn stop_signal() -> impl Future<Output = ()> {
+    let first = wait_for_signal();
+    async {
+        first.await;
+        tracing::info!("stopping; once more to stop at once");
+        tokio::spawn(async {
+            wait_for_signal().await;
+            std::process::exit(130);
+        });
+    }
 }
 
 #[cfg(unix)]
 fn wait_for_signal() -> impl Future<Output = ()> {
     use tokio::signal::unix::{SignalKind, signal};
+    let (interrupt, terminate) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()));
     async {
-        let (interrupt, terminate) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()));
         match (interrupt, terminate) {
             (Ok(mut interrupt), Ok(mut terminate)) => {
                 tokio::select! {

@@ -32,7 +32,7 @@ use crate::{Read, Store, code};
 
 pub use crate::table::Sum;
 pub use contents::Contents;
-pub use error::Error;
+pub use error::{Difference, Error};
 use note::{MoveId, Note, Reached};
 use plan::{Plan, check_empty, check_rests, plan};
 
@@ -307,7 +307,8 @@ impl Move {
             let to = sum(&mut *self.to, table, 2 * of, from.rows, tell)?;
             if from != to {
                 let (from_place, to_place) = (self.from.place(), self.to.place());
-                return Err(Error::Differs { table: table.name, from_place, from, to_place, to });
+                let difference = Difference { table: table.name, from_place, from, to_place, to };
+                return Err(Error::Differs(Box::new(difference)));
             }
             sums.push((table.name, to));
         }

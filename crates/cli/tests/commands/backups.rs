@@ -1,5 +1,7 @@
 //! Backups of a store in use.
 
+use abide_store::postgres::server::Server as Postgres;
+
 use super::host::{Host, alone};
 
 #[test]
@@ -28,6 +30,20 @@ fn a_file_is_copied_without_its_server_too() {
     let host = Host::start();
     let run = host.started("name: sleeper\nsteps:\n  - {name: nap, type: wait, duration: 10m}\n");
     let said = host.ok(&["backup", "copy.db", "--store", "sqlite:abide.db"]);
+    assert!(said.starts_with("copy.db  "), "{said}");
+    let copy = format!("sqlite:{}", host.directory.path().join("copy.db").display());
+    assert_eq!(Host::start_with(&["--store", &copy]).status(&run), "WAITING");
+}
+
+#[test]
+fn a_database_is_copied_to_a_file_without_its_server_too() {
+    let database = Postgres::shared().database();
+    let directory = tempfile::TempDir::new().unwrap();
+    let said = alone(directory.path(), &["backup", "copy.db", "--store", &database]);
+    assert!(said.code == 1 && said.err.contains("there is no store in it"), "{said:?}");
+    let host = Host::start_with(&["--store", &database]);
+    let run = host.started("name: sleeper\nsteps:\n  - {name: nap, type: wait, duration: 10m}\n");
+    let said = host.ok(&["backup", "copy.db", "--store", &database]);
     assert!(said.starts_with("copy.db  "), "{said}");
     let copy = format!("sqlite:{}", host.directory.path().join("copy.db").display());
     assert_eq!(Host::start_with(&["--store", &copy]).status(&run), "WAITING");

@@ -1,5 +1,6 @@
 //! `abide run`: workflows without a server.
 
+use abide_store::postgres::server::Server as Postgres;
 use tempfile::TempDir;
 
 use super::host::alone;
@@ -75,6 +76,22 @@ fn a_run_can_be_kept_in_a_store() {
         assert_eq!(said.code, 0, "{said:?}");
     }
     assert!(directory.path().join("kept.db").exists());
+}
+
+#[test]
+fn a_run_can_be_kept_in_a_database_where_time_is_not_skipped() {
+    let directory = TempDir::new().unwrap();
+    let workflow = "name: greet\nsteps:\n  - {name: say, type: respond, body: hello}\n";
+    std::fs::write(directory.path().join("greet.yaml"), workflow).unwrap();
+    let database = Postgres::shared().database();
+    let arguments = ["run", "greet.yaml", "--store", &database];
+    let said = alone(directory.path(), &arguments);
+    assert_eq!(said.code, 0, "{said:?}");
+    let said = alone(directory.path(), &[&arguments[..], &["--skip-waits"]].concat());
+    assert!(said.code == 2 && said.err.contains("the waits of all others"), "{said:?}");
+    let said = alone(directory.path(), &["run", "greet.yaml", "--store", "postgres:x"]);
+    assert!(said.code == 2 && said.err.contains("--store is not a store"), "{said:?}");
+    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1, "no file was made");
 }
 
 /// The command in `examples/README.md`, as it stands there.

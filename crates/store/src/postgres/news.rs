@@ -107,7 +107,7 @@ async fn live(
                 tokio::select! {
                     notification = heard.recv() => match notification {
                         Some(notification) => {
-                            notification.payload().lines().filter_map(read).for_each(|news| hear(news));
+                            notification.payload().lines().filter_map(read).for_each(&hear);
                         }
                         None => break,
                     },

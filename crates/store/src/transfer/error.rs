@@ -1,6 +1,11 @@
 //! Why a move cannot begin, or cannot go on.
 
+use std::fmt;
+
 use crate::table::Sum;
+
+const START_OVER: &str = "the old store is as it was: empty the new place, give up the move with \
+    `abide migrate --reopen`, and begin again";
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -39,17 +44,32 @@ pub enum Error {
     IsMoved { place: String, to: String, is_over: bool },
     #[error("somebody else has written to {0} meanwhile; see that nobody uses it, and begin again")]
     Interfered(String),
-    #[error(
-        "after the move, the table {table} of {to_place} ({} rows, checksum {:032x}) is not that of {from_place} ({} rows, \
-         checksum {:032x}); nothing was changed there: empty the new place, give up the move with `abide migrate \
-         --reopen`, and begin again", to.rows, to.checksum, from.rows, from.checksum
-    )]
-    Differs { table: &'static str, from_place: String, from: Sum, to_place: String, to: Sum },
-    #[error(
-        "after the move, {to} has other numbers of runs by status than {from}; nothing was changed there: empty the new \
-         place, give up the move with `abide migrate --reopen`, and begin again"
-    )]
+    #[error("after the move, {0}; {START_OVER}")]
+    Differs(Box<Difference>),
+    #[error("after the move, {to} has other numbers of runs by status than {from}; {START_OVER}")]
     Miscounted { from: String, to: String },
     #[error(transparent)]
     Store(#[from] crate::Error),
+}
+
+/// A table that does not hold the same at both places.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    pub table: &'static str,
+    pub from_place: String,
+    pub from: Sum,
+    pub to_place: String,
+    pub to: Sum,
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Difference { table, from_place, from, to_place, to } = self;
+        write!(
+            f,
+            "the table `{table}` of {to_place} ({} rows, checksum {:032x}) is not that of {from_place} ({} rows, checksum \
+             {:032x})",
+            to.rows, to.checksum, from.rows, from.checksum
+        )
+    }
 }

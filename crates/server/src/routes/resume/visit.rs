@@ -41,9 +41,7 @@ impl Visit {
     ) -> Result<Visit, Problem> {
         let token = call.param(TOKEN);
         let link = match (&caller, &token) {
-            (_, Some(token)) => {
-                Some(app.links.check(&app.engine, link_target(*run, segment)?, token).await?)
-            }
+            (_, Some(token)) => Some(app.links.check(&app.engine, link_target(*run, segment)?, token).await?),
             (Some(_), None) => None,
             (None, None) => return Err(Problem::new(Code::BadLink, "the URL has no token")),
         };

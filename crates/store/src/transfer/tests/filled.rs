@@ -111,7 +111,7 @@ impl Filled {
         assert_eq!(store.link_generation(first).expect("readable"), 1);
         assert_eq!(store.setting("link-secrets").expect("readable").as_deref(), Some(&b"\0\xff"[..]));
         assert_eq!(store.schedule(self.schedule.id).expect("readable").as_ref(), Some(&self.schedule));
-        assert_eq!(store.webhooks(None).expect("readable"), [self.webhook.clone()]);
+        assert_eq!(store.webhooks(None).expect("readable"), std::slice::from_ref(&self.webhook));
         let due = store.due_deliveries(self.webhook.id, Timestamp::MAX, 10).expect("readable");
         assert_eq!(due, self.deliveries);
         for name in NAMES {
