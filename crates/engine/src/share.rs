@@ -202,6 +202,7 @@ pub(crate) fn task_row(
         delivery: task.delivery,
         workspace: run.workspace,
         queue,
+        definition: Arc::clone(&run.definition_ref.name),
         has_begun: task.worker.is_some(),
         free_at: task.deadline.map_or(free_at, |deadline| free_at.min(deadline)),
         lease,

@@ -24,7 +24,8 @@ pub trait Share: Send {
     fn leave(&mut self, node: NodeId) -> Result<(), Error>;
 
     /// Keeps up to `limit` tasks of each kind that are wanted, have not begun and are free now, until the given
-    /// instant. Others do not find them until then.
+    /// instant. Others do not find them until then. They are taken from each workflow in turn, so that one with many
+    /// leaves room for the others.
     fn take_tasks(
         &mut self,
         wanted: &[WantedTasks],
@@ -71,6 +72,8 @@ pub struct StoredTask {
     pub delivery: u32,
     pub workspace: WorkspaceId,
     pub queue: Arc<str>,
+    /// Of which workflow it is.
+    pub definition: Arc<str>,
     /// The history says who has it.
     pub has_begun: bool,
     /// From here on it is anybody's: to be taken, or to be taken away from whoever has it.

@@ -1,11 +1,20 @@
 //! The schema's versions: numbered files, forward only. The table `migrations` says which ones were applied.
+//!
+//! Nodes are replaced one by one, so a new version is applied beside nodes that only know the one before. What it adds
+//! must have a default, and what it removes must have been out of use for a version.
 
 use crate::Error;
 use crate::postgres::column::Column;
 use crate::postgres::link::Session;
 
+struct Migration {
+    sql: &'static str,
+    /// Programs that know the schema up to this version can work on it, too.
+    oldest: i64,
+}
+
 /// In order; the first is version 1. A file that was released is never changed.
-const MIGRATIONS: [&str; 1] = [include_str!("migrations/0001_first.sql")];
+const MIGRATIONS: [Migration; 1] = [Migration { sql: include_str!("migrations/0001_first.sql"), oldest: 1 }];
 
 /// "abide": those who migrate wait for each other.
 const LOCK: i64 = 0x61_6269_6465;
@@ -21,6 +30,8 @@ pub(super) struct Mark {
     /// Whether it says that it is ours.
     pub(super) is_ours: bool,
     pub(super) version: i64,
+    /// The version that one has to know to work on it.
+    pub(super) oldest: i64,
 }
 
 impl Mark {
@@ -29,11 +40,15 @@ impl Mark {
             to_regclass('abide.migrations') IS NOT NULL";
         let row = session.one(sql, &[]).await?;
         let (is_taken, is_ours) = (row.try_get(0)?, row.try_get(1)?);
-        let version = match is_ours {
-            true => session.one("SELECT coalesce(max(version), 0) FROM migrations", &[]).await?.number(0)?,
-            false => 0,
+        let (version, oldest) = match is_ours {
+            true => {
+                let sql = "SELECT coalesce(max(version), 0), coalesce(max(oldest), 0) FROM migrations";
+                let row = session.one(sql, &[]).await?;
+                (row.number(0)?, row.number(1)?)
+            }
+            false => (0, 0),
         };
-        Ok(Mark { is_taken, is_ours, version })
+        Ok(Mark { is_taken, is_ours, version, oldest })
     }
 }
 
@@ -45,7 +60,7 @@ pub(super) async fn migrate(
 ) -> Result<(), Error> {
     let mark = Mark::read(session).await?;
     check(&mark)?;
-    if mark.version == latest() {
+    if mark.version >= latest() {
         return Ok(());
     }
     session
@@ -55,12 +70,14 @@ pub(super) async fn migrate(
             check(&mark)?;
             if !mark.is_ours {
                 let begin = "CREATE SCHEMA IF NOT EXISTS abide;
-                    CREATE TABLE migrations (version bigint NOT NULL PRIMARY KEY, applied_at timestamptz NOT NULL)";
+                    CREATE TABLE migrations (version bigint NOT NULL PRIMARY KEY, applied_at timestamptz NOT NULL,
+                        oldest bigint NOT NULL)";
                 session.run(begin).await?;
             }
             for (number, migration) in (1_i64..).zip(MIGRATIONS).filter(|(number, _)| *number > mark.version) {
-                session.run(migration).await?;
-                let note = format!("INSERT INTO migrations (version, applied_at) VALUES ({number}, now())");
+                let Migration { sql, oldest } = migration;
+                session.run(sql).await?;
+                let note = format!("INSERT INTO migrations VALUES ({number}, now(), {oldest})");
                 session.run(&note).await?;
             }
             Ok(())

@@ -118,7 +118,7 @@ fn recognize(mark: &Mark, name: &str) -> Result<(), Error> {
         return Err(unusable(name, why, "give it a database of its own"));
     }
     let (version, latest) = (mark.version, migrations::latest());
-    if version > latest {
+    if mark.oldest > latest {
         let why = format!("it has version {version}, and this program knows versions up to {latest}");
         return Err(unusable(name, why, "use the program that wrote it, or a newer one"));
     }

@@ -20,6 +20,60 @@ pub struct Sharing;
 const SEEN_US: i64 = 1_500_000;
 const FORGOTTEN_US: i64 = 60_000_000;
 
+/// Goes from workflow to workflow, a step in the index each, and looks at the oldest tasks of each. Takes the first of
+/// all, then the second of all, until there are enough.
+pub(super) const TAKE_ANYWHERE: &str = "
+    WITH RECURSIVE flows (number, queue, most, definition) AS (
+        SELECT wanted.number, wanted.queue, wanted.most, (SELECT tasks.definition FROM tasks
+            WHERE NOT has_begun AND tasks.queue = wanted.queue ORDER BY tasks.definition LIMIT 1)
+        FROM unnest($1::text[], $2::bigint[]) WITH ORDINALITY AS wanted (queue, most, number)
+        UNION ALL
+        SELECT flows.number, flows.queue, flows.most, (SELECT tasks.definition FROM tasks
+            WHERE NOT has_begun AND tasks.queue = flows.queue AND tasks.definition > flows.definition
+            ORDER BY tasks.definition LIMIT 1)
+        FROM flows WHERE flows.definition IS NOT NULL),
+    free AS (
+        SELECT flows.number, flows.most, row_number()
+            OVER (PARTITION BY flows.number, flows.definition ORDER BY free.free_at) AS turn, free.ctid, free.free_at
+        FROM flows CROSS JOIN LATERAL (SELECT tasks.ctid, tasks.free_at FROM tasks
+            WHERE NOT has_begun AND tasks.queue = flows.queue AND tasks.definition = flows.definition
+              AND tasks.free_at <= $3
+            ORDER BY tasks.free_at LIMIT flows.most FOR UPDATE SKIP LOCKED) AS free),
+    taken AS (
+        SELECT free.ctid, free.most, row_number()
+            OVER (PARTITION BY free.number ORDER BY free.turn, free.free_at) AS place FROM free)
+    UPDATE tasks SET free_at = $4
+    WHERE ctid = ANY (ARRAY(SELECT taken.ctid FROM taken WHERE taken.place <= taken.most))
+    RETURNING run, place, delivery, workspace, queue";
+
+/// The same, in certain workspaces.
+pub(super) const TAKE_SOMEWHERE: &str = "
+    WITH RECURSIVE flows (number, workspace, queue, most, definition) AS (
+        SELECT wanted.number, wanted.workspace, wanted.queue, wanted.most, (SELECT tasks.definition FROM tasks
+            WHERE NOT has_begun AND tasks.workspace = wanted.workspace AND tasks.queue = wanted.queue
+            ORDER BY tasks.definition LIMIT 1)
+        FROM unnest($5::bigint[], $1::text[], $2::bigint[]) WITH ORDINALITY
+            AS wanted (workspace, queue, most, number)
+        UNION ALL
+        SELECT flows.number, flows.workspace, flows.queue, flows.most, (SELECT tasks.definition FROM tasks
+            WHERE NOT has_begun AND tasks.workspace = flows.workspace AND tasks.queue = flows.queue
+              AND tasks.definition > flows.definition
+            ORDER BY tasks.definition LIMIT 1)
+        FROM flows WHERE flows.definition IS NOT NULL),
+    free AS (
+        SELECT flows.number, flows.most, row_number()
+            OVER (PARTITION BY flows.number, flows.definition ORDER BY free.free_at) AS turn, free.ctid, free.free_at
+        FROM flows CROSS JOIN LATERAL (SELECT tasks.ctid, tasks.free_at FROM tasks
+            WHERE NOT has_begun AND tasks.workspace = flows.workspace AND tasks.queue = flows.queue
+              AND tasks.definition = flows.definition AND tasks.free_at <= $3
+            ORDER BY tasks.free_at LIMIT flows.most FOR UPDATE SKIP LOCKED) AS free),
+    taken AS (
+        SELECT free.ctid, free.most, row_number()
+            OVER (PARTITION BY free.number ORDER BY free.turn, free.free_at) AS place FROM free)
+    UPDATE tasks SET free_at = $4
+    WHERE ctid = ANY (ARRAY(SELECT taken.ctid FROM taken WHERE taken.place <= taken.most))
+    RETURNING run, place, delivery, workspace, queue";
+
 impl Share for Handle<Sharing> {
     fn beat(&mut self, node: NodeId) -> Result<Beat, Error> {
         const NOW: &str = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
@@ -65,29 +119,14 @@ impl Share for Handle<Sharing> {
         };
         let mut steps = Vec::new();
         if !anywhere.is_empty() {
-            let sql = "UPDATE tasks SET free_at = $4 WHERE ctid = ANY (ARRAY(
-                SELECT free.ctid FROM unnest($1::text[], $2::bigint[]) AS wanted (queue, most)
-                    CROSS JOIN LATERAL (SELECT ctid FROM tasks
-                        WHERE NOT has_begun AND queue = wanted.queue AND free_at <= $3
-                        ORDER BY free_at LIMIT wanted.most FOR UPDATE SKIP LOCKED) AS free))
-                RETURNING run, place, delivery, workspace, queue";
-            steps.push(Step { sql, values: values![queues(&anywhere), limits(&anywhere), now, until] });
+            let values = values![queues(&anywhere), limits(&anywhere), now, until];
+            steps.push(Step { sql: TAKE_ANYWHERE, values });
         }
         if !somewhere.is_empty() {
-            let sql = "UPDATE tasks SET free_at = $5 WHERE ctid = ANY (ARRAY(
-                SELECT free.ctid
-                FROM unnest($1::bigint[], $2::text[], $3::bigint[]) AS wanted (workspace, queue, most)
-                    CROSS JOIN LATERAL (SELECT ctid FROM tasks
-                        WHERE NOT has_begun AND tasks.workspace = wanted.workspace AND queue = wanted.queue
-                          AND free_at <= $4
-                        ORDER BY free_at LIMIT wanted.most FOR UPDATE SKIP LOCKED) AS free))
-                RETURNING run, place, delivery, workspace, queue";
             let places: Vec<i64> =
                 somewhere.iter().filter_map(|wanted| wanted.workspace.map(column::workspace)).collect();
-            steps.push(Step {
-                sql,
-                values: values![places, queues(&somewhere), limits(&somewhere), now, until],
-            });
+            let values = values![queues(&somewhere), limits(&somewhere), now, until, places];
+            steps.push(Step { sql: TAKE_SOMEWHERE, values });
         }
         let answers = self.link.ask(async |session| session.pipeline(None, &steps).await)?;
         answers.iter().flat_map(|answer| &answer.rows).map(found).collect()

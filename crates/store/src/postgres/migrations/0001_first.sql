@@ -208,6 +208,7 @@ CREATE TABLE tasks (
     delivery    bigint  NOT NULL,
     workspace   bigint  NOT NULL,
     queue       text    COLLATE "C" NOT NULL,
+    definition  text    COLLATE "C" NOT NULL,
     has_begun   boolean NOT NULL,
     free_at     bigint  NOT NULL,
     lease       bigint  NOT NULL,
@@ -215,8 +216,8 @@ CREATE TABLE tasks (
     PRIMARY KEY (run, place)
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);
 
-CREATE INDEX tasks_by_workspace ON tasks (workspace, queue, free_at) WHERE NOT has_begun;
-CREATE INDEX tasks_by_queue ON tasks (queue, free_at) WHERE NOT has_begun;
+CREATE INDEX tasks_by_workspace ON tasks (workspace, queue, definition, free_at) WHERE NOT has_begun;
+CREATE INDEX tasks_by_queue ON tasks (queue, definition, free_at) WHERE NOT has_begun;
 CREATE INDEX tasks_by_time ON tasks (free_at) WHERE has_begun;
 
 -- The last commit of each writer, written with it. Whoever lost the connection in the middle of one looks here how it ended.

@@ -44,9 +44,12 @@ fn a_database_in_which_another_program_has_our_name_is_refused() {
 }
 
 #[test]
-fn a_database_of_a_newer_version_is_refused() {
+fn a_database_of_a_newer_version_is_refused_unless_it_says_that_we_can_work_on_it() {
     let address = Server::shared().database();
-    Hand::on(&address).run("INSERT INTO migrations VALUES (9999, now())");
+    // One that says that we can work on it, as while nodes are replaced one by one.
+    Hand::on(&address).run("INSERT INTO migrations VALUES (9998, now(), 1)");
+    Postgres::open(&address).unwrap();
+    Hand::on(&address).run("INSERT INTO migrations VALUES (9999, now(), 2)");
     let (why, what_to_do) = refused(&address);
     assert!(why.contains("version 9999"), "{why}");
     assert!(what_to_do.contains("newer"), "{what_to_do}");

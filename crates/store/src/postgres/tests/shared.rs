@@ -22,6 +22,7 @@ fn task(number: u128, queue: &str) -> StoredTask {
         delivery: 1,
         workspace: WorkspaceId::DEFAULT,
         queue: queue.into(),
+        definition: "flow".into(),
         has_begun: false,
         free_at: after(0),
         lease: Millis(30_000),
@@ -39,6 +40,26 @@ fn wanted(queue: &str, limit: usize) -> WantedTasks {
 
 fn runs(found: &[FoundTask]) -> BTreeSet<u128> {
     found.iter().map(|task| task.run.0).collect()
+}
+
+#[test]
+fn tasks_are_taken_from_each_workflow_in_turn() {
+    let mut store = Postgres::open(&Server::shared().database()).unwrap();
+    let mut share = store.share().unwrap().unwrap();
+    let put = |number, flow: &str, free_at| {
+        TaskWrite::Put(StoredTask { definition: flow.into(), free_at, ..task(number, "mail") })
+    };
+    let mut rows: Vec<TaskWrite> = (1..=9).map(|number| put(number, "busy", after(0))).collect();
+    rows.extend([put(11, "quiet", after(1)), put(12, "quiet", after(2)), put(13, "zen", after(3))]);
+    write(&mut store, &rows);
+    let anywhere = |limit| WantedTasks { workspace: None, ..wanted("mail", limit) };
+    let mut take = |wanted| runs(&share.take_tasks(&[wanted], after(5), after(10)).unwrap());
+    let first = take(anywhere(3));
+    assert_eq!(first.range(11..).copied().collect::<Vec<_>>(), [11, 13], "{first:?}");
+    let second = take(wanted("mail", 3));
+    assert_eq!(second.range(11..).copied().collect::<Vec<_>>(), [12], "{second:?}");
+    assert_eq!(first.len() + second.len(), 6);
+    assert_eq!(take(wanted("mail", 99)).len(), 6);
 }
 
 #[test]

@@ -1,0 +1,8 @@
+mod order;
+
+use abide::{Client, Error, Worker};
+
+#[tokio::main]
+async fn main() -> Result<(), Error> {
+    Worker::new(&Client::from_env()?).handler("fulfil-order", order::fulfil).run().await
+}

@@ -1,0 +1,367 @@
+//! What a handler is given: the task, and durable calls whose results outlive the worker.
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::Timestamp;
+use crate::client::Client;
+use crate::execution::{Call, Execution, Group};
+use crate::failure::{Result, TaskError};
+use crate::length::{Length, random_hex};
+use crate::wait::{ForApproval, ForEvent, ForPause, Opened, Spec, Unlimited, Wait, Waits, given, nothing};
+use crate::wire::{
+    CreateWaitpoint, Json, Object, SendEvent, SentEvent, Task, TaskReportHeartbeat, TaskReportPause,
+    TaskWait, TaskWaitApproval, TaskWaitEvent, TaskWaitSignal, TaskWaitSleep, TaskWaitUntil, TaskWaitWebhook,
+    Vote, Wake,
+};
+
+/// The server takes 255 characters.
+const KEY_CHARS: usize = 255;
+/// The digits of ids: base32 without `i`, `l`, `o` and `u`.
+const DIGITS: &str = "0123456789abcdefghjkmnpqrstvwxyz";
+
+/// One delivery of a task. A clone is the same.
+#[derive(Debug, Clone)]
+pub struct Context {
+    execution: Arc<Execution>,
+    client: Client,
+    traceparent: Arc<str>,
+}
+
+/// A waitpoint with a URL that ends it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Waitpoint {
+    /// As it was made.
+    pub name: String,
+    /// Its public id.
+    pub id: String,
+    /// To be given away. Whoever calls it ends the wait.
+    pub resume_url: String,
+}
+
+/// A call on a resume URL.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ResumeCall<T = Json> {
+    /// What was sent.
+    pub body: T,
+    /// Without those that are secret.
+    #[serde(default)]
+    pub headers: Object,
+    /// Without the token.
+    #[serde(default)]
+    pub query_params: Object,
+}
+
+/// What people decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// Yes.
+    Approve,
+    /// No.
+    Reject,
+    /// Yes, to something else.
+    Edit,
+    /// Nobody decided in time.
+    Timeout,
+}
+
+/// What was decided, on what, and by whom.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Approval {
+    /// What came of it.
+    pub decision: Verdict,
+    /// True for `Approve`, and for `Edit`, which approves what it makes.
+    pub approved: bool,
+    /// What was approved: as it was asked, or as it was edited.
+    pub content: Json,
+    /// Who said what.
+    pub votes: Vec<Vote>,
+}
+
+/// The first of several waits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct First<T> {
+    /// Which, by its place.
+    pub index: usize,
+    /// Which, by its name.
+    pub name: String,
+    /// What it came to.
+    pub value: T,
+}
+
+impl Context {
+    pub(crate) fn new(execution: Arc<Execution>, client: &Client) -> Context {
+        let task = &execution.task;
+        let traceparent: Arc<str> = task.traceparent.clone().unwrap_or_else(|| trace_of(&task.run_id)).into();
+        Context { client: client.traced(traceparent.clone()), traceparent, execution }
+    }
+
+    /// The task, as it was handed out.
+    pub fn task(&self) -> &Task {
+        &self.execution.task
+    }
+
+    /// The run that it belongs to.
+    pub fn run_id(&self) -> &str {
+        &self.task().run_id
+    }
+
+    /// Which attempt this is, from 1.
+    pub fn attempt(&self) -> u32 {
+        self.task().attempt
+    }
+
+    /// The run's `state` when the task was handed out.
+    pub fn state(&self) -> &Json {
+        &self.task().state
+    }
+
+    /// What the step says about how to work.
+    pub fn config(&self) -> &Json {
+        &self.task().config
+    }
+
+    /// What `checkpoint` or `pause` left before, or null.
+    pub fn last_checkpoint(&self) -> &Json {
+        &self.task().checkpoint
+    }
+
+    /// A client of the worker's server, within the trace of this task.
+    pub fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// The trace that the run was started in, or one of its own: the same for every task of a run, for calls to others.
+    pub fn traceparent(&self) -> &str {
+        &self.traceparent
+    }
+
+    /// Returns when nothing that is done for the task counts any more: its run was cancelled, the lease lost, or the handler
+    /// left. The handler itself is dropped then; this is for what it has set going elsewhere.
+    pub async fn cancelled(&self) {
+        // An execution that is gone is over, too.
+        let _ = self.execution.over().wait_for(|over| *over).await;
+    }
+
+    /// Does something once. Its result is recorded, and another delivery of the task gets it without doing it again.
+    pub async fn run<T, F, Fut>(&self, name: impl Into<String>, work: F) -> Result<T>
+    where
+        T: Serialize + DeserializeOwned,
+        F: FnOnce() -> Fut,
+        Fut: Future<Output = Result<T>>,
+    {
+        self.execution.run_once(&name.into(), work).await
+    }
+
+    /// Sleeps. The worker is free meanwhile.
+    pub fn sleep(&self, name: impl Into<String>, duration: impl Into<Length>) -> Wait<()> {
+        let name = name.into();
+        let spec = TaskWaitSleep::new(&name).duration(duration);
+        self.wait(name, spec, nothing)
+    }
+
+    /// Sleeps until an instant.
+    pub fn sleep_until(&self, name: impl Into<String>, at: Timestamp) -> Wait<()> {
+        let name = name.into();
+        let spec = TaskWaitUntil::new(&name, at);
+        self.wait(name, spec, nothing)
+    }
+
+    /// Waits for an event to everyone. Its data, or nothing when the time is over.
+    pub fn wait_for_event<T>(
+        &self,
+        name: impl Into<String>,
+        event_id: impl Into<String>,
+    ) -> Wait<Option<T>, ForEvent>
+    where
+        T: DeserializeOwned + 'static,
+    {
+        let name = name.into();
+        let spec = TaskWaitEvent::new(&name, event_id);
+        self.wait(name, spec, given)
+    }
+
+    /// Waits for a signal to this run. Its payload, or nothing when the time is over.
+    pub fn wait_for_signal<T>(
+        &self,
+        name: impl Into<String>,
+        signal_type: impl Into<String>,
+    ) -> Wait<Option<T>, Unlimited>
+    where
+        T: DeserializeOwned + 'static,
+    {
+        let name = name.into();
+        let spec = TaskWaitSignal::new(&name, signal_type);
+        self.wait(name, spec, given)
+    }
+
+    /// A waitpoint with a URL, to be given away before it is waited for. The same name gives the same one.
+    pub fn create_waitpoint(&self, name: impl Into<String>) -> NewWaitpoint<'_> {
+        let asked = CreateWaitpoint::new(&self.task().lease_token, name);
+        NewWaitpoint { context: self, asked }
+    }
+
+    /// Waits for a call on the URL of a waitpoint. The call, or nothing when the time is over.
+    pub fn wait_for_waitpoint<T>(&self, waitpoint: &Waitpoint) -> Wait<Option<ResumeCall<T>>, Unlimited>
+    where
+        T: DeserializeOwned + 'static,
+    {
+        self.wait(waitpoint.name.clone(), TaskWaitWebhook::new(&waitpoint.name), given)
+    }
+
+    /// Asks people.
+    pub fn approve(&self, name: impl Into<String>) -> Wait<Approval, ForApproval> {
+        let name = name.into();
+        let spec = TaskWaitApproval::new(&name);
+        self.wait(name, spec, decided)
+    }
+
+    /// Lets go for a while. The step stays RUNNING, and no attempt is used up.
+    pub fn pause(&self, name: impl Into<String>, duration: impl Into<Length>) -> Wait<(), ForPause> {
+        let name = name.into();
+        let pause = TaskReportPause::new(&self.task().lease_token, &name).duration(duration);
+        Wait::begin(&self.execution, name, Spec::Pause(pause), nothing)
+    }
+
+    /// Sends an event to everyone, once.
+    pub async fn notify(
+        &self,
+        name: impl Into<String>,
+        event_id: &str,
+        data: impl Serialize,
+    ) -> Result<SentEvent> {
+        let name = name.into();
+        let data = serde_json::to_value(data).map_err(|error| TaskError::not_json(&name, &error))?;
+        let key: String = format!("{}/{name}", self.task().id).chars().take(KEY_CHARS).collect();
+        let client = self.client.keyed(key);
+        let event = SendEvent::new(event_id).event_data(data);
+        self.run(name, || async { Ok(client.events().send(&event).await?) }).await
+    }
+
+    /// Leaves a value for the next delivery, should there be one: see [`Context::last_checkpoint`].
+    pub async fn checkpoint(&self, value: impl Serialize) -> Result<()> {
+        let value = serde_json::to_value(value).map_err(|error| TaskError::not_json("checkpoint", &error))?;
+        let report = TaskReportHeartbeat::new(&self.task().lease_token).checkpoint(value);
+        self.execution.record(report).await
+    }
+
+    /// What all come to, when all are over: waits in a tuple, or in a list of one type.
+    pub async fn all<W: Waits>(&self, waits: W) -> Result<W::Values> {
+        self.until(waits.opened()?.into_iter().map(|wait| wait.0).collect(), Wake::All).await?;
+        waits.values()
+    }
+
+    /// The first that is over. The others are cancelled. [`Wait::map`] makes waits of different types one.
+    pub async fn any<T, K>(&self, waits: impl IntoIterator<Item = Wait<T, K>>) -> Result<First<T>> {
+        let mut waits: Vec<Wait<T, K>> = waits.into_iter().collect();
+        let opened: Vec<Arc<Opened>> = waits.iter().map(Wait::opened).collect::<Result<_>>()?;
+        self.until(opened.clone(), Wake::Any).await?;
+        let Some(index) = self.execution.winner(&opened) else {
+            return Err(TaskError::wait_cancelled(opened.first().map_or("", |wait| &wait.name)));
+        };
+        Ok(First { index, name: opened[index].name.clone(), value: waits.swap_remove(index).value()? })
+    }
+
+    /// Merged into the run's `state` when the task completes.
+    pub fn set_state(&self, key: impl Into<String>, value: impl Into<Json>) {
+        self.execution.update_state(Object::from_iter([(key.into(), value.into())]));
+    }
+
+    async fn until(&self, waits: Vec<Arc<Opened>>, wake: Wake) -> Result<()> {
+        let mut group = Group::new(self.execution.clone(), waits, wake);
+        std::future::poll_fn(|cx| group.poll(cx)).await
+    }
+
+    fn wait<T, K>(
+        &self,
+        name: String,
+        spec: impl Into<TaskWait>,
+        read: impl FnOnce(&Opened) -> Result<T> + Send + 'static,
+    ) -> Wait<T, K> {
+        Wait::begin(&self.execution, name, Spec::Wait(spec.into()), read)
+    }
+}
+
+/// A waitpoint that is made when it is awaited.
+#[derive(Debug, Clone)]
+pub struct NewWaitpoint<'a> {
+    context: &'a Context,
+    asked: CreateWaitpoint,
+}
+
+impl<'a> NewWaitpoint<'a> {
+    /// How long it may take; no limit if absent.
+    pub fn timeout(mut self, timeout: impl Into<Length>) -> NewWaitpoint<'a> {
+        self.asked = self.asked.timeout(timeout);
+        self
+    }
+
+    /// Lets a plain GET resume it. Link scanners open every link.
+    pub fn allow_get(mut self) -> NewWaitpoint<'a> {
+        self.asked = self.asked.allow_get(true);
+        self
+    }
+
+    async fn make(self) -> Result<Waitpoint> {
+        let NewWaitpoint { context, asked } = self;
+        let name = asked.name.clone();
+        let known = context.execution.ask(&name, Call::Waitpoint)?.is_some();
+        let make = async {
+            let made = context.client.waitpoints().create(&asked).await?;
+            let resume_url = made.resume_url.unwrap_or_default();
+            Ok(Waitpoint { name: name.clone(), id: made.id, resume_url })
+        };
+        if known { make.await } else { context.execution.act(&name, make).await }
+    }
+}
+
+impl<'a> IntoFuture for NewWaitpoint<'a> {
+    type Output = Result<Waitpoint>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Result<Waitpoint>> + Send + 'a>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.make())
+    }
+}
+
+fn decided(opened: &Opened) -> Result<Approval> {
+    #[derive(Deserialize)]
+    struct Payload {
+        decision: Option<Verdict>,
+        content: Option<Json>,
+        #[serde(default)]
+        votes: Vec<Vote>,
+    }
+    let asked = || match opened.spec() {
+        Spec::Wait(TaskWait::Approval(wait)) => wait.content.unwrap_or_default(),
+        Spec::Wait(_) | Spec::Pause(_) => Json::Null,
+    };
+    let Some(payload) = given::<Option<Payload>>(opened)? else {
+        return Ok(Approval {
+            decision: Verdict::Timeout,
+            approved: false,
+            content: asked(),
+            votes: Vec::new(),
+        });
+    };
+    let Payload { decision, content, votes } =
+        payload.unwrap_or(Payload { decision: None, content: None, votes: Vec::new() });
+    let decision = decision.unwrap_or(Verdict::Approve);
+    let approved = matches!(decision, Verdict::Approve | Verdict::Edit);
+    Ok(Approval { decision, approved, content: content.unwrap_or_else(asked), votes })
+}
+
+/// A run that was started outside of any trace is one of its own, whose id is the run's.
+fn trace_of(run_id: &str) -> String {
+    let digits = run_id.trim_start_matches("run_").chars();
+    let number = digits.fold(0u128, |sum, digit| {
+        sum.wrapping_mul(32).wrapping_add(DIGITS.find(digit).unwrap_or_default() as u128)
+    });
+    format!("00-{number:032x}-{}-01", random_hex::<8>())
+}

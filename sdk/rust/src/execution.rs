@@ -1,0 +1,396 @@
+//! One delivery of a task: the handler, its journal, and what becomes of them.
+//!
+//! ```text
+//!   replay: what the journal holds is answered at once
+//!   ──▶ new work: done, recorded, answered
+//!   ──▶ a wait that is not over, and nothing else to do: the handler is dropped, the waits are reported
+//! ```
+//!
+//! The journal does not change during a delivery, so a wait that is open stays open until the next one. To the handler,
+//! that is an await that does not return: there is nothing that it could catch.
+
+mod driver;
+mod group;
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::Waker;
+use std::time::Duration;
+
+use futures_util::task::AtomicWaker;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use tokio::sync::{Notify, watch};
+
+use crate::failure::{Result, TaskError};
+use crate::reports::Reports;
+use crate::wait::{Opened, Spec};
+use crate::wire::{
+    JournalEntry, Json, NewJournalEntry, Object, ReportDone, Task, TaskReportHeartbeat, Wake, code,
+};
+
+pub(crate) use driver::Running;
+pub(crate) use group::Group;
+
+/// Names of entries that are ours: `!charge` is how `charge` failed.
+const OWN: char = '!';
+/// The server takes 200 characters.
+const NAME_CHARS: usize = 190;
+/// Refusals that mean that the task is somebody else's, or nobody's, by now.
+const TAKEN_BACK: [&str; 6] = [
+    code::STALE_LEASE,
+    code::RUN_ENDED,
+    code::UNKNOWN_RUN,
+    code::WRONG_STEP_STATUS,
+    code::BAD_LEASE,
+    code::UNKNOWN_TASK,
+];
+
+tokio::task_local! {
+    /// The name of the `run` that the code is in.
+    static INSIDE: String;
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Call {
+    Run,
+    Wait,
+    Waitpoint,
+}
+
+#[derive(Debug)]
+pub(crate) struct Execution {
+    pub(crate) task: Task,
+    reports: Reports,
+    grace: Duration,
+    driver: AtomicWaker,
+    /// Nothing of the journal is left to come to, or nothing counts any more.
+    released: Notify,
+    over: watch::Sender<bool>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    journal: HashMap<String, JournalEntry>,
+    /// What the journal holds and the code has not come to, in the order it was.
+    unasked: Vec<String>,
+    asked: HashSet<(String, bool)>,
+    opened: Vec<Arc<Opened>>,
+    groups: Vec<Waiting>,
+    held: Vec<String>,
+    /// Entries that must be stored before anything new is done.
+    unsaved: Vec<NewJournalEntry>,
+    state_updates: Object,
+    busy: usize,
+    /// Grows with everything that the handler does.
+    activity: u64,
+    /// Durable calls that failed.
+    failures: u64,
+    /// Waits that were given up for something else.
+    abandoned: Option<String>,
+    fatal: Option<TaskError>,
+    lost: Option<String>,
+    /// The handler is left, or has returned.
+    ended: bool,
+}
+
+/// What is waited for together, and who is to be told when nothing comes of it in this delivery.
+#[derive(Debug)]
+struct Waiting {
+    id: u64,
+    waits: Vec<Arc<Opened>>,
+    wake: Wake,
+    waker: Waker,
+}
+
+impl Execution {
+    pub(crate) fn new(mut task: Task, reports: Reports, grace: Duration) -> Execution {
+        let entries = std::mem::take(&mut task.journal);
+        let names = entries.iter().map(|entry| entry.name.clone());
+        let state = State {
+            unasked: names.filter(|name| !name.starts_with(OWN)).collect(),
+            journal: entries.into_iter().map(|entry| (entry.name.clone(), entry)).collect(),
+            ..State::default()
+        };
+        Execution {
+            task,
+            reports,
+            grace,
+            driver: AtomicWaker::new(),
+            released: Notify::new(),
+            over: watch::Sender::new(false),
+            state: Mutex::new(state),
+        }
+    }
+
+    fn locked<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
+        change(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// What the journal holds for a call. A call that does not fit it, or cannot be, ends the task.
+    pub(crate) fn ask(&self, name: &str, call: Call) -> Result<Option<JournalEntry>> {
+        let within = INSIDE.try_with(String::clone).ok();
+        let answer = self.locked(|state| {
+            state.goes_on()?;
+            let checked = state.check(name, call, within.as_deref());
+            checked.map_err(|error| state.fatal.get_or_insert(error).clone())
+        });
+        self.released_if_clear();
+        self.driver.wake();
+        answer
+    }
+
+    pub(crate) fn open(&self, name: String, spec: Spec) -> Result<Arc<Opened>> {
+        let known = self.ask(&name, Call::Wait)?.and_then(|entry| entry.wait);
+        let opened = Arc::new(Opened::new(name, known, spec));
+        self.locked(|state| state.opened.push(opened.clone()));
+        Ok(opened)
+    }
+
+    fn released_if_clear(&self) {
+        if self.locked(|state| state.unasked.is_empty() || state.goes_on().is_err()) {
+            self.released.notify_waiters();
+        }
+    }
+
+    /// Does something new, once it is clear that the code fits the journal.
+    pub(crate) async fn act<T>(&self, name: &str, work: impl Future<Output = Result<T>>) -> Result<T> {
+        let _busy = Busy::new(self);
+        if self.locked(|state| !state.unasked.is_empty()) {
+            self.hold(name).await?;
+        }
+        if self.locked(|state| !state.unsaved.is_empty()) {
+            self.save().await?;
+        }
+        let done = work.await;
+        self.locked(|state| state.goes_on())?;
+        done.inspect_err(|_| self.note_branch_failure())
+    }
+
+    /// The journal holds something the code has not come to. Another branch may yet: the driver gives it some time.
+    async fn hold(&self, name: &str) -> Result<()> {
+        let _held = Held::new(self, name);
+        loop {
+            let released = self.released.notified();
+            if self.locked(|state| state.goes_on().map(|()| state.unasked.is_empty()))? {
+                return Ok(());
+            }
+            released.await;
+        }
+    }
+
+    pub(crate) async fn run_once<T, F, Fut>(&self, name: &str, work: F) -> Result<T>
+    where
+        T: Serialize + DeserializeOwned,
+        F: FnOnce() -> Fut,
+        Fut: Future<Output = Result<T>>,
+    {
+        let entry = self.ask(name, Call::Run)?;
+        let failed = self.locked(|state| state.journal.get(&format!("{OWN}{name}")).cloned());
+        if let Some(failed) = failed {
+            self.note_branch_failure();
+            return Err(read(name, failed.result)?);
+        }
+        if let Some(entry) = entry {
+            return read(name, entry.result);
+        }
+        let work = async {
+            let done = INSIDE.scope(name.to_owned(), async { work().await }).await;
+            let value = done.map_err(|error| self.note_failure(name, error))?;
+            let result = serde_json::to_value(value).map_err(|error| TaskError::not_json(name, &error))?;
+            let entry = NewJournalEntry::new(name).result(result.clone());
+            self.record(TaskReportHeartbeat::new(&self.task.lease_token).entries([entry])).await?;
+            read(name, result)
+        };
+        self.act(name, work).await
+    }
+
+    /// A branch of the handler may be given up for this, and every delivery will see it.
+    pub(crate) fn note_branch_failure(&self) {
+        self.locked(|state| state.failures += 1);
+    }
+
+    /// A wait that is not held any more will not be awaited.
+    pub(crate) fn close(&self, closed: &Arc<Opened>) {
+        self.locked(|state| state.opened.retain(|opened| !Arc::ptr_eq(opened, closed)));
+    }
+
+    fn note_failure(&self, name: &str, error: TaskError) -> TaskError {
+        let remembered = serde_json::to_value(&error).expect("a failure is JSON");
+        let entry = NewJournalEntry::new(format!("{OWN}{name}")).result(remembered);
+        self.locked(|state| state.unsaved.push(entry));
+        error
+    }
+
+    /// Which of several waits was first: what was decided once stays decided.
+    pub(crate) fn winner(&self, waits: &[Arc<Opened>]) -> Option<usize> {
+        let name = format!("{OWN}first {}", waits.first()?.name);
+        self.locked(|state| {
+            if let Some(decided) = state.journal.get(&name) {
+                return waits.iter().position(|wait| decided.result == wait.name.as_str());
+            }
+            let first = waits.iter().position(|wait| wait.has_happened())?;
+            let open = |(index, wait): (usize, &Arc<Opened>)| index != first && !wait.was_cancelled();
+            if waits.iter().enumerate().any(open) {
+                state.unsaved.push(NewJournalEntry::new(name).result(waits[first].name.as_str()));
+            }
+            Some(first)
+        })
+    }
+
+    async fn save(&self) -> Result<()> {
+        // A failure that nobody catches ends the handler first, and is then not remembered.
+        tokio::task::yield_now().await;
+        let entries = self.locked(|state| std::mem::take(&mut state.unsaved));
+        if entries.is_empty() {
+            return Ok(());
+        }
+        self.record(TaskReportHeartbeat::new(&self.task.lease_token).entries(entries)).await
+    }
+
+    pub(crate) async fn record(&self, report: TaskReportHeartbeat) -> Result<()> {
+        let done = self.reports.send(report).await.map_err(TaskError::from)?;
+        self.heed(&done);
+        self.locked(|state| {
+            state.goes_on()?;
+            if done.ok {
+                return Ok(());
+            }
+            let refused =
+                done.problem.map(|problem| TaskError::not_retryable(problem.detail).code(problem.code));
+            let error = refused.unwrap_or_else(|| TaskError::not_retryable("the report was refused"));
+            Err(state.fatal.get_or_insert(error).clone())
+        })
+    }
+
+    /// What the answer to a report says about the task itself.
+    pub(crate) fn heed(&self, done: &ReportDone) {
+        let code = done.problem.as_ref().map_or("", |problem| problem.code.as_str());
+        if !done.ok && TAKEN_BACK.contains(&code) {
+            self.cancel(code);
+        }
+    }
+
+    /// The task is not ours any more.
+    pub(crate) fn cancel(&self, code: &str) {
+        self.locked(|state| state.lost.get_or_insert_with(|| code.to_owned()).clone());
+        self.driver.wake();
+    }
+
+    pub(crate) fn update_state(&self, updates: Object) {
+        self.locked(|state| state.state_updates.extend(updates));
+    }
+
+    pub(crate) fn over(&self) -> watch::Receiver<bool> {
+        self.over.subscribe()
+    }
+
+    /// From here on nothing counts, also where a branch is still under way in a task of its own.
+    fn end(&self) {
+        let groups = self.locked(|state| {
+            state.ended = true;
+            std::mem::take(&mut state.groups)
+        });
+        groups.into_iter().for_each(|group| group.waker.wake());
+        self.released.notify_waiters();
+        self.over.send_replace(true);
+    }
+}
+
+impl State {
+    /// Whether anything that the handler does still counts.
+    fn goes_on(&self) -> Result<()> {
+        if let Some(code) = &self.lost {
+            return Err(TaskError::taken_back(code));
+        }
+        if let Some(fatal) = &self.fatal {
+            return Err(fatal.clone());
+        }
+        if self.ended { Err(TaskError::taken_back("HANDLER_ENDED")) } else { Ok(()) }
+    }
+
+    fn check(&mut self, name: &str, call: Call, within: Option<&str>) -> Result<Option<JournalEntry>> {
+        if let Some(abandoned) = self.abandoned.take() {
+            return Err(swallowed(&abandoned, &format!("went on to `{name}`")));
+        }
+        if let Some(within) = within {
+            let message =
+                format!("`{name}` is inside of `{within}`; what `run` does cannot itself be durable");
+            return Err(TaskError::misused(message));
+        }
+        if !(1..=NAME_CHARS).contains(&name.chars().count()) || name.starts_with([OWN, '$']) {
+            let rule = format!("1 to {NAME_CHARS} characters, the first not `!` or `$`");
+            return Err(TaskError::misused(format!("`{name}` is not a name: {rule}")));
+        }
+        if !self.asked.insert((name.to_owned(), call == Call::Waitpoint)) {
+            let advice = format!("each durable call needs a name of its own, such as `{name}-2`");
+            return Err(TaskError::misused(format!("`{name}` is used twice; {advice}")));
+        }
+        self.unasked.retain(|unasked| unasked != name);
+        self.activity += 1;
+        let entry = self.journal.get(name);
+        let was_wait = entry.is_some_and(|entry| entry.wait.is_some());
+        let was_run = entry.is_some_and(|entry| entry.wait.is_none())
+            || self.journal.contains_key(&format!("{OWN}{name}"));
+        let is_run = call == Call::Run;
+        if (is_run && was_wait) || (!is_run && was_run) {
+            let (now, was) = if is_run { ("a run", "a wait") } else { ("a wait", "a run") };
+            let message = format!("`{name}` is {now} in the code, and was {was} when it was recorded");
+            return Err(TaskError::code_changed(message));
+        }
+        Ok(entry.cloned())
+    }
+}
+
+fn swallowed(waits: &str, then: &str) -> TaskError {
+    let advice = "A `select!` or a timeout around a wait gives it up, and the next delivery may choose otherwise: \
+                  use `ctx.any`, or the wait's own `timeout`";
+    TaskError::swallowed(format!("the handler was to be left at {waits}, and {then}. {advice}"))
+}
+
+fn quoted<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    names.into_iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+fn read<T: DeserializeOwned>(name: &str, result: Json) -> Result<T> {
+    let what = || format!("what was recorded for `{name}`");
+    serde_json::from_value(result).map_err(|error| TaskError::unexpected(&what(), &error))
+}
+
+/// Something new is being done: the handler is not left.
+struct Busy<'a>(&'a Execution);
+
+impl Busy<'_> {
+    fn new(execution: &Execution) -> Busy<'_> {
+        execution.locked(|state| state.busy += 1);
+        Busy(execution)
+    }
+}
+
+impl Drop for Busy<'_> {
+    fn drop(&mut self) {
+        self.0.locked(|state| {
+            state.busy -= 1;
+            state.activity += 1;
+        });
+        self.0.driver.wake();
+    }
+}
+
+/// Something new is to be done, and must not be yet.
+struct Held<'a>(&'a Execution, String);
+
+impl Held<'_> {
+    fn new<'a>(execution: &'a Execution, name: &str) -> Held<'a> {
+        execution.locked(|state| state.held.push(name.to_owned()));
+        execution.driver.wake();
+        Held(execution, name.to_owned())
+    }
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        self.0.locked(|state| state.held.retain(|held| *held != self.1));
+    }
+}

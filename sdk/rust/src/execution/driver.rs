@@ -1,0 +1,212 @@
+//! Runs a handler until it has returned, only waits, or does not count any more; and says what to report.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use tokio::time::{Sleep, sleep};
+
+use super::{Execution, State, quoted, swallowed};
+use crate::failure::{Result, TaskError};
+use crate::wait::{Opened, Spec};
+use crate::wire::{
+    Json, TaskReport, TaskReportComplete, TaskReportFail, TaskReportHeartbeat, TaskReportSuspend, TaskWait,
+    Wake,
+};
+
+/// How often a handler that only waits is looked at again, after everything else that is ready, before it is left.
+const LOOKS: u32 = 2;
+
+pub(crate) type Running = Pin<Box<dyn Future<Output = Result<Json>> + Send>>;
+
+enum Outcome {
+    Returned(Result<Json>),
+    /// It only waits.
+    Left,
+    /// It cannot be gone on with, or is not ours any more.
+    Broken,
+}
+
+/// What a handler that has not returned is at.
+enum Standing {
+    Working,
+    /// These are held back, or wait, while the journal holds something that the code has not come to.
+    Held(String),
+    /// It only waits, and nothing has happened since this.
+    Waiting(u64),
+}
+
+impl Execution {
+    /// Runs the handler. The last report on this delivery, or nothing if the task is not ours any more.
+    pub(crate) async fn drive(&self, handler: Running) -> Option<TaskReport> {
+        let mut driver = Driver { execution: self, handler, looks: 0, seen: 0, grace: None };
+        let outcome = std::future::poll_fn(|cx| driver.poll(cx)).await;
+        let report = self.locked(|state| self.verdict(state, outcome));
+        self.end();
+        drop(driver);
+        if let Some(TaskReport::Pause(_)) = report {
+            // A pause carries no entries: what is to be remembered goes before it.
+            let entries = self.locked(|state| std::mem::take(&mut state.unsaved));
+            if !entries.is_empty() {
+                let saved = TaskReportHeartbeat::new(&self.task.lease_token).entries(entries);
+                self.reports.send(saved).await.inspect(|done| self.heed(done)).ok()?;
+            }
+        }
+        report
+    }
+
+    fn verdict(&self, state: &State, outcome: Outcome) -> Option<TaskReport> {
+        if state.lost.is_some() {
+            return None;
+        }
+        if let Some(fatal) = &state.fatal {
+            return Some(self.failure(fatal.clone()));
+        }
+        match outcome {
+            Outcome::Left => Some(self.let_go(state)),
+            Outcome::Returned(Err(error)) => Some(self.failure(error)),
+            Outcome::Returned(Ok(output)) => Some(self.completion(state, output)),
+            Outcome::Broken => unreachable!("what breaks a handler is fatal, or the task was taken back"),
+        }
+    }
+
+    fn completion(&self, state: &State, output: Json) -> TaskReport {
+        if let Some(abandoned) = &state.abandoned {
+            return self.failure(swallowed(abandoned, "returned"));
+        }
+        if let Some(left) = state.unasked.first() {
+            let message = format!("the journal holds `{left}`, and the handler ended without coming to it");
+            return self.failure(TaskError::code_changed(message));
+        }
+        let report = TaskReportComplete::new(&self.task.lease_token).output(output);
+        let updates = state.state_updates.clone();
+        if updates.is_empty() { report.into() } else { report.state_updates(updates).into() }
+    }
+
+    fn failure(&self, error: TaskError) -> TaskReport {
+        let message = if error.message.is_empty() { "it failed".to_owned() } else { error.message };
+        let mut report = TaskReportFail::new(&self.task.lease_token, message).retryable(error.retryable);
+        report.code = error.code;
+        (report.retry_after_ms, report.retry_after) =
+            error.retry_after.map_or((None, None), |after| after.parts());
+        report.into()
+    }
+
+    fn let_go(&self, state: &State) -> TaskReport {
+        let mut open: Vec<Arc<Opened>> = Vec::new();
+        let awaited = state.groups.iter().flat_map(|group| &group.waits);
+        // What was begun and is not awaited yet begins now, too: its time counts from here.
+        let begun = state.opened.iter().filter(|wait| wait.known.is_none());
+        for wait in awaited.chain(begun) {
+            if !wait.has_ended() && !open.iter().any(|other| Arc::ptr_eq(other, wait)) {
+                open.push(wait.clone());
+            }
+        }
+        let mut waits: Vec<TaskWait> = Vec::new();
+        for wait in &open {
+            match wait.spec() {
+                Spec::Pause(pause) if state.awaits(wait) => return pause.into(),
+                Spec::Pause(_) => {}
+                Spec::Wait(spec) => waits.push(spec),
+            }
+        }
+        let alone = match &state.groups[..] {
+            [group] if open.iter().all(|wait| state.awaits(wait)) => Some(group.wake),
+            _ => None,
+        };
+        let wake = if waits.len() == 1 { Wake::All } else { alone.unwrap_or(Wake::Each) };
+        let report = TaskReportSuspend::new(&self.task.lease_token, waits).wake(wake);
+        report.entries(state.unsaved.clone()).into()
+    }
+}
+
+impl State {
+    fn awaits(&self, wait: &Arc<Opened>) -> bool {
+        self.groups.iter().flat_map(|group| &group.waits).any(|other| Arc::ptr_eq(other, wait))
+    }
+
+    fn standing(&self) -> Standing {
+        let idle = self.busy == 0 && !self.groups.is_empty();
+        let open = self.groups.iter().flat_map(|group| &group.waits).filter(|wait| !wait.has_ended());
+        if !self.unasked.is_empty() && !self.held.is_empty() {
+            Standing::Held(quoted(self.held.iter().map(String::as_str)))
+        } else if !self.unasked.is_empty() && idle {
+            Standing::Held(quoted(open.map(|wait| wait.name.as_str()).take(1)))
+        } else if idle {
+            Standing::Waiting(self.activity)
+        } else {
+            Standing::Working
+        }
+    }
+}
+
+struct Driver<'a> {
+    execution: &'a Execution,
+    handler: Running,
+    looks: u32,
+    seen: u64,
+    /// How long another branch may take to come to what the journal holds.
+    grace: Option<Pin<Box<Sleep>>>,
+}
+
+impl Driver<'_> {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Outcome> {
+        self.execution.driver.register(cx.waker());
+        if self.is_broken() {
+            return Poll::Ready(Outcome::Broken);
+        }
+        match catch_unwind(AssertUnwindSafe(|| self.handler.as_mut().poll(cx))) {
+            Ok(Poll::Ready(result)) => return Poll::Ready(Outcome::Returned(result)),
+            Ok(Poll::Pending) => {}
+            Err(panic) => return Poll::Ready(Outcome::Returned(Err(TaskError::new(words(&*panic))))),
+        }
+        if self.is_broken() {
+            return Poll::Ready(Outcome::Broken);
+        }
+        match self.execution.locked(|state| state.standing()) {
+            Standing::Working => {
+                self.looks = 0;
+                Poll::Pending
+            }
+            Standing::Held(names) => self.hold(&names, cx),
+            Standing::Waiting(activity) => self.look_again(activity, cx),
+        }
+    }
+
+    fn is_broken(&self) -> bool {
+        self.execution.locked(|state| state.lost.is_some() || state.fatal.is_some())
+    }
+
+    /// Left is a handler only when nothing happens any more while everything that is ready has its turn.
+    fn look_again(&mut self, activity: u64, cx: &mut Context<'_>) -> Poll<Outcome> {
+        self.grace = None;
+        self.looks = if self.seen == activity { self.looks + 1 } else { 1 };
+        self.seen = activity;
+        if self.looks > LOOKS {
+            return Poll::Ready(Outcome::Left);
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }
+
+    fn hold(&mut self, names: &str, cx: &mut Context<'_>) -> Poll<Outcome> {
+        let grace = self.grace.get_or_insert_with(|| Box::pin(sleep(self.execution.grace)));
+        if grace.as_mut().poll(cx).is_pending() {
+            return Poll::Pending;
+        }
+        self.execution.locked(|state| {
+            let left = state.unasked.first().map_or("", String::as_str);
+            let message = format!("the journal holds `{left}`, and the code comes to {names} instead");
+            state.fatal.get_or_insert(TaskError::code_changed(message));
+        });
+        Poll::Ready(Outcome::Broken)
+    }
+}
+
+fn words(panic: &(dyn Any + Send)) -> String {
+    let said = panic.downcast_ref::<String>().map(String::as_str);
+    let said = said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("for reasons of its own");
+    format!("the handler panicked: {said}")
+}

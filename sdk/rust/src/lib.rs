@@ -1,0 +1,79 @@
+//! abide for Rust: a client, a worker, durable code in handlers, workflows written in code, and a server for tests.
+//!
+//! A handler may wait. It is left at every wait, holds no worker, no thread and no memory, and is entered again
+//! when the wait is over, on any worker. What it did in [`Context::run`] is not done again.
+//!
+//! ```no_run
+//! use abide::{Client, Context, Json, Result, Worker, Workflow};
+//! use serde::{Deserialize, Serialize};
+//!
+//! #[derive(Serialize, Deserialize)]
+//! struct Order {
+//!     id: u64,
+//! }
+//!
+//! async fn fulfil(ctx: Context, order: Order) -> Result<String> {
+//!     let parcel: String = ctx.run("pack", || async { Ok(format!("parcel of order {}", order.id)) }).await?;
+//!     ctx.sleep("cool-down", "30m").await?;
+//!     let paid = ctx.wait_for_event::<Json>("payment", "order.paid").matching("event.order == input.id").timeout("7d");
+//!     match paid.await? {
+//!         Some(_) => ctx.run("ship", || async { Ok(format!("{parcel} was shipped")) }).await,
+//!         None => Ok(format!("{parcel} was not paid")),
+//!     }
+//! }
+//!
+//! # async fn program() -> Result<(), abide::Error> {
+//! let orders = Workflow::<Order, String>::new("orders").task("fulfil", "fulfil-order");
+//! let client = Client::from_env()?; // ABIDE_SERVER, ABIDE_API_KEY
+//! client.deploy(&orders).await?;
+//! Worker::new(&client).handler("fulfil-order", fulfil).start();
+//! println!("{}", client.start_and_wait(&orders, Order { id: 7 }).await?);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! There is no engine in here: all it does is HTTP.
+#![warn(missing_docs)]
+
+mod client;
+mod context;
+mod execution;
+mod failure;
+mod length;
+mod pages;
+mod problem;
+mod reports;
+mod resources;
+mod setters;
+pub mod step;
+mod stream;
+pub mod testing;
+mod transport;
+mod wait;
+#[allow(missing_docs, clippy::large_enum_variant, reason = "written by sdk/generate")]
+#[rustfmt::skip]
+pub mod wire;
+mod worker;
+mod workflow;
+
+pub use client::{Change, ChangedRun, Client, ClientBuilder, RunHandle, WorkflowRef};
+pub use context::{Approval, Context, First, NewWaitpoint, ResumeCall, Verdict, Waitpoint};
+pub use failure::{Result, TaskError};
+pub use jiff::Timestamp;
+pub use length::Length;
+pub use pages::{Page, Pages};
+pub use problem::{Error, Problem, ProblemKind, RunNotCompleted};
+pub use resources::{
+    Admin, Approvals, CostQuery, Definitions, Events, Runs, Schedules, Tasks, TestClock, Triggers,
+    Waitpoints, Webhooks,
+};
+pub use stream::Items;
+pub use wait::{ForApproval, ForEvent, ForPause, TimesOut, Unlimited, Wait, Waits};
+pub use wire::{Json, code};
+pub use worker::{Worker, Working};
+pub use workflow::{Workflow, workflow};
+
+/// The README's programs compile.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

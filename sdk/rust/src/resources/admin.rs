@@ -1,0 +1,115 @@
+use reqwest::Method;
+use serde_json::json;
+
+use crate::Timestamp;
+use crate::client::Client;
+use crate::problem::Error;
+use crate::stream::Items;
+use crate::transport::at;
+use crate::wire;
+
+/// Keys, workspaces, and how it goes.
+#[derive(Debug, Clone, Copy)]
+pub struct Admin<'a>(pub(crate) &'a Client);
+
+impl Admin<'_> {
+    /// API keys, without their secrets.
+    pub async fn keys(&self) -> Result<wire::KeyList, Error> {
+        self.0.transport().json(self.0.get(at(&["keys"]))).await
+    }
+
+    /// The secret is in the answer, and nowhere else.
+    pub async fn create_key(&self, key: &wire::NewKey) -> Result<wire::MadeKey, Error> {
+        self.0.transport().json(self.0.post(at(&["keys"])).body(key)?).await
+    }
+
+    /// Makes a key void.
+    pub async fn revoke_key(&self, id: &str) -> Result<(), Error> {
+        let request = self.0.request(Method::DELETE, at(&["keys", id])).repeatable();
+        self.0.transport().send(request).await.map(drop)
+    }
+
+    /// New links are signed with a new secret; the old ones stay valid.
+    pub async fn rotate_link_secret(&self) -> Result<(), Error> {
+        self.0.transport().send(self.0.post(at(&["link-secrets"]))).await.map(drop)
+    }
+
+    /// All of them.
+    pub async fn workspaces(&self) -> Result<wire::WorkspaceList, Error> {
+        self.0.transport().json(self.0.get(at(&["workspaces"]))).await
+    }
+
+    /// Makes one.
+    pub async fn create_workspace(&self, name: &str) -> Result<wire::Workspace, Error> {
+        self.0.transport().json(self.0.post(at(&["workspaces"])).body(&wire::NewWorkspace::new(name))?).await
+    }
+
+    /// Workers that polled lately.
+    pub async fn workers(&self) -> Result<wire::WorkerList, Error> {
+        self.0.transport().json(self.0.get(at(&["workers"]))).await
+    }
+
+    /// How many runs and waits there are, and how it goes.
+    pub async fn overview(&self) -> Result<wire::Overview, Error> {
+        self.0.transport().json(self.0.get(at(&["overview"]))).await
+    }
+
+    /// When waits end, counted over time.
+    pub async fn wake_ups(
+        &self,
+        from: Option<Timestamp>,
+        until: Option<Timestamp>,
+        buckets: Option<u32>,
+    ) -> Result<wire::WakeUps, Error> {
+        let query = json!({"buckets": buckets, "from": from, "until": until});
+        self.0.transport().json(self.0.get(at(&["wake-ups"])).query(&query)?).await
+    }
+
+    /// What calls to models cost, by day, workflow and model.
+    pub async fn costs(&self, query: &CostQuery) -> Result<wire::CostSummary, Error> {
+        self.0.transport().json(self.0.get(at(&["cost", "summary"])).query(query)?).await
+    }
+
+    /// Whether the server is there.
+    pub async fn health(&self) -> Result<wire::Health, Error> {
+        self.0.transport().json(self.0.get("/health")).await
+    }
+
+    /// Whether it can work.
+    pub async fn ready(&self) -> Result<wire::Health, Error> {
+        self.0.transport().json(self.0.get("/ready")).await
+    }
+
+    /// A copy of the whole store, as of one instant, in pieces: a file like any other store.
+    pub async fn backup(&self) -> Result<Items<Vec<u8>>, Error> {
+        let request = self.0.get(at(&["backup"])).accept("application/vnd.sqlite3");
+        let response = self.0.transport().send(request).await?;
+        let client = self.0.clone();
+        Ok(Items::new(futures_util::stream::try_unfold(
+            (response, client),
+            async |(mut response, client)| {
+                let piece = response.chunk().await.map_err(|error| client.transport().unreachable(&error))?;
+                Ok(piece.map(|bytes| (bytes.to_vec(), (response, client))))
+            },
+        )))
+    }
+
+    /// In the text format of Prometheus.
+    pub async fn metrics(&self) -> Result<String, Error> {
+        let response = self.0.transport().send(self.0.get("/metrics").accept("text/plain")).await?;
+        response.text().await.map_err(|error| self.0.transport().unreachable(&error))
+    }
+}
+
+/// Which costs are counted.
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+pub struct CostQuery {
+    /// Those of this workflow.
+    pub definition: Option<String>,
+    /// Those of this model.
+    pub model: Option<String>,
+    /// Not before this instant.
+    pub from: Option<Timestamp>,
+    /// Not after this instant.
+    pub until: Option<Timestamp>,
+}

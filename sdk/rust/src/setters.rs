@@ -1,0 +1,43 @@
+//! The methods of requests: one for each thing that a request may have.
+
+/// `into`, `plain` and `list` say what a method takes; `length` is a length of time, which has two fields.
+macro_rules! setters {
+    ($name:ident { $($field:ident [$($how:tt)*]),* }) => {
+        impl $name {
+            $($crate::setters::setter!($name $field $($how)*);)*
+        }
+    };
+}
+
+macro_rules! setter {
+    ($name:ident $field:ident into $kind:ty) => {
+        #[doc = concat!("With `", stringify!($field), "`.")]
+        pub fn $field(mut self, value: impl Into<$kind>) -> $name {
+            self.$field = Some(value.into());
+            self
+        }
+    };
+    ($name:ident $field:ident plain $kind:ty) => {
+        #[doc = concat!("With `", stringify!($field), "`.")]
+        pub fn $field(mut self, value: $kind) -> $name {
+            self.$field = Some(value);
+            self
+        }
+    };
+    ($name:ident $field:ident list $kind:ty) => {
+        #[doc = concat!("With `", stringify!($field), "`.")]
+        pub fn $field(mut self, values: impl IntoIterator<Item = impl Into<$kind>>) -> $name {
+            self.$field = Some(values.into_iter().map(Into::into).collect());
+            self
+        }
+    };
+    ($name:ident $field:ident length $ms:ident) => {
+        #[doc = concat!("With `", stringify!($field), "`.")]
+        pub fn $field(mut self, value: impl Into<$crate::Length>) -> $name {
+            (self.$ms, self.$field) = value.into().parts();
+            self
+        }
+    };
+}
+
+pub(crate) use {setter, setters};

@@ -1,0 +1,327 @@
+//! Something that a handler waits for. Awaiting it is what makes the handler wait; until then it is only begun.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, ready};
+
+use serde::de::DeserializeOwned;
+
+use crate::execution::{Execution, Group};
+use crate::failure::{Result, TaskError};
+use crate::length::Length;
+use crate::wire::{
+    JournalWait, Json, TaskReportPause, TaskWait, TaskWaitApproval, TaskWaitEvent, WaitpointStatus, Wake,
+};
+
+/// What is waited for, as the server is told.
+#[derive(Debug, Clone)]
+pub(crate) enum Spec {
+    Wait(TaskWait),
+    Pause(TaskReportPause),
+}
+
+/// A wait of this delivery, and what the journal knows of it.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    pub(crate) name: String,
+    pub(crate) known: Option<JournalWait>,
+    spec: Mutex<Spec>,
+}
+
+impl Opened {
+    pub(crate) fn new(name: String, known: Option<JournalWait>, spec: Spec) -> Opened {
+        Opened { name, known, spec: Mutex::new(spec) }
+    }
+
+    pub(crate) fn spec(&self) -> Spec {
+        self.spec.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Spec)) {
+        change(&mut self.spec.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        self.known.as_ref().is_some_and(|known| known.status != WaitpointStatus::Pending)
+    }
+
+    pub(crate) fn was_cancelled(&self) -> bool {
+        self.known.as_ref().is_some_and(|known| known.status == WaitpointStatus::Cancelled)
+    }
+
+    /// It came, or its time was over.
+    pub(crate) fn has_happened(&self) -> bool {
+        self.has_ended() && !self.was_cancelled()
+    }
+
+    /// What came; nothing if its time was over.
+    pub(crate) fn payload(&self) -> Result<Option<&Json>> {
+        match &self.known {
+            Some(known) if known.status == WaitpointStatus::Completed => Ok(Some(&known.payload)),
+            Some(known) if known.status == WaitpointStatus::TimedOut => Ok(None),
+            _ => Err(TaskError::wait_cancelled(&self.name)),
+        }
+    }
+}
+
+type Read<T> = Box<dyn FnOnce(&Opened) -> Result<T> + Send>;
+
+/// A wait, and what it comes to. `K` says what else may be told of it before it is awaited.
+pub struct Wait<T, K = ()> {
+    state: Result<Begun<T>>,
+    kind: PhantomData<fn() -> K>,
+}
+
+struct Begun<T> {
+    opened: Open,
+    group: Group,
+    read: Option<Read<T>>,
+}
+
+impl<T> Begun<T> {
+    fn value(&mut self) -> Result<T> {
+        let read = self.read.take().expect("a wait comes to something once");
+        read(&self.opened.wait).inspect_err(|_| self.opened.execution.note_branch_failure())
+    }
+}
+
+/// What was begun and is held, so that it may be awaited later.
+struct Open {
+    execution: Arc<Execution>,
+    wait: Arc<Opened>,
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.execution.close(&self.wait);
+    }
+}
+
+/// A wait that has no limit of time, unless it is given one.
+#[derive(Debug)]
+pub enum Unlimited {}
+/// A wait for an event.
+#[derive(Debug)]
+pub enum ForEvent {}
+/// A wait for people.
+#[derive(Debug)]
+pub enum ForApproval {}
+/// A pause.
+#[derive(Debug)]
+pub enum ForPause {}
+
+/// Waits that may have a limit of time.
+pub trait TimesOut {}
+impl TimesOut for Unlimited {}
+impl TimesOut for ForEvent {}
+impl TimesOut for ForApproval {}
+
+impl<T, K> Wait<T, K> {
+    pub(crate) fn begin(
+        execution: &Arc<Execution>,
+        name: String,
+        spec: Spec,
+        read: impl FnOnce(&Opened) -> Result<T> + Send + 'static,
+    ) -> Wait<T, K> {
+        let state = execution.open(name, spec).map(|wait| Begun {
+            group: Group::new(execution.clone(), vec![wait.clone()], Wake::All),
+            opened: Open { execution: execution.clone(), wait },
+            read: Some(Box::new(read)),
+        });
+        Wait { state, kind: PhantomData }
+    }
+
+    /// Makes something else of what it comes to: waits of one type can stand together in an `any`.
+    pub fn map<U, F>(self, make: F) -> Wait<U>
+    where
+        T: 'static,
+        F: FnOnce(T) -> U + Send + 'static,
+    {
+        let state = self.state.map(|Begun { opened, group, read }| Begun {
+            opened,
+            group,
+            read: read.map(|read| -> Read<U> { Box::new(move |opened| read(opened).map(make)) }),
+        });
+        Wait { state, kind: PhantomData }
+    }
+
+    fn tell(self, change: impl FnOnce(&mut Spec)) -> Self {
+        if let Ok(begun) = &self.state {
+            begun.opened.wait.change(change);
+        }
+        self
+    }
+
+    pub(crate) fn opened(&self) -> Result<Arc<Opened>> {
+        self.state.as_ref().map(|begun| begun.opened.wait.clone()).map_err(TaskError::clone)
+    }
+
+    /// What it came to.
+    pub(crate) fn value(self) -> Result<T> {
+        self.state.and_then(|mut begun| begun.value())
+    }
+}
+
+impl<T, K: TimesOut> Wait<T, K> {
+    /// How long it may take; no limit if absent.
+    pub fn timeout(self, timeout: impl Into<Length>) -> Self {
+        let (ms, text) = timeout.into().parts();
+        self.tell(|spec| match spec {
+            Spec::Wait(TaskWait::Signal(wait)) => (wait.timeout_ms, wait.timeout) = (ms, text),
+            Spec::Wait(TaskWait::Event(wait)) => (wait.timeout_ms, wait.timeout) = (ms, text),
+            Spec::Wait(TaskWait::Webhook(wait)) => (wait.timeout_ms, wait.timeout) = (ms, text),
+            Spec::Wait(TaskWait::Approval(wait)) => (wait.timeout_ms, wait.timeout) = (ms, text),
+            Spec::Wait(TaskWait::Sleep(_) | TaskWait::Until(_)) | Spec::Pause(_) => {}
+        })
+    }
+}
+
+impl<T> Wait<T, ForEvent> {
+    fn event(self, change: impl FnOnce(TaskWaitEvent) -> TaskWaitEvent) -> Self {
+        self.tell(|spec| {
+            if let Spec::Wait(TaskWait::Event(wait)) = spec {
+                *wait = change(wait.clone());
+            }
+        })
+    }
+
+    /// An expression that the event must satisfy: `event.order == input.id`.
+    pub fn matching(self, expression: impl Into<String>) -> Self {
+        self.event(|wait| wait.matching(expression))
+    }
+
+    /// How far back to look for events; to the run's creation if absent.
+    pub fn lookback(self, lookback: impl Into<Length>) -> Self {
+        self.event(|wait| wait.lookback(lookback))
+    }
+}
+
+impl<T> Wait<T, ForApproval> {
+    fn approval(self, change: impl FnOnce(TaskWaitApproval) -> TaskWaitApproval) -> Self {
+        self.tell(|spec| {
+            if let Spec::Wait(TaskWait::Approval(wait)) = spec {
+                *wait = change(wait.clone());
+            }
+        })
+    }
+
+    /// What people are asked.
+    pub fn prompt(self, prompt: impl Into<String>) -> Self {
+        self.approval(|wait| wait.prompt(prompt))
+    }
+
+    /// What is to be approved.
+    pub fn content(self, content: impl Into<Json>) -> Self {
+        self.approval(|wait| wait.content(content))
+    }
+
+    /// Who may decide; anyone with the scope `approve` if absent.
+    pub fn approvers(self, approvers: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.approval(|wait| wait.approvers(approvers))
+    }
+
+    /// Approvals that are needed; 1 if absent.
+    pub fn quorum(self, quorum: u32) -> Self {
+        self.approval(|wait| wait.quorum(quorum))
+    }
+}
+
+impl<T> Wait<T, ForPause> {
+    /// Leaves a value for the next delivery: see [`Context::last_checkpoint`](crate::Context::last_checkpoint).
+    pub fn checkpoint(self, value: impl Into<Json>) -> Self {
+        self.tell(|spec| {
+            if let Spec::Pause(pause) = spec {
+                pause.checkpoint = Some(value.into());
+            }
+        })
+    }
+}
+
+impl<T, K> Future for Wait<T, K> {
+    type Output = Result<T>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<T>> {
+        let begun = match &mut self.get_mut().state {
+            Ok(begun) => begun,
+            Err(error) => return Poll::Ready(Err(error.clone())),
+        };
+        ready!(begun.group.poll(cx))?;
+        Poll::Ready(begun.value())
+    }
+}
+
+impl<T, K> fmt::Debug for Wait<T, K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.state.as_ref().map_or("", |begun| &begun.opened.wait.name);
+        f.debug_struct("Wait").field("name", &name).finish_non_exhaustive()
+    }
+}
+
+/// Nothing comes of it but that it is over.
+pub(crate) fn nothing(opened: &Opened) -> Result<()> {
+    opened.payload().map(drop)
+}
+
+/// What came, if it came in time.
+pub(crate) fn given<T: DeserializeOwned>(opened: &Opened) -> Result<Option<T>> {
+    let what = || format!("what came for `{}`", opened.name);
+    let read = |payload: &Json| serde_json::from_value(payload.clone());
+    opened.payload()?.map(read).transpose().map_err(|error| TaskError::unexpected(&what(), &error))
+}
+
+/// Several waits: a list of one type, or a tuple.
+pub trait Waits {
+    /// What they come to.
+    type Values;
+
+    #[doc(hidden)]
+    fn opened(&self) -> Result<Vec<OpenedWait>>;
+    #[doc(hidden)]
+    fn values(self) -> Result<Self::Values>;
+}
+
+/// For the compiler only.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct OpenedWait(pub(crate) Arc<Opened>);
+
+fn shown<T, K>(wait: &Wait<T, K>) -> Result<OpenedWait> {
+    wait.opened().map(OpenedWait)
+}
+
+impl<T, K> Waits for Vec<Wait<T, K>> {
+    type Values = Vec<T>;
+
+    fn opened(&self) -> Result<Vec<OpenedWait>> {
+        self.iter().map(shown).collect()
+    }
+
+    fn values(self) -> Result<Vec<T>> {
+        self.into_iter().map(Wait::value).collect()
+    }
+}
+
+macro_rules! tuples {
+    ($($wait:ident: $value:ident $kind:ident),*) => {
+        impl<$($value, $kind),*> Waits for ($(Wait<$value, $kind>,)*) {
+            type Values = ($($value,)*);
+
+            fn opened(&self) -> Result<Vec<OpenedWait>> {
+                let ($($wait,)*) = self;
+                Ok(vec![$(shown($wait)?),*])
+            }
+
+            fn values(self) -> Result<Self::Values> {
+                let ($($wait,)*) = self;
+                Ok(($($wait.value()?,)*))
+            }
+        }
+    };
+}
+
+tuples!(a: A KA, b: B KB);
+tuples!(a: A KA, b: B KB, c: C KC);
+tuples!(a: A KA, b: B KB, c: C KC, d: D KD);
+tuples!(a: A KA, b: B KB, c: C KC, d: D KD, e: E KE);

@@ -1,0 +1,3201 @@
+//! Written by sdk/generate from schema/openapi.json; change that, not this.
+
+use std::collections::BTreeMap;
+
+use jiff::{Timestamp, civil::Date};
+use serde::{Deserialize, Serialize};
+
+use crate::setters::setters;
+
+/// Any JSON value.
+pub type Json = serde_json::Value;
+/// The members of a JSON object.
+pub type Object = serde_json::Map<String, Json>;
+
+#[derive(Debug, Clone, PartialEq, Copy, Eq, Hash, Serialize, Deserialize)]
+pub enum WaitpointStatus {
+    #[serde(rename = "PENDING")] Pending,
+    #[serde(rename = "COMPLETED")] Completed,
+    #[serde(rename = "TIMED_OUT")] TimedOut,
+    #[serde(rename = "CANCELLED")] Cancelled,
+}
+
+/// A request, and what was decided.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ApprovalRequest {
+    /// Whether whoever started the run may decide.
+    pub allow_self_approval: bool,
+    /// Empty: anyone with the scope `approve`.
+    pub approvers: Vec<String>,
+    pub content: Json,
+    /// Stands for the content that is shown: send it along with a decision.
+    pub content_digest: String,
+    pub created_at: Timestamp,
+    pub decisions: Vec<Vote>,
+    pub id: String,
+    /// What was decided.
+    #[serde(default)] pub outcome: Json,
+    pub prompt: Option<String>,
+    pub quorum: u32,
+    pub resolved_at: Option<Timestamp>,
+    pub resolved_by: Option<String>,
+    /// Its deadline; null: none.
+    pub resume_at: Option<Timestamp>,
+    /// A URL with which one can decide without a key. Shown to those who may decide.
+    pub resume_url: Option<String>,
+    pub run_id: String,
+    pub status: WaitpointStatus,
+    pub step_name: Option<String>,
+}
+
+/// A part of a list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ApprovalRequestList {
+    pub data: Vec<ApprovalRequest>,
+    /// Give it as `cursor` to get what follows; null at the end.
+    pub next_cursor: Option<String>,
+}
+
+/// What people are asked to decide, and what they have decided so far.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ApprovalState {
+    /// Whether whoever started the run may decide.
+    pub allow_self_approval: bool,
+    /// Empty: anyone with the scope `approve`.
+    pub approvers: Vec<String>,
+    pub content: Json,
+    /// Stands for the content that is shown: send it along with a decision.
+    pub content_digest: String,
+    pub decisions: Vec<Vote>,
+    pub prompt: Option<String>,
+    pub quorum: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Attempt {
+    pub at: Timestamp,
+    /// Why there was no answer.
+    pub error: Option<String>,
+    /// The beginning of the answer.
+    pub response: Option<String>,
+    /// The status of the answer.
+    pub status: Option<u16>,
+    pub took_ms: u64,
+}
+
+/// What happened between two looks.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Beat {
+    /// When it ended.
+    pub at: Timestamp,
+    /// From a timer's instant to its firing, in milliseconds: half of them were quicker.
+    pub lateness_p50_ms: u64,
+    /// 99 of 100 were quicker.
+    pub lateness_p99_ms: u64,
+    /// Records written to histories.
+    pub records: u64,
+    /// Timers that fired.
+    pub timers: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Copy, Eq, Hash, Serialize, Deserialize)]
+pub enum BulkCommandAction {
+    #[serde(rename = "cancel")] Cancel,
+    #[serde(rename = "pause")] Pause,
+    #[serde(rename = "unpause")] Unpause,
+    #[serde(rename = "retry")] Retry,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BulkCommand {
+    pub action: BulkCommandAction,
+    /// The `nextCursor` of the request before.
+    #[serde(skip_serializing_if = "Option::is_none")] pub cursor: Option<String>,
+    /// Only count.
+    #[serde(skip_serializing_if = "Option::is_none")] pub dry_run: Option<bool>,
+    /// An empty filter finds every run.
+    pub filter: RunFilter,
+    /// Runs at most; 10000 if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub limit: Option<u32>,
+    /// With `cancel`: stands in the histories.
+    #[serde(skip_serializing_if = "Option::is_none")] pub reason: Option<String>,
+}
+
+impl BulkCommand {
+    /// With what it needs.
+    pub fn new(action: impl Into<BulkCommandAction>, filter: impl Into<RunFilter>) -> BulkCommand {
+        BulkCommand { action: action.into(), filter: filter.into(), cursor: None, dry_run: None, limit: None, reason: None }
+    }
+}
+
+setters!(BulkCommand { cursor [into String], dry_run [plain bool], limit [plain u32], reason [into String] });
+
+/// What became of many runs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BulkDone {
+    /// Runs that did as they were told.
+    pub done: u64,
+    pub dry_run: bool,
+    /// Runs that the filter found.
+    pub matched: u64,
+    /// There may be more: give it as `cursor`.
+    pub next_cursor: Option<String>,
+    /// The first of those that could not, and why.
+    pub refusals: Vec<RefusedRun>,
+    /// Runs that could not.
+    pub refused: u64,
+}
+
+/// What became of many waits.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BulkSteered {
+    pub done: u64,
+    pub dry_run: bool,
+    /// Waits that the filter found.
+    pub matched: u64,
+    /// There may be more: give it as `cursor`.
+    pub next_cursor: Option<String>,
+    /// The first of those that could not be steered, and why.
+    pub refusals: Vec<RefusedWaitpoint>,
+    pub refused: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Copy, Eq, Hash, Serialize, Deserialize)]
+pub enum BulkSteeringAction {
+    #[serde(rename = "complete")] Complete,
+    #[serde(rename = "reschedule")] Reschedule,
+    #[serde(rename = "timeout")] Timeout,
+    #[serde(rename = "cancel")] Cancel,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BulkSteering {
+    pub action: BulkSteeringAction,
+    /// The `nextCursor` of the request before.
+    #[serde(skip_serializing_if = "Option::is_none")] pub cursor: Option<String>,
+    /// Only count.
+    #[serde(skip_serializing_if = "Option::is_none")] pub dry_run: Option<bool>,
+    /// Only pending waits are found.
+    pub filter: WaitpointFilter,
+    /// Waits at most; 10000 if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub limit: Option<u32>,
+    /// With `complete`: as if this had come.
+    #[serde(skip_serializing_if = "Option::is_none")] pub payload: Option<Json>,
+    /// With `reschedule`: the new instant.
+    #[serde(skip_serializing_if = "Option::is_none")] pub resume_at: Option<Timestamp>,
+}
+
+impl BulkSteering {
+    /// With what it needs.
+    pub fn new(action: impl Into<BulkSteeringAction>, filter: impl Into<WaitpointFilter>) -> BulkSteering {
+        BulkSteering { action: action.into(), filter: filter.into(), cursor: None, dry_run: None, limit: None, payload: None, resume_at: None }
+    }
+}
+
+setters!(BulkSteering { cursor [into String], dry_run [plain bool], limit [plain u32], payload [into Json], resume_at [plain Timestamp] });
+
+#[derive(Debug, Clone, PartialEq, Copy, Eq, Hash, Serialize, Deserialize)]
+pub enum Scope {
+    #[serde(rename = "read")] Read,
+    #[serde(rename = "run")] Run,
+    #[serde(rename = "worker")] Worker,
+    #[serde(rename = "approve")] Approve,
+    #[serde(rename = "admin")] Admin,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Caller {
+    /// What histories say: the key's name.
+    pub name: String,
+    pub scopes: Vec<Scope>,
+    /// Its id.
+    pub workspace: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CancelRun {
+    /// Stands in the history.
+    #[serde(skip_serializing_if = "Option::is_none")] pub reason: Option<String>,
+}
+
+setters!(CancelRun { reason [into String] });
+
+#[derive(Debug, Clone, PartialEq, Copy, Eq, Hash, Serialize, Deserialize)]
+pub enum CatchUp {
+    #[serde(rename = "none")] None,
+    #[serde(rename = "last")] Last,
+    #[serde(rename = "all")] All,
+}
+
+#[derive(Debug, Clone, PartialEq, Copy, Eq, Hash, Serialize, Deserialize)]
+pub enum Overlap {
+    #[serde(rename = "skip")] Skip,
+    #[serde(rename = "queue")] Queue,
+    #[serde(rename = "cancelPrevious")] CancelPrevious,
+    #[serde(rename = "allow")] Allow,
+}
+
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ChangeSchedule {
+    #[serde(skip_serializing_if = "Option::is_none")] pub catch_up: Option<CatchUp>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub cron: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub definition: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub every: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub every_ms: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub input: Option<Json>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub overlap: Option<Overlap>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub tags: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub timezone: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub version: Option<String>,
+}
+
+setters!(ChangeSchedule { catch_up [into CatchUp], cron [into String], definition [into String], every [length every_ms], input [into Json], name [into String], overlap [into Overlap], tags [list String], timezone [into String], version [into String] });
+
+#[derive(Debug, Clone, PartialEq, Copy, Eq, Hash, Serialize, Deserialize)]
+pub enum WebhookEvent {
+    #[serde(rename = "workflow.completed")] WorkflowCompleted,
+    #[serde(rename = "workflow.failed")] WorkflowFailed,
+    #[serde(rename = "workflow.cancelled")] WorkflowCancelled,
+    #[serde(rename = "approval.requested")] ApprovalRequested,
+    #[serde(rename = "approval.decided")] ApprovalDecided,
+    #[serde(rename = "wait.overdue")] WaitOverdue,
+}
+
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ChangeWebhook {
+    #[serde(skip_serializing_if = "Option::is_none")] pub description: Option<String>,
+    /// `false`: nothing is sent, and what was still to be sent is kept.
+    #[serde(skip_serializing_if = "Option::is_none")] pub enabled: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub events: Option<Vec<WebhookEvent>>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub url: Option<String>,
+}
+
+setters!(ChangeWebhook { description [into String], enabled [plain bool], events [list WebhookEvent], url [into String] });
+
+/// What a check found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CheckedDefinition {
+    pub problems: Vec<Finding>,
+    pub valid: bool,
+    pub warnings: Vec<Finding>,
+}
+
+#[derive(Debug, Clone, PartialEq, Copy, Eq, Hash, Serialize, Deserialize)]
+pub enum RunStatus {
+    #[serde(rename = "PENDING")] Pending,
+    #[serde(rename = "RUNNING")] Running,
+    #[serde(rename = "WAITING")] Waiting,
+    #[serde(rename = "PAUSED")] Paused,
+    #[serde(rename = "COMPLETED")] Completed,
+    #[serde(rename = "FAILED")] Failed,
+    #[serde(rename = "CANCELLED")] Cancelled,
+}
+
+/// A run that did as it was told.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CommandedRun {
+    /// False: what was asked for was so already.
+    pub changed: bool,
+    pub id: String,
+    /// A pause is asked for, or in effect.
+    pub pausing: bool,
+    pub status: RunStatus,
+}
+
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CompleteWaitpoint {
+    /// As if this had come.
+    #[serde(skip_serializing_if = "Option::is_none")] pub payload: Option<Json>,
+}
+
+setters!(CompleteWaitpoint { payload [into Json] });
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CostSummary {
+    pub data: Vec<DayCost>,
+    pub total: Spent,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Counted {
+    pub count: u64,
+    /// There are more than were counted.
+    pub more: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CreateWaitpoint {
+    /// Let a plain GET resume it. Link scanners open every link.
+    #[serde(skip_serializing_if = "Option::is_none")] pub allow_get: Option<bool>,
+    /// Of the task that will wait for it.
+    pub lease_token: String,
+    pub name: String,
+    /// The same as text: `2d 4h`.
+    #[serde(skip_serializing_if = "Option::is_none")] pub timeout: Option<String>,
+    /// How long it may take; no limit if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub timeout_ms: Option<u64>,
+}
+
+impl CreateWaitpoint {
+    /// With what it needs.
+    pub fn new(lease_token: impl Into<String>, name: impl Into<String>) -> CreateWaitpoint {
+        CreateWaitpoint { lease_token: lease_token.into(), name: name.into(), allow_get: None, timeout: None, timeout_ms: None }
+    }
+}
+
+setters!(CreateWaitpoint { allow_get [plain bool], timeout [length timeout_ms] });
+
+/// Tokens and money.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DayCost {
+    /// Those of them that a provider had seen before.
+    pub cached_input_tokens: u64,
+    /// Failed ones too.
+    pub calls: u64,
+    /// In millionths of the currency of the price table.
+    pub cost_micros: u64,
+    pub day: Date,
+    pub definition: String,
+    pub input_tokens: u64,
+    pub model: String,
+    pub output_tokens: u64,
+    /// Calls that used tokens of a model without a price.
+    pub unpriced_calls: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Copy, Eq, Hash, Serialize, Deserialize)]
+pub enum Decision {
+    #[serde(rename = "approve")] Approve,
+    #[serde(rename = "reject")] Reject,
+    #[serde(rename = "edit")] Edit,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Decide {
+    #[serde(skip_serializing_if = "Option::is_none")] pub comment: Option<String>,
+    /// The `contentDigest` of what was shown: if the content is another now, nothing is decided.
+    #[serde(skip_serializing_if = "Option::is_none")] pub content_digest: Option<String>,
+    pub decision: Decision,
+    /// With `edit`: what replaces the content.
+    #[serde(skip_serializing_if = "Option::is_none")] pub edited_content: Option<Json>,
+    /// As the header `Idempotency-Key`.
+    #[serde(skip_serializing_if = "Option::is_none")] pub idempotency_key: Option<String>,
+}
+
+impl Decide {
+    /// With what it needs.
+    pub fn new(decision: impl Into<Decision>) -> Decide {
+        Decide { decision: decision.into(), comment: None, content_digest: None, edited_content: None, idempotency_key: None }
+    }
+}
+
+setters!(Decide { comment [into String], content_digest [into String], edited_content [into Json], idempotency_key [into String] });
+
+/// Where a request stands after a decision.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Decided {
+    pub approvals: u32,
+    pub id: String,
+    /// Approvals that are needed.
+    pub quorum: u32,
+    /// Whether the run goes on.
+    pub resolved: bool,
+    pub run_id: String,
+}
+
+/// A version of a workflow. It never changes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Definition {
+    pub created_at: Timestamp,
+    /// The workflow as it was posted.
+    pub document: Json,
+    pub id: String,
+    pub name: String,
+    pub version: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DefinitionRef {
+    pub id: Option<String>,
+    pub name: String,
+    pub version: String,
+}
+
+/// A definition in a list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DefinitionSummary {
+    pub created_at: Timestamp,
+    pub id: String,
+    pub name: String,
+    pub version: String,
+}
+
+/// A part of a list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DefinitionSummaryList {
+    pub data: Vec<DefinitionSummary>,
+    /// Give it as `cursor` to get what follows; null at the end.
+    pub next_cursor: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Copy, Eq, Hash, Serialize, Deserialize)]
+pub enum DeliveryStatus {
+    #[serde(rename = "PENDING")] Pending,
+    #[serde(rename = "DELIVERED")] Delivered,
+    #[serde(rename = "FAILED")] Failed,
+}
+
+/// One thing a webhook is told.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Delivery {
+    /// The last attempts, the oldest first.
+    pub attempts: Vec<Attempt>,
+    pub created_at: Timestamp,
+    pub event: WebhookEvent,
+    /// Sent as `webhook-id`, the same at every attempt.
+    pub id: String,
+    /// Null when nothing more is to be done, or while the webhook is disabled.
+    pub next_attempt_at: Option<Timestamp>,
+    pub run_id: String,
+    pub status: DeliveryStatus,
+    pub webhook_id: String,
+}
+
+/// A part of a list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DeliveryList {
+    pub data: Vec<Delivery>,
+    /// Give it as `cursor` to get what follows; null at the end.
+    pub next_cursor: Option<String>,
+}
+
+/// A definition that is stored.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DeployedDefinition {
+    /// False when the very same was there already.
+    pub created: bool,
+    pub id: String,
+    pub name: String,
+    pub version: String,
+    /// What is doubtful about it.
+    pub warnings: Vec<Finding>,
+}
+
+/// One occurrence of an event.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StoredEvent {
+    pub event_data: Json,
+    pub event_id: String,
+    pub id: String,
+    pub received_at: Timestamp,
+}
+
+/// A part of a list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StoredEventList {
+    pub data: Vec<StoredEvent>,
+    /// Give it as `cursor` to get what follows; null at the end.
+    pub next_cursor: Option<String>,
+}
+
+/// Why a step or a run failed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Failure {
+    pub code: String,
+    pub message: String,
+    pub step: Option<String>,
+}
+
+/// One thing that is wrong, at one place.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Finding {
+    pub code: String,
+    /// What would be right.
+    pub expected: Option<String>,
+    pub message: String,
+    /// The nearest valid name.
+    pub nearest: Option<String>,
+    /// A JSON pointer; `/limit` for the query parameter `limit`.
+    pub pointer: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Health {
+    pub status: String,
+    pub version: String,
+}
+
+/// A result of durable code, or a wait of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct JournalEntry {
+    pub name: String,
+    #[serde(default)] pub result: Json,
+    pub wait: Option<JournalWait>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct JournalWait {
+    pub payload: Json,
+    pub status: WaitpointStatus,
+    pub waitpoint_id: String,
+}
+
+/// A key, without its secret.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Key {
+    pub created_at: Timestamp,
+    pub expires_at: Option<Timestamp>,
+    pub id: String,
+    /// Exact to a minute.
+    pub last_used_at: Option<Timestamp>,
+    pub name: String,
+    /// The first characters of the secret.
+    pub prefix: String,
+    pub revoked_at: Option<Timestamp>,
+    pub scopes: Vec<Scope>,
+    pub workspace: String,
+}
+
+/// A part of a list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct KeyList {
+    pub data: Vec<Key>,
+    /// Give it as `cursor` to get what follows; null at the end.
+    pub next_cursor: Option<String>,
+}
+
+/// A resume URL.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Link {
+    /// The same as a page for people.
+    pub confirm_url: String,
+    pub resume_url: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ListensForSignal {
+    pub signal_type: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ListensForEvent {
+    pub event_id: String,
+    #[serde(rename = "match")]
+    pub matching: Option<String>,
+    /// Events received before this are not looked at.
+    pub since: Timestamp,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ListensForCall {
+    pub allow_get: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ListensForChild {
+    pub run_id: String,
+}
+
+/// What ends it, besides what ends any.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type")]
+pub enum ListensFor {
+    #[serde(rename = "time")] Time,
+    #[serde(rename = "signal")] Signal(ListensForSignal),
+    #[serde(rename = "event")] Event(ListensForEvent),
+    #[serde(rename = "call")] Call(ListensForCall),
+    #[serde(rename = "approval")] Approval,
+    #[serde(rename = "child")] Child(ListensForChild),
+}
+
+impl From<ListensForSignal> for ListensFor {
+    fn from(value: ListensForSignal) -> ListensFor { ListensFor::Signal(value) }
+}
+
+impl From<ListensForEvent> for ListensFor {
+    fn from(value: ListensForEvent) -> ListensFor { ListensFor::Event(value) }
+}
+
+impl From<ListensForCall> for ListensFor {
+    fn from(value: ListensForCall) -> ListensFor { ListensFor::Call(value) }
+}
+
+impl From<ListensForChild> for ListensFor {
+    fn from(value: ListensForChild) -> ListensFor { ListensFor::Child(value) }
+}
+
+/// A new key, with its secret.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MadeKey {
+    pub created_at: Timestamp,
+    pub expires_at: Option<Timestamp>,
+    pub id: String,
+    /// Exact to a minute.
+    pub last_used_at: Option<Timestamp>,
+    pub name: String,
+    /// The first characters of the secret.
+    pub prefix: String,
+    pub revoked_at: Option<Timestamp>,
+    pub scopes: Vec<Scope>,
+    /// Shown once.
+    pub secret: String,
+    pub workspace: String,
+}
+
+/// A webhook, with a secret that was just made.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MadeWebhook {
+    pub created_at: Timestamp,
+    pub description: Option<String>,
+    pub disabled_at: Option<Timestamp>,
+    /// Why it was disabled: by whom, or because nothing reached it for days.
+    pub disabled_reason: Option<String>,
+    pub events: Vec<WebhookEvent>,
+    /// Since when every attempt has failed.
+    pub failing_since: Option<Timestamp>,
+    pub id: String,
+    /// Shown once.
+    pub secret: String,
+    pub status: WebhookStatus,
+    pub url: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MakeLink {
+    /// Whom it is for; anyone if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub recipient: Option<String>,
+}
+
+setters!(MakeLink { recipient [into String] });
+
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MoveClock {
+    /// The same as text: `2d 4h`.
+    #[serde(skip_serializing_if = "Option::is_none")] pub advance: Option<String>,
+    /// At most by this time.
+    #[serde(skip_serializing_if = "Option::is_none")] pub advance_ms: Option<u64>,
+    /// At most to this instant.
+    #[serde(skip_serializing_if = "Option::is_none")] pub to: Option<Timestamp>,
+}
+
+setters!(MoveClock { advance [length advance_ms], to [plain Timestamp] });
+
+/// A named result of durable code.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NewJournalEntry {
+    pub name: String,
+    #[serde(skip_serializing_if = "Option::is_none")] pub result: Option<Json>,
+}
+
+impl NewJournalEntry {
+    /// With what it needs.
+    pub fn new(name: impl Into<String>) -> NewJournalEntry {
+        NewJournalEntry { name: name.into(), result: None }
+    }
+}
+
+setters!(NewJournalEntry { result [into Json] });
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NewKey {
+    /// Refused from then on.
+    #[serde(skip_serializing_if = "Option::is_none")] pub expires_at: Option<Timestamp>,
+    /// Whose it is: what histories say, and what a step's `approvers` name.
+    pub name: String,
+    pub scopes: Vec<Scope>,
+    /// Only an admin of the default workspace may make keys for another.
+    #[serde(skip_serializing_if = "Option::is_none")] pub workspace: Option<String>,
+}
+
+impl NewKey {
+    /// With what it needs.
+    pub fn new(name: impl Into<String>, scopes: impl IntoIterator<Item = impl Into<Scope>>) -> NewKey {
+        NewKey { name: name.into(), scopes: scopes.into_iter().map(Into::into).collect(), expires_at: None, workspace: None }
+    }
+}
+
+setters!(NewKey { expires_at [plain Timestamp], workspace [into String] });
+
+/// What is started, and when.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NewSchedule {
+    /// What to do about occurrences that were missed; `last` if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub catch_up: Option<CatchUp>,
+    /// A cron line: `0 9 * * 1-5`.
+    #[serde(skip_serializing_if = "Option::is_none")] pub cron: Option<String>,
+    /// The workflow's name.
+    pub definition: String,
+    /// In place of a cron line: `15m`.
+    #[serde(skip_serializing_if = "Option::is_none")] pub every: Option<String>,
+    /// The same as a number of milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")] pub every_ms: Option<u64>,
+    /// Null if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub input: Option<Json>,
+    /// No two in a workspace have the same.
+    pub name: String,
+    /// What to do when the run before has not ended; `skip` if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub overlap: Option<Overlap>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub tags: Option<Vec<String>>,
+    /// Of the cron line; UTC if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub timezone: Option<String>,
+    /// The newest at each occurrence, if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub version: Option<String>,
+}
+
+impl NewSchedule {
+    /// With what it needs.
+    pub fn new(name: impl Into<String>, definition: impl Into<String>) -> NewSchedule {
+        NewSchedule { name: name.into(), definition: definition.into(), catch_up: None, cron: None, every: None, every_ms: None, input: None, overlap: None, tags: None, timezone: None, version: None }
+    }
+}
+
+setters!(NewSchedule { catch_up [into CatchUp], cron [into String], every [length every_ms], input [into Json], overlap [into Overlap], tags [list String], timezone [into String], version [into String] });
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NewWebhook {
+    #[serde(skip_serializing_if = "Option::is_none")] pub description: Option<String>,
+    /// What to tell.
+    pub events: Vec<WebhookEvent>,
+    /// Where to send: `http` or `https`.
+    pub url: String,
+}
+
+impl NewWebhook {
+    /// With what it needs.
+    pub fn new(url: impl Into<String>, events: impl IntoIterator<Item = impl Into<WebhookEvent>>) -> NewWebhook {
+        NewWebhook { url: url.into(), events: events.into_iter().map(Into::into).collect(), description: None }
+    }
+}
+
+setters!(NewWebhook { description [into String] });
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NewWorkspace {
+    pub name: String,
+}
+
+impl NewWorkspace {
+    /// With what it needs.
+    pub fn new(name: impl Into<String>) -> NewWorkspace {
+        NewWorkspace { name: name.into() }
+    }
+}
+
+/// How many there are, what has waited longest, and how it goes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Overview {
+    /// The server's clock.
+    pub now: Timestamp,
+    /// The oldest runs that wait, each with its oldest wait.
+    pub oldest: Vec<Waitpoint>,
+    /// Open waits whose instant has passed.
+    pub overdue: Counted,
+    /// How it went in the last hour.
+    pub pulse: Pulse,
+    pub runs: Vec<RunCount>,
+    /// Open waits.
+    pub waits: Vec<WaitCount>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PollTasks {
+    /// The names of the handlers that this worker has.
+    pub handlers: Vec<String>,
+    /// How long the worker has a task before it must report; 60000 if absent. A step's `heartbeatMs` comes first.
+    #[serde(skip_serializing_if = "Option::is_none")] pub lease_ms: Option<u64>,
+    /// Tasks at most; 1 if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub max_tasks: Option<u32>,
+    /// How long to wait for a task; 30000 if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub wait_ms: Option<u64>,
+    /// Who works; shown in histories and at `/workers`.
+    pub worker_id: String,
+}
+
+impl PollTasks {
+    /// With what it needs.
+    pub fn new(handlers: impl IntoIterator<Item = impl Into<String>>, worker_id: impl Into<String>) -> PollTasks {
+        PollTasks { handlers: handlers.into_iter().map(Into::into).collect(), worker_id: worker_id.into(), lease_ms: None, max_tasks: None, wait_ms: None }
+    }
+}
+
+setters!(PollTasks { lease_ms [plain u64], max_tasks [plain u32], wait_ms [plain u64] });
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PolledTasks {
+    pub tasks: Vec<Task>,
+}
+
+/// The body of an answer that says no (`application/problem+json`).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Problem {
+    /// Stable; what a program may rely on.
+    pub code: String,
+    /// The state that stands against the request.
+    #[serde(default)] pub current: Json,
+    /// What was wrong, where, and what would be right.
+    pub detail: String,
+    /// What a waitpoint that is resolved already came to.
+    #[serde(default)] pub outcome: Json,
+    /// The place in the body, as a JSON pointer.
+    pub pointer: Option<String>,
+    /// Everything that was wrong with the body or the query, each with its place.
+    #[serde(default)] pub problems: Vec<Finding>,
+    pub status: u16,
+    pub title: String,
+    /// Where the code is explained.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// What is doubtful about a definition.
+    #[serde(default)] pub warnings: Vec<Finding>,
+}
+
+/// Of the whole server, one beat after the other.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Pulse {
+    pub beats: Vec<Beat>,
+    pub every_ms: u64,
+}
+
+/// A record of a run's history. Its `type` says which further fields it has; see `docs/histories.md`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HistoryRecord {
+    pub by: String,
+    /// A completed step went on because its wait had ended.
+    pub resumed_from_wait: Option<bool>,
+    /// Counted from 1 without gaps.
+    pub seq: u64,
+    /// The step it is about.
+    pub step_name: Option<String>,
+    pub time: String,
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// The waitpoint it is about.
+    pub waitpoint_id: Option<String>,
+    /// What records of this type have besides.
+    #[serde(flatten)]
+    pub fields: Object,
+}
+
+/// A part of a list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HistoryRecordList {
+    pub data: Vec<HistoryRecord>,
+    /// Give it as `cursor` to get what follows; null at the end.
+    pub next_cursor: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RefusedRun {
+    pub problem: Problem,
+    pub run_id: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RefusedWaitpoint {
+    pub problem: Problem,
+    pub waitpoint_id: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Replayed {
+    /// How many are sent again.
+    pub replayed: u64,
+}
+
+/// Either recorded, or why not.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReportDone {
+    pub ok: bool,
+    pub problem: Option<Problem>,
+    pub reported: Option<Reported>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReportTasks {
+    pub reports: Vec<TaskReport>,
+}
+
+impl ReportTasks {
+    /// With what it needs.
+    pub fn new(reports: impl IntoIterator<Item = impl Into<TaskReport>>) -> ReportTasks {
+        ReportTasks { reports: reports.into_iter().map(Into::into).collect() }
+    }
+}
+
+/// What became of a report.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Reported {
+    /// After a heartbeat: when the attempt's time is over, if it has a limit.
+    pub deadline: Option<Timestamp>,
+    /// After a pause: the waitpoint.
+    pub waitpoint_id: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReportedTasks {
+    /// In the order of the reports.
+    pub results: Vec<ReportDone>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RescheduleWaitpoint {
+    pub resume_at: Timestamp,
+}
+
+impl RescheduleWaitpoint {
+    /// With what it needs.
+    pub fn new(resume_at: Timestamp) -> RescheduleWaitpoint {
+        RescheduleWaitpoint { resume_at }
+    }
+}
+
+/// A wait that was ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Resumed {
+    pub run_id: String,
+    /// PENDING where an approval needs more votes.
+    pub status: WaitpointStatus,
+    pub waitpoint_id: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RotateSecret {
+    /// How long the secret before signs beside the new one; a day if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub overlap_ms: Option<u64>,
+}
+
+setters!(RotateSecret { overlap_ms [plain u64] });
+
+/// A run, with its steps and what it waits for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Run {
+    pub created_at: Timestamp,
+    pub created_by: String,
+    /// When the whole run must be over.
+    pub deadline: Option<Timestamp>,
+    pub definition: DefinitionRef,
+    pub ended_at: Option<Timestamp>,
+    /// Of a failed run.
+    pub error: Option<Failure>,
+    pub id: String,
+    pub input: Json,
+    /// Of a completed run.
+    #[serde(default)] pub output: Json,
+    /// The run that started this one.
+    pub parent_run_id: Option<String>,
+    /// A pause is asked for, or in effect.
+    pub pausing: bool,
+    pub started_at: Option<Timestamp>,
+    pub state: Object,
+    pub status: RunStatus,
+    pub steps: Vec<Step>,
+    pub tags: Vec<String>,
+    /// The trace of the request that started it.
+    pub traceparent: Option<String>,
+    /// Records in its history.
+    pub version: u64,
+    /// Every open wait, the oldest first.
+    pub waiting_for: Vec<WaitingFor>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunCost {
+    /// What the run may spend, if its workflow says so.
+    pub budget_micros: Option<u64>,
+    pub by_step: Vec<StepCost>,
+    pub run_id: String,
+    pub total: Spent,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunCount {
+    pub count: u64,
+    pub status: RunStatus,
+}
+
+#[derive(Debug, Clone, PartialEq, Copy, Eq, Hash, Serialize, Deserialize)]
+pub enum WaitpointKind {
+    #[serde(rename = "DELAY")] Delay,
+    #[serde(rename = "WEBHOOK")] Webhook,
+    #[serde(rename = "SIGNAL")] Signal,
+    #[serde(rename = "EVENT")] Event,
+    #[serde(rename = "APPROVAL")] Approval,
+    #[serde(rename = "CHILD")] Child,
+    #[serde(rename = "PAUSE")] Pause,
+    #[serde(rename = "RETRY")] Retry,
+    #[serde(rename = "SCHEDULE")] Schedule,
+}
+
+/// What narrows a list of runs.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunFilter {
+    /// Before this instant.
+    #[serde(skip_serializing_if = "Option::is_none")] pub created_before: Option<Timestamp>,
+    /// At or after this instant.
+    #[serde(skip_serializing_if = "Option::is_none")] pub created_from: Option<Timestamp>,
+    /// The workflow's name.
+    #[serde(skip_serializing_if = "Option::is_none")] pub definition: Option<String>,
+    /// Runs with an open wait for this event id.
+    #[serde(skip_serializing_if = "Option::is_none")] pub event_id: Option<String>,
+    /// Runs with an open wait for this signal type.
+    #[serde(skip_serializing_if = "Option::is_none")] pub signal_type: Option<String>,
+    /// Separated by commas.
+    #[serde(skip_serializing_if = "Option::is_none")] pub status: Option<Vec<RunStatus>>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub tag: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub version: Option<String>,
+    /// Runs with an open wait of this kind.
+    #[serde(skip_serializing_if = "Option::is_none")] pub waits_for: Option<WaitpointKind>,
+}
+
+setters!(RunFilter { created_before [plain Timestamp], created_from [plain Timestamp], definition [into String], event_id [into String], signal_type [into String], status [list RunStatus], tag [into String], version [into String], waits_for [into WaitpointKind] });
+
+/// A run in a list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunSummary {
+    pub created_at: Timestamp,
+    pub definition: DefinitionRef,
+    pub id: String,
+    pub status: RunStatus,
+    pub tags: Vec<String>,
+    pub updated_at: Timestamp,
+    pub version: u64,
+}
+
+/// A part of a list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunSummaryList {
+    pub data: Vec<RunSummary>,
+    /// Give it as `cursor` to get what follows; null at the end.
+    pub next_cursor: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Schedule {
+    pub catch_up: CatchUp,
+    pub created_at: Timestamp,
+    pub created_by: String,
+    pub cron: Option<String>,
+    /// The workflow's name.
+    pub definition: String,
+    pub every_ms: Option<u64>,
+    pub id: String,
+    pub input: Json,
+    /// The run it started last.
+    pub last_run_id: Option<String>,
+    pub name: String,
+    /// When it comes next; null while it is paused.
+    pub next_at: Option<Timestamp>,
+    pub overlap: Overlap,
+    pub paused: bool,
+    /// Occurrences that wait for that run to end.
+    pub queued: u64,
+    /// What became of the last occurrences, the newest first.
+    pub recent: Vec<Waitpoint>,
+    pub tags: Vec<String>,
+    pub timezone: Option<String>,
+    pub updated_at: Timestamp,
+    /// Null: the newest at each occurrence.
+    pub version: Option<String>,
+    /// The wait for that; steer it like any other.
+    pub waitpoint_id: Option<String>,
+}
+
+/// A part of a list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ScheduleList {
+    pub data: Vec<Schedule>,
+    /// Give it as `cursor` to get what follows; null at the end.
+    pub next_cursor: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Copy, Eq, Hash, Serialize, Deserialize)]
+pub enum EventDelivery {
+    #[serde(rename = "all")] All,
+    #[serde(rename = "one")] One,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SendEvent {
+    /// To everyone who waits, or only to the one who has waited longest.
+    #[serde(skip_serializing_if = "Option::is_none")] pub delivery: Option<EventDelivery>,
+    /// Only say whom it would wake.
+    #[serde(skip_serializing_if = "Option::is_none")] pub dry_run: Option<bool>,
+    /// Null if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub event_data: Option<Json>,
+    pub event_id: String,
+    /// As the header `Idempotency-Key`.
+    #[serde(skip_serializing_if = "Option::is_none")] pub idempotency_key: Option<String>,
+    /// Only to this run.
+    #[serde(skip_serializing_if = "Option::is_none")] pub workflow_run_id: Option<String>,
+}
+
+impl SendEvent {
+    /// With what it needs.
+    pub fn new(event_id: impl Into<String>) -> SendEvent {
+        SendEvent { event_id: event_id.into(), delivery: None, dry_run: None, event_data: None, idempotency_key: None, workflow_run_id: None }
+    }
+}
+
+setters!(SendEvent { delivery [into EventDelivery], dry_run [plain bool], event_data [into Json], idempotency_key [into String], workflow_run_id [into String] });
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SendSignal {
+    /// As the header `Idempotency-Key`.
+    #[serde(skip_serializing_if = "Option::is_none")] pub idempotency_key: Option<String>,
+    /// Null if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub payload: Option<Json>,
+    pub signal_type: String,
+}
+
+impl SendSignal {
+    /// With what it needs.
+    pub fn new(signal_type: impl Into<String>) -> SendSignal {
+        SendSignal { signal_type: signal_type.into(), idempotency_key: None, payload: None }
+    }
+}
+
+setters!(SendSignal { idempotency_key [into String], payload [into Json] });
+
+/// Whom an event woke.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SentEvent {
+    pub dry_run: bool,
+    /// Null for a dry run.
+    pub id: Option<String>,
+    pub waiters: Vec<Woken>,
+}
+
+/// Who asks.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Session {
+    /// Null where a key is needed, and none was given.
+    pub caller: Option<Caller>,
+    /// Without a key nothing is shown.
+    pub keys_needed: bool,
+    /// By a cookie.
+    pub signed_in: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SignIn {
+    /// An API key: `abk_…`.
+    pub key: String,
+}
+
+impl SignIn {
+    /// With what it needs.
+    pub fn new(key: impl Into<String>) -> SignIn {
+        SignIn { key: key.into() }
+    }
+}
+
+/// What became of a signal.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Signalled {
+    pub run_id: String,
+    /// The wait that took it at once; null: it is kept for the next one.
+    pub taken_by: Option<String>,
+}
+
+/// Tokens and money.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Spent {
+    /// Those of them that a provider had seen before.
+    pub cached_input_tokens: u64,
+    /// Failed ones too.
+    pub calls: u64,
+    /// In millionths of the currency of the price table.
+    pub cost_micros: u64,
+    pub input_tokens: u64,
+    pub output_tokens: u64,
+    /// Calls that used tokens of a model without a price.
+    pub unpriced_calls: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StartRun {
+    /// Which version of which workflow; or give `name`.
+    #[serde(skip_serializing_if = "Option::is_none")] pub definition_id: Option<String>,
+    /// As the header `Idempotency-Key`.
+    #[serde(skip_serializing_if = "Option::is_none")] pub idempotency_key: Option<String>,
+    /// Null if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub input: Option<Json>,
+    /// The workflow's name; its newest version, unless `version` is given.
+    #[serde(skip_serializing_if = "Option::is_none")] pub name: Option<String>,
+    /// Begin then, not now. A past instant begins now.
+    #[serde(skip_serializing_if = "Option::is_none")] pub run_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub tags: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub version: Option<String>,
+}
+
+setters!(StartRun { definition_id [into String], idempotency_key [into String], input [into Json], name [into String], run_at [plain Timestamp], tags [list String], version [into String] });
+
+/// A run that was started.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StartedRun {
+    pub id: String,
+    /// Where the run can be seen.
+    pub url: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Copy, Eq, Hash, Serialize, Deserialize)]
+pub enum StepStatus {
+    #[serde(rename = "PENDING")] Pending,
+    #[serde(rename = "RUNNING")] Running,
+    #[serde(rename = "WAITING")] Waiting,
+    #[serde(rename = "COMPLETED")] Completed,
+    #[serde(rename = "FAILED")] Failed,
+    #[serde(rename = "SKIPPED")] Skipped,
+    #[serde(rename = "CANCELLED")] Cancelled,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Step {
+    /// Of this visit, from 1; 0 before the first.
+    pub attempt: u32,
+    #[serde(default)] pub checkpoint: Json,
+    pub ended_at: Option<Timestamp>,
+    pub error: Option<Failure>,
+    /// Of a map: its items so far.
+    #[serde(default)] pub items: Vec<Step>,
+    /// An item of a map ends in its index: `send\[3]`.
+    pub name: String,
+    #[serde(default)] pub output: Json,
+    pub started_at: Option<Timestamp>,
+    pub status: StepStatus,
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// More than 1 when a failed run was retried.
+    pub visit: u32,
+    /// The waits of this visit by name.
+    #[serde(default)] pub waits: Vec<StepWait>,
+    /// The worker that has it, or had it last.
+    pub worker: Option<String>,
+}
+
+/// Tokens and money.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StepCost {
+    /// Those of them that a provider had seen before.
+    pub cached_input_tokens: u64,
+    /// Failed ones too.
+    pub calls: u64,
+    /// In millionths of the currency of the price table.
+    pub cost_micros: u64,
+    pub input_tokens: u64,
+    pub model: String,
+    pub output_tokens: u64,
+    pub step_name: String,
+    /// Calls that used tokens of a model without a price.
+    pub unpriced_calls: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StepWait {
+    pub name: String,
+    pub waitpoint_id: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Task {
+    /// Of this visit, from 1.
+    pub attempt: u32,
+    /// What an earlier delivery left, or null.
+    pub checkpoint: Json,
+    pub config: Json,
+    /// When the attempt's time is over, if it has a limit.
+    pub deadline: Option<Timestamp>,
+    pub handler: String,
+    /// How often a heartbeat is expected, in milliseconds.
+    pub heartbeat_ms: Option<u64>,
+    pub id: String,
+    pub input: Json,
+    /// What earlier deliveries recorded, in the order it was.
+    pub journal: Vec<JournalEntry>,
+    /// Every report carries it. Opaque.
+    pub lease_token: String,
+    /// Until when the worker has it, unless it sends a heartbeat.
+    pub leased_until: Timestamp,
+    pub run_id: String,
+    pub state: Json,
+    pub step_name: String,
+    /// The trace of the run, to go on with in the worker; null if there is none.
+    pub traceparent: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskReportComplete {
+    pub lease_token: String,
+    /// Null if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub output: Option<Json>,
+    /// Merged into `state`, or stored under the step's `saveAs`.
+    #[serde(skip_serializing_if = "Option::is_none")] pub state_updates: Option<Object>,
+}
+
+impl TaskReportComplete {
+    /// With what it needs.
+    pub fn new(lease_token: impl Into<String>) -> TaskReportComplete {
+        TaskReportComplete { lease_token: lease_token.into(), output: None, state_updates: None }
+    }
+}
+
+setters!(TaskReportComplete { output [into Json], state_updates [into Object] });
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskReportFail {
+    /// Your own; `TASK_FAILED` if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub code: Option<String>,
+    pub lease_token: String,
+    pub message: String,
+    /// The same as text: `2d 4h`.
+    #[serde(skip_serializing_if = "Option::is_none")] pub retry_after: Option<String>,
+    /// Try again after this time, instead of the step's back-off.
+    #[serde(skip_serializing_if = "Option::is_none")] pub retry_after_ms: Option<u64>,
+    /// Whether another attempt may help; true if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub retryable: Option<bool>,
+}
+
+impl TaskReportFail {
+    /// With what it needs.
+    pub fn new(lease_token: impl Into<String>, message: impl Into<String>) -> TaskReportFail {
+        TaskReportFail { lease_token: lease_token.into(), message: message.into(), code: None, retry_after: None, retry_after_ms: None, retryable: None }
+    }
+}
+
+setters!(TaskReportFail { code [into String], retry_after [length retry_after_ms], retryable [plain bool] });
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskReportPause {
+    /// Handed back with the task. An earlier one stays when this is absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub checkpoint: Option<Json>,
+    /// The same as text: `2d 4h`.
+    #[serde(skip_serializing_if = "Option::is_none")] pub duration: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub duration_ms: Option<u64>,
+    pub lease_token: String,
+    /// Of the pause; once per name and visit of the step.
+    pub name: String,
+}
+
+impl TaskReportPause {
+    /// With what it needs.
+    pub fn new(lease_token: impl Into<String>, name: impl Into<String>) -> TaskReportPause {
+        TaskReportPause { lease_token: lease_token.into(), name: name.into(), checkpoint: None, duration: None, duration_ms: None }
+    }
+}
+
+setters!(TaskReportPause { checkpoint [into Json], duration [length duration_ms] });
+
+#[derive(Debug, Clone, PartialEq, Copy, Eq, Hash, Serialize, Deserialize)]
+pub enum Wake {
+    #[serde(rename = "all")] All,
+    #[serde(rename = "any")] Any,
+    #[serde(rename = "each")] Each,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskReportSuspend {
+    /// Handed back with the task. An earlier one stays when this is absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub checkpoint: Option<Json>,
+    /// Results that the journal does not hold yet.
+    #[serde(skip_serializing_if = "Option::is_none")] pub entries: Option<Vec<NewJournalEntry>>,
+    pub lease_token: String,
+    /// What it waits for. A name that has a waitpoint already is waited for as it is.
+    pub waits: Vec<TaskWait>,
+    /// When it goes on: when `all` have ended (if absent), `any` (the others are cancelled), or `each` time one ends.
+    #[serde(skip_serializing_if = "Option::is_none")] pub wake: Option<Wake>,
+}
+
+impl TaskReportSuspend {
+    /// With what it needs.
+    pub fn new(lease_token: impl Into<String>, waits: impl IntoIterator<Item = impl Into<TaskWait>>) -> TaskReportSuspend {
+        TaskReportSuspend { lease_token: lease_token.into(), waits: waits.into_iter().map(Into::into).collect(), checkpoint: None, entries: None, wake: None }
+    }
+}
+
+setters!(TaskReportSuspend { checkpoint [into Json], entries [list NewJournalEntry], wake [into Wake] });
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskReportHeartbeat {
+    /// Handed back with the task when it is handed out again.
+    #[serde(skip_serializing_if = "Option::is_none")] pub checkpoint: Option<Json>,
+    /// Results that the journal does not hold yet.
+    #[serde(skip_serializing_if = "Option::is_none")] pub entries: Option<Vec<NewJournalEntry>>,
+    pub lease_token: String,
+}
+
+impl TaskReportHeartbeat {
+    /// With what it needs.
+    pub fn new(lease_token: impl Into<String>) -> TaskReportHeartbeat {
+        TaskReportHeartbeat { lease_token: lease_token.into(), checkpoint: None, entries: None }
+    }
+}
+
+setters!(TaskReportHeartbeat { checkpoint [into Json], entries [list NewJournalEntry] });
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskReportRelease {
+    pub lease_token: String,
+}
+
+impl TaskReportRelease {
+    /// With what it needs.
+    pub fn new(lease_token: impl Into<String>) -> TaskReportRelease {
+        TaskReportRelease { lease_token: lease_token.into() }
+    }
+}
+
+/// A report, by its type.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type")]
+pub enum TaskReport {
+    #[serde(rename = "complete")] Complete(TaskReportComplete),
+    #[serde(rename = "fail")] Fail(TaskReportFail),
+    #[serde(rename = "pause")] Pause(TaskReportPause),
+    #[serde(rename = "suspend")] Suspend(TaskReportSuspend),
+    #[serde(rename = "heartbeat")] Heartbeat(TaskReportHeartbeat),
+    #[serde(rename = "release")] Release(TaskReportRelease),
+}
+
+impl From<TaskReportComplete> for TaskReport {
+    fn from(value: TaskReportComplete) -> TaskReport { TaskReport::Complete(value) }
+}
+
+impl From<TaskReportFail> for TaskReport {
+    fn from(value: TaskReportFail) -> TaskReport { TaskReport::Fail(value) }
+}
+
+impl From<TaskReportPause> for TaskReport {
+    fn from(value: TaskReportPause) -> TaskReport { TaskReport::Pause(value) }
+}
+
+impl From<TaskReportSuspend> for TaskReport {
+    fn from(value: TaskReportSuspend) -> TaskReport { TaskReport::Suspend(value) }
+}
+
+impl From<TaskReportHeartbeat> for TaskReport {
+    fn from(value: TaskReportHeartbeat) -> TaskReport { TaskReport::Heartbeat(value) }
+}
+
+impl From<TaskReportRelease> for TaskReport {
+    fn from(value: TaskReportRelease) -> TaskReport { TaskReport::Release(value) }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskWaitSleep {
+    /// The same as text: `2d 4h`.
+    #[serde(skip_serializing_if = "Option::is_none")] pub duration: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub duration_ms: Option<u64>,
+    pub name: String,
+}
+
+impl TaskWaitSleep {
+    /// With what it needs.
+    pub fn new(name: impl Into<String>) -> TaskWaitSleep {
+        TaskWaitSleep { name: name.into(), duration: None, duration_ms: None }
+    }
+}
+
+setters!(TaskWaitSleep { duration [length duration_ms] });
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskWaitUntil {
+    /// A past instant is over at once.
+    pub at: Timestamp,
+    pub name: String,
+}
+
+impl TaskWaitUntil {
+    /// With what it needs.
+    pub fn new(name: impl Into<String>, at: Timestamp) -> TaskWaitUntil {
+        TaskWaitUntil { name: name.into(), at }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskWaitSignal {
+    pub name: String,
+    pub signal_type: String,
+    #[serde(skip_serializing_if = "Option::is_none")] pub timeout: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub timeout_ms: Option<u64>,
+}
+
+impl TaskWaitSignal {
+    /// With what it needs.
+    pub fn new(name: impl Into<String>, signal_type: impl Into<String>) -> TaskWaitSignal {
+        TaskWaitSignal { name: name.into(), signal_type: signal_type.into(), timeout: None, timeout_ms: None }
+    }
+}
+
+setters!(TaskWaitSignal { timeout [length timeout_ms] });
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskWaitEvent {
+    pub event_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")] pub lookback: Option<String>,
+    /// How far back to look for events; to the run's creation if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub lookback_ms: Option<u64>,
+    /// An expression that the event must satisfy.
+    #[serde(rename = "match")]
+    #[serde(skip_serializing_if = "Option::is_none")] pub matching: Option<String>,
+    pub name: String,
+    #[serde(skip_serializing_if = "Option::is_none")] pub timeout: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub timeout_ms: Option<u64>,
+}
+
+impl TaskWaitEvent {
+    /// With what it needs.
+    pub fn new(name: impl Into<String>, event_id: impl Into<String>) -> TaskWaitEvent {
+        TaskWaitEvent { name: name.into(), event_id: event_id.into(), lookback: None, lookback_ms: None, matching: None, timeout: None, timeout_ms: None }
+    }
+}
+
+setters!(TaskWaitEvent { lookback [length lookback_ms], matching [into String], timeout [length timeout_ms] });
+
+/// A waitpoint with a resume URL, created before or now.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskWaitWebhook {
+    #[serde(skip_serializing_if = "Option::is_none")] pub allow_get: Option<bool>,
+    pub name: String,
+    #[serde(skip_serializing_if = "Option::is_none")] pub timeout: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub timeout_ms: Option<u64>,
+}
+
+impl TaskWaitWebhook {
+    /// With what it needs.
+    pub fn new(name: impl Into<String>) -> TaskWaitWebhook {
+        TaskWaitWebhook { name: name.into(), allow_get: None, timeout: None, timeout_ms: None }
+    }
+}
+
+setters!(TaskWaitWebhook { allow_get [plain bool], timeout [length timeout_ms] });
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskWaitApproval {
+    /// Anyone with the scope `approve` if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub approvers: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub content: Option<Json>,
+    pub name: String,
+    #[serde(skip_serializing_if = "Option::is_none")] pub prompt: Option<String>,
+    /// Approvals that are needed; 1 if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub quorum: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub timeout: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub timeout_ms: Option<u64>,
+}
+
+impl TaskWaitApproval {
+    /// With what it needs.
+    pub fn new(name: impl Into<String>) -> TaskWaitApproval {
+        TaskWaitApproval { name: name.into(), approvers: None, content: None, prompt: None, quorum: None, timeout: None, timeout_ms: None }
+    }
+}
+
+setters!(TaskWaitApproval { approvers [list String], content [into Json], prompt [into String], quorum [plain u32], timeout [length timeout_ms] });
+
+/// A wait, by its type.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type")]
+pub enum TaskWait {
+    #[serde(rename = "sleep")] Sleep(TaskWaitSleep),
+    #[serde(rename = "until")] Until(TaskWaitUntil),
+    #[serde(rename = "signal")] Signal(TaskWaitSignal),
+    #[serde(rename = "event")] Event(TaskWaitEvent),
+    #[serde(rename = "webhook")] Webhook(TaskWaitWebhook),
+    #[serde(rename = "approval")] Approval(TaskWaitApproval),
+}
+
+impl From<TaskWaitSleep> for TaskWait {
+    fn from(value: TaskWaitSleep) -> TaskWait { TaskWait::Sleep(value) }
+}
+
+impl From<TaskWaitUntil> for TaskWait {
+    fn from(value: TaskWaitUntil) -> TaskWait { TaskWait::Until(value) }
+}
+
+impl From<TaskWaitSignal> for TaskWait {
+    fn from(value: TaskWaitSignal) -> TaskWait { TaskWait::Signal(value) }
+}
+
+impl From<TaskWaitEvent> for TaskWait {
+    fn from(value: TaskWaitEvent) -> TaskWait { TaskWait::Event(value) }
+}
+
+impl From<TaskWaitWebhook> for TaskWait {
+    fn from(value: TaskWaitWebhook) -> TaskWait { TaskWait::Webhook(value) }
+}
+
+impl From<TaskWaitApproval> for TaskWait {
+    fn from(value: TaskWaitApproval) -> TaskWait { TaskWait::Approval(value) }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TestClock {
+    /// When the next timer is due; null: time alone brings nothing more.
+    pub next_timer: Option<Timestamp>,
+    pub now: Timestamp,
+    /// Where it was to go. It is there when `now` is.
+    pub target: Option<Timestamp>,
+    /// Tasks that workers have, or could take. While there are some, time should not pass.
+    pub tasks: u64,
+}
+
+/// What a trigger came to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Triggered {
+    /// `started`, or `skipped`, `queued`, `queueFull` as the overlap policy has it, or `failed`.
+    pub outcome: String,
+    pub run_id: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Vote {
+    pub by: String,
+    pub comment: Option<String>,
+    pub decision: Decision,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WaitCount {
+    pub count: u64,
+    pub kind: WaitpointKind,
+    /// There are more than were counted.
+    pub more: bool,
+}
+
+/// A wait for an event.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Waiter {
+    /// The condition that an event must satisfy.
+    #[serde(rename = "match")]
+    pub matching: Option<String>,
+    /// Its deadline; null: none.
+    pub resume_at: Option<Timestamp>,
+    pub run_id: String,
+    pub since: Timestamp,
+    pub waitpoint_id: String,
+}
+
+/// A part of a list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WaiterList {
+    pub data: Vec<Waiter>,
+    /// Give it as `cursor` to get what follows; null at the end.
+    pub next_cursor: Option<String>,
+}
+
+/// An open wait, in words.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WaitingFor {
+    pub kind: WaitpointKind,
+    /// What is waited for, in a sentence.
+    pub sentence: String,
+    pub since: Timestamp,
+    /// Absent: the run has not begun.
+    pub step_name: Option<String>,
+    /// When time ends it, or its deadline.
+    pub until: Option<Timestamp>,
+    pub waitpoint_id: String,
+}
+
+/// A pause of a run, or of a schedule.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Waitpoint {
+    /// Of an APPROVAL: what is asked, and who has decided what.
+    pub approval: Option<ApprovalState>,
+    pub created_at: Timestamp,
+    /// Of the run; absent for a schedule's wait.
+    pub definition: Option<DefinitionRef>,
+    pub id: String,
+    pub kind: WaitpointKind,
+    pub listens_for: ListensFor,
+    /// Unique in its step; those that begin with `$` are the engine's.
+    pub name: String,
+    pub resolved_at: Option<Timestamp>,
+    pub resolved_by: Option<String>,
+    #[serde(default)] pub response_to_send: Json,
+    /// When a DELAY, RETRY, PAUSE or SCHEDULE ends; the deadline of the others; null if there is none.
+    pub resume_at: Option<Timestamp>,
+    #[serde(default)] pub resume_payload: Json,
+    /// A URL that ends it without a key. Shown to callers that may end it themselves.
+    pub resume_url: Option<String>,
+    /// Null: a schedule's wait.
+    pub run_id: Option<String>,
+    /// Of a SCHEDULE: whose next occurrence it is.
+    pub schedule_id: Option<String>,
+    pub status: WaitpointStatus,
+    /// Absent: the run's delayed start.
+    pub step_name: Option<String>,
+}
+
+/// What narrows a list of waitpoints.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WaitpointFilter {
+    /// `resumeAt` at or after this instant.
+    #[serde(skip_serializing_if = "Option::is_none")] pub due_after: Option<Timestamp>,
+    /// `resumeAt` before this instant.
+    #[serde(skip_serializing_if = "Option::is_none")] pub due_before: Option<Timestamp>,
+    /// Waits for this event id.
+    #[serde(skip_serializing_if = "Option::is_none")] pub event_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub kind: Option<WaitpointKind>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub run_id: Option<String>,
+    /// Waits for this signal type.
+    #[serde(skip_serializing_if = "Option::is_none")] pub signal_type: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub status: Option<WaitpointStatus>,
+}
+
+setters!(WaitpointFilter { due_after [plain Timestamp], due_before [plain Timestamp], event_id [into String], kind [into WaitpointKind], run_id [into String], signal_type [into String], status [into WaitpointStatus] });
+
+/// A part of a list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WaitpointList {
+    pub data: Vec<Waitpoint>,
+    /// Give it as `cursor` to get what follows; null at the end.
+    pub next_cursor: Option<String>,
+}
+
+/// When waits end.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WakeUps {
+    pub buckets: Vec<WakeUpsBucket>,
+    pub from: Timestamp,
+    pub until: Timestamp,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WakeUpsBucket {
+    /// Waits that the clock ends: DELAY, PAUSE, RETRY.
+    pub by_time: u64,
+    /// Deadlines of the others.
+    pub deadlines: u64,
+    pub from: Timestamp,
+    /// There are more than were counted.
+    pub more: bool,
+    pub until: Timestamp,
+}
+
+/// A webhook, without its secret.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Webhook {
+    pub created_at: Timestamp,
+    pub description: Option<String>,
+    pub disabled_at: Option<Timestamp>,
+    /// Why it was disabled: by whom, or because nothing reached it for days.
+    pub disabled_reason: Option<String>,
+    pub events: Vec<WebhookEvent>,
+    /// Since when every attempt has failed.
+    pub failing_since: Option<Timestamp>,
+    pub id: String,
+    pub status: WebhookStatus,
+    pub url: String,
+}
+
+/// A part of a list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WebhookList {
+    pub data: Vec<Webhook>,
+    /// Give it as `cursor` to get what follows; null at the end.
+    pub next_cursor: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Copy, Eq, Hash, Serialize, Deserialize)]
+pub enum WebhookStatus {
+    #[serde(rename = "ENABLED")] Enabled,
+    #[serde(rename = "DISABLED")] Disabled,
+    /// The last attempt failed, and so did all since `failingSince`.
+    #[serde(rename = "FAILING")] Failing,
+}
+
+/// One thing a webhook is told.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WholeDelivery {
+    /// The last attempts, the oldest first.
+    pub attempts: Vec<Attempt>,
+    /// What is sent.
+    pub body: Json,
+    pub created_at: Timestamp,
+    pub event: WebhookEvent,
+    /// Sent as `webhook-id`, the same at every attempt.
+    pub id: String,
+    /// Null when nothing more is to be done, or while the webhook is disabled.
+    pub next_attempt_at: Option<Timestamp>,
+    pub run_id: String,
+    pub status: DeliveryStatus,
+    pub webhook_id: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Woken {
+    pub run_id: String,
+    pub waitpoint_id: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Worker {
+    pub handlers: Vec<String>,
+    pub id: String,
+    pub seen_at: Timestamp,
+    /// Tasks it has now.
+    pub tasks: u64,
+}
+
+/// A part of a list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkerList {
+    pub data: Vec<Worker>,
+    /// Give it as `cursor` to get what follows; null at the end.
+    pub next_cursor: Option<String>,
+}
+
+/// A workflow: steps that run in the order written, or as a graph if any step says `after`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Workflow {
+    /// What all calls to models of a run together may cost, in millionths of the currency of the price table.
+    #[serde(skip_serializing_if = "Option::is_none")] pub budget_micros: Option<u64>,
+    /// The retry policy of steps that have none of their own.
+    #[serde(skip_serializing_if = "Option::is_none")] pub default_retry: Option<WorkflowRetry>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub description: Option<String>,
+    /// A JSON Schema that every run's input must satisfy.
+    #[serde(skip_serializing_if = "Option::is_none")] pub input_schema: Option<Json>,
+    /// What the workflow is called; runs are started by it.
+    pub name: String,
+    /// What a completed run's `output` is; templates allowed. Without it, the output of the last step that has one.
+    #[serde(skip_serializing_if = "Option::is_none")] pub output: Option<Json>,
+    pub steps: Vec<WorkflowStep>,
+    /// The same as a duration, such as `2d 4h` or `PT30M`.
+    #[serde(skip_serializing_if = "Option::is_none")] pub timeout: Option<String>,
+    /// How long a whole run may take, in milliseconds; then it fails, wherever it is.
+    #[serde(skip_serializing_if = "Option::is_none")] pub timeout_ms: Option<u64>,
+    /// Definitions are immutable: change the version to change a workflow. A run keeps the version it began with.
+    #[serde(skip_serializing_if = "Option::is_none")] pub version: Option<String>,
+}
+
+impl Workflow {
+    /// With what it needs.
+    pub fn new(name: impl Into<String>, steps: impl IntoIterator<Item = impl Into<WorkflowStep>>) -> Workflow {
+        Workflow { name: name.into(), steps: steps.into_iter().map(Into::into).collect(), budget_micros: None, default_retry: None, description: None, input_schema: None, output: None, timeout: None, timeout_ms: None, version: None }
+    }
+}
+
+setters!(Workflow { budget_micros [plain u64], default_retry [into WorkflowRetry], description [into String], input_schema [into Json], output [into Json], timeout [length timeout_ms], version [into String] });
+
+#[derive(Debug, Clone, PartialEq, Copy, Eq, Hash, Serialize, Deserialize)]
+pub enum WorkflowDelivery {
+    /// Everyone who waits for it.
+    #[serde(rename = "all")] All,
+    /// The one that has waited longest.
+    #[serde(rename = "one")] One,
+}
+
+/// The answer satisfies `schema`, or the step's `outputSchema`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkflowGuardrailSchemaValidation {
+    #[serde(skip_serializing_if = "Option::is_none")] pub on_failure: Option<WorkflowOnGuardrail>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub schema: Option<Json>,
+}
+
+setters!(WorkflowGuardrailSchemaValidation { on_failure [into WorkflowOnGuardrail], schema [into Json] });
+
+/// The answer contains none of these words or patterns and, if a judge is named, that model finds it safe.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkflowGuardrailContentSafety {
+    #[serde(skip_serializing_if = "Option::is_none")] pub blocked: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub judge_model: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub on_failure: Option<WorkflowOnGuardrail>,
+}
+
+setters!(WorkflowGuardrailContentSafety { blocked [list String], judge_model [into String], on_failure [into WorkflowOnGuardrail] });
+
+/// The number at `path` of a JSON answer is at least `minimum`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkflowGuardrailConfidenceThreshold {
+    pub minimum: f64,
+    #[serde(skip_serializing_if = "Option::is_none")] pub on_failure: Option<WorkflowOnGuardrail>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub path: Option<String>,
+}
+
+impl WorkflowGuardrailConfidenceThreshold {
+    /// With what it needs.
+    pub fn new(minimum: f64) -> WorkflowGuardrailConfidenceThreshold {
+        WorkflowGuardrailConfidenceThreshold { minimum, on_failure: None, path: None }
+    }
+}
+
+setters!(WorkflowGuardrailConfidenceThreshold { on_failure [into WorkflowOnGuardrail], path [into String] });
+
+/// A check of a model's answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type")]
+pub enum WorkflowGuardrail {
+    #[serde(rename = "schema_validation")] SchemaValidation(WorkflowGuardrailSchemaValidation),
+    #[serde(rename = "content_safety")] ContentSafety(WorkflowGuardrailContentSafety),
+    #[serde(rename = "confidence_threshold")] ConfidenceThreshold(WorkflowGuardrailConfidenceThreshold),
+}
+
+impl From<WorkflowGuardrailSchemaValidation> for WorkflowGuardrail {
+    fn from(value: WorkflowGuardrailSchemaValidation) -> WorkflowGuardrail { WorkflowGuardrail::SchemaValidation(value) }
+}
+
+impl From<WorkflowGuardrailContentSafety> for WorkflowGuardrail {
+    fn from(value: WorkflowGuardrailContentSafety) -> WorkflowGuardrail { WorkflowGuardrail::ContentSafety(value) }
+}
+
+impl From<WorkflowGuardrailConfidenceThreshold> for WorkflowGuardrail {
+    fn from(value: WorkflowGuardrailConfidenceThreshold) -> WorkflowGuardrail { WorkflowGuardrail::ConfidenceThreshold(value) }
+}
+
+/// The step of a `map`: any step that does something or waits.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type")]
+pub enum WorkflowMapStep {
+    #[serde(rename = "task")] Task(WorkflowMapStepTask),
+    #[serde(rename = "wait", alias = "sleep")] Wait(WorkflowMapStepWait),
+    #[serde(rename = "external_event")] ExternalEvent(WorkflowMapStepExternalEvent),
+    #[serde(rename = "wait_for_event")] WaitForEvent(WorkflowMapStepWaitForEvent),
+    #[serde(rename = "webhook")] Webhook(WorkflowMapStepWebhook),
+    #[serde(rename = "llm")] Llm(WorkflowMapStepLlm),
+    #[serde(rename = "http")] Http(WorkflowMapStepHttp),
+    #[serde(rename = "notify")] Notify(WorkflowMapStepNotify),
+    #[serde(rename = "workflow")] SubWorkflow(WorkflowMapStepSubWorkflow),
+}
+
+impl From<WorkflowMapStepTask> for WorkflowMapStep {
+    fn from(value: WorkflowMapStepTask) -> WorkflowMapStep { WorkflowMapStep::Task(value) }
+}
+
+impl From<WorkflowMapStepWait> for WorkflowMapStep {
+    fn from(value: WorkflowMapStepWait) -> WorkflowMapStep { WorkflowMapStep::Wait(value) }
+}
+
+impl From<WorkflowMapStepExternalEvent> for WorkflowMapStep {
+    fn from(value: WorkflowMapStepExternalEvent) -> WorkflowMapStep { WorkflowMapStep::ExternalEvent(value) }
+}
+
+impl From<WorkflowMapStepWaitForEvent> for WorkflowMapStep {
+    fn from(value: WorkflowMapStepWaitForEvent) -> WorkflowMapStep { WorkflowMapStep::WaitForEvent(value) }
+}
+
+impl From<WorkflowMapStepWebhook> for WorkflowMapStep {
+    fn from(value: WorkflowMapStepWebhook) -> WorkflowMapStep { WorkflowMapStep::Webhook(value) }
+}
+
+impl From<WorkflowMapStepLlm> for WorkflowMapStep {
+    fn from(value: WorkflowMapStepLlm) -> WorkflowMapStep { WorkflowMapStep::Llm(value) }
+}
+
+impl From<WorkflowMapStepHttp> for WorkflowMapStep {
+    fn from(value: WorkflowMapStepHttp) -> WorkflowMapStep { WorkflowMapStep::Http(value) }
+}
+
+impl From<WorkflowMapStepNotify> for WorkflowMapStep {
+    fn from(value: WorkflowMapStepNotify) -> WorkflowMapStep { WorkflowMapStep::Notify(value) }
+}
+
+impl From<WorkflowMapStepSubWorkflow> for WorkflowMapStep {
+    fn from(value: WorkflowMapStepSubWorkflow) -> WorkflowMapStep { WorkflowMapStep::SubWorkflow(value) }
+}
+
+/// Waits for a signal sent to this run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkflowMapStepExternalEvent {
+    /// What happens when the time is over; `fail` if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub on_timeout: Option<WorkflowOnTimeout>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub retry: Option<WorkflowRetry>,
+    /// The signal's type, such as `payment.received`.
+    pub signal_type: String,
+    #[serde(skip_serializing_if = "Option::is_none")] pub timeout: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub timeout_ms: Option<u64>,
+}
+
+impl WorkflowMapStepExternalEvent {
+    /// With what it needs.
+    pub fn new(signal_type: impl Into<String>) -> WorkflowMapStepExternalEvent {
+        WorkflowMapStepExternalEvent { signal_type: signal_type.into(), on_timeout: None, retry: None, timeout: None, timeout_ms: None }
+    }
+}
+
+setters!(WorkflowMapStepExternalEvent { on_timeout [into WorkflowOnTimeout], retry [into WorkflowRetry], timeout [length timeout_ms] });
+
+/// The engine makes an HTTP call. `{{ secret.NAME }}` in its URL, headers and body is filled in when the call is made.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkflowMapStepHttp {
+    /// JSON, or text when it is a string; templates allowed.
+    #[serde(skip_serializing_if = "Option::is_none")] pub body: Option<Json>,
+    /// Statuses that fail the step, such as `4xx`, `5xx` or `404`; both classes if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub fail_on: Option<Vec<WorkflowStatusPattern>>,
+    /// Templates allowed.
+    #[serde(skip_serializing_if = "Option::is_none")] pub headers: Option<BTreeMap<String, String>>,
+    /// `GET` if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub method: Option<WorkflowMethod>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub retry: Option<WorkflowRetry>,
+    /// Sign the call with the server's signing key, as Standard Webhooks.
+    #[serde(skip_serializing_if = "Option::is_none")] pub sign: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub timeout: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub timeout_ms: Option<u64>,
+    /// Templates allowed.
+    pub url: String,
+}
+
+impl WorkflowMapStepHttp {
+    /// With what it needs.
+    pub fn new(url: impl Into<String>) -> WorkflowMapStepHttp {
+        WorkflowMapStepHttp { url: url.into(), body: None, fail_on: None, headers: None, method: None, retry: None, sign: None, timeout: None, timeout_ms: None }
+    }
+}
+
+setters!(WorkflowMapStepHttp { body [into Json], fail_on [list WorkflowStatusPattern], headers [into BTreeMap<String, String>], method [into WorkflowMethod], retry [into WorkflowRetry], sign [plain bool], timeout [length timeout_ms] });
+
+/// Calls a model. Each call and each tool round is journalled, so that a crash pays for none twice.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkflowMapStepLlm {
+    /// What all calls of the step together may cost, in millionths of the currency of the price table. A call that could cost more than is left is not made.
+    #[serde(skip_serializing_if = "Option::is_none")] pub budget_micros: Option<u64>,
+    /// Models to try, in order, when this one fails.
+    #[serde(skip_serializing_if = "Option::is_none")] pub fallback_models: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub guardrails: Option<Vec<WorkflowGuardrail>>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub max_tokens: Option<u32>,
+    /// How many rounds of tool calls are allowed; 10 if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub max_tool_rounds: Option<u32>,
+    pub messages: Vec<WorkflowMessage>,
+    /// The model's name, as in the server's settings.
+    pub model: String,
+    /// A JSON Schema the answer must satisfy; needs `responseFormat: json`.
+    #[serde(skip_serializing_if = "Option::is_none")] pub output_schema: Option<Json>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub response_format: Option<WorkflowResponseFormat>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub retry: Option<WorkflowRetry>,
+    /// Templates allowed.
+    #[serde(skip_serializing_if = "Option::is_none")] pub system_prompt: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub temperature: Option<f64>,
+    /// The same as a duration.
+    #[serde(skip_serializing_if = "Option::is_none")] pub timeout: Option<String>,
+    /// How long one attempt may work, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")] pub timeout_ms: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub tools: Option<Vec<WorkflowTool>>,
+}
+
+impl WorkflowMapStepLlm {
+    /// With what it needs.
+    pub fn new(model: impl Into<String>, messages: impl IntoIterator<Item = impl Into<WorkflowMessage>>) -> WorkflowMapStepLlm {
+        WorkflowMapStepLlm { model: model.into(), messages: messages.into_iter().map(Into::into).collect(), budget_micros: None, fallback_models: None, guardrails: None, max_tokens: None, max_tool_rounds: None, output_schema: None, response_format: None, retry: None, system_prompt: None, temperature: None, timeout: None, timeout_ms: None, tools: None }
+    }
+}
+
+setters!(WorkflowMapStepLlm { budget_micros [plain u64], fallback_models [list String], guardrails [list WorkflowGuardrail], max_tokens [plain u32], max_tool_rounds [plain u32], output_schema [into Json], response_format [into WorkflowResponseFormat], retry [into WorkflowRetry], system_prompt [into String], temperature [plain f64], timeout [length timeout_ms], tools [list WorkflowTool] });
+
+/// Sends an event to everyone who waits for it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkflowMapStepNotify {
+    /// Templates allowed.
+    #[serde(skip_serializing_if = "Option::is_none")] pub data: Option<Json>,
+    /// `all` if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub delivery: Option<WorkflowDelivery>,
+    /// Templates allowed.
+    pub event_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")] pub retry: Option<WorkflowRetry>,
+    /// Only this run gets it; templates allowed.
+    #[serde(skip_serializing_if = "Option::is_none")] pub run_id: Option<String>,
+}
+
+impl WorkflowMapStepNotify {
+    /// With what it needs.
+    pub fn new(event_id: impl Into<String>) -> WorkflowMapStepNotify {
+        WorkflowMapStepNotify { event_id: event_id.into(), data: None, delivery: None, retry: None, run_id: None }
+    }
+}
+
+setters!(WorkflowMapStepNotify { data [into Json], delivery [into WorkflowDelivery], retry [into WorkflowRetry], run_id [into String] });
+
+/// Starts a run of another workflow and waits for it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkflowMapStepSubWorkflow {
+    /// The other workflow's name.
+    pub definition: String,
+    /// Templates allowed.
+    #[serde(skip_serializing_if = "Option::is_none")] pub input: Option<Json>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub retry: Option<WorkflowRetry>,
+    /// The newest version if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub version: Option<String>,
+    /// Wait for the run to end; true if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub wait: Option<bool>,
+}
+
+impl WorkflowMapStepSubWorkflow {
+    /// With what it needs.
+    pub fn new(definition: impl Into<String>) -> WorkflowMapStepSubWorkflow {
+        WorkflowMapStepSubWorkflow { definition: definition.into(), input: None, retry: None, version: None, wait: None }
+    }
+}
+
+setters!(WorkflowMapStepSubWorkflow { input [into Json], retry [into WorkflowRetry], version [into String], wait [plain bool] });
+
+/// Runs a registered handler: in process, a polling worker, or a URL called by the engine.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkflowMapStepTask {
+    /// Settings for the handler; templates allowed.
+    #[serde(skip_serializing_if = "Option::is_none")] pub config: Option<Json>,
+    /// The handler's registered name.
+    pub handler: String,
+    /// The same as a duration.
+    #[serde(skip_serializing_if = "Option::is_none")] pub heartbeat: Option<String>,
+    /// The worker is taken for lost when it has not reported for this long, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")] pub heartbeat_ms: Option<u64>,
+    /// What the handler gets as its input; templates allowed. Without it, the run's input.
+    #[serde(skip_serializing_if = "Option::is_none")] pub input: Option<Json>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub retry: Option<WorkflowRetry>,
+    /// The same as a duration.
+    #[serde(skip_serializing_if = "Option::is_none")] pub timeout: Option<String>,
+    /// How long one attempt may work, in milliseconds; waiting does not count.
+    #[serde(skip_serializing_if = "Option::is_none")] pub timeout_ms: Option<u64>,
+}
+
+impl WorkflowMapStepTask {
+    /// With what it needs.
+    pub fn new(handler: impl Into<String>) -> WorkflowMapStepTask {
+        WorkflowMapStepTask { handler: handler.into(), config: None, heartbeat: None, heartbeat_ms: None, input: None, retry: None, timeout: None, timeout_ms: None }
+    }
+}
+
+setters!(WorkflowMapStepTask { config [into Json], heartbeat [length heartbeat_ms], input [into Json], retry [into WorkflowRetry], timeout [length timeout_ms] });
+
+/// Suspends the run durably: for a time, until an instant, or until the next time of a cron line.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkflowMapStepWait {
+    /// Waits for the next time of this cron line, in `timezone`.
+    #[serde(skip_serializing_if = "Option::is_none")] pub cron: Option<String>,
+    /// How long to wait: `30s`, `2d 4h`, `PT30M`, or a template that gives one.
+    #[serde(skip_serializing_if = "Option::is_none")] pub duration: Option<String>,
+    /// How long to wait, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")] pub duration_ms: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub retry: Option<WorkflowRetry>,
+    /// An IANA zone such as `Europe/Berlin`; UTC if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub timezone: Option<String>,
+    /// The instant to wait for, in RFC 3339, or a template that gives one. A past instant goes on at once.
+    #[serde(skip_serializing_if = "Option::is_none")] pub until_timestamp: Option<String>,
+}
+
+setters!(WorkflowMapStepWait { cron [into String], duration [length duration_ms], retry [into WorkflowRetry], timezone [into String], until_timestamp [into String] });
+
+/// Waits for an event that is sent to everyone.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkflowMapStepWaitForEvent {
+    /// The event's id; templates allowed, such as `order-{{ input.orderId }}`.
+    pub event_id: String,
+    /// The same as a duration. Without either, every event since the run was created counts.
+    #[serde(skip_serializing_if = "Option::is_none")] pub lookback: Option<String>,
+    /// Events received up to this long before the wait begins count too, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")] pub lookback_ms: Option<u64>,
+    /// An expression over `event`, the event's data, and the run; only events for which it is true count.
+    #[serde(rename = "match")]
+    #[serde(skip_serializing_if = "Option::is_none")] pub matching: Option<String>,
+    /// What happens when the time is over; `continue` if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub on_timeout: Option<WorkflowOnTimeout>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub retry: Option<WorkflowRetry>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub timeout: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub timeout_ms: Option<u64>,
+}
+
+impl WorkflowMapStepWaitForEvent {
+    /// With what it needs.
+    pub fn new(event_id: impl Into<String>) -> WorkflowMapStepWaitForEvent {
+        WorkflowMapStepWaitForEvent { event_id: event_id.into(), lookback: None, lookback_ms: None, matching: None, on_timeout: None, retry: None, timeout: None, timeout_ms: None }
+    }
+}
+
+setters!(WorkflowMapStepWaitForEvent { lookback [length lookback_ms], matching [into String], on_timeout [into WorkflowOnTimeout], retry [into WorkflowRetry], timeout [length timeout_ms] });
+
+/// Waits for a call on its resume URL.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkflowMapStepWebhook {
+    /// Let a plain GET resume the run. Off by default: link scanners open every link.
+    #[serde(skip_serializing_if = "Option::is_none")] pub allow_get: Option<bool>,
+    /// What happens when the time is over; `fail` if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub on_timeout: Option<WorkflowOnTimeout>,
+    /// The reply given at once to the caller that started the run.
+    #[serde(skip_serializing_if = "Option::is_none")] pub response_to_send: Option<WorkflowRespond>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub retry: Option<WorkflowRetry>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub timeout: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub timeout_ms: Option<u64>,
+}
+
+setters!(WorkflowMapStepWebhook { allow_get [plain bool], on_timeout [into WorkflowOnTimeout], response_to_send [into WorkflowRespond], retry [into WorkflowRetry], timeout [length timeout_ms] });
+
+/// One message to a model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkflowMessage {
+    /// Templates allowed.
+    pub content: String,
+    pub role: WorkflowRole,
+}
+
+impl WorkflowMessage {
+    /// With what it needs.
+    pub fn new(role: impl Into<WorkflowRole>, content: impl Into<String>) -> WorkflowMessage {
+        WorkflowMessage { role: role.into(), content: content.into() }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Copy, Eq, Hash, Serialize, Deserialize)]
+pub enum WorkflowMethod {
+    #[serde(rename = "GET")] Get,
+    #[serde(rename = "HEAD")] Head,
+    #[serde(rename = "POST")] Post,
+    #[serde(rename = "PUT")] Put,
+    #[serde(rename = "PATCH")] Patch,
+    #[serde(rename = "DELETE")] Delete,
+    #[serde(rename = "OPTIONS")] Options,
+}
+
+/// What happens when nobody decided in time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum WorkflowOnApprovalTimeout {
+    #[serde(rename = "fail")] Fail,
+    #[serde(rename = "continue")] Continue,
+    #[serde(rename = "approve")] Approve,
+    #[serde(rename = "reject")] Reject,
+    #[serde(rename = "goto")] Goto(String),
+}
+
+#[derive(Debug, Clone, PartialEq, Copy, Eq, Hash, Serialize, Deserialize)]
+pub enum WorkflowOnGuardrail {
+    #[serde(rename = "block")] Block,
+    #[serde(rename = "warn")] Warn,
+    #[serde(rename = "retry_with_feedback")] RetryWithFeedback,
+}
+
+#[derive(Debug, Clone, PartialEq, Copy, Eq, Hash, Serialize, Deserialize)]
+pub enum WorkflowOnItemFailure {
+    #[serde(rename = "fail")] Fail,
+    #[serde(rename = "collect")] Collect,
+}
+
+/// What happens when a wait's time is over, or an approval is rejected.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum WorkflowOnTimeout {
+    /// The step fails; it is not tried again.
+    #[serde(rename = "fail")] Fail,
+    /// The run goes on with the output `{"timeout": true}`.
+    #[serde(rename = "continue")] Continue,
+    /// The run goes on with this step.
+    #[serde(rename = "goto")] Goto(String),
+}
+
+/// Answers the caller that started the run; the run goes on.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkflowRespond {
+    /// Templates allowed.
+    #[serde(skip_serializing_if = "Option::is_none")] pub body: Option<Json>,
+    /// Templates allowed.
+    #[serde(skip_serializing_if = "Option::is_none")] pub headers: Option<BTreeMap<String, String>>,
+    /// 200 if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub status: Option<u16>,
+}
+
+setters!(WorkflowRespond { body [into Json], headers [into BTreeMap<String, String>], status [plain u16] });
+
+#[derive(Debug, Clone, PartialEq, Copy, Eq, Hash, Serialize, Deserialize)]
+pub enum WorkflowResponseFormat {
+    #[serde(rename = "text")] Text,
+    #[serde(rename = "json")] Json,
+}
+
+/// How often, and after what time, a failed step is tried again.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkflowRetry {
+    /// The longest time before the second try, in milliseconds; 1000 if absent. Each time is drawn between zero and the longest.
+    #[serde(skip_serializing_if = "Option::is_none")] pub backoff_ms: Option<u64>,
+    /// By how much that grows from try to try; 2 if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub backoff_multiplier: Option<f64>,
+    /// All tries together; 3 if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub max_attempts: Option<u32>,
+    /// It never grows beyond this, in milliseconds; 300000 if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub max_backoff_ms: Option<u64>,
+}
+
+setters!(WorkflowRetry { backoff_ms [plain u64], backoff_multiplier [plain f64], max_attempts [plain u32], max_backoff_ms [plain u64] });
+
+#[derive(Debug, Clone, PartialEq, Copy, Eq, Hash, Serialize, Deserialize)]
+pub enum WorkflowRole {
+    #[serde(rename = "system")] System,
+    #[serde(rename = "user")] User,
+    #[serde(rename = "assistant")] Assistant,
+}
+
+/// An HTTP status such as `404`, or a class of them such as `5xx`.
+pub type WorkflowStatusPattern = Json;
+
+/// One step of a workflow.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type")]
+pub enum WorkflowStep {
+    #[serde(rename = "task")] Task(WorkflowStepTask),
+    #[serde(rename = "wait", alias = "sleep")] Wait(WorkflowStepWait),
+    #[serde(rename = "condition")] Condition(WorkflowStepCondition),
+    #[serde(rename = "external_event")] ExternalEvent(WorkflowStepExternalEvent),
+    #[serde(rename = "wait_for_event")] WaitForEvent(WorkflowStepWaitForEvent),
+    #[serde(rename = "webhook")] Webhook(WorkflowStepWebhook),
+    #[serde(rename = "approval")] Approval(WorkflowStepApproval),
+    #[serde(rename = "llm")] Llm(WorkflowStepLlm),
+    #[serde(rename = "http")] Http(WorkflowStepHttp),
+    #[serde(rename = "notify")] Notify(WorkflowStepNotify),
+    #[serde(rename = "respond")] Respond(WorkflowStepRespond),
+    #[serde(rename = "workflow")] SubWorkflow(WorkflowStepSubWorkflow),
+    #[serde(rename = "map")] Map(WorkflowStepMap),
+}
+
+impl From<WorkflowStepTask> for WorkflowStep {
+    fn from(value: WorkflowStepTask) -> WorkflowStep { WorkflowStep::Task(value) }
+}
+
+impl From<WorkflowStepWait> for WorkflowStep {
+    fn from(value: WorkflowStepWait) -> WorkflowStep { WorkflowStep::Wait(value) }
+}
+
+impl From<WorkflowStepCondition> for WorkflowStep {
+    fn from(value: WorkflowStepCondition) -> WorkflowStep { WorkflowStep::Condition(value) }
+}
+
+impl From<WorkflowStepExternalEvent> for WorkflowStep {
+    fn from(value: WorkflowStepExternalEvent) -> WorkflowStep { WorkflowStep::ExternalEvent(value) }
+}
+
+impl From<WorkflowStepWaitForEvent> for WorkflowStep {
+    fn from(value: WorkflowStepWaitForEvent) -> WorkflowStep { WorkflowStep::WaitForEvent(value) }
+}
+
+impl From<WorkflowStepWebhook> for WorkflowStep {
+    fn from(value: WorkflowStepWebhook) -> WorkflowStep { WorkflowStep::Webhook(value) }
+}
+
+impl From<WorkflowStepApproval> for WorkflowStep {
+    fn from(value: WorkflowStepApproval) -> WorkflowStep { WorkflowStep::Approval(value) }
+}
+
+impl From<WorkflowStepLlm> for WorkflowStep {
+    fn from(value: WorkflowStepLlm) -> WorkflowStep { WorkflowStep::Llm(value) }
+}
+
+impl From<WorkflowStepHttp> for WorkflowStep {
+    fn from(value: WorkflowStepHttp) -> WorkflowStep { WorkflowStep::Http(value) }
+}
+
+impl From<WorkflowStepNotify> for WorkflowStep {
+    fn from(value: WorkflowStepNotify) -> WorkflowStep { WorkflowStep::Notify(value) }
+}
+
+impl From<WorkflowStepRespond> for WorkflowStep {
+    fn from(value: WorkflowStepRespond) -> WorkflowStep { WorkflowStep::Respond(value) }
+}
+
+impl From<WorkflowStepSubWorkflow> for WorkflowStep {
+    fn from(value: WorkflowStepSubWorkflow) -> WorkflowStep { WorkflowStep::SubWorkflow(value) }
+}
+
+impl From<WorkflowStepMap> for WorkflowStep {
+    fn from(value: WorkflowStepMap) -> WorkflowStep { WorkflowStep::Map(value) }
+}
+
+/// Waits for people to approve, reject or edit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkflowStepApproval {
+    /// The steps that must be done before this one starts. If any step has it, the workflow is a graph.
+    #[serde(skip_serializing_if = "Option::is_none")] pub after: Option<Vec<String>>,
+    /// Whether whoever started the run may decide; true if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub allow_self_approval: Option<bool>,
+    /// Who may decide: people by name, or `scope:approve` and `scope:admin` for any key with that scope. Anyone with the right to approve if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub approvers: Option<Vec<String>>,
+    /// The key of `state` whose value is shown, and replaced when it is edited.
+    pub content_key: String,
+    #[serde(skip_serializing_if = "Option::is_none")] pub description: Option<String>,
+    /// When others may decide too, after it was asked.
+    #[serde(skip_serializing_if = "Option::is_none")] pub escalate_after: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub escalate_after_ms: Option<u64>,
+    /// Who may decide from then on, besides the approvers.
+    #[serde(skip_serializing_if = "Option::is_none")] pub escalate_to: Option<Vec<String>>,
+    /// Unique in the workflow. `steps.<name>.output` is what it produced.
+    pub name: String,
+    /// In a written sequence: the step to go on with, further down, or `end`.
+    #[serde(skip_serializing_if = "Option::is_none")] pub next: Option<String>,
+    /// What happens when it is rejected; `fail` if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub on_reject: Option<WorkflowOnTimeout>,
+    /// What happens when the time is over; `fail` if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub on_timeout: Option<WorkflowOnApprovalTimeout>,
+    /// What is asked; templates allowed.
+    #[serde(skip_serializing_if = "Option::is_none")] pub prompt: Option<String>,
+    /// How many must approve; 1 if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub quorum: Option<u32>,
+    /// When those who may decide are reminded, after they were asked: `["4h", "1d"]`.
+    #[serde(skip_serializing_if = "Option::is_none")] pub remind_after: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub retry: Option<WorkflowRetry>,
+    /// The key of `state` under which the step's result is stored.
+    #[serde(skip_serializing_if = "Option::is_none")] pub save_as: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub timeout: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub timeout_ms: Option<u64>,
+    /// An expression; when it is false, the step is skipped.
+    #[serde(skip_serializing_if = "Option::is_none")] pub when: Option<String>,
+}
+
+impl WorkflowStepApproval {
+    /// With what it needs.
+    pub fn new(name: impl Into<String>, content_key: impl Into<String>) -> WorkflowStepApproval {
+        WorkflowStepApproval { name: name.into(), content_key: content_key.into(), after: None, allow_self_approval: None, approvers: None, description: None, escalate_after: None, escalate_after_ms: None, escalate_to: None, next: None, on_reject: None, on_timeout: None, prompt: None, quorum: None, remind_after: None, retry: None, save_as: None, timeout: None, timeout_ms: None, when: None }
+    }
+}
+
+setters!(WorkflowStepApproval { after [list String], allow_self_approval [plain bool], approvers [list String], description [into String], escalate_after [length escalate_after_ms], escalate_to [list String], next [into String], on_reject [into WorkflowOnTimeout], on_timeout [into WorkflowOnApprovalTimeout], prompt [into String], quorum [plain u32], remind_after [list String], retry [into WorkflowRetry], save_as [into String], timeout [length timeout_ms], when [into String] });
+
+/// Goes on with one step or another.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkflowStepCondition {
+    /// The steps that must be done before this one starts. If any step has it, the workflow is a graph.
+    #[serde(skip_serializing_if = "Option::is_none")] pub after: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub description: Option<String>,
+    /// Such as `state.leadScore >= 80`.
+    pub expression: String,
+    /// The step to go on with when it is false, or `end`; without it, the one that follows in order.
+    #[serde(skip_serializing_if = "Option::is_none")] pub false_step: Option<String>,
+    /// Unique in the workflow. `steps.<name>.output` is what it produced.
+    pub name: String,
+    /// In a written sequence: the step to go on with, further down, or `end`.
+    #[serde(skip_serializing_if = "Option::is_none")] pub next: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub retry: Option<WorkflowRetry>,
+    /// The key of `state` under which the step's result is stored.
+    #[serde(skip_serializing_if = "Option::is_none")] pub save_as: Option<String>,
+    /// The step to go on with when it is true, or `end`.
+    pub true_step: String,
+    /// An expression; when it is false, the step is skipped.
+    #[serde(skip_serializing_if = "Option::is_none")] pub when: Option<String>,
+}
+
+impl WorkflowStepCondition {
+    /// With what it needs.
+    pub fn new(name: impl Into<String>, expression: impl Into<String>, true_step: impl Into<String>) -> WorkflowStepCondition {
+        WorkflowStepCondition { name: name.into(), expression: expression.into(), true_step: true_step.into(), after: None, description: None, false_step: None, next: None, retry: None, save_as: None, when: None }
+    }
+}
+
+setters!(WorkflowStepCondition { after [list String], description [into String], false_step [into String], next [into String], retry [into WorkflowRetry], save_as [into String], when [into String] });
+
+/// Waits for a signal sent to this run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkflowStepExternalEvent {
+    /// The steps that must be done before this one starts. If any step has it, the workflow is a graph.
+    #[serde(skip_serializing_if = "Option::is_none")] pub after: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub description: Option<String>,
+    /// Unique in the workflow. `steps.<name>.output` is what it produced.
+    pub name: String,
+    /// In a written sequence: the step to go on with, further down, or `end`.
+    #[serde(skip_serializing_if = "Option::is_none")] pub next: Option<String>,
+    /// What happens when the time is over; `fail` if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub on_timeout: Option<WorkflowOnTimeout>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub retry: Option<WorkflowRetry>,
+    /// The key of `state` under which the step's result is stored.
+    #[serde(skip_serializing_if = "Option::is_none")] pub save_as: Option<String>,
+    /// The signal's type, such as `payment.received`.
+    pub signal_type: String,
+    #[serde(skip_serializing_if = "Option::is_none")] pub timeout: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub timeout_ms: Option<u64>,
+    /// An expression; when it is false, the step is skipped.
+    #[serde(skip_serializing_if = "Option::is_none")] pub when: Option<String>,
+}
+
+impl WorkflowStepExternalEvent {
+    /// With what it needs.
+    pub fn new(name: impl Into<String>, signal_type: impl Into<String>) -> WorkflowStepExternalEvent {
+        WorkflowStepExternalEvent { name: name.into(), signal_type: signal_type.into(), after: None, description: None, next: None, on_timeout: None, retry: None, save_as: None, timeout: None, timeout_ms: None, when: None }
+    }
+}
+
+setters!(WorkflowStepExternalEvent { after [list String], description [into String], next [into String], on_timeout [into WorkflowOnTimeout], retry [into WorkflowRetry], save_as [into String], timeout [length timeout_ms], when [into String] });
+
+/// The engine makes an HTTP call. `{{ secret.NAME }}` in its URL, headers and body is filled in when the call is made.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkflowStepHttp {
+    /// The steps that must be done before this one starts. If any step has it, the workflow is a graph.
+    #[serde(skip_serializing_if = "Option::is_none")] pub after: Option<Vec<String>>,
+    /// JSON, or text when it is a string; templates allowed.
+    #[serde(skip_serializing_if = "Option::is_none")] pub body: Option<Json>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub description: Option<String>,
+    /// Statuses that fail the step, such as `4xx`, `5xx` or `404`; both classes if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub fail_on: Option<Vec<WorkflowStatusPattern>>,
+    /// Templates allowed.
+    #[serde(skip_serializing_if = "Option::is_none")] pub headers: Option<BTreeMap<String, String>>,
+    /// `GET` if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub method: Option<WorkflowMethod>,
+    /// Unique in the workflow. `steps.<name>.output` is what it produced.
+    pub name: String,
+    /// In a written sequence: the step to go on with, further down, or `end`.
+    #[serde(skip_serializing_if = "Option::is_none")] pub next: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub retry: Option<WorkflowRetry>,
+    /// The key of `state` under which the step's result is stored.
+    #[serde(skip_serializing_if = "Option::is_none")] pub save_as: Option<String>,
+    /// Sign the call with the server's signing key, as Standard Webhooks.
+    #[serde(skip_serializing_if = "Option::is_none")] pub sign: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub timeout: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub timeout_ms: Option<u64>,
+    /// Templates allowed.
+    pub url: String,
+    /// An expression; when it is false, the step is skipped.
+    #[serde(skip_serializing_if = "Option::is_none")] pub when: Option<String>,
+}
+
+impl WorkflowStepHttp {
+    /// With what it needs.
+    pub fn new(name: impl Into<String>, url: impl Into<String>) -> WorkflowStepHttp {
+        WorkflowStepHttp { name: name.into(), url: url.into(), after: None, body: None, description: None, fail_on: None, headers: None, method: None, next: None, retry: None, save_as: None, sign: None, timeout: None, timeout_ms: None, when: None }
+    }
+}
+
+setters!(WorkflowStepHttp { after [list String], body [into Json], description [into String], fail_on [list WorkflowStatusPattern], headers [into BTreeMap<String, String>], method [into WorkflowMethod], next [into String], retry [into WorkflowRetry], save_as [into String], sign [plain bool], timeout [length timeout_ms], when [into String] });
+
+/// Calls a model. Each call and each tool round is journalled, so that a crash pays for none twice.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkflowStepLlm {
+    /// The steps that must be done before this one starts. If any step has it, the workflow is a graph.
+    #[serde(skip_serializing_if = "Option::is_none")] pub after: Option<Vec<String>>,
+    /// What all calls of the step together may cost, in millionths of the currency of the price table. A call that could cost more than is left is not made.
+    #[serde(skip_serializing_if = "Option::is_none")] pub budget_micros: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub description: Option<String>,
+    /// Models to try, in order, when this one fails.
+    #[serde(skip_serializing_if = "Option::is_none")] pub fallback_models: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub guardrails: Option<Vec<WorkflowGuardrail>>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub max_tokens: Option<u32>,
+    /// How many rounds of tool calls are allowed; 10 if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub max_tool_rounds: Option<u32>,
+    pub messages: Vec<WorkflowMessage>,
+    /// The model's name, as in the server's settings.
+    pub model: String,
+    /// Unique in the workflow. `steps.<name>.output` is what it produced.
+    pub name: String,
+    /// In a written sequence: the step to go on with, further down, or `end`.
+    #[serde(skip_serializing_if = "Option::is_none")] pub next: Option<String>,
+    /// A JSON Schema the answer must satisfy; needs `responseFormat: json`.
+    #[serde(skip_serializing_if = "Option::is_none")] pub output_schema: Option<Json>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub response_format: Option<WorkflowResponseFormat>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub retry: Option<WorkflowRetry>,
+    /// The key of `state` under which the step's result is stored.
+    #[serde(skip_serializing_if = "Option::is_none")] pub save_as: Option<String>,
+    /// Templates allowed.
+    #[serde(skip_serializing_if = "Option::is_none")] pub system_prompt: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub temperature: Option<f64>,
+    /// The same as a duration.
+    #[serde(skip_serializing_if = "Option::is_none")] pub timeout: Option<String>,
+    /// How long one attempt may work, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")] pub timeout_ms: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub tools: Option<Vec<WorkflowTool>>,
+    /// An expression; when it is false, the step is skipped.
+    #[serde(skip_serializing_if = "Option::is_none")] pub when: Option<String>,
+}
+
+impl WorkflowStepLlm {
+    /// With what it needs.
+    pub fn new(name: impl Into<String>, model: impl Into<String>, messages: impl IntoIterator<Item = impl Into<WorkflowMessage>>) -> WorkflowStepLlm {
+        WorkflowStepLlm { name: name.into(), model: model.into(), messages: messages.into_iter().map(Into::into).collect(), after: None, budget_micros: None, description: None, fallback_models: None, guardrails: None, max_tokens: None, max_tool_rounds: None, next: None, output_schema: None, response_format: None, retry: None, save_as: None, system_prompt: None, temperature: None, timeout: None, timeout_ms: None, tools: None, when: None }
+    }
+}
+
+setters!(WorkflowStepLlm { after [list String], budget_micros [plain u64], description [into String], fallback_models [list String], guardrails [list WorkflowGuardrail], max_tokens [plain u32], max_tool_rounds [plain u32], next [into String], output_schema [into Json], response_format [into WorkflowResponseFormat], retry [into WorkflowRetry], save_as [into String], system_prompt [into String], temperature [plain f64], timeout [length timeout_ms], tools [list WorkflowTool], when [into String] });
+
+/// Does one step for every item of a list, in parallel; the results are in the items' order.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkflowStepMap {
+    /// The steps that must be done before this one starts. If any step has it, the workflow is a graph.
+    #[serde(skip_serializing_if = "Option::is_none")] pub after: Option<Vec<String>>,
+    /// How many items at a time; all if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub concurrency: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub description: Option<String>,
+    /// The list, or an expression or template that gives one.
+    pub items: Json,
+    /// Unique in the workflow. `steps.<name>.output` is what it produced.
+    pub name: String,
+    /// In a written sequence: the step to go on with, further down, or `end`.
+    #[serde(skip_serializing_if = "Option::is_none")] pub next: Option<String>,
+    /// What a failed item does: `fail` the step at once (if absent), or `collect` it as `{"error": …}`.
+    #[serde(skip_serializing_if = "Option::is_none")] pub on_item_failure: Option<WorkflowOnItemFailure>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub retry: Option<WorkflowRetry>,
+    /// The key of `state` under which the step's result is stored.
+    #[serde(skip_serializing_if = "Option::is_none")] pub save_as: Option<String>,
+    /// The step to do; its templates see `item` and `index`.
+    pub step: WorkflowMapStep,
+    /// An expression; when it is false, the step is skipped.
+    #[serde(skip_serializing_if = "Option::is_none")] pub when: Option<String>,
+}
+
+impl WorkflowStepMap {
+    /// With what it needs.
+    pub fn new(name: impl Into<String>, items: impl Into<Json>, step: impl Into<WorkflowMapStep>) -> WorkflowStepMap {
+        WorkflowStepMap { name: name.into(), items: items.into(), step: step.into(), after: None, concurrency: None, description: None, next: None, on_item_failure: None, retry: None, save_as: None, when: None }
+    }
+}
+
+setters!(WorkflowStepMap { after [list String], concurrency [plain u32], description [into String], next [into String], on_item_failure [into WorkflowOnItemFailure], retry [into WorkflowRetry], save_as [into String], when [into String] });
+
+/// Sends an event to everyone who waits for it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkflowStepNotify {
+    /// The steps that must be done before this one starts. If any step has it, the workflow is a graph.
+    #[serde(skip_serializing_if = "Option::is_none")] pub after: Option<Vec<String>>,
+    /// Templates allowed.
+    #[serde(skip_serializing_if = "Option::is_none")] pub data: Option<Json>,
+    /// `all` if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub delivery: Option<WorkflowDelivery>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub description: Option<String>,
+    /// Templates allowed.
+    pub event_id: String,
+    /// Unique in the workflow. `steps.<name>.output` is what it produced.
+    pub name: String,
+    /// In a written sequence: the step to go on with, further down, or `end`.
+    #[serde(skip_serializing_if = "Option::is_none")] pub next: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub retry: Option<WorkflowRetry>,
+    /// Only this run gets it; templates allowed.
+    #[serde(skip_serializing_if = "Option::is_none")] pub run_id: Option<String>,
+    /// The key of `state` under which the step's result is stored.
+    #[serde(skip_serializing_if = "Option::is_none")] pub save_as: Option<String>,
+    /// An expression; when it is false, the step is skipped.
+    #[serde(skip_serializing_if = "Option::is_none")] pub when: Option<String>,
+}
+
+impl WorkflowStepNotify {
+    /// With what it needs.
+    pub fn new(name: impl Into<String>, event_id: impl Into<String>) -> WorkflowStepNotify {
+        WorkflowStepNotify { name: name.into(), event_id: event_id.into(), after: None, data: None, delivery: None, description: None, next: None, retry: None, run_id: None, save_as: None, when: None }
+    }
+}
+
+setters!(WorkflowStepNotify { after [list String], data [into Json], delivery [into WorkflowDelivery], description [into String], next [into String], retry [into WorkflowRetry], run_id [into String], save_as [into String], when [into String] });
+
+/// Answers the caller that started the run; the run goes on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkflowStepRespond {
+    /// The steps that must be done before this one starts. If any step has it, the workflow is a graph.
+    #[serde(skip_serializing_if = "Option::is_none")] pub after: Option<Vec<String>>,
+    /// Templates allowed.
+    #[serde(skip_serializing_if = "Option::is_none")] pub body: Option<Json>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub description: Option<String>,
+    /// Templates allowed.
+    #[serde(skip_serializing_if = "Option::is_none")] pub headers: Option<BTreeMap<String, String>>,
+    /// Unique in the workflow. `steps.<name>.output` is what it produced.
+    pub name: String,
+    /// In a written sequence: the step to go on with, further down, or `end`.
+    #[serde(skip_serializing_if = "Option::is_none")] pub next: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub retry: Option<WorkflowRetry>,
+    /// The key of `state` under which the step's result is stored.
+    #[serde(skip_serializing_if = "Option::is_none")] pub save_as: Option<String>,
+    /// 200 if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub status: Option<u16>,
+    /// An expression; when it is false, the step is skipped.
+    #[serde(skip_serializing_if = "Option::is_none")] pub when: Option<String>,
+}
+
+impl WorkflowStepRespond {
+    /// With what it needs.
+    pub fn new(name: impl Into<String>) -> WorkflowStepRespond {
+        WorkflowStepRespond { name: name.into(), after: None, body: None, description: None, headers: None, next: None, retry: None, save_as: None, status: None, when: None }
+    }
+}
+
+setters!(WorkflowStepRespond { after [list String], body [into Json], description [into String], headers [into BTreeMap<String, String>], next [into String], retry [into WorkflowRetry], save_as [into String], status [plain u16], when [into String] });
+
+/// Starts a run of another workflow and waits for it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkflowStepSubWorkflow {
+    /// The steps that must be done before this one starts. If any step has it, the workflow is a graph.
+    #[serde(skip_serializing_if = "Option::is_none")] pub after: Option<Vec<String>>,
+    /// The other workflow's name.
+    pub definition: String,
+    #[serde(skip_serializing_if = "Option::is_none")] pub description: Option<String>,
+    /// Templates allowed.
+    #[serde(skip_serializing_if = "Option::is_none")] pub input: Option<Json>,
+    /// Unique in the workflow. `steps.<name>.output` is what it produced.
+    pub name: String,
+    /// In a written sequence: the step to go on with, further down, or `end`.
+    #[serde(skip_serializing_if = "Option::is_none")] pub next: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub retry: Option<WorkflowRetry>,
+    /// The key of `state` under which the step's result is stored.
+    #[serde(skip_serializing_if = "Option::is_none")] pub save_as: Option<String>,
+    /// The newest version if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub version: Option<String>,
+    /// Wait for the run to end; true if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub wait: Option<bool>,
+    /// An expression; when it is false, the step is skipped.
+    #[serde(skip_serializing_if = "Option::is_none")] pub when: Option<String>,
+}
+
+impl WorkflowStepSubWorkflow {
+    /// With what it needs.
+    pub fn new(name: impl Into<String>, definition: impl Into<String>) -> WorkflowStepSubWorkflow {
+        WorkflowStepSubWorkflow { name: name.into(), definition: definition.into(), after: None, description: None, input: None, next: None, retry: None, save_as: None, version: None, wait: None, when: None }
+    }
+}
+
+setters!(WorkflowStepSubWorkflow { after [list String], description [into String], input [into Json], next [into String], retry [into WorkflowRetry], save_as [into String], version [into String], wait [plain bool], when [into String] });
+
+/// Runs a registered handler: in process, a polling worker, or a URL called by the engine.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkflowStepTask {
+    /// The steps that must be done before this one starts. If any step has it, the workflow is a graph.
+    #[serde(skip_serializing_if = "Option::is_none")] pub after: Option<Vec<String>>,
+    /// Settings for the handler; templates allowed.
+    #[serde(skip_serializing_if = "Option::is_none")] pub config: Option<Json>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub description: Option<String>,
+    /// The handler's registered name.
+    pub handler: String,
+    /// The same as a duration.
+    #[serde(skip_serializing_if = "Option::is_none")] pub heartbeat: Option<String>,
+    /// The worker is taken for lost when it has not reported for this long, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")] pub heartbeat_ms: Option<u64>,
+    /// What the handler gets as its input; templates allowed. Without it, the run's input.
+    #[serde(skip_serializing_if = "Option::is_none")] pub input: Option<Json>,
+    /// Unique in the workflow. `steps.<name>.output` is what it produced.
+    pub name: String,
+    /// In a written sequence: the step to go on with, further down, or `end`.
+    #[serde(skip_serializing_if = "Option::is_none")] pub next: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub retry: Option<WorkflowRetry>,
+    /// The key of `state` under which the step's result is stored.
+    #[serde(skip_serializing_if = "Option::is_none")] pub save_as: Option<String>,
+    /// The same as a duration.
+    #[serde(skip_serializing_if = "Option::is_none")] pub timeout: Option<String>,
+    /// How long one attempt may work, in milliseconds; waiting does not count.
+    #[serde(skip_serializing_if = "Option::is_none")] pub timeout_ms: Option<u64>,
+    /// An expression; when it is false, the step is skipped.
+    #[serde(skip_serializing_if = "Option::is_none")] pub when: Option<String>,
+}
+
+impl WorkflowStepTask {
+    /// With what it needs.
+    pub fn new(name: impl Into<String>, handler: impl Into<String>) -> WorkflowStepTask {
+        WorkflowStepTask { name: name.into(), handler: handler.into(), after: None, config: None, description: None, heartbeat: None, heartbeat_ms: None, input: None, next: None, retry: None, save_as: None, timeout: None, timeout_ms: None, when: None }
+    }
+}
+
+setters!(WorkflowStepTask { after [list String], config [into Json], description [into String], heartbeat [length heartbeat_ms], input [into Json], next [into String], retry [into WorkflowRetry], save_as [into String], timeout [length timeout_ms], when [into String] });
+
+/// Suspends the run durably: for a time, until an instant, or until the next time of a cron line.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkflowStepWait {
+    /// The steps that must be done before this one starts. If any step has it, the workflow is a graph.
+    #[serde(skip_serializing_if = "Option::is_none")] pub after: Option<Vec<String>>,
+    /// Waits for the next time of this cron line, in `timezone`.
+    #[serde(skip_serializing_if = "Option::is_none")] pub cron: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub description: Option<String>,
+    /// How long to wait: `30s`, `2d 4h`, `PT30M`, or a template that gives one.
+    #[serde(skip_serializing_if = "Option::is_none")] pub duration: Option<String>,
+    /// How long to wait, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")] pub duration_ms: Option<u64>,
+    /// Unique in the workflow. `steps.<name>.output` is what it produced.
+    pub name: String,
+    /// In a written sequence: the step to go on with, further down, or `end`.
+    #[serde(skip_serializing_if = "Option::is_none")] pub next: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub retry: Option<WorkflowRetry>,
+    /// The key of `state` under which the step's result is stored.
+    #[serde(skip_serializing_if = "Option::is_none")] pub save_as: Option<String>,
+    /// An IANA zone such as `Europe/Berlin`; UTC if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub timezone: Option<String>,
+    /// The instant to wait for, in RFC 3339, or a template that gives one. A past instant goes on at once.
+    #[serde(skip_serializing_if = "Option::is_none")] pub until_timestamp: Option<String>,
+    /// An expression; when it is false, the step is skipped.
+    #[serde(skip_serializing_if = "Option::is_none")] pub when: Option<String>,
+}
+
+impl WorkflowStepWait {
+    /// With what it needs.
+    pub fn new(name: impl Into<String>) -> WorkflowStepWait {
+        WorkflowStepWait { name: name.into(), after: None, cron: None, description: None, duration: None, duration_ms: None, next: None, retry: None, save_as: None, timezone: None, until_timestamp: None, when: None }
+    }
+}
+
+setters!(WorkflowStepWait { after [list String], cron [into String], description [into String], duration [length duration_ms], next [into String], retry [into WorkflowRetry], save_as [into String], timezone [into String], until_timestamp [into String], when [into String] });
+
+/// Waits for an event that is sent to everyone.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkflowStepWaitForEvent {
+    /// The steps that must be done before this one starts. If any step has it, the workflow is a graph.
+    #[serde(skip_serializing_if = "Option::is_none")] pub after: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub description: Option<String>,
+    /// The event's id; templates allowed, such as `order-{{ input.orderId }}`.
+    pub event_id: String,
+    /// The same as a duration. Without either, every event since the run was created counts.
+    #[serde(skip_serializing_if = "Option::is_none")] pub lookback: Option<String>,
+    /// Events received up to this long before the wait begins count too, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")] pub lookback_ms: Option<u64>,
+    /// An expression over `event`, the event's data, and the run; only events for which it is true count.
+    #[serde(rename = "match")]
+    #[serde(skip_serializing_if = "Option::is_none")] pub matching: Option<String>,
+    /// Unique in the workflow. `steps.<name>.output` is what it produced.
+    pub name: String,
+    /// In a written sequence: the step to go on with, further down, or `end`.
+    #[serde(skip_serializing_if = "Option::is_none")] pub next: Option<String>,
+    /// What happens when the time is over; `continue` if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub on_timeout: Option<WorkflowOnTimeout>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub retry: Option<WorkflowRetry>,
+    /// The key of `state` under which the step's result is stored.
+    #[serde(skip_serializing_if = "Option::is_none")] pub save_as: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub timeout: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub timeout_ms: Option<u64>,
+    /// An expression; when it is false, the step is skipped.
+    #[serde(skip_serializing_if = "Option::is_none")] pub when: Option<String>,
+}
+
+impl WorkflowStepWaitForEvent {
+    /// With what it needs.
+    pub fn new(name: impl Into<String>, event_id: impl Into<String>) -> WorkflowStepWaitForEvent {
+        WorkflowStepWaitForEvent { name: name.into(), event_id: event_id.into(), after: None, description: None, lookback: None, lookback_ms: None, matching: None, next: None, on_timeout: None, retry: None, save_as: None, timeout: None, timeout_ms: None, when: None }
+    }
+}
+
+setters!(WorkflowStepWaitForEvent { after [list String], description [into String], lookback [length lookback_ms], matching [into String], next [into String], on_timeout [into WorkflowOnTimeout], retry [into WorkflowRetry], save_as [into String], timeout [length timeout_ms], when [into String] });
+
+/// Waits for a call on its resume URL.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkflowStepWebhook {
+    /// The steps that must be done before this one starts. If any step has it, the workflow is a graph.
+    #[serde(skip_serializing_if = "Option::is_none")] pub after: Option<Vec<String>>,
+    /// Let a plain GET resume the run. Off by default: link scanners open every link.
+    #[serde(skip_serializing_if = "Option::is_none")] pub allow_get: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub description: Option<String>,
+    /// Unique in the workflow. `steps.<name>.output` is what it produced.
+    pub name: String,
+    /// In a written sequence: the step to go on with, further down, or `end`.
+    #[serde(skip_serializing_if = "Option::is_none")] pub next: Option<String>,
+    /// What happens when the time is over; `fail` if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub on_timeout: Option<WorkflowOnTimeout>,
+    /// The reply given at once to the caller that started the run.
+    #[serde(skip_serializing_if = "Option::is_none")] pub response_to_send: Option<WorkflowRespond>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub retry: Option<WorkflowRetry>,
+    /// The key of `state` under which the step's result is stored.
+    #[serde(skip_serializing_if = "Option::is_none")] pub save_as: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub timeout: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub timeout_ms: Option<u64>,
+    /// An expression; when it is false, the step is skipped.
+    #[serde(skip_serializing_if = "Option::is_none")] pub when: Option<String>,
+}
+
+impl WorkflowStepWebhook {
+    /// With what it needs.
+    pub fn new(name: impl Into<String>) -> WorkflowStepWebhook {
+        WorkflowStepWebhook { name: name.into(), after: None, allow_get: None, description: None, next: None, on_timeout: None, response_to_send: None, retry: None, save_as: None, timeout: None, timeout_ms: None, when: None }
+    }
+}
+
+setters!(WorkflowStepWebhook { after [list String], allow_get [plain bool], description [into String], next [into String], on_timeout [into WorkflowOnTimeout], response_to_send [into WorkflowRespond], retry [into WorkflowRetry], save_as [into String], timeout [length timeout_ms], when [into String] });
+
+/// Something a model may call: a handler, or another workflow.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkflowTool {
+    #[serde(skip_serializing_if = "Option::is_none")] pub description: Option<String>,
+    /// The handler that serves it; the tool's name if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub handler: Option<String>,
+    pub name: String,
+    /// A JSON Schema of the arguments.
+    #[serde(skip_serializing_if = "Option::is_none")] pub parameters: Option<Json>,
+    /// The workflow that serves it, instead of a handler.
+    #[serde(skip_serializing_if = "Option::is_none")] pub workflow: Option<String>,
+}
+
+impl WorkflowTool {
+    /// With what it needs.
+    pub fn new(name: impl Into<String>) -> WorkflowTool {
+        WorkflowTool { name: name.into(), description: None, handler: None, parameters: None, workflow: None }
+    }
+}
+
+setters!(WorkflowTool { description [into String], handler [into String], parameters [into Json], workflow [into String] });
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Workspace {
+    pub created_at: Timestamp,
+    pub id: String,
+    pub name: String,
+}
+
+/// A part of a list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkspaceList {
+    pub data: Vec<Workspace>,
+    /// Give it as `cursor` to get what follows; null at the end.
+    pub next_cursor: Option<String>,
+}
+
+/// What a refusal may be called: `problem.code == code::RUN_ENDED`.
+pub mod code {
+    /// The body is not JSON, or not UTF-8. The detail names the line and the column.
+    pub const NOT_JSON: &str = "NOT_JSON";
+    /// The request cannot be read as HTTP: a path or a header that is not text.
+    pub const BAD_REQUEST: &str = "BAD_REQUEST";
+    /// No key was given, or it is not known, or it was revoked. Send `Authorization: Bearer abk_…` or `x-api-key`.
+    pub const UNAUTHENTICATED: &str = "UNAUTHENTICATED";
+    /// The resume URL has no token, or one that was not made by this server for this waitpoint.
+    pub const BAD_LINK: &str = "BAD_LINK";
+    /// The lease token was not made by this server for this task.
+    pub const BAD_LEASE: &str = "BAD_LEASE";
+    /// The key is known, but lacks the scope that this needs. The detail names it.
+    pub const FORBIDDEN: &str = "FORBIDDEN";
+    /// Only the approvers named by the step may decide.
+    pub const NOT_AN_APPROVER: &str = "NOT_AN_APPROVER";
+    /// The step does not let whoever started the run decide, nor a link that is for nobody in particular.
+    pub const SELF_APPROVAL: &str = "SELF_APPROVAL";
+    /// The `Host` header is not a name of this server. Add it with `--allow-host`, or set `--public-url`.
+    pub const HOST_REFUSED: &str = "HOST_REFUSED";
+    /// A web page of another origin sent this. Allow the origin with `--allow-origin`.
+    pub const ORIGIN_REFUSED: &str = "ORIGIN_REFUSED";
+    /// There is nothing at this path. `/docs` lists what there is.
+    pub const NOT_FOUND: &str = "NOT_FOUND";
+    /// There is no such run in this workspace.
+    pub const UNKNOWN_RUN: &str = "UNKNOWN_RUN";
+    /// There is no such workflow, or not in this version, in this workspace.
+    pub const UNKNOWN_DEFINITION: &str = "UNKNOWN_DEFINITION";
+    /// The run has no step of this name. The nearest name is in the detail.
+    pub const UNKNOWN_STEP: &str = "UNKNOWN_STEP";
+    /// There is no such waitpoint in this workspace.
+    pub const UNKNOWN_WAITPOINT: &str = "UNKNOWN_WAITPOINT";
+    /// There is no such task in this workspace.
+    pub const UNKNOWN_TASK: &str = "UNKNOWN_TASK";
+    /// There is no such API key.
+    pub const UNKNOWN_KEY: &str = "UNKNOWN_KEY";
+    /// There is no such schedule in this workspace.
+    pub const UNKNOWN_SCHEDULE: &str = "UNKNOWN_SCHEDULE";
+    /// There is no such webhook in this workspace.
+    pub const UNKNOWN_WEBHOOK: &str = "UNKNOWN_WEBHOOK";
+    /// The webhook was told no such thing, or it was forgotten.
+    pub const UNKNOWN_DELIVERY: &str = "UNKNOWN_DELIVERY";
+    /// There is no such workspace.
+    pub const UNKNOWN_WORKSPACE: &str = "UNKNOWN_WORKSPACE";
+    /// The path exists, but not with this method. `Allow` lists those it has.
+    pub const METHOD_NOT_ALLOWED: &str = "METHOD_NOT_ALLOWED";
+    /// Reading a resume URL changes nothing. Send a POST, or create the wait with `allowGet`.
+    pub const READ_ONLY: &str = "READ_ONLY";
+    /// The body took too long to arrive.
+    pub const BODY_TIMEOUT: &str = "BODY_TIMEOUT";
+    /// The waitpoint is resolved already. `outcome` says how, when and by whom.
+    pub const ALREADY_RESOLVED: &str = "ALREADY_RESOLVED";
+    /// Who asks has decided on this request already.
+    pub const ALREADY_DECIDED: &str = "ALREADY_DECIDED";
+    /// What is to be approved is not what the decision was made on. `current` has the digest of what it is now.
+    pub const CONTENT_CHANGED: &str = "CONTENT_CHANGED";
+    /// A waitpoint of this kind cannot be ended in this way.
+    pub const WRONG_WAITPOINT_KIND: &str = "WRONG_WAITPOINT_KIND";
+    /// The event is not one that the waitpoint waits for.
+    pub const EVENT_DOES_NOT_MATCH: &str = "EVENT_DOES_NOT_MATCH";
+    /// The waitpoint's time has not come.
+    pub const NOT_DUE: &str = "NOT_DUE";
+    /// The timer is not set, or not due.
+    pub const NO_SUCH_TIMER: &str = "NO_SUCH_TIMER";
+    /// The run has ended. `current` says how.
+    pub const RUN_ENDED: &str = "RUN_ENDED";
+    /// The server goes by the machine's clock. Start it with `--test-clock` to set the time.
+    pub const NO_TEST_CLOCK: &str = "NO_TEST_CLOCK";
+    /// Only a FAILED run can be retried.
+    pub const RUN_NOT_FAILED: &str = "RUN_NOT_FAILED";
+    /// The step is in a state in which this cannot be done to it.
+    pub const WRONG_STEP_STATUS: &str = "WRONG_STEP_STATUS";
+    /// The task was handed out again, or is over. Stop working on it.
+    pub const STALE_LEASE: &str = "STALE_LEASE";
+    /// Another worker has the task.
+    pub const TASK_ALREADY_TAKEN: &str = "TASK_ALREADY_TAKEN";
+    /// The journal holds another result under this name.
+    pub const JOURNAL_CONFLICT: &str = "JOURNAL_CONFLICT";
+    /// This name and version exist with another content. Change the version.
+    pub const DEFINITION_EXISTS: &str = "DEFINITION_EXISTS";
+    /// There is a schedule of this name in this workspace.
+    pub const SCHEDULE_EXISTS: &str = "SCHEDULE_EXISTS";
+    /// The delivery has not been received and is tried again by itself. `current` says when.
+    pub const DELIVERY_PENDING: &str = "DELIVERY_PENDING";
+    /// There is a workspace of this name.
+    pub const WORKSPACE_EXISTS: &str = "WORKSPACE_EXISTS";
+    /// The waitpoint timed out. `outcome` says when.
+    pub const WAITPOINT_TIMED_OUT: &str = "WAITPOINT_TIMED_OUT";
+    /// The waitpoint was cancelled. `outcome` says when and by whom.
+    pub const WAITPOINT_CANCELLED: &str = "WAITPOINT_CANCELLED";
+    /// The waitpoint's deadline has passed, even if its timer has not fired yet.
+    pub const WAITPOINT_EXPIRED: &str = "WAITPOINT_EXPIRED";
+    /// The resume URL was revoked.
+    pub const LINK_REVOKED: &str = "LINK_REVOKED";
+    /// The body is larger than the server takes. The detail names the limit.
+    pub const BODY_TOO_LARGE: &str = "BODY_TOO_LARGE";
+    /// One payload (an input, an output, a signal, an event) is larger than 1 MiB. The detail names it.
+    pub const PAYLOAD_TOO_LARGE: &str = "PAYLOAD_TOO_LARGE";
+    /// The body must be JSON, and `Content-Type` must say so.
+    pub const UNSUPPORTED_MEDIA_TYPE: &str = "UNSUPPORTED_MEDIA_TYPE";
+    /// A field or a parameter is unknown, missing or wrong. `problems` lists each with its place and what would be right.
+    pub const MALFORMED: &str = "MALFORMED";
+    /// The cursor is not one that this list gave. Begin without one.
+    pub const BAD_CURSOR: &str = "BAD_CURSOR";
+    /// The document is not a workflow. `problems` lists everything that is wrong with it.
+    pub const INVALID_DEFINITION: &str = "INVALID_DEFINITION";
+    /// The input does not satisfy the workflow's `inputSchema`. `problems` lists where.
+    pub const INVALID_INPUT: &str = "INVALID_INPUT";
+    /// The key has a meaning of its own in expressions and cannot be stored in `state`.
+    pub const RESERVED_KEY: &str = "RESERVED_KEY";
+    /// Something is over one of the engine's limits. The detail names it and both figures.
+    pub const LIMIT_EXCEEDED: &str = "LIMIT_EXCEEDED";
+    /// The idempotency key was used for another request.
+    pub const IDEMPOTENCY_KEY_REUSED: &str = "IDEMPOTENCY_KEY_REUSED";
+    /// The run that was to answer failed. `current` says why.
+    pub const RUN_FAILED: &str = "RUN_FAILED";
+    /// The run that was to answer was cancelled.
+    pub const RUN_CANCELLED: &str = "RUN_CANCELLED";
+    /// Too many requests with this key. Try again after `Retry-After`.
+    pub const RATE_LIMITED: &str = "RATE_LIMITED";
+    /// There are too many headers, or they are too long.
+    pub const HEADERS_TOO_LARGE: &str = "HEADERS_TOO_LARGE";
+    /// A defect of the server. The log has more under the request's id.
+    pub const INTERNAL: &str = "INTERNAL";
+    /// A defect of the engine: a decision tried what the transition tables forbid. Nothing was changed.
+    pub const ILLEGAL_TRANSITION: &str = "ILLEGAL_TRANSITION";
+    /// The engine has more to do than it can take. Try again after `Retry-After`. Nothing was changed.
+    pub const OVERLOADED: &str = "OVERLOADED";
+    /// The store cannot be read or written at the moment. Nothing was changed. Try again after `Retry-After`.
+    pub const STORE_UNAVAILABLE: &str = "STORE_UNAVAILABLE";
+    /// The server is shutting down. Try again after `Retry-After`.
+    pub const STOPPING: &str = "STOPPING";
+}

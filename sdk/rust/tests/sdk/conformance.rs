@@ -1,0 +1,118 @@
+//! Every scenario of sdk/conformance/scenarios.md, under its name. Each gives what it came to.
+
+mod code;
+mod processes;
+mod tasks;
+mod waits;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use abide::testing::TestServer;
+use abide::{Context, Error, Json, Result, RunHandle, wire, workflow};
+
+const SCENARIOS: &str = include_str!("../../../conformance/scenarios.md");
+
+fn expected() -> BTreeMap<&'static str, Json> {
+    let parts = SCENARIOS.split("\n## ").skip(1);
+    let scenario = |part: &'static str| {
+        let (name, rest) = part.split_once('\n').unwrap();
+        let (_, fenced) = rest.split_once("```json\n").unwrap();
+        (name, serde_json::from_str(fenced.split_once("\n```").unwrap().0).unwrap())
+    };
+    parts.map(scenario).collect()
+}
+
+macro_rules! scenarios {
+    ($($name:literal => $module:ident::$test:ident $(($clock:ident))?),* $(,)?) => {
+        #[test]
+        fn there_is_a_function_for_every_scenario_and_a_scenario_for_every_function() {
+            let mut names = vec![$($name),*];
+            names.sort_unstable();
+            assert_eq!(names, expected().into_keys().collect::<Vec<_>>());
+        }
+
+        $(
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $test() {
+                let server = crate::server()$(.$clock())?.start().await.unwrap();
+                assert_eq!($module::$test(&server).await.unwrap(), expected()[$name]);
+            }
+        )*
+    };
+}
+
+scenarios! {
+    "start and wait" => tasks::start_and_wait,
+    "retries" => tasks::retries,
+    "not retryable" => tasks::not_retryable,
+    "retry after" => tasks::retry_after,
+    "sleep across the kill of a worker" => processes::sleep_across_the_kill_of_a_worker (real_time),
+    "sleep across the kill of the server" => processes::sleep_across_the_kill_of_the_server (real_time),
+    "event before the wait" => waits::event_before_the_wait,
+    "lookback" => waits::lookback,
+    "waitpoint URL called before the handler waits" => waits::waitpoint_url_called_before_the_handler_waits,
+    "signals in their order" => waits::signals_in_their_order,
+    "pause with checkpoint" => waits::pause_with_checkpoint,
+    "any, and the loser is cancelled" => waits::any_and_the_loser_is_cancelled,
+    "any, and time wins" => waits::any_and_time_wins,
+    "all" => waits::all,
+    "branches that wait" => waits::branches_that_wait,
+    "approve" => waits::approve,
+    "notify" => waits::notify,
+    "cancel" => tasks::cancel,
+    "heartbeat loss" => processes::heartbeat_loss (real_time),
+    "changed code" => code::changed_code,
+    "swallowed suspension" => code::swallowed_suspension,
+    "a caught failure is remembered" => code::a_caught_failure_is_remembered,
+    "100 parallel runs" => code::a_hundred_parallel_runs,
+    "unicode and large payloads" => tasks::unicode_and_large_payloads,
+    "one trace" => tasks::one_trace,
+    "refusals have codes" => tasks::refusals_have_codes,
+    "history as it happens" => waits::history_as_it_happens,
+    "drain" => processes::drain (real_time),
+    "a graph in code" => tasks::a_graph_in_code,
+    "thirty days" => waits::thirty_days,
+}
+
+/// A workflow of one task.
+async fn one<F, Fut, O>(server: &TestServer, handle: F) -> Result<(), Error>
+where
+    F: Fn(Context, Json) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<O>> + Send + 'static,
+    O: serde::Serialize + Send + 'static,
+{
+    let quick = server.worker().grace(Duration::from_millis(100)).heartbeat(Duration::from_millis(50));
+    quick.handler("work", handle).start();
+    server.client.deploy(&workflow("one").task("work", "work")).await.map(drop)
+}
+
+/// How a run failed, and after how many attempts.
+async fn failure<O>(server: &TestServer, run: &RunHandle<O>) -> Result<(wire::Failure, u32), Error> {
+    let ended = server.skip_waits(run).await?;
+    Ok((ended.error.unwrap(), ended.steps[0].attempt))
+}
+
+fn named<'a>(message: &str, names: &[&'a str]) -> Vec<&'a str> {
+    names.iter().filter(|name| message.contains(&format!("`{name}`"))).copied().collect()
+}
+
+fn code_of<T>(result: Result<T, Error>) -> String {
+    result.err().and_then(|error| error.code().map(str::to_owned)).unwrap_or_else(|| "none".to_owned())
+}
+
+/// Counts in several places.
+#[derive(Debug, Clone, Default)]
+struct Count(Arc<AtomicUsize>);
+
+impl Count {
+    fn up(&self) -> usize {
+        self.0.fetch_add(1, Ordering::SeqCst) + 1
+    }
+
+    fn get(&self) -> usize {
+        self.0.load(Ordering::SeqCst)
+    }
+}

@@ -1,0 +1,96 @@
+//! Scenarios of durable code: what is done once, and what cannot be replayed.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use abide::testing::TestServer;
+use abide::{Context, Error, Json, TaskError};
+use futures_util::future::try_join_all;
+use serde_json::json;
+
+use super::{Count, failure, named, one};
+
+pub(super) async fn changed_code(server: &TestServer) -> Result<Json, Error> {
+    let billed = Count::default();
+    let changed = Arc::new(AtomicBool::new(false));
+    let shared = (billed.clone(), changed.clone());
+    let work = move |ctx: Context, _: Json| {
+        let (billed, changed) = shared.clone();
+        async move {
+            let name = if changed.load(Ordering::SeqCst) { "bill" } else { "charge" };
+            let charge = || async { Ok(if name == "bill" { billed.up() } else { 0 }) };
+            ctx.run(name, charge).await?;
+            ctx.sleep("nap", "1h").await
+        }
+    };
+    one(server, work).await?;
+    let run = server.client.start("one", Json::Null).await?;
+    server.settle(&run).await?;
+    changed.store(true, Ordering::SeqCst);
+    let (failure, attempts) = failure(server, &run).await?;
+    let names = named(&failure.message, &["charge", "bill"]);
+    Ok(json!({"code": failure.code, "names": names, "billed": billed.get(), "attempts": attempts}))
+}
+
+/// In Rust nothing can be caught: a wait does not return until it is over. It can be given up, though.
+pub(super) async fn swallowed_suspension(server: &TestServer) -> Result<Json, Error> {
+    let work = |ctx: Context, _| async move {
+        tokio::select! {
+            biased;
+            slept = ctx.sleep("nap", "1h") => slept.map(|()| "slept"),
+            () = async {} => Ok("swallowed"),
+        }
+    };
+    one(server, work).await?;
+    let run = server.client.start("one", Json::Null).await?;
+    let (failure, attempts) = failure(server, &run).await?;
+    Ok(json!({"code": failure.code, "names": named(&failure.message, &["nap"]), "attempts": attempts}))
+}
+
+pub(super) async fn a_caught_failure_is_remembered(server: &TestServer) -> Result<Json, Error> {
+    let charged = Count::default();
+    let charges = charged.clone();
+    let work = move |ctx: Context, _: Json| {
+        let charges = charges.clone();
+        async move {
+            let charge = || async {
+                charges.up();
+                Err(TaskError::not_retryable("no money"))
+            };
+            match ctx.run::<(), _, _>("charge", charge).await {
+                Ok(()) => Ok(Vec::new()),
+                Err(error) => {
+                    let refund: String = ctx.run("refund", || async { Ok("refunded".to_owned()) }).await?;
+                    ctx.sleep("nap", "1h").await?;
+                    Ok(vec![error.message, refund])
+                }
+            }
+        }
+    };
+    one(server, work).await?;
+    let output = server.run_through("one", Json::Null).await?;
+    Ok(json!({"charged": charged.get(), "output": output}))
+}
+
+pub(super) async fn a_hundred_parallel_runs(server: &TestServer) -> Result<Json, Error> {
+    let done = Count::default();
+    let works = done.clone();
+    let work = move |ctx: Context, _: Json| {
+        let works = works.clone();
+        async move {
+            let one = |n: u64| {
+                let works = works.clone();
+                ctx.run(format!("work-{n}"), move || async move {
+                    works.up();
+                    Ok(n)
+                })
+            };
+            let numbers = try_join_all((0..100).map(one)).await?;
+            ctx.sleep("nap", "1h").await?;
+            Ok(numbers.into_iter().sum::<u64>())
+        }
+    };
+    one(server, work).await?;
+    let sum = server.run_through("one", Json::Null).await?;
+    Ok(json!({"sum": sum, "done": done.get()}))
+}

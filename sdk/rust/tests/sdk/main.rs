@@ -1,0 +1,34 @@
+//! The SDK against a real server: the binary that `ABIDE_BIN` names, or the one that was built along with this test.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod api;
+mod conformance;
+mod durable;
+mod example;
+mod requests;
+mod resources;
+mod scripted;
+
+use std::path::PathBuf;
+
+use abide::testing::{TestServer, TestServerBuilder};
+
+fn server() -> TestServerBuilder {
+    TestServer::builder().bin(abide())
+}
+
+fn abide() -> PathBuf {
+    match std::env::var_os("ABIDE_BIN") {
+        Some(path) => path.into(),
+        None => built("abide"),
+    }
+}
+
+/// What the same build made, beside the directory of this test.
+fn built(name: &str) -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    let path = test.parent().and_then(|deps| deps.parent()).unwrap().join(name);
+    assert!(path.exists(), "{} is not there: build the workspace, or set ABIDE_BIN", path.display());
+    path
+}
