@@ -37,6 +37,9 @@ const KEEPER: &str = r#"
     [ "$word" = crash ] || rm -rf "$2"
 "#;
 
+/// Who gets in where there is encryption.
+const TRUST_ALL_BUT_ANN: &str = "local all all trust\nhostssl all ann all scram-sha-256\nhost all ann all reject\nhost all all all trust\n";
+
 /// Whether tests that can run on any store are to run on PostgreSQL.
 pub fn is_asked_for() -> bool {
     env::var("ABIDE_TEST_STORE").is_ok_and(|store| store == "postgres")
@@ -91,7 +94,8 @@ impl Server {
         Server::start_where(Listens::NOWHERE, |_, _| {})
     }
 
-    /// One that encrypts, with this certificate and its key, on a port of 127.0.0.1.
+    /// One that encrypts, with this certificate and its key, on a port of 127.0.0.1. There a user `ann` needs a password,
+    /// and encryption.
     pub fn start_encrypted(certificate: &str, key: &str) -> Server {
         let free = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
         let port = free.expect("there is a free port").port();
@@ -99,6 +103,7 @@ impl Server {
             write(&data.join("server.crt"), certificate, user);
             write(&data.join("server.key"), key, user);
             write(&data.join("postgresql.auto.conf"), "ssl = on\n", user);
+            write(&data.join("pg_hba.conf"), TRUST_ALL_BUT_ANN, user);
         })
     }
 

@@ -63,6 +63,21 @@ fn a_connection_is_encrypted_as_its_address_says_and_goes_nowhere_else() {
 }
 
 #[test]
+fn a_password_is_shown_where_nobody_can_listen() {
+    let on = Encrypting::start();
+    let mut hand = Hand::on(&on.server.address("postgres"));
+    hand.run("CREATE ROLE ann LOGIN PASSWORD 'secret'; GRANT CREATE ON DATABASE postgres TO ann");
+    hand.run("DROP SCHEMA abide CASCADE");
+    let address = |password: &str, mode: &str| {
+        format!("postgresql://ann:{password}@localhost:{}/postgres?sslmode={mode}", on.server.port())
+    };
+    drop(Postgres::open(&address("secret", "require")).unwrap());
+    let said = Postgres::open(&address("wrong", "require")).unwrap_err().to_string();
+    assert!(said.contains("check user and password") && !said.contains("wrong"), "{said}");
+    assert!(Postgres::open(&address("secret", "disable")).is_err());
+}
+
+#[test]
 fn much_goes_through_an_encrypted_connection() {
     let on = Encrypting::start();
     let address = on.address("localhost", "sslmode=verify-full&sslrootcert=DIR/ca.pem");
