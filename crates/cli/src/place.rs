@@ -59,7 +59,7 @@ mod tests {
     fn a_place_is_a_file_or_a_database_and_is_shown_without_a_password() {
         assert_eq!(Place::parse("sqlite:a/b.db"), Some(Place::File("a/b.db".into())));
         let database = Place::parse("postgres://ann:secret@db.example/flows").unwrap();
-        assert_eq!(database.to_string(), "postgresql://ann@db.example/flows");
+        assert_eq!(database.to_string(), "postgresql://ann@db.example:5432/flows");
         for other in ["", "sqlite:", "a.db", "mysql://host/db"] {
             assert_eq!(Place::parse(other), None, "{other}");
         }
