@@ -463,6 +463,10 @@ async fn a_worker_that_the_server_refuses_ends_with_the_reason() {
     assert_eq!(working.ended().await.unwrap_err().code(), Some(code::MALFORMED));
     let none = server.worker().start().stop().await.unwrap_err();
     assert!(none.to_string().contains("at least one handler"), "{none}");
+    let nothing = |_: Context, _: Json| async { Ok(()) };
+    let twice =
+        server.worker().handler("a", nothing).handler("a", nothing).start().ended().await.unwrap_err();
+    assert!(twice.to_string().contains("two handlers `a`"), "{twice}");
 }
 
 #[tokio::test]
