@@ -356,26 +356,6 @@ async fn a_branch_in_a_task_of_its_own_waits_like_any_other() {
 }
 
 #[tokio::test]
-async fn a_caught_failure_is_remembered_across_a_pause_too() {
-    let charged = Entries::default();
-    let notes = charged.clone();
-    let work = move |ctx: Context, _: Json| {
-        let notes = notes.clone();
-        async move {
-            let charge = || async {
-                notes.note("charged");
-                Err::<(), _>(TaskError::new("no money"))
-            };
-            let failed = ctx.run("charge", charge).await.unwrap_err();
-            ctx.pause("rest", "1h").await?;
-            Ok(failed.message)
-        }
-    };
-    assert_eq!(through(work).await.unwrap(), "no money");
-    assert_eq!(charged.all(), ["charged"]);
-}
-
-#[tokio::test]
 async fn a_panic_is_a_failure_that_is_tried_again() {
     let work = |ctx: Context, _: Json| async move {
         assert!(ctx.attempt() > 1, "not this time");
