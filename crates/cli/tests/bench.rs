@@ -5,6 +5,7 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
+use abide_store::postgres::server::Server;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -166,6 +167,67 @@ fn flat_measures_each_size_of_the_store() {
     }
 }
 
+/// What a database did while something was measured.
+fn assert_counted(part: &Value) {
+    let keys =
+        ["transitionsPerSecond", "statementsPerTransition", "walBytesPerTransition", "commitsPerSecond"];
+    assert_positive(part, &keys);
+    assert_positive(part, &["databaseCpuUsPerTransition", "nodesCpuUsPerTransition"]);
+}
+
+/// The same on a database, with so many nodes.
+fn measure_on_database(arguments: &[&str], nodes: &str) -> Value {
+    let database = Server::shared().database();
+    measure(&[arguments, &["--store", &database, "--nodes", nodes]].concat())
+}
+
+#[test]
+fn w1_is_shared_by_nodes_on_a_database() {
+    let parts = measure_on_database(&["w1", "--runs", "400"], "2");
+    assert_positive(&parts["runs"], &["runsPerSecond", "runP50Ms"]);
+    assert_positive(&parts["engine"], &["commits"]);
+    assert_counted(&parts["database"]);
+}
+
+#[test]
+fn w2_wakes_a_herd_on_a_database_whoever_created_it() {
+    let parts = measure_on_database(&["w2", "--sleepers", "400", "--due-in", "4"], "2");
+    assert_positive(&parts["asleep"], &["createdPerSecond", "diskBytesPerSleeper"]);
+    assert_positive(&parts["awake"], &["drainedPerSecond"]);
+    assert_eq!(parts["awake"]["early"], 0);
+    assert_all_woke_once(&parts["awake"]);
+    assert_counted(&parts["databaseAwake"]);
+}
+
+#[test]
+fn w3_sends_events_to_another_node_than_the_one_that_waits() {
+    let parts = measure_on_database(&["w3", "--runs", "200"], "2");
+    assert_positive(&parts["events"], &["waitingPerSecond", "completedPerSecond", "eventP50Ms"]);
+    assert_counted(&parts["databaseEvents"]);
+}
+
+#[test]
+fn sleepers_on_a_database_wake_although_their_node_is_killed() {
+    let due = ["sleepers", "--count", "200", "--due-rate", "100", "--due-for", "2", "--kill"];
+    let parts = measure_on_database(&due, "3");
+    assert_positive(&parts["asleep"], &["diskBytesPerSleeper", "servingMs"]);
+    let waits = &parts["due"];
+    for none in ["firedEarly", "notFired", "firedTwice", "early", "lost"] {
+        assert_eq!(waits[none], 0, "{none}: {waits}");
+    }
+    assert_positive(&parts["killed"], &["beforeMaxMs", "afterMaxMs"]);
+}
+
+#[test]
+fn a_database_in_which_something_old_would_be_measured_is_refused() {
+    let (machine, database) = (Machine::new(), Server::shared().database());
+    let arguments = ["w1", "--runs", "10", "--store", &database];
+    assert!(machine.bench(&arguments).status.success());
+    let again = machine.bench(&arguments);
+    assert_eq!(again.status.code(), Some(1));
+    assert!(text(&again.stderr).contains("there are 11 runs in postgresql://"), "{}", text(&again.stderr));
+}
+
 #[test]
 fn people_get_a_table_and_no_bar_where_there_is_no_terminal() {
     let output = Machine::new().bench(&["w1", "--runs", "1,000"]);
@@ -197,6 +259,15 @@ fn what_makes_no_sense_is_refused() {
     ] {
         let output = machine.bench(arguments);
         assert_eq!(output.status.code(), Some(2));
+        assert!(text(&output.stderr).contains(why), "{}", text(&output.stderr));
+    }
+    for (arguments, why) in [
+        (&["w1", "--nodes", "3"][..], "on a file there is one node"),
+        (&["w1", "--store", "sqlite:here.db"], "`--store` takes a PostgreSQL database"),
+        (&["sleepers", "--due-rate", "10", "--kill"], "`--kill` takes a database"),
+    ] {
+        let output = machine.bench(arguments);
+        assert_eq!(output.status.code(), Some(1));
         assert!(text(&output.stderr).contains(why), "{}", text(&output.stderr));
     }
     let late = machine.bench(&["w2", "--sleepers", "20", "--due-in", "0"]);

@@ -11,6 +11,9 @@ use jiff::Timestamp;
 
 /// How far ahead timers are loaded, and how many at a time.
 const HORIZON: Millis = Millis(60_000);
+/// The same of a process that is one of many. What is set for later is loaded by whoever looks after it, and what is
+/// set for before that is kept by whoever sets it; the less of it there is, the fewer timers two would fire.
+const SHARED_HORIZON: Millis = Millis(4_000);
 const PAGE: usize = 20_000;
 /// How far apart the clocks of two processes may be.
 const BESIDE: Millis = Millis(1_000);
@@ -34,8 +37,9 @@ impl Portion {
     }
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Alarm {
+    horizon: Millis,
     near: BTreeSet<StoredTimer>,
     /// Every timer of the store up to and including this one is in `near`.
     loaded: Option<StoredTimer>,
@@ -44,7 +48,18 @@ pub(crate) struct Alarm {
     kept_until: Option<Timestamp>,
 }
 
+impl Default for Alarm {
+    fn default() -> Alarm {
+        Alarm { horizon: HORIZON, near: BTreeSet::new(), loaded: None, kept_until: None }
+    }
+}
+
 impl Alarm {
+    /// Of a process that is one of many on its store.
+    pub(crate) fn shared() -> Alarm {
+        Alarm { horizon: SHARED_HORIZON, ..Alarm::default() }
+    }
+
     /// Makes sure that what is due soon is in memory, of the runs that are for this process to look after.
     pub(crate) fn load(
         &mut self,
@@ -52,9 +67,9 @@ impl Alarm {
         now: Timestamp,
         share: Portion,
     ) -> Result<(), abide_store::Error> {
-        let soon = Millis(HORIZON.0 / 2).after(now);
+        let soon = Millis(self.horizon.0 / 2).after(now);
         while self.near.len() < PAGE && self.loaded.is_none_or(|mark| mark.at < soon) {
-            let until = HORIZON.after(now);
+            let until = self.horizon.after(now);
             let page = store.timers(self.loaded.as_ref(), until, PAGE)?;
             self.loaded = Some(match page.last() {
                 Some(last) if page.len() == PAGE => *last,
@@ -86,7 +101,7 @@ impl Alarm {
 
     /// Others load what is near to them at their own pace: what is near to them is near here.
     pub(crate) fn keep_near(&mut self, now: Timestamp) {
-        self.kept_until = Some(Millis(HORIZON.0 + BESIDE.0).after(now));
+        self.kept_until = Some(Millis(self.horizon.0 + BESIDE.0).after(now));
     }
 
     /// A timer was set; if it is far away, the store has it.

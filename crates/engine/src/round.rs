@@ -24,9 +24,9 @@ use abide_core::refusal::Refusal;
 use abide_core::run::Run;
 use abide_core::time::Millis;
 use abide_core::trace::Traceparent;
-use abide_core::waitpoint::{Actor, ListensFor};
+use abide_core::waitpoint::{Actor, EventFilter, ListensFor};
 use abide_store::share::TaskWrite;
-use abide_store::{Batch, Read, RunWrite};
+use abide_store::{Batch, EventName, Read, RunWrite, Waiter};
 use jiff::Timestamp;
 
 use crate::dispatcher::ReadyTask;
@@ -40,6 +40,19 @@ use crate::webhooks::Subscribed;
 
 /// Waiters are looked up in pages of this size.
 const PAGE: usize = 1_000;
+/// And those of many events at once, so many of each at first.
+pub(crate) const FIRST_PAGE: usize = 100;
+
+/// Who waits for an event, as far as that was looked up before.
+pub(crate) type Waiting = HashMap<(WorkspaceId, Arc<str>), Vec<Waiter>>;
+
+/// A wait for an event that began in this round.
+struct Begun {
+    run: RunId,
+    number: u32,
+    workspace: WorkspaceId,
+    filter: EventFilter,
+}
 
 /// What a round came to, so far.
 #[derive(Default)]
@@ -51,6 +64,8 @@ pub(crate) struct Decided {
     pub(crate) remembered: HashMap<String, Remembered>,
     /// Waits for events that began in this round, by what they wait for.
     listening: HashMap<(WorkspaceId, Arc<str>), Vec<WaitpointId>>,
+    /// Waits that began and have not been offered yet what was there before them.
+    look_backs: Vec<(RunId, u32)>,
     pub(crate) schedules: HashMap<ScheduleId, TouchedSchedule>,
     deliveries: Vec<abide_store::Delivery>,
     // Where the store says which tasks are out:
@@ -112,6 +127,11 @@ pub(crate) struct Committed {
 impl Decided {
     pub(crate) fn touches(&self, run: RunId) -> bool {
         self.touched.contains_key(&run)
+    }
+
+    /// Whether waits began that have not looked back yet.
+    pub(crate) fn is_to_look_back(&self) -> bool {
+        !self.look_backs.is_empty()
     }
 
     pub(crate) fn has_changes(&self) -> bool {
@@ -240,6 +260,7 @@ pub(crate) struct Round<'w> {
     /// An instant that is not before now by any clock that others go by.
     pub(crate) latest: Timestamp,
     pub(crate) decided: &'w mut Decided,
+    pub(crate) waiting: &'w Waiting,
     /// The round that is being committed.
     pub(crate) before: Option<&'w Decided>,
     pub(crate) follow_ups: VecDeque<(RunId, Command)>,
@@ -467,7 +488,7 @@ impl<'w> Round<'w> {
             match effect {
                 Effect::Dispatch { at, delivery } => self.errand(id, Errand::Dispatch { at, delivery }),
                 Effect::Recall { at, delivery } => self.errand(id, Errand::Recall { at, delivery }),
-                Effect::LookBack { number } => self.look_back(id, number),
+                Effect::LookBack { number } => self.decided.look_backs.push((id, number)),
                 Effect::StartChild(child) => self.start_child(*child),
                 Effect::CancelChild { run_id } => {
                     self.follow_ups.push_back((run_id, Command::Cancel { reason: None }));
@@ -558,27 +579,46 @@ impl<'w> Round<'w> {
         }
     }
 
-    /// Offers a wait the events that were there before it, oldest first.
-    fn look_back(&mut self, id: RunId, number: u32) {
-        let Some(touched) = self.decided.touched.get(&id) else { return };
-        let workspace = touched.run.workspace;
-        let Some(ListensFor::Event(filter)) =
-            touched.run.waitpoint(number).map(|wait| wait.listens_for.clone())
-        else {
-            return;
-        };
-        let mut after = None;
+    /// Offers the waits that began the events that were there before them, oldest first. The store is asked once for
+    /// all of them.
+    pub(crate) fn look_back(&mut self) {
+        while !self.decided.look_backs.is_empty() {
+            let begun: Vec<Begun> = std::mem::take(&mut self.decided.look_backs)
+                .into_iter()
+                .filter_map(|(run, number)| self.begun(run, number))
+                .collect();
+            let names = begun.iter().map(|Begun { workspace, filter, .. }| {
+                let name = EventName { workspace: *workspace, event_id: &filter.event_id };
+                (name, filter.since)
+            });
+            match self.store.occurrences_of(&names.collect::<Vec<_>>(), PAGE) {
+                Ok(found) => begun.into_iter().zip(found).for_each(|(begun, found)| self.offer(begun, found)),
+                Err(error) => tracing::error!(%error, "events could not be looked up"),
+            }
+            self.follow_up();
+        }
+    }
+
+    fn begun(&self, run: RunId, number: u32) -> Option<Begun> {
+        let touched = self.decided.touched.get(&run)?;
+        match touched.run.waitpoint(number).filter(|wait| wait.is_pending())?.listens_for.clone() {
+            ListensFor::Event(filter) => {
+                Some(Begun { run, number, workspace: touched.run.workspace, filter })
+            }
+            ListensFor::Time
+            | ListensFor::Signal { .. }
+            | ListensFor::Call { .. }
+            | ListensFor::Approval(_)
+            | ListensFor::Child { .. } => None,
+        }
+    }
+
+    /// Offers a wait these, and if there may be more, those too.
+    fn offer(&mut self, begun: Begun, mut stored: Vec<Occurrence>) {
+        let Begun { run: id, number, workspace, filter } = begun;
         loop {
-            let stored = match self.store.occurrences(workspace, &filter.event_id, filter.since, after, PAGE)
-            {
-                Ok(stored) => stored,
-                Err(error) => {
-                    tracing::error!(%error, "events could not be looked up");
-                    return;
-                }
-            };
             let last = stored.len() < PAGE;
-            after = stored.last().map(|occurrence| (occurrence.received_at, occurrence.id));
+            let after = stored.last().map(|occurrence| (occurrence.received_at, occurrence.id));
             let fresh = self.before.into_iter().chain([&*self.decided]).filter(|_| last);
             let fresh = fresh.flat_map(|decided| &decided.occurrences);
             let fresh = fresh.filter(|occurrence| occurrence.event_id == filter.event_id);
@@ -594,11 +634,18 @@ impl<'w> Round<'w> {
                 None if last => return,
                 None => {}
             }
+            let more = self.store.occurrences(workspace, &filter.event_id, filter.since, after, PAGE);
+            stored = match more {
+                Ok(stored) => stored,
+                Err(error) => return tracing::error!(%error, "events could not be looked up"),
+            };
         }
     }
 
     /// Stores an event and hands it to everyone who waits for it.
     pub(crate) fn notify(&mut self, notify: &Notify) -> Result<Notified, Error> {
+        // What was there before comes before it.
+        self.look_back();
         let own = std::mem::replace(&mut self.traceparent, notify.traceparent);
         let notified = self.notify_waiters(notify);
         self.traceparent = own;
@@ -650,11 +697,16 @@ impl<'w> Round<'w> {
     fn waiters(&mut self, occurrence: &Occurrence, notify: &Notify) -> Result<Vec<WaitpointId>, Error> {
         let wanted = |run: RunId| notify.only.is_none_or(|only| only == run);
         let mut found = Vec::new();
+        let event = (notify.workspace, Arc::clone(&occurrence.event_id));
+        let mut looked_up = self.waiting.get(&event).cloned();
         let mut after = None;
         loop {
-            let waiters = self.store.waiters(notify.workspace, &occurrence.event_id, after, PAGE)?;
+            let (waiters, most) = match looked_up.take() {
+                Some(waiters) => (waiters, FIRST_PAGE),
+                None => (self.store.waiters(notify.workspace, &occurrence.event_id, after, PAGE)?, PAGE),
+            };
             after = waiters.last().map(|waiter| (waiter.created_at, waiter.waitpoint));
-            let last = waiters.len() < PAGE;
+            let last = waiters.len() < most;
             let takes = waiters.into_iter().filter(|waiter| {
                 wanted(waiter.waitpoint.run)
                     && occurrence.received_at >= waiter.filter.since
@@ -668,7 +720,6 @@ impl<'w> Round<'w> {
         // Waits that began in this round, or the one before, may not be in the store yet.
         let known: HashSet<WaitpointId> = found.iter().copied().collect();
         let fresh = self.before.into_iter().chain([&*self.decided]);
-        let event = (notify.workspace, Arc::clone(&occurrence.event_id));
         let fresh = fresh.filter_map(|decided| decided.listening.get(&event)).flatten();
         let mut fresh: Vec<WaitpointId> =
             fresh.copied().filter(|wait| !known.contains(wait) && wanted(wait.run)).collect();

@@ -42,7 +42,7 @@ use crate::memory::Memory;
 use crate::notify_step;
 use crate::request::{Answer, Leased, Poll, Request, Stats};
 use crate::retention::{self, Retention, Sweep};
-use crate::round::{Committed, Decided, Errand, Round};
+use crate::round::{Committed, Decided, Errand, Round, Waiting};
 use crate::share::Share;
 use crate::tasks_out::lease_of;
 use crate::webhooks::{Outbox, Subscribed};
@@ -51,6 +51,8 @@ use crate::webhooks::{Outbox, Subscribed};
 const ROUND_REQUESTS: usize = 1_024;
 /// Timers in one round at most, so that a million overdue ones do not keep a request waiting.
 const ROUND_TIMERS: usize = 256;
+/// Where a commit goes to a server, more are cheaper.
+const SHARED_ROUND_TIMERS: usize = 512;
 /// The wall clock may jump, and a suspended machine's timers do not notice: it is looked at this often.
 const LONGEST_SLEEP: Duration = Duration::from_secs(1);
 /// When the store cannot write, what nobody waits for is tried again after this time.
@@ -84,6 +86,8 @@ pub(crate) struct Writer {
     stats: Stats,
     /// Where others write to the store, too.
     share: Option<Share>,
+    /// Who waits for the events of this pass.
+    waiting: Waiting,
     /// What is to be decided again.
     again: VecDeque<Request>,
     /// Rounds in a row in which others were first.
@@ -117,7 +121,7 @@ impl Writer {
             store,
             jobs,
             memory: if share.is_some() { Memory::shared() } else { Memory::default() },
-            alarm: Alarm::default(),
+            alarm: if share.is_some() { Alarm::shared() } else { Alarm::default() },
             dispatcher,
             clock,
             random: Random::new(seed),
@@ -135,6 +139,7 @@ impl Writer {
             stop: None,
             stats: Stats::default(),
             share,
+            waiting: Waiting::new(),
             again: VecDeque::new(),
             conflicts: 0,
         }
@@ -147,6 +152,12 @@ impl Writer {
     /// Requests in one round at most. The more often others were first, the fewer, so that some get through.
     fn round_requests(&self) -> usize {
         (ROUND_REQUESTS >> self.conflicts.min(10)).max(1)
+    }
+
+    /// The same of timers.
+    fn round_timers(&self) -> usize {
+        let most = if self.share.is_some() { SHARED_ROUND_TIMERS } else { ROUND_TIMERS };
+        (most >> self.conflicts.min(10)).max(1)
     }
 
     /// Takes up what was under way when the last process ended.
@@ -266,7 +277,7 @@ impl Writer {
         }
         let longest = self.until_look().map_or(longest, |until_look| until_look.min(longest));
         // With a full round at hand there is nothing to do but to wait for the commit.
-        if self.open.aftermath.due.len() >= ROUND_TIMERS {
+        if self.open.aftermath.due.len() >= self.round_timers() {
             return longest;
         }
         let is_in_time = self.open.requests < self.round_requests();
@@ -289,9 +300,11 @@ impl Writer {
         while let Some(request) = requests.pop_front() {
             self.take(request, now);
         }
+        self.look_back(now);
         if self.stop.is_none() && self.trouble_until.is_none_or(|until| until <= Instant::now()) {
             self.trouble_until = None;
             self.take_up_work(now);
+            self.look_back(now);
             self.sweep(now);
         }
         if self.in_flight.is_none() {
@@ -307,6 +320,7 @@ impl Writer {
             now,
             latest: self.clock.latest(),
             decided: &mut self.open.decided,
+            waiting: &self.waiting,
             before: self.in_flight.as_ref().map(|in_flight| &*in_flight.decided),
             follow_ups: VecDeque::new(),
             ended: VecDeque::new(),
@@ -315,7 +329,16 @@ impl Writer {
         (round, &mut self.dispatcher, &mut self.open.aftermath)
     }
 
+    fn look_back(&mut self, now: Timestamp) {
+        if self.open.decided.is_to_look_back() {
+            self.round(now).0.look_back();
+        }
+    }
+
     fn take(&mut self, request: Request, now: Timestamp) {
+        if !self.is_apart(&request) {
+            self.look_back(now);
+        }
         let again = self.share.as_ref().and_then(|_| aftermath::Asked::of(&request));
         let (mut round, dispatcher, aftermath) = self.round(now);
         match request {
@@ -428,6 +451,34 @@ impl Writer {
         }
     }
 
+    /// Whether a request has nothing to do with waits that began in this pass: they look back later, all together.
+    fn is_apart(&self, request: &Request) -> bool {
+        match request {
+            Request::Command { run, .. } => !self.open.decided.touches(*run),
+            Request::Start { .. }
+            | Request::Register { .. }
+            | Request::Deploy { .. }
+            | Request::Stats { .. }
+            | Request::Workers { .. }
+            | Request::Write(_)
+            | Request::WebhooksChanged { .. }
+            | Request::Told { .. }
+            | Request::Nodes(_)
+            | Request::News(_)
+            | Request::Tick => true,
+            Request::Commands { .. }
+            | Request::Schedule { .. }
+            | Request::Notify { .. }
+            | Request::Get { .. }
+            | Request::Watch { .. }
+            | Request::Poll { .. }
+            | Request::Lend { .. }
+            | Request::GiveBack { .. }
+            | Request::NextTimer { .. }
+            | Request::Stop { .. } => false,
+        }
+    }
+
     /// What nobody asks for: tasks for pollers, the engine's own steps, leases that ended, timers that are due.
     fn take_up_work(&mut self, now: Timestamp) {
         let portion = self.portion();
@@ -435,7 +486,7 @@ impl Writer {
             tracing::error!(%error, "timers could not be loaded");
         }
         let late = self.look_around(now);
-        let room = ROUND_TIMERS.saturating_sub(self.open.aftermath.due.len());
+        let room = self.round_timers().saturating_sub(self.open.aftermath.due.len());
         let due = self.alarm.take_due(now, room);
         self.refresh(due.iter().map(|timer| timer.run).chain(late.iter().map(|task| task.run)).collect());
         let (mut round, dispatcher, aftermath) = self.round(now);

@@ -29,6 +29,8 @@ pub(crate) fn text(
     page.one("abide_requests_total", "counter", "Requests that the engine took.", stats.requests);
     page.one("abide_rounds_total", "counter", "Rounds that the engine decided.", stats.rounds);
     page.one("abide_commits_total", "counter", "Commits, each synced once.", stats.commits);
+    page.one("abide_conflicts_total", "counter", "Commits in which another node was first.", stats.conflicts);
+    page.one("abide_tasks_ready", "gauge", "Tasks that nobody has taken yet.", stats.tasks_ready as u64);
     page.one("abide_records_total", "counter", "Records written to histories.", stats.records);
     page.summary("abide_commit_batch", "Requests in one commit.", &stats.batch, 1.0);
     page.summary("abide_commit_seconds", "Time that a commit took.", &stats.commit_us, 1e-6);

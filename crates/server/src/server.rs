@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use abide_core::id::{KeyId, WorkspaceId};
 use abide_engine::Engine;
-use abide_store::{ApiKey, Scope};
+use abide_store::{ApiKey, Scope, Store};
 use axum::Router;
 use axum::body::Body;
 use axum::http::Request;
@@ -37,6 +37,8 @@ use crate::settings::{BadSettings, Settings};
 use crate::traces::{Gatherer, Traces};
 use crate::traffic::Traffic;
 
+/// The store's setting with the id of the key that was made first.
+const FIRST_KEY: &str = "first-key";
 /// What the connection itself refuses without an explanation. Below it the guard refuses, and explains.
 const RAW_HEADERS: usize = 1_024;
 const RAW_HEADER_BYTES: usize = 256 * 1024;
@@ -240,14 +242,15 @@ fn turn_away(stream: TcpStream) {
 /// Makes the first admin key of a store that has none, and gives its secret: it is shown once.
 pub async fn first_key(engine: &Engine) -> Result<Option<String>, StartError> {
     let failed = |problem: Problem| StartError::from(problem);
-    let keys = engine.read(|store| store.keys(WorkspaceId::DEFAULT)).await;
+    let found = engine.read(|store| Ok((store.setting(FIRST_KEY)?, store.keys(WorkspaceId::DEFAULT)?))).await;
+    let (was, keys) = found.map_err(|error| failed(error.into()))?;
     let now = engine.now();
     let is_valid = |key: &ApiKey| {
         key.revoked_at.is_none()
             && key.expires_at.is_none_or(|at| now < at)
             && key.scopes.contains(&Scope::Admin)
     };
-    if keys.map_err(|error| failed(error.into()))?.iter().any(is_valid) {
+    if keys.iter().any(is_valid) {
         return Ok(None);
     }
     let secret = NewSecret::make().map_err(failed)?;
@@ -265,6 +268,15 @@ pub async fn first_key(engine: &Engine) -> Result<Option<String>, StartError> {
         revoked_at: None,
         expires_at: None,
     };
-    engine.write(move |store| store.add_key(&key)).await.map_err(|error| failed(error.into()))?;
-    Ok(Some(secret.secret))
+    let add = move |store: &mut dyn Store| {
+        store.add_key(&key)?;
+        // Of nodes that start at the same time, one is first, and the others take theirs back.
+        let is_first = store.change_setting(FIRST_KEY, was.as_deref(), key.id.to_string().as_bytes())?;
+        if !is_first {
+            store.revoke_key(key.id, now)?;
+        }
+        Ok(is_first)
+    };
+    let is_first = engine.write(add).await.map_err(|error| failed(error.into()))?;
+    Ok(is_first.then_some(secret.secret))
 }

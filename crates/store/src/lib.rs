@@ -31,7 +31,7 @@ use std::path::Path;
 
 use abide_core::command::Occurrence;
 use abide_core::door::Remembered;
-use abide_core::history::{DefinitionRef, Record};
+use abide_core::history::{Change, DefinitionRef, Record};
 use abide_core::id::{
     DefinitionId, DeliveryId, KeyId, OccurrenceId, RunId, ScheduleId, WaitpointId, WebhookId, WorkspaceId,
 };
@@ -119,6 +119,23 @@ pub trait Read: Send {
         after: Option<(Timestamp, OccurrenceId)>,
         limit: usize,
     ) -> Result<Vec<Occurrence>, Error>;
+
+    /// [`Read::waiters`] of several event ids, each from the first on.
+    fn waiters_of(&mut self, events: &[EventName<'_>], limit: usize) -> Result<Vec<Vec<Waiter>>, Error> {
+        events.iter().map(|event| self.waiters(event.workspace, event.event_id, None, limit)).collect()
+    }
+
+    /// [`Read::occurrences`] of several event ids, each from its instant on.
+    fn occurrences_of(
+        &mut self,
+        events: &[(EventName<'_>, Timestamp)],
+        limit: usize,
+    ) -> Result<Vec<Vec<Occurrence>>, Error> {
+        let look = |(event, since): &(EventName<'_>, Timestamp)| {
+            self.occurrences(event.workspace, event.event_id, *since, None, limit)
+        };
+        events.iter().map(look).collect()
+    }
 
     /// Occurrences, of this event id or of all, the one received last first.
     fn events(
@@ -307,6 +324,21 @@ pub struct RunWrite<'a> {
 }
 
 impl RunWrite<'_> {
+    /// Whether the run's row may say something else than before: its status, its end, its deadline.
+    #[cfg(feature = "postgres")]
+    pub(crate) fn changes_row(&self) -> bool {
+        self.records.iter().any(|record| record.change.is_of_run())
+    }
+
+    /// Whether it had ended when the first of these decisions was made.
+    #[cfg(feature = "postgres")]
+    pub(crate) fn had_ended(&self) -> bool {
+        let is_retry = |change: &Change| matches!(change, Change::WorkflowRetried { .. });
+        let first = self.records.iter().find(|record| is_retry(&record.change) || record.change.is_end());
+        let had_ended = first.map_or(self.run.status.has_ended(), |record| is_retry(&record.change));
+        self.based_on > 0 && had_ended
+    }
+
     /// The waitpoints whose row changes.
     pub fn waitpoints(&self) -> BTreeSet<u32> {
         self.records.iter().flat_map(|record| record.change.waitpoints()).collect()
@@ -370,6 +402,13 @@ pub struct CostRow {
     pub definition: String,
     pub model: String,
     pub spent: Spent,
+}
+
+/// What events are looked for by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EventName<'a> {
+    pub workspace: WorkspaceId,
+    pub event_id: &'a str,
 }
 
 /// Somebody who waits for an event.

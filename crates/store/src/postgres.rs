@@ -59,9 +59,9 @@ use crate::share::Share;
 use crate::table::MOVE;
 use crate::transfer::note;
 use crate::{
-    ApiKey, AttemptWrite, Batch, CostRow, DefinitionSummary, Delivery, DeliveryFilter, Due, Error, Health,
-    KeyHash, Page, Read, RunFilter, RunSummary, Store, StoredDefinition, StoredRun, StoredTimer, Waiter,
-    WaitpointFilter, WaitpointSummary, Webhook, Workspace,
+    ApiKey, AttemptWrite, Batch, CostRow, DefinitionSummary, Delivery, DeliveryFilter, Due, Error, EventName,
+    Health, KeyHash, Page, Read, RunFilter, RunSummary, Store, StoredDefinition, StoredRun, StoredTimer,
+    Waiter, WaitpointFilter, WaitpointSummary, Webhook, Workspace,
 };
 use link::Link;
 use share::Sharing;
@@ -206,6 +206,18 @@ impl<Role: Send> Read for Handle<Role> {
         limit: usize,
     ) -> Result<Vec<Occurrence>, Error> {
         find::occurrences(&mut self.link, workspace, event_id, since, after, limit)
+    }
+
+    fn waiters_of(&mut self, events: &[EventName<'_>], limit: usize) -> Result<Vec<Vec<Waiter>>, Error> {
+        find::waiters_of(&mut self.link, events, limit)
+    }
+
+    fn occurrences_of(
+        &mut self,
+        events: &[(EventName<'_>, Timestamp)],
+        limit: usize,
+    ) -> Result<Vec<Vec<Occurrence>>, Error> {
+        find::occurrences_of(&mut self.link, events, limit)
     }
 
     fn events(

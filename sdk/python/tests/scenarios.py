@@ -356,6 +356,27 @@ async def a_caught_failure(server: TestServer) -> Any:
     return {"charged": charged, "output": output}
 
 
+@scenario("a caught failure is remembered across a pause")
+async def a_caught_failure_across_a_pause(server: TestServer) -> Any:
+    charged = 0
+
+    async def work(ctx: Context) -> Any:
+        def charge() -> None:
+            nonlocal charged
+            charged += 1
+            raise ValueError("no money")
+
+        try:
+            return await ctx.run("charge", charge)
+        except RunFailed as error:
+            await ctx.pause("rest", "1h")
+            return error.message
+
+    await one(server, work)
+    output = await server.run_through("one")
+    return {"charged": charged, "output": output}
+
+
 @scenario("100 parallel runs")
 async def parallel_runs(server: TestServer) -> Any:
     done = 0

@@ -15,7 +15,7 @@ use crate::resources::{
     has_ended,
 };
 use crate::stream::{Follower, Items};
-use crate::transport::{Request, Transport, at};
+use crate::transport::{ApiKey, Request, Transport, at};
 use crate::wire::{self, Json, RunStatus};
 
 const DEFAULT_URL: &str = "http://127.0.0.1:22433";
@@ -35,7 +35,7 @@ pub struct Client {
 #[derive(Debug, Clone, Default)]
 pub struct ClientBuilder {
     url: Option<String>,
-    api_key: Option<String>,
+    api_key: Option<ApiKey>,
     retries: Option<u32>,
 }
 
@@ -48,7 +48,7 @@ impl ClientBuilder {
 
     /// An API key; `ABIDE_API_KEY` if absent.
     pub fn api_key(mut self, key: impl Into<String>) -> ClientBuilder {
-        self.api_key = Some(key.into());
+        self.api_key = Some(ApiKey(key.into()));
         self
     }
 
@@ -62,7 +62,7 @@ impl ClientBuilder {
     pub fn build(self) -> Result<Client, Error> {
         let given = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         let url = self.url.or_else(|| given("ABIDE_SERVER")).unwrap_or_else(|| DEFAULT_URL.to_owned());
-        let api_key = self.api_key.or_else(|| given("ABIDE_API_KEY"));
+        let api_key = self.api_key.or_else(|| given("ABIDE_API_KEY").map(ApiKey));
         let transport = Transport::new(&url, api_key, self.retries.unwrap_or(DEFAULT_RETRIES))?;
         Ok(Client { transport: Arc::new(transport), key: None, traceparent: None })
     }
@@ -267,6 +267,15 @@ pub trait WorkflowRef {
 }
 
 impl WorkflowRef for str {
+    type Input = Json;
+    type Output = Json;
+
+    fn name(&self) -> &str {
+        self
+    }
+}
+
+impl WorkflowRef for String {
     type Input = Json;
     type Output = Json;
 

@@ -290,6 +290,7 @@ impl Context {
 
 /// A waitpoint that is made when it is awaited.
 #[derive(Debug, Clone)]
+#[must_use = "it is made when it is awaited"]
 pub struct NewWaitpoint<'a> {
     context: &'a Context,
     asked: CreateWaitpoint,

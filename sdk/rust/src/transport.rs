@@ -1,10 +1,10 @@
 //! One door to the server: URLs, keys, retries. What may safely be repeated is repeated; what may not, is not.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::time::Duration;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, RETRY_AFTER};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, RETRY_AFTER};
 use reqwest::{Method, Response, Url};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -26,8 +26,18 @@ const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'
 pub(crate) struct Transport {
     pub(crate) server: String,
     http: reqwest::Client,
-    api_key: Option<String>,
+    api_key: Option<ApiKey>,
     retries: u32,
+}
+
+/// A secret: it stands in no log.
+#[derive(Clone)]
+pub(crate) struct ApiKey(pub(crate) String);
+
+impl fmt::Debug for ApiKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ApiKey")
+    }
 }
 
 /// What is asked. With a key, or if it is repeatable by what it is, it may be sent again.
@@ -122,7 +132,7 @@ fn written(value: &wire::Json) -> Option<String> {
 }
 
 impl Transport {
-    pub(crate) fn new(url: &str, api_key: Option<String>, retries: u32) -> Result<Transport, Error> {
+    pub(crate) fn new(url: &str, api_key: Option<ApiKey>, retries: u32) -> Result<Transport, Error> {
         let bad = |why: &str| {
             Error::Unusable(format!(
                 "`{url}` is not the URL of a server: {why}; it would look like `http://127.0.0.1:22433`"
@@ -179,8 +189,9 @@ impl Transport {
             url.query_pairs_mut().extend_pairs(query);
         }
         let mut sent = self.http.request(method.clone(), url).header(ACCEPT, *accept);
-        if let Some(key) = &self.api_key {
-            sent = sent.header(AUTHORIZATION, format!("Bearer {key}"));
+        // A resume URL may be anybody's, and needs no key.
+        if let Some(ApiKey(key)) = self.api_key.as_ref().filter(|_| path.starts_with('/')) {
+            sent = sent.bearer_auth(key);
         }
         let optional =
             [("idempotency-key", key), ("last-event-id", last_event_id), ("traceparent", traceparent)];

@@ -69,6 +69,7 @@ impl Opened {
 type Read<T> = Box<dyn FnOnce(&Opened) -> Result<T> + Send>;
 
 /// A wait, and what it comes to. `K` says what else may be told of it before it is awaited.
+#[must_use = "a wait that is not held is not waited for"]
 pub struct Wait<T, K = ()> {
     state: Result<Begun<T>>,
     kind: PhantomData<fn() -> K>,

@@ -1346,7 +1346,7 @@ pub struct Step {
     pub error: Option<Failure>,
     /// Of a map: its items so far.
     #[serde(default)] pub items: Vec<Step>,
-    /// An item of a map ends in its index: `send\[3]`.
+    /// An item of a map ends in its index: `send[3]`.
     pub name: String,
     #[serde(default)] pub output: Json,
     pub started_at: Option<Timestamp>,

@@ -40,6 +40,8 @@ pub struct Worker {
     client: Client,
     name: String,
     handlers: HashMap<String, Handler>,
+    /// A name that two handlers have.
+    twice: Option<String>,
     settings: Settings,
 }
 
@@ -59,12 +61,10 @@ impl Worker {
         let (concurrency, lease, heartbeat) = (CONCURRENCY, LEASE, HEARTBEAT);
         let settings = Settings { concurrency, lease, heartbeat, poll: POLL, drain: DRAIN, grace: GRACE };
         let name = format!("{}-{}", machine(), std::process::id());
-        Worker { client: client.clone(), name, handlers: HashMap::new(), settings }
+        Worker { client: client.clone(), name, handlers: HashMap::new(), twice: None, settings }
     }
 
-    /// Registers a handler; another one of the same name takes its place.
-    ///
-    /// Its input is read, and its output written, as JSON.
+    /// Registers a handler. Its input is read, and its output written, as JSON.
     pub fn handler<I, O, F, Fut>(mut self, name: impl Into<String>, handle: F) -> Worker
     where
         I: DeserializeOwned + Send + 'static,
@@ -84,7 +84,9 @@ impl Worker {
                 serde_json::to_value(output).map_err(|error| TaskError::not_json(&name, &error))
             })
         });
-        self.handlers.insert(name, handler);
+        if self.handlers.insert(name.clone(), handler).is_some() {
+            self.twice = Some(name);
+        }
         self
     }
 
@@ -158,7 +160,7 @@ impl Worker {
 
 impl fmt::Debug for Worker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Worker { client, name, handlers, settings } = self;
+        let Worker { client, name, handlers, settings, .. } = self;
         let handlers: Vec<&String> = handlers.keys().collect();
         f.debug_struct("Worker")
             .field("client", client)

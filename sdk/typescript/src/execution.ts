@@ -90,6 +90,10 @@ export class Execution {
     clearTimeout(this.grace);
     if (this.state === "lost") return undefined;
     const report = this.verdict(outcome);
+    if (report.type === "pause" && this.unsaved.length > 0) {
+      // A pause carries no entries: what is to be remembered goes before it.
+      this.heed(await this.reports.send({ type: "heartbeat", leaseToken: report.leaseToken, entries: this.unsaved }));
+    }
     this.state = "over";
     return report;
   }

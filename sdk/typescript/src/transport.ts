@@ -106,7 +106,8 @@ export class Transport {
   private headers(request: Request): Record<string, string> {
     const headers: Record<string, string> = { accept: request.accept ?? "application/json", ...request.headers };
     if (request.body !== undefined || request.text !== undefined) headers["content-type"] = "application/json";
-    if (this.apiKey) headers["authorization"] = `Bearer ${this.apiKey}`;
+    // A resume URL may be anybody's, and needs no key.
+    if (this.apiKey && request.path.startsWith("/")) headers["authorization"] = `Bearer ${this.apiKey}`;
     if (request.key !== undefined) {
       headers["idempotency-key"] = request.key === true ? randomUUID() : request.key;
     }

@@ -63,6 +63,13 @@ test("an answer of something in between has a code, too", () =>
     await assert.rejects(client.runs.find("x"), { code: "HTTP_502", status: 502, detail: "<html>" });
   }));
 
+test("a key is shown to nobody else", () =>
+  scripted([yes], async (client, asked) => {
+    const elsewhere = new Client({ url: "http://127.0.0.1:1", apiKey: "abk_1" });
+    await elsewhere.waitpoints.resume(`${client.transport.server}/resume?token=x`);
+    assert.deepEqual([asked[0]?.url, asked[0]?.headers.authorization], ["/resume?token=x", undefined]);
+  }));
+
 test("keys and traces are sent along", () =>
   scripted([yes], async (client, asked) => {
     const url = client.transport.server;

@@ -270,6 +270,21 @@ export const scenarios: Record<string, Scenario> = {
     return { charged, output };
   },
 
+  "a caught failure is remembered across a pause": async (server) => {
+    let charged = 0;
+    await one(server, async (ctx) => {
+      const charge = () => {
+        charged += 1;
+        throw new Error("no money");
+      };
+      const failed = await ctx.run("charge", charge).catch((error: Error) => error.message);
+      await ctx.pause("rest", "1h");
+      return failed;
+    });
+    const output = await server.runThrough("one");
+    return { charged, output };
+  },
+
   "100 parallel runs": async (server) => {
     let done = 0;
     await one(server, async (ctx) => {

@@ -29,7 +29,7 @@ use super::sleepers::Sleepers;
 #[derive(Debug, Args)]
 pub(super) struct Child {
     #[arg(long)]
-    store: PathBuf,
+    file: PathBuf,
     #[command(subcommand)]
     errand: Errand,
 }
@@ -102,9 +102,9 @@ pub(super) struct Serving {
 impl Child {
     pub(super) async fn run(self, out: &mut dyn Write) -> anyhow::Result<()> {
         match self.errand {
-            Errand::Create(create) => create.run(&self.store, out).await,
-            Errand::Serve => serve(&self.store, out).await?.shut_down().await.map_err(Into::into),
-            Errand::Wake(wake) => wake.run(&self.store, out).await,
+            Errand::Create(create) => create.run(&self.file, out).await,
+            Errand::Serve => serve(&self.file, out).await?.shut_down().await.map_err(Into::into),
+            Errand::Wake(wake) => wake.run(&self.file, out).await,
         }
     }
 }
@@ -201,7 +201,7 @@ pub(super) struct Kin {
 impl Kin {
     fn with(store: &Path, errand: &[String]) -> anyhow::Result<Kin> {
         let mut command = Command::new(std::env::current_exe()?);
-        Kin::spawn(command.args(["bench", "child", "--store"]).arg(store).args(errand))
+        Kin::spawn(command.args(["bench", "child", "--file"]).arg(store).args(errand))
     }
 
     pub(super) fn spawn(command: &mut Command) -> anyhow::Result<Kin> {

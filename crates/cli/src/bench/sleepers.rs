@@ -15,7 +15,7 @@ use super::{Bed, at_least_one, length, nodes, scratch};
 
 /// Time to create the timers that come due: a machine that creates fewer a second is too slow for this.
 const LEAST_RATE: f64 = 2_000.0;
-const LEAD: Duration = Duration::from_secs(1);
+const LEAD: Duration = Duration::from_secs(3);
 
 /// Very many sleepers, asleep: memory, disk, and a restart
 #[derive(Debug, Args)]

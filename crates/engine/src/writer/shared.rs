@@ -2,11 +2,13 @@
 //! round in which others were first is decided again, and what they did or left undone is looked for.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use abide_core::definition::Action;
-use abide_core::id::{At, RunId};
+use abide_core::id::{At, RunId, WorkspaceId};
 use abide_core::run::Run;
+use abide_store::EventName;
 use abide_store::share::{FoundTask, News, NodeId};
 use jiff::Timestamp;
 
@@ -18,7 +20,7 @@ use crate::engine::{Ended, Said};
 use crate::error::Error;
 use crate::followers::Changed;
 use crate::request::Request;
-use crate::round::Errand;
+use crate::round::{Errand, FIRST_PAGE};
 use crate::share::{self, HOLD, KEEP, LATE, LATE_HOLD, LATE_TASKS, LOOK, VERY_LATE};
 
 impl Writer {
@@ -45,10 +47,29 @@ impl Writer {
         let mut needed: Vec<RunId> = kept.iter().map(|(run, _)| *run).collect();
         requests.iter().for_each(|request| runs_of(request, &mut needed));
         needed.extend(self.dispatcher.needed());
+        self.look_up_waiters(requests);
+        needed.extend(self.waiting.values().flatten().map(|waiter| waiter.waitpoint.run));
         self.refresh(needed);
         let (mut round, _, _) = self.round(now);
         for (run, errands) in kept.into_iter().filter(|(_, errands)| !errands.is_empty()) {
             round.resume_errands(run, errands);
+        }
+    }
+
+    /// Looks up who waits for the events of this pass, all at once. What cannot be looked up now is when it is needed.
+    fn look_up_waiters(&mut self, requests: &VecDeque<Request>) {
+        self.waiting.clear();
+        let mut events: Vec<(WorkspaceId, Arc<str>)> =
+            requests.iter().filter_map(event_of).map(|(place, event)| (place, Arc::clone(event))).collect();
+        events.sort();
+        events.dedup();
+        if events.is_empty() {
+            return;
+        }
+        let names = events.iter().map(|(workspace, event_id)| EventName { workspace: *workspace, event_id });
+        match self.store.waiters_of(&names.collect::<Vec<_>>(), FIRST_PAGE) {
+            Ok(waiters) => self.waiting = events.into_iter().zip(waiters).collect(),
+            Err(error) => tracing::error!(%error, "who waits for events could not be looked up"),
         }
     }
 
@@ -291,6 +312,15 @@ impl Writer {
 fn found(task: ReadyTask) -> FoundTask {
     let ReadyTask { run, at, delivery } = task;
     FoundTask { run, at, delivery, workspace: Default::default(), queue: "".into() }
+}
+
+/// The event that a request sends.
+fn event_of(request: &Request) -> Option<(WorkspaceId, &Arc<str>)> {
+    if let Request::Notify { notify, .. } = request {
+        Some((notify.workspace, &notify.event_id))
+    } else {
+        None
+    }
 }
 
 /// The runs that a request is about.

@@ -64,6 +64,17 @@ async fn the_first_key_is_made_only_where_there_is_none() {
 }
 
 #[tokio::test]
+async fn of_several_that_make_the_first_key_at_once_one_does() {
+    let host = Host::with(Settings { auth: Auth::Required, ..Settings::default() }).await;
+    let make = || first_key(&host.engine);
+    let (a, b, c) = tokio::join!(make(), make(), make());
+    let made: Vec<String> = [a, b, c].into_iter().filter_map(Result::unwrap).collect();
+    assert_eq!(made.len(), 1);
+    let keys = host.get_as(&made[0], "/keys").await.json["data"].as_array().unwrap().clone();
+    assert_eq!(keys.iter().filter(|key| key["revokedAt"].is_null()).count(), 1, "{keys:?}");
+}
+
+#[tokio::test]
 async fn what_is_in_one_workspace_is_unknown_in_every_other() {
     let (host, admin) = locked().await;
     let made = host.post_as(&admin, "/workspaces", json!({ "name": "team" })).await;

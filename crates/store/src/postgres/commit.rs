@@ -160,25 +160,26 @@ fn judge(plan: &Plan<'_>, answers: &[Answer], batch: &Batch<'_>) -> Result<Strin
                 let moved_on = schedules::first_of(&batch.schedules);
                 return Err(Trouble::Known(moved_on.map_or_else(nothing_moved, Error::Conflict)));
             }
-            Part::History(chunks) if is_short(*chunks) => return Err(Trouble::RunMovedOn),
+            Part::Rows(chunks) => {
+                let row = answer.rows.first();
+                let written = row.map(|row| Ok::<_, Error>((row.number(0)?, row.try_get(1)?))).transpose()?;
+                let (appended, number): (usize, String) =
+                    written.ok_or_else(|| Error::Corrupt("a transaction without a number".to_owned()))?;
+                if appended < *chunks {
+                    return Err(Trouble::RunMovedOn);
+                }
+                transaction = Some(number);
+            }
             Part::Remembered if is_short(batch.remembered.len()) => return Err(Trouble::KeyUsed),
-            Part::ChangedRuns => {
+            Part::EndedRuns => {
                 if let Some(gone) = answer.rows.first() {
                     return Err(Trouble::Known(Error::Conflict(RunId(gone.id(0)?))));
                 }
             }
             Part::UnheardWaits => check_unheard_waits(&answer.rows, batch)?,
             Part::UnheardEvents => check_unheard_events(&answer.rows, batch)?,
-            Part::Mark => {
-                let row = answer.rows.first();
-                transaction = row.map(|row| row.try_get(0)).transpose().map_err(Error::from)?;
-            }
             Part::Locks
             | Part::Definitions
-            | Part::History(_)
-            | Part::NewRuns
-            | Part::Tags
-            | Part::Waitpoints
             | Part::Costs
             | Part::Schedules(_)
             | Part::Deliveries

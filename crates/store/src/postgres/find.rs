@@ -11,7 +11,7 @@ use tokio_postgres::Row;
 use crate::postgres::column::{self, Column, Id};
 use crate::postgres::link::{Link, Step, values};
 use crate::postgres::looks;
-use crate::{Error, StoredDefinition, StoredRun, StoredTimer, Waiter, chunk};
+use crate::{Error, EventName, StoredDefinition, StoredRun, StoredTimer, Waiter, chunk};
 
 pub(super) fn load(link: &mut Link, run: RunId) -> Result<Option<StoredRun>, Error> {
     link.ask(async |session| {
@@ -181,17 +181,81 @@ pub(super) fn waiters(
         ORDER BY created_at, run, number LIMIT $6";
     let place = column::workspace(workspace);
     let values = values!(place, column::name(event_id), begun, run, number, column::limit(limit));
-    let rows = look(link, looks::event_key(workspace, event_id), Step { sql, values })?;
-    let read = |row: &Row| {
-        Ok(Waiter {
-            waitpoint: RunId(row.id(0)?).waitpoint(row.number(1)?),
-            workspace,
-            created_at: row.instant(2)?,
-            filter: row.json(4)?,
-            resume_at: row.optional_instant(3)?,
-        })
-    };
-    rows.iter().map(read).collect()
+    let rows = look(link, &[EventName { workspace, event_id }], Step { sql: sql.into(), values })?;
+    rows.iter().map(|row| read_waiter(row, workspace)).collect()
+}
+
+fn read_waiter(row: &Row, workspace: WorkspaceId) -> Result<Waiter, Error> {
+    Ok(Waiter {
+        waitpoint: RunId(row.id(0)?).waitpoint(row.number(1)?),
+        workspace,
+        created_at: row.instant(2)?,
+        filter: row.json(4)?,
+        resume_at: row.optional_instant(3)?,
+    })
+}
+
+pub(super) fn waiters_of(
+    link: &mut Link,
+    events: &[EventName<'_>],
+    limit: usize,
+) -> Result<Vec<Vec<Waiter>>, Error> {
+    let sql = "SELECT waiter.run, waiter.number, waiter.created_at, waiter.resume_at, waiter.filter, place
+        FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS asked (workspace, event_id, place)
+            CROSS JOIN LATERAL (SELECT run, number, created_at, resume_at, filter FROM waitpoints
+                WHERE status = 0 AND kind = 3 AND waitpoints.workspace = asked.workspace
+                  AND listens = asked.event_id
+                ORDER BY created_at, run, number LIMIT $3) AS waiter";
+    let values = values!(places(events.iter()), names(events.iter()), column::limit(limit));
+    let rows = look(link, events, Step { sql: sql.into(), values })?;
+    let mut waiters = vec![Vec::new(); events.len()];
+    for row in &rows {
+        let place = ordinal(row, 5)?;
+        if let Some((event, waiters)) = events.get(place).zip(waiters.get_mut(place)) {
+            waiters.push(read_waiter(row, event.workspace)?);
+        }
+    }
+    Ok(waiters)
+}
+
+pub(super) fn occurrences_of(
+    link: &mut Link,
+    events: &[(EventName<'_>, Timestamp)],
+    limit: usize,
+) -> Result<Vec<Vec<Occurrence>>, Error> {
+    let sql = "SELECT found.*, place
+        FROM unnest($1::bigint[], $2::text[], $3::bigint[]) WITH ORDINALITY
+                AS asked (workspace, event_id, since, place)
+            CROSS JOIN LATERAL (SELECT id, occurrences.workspace, occurrences.event_id, received_at, data
+                FROM occurrences
+                WHERE occurrences.workspace = asked.workspace AND occurrences.event_id = asked.event_id
+                  AND received_at >= asked.since
+                ORDER BY received_at, id LIMIT $4) AS found";
+    let names_asked: Vec<EventName<'_>> = events.iter().map(|(event, _)| *event).collect();
+    let since: Vec<i64> = events.iter().map(|(_, since)| column::instant(*since)).collect();
+    let values = values!(places(names_asked.iter()), names(names_asked.iter()), since, column::limit(limit));
+    let rows = look(link, &names_asked, Step { sql: sql.into(), values })?;
+    let mut occurrences = vec![Vec::new(); events.len()];
+    for row in &rows {
+        if let Some(occurrences) = occurrences.get_mut(ordinal(row, 5)?) {
+            occurrences.push(read_occurrence(row)?);
+        }
+    }
+    Ok(occurrences)
+}
+
+fn places<'a>(events: impl Iterator<Item = &'a EventName<'a>>) -> Vec<i64> {
+    events.map(|event| column::workspace(event.workspace)).collect()
+}
+
+fn names<'a>(events: impl Iterator<Item = &'a EventName<'a>>) -> Vec<String> {
+    events.map(|event| column::name(event.event_id).into_owned()).collect()
+}
+
+/// PostgreSQL counts from one.
+fn ordinal(row: &Row, index: usize) -> Result<usize, Error> {
+    let place: u64 = row.number(index)?;
+    Ok(usize::try_from(place).unwrap_or(usize::MAX).saturating_sub(1))
 }
 
 pub(super) fn occurrences(
@@ -212,20 +276,21 @@ pub(super) fn occurrences(
         ORDER BY received_at, id LIMIT $6";
     let place = column::workspace(workspace);
     let values = values!(place, column::name(event_id), received_at, id, seen, column::limit(limit));
-    let rows = look(link, looks::event_key(workspace, event_id), Step { sql, values })?;
+    let rows = look(link, &[EventName { workspace, event_id }], Step { sql: sql.into(), values })?;
     rows.iter().map(read_occurrence).collect()
 }
 
-/// Looks at what there is of an event, and notes which transactions the look could see: they were taken note of before
+/// Looks at what there is of events, and notes which transactions the look could see: they were taken note of before
 /// it, and so are no more than it saw.
-fn look(link: &mut Link, event: i64, step: Step<'_>) -> Result<Vec<Row>, Error> {
-    let snapshot = Step { sql: "SELECT pg_current_snapshot()::text", values: Vec::new() };
+fn look(link: &mut Link, events: &[EventName<'_>], step: Step<'_>) -> Result<Vec<Row>, Error> {
+    let snapshot = Step { sql: "SELECT pg_current_snapshot()::text".into(), values: Vec::new() };
     let losses = link.looks.losses();
     let mut answers = link.ask(async |session| session.pipeline(None, &[snapshot, step]).await)?.into_iter();
     let seen = answers.next().and_then(|answer| answer.rows.into_iter().next());
     let seen =
         seen.ok_or_else(|| Error::Corrupt("no answer to the question of what can be seen".to_owned()))?;
-    link.looks.note(event, seen.try_get(0)?, losses);
+    let events = events.iter().map(|event| looks::event_key(event.workspace, event.event_id));
+    link.looks.note(events, seen.try_get(0)?, losses);
     Ok(answers.next().map(|answer| answer.rows).unwrap_or_default())
 }
 

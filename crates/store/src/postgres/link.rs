@@ -7,6 +7,7 @@
 //!   reader ─┘ ◀───────── answers     └─ socket ─▶ server
 //! ```
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -238,7 +239,7 @@ pub(super) use values;
 
 /// A statement and its values.
 pub(super) struct Step<'a> {
-    pub(super) sql: &'static str,
+    pub(super) sql: Cow<'static, str>,
     pub(super) values: Vec<Value<'a>>,
 }
 
@@ -350,7 +351,7 @@ impl Session {
     ) -> Result<Vec<Answer>, Error> {
         let mut statements = Vec::with_capacity(steps.len());
         for step in steps {
-            statements.push(self.statement(step.sql).await?);
+            statements.push(self.statement(&step.sql).await?);
         }
         self.sent.add(steps.len() + usize::from(begin.is_some()));
         // A future sends its statement when it is polled first, and they are polled in this order.

@@ -65,11 +65,11 @@ struct Span {
 }
 
 impl Span {
-    fn note(&mut self, event: i64, look: Look) {
+    fn note(&mut self, event: i64, look: &Look) {
         if self.by_event.len() < NOTED || self.by_event.contains_key(&event) {
-            self.by_event.entry(event).or_insert(look);
+            self.by_event.entry(event).or_insert_with(|| look.clone());
         } else {
-            self.of_others.get_or_insert(look);
+            self.of_others.get_or_insert_with(|| look.clone());
         }
     }
 
@@ -88,10 +88,10 @@ impl Looks {
         self.spans().losses
     }
 
-    pub(super) fn note(&self, event: i64, snapshot: Snapshot, losses: u64) {
+    pub(super) fn note(&self, events: impl IntoIterator<Item = i64>, snapshot: Snapshot, losses: u64) {
         let mut spans = self.spans();
         let look = if spans.losses == losses { Look::Saw(snapshot) } else { Look::Lost };
-        spans.present.note(event, look);
+        events.into_iter().for_each(|event| spans.present.note(event, &look));
     }
 
     /// The writer connects: the server may have crashed since the looks so far.
@@ -135,7 +135,7 @@ mod tests {
     }
 
     fn note(looks: &Looks, event: i64, snapshot: &str) {
-        looks.note(event, snapshot.to_owned(), looks.losses());
+        looks.note([event], snapshot.to_owned(), looks.losses());
     }
 
     #[test]
@@ -179,7 +179,7 @@ mod tests {
         note(&looks, 2, "b");
         let begun = looks.losses();
         looks.lose();
-        looks.note(3, "c".to_owned(), begun);
+        looks.note([3], "c".to_owned(), begun);
         note(&looks, 4, "d");
         assert_eq!([1, 2, 3].map(|event| looks.first(event)), [(); 3].map(|()| Some(Look::Lost)));
         assert_eq!(looks.first(4), saw("d"));

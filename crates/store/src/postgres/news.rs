@@ -3,6 +3,7 @@
 //! whoever looks.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use abide_core::id::{RunId, WorkspaceId};
@@ -26,11 +27,23 @@ const AGAIN: Duration = Duration::from_millis(250);
 
 /// Where a commit leaves its news.
 #[derive(Debug)]
-pub(super) struct Crier(UnboundedSender<Vec<String>>);
+pub(super) struct Crier {
+    words: UnboundedSender<Vec<String>>,
+    /// Nobody is there to hear it.
+    is_alone: AtomicBool,
+}
 
 impl Crier {
+    /// Whoever comes later looks for himself.
+    pub(super) fn set_alone(&self, is_alone: bool) {
+        self.is_alone.store(is_alone, Ordering::Relaxed);
+    }
+
     /// Whoever commits does not wait, and whatever happens to the news does not concern him.
     pub(super) fn tell(&self, batch: &Batch<'_>) {
+        if self.is_alone.load(Ordering::Relaxed) {
+            return;
+        }
         let runs = batch.runs.iter().filter(|write| !write.records.is_empty()).map(|write| write.run);
         let runs = runs.map(|run| News::RunChanged {
             run: run.id,
@@ -48,7 +61,7 @@ impl Crier {
         lines.dedup();
         if !lines.is_empty() {
             // Whoever tells them may have gone.
-            let _ = self.0.send(lines);
+            let _ = self.words.send(lines);
         }
     }
 }
@@ -56,7 +69,7 @@ impl Crier {
 /// Begins to tell and to hear, if nobody does so far.
 pub(super) fn begin(link: &Link, hear: Box<dyn Fn(News) + Send + Sync>) {
     let (words, told) = unbounded_channel();
-    if link.crier.set(Crier(words)).is_ok() {
+    if link.crier.set(Crier { words, is_alone: AtomicBool::new(false) }).is_ok() {
         link.driver.spawn(live(Arc::clone(&link.address), link.driver.statements(), told, hear));
     }
 }

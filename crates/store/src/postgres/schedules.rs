@@ -61,7 +61,7 @@ pub(super) fn steps<'a>(writes: &[ScheduleWrite<'a>]) -> Vec<(usize, Step<'a>)> 
             ON CONFLICT DO NOTHING";
         let places: Vec<i64> = new.iter().map(|write| column::workspace(write.schedule.workspace)).collect();
         let values = values![ids(&new), places, names(&new), versions(&new), documents(&new)];
-        steps.push((new.len(), Step { sql, values }));
+        steps.push((new.len(), Step { sql: sql.into(), values }));
     }
     if !changed.is_empty() {
         let sql = "UPDATE schedules SET name = new.name, seq = new.seq, document = new.document
@@ -70,12 +70,13 @@ pub(super) fn steps<'a>(writes: &[ScheduleWrite<'a>]) -> Vec<(usize, Step<'a>)> 
             WHERE schedules.id = new.id AND schedules.seq = new.based_on";
         let values =
             values![ids(&changed), bases(&changed), names(&changed), versions(&changed), documents(&changed)];
-        steps.push((changed.len(), Step { sql, values }));
+        steps.push((changed.len(), Step { sql: sql.into(), values }));
     }
     if !removed.is_empty() {
         let sql = "DELETE FROM schedules USING unnest($1::uuid[], $2::bigint[]) AS gone (id, based_on)
             WHERE schedules.id = gone.id AND schedules.seq = gone.based_on";
-        steps.push((removed.len(), Step { sql, values: values![ids(&removed), bases(&removed)] }));
+        steps
+            .push((removed.len(), Step { sql: sql.into(), values: values![ids(&removed), bases(&removed)] }));
     }
     steps.extend(waits(&sorted).into_iter().map(|step| (0, step)));
     steps
@@ -93,7 +94,8 @@ fn waits<'a>(writes: &[&ScheduleWrite<'a>]) -> [Step<'a>; 2] {
                 $6::bigint[], $7::bigint[])
             ON CONFLICT (run, number) DO UPDATE SET status = excluded.status, resume_at = excluded.resume_at
             WHERE waitpoints.status <> excluded.status
-               OR waitpoints.resume_at IS DISTINCT FROM excluded.resume_at",
+               OR waitpoints.resume_at IS DISTINCT FROM excluded.resume_at"
+            .into(),
         values: values![
             waits.iter().map(|(schedule, _)| column::run(schedule.id.owner())).collect::<Vec<Id>>(),
             each().map(|wait| i64::from(wait.number)).collect::<Vec<_>>(),
@@ -114,7 +116,8 @@ fn waits<'a>(writes: &[&ScheduleWrite<'a>]) -> [Step<'a>; 2] {
             "DELETE FROM waitpoints WHERE ctid = ANY (ARRAY(
             SELECT old.ctid FROM unnest($1::uuid[], $2::bigint[]) AS known (run, first)
                 CROSS JOIN LATERAL (SELECT ctid FROM waitpoints
-                    WHERE waitpoints.run = known.run AND waitpoints.number < known.first FOR UPDATE) AS old))",
+                    WHERE waitpoints.run = known.run AND waitpoints.number < known.first FOR UPDATE) AS old))"
+                .into(),
         values: values![ids(writes), writes.iter().map(|write| first(write)).collect::<Vec<i64>>()],
     };
     [write, forget]

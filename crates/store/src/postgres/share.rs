@@ -93,7 +93,11 @@ impl Share for Handle<Sharing> {
         let last = rows.last().ok_or_else(|| Error::Corrupt("a node that is not there".to_owned()))?;
         let now: i64 = last.try_get(1)?;
         let now = Timestamp::from_microsecond(now).map_err(|error| Error::Corrupt(error.to_string()))?;
-        let nodes = rows.iter().map(|row| Ok(NodeId(row.id(0)?))).collect::<Result<_, Error>>()?;
+        let nodes: Vec<NodeId> =
+            rows.iter().map(|row| Ok(NodeId(row.id(0)?))).collect::<Result<_, Error>>()?;
+        if let Some(crier) = self.link.crier.get() {
+            crier.set_alone(nodes == [node]);
+        }
         Ok(Beat { now, nodes })
     }
 
@@ -120,13 +124,13 @@ impl Share for Handle<Sharing> {
         let mut steps = Vec::new();
         if !anywhere.is_empty() {
             let values = values![queues(&anywhere), limits(&anywhere), now, until];
-            steps.push(Step { sql: TAKE_ANYWHERE, values });
+            steps.push(Step { sql: TAKE_ANYWHERE.into(), values });
         }
         if !somewhere.is_empty() {
             let places: Vec<i64> =
                 somewhere.iter().filter_map(|wanted| wanted.workspace.map(column::workspace)).collect();
             let values = values![queues(&somewhere), limits(&somewhere), now, until, places];
-            steps.push(Step { sql: TAKE_SOMEWHERE, values });
+            steps.push(Step { sql: TAKE_SOMEWHERE.into(), values });
         }
         let answers = self.link.ask(async |session| session.pipeline(None, &steps).await)?;
         answers.iter().flat_map(|answer| &answer.rows).map(found).collect()

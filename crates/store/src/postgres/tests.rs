@@ -53,17 +53,17 @@ fn a_commit_is_few_statements_however_much_is_in_it() {
     let mut naps: Vec<story::Story> =
         (0..100).map(|_| world.start(&story::nap(), json!({ "sleep": "1h" }))).collect();
     let one = Batch { runs: vec![naps[0].write()], ..Batch::default() };
-    // BEGIN, history, runs, waitpoints, the transaction's number, COMMIT.
-    assert_eq!(statements(&one), 6);
+    // BEGIN, all rows, COMMIT.
+    assert_eq!(statements(&one), 3);
     let all = Batch { runs: naps.iter().map(story::Story::write).collect(), ..Batch::default() };
-    assert_eq!(statements(&all), 6);
+    assert_eq!(statements(&all), 3);
     assert_eq!(statements(&Batch::default()), 0);
     story::save(&mut store, &mut naps);
     for nap in &mut naps {
         world.wake(nap);
     }
     let all = Batch { runs: naps.iter().map(story::Story::write).collect(), ..Batch::default() };
-    assert_eq!(statements(&all), 6);
+    assert_eq!(statements(&all), 3);
     story::save(&mut store, &mut naps);
     naps[99].check(&mut store);
 }

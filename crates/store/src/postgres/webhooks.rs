@@ -157,7 +157,7 @@ pub(super) fn insert_deliveries<'a>(deliveries: &[&'a Delivery]) -> Step<'a> {
                     $8::bigint[], $9::bigint[], $10::text[])
                 AS new (id, webhook, topic, run, body, created_at, status, next_attempt_at, attempts, log)
                 CROSS JOIN LATERAL (SELECT disabled_at FROM webhooks WHERE webhooks.id = new.webhook OFFSET 0)
-                    AS webhooks",
+                    AS webhooks".into(),
         values: values![
             each().map(|delivery| Id(delivery.id.0)).collect::<Vec<_>>(),
             each().map(|delivery| Id(delivery.webhook.0)).collect::<Vec<_>>(),

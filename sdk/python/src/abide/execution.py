@@ -115,7 +115,12 @@ class Execution:
             return None
         if isinstance(error, asyncio.CancelledError) and not self._suspension and not self._fatal:
             raise error
-        return self._verdict(output, error)
+        report = self._verdict(output, error)
+        if report["type"] == "pause" and self._unsaved:
+            # A pause carries no entries: what is to be remembered goes before it.
+            saved = {"type": "heartbeat", "leaseToken": report["leaseToken"], "entries": self._unsaved}
+            self.heed(await self._reports.send(saved))
+        return report
 
     def _verdict(self, output: Any, error: BaseException | None) -> Report:
         if self._fatal:

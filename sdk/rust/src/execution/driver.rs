@@ -167,7 +167,7 @@ impl Driver<'_> {
         }
         match self.execution.locked(|state| state.standing()) {
             Standing::Working => {
-                self.looks = 0;
+                (self.looks, self.grace) = (0, None);
                 Poll::Pending
             }
             Standing::Held(names) => self.hold(&names, cx),

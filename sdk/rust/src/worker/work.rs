@@ -92,7 +92,10 @@ impl Work {
     }
 
     async fn poll(self: &Arc<Work>) -> Result<(), Error> {
-        let Worker { client, name, handlers, settings } = &self.worker;
+        let Worker { client, name, handlers, twice, settings } = &self.worker;
+        if let Some(twice) = twice {
+            return Err(Error::Unusable(format!("there are two handlers `{twice}`")));
+        }
         if handlers.is_empty() {
             return Err(Error::Unusable("a worker needs at least one handler".to_owned()));
         }

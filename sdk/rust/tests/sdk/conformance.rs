@@ -67,6 +67,7 @@ scenarios! {
     "changed code" => code::changed_code,
     "swallowed suspension" => code::swallowed_suspension,
     "a caught failure is remembered" => code::a_caught_failure_is_remembered,
+    "a caught failure is remembered across a pause" => code::a_caught_failure_is_remembered_across_a_pause,
     "100 parallel runs" => code::a_hundred_parallel_runs,
     "unicode and large payloads" => tasks::unicode_and_large_payloads,
     "one trace" => tasks::one_trace,

@@ -356,26 +356,6 @@ async fn a_branch_in_a_task_of_its_own_waits_like_any_other() {
 }
 
 #[tokio::test]
-async fn a_caught_failure_is_remembered_across_a_pause_too() {
-    let charged = Entries::default();
-    let notes = charged.clone();
-    let work = move |ctx: Context, _: Json| {
-        let notes = notes.clone();
-        async move {
-            let charge = || async {
-                notes.note("charged");
-                Err::<(), _>(TaskError::new("no money"))
-            };
-            let failed = ctx.run("charge", charge).await.unwrap_err();
-            ctx.pause("rest", "1h").await?;
-            Ok(failed.message)
-        }
-    };
-    assert_eq!(through(work).await.unwrap(), "no money");
-    assert_eq!(charged.all(), ["charged"]);
-}
-
-#[tokio::test]
 async fn a_panic_is_a_failure_that_is_tried_again() {
     let work = |ctx: Context, _: Json| async move {
         assert!(ctx.attempt() > 1, "not this time");
@@ -463,6 +443,10 @@ async fn a_worker_that_the_server_refuses_ends_with_the_reason() {
     assert_eq!(working.ended().await.unwrap_err().code(), Some(code::MALFORMED));
     let none = server.worker().start().stop().await.unwrap_err();
     assert!(none.to_string().contains("at least one handler"), "{none}");
+    let nothing = |_: Context, _: Json| async { Ok(()) };
+    let twice =
+        server.worker().handler("a", nothing).handler("a", nothing).start().ended().await.unwrap_err();
+    assert!(twice.to_string().contains("two handlers `a`"), "{twice}");
 }
 
 #[tokio::test]

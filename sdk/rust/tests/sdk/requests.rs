@@ -71,6 +71,16 @@ async fn keys_and_traces_are_sent_along_and_names_are_escaped() {
     assert_eq!(asked[0].path, "/api/v1/workflow-runs/a%2Fb%20%3F");
 }
 
+#[tokio::test]
+async fn a_key_is_shown_to_nobody_else() {
+    let server = Scripted::new(&[YES]).await;
+    let client = Client::builder().url("http://127.0.0.1:1").api_key("abk_1").build().unwrap();
+    client.waitpoints().resume(&format!("{}/resume?token=x", server.url), ()).await.unwrap_err();
+    let asked = server.asked.lock().unwrap();
+    assert_eq!((asked[0].path.as_str(), asked[0].headers.get("authorization")), ("/resume?token=x", None));
+    assert!(!format!("{client:?}").contains("abk_1"));
+}
+
 #[test]
 fn a_url_that_is_none_is_refused_with_an_example() {
     let error = Client::at("localhost:22433").unwrap_err().to_string();

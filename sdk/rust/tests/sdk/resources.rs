@@ -2,8 +2,8 @@
 
 use abide::testing::TestServer;
 use abide::wire::{
-    ChangeSchedule, ChangeWebhook, NewSchedule, NewWebhook, Overlap, RotateSecret, WaitpointKind,
-    WebhookEvent, WebhookStatus,
+    ChangeSchedule, ChangeWebhook, NewSchedule, NewWebhook, Overlap, RotateSecret, RunFilter, RunStatus,
+    RunSummary, WaitpointKind, WebhookEvent, WebhookStatus,
 };
 use abide::{Error, Json, ProblemKind, workflow};
 
@@ -48,6 +48,23 @@ async fn a_schedule_is_a_wait_of_no_run_and_starts_runs_until_it_is_paused() {
     assert_eq!(all.iter().map(|schedule| schedule.name.as_str()).collect::<Vec<_>>(), ["hourly"]);
     schedules.remove(id).await.unwrap();
     assert!(is_gone(schedules.find(id).await));
+}
+
+#[tokio::test]
+async fn a_list_is_read_by_its_pages_or_whole() {
+    let server = server().await;
+    for _ in 0..5 {
+        server.client.start("report", Json::Null).await.unwrap();
+    }
+    let waiting = RunFilter::default().definition("report").status([RunStatus::Waiting]);
+    let list = server.client.runs().list(&waiting).limit(2);
+    let first = list.page().await.unwrap();
+    let second = list.clone().cursor(first.next_cursor.unwrap()).page().await.unwrap();
+    let ids = |runs: &[RunSummary]| runs.iter().map(|run| run.id.clone()).collect::<Vec<_>>();
+    let pages = [ids(&first.data), ids(&second.data)].concat();
+    let whole = ids(&list.all().await.unwrap());
+    assert_eq!((pages.len(), whole.len()), (4, 5));
+    assert_eq!(whole[..4], pages);
 }
 
 #[tokio::test]

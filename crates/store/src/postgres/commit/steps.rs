@@ -1,11 +1,12 @@
 //! The statements of a commit, each for all rows of a table.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use abide_core::command::Occurrence;
 use abide_core::door::Remembered;
 use abide_core::id::WorkspaceId;
+use abide_core::run::Run;
 use abide_core::time::Millis;
 use abide_core::waitpoint::{ListensFor, Waitpoint};
 
@@ -22,12 +23,9 @@ use crate::{Batch, Delivery, Error, NewDefinition, RunWrite, ScheduleWrite, chun
 pub(super) enum Part {
     Locks,
     Definitions,
-    /// So many chunks.
-    History(usize),
-    NewRuns,
-    ChangedRuns,
-    Tags,
-    Waitpoints,
+    /// The rows of runs, with so many chunks. It answers with how many were appended, and the transaction.
+    Rows(usize),
+    EndedRuns,
     Costs,
     /// So many schedules.
     Schedules(usize),
@@ -37,7 +35,6 @@ pub(super) enum Part {
     Remembered,
     UnheardWaits,
     UnheardEvents,
-    Mark,
 }
 
 /// What is sent, and what each of it is for.
@@ -45,6 +42,7 @@ pub(super) enum Part {
 pub(super) struct Plan<'a> {
     pub(super) steps: Vec<Step<'a>>,
     pub(super) parts: Vec<Part>,
+    rows: Together<'a>,
 }
 
 impl<'a> Plan<'a> {
@@ -56,10 +54,12 @@ impl<'a> Plan<'a> {
         let events = Events::of(batch, &runs, looks)?;
         plan.lock(&events);
         plan.write_definitions(&batch.definitions);
+        let place = plan.steps.len();
         plan.append_history(&runs);
         plan.insert_runs(&runs);
         plan.update_runs(&runs);
         plan.write_waitpoints(&runs)?;
+        plan.check_ended(&runs);
         plan.add_costs(&runs);
         plan.write_schedules(&batch.schedules);
         plan.write_deliveries(&batch.deliveries);
@@ -67,19 +67,21 @@ impl<'a> Plan<'a> {
         plan.write_occurrences(&batch.occurrences);
         plan.write_remembered(&batch.remembered);
         plan.look_again(&events, looks);
-        if !plan.is_empty() {
+        if !(plan.is_empty() && plan.rows.is_empty()) {
             plan.mark(mark);
+            let rows = std::mem::take(&mut plan.rows).step();
+            plan.parts.insert(place, Part::Rows(runs.len()));
+            plan.steps.insert(place, rows);
         }
         Ok(plan)
     }
 
-    /// Last, so that whoever asks for the mark waits for as short as can be.
+    /// How it ended is known by this.
     fn mark(&mut self, Mark { writer, number }: Mark) {
-        self.add(
-            Part::Mark,
+        self.rows.add(
+            "marked",
             "INSERT INTO commits (writer, number, written_at) VALUES ($1, $2, now())
-             ON CONFLICT (writer) DO UPDATE SET number = excluded.number, written_at = excluded.written_at
-             RETURNING pg_current_xact_id()::text",
+             ON CONFLICT (writer) DO UPDATE SET number = excluded.number, written_at = excluded.written_at",
             values![writer, number],
         );
     }
@@ -90,7 +92,7 @@ impl<'a> Plan<'a> {
 
     fn add(&mut self, part: Part, sql: &'static str, values: Vec<Value<'a>>) {
         self.parts.push(part);
-        self.steps.push(Step { sql, values });
+        self.steps.push(Step { sql: sql.into(), values });
     }
 
     /// Events of an id exclude each other and all waits for it; waits do not exclude each other.
@@ -146,15 +148,15 @@ impl<'a> Plan<'a> {
             instants.push(column::instant(last.at));
             chunks.push(encoder.encode(write.run.id, write.records).to_vec());
         }
-        self.add(
-            Part::History(runs.len()),
+        self.rows.add(
+            APPENDED,
             "INSERT INTO history (run, based_on, seq, written_at, chunk)
              SELECT new.run, new.based_on, new.seq, new.written_at, new.chunk
              FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bytea[])
                  AS new (run, based_on, seq, written_at, chunk)
              WHERE new.based_on = 0 OR new.based_on = (SELECT last.seq FROM history AS last
                  WHERE last.run = new.run ORDER BY last.based_on DESC LIMIT 1)
-             ON CONFLICT DO NOTHING",
+             ON CONFLICT DO NOTHING RETURNING 1",
             values![ids(runs), based_on, seqs, instants, chunks],
         );
     }
@@ -167,8 +169,8 @@ impl<'a> Plan<'a> {
         }
         let each = || new.iter().map(|write| write.run);
         let tags = |tags: &_| serde_json::to_string(tags).expect("tags are JSON");
-        self.add(
-            Part::NewRuns,
+        self.rows.add(
+            "started",
             "INSERT INTO runs (id, workspace, created_at, ended_at, deadline_at, status, definition, version, tags)
              SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[],
                  $6::smallint[], $7::text[], $8::text[], $9::text[])
@@ -189,8 +191,8 @@ impl<'a> Plan<'a> {
         if tagged().next().is_none() {
             return;
         }
-        self.add(
-            Part::Tags,
+        self.rows.add(
+            "tagged",
             "INSERT INTO run_tags (workspace, run, tag)
              SELECT * FROM unnest($1::bigint[], $2::uuid[], $3::text[]) ON CONFLICT DO NOTHING",
             values![
@@ -201,32 +203,43 @@ impl<'a> Plan<'a> {
         );
     }
 
-    /// A row is left alone while it says what is so, except that of a run that has ended. Answers with the runs whose
-    /// row is gone.
+    /// A row is left alone while it says what is so.
     fn update_runs(&mut self, runs: &[&RunWrite<'a>]) {
-        let old: Vec<&RunWrite<'a>> = runs.iter().copied().filter(|write| write.based_on > 0).collect();
-        if old.is_empty() {
+        let changed = |write: &&RunWrite<'a>| write.based_on > 0 && write.changes_row() && !write.had_ended();
+        let changed: Vec<&RunWrite<'a>> = runs.iter().copied().filter(changed).collect();
+        if changed.is_empty() {
             return;
         }
-        let each = || old.iter().map(|write| write.run);
+        let each = || changed.iter().map(|write| write.run);
+        self.rows.add(
+            "changed",
+            "UPDATE runs SET status = new.status, ended_at = new.ended_at, deadline_at = new.deadline_at
+             FROM unnest($1::uuid[], $2::smallint[], $3::bigint[], $4::bigint[])
+                 AS new (id, status, ended_at, deadline_at)
+             WHERE runs.id = new.id AND (runs.status, runs.ended_at, runs.deadline_at)
+                 IS DISTINCT FROM (new.status, new.ended_at, new.deadline_at)",
+            run_rows(each),
+        );
+    }
+
+    /// The row of a run that had ended is written in any case. Answers with the runs whose row is gone.
+    fn check_ended(&mut self, runs: &[&RunWrite<'a>]) {
+        let ended: Vec<&RunWrite<'a>> = runs.iter().copied().filter(|write| write.had_ended()).collect();
+        if ended.is_empty() {
+            return;
+        }
+        let each = || ended.iter().map(|write| write.run);
         self.add(
-            Part::ChangedRuns,
+            Part::EndedRuns,
             "WITH changed AS (
                  UPDATE runs SET status = new.status, ended_at = new.ended_at, deadline_at = new.deadline_at
                  FROM unnest($1::uuid[], $2::smallint[], $3::bigint[], $4::bigint[])
                      AS new (id, status, ended_at, deadline_at)
-                 WHERE runs.id = new.id AND (runs.ended_at IS NOT NULL OR new.ended_at IS NOT NULL
-                     OR runs.status <> new.status OR runs.deadline_at IS DISTINCT FROM new.deadline_at)
+                 WHERE runs.id = new.id
                  RETURNING runs.id)
-             SELECT written.id FROM unnest($1::uuid[]) AS written (id) LEFT JOIN runs ON runs.id = written.id
-             WHERE runs.id IS NULL
-                OR (runs.ended_at IS NOT NULL AND written.id NOT IN (SELECT changed.id FROM changed))",
-            values![
-                ids(&old),
-                each().map(|run| column::run_status(run.status)).collect::<Vec<_>>(),
-                each().map(|run| run.ended_at.map(column::instant)).collect::<Vec<_>>(),
-                each().map(|run| run.open_deadline().map(column::instant)).collect::<Vec<_>>(),
-            ],
+             SELECT written.id FROM unnest($1::uuid[]) AS written (id)
+             WHERE written.id NOT IN (SELECT changed.id FROM changed)",
+            run_rows(each),
         );
     }
 
@@ -245,8 +258,8 @@ impl<'a> Plan<'a> {
             return Ok(());
         }
         let each = || waits.iter().map(|(_, wait)| *wait);
-        self.add(
-            Part::Waitpoints,
+        self.rows.add(
+            "waits",
             "INSERT INTO waitpoints (run, number, workspace, created_at, resume_at, began_in, kind, status, listens,
                  filter)
              SELECT run, number, workspace, created_at, resume_at,
@@ -298,24 +311,27 @@ impl<'a> Plan<'a> {
     /// leaves alone what somebody holds. A row that is touched by somebody who takes it at the very same moment may stay;
     /// whoever finds it next finds it out of date, and removes it.
     fn write_tasks(&mut self, tasks: &[&'a TaskWrite]) {
-        let (mut put, mut removed, mut renewed) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut put, mut put_at, mut removed, mut renewed) =
+            (Vec::new(), HashSet::new(), Vec::new(), Vec::new());
         for &task in tasks {
             match task {
-                TaskWrite::Put(task) => put.push(task),
-                TaskWrite::Remove { run, at, delivery } => {
-                    removed.push((column::run(*run), (code::place(*at), i64::from(*delivery))));
+                TaskWrite::Put(task) => {
+                    put_at.insert((task.run, task.at));
+                    put.push(task);
                 }
+                TaskWrite::Remove { run, at, delivery } => removed.push((*run, *at, i64::from(*delivery))),
                 TaskWrite::Renew { run, at, delivery, now } => {
                     renewed.push((column::run(*run), code::place(*at), i64::from(*delivery), *now));
                 }
             }
         }
+        // One that is put takes the place of an earlier one.
+        removed.retain(|(run, at, _)| !put_at.contains(&(*run, *at)));
         if !removed.is_empty() {
-            let (runs, rest): (Vec<Id>, Vec<(i64, i64)>) = removed.into_iter().unzip();
-            let (places, deliveries): (Vec<i64>, Vec<i64>) = rest.into_iter().unzip();
+            let each = || removed.iter();
             // Row by row: there are few tasks whenever somebody counts them, and many the next moment.
-            self.add(
-                Part::Tasks,
+            self.rows.add(
+                "removed",
                 "DELETE FROM tasks WHERE ctid = ANY (ARRAY(
                      SELECT gone.ctid
                      FROM unnest($1::uuid[], $2::bigint[], $3::bigint[]) AS known (run, place, delivery)
@@ -323,7 +339,11 @@ impl<'a> Plan<'a> {
                              WHERE tasks.run = known.run AND tasks.place = known.place
                                AND tasks.delivery <= known.delivery
                              FOR UPDATE SKIP LOCKED) AS gone))",
-                values![runs, places, deliveries],
+                values![
+                    each().map(|(run, ..)| column::run(*run)).collect::<Vec<_>>(),
+                    each().map(|(_, at, _)| code::place(*at)).collect::<Vec<_>>(),
+                    each().map(|(.., delivery)| *delivery).collect::<Vec<_>>(),
+                ],
             );
         }
         if !put.is_empty() {
@@ -353,8 +373,8 @@ impl<'a> Plan<'a> {
     fn put_tasks(&mut self, tasks: &[&'a StoredTask]) {
         let each = || tasks.iter();
         let lease = |lease: Millis| i64::try_from(lease.0).unwrap_or(i64::MAX).saturating_mul(1_000_000);
-        self.add(
-            Part::Tasks,
+        self.rows.add(
+            "put",
             "INSERT INTO tasks (run, place, delivery, workspace, queue, definition, has_begun, free_at, lease, deadline_at)
              SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::text[],
                  $7::boolean[], $8::bigint[], $9::bigint[], $10::bigint[])
@@ -457,6 +477,58 @@ impl<'a> Plan<'a> {
             );
         }
     }
+}
+
+/// What is written to several tables in one statement: a statement costs as much as many rows.
+#[derive(Default)]
+struct Together<'a> {
+    sql: String,
+    values: Vec<Value<'a>>,
+    is_appended: bool,
+}
+
+/// What is written first, and counted.
+const APPENDED: &str = "appended";
+
+impl<'a> Together<'a> {
+    fn is_empty(&self) -> bool {
+        self.sql.is_empty()
+    }
+
+    /// Its values are counted on from those before.
+    fn add(&mut self, name: &str, sql: &str, values: Vec<Value<'a>>) {
+        self.is_appended |= name == APPENDED;
+        self.sql.push_str(if self.sql.is_empty() { "WITH " } else { ", " });
+        self.sql.push_str(name);
+        self.sql.push_str(" AS (");
+        let mut parts = sql.split('$');
+        self.sql.push_str(parts.next().unwrap_or_default());
+        for part in parts {
+            let digits = part.find(|char: char| !char.is_ascii_digit()).unwrap_or(part.len());
+            let (number, rest) = part.split_at(digits);
+            let number: usize = number.parse().expect("the number of a value");
+            self.sql.push_str(&format!("${}{rest}", self.values.len() + number));
+        }
+        self.sql.push(')');
+        self.values.extend(values);
+    }
+
+    fn step(self) -> Step<'a> {
+        let Together { mut sql, values, is_appended } = self;
+        let appended = if is_appended { "(SELECT count(*) FROM appended)" } else { "0::bigint" };
+        sql.push_str(&format!(" SELECT {appended}, pg_current_xact_id()::text"));
+        Step { sql: sql.into(), values }
+    }
+}
+
+/// What the row of a run says, for each.
+fn run_rows<'r, 'a, R: Iterator<Item = &'r Run>>(each: impl Fn() -> R) -> Vec<Value<'a>> {
+    values![
+        each().map(|run| column::run(run.id)).collect::<Vec<_>>(),
+        each().map(|run| column::run_status(run.status)).collect::<Vec<_>>(),
+        each().map(|run| run.ended_at.map(column::instant)).collect::<Vec<_>>(),
+        each().map(|run| run.open_deadline().map(column::instant)).collect::<Vec<_>>(),
+    ]
 }
 
 fn ids(runs: &[&RunWrite<'_>]) -> Vec<Id> {

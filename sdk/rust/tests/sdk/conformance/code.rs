@@ -72,6 +72,28 @@ pub(super) async fn a_caught_failure_is_remembered(server: &TestServer) -> Resul
     Ok(json!({"charged": charged.get(), "output": output}))
 }
 
+pub(super) async fn a_caught_failure_is_remembered_across_a_pause(
+    server: &TestServer,
+) -> Result<Json, Error> {
+    let charged = Count::default();
+    let charges = charged.clone();
+    let work = move |ctx: Context, _: Json| {
+        let charges = charges.clone();
+        async move {
+            let charge = || async {
+                charges.up();
+                Err::<(), _>(TaskError::new("no money"))
+            };
+            let failed = ctx.run("charge", charge).await.unwrap_err();
+            ctx.pause("rest", "1h").await?;
+            Ok(failed.message)
+        }
+    };
+    one(server, work).await?;
+    let output = server.run_through("one", Json::Null).await?;
+    Ok(json!({"charged": charged.get(), "output": output}))
+}
+
 pub(super) async fn a_hundred_parallel_runs(server: &TestServer) -> Result<Json, Error> {
     let done = Count::default();
     let works = done.clone();
