@@ -14,6 +14,7 @@
 //!   looks.rs  events and waits that begin at the same time
 //!   figures.rs  what measures itself asks a server
 //!   share.rs  nodes, and the tasks that are out      news.rs    word of what is committed
+//!   tls.rs    connections that are encrypted
 //!   transfer.rs  its tables as rows of values, for backups and moves
 //! ```
 
@@ -36,6 +37,7 @@ mod schedules;
 #[cfg(any(test, feature = "conformance"))]
 pub mod server;
 mod share;
+mod tls;
 mod transfer;
 mod webhooks;
 

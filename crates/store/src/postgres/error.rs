@@ -5,6 +5,7 @@ use std::io;
 use tokio_postgres::error::SqlState;
 
 use crate::Error;
+use crate::postgres::tls;
 
 /// Classes of trouble that may end without anybody mending the database: a lost connection, a transaction that was
 /// rolled back for another's sake, a full disk, a server that shuts down, a device that fails.
@@ -30,7 +31,9 @@ impl From<tokio_postgres::Error> for Error {
                     false => Error::Corrupt(message),
                 }
             }
-            None if is_about_the_connection(&error) => Error::Unavailable(words(&error)),
+            None if is_about_the_connection(&error) || tls::is_not_offered(&error) => {
+                Error::Unavailable(words(&error))
+            }
             None => Error::Corrupt(words(&error)),
         }
     }

@@ -21,11 +21,12 @@ use futures_util::future::{OptionFuture, join, join_all};
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
 use tokio_postgres::types::{ToSql, Type};
-use tokio_postgres::{Client, Config, NoTls, Row, RowStream, Statement};
+use tokio_postgres::{Client, Row, RowStream, Statement};
 
 use crate::Error;
 use crate::postgres::looks::Looks;
 use crate::postgres::news::Crier;
+use crate::postgres::open::Address;
 
 /// More than there are statements in ordinary use, so that each is compiled once. Lists have many forms.
 const STATEMENTS: usize = 256;
@@ -94,10 +95,10 @@ impl Driver {
 
     /// The answer comes through a channel of the standard library: one of tokio's might ask a task that waits here to
     /// come back later.
-    pub(super) fn connect(&self, config: &Config) -> Result<Client, tokio_postgres::Error> {
-        let (config, (answer, answered)) = (config.clone(), mpsc::sync_channel(1));
+    pub(super) fn connect(&self, address: &Address) -> Result<Client, tokio_postgres::Error> {
+        let (address, (answer, answered)) = (address.clone(), mpsc::sync_channel(1));
         self.runtime.spawn(async move {
-            match config.connect(NoTls).await {
+            match address.connect().await {
                 Ok((client, connection)) => {
                     let _ = answer.send(Ok(client));
                     // Whoever has the client hears of it if the connection is lost.
@@ -136,7 +137,7 @@ pub(super) fn wait<T>(future: impl Future<Output = T>) -> T {
 #[derive(Debug)]
 pub(super) struct Link {
     pub(super) driver: Arc<Driver>,
-    pub(super) config: Arc<Config>,
+    pub(super) address: Arc<Address>,
     pub(super) looks: Arc<Looks>,
     /// Where there is one, others hear of what is committed.
     pub(super) crier: Arc<OnceLock<Crier>>,
@@ -156,10 +157,10 @@ enum Role {
 }
 
 impl Link {
-    pub(super) fn new(driver: Driver, config: Config) -> Link {
+    pub(super) fn new(driver: Driver, address: Address) -> Link {
         Link {
             driver: Arc::new(driver),
-            config: Arc::new(config),
+            address: Arc::new(address),
             looks: Arc::default(),
             crier: Arc::default(),
             role: Role::Writes,
@@ -181,7 +182,7 @@ impl Link {
     fn another(&self, role: Role) -> Link {
         Link {
             driver: Arc::clone(&self.driver),
-            config: Arc::clone(&self.config),
+            address: Arc::clone(&self.address),
             looks: Arc::clone(&self.looks),
             crier: Arc::clone(&self.crier),
             role,
@@ -191,7 +192,7 @@ impl Link {
     }
 
     pub(super) fn connect(&mut self) -> Result<(), tokio_postgres::Error> {
-        let client = self.driver.connect(&self.config)?;
+        let client = self.driver.connect(&self.address)?;
         wait(client.batch_execute(SESSION))?;
         match self.role {
             Role::Writes => self.looks.lose(),

@@ -10,10 +10,11 @@ use abide_core::id::{RunId, WorkspaceId};
 use abide_core::status::RunStatus;
 use futures_util::{StreamExt, stream};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-use tokio_postgres::{AsyncMessage, Client, Config, NoTls, Notification};
+use tokio_postgres::{AsyncMessage, Client, Notification};
 
 use crate::postgres::column;
 use crate::postgres::link::{Link, Sent};
+use crate::postgres::open::Address;
 use crate::share::{News, TaskWrite};
 use crate::{Batch, code};
 
@@ -69,7 +70,7 @@ impl Crier {
 pub(super) fn begin(link: &Link, hear: Box<dyn Fn(News) + Send + Sync>) {
     let (words, told) = unbounded_channel();
     if link.crier.set(Crier { words, is_alone: AtomicBool::new(false) }).is_ok() {
-        link.driver.spawn(live(Config::clone(&link.config), link.driver.statements(), told, hear));
+        link.driver.spawn(live(Arc::clone(&link.address), link.driver.statements(), told, hear));
     }
 }
 
@@ -108,13 +109,13 @@ fn read(line: &str) -> Option<News> {
 }
 
 async fn live(
-    config: Config,
+    address: Arc<Address>,
     sent: Sent,
     mut told: UnboundedReceiver<Vec<String>>,
     hear: Box<dyn Fn(News) + Send + Sync>,
 ) {
     loop {
-        if let Ok((client, mut heard)) = listen(&config).await {
+        if let Ok((client, mut heard)) = listen(&address).await {
             hear(News::Missed);
             loop {
                 tokio::select! {
@@ -167,8 +168,10 @@ async fn tell(
 }
 
 /// A connection that hears what others tell.
-async fn listen(config: &Config) -> Result<(Client, UnboundedReceiver<Notification>), tokio_postgres::Error> {
-    let (client, mut connection) = config.connect(NoTls).await?;
+async fn listen(
+    address: &Address,
+) -> Result<(Client, UnboundedReceiver<Notification>), tokio_postgres::Error> {
+    let (client, mut connection) = address.connect().await?;
     let (notes, heard) = unbounded_channel();
     let (ours, own) = tokio::sync::watch::channel(0);
     tokio::spawn(async move {

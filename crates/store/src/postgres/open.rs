@@ -1,15 +1,17 @@
 //! Opening a database: where it is, whose it is, and whether we can use it.
 
+use std::fmt;
 use std::time::Duration;
 
-use tokio_postgres::Config;
-use tokio_postgres::config::Host;
+use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres::error::SqlState;
+use tokio_postgres::{Client, Config, Connection, Socket};
 
 use crate::Error;
 use crate::postgres::error::words;
 use crate::postgres::link::{Driver, Link, Session};
 use crate::postgres::migrations::{self, Mark};
+use crate::postgres::tls::{self, Encrypted, Encryption};
 
 /// The oldest server that has what looks.rs needs.
 const OLDEST_SERVER: i32 = 13;
@@ -21,9 +23,9 @@ const SILENCE: Duration = Duration::from_secs(30);
 const ADDRESS: &str = "give it as postgresql://USER:PASSWORD@HOST:PORT/DATABASE";
 
 pub(super) fn open(address: &str) -> Result<Link, Error> {
-    let config = configure(address)?;
-    let name = describe(&config);
-    let mut link = Link::new(Driver::start()?, config);
+    let address = Address::read(address)?;
+    let name = address.to_string();
+    let mut link = Link::new(Driver::start()?, address);
     link.connect().map_err(|error| refusal(&name, error))?;
     link.ask(async |session| {
         prepare(session, &name).await?;
@@ -35,9 +37,9 @@ pub(super) fn open(address: &str) -> Result<Link, Error> {
 
 /// To a database with a store in it, which is left as it is; `None` if there is none.
 pub(super) fn look(address: &str) -> Result<Option<Link>, Error> {
-    let config = configure(address)?;
-    let name = describe(&config);
-    let mut link = Link::new(Driver::start()?, config).reading();
+    let address = Address::read(address)?;
+    let name = address.to_string();
+    let mut link = Link::new(Driver::start()?, address).reading();
     link.connect().map_err(|error| refusal(&name, error))?;
     let mark = link.ask(async |session| Mark::read(session).await)?;
     recognize(&mark, &name)?;
@@ -48,12 +50,34 @@ pub(super) fn look(address: &str) -> Result<Option<Link>, Error> {
     Ok(mark.is_ours.then_some(link))
 }
 
-fn configure(address: &str) -> Result<Config, Error> {
-    // What cannot be read may have a password in it, so it is not shown.
-    let unreadable = |_| unusable("the given address", "it cannot be read".to_owned(), ADDRESS);
-    let mut config: Config = address.parse().map_err(unreadable)?;
+/// Where a database is, and how to talk to it.
+#[derive(Clone, Debug)]
+pub(super) struct Address {
+    config: Config,
+    encryption: Encryption,
+}
+
+impl Address {
+    pub(super) fn read(address: &str) -> Result<Address, Error> {
+        // What cannot be read may have a password in it, so it is not shown.
+        let wrong = |why: String| unusable("the given address", why, ADDRESS);
+        let (address, asked) = tls::split(address).map_err(wrong)?;
+        let config = address.parse().map_err(|_| wrong("it cannot be read".to_owned()))?;
+        let config = configure(config).map_err(wrong)?;
+        let encryption = Encryption::new(&asked).map_err(wrong)?;
+        Ok(Address { config, encryption })
+    }
+
+    pub(super) async fn connect(
+        &self,
+    ) -> Result<(Client, Connection<Socket, Encrypted>), tokio_postgres::Error> {
+        self.config.connect(self.encryption.clone()).await
+    }
+}
+
+fn configure(mut config: Config) -> Result<Config, String> {
     if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
-        return Err(unusable("the given address", "it names no host".to_owned(), ADDRESS));
+        return Err("it names no host".to_owned());
     }
     if config.get_application_name().is_none() {
         config.application_name("abide");
@@ -67,31 +91,45 @@ fn configure(address: &str) -> Result<Config, Error> {
     if config.get_keepalives_idle() > SILENCE {
         config.keepalives_idle(SILENCE);
     }
+    // Nothing is encrypted on a socket of this machine, nor where a server has no name, unless that is asked for.
+    let has_name = |host: &Host| match host {
+        Host::Tcp(_) => true,
+        #[cfg(unix)]
+        Host::Unix(_) => false,
+    };
+    let has_names = config.get_hosts().iter().any(has_name);
+    let is_local = !config.get_hosts().is_empty() && !has_names;
+    if is_local || (!has_names && config.get_ssl_mode() == SslMode::Prefer) {
+        config.ssl_mode(SslMode::Disable);
+    }
     Ok(config)
 }
 
 pub(super) fn shown(address: &str) -> String {
-    configure(address).map_or_else(|_| "postgresql://…".to_owned(), |config| describe(&config))
+    Address::read(address).map_or_else(|_| "postgresql://…".to_owned(), |address| address.to_string())
 }
 
-/// The address without its password.
-pub(super) fn describe(config: &Config) -> String {
-    let mut name = "postgresql://".to_owned();
-    if let Some(user) = config.get_user() {
-        name = format!("{name}{user}@");
+/// Without its password.
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let config = &self.config;
+        f.write_str("postgresql://")?;
+        if let Some(user) = config.get_user() {
+            write!(f, "{user}@")?;
+        }
+        for (index, host) in config.get_hosts().iter().enumerate() {
+            let port = config.get_ports().get(index).or(config.get_ports().first()).copied();
+            let comma = if index > 0 { "," } else { "" };
+            let host = match host {
+                Host::Tcp(host) => host.clone(),
+                #[cfg(unix)]
+                Host::Unix(path) => path.display().to_string(),
+            };
+            let port = port.map(|port| format!(":{port}")).unwrap_or_default();
+            write!(f, "{comma}{host}{port}")?;
+        }
+        write!(f, "/{}", config.get_dbname().or(config.get_user()).unwrap_or_default())
     }
-    for (index, host) in config.get_hosts().iter().enumerate() {
-        let port = config.get_ports().get(index).or(config.get_ports().first()).copied();
-        let comma = if index > 0 { "," } else { "" };
-        let host = match host {
-            Host::Tcp(host) => host.clone(),
-            #[cfg(unix)]
-            Host::Unix(path) => path.display().to_string(),
-        };
-        let port = port.map(|port| format!(":{port}")).unwrap_or_default();
-        name = format!("{name}{comma}{host}{port}");
-    }
-    format!("{name}/{}", config.get_dbname().or(config.get_user()).unwrap_or_default())
 }
 
 async fn prepare(session: &mut Session, name: &str) -> Result<(), Error> {
@@ -126,6 +164,12 @@ fn recognize(mark: &Mark, name: &str) -> Result<(), Error> {
 }
 
 fn refusal(name: &str, error: tokio_postgres::Error) -> Error {
+    if tls::is_distrusted(&error) {
+        return unusable(name, words(&error), "name the certificate of its authority with sslrootcert=FILE");
+    }
+    if tls::is_not_offered(&error) {
+        return unusable(name, words(&error), "turn on `ssl` in it, or do without with sslmode=prefer");
+    }
     let Some(code) = error.code() else { return Error::Unavailable(format!("{name}: {}", words(&error))) };
     let said = error.as_db_error().map_or_else(|| words(&error), |said| said.message().to_owned());
     match *code {
@@ -147,17 +191,27 @@ mod tests {
 
     #[test]
     fn an_address_is_shown_without_its_password() {
-        let config = configure("postgresql://ann:secret@db.example:5433/flows?application_name=x").unwrap();
-        assert_eq!(describe(&config), "postgresql://ann@db.example:5433/flows");
-        assert_eq!(config.get_application_name(), Some("x"));
-        let config = configure("host=/run/pg user=ann password=secret").unwrap();
-        assert_eq!(describe(&config), "postgresql://ann@/run/pg/ann");
+        let address =
+            Address::read("postgresql://ann:secret@db.example:5433/flows?application_name=x").unwrap();
+        assert_eq!(address.to_string(), "postgresql://ann@db.example:5433/flows");
+        assert_eq!(address.config.get_application_name(), Some("x"));
+        let address = Address::read("host=/run/pg user=ann password=secret").unwrap();
+        assert_eq!(address.to_string(), "postgresql://ann@/run/pg/ann");
+    }
+
+    #[test]
+    fn sockets_of_this_machine_are_not_encrypted() {
+        let mode = |address| Address::read(address).unwrap().config.get_ssl_mode();
+        assert_eq!(mode("postgresql:///db?host=/run/pg&sslmode=require"), SslMode::Disable);
+        assert_eq!(mode("postgresql://h/db"), SslMode::Prefer);
+        assert_eq!(mode("postgresql://h/db?sslmode=verify-full"), SslMode::Require);
+        assert_eq!(mode("hostaddr=127.0.0.1"), SslMode::Disable);
     }
 
     #[test]
     fn an_address_that_cannot_be_read_is_refused_and_not_repeated() {
         for address in ["secret", "postgresql://ann:secret@host:port/db", "user=ann password=secret", ""] {
-            let Err(error) = configure(address) else { panic!("{address:?} was taken") };
+            let Err(error) = Address::read(address) else { panic!("{address:?} was taken") };
             let said = error.to_string();
             assert!(said.contains("postgresql://USER:PASSWORD@HOST") && !said.contains("secret"), "{said}");
         }

@@ -1,8 +1,10 @@
 //! A PostgreSQL server for tests: private, on a socket in a directory of its own, with every commit synced. It is gone
 //! when the process that started it is, however that ends.
 
+use std::fs::Permissions;
 use std::io::Write;
-use std::os::unix::fs::{MetadataExt, chown};
+use std::net::TcpListener;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -11,10 +13,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
-use tokio_postgres::{Client, Config};
+use tokio_postgres::Client;
 
 use super::Postgres;
 use super::link::{Driver, wait};
+use super::open::Address;
 use crate::Store;
 use crate::sqlite::Sqlite;
 
@@ -25,7 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Keeps a server until its input ends or says something.
 const KEEPER: &str = r#"
-    "$1/postgres" -D "$2/data" -k "$2" -c listen_addresses= -c fsync=on -c max_connections=60 \
+    "$1/postgres" -D "$2/data" -k "$2" -c listen_addresses="$3" -p "$4" -c fsync=on -c max_connections=60 \
         -c shared_buffers=32MB -c lc_messages=C >>"$2/log" 2>&1 &
     server=$!
     read -r word
@@ -53,8 +56,20 @@ pub struct Server {
     directory: PathBuf,
     user: Option<User>,
     keeper: Child,
+    listens: Listens,
     driver: Driver,
     databases: AtomicU32,
+}
+
+/// Where it can be reached, beside its socket, whose name has the port in it.
+#[derive(Clone, Copy, Debug)]
+struct Listens {
+    address: &'static str,
+    port: u16,
+}
+
+impl Listens {
+    const NOWHERE: Listens = Listens { address: "", port: 5432 };
 }
 
 /// Whoever runs the server when we are root, whom it refuses.
@@ -73,6 +88,21 @@ impl Server {
 
     /// Another one.
     pub fn start() -> Server {
+        Server::start_where(Listens::NOWHERE, |_, _| {})
+    }
+
+    /// One that encrypts, with this certificate and its key, on a port of 127.0.0.1.
+    pub fn start_encrypted(certificate: &str, key: &str) -> Server {
+        let free = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
+        let port = free.expect("there is a free port").port();
+        Server::start_where(Listens { address: "127.0.0.1", port }, |data, user| {
+            write(&data.join("server.crt"), certificate, user);
+            write(&data.join("server.key"), key, user);
+            write(&data.join("postgresql.auto.conf"), "ssl = on\n", user);
+        })
+    }
+
+    fn start_where(listens: Listens, prepare: impl FnOnce(&Path, Option<User>)) -> Server {
         static STARTED: AtomicU32 = AtomicU32::new(0);
         let programs = programs();
         let number = STARTED.fetch_add(1, Ordering::Relaxed);
@@ -84,9 +114,11 @@ impl Server {
             .arg("data")
             .status();
         assert!(copied.expect("`cp` can be run").success(), "the template could not be copied");
-        let keeper = keep(&programs, &directory, user);
+        prepare(&directory.join("data"), user);
+        let keeper = keep(&programs, &directory, user, listens);
         let driver = Driver::start().expect("a thread can be started");
-        let server = Server { programs, directory, user, keeper, driver, databases: AtomicU32::new(0) };
+        let server =
+            Server { programs, directory, user, keeper, listens, driver, databases: AtomicU32::new(0) };
         server.wait_until_ready();
         server
     }
@@ -105,12 +137,17 @@ impl Server {
     }
 
     pub fn address(&self, database: &str) -> String {
-        address(&self.directory, database)
+        format!("{}&port={}", address(&self.directory, database), self.listens.port)
+    }
+
+    /// The port on which it encrypts.
+    pub fn port(&self) -> u16 {
+        self.listens.port
     }
 
     /// Where its socket is.
     pub fn socket(&self) -> PathBuf {
-        self.directory.join(".s.PGSQL.5432")
+        self.directory.join(format!(".s.PGSQL.{}", self.listens.port))
     }
 
     /// Stops it in the middle of whatever it does, and starts it again.
@@ -118,13 +155,13 @@ impl Server {
         let input = self.keeper.stdin.as_mut().expect("it has an input");
         input.write_all(b"crash\n").expect("the keeper listens");
         self.keeper.wait().expect("the keeper ends");
-        self.keeper = keep(&self.programs, &self.directory, self.user);
+        self.keeper = keep(&self.programs, &self.directory, self.user, self.listens);
         self.wait_until_ready();
     }
 
     fn connect(&self) -> Result<Client, tokio_postgres::Error> {
-        let config: Config = self.address("postgres").parse().expect("a sound address");
-        self.driver.connect(&config)
+        let address = Address::read(&self.address("postgres")).expect("a sound address");
+        self.driver.connect(&address)
     }
 
     fn wait_until_ready(&self) {
@@ -152,6 +189,15 @@ fn make(directory: &Path) -> Option<User> {
         chown(directory, Some(uid), Some(gid)).expect("root gives away what it likes");
     }
     user
+}
+
+/// Writes a file that only the server reads.
+fn write(path: &Path, text: &str, user: Option<User>) {
+    fs::write(path, text).expect("a file can be written");
+    fs::set_permissions(path, Permissions::from_mode(0o600)).expect("it is ours");
+    if let Some(User { uid, gid }) = user {
+        chown(path, Some(uid), Some(gid)).expect("root gives away what it likes");
+    }
 }
 
 /// A server's files as they are before it is started for the first time. Making them takes seconds, and every test has
@@ -211,10 +257,11 @@ fn programs() -> PathBuf {
     complete.next().unwrap_or_else(|| panic!("{WHAT_TO_DO}"))
 }
 
-fn keep(programs: &Path, directory: &Path, user: Option<User>) -> Child {
+fn keep(programs: &Path, directory: &Path, user: Option<User>, listens: Listens) -> Child {
     command(Path::new("/bin/sh"), directory, user)
         .args(["-c", KEEPER, "keeper"])
         .args([programs, directory])
+        .args([listens.address, &listens.port.to_string()])
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::null())

@@ -1,3 +1,4 @@
+mod encrypted;
 mod lost;
 mod openings;
 mod plans;

@@ -48,7 +48,7 @@ pub(crate) fn look(address: &str) -> Result<Option<Reader>, Error> {
 
 impl<Role: Send> Look for Handle<Role> {
     fn place(&self) -> String {
-        open::describe(&self.link.config)
+        self.link.address.to_string()
     }
 
     fn count(&mut self, table: &Table) -> Result<u64, Error> {
