@@ -113,12 +113,13 @@ impl Migrate {
             let report = json!({ "store": store.to_string(), "reopened": to.is_some(), "wasMovedTo": to });
             return Ok(console.raw(&report.to_string())?);
         }
-        Ok(match to {
-            Some(to) => console.line(&format!(
+        let said = match to {
+            Some(to) => format!(
                 "{store} can be served again. Do not serve {to} as well: what is due would happen in both."
-            ))?,
-            None => console.line(&format!("{store} was not moved, and can be served as before."))?,
-        })
+            ),
+            None => format!("{store} was not moved, and can be served as before."),
+        };
+        Ok(console.line(&said)?)
     }
 }
 
