@@ -283,8 +283,10 @@ impl Engine {
             dispatcher,
             (followers.clone(), outbox),
             options.retention,
-            share,
         );
+        if let Some(share) = share {
+            writer = writer.sharing(share);
+        }
         let beating = pulse.map(|pulse| pulse.start(queue.downgrade())).transpose().map_err(not_started)?;
         let (opened, answer) = oneshot::channel();
         let thread = std::thread::Builder::new().name("abide-writer".to_owned()).spawn(move || {

@@ -115,13 +115,12 @@ impl Writer {
         dispatcher: Dispatcher,
         (followers, outbox): (Followers, Outbox),
         retention: Retention,
-        share: Option<Share>,
     ) -> Writer {
         Writer {
             store,
             jobs,
-            memory: if share.is_some() { Memory::shared() } else { Memory::default() },
-            alarm: if share.is_some() { Alarm::shared() } else { Alarm::default() },
+            memory: Memory::default(),
+            alarm: Alarm::default(),
             dispatcher,
             clock,
             random: Random::new(seed),
@@ -138,11 +137,16 @@ impl Writer {
             waiting_for_idle: Vec::new(),
             stop: None,
             stats: Stats::default(),
-            share,
+            share: None,
             waiting: Waiting::new(),
             again: VecDeque::new(),
             conflicts: 0,
         }
+    }
+
+    /// As one of several on the store.
+    pub(crate) fn sharing(self, share: Share) -> Writer {
+        Writer { memory: Memory::shared(), alarm: Alarm::shared(), share: Some(share), ..self }
     }
 
     fn portion(&self) -> Portion {

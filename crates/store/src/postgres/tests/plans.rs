@@ -56,9 +56,9 @@ fn plan(store: &mut Postgres, sql: &str, values: usize) -> Value {
     session.statements.clear();
     let said =
         link::wait(session.client.simple_query(&explain)).unwrap_or_else(|error| panic!("{error:?}: {sql}"));
-    let lines = said.iter().filter_map(|message| match message {
-        SimpleQueryMessage::Row(row) => row.get(0),
-        _ => None,
+    let lines = said.iter().filter_map(|message| {
+        let SimpleQueryMessage::Row(row) = message else { return None };
+        row.get(0)
     });
     let said: Value = serde_json::from_str(&lines.collect::<Vec<_>>().join("\n")).unwrap();
     said[0]["Plan"].clone()
