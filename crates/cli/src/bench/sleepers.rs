@@ -28,7 +28,7 @@ pub(super) struct Sleepers {
     /// For this long
     #[arg(long, default_value = "20", value_parser = length, requires = "due_rate")]
     pub(super) due_for: Duration,
-    /// Kill the node that would wake them with -9 in the middle; on a database with several nodes
+    /// Kill one of the nodes that wake them with -9 in the middle; on a database with several nodes
     #[arg(long, requires = "due_rate")]
     pub(super) kill: bool,
 }

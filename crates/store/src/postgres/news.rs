@@ -10,7 +10,7 @@ use abide_core::id::{RunId, WorkspaceId};
 use abide_core::status::RunStatus;
 use futures_util::{StreamExt, stream};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-use tokio_postgres::{AsyncMessage, Client, Notification};
+use tokio_postgres::{AsyncMessage, Client, Notification, Statement};
 
 use crate::postgres::column;
 use crate::postgres::link::{Link, Sent};
@@ -115,7 +115,7 @@ async fn live(
     hear: Box<dyn Fn(News) + Send + Sync>,
 ) {
     loop {
-        if let Ok((client, mut heard)) = listen(&address).await {
+        if let Ok((voice, mut heard)) = listen(&address).await {
             hear(News::Missed);
             loop {
                 tokio::select! {
@@ -126,7 +126,7 @@ async fn live(
                         None => break,
                     },
                     lines = told.recv() => match lines {
-                        Some(lines) => if tell(&client, &sent, lines, &mut told).await.is_err() { break },
+                        Some(lines) => if tell(&voice, &sent, lines, &mut told).await.is_err() { break },
                         None => return,
                     },
                 }
@@ -142,7 +142,7 @@ async fn live(
 
 /// Tells these, and what came meanwhile.
 async fn tell(
-    client: &Client,
+    voice: &Voice,
     sent: &Sent,
     first: Vec<String>,
     told: &mut UnboundedReceiver<Vec<String>>,
@@ -157,20 +157,32 @@ async fn tell(
     for line in lines {
         if payload.len() + line.len() + 1 > PAYLOAD_BYTES {
             sent.add(1);
-            client.execute("SELECT pg_notify('abide', $1)", &[&payload]).await?;
+            voice.say(&payload).await?;
             payload.clear();
         }
         payload.push_str(&line);
         payload.push('\n');
     }
     sent.add(1);
-    client.execute("SELECT pg_notify('abide', $1)", &[&payload]).await.map(drop)
+    voice.say(&payload).await
+}
+
+/// A connection that tells others.
+struct Voice {
+    client: Client,
+    notify: Statement,
+}
+
+impl Voice {
+    async fn say(&self, payload: &String) -> Result<(), tokio_postgres::Error> {
+        self.client.execute(&self.notify, &[payload]).await.map(drop)
+    }
 }
 
 /// A connection that hears what others tell.
 async fn listen(
     address: &Address,
-) -> Result<(Client, UnboundedReceiver<Notification>), tokio_postgres::Error> {
+) -> Result<(Voice, UnboundedReceiver<Notification>), tokio_postgres::Error> {
     let (client, mut connection) = address.connect().await?;
     let (notes, heard) = unbounded_channel();
     let (ours, own) = tokio::sync::watch::channel(0);
@@ -188,7 +200,8 @@ async fn listen(
     client.batch_execute("SET synchronous_commit = off; LISTEN abide").await?;
     let own: i32 = client.query_one("SELECT pg_backend_pid()", &[]).await?.try_get(0)?;
     let _ = ours.send(own);
-    Ok((client, heard))
+    let notify = client.prepare("SELECT pg_notify('abide', $1)").await?;
+    Ok((Voice { client, notify }, heard))
 }
 
 #[cfg(test)]

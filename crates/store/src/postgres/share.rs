@@ -17,7 +17,7 @@ use crate::{Error, code};
 pub struct Sharing;
 
 /// A node that was not heard of for so long does not count, and is forgotten after the second.
-const SEEN_US: i64 = 1_500_000;
+const SEEN_US: i64 = 1_200_000;
 const FORGOTTEN_US: i64 = 60_000_000;
 
 /// Goes from workflow to workflow, a step in the index each, and looks at the oldest tasks of each. Takes the first of

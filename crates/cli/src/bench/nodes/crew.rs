@@ -107,13 +107,6 @@ impl Crew {
         Ok(Pace { seconds: begun.elapsed().as_secs_f64(), latency })
     }
 
-    /// Lets one node alone do it.
-    pub(super) fn let_first(&mut self, order: &Order) -> anyhow::Result<Pace> {
-        let node = self.nodes.first_mut().context("there is no node")?;
-        node.0.tell(order)?;
-        node.hear()
-    }
-
     /// What was one node's share is another's from now on.
     pub(super) fn turn(&mut self) {
         self.nodes.rotate_left(1);

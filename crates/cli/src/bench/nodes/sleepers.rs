@@ -90,17 +90,12 @@ fn create(crew: &mut Crew, count: usize, starters: usize, due: Due) -> anyhow::R
     Ok(Created { first, later, resident_before: None, resident_after: None })
 }
 
-/// Others are due meanwhile. If a node is to be killed, they are all its own: it would have woken every one of them.
+/// Others are due meanwhile. Every node wakes its part of them; if one is killed, its part falls to the rest.
 async fn wake(sleepers: &Sleepers, rate: usize, bed: &Bed) -> anyhow::Result<Vec<Part>> {
     let count = sleepers.timers(rate);
     let mut crew = Crew::open(bed)?;
     let due = sleepers.due_soon(count);
-    if sleepers.kill {
-        let starters = bed.starters;
-        crew.let_first(&Order::Sleep { which: 0..count, of: count, starters, due })?;
-    } else {
-        crew.share_out(count, |which, starters| Order::Sleep { which, of: count, starters, due })?;
-    }
+    crew.share_out(count, |which, starters| Order::Sleep { which, of: count, starters, due })?;
     due.ensure_ahead()?;
     let before = crew.look()?;
     let wakes = Wakes::new(count);
@@ -178,10 +173,10 @@ impl Fired {
         part.count("firedTwice", "waits ended twice", self.doubled);
     }
 
-    /// Of those that were due from then on.
+    /// Of those that were due before then, and of the others.
     fn around(&self, killed: Timestamp) -> Part {
         let (before, after): (Vec<_>, Vec<_>) = self.waits.iter().partition(|(due, _)| *due < killed);
-        let mut part = Part::new("killed", "the node that would have woken them was killed");
+        let mut part = Part::new("killed", "one of the nodes that wake them was killed");
         part.quantiles(
             "before",
             "wait ended late, if due before",
