@@ -4,6 +4,7 @@
 use jiff::Timestamp;
 
 use crate::definition::Action;
+use crate::history::{Change, Record};
 use crate::json::Json;
 use crate::run::Run;
 use crate::status::StepStatus;
@@ -20,5 +21,16 @@ impl Run {
         let said = responds.chain(webhooks).filter(|(at, _)| *at >= since);
         // Of one instant, the first: a step that responds goes on, one that waits does not.
         said.min_by_key(|(at, _)| *at).map(|(_, said)| said)
+    }
+
+    /// The first reply in these records of its history.
+    pub fn said_in<'r>(&self, records: &'r [Record]) -> Option<&'r Json> {
+        records.iter().find_map(|record| {
+            if let Change::StepWaiting { opens, .. } = &record.change {
+                return opens.iter().find_map(|wait| wait.response_to_send.as_ref());
+            }
+            let Change::StepCompleted { at, output, .. } = &record.change else { return None };
+            output.as_ref().filter(|_| matches!(self.defined(*at).action, Action::Respond { .. }))
+        })
     }
 }

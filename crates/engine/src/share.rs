@@ -17,9 +17,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use abide_core::definition::{Action, Executor};
-use abide_core::history::{Change, Record};
 use abide_core::id::{At, RunId};
-use abide_core::json::Json;
 use abide_core::run::Run;
 use abide_core::time::Millis;
 use abide_store::Store;
@@ -208,50 +206,4 @@ pub(crate) fn task_row(
         lease,
         deadline: task.deadline,
     }))
-}
-
-/// What a run says in these records to whoever listens.
-pub(crate) fn said(run: &Run, records: &[Record]) -> Option<Json> {
-    records.iter().find_map(|record| match &record.change {
-        Change::StepCompleted { at, output: Some(output), .. } => {
-            matches!(run.defined(*at).action, Action::Respond { .. }).then(|| output.clone())
-        }
-        Change::StepWaiting { opens, .. } => opens.iter().find_map(|wait| wait.response_to_send.clone()),
-        Change::StepCompleted { output: None, .. }
-        | Change::WorkflowCreated(_)
-        | Change::WorkflowStarted { .. }
-        | Change::WorkflowPaused { .. }
-        | Change::WorkflowResumed
-        | Change::WorkflowPauseRequested
-        | Change::WorkflowHeld
-        | Change::WorkflowUnpaused
-        | Change::WorkflowDeadlinePassed
-        | Change::WorkflowCompleted { .. }
-        | Change::WorkflowFailed { .. }
-        | Change::WorkflowCancelled { .. }
-        | Change::WorkflowRetried { .. }
-        | Change::StepStarted { .. }
-        | Change::StepResumed { .. }
-        | Change::StepRetrying { .. }
-        | Change::StepHeld { .. }
-        | Change::StepFailed { .. }
-        | Change::StepSkipped { .. }
-        | Change::StepCancelled { .. }
-        | Change::MapStarted { .. }
-        | Change::TaskStarted { .. }
-        | Change::TaskPaused { .. }
-        | Change::TaskRedelivered { .. }
-        | Change::JournalRecorded { .. }
-        | Change::CheckpointSaved { .. }
-        | Change::LlmCallCompleted { .. }
-        | Change::WaitCreated { .. }
-        | Change::WaitResolved { .. }
-        | Change::WaitRescheduled { .. }
-        | Change::SignalReceived { .. }
-        | Change::EventMatched { .. }
-        | Change::ApprovalRequested { .. }
-        | Change::ApprovalReminded { .. }
-        | Change::ApprovalEscalated { .. }
-        | Change::ApprovalDecided { .. } => None,
-    })
 }

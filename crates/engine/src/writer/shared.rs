@@ -21,7 +21,7 @@ use crate::error::Error;
 use crate::followers::Changed;
 use crate::request::Request;
 use crate::round::{Errand, FIRST_PAGE};
-use crate::share::{self, HOLD, KEEP, LATE, LATE_HOLD, LATE_TASKS, LOOK, VERY_LATE};
+use crate::share::{HOLD, KEEP, LATE, LATE_HOLD, LATE_TASKS, LOOK, VERY_LATE};
 
 impl Writer {
     /// What is to be decided again comes first. All runs that this pass is about are compared with the store at once.
@@ -294,7 +294,7 @@ impl Writer {
         let ears = self.listeners.remove(&run.id).unwrap_or_default();
         let ears = ears.into_iter().filter(|(from, ear)| {
             let records = usize::try_from(*from).ok().and_then(|from| stored.history.get(from..));
-            match records.and_then(|records| share::said(run, records)) {
+            match records.and_then(|records| run.said_in(records)).cloned() {
                 Some(said) => {
                     ear.tell(Said::Response(said));
                     false

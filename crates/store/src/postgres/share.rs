@@ -22,57 +22,39 @@ const FORGOTTEN_US: i64 = 60_000_000;
 
 /// Goes from workflow to workflow, a step in the index each, and looks at the oldest tasks of each. Takes the first of
 /// all, then the second of all, until there are enough.
-pub(super) const TAKE_ANYWHERE: &str = "
-    WITH RECURSIVE flows (number, queue, most, definition) AS (
-        SELECT wanted.number, wanted.queue, wanted.most, (SELECT tasks.definition FROM tasks
-            WHERE NOT has_begun AND tasks.queue = wanted.queue ORDER BY tasks.definition LIMIT 1)
-        FROM unnest($1::text[], $2::bigint[]) WITH ORDINALITY AS wanted (queue, most, number)
-        UNION ALL
-        SELECT flows.number, flows.queue, flows.most, (SELECT tasks.definition FROM tasks
-            WHERE NOT has_begun AND tasks.queue = flows.queue AND tasks.definition > flows.definition
-            ORDER BY tasks.definition LIMIT 1)
-        FROM flows WHERE flows.definition IS NOT NULL),
-    free AS (
-        SELECT flows.number, flows.most, row_number()
-            OVER (PARTITION BY flows.number, flows.definition ORDER BY free.free_at) AS turn, free.ctid, free.free_at
-        FROM flows CROSS JOIN LATERAL (SELECT tasks.ctid, tasks.free_at FROM tasks
-            WHERE NOT has_begun AND tasks.queue = flows.queue AND tasks.definition = flows.definition
-              AND tasks.free_at <= $3
-            ORDER BY tasks.free_at LIMIT flows.most FOR UPDATE SKIP LOCKED) AS free),
-    taken AS (
-        SELECT free.ctid, free.most, row_number()
-            OVER (PARTITION BY free.number ORDER BY free.turn, free.free_at) AS place FROM free)
-    UPDATE tasks SET free_at = $4
-    WHERE ctid = ANY (ARRAY(SELECT taken.ctid FROM taken WHERE taken.place <= taken.most))
-    RETURNING run, place, delivery, workspace, queue";
+macro_rules! take {
+    (where $is_wanted:literal) => {
+        concat!(
+            "WITH RECURSIVE flows AS (
+                SELECT flows.*, (SELECT tasks.definition FROM tasks
+                    WHERE NOT has_begun AND ", $is_wanted, " ORDER BY tasks.definition LIMIT 1) AS definition
+                FROM unnest($1::bigint[], $2::text[], $3::bigint[]) WITH ORDINALITY
+                    AS flows (workspace, queue, most, number)
+                UNION ALL
+                SELECT flows.workspace, flows.queue, flows.most, flows.number, (SELECT tasks.definition FROM tasks
+                    WHERE NOT has_begun AND ", $is_wanted, " AND tasks.definition > flows.definition
+                    ORDER BY tasks.definition LIMIT 1)
+                FROM flows WHERE flows.definition IS NOT NULL),
+            free AS (
+                SELECT flows.number, flows.most, free.ctid, free.free_at, row_number()
+                    OVER (PARTITION BY flows.number, flows.definition ORDER BY free.free_at) AS turn
+                FROM flows CROSS JOIN LATERAL (SELECT tasks.ctid, tasks.free_at FROM tasks
+                    WHERE NOT has_begun AND ", $is_wanted, " AND tasks.definition = flows.definition
+                      AND tasks.free_at <= $4
+                    ORDER BY tasks.free_at LIMIT flows.most FOR UPDATE SKIP LOCKED) AS free),
+            taken AS (
+                SELECT free.ctid, free.most, row_number()
+                    OVER (PARTITION BY free.number ORDER BY free.turn, free.free_at) AS place FROM free)
+            UPDATE tasks SET free_at = $5
+            WHERE ctid = ANY (ARRAY(SELECT taken.ctid FROM taken WHERE taken.place <= taken.most))
+            RETURNING run, place, delivery, workspace, queue"
+        )
+    };
+}
 
-/// The same, in certain workspaces.
-pub(super) const TAKE_SOMEWHERE: &str = "
-    WITH RECURSIVE flows (number, workspace, queue, most, definition) AS (
-        SELECT wanted.number, wanted.workspace, wanted.queue, wanted.most, (SELECT tasks.definition FROM tasks
-            WHERE NOT has_begun AND tasks.workspace = wanted.workspace AND tasks.queue = wanted.queue
-            ORDER BY tasks.definition LIMIT 1)
-        FROM unnest($5::bigint[], $1::text[], $2::bigint[]) WITH ORDINALITY
-            AS wanted (workspace, queue, most, number)
-        UNION ALL
-        SELECT flows.number, flows.workspace, flows.queue, flows.most, (SELECT tasks.definition FROM tasks
-            WHERE NOT has_begun AND tasks.workspace = flows.workspace AND tasks.queue = flows.queue
-              AND tasks.definition > flows.definition
-            ORDER BY tasks.definition LIMIT 1)
-        FROM flows WHERE flows.definition IS NOT NULL),
-    free AS (
-        SELECT flows.number, flows.most, row_number()
-            OVER (PARTITION BY flows.number, flows.definition ORDER BY free.free_at) AS turn, free.ctid, free.free_at
-        FROM flows CROSS JOIN LATERAL (SELECT tasks.ctid, tasks.free_at FROM tasks
-            WHERE NOT has_begun AND tasks.workspace = flows.workspace AND tasks.queue = flows.queue
-              AND tasks.definition = flows.definition AND tasks.free_at <= $3
-            ORDER BY tasks.free_at LIMIT flows.most FOR UPDATE SKIP LOCKED) AS free),
-    taken AS (
-        SELECT free.ctid, free.most, row_number()
-            OVER (PARTITION BY free.number ORDER BY free.turn, free.free_at) AS place FROM free)
-    UPDATE tasks SET free_at = $4
-    WHERE ctid = ANY (ARRAY(SELECT taken.ctid FROM taken WHERE taken.place <= taken.most))
-    RETURNING run, place, delivery, workspace, queue";
+pub(super) const TAKE_ANYWHERE: &str = take!(where "tasks.queue = flows.queue");
+pub(super) const TAKE_SOMEWHERE: &str =
+    take!(where "tasks.workspace = flows.workspace AND tasks.queue = flows.queue");
 
 impl Share for Handle<Sharing> {
     fn beat(&mut self, node: NodeId) -> Result<Beat, Error> {
@@ -115,23 +97,19 @@ impl Share for Handle<Sharing> {
         let (now, until) = (column::instant(now), column::instant(until));
         let (somewhere, anywhere): (Vec<&WantedTasks>, Vec<&WantedTasks>) =
             wanted.iter().partition(|wanted| wanted.workspace.is_some());
-        let queues = |wanted: &[&WantedTasks]| -> Vec<String> {
-            wanted.iter().map(|wanted| column::name(&wanted.queue).into_owned()).collect()
+        let step = |sql: &'static str, wanted: &[&WantedTasks]| {
+            let each = || wanted.iter();
+            let values = values![
+                each().map(|wanted| wanted.workspace.map(column::workspace)).collect::<Vec<_>>(),
+                each().map(|wanted| column::name(&wanted.queue).into_owned()).collect::<Vec<_>>(),
+                each().map(|wanted| column::limit(wanted.limit)).collect::<Vec<_>>(),
+                now,
+                until,
+            ];
+            (!wanted.is_empty()).then(|| Step { sql: sql.into(), values })
         };
-        let limits = |wanted: &[&WantedTasks]| {
-            wanted.iter().map(|wanted| column::limit(wanted.limit)).collect::<Vec<_>>()
-        };
-        let mut steps = Vec::new();
-        if !anywhere.is_empty() {
-            let values = values![queues(&anywhere), limits(&anywhere), now, until];
-            steps.push(Step { sql: TAKE_ANYWHERE.into(), values });
-        }
-        if !somewhere.is_empty() {
-            let places: Vec<i64> =
-                somewhere.iter().filter_map(|wanted| wanted.workspace.map(column::workspace)).collect();
-            let values = values![queues(&somewhere), limits(&somewhere), now, until, places];
-            steps.push(Step { sql: TAKE_SOMEWHERE.into(), values });
-        }
+        let steps = [step(TAKE_ANYWHERE, &anywhere), step(TAKE_SOMEWHERE, &somewhere)];
+        let steps: Vec<Step<'_>> = steps.into_iter().flatten().collect();
         let answers = self.link.ask(async |session| session.pipeline(None, &steps).await)?;
         answers.iter().flat_map(|answer| &answer.rows).map(found).collect()
     }

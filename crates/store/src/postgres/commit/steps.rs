@@ -1,4 +1,4 @@
-//! The statements of a commit, each for all rows of a table.
+//! The statements of a commit: one for the rows of all runs, and one for each other table.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
