@@ -1,6 +1,6 @@
-//! The thread that has the store. It commits one round while the writer decides the next.
+//! The threads that have the store's writers. They commit rounds while the writer decides the next.
 
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
 use abide_core::definition::Definition;
@@ -10,6 +10,7 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use crate::deploy::{Deploy, Deployed};
 use crate::error::Error;
+use crate::in_flight::RoundNumber;
 use crate::request::Answer;
 use crate::retention::{Forgotten, Sweep};
 use crate::round::Decided;
@@ -17,7 +18,7 @@ use crate::round::Decided;
 pub(crate) type Write = Box<dyn FnOnce(&mut dyn Store) + Send>;
 
 pub(crate) enum Job {
-    Commit(Arc<Decided>),
+    Commit(RoundNumber, Arc<Decided>),
     Deploy {
         deploy: Deploy,
         answer: Answer<Deployed>,
@@ -29,6 +30,7 @@ pub(crate) enum Job {
 
 pub(crate) enum Done {
     Committed {
+        round: RoundNumber,
         result: Result<(), Error>,
         took: Duration,
     },
@@ -42,15 +44,21 @@ pub(crate) enum Done {
 }
 
 /// Works until nobody can ask for anything any more, and closes the store.
-pub(crate) fn work(mut store: Box<dyn Store>, jobs: &mpsc::Receiver<Job>, done: &UnboundedSender<Done>) {
-    while let Ok(job) = jobs.recv() {
+pub(crate) fn work(
+    mut store: Box<dyn Store>,
+    jobs: &Mutex<mpsc::Receiver<Job>>,
+    done: &UnboundedSender<Done>,
+) {
+    // One of them waits for the next job, the others for their turn to.
+    let next = || jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
+    while let Ok(job) = next() {
         let did = match job {
-            Job::Commit(decided) => {
+            Job::Commit(round, decided) => {
                 let begun = Instant::now();
                 let result = store.commit(&decided.batch()).map_err(Error::from);
                 // The writer takes the runs back when it hears of it.
                 drop(decided);
-                Done::Committed { result, took: begun.elapsed() }
+                Done::Committed { round, result, took: begun.elapsed() }
             }
             Job::Deploy { deploy, answer } => {
                 let (workspace, definition) = (deploy.workspace, Arc::clone(&deploy.definition));

@@ -260,9 +260,20 @@ impl Engine {
         let (jobs, asked) = std::sync::mpsc::channel();
         let (done, did) = mpsc::unbounded_channel();
         let not_started = |error: std::io::Error| Error::NotStarted(error.to_string());
-        let committer = std::thread::Builder::new().name("abide-commit".to_owned());
-        let committer =
-            committer.spawn(move || committer::work(store, &asked, &done)).map_err(not_started)?;
+        let mut stores = vec![store];
+        while stores.len() < committers_wanted()
+            && let Some(another) = stores[0].another()?
+        {
+            stores.push(another);
+        }
+        let (asked, mut committers) = (Arc::new(std::sync::Mutex::new(asked)), Vec::new());
+        for store in stores {
+            let (asked, done) = (Arc::clone(&asked), done.clone());
+            let thread = std::thread::Builder::new().name("abide-commit".to_owned());
+            let thread = thread.spawn(move || committer::work(store, &asked, &done)).map_err(not_started)?;
+            committers.push(thread);
+        }
+        drop(done);
         let executors = Arc::new(Executors::new(options.calls, Arc::clone(&clock)));
         let dispatcher =
             Dispatcher::new(Handle::current(), queue.downgrade(), Arc::clone(&executors), is_shared);
@@ -285,7 +296,7 @@ impl Engine {
             options.retention,
         );
         if let Some(share) = share {
-            writer = writer.sharing(share);
+            writer = writer.sharing(share).with_committers(committers.len());
         }
         let beating = pulse.map(|pulse| pulse.start(queue.downgrade())).transpose().map_err(not_started)?;
         let (opened, answer) = oneshot::channel();
@@ -303,7 +314,9 @@ impl Engine {
                 Err(error) => drop(opened.send(Err(error))),
             }
             // It closes the store; nothing is left to be told if it panicked.
-            drop(committer.join());
+            for committer in committers {
+                drop(committer.join());
+            }
             if let Some(beating) = beating {
                 beating.stop();
             }
@@ -714,4 +727,8 @@ fn fresh_number() -> u128 {
 fn fresh_seed() -> u64 {
     use std::hash::{BuildHasher, RandomState};
     RandomState::new().hash_one(Timestamp::now().as_nanosecond())
+}
+
+fn committers_wanted() -> usize {
+    std::env::var("ABIDE_COMMITTERS").ok().and_then(|n| n.parse().ok()).unwrap_or(2)
 }

@@ -25,6 +25,7 @@ mod followers;
 mod handed;
 mod handler;
 mod histogram;
+mod in_flight;
 mod memory;
 mod notify_step;
 mod readers;

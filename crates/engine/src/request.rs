@@ -114,7 +114,7 @@ pub(crate) enum Request {
     },
     /// Which nodes there are on the store.
     Nodes(Vec<NodeId>),
-    News(News),
+    News(Vec<News>),
     /// Look at the clock again.
     Tick,
     /// When the next timer is due, once nothing else is to be done.

@@ -2,8 +2,8 @@
 //! runs (a child to start, a parent to tell, an event to look back for) is decided in the same round, so that
 //! nothing of it can be lost between two commits.
 //!
-//! While one round is being committed, the next is decided on top of it. A run that both touch is copied; what the
-//! store does not say yet is looked up in the round before.
+//! While rounds are being committed, the next is decided on top of them. A run that it has in common with one of them is
+//! copied; what the store does not say yet is looked up there.
 
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -32,6 +32,7 @@ use jiff::Timestamp;
 use crate::dispatcher::ReadyTask;
 use crate::ear::Ear;
 use crate::error::Error;
+use crate::in_flight::{InFlight, RoundNumber};
 use crate::memory::Memory;
 use crate::request::{Notified, Notify, Start};
 use crate::schedules::TouchedSchedule;
@@ -76,6 +77,8 @@ pub(crate) struct Decided {
     /// Tasks that were found and that nobody wants any more.
     pub(crate) out_of_date: Vec<ReadyTask>,
     tasks: Vec<TaskWrite>,
+    /// The rounds of which this one took something up: they are committed first.
+    on_top_of: Vec<RoundNumber>,
 }
 
 struct Touched {
@@ -127,6 +130,31 @@ pub(crate) struct Committed {
 impl Decided {
     pub(crate) fn touches(&self, run: RunId) -> bool {
         self.touched.contains_key(&run)
+    }
+
+    /// How many runs it is about.
+    pub(crate) fn runs(&self) -> usize {
+        self.order.len()
+    }
+
+    /// Whether this one, or any, is to be committed first.
+    pub(crate) fn is_on_top_of(&self, round: RoundNumber) -> bool {
+        self.on_top_of.contains(&round)
+    }
+
+    pub(crate) fn is_on_top(&self) -> bool {
+        !self.on_top_of.is_empty()
+    }
+
+    pub(crate) fn put_on_top_of(&mut self, round: RoundNumber) {
+        if !self.is_on_top_of(round) {
+            self.on_top_of.push(round);
+        }
+    }
+
+    /// This one is committed.
+    pub(crate) fn was_committed(&mut self, round: RoundNumber) {
+        self.on_top_of.retain(|before| *before != round);
     }
 
     /// Whether waits began that have not looked back yet.
@@ -261,8 +289,8 @@ pub(crate) struct Round<'w> {
     pub(crate) latest: Timestamp,
     pub(crate) decided: &'w mut Decided,
     pub(crate) waiting: &'w Waiting,
-    /// The round that is being committed.
-    pub(crate) before: Option<&'w Decided>,
+    /// What is being committed.
+    pub(crate) before: &'w InFlight,
     pub(crate) follow_ups: VecDeque<(RunId, Command)>,
     /// Runs that have ended, and the schedules that started them.
     pub(crate) ended: VecDeque<(ScheduleId, RunId)>,
@@ -281,7 +309,7 @@ impl<'w> Round<'w> {
         id: RunId,
         look: impl FnOnce(&Run) -> T,
     ) -> Option<Result<T, Error>> {
-        if self.decided.touches(id) || self.before.is_some_and(|before| before.touches(id)) {
+        if self.decided.touches(id) || self.before.touches(id) {
             return None;
         }
         Some(match self.memory.take(self.store, id) {
@@ -310,8 +338,11 @@ impl<'w> Round<'w> {
 
     fn touch(&mut self, id: RunId) -> Result<&mut Touched, Error> {
         if !self.decided.touches(id) {
-            let run = match self.before.and_then(|before| before.touched.get(&id)) {
-                Some(touched) => touched.run.clone(),
+            let run = match self.before.find(|before| before.touched.get(&id)) {
+                Some((round, touched)) => {
+                    self.decided.put_on_top_of(round);
+                    touched.run.clone()
+                }
                 None => self.memory.take(self.store, id)?.ok_or(Error::UnknownRun(id))?,
             };
             self.decided.insert(Touched { based_on: run.seq, run, records: Vec::new(), errands: Vec::new() });
@@ -394,9 +425,14 @@ impl<'w> Round<'w> {
     }
 
     pub(crate) fn recall_key(&mut self, key: &str) -> Result<Option<Remembered>, Error> {
-        let before = self.before.and_then(|before| before.remembered.get(key));
-        match self.decided.remembered.get(key).or(before) {
-            Some(remembered) => Ok(Some(remembered.clone())),
+        if let Some(remembered) = self.decided.remembered.get(key) {
+            return Ok(Some(remembered.clone()));
+        }
+        match self.before.find(|before| before.remembered.get(key)) {
+            Some((round, remembered)) => {
+                self.decided.put_on_top_of(round);
+                Ok(Some(remembered.clone()))
+            }
             None => Ok(self.store.remembered(key)?),
         }
     }
@@ -470,10 +506,12 @@ impl<'w> Round<'w> {
         let Some(touched) = self.decided.touched.get_mut(&id) else { return Ok(()) };
         let definition = Arc::clone(&touched.run.definition);
         let unreadable = |error| Error::unreadable(id, &error);
-        let before = self.before.and_then(|before| before.touched.get(&id));
+        let before = self.before.find(|before| before.touched.get(&id));
         *touched.run = match (before, touched.based_on) {
             (_, 0) => Run::replay(definition, &touched.records).map_err(unreadable)?,
-            (Some(before), _) => apply_all(Run::clone(&before.run), &touched.records).map_err(unreadable)?,
+            (Some((_, before)), _) => {
+                apply_all(Run::clone(&before.run), &touched.records).map_err(unreadable)?
+            }
             (None, _) => {
                 let stored = self.store.load(id)?.ok_or(Error::UnknownRun(id))?;
                 let run = Run::replay(definition, &stored.history).map_err(unreadable)?;
@@ -619,14 +657,18 @@ impl<'w> Round<'w> {
         loop {
             let last = stored.len() < PAGE;
             let after = stored.last().map(|occurrence| (occurrence.received_at, occurrence.id));
-            let fresh = self.before.into_iter().chain([&*self.decided]).filter(|_| last);
-            let fresh = fresh.flat_map(|decided| &decided.occurrences);
-            let fresh = fresh.filter(|occurrence| occurrence.event_id == filter.event_id);
             let run = &self.decided.touched[&id].run;
-            let found =
-                stored.into_iter().chain(fresh.cloned()).find(|occurrence| run.takes(&filter, occurrence));
+            let takes = |occurrence: &&Occurrence| run.takes(&filter, occurrence);
+            let found = stored.iter().find(takes).map(|occurrence| (None, occurrence));
+            let found = found.or_else(|| {
+                let before = self.before.rounds().map(|(round, before)| (Some(round), before));
+                let mut fresh = before.chain([(None, &*self.decided)]).filter(|_| last);
+                fresh.find_map(|(round, fresh)| Some((round, fresh.occurrences.iter().find(takes)?)))
+            });
+            let found = found.map(|(round, occurrence)| (round, occurrence.clone()));
             match found {
-                Some(occurrence) => {
+                Some((round, occurrence)) => {
+                    round.into_iter().for_each(|round| self.decided.put_on_top_of(round));
                     let command = Command::DeliverEvent(DeliverEvent { number, occurrence });
                     self.follow_ups.push_back((id, command));
                     return;
@@ -717,9 +759,9 @@ impl<'w> Round<'w> {
                 break;
             }
         }
-        // Waits that began in this round, or the one before, may not be in the store yet.
+        // Waits that began in this round, or in one that is being committed, may not be in the store yet.
         let known: HashSet<WaitpointId> = found.iter().copied().collect();
-        let fresh = self.before.into_iter().chain([&*self.decided]);
+        let fresh = self.before.rounds().map(|(_, before)| before).chain([&*self.decided]);
         let fresh = fresh.filter_map(|decided| decided.listening.get(&event)).flatten();
         let mut fresh: Vec<WaitpointId> =
             fresh.copied().filter(|wait| !known.contains(wait) && wanted(wait.run)).collect();

@@ -91,8 +91,11 @@ impl TouchedSchedule {
 impl Round<'_> {
     fn touch_schedule(&mut self, id: ScheduleId) -> Result<&mut Schedule, Error> {
         if !self.decided.schedules.contains_key(&id) {
-            let known = match self.before.and_then(|before| before.schedules.get(&id)) {
-                Some(before) => Some(before.schedule.clone()).filter(|_| !before.removed),
+            let known = match self.before.find(|before| before.schedules.get(&id)) {
+                Some((round, before)) => {
+                    self.decided.put_on_top_of(round);
+                    Some(before.schedule.clone()).filter(|_| !before.removed)
+                }
                 None => self.store.schedule(id)?,
             };
             let schedule = known.ok_or(Error::UnknownSchedule(id))?;
@@ -252,14 +255,18 @@ impl Round<'_> {
     fn is_taken(&mut self, workspace: WorkspaceId, name: &str) -> Result<bool, Error> {
         let stored = self.store.schedule_by_name(workspace, name)?.map(|schedule| schedule.id);
         let (mut known, mut taken) = (false, false);
-        for decided in [&*self.decided].into_iter().chain(self.before) {
+        let mut on_top_of = Vec::new();
+        let before = self.before.rounds().map(|(round, before)| (Some(round), before));
+        for (round, decided) in before.chain([(None, &*self.decided)]) {
             for touched in
                 decided.schedules.values().filter(|touched| touched.schedule.workspace == workspace)
             {
                 known |= Some(touched.schedule.id) == stored;
                 taken |= !touched.removed && touched.schedule.plan.name == name;
+                on_top_of.extend(round);
             }
         }
+        on_top_of.into_iter().for_each(|round| self.decided.put_on_top_of(round));
         Ok(taken || (stored.is_some() && !known))
     }
 

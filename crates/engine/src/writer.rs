@@ -1,10 +1,10 @@
 //! The one thread that decides. It sleeps until a request comes, a timer is due, a lease ends or a commit is done.
-//! What it decides gathers in the open round; as soon as the committer is free, the round is handed to it, and the
+//! What it decides gathers in the open round; as soon as a committer is free, the round is handed to it, and the
 //! next one is opened. So the store syncs and the next decisions are made at the same time, and a lone request never
 //! waits for company.
 //!
 //! ```text
-//!   requests · timers · leases ──▶ open round ──▶ in flight (committer) ──▶ let out: answers, tasks, wake-ups
+//!   requests · timers · leases ──▶ open round ──▶ in flight (committers) ──▶ let out: answers, tasks, wake-ups
 //! ```
 
 mod shared;
@@ -38,6 +38,7 @@ use crate::engine::{Ended, Said};
 use crate::error::Error;
 use crate::followers::Followers;
 use crate::handed::Handed;
+use crate::in_flight::{InFlight, RoundNumber};
 use crate::memory::Memory;
 use crate::notify_step;
 use crate::request::{Answer, Leased, Poll, Request, Stats};
@@ -70,7 +71,9 @@ pub(crate) struct Writer {
     clock: Arc<dyn Clock>,
     random: Random,
     open: OpenRound,
-    in_flight: Option<InFlight>,
+    in_flight: InFlight,
+    /// Rounds that may be committed at once.
+    committers: usize,
     /// The store could not write; until then only requests are tried.
     trouble_until: Option<Instant>,
     retention: Retention,
@@ -101,11 +104,6 @@ struct OpenRound {
     requests: usize,
 }
 
-struct InFlight {
-    decided: Arc<Decided>,
-    aftermath: Aftermath,
-}
-
 impl Writer {
     pub(crate) fn new(
         store: Box<dyn Read>,
@@ -125,7 +123,8 @@ impl Writer {
             clock,
             random: Random::new(seed),
             open: OpenRound::default(),
-            in_flight: None,
+            in_flight: InFlight::default(),
+            committers: 1,
             trouble_until: None,
             retention,
             next_sweep: Some(Instant::now()),
@@ -147,6 +146,19 @@ impl Writer {
     /// As one of several on the store.
     pub(crate) fn sharing(self, share: Share) -> Writer {
         Writer { memory: Memory::shared(), alarm: Alarm::shared(), share: Some(share), ..self }
+    }
+
+    pub(crate) fn with_committers(self, committers: usize) -> Writer {
+        Writer { committers, ..self }
+    }
+
+    /// Whether the open round may be committed now. Beside others that are being committed, it must be worth it: a
+    /// commit costs as much as many runs.
+    fn may_seal(&self) -> bool {
+        let open = &self.open.decided;
+        let is_worth_it =
+            || self.in_flight.len() < self.committers && open.runs() >= self.in_flight.largest() / 2;
+        self.in_flight.is_empty() || (!open.is_on_top() && is_worth_it())
     }
 
     fn portion(&self) -> Portion {
@@ -231,7 +243,7 @@ impl Writer {
     ) {
         let mut requests = VecDeque::with_capacity(ROUND_REQUESTS);
         let mut closed = false;
-        while !(closed && self.in_flight.is_none() && self.again.is_empty()) {
+        while !(closed && self.in_flight.is_empty() && self.again.is_empty()) {
             let sleep = self.time_to_sleep();
             let room = self.round_requests().saturating_sub(self.open.requests);
             if !sleep.is_zero() {
@@ -311,7 +323,7 @@ impl Writer {
             self.look_back(now);
             self.sweep(now);
         }
-        if self.in_flight.is_none() {
+        if self.may_seal() {
             self.seal();
         }
     }
@@ -325,7 +337,7 @@ impl Writer {
             latest: self.clock.latest(),
             decided: &mut self.open.decided,
             waiting: &self.waiting,
-            before: self.in_flight.as_ref().map(|in_flight| &*in_flight.decided),
+            before: &self.in_flight,
             follow_ups: VecDeque::new(),
             ended: VecDeque::new(),
             traceparent: None,
@@ -578,9 +590,8 @@ impl Writer {
             if !self.subscribed.is_empty() {
                 decided.address(&self.subscribed, &mut self.random);
             }
-            let decided = Arc::new(decided);
-            self.ask(Job::Commit(Arc::clone(&decided)));
-            self.in_flight = Some(InFlight { decided, aftermath });
+            let (round, decided) = self.in_flight.begin(decided, aftermath);
+            self.ask(Job::Commit(round, decided));
         } else {
             self.finish(decided, aftermath);
         }
@@ -588,7 +599,7 @@ impl Writer {
 
     fn done(&mut self, done: Done) {
         match done {
-            Done::Committed { result, took } => self.committed(result, took),
+            Done::Committed { round, result, took } => self.committed(round, result, took),
             Done::Deployed { workspace, definition, result, answer } => {
                 self.memory.forget_newest(workspace, definition.name());
                 drop(answer.send(result));
@@ -607,26 +618,29 @@ impl Writer {
         }
     }
 
-    fn committed(&mut self, result: Result<(), Error>, took: Duration) {
-        let Some(InFlight { decided, aftermath }) = self.in_flight.take() else { return };
+    fn committed(&mut self, round: RoundNumber, result: Result<(), Error>, took: Duration) {
+        let Some((decided, aftermath)) = self.in_flight.end(round) else { return };
         match (result, Arc::into_inner(decided)) {
             (Ok(()), Some(decided)) => {
                 self.conflicts = self.conflicts.saturating_sub(1);
                 self.stats.commits += 1;
                 self.stats.commit_us.add(u64::try_from(took.as_micros()).unwrap_or(u64::MAX));
                 self.stats.batch.add(aftermath.answers());
+                self.open.decided.was_committed(round);
                 // The store goes on while the effects of this round leave.
                 self.seal_changes();
                 self.finish(decided, aftermath);
             }
             (Ok(()), None) => unreachable!("the committer lets go of a round before it says so"),
-            (Err(error), _) if self.share.is_some() && error.is_conflict() => self.decide_again(aftermath),
+            (Err(error), _) if self.share.is_some() && error.is_conflict() => {
+                self.decide_again(round, aftermath)
+            }
             (Err(error), _) => self.fail(aftermath, &error),
         }
     }
 
     fn seal_changes(&mut self) {
-        if self.open.decided.has_changes() {
+        if self.open.decided.has_changes() && self.may_seal() {
             self.seal();
         }
     }
@@ -648,7 +662,7 @@ impl Writer {
         decided.into_committed().for_each(|committed| self.let_out(committed));
     }
 
-    /// Nothing of a round was done, nor of the one that was decided on top of it.
+    /// Nothing of a round was done, and nothing of what may have been decided on top of it is.
     fn fail(&mut self, aftermath: Aftermath, error: &Error) {
         tracing::error!(%error, "a round could not be committed; nothing of it was done");
         let open = std::mem::take(&mut self.open);
@@ -686,8 +700,7 @@ impl Writer {
         if !records.is_empty() {
             self.followers.tell(&run, records.len());
         }
-        let in_flight = self.in_flight.as_ref().is_some_and(|in_flight| in_flight.decided.touches(run.id));
-        if !in_flight && !self.open.decided.touches(run.id) {
+        if !self.in_flight.touches(run.id) && !self.open.decided.touches(run.id) {
             self.memory.put(run);
         }
     }
@@ -721,7 +734,7 @@ impl Writer {
     }
 
     fn answer_idle(&mut self) {
-        let is_busy = self.in_flight.is_some() || self.open.decided.has_changes();
+        let is_busy = !self.in_flight.is_empty() || self.open.decided.has_changes();
         let due = self.alarm.next().is_some_and(|next| next <= self.clock.now());
         if self.waiting_for_idle.is_empty() || is_busy || due || !self.dispatcher.is_idle() {
             return;

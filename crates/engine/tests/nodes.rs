@@ -2,6 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a node that cannot be set up is a failed test")]
 
+#[allow(dead_code, reason = "others use the rest")]
+#[path = "embedded/watched.rs"]
+mod watched;
+
 use std::time::Duration;
 
 use abide_core::command::{Command, TaskCompleted, TaskHeartbeat};
@@ -13,6 +17,7 @@ use abide_store::postgres::Postgres;
 use abide_store::postgres::server::Server;
 use jiff::ToSpan;
 use serde_json::{Value, json};
+use watched::Watch;
 
 const LEASE: Duration = Duration::from_secs(30);
 
@@ -245,4 +250,62 @@ async fn a_workflow_deployed_on_one_node_is_the_newest_on_the_other_at_once() {
         let run = b.start("w", json!({})).await.unwrap();
         assert_eq!(&*b.get(run).await.unwrap().definition_ref.version, version);
     }
+}
+
+/// A node whose commits can be held.
+async fn watched_node() -> (Engine, Watch) {
+    let watch = Watch::default();
+    let store = watch.store_with_writers(Box::new(Postgres::open(&Server::shared().database()).unwrap()));
+    (Engine::open_with(store, Options::default()).await.unwrap(), watch)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rounds_that_have_nothing_in_common_are_committed_at_the_same_time() {
+    let (engine, watch) = watched_node().await;
+    engine.deploy(Workflow::new("w").signal("wait", "go")).await.unwrap();
+    watch.commits();
+    watch.hold();
+    let mut starts = Vec::new();
+    for started in 1..=2 {
+        let engine = engine.clone();
+        starts.push(tokio::spawn(async move { engine.start("w", json!({})).await.unwrap() }));
+        watch.wait_for_commits(started);
+    }
+    watch.let_all_through();
+    let mut runs = Vec::new();
+    for start in starts {
+        runs.push(vec![start.await.unwrap()]);
+    }
+    let mut commits = watch.commits();
+    commits.sort();
+    assert_eq!(commits, runs);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_takes_up_something_of_a_round_is_committed_after_it() {
+    let (engine, watch) = watched_node().await;
+    engine.deploy(Workflow::new("w").signal("first", "go").signal("second", "go")).await.unwrap();
+    let run = engine.start("w", json!({})).await.unwrap();
+    watch.commits();
+    watch.hold();
+    let first = tokio::spawn({
+        let engine = engine.clone();
+        async move { engine.signal(run, "go", json!(1)).await.unwrap() }
+    });
+    watch.wait_for_commits(1);
+    let mut second = Box::pin(engine.signal(run, "go", json!(2)));
+    tokio::select! {
+        biased;
+        _ = &mut second => panic!("it was not committed yet"),
+        // By then the second one is decided, and would be on its way.
+        _ = engine.stats() => {}
+    }
+    watch.let_one_through();
+    first.await.unwrap();
+    assert_eq!(watch.commits(), [[run]]);
+    watch.let_all_through();
+    second.await.unwrap();
+    assert_eq!(watch.commits(), [[run]]);
+    assert_eq!(engine.stats().await.unwrap().conflicts, 0);
+    assert_eq!(engine.get(run).await.unwrap().status, RunStatus::Completed);
 }

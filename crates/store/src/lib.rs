@@ -230,6 +230,12 @@ pub trait Store: Read {
     /// Another connection, for another thread.
     fn reader(&self) -> Result<Box<dyn Read>, Error>;
 
+    /// Another writer, for another thread. Both commit at the same time, for one that decides and knows what it has asked
+    /// of either. `None` where a store has one writer.
+    fn another(&self) -> Result<Option<Box<dyn Store>>, Error> {
+        Ok(None)
+    }
+
     /// Where any number of processes write at the same time: what one of them needs to work beside the others. `None`
     /// where a store has one writer.
     fn share(&self) -> Result<Option<Box<dyn Share>>, Error> {

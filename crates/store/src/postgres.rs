@@ -338,6 +338,12 @@ impl Store for Postgres {
         Ok(Box::new(Postgres::reader(self)))
     }
 
+    fn another(&self) -> Result<Option<Box<dyn Store>>, Error> {
+        let mut link = self.link.writing();
+        link.connect()?;
+        Ok(Some(Box::new(Handle { link, role: Writing::default() })))
+    }
+
     fn share(&self) -> Result<Option<Box<dyn Share>>, Error> {
         Ok(Some(Box::new(Handle { link: self.link.sharing(), role: Sharing })))
     }

@@ -52,7 +52,7 @@ pub trait Share: Send {
 
     /// Calls this with what other nodes commit, soon after they did, from another thread, until the store is dropped.
     /// Word may be lost: whoever depends on it looks for himself now and then.
-    fn hear(&mut self, hear: Box<dyn Fn(News) + Send + Sync>) -> Result<(), Error>;
+    fn hear(&mut self, hear: Box<dyn Fn(Vec<News>) + Send + Sync>) -> Result<(), Error>;
 }
 
 /// What a node hears when it says that it is there.

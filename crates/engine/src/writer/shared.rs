@@ -19,6 +19,7 @@ use crate::dispatcher::ReadyTask;
 use crate::engine::{Ended, Said};
 use crate::error::Error;
 use crate::followers::Changed;
+use crate::in_flight::RoundNumber;
 use crate::request::Request;
 use crate::round::{Errand, FIRST_PAGE};
 use crate::share::{HOLD, KEEP, LATE, LATE_HOLD, LATE_TASKS, LOOK, VERY_LATE};
@@ -39,7 +40,7 @@ impl Writer {
         for (run, errands) in self.open.decided.take_unchanged() {
             kept.push((run.id, errands));
             // One that is being committed is not kept before it is.
-            if !self.is_in_flight(run.id) {
+            if !self.in_flight.touches(run.id) {
                 self.memory.put(run);
             }
         }
@@ -78,14 +79,10 @@ impl Writer {
         if self.share.is_none() {
             return;
         }
-        runs.retain(|run| !self.open.decided.touches(*run) && !self.is_in_flight(*run));
+        runs.retain(|run| !self.open.decided.touches(*run) && !self.in_flight.touches(*run));
         if let Err(error) = self.memory.refresh(&mut *self.store, runs) {
             tracing::error!(%error, "runs could not be loaded");
         }
-    }
-
-    fn is_in_flight(&self, run: RunId) -> bool {
-        self.in_flight.as_ref().is_some_and(|in_flight| in_flight.decided.touches(run))
     }
 
     /// Takes tasks that are free, where somebody asks for them.
@@ -147,13 +144,14 @@ impl Writer {
         }
     }
 
-    /// Others were first: both rounds are decided again.
-    pub(super) fn decide_again(&mut self, aftermath: Aftermath) {
+    /// Others were first: the round is decided again, and so is the open one if it was decided on top of it.
+    pub(super) fn decide_again(&mut self, round: RoundNumber, aftermath: Aftermath) {
         self.conflicts += 1;
         self.stats.conflicts += 1;
-        let open = std::mem::take(&mut self.open);
+        let is_on_top = self.open.decided.is_on_top_of(round);
+        let open = is_on_top.then(|| std::mem::take(&mut self.open).aftermath);
         let now = self.clock.now();
-        for undone in [aftermath, open.aftermath] {
+        for undone in [aftermath].into_iter().chain(open) {
             self.again.extend(undone.ask_again(&mut self.alarm, &mut self.dispatcher, now));
         }
     }
@@ -180,19 +178,21 @@ impl Writer {
         }
     }
 
-    pub(super) fn heard(&mut self, news: News) {
+    pub(super) fn heard(&mut self, news: Vec<News>) {
         let Some(share) = &mut self.share else { return };
-        match news {
-            News::RunChanged { run, workspace, status, version } => {
-                self.followers.tell_of(Changed { run, workspace, status, version, after: version });
-                if self.watchers.contains_key(&run) || self.listeners.contains_key(&run) {
-                    share.moved.insert(run);
+        for news in news {
+            match news {
+                News::RunChanged { run, workspace, status, version } => {
+                    self.followers.tell_of(Changed { run, workspace, status, version, after: version });
+                    if self.watchers.contains_key(&run) || self.listeners.contains_key(&run) {
+                        share.moved.insert(run);
+                    }
                 }
+                News::TaskReady { workspace, queue } => {
+                    share.task_may_be_free |= self.dispatcher.is_waited_for(workspace, &queue);
+                }
+                News::Missed => share.look_now(),
             }
-            News::TaskReady { workspace, queue } => {
-                share.task_may_be_free |= self.dispatcher.is_waited_for(workspace, &queue);
-            }
-            News::Missed => share.look_now(),
         }
     }
 

@@ -33,13 +33,20 @@ struct Seen {
     disk_is_full: bool,
     failing_loads: usize,
     held: bool,
-    at_gate: bool,
+    at_gate: usize,
+    has_several_writers: bool,
     permits: usize,
 }
 
 impl Watch {
     pub(crate) fn store(&self, inner: Box<dyn Store>) -> Box<dyn Store> {
         Box::new(Watched { inner, watch: self.clone() })
+    }
+
+    /// The same, with as many writers as the store has.
+    pub(crate) fn store_with_writers(&self, inner: Box<dyn Store>) -> Box<dyn Store> {
+        self.change(|seen| seen.has_several_writers = true);
+        self.store(inner)
     }
 
     fn seen(&self) -> MutexGuard<'_, Seen> {
@@ -67,7 +74,12 @@ impl Watch {
 
     /// Waits until a commit is held, after the last one that was let through.
     pub(crate) fn wait_for_commit(&self) {
-        let waits = |seen: &mut Seen| !seen.at_gate || seen.permits > 0;
+        self.wait_for_commits(1);
+    }
+
+    /// The same of several.
+    pub(crate) fn wait_for_commits(&self, count: usize) {
+        let waits = |seen: &mut Seen| seen.at_gate < count || seen.permits > 0;
         drop(self.0.1.wait_while(self.seen(), waits).unwrap());
     }
 
@@ -98,11 +110,11 @@ impl Watch {
 
     fn pass_gate(&self) {
         let mut seen = self.seen();
-        seen.at_gate = true;
+        seen.at_gate += 1;
         self.0.1.notify_all();
         seen = self.0.1.wait_while(seen, |seen| seen.held && seen.permits == 0).unwrap();
         seen.permits = seen.permits.saturating_sub(1);
-        seen.at_gate = false;
+        seen.at_gate -= 1;
     }
 }
 
@@ -187,6 +199,14 @@ macro_rules! writes {
             fn reader(&self) -> Result<Box<dyn Read>, Error> {
                 let inner = self.inner.reader()?;
                 Ok(Box::new(Watched { inner, watch: self.watch.clone() }))
+            }
+
+            fn another(&self) -> Result<Option<Box<dyn Store>>, Error> {
+                if !self.watch.seen().has_several_writers {
+                    return Ok(None);
+                }
+                let another = self.inner.another()?;
+                Ok(another.map(|inner| Box::new(Watched { inner, watch: self.watch.clone() }) as Box<dyn Store>))
             }
 
             fn share(&self) -> Result<Option<Box<dyn Share>>, Error> {

@@ -169,6 +169,12 @@ impl Link {
         }
     }
 
+    /// To the same place, for one who writes, too.
+    pub(super) fn writing(&self) -> Link {
+        self.looks.add_writer();
+        self.another(Role::Writes)
+    }
+
     /// To the same place, for one who reads.
     pub(super) fn reading(&self) -> Link {
         self.another(Role::Reads)

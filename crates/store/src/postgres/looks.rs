@@ -8,15 +8,16 @@
 //! - looks again, at what was committed since the look that its batch was decided on. If there is a match, the batch
 //!   is refused as a conflict; decided again, it will see it.
 //!
-//! This is where looks are noted: which transactions they could see. A batch is decided on what was read since the
-//! commit before the last one was over: an engine decides one batch while another is being committed, and all
-//! earlier ones it must see in the store. So the looks of two spans between commits are kept.
+//! This is where looks are noted: which transactions they could see. An engine decides one batch while others are being
+//! committed, by one writer each, and all earlier ones it must see in the store. So between the first look that a batch
+//! is decided on and its own commit, no more commits come to an end than there are writers, and the looks of that many
+//! spans between commits are kept, and of the present one.
 //!
 //! A server that crashes gives the numbers of transactions that it had not written down to others. So a look says nothing
 //! after a crash. Every crash ends all connections: looks of before the writer connected are lost, and a batch that was
 //! decided on one is refused.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use abide_core::door::digest;
@@ -48,10 +49,12 @@ pub(super) struct Looks(Mutex<Spans>);
 struct Spans {
     /// Since the last commit was over.
     present: Span,
-    /// From the end of the commit before to the end of the last one.
-    last: Span,
+    /// Those before, between the ends of two commits each; the last one first.
+    past: VecDeque<Span>,
     /// What was committed here in the meantime. The engine knows of it without looking.
-    own: [Option<String>; 2],
+    own: VecDeque<Option<String>>,
+    /// Writers beside the first.
+    others: usize,
     /// How often looks were lost.
     losses: u64,
 }
@@ -98,14 +101,20 @@ impl Looks {
     pub(super) fn lose(&self) {
         let mut spans = self.spans();
         spans.losses += 1;
-        spans.present.lose();
-        spans.last.lose();
+        let Spans { present, past, .. } = &mut *spans;
+        past.iter_mut().chain([present]).for_each(Span::lose);
+    }
+
+    /// There is one more who commits at the same time.
+    pub(super) fn add_writer(&self) {
+        self.spans().others += 1;
     }
 
     /// The first look that the present batch may have been decided on; `None` if it was decided on none.
     pub(super) fn first(&self, event: i64) -> Option<Look> {
         let spans = self.spans();
-        spans.last.first(event).or_else(|| spans.present.first(event)).cloned()
+        let earliest_first = spans.past.iter().rev().chain([&spans.present]);
+        earliest_first.filter_map(|span| span.first(event)).next().cloned()
     }
 
     /// Transactions that are not news although no look could see them.
@@ -116,9 +125,12 @@ impl Looks {
     /// A commit is over: it wrote this transaction, or none.
     pub(super) fn turn(&self, written: Option<String>) {
         let mut spans = self.spans();
-        spans.last = std::mem::take(&mut spans.present);
-        let [_, last] = std::mem::take(&mut spans.own);
-        spans.own = [last, written];
+        let ended = std::mem::take(&mut spans.present);
+        spans.past.push_front(ended);
+        spans.own.push_front(written);
+        let writers = spans.others + 1;
+        spans.past.truncate(writers);
+        spans.own.truncate(writers + 1);
     }
 
     fn spans(&self) -> MutexGuard<'_, Spans> {

@@ -10,6 +10,7 @@ use abide_core::id::{RunId, WorkspaceId};
 use abide_core::status::RunStatus;
 use futures_util::{StreamExt, stream};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::time::Instant;
 use tokio_postgres::{AsyncMessage, Client, Notification, Statement};
 
 use crate::postgres::column;
@@ -22,6 +23,8 @@ use crate::{Batch, code};
 const PAYLOAD_BYTES: usize = 7_900;
 /// Pieces of news that wait to be told; more are not told at all.
 const WAITING: usize = 50_000;
+/// What is to be told so soon after something else is told together: every message wakes all nodes.
+const GATHER: Duration = Duration::from_millis(5);
 /// How soon a lost connection is replaced.
 const AGAIN: Duration = Duration::from_millis(250);
 
@@ -67,7 +70,7 @@ impl Crier {
 }
 
 /// Begins to tell and to hear, if nobody does so far.
-pub(super) fn begin(link: &Link, hear: Box<dyn Fn(News) + Send + Sync>) {
+pub(super) fn begin(link: &Link, hear: Box<dyn Fn(Vec<News>) + Send + Sync>) {
     let (words, told) = unbounded_channel();
     if link.crier.set(Crier { words, is_alone: AtomicBool::new(false) }).is_ok() {
         link.driver.spawn(live(Arc::clone(&link.address), link.driver.statements(), told, hear));
@@ -112,21 +115,27 @@ async fn live(
     address: Arc<Address>,
     sent: Sent,
     mut told: UnboundedReceiver<Vec<String>>,
-    hear: Box<dyn Fn(News) + Send + Sync>,
+    hear: Box<dyn Fn(Vec<News>) + Send + Sync>,
 ) {
     loop {
         if let Ok((voice, mut heard)) = listen(&address).await {
-            hear(News::Missed);
+            hear(vec![News::Missed]);
+            let mut quiet_until = Instant::now();
             loop {
                 tokio::select! {
                     notification = heard.recv() => match notification {
                         Some(notification) => {
-                            notification.payload().lines().filter_map(read).for_each(&hear);
+                            hear(notification.payload().lines().filter_map(read).collect());
                         }
                         None => break,
                     },
-                    lines = told.recv() => match lines {
-                        Some(lines) => if tell(&voice, &sent, lines, &mut told).await.is_err() { break },
+                    lines = next(&mut told, quiet_until) => match lines {
+                        Some(lines) => {
+                            if tell(&voice, &sent, lines, &mut told).await.is_err() {
+                                break;
+                            }
+                            quiet_until = Instant::now() + GATHER;
+                        }
                         None => return,
                     },
                 }
@@ -138,6 +147,11 @@ async fn live(
         }
         tokio::time::sleep(AGAIN).await;
     }
+}
+
+async fn next(told: &mut UnboundedReceiver<Vec<String>>, quiet_until: Instant) -> Option<Vec<String>> {
+    tokio::time::sleep_until(quiet_until).await;
+    told.recv().await
 }
 
 /// Tells these, and what came meanwhile.

@@ -161,7 +161,7 @@ impl Share for Handle<Sharing> {
         rows.iter().map(|row| Ok((RunId(row.id(0)?), row.number(1)?))).collect()
     }
 
-    fn hear(&mut self, hear: Box<dyn Fn(News) + Send + Sync>) -> Result<(), Error> {
+    fn hear(&mut self, hear: Box<dyn Fn(Vec<News>) + Send + Sync>) -> Result<(), Error> {
         news::begin(&self.link, hear);
         Ok(())
     }

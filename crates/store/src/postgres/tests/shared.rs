@@ -135,7 +135,7 @@ fn word_of_a_commit_reaches_the_others_and_not_oneself() {
     for store in &stores {
         let (tell, told) = mpsc::channel();
         let mut share = store.share().unwrap().unwrap();
-        share.hear(Box::new(move |news| drop(tell.send(news)))).unwrap();
+        share.hear(Box::new(move |news| news.into_iter().for_each(|news| drop(tell.send(news))))).unwrap();
         assert_eq!(told.recv_timeout(Duration::from_secs(30)).unwrap(), News::Missed);
         heard.push(told);
         shares.push(share);

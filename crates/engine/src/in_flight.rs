@@ -1,0 +1,61 @@
+//! Rounds that are being committed. What is decided meanwhile is decided on top of them, and whatever takes up something
+//! of one of them is committed after it. Rounds that have nothing in common are committed side by side, by as many
+//! writers as the store has.
+
+use std::sync::Arc;
+
+use abide_core::id::RunId;
+
+use crate::aftermath::Aftermath;
+use crate::round::Decided;
+
+/// A round, of those that were handed to the committers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RoundNumber(u64);
+
+#[derive(Default)]
+pub(crate) struct InFlight {
+    rounds: Vec<(RoundNumber, Arc<Decided>, Aftermath)>,
+    begun: u64,
+}
+
+impl InFlight {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rounds.is_empty()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.rounds.len()
+    }
+
+    /// How many runs the largest of them is about.
+    pub(crate) fn largest(&self) -> usize {
+        self.rounds.iter().map(|(_, decided, _)| decided.runs()).max().unwrap_or(0)
+    }
+
+    pub(crate) fn touches(&self, run: RunId) -> bool {
+        self.rounds.iter().any(|(_, decided, _)| decided.touches(run))
+    }
+
+    /// No two of them are about the same.
+    pub(crate) fn find<'f, T>(&'f self, look: impl Fn(&'f Decided) -> Option<T>) -> Option<(RoundNumber, T)> {
+        self.rounds().find_map(|(number, decided)| Some((number, look(decided)?)))
+    }
+
+    pub(crate) fn rounds(&self) -> impl Iterator<Item = (RoundNumber, &Decided)> {
+        self.rounds.iter().map(|(number, decided, _)| (*number, &**decided))
+    }
+
+    pub(crate) fn begin(&mut self, decided: Decided, aftermath: Aftermath) -> (RoundNumber, Arc<Decided>) {
+        self.begun += 1;
+        let (number, decided) = (RoundNumber(self.begun), Arc::new(decided));
+        self.rounds.push((number, Arc::clone(&decided), aftermath));
+        (number, decided)
+    }
+
+    pub(crate) fn end(&mut self, number: RoundNumber) -> Option<(Arc<Decided>, Aftermath)> {
+        let place = self.rounds.iter().position(|(round, ..)| *round == number)?;
+        let (_, decided, aftermath) = self.rounds.remove(place);
+        Some((decided, aftermath))
+    }
+}
