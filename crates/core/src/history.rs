@@ -259,59 +259,6 @@ impl Change {
         opens.iter().map(|wait| wait.number).chain(one)
     }
 
-    /// Whether it is about the run as a whole: its status, its end, its deadline.
-    pub fn is_of_run(&self) -> bool {
-        match self {
-            Change::WorkflowCreated(_)
-            | Change::WorkflowStarted { .. }
-            | Change::WorkflowPaused { .. }
-            | Change::WorkflowResumed
-            | Change::WorkflowPauseRequested
-            | Change::WorkflowHeld
-            | Change::WorkflowUnpaused
-            | Change::WorkflowDeadlinePassed
-            | Change::WorkflowCompleted { .. }
-            | Change::WorkflowFailed { .. }
-            | Change::WorkflowCancelled { .. }
-            | Change::WorkflowRetried { .. } => true,
-            Change::StepStarted { .. }
-            | Change::StepWaiting { .. }
-            | Change::StepResumed { .. }
-            | Change::StepRetrying { .. }
-            | Change::StepHeld { .. }
-            | Change::StepCompleted { .. }
-            | Change::StepFailed { .. }
-            | Change::StepSkipped { .. }
-            | Change::StepCancelled { .. }
-            | Change::MapStarted { .. }
-            | Change::TaskStarted { .. }
-            | Change::TaskPaused { .. }
-            | Change::TaskRedelivered { .. }
-            | Change::JournalRecorded { .. }
-            | Change::CheckpointSaved { .. }
-            | Change::LlmCallCompleted { .. }
-            | Change::WaitCreated { .. }
-            | Change::WaitResolved { .. }
-            | Change::WaitRescheduled { .. }
-            | Change::SignalReceived { .. }
-            | Change::EventMatched { .. }
-            | Change::ApprovalRequested { .. }
-            | Change::ApprovalReminded { .. }
-            | Change::ApprovalEscalated { .. }
-            | Change::ApprovalDecided { .. } => false,
-        }
-    }
-
-    /// Whether the run ends with it.
-    pub fn is_end(&self) -> bool {
-        matches!(
-            self,
-            Change::WorkflowCompleted { .. }
-                | Change::WorkflowFailed { .. }
-                | Change::WorkflowCancelled { .. }
-        )
-    }
-
     /// The place whose task it hands out, takes back or gives to somebody.
     pub fn task_place(&self) -> Option<At> {
         match self {
