@@ -324,7 +324,13 @@ pub struct RunWrite<'a> {
 }
 
 impl RunWrite<'_> {
-    /// The waitpoints whose row changes.
+    /// The waitpoints that have no row yet.
+    #[cfg(feature = "postgres")]
+    pub(crate) fn opens(&self) -> BTreeSet<u32> {
+        self.records.iter().flat_map(|record| record.change.opens()).map(|wait| wait.number).collect()
+    }
+
+    /// The waitpoints whose row is made or changes.
     pub fn waitpoints(&self) -> BTreeSet<u32> {
         self.records.iter().flat_map(|record| record.change.waitpoints()).collect()
     }

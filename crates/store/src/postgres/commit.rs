@@ -11,8 +11,8 @@
 //! - No event and no wait for it, begun at the same time, missed each other ([`looks`](super::looks)).
 //!
 //! Locks are taken in one order, so that no two commits wait for each other: event ids, definitions, rows of runs that are
-//! there, rows of new runs, each sorted. What else is written of a run is written by whoever holds its row, and after it; the
-//! rest comes table by table, sorted.
+//! there, rows of new runs; ids and rows are sorted. What else is written of a run is written by whoever holds its row, and
+//! after it; the rest comes table by table, sorted.
 
 mod steps;
 mod together;

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashSet};
 use abide_core::command::Occurrence;
 use abide_core::door::Remembered;
 use abide_core::id::WorkspaceId;
+use abide_core::run::Run;
 use abide_core::time::Millis;
 use abide_core::waitpoint::{ListensFor, Waitpoint};
 
@@ -227,22 +228,31 @@ impl<'a> Plan<'a> {
     }
 
     fn write_waitpoints(&mut self, runs: &[&RunWrite<'a>]) -> Result<(), Error> {
-        let mut waits: Vec<(&RunWrite<'a>, &'a Waitpoint)> = Vec::new();
+        let (mut opened, mut changed) = (Vec::new(), Vec::new());
         for write in runs {
+            let opens = write.opens();
             for number in write.waitpoints() {
                 let waitpoint = write
                     .run
                     .waitpoint(number)
                     .ok_or_else(|| Error::Corrupt(format!("{} has no waitpoint {number}", write.run.id)))?;
-                waits.push((write, waitpoint));
+                let waits = if opens.contains(&number) { &mut opened } else { &mut changed };
+                waits.push((write.run, waitpoint));
             }
         }
-        if waits.is_empty() {
-            return Ok(());
+        if !opened.is_empty() {
+            self.insert_waitpoints(&opened);
         }
+        if !changed.is_empty() {
+            self.update_waitpoints(&changed);
+        }
+        Ok(())
+    }
+
+    fn insert_waitpoints(&mut self, waits: &[(&'a Run, &'a Waitpoint)]) {
         let each = || waits.iter().map(|(_, wait)| *wait);
         self.rows.add(
-            "waits",
+            "opened",
             "INSERT INTO waitpoints (run, number, workspace, created_at, resume_at, began_in, kind, status, listens,
                  filter)
              SELECT run, number, workspace, created_at, resume_at,
@@ -250,13 +260,11 @@ impl<'a> Plan<'a> {
              FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::smallint[],
                      $7::smallint[], $8::text[], $9::text[])
                  AS new (run, number, workspace, created_at, resume_at, kind, status, listens, filter)
-             WHERE {sound}
-             ON CONFLICT (run, number) DO UPDATE
-                 SET status = excluded.status, resume_at = excluded.resume_at, filter = excluded.filter",
+             WHERE {sound}",
             values![
-                waits.iter().map(|(write, _)| column::run(write.run.id)).collect::<Vec<_>>(),
+                waits.iter().map(|(run, _)| column::run(run.id)).collect::<Vec<_>>(),
                 each().map(|wait| i64::from(wait.number)).collect::<Vec<_>>(),
-                waits.iter().map(|(write, _)| column::workspace(write.run.workspace)).collect::<Vec<_>>(),
+                waits.iter().map(|(run, _)| column::workspace(run.workspace)).collect::<Vec<_>>(),
                 each().map(|wait| column::instant(wait.created_at)).collect::<Vec<_>>(),
                 each().map(|wait| wait.resume_at.map(column::instant)).collect::<Vec<_>>(),
                 each().map(|wait| column::kind(wait.kind)).collect::<Vec<_>>(),
@@ -265,7 +273,25 @@ impl<'a> Plan<'a> {
                 each().map(filter).collect::<Vec<_>>(),
             ],
         );
-        Ok(())
+    }
+
+    /// The rest of a row stays as it began.
+    fn update_waitpoints(&mut self, waits: &[(&'a Run, &'a Waitpoint)]) {
+        let each = || waits.iter().map(|(_, wait)| *wait);
+        self.rows.add(
+            "changed",
+            "UPDATE waitpoints SET status = new.status, resume_at = new.resume_at, filter = new.filter
+             FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::smallint[], $5::text[])
+                 AS new (run, number, resume_at, status, filter)
+             WHERE waitpoints.run = new.run AND waitpoints.number = new.number AND {sound}",
+            values![
+                waits.iter().map(|(run, _)| column::run(run.id)).collect::<Vec<_>>(),
+                each().map(|wait| i64::from(wait.number)).collect::<Vec<_>>(),
+                each().map(|wait| wait.resume_at.map(column::instant)).collect::<Vec<_>>(),
+                each().map(|wait| column::wait_status(wait.status)).collect::<Vec<_>>(),
+                each().map(filter).collect::<Vec<_>>(),
+            ],
+        );
     }
 
     fn add_costs(&mut self, runs: &[&RunWrite<'a>]) {
