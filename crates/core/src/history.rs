@@ -2,6 +2,7 @@
 //! carries everything its fold needs and the fold looks at nothing else.
 
 use std::collections::BTreeMap;
+use std::slice;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -215,13 +216,23 @@ pub enum Change {
 }
 
 impl Change {
-    /// The waitpoints whose row it changes.
+    /// The waitpoints whose row it makes or changes.
     pub fn waitpoints(&self) -> impl Iterator<Item = u32> {
-        let (opens, one): (&[Waitpoint], Option<u32>) = match self {
+        let (opens, changes) = self.opens_and_changes();
+        opens.iter().map(|wait| wait.number).chain(changes)
+    }
+
+    /// The waitpoints that begin with it.
+    pub fn opens(&self) -> &[Waitpoint] {
+        self.opens_and_changes().0
+    }
+
+    fn opens_and_changes(&self) -> (&[Waitpoint], Option<u32>) {
+        match self {
             Change::StepWaiting { opens, .. } => (opens, None),
             Change::StepRetrying { opens, .. }
             | Change::TaskPaused { opens, .. }
-            | Change::WaitCreated { opens } => (&[], Some(opens.number)),
+            | Change::WaitCreated { opens } => (slice::from_ref(opens), None),
             Change::WaitResolved { number, .. }
             | Change::WaitRescheduled { number, .. }
             | Change::ApprovalDecided { number, .. } => (&[], Some(*number)),
@@ -255,61 +266,7 @@ impl Change {
             | Change::ApprovalRequested { .. }
             | Change::ApprovalReminded { .. }
             | Change::ApprovalEscalated { .. } => (&[], None),
-        };
-        opens.iter().map(|wait| wait.number).chain(one)
-    }
-
-    /// Whether it is about the run as a whole: its status, its end, its deadline.
-    pub fn is_of_run(&self) -> bool {
-        match self {
-            Change::WorkflowCreated(_)
-            | Change::WorkflowStarted { .. }
-            | Change::WorkflowPaused { .. }
-            | Change::WorkflowResumed
-            | Change::WorkflowPauseRequested
-            | Change::WorkflowHeld
-            | Change::WorkflowUnpaused
-            | Change::WorkflowDeadlinePassed
-            | Change::WorkflowCompleted { .. }
-            | Change::WorkflowFailed { .. }
-            | Change::WorkflowCancelled { .. }
-            | Change::WorkflowRetried { .. } => true,
-            Change::StepStarted { .. }
-            | Change::StepWaiting { .. }
-            | Change::StepResumed { .. }
-            | Change::StepRetrying { .. }
-            | Change::StepHeld { .. }
-            | Change::StepCompleted { .. }
-            | Change::StepFailed { .. }
-            | Change::StepSkipped { .. }
-            | Change::StepCancelled { .. }
-            | Change::MapStarted { .. }
-            | Change::TaskStarted { .. }
-            | Change::TaskPaused { .. }
-            | Change::TaskRedelivered { .. }
-            | Change::JournalRecorded { .. }
-            | Change::CheckpointSaved { .. }
-            | Change::LlmCallCompleted { .. }
-            | Change::WaitCreated { .. }
-            | Change::WaitResolved { .. }
-            | Change::WaitRescheduled { .. }
-            | Change::SignalReceived { .. }
-            | Change::EventMatched { .. }
-            | Change::ApprovalRequested { .. }
-            | Change::ApprovalReminded { .. }
-            | Change::ApprovalEscalated { .. }
-            | Change::ApprovalDecided { .. } => false,
         }
-    }
-
-    /// Whether the run ends with it.
-    pub fn is_end(&self) -> bool {
-        matches!(
-            self,
-            Change::WorkflowCompleted { .. }
-                | Change::WorkflowFailed { .. }
-                | Change::WorkflowCancelled { .. }
-        )
     }
 
     /// The place whose task it hands out, takes back or gives to somebody.

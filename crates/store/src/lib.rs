@@ -31,7 +31,7 @@ use std::path::Path;
 
 use abide_core::command::Occurrence;
 use abide_core::door::Remembered;
-use abide_core::history::{Change, DefinitionRef, Record};
+use abide_core::history::{DefinitionRef, Record};
 use abide_core::id::{
     DefinitionId, DeliveryId, KeyId, OccurrenceId, RunId, ScheduleId, WaitpointId, WebhookId, WorkspaceId,
 };
@@ -330,22 +330,13 @@ pub struct RunWrite<'a> {
 }
 
 impl RunWrite<'_> {
-    /// Whether the run's row may say something else than before: its status, its end, its deadline.
+    /// The waitpoints that have no row yet.
     #[cfg(feature = "postgres")]
-    pub(crate) fn changes_row(&self) -> bool {
-        self.records.iter().any(|record| record.change.is_of_run())
+    pub(crate) fn opens(&self) -> BTreeSet<u32> {
+        self.records.iter().flat_map(|record| record.change.opens()).map(|wait| wait.number).collect()
     }
 
-    /// Whether it had ended when the first of these decisions was made.
-    #[cfg(feature = "postgres")]
-    pub(crate) fn had_ended(&self) -> bool {
-        let is_retry = |change: &Change| matches!(change, Change::WorkflowRetried { .. });
-        let first = self.records.iter().find(|record| is_retry(&record.change) || record.change.is_end());
-        let had_ended = first.map_or(self.run.status.has_ended(), |record| is_retry(&record.change));
-        self.based_on > 0 && had_ended
-    }
-
-    /// The waitpoints whose row changes.
+    /// The waitpoints whose row is made or changes.
     pub fn waitpoints(&self) -> BTreeSet<u32> {
         self.records.iter().flat_map(|record| record.change.waitpoints()).collect()
     }

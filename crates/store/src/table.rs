@@ -28,7 +28,7 @@ impl Table {
     }
 }
 
-/// In the order in which they are carried over.
+/// In the order in which they are carried over. What a run's row says of its last change follows from its history.
 pub(crate) const TABLES: [Table; 15] = [
     Table {
         name: "workspaces",
@@ -61,6 +61,12 @@ pub(crate) const TABLES: [Table; 15] = [
         key: &["workspace", "number"],
     },
     Table {
+        name: "history",
+        columns: &["run", "based_on", "seq", "written_at", "chunk"],
+        names: &[],
+        key: &["run", "based_on"],
+    },
+    Table {
         name: "runs",
         columns: &[
             "id",
@@ -81,12 +87,6 @@ pub(crate) const TABLES: [Table; 15] = [
         columns: &["workspace", "tag", "run"],
         names: &["tag"],
         key: &["workspace", "tag", "run"],
-    },
-    Table {
-        name: "history",
-        columns: &["run", "based_on", "seq", "written_at", "chunk"],
-        names: &[],
-        key: &["run", "based_on"],
     },
     Table {
         name: "waitpoints",

@@ -3,17 +3,19 @@
 //! All that is written is sent in one go, without waiting in between; `COMMIT` follows when the answers say that all of
 //! it is sound. What is looked at on the way:
 //!
-//! - A run has not moved on: its last chunk ends at the version that was decided on, and no other chunk follows it.
-//!   The second half is the primary key of the history, which makes the later of two at the same time wait for the
-//!   earlier, and then find its place taken.
-//! - A run has not been forgotten meanwhile: whoever writes to one that has ended takes hold of its row, as
-//!   [`forget`](super::forget) does.
+//! - A run has not moved on: its row has the version that was decided on. Whoever writes to a run takes hold of its row,
+//!   which makes the later of two at the same time wait for the earlier, and then find another version.
+//! - A run has not been forgotten meanwhile: [`forget`](super::forget) takes hold of the row, too, and the row is gone.
+//! - A new run was not begun by another: there is no row of it.
 //! - No idempotency key and no version of a definition was written by another.
 //! - No event and no wait for it, begun at the same time, missed each other ([`looks`](super::looks)).
 //!
-//! Locks are taken in one order, event ids before rows and each sorted, so that no two commits wait for each other.
+//! Locks are taken in one order, so that no two commits wait for each other: event ids, definitions, rows of runs that are
+//! there, rows of new runs; ids and rows are sorted. What else is written of a run is written by whoever holds its row, and
+//! after it; the rest comes table by table, sorted.
 
 mod steps;
+mod together;
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -22,6 +24,7 @@ use abide_core::command::Occurrence;
 use abide_core::id::{DefinitionId, RunId, WorkspaceId};
 use abide_core::waitpoint::{EventFilter, ListensFor};
 use tokio_postgres::Row;
+use tokio_postgres::error::{DbError, SqlState};
 
 use crate::postgres::column::{self, Column, Id};
 use crate::postgres::find::read_occurrence;
@@ -123,7 +126,8 @@ async fn write(session: &mut Session, plan: &Plan<'_>, batch: &Batch<'_>) -> Res
         Ok(answers) => answers,
         Err(error) => {
             session.roll_back().await;
-            return Err(error);
+            let is_begun = error.as_db_error().is_some_and(is_begun_elsewhere);
+            return Err(if is_begun { moved_on(session, batch).await? } else { error.into() });
         }
     };
     match judge(plan, &answers, batch) {
@@ -133,6 +137,11 @@ async fn write(session: &mut Session, plan: &Plan<'_>, batch: &Batch<'_>) -> Res
             Err(explain(session, trouble, batch).await?)
         }
     }
+}
+
+/// A new run has a row already.
+fn is_begun_elsewhere(said: &DbError) -> bool {
+    *said.code() == SqlState::UNIQUE_VIOLATION && said.constraint() == Some("runs_pkey")
 }
 
 /// Why a batch is not committed.
@@ -160,22 +169,18 @@ fn judge(plan: &Plan<'_>, answers: &[Answer], batch: &Batch<'_>) -> Result<Strin
                 let moved_on = schedules::first_of(&batch.schedules);
                 return Err(Trouble::Known(moved_on.map_or_else(nothing_moved, Error::Conflict)));
             }
-            Part::Rows(chunks) => {
+            Part::Rows => {
                 let row = answer.rows.first();
-                let written = row.map(|row| Ok::<_, Error>((row.number(0)?, row.try_get(1)?))).transpose()?;
-                let (appended, number): (usize, String) =
+                let written =
+                    row.map(|row| Ok::<_, Error>((row.try_get(0)?, row.try_get(1)?))).transpose()?;
+                let (is_sound, number): (bool, String) =
                     written.ok_or_else(|| Error::Corrupt("a transaction without a number".to_owned()))?;
-                if appended < *chunks {
+                if !is_sound {
                     return Err(Trouble::RunMovedOn);
                 }
                 transaction = Some(number);
             }
             Part::Remembered if is_short(batch.remembered.len()) => return Err(Trouble::KeyUsed),
-            Part::EndedRuns => {
-                if let Some(gone) = answer.rows.first() {
-                    return Err(Trouble::Known(Error::Conflict(RunId(gone.id(0)?))));
-                }
-            }
             Part::UnheardWaits => check_unheard_waits(&answer.rows, batch)?,
             Part::UnheardEvents => check_unheard_events(&answer.rows, batch)?,
             Part::Locks
@@ -258,8 +263,7 @@ async fn explain(session: &mut Session, trouble: Trouble, batch: &Batch<'_>) -> 
 
 async fn moved_on(session: &mut Session, batch: &Batch<'_>) -> Result<Error, Error> {
     let sql = "SELECT run FROM unnest($1::uuid[], $2::bigint[]) AS decided (run, based_on)
-        WHERE based_on <> coalesce((SELECT seq FROM history WHERE history.run = decided.run
-            ORDER BY history.based_on DESC LIMIT 1), 0)
+        WHERE based_on <> coalesce((SELECT seq FROM runs WHERE runs.id = decided.run), 0)
         LIMIT 1";
     let runs: Vec<Id> = batch.runs.iter().map(|write| column::run(write.run.id)).collect();
     let versions: Vec<i64> = batch.runs.iter().map(|write| column::count(write.based_on)).collect();

@@ -53,10 +53,9 @@ pub(super) fn load_changed(
 ) -> Result<Vec<(RunId, StoredRun)>, Error> {
     let sql = "SELECT history.run, history.seq, history.chunk
         FROM unnest($1::uuid[], $2::bigint[]) AS known (run, version)
-            CROSS JOIN LATERAL (SELECT last.seq FROM history AS last WHERE last.run = known.run
-                ORDER BY last.based_on DESC LIMIT 1) AS last
+            CROSS JOIN LATERAL (SELECT runs.seq FROM runs WHERE runs.id = known.run OFFSET 0) AS runs
             CROSS JOIN LATERAL (SELECT * FROM history WHERE history.run = known.run OFFSET 0) AS history
-        WHERE last.seq <> known.version
+        WHERE runs.seq <> known.version
         ORDER BY history.run, history.based_on";
     let (runs, versions): (Vec<Id>, Vec<i64>) =
         known.iter().map(|(run, version)| (column::run(*run), column::count(*version))).unzip();
@@ -285,7 +284,8 @@ pub(super) fn occurrences(
 fn look(link: &mut Link, events: &[EventName<'_>], step: Step<'_>) -> Result<Vec<Row>, Error> {
     let snapshot = Step { sql: "SELECT pg_current_snapshot()::text".into(), values: Vec::new() };
     let losses = link.looks.losses();
-    let mut answers = link.ask(async |session| session.pipeline(None, &[snapshot, step]).await)?.into_iter();
+    let mut answers =
+        link.ask(async |session| Ok(session.pipeline(None, &[snapshot, step]).await?))?.into_iter();
     let seen = answers.next().and_then(|answer| answer.rows.into_iter().next());
     let seen =
         seen.ok_or_else(|| Error::Corrupt("no answer to the question of what can be seen".to_owned()))?;

@@ -282,7 +282,7 @@ impl Session {
     }
 
     /// The statement, compiled.
-    async fn statement(&mut self, sql: &str) -> Result<Statement, Error> {
+    async fn statement(&mut self, sql: &str) -> Result<Statement, tokio_postgres::Error> {
         if let Some(statement) = self.statements.get(sql) {
             return Ok(statement.clone());
         }
@@ -354,7 +354,7 @@ impl Session {
         &mut self,
         begin: Option<&str>,
         steps: &[Step<'_>],
-    ) -> Result<Vec<Answer>, Error> {
+    ) -> Result<Vec<Answer>, tokio_postgres::Error> {
         let mut statements = Vec::with_capacity(steps.len());
         for step in steps {
             statements.push(self.statement(&step.sql).await?);
@@ -365,7 +365,7 @@ impl Session {
         let begin = OptionFuture::from(begin.map(|begin| self.client.batch_execute(begin)));
         let (begun, answers) = join(begin, join_all(asked)).await;
         begun.transpose()?;
-        Ok(answers.into_iter().collect::<Result<_, _>>()?)
+        answers.into_iter().collect()
     }
 
     async fn step(&self, step: &Step<'_>, statement: &Statement) -> Result<Answer, tokio_postgres::Error> {

@@ -110,7 +110,7 @@ impl Share for Handle<Sharing> {
         };
         let steps = [step(TAKE_ANYWHERE, &anywhere), step(TAKE_SOMEWHERE, &somewhere)];
         let steps: Vec<Step<'_>> = steps.into_iter().flatten().collect();
-        let answers = self.link.ask(async |session| session.pipeline(None, &steps).await)?;
+        let answers = self.link.ask(async |session| Ok(session.pipeline(None, &steps).await?))?;
         answers.iter().flat_map(|answer| &answer.rows).map(found).collect()
     }
 
@@ -153,9 +153,7 @@ impl Share for Handle<Sharing> {
     }
 
     fn versions(&mut self, runs: &[RunId]) -> Result<Vec<(RunId, u64)>, Error> {
-        let sql = "SELECT asked.run, last.seq FROM unnest($1::uuid[]) AS asked (run)
-            CROSS JOIN LATERAL (SELECT seq FROM history WHERE history.run = asked.run
-                ORDER BY based_on DESC LIMIT 1) AS last";
+        let sql = "SELECT runs.id, runs.seq FROM unnest($1::uuid[]) AS asked (run) JOIN runs ON runs.id = asked.run";
         let runs: Vec<Id> = runs.iter().map(|run| column::run(*run)).collect();
         let rows = self.link.ask(async |session| session.rows(sql, &[&runs]).await)?;
         rows.iter().map(|row| Ok((RunId(row.id(0)?), row.number(1)?))).collect()

@@ -3,6 +3,7 @@
 use std::error::Error as StdError;
 use std::pin::pin;
 
+use abide_core::id::RunId;
 use abide_core::waitpoint::Kind;
 use bytes::BytesMut;
 use futures_util::StreamExt;
@@ -122,6 +123,7 @@ async fn write(
     match work {
         Work::Nothing => {}
         Work::Clear => session.run("DELETE FROM workspaces").await?,
+        Work::Insert(table, rows) if table.name == "runs" => insert_runs(session, table, rows).await?,
         Work::Insert(table, rows) => insert(session, table, rows).await?,
         Work::Settle => drop(session.one(COUNT_ON, &[]).await?),
     }
@@ -175,6 +177,34 @@ async fn insert(session: &mut Session, table: &'static Table, rows: &[Row]) -> R
             Err(Error::Corrupt(format!("{}: {written} of {} rows were written", table.name, rows.len())))
         }
     }
+}
+
+/// What the row of a run says of its last change stands in its history, which is there already.
+async fn insert_runs(session: &mut Session, table: &'static Table, rows: &[Row]) -> Result<(), Error> {
+    let columns = table.columns.join(", ");
+    let types = session.types(&format!("SELECT {columns} FROM runs")).await?;
+    let arrays: Vec<String> =
+        types.iter().zip(1..).map(|(kind, number)| format!("${number}::{kind}[]")).collect();
+    let sql = format!(
+        "INSERT INTO runs ({columns}, seq, written_at)
+         SELECT new.*, last.seq, last.written_at FROM unnest({}) AS new ({columns})
+             CROSS JOIN LATERAL (SELECT history.seq, history.written_at FROM history WHERE history.run = new.id
+                 ORDER BY history.based_on DESC LIMIT 1) AS last",
+        arrays.join(", ")
+    );
+    let cells = |(place, column): (usize, &&str)| -> Vec<Cell<'_>> {
+        rows.iter().filter_map(|row| row.get(place)).map(|value| Cell::of(table, column, value)).collect()
+    };
+    let cells: Vec<Vec<Cell<'_>>> = table.columns.iter().enumerate().map(cells).collect();
+    let cells: Vec<&(dyn ToSql + Sync)> = cells.iter().map(|cells| cells as &(dyn ToSql + Sync)).collect();
+    if session.count(&sql, &cells).await? == rows.len() as u64 {
+        return Ok(());
+    }
+    // The id is their first column.
+    let sql = "SELECT id FROM unnest($1::uuid[]) AS new (id)
+        WHERE NOT EXISTS (SELECT FROM history WHERE history.run = new.id) LIMIT 1";
+    let run = RunId(session.one(sql, cells.get(..1).unwrap_or_default()).await?.id(0)?);
+    Err(Error::Corrupt(format!("{run}: it has a row and no history")))
 }
 
 /// The column that says in which transaction a row was written; see looks.rs.

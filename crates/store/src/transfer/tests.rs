@@ -320,6 +320,22 @@ fn whatever_is_not_the_same_in_the_end_is_noticed() {
 }
 
 #[test]
+fn a_run_without_a_history_is_not_moved_to_a_database_and_is_named() {
+    let mut spots = Spots::new();
+    for (from, to) in [(spots.file(), spots.database()), (spots.database(), spots.database())] {
+        let filled = Filled::new(&mut *from.open().unwrap());
+        let run = filled.first_run();
+        let id = match &from {
+            Spot::File(_) => format!("X'{:032x}'", run.0),
+            Spot::Database(_) => format!("'{:032x}'", run.0),
+        };
+        from.run(&format!("DELETE FROM history WHERE run = {id}"));
+        let refused = begin(&from, &to).unwrap().copy(&mut |_| {}).unwrap_err().to_string();
+        assert!(refused.contains(&run.to_string()) && refused.contains("no history"), "{refused}");
+    }
+}
+
+#[test]
 fn of_two_who_move_the_same_one_is_refused() {
     let mut spots = Spots::new();
     let (from, to) = (spots.database(), spots.database());

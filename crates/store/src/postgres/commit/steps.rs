@@ -10,6 +10,7 @@ use abide_core::run::Run;
 use abide_core::time::Millis;
 use abide_core::waitpoint::{ListensFor, Waitpoint};
 
+use super::together::Together;
 use super::{Looks, Mark, event_waits};
 use crate::postgres::column::{self, Id};
 use crate::postgres::cost::Costs;
@@ -23,9 +24,8 @@ use crate::{Batch, Delivery, Error, NewDefinition, RunWrite, ScheduleWrite, chun
 pub(super) enum Part {
     Locks,
     Definitions,
-    /// The rows of runs, with so many chunks. It answers with how many were appended, and the transaction.
-    Rows(usize),
-    EndedRuns,
+    /// All rows of runs. It answers with whether they were written, and the transaction.
+    Rows,
     Costs,
     /// So many schedules.
     Schedules(usize),
@@ -55,11 +55,12 @@ impl<'a> Plan<'a> {
         plan.lock(&events);
         plan.write_definitions(&batch.definitions);
         let place = plan.steps.len();
+        let (new, known): (Vec<&RunWrite<'a>>, Vec<&RunWrite<'a>>) =
+            runs.iter().copied().partition(|write| write.based_on == 0);
+        plan.update_runs(&known);
+        plan.insert_runs(&new);
         plan.append_history(&runs);
-        plan.insert_runs(&runs);
-        plan.update_runs(&runs);
         plan.write_waitpoints(&runs)?;
-        plan.check_ended(&runs);
         plan.add_costs(&runs);
         plan.write_schedules(&batch.schedules);
         plan.write_deliveries(&batch.deliveries);
@@ -70,7 +71,7 @@ impl<'a> Plan<'a> {
         if !(plan.is_empty() && plan.rows.is_empty()) {
             plan.mark(mark);
             let rows = std::mem::take(&mut plan.rows).step();
-            plan.parts.insert(place, Part::Rows(runs.len()));
+            plan.parts.insert(place, Part::Rows);
             plan.steps.insert(place, rows);
         }
         Ok(plan)
@@ -134,36 +135,34 @@ impl<'a> Plan<'a> {
         );
     }
 
-    fn append_history(&mut self, runs: &[&RunWrite<'a>]) {
-        if runs.is_empty() {
+    /// Of a run that has moved on or is gone, no row is written.
+    fn update_runs(&mut self, known: &[&RunWrite<'a>]) {
+        if known.is_empty() {
             return;
         }
-        let mut encoder = chunk::Encoder::default();
-        let (mut based_on, mut seqs, mut instants, mut chunks) = (vec![], vec![], vec![], vec![]);
-        for write in runs {
-            let last = write.records.last().expect("runs without records are left out");
-            debug_assert_eq!(last.seq, write.run.seq, "a run is written after all its records");
-            based_on.push(column::count(write.based_on));
-            seqs.push(column::count(last.seq));
-            instants.push(column::instant(last.at));
-            chunks.push(encoder.encode(write.run.id, write.records).to_vec());
-        }
+        let each = || known.iter().map(|write| write.run);
         self.rows.add(
-            APPENDED,
-            "INSERT INTO history (run, based_on, seq, written_at, chunk)
-             SELECT new.run, new.based_on, new.seq, new.written_at, new.chunk
-             FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bytea[])
-                 AS new (run, based_on, seq, written_at, chunk)
-             WHERE new.based_on = 0 OR new.based_on = (SELECT last.seq FROM history AS last
-                 WHERE last.run = new.run ORDER BY last.based_on DESC LIMIT 1)
-             ON CONFLICT DO NOTHING RETURNING 1",
-            values![ids(runs), based_on, seqs, instants, chunks],
+            "moved",
+            "UPDATE runs SET seq = new.seq, written_at = new.written_at, status = new.status,
+                 ended_at = new.ended_at, deadline_at = new.deadline_at
+             FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::bigint[], $5::smallint[], $6::bigint[], $7::bigint[])
+                 AS new (id, based_on, seq, written_at, status, ended_at, deadline_at)
+             WHERE runs.id = new.id AND runs.seq = new.based_on
+             RETURNING 1",
+            values![
+                ids(known),
+                known.iter().map(|write| column::count(write.based_on)).collect::<Vec<_>>(),
+                each().map(|run| column::count(run.seq)).collect::<Vec<_>>(),
+                known.iter().map(|write| written_at(write)).collect::<Vec<_>>(),
+                each().map(|run| column::run_status(run.status)).collect::<Vec<_>>(),
+                each().map(|run| run.ended_at.map(column::instant)).collect::<Vec<_>>(),
+                each().map(|run| run.open_deadline().map(column::instant)).collect::<Vec<_>>(),
+            ],
         );
+        self.rows.expect("moved", known.len());
     }
 
-    /// A run that is there already has a history, which was not appended to.
-    fn insert_runs(&mut self, runs: &[&RunWrite<'a>]) {
-        let new: Vec<&RunWrite<'a>> = runs.iter().copied().filter(|write| write.based_on == 0).collect();
+    fn insert_runs(&mut self, new: &[&RunWrite<'a>]) {
         if new.is_empty() {
             return;
         }
@@ -171,14 +170,17 @@ impl<'a> Plan<'a> {
         let tags = |tags: &_| serde_json::to_string(tags).expect("tags are JSON");
         self.rows.add(
             "started",
-            "INSERT INTO runs (id, workspace, created_at, ended_at, deadline_at, status, definition, version, tags)
-             SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[],
-                 $6::smallint[], $7::text[], $8::text[], $9::text[])
-             ON CONFLICT DO NOTHING",
+            "INSERT INTO runs (id, workspace, seq, created_at, written_at, ended_at, deadline_at, status, definition,
+                 version, tags)
+             SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[],
+                 $7::bigint[], $8::smallint[], $9::text[], $10::text[], $11::text[]) WHERE {sound}
+             RETURNING 1",
             values![
-                ids(&new),
+                ids(new),
                 each().map(|run| column::workspace(run.workspace)).collect::<Vec<_>>(),
+                each().map(|run| column::count(run.seq)).collect::<Vec<_>>(),
                 each().map(|run| column::instant(run.created_at)).collect::<Vec<_>>(),
+                new.iter().map(|write| written_at(write)).collect::<Vec<_>>(),
                 each().map(|run| run.ended_at.map(column::instant)).collect::<Vec<_>>(),
                 each().map(|run| run.open_deadline().map(column::instant)).collect::<Vec<_>>(),
                 each().map(|run| column::run_status(run.status)).collect::<Vec<_>>(),
@@ -187,6 +189,7 @@ impl<'a> Plan<'a> {
                 each().map(|run| (!run.tags.is_empty()).then(|| tags(&run.tags))).collect::<Vec<_>>(),
             ],
         );
+        self.rows.expect("started", new.len());
         let tagged = || each().flat_map(|run| run.tags.iter().map(move |tag| (run, tag)));
         if tagged().next().is_none() {
             return;
@@ -194,7 +197,7 @@ impl<'a> Plan<'a> {
         self.rows.add(
             "tagged",
             "INSERT INTO run_tags (workspace, run, tag)
-             SELECT * FROM unnest($1::bigint[], $2::uuid[], $3::text[]) ON CONFLICT DO NOTHING",
+             SELECT * FROM unnest($1::bigint[], $2::uuid[], $3::text[]) WHERE {sound} ON CONFLICT DO NOTHING",
             values![
                 tagged().map(|(run, _)| column::workspace(run.workspace)).collect::<Vec<_>>(),
                 tagged().map(|(run, _)| column::run(run.id)).collect::<Vec<_>>(),
@@ -203,63 +206,53 @@ impl<'a> Plan<'a> {
         );
     }
 
-    /// A row is left alone while it says what is so.
-    fn update_runs(&mut self, runs: &[&RunWrite<'a>]) {
-        let changed = |write: &&RunWrite<'a>| write.based_on > 0 && write.changes_row() && !write.had_ended();
-        let changed: Vec<&RunWrite<'a>> = runs.iter().copied().filter(changed).collect();
-        if changed.is_empty() {
+    fn append_history(&mut self, runs: &[&RunWrite<'a>]) {
+        if runs.is_empty() {
             return;
         }
-        let each = || changed.iter().map(|write| write.run);
+        let mut encoder = chunk::Encoder::default();
+        let chunks = runs.iter().map(|write| encoder.encode(write.run.id, write.records).to_vec());
+        let chunks: Vec<_> = chunks.collect();
         self.rows.add(
-            "changed",
-            "UPDATE runs SET status = new.status, ended_at = new.ended_at, deadline_at = new.deadline_at
-             FROM unnest($1::uuid[], $2::smallint[], $3::bigint[], $4::bigint[])
-                 AS new (id, status, ended_at, deadline_at)
-             WHERE runs.id = new.id AND (runs.status, runs.ended_at, runs.deadline_at)
-                 IS DISTINCT FROM (new.status, new.ended_at, new.deadline_at)",
-            run_rows(each),
-        );
-    }
-
-    /// The row of a run that had ended is written in any case. Answers with the runs whose row is gone.
-    fn check_ended(&mut self, runs: &[&RunWrite<'a>]) {
-        let ended: Vec<&RunWrite<'a>> = runs.iter().copied().filter(|write| write.had_ended()).collect();
-        if ended.is_empty() {
-            return;
-        }
-        let each = || ended.iter().map(|write| write.run);
-        self.add(
-            Part::EndedRuns,
-            "WITH changed AS (
-                 UPDATE runs SET status = new.status, ended_at = new.ended_at, deadline_at = new.deadline_at
-                 FROM unnest($1::uuid[], $2::smallint[], $3::bigint[], $4::bigint[])
-                     AS new (id, status, ended_at, deadline_at)
-                 WHERE runs.id = new.id
-                 RETURNING runs.id)
-             SELECT written.id FROM unnest($1::uuid[]) AS written (id)
-             WHERE written.id NOT IN (SELECT changed.id FROM changed)",
-            run_rows(each),
+            "appended",
+            "INSERT INTO history (run, based_on, seq, written_at, chunk)
+             SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bytea[]) WHERE {sound}",
+            values![
+                ids(runs),
+                runs.iter().map(|write| column::count(write.based_on)).collect::<Vec<_>>(),
+                runs.iter().map(|write| column::count(write.run.seq)).collect::<Vec<_>>(),
+                runs.iter().map(|write| written_at(write)).collect::<Vec<_>>(),
+                chunks,
+            ],
         );
     }
 
     fn write_waitpoints(&mut self, runs: &[&RunWrite<'a>]) -> Result<(), Error> {
-        let mut waits: Vec<(&RunWrite<'a>, &'a Waitpoint)> = Vec::new();
+        let (mut opened, mut changed) = (Vec::new(), Vec::new());
         for write in runs {
+            let opens = write.opens();
             for number in write.waitpoints() {
                 let waitpoint = write
                     .run
                     .waitpoint(number)
                     .ok_or_else(|| Error::Corrupt(format!("{} has no waitpoint {number}", write.run.id)))?;
-                waits.push((write, waitpoint));
+                let waits = if opens.contains(&number) { &mut opened } else { &mut changed };
+                waits.push((write.run, waitpoint));
             }
         }
-        if waits.is_empty() {
-            return Ok(());
+        if !opened.is_empty() {
+            self.insert_waitpoints(&opened);
         }
+        if !changed.is_empty() {
+            self.update_waitpoints(&changed);
+        }
+        Ok(())
+    }
+
+    fn insert_waitpoints(&mut self, waits: &[(&'a Run, &'a Waitpoint)]) {
         let each = || waits.iter().map(|(_, wait)| *wait);
         self.rows.add(
-            "waits",
+            "opened",
             "INSERT INTO waitpoints (run, number, workspace, created_at, resume_at, began_in, kind, status, listens,
                  filter)
              SELECT run, number, workspace, created_at, resume_at,
@@ -267,12 +260,11 @@ impl<'a> Plan<'a> {
              FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::smallint[],
                      $7::smallint[], $8::text[], $9::text[])
                  AS new (run, number, workspace, created_at, resume_at, kind, status, listens, filter)
-             ON CONFLICT (run, number) DO UPDATE
-                 SET status = excluded.status, resume_at = excluded.resume_at, filter = excluded.filter",
+             WHERE {sound}",
             values![
-                waits.iter().map(|(write, _)| column::run(write.run.id)).collect::<Vec<_>>(),
+                waits.iter().map(|(run, _)| column::run(run.id)).collect::<Vec<_>>(),
                 each().map(|wait| i64::from(wait.number)).collect::<Vec<_>>(),
-                waits.iter().map(|(write, _)| column::workspace(write.run.workspace)).collect::<Vec<_>>(),
+                waits.iter().map(|(run, _)| column::workspace(run.workspace)).collect::<Vec<_>>(),
                 each().map(|wait| column::instant(wait.created_at)).collect::<Vec<_>>(),
                 each().map(|wait| wait.resume_at.map(column::instant)).collect::<Vec<_>>(),
                 each().map(|wait| column::kind(wait.kind)).collect::<Vec<_>>(),
@@ -281,7 +273,25 @@ impl<'a> Plan<'a> {
                 each().map(filter).collect::<Vec<_>>(),
             ],
         );
-        Ok(())
+    }
+
+    /// The rest of a row stays as it began.
+    fn update_waitpoints(&mut self, waits: &[(&'a Run, &'a Waitpoint)]) {
+        let each = || waits.iter().map(|(_, wait)| *wait);
+        self.rows.add(
+            "changed",
+            "UPDATE waitpoints SET status = new.status, resume_at = new.resume_at, filter = new.filter
+             FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::smallint[], $5::text[])
+                 AS new (run, number, resume_at, status, filter)
+             WHERE waitpoints.run = new.run AND waitpoints.number = new.number AND {sound}",
+            values![
+                waits.iter().map(|(run, _)| column::run(run.id)).collect::<Vec<_>>(),
+                each().map(|wait| i64::from(wait.number)).collect::<Vec<_>>(),
+                each().map(|wait| wait.resume_at.map(column::instant)).collect::<Vec<_>>(),
+                each().map(|wait| column::wait_status(wait.status)).collect::<Vec<_>>(),
+                each().map(filter).collect::<Vec<_>>(),
+            ],
+        );
     }
 
     fn add_costs(&mut self, runs: &[&RunWrite<'a>]) {
@@ -378,6 +388,7 @@ impl<'a> Plan<'a> {
             "INSERT INTO tasks (run, place, delivery, workspace, queue, definition, has_begun, free_at, lease, deadline_at)
              SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::text[],
                  $7::boolean[], $8::bigint[], $9::bigint[], $10::bigint[])
+             WHERE {sound}
              ON CONFLICT (run, place) DO UPDATE
                  SET delivery = excluded.delivery, has_begun = excluded.has_begun, free_at = excluded.free_at,
                      lease = excluded.lease, deadline_at = excluded.deadline_at",
@@ -479,56 +490,11 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// What is written to several tables in one statement: a statement costs as much as many rows.
-#[derive(Default)]
-struct Together<'a> {
-    sql: String,
-    values: Vec<Value<'a>>,
-    is_appended: bool,
-}
-
-/// What is written first, and counted.
-const APPENDED: &str = "appended";
-
-impl<'a> Together<'a> {
-    fn is_empty(&self) -> bool {
-        self.sql.is_empty()
-    }
-
-    /// Its values are counted on from those before.
-    fn add(&mut self, name: &str, sql: &str, values: Vec<Value<'a>>) {
-        self.is_appended |= name == APPENDED;
-        self.sql.push_str(if self.sql.is_empty() { "WITH " } else { ", " });
-        self.sql.push_str(name);
-        self.sql.push_str(" AS (");
-        let mut parts = sql.split('$');
-        self.sql.push_str(parts.next().unwrap_or_default());
-        for part in parts {
-            let digits = part.find(|char: char| !char.is_ascii_digit()).unwrap_or(part.len());
-            let (number, rest) = part.split_at(digits);
-            let number: usize = number.parse().expect("the number of a value");
-            self.sql.push_str(&format!("${}{rest}", self.values.len() + number));
-        }
-        self.sql.push(')');
-        self.values.extend(values);
-    }
-
-    fn step(self) -> Step<'a> {
-        let Together { mut sql, values, is_appended } = self;
-        let appended = if is_appended { "(SELECT count(*) FROM appended)" } else { "0::bigint" };
-        sql.push_str(&format!(" SELECT {appended}, pg_current_xact_id()::text"));
-        Step { sql: sql.into(), values }
-    }
-}
-
-/// What the row of a run says, for each.
-fn run_rows<'r, 'a, R: Iterator<Item = &'r Run>>(each: impl Fn() -> R) -> Vec<Value<'a>> {
-    values![
-        each().map(|run| column::run(run.id)).collect::<Vec<_>>(),
-        each().map(|run| column::run_status(run.status)).collect::<Vec<_>>(),
-        each().map(|run| run.ended_at.map(column::instant)).collect::<Vec<_>>(),
-        each().map(|run| run.open_deadline().map(column::instant)).collect::<Vec<_>>(),
-    ]
+/// The instant of the last change.
+fn written_at(write: &RunWrite<'_>) -> i64 {
+    let last = write.records.last().expect("runs without records are left out");
+    debug_assert_eq!(last.seq, write.run.seq, "a run is written after all its records");
+    column::instant(last.at)
 }
 
 fn ids(runs: &[&RunWrite<'_>]) -> Vec<Id> {

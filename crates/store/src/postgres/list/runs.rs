@@ -16,12 +16,10 @@ const FEW_WAITS: i64 = 2_000;
 /// Around what finds the ids: the rows of those on the page.
 const PAGE_BEGIN: &str =
     "SELECT page.id, runs.workspace, runs.definition, runs.version, runs.status, runs.tags,
-        runs.created_at, last.written_at, last.seq
+        runs.created_at, runs.written_at, runs.seq
     FROM (SELECT found.id FROM unnest(?::bigint[]) AS place (workspace)";
 const PAGE_END: &str = " ORDER BY found.id DESC LIMIT ?) AS page
     CROSS JOIN LATERAL (SELECT * FROM runs WHERE runs.id = page.id OFFSET 0) AS runs
-    LEFT JOIN LATERAL (SELECT written_at, seq FROM history WHERE history.run = page.id
-        ORDER BY based_on DESC LIMIT 1) AS last ON true
     ORDER BY page.id DESC";
 
 pub(crate) fn runs(
@@ -48,11 +46,8 @@ pub(crate) fn runs(
 }
 
 pub(crate) fn run(link: &mut Link, id: RunId) -> Result<Option<RunSummary>, Error> {
-    let sql = "SELECT runs.id, runs.workspace, runs.definition, runs.version, runs.status, runs.tags,
-            runs.created_at, last.written_at, last.seq
-        FROM runs LEFT JOIN LATERAL (SELECT written_at, seq FROM history WHERE history.run = runs.id
-            ORDER BY based_on DESC LIMIT 1) AS last ON true
-        WHERE runs.id = $1";
+    let sql = "SELECT id, workspace, definition, version, status, tags, created_at, written_at, seq
+        FROM runs WHERE id = $1";
     let found = link.ask(async |session| session.first(sql, &[&column::run(id)]).await)?;
     found.as_ref().map(summary).transpose()
 }
@@ -195,14 +190,9 @@ fn status_codes(filter: &RunFilter) -> Vec<i16> {
 }
 
 fn summary(row: &Row) -> Result<RunSummary, Error> {
-    let id = RunId(row.id(0)?);
-    let seq: Option<i64> = row.try_get(8)?;
-    if seq.is_none() {
-        return Err(Error::Corrupt(format!("{id}: it has a row and no history")));
-    }
     let tags: Option<&str> = row.try_get(5)?;
     Ok(RunSummary {
-        id,
+        id: RunId(row.id(0)?),
         workspace: row.workspace(1)?,
         definition: DefinitionRef { name: row.name(2)?.into(), version: row.name(3)?.into() },
         status: row.run_status(4)?,

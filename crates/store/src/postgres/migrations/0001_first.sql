@@ -25,19 +25,23 @@ CREATE TABLE definitions (
 
 CREATE INDEX definitions_by_name ON definitions (workspace, name, number);
 
--- Holds only what is right at all times, so that a run that works on need not touch its row: version and time of
--- the last change are those of the last chunk.
+-- Seq is the version of a run, and written_at the instant of its last change: those of the last chunk of its history.
+-- Whoever appends to the history of a run moves its seq on, from the version that was decided on and from no other.
+-- That is what makes a commit a compare-and-set, however many write at the same time. Neither is in an index, and a page
+-- has room, so that a run that works on changes its row where it is.
 CREATE TABLE runs (
     id          uuid     NOT NULL PRIMARY KEY,
     workspace   bigint   NOT NULL,
+    seq         bigint   NOT NULL,
     created_at  bigint   NOT NULL,
+    written_at  bigint   NOT NULL,
     ended_at    bigint,
     deadline_at bigint,
     status      smallint NOT NULL,
     definition  text     COLLATE "C" NOT NULL,
     version     text     COLLATE "C" NOT NULL,
     tags        text
-);
+) WITH (fillfactor = 80);
 
 CREATE INDEX runs_by_status ON runs (workspace, status, id);
 CREATE INDEX runs_by_definition ON runs (workspace, definition, version, status, id);
@@ -51,8 +55,7 @@ CREATE TABLE run_tags (
     PRIMARY KEY (workspace, tag, run)
 );
 
--- A row is a chunk: the records after based_on, up to and including seq. That no two chunks of a run follow the same
--- record is what makes a commit a compare-and-set, however many write at the same time.
+-- A row is a chunk: the records after based_on, up to and including seq.
 CREATE TABLE history (
     run        uuid   NOT NULL,
     based_on   bigint NOT NULL,

@@ -121,8 +121,8 @@ fn filled() -> Postgres {
              SELECT '00000000-0000-0000-0000-000000000000', n, 0, 2, 0, 0, 'many' FROM generate_series(1, 3000) AS n;
          INSERT INTO waitpoints (run, number, workspace, kind, status, created_at, resume_at)
              SELECT gen_random_uuid(), 1, 0, n % 8, n % 4, 0, n FROM generate_series(1, 5000) AS n;
-         INSERT INTO runs (id, workspace, created_at, ended_at, deadline_at, status, definition, version)
-             SELECT gen_random_uuid(), 0, n, CASE WHEN n % 7 > 3 THEN n END, CASE WHEN n % 9 = 0 THEN n END, n % 7,
+         INSERT INTO runs (id, workspace, seq, created_at, written_at, ended_at, deadline_at, status, definition, version)
+             SELECT gen_random_uuid(), 0, 1, n, 0, CASE WHEN n % 7 > 3 THEN n END, CASE WHEN n % 9 = 0 THEN n END, n % 7,
                  'w' || n % 5, n % 3 FROM generate_series(1, 5000) AS n;
          INSERT INTO history SELECT id, 0, 1, 0, '' FROM runs WHERE definition <> 'listener';
          INSERT INTO run_tags SELECT 0, id, 'red' FROM runs ON CONFLICT DO NOTHING;

@@ -54,6 +54,86 @@ fn of_those_who_decide_on_the_same_version_one_wins() {
 }
 
 #[test]
+fn of_those_who_begin_the_same_run_one_wins() {
+    let (address, mut one, mut other) = two();
+    let mut world = World::new();
+    let mut nap = world.start(&story::nap(), json!({ "sleep": "1h" }));
+    let beside = world.start(&story::nap(), json!({ "sleep": "1h" }));
+    for committed in [false, true] {
+        // The other one is in the middle of it, or has done it.
+        let mut hand = Hand::on(&address);
+        if committed {
+            nap.save(&mut one);
+        } else {
+            let row =
+                "INSERT INTO runs (id, workspace, seq, created_at, written_at, status, definition, version)";
+            hand.run(&format!("BEGIN; {row} VALUES ('{:032x}', 0, 3, 0, 0, 2, 'nap', '1')", nap.id().0));
+        }
+        let again = story::Story { committed: 0, ..nap.clone() };
+        let batch = Batch { runs: vec![beside.write(), again.write()], ..Batch::default() };
+        thread::scope(|scope| {
+            let waits = scope.spawn(|| other.commit(&batch));
+            if !committed {
+                hand.wait_for_a_waiter();
+                hand.run("COMMIT");
+            }
+            let refused = waits.join().unwrap();
+            assert!(matches!(refused, Err(Error::Conflict(id)) if id == nap.id()), "{refused:?}");
+        });
+        assert_eq!(other.load(beside.id()).unwrap(), None);
+        hand.run("DELETE FROM runs");
+    }
+}
+
+#[test]
+fn a_batch_with_a_run_that_has_moved_on_is_not_written_and_the_run_is_named() {
+    let (address, mut one, mut other) = two();
+    let mut world = World::new();
+    let mut naps: Vec<story::Story> =
+        (0..5).map(|_| world.start(&story::nap(), json!({ "sleep": "1h" }))).collect();
+    story::save(&mut one, &mut naps[..4]);
+    for nap in &mut naps[..4] {
+        world.wake(nap);
+    }
+    naps[2].clone().save(&mut other);
+    let rows = "SELECT (SELECT sum(seq) FROM runs)::bigint * 1000 + (SELECT count(*) FROM history)";
+    let before = Hand::on(&address).number(rows);
+    let refused =
+        one.commit(&Batch { runs: naps.iter().map(story::Story::write).collect(), ..Batch::default() });
+    assert!(matches!(refused, Err(Error::Conflict(id)) if id == naps[2].id()), "{refused:?}");
+    assert_eq!(Hand::on(&address).number(rows), before);
+    naps[2].committed = naps[2].run.seq;
+    let rest = naps.iter().filter(|nap| nap.committed < nap.run.seq).map(story::Story::write).collect();
+    one.commit(&Batch { runs: rest, ..Batch::default() }).unwrap();
+    naps.iter().for_each(|nap| nap.check(&mut other));
+}
+
+#[test]
+fn a_run_that_works_on_changes_its_row_where_it_is() {
+    let (address, mut store, _) = two();
+    let mut world = World::new();
+    let mut review = world.start(&story::review(), json!({}));
+    review.save(&mut store);
+    let at = abide_core::id::At::step(0);
+    let started = abide_core::command::TaskStarted { at, delivery: 1, worker: "worker".into(), from: None };
+    world.tell(&mut review, Command::TaskStarted(started));
+    review.save(&mut store);
+    review.check(&mut store);
+    let mut hand = Hand::on(&address);
+    let begun = Instant::now();
+    loop {
+        hand.run("SELECT pg_stat_clear_snapshot()");
+        let changed = "coalesce(sum(n_tup_upd), 0)::bigint * 10 + coalesce(sum(n_tup_hot_upd), 0)::bigint";
+        match hand.number(&format!("SELECT {changed} FROM pg_stat_user_tables WHERE relname = 'runs'")) {
+            0 => assert!(begun.elapsed() < Duration::from_secs(60), "the server does not count"),
+            changed => break assert_eq!(changed, 11, "one row was changed, and no index"),
+        }
+        drop(store.workspaces());
+        thread::yield_now();
+    }
+}
+
+#[test]
 fn a_commit_waits_for_no_other_run() {
     let (address, mut one, mut other) = two();
     let mut world = World::new();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use abide_core::command::{Command, Occurrence, Reply, TaskHeartbeat};
 use abide_core::door::Remembered;
 use abide_core::history::JournalResult;
-use abide_core::id::{At, WorkspaceId};
+use abide_core::id::{At, RunId, WorkspaceId};
 use abide_core::json::Json;
 use abide_core::schedule::Schedule;
 use jiff::Timestamp;
@@ -35,6 +35,10 @@ pub(super) struct Filled {
 }
 
 impl Filled {
+    pub(super) fn first_run(&self) -> RunId {
+        self.crowd.stories[0].id()
+    }
+
     pub(super) fn new(store: &mut dyn Store) -> Filled {
         let mut crowd = Crowd::new();
         let asked = asked(&mut crowd);

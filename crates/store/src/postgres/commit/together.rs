@@ -1,0 +1,56 @@
+//! What is written to several tables in one statement, for a statement costs as much as many rows. The parts of one
+//! statement have no order but what one takes from another: so the rows of runs are counted, and all else that could be in
+//! another's way asks whether they were all written.
+
+use crate::postgres::column;
+use crate::postgres::link::{Step, Value, values};
+
+#[derive(Default)]
+pub(super) struct Together<'a> {
+    sql: String,
+    values: Vec<Value<'a>>,
+    /// What says whether all that was expected so far was written.
+    sound: Option<String>,
+}
+
+impl<'a> Together<'a> {
+    pub(super) fn is_empty(&self) -> bool {
+        self.sql.is_empty()
+    }
+
+    /// Its values are counted on from those before. `{sound}` stands for whether what was expected before it was written.
+    pub(super) fn add(&mut self, name: &str, sql: &str, values: Vec<Value<'a>>) {
+        self.sql.push_str(if self.sql.is_empty() { "WITH " } else { ", " });
+        self.sql.push_str(name);
+        self.sql.push_str(" AS (");
+        let sql = sql.replace("{sound}", self.sound());
+        let mut parts = sql.split('$');
+        self.sql.push_str(parts.next().unwrap_or_default());
+        for part in parts {
+            let digits = part.find(|char: char| !char.is_ascii_digit()).unwrap_or(part.len());
+            let (number, rest) = part.split_at(digits);
+            let number: usize = number.parse().expect("the number of a value");
+            self.sql.push_str(&format!("${}{rest}", self.values.len() + number));
+        }
+        self.sql.push(')');
+        self.values.extend(values);
+    }
+
+    /// As many rows are written by what was added under this name, or nothing that follows is.
+    pub(super) fn expect(&mut self, name: &str, count: usize) {
+        let sql = format!("SELECT count(*) = $1 AS so FROM {name}");
+        self.add(&format!("all_{name}"), &sql, values![column::limit(count)]);
+        self.sound = Some(format!("(SELECT so FROM all_{name})"));
+    }
+
+    fn sound(&self) -> &str {
+        self.sound.as_deref().unwrap_or("true")
+    }
+
+    /// Answers with whether all that was expected was written, and with the transaction.
+    pub(super) fn step(mut self) -> Step<'a> {
+        let end = format!(" SELECT {}, pg_current_xact_id()::text", self.sound());
+        self.sql.push_str(&end);
+        Step { sql: self.sql.into(), values: self.values }
+    }
+}
