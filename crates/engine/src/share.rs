@@ -186,13 +186,13 @@ pub(crate) fn task_row(
         Executor::Notify => NOTIFY.into(),
         Executor::Handler | Executor::Http | Executor::Llm => Arc::clone(&work.handler),
     };
-    let (free_at, lease) = match (&task.worker, lease) {
-        (Some(worker), _) if &**worker == IN_PROCESS => (HOLD.after(now), HOLD),
-        (Some(_), Some(lease)) => (lease.after(now), lease),
+    let (is_taken, free_at, lease) = match (&task.worker, lease) {
+        (Some(worker), _) if &**worker == IN_PROCESS => (true, HOLD.after(now), HOLD),
+        (Some(_), Some(lease)) => (true, lease.after(now), lease),
         // It was given to somebody before.
         (Some(_), None) => return None,
-        (None, _) if works_here(run, at) => (HOLD.after(now), HOLD),
-        (None, _) => (now, HOLD),
+        (None, _) if works_here(run, at) => (true, HOLD.after(now), HOLD),
+        (None, _) => (false, now, HOLD),
     };
     Some(TaskWrite::Put(StoredTask {
         run: run.id,
@@ -201,6 +201,7 @@ pub(crate) fn task_row(
         workspace: run.workspace,
         queue,
         definition: Arc::clone(&run.definition_ref.name),
+        is_taken,
         has_begun: task.worker.is_some(),
         free_at: task.deadline.map_or(free_at, |deadline| free_at.min(deadline)),
         lease,

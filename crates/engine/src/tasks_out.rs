@@ -115,7 +115,8 @@ mod tests {
     #[test]
     fn a_task_that_nobody_has_is_free() {
         let task = task(&run(json!({ "type": "task", "name": "a", "handler": "h" })), NOW);
-        assert_eq!((&*task.queue, task.has_begun, task.free_at, task.deadline), ("h", false, NOW, None));
+        assert_eq!((&*task.queue, task.free_at, task.deadline), ("h", NOW, None));
+        assert!(!task.is_taken && !task.has_begun);
         let call = run(json!({ "type": "http", "name": "a", "url": "https://example.com" }));
         assert_eq!((of_run(&call, NOW).count(), &*of_run(&call, NOW).next().unwrap().queue), (1, "http"));
     }
@@ -127,10 +128,13 @@ mod tests {
         taken_by(&mut leased, "worker-1");
         let later = GRACE.after(NOW);
         let row = task(&leased, later);
-        assert_eq!((row.has_begun, row.free_at, row.lease), (true, GRACE.after(later), LEASE));
+        assert!(row.is_taken && row.has_begun);
+        assert_eq!((row.free_at, row.lease), (GRACE.after(later), LEASE));
         let mut here = work();
         taken_by(&mut here, IN_PROCESS);
-        assert_eq!((task(&here, later).has_begun, task(&here, later).free_at), (true, later));
+        let row = task(&here, later);
+        assert!(row.is_taken && row.has_begun);
+        assert_eq!(row.free_at, later);
     }
 
     #[test]

@@ -436,12 +436,12 @@ impl Writer {
             }
             Request::Stats { answer } => {
                 let runs_in_memory = round.memory.len();
-                let here = TaskCounts { begun: dispatcher.tasks_out(), free: dispatcher.tasks_ready() };
+                let here = TaskCounts { taken: dispatcher.tasks_out(), free: dispatcher.tasks_ready() };
                 let tasks = match &mut self.share {
                     Some(share) => share.store.count_tasks(COUNTED_TASKS).map_err(Error::from),
                     None => Ok(here),
                 };
-                let stats = tasks.map(|TaskCounts { begun: tasks_out, free: tasks_ready }| Stats {
+                let stats = tasks.map(|TaskCounts { taken: tasks_out, free: tasks_ready }| Stats {
                     runs_in_memory,
                     tasks_out,
                     tasks_ready,

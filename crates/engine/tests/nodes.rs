@@ -13,8 +13,10 @@ use abide_core::definition::document::Workflow;
 use abide_core::id::{RunId, WorkspaceId};
 use abide_core::status::RunStatus;
 use abide_engine::{Engine, Error, Leased, NewRun, Notification, Options, Said, TaskResult};
+use abide_store::Store;
 use abide_store::postgres::Postgres;
 use abide_store::postgres::server::Server;
+use abide_store::share::{NodeId, WantedTasks};
 use jiff::ToSpan;
 use serde_json::{Value, json};
 use watched::Watch;
@@ -240,6 +242,26 @@ async fn a_node_that_stops_leaves_its_timers_and_tasks_to_the_others() {
     for run in runs {
         assert_eq!(b.wait(run).await.unwrap().status, RunStatus::Completed);
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_task_that_a_node_took_that_is_gone_is_done_by_another() {
+    let address = Server::shared().database();
+    let node = node(&address).await;
+    node.deploy(Workflow::new("w").task("work", "here")).await.unwrap();
+    let run = node.start("w", json!({})).await.unwrap();
+    // As one that dies when it has taken it.
+    let gone = std::thread::spawn(move || {
+        let store = Postgres::open(&address).unwrap();
+        let mut share = store.share().unwrap().unwrap();
+        let now = share.beat(NodeId(7)).unwrap().now;
+        let wanted = WantedTasks { workspace: None, queue: "here".into(), limit: 9 };
+        share.take_tasks(&[wanted], now + 1.second(), now).unwrap()
+    });
+    assert_eq!(gone.join().unwrap().len(), 1);
+    let done = async |_: abide_core::task::Task| TaskResult::complete(json!("done"));
+    node.handler("here", done).await.unwrap();
+    assert_eq!(node.wait(run).await.unwrap().status, RunStatus::Completed);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -23,9 +23,8 @@ pub trait Share: Send {
     /// Says that a node is not there any more.
     fn leave(&mut self, node: NodeId) -> Result<(), Error>;
 
-    /// Keeps up to `limit` tasks of each kind that are wanted, have not begun and are free now, until the given
-    /// instant. Others do not find them until then. They are taken from each workflow in turn, so that one with many
-    /// leaves room for the others.
+    /// Takes up to `limit` tasks of each kind that are wanted and free now, until the given instant. Others do not find
+    /// them until then. They are taken from each workflow in turn, so that one with many leaves room for the others.
     fn take_tasks(
         &mut self,
         wanted: &[WantedTasks],
@@ -33,16 +32,16 @@ pub trait Share: Send {
         until: Timestamp,
     ) -> Result<Vec<FoundTask>, Error>;
 
-    /// The same, of tasks that have begun and whose time is over, whatever they are.
-    fn take_late_tasks(
-        &mut self,
-        now: Timestamp,
-        until: Timestamp,
-        limit: usize,
-    ) -> Result<Vec<FoundTask>, Error>;
+    /// Takes up to `limit` tasks that have begun and whose time is over, whatever they are, until the given instant. Those
+    /// whose time is over and that have not begun are free from here on.
+    fn take_late_tasks(&mut self, now: Timestamp, until: Timestamp, limit: usize)
+    -> Result<LateTasks, Error>;
 
     /// Keeps tasks that are worked on here for longer.
     fn keep_tasks(&mut self, tasks: &[FoundTask], until: Timestamp) -> Result<(), Error>;
+
+    /// Lets go of tasks that were worked on here. One that has begun is late from here on, any other is free.
+    fn let_go_of_tasks(&mut self, tasks: &[FoundTask], now: Timestamp) -> Result<(), Error>;
 
     /// How many tasks are in somebody's hands and how many are not, each up to `most`.
     fn count_tasks(&mut self, most: usize) -> Result<TaskCounts, Error>;
@@ -74,7 +73,9 @@ pub struct StoredTask {
     pub queue: Arc<str>,
     /// Of which workflow it is.
     pub definition: Arc<str>,
-    /// The history says who has it.
+    /// Somebody has it.
+    pub is_taken: bool,
+    /// The history says who; then it is taken.
     pub has_begun: bool,
     /// From here on it is anybody's: to be taken, or to be taken away from whoever has it.
     pub free_at: Timestamp,
@@ -121,9 +122,17 @@ pub struct FoundTask {
     pub queue: Arc<str>,
 }
 
+/// What became of tasks whose time was over.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LateTasks {
+    pub taken: Vec<FoundTask>,
+    /// How many nobody has any more.
+    pub freed: usize,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TaskCounts {
-    pub begun: usize,
+    pub taken: usize,
     pub free: usize,
 }
 

@@ -138,7 +138,7 @@ impl Writer {
         let Some(share) = &mut self.share else { return };
         let tasks: Vec<FoundTask> = self.dispatcher.held().map(found).collect();
         if !tasks.is_empty()
-            && let Err(error) = share.store.keep_tasks(&tasks, self.clock.now())
+            && let Err(error) = share.store.let_go_of_tasks(&tasks, self.clock.now())
         {
             tracing::warn!(%error, "tasks could not be given back; they are free in a while");
         }
@@ -214,7 +214,6 @@ impl Writer {
 
     fn find_late(&mut self, now: Timestamp) -> Result<Vec<ReadyTask>, Error> {
         let Some(share) = &mut self.share else { return Ok(Vec::new()) };
-        let late = share.store.take_late_tasks(now, LATE_HOLD.after(now), LATE_TASKS)?;
         if share.next_keep <= Instant::now() {
             share.next_keep = Instant::now() + KEEP;
             let kept: Vec<FoundTask> = self.dispatcher.running().map(found).collect();
@@ -222,6 +221,8 @@ impl Writer {
                 share.store.keep_tasks(&kept, HOLD.after(now))?;
             }
         }
+        let late = share.store.take_late_tasks(now, LATE_HOLD.after(now), LATE_TASKS)?;
+        share.task_may_be_free |= late.freed > 0;
         let portion = share.portion;
         self.alarm.load_late(&mut *self.store, LATE.before(now), portion)?;
         if self.alarm.next().is_none_or(|next| next > now) {
@@ -230,6 +231,7 @@ impl Writer {
         self.find_moved()?;
         self.look_up_webhooks()?;
         Ok(late
+            .taken
             .into_iter()
             .map(|task| ReadyTask { run: task.run, at: task.at, delivery: task.delivery })
             .collect())

@@ -55,7 +55,7 @@ impl Crier {
             version: run.seq,
         });
         let tasks = batch.tasks.iter().filter_map(|task| match task {
-            TaskWrite::Put(task) if !task.has_begun => {
+            TaskWrite::Put(task) if !task.is_taken => {
                 Some(News::TaskReady { workspace: task.workspace, queue: Arc::clone(&task.queue) })
             }
             TaskWrite::Put(_) | TaskWrite::Remove { .. } | TaskWrite::Renew { .. } => None,

@@ -7,9 +7,8 @@ use tokio_postgres::Row;
 
 use crate::postgres::Handle;
 use crate::postgres::column::{self, Column, Id};
-use crate::postgres::link::{Step, values};
 use crate::postgres::news;
-use crate::share::{Beat, FoundTask, News, NodeId, Share, TaskCounts, WantedTasks};
+use crate::share::{Beat, FoundTask, LateTasks, News, NodeId, Share, TaskCounts, WantedTasks};
 use crate::{Error, code};
 
 /// A connection of a node to what it shares with others.
@@ -20,41 +19,40 @@ pub struct Sharing;
 const SEEN_US: i64 = 1_200_000;
 const FORGOTTEN_US: i64 = 60_000_000;
 
+/// Tasks that are late, looked at in one statement and in one call: those that have not begun are only made free, and may
+/// be as many as a node had that is gone.
+const LATE_AT_ONCE: usize = 256;
+const LATE_IN_ALL: usize = 4_096;
+
 /// Goes from workflow to workflow, a step in the index each, and looks at the oldest tasks of each. Takes the first of
 /// all, then the second of all, until there are enough.
-macro_rules! take {
-    (where $is_wanted:literal) => {
-        concat!(
-            "WITH RECURSIVE flows AS (
-                SELECT flows.*, (SELECT tasks.definition FROM tasks
-                    WHERE NOT has_begun AND ", $is_wanted, " ORDER BY tasks.definition LIMIT 1) AS definition
-                FROM unnest($1::bigint[], $2::text[], $3::bigint[]) WITH ORDINALITY
-                    AS flows (workspace, queue, most, number)
-                UNION ALL
-                SELECT flows.workspace, flows.queue, flows.most, flows.number, (SELECT tasks.definition FROM tasks
-                    WHERE NOT has_begun AND ", $is_wanted, " AND tasks.definition > flows.definition
-                    ORDER BY tasks.definition LIMIT 1)
-                FROM flows WHERE flows.definition IS NOT NULL),
-            free AS (
-                SELECT flows.number, flows.most, free.ctid, free.free_at, row_number()
-                    OVER (PARTITION BY flows.number, flows.definition ORDER BY free.free_at) AS turn
-                FROM flows CROSS JOIN LATERAL (SELECT tasks.ctid, tasks.free_at FROM tasks
-                    WHERE NOT has_begun AND ", $is_wanted, " AND tasks.definition = flows.definition
-                      AND tasks.free_at <= $4
-                    ORDER BY tasks.free_at LIMIT flows.most FOR UPDATE SKIP LOCKED) AS free),
-            taken AS (
-                SELECT free.ctid, free.most, row_number()
-                    OVER (PARTITION BY free.number ORDER BY free.turn, free.free_at) AS place FROM free)
-            UPDATE tasks SET free_at = $5
-            WHERE ctid = ANY (ARRAY(SELECT taken.ctid FROM taken WHERE taken.place <= taken.most))
-            RETURNING run, place, delivery, workspace, queue"
-        )
-    };
-}
-
-pub(super) const TAKE_ANYWHERE: &str = take!(where "tasks.queue = flows.queue");
-pub(super) const TAKE_SOMEWHERE: &str =
-    take!(where "tasks.workspace = flows.workspace AND tasks.queue = flows.queue");
+pub(super) const TAKE: &str = "WITH RECURSIVE flows AS (
+        SELECT asked.number, asked.queue, asked.last, asked.most, first.workspace, first.definition
+        FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[]) WITH ORDINALITY
+                AS asked (queue, first, last, most, number)
+            CROSS JOIN LATERAL (SELECT tasks.workspace, tasks.definition FROM tasks
+                WHERE NOT is_taken AND tasks.queue = asked.queue
+                  AND tasks.workspace >= asked.first AND tasks.workspace <= asked.last
+                ORDER BY tasks.workspace, tasks.definition LIMIT 1) AS first
+        UNION ALL
+        SELECT flows.number, flows.queue, flows.last, flows.most, next.workspace, next.definition
+        FROM flows CROSS JOIN LATERAL (SELECT tasks.workspace, tasks.definition FROM tasks
+                WHERE NOT is_taken AND tasks.queue = flows.queue AND tasks.workspace <= flows.last
+                  AND (tasks.workspace, tasks.definition) > (flows.workspace, flows.definition)
+                ORDER BY tasks.workspace, tasks.definition LIMIT 1) AS next),
+    free AS (
+        SELECT flows.number, flows.most, free.ctid, free.free_at, row_number()
+            OVER (PARTITION BY flows.number, flows.workspace, flows.definition ORDER BY free.free_at) AS turn
+        FROM flows CROSS JOIN LATERAL (SELECT tasks.ctid, tasks.free_at FROM tasks
+            WHERE NOT is_taken AND tasks.queue = flows.queue AND tasks.workspace = flows.workspace
+              AND tasks.definition = flows.definition AND tasks.free_at <= $5
+            ORDER BY tasks.free_at LIMIT flows.most FOR UPDATE SKIP LOCKED) AS free),
+    turns AS (
+        SELECT free.ctid, free.most, row_number()
+            OVER (PARTITION BY free.number ORDER BY free.turn, free.free_at) AS place FROM free)
+    UPDATE tasks SET is_taken = true, free_at = $6
+    WHERE ctid = ANY (ARRAY(SELECT turns.ctid FROM turns WHERE turns.place <= turns.most))
+    RETURNING run, place, delivery, workspace, queue";
 
 impl Share for Handle<Sharing> {
     fn beat(&mut self, node: NodeId) -> Result<Beat, Error> {
@@ -94,24 +92,20 @@ impl Share for Handle<Sharing> {
         now: Timestamp,
         until: Timestamp,
     ) -> Result<Vec<FoundTask>, Error> {
+        if wanted.is_empty() {
+            return Ok(Vec::new());
+        }
+        let anywhere = (i64::MIN, i64::MAX);
+        let somewhere = |workspace| (column::workspace(workspace), column::workspace(workspace));
+        let (first, last): (Vec<i64>, Vec<i64>) =
+            wanted.iter().map(|wanted| wanted.workspace.map_or(anywhere, somewhere)).unzip();
+        let queues: Vec<_> = wanted.iter().map(|wanted| column::name(&wanted.queue)).collect();
+        let most: Vec<i64> = wanted.iter().map(|wanted| column::limit(wanted.limit)).collect();
         let (now, until) = (column::instant(now), column::instant(until));
-        let (somewhere, anywhere): (Vec<&WantedTasks>, Vec<&WantedTasks>) =
-            wanted.iter().partition(|wanted| wanted.workspace.is_some());
-        let step = |sql: &'static str, wanted: &[&WantedTasks]| {
-            let each = || wanted.iter();
-            let values = values![
-                each().map(|wanted| wanted.workspace.map(column::workspace)).collect::<Vec<_>>(),
-                each().map(|wanted| column::name(&wanted.queue).into_owned()).collect::<Vec<_>>(),
-                each().map(|wanted| column::limit(wanted.limit)).collect::<Vec<_>>(),
-                now,
-                until,
-            ];
-            (!wanted.is_empty()).then(|| Step { sql: sql.into(), values })
-        };
-        let steps = [step(TAKE_ANYWHERE, &anywhere), step(TAKE_SOMEWHERE, &somewhere)];
-        let steps: Vec<Step<'_>> = steps.into_iter().flatten().collect();
-        let answers = self.link.ask(async |session| Ok(session.pipeline(None, &steps).await?))?;
-        answers.iter().flat_map(|answer| &answer.rows).map(found).collect()
+        let rows = self
+            .link
+            .ask(async |session| session.rows(TAKE, &[&queues, &first, &last, &most, &now, &until]).await)?;
+        rows.iter().map(found).collect()
     }
 
     fn take_late_tasks(
@@ -119,37 +113,47 @@ impl Share for Handle<Sharing> {
         now: Timestamp,
         until: Timestamp,
         limit: usize,
-    ) -> Result<Vec<FoundTask>, Error> {
-        let sql = "UPDATE tasks SET free_at = $2 WHERE ctid = ANY (ARRAY(
-            SELECT ctid FROM tasks WHERE has_begun AND free_at <= $1
-            ORDER BY free_at LIMIT $3 FOR UPDATE SKIP LOCKED))
-            RETURNING run, place, delivery, workspace, queue";
-        let (now, until, limit) = (column::instant(now), column::instant(until), column::limit(limit));
-        let rows = self.link.ask(async |session| session.rows(sql, &[&now, &until, &limit]).await)?;
-        rows.iter().map(found).collect()
+    ) -> Result<LateTasks, Error> {
+        let sql =
+            "UPDATE tasks SET is_taken = has_begun, free_at = CASE WHEN has_begun THEN $2 ELSE free_at END
+            WHERE ctid = ANY (ARRAY(
+                SELECT ctid FROM tasks WHERE is_taken AND free_at <= $1
+                ORDER BY free_at LIMIT $3 FOR UPDATE SKIP LOCKED))
+            RETURNING run, place, delivery, workspace, queue, has_begun";
+        let (now, until) = (column::instant(now), column::instant(until));
+        let mut late = LateTasks::default();
+        while late.taken.len() < limit && late.freed < LATE_IN_ALL {
+            let most = LATE_AT_ONCE.min(limit - late.taken.len());
+            let rows = self
+                .link
+                .ask(async |session| session.rows(sql, &[&now, &until, &column::limit(most)]).await)?;
+            for row in &rows {
+                match row.try_get(5)? {
+                    true => late.taken.push(found(row)?),
+                    false => late.freed += 1,
+                }
+            }
+            if rows.len() < most {
+                break;
+            }
+        }
+        Ok(late)
     }
 
     fn keep_tasks(&mut self, tasks: &[FoundTask], until: Timestamp) -> Result<(), Error> {
-        let sql = "UPDATE tasks SET free_at = least($4, coalesce(deadline_at, $4)) WHERE ctid = ANY (ARRAY(
-            SELECT kept.ctid FROM unnest($1::uuid[], $2::bigint[], $3::bigint[]) AS known (run, place, delivery)
-                CROSS JOIN LATERAL (SELECT ctid FROM tasks
-                    WHERE tasks.run = known.run AND tasks.place = known.place AND tasks.delivery = known.delivery
-                    FOR UPDATE SKIP LOCKED) AS kept))";
-        let runs: Vec<Id> = tasks.iter().map(|task| column::run(task.run)).collect();
-        let places: Vec<i64> = tasks.iter().map(|task| code::place(task.at)).collect();
-        let deliveries: Vec<i64> = tasks.iter().map(|task| task.delivery.into()).collect();
-        let until = column::instant(until);
-        self.link
-            .ask(async |session| session.count(sql, &[&runs, &places, &deliveries, &until]).await)
-            .map(drop)
+        self.hold_tasks(tasks, "true", until)
+    }
+
+    fn let_go_of_tasks(&mut self, tasks: &[FoundTask], now: Timestamp) -> Result<(), Error> {
+        self.hold_tasks(tasks, "has_begun", now)
     }
 
     fn count_tasks(&mut self, most: usize) -> Result<TaskCounts, Error> {
         let sql = "SELECT
-            (SELECT count(*) FROM (SELECT FROM tasks WHERE has_begun ORDER BY free_at LIMIT $1) AS begun),
-            (SELECT count(*) FROM (SELECT FROM tasks WHERE NOT has_begun ORDER BY queue LIMIT $1) AS free)";
+            (SELECT count(*) FROM (SELECT FROM tasks WHERE is_taken ORDER BY free_at LIMIT $1) AS taken),
+            (SELECT count(*) FROM (SELECT FROM tasks WHERE NOT is_taken ORDER BY queue LIMIT $1) AS free)";
         let row = self.link.ask(async |session| session.one(sql, &[&column::limit(most)]).await)?;
-        Ok(TaskCounts { begun: row.number(0)?, free: row.number(1)? })
+        Ok(TaskCounts { taken: row.number(0)?, free: row.number(1)? })
     }
 
     fn versions(&mut self, runs: &[RunId]) -> Result<Vec<(RunId, u64)>, Error> {
@@ -162,6 +166,26 @@ impl Share for Handle<Sharing> {
     fn hear(&mut self, hear: Box<dyn Fn(Vec<News>) + Send + Sync>) -> Result<(), Error> {
         news::begin(&self.link, hear);
         Ok(())
+    }
+}
+
+impl Handle<Sharing> {
+    fn hold_tasks(&mut self, tasks: &[FoundTask], is_taken: &str, until: Timestamp) -> Result<(), Error> {
+        let sql = format!(
+            "UPDATE tasks SET is_taken = {is_taken}, free_at = least($4, coalesce(deadline_at, $4))
+             WHERE ctid = ANY (ARRAY(
+                 SELECT held.ctid FROM unnest($1::uuid[], $2::bigint[], $3::bigint[]) AS known (run, place, delivery)
+                     CROSS JOIN LATERAL (SELECT ctid FROM tasks
+                         WHERE tasks.run = known.run AND tasks.place = known.place AND tasks.delivery = known.delivery
+                         FOR UPDATE SKIP LOCKED) AS held))"
+        );
+        let runs: Vec<Id> = tasks.iter().map(|task| column::run(task.run)).collect();
+        let places: Vec<i64> = tasks.iter().map(|task| code::place(task.at)).collect();
+        let deliveries: Vec<i64> = tasks.iter().map(|task| task.delivery.into()).collect();
+        let until = column::instant(until);
+        self.link
+            .ask(async |session| session.count(&sql, &[&runs, &places, &deliveries, &until]).await)
+            .map(drop)
     }
 }
 

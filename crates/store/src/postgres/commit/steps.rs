@@ -385,13 +385,14 @@ impl<'a> Plan<'a> {
         let lease = |lease: Millis| i64::try_from(lease.0).unwrap_or(i64::MAX).saturating_mul(1_000_000);
         self.rows.add(
             "put",
-            "INSERT INTO tasks (run, place, delivery, workspace, queue, definition, has_begun, free_at, lease, deadline_at)
+            "INSERT INTO tasks (run, place, delivery, workspace, queue, definition, is_taken, has_begun, free_at, lease,
+                 deadline_at)
              SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::text[],
-                 $7::boolean[], $8::bigint[], $9::bigint[], $10::bigint[])
+                 $7::boolean[], $8::boolean[], $9::bigint[], $10::bigint[], $11::bigint[])
              WHERE {sound}
              ON CONFLICT (run, place) DO UPDATE
-                 SET delivery = excluded.delivery, has_begun = excluded.has_begun, free_at = excluded.free_at,
-                     lease = excluded.lease, deadline_at = excluded.deadline_at",
+                 SET delivery = excluded.delivery, is_taken = excluded.is_taken, has_begun = excluded.has_begun,
+                     free_at = excluded.free_at, lease = excluded.lease, deadline_at = excluded.deadline_at",
             values![
                 each().map(|task| column::run(task.run)).collect::<Vec<_>>(),
                 each().map(|task| code::place(task.at)).collect::<Vec<_>>(),
@@ -399,6 +400,7 @@ impl<'a> Plan<'a> {
                 each().map(|task| column::workspace(task.workspace)).collect::<Vec<_>>(),
                 each().map(|task| column::name(&task.queue)).collect::<Vec<_>>(),
                 each().map(|task| column::name(&task.definition)).collect::<Vec<_>>(),
+                each().map(|task| task.is_taken).collect::<Vec<_>>(),
                 each().map(|task| task.has_begun).collect::<Vec<_>>(),
                 each().map(|task| column::instant(task.free_at)).collect::<Vec<_>>(),
                 each().map(|task| lease(task.lease)).collect::<Vec<_>>(),

@@ -204,7 +204,7 @@ CREATE INDEX deliveries_by_due ON deliveries (webhook, next_attempt_at, id) WHER
 -- What may be forgotten.
 CREATE INDEX deliveries_by_time ON deliveries (created_at, id) WHERE status <> 0;
 
--- Tasks that are out: ready, or in somebody's hands until free_at. See share.rs. Rows come and go quickly.
+-- Tasks that are out: free, or in somebody's hands until free_at. See share.rs. Rows come and go quickly.
 CREATE TABLE tasks (
     run         uuid    NOT NULL,
     place       bigint  NOT NULL,
@@ -212,6 +212,7 @@ CREATE TABLE tasks (
     workspace   bigint  NOT NULL,
     queue       text    COLLATE "C" NOT NULL,
     definition  text    COLLATE "C" NOT NULL,
+    is_taken    boolean NOT NULL,
     has_begun   boolean NOT NULL,
     free_at     bigint  NOT NULL,
     lease       bigint  NOT NULL,
@@ -219,9 +220,8 @@ CREATE TABLE tasks (
     PRIMARY KEY (run, place)
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);
 
-CREATE INDEX tasks_by_workspace ON tasks (workspace, queue, definition, free_at) WHERE NOT has_begun;
-CREATE INDEX tasks_by_queue ON tasks (queue, definition, free_at) WHERE NOT has_begun;
-CREATE INDEX tasks_by_time ON tasks (free_at) WHERE has_begun;
+CREATE INDEX tasks_free ON tasks (queue, workspace, definition, free_at) WHERE NOT is_taken;
+CREATE INDEX tasks_by_time ON tasks (free_at) WHERE is_taken;
 
 -- The last commit of each writer, written with it. Whoever lost the connection in the middle of one looks here how it ended.
 CREATE TABLE commits (

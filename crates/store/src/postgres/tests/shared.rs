@@ -7,7 +7,7 @@ use abide_core::id::At;
 use abide_core::time::Millis;
 
 use super::*;
-use crate::share::{FoundTask, News, NodeId, StoredTask, TaskWrite, WantedTasks};
+use crate::share::{FoundTask, LateTasks, News, NodeId, StoredTask, TaskCounts, TaskWrite, WantedTasks};
 
 const NOW: &str = "2026-03-01T00:00:00Z";
 
@@ -23,11 +23,16 @@ fn task(number: u128, queue: &str) -> StoredTask {
         workspace: WorkspaceId::DEFAULT,
         queue: queue.into(),
         definition: "flow".into(),
+        is_taken: false,
         has_begun: false,
         free_at: after(0),
         lease: Millis(30_000),
         deadline: None,
     }
+}
+
+fn held(number: u128, until: Timestamp) -> StoredTask {
+    StoredTask { is_taken: true, free_at: until, ..task(number, "mail") }
 }
 
 fn write(store: &mut Postgres, tasks: &[TaskWrite]) {
@@ -36,6 +41,10 @@ fn write(store: &mut Postgres, tasks: &[TaskWrite]) {
 
 fn wanted(queue: &str, limit: usize) -> WantedTasks {
     WantedTasks { workspace: Some(WorkspaceId::DEFAULT), queue: queue.into(), limit }
+}
+
+fn freed(freed: usize) -> LateTasks {
+    LateTasks { freed, ..LateTasks::default() }
 }
 
 fn runs(found: &[FoundTask]) -> BTreeSet<u128> {
@@ -84,10 +93,12 @@ fn a_task_is_found_by_one_who_wants_it_and_by_nobody_else_for_a_while() {
     assert_eq!(runs(&both), [6, 8].into());
     // Those that were kept are kept longer, and the others are free again.
     share.keep_tasks(&first, after(20)).unwrap();
+    assert_eq!(share.take_late_tasks(after(11), after(12), 9).unwrap(), freed(4));
     assert_eq!(runs(&share.take_tasks(&[wanted("mail", 9)], after(11), after(30)).unwrap()), runs(&rest));
     // Another delivery of it has begun meanwhile.
     write(&mut store, &[TaskWrite::Remove { run: RunId(5), at: At::item(2, 7), delivery: 0 }]);
     write(&mut store, &[TaskWrite::Remove { run: RunId(7), at: At::item(2, 7), delivery: 1 }]);
+    assert_eq!(share.take_late_tasks(after(100), after(200), 9).unwrap(), freed(5));
     let late = share.take_tasks(&[wanted("mail", 9)], after(100), after(200)).unwrap();
     assert_eq!(runs(&late), (1..=5).collect());
 }
@@ -96,19 +107,92 @@ fn a_task_is_found_by_one_who_wants_it_and_by_nobody_else_for_a_while() {
 fn a_task_that_has_begun_is_late_when_its_time_is_over_and_a_sign_of_life_gives_it_more() {
     let mut store = Postgres::open(&Server::shared().database()).unwrap();
     let mut share = store.share().unwrap().unwrap();
-    let begun = |number| StoredTask { has_begun: true, free_at: after(30), ..task(number, "mail") };
+    let begun = |number| StoredTask { has_begun: true, ..held(number, after(30)) };
     let limited = StoredTask { deadline: Some(after(45)), ..begun(2) };
     let rows = [begun(1), limited, begun(3)].map(TaskWrite::Put);
     write(&mut store, &rows);
     assert_eq!(share.take_tasks(&[wanted("mail", 9)], after(100), after(200)).unwrap(), []);
-    assert_eq!(share.take_late_tasks(after(29), after(32), 9).unwrap(), []);
+    let mut late = |now, until| runs(&share.take_late_tasks(now, until, 9).unwrap().taken);
+    assert_eq!(late(after(29), after(32)), [].into());
     let renew =
         |number| TaskWrite::Renew { run: RunId(number), at: At::item(2, 7), delivery: 1, now: after(29) };
     let stale = TaskWrite::Renew { run: RunId(3), at: At::item(2, 7), delivery: 2, now: after(29) };
     write(&mut store, &[renew(1), renew(2), stale]);
-    assert_eq!(runs(&share.take_late_tasks(after(31), after(40), 9).unwrap()), [3].into());
-    assert_eq!(runs(&share.take_late_tasks(after(46), after(60), 9).unwrap()), [2, 3].into());
-    assert_eq!(runs(&share.take_late_tasks(after(59), after(60), 9).unwrap()), [1].into());
+    assert_eq!(late(after(31), after(40)), [3].into());
+    assert_eq!(late(after(46), after(60)), [2, 3].into());
+    assert_eq!(late(after(59), after(60)), [1].into());
+}
+
+#[test]
+fn tasks_that_a_node_had_that_is_gone_are_free_again_however_many() {
+    const TASKS: u128 = 1_000;
+    let mut store = Postgres::open(&Server::shared().database()).unwrap();
+    let mut share = store.share().unwrap().unwrap();
+    let mut rows: Vec<TaskWrite> =
+        (1..=TASKS).map(|number| TaskWrite::Put(held(number, after(10)))).collect();
+    // In the midst of them is one that has begun.
+    rows.push(TaskWrite::Put(StoredTask { has_begun: true, ..held(TASKS + 1, after(9)) }));
+    write(&mut store, &rows);
+    assert_eq!(share.take_tasks(&[wanted("mail", 9_999)], after(99), after(200)).unwrap(), []);
+    assert_eq!(share.take_late_tasks(after(8), after(12), 9).unwrap(), LateTasks::default());
+    let late = share.take_late_tasks(after(10), after(12), 9).unwrap();
+    assert_eq!((runs(&late.taken), late.freed), ([TASKS + 1].into(), 1_000));
+    let found = share.take_tasks(&[wanted("mail", 9_999)], after(10), after(20)).unwrap();
+    assert_eq!(runs(&found), (1..=TASKS).collect());
+}
+
+#[test]
+fn a_task_that_is_let_go_of_is_free_at_once_and_one_that_has_begun_is_late() {
+    let mut store = Postgres::open(&Server::shared().database()).unwrap();
+    let mut share = store.share().unwrap().unwrap();
+    let begun = StoredTask { has_begun: true, ..held(2, after(60)) };
+    write(&mut store, &[TaskWrite::Put(held(1, after(10))), TaskWrite::Put(begun)]);
+    let found = |number| FoundTask {
+        run: RunId(number),
+        at: At::item(2, 7),
+        delivery: 1,
+        workspace: WorkspaceId::DEFAULT,
+        queue: "mail".into(),
+    };
+    share.let_go_of_tasks(&[found(1), found(2)], after(5)).unwrap();
+    assert_eq!(share.count_tasks(9).unwrap(), TaskCounts { taken: 1, free: 1 });
+    assert_eq!(share.take_tasks(&[wanted("mail", 9)], after(5), after(20)).unwrap(), [found(1)]);
+    assert_eq!(share.take_late_tasks(after(5), after(7), 9).unwrap().taken, [found(2)]);
+    assert_eq!(share.count_tasks(9).unwrap(), TaskCounts { taken: 2, free: 0 });
+}
+
+#[test]
+fn a_task_that_is_kept_by_one_who_was_away_is_his_again() {
+    let mut store = Postgres::open(&Server::shared().database()).unwrap();
+    let mut share = store.share().unwrap().unwrap();
+    write(&mut store, &[TaskWrite::Put(task(1, "mail"))]);
+    let mine = share.take_tasks(&[wanted("mail", 9)], after(1), after(10)).unwrap();
+    assert_eq!(share.take_late_tasks(after(11), after(12), 9).unwrap(), freed(1));
+    share.keep_tasks(&mine, after(21)).unwrap();
+    assert_eq!(share.take_tasks(&[wanted("mail", 9)], after(12), after(30)).unwrap(), []);
+}
+
+#[test]
+fn a_queue_of_all_workspaces_is_taken_from_in_turn_and_one_of_a_workspace_is_left_alone_by_others() {
+    let mut store = Postgres::open(&Server::shared().database()).unwrap();
+    let mut share = store.share().unwrap().unwrap();
+    let put = |number: u128, workspace, flow: &str| {
+        let (workspace, definition) = (WorkspaceId(workspace), flow.into());
+        TaskWrite::Put(StoredTask { workspace, definition, ..task(number, "mail") })
+    };
+    let busy = (1..=20).map(|number| put(number, 3, "b"));
+    let mut rows: Vec<TaskWrite> = busy.collect();
+    rows.extend([put(31, 3, "a"), put(32, 3, "c"), put(33, 2, "z"), put(34, 4, "a"), put(35, 0, "b")]);
+    rows.push(TaskWrite::Put(task(40, "nail")));
+    write(&mut store, &rows);
+    let of = |workspace| WantedTasks { workspace, ..wanted("mail", 6) };
+    let in_two = share.take_tasks(&[of(Some(WorkspaceId(2)))], after(1), after(10)).unwrap();
+    assert_eq!(runs(&in_two), [33].into());
+    let anywhere = share.take_tasks(&[of(None)], after(1), after(10)).unwrap();
+    assert_eq!(anywhere.len(), 6);
+    assert!(runs(&anywhere).is_superset(&[31, 32, 34, 35].into()), "{anywhere:?}");
+    let in_three = share.take_tasks(&[of(Some(WorkspaceId(3)))], after(1), after(10)).unwrap();
+    assert_eq!(in_three.iter().filter(|task| task.workspace == WorkspaceId(3)).count(), 6);
 }
 
 #[test]
@@ -151,6 +235,8 @@ fn word_of_a_commit_reaches_the_others_and_not_oneself() {
     };
     assert_eq!(changed, run);
     assert_eq!(shares[1].versions(&[run, RunId(1)]).unwrap(), [(run, version)]);
+    // What somebody has is nothing to look for.
+    write(&mut stores[1], &[TaskWrite::Put(held(2, after(9)))]);
     write(&mut stores[1], &[TaskWrite::Put(task(1, "mail"))]);
     let news = heard[0].recv_timeout(Duration::from_secs(30)).unwrap();
     assert_eq!(news, News::TaskReady { workspace: WorkspaceId::DEFAULT, queue: "mail".into() });
