@@ -54,6 +54,14 @@ pub(super) const TAKE: &str = "WITH RECURSIVE flows AS (
     WHERE ctid = ANY (ARRAY(SELECT turns.ctid FROM turns WHERE turns.place <= turns.most))
     RETURNING run, place, delivery, workspace, queue";
 
+/// Those that have not begun are free from when their time was over, which keeps their place among the others.
+pub(super) const TAKE_LATE: &str = "UPDATE tasks
+        SET is_taken = has_begun, free_at = CASE WHEN has_begun THEN $2 ELSE free_at END
+    WHERE ctid = ANY (ARRAY(
+        SELECT ctid FROM tasks WHERE is_taken AND free_at <= $1
+        ORDER BY free_at LIMIT $3 FOR UPDATE SKIP LOCKED))
+    RETURNING run, place, delivery, workspace, queue, has_begun";
+
 impl Share for Handle<Sharing> {
     fn beat(&mut self, node: NodeId) -> Result<Beat, Error> {
         const NOW: &str = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
@@ -114,19 +122,13 @@ impl Share for Handle<Sharing> {
         until: Timestamp,
         limit: usize,
     ) -> Result<LateTasks, Error> {
-        let sql =
-            "UPDATE tasks SET is_taken = has_begun, free_at = CASE WHEN has_begun THEN $2 ELSE free_at END
-            WHERE ctid = ANY (ARRAY(
-                SELECT ctid FROM tasks WHERE is_taken AND free_at <= $1
-                ORDER BY free_at LIMIT $3 FOR UPDATE SKIP LOCKED))
-            RETURNING run, place, delivery, workspace, queue, has_begun";
         let (now, until) = (column::instant(now), column::instant(until));
         let mut late = LateTasks::default();
         while late.taken.len() < limit && late.freed < LATE_IN_ALL {
             let most = LATE_AT_ONCE.min(limit - late.taken.len());
             let rows = self
                 .link
-                .ask(async |session| session.rows(sql, &[&now, &until, &column::limit(most)]).await)?;
+                .ask(async |session| session.rows(TAKE_LATE, &[&now, &until, &column::limit(most)]).await)?;
             for row in &rows {
                 match row.try_get(5)? {
                     true => late.taken.push(found(row)?),
