@@ -2,7 +2,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a node that cannot be set up is a failed test")]
 
-#[allow(dead_code, reason = "others use the rest")]
 #[path = "embedded/watched.rs"]
 mod watched;
 

@@ -1,6 +1,8 @@
 //! A store that a test looks into: what was committed and in which order. It can be held in the middle of a commit,
 //! and told to fail.
 
+#![allow(dead_code, reason = "more than one suite uses it, each some of it")]
+
 use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 

@@ -1,7 +1,7 @@
 //! Commits: a batch in one transaction.
 //!
-//! All that is written is sent in one go, without waiting in between; `COMMIT` follows when the answers say that all of
-//! it is sound. What is looked at on the way:
+//! Most are a single statement, which is a transaction of its own. Where there are more, they are sent in one go, without
+//! waiting in between, and `COMMIT` follows when the answers say that all of it is sound. What is looked at on the way:
 //!
 //! - A run has not moved on: its row has the version that was decided on. Whoever writes to a run takes hold of its row,
 //!   which makes the later of two at the same time wait for the earlier, and then find another version.
@@ -24,7 +24,7 @@ use abide_core::command::Occurrence;
 use abide_core::id::{DefinitionId, RunId, WorkspaceId};
 use abide_core::waitpoint::{EventFilter, ListensFor};
 use tokio_postgres::Row;
-use tokio_postgres::error::{DbError, SqlState};
+use tokio_postgres::error::{DbError, Severity, SqlState};
 
 use crate::postgres::column::{self, Column, Id};
 use crate::postgres::find::read_occurrence;
@@ -47,28 +47,24 @@ pub(super) struct Mark {
 }
 
 pub(super) fn commit(link: &mut Link, mark: &mut Option<Mark>, batch: &Batch<'_>) -> Result<(), Error> {
-    let mut written = None;
-    let result = write_all(link, mark, batch, &mut written);
+    let result = write_all(link, mark, batch);
+    let written = result.as_ref().ok().cloned().flatten();
     // What is decided beside this is decided on looks of before it.
     if !batch.runs.is_empty() || !batch.occurrences.is_empty() {
-        link.looks.turn(written.filter(|_| result.is_ok()));
+        link.looks.turn(written);
     }
     if let Some(crier) = link.crier.get().filter(|_| result.is_ok()) {
         crier.tell(batch);
     }
-    result
+    result.map(drop)
 }
 
-/// Notes the transaction, when there is one.
-fn write_all(
-    link: &mut Link,
-    mark: &mut Option<Mark>,
-    batch: &Batch<'_>,
-    written: &mut Option<String>,
-) -> Result<(), Error> {
+/// Says which transaction it was, where that is known.
+fn write_all(link: &mut Link, mark: &mut Option<Mark>, batch: &Batch<'_>) -> Result<Option<String>, Error> {
     let mark = next(link, mark)?;
     let connection = link.connection()?;
     let plan = Plan::of(batch, &link.looks, mark)?;
+    let mut may_be_written = false;
     let result = link.ask(async |session| {
         // The plan is made for what was seen before.
         if session.connection != connection {
@@ -76,14 +72,18 @@ fn write_all(
         }
         admin::check_workspaces(session, workspaces(batch)).await?;
         if plan.is_empty() {
-            return Ok(());
+            return Ok(None);
         }
-        *written = Some(write(session, &plan, batch).await?);
-        session.run("COMMIT").await
+        if plan.is_one_statement() {
+            return write_at_once(session, &plan, batch, &mut may_be_written).await.map(Some);
+        }
+        let transaction = write(session, &plan, batch).await?;
+        may_be_written = true;
+        session.run("COMMIT").await.map(|()| Some(transaction))
     });
     match result {
-        Err(error) if written.is_some() => outcome(link, mark, error),
-        Ok(()) | Err(_) => result,
+        Err(error) if may_be_written => outcome(link, mark, error).map(|()| None),
+        Ok(_) | Err(_) => result,
     }
 }
 
@@ -108,7 +108,8 @@ fn went_away() -> Error {
 pub(super) fn statements(batch: &Batch<'_>, looks: &Looks) -> usize {
     const BEGIN_AND_COMMIT: usize = 2;
     let plan = Plan::of(batch, looks, Mark { writer: Id(1), number: 1 }).expect("a sound batch");
-    if plan.is_empty() { 0 } else { plan.steps.len() + BEGIN_AND_COMMIT }
+    let is_short = plan.is_empty() || plan.is_one_statement();
+    plan.steps.len() + if is_short { 0 } else { BEGIN_AND_COMMIT }
 }
 
 /// Those in which something new is written.
@@ -120,14 +121,31 @@ fn workspaces(batch: &Batch<'_>) -> impl Iterator<Item = WorkspaceId> {
     runs.chain(occurrences).chain(definitions).chain(schedules)
 }
 
+/// Writes everything, and says which transaction it was. After an error that the server tells us of, nothing is left of it.
+async fn write_at_once(
+    session: &mut Session,
+    plan: &Plan<'_>,
+    batch: &Batch<'_>,
+    may_be_written: &mut bool,
+) -> Result<String, Error> {
+    *may_be_written = true;
+    match session.pipeline(None, &plan.steps).await {
+        Ok(answers) => transaction(&answers),
+        Err(error) => {
+            let is_told = |said: &DbError| said.parsed_severity() == Some(Severity::Error);
+            *may_be_written = !error.as_db_error().is_some_and(is_told);
+            Err(refused(session, error, batch).await?)
+        }
+    }
+}
+
 /// Writes everything but the end, and says which transaction it is. After an error, nothing is left of it.
 async fn write(session: &mut Session, plan: &Plan<'_>, batch: &Batch<'_>) -> Result<String, Error> {
     let answers = match session.pipeline(Some("BEGIN"), &plan.steps).await {
         Ok(answers) => answers,
         Err(error) => {
             session.roll_back().await;
-            let is_begun = error.as_db_error().is_some_and(is_begun_elsewhere);
-            return Err(if is_begun { moved_on(session, batch).await? } else { error.into() });
+            return Err(refused(session, error, batch).await?);
         }
     };
     match judge(plan, &answers, batch) {
@@ -139,16 +157,27 @@ async fn write(session: &mut Session, plan: &Plan<'_>, batch: &Batch<'_>) -> Res
     }
 }
 
-/// A new run has a row already.
-fn is_begun_elsewhere(said: &DbError) -> bool {
-    *said.code() == SqlState::UNIQUE_VIOLATION && said.constraint() == Some("runs_pkey")
+/// What an error of the server means.
+async fn refused(
+    session: &mut Session,
+    error: tokio_postgres::Error,
+    batch: &Batch<'_>,
+) -> Result<Error, Error> {
+    match error.as_db_error() {
+        Some(said) if has_moved_on(said) => moved_on(session, batch).await,
+        Some(_) | None => Ok(error.into()),
+    }
+}
+
+/// Not all rows of runs were written, or a new run has one already.
+fn has_moved_on(said: &DbError) -> bool {
+    let has_begun = *said.code() == SqlState::UNIQUE_VIOLATION && said.constraint() == Some("runs_pkey");
+    *said.code() == SqlState::DIVISION_BY_ZERO || has_begun
 }
 
 /// Why a batch is not committed.
 enum Trouble {
     Known(Error),
-    /// Somebody else was there first; who, is seen when this transaction is out of the way.
-    RunMovedOn,
     DefinitionExists,
     KeyUsed,
 }
@@ -160,7 +189,7 @@ impl From<Error> for Trouble {
 }
 
 fn judge(plan: &Plan<'_>, answers: &[Answer], batch: &Batch<'_>) -> Result<String, Trouble> {
-    let mut transaction = None;
+    let mut written = None;
     for (part, answer) in plan.parts.iter().zip(answers) {
         let is_short = |expected: usize| answer.affected < expected as u64;
         match part {
@@ -170,15 +199,7 @@ fn judge(plan: &Plan<'_>, answers: &[Answer], batch: &Batch<'_>) -> Result<Strin
                 return Err(Trouble::Known(moved_on.map_or_else(nothing_moved, Error::Conflict)));
             }
             Part::Rows => {
-                let row = answer.rows.first();
-                let written =
-                    row.map(|row| Ok::<_, Error>((row.try_get(0)?, row.try_get(1)?))).transpose()?;
-                let (is_sound, number): (bool, String) =
-                    written.ok_or_else(|| Error::Corrupt("a transaction without a number".to_owned()))?;
-                if !is_sound {
-                    return Err(Trouble::RunMovedOn);
-                }
-                transaction = Some(number);
+                written = Some(transaction(std::slice::from_ref(answer))?);
             }
             Part::Remembered if is_short(batch.remembered.len()) => return Err(Trouble::KeyUsed),
             Part::UnheardWaits => check_unheard_waits(&answer.rows, batch)?,
@@ -193,7 +214,17 @@ fn judge(plan: &Plan<'_>, answers: &[Answer], batch: &Batch<'_>) -> Result<Strin
             | Part::Remembered => {}
         }
     }
-    transaction.ok_or_else(|| Trouble::Known(Error::Corrupt("a transaction without a number".to_owned())))
+    written.ok_or_else(|| Trouble::Known(nameless()))
+}
+
+/// What the statement of the rows of runs says.
+fn transaction(rows: &[Answer]) -> Result<String, Error> {
+    let row = rows.first().and_then(|answer| answer.rows.first()).ok_or_else(nameless)?;
+    Ok(row.try_get(0)?)
+}
+
+fn nameless() -> Error {
+    Error::Corrupt("a transaction without a number".to_owned())
 }
 
 /// Waits that began elsewhere since those of the batch were looked for, and that would take one of its events.
@@ -248,7 +279,6 @@ fn event_waits<'a>(write: &RunWrite<'a>) -> impl Iterator<Item = &'a EventFilter
 async fn explain(session: &mut Session, trouble: Trouble, batch: &Batch<'_>) -> Result<Error, Error> {
     match trouble {
         Trouble::Known(error) => Ok(error),
-        Trouble::RunMovedOn => moved_on(session, batch).await,
         Trouble::DefinitionExists => definition_exists(session, batch).await,
         Trouble::KeyUsed => {
             let sql = "SELECT key FROM remembered WHERE key = ANY ($1) ORDER BY key LIMIT 1";

@@ -91,6 +91,11 @@ impl<'a> Plan<'a> {
         self.steps.is_empty()
     }
 
+    /// Then it holds the rows of runs, and says itself whether they were written.
+    pub(super) fn is_one_statement(&self) -> bool {
+        self.steps.len() == 1
+    }
+
     fn add(&mut self, part: Part, sql: &'static str, values: Vec<Value<'a>>) {
         self.parts.push(part);
         self.steps.push(Step { sql: sql.into(), values });

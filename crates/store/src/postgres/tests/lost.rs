@@ -57,8 +57,8 @@ fn what_was_acknowledged_is_there_after_a_crash_of_the_server() {
     }
 }
 
-/// Between a store and its server: when the first `COMMIT` comes by, it is lost on its way there, or its answer on the
-/// way back.
+/// Between a store and its server: when the end of the first commit comes by, it is lost on its way there, or its answer
+/// on the way back.
 struct Between {
     directory: tempfile::TempDir,
 }
@@ -70,8 +70,28 @@ enum Loses {
     Answer,
 }
 
+/// How a commit ends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ends {
+    /// It is one statement.
+    WithItsStatement,
+    WithCommit,
+}
+
+impl Ends {
+    /// Whether this is the end, and if not, whether what comes next may be.
+    fn is_in(self, bytes: &[u8], is_next: &mut bool) -> bool {
+        let has = |word: &[u8]| bytes.windows(word.len()).any(|part| part == word);
+        match self {
+            // The statement is compiled first.
+            Ends::WithItsStatement => std::mem::replace(is_next, has(b"INSERT INTO commits")),
+            Ends::WithCommit => has(b"COMMIT\0"),
+        }
+    }
+}
+
 impl Between {
-    fn stand(socket: PathBuf, loses: Loses) -> Between {
+    fn stand(socket: PathBuf, loses: Loses, ends: Ends) -> Between {
         let directory = tempfile::tempdir().unwrap();
         let listener = UnixListener::bind(directory.path().join(".s.PGSQL.5432")).unwrap();
         let is_armed = Arc::new(AtomicBool::new(true));
@@ -84,9 +104,9 @@ impl Between {
                 let is_armed = Arc::clone(&is_armed);
                 let (wire, answers) = (server.try_clone().unwrap(), client.try_clone().unwrap());
                 thread::spawn(move || {
+                    let mut is_next = false;
                     pass(client, server, |bytes| {
-                        let commits = bytes.windows(7).any(|part| part == b"COMMIT\0");
-                        if !commits || !is_armed.swap(false, Ordering::SeqCst) {
+                        if !ends.is_in(bytes, &mut is_next) || !is_armed.swap(false, Ordering::SeqCst) {
                             return true;
                         }
                         match &loses {
@@ -120,13 +140,17 @@ fn commit_through(
     socket: PathBuf,
     address: &str,
     loses: Loses,
+    ends: Ends,
 ) -> (Result<(), Error>, Postgres, story::Story) {
     drop(Postgres::open(address).unwrap());
     let name = address.rsplit_once('?').unwrap().0.trim_start_matches("postgresql:///");
-    let between = Between::stand(socket, loses);
+    let between = Between::stand(socket, loses, ends);
     let mut store = Postgres::open(&server::address(between.directory.path(), name)).unwrap();
-    let nap = World::new().start(&story::nap(), json!({ "sleep": "1h" }));
-    let result = nap.try_save(&mut store);
+    let mut world = World::new();
+    let nap = world.start(&story::nap(), json!({ "sleep": "1h" }));
+    let key = Remembered { key: "key".to_owned(), digest: 1, reply: Reply::Done, at: world.now };
+    let remembered = if ends == Ends::WithCommit { vec![&key] } else { Vec::new() };
+    let result = store.commit(&Batch { runs: vec![nap.write()], remembered, ..Batch::default() });
     let _ = store.workspaces();
     (result, Postgres::open(address).unwrap(), nap)
 }
@@ -134,17 +158,23 @@ fn commit_through(
 #[test]
 fn a_commit_whose_answer_was_lost_is_known_to_be_written() {
     let server = Server::shared();
-    let (result, mut store, nap) = commit_through(server.socket(), &server.database(), Loses::Answer);
-    result.unwrap();
-    nap.check(&mut store);
+    for ends in [Ends::WithItsStatement, Ends::WithCommit] {
+        let (result, mut store, nap) =
+            commit_through(server.socket(), &server.database(), Loses::Answer, ends);
+        result.unwrap();
+        nap.check(&mut store);
+    }
 }
 
 #[test]
 fn a_commit_that_never_arrived_is_known_not_to_be_written() {
-    let (server, nothing) = (Server::shared(), Loses::Commit(Arc::new(|| {})));
-    let (result, mut store, nap) = commit_through(server.socket(), &server.database(), nothing);
-    assert!(matches!(result, Err(Error::Unavailable(_))), "{result:?}");
-    assert_eq!(store.load(nap.id()).unwrap(), None);
+    let server = Server::shared();
+    for ends in [Ends::WithItsStatement, Ends::WithCommit] {
+        let nothing = Loses::Commit(Arc::new(|| {}));
+        let (result, mut store, nap) = commit_through(server.socket(), &server.database(), nothing, ends);
+        assert!(matches!(result, Err(Error::Unavailable(_))), "{result:?}");
+        assert_eq!(store.load(nap.id()).unwrap(), None);
+    }
 }
 
 /// A server that crashes forgets the numbers of transactions that it had not written down, and gives them to others.
@@ -163,7 +193,7 @@ fn a_commit_that_a_crash_undid_is_known_not_to_be_written_although_others_get_it
             }
         }
     }));
-    let (result, mut store, nap) = commit_through(socket, &address, crash);
+    let (result, mut store, nap) = commit_through(socket, &address, crash, Ends::WithCommit);
     assert!(matches!(result, Err(Error::Unavailable(_))), "{result:?}");
     assert_eq!(store.load(nap.id()).unwrap(), None);
 }

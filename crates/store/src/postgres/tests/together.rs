@@ -1,8 +1,5 @@
 //! Several stores on one database.
 
-use abide_core::command::{Command, Reply};
-use abide_core::door::Remembered;
-
 use super::*;
 
 fn two() -> (String, Postgres, Postgres) {
