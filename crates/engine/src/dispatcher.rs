@@ -7,6 +7,7 @@ use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::task::Poll as Polled;
+use std::time::{Duration, Instant};
 
 use abide_core::command::{Command, TaskCompleted, TaskFailed, TaskPaused, TaskSuspended};
 use abide_core::definition::{Action, Executor, Work};
@@ -43,11 +44,13 @@ const WORKERS: usize = 10_000;
 
 pub(crate) struct Dispatcher {
     runtime: Handle,
-    /// Back into the writer's queue, for what handlers report.
-    reports: mpsc::WeakSender<Request>,
+    /// Back into the writer's queue.
+    queue: mpsc::WeakSender<Request>,
+    /// The same, for what handlers report when they are done.
+    reports: mpsc::Sender<Request>,
     handlers: HashMap<Arc<str>, Handler>,
     executors: Arc<Executors>,
-    running: HashMap<(RunId, At), (u32, AbortHandle)>,
+    running: HashMap<(RunId, At), Running>,
     ready: HashMap<Queue, ReadyTasks>,
     /// Tasks that are out and are to be handed out again, in the next round.
     handed_over: VecDeque<ReadyTask>,
@@ -67,6 +70,13 @@ pub(crate) struct Dispatcher {
     workers: HashMap<(WorkspaceId, Arc<str>), Worker>,
     /// The store says which tasks are out and until when, to this process and to others.
     is_shared: bool,
+}
+
+/// A task that a handler here is at.
+struct Running {
+    delivery: u32,
+    work: AbortHandle,
+    since: Instant,
 }
 
 /// Who does a task in this process.
@@ -136,13 +146,15 @@ impl ReadyTasks {
 impl Dispatcher {
     pub(crate) fn new(
         runtime: Handle,
-        reports: mpsc::WeakSender<Request>,
+        queue: mpsc::WeakSender<Request>,
+        reports: mpsc::Sender<Request>,
         executors: Arc<Executors>,
         is_shared: bool,
     ) -> Dispatcher {
         Dispatcher {
             is_shared,
             runtime,
+            queue,
             reports,
             handlers: HashMap::new(),
             executors,
@@ -282,7 +294,7 @@ impl Dispatcher {
         let ready = ReadyTask { run, at, delivery };
         let is_ours = self.handlers.contains_key(&queue) || self.executors.queues().any(|ours| ours == queue);
         if &*queue == NOTIFY || is_ours {
-            if self.running.get(&(run, at)).is_none_or(|(running, _)| *running != delivery) {
+            if self.running.get(&(run, at)).is_none_or(|running| running.delivery != delivery) {
                 self.handed_over.push_back(ready);
             }
         } else {
@@ -292,20 +304,17 @@ impl Dispatcher {
         }
     }
 
-    /// What handlers here are at.
-    pub(crate) fn running(&self) -> impl Iterator<Item = ReadyTask> {
-        self.running.iter().map(|((run, at), (delivery, _))| ReadyTask {
-            run: *run,
-            at: *at,
-            delivery: *delivery,
-        })
+    /// What handlers here have been at for this long.
+    pub(crate) fn running_for(&self, length: Duration) -> impl Iterator<Item = ReadyTask> {
+        let running = self.running.iter().filter(move |(_, running)| running.since.elapsed() >= length);
+        running.map(|((run, at), running)| ReadyTask { run: *run, at: *at, delivery: running.delivery })
     }
 
     /// What handlers here are at, and what waits here for somebody.
     pub(crate) fn held(&self) -> impl Iterator<Item = ReadyTask> {
         let ready = self.ready.values().flat_map(|tasks| tasks.by_definition.values().flatten());
         let waiting = [&self.own, &self.handed_over, &self.timed].into_iter().flatten();
-        self.running().chain(ready.chain(waiting).copied())
+        self.running_for(Duration::ZERO).chain(ready.chain(waiting).copied())
     }
 
     /// The runs that are needed in the next round.
@@ -342,7 +351,7 @@ impl Dispatcher {
 
     fn perform(&mut self, performer: Performer, ready: ReadyTask, run: &Run, task: Task) {
         let ReadyTask { run: id, at, delivery } = ready;
-        let Some(queue) = self.reports.upgrade() else { return };
+        let Some(queue) = self.queue.upgrade() else { return };
         let mut work: Performed = match performer {
             Performer::Handler(handler) => Box::pin(async move { Some(handler.call(task).await) }),
             Performer::Call(call) => {
@@ -352,14 +361,17 @@ impl Dispatcher {
                 self.executors.perform(call, delivery, task)
             }
         };
+        let reports = self.reports.clone();
         let work = self.runtime.spawn(async move {
+            // The engine lives as long as somebody may still ask it for something.
+            let _queue = queue;
             // A panic is a failure of the task, not of the engine.
             let performed = poll_fn(|context| {
                 catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(context)))
                     .unwrap_or_else(|_| Polled::Ready(Some(TaskResult::fail("the handler panicked"))))
             });
             let Some(result) = performed.await else { return };
-            if let Err(Error::Refused(refusal)) = tell(&queue, id, report(at, delivery, result)).await {
+            if let Err(Error::Refused(refusal)) = tell(&reports, id, report(at, delivery, result)).await {
                 // Nobody is there to mend the report; if it came too late, so does this.
                 let (code, message) = (refusal.code(), refusal.to_string());
                 let failed = TaskResult::Fail {
@@ -368,10 +380,11 @@ impl Dispatcher {
                     retryable: false,
                     retry_after: None,
                 };
-                drop(tell(&queue, id, report(at, delivery, failed)).await);
+                drop(tell(&reports, id, report(at, delivery, failed)).await);
             }
         });
-        self.running.insert((id, at), (delivery, work.abort_handle()));
+        let work = work.abort_handle();
+        self.running.insert((id, at), Running { delivery, work, since: Instant::now() });
     }
 
     /// A task stays with whoever was called, who reports later.
@@ -382,7 +395,7 @@ impl Dispatcher {
         length: Millis,
         worker: (WorkspaceId, Arc<str>),
     ) {
-        if self.running.get(&(task.run, task.at)).is_some_and(|(delivery, _)| *delivery == task.delivery) {
+        if self.running.get(&(task.run, task.at)).is_some_and(|running| running.delivery == task.delivery) {
             self.running.remove(&(task.run, task.at));
         }
         self.lease(task, now, length, worker);
@@ -390,8 +403,8 @@ impl Dispatcher {
 
     /// A report came, or the task is not wanted any more.
     pub(crate) fn settle(&mut self, run: RunId, at: At, delivery: u32) {
-        if self.running.get(&(run, at)).is_some_and(|(running, _)| *running == delivery)
-            && let Some((_, work)) = self.running.remove(&(run, at))
+        if self.running.get(&(run, at)).is_some_and(|running| running.delivery == delivery)
+            && let Some(Running { work, .. }) = self.running.remove(&(run, at))
         {
             work.abort();
         }
@@ -461,7 +474,7 @@ impl Dispatcher {
 
     /// Tasks for a poller, which come back if it has gone.
     pub(crate) fn handed(&self, tasks: Vec<Leased>) -> Handed {
-        Handed::new(tasks, self.reports.clone())
+        Handed::new(tasks, self.queue.clone())
     }
 
     pub(crate) fn park(&mut self, poll: Poll, answer: Answer<Handed>) {
@@ -610,7 +623,7 @@ impl Dispatcher {
     }
 
     pub(crate) fn stop(&mut self) {
-        for (_, work) in self.running.values() {
+        for Running { work, .. } in self.running.values() {
             work.abort();
         }
     }

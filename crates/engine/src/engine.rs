@@ -47,6 +47,8 @@ use crate::writer::Writer;
 
 /// How long an overloaded engine asks its callers to wait.
 const RETRY_AFTER: Duration = Duration::from_millis(50);
+/// Rounds that are committed at once, where the store has more than one writer: one travels while another is written.
+const COMMITTERS: usize = 2;
 
 /// A durable workflow engine in this process. Clones share it. Open it inside a tokio runtime.
 #[derive(Clone)]
@@ -261,7 +263,7 @@ impl Engine {
         let (done, did) = mpsc::unbounded_channel();
         let not_started = |error: std::io::Error| Error::NotStarted(error.to_string());
         let mut stores = vec![store];
-        while stores.len() < committers_wanted()
+        while stores.len() < COMMITTERS
             && let Some(another) = stores[0].another()?
         {
             stores.push(another);
@@ -275,8 +277,10 @@ impl Engine {
         }
         drop(done);
         let executors = Arc::new(Executors::new(options.calls, Arc::clone(&clock)));
+        let (reports, reported) = mpsc::channel(options.queue.0);
+        let handle = Handle::current();
         let dispatcher =
-            Dispatcher::new(Handle::current(), queue.downgrade(), Arc::clone(&executors), is_shared);
+            Dispatcher::new(handle, queue.downgrade(), reports, Arc::clone(&executors), is_shared);
         let (outbox, wakes) = Outbox::new();
         let sender = Sender::new(
             wakes,
@@ -308,7 +312,7 @@ impl Engine {
                     let failed = recovered.is_err();
                     drop(opened.send(recovered));
                     if !failed {
-                        runtime.block_on(writer.live(requests, did));
+                        runtime.block_on(writer.live(requests, reported, did));
                     }
                 }
                 Err(error) => drop(opened.send(Err(error))),
@@ -727,8 +731,4 @@ fn fresh_number() -> u128 {
 fn fresh_seed() -> u64 {
     use std::hash::{BuildHasher, RandomState};
     RandomState::new().hash_one(Timestamp::now().as_nanosecond())
-}
-
-fn committers_wanted() -> usize {
-    std::env::var("ABIDE_COMMITTERS").ok().and_then(|n| n.parse().ok()).unwrap_or(2)
 }

@@ -38,6 +38,8 @@ pub(crate) const LOOK: Duration = Duration::from_millis(500);
 pub(crate) const HOLD: Millis = Millis(10_000);
 /// How often it says so.
 pub(crate) const KEEP: Duration = Duration::from_secs(3);
+/// Of those that a handler has been at for so long: most are done before.
+pub(crate) const KEEP_AFTER: Duration = Duration::from_millis(1_500);
 /// The same for a task that was late: nobody is at it.
 pub(crate) const LATE_HOLD: Millis = Millis(2_000);
 /// Tasks that were late, taken at once.

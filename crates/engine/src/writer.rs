@@ -54,6 +54,9 @@ const ROUND_REQUESTS: usize = 1_024;
 const ROUND_TIMERS: usize = 256;
 /// Where a commit goes to a server, more are cheaper.
 const SHARED_ROUND_TIMERS: usize = 512;
+/// What handlers report in one round while timers are due: those come first, for nobody waits for the reports, and all
+/// of them came later. Some are taken all the same, or timers that never end would keep them waiting for ever.
+const REPORTS_BESIDE_TIMERS: usize = 64;
 /// The wall clock may jump, and a suspended machine's timers do not notice: it is looked at this often.
 const LONGEST_SLEEP: Duration = Duration::from_secs(1);
 /// When the store cannot write, what nobody waits for is tried again after this time.
@@ -102,6 +105,8 @@ struct OpenRound {
     decided: Decided,
     aftermath: Aftermath,
     requests: usize,
+    /// Of these, what handlers report.
+    reports: usize,
 }
 
 impl Writer {
@@ -152,12 +157,12 @@ impl Writer {
         Writer { committers, ..self }
     }
 
-    /// Whether the open round may be committed now. Beside others that are being committed, it must be worth it: a
-    /// commit costs as much as many runs.
+    /// Whether the open round may be committed now. Beside others that are being committed, it waits until it is as large
+    /// as they are: a commit costs as much as many runs.
     fn may_seal(&self) -> bool {
         let open = &self.open.decided;
         let is_worth_it =
-            || self.in_flight.len() < self.committers && open.runs() >= self.in_flight.largest() / 2;
+            || self.in_flight.len() < self.committers && open.runs() >= self.in_flight.largest();
         self.in_flight.is_empty() || (!open.is_on_top() && is_worth_it())
     }
 
@@ -239,6 +244,7 @@ impl Writer {
     pub(crate) async fn live(
         mut self,
         mut queue: mpsc::Receiver<Request>,
+        mut reports: mpsc::Receiver<Request>,
         mut done: mpsc::UnboundedReceiver<Done>,
     ) {
         let mut requests = VecDeque::with_capacity(ROUND_REQUESTS);
@@ -254,6 +260,10 @@ impl Writer {
                         Some(request) => requests.push_back(request),
                         None => closed = true,
                     },
+                    Some(report) = reports.recv(), if self.room_for_reports() > 0 && !closed => {
+                        self.open.reports += 1;
+                        requests.push_back(report);
+                    }
                     () = tokio::time::sleep(sleep) => {}
                 }
             }
@@ -266,8 +276,18 @@ impl Writer {
             {
                 requests.push_back(request);
             }
+            let mut beside = self.room_for_reports();
+            while !closed
+                && requests.len() < room
+                && beside > 0
+                && let Ok(report) = reports.try_recv()
+            {
+                beside -= 1;
+                self.open.reports += 1;
+                requests.push_back(report);
+            }
             self.go_on(&mut requests);
-            if queue.is_empty() {
+            if queue.is_empty() && reports.is_empty() {
                 self.answer_idle();
             }
             closed |= self.stop.is_some();
@@ -280,6 +300,13 @@ impl Writer {
         drop((store, jobs));
         // Whoever asked may have gone.
         let _ = stop.map(|stopped| stopped.send(()));
+    }
+
+    fn room_for_reports(&self) -> usize {
+        let room = self.round_requests().saturating_sub(self.open.requests);
+        let is_due = self.alarm.next().is_some_and(|next| next <= self.clock.now());
+        let beside = REPORTS_BESIDE_TIMERS.saturating_sub(self.open.reports);
+        if is_due { room.min(beside) } else { room }
     }
 
     fn time_to_sleep(&self) -> Duration {

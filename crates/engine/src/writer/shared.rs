@@ -22,7 +22,7 @@ use crate::followers::Changed;
 use crate::in_flight::RoundNumber;
 use crate::request::Request;
 use crate::round::{Errand, FIRST_PAGE};
-use crate::share::{HOLD, KEEP, LATE, LATE_HOLD, LATE_TASKS, LOOK, VERY_LATE};
+use crate::share::{HOLD, KEEP, KEEP_AFTER, LATE, LATE_HOLD, LATE_TASKS, LOOK, VERY_LATE};
 
 impl Writer {
     /// What is to be decided again comes first. All runs that this pass is about are compared with the store at once.
@@ -216,7 +216,7 @@ impl Writer {
         let Some(share) = &mut self.share else { return Ok(Vec::new()) };
         if share.next_keep <= Instant::now() {
             share.next_keep = Instant::now() + KEEP;
-            let kept: Vec<FoundTask> = self.dispatcher.running().map(found).collect();
+            let kept: Vec<FoundTask> = self.dispatcher.running_for(KEEP_AFTER).map(found).collect();
             if !kept.is_empty() {
                 share.store.keep_tasks(&kept, HOLD.after(now))?;
             }

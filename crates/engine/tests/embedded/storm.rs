@@ -1,11 +1,13 @@
 //! Very many timers and waiters at one time.
 
+use std::collections::HashSet;
+
 use abide_core::definition::document::{OnTimeout, Workflow};
 use abide_core::id::RunId;
 use abide_core::status::RunStatus;
 use abide_core::time::Millis;
-use abide_engine::Notification;
-use serde_json::json;
+use abide_engine::{Notification, TaskResult};
+use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
 use crate::host::Host;
@@ -53,6 +55,32 @@ async fn r04_overdue_timers_fire_in_due_order_and_a_request_waits_for_one_commit
     watch.let_all_through();
     assert!(fired.iter().eq(sleepers.iter().map(|(run, _)| run)));
     assert_eq!(host.engine.stats().await.unwrap().lateness_ms.count(), STORM as u64);
+}
+
+#[tokio::test]
+async fn those_who_are_due_are_woken_before_what_handlers_report_is_written() {
+    const HERD: usize = 4_000;
+    let host = Host::with(Workflow::new("nap").sleep("nap", "1h").task("woke", "woke")).await;
+    let sleepers = host.start_each("nap", vec![json!({}); HERD]).await;
+    let watch = Watch::default();
+    watch.hold();
+    let host = host.restart_on(&watch, "2h").await;
+    host.engine.handler("woke", async |_| TaskResult::complete(Value::Null)).await.unwrap();
+    watch.let_all_through();
+    for (run, _) in &sleepers {
+        assert_eq!(host.engine.wait(*run).await.unwrap().status, RunStatus::Completed);
+    }
+    let mut awake = HashSet::new();
+    let (mut commits, mut reports) = (0, 0);
+    for run in watch.commits().into_iter().inspect(|_| commits += 1).flatten() {
+        if !awake.insert(run) {
+            reports += 1;
+        }
+        if awake.len() == HERD {
+            break;
+        }
+    }
+    assert!(reports <= 64 * commits, "{reports} reports in {commits} commits before the last one woke");
 }
 
 #[tokio::test]

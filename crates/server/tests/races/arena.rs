@@ -119,7 +119,7 @@ impl Lane {
 
     /// Whether this trial is no race. Whoever is to come first, there are such trials.
     pub(crate) fn is_one_by_one(&self) -> bool {
-        self.trial / LANES % ONE_BY_ONE == 0
+        (self.trial / LANES).is_multiple_of(ONE_BY_ONE)
     }
 
     /// Any number at once, each on a connection of its own that is opened for it.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::path::PathBuf;
 use std::process::Command;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use abide_core::status::RunStatus;
 use abide_engine::Histogram;
@@ -18,7 +18,6 @@ use super::notes::Notes;
 use super::{Database, shares};
 use crate::bench::Bed;
 use crate::bench::child::{Kin, Serving};
-use crate::bench::sleeper::LOOK_EVERY;
 use crate::bench::starters::Pace;
 
 pub(super) struct Crew {
@@ -128,8 +127,9 @@ impl Crew {
 
     /// Waits until so many runs have completed: what nodes answer alone is not believed.
     pub(super) async fn ensure_completed(&mut self, runs: usize) -> anyhow::Result<()> {
-        /// How often it is counted before it is given up.
-        const LOOKS: usize = 4_000;
+        /// How often it is counted before it is given up. To count is work for the database, too.
+        const LOOKS: u32 = 400;
+        const EVERY: Duration = Duration::from_millis(100);
         let mut completed = 0;
         for _ in 0..LOOKS {
             let counts = self.store.counts(None)?.into_iter();
@@ -138,7 +138,7 @@ impl Crew {
             if completed >= runs as u64 {
                 return Ok(());
             }
-            tokio::time::sleep(LOOK_EVERY).await;
+            tokio::time::sleep(EVERY).await;
         }
         anyhow::bail!("{completed} runs have completed, not {runs}")
     }
