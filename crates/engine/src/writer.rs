@@ -7,41 +7,36 @@
 //!   requests · timers · leases ──▶ open round ──▶ in flight (committers) ──▶ let out: answers, tasks, wake-ups
 //! ```
 
+mod requests;
 mod shared;
+mod work;
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::{Arc, mpsc as threads};
 use std::time::{Duration, Instant};
 
-use abide_core::command::{Command, LeaseLoss, LeaseLost, Reply, TaskStarted};
 use abide_core::history::Change;
-use abide_core::id::{At, DefinitionId, RunId, ScheduleId, WebhookId, WorkspaceId};
+use abide_core::id::{RunId, WebhookId};
 use abide_core::random::Random;
-use abide_core::refusal::Refusal;
 use abide_core::run::{Run, Timer};
 use abide_core::status::RunStatus;
 use abide_core::time::Millis;
-use abide_core::waitpoint::Actor;
-use abide_store::share::TaskCounts;
 use abide_store::{Page, Read, RunFilter, StoredTimer};
 use jiff::Timestamp;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::aftermath::{self, Aftermath, Pending};
+use crate::aftermath::Aftermath;
 use crate::alarm::{Alarm, Portion};
 use crate::clock::Clock;
 use crate::committer::{Done, Job};
-use crate::deploy::Deploy;
-use crate::dispatcher::{Dispatcher, IN_PROCESS, LEASE, ReadyTask};
+use crate::dispatcher::{Dispatcher, IN_PROCESS, ReadyTask};
 use crate::ear::Ear;
 use crate::engine::{Ended, Said};
 use crate::error::Error;
 use crate::followers::Followers;
-use crate::handed::Handed;
 use crate::in_flight::{InFlight, RoundNumber};
 use crate::memory::Memory;
-use crate::notify_step;
-use crate::request::{Answer, Leased, Poll, Request, Stats};
+use crate::request::{Answer, Request, Stats};
 use crate::retention::{self, Retention, Sweep};
 use crate::round::{Committed, Decided, Errand, Round, Waiting};
 use crate::share::Share;
@@ -378,206 +373,6 @@ impl Writer {
         }
     }
 
-    fn take(&mut self, request: Request, now: Timestamp) {
-        if !self.is_apart(&request) {
-            self.look_back(now);
-        }
-        let again = self.share.as_ref().and_then(|_| aftermath::Asked::of(&request));
-        let (mut round, dispatcher, aftermath) = self.round(now);
-        match request {
-            Request::Start { start, listener, answer } => {
-                round.traceparent = start.traceparent;
-                aftermath.answer(Pending::Start(answer, round.start(*start, listener)), again);
-            }
-            Request::Command { workspace, run, command, asker, key, listener, answer } => {
-                round.traceparent = asker.traceparent;
-                let asked = Asked { workspace, run, command: *command, by: asker.by, key, listener };
-                let decided = decide(&mut round, dispatcher, aftermath, asked);
-                aftermath.answer(Pending::Command(answer, decided), again);
-            }
-            Request::Commands { workspace, commands, by, answer } => {
-                let decided = commands.into_iter().map(|(run, command)| {
-                    let (workspace, by) = (Some(workspace), by.clone());
-                    let asked = Asked { workspace, run, command, by, key: None, listener: None };
-                    decide(&mut round, dispatcher, aftermath, asked)
-                });
-                let decided = decided.collect();
-                aftermath.answer(Pending::Commands(answer, decided), again);
-            }
-            Request::Schedule { workspace, order, by, key, answer } => {
-                let done = round.order(workspace, *order, by, key.as_deref());
-                aftermath.answer(Pending::Schedule(answer, done.map(Box::new)), again);
-            }
-            Request::Notify { notify, answer } => {
-                aftermath.answer(Pending::Notify(answer, round.notify(&notify)), again);
-            }
-            Request::Get { run, answer } => match round.committed(run, |run| Box::new(run.clone())) {
-                Some(found) => drop(answer.send(found)),
-                None => {
-                    let found = round.run(run).map(|run| Box::new(run.clone()));
-                    aftermath.answer(Pending::Get(answer, found), again);
-                }
-            },
-            Request::Watch { run, answer } => match round.committed(run, Ended::of) {
-                Some(Ok(Some(ended))) => drop(answer.send(Ok(ended))),
-                Some(Err(error)) => drop(answer.send(Err(error))),
-                // It may end in a round that is not committed yet; that is when it is heard of.
-                Some(Ok(None)) | None => self.watchers.entry(run).or_default().push(answer),
-            },
-            Request::Poll { poll, answer } => {
-                dispatcher.saw(&poll, now);
-                claim(&mut round, dispatcher, poll, answer, aftermath);
-            }
-            Request::Lend { task, workspace, worker, lease, answer } => {
-                let ReadyTask { run, at, delivery } = task;
-                let worker: Arc<str> = worker.into();
-                let (holder, from) = (Arc::clone(&worker), Some(IN_PROCESS.into()));
-                let command = Command::TaskStarted(TaskStarted { at, delivery, worker: holder, from });
-                let decided = round.decide(run, command, Actor::new("dispatcher"), None);
-                if decided.is_ok() {
-                    dispatcher.lend(task, now, lease, (workspace, worker));
-                    if dispatcher.is_shared() {
-                        round.decided.leases.insert((run, at), lease);
-                    }
-                }
-                aftermath.answer(Pending::Command(answer, decided), again);
-            }
-            Request::GiveBack { tasks } => {
-                for task in tasks {
-                    let ReadyTask { run, at, delivery } = task;
-                    let lost = LeaseLost { at, delivery, loss: LeaseLoss::Released };
-                    // Refused when it is not wanted any more.
-                    drop(round.decide(run, Command::LeaseLost(lost), Actor::new("dispatcher"), None));
-                    aftermath.reported.push(task);
-                    aftermath.given_back.push(task);
-                }
-            }
-            Request::Register { name, handler } => {
-                let tasks = dispatcher.register(name, handler);
-                dispatcher.hand_over(tasks);
-                self.share.iter_mut().for_each(Share::look_now);
-            }
-            Request::Deploy { workspace, definition, answer } => {
-                let id = DefinitionId::new(now, self.random.draw_u128());
-                self.ask(Job::Deploy { deploy: Deploy { workspace, definition, id, now }, answer });
-            }
-            Request::Stats { answer } => {
-                let runs_in_memory = round.memory.len();
-                let here = TaskCounts { taken: dispatcher.tasks_out(), free: dispatcher.tasks_ready() };
-                let tasks = match &mut self.share {
-                    Some(share) => share.store.count_tasks(COUNTED_TASKS).map_err(Error::from),
-                    None => Ok(here),
-                };
-                let stats = tasks.map(|TaskCounts { taken: tasks_out, free: tasks_ready }| Stats {
-                    runs_in_memory,
-                    tasks_out,
-                    tasks_ready,
-                    ..self.stats.clone()
-                });
-                drop(answer.send(stats));
-            }
-            Request::Workers { answer } => drop(answer.send(Ok(dispatcher.workers(now)))),
-            Request::Write(write) => self.ask(Job::Write(write)),
-            Request::WebhooksChanged { answer } => {
-                let looked_up = self.look_up_webhooks();
-                drop(answer.send(looked_up));
-            }
-            Request::Told { answer } => self.outbox.settle(answer),
-            Request::Nodes(nodes) => self.divide(&nodes),
-            Request::News(news) => self.heard(news),
-            Request::NextTimer { answer } => {
-                self.waiting_for_idle.push(answer);
-                self.share.iter_mut().for_each(Share::look_now);
-            }
-            Request::Tick => self.share.iter_mut().for_each(Share::look_now),
-            Request::Stop { answer } => self.stop = Some(answer),
-        }
-    }
-
-    /// Whether a request has nothing to do with waits that began in this pass: they look back later, all together.
-    fn is_apart(&self, request: &Request) -> bool {
-        match request {
-            Request::Command { run, .. } => !self.open.decided.touches(*run),
-            Request::Start { .. }
-            | Request::Register { .. }
-            | Request::Deploy { .. }
-            | Request::Stats { .. }
-            | Request::Workers { .. }
-            | Request::Write(_)
-            | Request::WebhooksChanged { .. }
-            | Request::Told { .. }
-            | Request::Nodes(_)
-            | Request::News(_)
-            | Request::Tick => true,
-            Request::Commands { .. }
-            | Request::Schedule { .. }
-            | Request::Notify { .. }
-            | Request::Get { .. }
-            | Request::Watch { .. }
-            | Request::Poll { .. }
-            | Request::Lend { .. }
-            | Request::GiveBack { .. }
-            | Request::NextTimer { .. }
-            | Request::Stop { .. } => false,
-        }
-    }
-
-    /// What nobody asks for: tasks for pollers, the engine's own steps, leases that ended, timers that are due.
-    fn take_up_work(&mut self, now: Timestamp) {
-        let portion = self.portion();
-        if let Err(error) = self.alarm.load(&mut *self.store, now, portion) {
-            tracing::error!(%error, "timers could not be loaded");
-        }
-        let late = self.look_around(now);
-        let room = self.round_timers().saturating_sub(self.open.aftermath.due.len());
-        let due = self.alarm.take_due(now, room);
-        self.refresh(due.iter().map(|timer| timer.run).chain(late.iter().map(|task| task.run)).collect());
-        let (mut round, dispatcher, aftermath) = self.round(now);
-        while let Some((poll, answer)) = dispatcher.next_woken() {
-            claim(&mut round, dispatcher, poll, answer, aftermath);
-        }
-        while let Some(task) = dispatcher.next_handed_over() {
-            round.hand_over(task);
-            aftermath.handed_over.push(task);
-        }
-        while let Some(task) = dispatcher.next_timed() {
-            let ReadyTask { run, at, delivery } = task;
-            let command =
-                Command::TaskStarted(TaskStarted { at, delivery, worker: IN_PROCESS.into(), from: None });
-            // Refused when it is not wanted any more.
-            if round.decide(run, command, Actor::new("dispatcher"), None).is_ok() {
-                round.hand_over(task);
-            }
-            aftermath.timed.push(task);
-        }
-        while let Some(task) = dispatcher.next_own() {
-            notify_step::perform(&mut round, task);
-            aftermath.own.push(task);
-        }
-        for lost in dispatcher.expired(now).into_iter().chain(late) {
-            let run = lost.run;
-            let command = match dispatcher.is_shared() {
-                true => take_away(round.run(run).ok(), lost, now),
-                false => {
-                    let ReadyTask { at, delivery, .. } = lost;
-                    Command::LeaseLost(LeaseLost { at, delivery, loss: LeaseLoss::Expired })
-                }
-            };
-            let decided = round.decide(run, command, Actor::new("dispatcher"), None);
-            if dispatcher.is_shared() && is_stale(&decided) {
-                round.decided.out_of_date.push(lost);
-            }
-            aftermath.expired.push(lost);
-        }
-        let (fired, unread) = fire(&mut round, &due);
-        aftermath.fired.extend(fired);
-        aftermath.due.extend(due);
-        if !unread.is_empty() {
-            self.alarm.put_back(unread);
-            self.trouble_until = Some(Instant::now() + TROUBLE);
-        }
-    }
-
     fn sweep(&mut self, now: Timestamp) {
         if self.next_sweep.is_some_and(|at| at <= Instant::now()) {
             self.next_sweep = None;
@@ -591,18 +386,6 @@ impl Writer {
     fn ask(&self, job: Job) {
         // It works as long as this thread does, unless it panicked; then the answers are dropped, which is heard.
         let _ = self.jobs.send(job);
-    }
-
-    /// Gives the tasks of this round to pollers that wait for them: a task and its lease are one commit.
-    fn hand_out(&mut self) {
-        if self.stop.is_some() || !self.dispatcher.has_pollers() {
-            return;
-        }
-        let (mut round, dispatcher, aftermath) = self.round(self.clock.now());
-        round.decided.hand_out(|run, at, delivery| dispatcher.offer(run, at, delivery));
-        while let Some((poll, answer)) = dispatcher.next_woken() {
-            claim(&mut round, dispatcher, poll, answer, aftermath);
-        }
     }
 
     /// Hands the open round to the committer. A round that changed nothing is done already.
@@ -778,166 +561,4 @@ fn keep_waiting<T>(waiting: &mut HashMap<RunId, Vec<T>>, gave_up: impl Fn(&T) ->
         waiting.retain(|one| !gave_up(one));
         !waiting.is_empty()
     });
-}
-
-/// Fires what is due. Gives the instants of those that had an effect, and those whose run could not be read.
-fn fire(round: &mut Round<'_>, due: &[StoredTimer]) -> (Vec<Timestamp>, Vec<StoredTimer>) {
-    let (mut fired, mut unread) = (Vec::new(), Vec::new());
-    for timer in due {
-        let decided = match (ScheduleId::of(timer.run), timer.timer) {
-            (Some(schedule), Timer::Waitpoint(number)) => round.fire_schedule(schedule, number),
-            (_, timed) => {
-                let command = Command::TimerFired(timed);
-                round.decide(timer.run, command, Actor::new("timer"), None).map(|_| ())
-            }
-        };
-        match decided {
-            Ok(()) => fired.push(timer.at),
-            // Resolved, moved, ended or forgotten meanwhile.
-            Err(Error::Refused(_) | Error::UnknownRun(_) | Error::UnknownSchedule(_)) => {}
-            Err(error) => {
-                tracing::error!(run = %timer.run, %error, "a timer could not be fired");
-                unread.push(*timer);
-            }
-        }
-    }
-    (fired, unread)
-}
-
-/// What somebody asks of a run.
-struct Asked {
-    workspace: Option<WorkspaceId>,
-    run: RunId,
-    command: Command,
-    by: Actor,
-    key: Option<String>,
-    listener: Option<Ear>,
-}
-
-fn decide(
-    round: &mut Round<'_>,
-    dispatcher: &mut Dispatcher,
-    aftermath: &mut Aftermath,
-    asked: Asked,
-) -> Result<Reply, Error> {
-    let Asked { workspace, run, command, by, key, listener } = asked;
-    if ScheduleId::of(run).is_some() {
-        return round.steer_schedule(workspace, run, &command, by, key.as_deref());
-    }
-    round.check_workspace(run, workspace)?;
-    let report = delivery(&command);
-    let beat = heartbeat(&command).map(|(at, delivery)| ReadyTask { run, at, delivery });
-    let decided = round.decide_heard(run, command, by, key.as_deref(), listener);
-    if let Some((at, delivery)) = report.filter(|_| is_final(&decided)) {
-        aftermath.reported.push(ReadyTask { run, at, delivery });
-    }
-    if let Some(task) = beat.filter(|_| decided.is_ok()) {
-        dispatcher.renew(task, round.now);
-        if dispatcher.is_shared() {
-            round.decided.renewed.push(task);
-        }
-    }
-    decided
-}
-
-/// What becomes of a task whose time with whoever has it is over.
-fn take_away(run: Option<&Run>, task: ReadyTask, now: Timestamp) -> Command {
-    let ReadyTask { at, delivery, .. } = task;
-    let state = run.and_then(|run| run.step(at)).and_then(|step| step.task.as_deref());
-    if state.and_then(|state| state.deadline).is_some_and(|deadline| deadline <= now) {
-        return Command::TimerFired(Timer::Attempt { at, delivery });
-    }
-    let worker = state.and_then(|state| state.worker.as_deref());
-    // A process that is gone has done the task no harm.
-    let loss = if worker == Some(IN_PROCESS) { LeaseLoss::Released } else { LeaseLoss::Expired };
-    Command::LeaseLost(LeaseLost { at, delivery, loss })
-}
-
-/// Gives a poller what is ready, or lets it wait.
-fn claim(
-    round: &mut Round<'_>,
-    dispatcher: &mut Dispatcher,
-    poll: Poll,
-    answer: Answer<Handed>,
-    aftermath: &mut Aftermath,
-) {
-    let mut leased = Vec::new();
-    while leased.len() < poll.most
-        && let Some(ready) = dispatcher.take(&poll)
-    {
-        let ReadyTask { run, at, delivery } = ready;
-        let command =
-            Command::TaskStarted(TaskStarted { at, delivery, worker: Arc::clone(&poll.worker), from: None });
-        // Refused when it is not wanted any more.
-        let decided = round.decide(run, command, Actor::new("worker"), None);
-        if dispatcher.is_shared() && is_stale(&decided) {
-            round.decided.out_of_date.push(ready);
-        }
-        if decided.is_err() {
-            continue;
-        }
-        if let Ok(Some(task)) = round.run(run).map(|run| run.task(at)) {
-            let asked = Millis::try_from(poll.lease).unwrap_or(LEASE);
-            let length = task.heartbeat.unwrap_or(asked);
-            let worker = (poll.workspace, Arc::clone(&poll.worker));
-            let leased_until = dispatcher.lease(ready, round.now, length, worker);
-            if dispatcher.is_shared() {
-                round.decided.leases.insert((run, at), length);
-            }
-            leased.push(Leased { task, at, leased_until });
-        }
-    }
-    if leased.len() >= poll.most {
-        dispatcher.wake_another(&poll);
-    }
-    if leased.is_empty() && poll.waits {
-        dispatcher.park(poll, answer);
-    } else {
-        aftermath.answer(Pending::Poll(answer, dispatcher.handed(leased), poll), None);
-    }
-}
-
-/// The delivery that a worker's last report is about.
-fn delivery(command: &Command) -> Option<(At, u32)> {
-    match command {
-        Command::TaskCompleted(report) => Some((report.at, report.delivery)),
-        Command::TaskFailed(report) => Some((report.at, report.delivery)),
-        Command::TaskPaused(report) => Some((report.at, report.delivery)),
-        Command::TaskSuspended(report) => Some((report.at, report.delivery)),
-        Command::TaskStarted(_)
-        | Command::TaskHeartbeat(_)
-        | Command::LeaseLost(_)
-        | Command::CreateWaitpoint(_)
-        | Command::TimerFired(_)
-        | Command::SendSignal(_)
-        | Command::DeliverEvent(_)
-        | Command::ResumeWaitpoint(_)
-        | Command::Vote(_)
-        | Command::ChildFinished(_)
-        | Command::Steer(_)
-        | Command::Pause
-        | Command::Unpause
-        | Command::Cancel { .. }
-        | Command::Retry => None,
-    }
-}
-
-fn heartbeat(command: &Command) -> Option<(At, u32)> {
-    if let Command::TaskHeartbeat(beat) = command { Some((beat.at, beat.delivery)) } else { None }
-}
-
-/// Whether nothing more is to be expected of the delivery: it was taken, or it is stale.
-fn is_final(decided: &Result<Reply, Error>) -> bool {
-    match decided {
-        Ok(_)
-        | Err(Error::Refused(
-            Refusal::StaleDelivery { .. } | Refusal::RunEnded(_) | Refusal::WrongStep { .. },
-        )) => true,
-        Err(_) => false,
-    }
-}
-
-/// Whether the delivery was over before.
-fn is_stale(decided: &Result<Reply, Error>) -> bool {
-    decided.is_err() && (is_final(decided) || matches!(decided, Err(Error::UnknownRun(_))))
 }

@@ -1,0 +1,177 @@
+//! What nobody asks the writer for: tasks for pollers that wait, the engine's own steps, leases that ended, timers that are due.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use abide_core::command::{Command, LeaseLoss, LeaseLost, Reply, TaskStarted};
+use abide_core::id::ScheduleId;
+use abide_core::run::{Run, Timer};
+use abide_core::time::Millis;
+use abide_core::waitpoint::Actor;
+use abide_store::StoredTimer;
+use jiff::Timestamp;
+
+use super::requests::is_final;
+use super::{TROUBLE, Writer};
+use crate::aftermath::{Aftermath, Pending};
+use crate::dispatcher::{Dispatcher, IN_PROCESS, LEASE, ReadyTask};
+use crate::error::Error;
+use crate::handed::Handed;
+use crate::notify_step;
+use crate::request::{Answer, Leased, Poll};
+use crate::round::Round;
+
+impl Writer {
+    pub(super) fn take_up_work(&mut self, now: Timestamp) {
+        let portion = self.portion();
+        if let Err(error) = self.alarm.load(&mut *self.store, now, portion) {
+            tracing::error!(%error, "timers could not be loaded");
+        }
+        let late = self.look_around(now);
+        let room = self.round_timers().saturating_sub(self.open.aftermath.due.len());
+        let due = self.alarm.take_due(now, room);
+        self.refresh(due.iter().map(|timer| timer.run).chain(late.iter().map(|task| task.run)).collect());
+        let (mut round, dispatcher, aftermath) = self.round(now);
+        while let Some((poll, answer)) = dispatcher.next_woken() {
+            claim(&mut round, dispatcher, poll, answer, aftermath);
+        }
+        while let Some(task) = dispatcher.next_handed_over() {
+            round.hand_over(task);
+            aftermath.handed_over.push(task);
+        }
+        while let Some(task) = dispatcher.next_timed() {
+            let ReadyTask { run, at, delivery } = task;
+            let command =
+                Command::TaskStarted(TaskStarted { at, delivery, worker: IN_PROCESS.into(), from: None });
+            // Refused when it is not wanted any more.
+            if round.decide(run, command, Actor::new("dispatcher"), None).is_ok() {
+                round.hand_over(task);
+            }
+            aftermath.timed.push(task);
+        }
+        while let Some(task) = dispatcher.next_own() {
+            notify_step::perform(&mut round, task);
+            aftermath.own.push(task);
+        }
+        for lost in dispatcher.expired(now).into_iter().chain(late) {
+            let run = lost.run;
+            let command = match dispatcher.is_shared() {
+                true => take_away(round.run(run).ok(), lost, now),
+                false => {
+                    let ReadyTask { at, delivery, .. } = lost;
+                    Command::LeaseLost(LeaseLost { at, delivery, loss: LeaseLoss::Expired })
+                }
+            };
+            let decided = round.decide(run, command, Actor::new("dispatcher"), None);
+            if dispatcher.is_shared() && is_stale(&decided) {
+                round.decided.out_of_date.push(lost);
+            }
+            aftermath.expired.push(lost);
+        }
+        let (fired, unread) = fire(&mut round, &due);
+        aftermath.fired.extend(fired);
+        aftermath.due.extend(due);
+        if !unread.is_empty() {
+            self.alarm.put_back(unread);
+            self.trouble_until = Some(Instant::now() + TROUBLE);
+        }
+    }
+
+    /// Gives the tasks of this round to pollers that wait for them: a task and its lease are one commit.
+    pub(super) fn hand_out(&mut self) {
+        if self.stop.is_some() || !self.dispatcher.has_pollers() {
+            return;
+        }
+        let (mut round, dispatcher, aftermath) = self.round(self.clock.now());
+        round.decided.hand_out(|run, at, delivery| dispatcher.offer(run, at, delivery));
+        while let Some((poll, answer)) = dispatcher.next_woken() {
+            claim(&mut round, dispatcher, poll, answer, aftermath);
+        }
+    }
+}
+
+/// Fires what is due. Gives the instants of those that had an effect, and those whose run could not be read.
+fn fire(round: &mut Round<'_>, due: &[StoredTimer]) -> (Vec<Timestamp>, Vec<StoredTimer>) {
+    let (mut fired, mut unread) = (Vec::new(), Vec::new());
+    for timer in due {
+        let decided = match (ScheduleId::of(timer.run), timer.timer) {
+            (Some(schedule), Timer::Waitpoint(number)) => round.fire_schedule(schedule, number),
+            (_, timed) => {
+                let command = Command::TimerFired(timed);
+                round.decide(timer.run, command, Actor::new("timer"), None).map(|_| ())
+            }
+        };
+        match decided {
+            Ok(()) => fired.push(timer.at),
+            // Resolved, moved, ended or forgotten meanwhile.
+            Err(Error::Refused(_) | Error::UnknownRun(_) | Error::UnknownSchedule(_)) => {}
+            Err(error) => {
+                tracing::error!(run = %timer.run, %error, "a timer could not be fired");
+                unread.push(*timer);
+            }
+        }
+    }
+    (fired, unread)
+}
+
+/// What becomes of a task whose time with whoever has it is over.
+fn take_away(run: Option<&Run>, task: ReadyTask, now: Timestamp) -> Command {
+    let ReadyTask { at, delivery, .. } = task;
+    let state = run.and_then(|run| run.step(at)).and_then(|step| step.task.as_deref());
+    if state.and_then(|state| state.deadline).is_some_and(|deadline| deadline <= now) {
+        return Command::TimerFired(Timer::Attempt { at, delivery });
+    }
+    let worker = state.and_then(|state| state.worker.as_deref());
+    // A process that is gone has done the task no harm.
+    let loss = if worker == Some(IN_PROCESS) { LeaseLoss::Released } else { LeaseLoss::Expired };
+    Command::LeaseLost(LeaseLost { at, delivery, loss })
+}
+
+/// Gives a poller what is ready, or lets it wait.
+pub(super) fn claim(
+    round: &mut Round<'_>,
+    dispatcher: &mut Dispatcher,
+    poll: Poll,
+    answer: Answer<Handed>,
+    aftermath: &mut Aftermath,
+) {
+    let mut leased = Vec::new();
+    while leased.len() < poll.most
+        && let Some(ready) = dispatcher.take(&poll)
+    {
+        let ReadyTask { run, at, delivery } = ready;
+        let command =
+            Command::TaskStarted(TaskStarted { at, delivery, worker: Arc::clone(&poll.worker), from: None });
+        // Refused when it is not wanted any more.
+        let decided = round.decide(run, command, Actor::new("worker"), None);
+        if dispatcher.is_shared() && is_stale(&decided) {
+            round.decided.out_of_date.push(ready);
+        }
+        if decided.is_err() {
+            continue;
+        }
+        if let Ok(Some(task)) = round.run(run).map(|run| run.task(at)) {
+            let asked = Millis::try_from(poll.lease).unwrap_or(LEASE);
+            let length = task.heartbeat.unwrap_or(asked);
+            let worker = (poll.workspace, Arc::clone(&poll.worker));
+            let leased_until = dispatcher.lease(ready, round.now, length, worker);
+            if dispatcher.is_shared() {
+                round.decided.leases.insert((run, at), length);
+            }
+            leased.push(Leased { task, at, leased_until });
+        }
+    }
+    if leased.len() >= poll.most {
+        dispatcher.wake_another(&poll);
+    }
+    if leased.is_empty() && poll.waits {
+        dispatcher.park(poll, answer);
+    } else {
+        aftermath.answer(Pending::Poll(answer, dispatcher.handed(leased), poll), None);
+    }
+}
+
+/// Whether the delivery was over before.
+fn is_stale(decided: &Result<Reply, Error>) -> bool {
+    decided.is_err() && (is_final(decided) || matches!(decided, Err(Error::UnknownRun(_))))
+}
