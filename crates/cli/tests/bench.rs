@@ -73,7 +73,7 @@ fn w1_completes_runs() {
 fn w2_wakes_a_herd() {
     let parts = measure(&["w2", "--sleepers", "40", "--due-in", "1s"]);
     assert_positive(&parts["asleep"], &["createdPerSecond", "createP50Ms", "diskBytesPerSleeper"]);
-    assert_positive(&parts["awake"], &["drainedPerSecond"]);
+    assert_positive(&parts["awake"], &["drainedPerSecond", "endedPerSecond"]);
     assert_eq!(parts["awake"]["early"], 0);
     assert_all_woke_once(&parts["awake"]);
 }
@@ -104,7 +104,7 @@ fn w1_over_http_completes_runs_by_a_worker_of_its_own() {
 fn w2_over_http_wakes_a_herd_in_the_worker() {
     let parts = measure(&["w2", "--sleepers", "40", "--due-in", "2s", "--http"]);
     assert_positive(&parts["asleep"], &["createdPerSecond", "createP50Ms", "diskBytesPerSleeper"]);
-    assert_positive(&parts["awake"], &["drainedPerSecond"]);
+    assert_positive(&parts["awake"], &["drainedPerSecond", "endedPerSecond"]);
     assert_eq!(parts["awake"]["early"], 0);
     assert_all_woke_once(&parts["awake"]);
 }
@@ -193,7 +193,7 @@ fn w1_is_shared_by_nodes_on_a_database() {
 fn w2_wakes_a_herd_on_a_database_whoever_created_it() {
     let parts = measure_on_database(&["w2", "--sleepers", "400", "--due-in", "4"], "2");
     assert_positive(&parts["asleep"], &["createdPerSecond", "diskBytesPerSleeper"]);
-    assert_positive(&parts["awake"], &["drainedPerSecond"]);
+    assert_positive(&parts["awake"], &["drainedPerSecond", "endedPerSecond"]);
     assert_eq!(parts["awake"]["early"], 0);
     assert_all_woke_once(&parts["awake"]);
     assert_counted(&parts["databaseAwake"]);

@@ -62,8 +62,8 @@ impl Herd {
             disk: scratch::disk_bytes(&store).saturating_sub(before.1),
         };
         wakes.wait(&engine, due.last_ms()).await?;
-        let parts =
-            [self.asleep(bed, &cost), self.awake(&wakes.tell(), due), Part::engine(&engine.stats().await?)];
+        let awake = self.awake(&wakes.tell(), due, Some(Timestamp::now()));
+        let parts = [self.asleep(bed, &cost), awake, Part::engine(&engine.stats().await?)];
         engine.shut_down().await?;
         Ok(Report::new("w2", parts))
     }
@@ -83,7 +83,8 @@ impl Herd {
         asleep
     }
 
-    pub(super) fn awake(&self, told: &Told, due: Due) -> Part {
+    /// `ended`: when all runs had, if somebody looked.
+    pub(super) fn awake(&self, told: &Told, due: Due, ended: Option<Timestamp>) -> Part {
         let spread = self.spread.as_secs_f64();
         let title = if self.spread.is_zero() {
             "all due at one instant".to_owned()
@@ -95,6 +96,11 @@ impl Herd {
         told.put_into(&mut awake);
         if self.spread.is_zero() {
             told.drain(&mut awake, due.first_ms);
+            if let Some(ended) = ended.filter(|_| told.lost == 0) {
+                let seconds = (ended.as_millisecond() - due.first_ms) as f64 / 1e3;
+                let rate = self.sleepers as f64 / seconds.max(0.001);
+                awake.put("endedPerSecond", "ended", Unit::PerSecond, rate);
+            }
         }
         awake
     }

@@ -37,6 +37,7 @@ pub(in crate::bench) async fn measure(herd: &Herd, bed: &Bed) -> anyhow::Result<
     if told.lost == 0 {
         server.ensure_completed(count).await?;
     }
+    let ended = Timestamp::now();
     let engine = server.metrics().await?.engine()?;
-    Ok(Report::new("w2", [herd.asleep(bed, &cost), herd.awake(&told, due), engine]))
+    Ok(Report::new("w2", [herd.asleep(bed, &cost), herd.awake(&told, due, Some(ended)), engine]))
 }

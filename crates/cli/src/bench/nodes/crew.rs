@@ -128,8 +128,8 @@ impl Crew {
     /// Waits until so many runs have completed: what nodes answer alone is not believed.
     pub(super) async fn ensure_completed(&mut self, runs: usize) -> anyhow::Result<()> {
         /// How often it is counted before it is given up. To count is work for the database, too.
-        const LOOKS: u32 = 400;
-        const EVERY: Duration = Duration::from_millis(100);
+        const LOOKS: u32 = 800;
+        const EVERY: Duration = Duration::from_millis(50);
         let mut completed = 0;
         for _ in 0..LOOKS {
             let counts = self.store.counts(None)?.into_iter();

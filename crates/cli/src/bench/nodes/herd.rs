@@ -29,11 +29,12 @@ pub(in crate::bench) async fn measure(herd: &Herd, bed: &Bed) -> anyhow::Result<
     if told.lost == 0 {
         crew.ensure_completed(count).await?;
     }
+    let ended = Timestamp::now();
     let after = crew.look()?;
     crew.stop()?;
     let parts = [
         herd.asleep(bed, &cost),
-        herd.awake(&told, due),
+        herd.awake(&told, due, Some(ended)),
         after.engines(),
         asleep.since(&begun, "databaseAsleep", "while they are created"),
         after.since(&asleep, "databaseAwake", "while they wake"),
