@@ -1,8 +1,8 @@
 //! abide as a library: durable workflows in your own process, with nothing to install.
 //!
 //! ```text
-//!   Engine (handles, any thread) ── requests ──▶ writer (one thread): decides rounds ── a round ──▶ committer (one
-//!       handlers (tokio tasks) ◀── tasks ──────────┤  ◀── alarm clock (near timers)               thread): one sync
+//!   Engine (handles, any thread) ── requests ──▶ writer (one thread): decides rounds ── a round ──▶ committers (a
+//!       handlers (tokio tasks) ◀── tasks ──────────┤  ◀── alarm clock (near timers)          thread each): one sync
 //!       pollers, watchers      ◀── replies ────────┘  ◀────────────────────────── committed ──────────┘
 //!       readers (a few connections) ◀── lists, histories
 //!       webhooks' sender (a tokio task) ◀── who is to be told something

@@ -128,11 +128,12 @@ impl Decided {
         self.order.len()
     }
 
-    /// Whether this one, or any, is to be committed first.
+    /// Whether this one is to be committed first.
     pub(crate) fn is_on_top_of(&self, round: RoundNumber) -> bool {
         self.on_top_of.contains(&round)
     }
 
+    /// Whether any is.
     pub(crate) fn is_on_top(&self) -> bool {
         !self.on_top_of.is_empty()
     }

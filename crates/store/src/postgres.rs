@@ -1,8 +1,8 @@
 //! A store in a PostgreSQL database. Any number of processes write to it at the same time: a commit is a
 //! compare-and-set on the runs it changes, and commits of different runs do not wait for each other.
 //!
-//! A commit is one transaction of a few statements of many rows each, sent in two goes: all that is written, and when
-//! that is sound, `COMMIT`. If the connection is lost in between, the number of the transaction tells how it ended.
+//! A commit is one transaction, most often of a single statement of many rows. If the connection is lost before the answer
+//! comes, a row that is written with it tells how it ended.
 //!
 //! Everything is in the schema `abide` of the database.
 //!

@@ -170,6 +170,22 @@ mod tests {
     }
 
     #[test]
+    fn with_another_writer_the_looks_of_one_more_span_count() {
+        let looks = Looks::default();
+        looks.add_writer();
+        note(&looks, 1, "a");
+        looks.turn(Some("7".to_owned()));
+        note(&looks, 1, "b");
+        looks.turn(Some("8".to_owned()));
+        assert_eq!(looks.first(1), saw("a"));
+        assert_eq!(looks.own(), ["8", "7"]);
+        looks.turn(None);
+        assert_eq!(looks.first(1), saw("b"));
+        looks.turn(None);
+        assert_eq!(looks.first(1), None);
+    }
+
+    #[test]
     fn looks_beyond_the_limit_are_noted_as_one_and_none_is_lost() {
         let looks = Looks::default();
         for event in 0..NOTED as i64 {

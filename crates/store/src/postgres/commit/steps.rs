@@ -24,7 +24,7 @@ use crate::{Batch, Delivery, Error, NewDefinition, RunWrite, ScheduleWrite, chun
 pub(super) enum Part {
     Locks,
     Definitions,
-    /// All rows of runs. It answers with whether they were written, and the transaction.
+    /// All rows of runs. It answers with the transaction, or fails if not all of them were written.
     Rows,
     Costs,
     /// So many schedules.
