@@ -18,8 +18,13 @@ WORKER = Path(__file__).with_name("worker_process.py")
 Process = asyncio.subprocess.Process
 
 
-async def worker(server: TestServer) -> Process:
-    return await asyncio.create_subprocess_exec(sys.executable, str(WORKER), server.url)
+async def worker(server: TestServer, stdin: int = asyncio.subprocess.DEVNULL) -> Process:
+    return await asyncio.create_subprocess_exec(sys.executable, str(WORKER), server.url, stdin=stdin)
+
+
+async def slow_worker(server: TestServer) -> Process:
+    """A worker whose task `slow` takes as long as its standard input is open."""
+    return await worker(server, asyncio.subprocess.PIPE)
 
 
 async def end(process: Process) -> None:
@@ -46,10 +51,12 @@ async def recorded(server: TestServer, run: RunHandle, name: str) -> int:
 
 async def sleep_across_the_kill_of_a_worker(server: TestServer) -> Any:
     first = await worker(server)
-    run = await start(server, "nap")
+    run = await start(server, "long-nap")
     await until(run, "STEP_WAITING")
     await end(first)
     second = await worker(server)
+    [nap] = (await run.get())["waitingFor"]
+    await server.client.waitpoints.complete(nap["waitpointId"])
     output = await run.result()
     await end(second)
     return {
@@ -73,7 +80,7 @@ async def sleep_across_the_kill_of_the_server(server: TestServer) -> Any:
 
 
 async def heartbeat_loss(server: TestServer) -> Any:
-    first = await worker(server)
+    first = await slow_worker(server)
     run = await start(server, "slow")
     await until(run, "JOURNAL_RECORDED")
     first.send_signal(signal.SIGSTOP)
@@ -92,11 +99,13 @@ async def heartbeat_loss(server: TestServer) -> Any:
 
 
 async def drain(server: TestServer) -> Any:
-    own = await worker(server)
+    own = await slow_worker(server)
     run = await start(server, "slow")
     await until(run, "JOURNAL_RECORDED")
     own.terminate()
     second = await server.client.start("slow")
+    assert own.stdin
+    own.stdin.close()
     code = await own.wait()
     return {"first": (await run.get())["status"], "second": (await second.get())["status"], "exit": code}
 

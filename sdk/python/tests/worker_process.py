@@ -1,4 +1,4 @@
-"""A worker in a process of its own, for scenarios that kill it."""
+"""A worker in a process of its own, for scenarios that kill it. Its task `slow` takes as long as its standard input is open."""
 
 import asyncio
 import os
@@ -17,10 +17,17 @@ async def nap(ctx: Context) -> Any:
     return {"before": before, "after": os.getpid()}
 
 
+@worker.handler("long-nap")
+async def long_nap(ctx: Context) -> Any:
+    before = await ctx.run("who", os.getpid)
+    await ctx.sleep("nap", "1h")
+    return {"before": before, "after": os.getpid()}
+
+
 @worker.handler("slow")
 async def slow(ctx: Context) -> Any:
     before = await ctx.run("who", os.getpid)
-    await asyncio.sleep(0.5)
+    await asyncio.to_thread(sys.stdin.read)
     return {"before": before, "after": os.getpid(), "attempt": ctx.attempt}
 
 

@@ -8,9 +8,12 @@ import type { Scenario } from "./scenarios.js";
 
 const WORKER = fileURLToPath(new URL("./worker-process.js", import.meta.url));
 
-function worker(server: TestServer): ChildProcess {
-  return spawn(process.execPath, [WORKER, server.url], { stdio: "inherit" });
+function worker(server: TestServer, stdin: "ignore" | "pipe" = "ignore"): ChildProcess {
+  return spawn(process.execPath, [WORKER, server.url], { stdio: [stdin, "inherit", "inherit"] });
 }
+
+/** A worker whose task `slow` takes as long as its standard input is open. */
+const slowWorker = (server: TestServer): ChildProcess => worker(server, "pipe");
 
 const ended = (child: ChildProcess): Promise<number | null> =>
   child.exitCode !== null ? Promise.resolve(child.exitCode) : new Promise((go) => child.once("exit", (code) => go(code)));
@@ -38,10 +41,12 @@ const recorded = async (server: TestServer, run: RunHandle, name: string): Promi
 export const scenarios: Record<string, Scenario> = {
   "sleep across the kill of a worker": async (server) => {
     const first = worker(server);
-    const run = await start(server, "nap");
+    const run = await start(server, "long-nap");
     await until(run, "STEP_WAITING");
     await end(first);
     const second = worker(server);
+    const [nap] = (await run.get()).waitingFor;
+    await server.client.waitpoints.complete(nap!.waitpointId);
     const { before, after } = await run.result();
     await end(second);
     const { status } = await run.get();
@@ -62,7 +67,7 @@ export const scenarios: Record<string, Scenario> = {
   },
 
   "heartbeat loss": async (server) => {
-    const first = worker(server);
+    const first = slowWorker(server);
     const run = await start(server, "slow");
     await until(run, "JOURNAL_RECORDED");
     first.kill("SIGSTOP");
@@ -77,11 +82,12 @@ export const scenarios: Record<string, Scenario> = {
   },
 
   drain: async (server) => {
-    const own = worker(server);
+    const own = slowWorker(server);
     const run = await start(server, "slow");
     await until(run, "JOURNAL_RECORDED");
     own.kill("SIGTERM");
     const second = await server.client.start("slow");
+    own.stdin?.end();
     const exit = await ended(own);
     return { first: (await run.get()).status, second: (await second.get()).status, exit };
   },

@@ -1,7 +1,5 @@
-/** A worker in a process of its own, for scenarios that kill it. */
+/** A worker in a process of its own, for scenarios that kill it. Its task `slow` takes as long as its standard input is open. */
 import { Worker } from "../src/index.js";
-
-const pause = (ms: number) => new Promise<void>((go) => setTimeout(go, ms));
 
 const worker = new Worker({ client: { url: process.argv[2] ?? "" }, leaseMs: 2_000, concurrency: 1 });
 
@@ -11,9 +9,15 @@ worker.handle("nap", async (ctx) => {
   return { before, after: process.pid };
 });
 
+worker.handle("long-nap", async (ctx) => {
+  const before = await ctx.run("who", () => process.pid);
+  await ctx.sleep("nap", "1h");
+  return { before, after: process.pid };
+});
+
 worker.handle("slow", async (ctx) => {
   const before = await ctx.run("who", () => process.pid);
-  await pause(500);
+  await new Promise((go) => process.stdin.once("end", go).resume());
   return { before, after: process.pid, attempt: ctx.attempt };
 });
 

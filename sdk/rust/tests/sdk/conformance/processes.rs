@@ -11,8 +11,17 @@ use tokio::process::{Child, Command};
 const NAP: Duration = Duration::from_millis(500);
 
 fn worker(server: &TestServer) -> Child {
+    worker_with(server, Stdio::null())
+}
+
+/// A worker whose task `slow` takes as long as its standard input is open.
+fn slow_worker(server: &TestServer) -> Child {
+    worker_with(server, Stdio::piped())
+}
+
+fn worker_with(server: &TestServer, stdin: Stdio) -> Child {
     let mut command = Command::new(crate::built("examples/conformance-worker"));
-    command.env("ABIDE_SERVER", server.client.server()).stdin(Stdio::null()).kill_on_drop(true);
+    command.env("ABIDE_SERVER", server.client.server()).stdin(stdin).kill_on_drop(true);
     command.spawn().unwrap()
 }
 
@@ -36,10 +45,12 @@ async fn recorded_once(server: &TestServer, run: &RunHandle) -> Result<bool, Err
 
 pub(super) async fn sleep_across_the_kill_of_a_worker(server: &TestServer) -> Result<Json, Error> {
     let mut first = worker(server);
-    let run = start(server, "nap").await?;
+    let run = start(server, "long-nap").await?;
     run.follow().until("STEP_WAITING").await?;
     first.kill().await.unwrap();
     let _second = worker(server);
+    let nap = run.get().await?.waiting_for[0].waitpoint_id.clone();
+    server.client.waitpoints().complete(&nap, Json::Null).await?;
     let output = run.result().await?;
     let once = recorded_once(server, &run).await?;
     let status = run.get().await?.status;
@@ -59,7 +70,7 @@ pub(super) async fn sleep_across_the_kill_of_the_server(server: &TestServer) -> 
 }
 
 pub(super) async fn heartbeat_loss(server: &TestServer) -> Result<Json, Error> {
-    let first = worker(server);
+    let first = slow_worker(server);
     let run = start(server, "slow").await?;
     run.follow().until("JOURNAL_RECORDED").await?;
     signal(&first, "-STOP").await;
@@ -77,11 +88,12 @@ pub(super) async fn heartbeat_loss(server: &TestServer) -> Result<Json, Error> {
 }
 
 pub(super) async fn drain(server: &TestServer) -> Result<Json, Error> {
-    let mut own = worker(server);
+    let mut own = slow_worker(server);
     let run = start(server, "slow").await?;
     run.follow().until("JOURNAL_RECORDED").await?;
     signal(&own, "-TERM").await;
     let second = server.client.start("slow", Json::Null).await?;
+    drop(own.stdin.take());
     let exit = own.wait().await.unwrap().code();
     Ok(json!({"first": run.get().await?.status, "second": second.get().await?.status, "exit": exit}))
 }
