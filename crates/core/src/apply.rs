@@ -14,6 +14,7 @@ use crate::json::Json;
 use crate::run::{Run, Snapshot};
 use crate::spent::Spent;
 use crate::status::{IllegalMove, RunStatus, transition};
+use crate::waitpoint::TakenEvent;
 
 /// Why a record cannot follow the run it is applied to.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -81,7 +82,7 @@ impl Run {
             mailbox: BTreeMap::new(),
             signals_received: 0,
             signals_kept: 0,
-            consumed: BTreeSet::new(),
+            taken: BTreeMap::new(),
             running: 0,
             waiting: 0,
             settled: 0,
@@ -175,9 +176,8 @@ impl Run {
             Change::SignalReceived { id, signal_type, payload } => {
                 self.signal_received(record, *id, signal_type, payload)
             }
-            Change::EventMatched { number: _, occurrence } => {
-                self.snapshot.consumed.insert(*occurrence);
-                Ok(())
+            Change::EventMatched { number, occurrence, received_at } => {
+                self.event_matched(*number, TakenEvent { id: *occurrence, received_at: *received_at })
             }
             Change::ApprovalRequested { number: _ } | Change::ApprovalReminded { number: _ } => Ok(()),
             Change::ApprovalEscalated { number, approvers } => self.approval_escalated(*number, approvers),

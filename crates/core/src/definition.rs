@@ -23,7 +23,7 @@ mod tool;
 mod validate;
 mod values;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -38,10 +38,11 @@ pub use check::Checked;
 pub use findings::{PROBLEMS, Rejected};
 pub use locate::{Location, Locations};
 pub use schema::{closed_schema, json_schema};
-pub use shape::misfits;
+pub use shape::{misfits, whole_numbers};
 pub use validate::Schema;
 
-/// The names that expressions give a meaning of their own: no key of `state` and no step may have them.
+/// The names that expressions give a meaning of their own: no step and no `saveAs` may have them. A key of `state` that
+/// comes with a payload may: it is reached as `state.input`, and the bare name keeps its meaning.
 pub const RESERVED_KEYS: [&str; 8] = ["input", "state", "steps", "run", "event", "item", "index", "secret"];
 
 /// As a target it ends the run, so no step may have this name.
@@ -75,6 +76,25 @@ impl Definition {
 
     pub fn step(&self, index: u16) -> &Step {
         &self.steps[usize::from(index)]
+    }
+
+    /// Whether a step is done before another begins, by the order of the workflow.
+    pub fn comes_before(&self, first: u16, then: u16) -> bool {
+        match self.order {
+            Order::Sequence => first < then,
+            Order::Graph => {
+                let mut seen = BTreeSet::new();
+                let mut to_see = vec![then];
+                while let Some(step) = to_see.pop() {
+                    let after = &self.step(step).after;
+                    if after.contains(&first) {
+                        return true;
+                    }
+                    to_see.extend(after.iter().copied().filter(|step| seen.insert(*step)));
+                }
+                false
+            }
+        }
     }
 }
 

@@ -20,16 +20,32 @@ pub(crate) use begin::{child_depth, start_child_run};
 pub(crate) use end::cancel_run;
 pub(crate) use finish::{Completion, complete, fail_attempt, fail_step, recall, result_state};
 pub(crate) use wait::{
-    NewWait, await_waits, deliver_mail, new_waitpoint, next_listener, next_number, resolve, start_run,
+    NewWait, await_waits, deliver_mail, look_for_early_ones, new_waitpoint, next_listener, next_number,
+    resolve, start_run,
 };
 
 use crate::history::Change;
 use crate::refusal::Refusal;
-use crate::status::RunStatus;
+use crate::status::{RunStatus, WaitStatus};
 use crate::turn::Turn;
 
-/// Begins everything that can begin, then brings the run's own status in line with what is left.
+/// Begins everything that can begin, and brings the run's own status in line with what is left. A sleep whose instant had
+/// come when it began ends in the same decision, after the run was seen to wait for it.
 pub(crate) fn settle(turn: &mut Turn<'_>) -> Result<(), Refusal> {
+    loop {
+        settle_once(turn)?;
+        if turn.overdue.is_empty() {
+            return Ok(());
+        }
+        for number in std::mem::take(&mut turn.overdue) {
+            if turn.run.open.contains(&number) {
+                turn.by_the_clock(|turn| resolve(turn, number, WaitStatus::Completed, None))?;
+            }
+        }
+    }
+}
+
+fn settle_once(turn: &mut Turn<'_>) -> Result<(), Refusal> {
     while let Some(at) = turn.agenda.pop_front() {
         begin::begin(turn, at)?;
     }

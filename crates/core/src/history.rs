@@ -192,6 +192,8 @@ pub enum Change {
     EventMatched {
         number: u32,
         occurrence: OccurrenceId,
+        /// When the event came: long before this record, if the wait looked back for it.
+        received_at: Timestamp,
     },
     ApprovalRequested {
         number: u32,

@@ -32,6 +32,14 @@ impl Json {
     }
 }
 
+/// The whole number that a value is, also written as `5.0` or `5e3`. A float that is too large to be exact is none.
+pub fn whole(value: &Value) -> Option<i64> {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    let number = value.as_number()?;
+    let float = || number.as_f64().filter(|float| float.fract() == 0.0 && float.abs() <= EXACT);
+    number.as_i64().or_else(|| float().map(|float| float as i64))
+}
+
 impl fmt::Debug for Json {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&self.value, f)

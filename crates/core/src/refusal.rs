@@ -52,8 +52,6 @@ pub enum Refusal {
     JournalConflict { name: String },
     #[error("{pointer}: {message}")]
     Malformed { pointer: &'static str, message: String },
-    #[error("`{key}` is reserved and cannot be a key of `state`")]
-    ReservedKey { key: String },
     #[error("{what} is {actual}, over the limit of {limit}")]
     LimitExceeded { what: &'static str, limit: u64, actual: u64 },
     #[error("the input does not satisfy the definition's inputSchema: {}", .0.iter().map(|(at, why)| format!("{at}: {why}")).collect::<Vec<_>>().join("; "))]
@@ -119,7 +117,6 @@ impl Refusal {
             Refusal::AlreadyTaken { .. } => "TASK_ALREADY_TAKEN",
             Refusal::JournalConflict { .. } => "JOURNAL_CONFLICT",
             Refusal::Malformed { .. } => "MALFORMED",
-            Refusal::ReservedKey { .. } => "RESERVED_KEY",
             Refusal::LimitExceeded { .. } => "LIMIT_EXCEEDED",
             Refusal::InvalidInput(_) => "INVALID_INPUT",
             Refusal::KeyReused(_) => "IDEMPOTENCY_KEY_REUSED",

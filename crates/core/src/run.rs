@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::definition::{Action, Definition, Step};
+use crate::definition::{Action, Definition, Executor, Step};
 use crate::history::{DefinitionRef, Failure, Parent, Scheduled, WakeOn};
 use crate::id::{At, OccurrenceId, RunId, WaitpointId, WorkspaceId};
 use crate::json::Json;
@@ -20,7 +20,7 @@ use crate::spent::Spent;
 use crate::status::{RunStatus, StepStatus};
 use crate::time::Millis;
 use crate::trace::Traceparent;
-use crate::waitpoint::{Actor, Waitpoint};
+use crate::waitpoint::{Actor, OWN_WAIT, TakenEvent, Waitpoint};
 
 /// A run in memory. Reads like its [`Snapshot`].
 #[derive(Clone, Debug)]
@@ -84,6 +84,31 @@ impl Run {
         } else {
             status
         }
+    }
+
+    /// The event that a step took: which one, and when it was received.
+    pub fn event_of(&self, at: At) -> Option<TakenEvent> {
+        self.waitpoint(*self.step(at)?.waits.get(OWN_WAIT)?)?.event
+    }
+
+    /// When a step that sleeps goes on, or went on: the instant of its own sleep, or of the first of its open waits that time
+    /// ends.
+    pub fn wake_at(&self, at: At) -> Option<Timestamp> {
+        let step = self.step(at)?;
+        let of = |number: &u32| self.waitpoint(*number).filter(|wait| wait.kind.ends_by_time());
+        let own = step.waits.get(OWN_WAIT).and_then(of);
+        let open = || step.waits.values().filter_map(of).filter(|wait| wait.is_pending() && !wait.is_aside());
+        own.map_or_else(|| open().filter_map(|wait| wait.resume_at).min(), |wait| wait.resume_at)
+    }
+
+    /// Tasks for handlers that are to be done and that no worker has taken, each with its handler and since when.
+    pub fn unclaimed_tasks(&self) -> impl Iterator<Item = (At, Arc<str>, Timestamp)> {
+        self.places().filter_map(|(at, step)| {
+            step.task.as_deref().filter(|task| task.out && task.taken_at.is_none())?;
+            let Action::Work(work) = &self.defined(at).action else { return None };
+            let is_handler = work.executor == Executor::Handler;
+            is_handler.then(|| (at, Arc::clone(&work.handler), step.started_at.unwrap_or(self.created_at)))
+        })
     }
 
     /// When the whole run must be over, unless that has been noted already.
@@ -185,8 +210,8 @@ pub struct Snapshot {
     pub(crate) mailbox: BTreeMap<Arc<str>, VecDeque<Signal>>,
     pub(crate) signals_received: u64,
     pub(crate) signals_kept: usize,
-    /// Occurrences of events that a wait of this run has taken.
-    pub(crate) consumed: BTreeSet<OccurrenceId>,
+    /// Events that waits of this run have taken, and where, in the order of places.
+    pub(crate) taken: BTreeMap<OccurrenceId, Vec<Taking>>,
 
     /// How many places are RUNNING, and how many WAITING. A map counts by its items.
     pub(crate) running: u32,
@@ -248,14 +273,18 @@ impl Snapshot {
         self.mailbox.values().flatten()
     }
 
-    pub fn has_consumed(&self, occurrence: OccurrenceId) -> bool {
-        self.consumed.contains(&occurrence)
-    }
-
     /// New work is kept back: a pause is asked for or in effect.
     pub(crate) fn holds_work(&self) -> bool {
         self.pausing
     }
+}
+
+/// Where an event was taken first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Taking {
+    pub(crate) at: At,
+    /// How many waitpoints the run had then: those with greater numbers began after it.
+    pub(crate) waits: u32,
 }
 
 /// How far one place of a run is: a step, or an item of a map.

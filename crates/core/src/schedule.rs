@@ -190,6 +190,7 @@ impl Schedule {
             listens_for: ListensFor::Time,
             response_to_send: None,
             resume_payload: None,
+            event: None,
             resolved_by: None,
             resolved_at: None,
         });

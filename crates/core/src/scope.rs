@@ -58,7 +58,11 @@ fn about(run: &Run, step: u16) -> Value {
     let state = run.step(at);
     let output = state.and_then(|step| step.output.as_ref());
     let error = state.and_then(|step| step.error.as_ref());
-    json!({ "status": run.step_status(at), "output": output, "error": error })
+    let mut about = json!({ "status": run.step_status(at), "output": output, "error": error });
+    if let Some(event) = run.event_of(at) {
+        about["event"] = json!(event);
+    }
+    about
 }
 
 /// The whole of `state` as one object.

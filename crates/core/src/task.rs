@@ -15,6 +15,7 @@ use crate::scope;
 use crate::status::WaitStatus;
 use crate::time::Millis;
 use crate::trace::Traceparent;
+use crate::waitpoint::TakenEvent;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -69,7 +70,14 @@ pub struct JournalItem {
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum JournalWhat {
     Result(Json),
-    Wait { waitpoint_id: WaitpointId, status: WaitStatus, payload: Option<Json> },
+    Wait {
+        waitpoint_id: WaitpointId,
+        status: WaitStatus,
+        payload: Option<Json>,
+        /// Of an event: which one, and when it was received.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        event: Option<TakenEvent>,
+    },
 }
 
 impl Run {
@@ -116,7 +124,8 @@ impl Run {
             Journalled::Wait(number) => {
                 let wait = self.waitpoint(*number).expect("a journal names waitpoints of its run");
                 let waitpoint_id = self.waitpoint_id(*number);
-                JournalWhat::Wait { waitpoint_id, status: wait.status, payload: wait.resume_payload.clone() }
+                let (status, payload, event) = (wait.status, wait.resume_payload.clone(), wait.event);
+                JournalWhat::Wait { waitpoint_id, status, payload, event }
             }
         };
         JournalItem { name: Arc::clone(name), what }

@@ -6,6 +6,21 @@ use jiff::{SignedDuration, Span, SpanRelativeTo, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// The instant that a text in RFC 3339 names. An offset is less than a day, as RFC 3339 has it.
+pub fn instant(text: &str) -> Option<Timestamp> {
+    const HOURS: u8 = 24;
+    let text = text.trim();
+    // A zone in brackets may follow.
+    let written = text.split('[').next().unwrap_or(text);
+    let clock = written.split_once(['T', 't', ' ']).map_or("", |(_, clock)| clock);
+    let offset = clock.split_once(['+', '-']).map(|(_, offset)| offset);
+    let hours = offset.map(|offset| offset.get(..2).and_then(|hours| hours.parse::<u8>().ok()));
+    if hours.is_some_and(|hours| hours.is_none_or(|hours| hours >= HOURS)) {
+        return None;
+    }
+    text.parse().ok()
+}
+
 /// A length of time in whole milliseconds. Days are 24 hours, weeks 7 days.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
@@ -125,6 +140,20 @@ mod tests {
         assert_eq!(Millis::parse("-5s"), Err(BadDuration::Negative));
         assert_eq!(Millis::parse("soon"), Err(BadDuration::Unreadable));
         assert_eq!(Millis::parse(""), Err(BadDuration::Unreadable));
+    }
+
+    #[test]
+    fn an_instant_has_an_offset_of_less_than_a_day() {
+        let noon: Option<Timestamp> = "2026-04-15T12:00:00Z".parse().ok();
+        for text in ["2026-04-15T12:00:00Z", "2026-04-15T12:00:00.000+00:00", "2026-04-15t23:59:00+11:59"] {
+            assert_eq!(instant(text), noon, "{text}");
+        }
+        assert!(instant("2026-04-15T12:00:00-23:59").is_some());
+        for text in
+            ["2026-04-15T12:00:00+25:59", "2026-04-15T12:00:00-24:00", "2026-04-15T12:00:00", "2026-04-15"]
+        {
+            assert_eq!(instant(text), None, "{text}");
+        }
     }
 
     #[test]

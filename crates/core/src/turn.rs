@@ -15,7 +15,7 @@ use crate::refusal::{Refusal, within};
 use crate::run::{Journalled, Run, TaskState};
 use crate::status::{RunStatus, StepStatus};
 use crate::trace::Traceparent;
-use crate::waitpoint::{Actor, Waitpoint};
+use crate::waitpoint::{Actor, CLOCK, Waitpoint};
 
 pub(crate) struct Turn<'a> {
     pub(crate) run: &'a mut Run,
@@ -27,6 +27,8 @@ pub(crate) struct Turn<'a> {
     effects: Vec<Effect>,
     /// Places to begin, in order. A queue, not recursion: a thousand steps may follow each other at once.
     pub(crate) agenda: VecDeque<At>,
+    /// Sleeps that began when their instant had come already.
+    pub(crate) overdue: Vec<u32>,
 }
 
 impl<'a> Turn<'a> {
@@ -40,6 +42,7 @@ impl<'a> Turn<'a> {
             records: Vec::new(),
             effects: Vec::new(),
             agenda: VecDeque::new(),
+            overdue: Vec::new(),
         }
     }
 
@@ -55,6 +58,14 @@ impl<'a> Turn<'a> {
     /// The first record of a history is not applied to a run, it makes one.
     pub(crate) fn note_creation(&mut self, record: Record) {
         self.records.push(record);
+    }
+
+    /// What time does in the middle of somebody's command is not theirs.
+    pub(crate) fn by_the_clock<T>(&mut self, act: impl FnOnce(&mut Self) -> T) -> T {
+        let asker = std::mem::replace(&mut self.by, Actor::new(CLOCK));
+        let done = act(self);
+        self.by = asker;
+        done
     }
 
     pub(crate) fn effect(&mut self, effect: Effect) {

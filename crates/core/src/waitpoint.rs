@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::expression::Expression;
-use crate::id::{At, RunId};
+use crate::id::{At, OccurrenceId, RunId};
 use crate::json::Json;
 use crate::status::WaitStatus;
 
@@ -23,6 +23,8 @@ pub(crate) const ESCALATION: &str = "$escalate";
 
 /// What an approver's name begins with where it means any key with a scope. Nobody is called so.
 pub const BY_SCOPE: &str = "scope:";
+/// Who ends a wait whose time is over.
+pub const CLOCK: &str = "timer";
 /// Whoever has a link that is for nobody in particular.
 pub const ANYONE_WITH_A_LINK: &str = "link";
 
@@ -48,10 +50,21 @@ pub struct Waitpoint {
     pub response_to_send: Option<Json>,
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "crate::json::present")]
     pub resume_payload: Option<Json>,
+    /// Of an EVENT: the event that ended it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event: Option<TakenEvent>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resolved_by: Option<Actor>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resolved_at: Option<Timestamp>,
+}
+
+/// Which event a wait took, and how old it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TakenEvent {
+    pub id: OccurrenceId,
+    pub received_at: Timestamp,
 }
 
 impl Waitpoint {

@@ -361,3 +361,24 @@ fn the_step_of_a_map_is_one_step_that_works_or_waits() {
     assert_eq!(inside(|each| each.task("a", "h").heartbeat(1.month())).0, "/steps/0/step/heartbeatMs");
     assert_eq!(inside(|each| each.task("a", "h").when("x")).0, at);
 }
+
+/// The SDKs check the structure of what they build by themselves. This list holds them, and this check, to the same answers.
+#[test]
+fn the_cases_that_the_sdks_check_are_told_the_same_way_here() {
+    let cases: serde_json::Value =
+        serde_json::from_str(include_str!("../../../sdk/conformance/checks.json")).unwrap();
+    for case in cases.as_array().unwrap() {
+        let mut told: Vec<(String, String)> = match Definition::from_value(case["workflow"].clone()) {
+            Ok(_) => Vec::new(),
+            Err(rejected) => rejected
+                .problems
+                .into_iter()
+                .map(|problem| (problem.pointer, serde_json::to_value(problem.code).unwrap()))
+                .map(|(pointer, code)| (pointer, code.as_str().unwrap().to_owned()))
+                .collect(),
+        };
+        told.sort();
+        let wanted: Vec<(String, String)> = serde_json::from_value(case["problems"].clone()).unwrap();
+        assert_eq!(told, wanted, "{}", case["name"]);
+    }
+}

@@ -25,7 +25,7 @@ use crate::error::Error;
 use crate::executor::{Call, Delivery, Executors, Performed, tell};
 use crate::handed::Handed;
 use crate::handler::{Handler, TaskResult};
-use crate::request::{Answer, Leased, Poll, Request, Worker};
+use crate::request::{Answer, Leased, Poll, Request, Worker, Workers};
 
 /// The worker whose name stands in the history when a handler here begins.
 pub(crate) const IN_PROCESS: &str = "in process";
@@ -585,8 +585,20 @@ impl Dispatcher {
         }
     }
 
+    pub(crate) fn workers(&self, now: Timestamp) -> Workers {
+        let mut handlers: BTreeMap<(WorkspaceId, Arc<str>), Timestamp> = BTreeMap::new();
+        for worker in self.workers.values() {
+            for handler in &worker.handlers {
+                let seen = handlers.entry((worker.workspace, Arc::clone(handler))).or_insert(worker.seen_at);
+                *seen = worker.seen_at.max(*seen);
+            }
+        }
+        let here = self.handlers.keys().cloned().chain(self.executors.queues()).collect();
+        Workers { seen: self.seen_lately(now), here, handlers }
+    }
+
     /// Those seen lately, or at work, by name.
-    pub(crate) fn workers(&self, now: Timestamp) -> Vec<Worker> {
+    fn seen_lately(&self, now: Timestamp) -> Vec<Worker> {
         let mut tasks: HashMap<&(WorkspaceId, Arc<str>), usize> = HashMap::new();
         for lease in self.leased.values() {
             *tasks.entry(&lease.worker).or_default() += 1;

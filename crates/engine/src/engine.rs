@@ -38,7 +38,7 @@ use crate::followers::{Changed, Follower, Followers};
 use crate::handed::Handed;
 use crate::handler::{Handler, TaskResult};
 use crate::readers::Readers;
-use crate::request::{Answer, Asker, Leased, Notified, Notify, Poll, Request, Start, Stats, Worker};
+use crate::request::{Answer, Asker, Leased, Notified, Notify, Poll, Request, Start, Stats, Workers};
 use crate::retention::Retention;
 use crate::schedules::{Ordered, ScheduleOrder};
 use crate::share::{Pulse, Share};
@@ -617,8 +617,8 @@ impl Engine {
         self.ask(|answer| Request::Poll { poll, answer }).await.map(Handed::take)
     }
 
-    /// Workers that polled lately.
-    pub async fn workers(&self) -> Result<Vec<Worker>, Error> {
+    /// Workers that polled lately, and which handlers are known.
+    pub async fn workers(&self) -> Result<Workers, Error> {
         self.ask(|answer| Request::Workers { answer }).await
     }
 

@@ -26,6 +26,7 @@ mod handed;
 mod handler;
 mod histogram;
 mod in_flight;
+mod long_waits;
 mod memory;
 mod notify_step;
 mod readers;
@@ -50,7 +51,7 @@ pub use executor::{CALLS_AT_ONCE, CallSettings, Token, TokenFollower, UrlHandler
 pub use followers::{Changed, Follower};
 pub use handler::{Handler, TaskResult};
 pub use histogram::Histogram;
-pub use request::{Asker, Leased, Notified, Stats, Worker};
+pub use request::{Asker, Leased, Notified, Stats, Worker, Workers};
 pub use retention::Retention;
 pub use schedules::{Ordered, ScheduleOrder};
 pub use tasks_out::write_tasks_out;

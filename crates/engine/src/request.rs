@@ -1,5 +1,6 @@
 //! What the writer is asked, and where it answers.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -101,7 +102,7 @@ pub(crate) enum Request {
         answer: Answer<Stats>,
     },
     Workers {
-        answer: Answer<Vec<Worker>>,
+        answer: Answer<Workers>,
     },
     Write(Write),
     /// Webhooks were added, changed or removed.
@@ -202,12 +203,40 @@ pub struct Worker {
     pub tasks: usize,
 }
 
+/// Who does the work, as far as this process knows.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Workers {
+    /// Those that polled lately, or are at work, by name.
+    pub seen: Vec<Worker>,
+    /// Handlers of this process: its own, and those behind URLs.
+    pub here: Vec<Arc<str>>,
+    /// When a worker with a handler was last seen, also long ago.
+    pub handlers: BTreeMap<(WorkspaceId, Arc<str>), Timestamp>,
+}
+
+impl Workers {
+    /// Whether somebody does tasks of this handler.
+    pub fn has(&self, workspace: WorkspaceId, handler: &str) -> bool {
+        let polls = |worker: &Worker| {
+            worker.workspace == workspace && worker.handlers.iter().any(|name| **name == *handler)
+        };
+        self.here.iter().any(|name| **name == *handler) || self.seen.iter().any(polls)
+    }
+}
+
 /// Whom an event woke, or would wake.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Notified {
     /// `None` for a dry run.
     pub id: Option<OccurrenceId>,
     pub waiters: Vec<WaitpointId>,
+}
+
+impl Notified {
+    /// Whether the event is there for waits that begin later.
+    pub fn is_stored(&self) -> bool {
+        self.id.is_some()
+    }
 }
 
 /// What the engine has seen since it was opened.

@@ -35,6 +35,7 @@ use crate::engine::{Ended, Said};
 use crate::error::Error;
 use crate::followers::Followers;
 use crate::in_flight::{InFlight, RoundNumber};
+use crate::long_waits::LongWaits;
 use crate::memory::Memory;
 use crate::request::{Answer, Request, Stats};
 use crate::retention::{self, Retention, Sweep};
@@ -85,6 +86,7 @@ pub(crate) struct Writer {
     waiting_for_idle: Vec<Answer<Option<Timestamp>>>,
     stop: Option<oneshot::Sender<()>>,
     stats: Stats,
+    long_waits: LongWaits,
     /// Where others write to the store, too.
     share: Option<Share>,
     /// Who waits for the events of this pass.
@@ -136,6 +138,7 @@ impl Writer {
             waiting_for_idle: Vec::new(),
             stop: None,
             stats: Stats::default(),
+            long_waits: LongWaits::default(),
             share: None,
             waiting: Waiting::new(),
             again: VecDeque::new(),
@@ -489,6 +492,7 @@ impl Writer {
             self.stats.records += 1;
             self.set_timers(&run, &record.change);
         }
+        self.long_waits.look_at(&run, &records);
         for errand in errands {
             match errand {
                 Errand::Dispatch { at, delivery } => self.dispatch(&run, at, delivery),

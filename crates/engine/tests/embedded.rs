@@ -8,6 +8,8 @@ mod durability;
 mod events;
 #[path = "embedded/following.rs"]
 mod following;
+#[path = "embedded/herd.rs"]
+mod herd;
 #[path = "embedded/host.rs"]
 mod host;
 #[path = "embedded/maps.rs"]

@@ -44,6 +44,8 @@ mod resume;
 mod runs;
 #[path = "api/schedules.rs"]
 mod schedules;
+#[path = "api/seeds.rs"]
+mod seeds;
 #[path = "api/session.rs"]
 mod session;
 #[path = "api/tasks.rs"]

@@ -482,7 +482,7 @@ impl World {
                 let signal_type = self.pick(&["a", "b", "c"]).unwrap_or("a").into();
                 let payload = match self.random.below(4) {
                     0 => json!("text"),
-                    1 => json!({ "input": "reserved" }),
+                    1 => json!({ "input": "of the payload", "state": { "run": 1 } }),
                     _ => json!({ "amount": 99.0, "doc": "from a signal", "seq": self.keys }),
                 };
                 ("sender", Command::SendSignal(SendSignal { signal_type, payload: payload.into() }))

@@ -5,6 +5,7 @@ mod law;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use abide_core::command::Occurrence;
 use abide_core::definition::Order;
 use abide_core::effect::Effect;
 use abide_core::history::{Change, Record, WakeOn};
@@ -31,9 +32,10 @@ struct Watched {
     /// The run that replaying the stored history gives.
     replayed: Option<Run>,
     waits: BTreeMap<u32, WatchedWait>,
-    received: BTreeMap<Arc<str>, Vec<u64>>,
+    received: BTreeMap<Arc<str>, Vec<(u64, Timestamp)>>,
     taken: BTreeMap<Arc<str>, Vec<u64>>,
-    consumed: BTreeSet<OccurrenceId>,
+    /// Which waits took an event, and with which record.
+    events_taken: BTreeMap<OccurrenceId, Vec<(At, u64)>>,
     /// Failed attempts of the present visit.
     failed_attempts: BTreeMap<At, u32>,
     awaited: BTreeMap<At, (Vec<u32>, WakeOn)>,
@@ -52,6 +54,8 @@ struct Asked {
 
 struct WatchedWait {
     at: Option<At>,
+    /// The record that opened it.
+    opened: u64,
     kind: Kind,
     resume_at: Option<Timestamp>,
     resolved: bool,
@@ -65,6 +69,11 @@ impl Inspector {
     /// How often each kind of record came.
     pub(crate) fn seen(&self) -> &BTreeMap<String, u64> {
         &self.seen
+    }
+
+    /// Whether a wait of the run is for this event.
+    pub(crate) fn is_for(&self, run: &Run, number: u32, event: &Occurrence) -> bool {
+        self.watched.get(&run.id).is_some_and(|watched| watched.is_for(run, number, event))
     }
 
     pub(crate) fn committed(&mut self, store: &Store, write: &Write) -> Check {
@@ -173,13 +182,20 @@ impl Watched {
                 self.resolves(run, record, *number, *status, *signal, store)
             }
             Change::SignalReceived { id, signal_type, payload: _ } => {
-                self.received.entry(Arc::clone(signal_type)).or_default().push(*id);
+                self.received.entry(Arc::clone(signal_type)).or_default().push((*id, record.at));
                 Ok(())
             }
-            Change::EventMatched { number: _, occurrence } => {
-                if !self.consumed.insert(*occurrence) {
-                    return Err(format!("R5b: {}: {occurrence} was consumed twice", run.id));
+            Change::EventMatched { number, occurrence, received_at } => {
+                let stored = store.occurrences.iter().find(|stored| stored.id == *occurrence);
+                if stored.map(|stored| stored.received_at) != Some(*received_at) {
+                    return Err(format!("R5b: {}: {occurrence} was not received at {received_at}", run.id));
                 }
+                if self.came_before(run, *number, *occurrence) {
+                    let wait = run.waitpoint_id(*number);
+                    return Err(format!("R5b: {wait} took {occurrence} again, after a wait before it"));
+                }
+                let at = self.wait(run, *number)?.at.ok_or("an event for a delayed start")?;
+                self.events_taken.entry(*occurrence).or_default().push((at, record.seq));
                 Ok(())
             }
             Change::LlmCallCompleted { at, call } => {
@@ -280,8 +296,13 @@ impl Watched {
             let asked = Asked { approvers, allow_self_approval: request.allow_self_approval };
             self.asked.insert(wait.number, asked);
         }
-        let watched =
-            WatchedWait { at: wait.at, kind: wait.kind, resume_at: wait.resume_at, resolved: false };
+        let watched = WatchedWait {
+            at: wait.at,
+            opened: run.seq,
+            kind: wait.kind,
+            resume_at: wait.resume_at,
+            resolved: false,
+        };
         match self.waits.insert(wait.number, watched) {
             None => Ok(()),
             Some(_) => Err(format!("{} has waitpoint {} twice", run.id, wait.number)),
@@ -302,6 +323,7 @@ impl Watched {
         store: &Store,
     ) -> Check {
         let id = run.waitpoint_id(number);
+        let mailed = signal.and_then(|signal| self.received_at(signal));
         let wait = self.wait(run, number)?;
         if std::mem::replace(&mut wait.resolved, true) {
             return Err(format!("R2: {id} was resolved twice"));
@@ -314,14 +336,19 @@ impl Watched {
                 return Err(format!("R3: {id} ended early"));
             }
             WaitStatus::TimedOut if by_clock && !due => return Err(format!("R3: {id} timed out early")),
-            WaitStatus::Completed if !wait.kind.ends_by_time() && due && wait.kind != Kind::Event => {
+            WaitStatus::Completed
+                if !wait.kind.ends_by_time()
+                    && due
+                    && wait.kind != Kind::Event
+                    && mailed.is_none_or(|mailed| wait.resume_at.is_some_and(|at| mailed >= at)) =>
+            {
                 return Err(format!("R4: {id} was completed after its deadline"));
             }
             WaitStatus::Completed | WaitStatus::TimedOut | WaitStatus::Cancelled => {}
         }
         let deadline = wait.resume_at;
         if status == WaitStatus::TimedOut && by_clock {
-            missed_event(run, number, deadline, store)?;
+            self.missed_event(run, number, deadline, store)?;
         }
         match signal {
             Some(signal) => self.takes_signal(run, number, signal),
@@ -337,11 +364,50 @@ impl Watched {
         };
         let taken = self.taken.entry(Arc::clone(signal_type)).or_default();
         let next = self.received.get(signal_type).and_then(|received| received.get(taken.len()));
-        if next != Some(&signal) {
+        let next = next.map(|(id, _)| *id);
+        if next != Some(signal) {
             return Err(format!("R5a: {}: signal {signal} was taken, {next:?} was next", run.id));
         }
         taken.push(signal);
         Ok(())
+    }
+
+    fn received_at(&self, signal: u64) -> Option<Timestamp> {
+        let mut all = self.received.values().flatten();
+        all.find(|(id, _)| *id == signal).map(|(_, at)| *at)
+    }
+
+    /// R5b: an event is for every wait that stands beside those that took it, and for none that comes after one of them:
+    /// a later step of the same way, or a wait of the same place that was not open yet.
+    fn came_before(&self, run: &Run, number: u32, occurrence: OccurrenceId) -> bool {
+        let Some(WatchedWait { at: Some(at), opened, .. }) = self.waits.get(&number) else { return false };
+        self.events_taken.get(&occurrence).into_iter().flatten().any(|(taker, taken)| {
+            (taker == at && taken < opened) || (taker.step != at.step && precedes(run, taker.step, at.step))
+        })
+    }
+
+    /// Whether a wait is for this event, by the law as it is written here.
+    fn is_for(&self, run: &Run, number: u32, event: &Occurrence) -> bool {
+        let Some(ListensFor::Event(filter)) = run.waitpoint(number).map(|wait| &wait.listens_for) else {
+            return false;
+        };
+        event.workspace == run.workspace
+            && event.event_id == filter.event_id
+            && event.received_at >= filter.since
+            && filter.accepts(&event.data)
+            && !self.came_before(run, number, event.id)
+    }
+
+    /// R5b: a wait may time out only if nothing that it waits for was received in time.
+    fn missed_event(&self, run: &Run, number: u32, deadline: Option<Timestamp>, store: &Store) -> Check {
+        let in_time = |received: Timestamp| deadline.is_none_or(|deadline| received < deadline);
+        let mut events = store.occurrences.iter().filter(|event| in_time(event.received_at));
+        match events.find(|event| self.is_for(run, number, event)) {
+            Some(missed) => {
+                Err(format!("R5b: {} timed out and missed {}", run.waitpoint_id(number), missed.id))
+            }
+            None => Ok(()),
+        }
     }
 
     fn check_waits(&self, run: &Run) -> Check {
@@ -374,15 +440,14 @@ impl Watched {
     }
 }
 
-/// R5b: a wait may time out only if nothing that it waits for was received in time.
-fn missed_event(run: &Run, number: u32, deadline: Option<Timestamp>, store: &Store) -> Check {
-    let Some(ListensFor::Event(filter)) = run.waitpoint(number).map(|wait| &wait.listens_for) else {
-        return Ok(());
-    };
-    let in_time = |received: Timestamp| deadline.is_none_or(|deadline| received < deadline);
-    match store.occurrences.iter().find(|event| in_time(event.received_at) && run.takes(filter, event)) {
-        Some(missed) => Err(format!("R5b: {} timed out and missed {}", run.waitpoint_id(number), missed.id)),
-        None => Ok(()),
+/// Whether one step is over before the other begins, however the run goes.
+fn precedes(run: &Run, first: u16, then: u16) -> bool {
+    match run.definition.order {
+        Order::Sequence => first < then,
+        Order::Graph => {
+            let after = &run.definition.step(then).after;
+            after.iter().any(|step| *step == first || precedes(run, first, *step))
+        }
     }
 }
 

@@ -104,9 +104,7 @@ impl World {
                 // Where the clock went back, an event may have been received after a deadline that is still to come.
                 let in_time = |received| wait.resume_at.is_none_or(|deadline| received < deadline);
                 let mut events = self.store.occurrences.iter().filter(|event| in_time(event.received_at));
-                if let ListensFor::Event(filter) = &wait.listens_for
-                    && let Some(missed) = events.find(|event| run.takes(filter, event))
-                {
+                if let Some(missed) = events.find(|event| self.inspector.is_for(run, wait.number, event)) {
                     return Err(format!("R5b: {} missed {}", run.waitpoint_id(wait.number), missed.id));
                 }
                 if let ListensFor::Signal { signal_type } = &wait.listens_for

@@ -1,9 +1,36 @@
 //! The simulator as a test: seeds that must break no rule, and proof that they get everywhere.
+//!
+//! The thousand seeds begin at `ABIDE_SIM_FIRST`. The test command sets it to a number that follows from the commit, so
+//! that every commit meets worlds that nobody has seen, and the same commit always the same ones.
 
 use abide_sim::{Report, simulate};
 
 /// Seeds per test; the tests run beside each other.
 const SEEDS: u64 = 250;
+/// The first of the thousand.
+const FIRST: &str = "ABIDE_SIM_FIRST";
+
+/// Seeds that once broke a rule, with what was wrong then.
+const KEPT: [(u64, &str); 7] =
+    [(17807, R5A), (26894, R5A), (67877, R5A), (79808, R5A), (81312, R5A), (98664, R5A), (28421, R5B)];
+const R5A: &str = "a signal that came while a wait was overdue was missed when the wait was open again";
+const R5B: &str = "an event that came while a wait was overdue was missed when the wait was moved";
+
+#[test]
+fn r05_no_seed_that_once_broke_a_rule_breaks_it_again() {
+    let broken: Vec<String> = KEPT
+        .iter()
+        .filter_map(|(seed, was)| Some(format!("{}\nonce: {was}", simulate(*seed).err()?)))
+        .collect();
+    assert!(broken.is_empty(), "{}", broken.join("\n\n"));
+}
+
+fn first() -> u64 {
+    match std::env::var(FIRST) {
+        Err(_) => 0,
+        Ok(text) => text.parse().unwrap_or_else(|error| panic!("{FIRST}={text}: {error}")),
+    }
+}
 
 fn live_through(first: u64) -> Report {
     let mut total = Report::default();
@@ -18,22 +45,28 @@ fn live_through(first: u64) -> Report {
 
 #[test]
 fn no_seed_of_the_first_quarter_breaks_a_rule() {
-    live_through(0);
+    live_through(first());
 }
 
 #[test]
 fn no_seed_of_the_second_quarter_breaks_a_rule() {
-    live_through(SEEDS);
+    live_through(first() + SEEDS);
 }
 
 #[test]
 fn no_seed_of_the_third_quarter_breaks_a_rule() {
-    live_through(2 * SEEDS);
+    live_through(first() + 2 * SEEDS);
 }
 
 #[test]
-fn the_last_quarter_breaks_no_rule_and_meets_every_kind_of_record_and_refusal() {
-    let total = live_through(3 * SEEDS);
+fn no_seed_of_the_last_quarter_breaks_a_rule() {
+    live_through(first() + 3 * SEEDS);
+}
+
+/// Always the same seeds: what is rare is met by chance, and chance must not decide whether a commit is good.
+#[test]
+fn every_kind_of_record_and_refusal_is_met() {
+    let total = live_through(0);
     let missing: Vec<&str> =
         RECORDS.iter().chain(&REFUSALS).copied().filter(|what| !total.seen.contains_key(*what)).collect();
     assert!(missing.is_empty(), "never seen: {missing:?}");
@@ -87,7 +120,7 @@ const RECORDS: [&str; 36] = [
 ];
 
 /// Those that chance can bring about; the others are for malformed requests and limits.
-const REFUSALS: [&str; 21] = [
+const REFUSALS: [&str; 20] = [
     "ALREADY_DECIDED",
     "ALREADY_RESOLVED",
     "CONTENT_CHANGED",
@@ -97,7 +130,6 @@ const REFUSALS: [&str; 21] = [
     "NOT_DUE",
     "NO_SUCH_TIMER",
     "READ_ONLY",
-    "RESERVED_KEY",
     "RUN_ENDED",
     "RUN_NOT_FAILED",
     "SELF_APPROVAL",

@@ -85,7 +85,9 @@ pub(crate) struct Step {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct WaitingFor {
-    pub(crate) waitpoint_id: String,
+    /// None of a task that waits for a worker.
+    pub(crate) waitpoint_id: Option<String>,
+    pub(crate) child_run_id: Option<String>,
     pub(crate) step_name: Option<String>,
     pub(crate) until: Option<Timestamp>,
     pub(crate) sentence: String,

@@ -6,7 +6,7 @@ use clap::Args;
 use serde_json::Value;
 
 use super::Api;
-use crate::client::{Error, Failure, Run, Step};
+use crate::client::{Client, Error, Failure, Run, Step};
 use crate::console::Console;
 use crate::terminal::shortened;
 use crate::{steps, times};
@@ -29,12 +29,30 @@ impl Show {
         let client = self.api.open()?;
         let id = client.find_run(&self.run).await?;
         let answer = client.get(&["workflow-runs", &id], &[]).await?;
-        self.api.show(console, &answer, |console, run: Run| write(console, &run))
+        let children = if self.api.json { Vec::new() } else { children(&client, &answer.read()?).await };
+        self.api.show(console, &answer, |console, run: Run| write_with(console, &run, &children))
     }
+}
+
+/// Child runs that are looked at, of those that a run waits for: enough to see what holds a map up.
+const CHILDREN: usize = 20;
+
+/// The child runs that a run waits for, as far as they can be seen.
+async fn children(client: &Client, run: &Run) -> Vec<Run> {
+    let mut found = Vec::new();
+    for id in run.waiting_for.iter().filter_map(|wait| wait.child_run_id.as_deref()).take(CHILDREN) {
+        let child = client.get(&["workflow-runs", id], &[]).await;
+        found.extend(child.and_then(|child| child.read()));
+    }
+    found
 }
 
 /// The run for people.
 pub(super) fn write(console: &mut Console<'_>, run: &Run) -> io::Result<()> {
+    write_with(console, run, &[])
+}
+
+fn write_with(console: &mut Console<'_>, run: &Run, children: &[Run]) -> io::Result<()> {
     let now = console.now();
     let status = if run.pausing && run.status != "PAUSED" { " (pause asked for)" } else { "" };
     console.line(&format!(
@@ -65,7 +83,15 @@ pub(super) fn write(console: &mut Console<'_>, run: &Run) -> io::Result<()> {
         let when = wait.until.map(|until| format!(" ({})", times::relative(until, now))).unwrap_or_default();
         console.line("")?;
         console.line(&format!("{}{when}", wait.sentence))?;
-        console.line(&format!("  {}", wait.waitpoint_id))?;
+        if let Some(id) = &wait.waitpoint_id {
+            console.line(&format!("  {id}"))?;
+        }
+        let child = children.iter().find(|child| wait.child_run_id.as_ref() == Some(&child.id));
+        for inner in child.iter().flat_map(|child| &child.waiting_for) {
+            let when =
+                inner.until.map(|until| format!(" ({})", times::relative(until, now))).unwrap_or_default();
+            console.line(&format!("  there {}{when}", inner.sentence))?;
+        }
     }
     Ok(())
 }

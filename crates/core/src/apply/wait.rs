@@ -6,9 +6,9 @@ use crate::apply::BadHistory;
 use crate::history::Record;
 use crate::id::At;
 use crate::json::Json;
-use crate::run::{Journalled, Run, Signal};
+use crate::run::{Journalled, Run, Signal, Taking};
 use crate::status::{WaitStatus, transition};
-use crate::waitpoint::{ApprovalVote, Decision, ListensFor, Waitpoint};
+use crate::waitpoint::{ApprovalVote, Decision, ListensFor, TakenEvent, Waitpoint};
 
 impl Run {
     pub(super) fn waitpoint_mut(&mut self, number: u32) -> Result<&mut Waitpoint, BadHistory> {
@@ -124,6 +124,19 @@ impl Run {
         self.snapshot.mailbox.entry(Arc::clone(signal_type)).or_default().push_back(signal);
         self.snapshot.signals_received = id;
         self.snapshot.signals_kept += 1;
+        Ok(())
+    }
+
+    pub(super) fn event_matched(&mut self, number: u32, event: TakenEvent) -> Result<(), BadHistory> {
+        let waits = u32::try_from(self.waitpoints.len()).unwrap_or(u32::MAX);
+        let waitpoint = self.waitpoint_mut(number)?;
+        waitpoint.event = Some(event);
+        let at = waitpoint.at.ok_or(BadHistory::Unknown("a wait for an event"))?;
+        let takings = self.snapshot.taken.entry(event.id).or_default();
+        // The first wait of a place to take it is the one that those after it are compared with.
+        if let Err(index) = takings.binary_search_by_key(&at, |taking| taking.at) {
+            takings.insert(index, Taking { at, waits });
+        }
         Ok(())
     }
 

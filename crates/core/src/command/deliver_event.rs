@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 use crate::command::Reply;
 use crate::flow;
 use crate::history::Change;
-use crate::id::{OccurrenceId, WorkspaceId};
+use crate::id::{At, OccurrenceId, WorkspaceId};
 use crate::json::Json;
 use crate::limits;
 use crate::refusal::{Refusal, within};
 use crate::run::Run;
 use crate::status::WaitStatus;
 use crate::turn::Turn;
-use crate::waitpoint::{EventFilter, ListensFor};
+use crate::waitpoint::{Kind, ListensFor, Waitpoint};
 
 /// One occurrence of an event, as it is stored.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -49,36 +49,61 @@ pub struct DeliverEvent {
 impl DeliverEvent {
     pub(super) fn decide(self, turn: &mut Turn<'_>) -> Result<Reply, Refusal> {
         let DeliverEvent { number, occurrence } = self;
-        // What counts is when the event was received: one that came in time is taken even if it is offered late.
+        // What counts is when the event was received: one that came in time is taken even if it is offered late. And a
+        // wait that is open takes what is there, also if it was received by a clock that was ahead.
         let waitpoint = turn.pending(number)?;
         let id = turn.run.waitpoint_id(number);
-        if let Some(at) = waitpoint.resume_at.filter(|at| occurrence.received_at >= *at) {
+        let is_late = waitpoint.is_due(occurrence.received_at) && waitpoint.is_due(turn.now);
+        if let Some(at) = waitpoint.resume_at.filter(|_| is_late) {
             return Err(Refusal::Expired { waitpoint: id, at });
         }
-        let ListensFor::Event(filter) = &waitpoint.listens_for else {
-            return Err(Refusal::WrongKind {
-                waitpoint: id,
-                kind: waitpoint.kind,
-                verb: "matched with an event",
-            });
-        };
-        if !turn.run.takes(filter, &occurrence) {
+        if waitpoint.kind != Kind::Event {
+            let (kind, verb) = (waitpoint.kind, "matched with an event");
+            return Err(Refusal::WrongKind { waitpoint: id, kind, verb });
+        }
+        if !turn.run.takes(number, &occurrence) {
             return Err(Refusal::NoMatch(id));
         }
-        turn.emit(Change::EventMatched { number, occurrence: occurrence.id })?;
+        let (taken, received_at) = (occurrence.id, occurrence.received_at);
+        turn.emit(Change::EventMatched { number, occurrence: taken, received_at })?;
         flow::resolve(turn, number, WaitStatus::Completed, Some(occurrence.data))?;
         Ok(Reply::Waitpoint(id))
     }
 }
 
 impl Run {
-    /// Whether a wait of this run with this filter takes the event: each occurrence at most once per run, and only
-    /// those of its workspace.
-    pub fn takes(&self, filter: &EventFilter, occurrence: &Occurrence) -> bool {
+    /// Whether the wait of this number takes the event: one of its workspace that its filter accepts, and that nothing
+    /// before it has taken.
+    pub fn takes(&self, number: u32, occurrence: &Occurrence) -> bool {
+        let Some(Waitpoint { at: Some(at), listens_for: ListensFor::Event(filter), .. }) =
+            self.waitpoint(number)
+        else {
+            return false;
+        };
         self.workspace == occurrence.workspace
             && filter.event_id == occurrence.event_id
             && occurrence.received_at >= filter.since
-            && !self.has_consumed(occurrence.id)
+            && !self.was_taken_before(*at, number, occurrence.id)
             && filter.accepts(&occurrence.data)
+    }
+
+    /// Whether the event was taken before this wait: by a step that comes before its step in the workflow, or at its own
+    /// place before it began. By order and not by time, so that it makes no difference whether the event or the waits come
+    /// first: what stands side by side (branches, items of a map) takes it however late it begins.
+    fn was_taken_before(&self, at: At, number: u32, occurrence: OccurrenceId) -> bool {
+        let Some(takings) = self.taken.get(&occurrence) else { return false };
+        let here = takings.binary_search_by_key(&at, |taking| taking.at).map(|index| takings[index]);
+        if here.is_ok_and(|taking| number > taking.waits) {
+            return true;
+        }
+        let mut rest = takings.as_slice();
+        while let Some(step) = rest.first().map(|taking| taking.at.step) {
+            if step != at.step && self.definition.comes_before(step, at.step) {
+                return true;
+            }
+            // Ten thousand items of a map are one step.
+            rest = &rest[rest.partition_point(|taking| taking.at.step <= step)..];
+        }
+        false
     }
 }

@@ -4,7 +4,6 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::command::Reply;
-use crate::command::signal::refuse_reserved;
 use crate::flow;
 use crate::history::Change;
 use crate::json::Json;
@@ -12,7 +11,7 @@ use crate::limits;
 use crate::refusal::{Refusal, within};
 use crate::status::WaitStatus;
 use crate::turn::Turn;
-use crate::waitpoint::{Kind, ListensFor};
+use crate::waitpoint::Kind;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Steer {
@@ -48,6 +47,8 @@ impl Steer {
                     return Err(Refusal::Malformed { pointer: "/resumeAt", message });
                 }
                 turn.emit(Change::WaitRescheduled { number, resume_at })?;
+                // It may have been overdue, and is open again: what came meanwhile is still there (R5).
+                flow::look_for_early_ones(turn, number)?;
             }
             Steering::Complete { payload } => {
                 match kind {
@@ -59,10 +60,6 @@ impl Steer {
                 }
                 let bytes = payload.as_ref().map_or(0, Json::bytes);
                 within("the payload's size in bytes", bytes, limits::PAYLOAD_BYTES)?;
-                let listens_for = turn.run.waitpoint(number).map(|wait| &wait.listens_for);
-                if let (Some(ListensFor::Signal { signal_type }), Some(payload)) = (listens_for, &payload) {
-                    refuse_reserved(turn, signal_type, payload)?;
-                }
                 flow::resolve(turn, number, WaitStatus::Completed, payload)?;
             }
             Steering::TimeOut => {

@@ -19,7 +19,7 @@ use crate::waitpoint::{Kind, ListensFor};
 pub struct TaskPaused {
     pub at: At,
     pub delivery: u32,
-    /// Of the pause; once per name and visit.
+    /// Of the pause. One that has been is made again as `name#2`, `name#3` and so on: a loop may use one name.
     pub name: Arc<str>,
     pub duration: Millis,
     /// Handed back with the task; an earlier one stays when this is absent.
@@ -31,10 +31,7 @@ impl TaskPaused {
         let TaskPaused { at, delivery, name, duration, checkpoint } = self;
         turn.fence(at, delivery)?;
         turn.check_wait_name(&name)?;
-        if let Some(number) = turn.named_wait(at, &name)? {
-            let waitpoint = turn.run.waitpoint(number).expect("a step's waits are its run's");
-            return Err(Refusal::already_resolved(turn.run.waitpoint_id(number), waitpoint));
-        }
+        let name = turn.name_of_pause(at, name)?;
         turn.check_duration("/durationMs", duration)?;
         turn.check_room_for_waits(1)?;
         if let Some(checkpoint) = &checkpoint {
@@ -47,5 +44,34 @@ impl TaskPaused {
         let id = turn.run.waitpoint_id(opens.number);
         turn.emit(Change::TaskPaused { at, opens })?;
         Ok(Reply::Waitpoint(id))
+    }
+}
+
+impl Turn<'_> {
+    /// The name under which a pause is recorded: names are unique in a step's visit.
+    fn name_of_pause(&self, at: At, name: Arc<str>) -> Result<Arc<str>, Refusal> {
+        let Some(number) = self.named_wait(at, &name)? else { return Ok(name) };
+        let waitpoint = self.run.waitpoint(number).expect("a step's waits are its run's");
+        if waitpoint.kind != Kind::Pause {
+            return Err(Refusal::already_resolved(self.run.waitpoint_id(number), waitpoint));
+        }
+        let numbered = |count: u32| format!("{name}#{count}");
+        let is_taken = |count: u32| {
+            let step = self.run.step(at);
+            let journal = step.and_then(|step| step.task.as_ref()).map(|task| &task.journal);
+            let name = numbered(count);
+            step.is_some_and(|step| step.waits.contains_key(name.as_str()))
+                || journal.is_some_and(|journal| journal.contains_key(name.as_str()))
+        };
+        // A loop numbers its pauses without gaps, so the first free number is found by halving.
+        let (mut taken, mut free) = (1, 2);
+        while is_taken(free) {
+            (taken, free) = (free, free * 2);
+        }
+        while free - taken > 1 {
+            let middle = taken + (free - taken) / 2;
+            if is_taken(middle) { taken = middle } else { free = middle }
+        }
+        Ok(numbered(free).into())
     }
 }

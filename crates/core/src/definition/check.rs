@@ -31,11 +31,12 @@ impl Definition {
         read::text(text).map_err(Rejected::one).and_then(Definition::from_value)
     }
 
-    pub fn from_value(document: Value) -> Result<Checked, Rejected> {
+    pub fn from_value(mut document: Value) -> Result<Checked, Rejected> {
         if let Err(problem) = read::check_nesting(&document) {
             read::dismantle(document);
             return Err(Rejected::one(problem));
         }
+        shape::make_whole(&mut document);
         let document = Json::new(document);
         read::check_bytes(document.bytes()).map_err(Rejected::one)?;
         check(&document)

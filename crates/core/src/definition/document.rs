@@ -96,6 +96,7 @@ pub enum StepKind {
     #[serde(alias = "sleep")]
     Wait(Wait),
     Condition(Condition),
+    #[serde(alias = "wait_for_signal")]
     ExternalEvent(ExternalEvent),
     WaitForEvent(WaitForEvent),
     Webhook(Webhook),
@@ -104,6 +105,7 @@ pub enum StepKind {
     Http(Box<Http>),
     Notify(Notify),
     Respond(Respond),
+    #[serde(alias = "child")]
     Workflow(SubWorkflow),
     Map(Map),
 }
@@ -566,12 +568,14 @@ pub enum MapStepKind {
     Task(Task),
     #[serde(alias = "sleep")]
     Wait(Wait),
+    #[serde(alias = "wait_for_signal")]
     ExternalEvent(ExternalEvent),
     WaitForEvent(WaitForEvent),
     Webhook(Webhook),
     Llm(Box<Llm>),
     Http(Box<Http>),
     Notify(Notify),
+    #[serde(alias = "child")]
     Workflow(SubWorkflow),
 }
 

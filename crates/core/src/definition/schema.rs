@@ -106,11 +106,14 @@ fn flat_step(step: &Value, part: &Value, tag: &str) -> Value {
     })
 }
 
-/// `sleep` is read as `wait`.
+/// Types that are read under another name too: the word that people try first.
+pub(super) const ALIASES: [(&str, &str); 3] =
+    [("wait", "sleep"), ("external_event", "wait_for_signal"), ("workflow", "child")];
+
 fn type_field(tag: &str) -> Value {
-    match tag {
-        "wait" => json!({"type": "string", "enum": ["wait", "sleep"]}),
-        tag => json!({"type": "string", "const": tag}),
+    match ALIASES.iter().find(|(known, _)| *known == tag) {
+        Some((tag, alias)) => json!({"type": "string", "enum": [tag, alias]}),
+        None => json!({"type": "string", "const": tag}),
     }
 }
 

@@ -4,6 +4,7 @@
 //! [`Workflow`](super::document::Workflow).
 
 mod union;
+mod whole;
 mod words;
 
 use serde_json::{Map, Number, Value};
@@ -15,6 +16,16 @@ use words::Words;
 
 pub(super) fn check(document: &Value, findings: &mut Findings) {
     walk(document, schema::shared(), findings);
+}
+
+/// Makes the whole numbers of a document plain, wherever its format wants an integer.
+pub(super) fn make_whole(document: &mut Value) {
+    whole_numbers(document, schema::shared());
+}
+
+/// Writes `5.0` as `5` where a schema made by [`closed_schema`](super::closed_schema) wants an integer.
+pub fn whole_numbers(value: &mut Value, schema: &'static Value) {
+    Words { parts: &schema["$defs"] }.make_whole(value, schema);
 }
 
 /// What keeps a value from fitting a schema made by [`closed_schema`](super::closed_schema).

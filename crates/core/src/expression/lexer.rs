@@ -84,11 +84,9 @@ pub(super) fn lex(source: &str) -> Result<Vec<Lexeme<'_>>, ParseError> {
     loop {
         lexer.skip_while(char::is_whitespace);
         let start = lexer.at;
-        let mut token = lexer.token()?;
-        // After a dot every word is a name, also `in` and `not`.
-        if lexemes.last().is_none_or(|last| last.token != Token::Symbol(Symbol::Dot)) {
-            token = keyword(token);
-        }
+        // After a dot every word is a name, also `in` and `not`, and digits are a place in a list: `items.0.1`.
+        let after_dot = lexemes.last().is_some_and(|last| last.token == Token::Symbol(Symbol::Dot));
+        let token = if after_dot { lexer.member()? } else { keyword(lexer.token()?) };
         let ended = token == Token::End;
         lexemes.push(Lexeme { token, start, end: lexer.at });
         if ended {
@@ -148,6 +146,15 @@ impl<'s> Lexer<'s> {
         ))
     }
 
+    fn member(&mut self) -> Result<Token<'s>, ParseError> {
+        if self.peek().is_some_and(|first| first.is_ascii_digit()) {
+            let start = self.at;
+            self.skip_digits();
+            return self.number_since(start).map(Token::Number);
+        }
+        self.token()
+    }
+
     /// A hyphen belongs to a name only directly before a letter.
     fn word(&mut self) -> &'s str {
         let start = self.at;
@@ -177,6 +184,10 @@ impl<'s> Lexer<'s> {
                 self.skip_digits();
             }
         }
+        self.number_since(start)
+    }
+
+    fn number_since(&self, start: usize) -> Result<Number, ParseError> {
         let written = &self.source[start..self.at];
         if self.peek().is_some_and(|c| c.is_alphabetic() || c == '_') {
             return Err(self.error(start, "a name cannot begin with a digit, nor a number end with a letter"));

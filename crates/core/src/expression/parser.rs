@@ -133,7 +133,10 @@ impl<'s> Parser<'s> {
 
     fn segment(&mut self) -> Parsed<Option<Segment>> {
         if self.take(Symbol::Dot) {
-            return self.member_name().map(Segment::Name).map(Some);
+            return match self.take_place() {
+                Some(place) => Ok(Some(Segment::Index(place))),
+                None => self.member_name().map(Segment::Name).map(Some),
+            };
         }
         if self.take(Symbol::OpenBracket) {
             let node = self.nested(Parser::conditional)?;
@@ -198,13 +201,15 @@ impl<'s> Parser<'s> {
     }
 
     fn member_name(&mut self) -> Parsed<String> {
-        match self.take_word() {
-            Some(word) => Ok(word.to_owned()),
-            None if matches!(self.peek().token, Token::Number(_)) => {
-                Err(self.unexpected("a name (a place in a list is written `items[0]`)"))
-            }
-            None => Err(self.unexpected("a name")),
-        }
+        self.take_word().map(str::to_owned).ok_or_else(|| self.unexpected("a name"))
+    }
+
+    /// A place in a list after a dot: `items.0` is `items[0]`.
+    fn take_place(&mut self) -> Option<i64> {
+        let Token::Number(number) = &self.peek().token else { return None };
+        let place = number.as_i64()?;
+        self.at += 1;
+        Some(place)
     }
 
     /// Items up to the closing symbol.

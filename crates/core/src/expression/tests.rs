@@ -333,7 +333,7 @@ fn what_cannot_be_parsed_says_where_and_why() {
         ("[1 2]", "column 4: expected `,` or `]`, found `2`"),
         ("[1,]", "column 4: expected a value, found `]`"),
         ("a.", "column 3: expected a name, found the end"),
-        ("a.0", "column 3: expected a name (a place in a list is written `items[0]`), found `0`"),
+        ("a.-1", "column 3: expected a name, found `-`"),
         ("a ? b", "column 6: expected `:` and the value for when it is false, found the end"),
         ("a?.b", "column 3: `?.` is written `.`: a member of something undefined is undefined"),
         ("1 < 2 < 3", "column 7: comparisons do not chain; join them with `and`, or use parentheses"),

@@ -14,13 +14,13 @@ use crate::flow::map;
 use crate::flow::wait::{NewWait, open_own_wait, open_own_wait_with, resume};
 use crate::history::{Change, Failure, Parent};
 use crate::id::{At, RunId};
-use crate::json::Json;
+use crate::json::{self, Json};
 use crate::limits;
 use crate::refusal::Refusal;
 use crate::run::{Run, defined};
 use crate::scope::RunScope;
 use crate::status::{StepStatus, WaitStatus};
-use crate::time::Millis;
+use crate::time::{self, Millis};
 use crate::turn::Turn;
 use crate::waitpoint::{ApprovalRequest, ESCALATION, EventFilter, Kind, ListensFor, OWN_WAIT, REMINDER};
 
@@ -200,14 +200,19 @@ fn begin_wait(turn: &mut Turn<'_>, at: At, until: &Until, kept: Option<Timestamp
     let instant = kept.map_or_else(|| instant(turn.run, at, until, turn.now), Ok);
     match instant {
         Err(failure) => fail_step(turn, at, failure),
-        Ok(instant) if instant <= turn.now => complete(turn, at, Completion::default()),
         Ok(instant) if instant > limits::WAIT.after(turn.now) => {
             let message = format!("{instant} is more than {} from now", limits::WAIT);
             fail_step(turn, at, Failure::new("WAIT_TOO_LONG", message))
         }
         Ok(instant) => {
             let (kind, resume_at, listens_for) = (Kind::Delay, Some(instant), ListensFor::Time);
-            open_own_wait(turn, at, NewWait { kind, resume_at, listens_for, response: None })
+            let number = super::wait::next_number(turn.run);
+            open_own_wait(turn, at, NewWait { kind, resume_at, listens_for, response: None })?;
+            // It is over before anybody can look, and recorded like every wait.
+            if instant <= turn.now {
+                turn.overdue.push(number);
+            }
+            Ok(())
         }
     }
 }
@@ -218,17 +223,17 @@ fn instant(run: &Run, at: At, until: &Until, now: Timestamp) -> Result<Timestamp
         Until::Instant(instant) => Ok(*instant),
         Until::ForRendered(template) => {
             let value = render(run, at, template).map_err(|error| expression_failed(&error))?;
-            let length = match (&*value, value.as_u64()) {
+            let length = match (&*value, json::whole(&value)) {
                 (Value::String(text), _) => Millis::parse(text).ok(),
-                (_, ms) => ms.map(Millis),
+                (_, ms) => ms.and_then(|ms| u64::try_from(ms).ok()).map(Millis),
             };
-            let bad = || bad_time(&value, "a duration such as `30s`, or a number of milliseconds");
+            let bad = || bad_time(&value, "a duration such as `30s`, or a whole number of milliseconds");
             length.map(|length| length.after(now)).ok_or_else(bad)
         }
         Until::InstantRendered(template) => {
             let value = render(run, at, template).map_err(|error| expression_failed(&error))?;
-            let instant = match (&*value, value.as_i64()) {
-                (Value::String(text), _) => text.parse().ok(),
+            let instant = match (&*value, json::whole(&value)) {
+                (Value::String(text), _) => time::instant(text),
                 (_, ms) => ms.and_then(|ms| Timestamp::from_millisecond(ms).ok()),
             };
             instant.ok_or_else(|| bad_time(&value, "an RFC 3339 instant, or milliseconds since 1970"))

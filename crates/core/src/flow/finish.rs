@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::definition::{Action, Executor, RESERVED_KEYS, Target};
+use crate::definition::{Action, Executor, Target};
 use crate::effect::Effect;
 use crate::flow::advance::{advance, bars};
 use crate::flow::map;
@@ -156,22 +156,6 @@ fn merges_output(action: &Action) -> bool {
 }
 
 fn check_state(run: &Run, change: &StateChange, output: Option<&Json>) -> Result<(), Failure> {
-    let keys: Vec<&str> = match change {
-        StateChange::Nothing => Vec::new(),
-        StateChange::MergeOutput => output
-            .and_then(|output| output.as_object())
-            .into_iter()
-            .flatten()
-            .map(|(key, _)| key.as_str())
-            .collect(),
-        // `saveAs` was checked with the definition.
-        StateChange::OutputAs(_) => Vec::new(),
-        StateChange::Set(values) => values.keys().map(String::as_str).collect(),
-    };
-    if let Some(key) = keys.into_iter().find(|key| RESERVED_KEYS.contains(key)) {
-        let message = format!("`{key}` is reserved and cannot be a key of `state`");
-        return Err(Failure::new("RESERVED_KEY", message));
-    }
     let added = match change {
         StateChange::Nothing => 0,
         StateChange::MergeOutput | StateChange::OutputAs(_) => output.map_or(0, Json::bytes),

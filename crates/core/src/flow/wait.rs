@@ -45,6 +45,7 @@ pub(crate) fn new_waitpoint(turn: &Turn<'_>, at: Option<At>, name: Arc<str>, wai
         listens_for: wait.listens_for,
         response_to_send: wait.response,
         resume_payload: None,
+        event: None,
         resolved_by: None,
         resolved_at: None,
     }
@@ -104,7 +105,7 @@ pub(crate) fn await_waits(
 }
 
 /// What came before the wait (R5): signals in the mailbox now, stored events after the commit.
-fn look_for_early_ones(turn: &mut Turn<'_>, number: u32) -> Result<(), Refusal> {
+pub(crate) fn look_for_early_ones(turn: &mut Turn<'_>, number: u32) -> Result<(), Refusal> {
     let Some(waitpoint) = turn.run.waitpoint(number) else { return Ok(()) };
     match &waitpoint.listens_for {
         ListensFor::Signal { signal_type } => {
@@ -122,12 +123,23 @@ fn look_for_early_ones(turn: &mut Turn<'_>, number: u32) -> Result<(), Refusal> 
 }
 
 /// Hands the oldest kept signal to the wait that has waited longest, until one of them runs out.
+///
+/// A wait whose time is over takes none, and ends here: if it stayed open until its timer fires, a clock that goes back
+/// would open it again beside a signal that it has not looked at (R5a).
 pub(crate) fn deliver_mail(turn: &mut Turn<'_>, signal_type: &str) -> Result<Option<u32>, Refusal> {
     let mut last = None;
     loop {
-        let signal = turn.run.mailbox.get(signal_type).and_then(|kept| kept.front()).map(|signal| signal.id);
-        let (Some(signal), Some(number)) = (signal, next_listener(turn, signal_type)) else {
+        let oldest = turn.run.mailbox.get(signal_type).and_then(|kept| kept.front());
+        let Some((signal, received_at)) = oldest.map(|signal| (signal.id, signal.received_at)) else {
             return Ok(last);
+        };
+        let Some(number) = next_listener(turn, signal_type, received_at) else {
+            let Some(overdue) = turn.run.listeners.get(signal_type).and_then(|waits| waits.first().copied())
+            else {
+                return Ok(last);
+            };
+            turn.by_the_clock(|turn| resolve(turn, overdue, WaitStatus::TimedOut, None))?;
+            continue;
         };
         last = Some(number);
         let change = Change::WaitResolved {
@@ -141,13 +153,14 @@ pub(crate) fn deliver_mail(turn: &mut Turn<'_>, signal_type: &str) -> Result<Opt
     }
 }
 
-/// The wait that takes the next signal of this type: the one that has waited longest. A wait whose time is over
-/// takes none.
-pub(crate) fn next_listener(turn: &Turn<'_>, signal_type: &str) -> Option<u32> {
-    let listeners = turn.run.listeners.get(signal_type).into_iter().flatten().copied();
-    listeners
-        .into_iter()
-        .find(|number| turn.run.waitpoint(*number).is_some_and(|wait| !wait.is_due(turn.now)))
+/// The wait that takes a signal of this type: the one that has waited longest. A wait whose time is over takes only
+/// what was received before that.
+pub(crate) fn next_listener(turn: &Turn<'_>, signal_type: &str, received_at: Timestamp) -> Option<u32> {
+    let mut listeners = turn.run.listeners.get(signal_type).into_iter().flatten().copied();
+    listeners.find(|number| {
+        let wait = turn.run.waitpoint(*number);
+        wait.is_some_and(|wait| !wait.is_due(turn.now) || !wait.is_due(received_at))
+    })
 }
 
 /// Resolves a pending waitpoint and goes on from it. The caller has checked that it is pending.

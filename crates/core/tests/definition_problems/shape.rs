@@ -1,5 +1,6 @@
-use abide_core::definition::Definition;
+use abide_core::definition::{Action, Definition, Until};
 use abide_core::problem::Code;
+use abide_core::time::Millis;
 
 use super::{assert_is, problem, problem_of_steps};
 
@@ -99,9 +100,45 @@ fn a_wrong_type_says_what_was_found_and_what_belongs_there() {
 fn text_where_milliseconds_belong_leads_to_the_field_for_durations() {
     let wait = problem_of_steps("{name: a, type: wait, durationMs: 30s}");
     assert_is(&wait, "/steps/0/durationMs", Code::WrongType, Some("duration"));
-    let point = problem_of_steps("{name: a, type: wait, durationMs: 30000.0}");
-    assert_is(&point, "/steps/0/durationMs", Code::WrongType, None);
-    assert!(point.expected.unwrap().ends_with("without a decimal point"));
+}
+
+/// A07, F32: the seed's type is `number`, and whoever computes with floats writes `1800000.0`.
+#[test]
+fn whole_numbers_may_be_written_with_a_point_or_an_exponent() {
+    for written in ["1800000", "1800000.0", "1.8e6", "1.8E+6"] {
+        for document in [
+            format!("name: w\nsteps: [{{name: a, type: wait, durationMs: {written}}}]"),
+            format!(
+                "{{\"name\": \"w\", \"steps\": [{{\"name\": \"a\", \"type\": \"wait\", \"durationMs\": {written}}}]}}"
+            ),
+        ] {
+            let read = Definition::from_text(&document).unwrap().definition;
+            assert!(
+                matches!(read.steps[0].action, Action::Wait(Until::For(Millis(1_800_000)))),
+                "{document}"
+            );
+        }
+    }
+    let retry =
+        "name: w\nsteps: [{name: a, type: task, handler: h, config: {n: 2.0}, retry: {maxAttempts: 2.0}}]";
+    let read = Definition::from_text(retry).unwrap().definition;
+    assert_eq!(read.steps[0].retry.max_attempts, 2);
+    let document = serde_json::to_value(&read.document).unwrap();
+    assert_eq!(
+        document["steps"][0]["config"],
+        serde_json::json!({ "n": 2.0 }),
+        "what is the author's own stays"
+    );
+}
+
+/// Half a millisecond is a mistake, not something to round.
+#[test]
+fn a_part_of_a_millisecond_is_refused() {
+    for written in ["1500.5", "1e300", "-1.0"] {
+        let part = problem_of_steps(&format!("{{name: a, type: wait, durationMs: {written}}}"));
+        assert_eq!(part.pointer, "/steps/0/durationMs", "{part}");
+        assert!(part.expected.as_deref().is_some_and(|text| text.starts_with("a whole number")), "{part}");
+    }
 }
 
 #[test]

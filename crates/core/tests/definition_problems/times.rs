@@ -23,6 +23,12 @@ fn a_wait_says_exactly_one_time() {
 }
 
 #[test]
+fn an_instant_with_an_offset_of_more_than_a_day_is_refused() {
+    let far = problem_of_steps("{name: a, type: wait, untilTimestamp: '2026-04-15T09:00:00+25:59'}");
+    assert_is(&far, "/steps/0/untilTimestamp", Code::BadTimestamp, None);
+}
+
+#[test]
 fn a_length_is_given_in_one_form() {
     for (step, field) in [
         ("{name: a, type: task, handler: h, timeoutMs: 5, timeout: 5s}", "timeout"),

@@ -53,10 +53,58 @@ fn a_model_s_object_is_merged_and_its_text_goes_under_the_step_s_name() {
 }
 
 #[test]
-fn a_model_s_answer_with_a_reserved_key_fails_its_step() {
-    let mut run = start(json!([llm("ask")]));
-    run.complete("ask", json!({ "steps": 1 }));
-    assert_eq!((run.status(), run.error()), ("FAILED".to_owned(), "RESERVED_KEY".to_owned()));
+fn a_model_s_answer_that_was_paid_for_never_fails_for_its_keys() {
+    let asks = json!({ "input": { "from": "{{ state.state }}", "to": "{{ state[\"city\"] }}", "of": "{{ input.n }}" } });
+    let mut run = plan(json!([llm("ask"), task("go").also(asks)])).input(json!({ "n": 7 })).start();
+    run.complete("ask", json!({ "city": "SF", "state": "CA", "input": "typed", "steps": 3 }));
+    assert_eq!(run.state(), json!({ "city": "SF", "state": "CA", "input": "typed", "steps": 3 }));
+    assert_eq!(*run.task("go").input, json!({ "from": "CA", "to": "SF", "of": 7 }));
+}
+
+/// A07: `5.0` from a template failed the step with BAD_TIME.
+#[test]
+fn a_template_that_gives_a_whole_number_as_a_float_is_a_length() {
+    let nap = json!({ "name": "nap", "type": "wait", "duration": "{{ input.ms }}" });
+    let until = |ms: Value| plan(json!([nap.clone()])).input(json!({ "ms": ms })).start().timers()[0].0;
+    assert_eq!(until(json!(60_000.0)), until(json!(60_000)));
+    assert_eq!(plan(json!([nap])).input(json!({ "ms": 1500.5 })).start().error(), "BAD_TIME");
+}
+
+/// F37: an offset of more than a day is no offset.
+#[test]
+fn an_instant_from_a_template_has_an_offset_of_less_than_a_day() {
+    let nap = json!({ "name": "nap", "type": "wait", "untilTimestamp": "{{ input.at }}" });
+    let run = |at: &str| plan(json!([nap.clone()])).input(json!({ "at": at })).start();
+    assert_eq!(run("2026-04-15T09:00:00+25:59").error(), "BAD_TIME");
+    assert_eq!(run("2026-04-15T09:00:00+14:00").status(), "WAITING");
+}
+
+/// A step tells how old the event is that it took.
+#[test]
+fn expressions_read_when_an_event_was_received() {
+    let reads = json!({ "input": { "at": "{{ steps.e.event.receivedAt }}" } });
+    let mut run = start(json!([task("a"), event("e", "paid"), task("b").also(reads)]));
+    run.notify("paid", json!(1));
+    run.advance("20d");
+    run.complete("a", json!(1));
+    run.look_back();
+    assert_eq!(*run.task("b").input, json!({ "at": "2026-03-01T08:00:00Z" }));
+}
+
+/// The words people try first.
+#[test]
+fn wait_for_signal_and_child_are_read_as_what_they_mean() {
+    let run = start(json!([
+        { "name": "s", "type": "wait_for_signal", "signalType": "go" },
+        { "name": "c", "type": "child", "definition": "other" },
+        { "name": "m", "type": "map", "items": [1], "step": { "type": "child", "definition": "other" } },
+    ]));
+    assert_eq!(run.open(), ["s SIGNAL"]);
+    let document = serde_json::to_value(&run.run().definition.document).unwrap();
+    assert_eq!(
+        (&document["steps"][0]["type"], &document["steps"][1]["type"]),
+        (&json!("external_event"), &json!("workflow"))
+    );
 }
 
 #[test]

@@ -153,16 +153,28 @@ fn a_retried_run_waits_anew_and_pays_for_nothing_twice() {
 }
 
 #[test]
-fn a_pause_keeps_the_step_running_and_is_once_per_name() {
+fn a_pause_keeps_the_step_running_and_a_loop_may_use_one_name() {
     let mut run = start(json!([task("a")]));
     run.pause_task("a", "rest", "1h");
     assert_eq!(
         (run.status(), run.step("a"), run.open()),
         ("RUNNING".to_owned(), "RUNNING".to_owned(), vec!["a PAUSE".to_owned()])
     );
+    for _ in 2..=9 {
+        run.live("1h");
+        run.pause_task("a", "rest", "1h");
+    }
     run.live("1h");
-    assert_eq!(run.pause_task("a", "rest", "1h").code(), "ALREADY_RESOLVED");
-    run.pause_task("a", "again", "1h");
+    let names: Vec<String> = run.journal_of("a").into_iter().map(|(name, _)| name).collect();
+    let counted = (2..=9).map(|count| format!("rest#{count}"));
+    assert_eq!(names, std::iter::once("rest".to_owned()).chain(counted).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_pause_does_not_take_the_name_of_another_wait() {
+    let mut run = start(json!([task("a")]));
+    run.create_waitpoint("a", "signed");
+    assert_eq!(run.pause_task("a", "signed", "1h").code(), "ALREADY_RESOLVED");
 }
 
 #[test]

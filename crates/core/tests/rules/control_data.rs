@@ -63,14 +63,19 @@ fn r15_text_in_data_is_never_taken_for_a_template() {
     assert_eq!(*run.task("b").input, json!({ "text": "{{ input.password }}" }));
 }
 
+/// The seeds merge what comes; an address has a `state`, an order an `item`.
 #[test]
-fn r15_reserved_keys_do_not_get_into_state() {
+fn r15_everyday_keys_are_merged_into_state_and_hide_no_name_of_expressions() {
     for key in abide_core::definition::RESERVED_KEYS {
-        let mut run = start(json!([task("a"), signal("s", "go")]));
-        let refusal = run.update("a", json!({ key: 1 })).refused();
-        assert!(refusal.to_string().contains(&format!("`{key}` is reserved")), "{refusal}");
-        assert_eq!(run.signal("go", json!({ key: 1 })).code(), "RESERVED_KEY");
-        assert_eq!(run.step("a"), "RUNNING");
+        let reads = json!({ "input": { "dotted": format!("{{{{ state.{key} }}}}"), "quoted": format!("{{{{ state[\"{key}\"] }}}}"), "bare": "{{ input.n }}" } });
+        let mut run = plan(json!([task("a"), signal("s", "go"), task("b").also(reads)]))
+            .input(json!({ "n": 7 }))
+            .start();
+        run.update("a", json!({ key: "from the worker" }));
+        assert_eq!(run.state(), json!({ key: "from the worker" }));
+        run.signal("go", json!({ key: "from the signal" }));
+        let read = json!({ "dotted": "from the signal", "quoted": "from the signal", "bare": 7 });
+        assert_eq!(*run.task("b").input, read, "{key}");
     }
 }
 
@@ -101,11 +106,10 @@ fn r15_who_decides_is_never_something_the_request_says() {
 }
 
 #[test]
-fn r15_a_payload_given_by_hand_is_held_to_the_same_rules() {
+fn r15_a_payload_given_by_hand_is_merged_like_any_other() {
     let mut run = start(json!([signal("s", "go"), task("a")]));
-    let payload = Some(json!({ "steps": 1 }).into());
-    assert_eq!(run.steer("s", Steering::Complete { payload }).code(), "RESERVED_KEY");
-    assert_eq!(run.step("s"), "WAITING");
+    run.steer("s", Steering::Complete { payload: Some(json!({ "steps": 1 }).into()) });
+    assert_eq!((run.step("a"), run.state()), ("RUNNING".to_owned(), json!({ "steps": 1 })));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! R5 No resume-before-pause race: whichever comes first, the signal, event or call, or the wait for it.
 
-use abide_core::command::Reply;
+use abide_core::command::{Reply, WaitFor};
 use serde_json::json;
 
 use crate::scenario::*;
@@ -101,12 +101,126 @@ fn r05b_lookback_narrows_what_is_seen_to_just_before_the_wait() {
 }
 
 #[test]
-fn r05b_an_event_is_consumed_at_most_once_per_run() {
+fn r05b_a_wait_does_not_see_the_event_that_a_wait_before_it_took() {
     let mut run = start(json!([event("x", "paid"), event("y", "paid")]));
     run.notify("paid", json!(1));
     assert_eq!(run.look_back(), Vec::<String>::new());
     assert_eq!(run.steps(), "x COMPLETED, y WAITING");
     assert_eq!(run.notify("paid", json!(2)), ["y"]);
+}
+
+fn branches() -> serde_json::Value {
+    let late = |name: &str, after: &str| event(name, "paid").also(json!({ "after": [after] }));
+    json!([
+        event("a", "paid").also(json!({ "after": [] })),
+        event("b", "paid").also(json!({ "after": [] })),
+        sleep("nap", "1d").also(json!({ "after": [] })),
+        late("c", "nap"),
+        late("d", "a"),
+    ])
+}
+
+/// Upstash: every waiter is notified. Two branches of one run are two waiters.
+#[test]
+fn r05b_one_event_wakes_every_branch_of_a_run_that_waits_for_it() {
+    let mut run = start(branches());
+    run.look_back();
+    assert_eq!(run.notify("paid", json!(1)), ["a", "b"]);
+    run.look_back();
+    assert_eq!(run.steps(), "a COMPLETED, b COMPLETED, nap WAITING, c PENDING, d WAITING");
+    run.live("1d");
+    assert_eq!(run.look_back(), ["c"]);
+    assert_eq!(run.steps(), "a COMPLETED, b COMPLETED, nap COMPLETED, c COMPLETED, d WAITING");
+}
+
+#[test]
+fn r05b_branches_take_the_same_event_whether_it_or_their_waits_came_first() {
+    let mut late = start(json!([
+        task("first"),
+        event("a", "paid").also(json!({ "after": ["first"] })),
+        event("b", "paid").also(json!({ "after": ["first"] })),
+        event("d", "paid").also(json!({ "after": ["a"] })),
+    ]));
+    late.notify("paid", json!(1));
+    late.complete("first", json!(1));
+    assert_eq!(late.look_back(), ["a", "b"]);
+    assert_eq!(late.look_back(), Vec::<String>::new());
+    assert_eq!(late.steps(), "first COMPLETED, a COMPLETED, b COMPLETED, d WAITING");
+    assert_eq!(late.notify("paid", json!(2)), ["d"]);
+}
+
+#[test]
+fn r05b_the_items_of_a_map_stand_side_by_side_however_many_at_a_time() {
+    for at_a_time in [1, 3] {
+        let each = map("each", json!([1, 2, 3]), event("e", "paid"));
+        let mut run = start(json!([each.also(json!({ "concurrency": at_a_time })), event("next", "paid")]));
+        run.notify("paid", json!(1));
+        while !run.look_back().is_empty() {}
+        assert_eq!(run.steps(), "each COMPLETED, next WAITING", "{at_a_time} at a time");
+    }
+}
+
+/// A loop in code: what it took once it does not take again.
+#[test]
+fn r05b_code_that_waits_again_does_not_see_the_same_event_twice() {
+    let wait = |name: &str| {
+        let (matching, lookback, timeout) = (None, None, None);
+        wait_for(name, WaitFor::Event { event_id: "tick".into(), matching, lookback, timeout })
+    };
+    let mut run = start(json!([task("loop")]));
+    run.notify("tick", json!(1));
+    run.suspend("loop", vec![wait("first"), wait("beside")]);
+    assert_eq!(run.look_back(), ["loop", "loop"]);
+    run.suspend("loop", vec![wait("second")]);
+    assert_eq!(run.look_back(), Vec::<String>::new());
+    assert_eq!(run.notify("tick", json!(2)), ["loop"]);
+    assert_eq!(run.journal_of("loop")[2].1["payload"], json!(2));
+}
+
+#[test]
+fn r05b_a_wait_says_when_the_event_that_ended_it_was_received() {
+    let mut run = start(json!([task("a"), event("e", "paid")]));
+    run.notify("paid", json!({ "n": 1 }));
+    run.advance("20d");
+    run.complete("a", json!(1));
+    run.look_back();
+    let taken = run.run().waitpoint(run.wait("e")).and_then(|wait| wait.event);
+    assert_eq!(taken.map(|event| event.received_at), Some(instant("2026-03-01T08:00:00Z")));
+    assert_eq!(run.output_of("e"), json!({ "n": 1 }));
+}
+
+#[test]
+fn r05a_a_signal_that_finds_the_wait_overdue_ends_it_so_that_no_clock_opens_it_again() {
+    let mut run = start(json!([
+        signal("x", "go").also(json!({ "timeout": "1h", "onTimeout": "continue" })),
+        signal("y", "go")
+    ]));
+    run.advance("1h");
+    run.signal("go", json!({ "n": 1 }));
+    assert_eq!(run.output_of("x"), json!({ "timeout": true }));
+    assert_eq!(run.output_of("y"), json!({ "n": 1 }));
+    assert_eq!(
+        run.run().waitpoint(1).and_then(|wait| wait.resolved_by.clone()).unwrap().to_string(),
+        "timer"
+    );
+}
+
+#[test]
+fn r05b_an_overdue_wait_that_is_moved_looks_for_what_came_meanwhile() {
+    let mut run = start(json!([event("e", "paid").also(json!({ "timeout": "1h" }))]));
+    run.look_back();
+    run.advance("2h");
+    assert_eq!(run.notify("paid", json!("late")), Vec::<String>::new());
+    run.reschedule("e", instant("2026-03-02T00:00:00Z"));
+    assert_eq!(run.look_back(), ["e"]);
+    assert_eq!(run.output_of("e"), json!("late"));
+}
+
+#[test]
+fn r05b_an_open_wait_takes_what_was_received_by_a_clock_that_was_ahead() {
+    let mut run = start(json!([event("e", "paid").also(json!({ "timeout": "1h" }))]));
+    run.deliver("e", "paid", json!("now"), instant("2026-03-01T12:00:00Z"));
+    assert_eq!(run.output_of("e"), json!("now"));
 }
 
 #[test]

@@ -74,8 +74,8 @@ fn r02_a_decision_after_the_decision_is_told_what_was_decided() {
 }
 
 #[test]
-fn r02_one_occurrence_of_an_event_ends_one_wait_of_a_run() {
-    let mut run = start(json!([event("x", "paid").after(&[]), event("y", "paid").after(&[])]));
+fn r02_one_occurrence_of_an_event_ends_a_wait_once() {
+    let mut run = start(json!([event("x", "paid").after(&[]), event("y", "paid").after(&["x"])]));
     assert_eq!(run.notify("paid", json!(1)), ["x"]);
     assert_eq!(run.notify("paid", json!(2)), ["y"]);
     assert_eq!((run.output_of("x"), run.output_of("y")), (json!(1), json!(2)));

@@ -86,5 +86,21 @@ fn r03_a_past_instant_goes_on_at_once() {
     let past = json!({ "name": "nap", "type": "wait", "untilTimestamp": "2026-02-01T00:00:00Z" });
     let run = start(json!([past, task("a")]));
     assert_eq!(run.steps(), "nap COMPLETED, a RUNNING");
-    assert!(run.run().waitpoints().is_empty());
+}
+
+/// F33: a wait of no time left neither WORKFLOW_PAUSED nor `resumedFromWait` nor a waitpoint.
+#[test]
+fn a_wait_of_no_time_is_recorded_like_every_wait() {
+    let zero = json!({ "name": "nap", "type": "wait", "durationMs": 0 });
+    let run = start(json!([zero, task("a")]));
+    let names = run.last_names();
+    let recorded = ["STEP_WAITING", "WORKFLOW_PAUSED", "WAIT_RESOLVED", "STEP_COMPLETED", "WORKFLOW_RESUMED"];
+    let seen: Vec<&str> = names.iter().copied().filter(|name| recorded.contains(name)).collect();
+    assert_eq!(seen, recorded, "{names:?}");
+    let wait = run.run().waitpoint(1).cloned().unwrap();
+    assert_eq!(
+        (wait.status.to_string(), wait.resolved_by.unwrap().to_string()),
+        ("COMPLETED".to_owned(), "timer".to_owned())
+    );
+    assert_eq!(run.timers(), []);
 }

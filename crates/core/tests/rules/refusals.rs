@@ -44,7 +44,6 @@ fn listed(refusal: &Refusal) -> bool {
         | Refusal::AlreadyTaken { .. }
         | Refusal::JournalConflict { .. }
         | Refusal::Malformed { .. }
-        | Refusal::ReservedKey { .. }
         | Refusal::LimitExceeded { .. }
         | Refusal::InvalidInput(_)
         | Refusal::KeyReused(_)
@@ -78,7 +77,6 @@ fn one_of_each() -> Vec<Refusal> {
         Refusal::AlreadyTaken { step, delivery: 1, worker: "w".to_owned() },
         Refusal::JournalConflict { name: "n".to_owned() },
         Refusal::Malformed { pointer: "/name", message: "bad".to_owned() },
-        Refusal::ReservedKey { key: "steps".to_owned() },
         Refusal::LimitExceeded { what: "it", limit: 1, actual: 2 },
         Refusal::InvalidInput(vec![("/a".to_owned(), "bad".to_owned())]),
         Refusal::KeyReused("k".to_owned()),

@@ -12,6 +12,7 @@ mod steps;
 mod verbs;
 mod views;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use abide_core::command::{Command, Context, Occurrence, Outcome, decide};
@@ -146,13 +147,16 @@ impl Scenario {
     }
 
     fn replay(&mut self, record: &Record) {
-        let before = (self.replayed.status, step_statuses(&self.replayed));
+        let before: (_, BTreeSet<_>) = (
+            self.replayed.status,
+            step_statuses(&self.replayed).into_iter().map(|(at, status)| (at, status.to_string())).collect(),
+        );
         self.replayed.apply(record).expect("a record follows the run it was decided on");
         if self.replayed.status != before.0 {
             self.path.push(self.replayed.status.to_string());
         }
         for (at, status) in step_statuses(&self.replayed) {
-            if status != StepStatus::Pending && !before.1.contains(&(at, status)) {
+            if status != StepStatus::Pending && !before.1.contains(&(at, status.to_string())) {
                 self.step_paths.push((self.replayed.step_name(at), status.to_string()));
             }
         }

@@ -56,7 +56,7 @@ impl<'w> Work<'w> {
             }
         }
         for item in items {
-            if let JournalWhat::Wait { waitpoint_id: _, status, payload } = &item.what
+            if let JournalWhat::Wait { waitpoint_id: _, status, payload, event: _ } = &item.what
                 && *status != WaitStatus::Pending
             {
                 self.wait_over(&item.name, *status, payload.as_ref());

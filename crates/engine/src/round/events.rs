@@ -64,7 +64,7 @@ impl Round<'_> {
             let last = stored.len() < PAGE;
             let after = stored.last().map(|occurrence| (occurrence.received_at, occurrence.id));
             let run = &self.decided.touched[&id].run;
-            let takes = |occurrence: &&Occurrence| run.takes(&filter, occurrence);
+            let takes = |occurrence: &&Occurrence| run.takes(number, occurrence);
             let found = stored.iter().find(takes).map(|occurrence| (None, occurrence));
             let found = found.or_else(|| {
                 let before = self.before.rounds().map(|(round, before)| (Some(round), before));
@@ -180,16 +180,8 @@ impl Round<'_> {
     /// Whether a wait takes this event, by what is known of its run now.
     fn takes(&mut self, waitpoint: WaitpointId, occurrence: &Occurrence) -> bool {
         let Ok(run) = self.run(waitpoint.run) else { return false };
-        run.waitpoint(waitpoint.number).filter(|wait| wait.is_pending()).is_some_and(|wait| {
-            match &wait.listens_for {
-                ListensFor::Event(filter) => run.takes(filter, occurrence),
-                ListensFor::Time
-                | ListensFor::Signal { .. }
-                | ListensFor::Call { .. }
-                | ListensFor::Approval(_)
-                | ListensFor::Child { .. } => false,
-            }
-        })
+        let is_pending = run.waitpoint(waitpoint.number).is_some_and(|wait| wait.is_pending());
+        is_pending && run.takes(waitpoint.number, occurrence)
     }
 }
 

@@ -72,7 +72,6 @@ impl From<Refusal> for Problem {
                 problem.current(json!({ "step": step, "worker": worker }))
             }
             Refusal::Malformed { pointer, .. } => problem.at(pointer),
-            Refusal::ReservedKey { key } => problem.current(json!({ "key": key })),
             Refusal::InvalidInput(errors) => {
                 let findings = errors
                     .into_iter()
@@ -136,7 +135,6 @@ fn code(refusal: &Refusal) -> Code {
         Refusal::AlreadyTaken { .. } => Code::TaskAlreadyTaken,
         Refusal::JournalConflict { .. } => Code::JournalConflict,
         Refusal::Malformed { .. } => Code::Malformed,
-        Refusal::ReservedKey { .. } => Code::ReservedKey,
         // A size in bytes is what HTTP has a status for.
         Refusal::LimitExceeded { what, .. } if what.ends_with("in bytes") => Code::PayloadTooLarge,
         Refusal::LimitExceeded { .. } => Code::LimitExceeded,

@@ -7,13 +7,20 @@ use serde::de::{Deserialize, Deserializer, Error};
 const FIRST_SECOND: i64 = -62_167_219_200;
 
 pub(crate) fn instant<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Timestamp, D::Error> {
-    Timestamp::deserialize(deserializer).and_then(shown)
+    read(&String::deserialize(deserializer)?)
 }
 
 pub(crate) fn instant_if_given<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<Timestamp>, D::Error> {
-    Option::<Timestamp>::deserialize(deserializer)?.map(shown).transpose()
+    Option::<String>::deserialize(deserializer)?.as_deref().map(read).transpose()
+}
+
+fn read<E: Error>(text: &str) -> Result<Timestamp, E> {
+    let expected = "RFC 3339 with a zone offset, such as `2026-12-01T09:00:00Z`";
+    let at = abide_core::time::instant(text);
+    at.ok_or_else(|| E::custom(format!("`{}` is not an instant; expected {expected}", text.escape_debug())))
+        .and_then(shown)
 }
 
 fn shown<E: Error>(at: Timestamp) -> Result<Timestamp, E> {

@@ -4,7 +4,7 @@ use std::any::TypeId;
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
-use abide_core::definition::{closed_schema, misfits};
+use abide_core::definition::{closed_schema, misfits, whole_numbers};
 use abide_core::problem::{Code as FindingCode, Problem as Finding, pointer};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -22,8 +22,10 @@ pub(super) fn schema_of<T: JsonSchema + 'static>() -> &'static Value {
 }
 
 /// A value that fits the type's schema, as the type.
-pub(super) fn fit<T: DeserializeOwned + JsonSchema + 'static>(value: Value) -> Result<T, Problem> {
-    let misfits = misfits(&value, schema_of::<T>());
+pub(super) fn fit<T: DeserializeOwned + JsonSchema + 'static>(mut value: Value) -> Result<T, Problem> {
+    let schema = schema_of::<T>();
+    whole_numbers(&mut value, schema);
+    let misfits = misfits(&value, schema);
     if !misfits.is_empty() {
         return Err(Problem::found(Code::Malformed, misfits));
     }

@@ -2,6 +2,7 @@
 
 use abide_core::definition::{Checked, Definition, Rejected};
 use abide_core::id::DefinitionId;
+use abide_core::problem::Code as Finding;
 use abide_store::{Page, Scope};
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
@@ -73,6 +74,9 @@ async fn post(
     let (name, version) = (checked.definition.name().to_owned(), checked.definition.version().to_owned());
     let warnings = warnings(&app, &checked);
     let deployed = app.engine.deploy_checked(caller.workspace, checked).await?;
+    for warning in warnings.iter().filter(|warning| deployed.created && warning.code == Finding::LongWait) {
+        tracing::warn!(workflow = %name, %version, at = %warning.pointer, "{}", warning.message);
+    }
     let status = if deployed.created { StatusCode::CREATED } else { StatusCode::OK };
     let (id, created) = (deployed.id, deployed.created);
     Ok(Answer(status, DeployedBody { id, name, version, created, warnings }))

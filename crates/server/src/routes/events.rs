@@ -103,7 +103,14 @@ struct NotifiedBody {
     id: Option<OccurrenceId>,
     dry_run: bool,
     waiters: Vec<WokenBody>,
+    /// The event is kept: a wait that begins later, and looks back to it, takes it. To send it again would be a second event.
+    stored: bool,
+    /// For whom: `everyone`, or the run it was sent to. Null: it was not stored.
+    kept_for: Option<String>,
 }
+
+/// For whom an event is kept that was sent to nobody in particular.
+const EVERYONE: &str = "everyone";
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -145,9 +152,11 @@ async fn notify(
         dry_run,
     };
     let notified = app.engine.notify(notification).await?;
+    let stored = notified.is_stored();
+    let kept_for = stored.then(|| run.map_or_else(|| EVERYONE.to_owned(), |run| run.to_string()));
     let waiters = notified.waiters.into_iter();
     let waiters = waiters.map(|id| WokenBody { run_id: id.run, waitpoint_id: id }).collect();
-    Ok(Answer::ok(NotifiedBody { id: notified.id, dry_run, waiters }))
+    Ok(Answer::ok(NotifiedBody { id: notified.id, dry_run, waiters, stored, kept_for }))
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -8,7 +8,7 @@ use abide_core::run::Run;
 use abide_core::status::RunStatus;
 use abide_core::time::Millis;
 use abide_core::waitpoint::Kind;
-use abide_engine::NewRun;
+use abide_engine::{NewRun, Workers};
 use abide_store::{Page, RunFilter, Scope};
 use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -201,7 +201,10 @@ impl App {
 
     pub(super) async fn run_body(&self, caller: &Caller, run: &Run) -> Result<RunBody, Problem> {
         let known = self.definition(caller.workspace, &run.definition_ref).await?;
-        Ok(RunBody::new(run, Some(known.id)))
+        // Whoever looks at a run that stands still learns why; of the others nobody needs to be asked.
+        let is_to_be_done = run.unclaimed_tasks().next().is_some();
+        let workers = if is_to_be_done { self.engine.workers().await? } else { Workers::default() };
+        Ok(RunBody::new(run, Some(known.id), &workers))
     }
 }
 

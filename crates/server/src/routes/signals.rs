@@ -38,13 +38,7 @@ pub(super) fn routes() -> Group {
                 .body::<SignalBody>()
                 .idempotent()
                 .ok::<SignalledBody>("Taken or kept.")
-                .codes(&[
-                    Code::UnknownRun,
-                    Code::RunEnded,
-                    Code::ReservedKey,
-                    Code::LimitExceeded,
-                    Code::PayloadTooLarge,
-                ]),
+                .codes(&[Code::UnknownRun, Code::RunEnded, Code::LimitExceeded, Code::PayloadTooLarge]),
             signal,
         )
         .add(verb("/workflow-runs/{id}/cancel", "Cancel a run").optional_body::<CancelBody>(), cancel)

@@ -54,7 +54,6 @@ pub(super) fn routes() -> Group {
             Code::PayloadTooLarge,
             Code::LimitExceeded,
             Code::JournalConflict,
-            Code::ReservedKey,
             Code::AlreadyResolved,
         ])
     };

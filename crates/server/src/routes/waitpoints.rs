@@ -85,7 +85,7 @@ pub(super) fn routes() -> Group {
     .add(
         steer(Verb::Post, "/waitpoints/{id}/complete", "End a wait as if what it waits for had come")
             .optional_body::<CompleteBody>()
-            .codes(&[Code::WrongWaitpointKind, Code::ReservedKey, Code::PayloadTooLarge]),
+            .codes(&[Code::WrongWaitpointKind, Code::PayloadTooLarge]),
         complete,
     )
     .add(steer(Verb::Post, "/waitpoints/{id}/timeout", "End a wait as if its time were over"), time_out)

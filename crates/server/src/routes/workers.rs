@@ -38,7 +38,7 @@ struct WorkerBody {
 }
 
 async fn list(State(app): State<Shared>, caller: Caller) -> Result<Answer<List<WorkerBody>>, Problem> {
-    let seen = app.engine.workers().await?;
+    let seen = app.engine.workers().await?.seen;
     let own = seen.into_iter().filter(|worker| worker.workspace == caller.workspace);
     let data = own.map(|worker| {
         let Worker { workspace: _, name, handlers, seen_at, tasks } = worker;

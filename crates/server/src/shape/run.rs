@@ -10,7 +10,8 @@ use abide_core::run::Run;
 use abide_core::status::RunStatus;
 use abide_core::trace::Traceparent;
 use abide_core::waiting_for::{WaitingFor, waiting_for};
-use abide_core::waitpoint::{Actor, Kind};
+use abide_core::waitpoint::{Actor, ListensFor};
+use abide_engine::Workers;
 use abide_store::RunSummary;
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -42,7 +43,7 @@ pub(crate) struct RunBody {
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<FailureBody>,
     steps: Vec<StepBody>,
-    /// Every open wait, the oldest first.
+    /// Every open wait, the oldest first; then the tasks that nobody does.
     waiting_for: Vec<WaitingForBody>,
     #[schemars(with = "Vec<String>")]
     tags: Vec<Arc<str>>,
@@ -89,18 +90,25 @@ impl DefinitionBody {
     }
 }
 
-/// An open wait, in words.
+/// An open wait, or a task that nobody does, in words.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "WaitingFor")]
 pub(crate) struct WaitingForBody {
-    #[schemars(with = "String")]
-    waitpoint_id: WaitpointId,
+    /// Absent: a task that waits for a worker.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    waitpoint_id: Option<WaitpointId>,
     /// Absent: the run has not begun.
     #[serde(skip_serializing_if = "Option::is_none")]
     step_name: Option<String>,
-    #[schemars(schema_with = "words::kind")]
-    kind: Kind,
+    /// Of a wait its kind; `WORKER` of a task whose handler no worker has.
+    #[schemars(schema_with = "words::waiting_kind")]
+    kind: String,
+    /// Of a CHILD: the run that is waited for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    child_run_id: Option<RunId>,
     since: Timestamp,
     /// When time ends it, or its deadline.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -112,13 +120,49 @@ pub(crate) struct WaitingForBody {
 impl From<WaitingFor> for WaitingForBody {
     fn from(wait: WaitingFor) -> WaitingForBody {
         let sentence = wait.to_string();
-        let WaitingFor { waitpoint_id, step_name, kind, since, until, ended_by: _, listens_for: _ } = wait;
-        WaitingForBody { waitpoint_id, step_name, kind, since, until, sentence }
+        let WaitingFor { waitpoint_id, step_name, kind, since, until, ended_by: _, listens_for } = wait;
+        let child_run_id = match listens_for {
+            ListensFor::Child { run_id } => Some(run_id),
+            ListensFor::Time
+            | ListensFor::Signal { .. }
+            | ListensFor::Event(_)
+            | ListensFor::Call { .. }
+            | ListensFor::Approval(_) => None,
+        };
+        let (waitpoint_id, kind) = (Some(waitpoint_id), kind.to_string());
+        WaitingForBody { waitpoint_id, step_name, kind, child_run_id, since, until, sentence }
+    }
+}
+
+/// What a task that is ready waits for, if nobody has its handler.
+pub(crate) const WORKER: &str = "WORKER";
+
+impl WaitingForBody {
+    /// The tasks of the run that are ready and whose handler nobody has.
+    fn without_worker(run: &Run, workers: &Workers) -> Vec<WaitingForBody> {
+        let unhandled = run.unclaimed_tasks().filter(|(_, handler, _)| !workers.has(run.workspace, handler));
+        unhandled
+            .map(|(at, handler, ready)| {
+                let seen = workers.handlers.get(&(run.workspace, Arc::clone(&handler))).copied();
+                let (step, since) = (run.step_name(at), seen.unwrap_or(ready));
+                let sentence =
+                    format!("`{step}` waits for a worker: none has handler `{handler}` since {since}");
+                WaitingForBody {
+                    waitpoint_id: None,
+                    step_name: Some(step),
+                    kind: WORKER.to_owned(),
+                    child_run_id: None,
+                    since,
+                    until: None,
+                    sentence,
+                }
+            })
+            .collect()
     }
 }
 
 impl RunBody {
-    pub(crate) fn new(run: &Run, definition: Option<DefinitionId>) -> RunBody {
+    pub(crate) fn new(run: &Run, definition: Option<DefinitionId>, workers: &Workers) -> RunBody {
         let DefinitionRef { name, version } = run.definition_ref.clone();
         RunBody {
             id: run.id,
@@ -129,7 +173,11 @@ impl RunBody {
             output: run.output.clone(),
             error: run.error.as_ref().map(FailureBody::from),
             steps: steps(run),
-            waiting_for: waiting_for(run).into_iter().map(WaitingForBody::from).collect(),
+            waiting_for: waiting_for(run)
+                .into_iter()
+                .map(WaitingForBody::from)
+                .chain(WaitingForBody::without_worker(run, workers))
+                .collect(),
             tags: run.tags.clone(),
             parent_run_id: run.parent.map(|Parent { run_id, .. }| run_id),
             pausing: run.pausing,

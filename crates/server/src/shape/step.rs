@@ -13,6 +13,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::waitpoint::TakenEventBody;
 use super::words;
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -32,9 +33,15 @@ pub(crate) struct StepBody {
     started_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
     ended_at: Option<Timestamp>,
+    /// Of a step that sleeps, or has slept: until when.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wake_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Value>")]
     output: Option<Json>,
+    /// Of a `wait_for_event`: the event whose data is the output.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    event: Option<TakenEventBody>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<FailureBody>,
     /// The worker that has it, or had it last.
@@ -110,7 +117,9 @@ fn step_body(run: &Run, at: At) -> StepBody {
         visit: state.map_or(0, |state| state.visit),
         started_at: state.and_then(|state| state.started_at),
         ended_at: state.and_then(|state| state.ended_at),
+        wake_at: run.wake_at(at),
         output: state.and_then(|state| state.output.clone()),
+        event: run.event_of(at).map(TakenEventBody::from),
         error: state.and_then(|state| state.error.as_ref()).map(FailureBody::from),
         worker: task.and_then(|task| task.worker.clone()),
         checkpoint: task.and_then(|task| task.checkpoint.clone()),

@@ -12,6 +12,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::waitpoint::TakenEventBody;
 use super::words;
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -73,6 +74,9 @@ pub(crate) struct JournalWait {
     status: WaitStatus,
     #[schemars(with = "Option<Value>")]
     payload: Option<Json>,
+    /// Of an event: which one, and when it was received.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    event: Option<TakenEventBody>,
 }
 
 impl From<JournalItem> for JournalBody {
@@ -80,8 +84,9 @@ impl From<JournalItem> for JournalBody {
         let JournalItem { name, what } = item;
         match what {
             JournalWhat::Result(result) => JournalBody { name, result: Some(result), wait: None },
-            JournalWhat::Wait { waitpoint_id, status, payload } => {
-                let wait = JournalWait { waitpoint_id, status, payload };
+            JournalWhat::Wait { waitpoint_id, status, payload, event } => {
+                let event = event.map(TakenEventBody::from);
+                let wait = JournalWait { waitpoint_id, status, payload, event };
                 JournalBody { name, result: None, wait: Some(wait) }
             }
         }

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use abide_core::id::{RunId, ScheduleId, WaitpointId};
+use abide_core::id::{OccurrenceId, RunId, ScheduleId, WaitpointId};
 use abide_core::json::Json;
 use abide_core::run::Run;
 use abide_core::schedule::Schedule;
 use abide_core::status::WaitStatus;
-use abide_core::waitpoint::{Actor, ApprovalRequest, ApprovalVote, Decision, Kind, ListensFor, Waitpoint};
+use abide_core::waitpoint::{
+    Actor, ApprovalRequest, ApprovalVote, Decision, Kind, ListensFor, TakenEvent, Waitpoint,
+};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -56,6 +58,9 @@ pub(crate) struct WaitpointBody {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Value>")]
     pub(crate) resume_payload: Option<Json>,
+    /// Of an EVENT that has ended: the event that ended it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    event: Option<TakenEventBody>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub(crate) resolved_by: Option<Actor>,
@@ -64,6 +69,23 @@ pub(crate) struct WaitpointBody {
     /// A URL that ends it without a key. Shown to callers that may end it themselves.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) resume_url: Option<String>,
+}
+
+/// The event that a wait took. One that was received long before the wait began was found by looking back.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "TakenEvent")]
+pub(crate) struct TakenEventBody {
+    #[schemars(with = "String")]
+    id: OccurrenceId,
+    received_at: Timestamp,
+}
+
+impl From<TakenEvent> for TakenEventBody {
+    fn from(event: TakenEvent) -> TakenEventBody {
+        let TakenEvent { id, received_at } = event;
+        TakenEventBody { id, received_at }
+    }
 }
 
 /// What ends it, besides what ends any.
@@ -208,6 +230,7 @@ impl WaitpointBody {
             },
             response_to_send: waitpoint.response_to_send.clone(),
             resume_payload: waitpoint.resume_payload.clone(),
+            event: waitpoint.event.map(TakenEventBody::from),
             resolved_by: waitpoint.resolved_by.clone(),
             resolved_at: waitpoint.resolved_at,
             resume_url: None,

@@ -8,6 +8,8 @@ use abide_store::{DeliveryStatus, Scope};
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 
+use super::run::WORKER;
+
 fn one_of(words: &[impl Serialize]) -> Schema {
     json_schema!({ "type": "string", "enum": words })
 }
@@ -42,6 +44,11 @@ pub(crate) fn wait_status(_: &mut SchemaGenerator) -> Schema {
 
 pub(crate) fn kind(_: &mut SchemaGenerator) -> Schema {
     one_of(&Kind::ALL)
+}
+
+pub(crate) fn waiting_kind(_: &mut SchemaGenerator) -> Schema {
+    let words: Vec<String> = Kind::ALL.iter().map(ToString::to_string).chain([WORKER.to_owned()]).collect();
+    one_of(&words)
 }
 
 pub(crate) fn decision(_: &mut SchemaGenerator) -> Schema {

@@ -206,7 +206,11 @@ fn changes(random: &mut Random) -> Vec<Change> {
         },
         Change::WaitRescheduled { number: 1, resume_at: instant(random) },
         Change::SignalReceived { id: 1, signal_type: text(random).into(), payload: payload(random) },
-        Change::EventMatched { number: 1, occurrence: OccurrenceId(random.draw_u128()) },
+        Change::EventMatched {
+            number: 1,
+            occurrence: OccurrenceId(random.draw_u128()),
+            received_at: instant(random),
+        },
         Change::ApprovalRequested { number: 1 },
         Change::ApprovalReminded { number: 1 },
         Change::ApprovalEscalated { number: 1, approvers: vec![text(random).into()] },
@@ -255,6 +259,7 @@ fn waitpoint(random: &mut Random) -> Waitpoint {
         listens_for,
         response_to_send: (random.below(2) == 0).then(|| payload(random)),
         resume_payload: None,
+        event: None,
         resolved_by: None,
         resolved_at: None,
     }

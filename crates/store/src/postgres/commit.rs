@@ -251,8 +251,8 @@ fn check_unheard_events(rows: &[Row], batch: &Batch<'_>) -> Result<(), Error> {
     }
     let unheard: Vec<Occurrence> = rows.iter().map(read_occurrence).collect::<Result<_, _>>()?;
     for write in &batch.runs {
-        for filter in event_waits(write) {
-            if unheard.iter().any(|occurrence| write.run.takes(filter, occurrence)) {
+        for (number, _) in event_waits(write) {
+            if unheard.iter().any(|occurrence| write.run.takes(number, occurrence)) {
                 return Err(Error::Conflict(write.run.id));
             }
         }
@@ -261,12 +261,12 @@ fn check_unheard_events(rows: &[Row], batch: &Batch<'_>) -> Result<(), Error> {
 }
 
 /// What the run waits for, of the waits that are written.
-fn event_waits<'a>(write: &RunWrite<'a>) -> impl Iterator<Item = &'a EventFilter> {
+fn event_waits<'a>(write: &RunWrite<'a>) -> impl Iterator<Item = (u32, &'a EventFilter)> {
     let run = write.run;
     write.waitpoints().into_iter().filter_map(move |number| {
         let wait = run.waitpoint(number).filter(|wait| wait.is_pending())?;
         match &wait.listens_for {
-            ListensFor::Event(filter) => Some(filter),
+            ListensFor::Event(filter) => Some((number, filter)),
             ListensFor::Time
             | ListensFor::Signal { .. }
             | ListensFor::Call { .. }

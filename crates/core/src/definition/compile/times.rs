@@ -1,7 +1,5 @@
 //! Lengths of time and instants.
 
-use jiff::Timestamp;
-
 use super::Compiler;
 use super::text::OPENING;
 use crate::cron::{Cron, CronError};
@@ -134,9 +132,9 @@ impl Compiler<'_> {
         if text.contains(OPENING) {
             return self.text_template(FIELD, text).map(Until::InstantRendered);
         }
-        match text.trim().parse::<Timestamp>() {
-            Ok(instant) => Some(Until::Instant(instant)),
-            Err(_) => {
+        match crate::time::instant(text) {
+            Some(instant) => Some(Until::Instant(instant)),
+            None => {
                 let at = self.place.field(FIELD);
                 self.findings.problem(|| {
                     Problem::new(at, Code::BadTimestamp, format!("{} is not an instant", quoted(text)))

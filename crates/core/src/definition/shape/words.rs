@@ -23,9 +23,6 @@ impl Words {
         let expected = self.expected(schema);
         let hint = match value {
             Value::Number(number) if accepts(schema, "string") => format!(": in quotes, \"{number}\""),
-            Value::Number(number) if accepts(schema, "integer") && is_integral(number) => {
-                " without a decimal point".to_owned()
-            }
             Value::Null
             | Value::Bool(_)
             | Value::Number(_)
@@ -170,12 +167,8 @@ pub(super) fn is_null(schema: &Value) -> bool {
     schema.get(Keyword::TYPE).and_then(Value::as_str) == Some("null")
 }
 
-fn accepts(schema: &Value, kind: &str) -> bool {
+pub(super) fn accepts(schema: &Value, kind: &str) -> bool {
     names(schema, Keyword::TYPE).any(|named| named == kind)
-}
-
-fn is_integral(number: &Number) -> bool {
-    number.as_f64().is_some_and(|number| number.fract() == 0.0)
 }
 
 pub(super) fn less(number: &Number, bound: &Value) -> bool {

@@ -551,7 +551,7 @@ impl<'a> Events<'a> {
             events.entry((occurrence.workspace, &occurrence.event_id)).or_default().occurs = true;
         }
         for write in runs {
-            for filter in event_waits(write) {
+            for (_, filter) in event_waits(write) {
                 events.entry((write.run.workspace, &filter.event_id)).or_default().is_awaited = true;
             }
         }
