@@ -177,6 +177,21 @@ async def pause_with_checkpoint(server: TestServer) -> Any:
     return {**await run.result(), "while": paused["steps"][0]["status"]}
 
 
+@scenario("pause in a loop")
+async def pause_in_a_loop(server: TestServer) -> Any:
+    async def work(ctx: Context) -> Any:
+        for _ in range(3):
+            await ctx.pause("poll-again", "1h")
+        return {"asked": 3, "attempt": ctx.attempt}
+
+    await one(server, work)
+    before = await server.now()
+    run = await server.client.start("one")
+    await server.skip_waits(run)
+    waited = await server.now() - before
+    return {**await run.result(), "waitedMs": round(waited.total_seconds() * 1_000)}
+
+
 async def first_of_two(server: TestServer, happens: Callable[[RunHandle], Awaitable[Any]]) -> Any:
     """A signal against a sleep of a day."""
 

@@ -190,7 +190,7 @@ class Durable(unittest.IsolatedAsyncioTestCase):
 
         run = await self.start(work)
         waiting = await self.server.settle(run)
-        await self.server.client.waitpoints.cancel(waiting["waitingFor"][0]["waitpointId"])
+        await self.server.client.waitpoints.cancel(waiting["waitingFor"][0].get("waitpointId") or "")
         error = (await self.server.settle(run)).get("error")
         self.assertEqual(error and error["code"], "WAIT_CANCELLED")
 

@@ -222,9 +222,9 @@ impl Context {
         self.wait(name, spec, decided)
     }
 
-    /// Lets go for a while. The step stays RUNNING, and no attempt is used up.
+    /// Lets go for a while. The step stays RUNNING, and no attempt is used up. A loop may use one name: each turn of it pauses.
     pub fn pause(&self, name: impl Into<String>, duration: impl Into<Length>) -> Wait<(), ForPause> {
-        let name = name.into();
+        let name = self.execution.pause_name(name.into());
         let pause = TaskReportPause::new(&self.task().lease_token, &name).duration(duration);
         Wait::begin(&self.execution, name, Spec::Pause(pause), nothing)
     }

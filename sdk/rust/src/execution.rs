@@ -76,6 +76,8 @@ struct State {
     /// What the journal holds and the code has not come to, in the order it was.
     unasked: Vec<String>,
     asked: HashSet<(String, bool)>,
+    /// How often the code has paused under a name.
+    pauses: HashMap<String, u32>,
     opened: Vec<Arc<Opened>>,
     groups: Vec<Waiting>,
     held: Vec<String>,
@@ -126,6 +128,16 @@ impl Execution {
 
     fn locked<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
         change(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The name of the next pause under this one: `poll`, `poll#2`, `poll#3`, …
+    pub(crate) fn pause_name(&self, name: String) -> String {
+        let count = self.locked(|state| {
+            let count = state.pauses.entry(name.clone()).or_default();
+            *count += 1;
+            *count
+        });
+        if count == 1 { name } else { format!("{name}#{count}") }
     }
 
     /// What the journal holds for a call. A call that does not fit it, or cannot be, ends the task.

@@ -35,6 +35,7 @@
 //! There is no engine in here: all it does is HTTP.
 #![warn(missing_docs)]
 
+mod check;
 mod client;
 mod context;
 mod execution;
@@ -56,6 +57,7 @@ pub mod wire;
 mod worker;
 mod workflow;
 
+pub use check::{InvalidWorkflow, WorkflowProblem};
 pub use client::{Change, ChangedRun, Client, ClientBuilder, RunHandle, WorkflowRef};
 pub use context::{Approval, Context, First, NewWaitpoint, ResumeCall, Verdict, Waitpoint};
 pub use failure::{Result, TaskError};

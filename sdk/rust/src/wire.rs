@@ -572,6 +572,8 @@ pub struct JournalEntry {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct JournalWait {
+    /// Of an event: which one, and when it was received.
+    pub event: Option<TakenEvent>,
     pub payload: Json,
     pub status: WaitpointStatus,
     pub waitpoint_id: String,
@@ -1065,7 +1067,7 @@ pub struct Run {
     pub traceparent: Option<String>,
     /// Records in its history.
     pub version: u64,
-    /// Every open wait, the oldest first.
+    /// Every open wait, the oldest first; then the tasks that nobody does.
     pub waiting_for: Vec<WaitingFor>,
 }
 
@@ -1243,6 +1245,10 @@ pub struct SentEvent {
     pub dry_run: bool,
     /// Null for a dry run.
     pub id: Option<String>,
+    /// For whom: `everyone`, or the run it was sent to. Null: it was not stored.
+    pub kept_for: Option<String>,
+    /// The event is kept: a wait that begins later, and looks back to it, takes it. To send it again would be a second event.
+    pub stored: bool,
     pub waiters: Vec<Woken>,
 }
 
@@ -1344,6 +1350,8 @@ pub struct Step {
     #[serde(default)] pub checkpoint: Json,
     pub ended_at: Option<Timestamp>,
     pub error: Option<Failure>,
+    /// Of a `wait_for_event`: the event whose data is the output.
+    pub event: Option<TakenEvent>,
     /// Of a map: its items so far.
     #[serde(default)] pub items: Vec<Step>,
     /// An item of a map ends in its index: `send[3]`.
@@ -1357,6 +1365,8 @@ pub struct Step {
     pub visit: u32,
     /// The waits of this visit by name.
     #[serde(default)] pub waits: Vec<StepWait>,
+    /// Of a step that sleeps, or has slept: until when.
+    pub wake_at: Option<Timestamp>,
     /// The worker that has it, or had it last.
     pub worker: Option<String>,
 }
@@ -1384,6 +1394,14 @@ pub struct StepCost {
 pub struct StepWait {
     pub name: String,
     pub waitpoint_id: String,
+}
+
+/// The event that a wait took. One that was received long before the wait began was found by looking back.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TakenEvent {
+    pub id: String,
+    pub received_at: Timestamp,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -1791,11 +1809,28 @@ pub struct WaiterList {
     pub next_cursor: Option<String>,
 }
 
-/// An open wait, in words.
+#[derive(Debug, Clone, PartialEq, Copy, Eq, Hash, Serialize, Deserialize)]
+pub enum WaitingForKind {
+    #[serde(rename = "DELAY")] Delay,
+    #[serde(rename = "WEBHOOK")] Webhook,
+    #[serde(rename = "SIGNAL")] Signal,
+    #[serde(rename = "EVENT")] Event,
+    #[serde(rename = "APPROVAL")] Approval,
+    #[serde(rename = "CHILD")] Child,
+    #[serde(rename = "PAUSE")] Pause,
+    #[serde(rename = "RETRY")] Retry,
+    #[serde(rename = "SCHEDULE")] Schedule,
+    #[serde(rename = "WORKER")] Worker,
+}
+
+/// An open wait, or a task that nobody does, in words.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WaitingFor {
-    pub kind: WaitpointKind,
+    /// Of a CHILD: the run that is waited for.
+    pub child_run_id: Option<String>,
+    /// Of a wait its kind; `WORKER` of a task whose handler no worker has.
+    pub kind: WaitingForKind,
     /// What is waited for, in a sentence.
     pub sentence: String,
     pub since: Timestamp,
@@ -1803,7 +1838,8 @@ pub struct WaitingFor {
     pub step_name: Option<String>,
     /// When time ends it, or its deadline.
     pub until: Option<Timestamp>,
-    pub waitpoint_id: String,
+    /// Absent: a task that waits for a worker.
+    pub waitpoint_id: Option<String>,
 }
 
 /// A pause of a run, or of a schedule.
@@ -1815,6 +1851,8 @@ pub struct Waitpoint {
     pub created_at: Timestamp,
     /// Of the run; absent for a schedule's wait.
     pub definition: Option<DefinitionRef>,
+    /// Of an EVENT that has ended: the event that ended it.
+    pub event: Option<TakenEvent>,
     pub id: String,
     pub kind: WaitpointKind,
     pub listens_for: ListensFor,
@@ -2073,13 +2111,13 @@ impl From<WorkflowGuardrailConfidenceThreshold> for WorkflowGuardrail {
 pub enum WorkflowMapStep {
     #[serde(rename = "task")] Task(WorkflowMapStepTask),
     #[serde(rename = "wait", alias = "sleep")] Wait(WorkflowMapStepWait),
-    #[serde(rename = "external_event")] ExternalEvent(WorkflowMapStepExternalEvent),
+    #[serde(rename = "external_event", alias = "wait_for_signal")] ExternalEvent(WorkflowMapStepExternalEvent),
     #[serde(rename = "wait_for_event")] WaitForEvent(WorkflowMapStepWaitForEvent),
     #[serde(rename = "webhook")] Webhook(WorkflowMapStepWebhook),
     #[serde(rename = "llm")] Llm(WorkflowMapStepLlm),
     #[serde(rename = "http")] Http(WorkflowMapStepHttp),
     #[serde(rename = "notify")] Notify(WorkflowMapStepNotify),
-    #[serde(rename = "workflow")] SubWorkflow(WorkflowMapStepSubWorkflow),
+    #[serde(rename = "workflow", alias = "child")] SubWorkflow(WorkflowMapStepSubWorkflow),
 }
 
 impl From<WorkflowMapStepTask> for WorkflowMapStep {
@@ -2465,7 +2503,7 @@ pub enum WorkflowStep {
     #[serde(rename = "task")] Task(WorkflowStepTask),
     #[serde(rename = "wait", alias = "sleep")] Wait(WorkflowStepWait),
     #[serde(rename = "condition")] Condition(WorkflowStepCondition),
-    #[serde(rename = "external_event")] ExternalEvent(WorkflowStepExternalEvent),
+    #[serde(rename = "external_event", alias = "wait_for_signal")] ExternalEvent(WorkflowStepExternalEvent),
     #[serde(rename = "wait_for_event")] WaitForEvent(WorkflowStepWaitForEvent),
     #[serde(rename = "webhook")] Webhook(WorkflowStepWebhook),
     #[serde(rename = "approval")] Approval(WorkflowStepApproval),
@@ -2473,7 +2511,7 @@ pub enum WorkflowStep {
     #[serde(rename = "http")] Http(WorkflowStepHttp),
     #[serde(rename = "notify")] Notify(WorkflowStepNotify),
     #[serde(rename = "respond")] Respond(WorkflowStepRespond),
-    #[serde(rename = "workflow")] SubWorkflow(WorkflowStepSubWorkflow),
+    #[serde(rename = "workflow", alias = "child")] SubWorkflow(WorkflowStepSubWorkflow),
     #[serde(rename = "map")] Map(WorkflowStepMap),
 }
 
@@ -3174,8 +3212,6 @@ pub mod code {
     pub const INVALID_DEFINITION: &str = "INVALID_DEFINITION";
     /// The input does not satisfy the workflow's `inputSchema`. `problems` lists where.
     pub const INVALID_INPUT: &str = "INVALID_INPUT";
-    /// The key has a meaning of its own in expressions and cannot be stored in `state`.
-    pub const RESERVED_KEY: &str = "RESERVED_KEY";
     /// Something is over one of the engine's limits. The detail names it and both figures.
     pub const LIMIT_EXCEEDED: &str = "LIMIT_EXCEEDED";
     /// The idempotency key was used for another request.

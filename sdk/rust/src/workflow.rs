@@ -1,4 +1,5 @@
-//! Workflows written in Rust. They are written as exactly the JSON that the server takes; the server checks it.
+//! Workflows written in Rust. They are written as exactly the JSON that the server takes; [`Workflow::build`] checks
+//! their structure, the server all of it.
 
 use std::marker::PhantomData;
 
@@ -6,6 +7,7 @@ use serde::de::DeserializeOwned;
 use serde::{Serialize, Serializer};
 
 use crate::Timestamp;
+use crate::check::{self, InvalidWorkflow};
 use crate::client::WorkflowRef;
 use crate::length::Length;
 use crate::step;
@@ -174,9 +176,21 @@ impl<I, O> Workflow<I, O> {
         self.step(step::child(name, workflow))
     }
 
-    /// The document, as it is posted.
-    pub fn build(&self) -> &wire::Workflow {
-        &self.document
+    /// The document, as it is posted, or what is wrong with its structure: names, targets, cycles, bounds. The server checks
+    /// that too, and also what expressions and templates say.
+    ///
+    /// ```
+    /// use abide::{step, workflow};
+    ///
+    /// let lost = workflow("lost").step(step::task("a", "add").next("nowhere")).build().unwrap_err();
+    /// assert_eq!((lost.problems[0].pointer.as_str(), lost.problems[0].code), ("/steps/0/next", "UNKNOWN_STEP"));
+    /// ```
+    pub fn build(&self) -> Result<&wire::Workflow, InvalidWorkflow> {
+        let document = serde_json::to_value(&self.document).unwrap_or_default();
+        match check::problems(&document) {
+            none if none.is_empty() => Ok(&self.document),
+            problems => Err(InvalidWorkflow { name: self.document.name.clone(), problems }),
+        }
     }
 
     fn with(mut self, change: impl FnOnce(wire::Workflow) -> wire::Workflow) -> Self {

@@ -172,11 +172,11 @@ export class Context<I = Json> {
     return this.wait(name, { type: "approval", ...rest, ...field("timeout", timeout) }, read, late);
   }
 
-  /** Lets go for a while. The step stays RUNNING, and no attempt is used up. */
+  /** Lets go for a while. The step stays RUNNING, and no attempt is used up. A loop may use one name: each turn of it pauses. */
   pause(name: string, duration: Duration, options: { checkpoint?: Json } = {}): Wait<void> {
     const { checkpoint } = options;
     const spec = { type: "pause", ...field("duration", duration) };
-    return this.wait(name, checkpoint === undefined ? spec : { ...spec, checkpoint }, nothing, nothing);
+    return this.wait(this.execution.pauseName(name), checkpoint === undefined ? spec : { ...spec, checkpoint }, nothing, nothing);
   }
 
   /** Sends an event to everyone, once. */

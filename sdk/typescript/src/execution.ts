@@ -52,6 +52,8 @@ export class Execution {
   /** What the journal holds and the code has not come to. */
   private readonly unasked: Set<string>;
   private readonly asked = new Set<string>();
+  /** How often the code has paused under a name. */
+  private readonly pauses = new Map<string, number>();
   private readonly opened: Wait<unknown>[] = [];
   private readonly groups: Group[] = [];
   private held: Held[] = [];
@@ -74,6 +76,13 @@ export class Execution {
   ) {
     this.journal = new Map(task.journal.map((entry) => [entry.name, entry]));
     this.unasked = new Set([...this.journal.keys()].filter((name) => !name.startsWith(OWN)));
+  }
+
+  /** The name of the next pause under this one: `poll`, `poll#2`, `poll#3`, … */
+  pauseName(name: string): string {
+    const count = (this.pauses.get(name) ?? 0) + 1;
+    this.pauses.set(name, count);
+    return count === 1 ? name : `${name}#${count}`;
   }
 
   /** Runs the handler. The last report on this delivery, or nothing if the task is not ours any more. */

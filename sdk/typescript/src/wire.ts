@@ -364,6 +364,8 @@ export interface JournalEntry {
 }
 
 export interface JournalWait {
+  /** Of an event: which one, and when it was received. */
+  event?: TakenEvent | null;
   payload: Json;
   status: "PENDING" | "COMPLETED" | "TIMED_OUT" | "CANCELLED";
   waitpointId: string;
@@ -687,7 +689,7 @@ export interface Run {
   traceparent?: string | null;
   /** Records in its history. */
   version: number;
-  /** Every open wait, the oldest first. */
+  /** Every open wait, the oldest first; then the tasks that nobody does. */
   waitingFor: WaitingFor[];
 }
 
@@ -806,6 +808,10 @@ export interface SentEvent {
   dryRun: boolean;
   /** Null for a dry run. */
   id: string | null;
+  /** For whom: `everyone`, or the run it was sent to. Null: it was not stored. */
+  keptFor: string | null;
+  /** The event is kept: a wait that begins later, and looks back to it, takes it. To send it again would be a second event. */
+  stored: boolean;
   waiters: Woken[];
 }
 
@@ -873,6 +879,8 @@ export interface Step {
   checkpoint?: Json;
   endedAt?: string | null;
   error?: Failure | null;
+  /** Of a `wait_for_event`: the event whose data is the output. */
+  event?: TakenEvent | null;
   /** Of a map: its items so far. */
   items?: Step[];
   /** An item of a map ends in its index: `send[3]`. */
@@ -885,6 +893,8 @@ export interface Step {
   visit: number;
   /** The waits of this visit by name. */
   waits?: StepWait[];
+  /** Of a step that sleeps, or has slept: until when. */
+  wakeAt?: string | null;
   /** The worker that has it, or had it last. */
   worker?: string | null;
 }
@@ -908,6 +918,12 @@ export interface StepCost {
 export interface StepWait {
   name: string;
   waitpointId: string;
+}
+
+/** The event that a wait took. One that was received long before the wait began was found by looking back. */
+export interface TakenEvent {
+  id: string;
+  receivedAt: string;
 }
 
 export interface Task {
@@ -1085,9 +1101,12 @@ export interface WaiterList {
   nextCursor: string | null;
 }
 
-/** An open wait, in words. */
+/** An open wait, or a task that nobody does, in words. */
 export interface WaitingFor {
-  kind: "DELAY" | "WEBHOOK" | "SIGNAL" | "EVENT" | "APPROVAL" | "CHILD" | "PAUSE" | "RETRY" | "SCHEDULE";
+  /** Of a CHILD: the run that is waited for. */
+  childRunId?: string | null;
+  /** Of a wait its kind; `WORKER` of a task whose handler no worker has. */
+  kind: "DELAY" | "WEBHOOK" | "SIGNAL" | "EVENT" | "APPROVAL" | "CHILD" | "PAUSE" | "RETRY" | "SCHEDULE" | "WORKER";
   /** What is waited for, in a sentence. */
   sentence: string;
   since: string;
@@ -1095,7 +1114,8 @@ export interface WaitingFor {
   stepName?: string | null;
   /** When time ends it, or its deadline. */
   until?: string | null;
-  waitpointId: string;
+  /** Absent: a task that waits for a worker. */
+  waitpointId?: string | null;
 }
 
 /** A pause of a run, or of a schedule. */
@@ -1105,6 +1125,8 @@ export interface Waitpoint {
   createdAt: string;
   /** Of the run; absent for a schedule's wait. */
   definition?: DefinitionRef | null;
+  /** Of an EVENT that has ended: the event that ended it. */
+  event?: TakenEvent | null;
   id: string;
   kind: "DELAY" | "WEBHOOK" | "SIGNAL" | "EVENT" | "APPROVAL" | "CHILD" | "PAUSE" | "RETRY" | "SCHEDULE";
   listensFor: ListensFor;
@@ -1281,7 +1303,7 @@ export interface WorkflowMapStepExternalEvent {
   signalType: string;
   timeout?: string | null;
   timeoutMs?: number | null;
-  type: "external_event";
+  type: "external_event" | "wait_for_signal";
 }
 
 /** The engine makes an HTTP call. `{{ secret.NAME }}` in its URL, headers and body is filled in when the call is made. */
@@ -1353,7 +1375,7 @@ export interface WorkflowMapStepSubWorkflow {
   /** Templates allowed. */
   input?: Json;
   retry?: WorkflowRetry | null;
-  type: "workflow";
+  type: "workflow" | "child";
   /** The newest version if absent. */
   version?: string | null;
   /** Wait for the run to end; true if absent. */
@@ -1564,7 +1586,7 @@ export interface WorkflowStepExternalEvent {
   signalType: string;
   timeout?: string | null;
   timeoutMs?: number | null;
-  type: "external_event";
+  type: "external_event" | "wait_for_signal";
   /** An expression; when it is false, the step is skipped. */
   when?: string | null;
 }
@@ -1728,7 +1750,7 @@ export interface WorkflowStepSubWorkflow {
   retry?: WorkflowRetry | null;
   /** The key of `state` under which the step's result is stored. */
   saveAs?: string | null;
-  type: "workflow";
+  type: "workflow" | "child";
   /** The newest version if absent. */
   version?: string | null;
   /** Wait for the run to end; true if absent. */
@@ -1874,4 +1896,4 @@ export interface WorkspaceList {
   nextCursor: string | null;
 }
 
-export type ProblemCode = "NOT_JSON" | "BAD_REQUEST" | "UNAUTHENTICATED" | "BAD_LINK" | "BAD_LEASE" | "FORBIDDEN" | "NOT_AN_APPROVER" | "SELF_APPROVAL" | "HOST_REFUSED" | "ORIGIN_REFUSED" | "NOT_FOUND" | "UNKNOWN_RUN" | "UNKNOWN_DEFINITION" | "UNKNOWN_STEP" | "UNKNOWN_WAITPOINT" | "UNKNOWN_TASK" | "UNKNOWN_KEY" | "UNKNOWN_SCHEDULE" | "UNKNOWN_WEBHOOK" | "UNKNOWN_DELIVERY" | "UNKNOWN_WORKSPACE" | "METHOD_NOT_ALLOWED" | "READ_ONLY" | "BODY_TIMEOUT" | "ALREADY_RESOLVED" | "ALREADY_DECIDED" | "CONTENT_CHANGED" | "WRONG_WAITPOINT_KIND" | "EVENT_DOES_NOT_MATCH" | "NOT_DUE" | "NO_SUCH_TIMER" | "RUN_ENDED" | "NO_TEST_CLOCK" | "RUN_NOT_FAILED" | "WRONG_STEP_STATUS" | "STALE_LEASE" | "TASK_ALREADY_TAKEN" | "JOURNAL_CONFLICT" | "DEFINITION_EXISTS" | "SCHEDULE_EXISTS" | "DELIVERY_PENDING" | "WORKSPACE_EXISTS" | "WAITPOINT_TIMED_OUT" | "WAITPOINT_CANCELLED" | "WAITPOINT_EXPIRED" | "LINK_REVOKED" | "BODY_TOO_LARGE" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "MALFORMED" | "BAD_CURSOR" | "INVALID_DEFINITION" | "INVALID_INPUT" | "RESERVED_KEY" | "LIMIT_EXCEEDED" | "IDEMPOTENCY_KEY_REUSED" | "RUN_FAILED" | "RUN_CANCELLED" | "RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL" | "ILLEGAL_TRANSITION" | "OVERLOADED" | "STORE_UNAVAILABLE" | "STOPPING";
+export type ProblemCode = "NOT_JSON" | "BAD_REQUEST" | "UNAUTHENTICATED" | "BAD_LINK" | "BAD_LEASE" | "FORBIDDEN" | "NOT_AN_APPROVER" | "SELF_APPROVAL" | "HOST_REFUSED" | "ORIGIN_REFUSED" | "NOT_FOUND" | "UNKNOWN_RUN" | "UNKNOWN_DEFINITION" | "UNKNOWN_STEP" | "UNKNOWN_WAITPOINT" | "UNKNOWN_TASK" | "UNKNOWN_KEY" | "UNKNOWN_SCHEDULE" | "UNKNOWN_WEBHOOK" | "UNKNOWN_DELIVERY" | "UNKNOWN_WORKSPACE" | "METHOD_NOT_ALLOWED" | "READ_ONLY" | "BODY_TIMEOUT" | "ALREADY_RESOLVED" | "ALREADY_DECIDED" | "CONTENT_CHANGED" | "WRONG_WAITPOINT_KIND" | "EVENT_DOES_NOT_MATCH" | "NOT_DUE" | "NO_SUCH_TIMER" | "RUN_ENDED" | "NO_TEST_CLOCK" | "RUN_NOT_FAILED" | "WRONG_STEP_STATUS" | "STALE_LEASE" | "TASK_ALREADY_TAKEN" | "JOURNAL_CONFLICT" | "DEFINITION_EXISTS" | "SCHEDULE_EXISTS" | "DELIVERY_PENDING" | "WORKSPACE_EXISTS" | "WAITPOINT_TIMED_OUT" | "WAITPOINT_CANCELLED" | "WAITPOINT_EXPIRED" | "LINK_REVOKED" | "BODY_TOO_LARGE" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "MALFORMED" | "BAD_CURSOR" | "INVALID_DEFINITION" | "INVALID_INPUT" | "LIMIT_EXCEEDED" | "IDEMPOTENCY_KEY_REUSED" | "RUN_FAILED" | "RUN_CANCELLED" | "RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL" | "ILLEGAL_TRANSITION" | "OVERLOADED" | "STORE_UNAVAILABLE" | "STOPPING";

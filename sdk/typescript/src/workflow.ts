@@ -1,4 +1,5 @@
-/** Workflows written in TypeScript. `build` gives exactly the JSON that the server takes; the server checks it. */
+/** Workflows written in TypeScript. `build` gives exactly the JSON that the server takes, once its structure is sound. */
+import { InvalidWorkflow, problems } from "./check.js";
 import { type Duration, field, instant } from "./duration.js";
 import type * as wire from "./wire.js";
 
@@ -135,13 +136,21 @@ export class Workflow<I = wire.Json, O = wire.Json> {
     return this;
   }
 
+  /**
+   * The document, as it is posted. Throws `InvalidWorkflow` with all that is wrong with its structure: names, targets, cycles,
+   * bounds. The server checks that too, and also what expressions and templates say.
+   */
   build(): wire.Workflow {
-    const { timeout, ...fields } = this.fields;
-    return { name: this.name, ...fields, ...field("timeout", timeout), steps: this.steps } as unknown as wire.Workflow;
+    const document = this.toJSON();
+    const found = problems(document);
+    if (found.length > 0) throw new InvalidWorkflow(this.name, found);
+    return document;
   }
 
+  /** The document as it stands, unchecked. */
   toJSON(): wire.Workflow {
-    return this.build();
+    const { timeout, ...fields } = this.fields;
+    return { name: this.name, ...fields, ...field("timeout", timeout), steps: this.steps } as unknown as wire.Workflow;
   }
 
   private add(type: string, name: string, fields: object): this {

@@ -46,7 +46,7 @@ export const scenarios: Record<string, Scenario> = {
     await end(first);
     const second = worker(server);
     const [nap] = (await run.get()).waitingFor;
-    await server.client.waitpoints.complete(nap!.waitpointId);
+    await server.client.waitpoints.complete(nap?.waitpointId ?? "");
     const { before, after } = await run.result();
     await end(second);
     const { status } = await run.get();

@@ -143,6 +143,19 @@ export const scenarios: Record<string, Scenario> = {
     return { ...(await run.result()), while: paused.steps[0]?.status };
   },
 
+  "pause in a loop": async (server) => {
+    await one(server, async (ctx) => {
+      let asked = 0;
+      for (; asked < 3; asked++) await ctx.pause("poll-again", "1h");
+      return { asked, attempt: ctx.attempt };
+    });
+    const before = await server.now();
+    const run = await server.client.start("one");
+    await server.skipWaits(run);
+    const waited = (await server.now()).getTime() - before.getTime();
+    return { ...(await run.result()), waitedMs: waited };
+  },
+
   "any, and the loser is cancelled": (server) => first(server, (run) => run.signal("reply", { yes: true })),
   "any, and time wins": (server) => first(server, (run) => server.skipWaits(run)),
 

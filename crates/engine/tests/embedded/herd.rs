@@ -20,7 +20,7 @@ fn setting(name: &str) -> Option<u64> {
 
 fn branches() -> Workflow {
     (0..BRANCHES).fold(Workflow::new("branches"), |workflow, number| {
-        workflow.wait_for_event(&format!("branch-{number}"), "x").at_once()
+        workflow.wait_for_event(format!("branch-{number}"), "x").at_once()
     })
 }
 

@@ -1,5 +1,6 @@
 """abide for Python: a client, a worker, durable code in handlers, and workflows written in code."""
 
+from .check import InvalidWorkflow, WorkflowProblem
 from .client import Client, RunHandle
 from .context import Approval, Call, Context, First, Waitpoint
 from .duration import Duration, Instant
@@ -46,6 +47,7 @@ __all__ = [
     "Gone",
     "Instant",
     "Invalid",
+    "InvalidWorkflow",
     "Misused",
     "NotAllowed",
     "NotFound",
@@ -67,4 +69,5 @@ __all__ = [
     "Waitpoint",
     "Worker",
     "Workflow",
+    "WorkflowProblem",
 ]

@@ -116,8 +116,9 @@ class Waits:
         return Wait(self._execution, name, {"type": "approval", **asked, **field("timeout", timeout)}, read, lambda: late)
 
     def pause(self, name: str, duration: Duration, *, checkpoint: Any = None) -> Wait[None]:
-        """Lets go for a while. The step stays RUNNING, and no attempt is used up."""
-        return self._wait(name, {"type": "pause", **field("duration", duration), **given(checkpoint=checkpoint)}, nothing)
+        """Lets go for a while. The step stays RUNNING, and no attempt is used up. A loop may use one name: each turn of it
+        pauses."""
+        return self._wait(self._execution.pause_name(name), {"type": "pause", **field("duration", duration), **given(checkpoint=checkpoint)}, nothing)
 
     def _wait(self, name: str, spec: dict[str, Any], read: Callable[[Any], T]) -> Wait[Any]:
         return Wait(self._execution, name, spec, read, lambda: None)

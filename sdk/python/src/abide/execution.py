@@ -84,6 +84,8 @@ class Execution:
         # What the journal holds and the code has not come to, in its order.
         self._unasked = {name: None for name in self._journal if not name.startswith(OWN)}
         self._asked: set[str] = set()
+        # How often the code has paused under a name.
+        self._pauses: dict[str, int] = {}
         self._groups: list[Group] = []
         self._held: list[Held] = []
         self._grace_timer: asyncio.TimerHandle | None = None
@@ -98,6 +100,11 @@ class Execution:
         self._fatal: TaskError | None = None
         # The handler has returned or raised; a branch of it may still be under way.
         self._settled = False
+
+    def pause_name(self, name: str) -> str:
+        """The name of the next pause under this one: ``poll``, ``poll#2``, ``poll#3``, …"""
+        count = self._pauses[name] = self._pauses.get(name, 0) + 1
+        return name if count == 1 else f"{name}#{count}"
 
     async def run(self, handler: Callable[[], Awaitable[Any]]) -> Report | None:
         """Runs the handler. The last report on this delivery, or nothing if the task is not ours any more."""

@@ -389,6 +389,8 @@ class JournalEntry(TypedDict):
 
 
 class JournalWait(TypedDict):
+    event: NotRequired[TakenEvent | None]
+    """Of an event: which one, and when it was received."""
     payload: Json
     status: Literal["PENDING", "COMPLETED", "TIMED_OUT", "CANCELLED"]
     waitpointId: str
@@ -721,7 +723,7 @@ class Run(TypedDict):
     version: int
     """Records in its history."""
     waitingFor: list[WaitingFor]
-    """Every open wait, the oldest first."""
+    """Every open wait, the oldest first; then the tasks that nobody does."""
 
 
 class RunCost(TypedDict):
@@ -844,6 +846,10 @@ class SentEvent(TypedDict):
     dryRun: bool
     id: str | None
     """Null for a dry run."""
+    keptFor: str | None
+    """For whom: `everyone`, or the run it was sent to. Null: it was not stored."""
+    stored: bool
+    """The event is kept: a wait that begins later, and looks back to it, takes it. To send it again would be a second event."""
     waiters: list[Woken]
 
 
@@ -915,6 +921,8 @@ class Step(TypedDict):
     checkpoint: NotRequired[Json]
     endedAt: NotRequired[str | None]
     error: NotRequired[Failure | None]
+    event: NotRequired[TakenEvent | None]
+    """Of a `wait_for_event`: the event whose data is the output."""
     items: NotRequired[list[Step]]
     """Of a map: its items so far."""
     name: str
@@ -927,6 +935,8 @@ class Step(TypedDict):
     """More than 1 when a failed run was retried."""
     waits: NotRequired[list[StepWait]]
     """The waits of this visit by name."""
+    wakeAt: NotRequired[str | None]
+    """Of a step that sleeps, or has slept: until when."""
     worker: NotRequired[str | None]
     """The worker that has it, or had it last."""
 
@@ -951,6 +961,13 @@ class StepCost(TypedDict):
 class StepWait(TypedDict):
     name: str
     waitpointId: str
+
+
+class TakenEvent(TypedDict):
+    """The event that a wait took. One that was received long before the wait began was found by looking back."""
+
+    id: str
+    receivedAt: str
 
 
 class Task(TypedDict):
@@ -1152,9 +1169,12 @@ class WaiterList(TypedDict):
 
 
 class WaitingFor(TypedDict):
-    """An open wait, in words."""
+    """An open wait, or a task that nobody does, in words."""
 
-    kind: Literal["DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY", "SCHEDULE"]
+    childRunId: NotRequired[str | None]
+    """Of a CHILD: the run that is waited for."""
+    kind: Literal["DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY", "SCHEDULE", "WORKER"]
+    """Of a wait its kind; `WORKER` of a task whose handler no worker has."""
     sentence: str
     """What is waited for, in a sentence."""
     since: str
@@ -1162,7 +1182,8 @@ class WaitingFor(TypedDict):
     """Absent: the run has not begun."""
     until: NotRequired[str | None]
     """When time ends it, or its deadline."""
-    waitpointId: str
+    waitpointId: NotRequired[str | None]
+    """Absent: a task that waits for a worker."""
 
 
 class Waitpoint(TypedDict):
@@ -1173,6 +1194,8 @@ class Waitpoint(TypedDict):
     createdAt: str
     definition: NotRequired[DefinitionRef | None]
     """Of the run; absent for a schedule's wait."""
+    event: NotRequired[TakenEvent | None]
+    """Of an EVENT that has ended: the event that ended it."""
     id: str
     kind: Literal["DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY", "SCHEDULE"]
     listensFor: ListensFor
@@ -1363,7 +1386,7 @@ class WorkflowMapStepExternalEvent(TypedDict):
     """The signal's type, such as `payment.received`."""
     timeout: NotRequired[str | None]
     timeoutMs: NotRequired[int | None]
-    type: Literal["external_event"]
+    type: Literal["external_event", "wait_for_signal"]
 
 
 class WorkflowMapStepHttp(TypedDict):
@@ -1439,7 +1462,7 @@ class WorkflowMapStepSubWorkflow(TypedDict):
     input: NotRequired[Json]
     """Templates allowed."""
     retry: NotRequired[WorkflowRetry | None]
-    type: Literal["workflow"]
+    type: Literal["workflow", "child"]
     version: NotRequired[str | None]
     """The newest version if absent."""
     wait: NotRequired[bool | None]
@@ -1644,7 +1667,7 @@ class WorkflowStepExternalEvent(TypedDict):
     """The signal's type, such as `payment.received`."""
     timeout: NotRequired[str | None]
     timeoutMs: NotRequired[int | None]
-    type: Literal["external_event"]
+    type: Literal["external_event", "wait_for_signal"]
     when: NotRequired[str | None]
     """An expression; when it is false, the step is skipped."""
 
@@ -1814,7 +1837,7 @@ class WorkflowStepSubWorkflow(TypedDict):
     retry: NotRequired[WorkflowRetry | None]
     saveAs: NotRequired[str | None]
     """The key of `state` under which the step's result is stored."""
-    type: Literal["workflow"]
+    type: Literal["workflow", "child"]
     version: NotRequired[str | None]
     """The newest version if absent."""
     wait: NotRequired[bool | None]
@@ -1983,4 +2006,4 @@ WorkflowResponseFormat: TypeAlias = Literal["text", "json"]
 WorkflowRole: TypeAlias = Literal["system", "user", "assistant"]
 WorkflowStatusPattern: TypeAlias = Union["int", Literal["1xx", "2xx", "3xx", "4xx", "5xx"]]
 WorkflowStep: TypeAlias = Union["WorkflowStepTask", "WorkflowStepWait", "WorkflowStepCondition", "WorkflowStepExternalEvent", "WorkflowStepWaitForEvent", "WorkflowStepWebhook", "WorkflowStepApproval", "WorkflowStepLlm", "WorkflowStepHttp", "WorkflowStepNotify", "WorkflowStepRespond", "WorkflowStepSubWorkflow", "WorkflowStepMap"]
-ProblemCode: TypeAlias = Literal["NOT_JSON", "BAD_REQUEST", "UNAUTHENTICATED", "BAD_LINK", "BAD_LEASE", "FORBIDDEN", "NOT_AN_APPROVER", "SELF_APPROVAL", "HOST_REFUSED", "ORIGIN_REFUSED", "NOT_FOUND", "UNKNOWN_RUN", "UNKNOWN_DEFINITION", "UNKNOWN_STEP", "UNKNOWN_WAITPOINT", "UNKNOWN_TASK", "UNKNOWN_KEY", "UNKNOWN_SCHEDULE", "UNKNOWN_WEBHOOK", "UNKNOWN_DELIVERY", "UNKNOWN_WORKSPACE", "METHOD_NOT_ALLOWED", "READ_ONLY", "BODY_TIMEOUT", "ALREADY_RESOLVED", "ALREADY_DECIDED", "CONTENT_CHANGED", "WRONG_WAITPOINT_KIND", "EVENT_DOES_NOT_MATCH", "NOT_DUE", "NO_SUCH_TIMER", "RUN_ENDED", "NO_TEST_CLOCK", "RUN_NOT_FAILED", "WRONG_STEP_STATUS", "STALE_LEASE", "TASK_ALREADY_TAKEN", "JOURNAL_CONFLICT", "DEFINITION_EXISTS", "SCHEDULE_EXISTS", "DELIVERY_PENDING", "WORKSPACE_EXISTS", "WAITPOINT_TIMED_OUT", "WAITPOINT_CANCELLED", "WAITPOINT_EXPIRED", "LINK_REVOKED", "BODY_TOO_LARGE", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE", "MALFORMED", "BAD_CURSOR", "INVALID_DEFINITION", "INVALID_INPUT", "RESERVED_KEY", "LIMIT_EXCEEDED", "IDEMPOTENCY_KEY_REUSED", "RUN_FAILED", "RUN_CANCELLED", "RATE_LIMITED", "HEADERS_TOO_LARGE", "INTERNAL", "ILLEGAL_TRANSITION", "OVERLOADED", "STORE_UNAVAILABLE", "STOPPING"]
+ProblemCode: TypeAlias = Literal["NOT_JSON", "BAD_REQUEST", "UNAUTHENTICATED", "BAD_LINK", "BAD_LEASE", "FORBIDDEN", "NOT_AN_APPROVER", "SELF_APPROVAL", "HOST_REFUSED", "ORIGIN_REFUSED", "NOT_FOUND", "UNKNOWN_RUN", "UNKNOWN_DEFINITION", "UNKNOWN_STEP", "UNKNOWN_WAITPOINT", "UNKNOWN_TASK", "UNKNOWN_KEY", "UNKNOWN_SCHEDULE", "UNKNOWN_WEBHOOK", "UNKNOWN_DELIVERY", "UNKNOWN_WORKSPACE", "METHOD_NOT_ALLOWED", "READ_ONLY", "BODY_TIMEOUT", "ALREADY_RESOLVED", "ALREADY_DECIDED", "CONTENT_CHANGED", "WRONG_WAITPOINT_KIND", "EVENT_DOES_NOT_MATCH", "NOT_DUE", "NO_SUCH_TIMER", "RUN_ENDED", "NO_TEST_CLOCK", "RUN_NOT_FAILED", "WRONG_STEP_STATUS", "STALE_LEASE", "TASK_ALREADY_TAKEN", "JOURNAL_CONFLICT", "DEFINITION_EXISTS", "SCHEDULE_EXISTS", "DELIVERY_PENDING", "WORKSPACE_EXISTS", "WAITPOINT_TIMED_OUT", "WAITPOINT_CANCELLED", "WAITPOINT_EXPIRED", "LINK_REVOKED", "BODY_TOO_LARGE", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE", "MALFORMED", "BAD_CURSOR", "INVALID_DEFINITION", "INVALID_INPUT", "LIMIT_EXCEEDED", "IDEMPOTENCY_KEY_REUSED", "RUN_FAILED", "RUN_CANCELLED", "RATE_LIMITED", "HEADERS_TOO_LARGE", "INTERNAL", "ILLEGAL_TRANSITION", "OVERLOADED", "STORE_UNAVAILABLE", "STOPPING"]

@@ -1,4 +1,4 @@
-"""Workflows written in Python. ``build`` gives exactly the JSON that the server takes; the server checks it."""
+"""Workflows written in Python. ``build`` gives exactly the JSON that the server takes, once its structure is sound."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any, Self
 
 from . import wire
+from .check import InvalidWorkflow, problems
 from .duration import Duration, Instant, field, instant
 
 
@@ -101,7 +102,12 @@ class Workflow:
         return self
 
     def build(self) -> dict[str, Any]:
-        return {"name": self.name, **self._fields, "steps": self._steps}
+        """The document, as it is posted. Raises ``InvalidWorkflow`` with all that is wrong with its structure: names, targets,
+        cycles, bounds. The server checks that too, and also what expressions and templates say."""
+        document = {"name": self.name, **self._fields, "steps": self._steps}
+        if found := problems(document):
+            raise InvalidWorkflow(self.name, found)
+        return document
 
     def _add(self, type: str, name: str, **fields: Any) -> Self:
         self._steps.append({"type": type, "name": name, **camel(**fields)})

@@ -56,6 +56,7 @@ scenarios! {
     "waitpoint URL called before the handler waits" => waits::waitpoint_url_called_before_the_handler_waits,
     "signals in their order" => waits::signals_in_their_order,
     "pause with checkpoint" => waits::pause_with_checkpoint,
+    "pause in a loop" => waits::pause_in_a_loop,
     "any, and the loser is cancelled" => waits::any_and_the_loser_is_cancelled,
     "any, and time wins" => waits::any_and_time_wins,
     "all" => waits::all,

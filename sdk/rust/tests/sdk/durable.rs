@@ -228,7 +228,7 @@ async fn a_wait_that_somebody_cancels_is_an_error_of_its_own() {
     let work = |ctx: Context, _| async move { ctx.wait_for_signal::<Json>("word", "word").await };
     let (run, _working) = start(&server, work).await;
     let waiting = server.settle(&run).await.unwrap();
-    server.client.waitpoints().cancel(&waiting.waiting_for[0].waitpoint_id).await.unwrap();
+    server.client.waitpoints().cancel(waiting.waiting_for[0].waitpoint_id.as_deref().unwrap()).await.unwrap();
     let failed = server.settle(&run).await.unwrap();
     assert_eq!(failed.error.unwrap().code, "WAIT_CANCELLED");
 }

@@ -106,6 +106,22 @@ pub(super) async fn pause_with_checkpoint(server: &TestServer) -> Result<Json, E
     Ok(output)
 }
 
+pub(super) async fn pause_in_a_loop(server: &TestServer) -> Result<Json, Error> {
+    let work = |ctx: Context, _| async move {
+        for _ in 0..3 {
+            ctx.pause("poll-again", "1h").await?;
+        }
+        Ok(json!({"asked": 3, "attempt": ctx.attempt()}))
+    };
+    one(server, work).await?;
+    let before = server.now().await?;
+    let run = server.client.start("one", Json::Null).await?;
+    server.skip_waits(&run).await?;
+    let mut output = run.result().await?;
+    output["waitedMs"] = json!(server.now().await?.as_millisecond() - before.as_millisecond());
+    Ok(output)
+}
+
 pub(super) async fn any_and_the_loser_is_cancelled(server: &TestServer) -> Result<Json, Error> {
     let run = begin_race(server).await?;
     run.signal("reply", json!({"yes": true})).await?;
