@@ -6,7 +6,7 @@
 #   abide start page-reader --input '{"pages": 3}'
 #   sh examples/shell-worker.sh
 #
-# ABIDE_SERVER, ABIDE_KEY: which server, and the key where it wants one.
+# ABIDE_SERVER, ABIDE_API_KEY: which server, and the key where it wants one.
 # READ: the command that reads a page; it gets the page's number. REST: how long to rest after a page.
 # LEASE_MS: how long a page may take. Whoever has not reported by then has lost the task to others.
 set -u
@@ -20,7 +20,7 @@ read_page=${READ:-true}
 # post PATH JSON: prints the answer; fails if it says no.
 post() {
   curl --silent --show-error --fail-with-body \
-    --header "content-type: application/json" ${ABIDE_KEY:+--header "x-api-key: $ABIDE_KEY"} \
+    --header "content-type: application/json" ${ABIDE_API_KEY:+--header "x-api-key: $ABIDE_API_KEY"} \
     --data "$2" "$server/api/v1$1"
 }
 

@@ -37,7 +37,7 @@ class Current {
 
   may(scope: Scope): boolean {
     const scopes = this.session?.caller?.scopes ?? [];
-    return scopes.includes('admin') || scopes.includes(scope) || (scope === 'read' && scopes.includes('run'));
+    return scopes.includes('admin') || scopes.includes(scope) || (scope === 'read' && (scopes.includes('run') || scopes.includes('deploy')));
   }
 }
 

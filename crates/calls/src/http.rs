@@ -24,6 +24,8 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 use tokio::time::Instant;
 use url::Url;
 
+use crate::secrets::Hosts;
+
 pub use address::Reserved;
 use connect::Connector;
 pub use connect::{Looked, Resolve, SystemResolver};
@@ -57,6 +59,8 @@ pub struct Request {
     pub headers: HeaderMap,
     pub body: Bytes,
     pub bounds: Bounds,
+    /// The secrets that it carries, by name, and where each may be sent. Held to at every hop that carries them.
+    pub secrets: Vec<(String, Hosts)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,6 +84,7 @@ impl Request {
             headers: HeaderMap::new(),
             body: Bytes::new(),
             bounds: Bounds::default(),
+            secrets: Vec::new(),
         }
     }
 }
@@ -129,6 +134,7 @@ impl Client {
             method: request.method,
             headers: request.headers,
             body: request.body,
+            secrets: request.secrets,
         };
         for followed in 0..=bounds.redirects {
             let response = self.one(&next, bounds, deadline).await?;
@@ -150,6 +156,7 @@ impl Client {
         deadline: Instant,
     ) -> Result<hyper::Response<hyper::body::Incoming>, Error> {
         admit(&hop.url)?;
+        hop.check_secrets()?;
         self.policy.admit_literal(&hop.url)?;
         let mut request = hyper::Request::new(Full::new(hop.body.clone()));
         *request.method_mut() = hop.method.clone();

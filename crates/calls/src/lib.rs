@@ -10,3 +10,4 @@ pub mod models;
 pub mod secrets;
 pub mod signing;
 pub mod tool_loop;
+pub mod vault;

@@ -2,6 +2,7 @@
 //!
 //! What is signed is `id.timestamp.body`, with HMAC-SHA256. While keys change, a call carries one signature for each.
 
+use abide_core::id::WorkspaceId;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hmac::{Hmac, KeyInit, Mac};
@@ -54,6 +55,26 @@ impl Keys {
             1..=KEYS => Ok(Keys(keys)),
             _ => Err(KeyError::TooMany),
         }
+    }
+
+    /// The keys of a workspace: the default one has these, every other one has keys derived from them. Who has a derived
+    /// key can tell what is of its workspace, and can sign for no other.
+    pub fn of_workspace(&self, workspace: WorkspaceId) -> Keys {
+        if workspace == WorkspaceId::DEFAULT {
+            return self.clone();
+        }
+        let derived = self.0.iter().map(|key| {
+            let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("any length is a key");
+            mac.update(b"abide signing key of ");
+            mac.update(workspace.to_string().as_bytes());
+            mac.finalize().into_bytes().to_vec()
+        });
+        Keys(derived.collect())
+    }
+
+    /// As they are given to receivers, the newest first.
+    pub fn written(&self) -> Vec<String> {
+        self.0.iter().map(|key| format!("{PREFIX}{}", STANDARD.encode(key))).collect()
     }
 
     /// The value of `webhook-signature`.
@@ -149,6 +170,19 @@ mod tests {
             let keys = Keys::new([known]).unwrap();
             assert_eq!(keys.verify(MESSAGE, &AT.to_string(), &both, BODY, AT), Ok(()));
         }
+    }
+
+    #[test]
+    fn a_workspace_has_keys_of_its_own_and_signs_for_no_other() {
+        let server = Keys::new([KEY]).unwrap();
+        let (one, other) = (server.of_workspace(WorkspaceId(1)), server.of_workspace(WorkspaceId(2)));
+        let signed = one.sign(MESSAGE, AT, BODY);
+        let check = |keys: &Keys| keys.verify(MESSAGE, &AT.to_string(), &signed, BODY, AT);
+        assert_eq!(check(&one), Ok(()));
+        assert_eq!((check(&server), check(&other)), (Err(Refused::NotSigned), Err(Refused::NotSigned)));
+        let given = one.written();
+        assert_eq!(check(&Keys::new(given.iter().map(String::as_str)).unwrap()), Ok(()));
+        assert_eq!(server.of_workspace(WorkspaceId::DEFAULT).sign(MESSAGE, AT, BODY), SIGNED);
     }
 
     #[test]

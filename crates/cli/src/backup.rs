@@ -1,6 +1,6 @@
 //! `abide backup`: a whole copy of a store, while others read and write it. Through its server, or of a file or a database at hand.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -13,6 +13,7 @@ use crate::client::{Connection, Error, Exit};
 use crate::commands::finish;
 use crate::console::Console;
 use crate::place::Place;
+use crate::private;
 use crate::times;
 
 /// Copy a store to a file, as of one instant, while the server goes on.
@@ -93,7 +94,7 @@ impl Partial {
         let mut path = whole.as_os_str().to_owned();
         path.push(".partial");
         let path = PathBuf::from(path);
-        let file = OpenOptions::new().write(true).create_new(true).open(&path)?;
+        let file = private::create(&path)?;
         Ok(Partial { path, file })
     }
 }

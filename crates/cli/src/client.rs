@@ -36,7 +36,7 @@ pub(crate) struct Connection {
     )]
     server: String,
     /// The API key, where the server wants one
-    #[arg(long, env = "ABIDE_KEY", value_name = "KEY", hide_env_values = true, help_heading = "Server")]
+    #[arg(long, env = "ABIDE_API_KEY", value_name = "KEY", hide_env_values = true, help_heading = "Server")]
     key: Option<String>,
     /// Certificates to trust besides those of the machine, as PEM: for a server behind https with one of your own
     #[arg(long, env = "ABIDE_CA", value_name = "FILE", help_heading = "Server")]

@@ -1,6 +1,7 @@
 //! The commands that talk to a server. Each has its own file, or a small family has one; here is only which there are.
 
 mod approvals;
+mod audit;
 mod control;
 mod decide;
 mod deploy;
@@ -53,6 +54,7 @@ pub(crate) enum Remote {
     Worker(worker::Worker),
     Keys(keys::Keys),
     Workspaces(workspaces::Workspaces),
+    Audit(audit::Audit),
 }
 
 impl Remote {
@@ -88,6 +90,7 @@ impl Remote {
             Remote::Worker(worker) => worker.run(console).await,
             Remote::Keys(keys) => keys.run(console).await,
             Remote::Workspaces(workspaces) => workspaces.run(console).await,
+            Remote::Audit(audit) => audit.run(console).await,
         }
     }
 }

@@ -4,6 +4,7 @@
 mod calls;
 mod known;
 mod read;
+mod secrets;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -49,7 +50,8 @@ impl ShowConfig {
                 return Ok(ExitCode::from(2));
             }
         };
-        let secrets = secrets.names().map(|name| format!("secret.{name}"));
+        let secrets =
+            secrets.listed().into_iter().map(|(workspace, name, _)| format!("secret.{workspace}.{name}"));
         if self.json {
             let settings = config.values().map(|(known, value)| {
                 let (text, from) = (shown(known.name, &value.text), value.from.to_string());

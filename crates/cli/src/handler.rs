@@ -2,6 +2,7 @@
 //! input, its output goes as JSON to the standard output.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 
@@ -54,8 +55,15 @@ pub(crate) enum Aside {
 }
 
 /// Runs the command for a task. When this is dropped, the command and what it started are killed.
-pub(crate) async fn work(command: &str, task: &Value, server: Option<&str>, aside: Aside) -> Worked {
-    match try_work(command, task, server, aside).await {
+/// Variables that hold a key or a secret are kept back from it, except those that `pass` names.
+pub(crate) async fn work(
+    command: &str,
+    task: &Value,
+    server: Option<&str>,
+    aside: Aside,
+    pass: &[String],
+) -> Worked {
+    match try_work(command, task, server, aside, pass).await {
         Ok(worked) => worked,
         Err(error) => failed(format!("the command could not be run: {error}"), "COMMAND_NOT_RUN", true),
     }
@@ -66,10 +74,14 @@ async fn try_work(
     task: &Value,
     server: Option<&str>,
     aside: Aside,
+    pass: &[String],
 ) -> std::io::Result<Worked> {
     let updates = tempfile::NamedTempFile::new()?;
     let mut shell = Command::new("sh");
     shell.args(["-c", command]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    for name in kept_back(std::env::vars_os().map(|(name, _)| name), pass) {
+        shell.env_remove(name);
+    }
     shell.env("ABIDE_STATE_FILE", updates.path()).kill_on_drop(true);
     for (variable, field) in [
         ("ABIDE_TASK_ID", "id"),
@@ -102,6 +114,18 @@ async fn try_work(
     let (status, (), output, message) =
         tokio::join!(child.0.wait(), tell, read_output(stdout), read_aside(stderr, aside));
     Ok(judge(status?, &output, &message, &read_updates(updates.path())))
+}
+
+/// Of these variables, those that a command does not get: keys and secrets that are the worker's or the server's own.
+fn kept_back<'p>(
+    variables: impl Iterator<Item = OsString> + 'p,
+    pass: &'p [String],
+) -> impl Iterator<Item = OsString> + 'p {
+    variables.filter(move |variable| {
+        let name = variable.to_string_lossy();
+        let is_key = matches!(&*name, "ABIDE_API_KEY" | "ABIDE_MASTER_KEY" | "ABIDE_OLD_MASTER_KEY");
+        (is_key || name.starts_with("ABIDE_SECRET_")) && !pass.iter().any(|passed| *passed == name)
+    })
 }
 
 /// The command with all that it started.
@@ -211,7 +235,7 @@ mod tests {
     async fn worked(command: &str) -> Worked {
         let task =
             json!({"id": "task_1", "runId": "run_1", "stepName": "s", "attempt": 2, "input": {"n": 7}});
-        work(command, &task, None, Aside::Kept).await
+        work(command, &task, None, Aside::Kept, &[]).await
     }
 
     #[tokio::test]
@@ -257,6 +281,18 @@ mod tests {
         else {
             panic!("three megabytes are too many")
         };
+    }
+
+    #[test]
+    fn keys_and_secrets_are_kept_back_from_commands_unless_they_are_passed_on() {
+        let names =
+            ["PATH", "ABIDE_API_KEY", "ABIDE_MASTER_KEY", "ABIDE_SECRET_STRIPE", "ABIDE_SERVER", "HOME"];
+        let kept_back = |pass: &[String]| -> Vec<String> {
+            let kept_back = kept_back(names.iter().map(OsString::from), pass);
+            kept_back.map(|name| name.into_string().unwrap()).collect()
+        };
+        assert_eq!(kept_back(&[]), ["ABIDE_API_KEY", "ABIDE_MASTER_KEY", "ABIDE_SECRET_STRIPE"]);
+        assert_eq!(kept_back(&["ABIDE_API_KEY".to_owned()]), ["ABIDE_MASTER_KEY", "ABIDE_SECRET_STRIPE"]);
     }
 
     #[test]

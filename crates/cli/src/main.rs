@@ -9,15 +9,18 @@ mod completions;
 mod config;
 mod console;
 mod demo;
+mod first_key;
 mod handler;
 mod migrate;
 mod payload;
 mod place;
+mod private;
 mod record;
 #[cfg(test)]
 mod reference;
 mod run;
 mod schema;
+mod secrets;
 mod serve;
 mod steps;
 mod stop;
@@ -49,6 +52,7 @@ enum Command {
     Backup(backup::Backup),
     Migrate(migrate::Migrate),
     Config(config::ShowConfig),
+    Secrets(secrets::ListSecrets),
     Schema(schema::Schema),
     Bench(bench::Bench),
     Completions(completions::Completions),
@@ -68,6 +72,7 @@ fn main() -> ExitCode {
         Command::Backup(backup) => backup.run(&mut out, &mut io::stderr().lock()),
         Command::Migrate(migrate) => migrate.run(&mut out, &mut io::stderr()),
         Command::Config(config) => config.run(&mut out, &mut io::stderr().lock()),
+        Command::Secrets(secrets) => secrets.run(&mut out, &mut io::stderr().lock()),
         Command::Schema(schema) => schema.run(&mut out),
         Command::Bench(bench) => bench.run(&mut out, &mut io::stderr()),
         Command::Completions(completions) => completions.run::<Abide>(&mut out),

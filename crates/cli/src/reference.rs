@@ -18,7 +18,7 @@ Where a **run** is named, its id is enough, or the beginning of one, or `latest`
 (`wp_…`) will do, or a run that has only one; `--step` says which of several. **JSON** is given as it is, as `@file`, or
 as `-` for the standard input. **Instants** look like `2026-12-01T09:00:00Z`, **durations** like `90s` or `2d 4h`.
 
-Commands that talk to a server find it by `--server` or `ABIDE_SERVER`, and show the key of `--key` or `ABIDE_KEY`.
+Commands that talk to a server find it by `--server` or `ABIDE_SERVER`, and show the key of `--key` or `ABIDE_API_KEY`.
 Tables are for people and fit the terminal; `--json` writes the server's answer as it came.
 ";
 

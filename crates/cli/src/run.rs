@@ -126,7 +126,7 @@ impl RunHere {
         let store = self.open_store()?;
         let clock = self.skip_waits.then(|| SettableClock::new(Timestamp::now()));
         let config = Config::read(&Flags::default(), |name| std::env::var(name).ok());
-        let calls = config.and_then(|config| config.calls(&config::variables()));
+        let calls = config.and_then(|config| config.calls(&config::variables(), &[]));
         let mut calls = calls.map_err(|error| Error::Usage(error.to_string()))?;
         if let Some(stand_in) = stand_in {
             stand_in::answer(stand_in, definition, &mut calls);
@@ -212,7 +212,7 @@ fn failed(error: abide_engine::Error) -> Error {
 async fn perform_task(command: Arc<str>, task: abide_core::task::Task) -> TaskResult {
     // A command need not know where it is run.
     let task = task.for_workers();
-    match handler::work(&command, &task, None, Aside::Kept).await {
+    match handler::work(&command, &task, None, Aside::Kept, &[]).await {
         Worked::Done { output, state_updates } => TaskResult::Complete {
             output: output.into(),
             state_updates: state_updates

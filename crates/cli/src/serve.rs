@@ -12,6 +12,7 @@ use clap::Args;
 use tracing_subscriber::EnvFilter;
 
 use crate::config::{self, Config, Flags};
+use crate::first_key::{self, FirstKey};
 use crate::{demo, terminal};
 
 /// Start the server.
@@ -25,6 +26,10 @@ pub(crate) struct Serve {
     /// Store a few example workflows and do their work
     #[arg(long)]
     demo: bool,
+    /// Only look at the store: no timer goes off, nobody is called, and every change is refused. For a restored backup
+    /// whose original is at work
+    #[arg(long)]
+    paused: bool,
     /// For tests: a clock that stands still until `POST /test/clock` moves it
     #[arg(long)]
     test_clock: bool,
@@ -52,17 +57,25 @@ impl Serve {
         }
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         runtime.context("the runtime could not be started")?.block_on(async {
-            let store = config.store()?.open()?;
+            let mut store = config.store()?.open()?;
+            let workspaces = store.workspaces()?;
             let clock = self.test_clock.then(|| SettableClock::new(SystemClock.now()));
-            let calls = CallSettings { served: true, ..config.calls(&config::variables())? };
-            let options = Options { clock, retention: config.retention()?, calls, ..Options::default() };
+            let calls = CallSettings { served: true, ..config.calls(&config::variables(), &workspaces)? };
+            let vault = config.vault(|name| std::env::var(name).ok())?;
+            let retention = config.retention()?;
+            let options =
+                Options { clock, retention, calls, vault, paused: self.paused, ..Options::default() };
             let engine = Engine::open_with(store, options).await?;
-            let demo = if self.demo { demo::start(&engine).await? } else { Vec::new() };
+            let demo = if self.demo && !self.paused { demo::start(&engine).await? } else { Vec::new() };
             let needs_keys = settings.auth == Auth::Required;
             let server = Server::bind(engine.clone(), settings).await?;
-            let key = if needs_keys { abide_server::first_key(&engine).await? } else { None };
+            let key = if needs_keys && !self.paused { first_key::make(&engine, &config.store()?).await? } else { None };
             let stop = stop_signal();
-            greet(out, &config, &server, key.as_deref(), &demo)?;
+            greet(out, &config, &server, key.as_ref(), &demo)?;
+            if self.paused {
+                writeln!(out, "\nPaused: it shows what there is. No timer goes off, nobody is called, every change is refused.")?;
+                out.flush()?;
+            }
             server.run(stop).await;
             let begun = Instant::now();
             engine.shut_down().await?;
@@ -89,7 +102,7 @@ fn greet(
     out: &mut dyn Write,
     config: &Config,
     server: &Server,
-    key: Option<&str>,
+    key: Option<&FirstKey>,
     demo: &[String],
 ) -> io::Result<()> {
     let url = format!("http://{}", server.address());
@@ -103,7 +116,7 @@ fn greet(
         writeln!(out, "  demo   {}", demo.join(", "))?;
     }
     if let Some(key) = key {
-        writeln!(out, "\nThe first key, with the scope `admin`. It is shown only now:\n  {key}")?;
+        writeln!(out, "\n{key}")?;
     }
     out.flush()
 }

@@ -96,7 +96,7 @@ impl Reader {
             .env("ABIDE_LISTEN", &address)
             .env("ABIDE_SERVER", format!("http://{address}"))
             .env("ABIDE_LOG", "error")
-            .env_remove("ABIDE_KEY")
+            .env_remove("ABIDE_API_KEY")
             .env_remove("ABIDE_STORE")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

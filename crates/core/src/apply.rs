@@ -14,7 +14,7 @@ use crate::json::Json;
 use crate::run::{Run, Snapshot};
 use crate::spent::Spent;
 use crate::status::{IllegalMove, RunStatus, transition};
-use crate::waitpoint::TakenEvent;
+use crate::waitpoint::{ApprovalVote, TakenEvent};
 
 /// Why a record cannot follow the run it is applied to.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -181,8 +181,14 @@ impl Run {
             }
             Change::ApprovalRequested { number: _ } | Change::ApprovalReminded { number: _ } => Ok(()),
             Change::ApprovalEscalated { number, approvers } => self.approval_escalated(*number, approvers),
-            Change::ApprovalDecided { number, decision, edited_content, comment } => {
-                self.approval_decided(record, *number, *decision, edited_content.as_ref(), comment.as_deref())
+            Change::ApprovalDecided { number, decision, edited_content, comment, link } => {
+                let vote = ApprovalVote {
+                    by: record.by.clone(),
+                    decision: *decision,
+                    comment: comment.clone(),
+                    link: link.clone(),
+                };
+                self.approval_decided(*number, vote, edited_content.as_ref())
             }
         }
     }

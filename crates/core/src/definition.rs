@@ -48,6 +48,14 @@ pub const RESERVED_KEYS: [&str; 8] = ["input", "state", "steps", "run", "event",
 /// As a target it ends the run, so no step may have this name.
 pub const END: &str = "end";
 
+/// Headers of a call from outside that are kept wherever one is taken.
+pub const KEPT_HEADERS: [&str; 5] =
+    ["content-type", "user-agent", "webhook-id", "webhook-timestamp", "webhook-signature"];
+
+/// Headers that let somebody in: no definition may keep them.
+pub const NEVER_KEPT_HEADERS: [&str; 5] =
+    ["authorization", "cookie", "proxy-authorization", "set-cookie", "x-api-key"];
+
 /// A checked workflow. Immutable; runs share it.
 #[derive(Debug)]
 pub struct Definition {
@@ -58,6 +66,8 @@ pub struct Definition {
     pub timeout: Option<Millis>,
     pub output: Option<Template>,
     pub input_schema: Option<Schema>,
+    /// Headers that the input of a run that a trigger starts keeps beside [`KEPT_HEADERS`], in small letters.
+    pub keep_headers: Vec<Arc<str>>,
     by_name: HashMap<Arc<str>, u16>,
 }
 
@@ -154,6 +164,10 @@ pub enum Action {
     Webhook {
         response: Option<Template>,
         allow_get: bool,
+        /// Whoever has the link may wait for what the run says next.
+        allow_sync: bool,
+        /// Headers of the call that are kept beside the usual ones, in small letters.
+        keep_headers: Vec<Arc<str>>,
         deadline: Deadline,
     },
     Approval(Approval),

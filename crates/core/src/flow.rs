@@ -15,7 +15,7 @@ mod finish;
 mod map;
 mod wait;
 
-pub(crate) use approval::{Tally, tally, verdict};
+pub(crate) use approval::{Tally, tally, timeout_means, verdict};
 pub(crate) use begin::{child_depth, start_child_run};
 pub(crate) use end::cancel_run;
 pub(crate) use finish::{Completion, complete, fail_attempt, fail_step, recall, result_state};

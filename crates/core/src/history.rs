@@ -12,7 +12,7 @@ use crate::id::{At, OccurrenceId, RunId, ScheduleId, WaitpointId, WorkspaceId};
 use crate::json::Json;
 use crate::status::WaitStatus;
 use crate::trace::Traceparent;
-use crate::waitpoint::{Actor, Decision, Kind, Waitpoint};
+use crate::waitpoint::{Actor, ByLink, Decision, Kind, Waitpoint};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -214,6 +214,9 @@ pub enum Change {
         edited_content: Option<Json>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         comment: Option<String>,
+        /// The link it was decided by; `None` for a key.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        link: Option<ByLink>,
     },
 }
 

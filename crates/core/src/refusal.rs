@@ -34,6 +34,15 @@ pub enum Refusal {
     NotAnApprover { by: Actor, approvers: Vec<String> },
     #[error("{by} may not decide: the run was started by {started_by}, and no one approves their own")]
     SelfApproval { by: Actor, started_by: Actor },
+    #[error(
+        "to end the wait of approval {waitpoint} is to decide it: it needs a key with the scope `approve`"
+    )]
+    MayNotDecide { waitpoint: WaitpointId },
+    #[error(
+        "to let approval {waitpoint} go on now would count as an approval by {by}; that makes {approvals} of the {quorum} \
+         it needs"
+    )]
+    QuorumNotReached { waitpoint: WaitpointId, by: Actor, approvals: u32, quorum: u32 },
     #[error("the content of {waitpoint} is another than the one that was decided on")]
     ContentChanged { waitpoint: WaitpointId, digest: String },
     #[error("{by} has already decided")]
@@ -108,6 +117,8 @@ impl Refusal {
             Refusal::NoMatch(_) => "EVENT_DOES_NOT_MATCH",
             Refusal::NotAnApprover { .. } => "NOT_AN_APPROVER",
             Refusal::SelfApproval { .. } => "SELF_APPROVAL",
+            Refusal::MayNotDecide { .. } => "MAY_NOT_DECIDE",
+            Refusal::QuorumNotReached { .. } => "QUORUM_NOT_REACHED",
             Refusal::ContentChanged { .. } => "CONTENT_CHANGED",
             Refusal::AlreadyDecided { .. } => "ALREADY_DECIDED",
             Refusal::RunEnded(_) => "RUN_ENDED",

@@ -25,8 +25,6 @@ pub(crate) const ESCALATION: &str = "$escalate";
 pub const BY_SCOPE: &str = "scope:";
 /// Who ends a wait whose time is over.
 pub const CLOCK: &str = "timer";
-/// Whoever has a link that is for nobody in particular.
-pub const ANYONE_WITH_A_LINK: &str = "link";
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -80,6 +78,11 @@ impl Waitpoint {
     /// It does not hold its step up: it only says when somebody is told something.
     pub fn is_aside(&self) -> bool {
         self.name.starts_with(REMINDER) || &*self.name == ESCALATION
+    }
+
+    /// When its time comes, more people may decide.
+    pub(crate) fn is_escalation(&self) -> bool {
+        &*self.name == ESCALATION
     }
 
     /// Its time has come: a resolution at this instant or later is refused (R4).
@@ -218,6 +221,11 @@ impl ApprovalRequest {
         format!("sha256:{digits}")
     }
 
+    /// Whether somebody has decided about the present content.
+    pub(crate) fn has_decided(&self, by: &Actor) -> bool {
+        self.decisions.iter().any(|vote| vote.by == *by)
+    }
+
     /// How many may decide; unknown where anyone may, or anyone with a scope.
     pub(crate) fn voters(&self) -> Option<usize> {
         let counted = !self.approvers.is_empty()
@@ -233,6 +241,20 @@ pub struct ApprovalVote {
     pub decision: Decision,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comment: Option<String>,
+    /// The link it was decided by; `None` for a key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link: Option<ByLink>,
+}
+
+/// The link by which somebody decided.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ByLink {
+    /// Who made the link.
+    pub made_by: Actor,
+    /// The link is for nobody in particular: whoever has it may be anyone, also who started the run.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub for_anyone: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -195,7 +195,7 @@ fn a_reply_is_whole() {
     let Action::Respond { response } = action(json!({"name": "a", "type": "respond"})) else { panic!() };
     assert_eq!(constant(&response), json!({"status": 200, "headers": {}, "body": null}));
     let webhook = json!({"name": "a", "type": "webhook", "responseToSend": {"status": 202, "body": {"id": "{{ run.id }}"}}});
-    let Action::Webhook { response, allow_get, deadline } = action(webhook) else { panic!() };
+    let Action::Webhook { response, allow_get, deadline, .. } = action(webhook) else { panic!() };
     let reply = rendered(&response.unwrap(), json!({"run": {"id": "r"}}));
     assert_eq!(reply, json!({"status": 202, "headers": {}, "body": {"id": "r"}}));
     assert!(!allow_get);

@@ -9,6 +9,7 @@ use std::time::Duration;
 use abide_calls::http::Rule;
 use abide_calls::models::{Model, Provider};
 use abide_calls::signing::Keys;
+use abide_calls::vault::Vault;
 use abide_core::command::{Command, Reply, SendSignal};
 use abide_core::definition::Checked;
 use abide_core::definition::document::{Delivery, Workflow};
@@ -37,10 +38,12 @@ use crate::executor::{CallSettings, Executors, Reach, TokenFollower};
 use crate::followers::{Changed, Follower, Followers};
 use crate::handed::Handed;
 use crate::handler::{Handler, TaskResult};
+use crate::identity;
 use crate::readers::Readers;
 use crate::request::{Answer, Asker, Leased, Notified, Notify, Poll, Request, Start, Stats, Workers};
 use crate::retention::Retention;
 use crate::schedules::{Ordered, ScheduleOrder};
+use crate::sealed;
 use crate::share::{Pulse, Share};
 use crate::webhooks::{Outbox, Sender};
 use crate::writer::Writer;
@@ -60,6 +63,9 @@ pub struct Engine {
     followers: Followers,
     readers: Arc<Readers>,
     executors: Arc<Executors>,
+    vault: Vault,
+    paused: bool,
+    store_id: Arc<str>,
     thread: Arc<Mutex<Option<JoinHandle<()>>>>,
 }
 
@@ -79,12 +85,23 @@ pub struct Options {
     pub queue: Queue,
     /// What may be called, and with what.
     pub calls: CallSettings,
+    /// The master key, under which the store's own secrets are sealed.
+    pub vault: Vault,
+    /// Only look: no timer goes off, nobody is called, and whatever would change something is refused as
+    /// [`Error::Paused`]. For a copy whose original is at work.
+    pub paused: bool,
 }
 
 impl Options {
-    /// A secret that `http` steps name as `{{ secret.NAME }}`.
-    pub fn secret(mut self, name: &str, value: &str) -> Result<Options, abide_calls::secrets::Error> {
-        self.calls.secrets.insert(name, value.to_owned())?;
+    /// A secret that `http` steps of the default workspace name as `{{ secret.NAME }}`, and the hosts it may be sent to:
+    /// `api.example.com`, `*.example.com`, `http://10.0.0.5:8080`, or `*` for any.
+    pub fn secret(
+        mut self,
+        name: &str,
+        value: &str,
+        hosts: &[&str],
+    ) -> Result<Options, abide_calls::secrets::Error> {
+        self.calls.secrets.insert(WorkspaceId::DEFAULT, name, value.to_owned(), hosts.iter().copied())?;
         Ok(self)
     }
 
@@ -232,7 +249,7 @@ impl Engine {
     /// use abide_engine::{Engine, Provider};
     ///
     /// let local = Provider::compatible("http://127.0.0.1:11434/v1", None);
-    /// let options = Engine::options().provider("local", local).secret("API_KEY", "from somewhere safe")?;
+    /// let options = Engine::options().provider("local", local).secret("API_KEY", "from somewhere safe", &["api.example.com"])?;
     /// let engine = options.allow(["127.0.0.1:8080".parse()?]).open("app.db").await?;
     /// # Ok(())
     /// # }
@@ -242,7 +259,9 @@ impl Engine {
     }
 
     /// Opens an engine on a given store.
-    pub async fn open_with(store: Box<dyn Store>, options: Options) -> Result<Engine, Error> {
+    pub async fn open_with(mut store: Box<dyn Store>, options: Options) -> Result<Engine, Error> {
+        sealed::check(&mut *store, &options.vault)?;
+        let store_id = identity::of(&mut *store, fresh_number())?;
         let (queue, requests) = mpsc::channel(options.queue.0);
         let settable = options.clock;
         let pulse = Pulse::of(&*store, NodeId(fresh_number()))?;
@@ -252,8 +271,9 @@ impl Engine {
             (None, None) => Arc::new(SystemClock),
         };
         let share = match &pulse {
-            Some(pulse) => share(&*store, pulse.node, queue.downgrade())?,
-            None => None,
+            // One that only looks does not take part.
+            Some(pulse) if !options.paused => share(&*store, pulse.node, queue.downgrade())?,
+            Some(_) | None => None,
         };
         let is_shared = share.is_some();
         let followers = Followers::default();
@@ -287,7 +307,7 @@ impl Engine {
             Arc::clone(&readers),
             queue.downgrade(),
             Arc::clone(&clock),
-            executors.client().clone(),
+            (executors.client().clone(), options.vault.clone()),
             fresh_seed(),
         );
         let mut writer = Writer::new(
@@ -299,10 +319,15 @@ impl Engine {
             (followers.clone(), outbox),
             options.retention,
         );
+        writer = writer.paused(options.paused);
         if let Some(share) = share {
             writer = writer.sharing(share).with_committers(committers.len());
         }
-        let beating = pulse.map(|pulse| pulse.start(queue.downgrade())).transpose().map_err(not_started)?;
+        let beating = pulse
+            .filter(|_| !options.paused)
+            .map(|pulse| pulse.start(queue.downgrade()))
+            .transpose()
+            .map_err(not_started)?;
         let (opened, answer) = oneshot::channel();
         let thread = std::thread::Builder::new().name("abide-writer".to_owned()).spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
@@ -329,7 +354,19 @@ impl Engine {
         answer.await.map_err(|_| Error::Stopped)??;
         tokio::spawn(sender.live());
         let thread = Arc::new(Mutex::new(Some(thread)));
-        Ok(Engine { queue, clock, settable, is_shared, followers, readers, executors, thread })
+        Ok(Engine {
+            queue,
+            clock,
+            settable,
+            is_shared,
+            followers,
+            readers,
+            executors,
+            vault: options.vault,
+            paused: options.paused,
+            store_id: store_id.into(),
+            thread,
+        })
     }
 
     async fn ask<T>(&self, request: impl FnOnce(Answer<T>) -> Request) -> Result<T, Error> {
@@ -339,6 +376,21 @@ impl Engine {
             mpsc::error::TrySendError::Closed(_) => Error::Stopped,
         })?;
         answered.await.map_err(|_| Error::Stopped)?
+    }
+
+    /// The id of the store, which no other has: not even a copy of it.
+    pub fn store_id(&self) -> &str {
+        &self.store_id
+    }
+
+    /// Whether it only looks.
+    pub fn is_paused(&self) -> bool {
+        self.paused
+    }
+
+    /// The master key, under which the store's own secrets are sealed.
+    pub fn vault(&self) -> &Vault {
+        &self.vault
     }
 
     /// Stores a workflow under its name and version. Once there, it never changes.

@@ -29,6 +29,12 @@ pub enum Error {
     /// Nothing was acknowledged. Nothing is there either, unless a sync failed and the machine then stopped.
     #[error(transparent)]
     Store(Arc<abide_store::Error>),
+    /// The engine only looks.
+    #[error("the server was started with `--paused`: it shows what there is and changes nothing")]
+    Paused,
+    /// The store is sealed under another master key.
+    #[error("{0}")]
+    MasterKey(String),
     /// A thread could not be started.
     #[error("the engine could not be started: {0}")]
     NotStarted(String),
@@ -51,6 +57,8 @@ impl Error {
             | Error::Rejected(_)
             | Error::Refused(_)
             | Error::Overloaded { .. }
+            | Error::Paused
+            | Error::MasterKey(_)
             | Error::NotStarted(_)
             | Error::Stopped => false,
         }

@@ -137,7 +137,7 @@ impl Executors {
         let own = Arc::clone(self);
         Box::pin(async move {
             match call {
-                Call::Http => Some(http::perform(&own, &task).await),
+                Call::Http => Some(http::perform(&own, delivery.workspace, &task).await),
                 Call::Llm => llm::perform(&own, &delivery, &task).await,
                 Call::Url(handler) => url::perform(&own, &handler, &delivery, &task).await,
             }

@@ -95,6 +95,8 @@ pub(crate) struct Writer {
     again: VecDeque<Request>,
     /// Rounds in a row in which others were first.
     conflicts: u32,
+    /// It only looks.
+    paused: bool,
 }
 
 #[derive(Default)]
@@ -143,7 +145,13 @@ impl Writer {
             waiting: Waiting::new(),
             again: VecDeque::new(),
             conflicts: 0,
+            paused: false,
         }
+    }
+
+    /// One that only looks.
+    pub(crate) fn paused(self, paused: bool) -> Writer {
+        Writer { paused, ..self }
     }
 
     /// As one of several on the store.
@@ -181,6 +189,9 @@ impl Writer {
 
     /// Takes up what was under way when the last process ended.
     pub(crate) fn recover(&mut self) -> Result<(), Error> {
+        if self.paused {
+            return Ok(());
+        }
         self.look_up_webhooks()?;
         if self.share.is_some() {
             // The store says what is under way, and somebody may be at it.
@@ -339,10 +350,16 @@ impl Writer {
         self.stats.requests += requests.len() as u64;
         self.open.requests += requests.len();
         while let Some(request) = requests.pop_front() {
-            self.take(request, now);
+            let request = if self.paused { request.while_paused() } else { Some(request) };
+            if let Some(request) = request {
+                self.take(request, now);
+            }
         }
         self.look_back(now);
-        if self.stop.is_none() && self.trouble_until.is_none_or(|until| until <= Instant::now()) {
+        if !self.paused
+            && self.stop.is_none()
+            && self.trouble_until.is_none_or(|until| until <= Instant::now())
+        {
             self.trouble_until = None;
             self.take_up_work(now);
             self.look_back(now);

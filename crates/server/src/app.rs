@@ -14,6 +14,7 @@ use crate::endpoint::PREFIXES;
 use crate::links::Links;
 use crate::problem::Problem;
 use crate::pulse::Pulse;
+use crate::routes::Sessions;
 use crate::settings::Settings;
 use crate::traces::Traces;
 use crate::traffic::Traffic;
@@ -26,6 +27,7 @@ pub(crate) struct App {
     /// The beginning of every URL that is given out.
     pub(crate) base_url: String,
     pub(crate) links: Links,
+    pub(crate) sessions: Sessions,
     pub(crate) callers: Callers,
     pub(crate) definitions: Arc<Definitions>,
     pub(crate) traffic: Traffic,

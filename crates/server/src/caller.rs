@@ -78,11 +78,11 @@ impl Caller {
         Caller { workspace, actor, scopes: Scope::ALL.into(), key: None, traceparent: None, signed_in: false }
     }
 
-    /// Whether one of these is among the caller's scopes. An admin may do everything, and who may run may read.
+    /// Whether one of these is among the caller's scopes. An admin may do everything, and who may run or deploy may read.
     pub(crate) fn may(&self, any_of: &[Scope]) -> bool {
         let has = |scope: Scope| self.scopes.contains(&scope);
-        has(Scope::Admin)
-            || any_of.iter().any(|scope| has(*scope) || (*scope == Scope::Read && has(Scope::Run)))
+        let reads = has(Scope::Run) || has(Scope::Deploy);
+        has(Scope::Admin) || any_of.iter().any(|scope| has(*scope) || (*scope == Scope::Read && reads))
     }
 
     /// Those that an approval's `approvers` may name.
@@ -213,7 +213,7 @@ impl App {
         if let Some(secret) = given_key(headers)? {
             return self.caller_of(hash(secret), address).await.map(Some);
         }
-        if let Some(hash) = self.session(headers).await {
+        if let Some(hash) = self.session(headers) {
             match self.caller_of(hash, address).await {
                 Ok(caller) => return Ok(Some(Caller { signed_in: true, ..caller })),
                 // The key was revoked, or has expired: who had it is nobody in particular.
@@ -310,11 +310,12 @@ mod tests {
     }
 
     #[test]
-    fn an_admin_may_do_everything_and_who_may_run_may_read() {
+    fn an_admin_may_do_everything_and_who_may_run_or_deploy_may_read() {
         for scope in Scope::ALL {
             assert!(with(&[Scope::Admin]).may(&[scope]));
             assert_eq!(with(&[Scope::Read]).may(&[scope]), scope == Scope::Read);
             assert_eq!(with(&[Scope::Run]).may(&[scope]), matches!(scope, Scope::Run | Scope::Read));
+            assert_eq!(with(&[Scope::Deploy]).may(&[scope]), matches!(scope, Scope::Deploy | Scope::Read));
             assert!(!with(&[]).may(&[scope]));
         }
     }

@@ -9,6 +9,7 @@ use axum::routing::{self, MethodFilter, MethodRouter};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use crate::app::Shared;
+use crate::audit;
 use crate::guard::{self, Access};
 use crate::problem::Code;
 
@@ -246,7 +247,8 @@ impl Routes {
     pub(crate) fn into_router(self, app: &Shared) -> Router<Shared> {
         let mut router = Router::new();
         for Route { endpoint, handler } in self.groups.into_iter().flat_map(|group| group.routes) {
-            let state = (Shared::clone(app), endpoint.access);
+            let action = audit::action(endpoint.verb, endpoint.path);
+            let state = (Shared::clone(app), endpoint.access, action);
             let guard = middleware::from_fn_with_state(state, guard::admit_caller);
             let guarded = handler.route_layer(guard);
             for path in endpoint.paths() {

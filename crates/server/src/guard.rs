@@ -11,6 +11,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use crate::app::{App, Shared};
+use crate::audit::{self, Auditing};
 use crate::links::{self, TOKEN};
 use crate::problem::{Code, Problem};
 use crate::settings::{host_of, is_loopback_name, without_port};
@@ -22,6 +23,10 @@ const REQUEST_ID_CHARS: usize = 64;
 /// Who sent the request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Peer(pub(crate) SocketAddr);
+
+/// The id of the request, as its answer has it.
+#[derive(Clone, Debug)]
+pub(crate) struct RequestId(pub(crate) HeaderValue);
 
 /// What a route asks of its callers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,9 +42,10 @@ pub(crate) enum Access {
 }
 
 /// Around every request.
-pub(crate) async fn around(State(app): State<Shared>, request: Request, next: Next) -> Response {
+pub(crate) async fn around(State(app): State<Shared>, mut request: Request, next: Next) -> Response {
     let begun = Instant::now();
     let id = request_id(request.headers());
+    request.extensions_mut().insert(RequestId(id.clone()));
     let (method, uri) = (request.method().clone(), request.uri().clone());
     let _in_flight = app.traffic.begin();
     let page = request.headers().get(header::ORIGIN).cloned();
@@ -63,7 +69,7 @@ pub(crate) async fn around(State(app): State<Shared>, request: Request, next: Ne
 
 /// Of one route: who may call it.
 pub(crate) async fn admit_caller(
-    State((app, access)): State<(Shared, Access)>,
+    State((app, access, audited)): State<(Shared, Access, Option<&'static str>)>,
     mut request: Request,
     next: Next,
 ) -> Response {
@@ -71,7 +77,12 @@ pub(crate) async fn admit_caller(
         return problem.into_response();
     }
     let span = trace(&app, &mut request);
+    let auditing = audited.and_then(|action| Auditing::begin(action, &request));
     let response = next.run(request).await;
+    let note = auditing.and_then(|auditing| auditing.note(&app, &response));
+    if let Some(note) = note {
+        audit::append(&app, note).await;
+    }
     if let Some(span) = span {
         span.end(response.status().as_u16(), app.engine.now());
     }
@@ -102,6 +113,9 @@ async fn let_in(app: &App, access: Access, request: &mut Request) -> Result<(), 
         Access::Anyone => &[],
         Access::Key(scopes) | Access::Link(scopes) => scopes,
     };
+    if app.engine.is_paused() && changes_something(request) {
+        return Err(abide_engine::Error::Paused.into());
+    }
     let address = peer(request).ip();
     // The token of a link is all that counts, wherever the link was opened. Elsewhere a token counts for nothing.
     let by_token = matches!(access, Access::Link(_)) && has_token(request.uri());
@@ -135,7 +149,15 @@ async fn let_in(app: &App, access: Access, request: &mut Request) -> Result<(), 
     Ok(())
 }
 
-fn peer(request: &Request) -> SocketAddr {
+/// Whether a request asks for a change. Signing in and checking a document change nothing.
+fn changes_something(request: &Request) -> bool {
+    let path = request.uri().path();
+    !request.method().is_safe()
+        && !path.ends_with("/session")
+        && !path.ends_with("/workflow-definitions/check")
+}
+
+pub(crate) fn peer(request: &Request) -> SocketAddr {
     let unknown = SocketAddr::from(([0, 0, 0, 0], 0));
     request.extensions().get::<Peer>().map_or(unknown, |Peer(address)| *address)
 }

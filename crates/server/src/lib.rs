@@ -11,6 +11,7 @@
 //! of events, a reply) is a parked future and nothing else.
 
 mod app;
+mod audit;
 mod caller;
 mod definitions;
 mod endpoint;

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use abide_core::definition;
+use abide_store::Scope;
 use axum::http::StatusCode;
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
@@ -26,7 +27,7 @@ const ALWAYS: [Code; 8] = [
     Code::Internal,
 ];
 /// What a request that needs a key can be told besides.
-const WITH_KEY: [Code; 3] = [Code::Unauthenticated, Code::Forbidden, Code::RateLimited];
+const WITH_KEY: [Code; 4] = [Code::Unauthenticated, Code::Forbidden, Code::RateLimited, Code::Paused];
 const WITH_BODY: [Code; 5] =
     [Code::NotJson, Code::Malformed, Code::BodyTimeout, Code::BodyTooLarge, Code::UnsupportedMediaType];
 
@@ -157,6 +158,7 @@ fn operation(endpoint: &Endpoint, method: &str, tag: &str, schemas: &mut Schemas
         "parameters": parameters(endpoint, &mut schemas.coming_in),
         "responses": responses(endpoint, &mut schemas.going_out),
         "security": security(endpoint.access),
+        "x-scopes": scopes(endpoint.access),
     });
     if !endpoint.about.is_empty() {
         operation["description"] = endpoint.about.into();
@@ -184,6 +186,14 @@ fn security(access: Access) -> Value {
         Access::Open | Access::Anyone => json!([]),
         // On loopback, where no key is needed, nothing is.
         Access::Key(_) | Access::Link(_) => json!([{ "bearer": [] }, { "apiKey": [] }, {}]),
+    }
+}
+
+/// Of which a key needs one.
+fn scopes(access: Access) -> &'static [Scope] {
+    match access {
+        Access::Open | Access::Anyone => &[],
+        Access::Key(scopes) | Access::Link(scopes) => scopes,
     }
 }
 

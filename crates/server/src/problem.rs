@@ -119,6 +119,10 @@ impl Problem {
         self
     }
 
+    pub(crate) fn outcome_mut(&mut self) -> Option<&mut Value> {
+        self.more.outcome.as_mut()
+    }
+
     pub(crate) fn outcome(mut self, outcome: Value) -> Problem {
         self.more.outcome = Some(outcome);
         self

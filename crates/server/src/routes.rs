@@ -1,6 +1,7 @@
 //! Every route, one file a resource. A handler translates: parse, command, shape.
 
 mod approvals;
+mod audit;
 mod backup;
 mod bulk;
 mod clock;
@@ -13,12 +14,14 @@ mod feed;
 mod health;
 mod history;
 mod keys;
+mod links;
 mod overview;
 mod resume;
 mod runs;
 mod schedules;
 pub(crate) mod session;
 mod signals;
+mod signing;
 mod tasks;
 mod triggers;
 mod waitpoints;
@@ -27,6 +30,7 @@ mod webhooks;
 mod workers;
 mod workspaces;
 
+pub(crate) use session::Sessions;
 pub(crate) use tasks::Lease;
 
 use axum::http::{Method, Uri};
@@ -58,7 +62,10 @@ pub(crate) fn all() -> Routes {
             webhooks::routes(),
             deliveries::routes(),
             keys::routes(),
+            links::routes(),
+            signing::routes(),
             workspaces::routes(),
+            audit::routes(),
             backup::routes(),
             overview::routes(),
             session::routes(),

@@ -32,7 +32,7 @@ use crate::guard::{self, Peer};
 use crate::links::{self, Links};
 use crate::problem::Problem;
 use crate::pulse::Pulse;
-use crate::routes::{self, Lease};
+use crate::routes::{self, Lease, Sessions};
 use crate::settings::{BadSettings, Settings};
 use crate::traces::{Gatherer, Traces};
 use crate::traffic::Traffic;
@@ -95,6 +95,7 @@ impl Server {
             None => format!("http://{address}"),
         };
         let links = Links::open(&engine).await?;
+        let sessions = Sessions::new(engine.vault())?;
         let callers = Callers::new(settings.limits.requests_per_second);
         let (stop, stopping) = watch::channel(false);
         let (traces, gathering) = match settings.traces.as_deref().map(Traces::to) {
@@ -106,6 +107,7 @@ impl Server {
             settings,
             base_url,
             links,
+            sessions,
             callers,
             definitions: Arc::default(),
             traffic: Traffic::default(),

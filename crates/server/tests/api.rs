@@ -8,6 +8,8 @@ mod receiver;
 
 #[path = "api/approvals.rs"]
 mod approvals;
+#[path = "api/audit.rs"]
+mod audit;
 #[path = "api/auth.rs"]
 mod auth;
 #[path = "api/bulk.rs"]
@@ -32,6 +34,8 @@ mod history;
 mod hostile;
 #[path = "api/keys.rs"]
 mod keys;
+#[path = "api/links.rs"]
+mod links;
 #[path = "api/overview.rs"]
 mod overview;
 #[path = "api/pages.rs"]
@@ -40,10 +44,14 @@ mod pages;
 mod races;
 #[path = "api/resume.rs"]
 mod resume;
+#[path = "api/rights.rs"]
+mod rights;
 #[path = "api/runs.rs"]
 mod runs;
 #[path = "api/schedules.rs"]
 mod schedules;
+#[path = "api/sealed.rs"]
+mod sealed;
 #[path = "api/seeds.rs"]
 mod seeds;
 #[path = "api/session.rs"]

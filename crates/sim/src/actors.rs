@@ -549,7 +549,9 @@ impl World {
             2 => Steering::TimeOut,
             _ => Steering::Cancel,
         };
-        Some(Command::Steer(Steer { number, steering }))
+        // Some operators may decide, too.
+        let scopes = if self.chance(2) { vec!["approve".into()] } else { Vec::new() };
+        Some(Command::Steer(Steer { number, steering, scopes }))
     }
 
     /// Ends an open wait that no clock will end, as whoever it waits for would.
@@ -572,7 +574,7 @@ impl World {
                 (by, Command::Vote(vote))
             }
             ListensFor::Event(_) | ListensFor::Time => {
-                ("operator", Command::Steer(Steer { number, steering: Steering::Complete { payload: None } }))
+                ("operator", Command::Steer(Steer::new(number, Steering::Complete { payload: None })))
             }
             ListensFor::Child { .. } => return Ok(()),
         };

@@ -81,6 +81,7 @@ fn scope(scope: Scope) -> i64 {
         Scope::Worker => 4,
         Scope::Approve => 8,
         Scope::Admin => 16,
+        Scope::Deploy => 32,
     }
 }
 

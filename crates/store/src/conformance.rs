@@ -109,6 +109,7 @@ macro_rules! conformance {
             nothing_is_written_to_a_workspace_that_is_not_there
             a_key_is_found_by_its_hash_and_listed_in_its_workspace
             no_two_keys_share_an_id_or_a_hash
+            what_is_noted_is_listed_by_workspace_and_a_chain_that_is_whole
             a_key_is_revoked_once_and_its_last_use_goes_forward
             a_setting_is_what_was_put_last
             a_setting_is_changed_only_from_what_it_was

@@ -32,6 +32,9 @@ pub type KeyHash = [u8; 32];
 #[serde(rename_all = "camelCase")]
 pub enum Scope {
     Read,
+    /// Store workflows and schedules.
+    Deploy,
+    /// Start, signal, notify and steer.
     Run,
     Worker,
     Approve,
@@ -39,13 +42,15 @@ pub enum Scope {
 }
 
 impl Scope {
-    pub const ALL: [Scope; 5] = [Scope::Read, Scope::Run, Scope::Worker, Scope::Approve, Scope::Admin];
+    pub const ALL: [Scope; 6] =
+        [Scope::Read, Scope::Deploy, Scope::Run, Scope::Worker, Scope::Approve, Scope::Admin];
 }
 
 impl fmt::Display for Scope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Scope::Read => "read",
+            Scope::Deploy => "deploy",
             Scope::Run => "run",
             Scope::Worker => "worker",
             Scope::Approve => "approve",

@@ -11,6 +11,7 @@
 //!
 //! Names, events and lists are looked up within a workspace. Timers are everybody's.
 
+pub mod audit;
 mod chunk;
 mod code;
 #[cfg(any(test, feature = "conformance"))]
@@ -45,9 +46,11 @@ use jiff::civil::Date;
 use serde::Serialize;
 use share::{Share, TaskWrite};
 
+pub use audit::{AuditEntry, AuditHash, AuditNote};
 pub use error::Error;
 pub use key::{ApiKey, KeyHash, Scope};
 pub use list::{DefinitionSummary, Due, Page, RunFilter, RunSummary, WaitpointFilter, WaitpointSummary};
+pub use table::{COPY_OF, STORE_ID};
 pub use webhook::{
     Attempt, AttemptWrite, Delivery, DeliveryFilter, DeliveryStatus, Disabled, Health, Secret, Webhook,
 };
@@ -218,6 +221,12 @@ pub trait Read: Send {
         limit: usize,
     ) -> Result<Vec<Delivery>, Error>;
 
+    /// Control actions in a workspace or in all, the last one first. The cursor is a number.
+    fn audit(&mut self, workspace: Option<WorkspaceId>, page: &Page<u64>) -> Result<Vec<AuditEntry>, Error>;
+
+    /// The entries of the audit log after `after`, in order, at most `limit`: number, text as it was written, hash.
+    fn audit_chain(&mut self, after: u64, limit: usize) -> Result<Vec<(u64, String, AuditHash)>, Error>;
+
     /// Writes a copy of all there is, as of one instant between two commits, to a file that does not exist yet.
     /// Others read and write meanwhile. When it returns `Ok`, the copy is synced to disk.
     fn backup(&mut self, to: &Path) -> Result<(), Error>;
@@ -280,6 +289,9 @@ pub trait Store: Read {
         }
         Ok(is_as_it_was)
     }
+
+    /// Appends to the audit log. Entries are never changed or removed.
+    fn append_audit(&mut self, note: &AuditNote) -> Result<(), Error>;
 
     /// Makes a webhook, or replaces all of it but its health.
     fn put_webhook(&mut self, webhook: &Webhook) -> Result<(), Error>;

@@ -19,6 +19,7 @@
 //! ```
 
 mod admin;
+mod audit;
 mod backup;
 mod column;
 mod commit;
@@ -59,9 +60,9 @@ use crate::share::Share;
 use crate::table::MOVE;
 use crate::transfer::note;
 use crate::{
-    ApiKey, AttemptWrite, Batch, CostRow, DefinitionSummary, Delivery, DeliveryFilter, Due, Error, EventName,
-    Health, KeyHash, Page, Read, RunFilter, RunSummary, Store, StoredDefinition, StoredRun, StoredTimer,
-    Waiter, WaitpointFilter, WaitpointSummary, Webhook, Workspace,
+    ApiKey, AttemptWrite, AuditEntry, AuditHash, AuditNote, Batch, CostRow, DefinitionSummary, Delivery,
+    DeliveryFilter, Due, Error, EventName, Health, KeyHash, Page, Read, RunFilter, RunSummary, Store,
+    StoredDefinition, StoredRun, StoredTimer, Waiter, WaitpointFilter, WaitpointSummary, Webhook, Workspace,
 };
 use link::Link;
 use share::Sharing;
@@ -324,6 +325,14 @@ impl<Role: Send> Read for Handle<Role> {
         admin::setting(&mut self.link, name)
     }
 
+    fn audit(&mut self, workspace: Option<WorkspaceId>, page: &Page<u64>) -> Result<Vec<AuditEntry>, Error> {
+        audit::list(&mut self.link, workspace, page)
+    }
+
+    fn audit_chain(&mut self, after: u64, limit: usize) -> Result<Vec<(u64, String, AuditHash)>, Error> {
+        audit::chain(&mut self.link, after, limit)
+    }
+
     fn link_generation(&mut self, waitpoint: WaitpointId) -> Result<u32, Error> {
         admin::link_generation(&mut self.link, waitpoint)
     }
@@ -391,6 +400,10 @@ impl Store for Postgres {
         now: Timestamp,
     ) -> Result<usize, Error> {
         webhooks::replay(&mut self.link, webhook, one, now)
+    }
+
+    fn append_audit(&mut self, note: &AuditNote) -> Result<(), Error> {
+        audit::append(&mut self.link, note)
     }
 
     fn add_workspace(&mut self, name: &str, now: Timestamp) -> Result<WorkspaceId, Error> {

@@ -13,6 +13,7 @@
 //! ```
 
 mod admin;
+mod audit;
 mod backup;
 mod column;
 mod commit;
@@ -23,6 +24,7 @@ mod forget;
 mod list;
 mod migrations;
 mod open;
+mod private;
 mod schedules;
 mod tally;
 mod transfer;
@@ -48,9 +50,9 @@ use rusqlite::Connection;
 use crate::table::MOVE;
 use crate::transfer::note;
 use crate::{
-    ApiKey, AttemptWrite, Batch, CostRow, DefinitionSummary, Delivery, DeliveryFilter, Due, Error, Health,
-    KeyHash, Page, Read, RunFilter, RunSummary, Store, StoredDefinition, StoredRun, StoredTimer, Waiter,
-    WaitpointFilter, WaitpointSummary, Webhook, Workspace,
+    ApiKey, AttemptWrite, AuditEntry, AuditHash, AuditNote, Batch, CostRow, DefinitionSummary, Delivery,
+    DeliveryFilter, Due, Error, Health, KeyHash, Page, Read, RunFilter, RunSummary, Store, StoredDefinition,
+    StoredRun, StoredTimer, Waiter, WaitpointFilter, WaitpointSummary, Webhook, Workspace,
 };
 
 #[cfg(feature = "postgres")]
@@ -248,6 +250,14 @@ impl<Role: Send> Read for Handle<Role> {
         admin::setting(&self.connection, name)
     }
 
+    fn audit(&mut self, workspace: Option<WorkspaceId>, page: &Page<u64>) -> Result<Vec<AuditEntry>, Error> {
+        audit::list(&self.connection, workspace, page)
+    }
+
+    fn audit_chain(&mut self, after: u64, limit: usize) -> Result<Vec<(u64, String, AuditHash)>, Error> {
+        audit::chain(&self.connection, after, limit)
+    }
+
     fn link_generation(&mut self, waitpoint: WaitpointId) -> Result<u32, Error> {
         admin::link_generation(&self.connection, waitpoint)
     }
@@ -321,6 +331,10 @@ impl Store for Sqlite {
 
     fn forget_deliveries(&mut self, before: Timestamp, limit: usize) -> Result<usize, Error> {
         forget::deliveries(&mut self.connection, before, limit)
+    }
+
+    fn append_audit(&mut self, note: &AuditNote) -> Result<(), Error> {
+        audit::append(&mut self.connection, note)
     }
 
     fn add_workspace(&mut self, name: &str, now: Timestamp) -> Result<WorkspaceId, Error> {

@@ -7,6 +7,11 @@ use sha2::{Digest, Sha256};
 /// The setting in which a store says that it is being moved, or was. It is no part of what is moved.
 pub(crate) const MOVE: &str = "move";
 
+/// The setting that tells a store from every other, its copies included.
+pub const STORE_ID: &str = "store-id";
+/// The setting of a copy with the id of the store it was made of.
+pub const COPY_OF: &str = "copy-of";
+
 /// The values of a row, in the order of the columns: numbers, texts as they are meant, and bytes.
 pub(crate) type Row = Vec<Value>;
 
@@ -29,7 +34,7 @@ impl Table {
 }
 
 /// In the order in which they are carried over. What a run's row says of its last change follows from its history.
-pub(crate) const TABLES: [Table; 15] = [
+pub(crate) const TABLES: [Table; 16] = [
     Table {
         name: "workspaces",
         columns: &["number", "name", "created_at"],
@@ -54,6 +59,7 @@ pub(crate) const TABLES: [Table; 15] = [
         names: &["name", "prefix"],
         key: &["id"],
     },
+    Table { name: "audit", columns: &["number", "workspace", "note", "hash"], names: &[], key: &["number"] },
     Table {
         name: "definitions",
         columns: &["number", "id", "workspace", "name", "version", "document", "created_at"],

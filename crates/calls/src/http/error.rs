@@ -18,6 +18,8 @@ pub enum Error {
     SchemeRefused { url: String, scheme: String },
     #[error("`{host}` is refused: {refusal}; no `allow_address` setting allows it")]
     AddressRefused { host: String, refusal: Refusal },
+    #[error("secret `{secret}` may not be sent to {origin}; it may be sent to {hosts}")]
+    SecretRefused { secret: String, origin: String, hosts: String },
     #[error("`{host}` was not found: {why}")]
     UnknownHost { host: String, why: String },
     #[error("`{host}` at {address} could not be connected to: {why}")]
@@ -47,6 +49,7 @@ impl Error {
             Error::BadUrl { .. } => "HTTP_BAD_URL",
             Error::SchemeRefused { .. } => "HTTP_SCHEME_REFUSED",
             Error::AddressRefused { .. } => "HTTP_ADDRESS_REFUSED",
+            Error::SecretRefused { .. } => "SECRET_HOST_REFUSED",
             Error::UnknownHost { .. } => "HTTP_UNKNOWN_HOST",
             Error::NotConnected { .. } => "HTTP_NOT_CONNECTED",
             Error::ConnectTimedOut { .. } => "HTTP_CONNECT_TIMED_OUT",
@@ -73,6 +76,7 @@ impl Error {
             Error::BadUrl { .. }
             | Error::SchemeRefused { .. }
             | Error::AddressRefused { .. }
+            | Error::SecretRefused { .. }
             | Error::TooManyRedirects { .. }
             | Error::BadRedirect { .. }
             | Error::ResponseTooLarge { .. } => false,
@@ -91,6 +95,7 @@ impl Error {
             Error::BadUrl { .. }
             | Error::SchemeRefused { .. }
             | Error::AddressRefused { .. }
+            | Error::SecretRefused { .. }
             | Error::UnknownHost { .. }
             | Error::NotConnected { .. }
             | Error::ConnectTimedOut { .. }

@@ -10,6 +10,7 @@ use url::Url;
 
 use super::error::Error;
 use super::shown;
+use crate::secrets::Hosts;
 
 /// One request of a call.
 #[derive(Clone, Debug)]
@@ -18,6 +19,8 @@ pub(super) struct Hop {
     pub(super) method: Method,
     pub(super) headers: HeaderMap,
     pub(super) body: Bytes,
+    /// What it carries, and where each may be sent.
+    pub(super) secrets: Vec<(String, Hosts)>,
 }
 
 const ABOUT_THE_BODY: [HeaderName; 6] =
@@ -27,7 +30,7 @@ const CREDENTIALS: [HeaderName; 4] =
 
 impl Hop {
     pub(super) fn follow(self, status: StatusCode, target: Url) -> Hop {
-        let Hop { url, mut method, mut headers, mut body } = self;
+        let Hop { url, mut method, mut headers, mut body, mut secrets } = self;
         let becomes_get = match status {
             StatusCode::MOVED_PERMANENTLY | StatusCode::FOUND => method == Method::POST,
             StatusCode::SEE_OTHER => method != Method::GET && method != Method::HEAD,
@@ -53,8 +56,24 @@ impl Hop {
             for name in secret {
                 headers.remove(name);
             }
+            // Those of the body are not sent on at all: whoever sends some follows no redirect.
+            if body.is_empty() {
+                secrets.clear();
+            }
         }
-        Hop { url: target, method, headers, body }
+        Hop { url: target, method, headers, body, secrets }
+    }
+
+    /// Every secret that it carries may be sent to where it goes.
+    pub(super) fn check_secrets(&self) -> Result<(), Error> {
+        match self.secrets.iter().find(|(_, hosts)| !hosts.allow(&self.url)) {
+            None => Ok(()),
+            Some((secret, hosts)) => Err(Error::SecretRefused {
+                secret: secret.clone(),
+                origin: self.url.origin().ascii_serialization(),
+                hosts: hosts.to_string(),
+            }),
+        }
     }
 }
 
@@ -90,7 +109,9 @@ mod tests {
         let mut secret = HeaderValue::from_static("s");
         secret.set_sensitive(true);
         headers.insert("x-secret", secret);
-        Hop { url: Url::parse(url).unwrap(), method: Method::POST, headers, body: Bytes::from_static(b"{}") }
+        let (url, body) = (Url::parse(url).unwrap(), Bytes::from_static(b"{}"));
+        let secrets = vec![("KEY".to_owned(), Hosts::new(["http://a.test"]).unwrap())];
+        Hop { url, method: Method::POST, headers, body, secrets }
     }
 
     fn names(hop: &Hop) -> Vec<&str> {
@@ -133,5 +154,17 @@ mod tests {
                 post("http://a.test/").follow(StatusCode::TEMPORARY_REDIRECT, Url::parse(target).unwrap());
             assert_eq!(names(&next), ["content-type", "x-kept"], "{target}");
         }
+    }
+
+    #[test]
+    fn a_secret_is_held_to_its_hosts_at_every_hop_that_carries_it() {
+        let hop = post("http://a.test/");
+        assert_eq!(hop.check_secrets(), Ok(()));
+        let same = hop.clone().follow(StatusCode::TEMPORARY_REDIRECT, Url::parse("http://a.test/x").unwrap());
+        assert_eq!((same.check_secrets(), same.secrets.len()), (Ok(()), 1));
+        let body = hop.clone().follow(StatusCode::TEMPORARY_REDIRECT, Url::parse("http://b.test/").unwrap());
+        assert_eq!(body.check_secrets().unwrap_err().code(), "SECRET_HOST_REFUSED");
+        let bare = hop.follow(StatusCode::SEE_OTHER, Url::parse("http://b.test/").unwrap());
+        assert_eq!((bare.check_secrets(), names(&bare)), (Ok(()), vec!["x-kept"]));
     }
 }

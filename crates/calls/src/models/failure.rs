@@ -124,6 +124,7 @@ impl From<http::Error> for Failure {
             http::Error::BadUrl { .. }
             | http::Error::SchemeRefused { .. }
             | http::Error::AddressRefused { .. }
+            | http::Error::SecretRefused { .. }
             | http::Error::TooManyRedirects { .. }
             | http::Error::BadRedirect { .. } => Class::BadRequest,
         };

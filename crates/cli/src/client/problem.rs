@@ -59,7 +59,7 @@ impl fmt::Display for Problem {
         }
         match self.code.as_str() {
             "UNAUTHENTICATED" => {
-                f.write_str("\nGive a key with --key or ABIDE_KEY; `abide keys make` makes one.")
+                f.write_str("\nGive a key with --key or ABIDE_API_KEY; `abide keys make` makes one.")
             }
             "UNKNOWN_DEFINITION" => f.write_str("\n`abide deploy FILE` stores a workflow."),
             _ => Ok(()),

@@ -27,7 +27,7 @@ struct Request {
 /// Approve what a run asks. Who decides is the name of the key.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  abide approve latest\n  abide approve latest --step review --comment 'looks good'\n  ABIDE_KEY=abk_… abide approve wp_06f3mzv0szn5sfxsn4tffvdytw_3"
+    after_help = "Examples:\n  abide approve latest\n  abide approve latest --step review --comment 'looks good'\n  ABIDE_API_KEY=abk_… abide approve wp_06f3mzv0szn5sfxsn4tffvdytw_3"
 )]
 pub(crate) struct Approve {
     #[command(flatten)]

@@ -16,7 +16,7 @@ use crate::times;
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
-    after_help = "Examples:\n  abide keys\n  abide keys make ci --scope run --scope read\n  abide keys make ana@example.com --scope approve --workspace ws_1\n  abide keys revoke key_06f3mzv0szn5sfxsn4tffvdytw"
+    after_help = "Examples:\n  abide keys\n  abide keys make ci --scope deploy\n  abide keys make shop --scope run\n  abide keys make ana@example.com --scope approve --workspace ws_1\n  abide keys revoke key_06f3mzv0szn5sfxsn4tffvdytw"
 )]
 pub(crate) struct Keys {
     #[command(subcommand)]
@@ -34,14 +34,14 @@ enum Action {
 /// Make a key. Its secret is all that is written to the standard output, and only this once.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  abide keys make ci --scope run --scope read\n  export ABIDE_KEY=$(abide keys make me --scope admin)"
+    after_help = "Examples:\n  abide keys make ci --scope deploy\n  export ABIDE_API_KEY=$(abide keys make me --scope admin)"
 )]
 struct Make {
     /// Whose it is: what histories say, and what a step's `approvers` name
     #[arg(value_name = "NAME")]
     name: String,
-    /// What it allows: read, run, worker, approve, admin; may be given more than once
-    #[arg(long, required = true, value_delimiter = ',', value_parser = ["read", "run", "worker", "approve", "admin"], hide_possible_values = true)]
+    /// What it allows: read, deploy, run, worker, approve, admin; may be given more than once
+    #[arg(long, required = true, value_delimiter = ',', value_parser = ["read", "deploy", "run", "worker", "approve", "admin"], hide_possible_values = true)]
     scope: Vec<String>,
     /// For this workspace (`ws_…`), not the one of the key in use
     #[arg(long, value_name = "ID")]

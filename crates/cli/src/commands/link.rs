@@ -1,5 +1,6 @@
 //! `abide link`: the URL that ends a wait without a key, for somebody, or no longer for anybody.
 
+use abide_core::time::Millis;
 use clap::Args;
 use serde::Deserialize;
 use serde_json::json;
@@ -7,11 +8,12 @@ use serde_json::json;
 use super::Api;
 use crate::client::{Error, Waitpoint};
 use crate::console::Console;
+use crate::times;
 
 /// Make a resume link for one person, or revoke all links of a wait.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "What is done with a link is recorded under the name it is for. Opening it decides nothing: a page asks first.\n\nExamples:\n  abide link latest --for ann\n  abide link wp_06f3mzv0szn5sfxsn4tffvdytw_3 --for bob\n  abide link latest --revoke"
+    after_help = "What is done with a link is recorded under the name it is for. Opening it decides nothing: a page asks first.\n\nExamples:\n  abide link latest --for ann --expires-in 2d\n  abide link wp_06f3mzv0szn5sfxsn4tffvdytw_3 --for bob\n  abide link latest --revoke"
 )]
 pub(crate) struct Link {
     /// A wait's id (`wp_…`), or a run that has only one: its id, the beginning of one, or `latest`
@@ -23,6 +25,9 @@ pub(crate) struct Link {
     /// Whom it is for; anyone who has it, if absent
     #[arg(long = "for", value_name = "NAME", conflicts_with = "revoke")]
     recipient: Option<String>,
+    /// How long it is good for; as long as its wait, if absent
+    #[arg(long, value_name = "DURATION", conflicts_with = "revoke", value_parser = times::parse_length)]
+    expires_in: Option<Millis>,
     /// Make every link to the wait invalid. The wait goes on
     #[arg(long)]
     revoke: bool,
@@ -47,10 +52,13 @@ impl Link {
                 console.line(&format!("no link to {} is valid any more; it is {}", wait.id, wait.status))
             });
         }
-        let body = match &self.recipient {
-            Some(recipient) => json!({ "recipient": recipient }),
-            None => json!({}),
-        };
+        let mut body = json!({});
+        if let Some(recipient) = &self.recipient {
+            body["recipient"] = json!(recipient);
+        }
+        if let Some(Millis(expires_in)) = self.expires_in {
+            body["expiresInMs"] = json!(expires_in);
+        }
         let answer = client.post(&path, &body).await?;
         self.api.show(console, &answer, |console, made: Made| console.line(&made.resume_url))
     }

@@ -34,7 +34,7 @@ const TRY_AGAIN: Duration = Duration::from_secs(1);
 /// Run a command for each task: JSON on its standard input, JSON from its standard output.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The command is run by `sh -c`. It reads the task (`id`, `input`, `state`, `config`, `attempt`, …) and writes its\noutput. What it writes as a JSON object to the file $ABIDE_STATE_FILE is merged into the run's state. It also has\nABIDE_TASK_ID, ABIDE_RUN_ID, ABIDE_STEP, ABIDE_HANDLER, ABIDE_ATTEMPT and ABIDE_SERVER, and TRACEPARENT if the run is in\na trace.\n\nIt exits with 0 when the task is done, with 65 when another attempt would not help, and with anything else when one\nmay; then what it wrote to its standard error is the message of the failure.\n\nThe worker sends heartbeats by itself. At SIGTERM or Ctrl-C it takes no more tasks and finishes those it has; at the\nsecond one it gives them back.\n\nExamples:\n  abide worker --handler reserve-goods='jq \"{reserved: .input.order}\"' --handler ship-order=./ship.sh\n  abide worker --handler resize-image='python3 resize.py' --concurrency 4"
+    after_help = "The command is run by `sh -c`. It reads the task (`id`, `input`, `state`, `config`, `attempt`, …) and writes its\noutput. What it writes as a JSON object to the file $ABIDE_STATE_FILE is merged into the run's state. It also has\nABIDE_TASK_ID, ABIDE_RUN_ID, ABIDE_STEP, ABIDE_HANDLER, ABIDE_ATTEMPT and ABIDE_SERVER, and TRACEPARENT if the run is in\na trace. It does not have ABIDE_API_KEY, ABIDE_MASTER_KEY and ABIDE_SECRET_…, unless --env names them.\n\nIt exits with 0 when the task is done, with 65 when another attempt would not help, and with anything else when one\nmay; then what it wrote to its standard error is the message of the failure.\n\nThe worker sends heartbeats by itself. At SIGTERM or Ctrl-C it takes no more tasks and finishes those it has; at the\nsecond one it gives them back.\n\nExamples:\n  abide worker --handler reserve-goods='jq \"{reserved: .input.order}\"' --handler ship-order=./ship.sh\n  abide worker --handler resize-image='python3 resize.py' --concurrency 4"
 )]
 pub(crate) struct Worker {
     /// A handler's name and its command; may be given more than once
@@ -43,6 +43,10 @@ pub(crate) struct Worker {
     /// Commands at the same time
     #[arg(long, short, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1000))]
     concurrency: u16,
+    /// Hand this variable to commands, too, though it holds a key or a secret: ABIDE_API_KEY, ABIDE_MASTER_KEY or
+    /// ABIDE_SECRET_…; may be given more than once
+    #[arg(long = "env", value_name = "NAME")]
+    pass: Vec<String>,
     /// How this worker is called in histories; the machine's name and the process' number if absent
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
@@ -61,6 +65,7 @@ impl Worker {
         let desk = Desk {
             client: Arc::new(self.connection.open()?),
             commands: Arc::new(handler::by_name(&self.handlers)),
+            pass: Arc::new(self.pass.clone()),
             name: self.name.clone().unwrap_or_else(own_name),
             lease: self.lease,
             most: usize::from(self.concurrency),
@@ -85,6 +90,7 @@ fn own_name() -> String {
 struct Desk {
     client: Arc<Client>,
     commands: Arc<BTreeMap<String, String>>,
+    pass: Arc<Vec<String>>,
     name: String,
     lease: Millis,
     most: usize,
@@ -192,6 +198,7 @@ impl Shift {
             let errand = Errand {
                 client: Arc::clone(&self.desk.client),
                 commands: Arc::clone(&self.desk.commands),
+                pass: Arc::clone(&self.desk.pass),
                 lease: self.desk.lease,
                 task,
                 off: self.off.subscribe(),

@@ -3,16 +3,23 @@
 use std::path::Path;
 
 use abide_engine::signing::Keys;
-use abide_engine::{CallSettings, Model, Price, Protocol, Provider, Rule, SIGNING_KEY, Secret, Secrets};
+use abide_engine::{CallSettings, Model, Price, Protocol, Provider, Rule, SIGNING_KEY, Secret};
+use abide_store::Workspace;
 
 use super::read::{BadConfig, Config};
+use super::secrets::{Given, own_names};
 
 const PROVIDER: &str = "a provider; it would look like `local=openai_compatible@http://127.0.0.1:11434/v1`";
 const MODEL: &str = "a model; it would look like `fast=openai/gpt-5-mini@250000:2000000`";
 const HANDLER: &str = "a handler's URL; it would look like `charge-card=https://example.com/tasks`";
 
 impl Config {
-    pub(crate) fn calls(&self, variables: &[(String, String)]) -> Result<CallSettings, BadConfig> {
+    /// `workspaces` are those that there are: secrets belong to one of them.
+    pub(crate) fn calls(
+        &self,
+        variables: &[(String, String)],
+        workspaces: &[Workspace],
+    ) -> Result<CallSettings, BadConfig> {
         let secrets = self.secrets(variables)?;
         let mut settings = CallSettings::default();
         let rules: Result<Vec<Rule>, BadConfig> = self
@@ -37,31 +44,30 @@ impl Config {
         if !settings.handlers.is_empty() && settings.signing.is_none() {
             return Err(BadConfig::NoSigningKey);
         }
-        settings.secrets = secrets;
+        settings.secrets = secrets.for_workflows(workspaces)?;
         Ok(settings)
     }
 
-    pub(super) fn secrets(&self, variables: &[(String, String)]) -> Result<Secrets, BadConfig> {
-        let mut secrets = Secrets::from_variables(variables.iter().cloned()).map_err(BadConfig::Secrets)?;
-        let file = self.text("secrets_file");
-        if !file.is_empty() {
-            secrets.add_file(Path::new(file)).map_err(BadConfig::Secrets)?;
-        }
-        Ok(secrets)
+    pub(crate) fn secrets(&self, variables: &[(String, String)]) -> Result<Given, BadConfig> {
+        let file = Some(self.text("secrets_file")).filter(|file| !file.is_empty());
+        let providers = self.list("provider");
+        let named = providers.iter().filter_map(|given| given.split_once('=')).map(|(name, _)| name);
+        let own = own_names(["openai", "anthropic"].into_iter().chain(named).map(key_name));
+        Ok(Given::read(variables, file.map(Path::new), &own)?)
     }
 
     /// Those that are named, and those of which the environment has the usual key.
     fn providers(
         &self,
         settings: &mut CallSettings,
-        secrets: &Secrets,
+        secrets: &Given,
         variables: &[(String, String)],
     ) -> Result<(), BadConfig> {
         let key = |provider: &str| {
             let name = key_name(provider);
             let usual =
                 || variables.iter().find(|(known, _)| *known == name).map(|(_, key)| Secret::new(key));
-            secrets.get(&name).ok().cloned().or_else(usual)
+            secrets.own(&name).cloned().or_else(usual)
         };
         for (name, provider) in
             [("openai", Provider::openai as fn(_) -> _), ("anthropic", Provider::anthropic)]
@@ -135,8 +141,8 @@ fn price(given: &str) -> Option<Price> {
 }
 
 /// While keys change there are several, with spaces between them.
-fn signing(secrets: &Secrets) -> Result<Option<Keys>, BadConfig> {
-    let Ok(keys) = secrets.get(SIGNING_KEY) else { return Ok(None) };
+fn signing(secrets: &Given) -> Result<Option<Keys>, BadConfig> {
+    let Some(keys) = secrets.own(SIGNING_KEY) else { return Ok(None) };
     Keys::new(keys.expose().split_whitespace()).map(Some).map_err(BadConfig::SigningKey)
 }
 
@@ -149,7 +155,7 @@ mod tests {
         let all: Vec<(String, String)> =
             variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         let find = |name: &str| all.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
-        Config::read(&Flags::default(), find)?.calls(&all)
+        Config::read(&Flags::default(), find)?.calls(&all, &[])
     }
 
     #[test]
@@ -185,6 +191,7 @@ mod tests {
             ("ABIDE_HANDLER_URL", "x=https://example.com", "ABIDE_SECRET_SIGNING_KEY"),
             ("ABIDE_SECRET_SIGNING_KEY", "short", "SIGNING_KEY"),
             ("ABIDE_SECRETS_FILE", "/nowhere/at/all", "/nowhere/at/all"),
+            ("ABIDE_SECRET_STRIPE", "sk", "ABIDE_SECRET_HOSTS_STRIPE"),
         ] {
             let error = calls(&[(name, text)]).unwrap_err().to_string();
             assert!(error.contains(says), "{name}: {error}");

@@ -14,7 +14,7 @@ const fn known(name: &'static str, default: &'static str) -> Known {
     Known { name, default }
 }
 
-pub(crate) const KNOWN: [Known; 21] = [
+pub(crate) const KNOWN: [Known; 22] = [
     known("listen", "127.0.0.1:22433"),
     known("store", "sqlite:abide.db"),
     known("auth", "loopback"),
@@ -30,6 +30,7 @@ pub(crate) const KNOWN: [Known; 21] = [
     known("keep_deliveries", "30d"),
     known("traces", ""),
     known("secrets_file", ""),
+    known("master_key_file", ""),
     known("allow_address", ""),
     known("provider", ""),
     known("model", ""),
@@ -92,9 +93,14 @@ pub(crate) struct Flags {
     /// Where OpenTelemetry traces go: a collector that takes OTLP over HTTP, such as http://127.0.0.1:4318 [env: ABIDE_TRACES]
     #[arg(long, value_name = "URL")]
     traces: Option<String>,
-    /// A file of NAME=value lines with secrets, besides ABIDE_SECRET_NAME in the environment [env: ABIDE_SECRETS_FILE]
+    /// A TOML or JSON file with secrets by workspace and the hosts they may be sent to, besides ABIDE_SECRET_NAME and
+    /// ABIDE_SECRET_HOSTS_NAME in the environment [env: ABIDE_SECRETS_FILE]
     #[arg(long, value_name = "FILE")]
     secrets_file: Option<String>,
+    /// A file with the master key, under which the store's own secrets are sealed; or ABIDE_MASTER_KEY in the environment
+    /// [env: ABIDE_MASTER_KEY_FILE]
+    #[arg(long, value_name = "FILE")]
+    master_key_file: Option<String>,
     /// A private address that `http` steps, handlers' URLs and webhooks may reach, such as 10.0.0.0/8 or 127.0.0.1:8080; may be
     /// given more than once [env: ABIDE_ALLOW_ADDRESS, with commas]
     #[arg(long, value_name = "ADDRESS")]
@@ -138,6 +144,7 @@ impl Flags {
             "keep_deliveries" => self.keep_deliveries.clone(),
             "traces" => self.traces.clone(),
             "secrets_file" => self.secrets_file.clone(),
+            "master_key_file" => self.master_key_file.clone(),
             "allow_address" => list(&self.allow_address),
             "provider" => list(&self.provider),
             "model" => list(&self.model),

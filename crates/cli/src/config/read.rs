@@ -12,6 +12,7 @@ use std::time::Duration;
 use abide_core::problem::nearest;
 use abide_core::time::Millis;
 use abide_engine::Retention;
+use abide_engine::vault::Vault;
 use abide_server::{Auth, Limits, Settings};
 
 use super::known::{Flags, KNOWN, Known};
@@ -61,7 +62,9 @@ pub(crate) enum BadConfig {
     #[error("{name} ({from}): {why}")]
     Bad { name: &'static str, from: From, why: String },
     #[error(transparent)]
-    Secrets(abide_engine::SecretsError),
+    Secrets(#[from] super::secrets::BadSecrets),
+    #[error("the master key: {0}")]
+    MasterKey(abide_engine::vault::Error),
     #[error("the secret `SIGNING_KEY`: {0}")]
     SigningKey(abide_engine::signing::KeyError),
     #[error(
@@ -149,6 +152,25 @@ impl Config {
 
     pub(crate) fn store(&self) -> Result<Place, BadConfig> {
         self.parsed("store", place::LIKE, Place::parse)
+    }
+
+    /// The master key, from the environment or a file, and the one before it while it changes.
+    pub(crate) fn vault(&self, variable: impl Fn(&str) -> Option<String>) -> Result<Vault, BadConfig> {
+        let file = Some(self.text("master_key_file")).filter(|file| !file.is_empty());
+        let key = match (variable("ABIDE_MASTER_KEY"), file) {
+            (Some(_), Some(_)) => {
+                let why = "the master key is given as ABIDE_MASTER_KEY, too; give one of them".to_owned();
+                return Err(self.bad("master_key_file", "", why));
+            }
+            (Some(key), None) => key,
+            (None, Some(file)) => {
+                let path = PathBuf::from(file);
+                crate::private::warn_if_shared(&path);
+                fs::read_to_string(&path).map_err(|error| BadConfig::File { file: path, error })?
+            }
+            (None, None) => return Ok(Vault::default()),
+        };
+        Vault::new(&key, variable("ABIDE_OLD_MASTER_KEY").as_deref()).map_err(BadConfig::MasterKey)
     }
 
     pub(crate) fn retention(&self) -> Result<Retention, BadConfig> {

@@ -60,7 +60,7 @@ fn keys_are_made_listed_used_and_revoked() {
     let host = Host::start_with(&["--auth", "required"]);
     let said = host.abide(&["runs"]);
     assert_eq!(said.code, 6, "{said:?}");
-    assert!(said.err.contains("[UNAUTHENTICATED]") && said.err.contains("ABIDE_KEY"), "{said:?}");
+    assert!(said.err.contains("[UNAUTHENTICATED]") && said.err.contains("ABIDE_API_KEY"), "{said:?}");
     let admin = host.key().to_owned();
     let reader = host.ok(&["keys", "make", "ana", "--scope", "read", "--key", &admin]);
     assert!(reader.starts_with("abk_"), "{reader}");

@@ -119,7 +119,9 @@ impl From<Output> for Said {
 /// The binary, without what the environment of the tests may say.
 pub(crate) fn abide(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_abide"));
-    for variable in ["ABIDE_SERVER", "ABIDE_KEY", "ABIDE_CA", "ABIDE_STORE", "ABIDE_LISTEN", "ABIDE_CONFIG"] {
+    for variable in
+        ["ABIDE_SERVER", "ABIDE_API_KEY", "ABIDE_CA", "ABIDE_STORE", "ABIDE_LISTEN", "ABIDE_CONFIG"]
+    {
         command.env_remove(variable);
     }
     command.args(arguments).stdin(Stdio::null());

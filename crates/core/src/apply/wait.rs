@@ -8,7 +8,7 @@ use crate::id::At;
 use crate::json::Json;
 use crate::run::{Journalled, Run, Signal, Taking};
 use crate::status::{WaitStatus, transition};
-use crate::waitpoint::{ApprovalVote, Decision, ListensFor, TakenEvent, Waitpoint};
+use crate::waitpoint::{ApprovalVote, ListensFor, TakenEvent, Waitpoint};
 
 impl Run {
     pub(super) fn waitpoint_mut(&mut self, number: u32) -> Result<&mut Waitpoint, BadHistory> {
@@ -159,11 +159,9 @@ impl Run {
 
     pub(super) fn approval_decided(
         &mut self,
-        record: &Record,
         number: u32,
-        decision: Decision,
+        vote: ApprovalVote,
         edited_content: Option<&Json>,
-        comment: Option<&str>,
     ) -> Result<(), BadHistory> {
         let waitpoint = self.waitpoint_mut(number)?;
         let ListensFor::Approval(request) = &mut waitpoint.listens_for else {
@@ -174,8 +172,7 @@ impl Run {
             request.content = content.clone();
             request.decisions.clear();
         }
-        let comment = comment.map(str::to_owned);
-        request.decisions.push(ApprovalVote { by: record.by.clone(), decision, comment });
+        request.decisions.push(vote);
         Ok(())
     }
 }

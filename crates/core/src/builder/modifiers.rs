@@ -177,6 +177,21 @@ impl Workflow {
         })
     }
 
+    /// Lets whoever has the link of a `webhook` call it with `/sync`, and get what the run says next.
+    pub fn allow_sync(self) -> Workflow {
+        self.of_kind("allow_sync", "a `webhook`", |kind| {
+            kinds::webhook(kind).map(|webhook| webhook.allow_sync = true)
+        })
+    }
+
+    /// Headers of the call that a `webhook` keeps, beside the usual ones.
+    pub fn keep_headers(self, names: impl IntoIterator<Item = impl Into<String>>) -> Workflow {
+        let names = names.into_iter().map(Into::into).collect();
+        self.of_kind("keep_headers", "a `webhook`", |kind| {
+            kinds::webhook(kind).map(|webhook| webhook.keep_headers = Some(names))
+        })
+    }
+
     /// What an `approval` asks; templates allowed.
     pub fn prompt(self, prompt: impl Into<String>) -> Workflow {
         self.of_kind("prompt", "an `approval`", |kind| {

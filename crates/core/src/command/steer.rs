@@ -1,22 +1,31 @@
 //! Steering a pending wait (R9): the same four verbs for every kind, each recorded with who did it.
+//!
+//! To end an approval's wait, or to bring its deadline nearer, is to decide it. It needs the right to decide, and counts
+//! and is recorded as that person's vote; it never stands in for votes that a quorum still needs.
+
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::command::Reply;
+use crate::command::vote::check_voter;
 use crate::flow;
 use crate::history::Change;
 use crate::json::Json;
 use crate::limits;
 use crate::refusal::{Refusal, within};
+use crate::run::Run;
 use crate::status::WaitStatus;
 use crate::turn::Turn;
-use crate::waitpoint::Kind;
+use crate::waitpoint::{Decision, Kind, ListensFor};
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Steer {
     pub number: u32,
     pub steering: Steering,
+    /// The scopes by which whoever steers may decide approvals, as they were checked; none: they may not.
+    pub scopes: Vec<Arc<str>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -36,16 +45,28 @@ pub enum Steering {
 }
 
 impl Steer {
+    /// By somebody who has no right to decide approvals.
+    pub fn new(number: u32, steering: Steering) -> Steer {
+        Steer { number, steering, scopes: Vec::new() }
+    }
+
     pub(super) fn decide(self, turn: &mut Turn<'_>) -> Result<Reply, Refusal> {
-        let Steer { number, steering } = self;
+        let Steer { number, steering, scopes } = self;
         let waitpoint = turn.pending(number)?;
         let (kind, id) = (waitpoint.kind, turn.run.waitpoint_id(number));
+        if let Steering::Reschedule { resume_at } = &steering
+            && *resume_at > limits::WAIT.after(turn.now)
+        {
+            let message = format!("more than {} from now", limits::WAIT);
+            return Err(Refusal::Malformed { pointer: "/resumeAt", message });
+        }
+        check_approval(turn, number, &steering, &scopes)?;
         match steering {
+            // A decision that is recorded as one, not left to the timer.
+            Steering::Reschedule { resume_at } if kind == Kind::Approval && resume_at <= turn.now => {
+                flow::resolve(turn, number, WaitStatus::TimedOut, None)?;
+            }
             Steering::Reschedule { resume_at } => {
-                if resume_at > limits::WAIT.after(turn.now) {
-                    let message = format!("more than {} from now", limits::WAIT);
-                    return Err(Refusal::Malformed { pointer: "/resumeAt", message });
-                }
                 turn.emit(Change::WaitRescheduled { number, resume_at })?;
                 // It may have been overdue, and is open again: what came meanwhile is still there (R5).
                 flow::look_for_early_ones(turn, number)?;
@@ -70,4 +91,65 @@ impl Steer {
         }
         Ok(Reply::Waitpoint(id))
     }
+}
+
+/// Where the steering of a wait decides an approval: whether they may who ask for it, and their vote.
+fn check_approval(
+    turn: &mut Turn<'_>,
+    number: u32,
+    steering: &Steering,
+    scopes: &[Arc<str>],
+) -> Result<(), Refusal> {
+    let Some(approval) = decided_by(turn.run, number, steering) else { return Ok(()) };
+    let id = turn.run.waitpoint_id(approval);
+    if scopes.is_empty() {
+        return Err(Refusal::MayNotDecide { waitpoint: id });
+    }
+    let Some(waitpoint) = turn.run.waitpoint(approval) else { return Ok(()) };
+    let ListensFor::Approval(request) = &waitpoint.listens_for else { return Ok(()) };
+    check_voter(turn, request, scopes, None)?;
+    // Bringing an escalation nearer lets others decide, and decides nothing itself.
+    let (Some(at), true) = (waitpoint.at, approval == number) else { return Ok(()) };
+    let decision = match steering {
+        Steering::TimeOut | Steering::Reschedule { .. } => flow::timeout_means(turn.run, at),
+        Steering::Cancel | Steering::Complete { .. } => Decision::Reject,
+    };
+    let has_decided = request.has_decided(&turn.by);
+    if decision == Decision::Approve {
+        let (approvals, quorum) = (flow::tally(request).1 + u32::from(!has_decided), request.quorum);
+        if approvals < quorum {
+            let by = turn.by.clone();
+            return Err(Refusal::QuorumNotReached { waitpoint: id, by, approvals, quorum });
+        }
+    }
+    let ends_now = match steering {
+        Steering::Reschedule { resume_at } => *resume_at <= turn.now,
+        Steering::TimeOut | Steering::Cancel | Steering::Complete { .. } => true,
+    };
+    if ends_now && !has_decided {
+        let (edited_content, comment, link) = (None, None, None);
+        turn.emit(Change::ApprovalDecided { number, decision, edited_content, comment, link })?;
+    }
+    Ok(())
+}
+
+/// The approval that this steering of a wait would decide, or open to more people.
+fn decided_by(run: &Run, number: u32, steering: &Steering) -> Option<u32> {
+    let waitpoint = run.waitpoint(number)?;
+    let is_earlier = match steering {
+        Steering::Reschedule { resume_at } => waitpoint.resume_at.is_none_or(|was| *resume_at < was),
+        Steering::TimeOut | Steering::Cancel | Steering::Complete { .. } => true,
+    };
+    if !is_earlier {
+        return None;
+    }
+    if waitpoint.kind == Kind::Approval {
+        // By hand it is not completed at all.
+        return (!matches!(steering, Steering::Complete { .. })).then_some(number);
+    }
+    if waitpoint.is_escalation() && *steering != Steering::Cancel {
+        let awaited = run.step(waitpoint.at?)?.awaiting.as_ref();
+        return awaited.and_then(|awaiting| awaiting.waits.first().copied());
+    }
+    None
 }

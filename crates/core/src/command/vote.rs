@@ -12,7 +12,7 @@ use crate::limits;
 use crate::refusal::{Refusal, within};
 use crate::status::WaitStatus;
 use crate::turn::Turn;
-use crate::waitpoint::{ANYONE_WITH_A_LINK, ApprovalRequest, BY_SCOPE, Decision, ListensFor};
+use crate::waitpoint::{ApprovalRequest, BY_SCOPE, ByLink, Decision, ListensFor};
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -26,29 +26,35 @@ pub struct Vote {
     pub content_digest: Option<String>,
     /// The scopes of the key that decides, as they were checked; not something that the request says.
     pub scopes: Vec<Arc<str>>,
+    /// The link that the vote came by, as it was checked; `None` for a key.
+    pub link: Option<ByLink>,
 }
 
 impl Vote {
     /// With nothing beside it.
     pub fn new(number: u32, decision: Decision) -> Vote {
-        let (edited_content, comment, content_digest, scopes) = (None, None, None, Vec::new());
-        Vote { number, decision, edited_content, comment, content_digest, scopes }
+        let (edited_content, comment, content_digest) = (None, None, None);
+        Vote { number, decision, edited_content, comment, content_digest, scopes: Vec::new(), link: None }
     }
 
     pub(super) fn decide(self, turn: &mut Turn<'_>) -> Result<Reply, Refusal> {
-        let Vote { number, decision, edited_content, comment, content_digest, scopes } = self;
+        let Vote { number, decision, edited_content, comment, content_digest, scopes, link } = self;
         let waitpoint = turn.open_to_others(number)?;
         let ListensFor::Approval(request) = &waitpoint.listens_for else {
             let (waitpoint, kind) = (turn.run.waitpoint_id(number), waitpoint.kind);
             return Err(Refusal::WrongKind { waitpoint, kind, verb: "decided" });
         };
-        check_voter(turn, request, decision, &scopes)?;
+        check_voter(turn, request, &scopes, link.as_ref())?;
+        // An edit is a new proposal, open to everyone again.
+        if decision != Decision::Edit && request.has_decided(&turn.by) {
+            return Err(Refusal::AlreadyDecided { by: turn.by.clone() });
+        }
         if content_digest.is_some_and(|digest| digest != request.content_digest()) {
             let (waitpoint, digest) = (turn.run.waitpoint_id(number), request.content_digest());
             return Err(Refusal::ContentChanged { waitpoint, digest });
         }
         check_content(decision, edited_content.as_ref(), comment.as_deref())?;
-        turn.emit(Change::ApprovalDecided { number, decision, edited_content, comment })?;
+        turn.emit(Change::ApprovalDecided { number, decision, edited_content, comment, link })?;
         let waitpoint = turn.pending(number)?;
         let ListensFor::Approval(request) = &waitpoint.listens_for else { return Ok(Reply::Done) };
         let ((tally, approvals), quorum) = (flow::tally(request), request.quorum);
@@ -64,11 +70,13 @@ impl Vote {
     }
 }
 
-fn check_voter(
+/// Whether whoever asks has the right to decide: one of the approvers, and not who started the run where that is
+/// forbidden.
+pub(super) fn check_voter(
     turn: &Turn<'_>,
     request: &ApprovalRequest,
-    decision: Decision,
     scopes: &[Arc<str>],
+    link: Option<&ByLink>,
 ) -> Result<(), Refusal> {
     let by = &turn.by;
     let is_meant = |approver: &Arc<str>| match approver.strip_prefix(BY_SCOPE) {
@@ -76,17 +84,14 @@ fn check_voter(
         None => *approver == by.0,
     };
     // Who has a link for nobody in particular may be anyone, so also whoever started the run.
-    if !request.allow_self_approval && (*by == turn.run.started_by || &*by.0 == ANYONE_WITH_A_LINK) {
+    let may_be_the_starter = *by == turn.run.started_by || link.is_some_and(|link| link.for_anyone);
+    if !request.allow_self_approval && may_be_the_starter {
         let (by, started_by) = (by.clone(), turn.run.started_by.clone());
         return Err(Refusal::SelfApproval { by, started_by });
     }
     if !request.approvers.is_empty() && !request.approvers.iter().any(is_meant) {
         let approvers = request.approvers.iter().map(ToString::to_string).collect();
         return Err(Refusal::NotAnApprover { by: by.clone(), approvers });
-    }
-    // An edit is a new proposal, open to everyone again.
-    if decision != Decision::Edit && request.decisions.iter().any(|vote| vote.by == *by) {
-        return Err(Refusal::AlreadyDecided { by: by.clone() });
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 //! check records what it finds and goes on, so that an author sees all of it at once.
 
 mod branches;
+mod headers;
 mod llm;
 mod names;
 mod order;
@@ -43,6 +44,7 @@ pub(super) fn compile(document: Workflow, doubts: Doubts, findings: &mut Finding
     if let Some(retry) = &document.default_retry {
         compiler.retry_range("/defaultRetry", retry);
     }
+    let keep_headers = compiler.kept_headers("keepHeaders", document.keep_headers.as_deref());
     let compiled: Vec<Option<Step>> =
         (0..).zip(&document.steps).map(|(index, step)| compiler.step(index, step)).collect();
     let steps: Vec<Step> = compiled.into_iter().collect::<Option<_>>().filter(|_| findings.are_good())?;
@@ -52,7 +54,7 @@ pub(super) fn compile(document: Workflow, doubts: Doubts, findings: &mut Finding
     }
     let by_name: HashMap<Arc<str>, u16> =
         (0..).zip(&steps).map(|(index, step)| (step.name.clone(), index)).collect();
-    Some(Definition { document, steps, order, timeout, output, input_schema, by_name })
+    Some(Definition { document, steps, order, timeout, output, input_schema, keep_headers, by_name })
 }
 
 /// The state of a check: what is known of the whole document, and the place it has come to.

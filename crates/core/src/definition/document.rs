@@ -44,6 +44,11 @@ pub struct Workflow {
     /// What a completed run's `output` is; templates allowed. Without it, the output of the last step that has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<Value>,
+    /// Headers of a call that starts a run by a trigger that its input keeps, beside those that always are:
+    /// `content-type`, `user-agent`, `webhook-id`, `webhook-timestamp` and `webhook-signature`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 50), inner(length(min = 1, max = 100)))]
+    pub keep_headers: Option<Vec<String>>,
     #[schemars(length(min = 1, max = 1000))]
     pub steps: Vec<Step>,
     /// What the builder was asked for and cannot be said in a document; `check` tells it.
@@ -231,6 +236,15 @@ pub struct Webhook {
     /// Let a plain GET resume the run. Off by default: link scanners open every link.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub allow_get: bool,
+    /// Let whoever has the link call it with `/sync`, and get what a `respond` step or a webhook says next. Off by
+    /// default. They never get the run's output.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub allow_sync: bool,
+    /// Headers of the call that are kept, beside those that always are: `content-type`, `user-agent`, `webhook-id`,
+    /// `webhook-timestamp` and `webhook-signature`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 50), inner(length(min = 1, max = 100)))]
+    pub keep_headers: Option<Vec<String>>,
     /// What happens when the time is over; `fail` if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_timeout: Option<OnTimeout>,

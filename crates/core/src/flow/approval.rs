@@ -97,6 +97,16 @@ fn approved(run: &Run, at: At, request: &ApprovalRequest, output: impl FnOnce() 
     StateChange::Set([edited].into_iter().chain(saved).collect())
 }
 
+/// What it comes to when the time of an approval is over: as if somebody had decided so.
+pub(crate) fn timeout_means(run: &Run, at: At) -> Decision {
+    match defined(run, at).map(|approval| approval.on_timeout) {
+        Some(OnApprovalTimeout::Approve | OnApprovalTimeout::Continue | OnApprovalTimeout::Goto(_)) => {
+            Decision::Approve
+        }
+        Some(OnApprovalTimeout::Fail | OnApprovalTimeout::Reject) | None => Decision::Reject,
+    }
+}
+
 pub(super) fn timed_out(turn: &mut Turn<'_>, at: At, number: u32) -> Result<(), Refusal> {
     let Some(approval) = defined(turn.run, at) else { return Ok(()) };
     let (on_timeout, on_reject) = (approval.on_timeout, approval.on_reject);

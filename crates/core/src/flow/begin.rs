@@ -118,7 +118,7 @@ fn act(turn: &mut Turn<'_>, at: At, definition: &Definition) -> Result<(), Refus
             let (resume_at, listens_for) = (due(turn.now, deadline), ListensFor::Event(filter));
             open_own_wait(turn, at, NewWait { kind: Kind::Event, resume_at, listens_for, response: None })
         }
-        Action::Webhook { response, allow_get, deadline } => {
+        Action::Webhook { response, allow_get, deadline, .. } => {
             let response = match response.as_ref().map(|response| render(turn.run, at, response)).transpose()
             {
                 Ok(response) => response,

@@ -1,7 +1,9 @@
 //! Approvals: who may decide, how votes add up, and what follows.
 
 use abide_core::command::{Command, Reply, Steer, Steering, Vote, WaitFor, WaitSpec};
-use abide_core::waitpoint::{Decision, ListensFor};
+use abide_core::history::{Change, Record};
+use abide_core::waitpoint::{Actor, ByLink, Decision, ListensFor};
+use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use crate::scenario::*;
@@ -247,7 +249,6 @@ fn no_one_approves_a_run_they_started_where_that_is_forbidden() {
         assert_eq!(run.vote(&starter, "ok", decision, None).code(), "SELF_APPROVAL");
     }
     assert_eq!(run.vote(&starter, "ok", Decision::Edit, Some(json!("mine"))).code(), "SELF_APPROVAL");
-    assert_eq!(run.approve("link", "ok").code(), "SELF_APPROVAL", "a link for nobody may be theirs");
     run.approve("anna", "ok");
     assert_eq!(run.step("send"), "RUNNING");
     let mut run = asked(json!({}));
@@ -322,7 +323,7 @@ fn a_reminder_can_be_woken_moved_and_cancelled_without_touching_the_request() {
         json!({ "approvers": ["anna"], "remindAfter": ["1h"], "escalateAfter": "2h", "escalateTo": ["zoe"] }),
     );
     let steer = |run: &mut Scenario, number: u32, steering: Steering| {
-        run.send(Command::Steer(Steer { number, steering })).reply();
+        run.send(Command::Steer(Steer::new(number, steering))).reply();
     };
     let first = run.wait("ok") + 1;
     steer(&mut run, first, Steering::Complete { payload: None });
@@ -331,4 +332,109 @@ fn a_reminder_can_be_woken_moved_and_cancelled_without_touching_the_request() {
     assert_eq!((run.count("APPROVAL_ESCALATED"), run.step("ok")), (0, "WAITING".to_owned()));
     run.approve("anna", "ok");
     assert_eq!(run.step("send"), "RUNNING");
+}
+
+fn steer_as(run: &mut Scenario, who: &str, scopes: &[&str], steering: Steering) -> Answer {
+    let number = run.wait("ok");
+    let scopes = scopes.iter().map(|scope| (*scope).into()).collect();
+    run.send_as(who, Command::Steer(Steer { number, steering, scopes }))
+}
+
+/// Every way in which steering ends an approval, or brings its end nearer.
+fn ways_to_end(run: &Scenario) -> Vec<Steering> {
+    let (past, soon) = (run.now - SignedDuration::from_secs(1), run.now + SignedDuration::from_secs(1));
+    vec![
+        Steering::TimeOut,
+        Steering::Cancel,
+        Steering::Reschedule { resume_at: past },
+        Steering::Reschedule { resume_at: soon },
+    ]
+}
+
+#[test]
+fn who_may_not_decide_does_not_end_an_approval_either() {
+    for on_timeout in ["approve", "continue", "reject", "fail"] {
+        let fields = json!({ "timeout": "7d", "onTimeout": on_timeout });
+        let mut run = asked(fields.clone());
+        for steering in ways_to_end(&run) {
+            assert_eq!(steer_as(&mut run, "runner", &[], steering).code(), "MAY_NOT_DECIDE");
+        }
+        let later = Steering::Reschedule { resume_at: run.now + SignedDuration::from_hours(24 * 30) };
+        steer_as(&mut run, "runner", &[], later).reply();
+        assert_eq!((run.step("ok"), run.count("APPROVAL_DECIDED")), ("WAITING".to_owned(), 0));
+        // A deadline where there was none is an earlier one.
+        let mut run = asked(json!({ "onTimeout": on_timeout }));
+        for steering in ways_to_end(&run) {
+            assert_eq!(steer_as(&mut run, "runner", &[], steering).code(), "MAY_NOT_DECIDE");
+        }
+    }
+}
+
+#[test]
+fn who_steers_an_approval_is_held_to_the_rules_for_those_who_vote() {
+    let terms = json!({ "timeout": "7d", "onTimeout": "approve", "approvers": ["anna", "ben"], "allowSelfApproval": false });
+    let mut run = asked(terms);
+    let starter = run.run().started_by.to_string();
+    for steering in ways_to_end(&run) {
+        assert_eq!(steer_as(&mut run, "mallory", &["approve"], steering.clone()).code(), "NOT_AN_APPROVER");
+        assert_eq!(steer_as(&mut run, &starter, &["approve", "admin"], steering).code(), "SELF_APPROVAL");
+    }
+    steer_as(&mut run, "anna", &["approve"], Steering::TimeOut).reply();
+    assert_eq!(run.output_of("ok")["decision"], json!("approve"));
+}
+
+#[test]
+fn to_let_an_approval_go_on_is_recorded_as_a_vote_and_does_not_stand_in_for_a_quorum() {
+    for steering in [Steering::TimeOut, Steering::Reschedule { resume_at: Timestamp::UNIX_EPOCH }] {
+        let mut run = asked(json!({ "timeout": "7d", "onTimeout": "approve", "quorum": 2 }));
+        assert_eq!(steer_as(&mut run, "anna", &["approve"], steering.clone()).code(), "QUORUM_NOT_REACHED");
+        run.approve("anna", "ok");
+        assert_eq!(steer_as(&mut run, "anna", &["approve"], steering.clone()).code(), "QUORUM_NOT_REACHED");
+        steer_as(&mut run, "ben", &["approve"], steering).reply();
+        let output = run.output_of("ok");
+        assert_eq!((&output["decision"], &output["timeout"]), (&json!("approve"), &json!(true)));
+        assert_eq!(run.count("APPROVAL_DECIDED"), 2);
+        assert_eq!(deciders(&run), ["anna", "ben"]);
+    }
+    let mut run = asked(json!({ "quorum": 2 }));
+    steer_as(&mut run, "ben", &["approve"], Steering::Cancel).reply();
+    assert_eq!((run.status(), run.error()), ("FAILED".to_owned(), "WAIT_CANCELLED".to_owned()));
+    assert_eq!(deciders(&run), ["ben"]);
+}
+
+#[test]
+fn an_escalation_is_not_brought_nearer_by_who_may_not_decide() {
+    let fields = json!({ "approvers": ["anna"], "escalateAfter": "2h", "escalateTo": ["zoe"] });
+    let mut run = asked(fields);
+    let number = run.wait("ok") + 1;
+    let soon = Steering::Reschedule { resume_at: run.now };
+    for steering in [Steering::Complete { payload: None }, Steering::TimeOut, soon] {
+        let steer = Command::Steer(Steer::new(number, steering));
+        assert_eq!(run.send_as("zoe", steer).code(), "MAY_NOT_DECIDE");
+    }
+    assert_eq!(run.count("APPROVAL_ESCALATED"), 0);
+    let steer = Steer { number, steering: Steering::TimeOut, scopes: vec!["approve".into()] };
+    run.send_as("anna", Command::Steer(steer)).reply();
+    assert_eq!((run.count("APPROVAL_ESCALATED"), run.step("ok")), (1, "WAITING".to_owned()));
+}
+
+#[test]
+fn a_link_for_anyone_is_told_from_somebody_by_a_flag_and_not_by_a_name() {
+    let vote = |number, for_anyone| {
+        let link = Some(ByLink { made_by: Actor::new("admin"), for_anyone });
+        Command::Vote(Vote { link, ..Vote::new(number, Decision::Approve) })
+    };
+    let mut run = asked(json!({ "allowSelfApproval": false }));
+    let number = run.wait("ok");
+    for name in ["link", "", "ann"] {
+        assert_eq!(run.send_as(name, vote(number, true)).code(), "SELF_APPROVAL");
+    }
+    run.send_as("ann", vote(number, false)).reply();
+    let votes = &run.output_of("ok")["votes"];
+    assert_eq!(*votes, json!([{ "by": "ann", "decision": "approve", "link": { "madeBy": "admin" } }]));
+}
+
+fn deciders(run: &Scenario) -> Vec<String> {
+    let decided = |record: &&Record| matches!(record.change, Change::ApprovalDecided { .. });
+    run.history().iter().filter(decided).map(|record| record.by.to_string()).collect()
 }

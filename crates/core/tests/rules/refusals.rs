@@ -35,6 +35,8 @@ fn listed(refusal: &Refusal) -> bool {
         | Refusal::NoMatch(_)
         | Refusal::NotAnApprover { .. }
         | Refusal::SelfApproval { .. }
+        | Refusal::MayNotDecide { .. }
+        | Refusal::QuorumNotReached { .. }
         | Refusal::ContentChanged { .. }
         | Refusal::AlreadyDecided { .. }
         | Refusal::RunEnded(_)
@@ -68,6 +70,8 @@ fn one_of_each() -> Vec<Refusal> {
         Refusal::NoMatch(waitpoint),
         Refusal::NotAnApprover { by: by.clone(), approvers: vec!["ben".to_owned()] },
         Refusal::SelfApproval { by: by.clone(), started_by: by.clone() },
+        Refusal::MayNotDecide { waitpoint },
+        Refusal::QuorumNotReached { waitpoint, by: by.clone(), approvals: 1, quorum: 2 },
         Refusal::ContentChanged { waitpoint, digest: "sha256:".to_owned() },
         Refusal::AlreadyDecided { by },
         Refusal::RunEnded(RunStatus::Cancelled),

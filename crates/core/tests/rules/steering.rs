@@ -78,7 +78,8 @@ fn r09_a_wait_moved_to_the_past_is_due_at_once() {
     for kind in KINDS {
         let mut run = waiting(kind);
         run.reschedule("w", instant("2026-01-01T00:00:00Z"));
-        assert_eq!(run.fire_due_timers(), 1);
+        // An approval's end is somebody's decision, and not left to the timer.
+        assert_eq!(run.fire_due_timers(), usize::from(kind != Kind::Approval));
         assert!(run.open().is_empty());
     }
 }

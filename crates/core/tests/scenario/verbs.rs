@@ -294,7 +294,8 @@ impl Scenario {
     }
 
     pub(crate) fn steer_wait(&mut self, number: u32, steering: Steering) -> Answer {
-        self.send_as("operator", Command::Steer(Steer { number, steering }))
+        let scopes = vec!["approve".into()];
+        self.send_as("operator", Command::Steer(Steer { number, steering, scopes }))
     }
 
     pub(crate) fn reschedule(&mut self, step: &str, resume_at: Timestamp) -> Answer {

@@ -8,6 +8,7 @@ use abide_calls::models::retry_after_ms;
 use abide_calls::secrets::Redactor;
 use abide_calls::signing::{self, Keys};
 use abide_core::definition::document::{Method, StatusPattern};
+use abide_core::id::WorkspaceId;
 use abide_core::limits::PAYLOAD_BYTES;
 use abide_core::task::Task;
 use abide_core::time::Millis;
@@ -49,19 +50,20 @@ fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<V
     Value::deserialize(deserializer).map(Some)
 }
 
-pub(super) async fn perform(executors: &Executors, task: &Task) -> TaskResult {
-    let filled = match fill(&task.input, &task.secrets, &executors.settings.secrets) {
+pub(super) async fn perform(executors: &Executors, workspace: WorkspaceId, task: &Task) -> TaskResult {
+    let filled = match fill(&task.input, &task.secrets, &executors.settings.secrets, workspace) {
         Ok(filled) => filled,
         Err(error) => return fail(error.code(), error.to_string(), false),
     };
-    let Filled { request: filled, redactor } = filled;
+    let Filled { request: filled, redactor, secrets } = filled;
     let asked: Asked = match serde_json::from_value(filled) {
         Ok(asked) => asked,
         Err(error) => return fail("HTTP_BAD_REQUEST", redactor.text(&error.to_string()), false),
     };
     let now = executors.clock.now();
-    let request = match request(&asked, task, executors.settings.signing.as_ref(), now) {
-        Ok(request) => request,
+    let keys = executors.settings.signing.as_ref().map(|keys| keys.of_workspace(workspace));
+    let request = match request(&asked, task, keys.as_ref(), now) {
+        Ok(request) => Request { secrets, ..request },
         Err(Refused { code, message }) => return fail(code, redactor.text(&message), false),
     };
     let _turn = executors.turn().await;

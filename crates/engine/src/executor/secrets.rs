@@ -1,7 +1,8 @@
 //! Puts secrets where a rendered request has places for them, right before the call.
 
-use abide_calls::secrets::{self, Redactor, Secret, Secrets};
+use abide_calls::secrets::{self, Hosts, Kept, Redactor, Secrets};
 use abide_core::expression::{SecretPlace, placeholder};
+use abide_core::id::WorkspaceId;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 
@@ -13,21 +14,25 @@ const KEPT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.')
 pub(super) struct Filled {
     pub(super) request: Value,
     pub(super) redactor: Redactor,
+    /// What it carries, and where each may be sent.
+    pub(super) secrets: Vec<(String, Hosts)>,
 }
 
 pub(super) fn fill(
     request: &Value,
     places: &[SecretPlace],
     secrets: &Secrets,
+    workspace: WorkspaceId,
 ) -> Result<Filled, secrets::Error> {
     let mut request = request.clone();
-    let mut used: Vec<(&str, &Secret)> = Vec::new();
+    let mut used: Vec<(&str, &Kept)> = Vec::new();
     let mut places: Vec<&SecretPlace> = places.iter().collect();
     // From the end, so that the places before stay where they are.
     places.sort_by(|one, other| (&other.pointer, other.at).cmp(&(&one.pointer, one.at)));
     for SecretPlace { pointer, at, name } in places {
-        let secret = secrets.get(name)?;
-        used.push((name, secret));
+        let kept = secrets.get(workspace, name)?;
+        used.push((name, kept));
+        let secret = &kept.value;
         let Some(Value::String(text)) = request.pointer_mut(pointer) else { continue };
         let end = at + placeholder(name).len();
         if text.get(*at..end).is_some() {
@@ -40,7 +45,9 @@ pub(super) fn fill(
             text.replace_range(*at..end, &value);
         }
     }
-    Ok(Filled { request, redactor: Redactor::new(used) })
+    let redactor = Redactor::new(used.iter().map(|(name, kept)| (*name, &kept.value)));
+    let secrets = used.iter().map(|(name, kept)| ((*name).to_owned(), kept.hosts.clone())).collect();
+    Ok(Filled { request, redactor, secrets })
 }
 
 #[cfg(test)]
@@ -51,8 +58,11 @@ mod tests {
 
     fn secrets() -> Secrets {
         let mut secrets = Secrets::default();
-        secrets.insert("KEY", "a/b c".to_owned()).unwrap();
-        secrets.insert("HOOK", "https://hooks.example.com/x".to_owned()).unwrap();
+        let mut insert = |name: &str, value: &str| {
+            secrets.insert(WorkspaceId::DEFAULT, name, value.to_owned(), ["*"]).unwrap();
+        };
+        insert("KEY", "a/b c");
+        insert("HOOK", "https://hooks.example.com/x");
         secrets
     }
 
@@ -67,7 +77,7 @@ mod tests {
             "headers": {"a": "Bearer [secret KEY]", "b": "[secret KEY]"},
         });
         let places = [place("/url", 13, "KEY"), place("/url", 28, "KEY"), place("/headers/a", 7, "KEY")];
-        let filled = fill(&request, &places, &secrets()).unwrap();
+        let filled = fill(&request, &places, &secrets(), WorkspaceId::DEFAULT).unwrap();
         assert_eq!(
             filled.request,
             json!({
@@ -80,14 +90,17 @@ mod tests {
 
     #[test]
     fn a_url_may_be_a_secret_as_a_whole() {
-        let filled = fill(&json!({"url": "[secret HOOK]"}), &[place("/url", 0, "HOOK")], &secrets()).unwrap();
+        let (request, places) = (json!({"url": "[secret HOOK]"}), [place("/url", 0, "HOOK")]);
+        let filled = fill(&request, &places, &secrets(), WorkspaceId::DEFAULT).unwrap();
         assert_eq!(filled.request["url"], "https://hooks.example.com/x");
     }
 
     #[test]
     fn a_secret_that_is_not_there_is_named() {
-        let error =
-            fill(&json!({"url": "[secret NO]"}), &[place("/url", 0, "NO")], &secrets()).err().unwrap();
-        assert_eq!(error.code(), "SECRET_UNKNOWN");
+        for (name, workspace) in [("NO", WorkspaceId::DEFAULT), ("KEY", WorkspaceId(1))] {
+            let request = json!({ "url": format!("[secret {name}]") });
+            let error = fill(&request, &[place("/url", 0, name)], &secrets(), workspace).err().unwrap();
+            assert_eq!(error.code(), "SECRET_UNKNOWN");
+        }
     }
 }

@@ -8,6 +8,7 @@ use abide_calls::secrets::Secrets;
 use abide_calls::signing::Keys;
 use abide_core::definition::document::{Guardrail, Llm, MapStepKind, StepKind};
 use abide_core::definition::{Action, Definition};
+use abide_core::id::WorkspaceId;
 use abide_core::problem::{Code, Problem};
 
 #[derive(Clone, Debug, Default)]
@@ -50,7 +51,7 @@ impl CallSettings {
     }
 
     /// What a workflow asks for and these settings do not have. Its runs would fail there.
-    pub fn doubts(&self, definition: &Definition) -> Vec<Problem> {
+    pub fn doubts(&self, workspace: WorkspaceId, definition: &Definition) -> Vec<Problem> {
         let mut doubts = Vec::new();
         for (at, model) in models_of(definition) {
             if let Err(unknown) = self.models.knows(&model) {
@@ -58,15 +59,17 @@ impl CallSettings {
             }
         }
         for (index, step) in definition.steps.iter().enumerate() {
-            self.unknown_secrets(&format!("/steps/{index}"), &step.action, &mut doubts);
+            self.unknown_secrets(workspace, &format!("/steps/{index}"), &step.action, &mut doubts);
         }
         doubts
     }
 
-    fn unknown_secrets(&self, at: &str, action: &Action, doubts: &mut Vec<Problem>) {
+    fn unknown_secrets(&self, workspace: WorkspaceId, at: &str, action: &Action, doubts: &mut Vec<Problem>) {
         let work = match action {
             Action::Work(work) => work,
-            Action::Map(map) => return self.unknown_secrets(&format!("{at}/step"), &map.step.action, doubts),
+            Action::Map(map) => {
+                return self.unknown_secrets(workspace, &format!("{at}/step"), &map.step.action, doubts);
+            }
             Action::Wait(_)
             | Action::Condition { .. }
             | Action::Signal { .. }
@@ -80,7 +83,7 @@ impl CallSettings {
         for (inside, path) in paths {
             if let [root, name] = path.as_slice()
                 && root == "secret"
-                && let Err(unknown) = self.secrets.get(name)
+                && let Err(unknown) = self.secrets.get(workspace, name)
             {
                 doubts.push(Problem::new(format!("{at}{inside}"), Code::UnknownValue, unknown.to_string()));
             }

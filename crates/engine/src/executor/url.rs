@@ -24,6 +24,8 @@ pub(crate) const URL_WORKER: &str = "url";
 /// How long a receiver that has said 202 has its task before it must report, if neither it nor the step say.
 pub(crate) const URL_LEASE: Millis = Millis(10 * 60 * 1_000);
 const LONGEST_LEASE: Millis = Millis(24 * 60 * 60 * 1_000);
+/// Whose task it is. It stands in the body, too, which is signed with the key of that workspace.
+const WORKSPACE: HeaderName = HeaderName::from_static("abide-workspace");
 /// Of an answer that cannot be used, what is shown.
 const SHOWN_CHARS: usize = 300;
 
@@ -115,6 +117,9 @@ fn request(
     now: Timestamp,
 ) -> Option<Request> {
     let mut body = task.for_workers();
+    if let Some(fields) = body.as_object_mut() {
+        fields.insert("workspace".to_owned(), json!(delivery.workspace));
+    }
     if let (Some(reach), Some(fields)) = (reach, body.as_object_mut()) {
         let token = (reach.lease_token)(delivery.workspace, delivery.run_id(), delivery.at(), task.delivery);
         fields.insert("leaseToken".to_owned(), json!(token));
@@ -130,7 +135,8 @@ fn request(
     let whole = task.timeout.map_or(abide_calls::http::WHOLE, |Millis(ms)| Duration::from_millis(ms));
     // A task is posted where the settings say and nowhere else.
     request.bounds = Bounds { whole, redirects: 0, ..Bounds::default() };
-    sign(&mut request, task, executors.settings.signing.as_ref()?, now);
+    request.headers.insert(WORKSPACE, plain(&delivery.workspace.to_string()));
+    sign(&mut request, task, &executors.settings.signing.as_ref()?.of_workspace(delivery.workspace), now);
     Some(request)
 }
 

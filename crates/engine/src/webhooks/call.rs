@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use abide_calls::http::{Bounds, Client, Error, Request, Streaming};
 use abide_calls::signing::{self, Keys};
+use abide_calls::vault::{Vault, WEBHOOK_SECRET};
 use abide_store::{Attempt, Delivery, Webhook};
 use bytes::Bytes;
 use http::{HeaderValue, Method, StatusCode, header};
@@ -30,9 +31,15 @@ pub(super) enum Verdict {
     Gone,
 }
 
-pub(super) async fn call(client: Client, webhook: Webhook, delivery: Delivery, at: Timestamp) -> Called {
+pub(super) async fn call(
+    client: Client,
+    vault: Vault,
+    webhook: Webhook,
+    delivery: Delivery,
+    at: Timestamp,
+) -> Called {
     let begun = Instant::now();
-    let answered = match request(&webhook, &delivery, at) {
+    let answered = match request(&vault, &webhook, &delivery, at) {
         Ok(request) => answer(&client, request).await.map_err(|error| error.to_string()),
         Err(why) => Err(why),
     };
@@ -50,9 +57,12 @@ pub(super) async fn call(client: Client, webhook: Webhook, delivery: Delivery, a
     Called { delivery, attempt: Attempt { at, took_ms, status, response, error }, verdict }
 }
 
-fn request(webhook: &Webhook, delivery: &Delivery, at: Timestamp) -> Result<Request, String> {
+fn request(vault: &Vault, webhook: &Webhook, delivery: &Delivery, at: Timestamp) -> Result<Request, String> {
     let secrets = webhook.secrets.iter().filter(|secret| secret.until.is_none_or(|until| at < until));
-    let keys = Keys::new(secrets.map(|secret| secret.key.as_str())).map_err(|error| error.to_string())?;
+    let opened: Result<Vec<String>, _> =
+        secrets.map(|secret| vault.open(WEBHOOK_SECRET, &secret.key)).collect();
+    let opened = opened.map_err(|error| format!("the webhook's secret: {error}"))?;
+    let keys = Keys::new(opened.iter().map(String::as_str)).map_err(|error| error.to_string())?;
     let (id, timestamp_s) = (delivery.id.to_string(), at.as_second());
     let signature = keys.sign(&id, timestamp_s, delivery.body.as_bytes());
     let mut request = Request::new(Method::POST, &webhook.url);

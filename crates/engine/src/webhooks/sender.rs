@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use abide_calls::http::Client;
+use abide_calls::vault::Vault;
 use abide_core::id::{DeliveryId, WebhookId};
 use abide_core::random::Random;
 use abide_core::time::Millis;
@@ -38,6 +39,8 @@ pub(crate) struct Sender {
     queue: mpsc::WeakSender<Request>,
     clock: Arc<dyn Clock>,
     client: Client,
+    /// Opens the secrets that calls are signed with.
+    vault: Vault,
     random: Random,
     /// When each webhook is to be told something next.
     next: BTreeMap<WebhookId, Timestamp>,
@@ -52,7 +55,7 @@ impl Sender {
         readers: Arc<Readers>,
         queue: mpsc::WeakSender<Request>,
         clock: Arc<dyn Clock>,
-        client: Client,
+        (client, vault): (Client, Vault),
         seed: u64,
     ) -> Sender {
         Sender {
@@ -61,6 +64,7 @@ impl Sender {
             queue,
             clock,
             client,
+            vault,
             random: Random::new(seed),
             next: BTreeMap::new(),
             out: HashMap::new(),
@@ -135,7 +139,7 @@ impl Sender {
                 break;
             }
             self.out.entry(id).or_default().insert(delivery.id);
-            self.calls.spawn(call(self.client.clone(), webhook.clone(), delivery, now));
+            self.calls.spawn(call(self.client.clone(), self.vault.clone(), webhook.clone(), delivery, now));
         }
         Ok(())
     }

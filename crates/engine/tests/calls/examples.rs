@@ -45,7 +45,8 @@ async fn handler(place: &Place, name: &str, answer: Value) {
 #[tokio::test]
 async fn a_company_is_looked_up_with_a_secret_and_stored() {
     let receiver = Receiver::start(|_, _| json("200 OK", json!({"name": "Tea Ltd"}))).await;
-    let place = Place::on_loopback(Engine::options().secret("COMPANY_API_KEY", "c0mp4ny").unwrap()).await;
+    let place =
+        Place::on_loopback(Engine::options().secret("COMPANY_API_KEY", "c0mp4ny", &["*"]).unwrap()).await;
     handler(&place, "store-company", json!("stored")).await;
     let text = example("enrich-company.yaml").replace("https://api.example.com", &receiver.url(""));
     let ended = run(&place, &text, json!({"domain": "tea.example"})).await;
@@ -61,7 +62,7 @@ async fn a_card_is_charged_behind_a_url_and_the_books_are_told() {
     let books = Receiver::start(|_, _| json("200 OK", json!({}))).await;
     let keys = Keys::new(["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"]).unwrap();
     let options = Engine::options().handler_url("charge-card", &pay.url("/")).signing(keys.clone());
-    let place = Place::on_loopback(options.secret("BOOKS_TOKEN", "b00ks").unwrap()).await;
+    let place = Place::on_loopback(options.secret("BOOKS_TOKEN", "b00ks", &["*"]).unwrap()).await;
     let input = json!({"amount": 7, "card": "c-1", "books": books.url("/entries")});
     output(&run(&place, &example("charge.yaml"), input).await);
     assert_eq!(pay.received()[0].json()["input"], json!({"amount": 7, "card": "c-1"}));

@@ -82,7 +82,7 @@ async fn a_secret_is_in_the_call_and_nowhere_else() {
         json("200 OK", json!({"echo": shown, "line": received.line()}))
     })
     .await;
-    let options = Engine::options().secret("TOKEN", SECRET).unwrap();
+    let options = Engine::options().secret("TOKEN", SECRET, &["*"]).unwrap();
     let place = Place::on_loopback(options).await;
     let call = step(json!({
         "url": receiver.url("/?t={{ secret.TOKEN }}"), "method": "POST",
@@ -104,7 +104,7 @@ async fn a_secret_is_in_the_call_and_nowhere_else() {
 #[tokio::test]
 async fn an_error_does_not_show_a_secret_either() {
     let receiver = Receiver::start(|_, received| json("400 Bad", json!(received.header("x-key")))).await;
-    let place = Place::on_loopback(Engine::options().secret("KEY", "s3cr3t-value").unwrap()).await;
+    let place = Place::on_loopback(Engine::options().secret("KEY", "s3cr3t-value", &["*"]).unwrap()).await;
     let call = step(json!({"url": receiver.url("/"), "headers": {"x-key": "{{ secret.KEY }}"}}));
     let (run, ended) = place.run(call, json!({})).await;
     assert!(failure(&ended).1.contains("[secret KEY]"), "{ended:?}");
@@ -127,11 +127,87 @@ async fn a_body_with_a_secret_is_not_sent_on_to_where_it_is_redirected() {
     let target = elsewhere.url("/");
     let receiver =
         Receiver::start(move |_, _| (format!("307 Over there\r\nlocation: {target}"), String::new())).await;
-    let place = Place::on_loopback(Engine::options().secret("KEY", "s3cr3t-value").unwrap()).await;
+    let place = Place::on_loopback(Engine::options().secret("KEY", "s3cr3t-value", &["*"]).unwrap()).await;
     let call = step(json!({"url": receiver.url("/"), "method": "POST", "body": "{{ secret.KEY }}"}));
     let (_, ended) = place.run(call, json!({})).await;
     assert_eq!(failure(&ended).0, "HTTP_TOO_MANY_REDIRECTS");
     assert_eq!(elsewhere.received().len(), 0);
+}
+
+#[tokio::test]
+async fn a_secret_goes_to_its_hosts_and_to_nobody_else() {
+    let receiver = Receiver::start(|_, _| json("200 OK", json!("thanks"))).await;
+    let own = receiver.url("");
+    let own = own.trim_end_matches('/').to_owned();
+    for (hosts, arrives) in [
+        (vec!["api.example.com"], false),
+        // In clear it goes only where that is said.
+        (vec!["127.0.0.1"], false),
+        (vec!["api.example.com", &own], true),
+        (vec!["*"], true),
+    ] {
+        let before = receiver.received().len();
+        let place =
+            Place::on_loopback(Engine::options().secret("KEY", "s3cr3t-value", &hosts).unwrap()).await;
+        for call in [
+            json!({"url": receiver.url("/"), "headers": {"x-key": "{{ secret.KEY }}"}}),
+            json!({"url": receiver.url("/?k={{ secret.KEY }}")}),
+            json!({"url": receiver.url("/"), "method": "POST", "body": {"k": "{{ secret.KEY }}"}}),
+        ] {
+            let mut call = step(call);
+            call["name"] = json!(format!("calls-{}", fresh()));
+            let (_, ended) = place.run(call, json!({})).await;
+            if arrives {
+                output(&ended);
+            } else {
+                let (code, message) = failure(&ended);
+                assert_eq!(code, "SECRET_HOST_REFUSED");
+                assert!(message.contains("KEY") && !message.contains("s3cr3t"), "{message}");
+            }
+        }
+        assert_eq!(receiver.received().len() - before, if arrives { 3 } else { 0 }, "{hosts:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_secret_does_not_follow_a_redirect_to_another_host() {
+    let elsewhere = Receiver::start(|_, _| json("200 OK", json!("thanks"))).await;
+    let target = elsewhere.url("/").replace("127.0.0.1", "localhost");
+    let receiver =
+        Receiver::start(move |_, _| (format!("302 Over there\r\nlocation: {target}"), String::new())).await;
+    let own = receiver.url("").trim_end_matches('/').to_owned();
+    let options = Engine::options().secret("KEY", "s3cr3t-value", &[&own]).unwrap();
+    let place = Place::new(options.allow(["127.0.0.1".parse().unwrap(), "localhost".parse().unwrap()])).await;
+    let call = step(json!({"url": receiver.url("/"), "headers": {"x-key": "{{ secret.KEY }}"}}));
+    let (_, ended) = place.run(call, json!({})).await;
+    assert!(matches!(
+        ended.status,
+        abide_core::status::RunStatus::Completed | abide_core::status::RunStatus::Failed
+    ));
+    for received in elsewhere.received() {
+        assert_eq!(received.header("x-key"), None);
+    }
+}
+
+#[tokio::test]
+async fn a_secret_is_known_in_its_own_workspace_only() {
+    let receiver = Receiver::start(|_, _| json("200 OK", json!("thanks"))).await;
+    let place = Place::on_loopback(Engine::options().secret("KEY", "s3cr3t-value", &["*"]).unwrap()).await;
+    let now = place.engine.now();
+    let team = place.engine.write(move |store| store.add_workspace("team", now)).await.unwrap();
+    let call = step(json!({"url": receiver.url("/"), "headers": {"x-key": "{{ secret.KEY }}"}}));
+    let checked = abide_core::definition::Definition::from_value(call).unwrap();
+    place.engine.deploy_checked(team, checked).await.unwrap();
+    let new = abide_engine::NewRun { workspace: team, workflow: "calls".to_owned(), ..Default::default() };
+    let run = place.engine.start_run(new).await.unwrap();
+    let ended = place.engine.skip_waits(run).await.unwrap().unwrap();
+    assert_eq!(failure(&ended).0, "SECRET_UNKNOWN");
+    assert_eq!(receiver.received().len(), 0);
+}
+
+fn fresh() -> u64 {
+    static LAST: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+    LAST.fetch_add(1, std::sync::atomic::Ordering::Relaxed)
 }
 
 #[tokio::test]

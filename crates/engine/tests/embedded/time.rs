@@ -287,7 +287,7 @@ async fn a_timer_that_was_moved_away_is_asked_once_and_writes_nothing() {
     let host = Host::with(nap("1s")).await;
     let run = host.start("nap").await;
     let resume_at = Millis::from_days(30).after(host.now());
-    let later = Command::Steer(Steer { number: 1, steering: Steering::Reschedule { resume_at } });
+    let later = Command::Steer(Steer::new(1, Steering::Reschedule { resume_at }));
     host.engine.command(run, later).await.unwrap();
     let before = host.engine.stats().await.unwrap();
     for _ in 0..100 {

@@ -48,9 +48,9 @@ async fn a_wait_is_moved_and_woken_like_any_other() {
     let host = Host::with(Workflow::new("nap").sleep("nap", 30.days())).await;
     let (first, second) = (host.start("nap").await, host.start("nap").await);
     let resume_at = Millis(1_000).after(host.now());
-    let reschedule = Command::Steer(Steer { number: 1, steering: Steering::Reschedule { resume_at } });
+    let reschedule = Command::Steer(Steer::new(1, Steering::Reschedule { resume_at }));
     host.engine.command(first, reschedule).await.unwrap();
-    let wake = Command::Steer(Steer { number: 1, steering: Steering::Complete { payload: None } });
+    let wake = Command::Steer(Steer::new(1, Steering::Complete { payload: None }));
     host.engine.command(second, wake).await.unwrap();
     let begun = host.now();
     assert_eq!(host.engine.wait(second).await.unwrap().status, RunStatus::Completed);

@@ -17,9 +17,9 @@ use abide_core::status::RunStatus;
 use abide_core::waitpoint::Kind;
 use abide_store::share::Share;
 use abide_store::{
-    ApiKey, AttemptWrite, Batch, CostRow, DefinitionSummary, Delivery, DeliveryFilter, Due, Error, Health,
-    KeyHash, Page, Read, RunFilter, RunSummary, Store, StoredDefinition, StoredRun, StoredTimer, Waiter,
-    WaitpointFilter, WaitpointSummary, Webhook, Workspace,
+    ApiKey, AttemptWrite, AuditEntry, AuditHash, AuditNote, Batch, CostRow, DefinitionSummary, Delivery,
+    DeliveryFilter, Due, Error, Health, KeyHash, Page, Read, RunFilter, RunSummary, Store, StoredDefinition,
+    StoredRun, StoredTimer, Waiter, WaitpointFilter, WaitpointSummary, Webhook, Workspace,
 };
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -184,6 +184,8 @@ reads! {
     keys(workspace: WorkspaceId) -> Vec<ApiKey>;
     setting(name: &str) -> Option<Vec<u8>>;
     link_generation(waitpoint: WaitpointId) -> u32;
+    audit(workspace: Option<WorkspaceId>, page: &Page<u64>) -> Vec<AuditEntry>;
+    audit_chain(after: u64, limit: usize) -> Vec<(u64, String, AuditHash)>;
     schedule(id: ScheduleId) -> Option<Schedule>;
     schedule_by_name(workspace: WorkspaceId, name: &str) -> Option<Schedule>;
     schedules(workspace: WorkspaceId, page: &Page<String>) -> Vec<Schedule>;
@@ -232,6 +234,7 @@ macro_rules! writes {
 }
 
 writes! {
+    append_audit(note: &AuditNote) -> ();
     forget_events(before: Timestamp, limit: usize) -> usize;
     forget_runs(before: Timestamp, limit: usize) -> usize;
     forget_keys(before: Timestamp, limit: usize) -> usize;

@@ -2,11 +2,13 @@
 
 use std::collections::HashMap;
 
-use abide_core::id::{RunId, WaitpointId};
+use abide_core::id::{RunId, WaitpointId, WorkspaceId};
 use abide_core::run::Run;
 use abide_core::waitpoint::{ListensFor, Waitpoint};
-use abide_store::Scope;
+use abide_store::{Scope, Store};
+use jiff::Timestamp;
 
+use super::token::Era;
 use super::{Link, TOKEN, Target};
 use crate::app::App;
 use crate::caller::Caller;
@@ -21,19 +23,68 @@ pub(crate) struct Urls {
     pub(crate) confirm: String,
 }
 
+/// What is wanted of a link.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Wanted {
+    /// Anyone if absent.
+    pub(crate) recipient: Option<String>,
+    /// With its waitpoint if absent.
+    pub(crate) expires_at: Option<Timestamp>,
+}
+
+/// The store's setting that counts how often all links of a workspace were revoked.
+fn era_setting(workspace: WorkspaceId) -> String {
+    format!("link-era-{}", workspace.0)
+}
+
+fn era_of_workspace(setting: Option<&[u8]>) -> u32 {
+    setting.and_then(|bytes| std::str::from_utf8(bytes).ok()?.parse().ok()).unwrap_or(0)
+}
+
 impl App {
-    /// URLs that end a wait without a key, valid until they are revoked or the wait is over.
-    pub(crate) async fn link_urls(
+    /// In which links to these waitpoints of a workspace are valid.
+    pub(crate) async fn link_eras(
         &self,
-        id: WaitpointId,
-        recipient: Option<String>,
-    ) -> Result<Urls, Problem> {
-        let generation = self.engine.read(move |store| store.link_generation(id)).await?;
-        Ok(self.urls(id, &Link { generation, recipient }))
+        workspace: WorkspaceId,
+        ids: Vec<WaitpointId>,
+    ) -> Result<HashMap<WaitpointId, Era>, Problem> {
+        let read = self.engine.read(move |store| {
+            let of_workspace = era_of_workspace(store.setting(&era_setting(workspace))?.as_deref());
+            let era = |id| Ok((id, Era { of_waitpoint: store.link_generation(id)?, of_workspace }));
+            ids.into_iter().map(era).collect::<Result<_, _>>()
+        });
+        Ok(read.await?)
     }
 
-    fn urls(&self, id: WaitpointId, link: &Link) -> Urls {
-        let token = self.links.token(Target::Waitpoint(id), link);
+    /// Makes every link to a waitpoint of the workspace invalid.
+    pub(crate) async fn revoke_all_links(&self, workspace: WorkspaceId) -> Result<(), Problem> {
+        let revoke = move |store: &mut dyn Store| loop {
+            let was = store.setting(&era_setting(workspace))?;
+            let next = (era_of_workspace(was.as_deref()) + 1).to_string();
+            if store.change_setting(&era_setting(workspace), was.as_deref(), next.as_bytes())? {
+                return Ok(());
+            }
+        };
+        Ok(self.engine.write(revoke).await?)
+    }
+
+    /// URLs that end a wait of the caller's workspace without a key, valid until they are revoked, they expire, or the
+    /// wait is over.
+    pub(crate) async fn link_urls(
+        &self,
+        caller: &Caller,
+        id: WaitpointId,
+        wanted: Wanted,
+    ) -> Result<Urls, Problem> {
+        let eras = self.link_eras(caller.workspace, vec![id]).await?;
+        Ok(self.urls(caller, id, eras.get(&id).copied().unwrap_or_default(), wanted))
+    }
+
+    fn urls(&self, caller: &Caller, id: WaitpointId, valid_in: Era, wanted: Wanted) -> Urls {
+        let Wanted { recipient, expires_at } = wanted;
+        let expires_at_s = expires_at.map(Timestamp::as_second);
+        let link = Link { valid_in, made_by: caller.actor.clone(), recipient, expires_at_s };
+        let token = self.links.token(Target::Waitpoint(id), &link);
         let path = format!("{}{}/workflow-runs/{}/waitpoints/{id}", self.base_url, PREFIXES[0], id.run);
         let resume = format!("{path}?{TOKEN}={token}");
         Urls { resume, confirm: format!("{path}/confirm?{TOKEN}={token}") }
@@ -54,16 +105,10 @@ impl App {
         if ids.is_empty() {
             return Ok(());
         }
-        let generations = self.engine.read(move |store| {
-            ids.into_iter()
-                .map(|id| Ok((id, store.link_generation(id)?)))
-                .collect::<Result<HashMap<_, _>, _>>()
-        });
-        let generations = generations.await?;
+        let eras = self.link_eras(caller.workspace, ids).await?;
         for body in bodies {
-            if let Some(generation) = generations.get(&body.id) {
-                let link = Link { generation: *generation, recipient: None };
-                body.resume_url = Some(self.urls(body.id, &link).resume);
+            if let Some(era) = eras.get(&body.id) {
+                body.resume_url = Some(self.urls(caller, body.id, *era, Wanted::default()).resume);
             }
         }
         Ok(())

@@ -39,6 +39,8 @@ codes! {
     Forbidden "FORBIDDEN" FORBIDDEN "The key is known, but lacks the scope that this needs. The detail names it."
     NotAnApprover "NOT_AN_APPROVER" FORBIDDEN "Only the approvers named by the step may decide."
     SelfApproval "SELF_APPROVAL" FORBIDDEN "The step does not let whoever started the run decide, nor a link that is for nobody in particular."
+    SyncNotAllowed "SYNC_NOT_ALLOWED" FORBIDDEN "The link resumes the run, and its holder is not shown what the run says. Call it without `/sync`, or give the webhook step `allowSync`."
+    MayNotDecide "MAY_NOT_DECIDE" FORBIDDEN "To end an approval's wait, or to bring its deadline nearer, is to decide it. It needs a key with the scope `approve`."
     HostRefused "HOST_REFUSED" FORBIDDEN "The `Host` header is not a name of this server. Add it with `--allow-host`, or set `--public-url`."
     OriginRefused "ORIGIN_REFUSED" FORBIDDEN "A web page of another origin sent this. Allow the origin with `--allow-origin`."
 
@@ -49,6 +51,8 @@ codes! {
     UnknownWaitpoint "UNKNOWN_WAITPOINT" NOT_FOUND "There is no such waitpoint in this workspace."
     UnknownTask "UNKNOWN_TASK" NOT_FOUND "There is no such task in this workspace."
     UnknownKey "UNKNOWN_KEY" NOT_FOUND "There is no such API key."
+    UnknownLinkSecret "UNKNOWN_LINK_SECRET" NOT_FOUND "There is no such link secret, or it was retired."
+    NoSigningKey "NO_SIGNING_KEY" NOT_FOUND "The server has no key to sign with. Whoever runs it sets `ABIDE_SECRET_SIGNING_KEY`."
     UnknownSchedule "UNKNOWN_SCHEDULE" NOT_FOUND "There is no such schedule in this workspace."
     UnknownWebhook "UNKNOWN_WEBHOOK" NOT_FOUND "There is no such webhook in this workspace."
     UnknownDelivery "UNKNOWN_DELIVERY" NOT_FOUND "The webhook was told no such thing, or it was forgotten."
@@ -61,6 +65,7 @@ codes! {
 
     AlreadyResolved "ALREADY_RESOLVED" CONFLICT "The waitpoint is resolved already. `outcome` says how, when and by whom."
     AlreadyDecided "ALREADY_DECIDED" CONFLICT "Who asks has decided on this request already."
+    QuorumNotReached "QUORUM_NOT_REACHED" CONFLICT "To let an approval go on before its time counts as one person's approval, and its quorum needs more. `current` has both figures."
     ContentChanged "CONTENT_CHANGED" CONFLICT "What is to be approved is not what the decision was made on. `current` has the digest of what it is now."
     WrongWaitpointKind "WRONG_WAITPOINT_KIND" CONFLICT "A waitpoint of this kind cannot be ended in this way."
     EventDoesNotMatch "EVENT_DOES_NOT_MATCH" CONFLICT "The event is not one that the waitpoint waits for."
@@ -82,6 +87,7 @@ codes! {
     WaitpointCancelled "WAITPOINT_CANCELLED" GONE "The waitpoint was cancelled. `outcome` says when and by whom."
     WaitpointExpired "WAITPOINT_EXPIRED" GONE "The waitpoint's deadline has passed, even if its timer has not fired yet."
     LinkRevoked "LINK_REVOKED" GONE "The resume URL was revoked."
+    LinkExpired "LINK_EXPIRED" GONE "The resume URL was made for a time, and that is over. The wait may still be open: ask for another URL."
 
     BodyTooLarge "BODY_TOO_LARGE" PAYLOAD_TOO_LARGE "The body is larger than the server takes. The detail names the limit."
     PayloadTooLarge "PAYLOAD_TOO_LARGE" PAYLOAD_TOO_LARGE "One payload (an input, an output, a signal, an event) is larger than 1 MiB. The detail names it."
@@ -105,5 +111,6 @@ codes! {
 
     Overloaded "OVERLOADED" SERVICE_UNAVAILABLE "The engine has more to do than it can take. Try again after `Retry-After`. Nothing was changed."
     StoreUnavailable "STORE_UNAVAILABLE" SERVICE_UNAVAILABLE "The store cannot be read or written at the moment. Nothing was changed. Try again after `Retry-After`."
+    Paused "PAUSED" SERVICE_UNAVAILABLE "The server was started with `--paused`, to look at a copy: nothing is changed, no timer goes off and nobody is called."
     Stopping "STOPPING" SERVICE_UNAVAILABLE "The server is shutting down. Try again after `Retry-After`."
 }

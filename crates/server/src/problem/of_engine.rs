@@ -35,7 +35,8 @@ impl From<Error> for Problem {
                 Problem::new(Code::StoreUnavailable, "the store cannot be used at the moment")
                     .retry_after(STORE_RETRY)
             }
-            Error::NotStarted(_) | Error::Stopped => stopping(),
+            Error::Paused => Problem::new(Code::Paused, detail),
+            Error::NotStarted(_) | Error::MasterKey(_) | Error::Stopped => stopping(),
         }
     }
 }
@@ -78,6 +79,9 @@ impl From<Refusal> for Problem {
                     .map(|(place, why)| Finding::new(format!("/input{place}"), FindingCode::WrongType, why));
                 Problem::found(Code::InvalidInput, findings.collect())
             }
+            Refusal::QuorumNotReached { approvals, quorum, .. } => {
+                problem.current(json!({ "approvals": approvals, "quorum": quorum }))
+            }
             Refusal::ContentChanged { digest, .. } => problem.current(json!({ "contentDigest": digest })),
             // The key as the engine keeps it is longer than the one that was given.
             Refusal::KeyReused(_) => {
@@ -91,6 +95,7 @@ impl From<Refusal> for Problem {
             | Refusal::NoMatch(_)
             | Refusal::NotAnApprover { .. }
             | Refusal::SelfApproval { .. }
+            | Refusal::MayNotDecide { .. }
             | Refusal::AlreadyDecided { .. }
             | Refusal::JournalConflict { .. }
             | Refusal::LimitExceeded { .. }
@@ -126,6 +131,8 @@ fn code(refusal: &Refusal) -> Code {
         Refusal::NoMatch(_) => Code::EventDoesNotMatch,
         Refusal::NotAnApprover { .. } => Code::NotAnApprover,
         Refusal::SelfApproval { .. } => Code::SelfApproval,
+        Refusal::MayNotDecide { .. } => Code::MayNotDecide,
+        Refusal::QuorumNotReached { .. } => Code::QuorumNotReached,
         Refusal::ContentChanged { .. } => Code::ContentChanged,
         Refusal::AlreadyDecided { .. } => Code::AlreadyDecided,
         Refusal::RunEnded(_) => Code::RunEnded,

@@ -1,9 +1,14 @@
-//! A call from outside, on a resume URL or a trigger, as the run gets it: `{body, headers, queryParams}`. What lets
-//! somebody in (cookies, keys, tokens) is dropped here, before anything is stored.
+//! A call from outside, on a resume URL or a trigger, as the run gets it: `{body, headers, queryParams}`. Of its headers
+//! only those are kept that are known to hold no secret, or that the definition names; the token of a link is dropped
+//! here, before anything is stored.
 
+use std::sync::Arc;
+
+use abide_core::definition::{KEPT_HEADERS, NEVER_KEPT_HEADERS};
 use abide_core::trace::Traceparent;
 use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderMap, Method};
+use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value, json};
 
 use super::body::{self, BODY_BYTES, media_type};
@@ -11,30 +16,6 @@ use crate::app::Shared;
 use crate::links::TOKEN;
 use crate::problem::{Code, Problem};
 use crate::traces::InTrace;
-
-/// Headers that hold a secret, or say only how the call travelled.
-const DROPPED: [&str; 20] = [
-    "authorization",
-    "cookie",
-    "set-cookie",
-    "x-api-key",
-    "proxy-authorization",
-    "proxy-authenticate",
-    "x-auth-token",
-    "x-csrf-token",
-    "x-xsrf-token",
-    "x-amz-security-token",
-    "connection",
-    "keep-alive",
-    "transfer-encoding",
-    "upgrade",
-    "content-length",
-    "date",
-    "idempotency-key",
-    "x-request-id",
-    "traceparent",
-    "tracestate",
-];
 
 #[derive(Debug)]
 pub(crate) struct Call {
@@ -60,10 +41,11 @@ impl FromRequest<Shared> for Call {
 }
 
 impl Call {
-    /// What the run gets. `own` are the parameters that are the server's.
-    pub(crate) fn payload(&self, own: &[&str]) -> Value {
+    /// What the run gets. `own` are the parameters that are the server's, `keep` the headers that the definition keeps
+    /// beside the usual ones.
+    pub(crate) fn payload(&self, own: &[&str], keep: &[Arc<str>]) -> Value {
         let params = pairs(self.query.as_bytes(), |name| name != TOKEN && !own.contains(&name));
-        json!({ "body": self.body, "headers": self.kept_headers(), "queryParams": params })
+        json!({ "body": self.body, "headers": self.kept_headers(keep), "queryParams": params })
     }
 
     pub(crate) fn param(&self, wanted: &str) -> Option<String> {
@@ -71,20 +53,27 @@ impl Call {
             .find_map(|(name, value)| (name == wanted).then(|| value.into_owned()))
     }
 
-    fn kept_headers(&self) -> Map<String, Value> {
+    fn kept_headers(&self, keep: &[Arc<str>]) -> Map<String, Value> {
         let mut kept = Map::new();
         let token = self.param(TOKEN).filter(|token| !token.is_empty());
-        for name in self.headers.keys().filter(|name| !DROPPED.contains(&name.as_str())) {
+        let wanted = KEPT_HEADERS.into_iter().chain(keep.iter().map(|name| &**name));
+        for name in wanted.filter(|name| !NEVER_KEPT_HEADERS.contains(name)) {
             let values = self.headers.get_all(name).iter();
             let texts: Vec<_> = values.map(|value| String::from_utf8_lossy(value.as_bytes())).collect();
             let text = texts.join(", ");
             // A referrer, or the URL that a proxy was asked for.
-            if token.as_ref().is_none_or(|token| !text.contains(token)) {
-                kept.insert(name.to_string(), text.into());
+            let has_token = token.as_ref().is_some_and(|token| holds(&text, token));
+            if !texts.is_empty() && !has_token {
+                kept.insert(name.to_owned(), text.into());
             }
         }
         kept
     }
+}
+
+/// Whether the token stands in the text, escaped as in a URL or not.
+fn holds(text: &str, token: &str) -> bool {
+    text.contains(token) || percent_decode_str(text).decode_utf8_lossy().contains(token)
 }
 
 fn read_body(bytes: &[u8], media_type: Option<&str>) -> Result<Value, Problem> {
@@ -124,17 +113,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn secrets_are_dropped_and_repeated_names_become_lists() {
+    fn only_known_headers_are_kept_and_repeated_names_become_lists() {
         let mut headers = HeaderMap::new();
         headers.insert("Authorization", "Bearer secret".parse().unwrap());
         headers.insert("Cookie", "session=secret".parse().unwrap());
         headers.insert("x-api-key", "secret".parse().unwrap());
         headers.insert("x-event", "paid".parse().unwrap());
-        let query = "token=secret&a=1&a=2&b=3&wait=1s".to_owned();
+        headers.insert("x-vault-token", "secret".parse().unwrap());
+        headers.insert("x-original-url", "/v1/x?token=a%2Eb".parse().unwrap());
+        headers.insert("user-agent", "curl".parse().unwrap());
+        let query = "token=a.b&a=1&a=2&b=3&wait=1s".to_owned();
         let call = Call { method: Method::POST, headers, body: json!({"a": 1}), query, traceparent: None };
-        let expected = json!({
-            "body": {"a": 1}, "headers": {"x-event": "paid"}, "queryParams": {"a": ["1", "2"], "b": "3"},
-        });
-        assert_eq!(call.payload(&["wait"]), expected);
+        let params = json!({"a": ["1", "2"], "b": "3"});
+        let usual = json!({"user-agent": "curl"});
+        let expected = json!({ "body": {"a": 1}, "headers": usual, "queryParams": params });
+        assert_eq!(call.payload(&["wait"], &[]), expected);
+        let keep = ["x-event", "authorization", "cookie", "x-original-url", "x-absent"].map(Arc::from);
+        let named = json!({"user-agent": "curl", "x-event": "paid"});
+        assert_eq!(call.payload(&["wait"], &keep)["headers"], named);
     }
 }

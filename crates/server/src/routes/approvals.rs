@@ -233,6 +233,7 @@ async fn decide(
         comment,
         content_digest,
         scopes: caller.scopes_to_decide(),
+        link: None,
     };
     let reply = app.command(&caller, id.run, Command::Vote(vote), key).await?;
     let Reply::Voted { approvals, quorum, resolved } = reply else {

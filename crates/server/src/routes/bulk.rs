@@ -8,9 +8,11 @@ use axum::extract::State;
 use futures_util::future::join_all;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use super::runs::FilterBody;
 use crate::app::{App, Shared};
+use crate::audit::{Noted, noted};
 use crate::caller::Caller;
 use crate::endpoint::{Endpoint, Verb};
 use crate::guard::Access;
@@ -59,7 +61,7 @@ pub(super) struct BulkBody {
     cursor: Option<String>,
 }
 
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
 enum Action {
@@ -100,7 +102,7 @@ pub(super) async fn bulk(
     State(app): State<Shared>,
     caller: Caller,
     Body(body): Body<BulkBody>,
-) -> Result<Answer<BulkDone>, Problem> {
+) -> Result<Noted<Answer<BulkDone>>, Problem> {
     let BulkBody { action, filter, dry_run, reason, limit, cursor } = body;
     let most = usize::try_from(limit.unwrap_or(BULK_RUNS)).unwrap_or(usize::MAX);
     let after = cursor::read::<RunId>(LIST, cursor.as_deref())?;
@@ -123,7 +125,10 @@ pub(super) async fn bulk(
             }
         }
     }
-    Ok(Answer::ok(done))
+    let detail = json!({
+        "action": action, "matched": done.matched, "done": done.done, "refused": done.refused, "dryRun": dry_run,
+    });
+    Ok(noted(detail, Answer::ok(done)))
 }
 
 async fn find(app: &App, filter: RunFilter, page: Page<RunId>) -> Result<Vec<RunId>, Problem> {

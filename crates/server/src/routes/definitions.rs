@@ -8,9 +8,11 @@ use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::json;
 
 use super::page_size;
 use crate::app::{App, Shared};
+use crate::audit::{Noted, noted};
 use crate::caller::Caller;
 use crate::endpoint::{Endpoint, Group, Verb};
 use crate::guard::Access;
@@ -21,7 +23,7 @@ use crate::shape::definition::{CheckedBody, DefinitionBody, DeployedBody, Summar
 use crate::shape::{Answer, List, words};
 
 const READ: Access = Access::Key(&[Scope::Read]);
-const RUN: Access = Access::Key(&[Scope::Run]);
+const DEPLOY: Access = Access::Key(&[Scope::Deploy]);
 const DOCUMENTS: &[&str] = &["application/json", "application/yaml"];
 const LIST: &str = "definitions";
 
@@ -29,7 +31,7 @@ pub(super) fn routes() -> Group {
     let path = "/workflow-definitions";
     Group::new("definitions", "Workflows. A version is immutable; a run keeps the one it began with.")
         .add(
-            Endpoint::new(Verb::Post, path, RUN, "Store a workflow")
+            Endpoint::new(Verb::Post, path, DEPLOY, "Store a workflow")
                 .about(
                     "The body is the workflow itself, in JSON or YAML; `/workflow-definitions/check` says what is \
                      wrong with one. Posting the very same again changes nothing.",
@@ -67,31 +69,39 @@ async fn post(
     State(app): State<Shared>,
     caller: Caller,
     request: Request,
-) -> Result<Answer<DeployedBody>, Problem> {
+) -> Result<Noted<Answer<DeployedBody>>, Problem> {
     let checked = read(&app, request).await?.map_err(|rejected| {
         Problem::found(Code::InvalidDefinition, rejected.problems).warnings(rejected.warnings)
     })?;
     let (name, version) = (checked.definition.name().to_owned(), checked.definition.version().to_owned());
-    let warnings = warnings(&app, &checked);
+    let warnings = warnings(&app, &caller, &checked);
     let deployed = app.engine.deploy_checked(caller.workspace, checked).await?;
     for warning in warnings.iter().filter(|warning| deployed.created && warning.code == Finding::LongWait) {
         tracing::warn!(workflow = %name, %version, at = %warning.pointer, "{}", warning.message);
     }
     let status = if deployed.created { StatusCode::CREATED } else { StatusCode::OK };
     let (id, created) = (deployed.id, deployed.created);
-    Ok(Answer(status, DeployedBody { id, name, version, created, warnings }))
+    let detail = json!({ "name": name, "version": version, "created": created });
+    Ok(noted(detail, Answer(status, DeployedBody { id, name, version, created, warnings })))
 }
 
-async fn check(State(app): State<Shared>, request: Request) -> Result<Answer<CheckedBody>, Problem> {
+async fn check(
+    State(app): State<Shared>,
+    caller: Caller,
+    request: Request,
+) -> Result<Answer<CheckedBody>, Problem> {
     Ok(Answer::ok(match read(&app, request).await? {
-        Ok(checked) => CheckedBody { valid: true, problems: Vec::new(), warnings: warnings(&app, &checked) },
+        Ok(checked) => {
+            let warnings = warnings(&app, &caller, &checked);
+            CheckedBody { valid: true, problems: Vec::new(), warnings }
+        }
         Err(Rejected { problems, warnings }) => CheckedBody { valid: false, problems, warnings },
     }))
 }
 
 /// What is doubtful about a document, by itself and on this server.
-fn warnings(app: &App, checked: &Checked) -> Vec<abide_core::problem::Problem> {
-    let here = app.engine.calls().doubts(&checked.definition);
+fn warnings(app: &App, caller: &Caller, checked: &Checked) -> Vec<abide_core::problem::Problem> {
+    let here = app.engine.calls().doubts(caller.workspace, &checked.definition);
     checked.warnings.iter().cloned().chain(here).collect()
 }
 

@@ -60,11 +60,15 @@ pub(super) fn routes() -> Group {
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Health")]
 struct HealthBody {
+    /// `ok`; at `/ready`, `paused` where the server only shows what there is.
     status: &'static str,
     version: &'static str,
+    /// At `/ready`: the id of the store, which no other has, not even a copy of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    store: Option<String>,
 }
 
-const WELL: HealthBody = HealthBody { status: "ok", version: env!("CARGO_PKG_VERSION") };
+const WELL: HealthBody = HealthBody { status: "ok", version: env!("CARGO_PKG_VERSION"), store: None };
 
 async fn health() -> Answer<HealthBody> {
     Answer::ok(WELL)
@@ -77,7 +81,8 @@ async fn ready(State(app): State<Shared>) -> Result<Answer<HealthBody>, Problem>
     }
     app.engine.stats().await?;
     app.engine.read(|store| store.setting("ready").map(|_| ())).await?;
-    Ok(Answer::ok(WELL))
+    let status = if app.engine.is_paused() { "paused" } else { WELL.status };
+    Ok(Answer::ok(HealthBody { status, store: Some(app.engine.store_id().to_owned()), ..WELL }))
 }
 
 async fn figures(State(app): State<Shared>) -> Result<Response, Problem> {

@@ -1,4 +1,4 @@
-//! API keys: shown once, stored hashed, revoked at once. And the secrets that links are signed with.
+//! API keys: shown once, stored hashed, revoked at once.
 
 use std::collections::BTreeSet;
 
@@ -9,8 +9,10 @@ use axum::http::StatusCode;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use crate::app::Shared;
+use crate::audit::{Noted, noted};
 use crate::caller::{Caller, NewSecret, check_actor};
 use crate::endpoint::{Endpoint, Group, Verb};
 use crate::guard::Access;
@@ -41,17 +43,6 @@ pub(super) fn routes() -> Group {
                 .empty(StatusCode::NO_CONTENT, "Revoked.")
                 .codes(&[Code::UnknownKey]),
             revoke,
-        )
-        .add(
-            Endpoint::new(
-                Verb::Post,
-                "/link-secrets",
-                ADMIN,
-                "Sign resume URLs with a new secret from now on",
-            )
-            .about("Those that are out there stay valid. Only from the default workspace.")
-            .empty(StatusCode::NO_CONTENT, "Done."),
-            rotate,
         )
 }
 
@@ -121,7 +112,7 @@ async fn make(
     State(app): State<Shared>,
     caller: Caller,
     Body(body): Body<NewKey>,
-) -> Result<Answer<MadeKey>, Problem> {
+) -> Result<Noted<Answer<MadeKey>>, Problem> {
     let NewKey { name, scopes, workspace, expires_at } = body;
     check_actor("/name", name.as_str())?;
     let (name, now) = (String::from(name), app.engine.now());
@@ -159,7 +150,10 @@ async fn make(
     };
     let stored = key.clone();
     app.engine.write(move |store| store.add_key(&stored)).await?;
-    Ok(Answer(StatusCode::CREATED, MadeKey { secret: secret.secret, key: key.into() }))
+    let (id, name, scopes) = (key.id.to_string(), &key.name, &key.scopes);
+    let detail = json!({ "id": id, "name": name, "scopes": scopes, "workspace": key.workspace });
+    let made = MadeKey { secret: secret.secret, key: key.into() };
+    Ok(noted(detail, Answer(StatusCode::CREATED, made)))
 }
 
 async fn list(State(app): State<Shared>, caller: Caller) -> Result<Answer<List<KeyBody>>, Problem> {
@@ -194,11 +188,5 @@ async fn revoke(
     let now = app.engine.now();
     app.engine.write(move |store| store.revoke_key(id, now)).await?;
     app.callers.forget();
-    Ok(StatusCode::NO_CONTENT)
-}
-
-async fn rotate(State(app): State<Shared>, caller: Caller) -> Result<StatusCode, Problem> {
-    caller.need_default_workspace()?;
-    app.links.rotate(&app.engine).await?;
     Ok(StatusCode::NO_CONTENT)
 }

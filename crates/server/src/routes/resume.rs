@@ -17,7 +17,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-pub(super) use reply::{SyncQuery, answer_of, sync_wait};
+pub(super) use reply::{Shown, SyncQuery, answer_of, sync_wait};
 use visit::Visit;
 
 use super::waitpoints::waitpoint_of;
@@ -25,6 +25,7 @@ use crate::app::{App, Shared};
 use crate::caller::Caller;
 use crate::endpoint::{Endpoint, Group, Verb};
 use crate::guard::Access;
+use crate::links::Link;
 use crate::pages::confirm;
 use crate::problem::{Code, Problem};
 use crate::request::call::Call;
@@ -42,6 +43,7 @@ pub(super) fn routes() -> Group {
     let codes = [
         Code::BadLink,
         Code::LinkRevoked,
+        Code::LinkExpired,
         Code::UnknownRun,
         Code::UnknownWaitpoint,
         Code::UnknownStep,
@@ -69,7 +71,8 @@ pub(super) fn routes() -> Group {
             )
             .alias(&["/flow-runs/{id}/waitpoints/{waitpoint}"])
             .about(
-                "The wait gets `{body, headers, queryParams}`; cookies, keys and the token are left out. `{waitpoint}` \
+                "The wait gets `{body, headers, queryParams}`. Of the headers, those are kept that the step's \
+                 `keepHeaders` names, and a few that hold no secret. `{waitpoint}` \
                  is a waitpoint's id or, with a key, a step's name, even before the step begins. GET and HEAD show the \
                  waitpoint and change nothing, unless it was created with `allowGet`. An APPROVAL takes \
                  `{\"decision\": \"approve\"}` or `\"reject\"`.",
@@ -91,7 +94,8 @@ pub(super) fn routes() -> Group {
             .alias(&["/flow-runs/{id}/waitpoints/{waitpoint}/sync"])
             .about(
                 "The answer is the reply of the next `respond` step or webhook, or the run's output. After `?wait=` \
-                 (30 s if absent) it is 202 with the run's URL.",
+                 (30 s if absent) it is 202 with the run's URL. By its link only where the webhook step has \
+                 `allowSync`, and then without the run's output or why it failed.",
             )
             .any_body(BODIES)
             .query::<SyncQuery>()
@@ -100,7 +104,7 @@ pub(super) fn routes() -> Group {
             .plain(StatusCode::OK, &["application/json", "text/plain"], "What the run said.")
             .answer::<crate::shape::run::StartedBody>(StatusCode::ACCEPTED, "Resumed; it has said nothing yet.")
             .codes(&codes)
-            .codes(&[Code::RunFailed, Code::RunCancelled]),
+            .codes(&[Code::RunFailed, Code::RunCancelled, Code::SyncNotAllowed]),
             resume_sync,
         )
         .add(
@@ -184,9 +188,7 @@ async fn show(app: &App, visit: &Visit, call: &Call) -> Result<Response, Problem
     if wants_page(&call.headers) {
         return Ok(page_of(app, visit, call, None).await);
     }
-    let mut body = app.waitpoint_body(&visit.caller, visit.waitpoint()?).await?;
-    body.resume_url = None;
-    Ok(Answer::ok(body).into_response())
+    Ok(Answer::ok(visit.body(app).await?).into_response())
 }
 
 async fn resume_sync(
@@ -203,9 +205,16 @@ async fn resume_sync(
         Method::GET if !visit.allows_get() => return show(&app, &visit, &call).await,
         _ => {}
     }
+    let shown = if visit.link.is_none() { Shown::All } else { Shown::WhatItSays };
+    if shown == Shown::WhatItSays && !visit.allow_sync {
+        let detail =
+            "this link resumes the run, and does not show what the run says; call it without `/sync`";
+        return Err(Problem::new(Code::SyncNotAllowed, detail));
+    }
     let command = visit.command(&call, &[WAIT])?;
-    let (_, listener) = app.command_and_listen(&visit.caller, visit.run, command, key.only()).await?;
-    answer_of(&app, visit.run, listener, wait).await
+    let begun = app.command_and_listen(&visit.caller, visit.run, command, key.only()).await;
+    let (_, listener) = begun.map_err(|problem| visit.as_shown(problem))?;
+    answer_of(&app, visit.run, listener, wait, shown).await
 }
 
 async fn show_page(
@@ -239,11 +248,7 @@ async fn confirmed(
 
 /// The page as the waitpoint is now; with the reason why a call was refused.
 async fn page_of(app: &App, visit: &Visit, call: &Call, refused: Option<Problem>) -> Response {
-    let shown = match visit.waitpoint() {
-        Ok(id) => app.waitpoint_body(&visit.caller, id).await,
-        Err(problem) => Err(problem),
-    };
-    match shown {
+    match visit.body(app).await {
         Ok(body) => confirm::page(&body, &visit.workflow, &visit.page_url(app, call), refused.as_ref())
             .into_response(),
         Err(problem) => confirm::refused(&problem).into_response(),
@@ -264,7 +269,8 @@ impl Visit {
         key: Option<String>,
     ) -> Result<ResumedBody, Problem> {
         let command = self.command(call, own)?;
-        let reply = app.command(&self.caller, self.run, command, key).await?;
+        let done = app.command(&self.caller, self.run, command, key).await;
+        let reply = done.map_err(|problem| self.as_shown(problem))?;
         let waitpoint_id = match waitpoint_of(&reply) {
             Some(id) => id,
             None => self.waitpoint()?,
@@ -280,12 +286,12 @@ impl Visit {
             return self.vote(&call.body);
         }
         let via = if call.method == Method::GET { Via::Read } else { Via::Write };
-        let payload = call.payload(own).into();
+        let payload = call.payload(own, &self.keep_headers).into();
         Ok(Command::ResumeWaitpoint(ResumeWaitpoint { target: self.target.clone(), payload, via }))
     }
 
     fn vote(&self, body: &Value) -> Result<Command, Problem> {
-        if !self.by_link {
+        if self.link.is_none() {
             self.caller.need(&[Scope::Approve])?;
         }
         let number = self.waitpoint()?.number;
@@ -302,7 +308,7 @@ impl Visit {
         let comment = comment.map(|comment| comment.chars().take(limits::DESCRIPTION_CHARS).collect());
         let edited_content = body.get("editedContent").cloned().map(Into::into);
         let content_digest = body.get("contentDigest").and_then(Value::as_str).map(str::to_owned);
-        let scopes = self.caller.scopes_to_decide();
-        Ok(Command::Vote(Vote { number, decision, edited_content, comment, content_digest, scopes }))
+        let (scopes, link) = (self.caller.scopes_to_decide(), self.link.as_ref().map(Link::voted_by));
+        Ok(Command::Vote(Vote { number, decision, edited_content, comment, content_digest, scopes, link }))
     }
 }

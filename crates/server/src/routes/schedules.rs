@@ -31,6 +31,7 @@ use crate::shape::waitpoint::WaitpointBody;
 use crate::shape::{Answer, List, words};
 
 const READ: Access = Access::Key(&[Scope::Read]);
+const DEPLOY: Access = Access::Key(&[Scope::Deploy]);
 const RUN: Access = Access::Key(&[Scope::Run]);
 const LIST: &str = "schedules";
 /// Schedules of one workspace.
@@ -47,7 +48,7 @@ pub(super) fn routes() -> Group {
         "Workflows that are started by the clock. The next occurrence is a waitpoint of kind SCHEDULE.",
     )
     .add(
-        Endpoint::new(Verb::Post, "/schedules", RUN, "Make a schedule")
+        Endpoint::new(Verb::Post, "/schedules", DEPLOY, "Make a schedule")
             .about("Either `cron`, with a `timezone` (UTC if absent), or `every` says when.")
             .body::<NewSchedule>()
             .answer::<ScheduleBody>(StatusCode::CREATED, "The schedule.")
@@ -64,7 +65,7 @@ pub(super) fn routes() -> Group {
     )
     .add(one(Verb::Get, "/schedules/{id}", READ, "Get a schedule"), get)
     .add(
-        one(Verb::Patch, "/schedules/{id}", RUN, "Change a schedule")
+        one(Verb::Patch, "/schedules/{id}", DEPLOY, "Change a schedule")
             .about("What is not named stays as it is. Another rule of time begins now.")
             .body::<ChangeBody>()
             .codes(&[Code::UnknownDefinition, Code::ScheduleExists, Code::InvalidInput])
@@ -72,7 +73,7 @@ pub(super) fn routes() -> Group {
         change,
     )
     .add(
-        Endpoint::new(Verb::Delete, "/schedules/{id}", RUN, "Remove a schedule")
+        Endpoint::new(Verb::Delete, "/schedules/{id}", DEPLOY, "Remove a schedule")
             .about("Runs that it started go on.")
             .empty(StatusCode::NO_CONTENT, "Removed.")
             .codes(&[Code::UnknownSchedule]),

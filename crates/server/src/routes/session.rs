@@ -1,14 +1,18 @@
-//! Signing in with a key, for browsers. The session is a cookie that no script can read: it names the key by its hash,
-//! with the time until which it counts, under the server's secret. Nothing is stored; who revokes the key ends it.
+//! Signing in with a key, for browsers. The session is a cookie that no script can read: a random id, the key and the
+//! time until which it counts, sealed under a key that is not in the store. Without a master key that key is this
+//! process' own, and a restart ends all sessions. Nothing is stored; who revokes the key ends its sessions.
 
 use std::collections::BTreeSet;
 
 use abide_core::waitpoint::Actor;
+use abide_engine::vault::{self, SESSION, Vault};
 use abide_store::{KeyHash, Scope};
 use axum::Extension;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jiff::{SignedDuration, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,12 +21,14 @@ use crate::app::{App, Shared};
 use crate::caller::{Caller, hash};
 use crate::endpoint::{Endpoint, Group, Verb};
 use crate::guard::{Access, Peer};
-use crate::problem::Problem;
+use crate::links;
+use crate::problem::{Code, Problem};
 use crate::request::Body;
 use crate::shape::{Answer, words};
 
 pub(crate) const COOKIE: &str = "abide_session";
-const SEALED: &str = "session";
+/// What is in a cookie: the session's id, the key's hash, the second until which it counts.
+const ID_BYTES: usize = 16;
 const LASTS: SignedDuration = SignedDuration::from_hours(7 * 24);
 
 pub(super) fn routes() -> Group {
@@ -57,6 +63,8 @@ struct SessionBody {
     signed_in: bool,
     /// Without a key nothing is shown.
     keys_needed: bool,
+    /// The server was started with `--paused`: it shows what there is and changes nothing.
+    paused: bool,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -76,6 +84,7 @@ fn body(app: &App, caller: Option<Caller>) -> SessionBody {
     SessionBody {
         signed_in: caller.as_ref().is_some_and(|caller| caller.signed_in),
         keys_needed: app.settings.needs_keys(),
+        paused: app.engine.is_paused(),
         caller: caller.map(|caller| CallerBody {
             name: caller.actor,
             workspace: caller.workspace.to_string(),
@@ -96,7 +105,7 @@ async fn sign_in(
     let hash = hash(key.trim());
     let caller = app.caller_of(hash, peer.ip()).await?;
     let until = app.engine.now() + LASTS;
-    let cookie = app.links.seal(SEALED, &[&hash[..], &until.as_second().to_be_bytes()].concat());
+    let cookie = app.sessions.seal(&hash, until)?;
     let answer = Answer::ok(body(&app, Some(Caller { signed_in: true, ..caller })));
     Ok(([(header::SET_COOKIE, app.cookie(&cookie, LASTS.as_secs()))], answer).into_response())
 }
@@ -116,24 +125,49 @@ impl App {
 
     /// The key that the request's cookie is for. A cookie that does not count is as good as none: it may be of another
     /// server on the same machine.
-    pub(crate) async fn session(&self, headers: &HeaderMap) -> Option<KeyHash> {
+    pub(crate) fn session(&self, headers: &HeaderMap) -> Option<KeyHash> {
         let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
         let values = cookies.flat_map(|value| value.split(';')).filter_map(|pair| {
             let (name, value) = pair.trim().split_once('=')?;
             (name == COOKIE).then_some(value)
         });
         for value in values {
-            if let Some(content) = self.links.unseal(&self.engine, SEALED, value).await {
-                return self.signed_in_by(&content);
+            if let Some((hash, until)) = self.sessions.open(value) {
+                return (self.engine.now() < until).then_some(hash);
             }
         }
         None
     }
+}
 
-    fn signed_in_by(&self, content: &[u8]) -> Option<KeyHash> {
-        let (hash, until) = content.split_first_chunk::<32>()?;
+/// What sessions are sealed with.
+pub(crate) struct Sessions([u8; 32]);
+
+impl Sessions {
+    /// Under the master key, so that sessions outlast a restart and count on every node; else under a key of this process.
+    pub(crate) fn new(vault: &Vault) -> Result<Sessions, Problem> {
+        if let Some(key) = vault.derived(SESSION) {
+            return Ok(Sessions(key));
+        }
+        let mut key = [0; 32];
+        links::fill(&mut key)?;
+        Ok(Sessions(key))
+    }
+
+    fn seal(&self, hash: &KeyHash, until: Timestamp) -> Result<String, Problem> {
+        let mut id = [0; ID_BYTES];
+        links::fill(&mut id)?;
+        let content = [&id[..], hash, &until.as_second().to_be_bytes()].concat();
+        let sealed = vault::seal(&self.0, SESSION.as_bytes(), &content);
+        let sealed = sealed.map_err(|_| Problem::new(Code::Internal, "the session could not be sealed"))?;
+        Ok(URL_SAFE_NO_PAD.encode(sealed))
+    }
+
+    fn open(&self, cookie: &str) -> Option<(KeyHash, Timestamp)> {
+        let content = vault::open(&self.0, SESSION.as_bytes(), &URL_SAFE_NO_PAD.decode(cookie).ok()?)?;
+        let (_, rest) = content.split_first_chunk::<ID_BYTES>()?;
+        let (hash, until) = rest.split_first_chunk::<32>()?;
         let until = i64::from_be_bytes(until.try_into().ok()?);
-        let counts = Timestamp::from_second(until).is_ok_and(|until| self.engine.now() < until);
-        counts.then_some(*hash)
+        Some((*hash, Timestamp::from_second(until).ok()?))
     }
 }

@@ -1,15 +1,18 @@
 //! Triggers: a call from outside starts a run, and may wait for what it says.
 
+use std::sync::Arc;
+
+use abide_core::history::DefinitionRef;
 use abide_engine::NewRun;
-use abide_store::Scope;
+use abide_store::{Page, Scope};
 use axum::extract::State;
 use axum::http::{Method, StatusCode};
 use axum::response::Response;
 use serde_json::Value;
 
-use super::resume::{self, answer_of};
+use super::resume::{self, Shown, answer_of};
 use super::runs::started;
-use crate::app::Shared;
+use crate::app::{App, Shared};
 use crate::caller::Caller;
 use crate::endpoint::{Endpoint, Group, Verb};
 use crate::guard::{Access, is_from_another_site};
@@ -38,7 +41,8 @@ pub(super) fn routes() -> Group {
     Group::new("triggers", "Calls that start a run of a workflow's newest version.")
         .add(
             trigger("/triggers/{definition}", "Start a run with a call")
-                .about("The run's input is `{method, body, headers, queryParams}`; cookies and keys are left out."),
+                .about("The run's input is `{method, body, headers, queryParams}`. Of the headers, those are kept that the workflow's \
+                     `keepHeaders` names, and a few that hold no secret."),
             start,
         )
         .add(
@@ -62,7 +66,8 @@ async fn start(
     key: IdempotencyKey,
     call: Call,
 ) -> Result<Response, Problem> {
-    let run = app.engine.start_run(new_run(&caller, workflow, key, &call, &[])?).await?;
+    let keep = app.trigger_headers(&caller, &workflow).await?;
+    let run = app.engine.start_run(new_run(&caller, workflow, key, &call, &[], &keep)?).await?;
     Ok(started(&app, StatusCode::ACCEPTED, run))
 }
 
@@ -74,9 +79,25 @@ async fn start_sync(
     call: Call,
 ) -> Result<Response, Problem> {
     let wait = resume::sync_wait(&call)?;
-    let new = new_run(&caller, workflow, key, &call, &[resume::WAIT])?;
+    let keep = app.trigger_headers(&caller, &workflow).await?;
+    let new = new_run(&caller, workflow, key, &call, &[resume::WAIT], &keep)?;
     let (run, listener) = app.engine.start_and_listen(new).await?;
-    answer_of(&app, run, listener, wait).await
+    answer_of(&app, run, listener, wait, Shown::All).await
+}
+
+impl App {
+    /// The headers that the newest version of a workflow keeps of a call that starts it.
+    async fn trigger_headers(&self, caller: &Caller, workflow: &str) -> Result<Vec<Arc<str>>, Problem> {
+        let (workspace, name) = (caller.workspace, workflow.to_owned());
+        let newest = self
+            .engine
+            .read(move |store| store.definitions(workspace, Some(&name), &Page { after: None, limit: 1 }));
+        // Whether there is one is found out when the run is started.
+        let Some(newest) = newest.await?.into_iter().next() else { return Ok(Vec::new()) };
+        let newest = DefinitionRef { name: newest.name.into(), version: newest.version.into() };
+        let found = self.definition(workspace, &newest).await?;
+        Ok(found.definition.keep_headers.clone())
+    }
 }
 
 fn new_run(
@@ -85,6 +106,7 @@ fn new_run(
     key: IdempotencyKey,
     call: &Call,
     own: &[&str],
+    keep: &[Arc<str>],
 ) -> Result<NewRun, Problem> {
     if call.method == Method::HEAD {
         let detail = "HEAD starts nothing; send a POST";
@@ -94,7 +116,7 @@ fn new_run(
     if is_from_another_site(&call.headers) {
         return Err(Problem::new(Code::OriginRefused, "a page of another site may not start runs"));
     }
-    let mut input = call.payload(own);
+    let mut input = call.payload(own, keep);
     input["method"] = Value::from(call.method.as_str());
     // A call that is tried again comes with other headers.
     let mut asked = input.clone();

@@ -11,15 +11,17 @@ use axum::http::StatusCode;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::runs::listens_for;
 use super::tasks::lease::Lease;
 use super::{page_size, waits_bulk};
 use crate::app::{App, Shared};
+use crate::audit::{Noted, noted};
 use crate::caller::{Caller, check_actor};
 use crate::endpoint::{Endpoint, Group, Verb};
 use crate::guard::Access;
+use crate::links::Wanted;
 use crate::problem::{Code, Problem};
 use crate::request::{Body, Id, IdempotencyKey, Name, Query, cursor, instant, length};
 use crate::shape::waitpoint::WaitpointBody;
@@ -42,6 +44,10 @@ pub(super) fn routes() -> Group {
                 Code::WaitpointTimedOut,
                 Code::WaitpointCancelled,
                 Code::WaitpointExpired,
+                Code::MayNotDecide,
+                Code::NotAnApprover,
+                Code::SelfApproval,
+                Code::QuorumNotReached,
             ])
     };
     Group::new(
@@ -78,7 +84,9 @@ pub(super) fn routes() -> Group {
     )
     .add(
         steer(Verb::Patch, "/waitpoints/{id}", "Move a wait to another instant")
-            .about("A past instant is due at once.")
+            .about(
+                "A past instant is due at once. An earlier one for an APPROVAL is a decision: see `timeout`.",
+            )
             .body::<RescheduleBody>(),
         reschedule,
     )
@@ -88,8 +96,19 @@ pub(super) fn routes() -> Group {
             .codes(&[Code::WrongWaitpointKind, Code::PayloadTooLarge]),
         complete,
     )
-    .add(steer(Verb::Post, "/waitpoints/{id}/timeout", "End a wait as if its time were over"), time_out)
-    .add(steer(Verb::Post, "/waitpoints/{id}/cancel", "Cancel a wait"), cancel)
+    .add(
+        steer(Verb::Post, "/waitpoints/{id}/timeout", "End a wait as if its time were over").about(
+            "For an APPROVAL this is a decision: it needs the scope `approve` as well, and the right to decide this \
+             request, and is recorded as the caller's vote. Where it would go on, votes that the quorum still needs \
+             are not stood in for.",
+        ),
+        time_out,
+    )
+    .add(
+        steer(Verb::Post, "/waitpoints/{id}/cancel", "Cancel a wait")
+            .about("For an APPROVAL this is a decision: see `timeout`."),
+        cancel,
+    )
     .add(
         Endpoint::new(
             Verb::Post,
@@ -248,7 +267,8 @@ impl App {
         steering: Steering,
         key: IdempotencyKey,
     ) -> Result<Answer<WaitpointBody>, Problem> {
-        let command = Command::Steer(Steer { number: id.number, steering });
+        let scopes = caller.scopes_to_decide();
+        let command = Command::Steer(Steer { number: id.number, steering, scopes });
         self.command(caller, id.run, command, key.only()).await?;
         self.waitpoint_body(caller, id).await.map(Answer::ok)
     }
@@ -285,7 +305,7 @@ async fn create(
     };
     let mut body = app.waitpoint_body(&caller, id).await?;
     // Also when the wait is over: durable code asks each time it is entered, and must get the same answer.
-    body.resume_url = Some(app.link_urls(id, None).await?.resume);
+    body.resume_url = Some(app.link_urls(&caller, id, Wanted::default()).await?.resume);
     Ok(Answer(StatusCode::CREATED, body))
 }
 
@@ -377,6 +397,10 @@ async fn cancel(
 struct LinkBody {
     /// Whom it is for; anyone if absent.
     recipient: Option<Name>,
+    /// How long it is good for; with its waitpoint if absent.
+    expires_in_ms: Option<u64>,
+    /// The same as text: `2d 4h`.
+    expires_in: Option<String>,
 }
 
 /// A resume URL.
@@ -387,22 +411,34 @@ struct LinkMade {
     resume_url: String,
     /// The same as a page for people.
     confirm_url: String,
+    /// Null: with its waitpoint.
+    expires_at: Option<Timestamp>,
 }
 
 async fn make_link(
     State(app): State<Shared>,
     caller: Caller,
     Id(id): Id<WaitpointId>,
-    Body(LinkBody { recipient }): Body<LinkBody>,
-) -> Result<Answer<LinkMade>, Problem> {
+    Body(LinkBody { recipient, expires_in_ms, expires_in }): Body<LinkBody>,
+) -> Result<Noted<Answer<LinkMade>>, Problem> {
     recipient.as_ref().map_or(Ok(()), |name| check_actor("/recipient", name.as_str()))?;
     let body = app.waitpoint_body(&caller, id).await?;
     if !matches!(body.kind, Kind::Webhook | Kind::Approval) {
         let refusal = Refusal::WrongKind { waitpoint: id, kind: body.kind, verb: "resumed by a link" };
         return Err(refusal.into());
     }
-    let urls = app.link_urls(id, recipient.map(String::from)).await?;
-    Ok(Answer(StatusCode::CREATED, LinkMade { resume_url: urls.resume, confirm_url: urls.confirm }))
+    let expires_in = length("expiresIn", expires_in_ms, expires_in.as_deref())?;
+    let expires_at = expires_in.map(|expires_in| whole_second(expires_in.after(app.engine.now())));
+    let wanted = Wanted { recipient: recipient.map(String::from), expires_at };
+    let detail = json!({ "recipient": wanted.recipient, "expiresAt": expires_at });
+    let urls = app.link_urls(&caller, id, wanted).await?;
+    let made = LinkMade { resume_url: urls.resume, confirm_url: urls.confirm, expires_at };
+    Ok(noted(detail, Answer(StatusCode::CREATED, made)))
+}
+
+/// A link knows its end to the second.
+fn whole_second(at: Timestamp) -> Timestamp {
+    Timestamp::from_second(at.as_second()).unwrap_or(at)
 }
 
 async fn revoke_links(

@@ -9,10 +9,11 @@ use futures_util::future::join_all;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::waitpoints::{After, FilterBody, present};
 use crate::app::Shared;
+use crate::audit::{Noted, noted};
 use crate::caller::Caller;
 use crate::endpoint::{Endpoint, Verb};
 use crate::guard::Access;
@@ -31,7 +32,10 @@ const LIST: &str = "waitpoints-bulk";
 pub(super) fn endpoint() -> Endpoint {
     let access = Access::Key(&[Scope::Run]);
     Endpoint::new(Verb::Post, "/waitpoints/bulk", access, "Steer many pending waits by a filter")
-        .about("With `dryRun` nothing is changed, and the answer says how many waits the filter finds.")
+        .about(
+            "With `dryRun` nothing is changed, and the answer says how many waits the filter finds. An APPROVAL among \
+             them needs the right to decide it, as it does alone.",
+        )
         .body::<BulkBody>()
         .ok::<BulkDone>("What became of them.")
         .codes(&[Code::BadCursor])
@@ -61,7 +65,7 @@ pub(super) struct BulkBody {
     cursor: Option<String>,
 }
 
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
 enum Action {
@@ -100,7 +104,7 @@ pub(super) async fn bulk(
     State(app): State<Shared>,
     caller: Caller,
     Body(body): Body<BulkBody>,
-) -> Result<Answer<BulkDone>, Problem> {
+) -> Result<Noted<Answer<BulkDone>>, Problem> {
     let BulkBody { action, filter, resume_at, payload, dry_run, limit, cursor } = body;
     let steering = action.steering(resume_at, payload)?;
     let mut filter = filter.of(&caller)?;
@@ -120,7 +124,8 @@ pub(super) async fn bulk(
         BulkDone { dry_run, matched: found.len(), done: 0, refused: 0, refusals: Vec::new(), next_cursor };
     for waits in found.chunks(AT_ONCE).filter(|_| !dry_run) {
         let commands = waits.iter().map(|wait| {
-            let steer = Steer { number: wait.id.number, steering: steering.clone() };
+            let (steering, scopes) = (steering.clone(), caller.scopes_to_decide());
+            let steer = Steer { number: wait.id.number, steering, scopes };
             app.command(&caller, wait.id.run, Command::Steer(steer), None)
         });
         for (wait, result) in waits.iter().zip(join_all(commands).await) {
@@ -136,7 +141,11 @@ pub(super) async fn bulk(
             }
         }
     }
-    Ok(Answer::ok(done))
+    let detail = json!({
+        "action": action, "matched": done.matched, "done": done.done, "refused": done.refused,
+        "dryRun": dry_run,
+    });
+    Ok(noted(detail, Answer::ok(done)))
 }
 
 impl Action {

@@ -7,14 +7,17 @@ use abide_core::id::WebhookId;
 use abide_core::limits;
 use abide_core::notice::Topic;
 use abide_core::time::Millis;
+use abide_engine::vault::WEBHOOK_SECRET;
 use abide_store::{Disabled, Health, Scope, Secret, Webhook};
 use axum::extract::State;
 use axum::http::StatusCode;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use crate::app::{App, Shared};
+use crate::audit::{Noted, noted};
 use crate::caller::Caller;
 use crate::endpoint::{Endpoint, Group, Verb};
 use crate::guard::Access;
@@ -208,6 +211,14 @@ impl App {
         changed.await?.ok_or_else(|| unknown(id))
     }
 
+    /// A webhook's secret as it is stored.
+    fn sealed(&self, secret: &str) -> Result<String, Problem> {
+        self.engine.vault().seal(WEBHOOK_SECRET, secret).map_err(|error| {
+            tracing::error!(%error, "a webhook's secret could not be sealed");
+            Problem::new(Code::Internal, "the secret could not be sealed")
+        })
+    }
+
     fn check_webhook_url(&self, url: &str) -> Result<(), Problem> {
         self.engine.check_url(url).map_err(|error| Problem::malformed("/url", format!("/url: {error}")))
     }
@@ -227,7 +238,7 @@ async fn make(
     State(app): State<Shared>,
     caller: Caller,
     Body(body): Body<NewWebhook>,
-) -> Result<Answer<MadeWebhook>, Problem> {
+) -> Result<Noted<Answer<MadeWebhook>>, Problem> {
     let NewWebhook { url, events, description } = body;
     app.check_webhook_url(&url)?;
     let secret = new_secret()?;
@@ -240,7 +251,7 @@ async fn make(
         url,
         description,
         topics: events,
-        secrets: vec![Secret { key: secret.clone(), until: None }],
+        secrets: vec![Secret { key: app.sealed(&secret)?, until: None }],
         created_at: now,
         health: Health::default(),
     };
@@ -256,7 +267,8 @@ async fn make(
             format!("there are {WEBHOOKS} webhooks in this workspace, as many as there may be (WEBHOOKS)");
         return Err(Problem::new(Code::LimitExceeded, detail));
     }
-    Ok(Answer(StatusCode::CREATED, MadeWebhook { secret, webhook: webhook.into() }))
+    let detail = json!({ "id": webhook.id.to_string(), "url": webhook.url });
+    Ok(noted(detail, Answer(StatusCode::CREATED, MadeWebhook { secret, webhook: webhook.into() })))
 }
 
 async fn list(State(app): State<Shared>, caller: Caller) -> Result<Answer<List<WebhookBody>>, Problem> {
@@ -327,7 +339,7 @@ async fn rotate(
     let secret = new_secret()?;
     let now = app.engine.now();
     let until = body.overlap_ms.map_or(OVERLAP, Millis).after(now);
-    let key = secret.clone();
+    let key = app.sealed(&secret)?;
     let rotated = app.change_webhook(&caller, id, move |webhook| {
         let newest = Secret { key, until: None };
         let before = std::mem::take(&mut webhook.secrets).into_iter();

@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::app::Shared;
+use crate::audit::{Noted, made as made_detail, noted};
 use crate::caller::Caller;
 use crate::endpoint::{Endpoint, Group, Verb};
 use crate::guard::Access;
@@ -63,7 +64,7 @@ async fn make(
     State(app): State<Shared>,
     caller: Caller,
     Body(NewWorkspace { name }): Body<NewWorkspace>,
-) -> Result<Answer<WorkspaceBody>, Problem> {
+) -> Result<Noted<Answer<WorkspaceBody>>, Problem> {
     caller.need_default_workspace()?;
     let (name, now) = (String::from(name), app.engine.now());
     let wanted = name.clone();
@@ -75,7 +76,10 @@ async fn make(
         store.add_workspace(&wanted, now).map(Some)
     });
     match made.await? {
-        Some(id) => Ok(Answer(StatusCode::CREATED, WorkspaceBody { id, name, created_at: now })),
+        Some(id) => {
+            let detail = made_detail(&id, &name);
+            Ok(noted(detail, Answer(StatusCode::CREATED, WorkspaceBody { id, name, created_at: now })))
+        }
         None => {
             let detail = format!("there is a workspace `{name}` already");
             Err(Problem::new(Code::WorkspaceExists, detail).at("/name"))

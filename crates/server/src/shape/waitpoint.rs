@@ -8,12 +8,12 @@ use abide_core::run::Run;
 use abide_core::schedule::Schedule;
 use abide_core::status::WaitStatus;
 use abide_core::waitpoint::{
-    Actor, ApprovalRequest, ApprovalVote, Decision, Kind, ListensFor, TakenEvent, Waitpoint,
+    Actor, ApprovalRequest, ApprovalVote, ByLink, Decision, Kind, ListensFor, TakenEvent, Waitpoint,
 };
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::run::DefinitionBody;
 use super::words;
@@ -146,6 +146,20 @@ pub(crate) struct VoteBody {
     decision: Decision,
     #[serde(skip_serializing_if = "Option::is_none")]
     comment: Option<String>,
+    /// The link it was decided by; absent for a key.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    link: Option<ByLinkBody>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "VoteLink")]
+pub(crate) struct ByLinkBody {
+    /// Who made the link.
+    #[schemars(with = "String")]
+    made_by: Actor,
+    /// The link is for nobody in particular.
+    for_anyone: bool,
 }
 
 impl From<&ApprovalRequest> for ApprovalBody {
@@ -153,10 +167,11 @@ impl From<&ApprovalRequest> for ApprovalBody {
         let content_digest = request.content_digest();
         let ApprovalRequest { prompt, content, approvers, quorum, allow_self_approval, decisions } =
             request.clone();
-        let decisions = decisions.into_iter().map(|ApprovalVote { by, decision, comment }| VoteBody {
+        let decisions = decisions.into_iter().map(|ApprovalVote { by, decision, comment, link }| VoteBody {
             by,
             decision,
             comment,
+            link: link.map(|ByLink { made_by, for_anyone }| ByLinkBody { made_by, for_anyone }),
         });
         ApprovalBody {
             prompt,
@@ -204,6 +219,19 @@ impl WaitpointBody {
             schedule_id: Some(schedule.id),
             ..WaitpointBody::of(schedule.waitpoint_id(waitpoint.number), waitpoint)
         }
+    }
+
+    /// As it is shown to whoever has a link to it: not what an earlier caller sent, nor what voters remarked.
+    pub(crate) fn for_link(mut self) -> WaitpointBody {
+        let decision = self.resume_payload.as_deref().and_then(|payload| payload.get("decision")).cloned();
+        let decision = decision.filter(|_| self.kind == Kind::Approval);
+        self.resume_payload = decision.map(|decision| json!({ "decision": decision }).into());
+        self.response_to_send = None;
+        for vote in self.approval.iter_mut().flat_map(|approval| &mut approval.decisions) {
+            vote.comment = None;
+            vote.link = None;
+        }
+        self
     }
 
     /// Without saying whose it is.

@@ -43,9 +43,13 @@ impl Host {
         Host::calling(store, settings, calls).await
     }
 
-    pub(crate) async fn calling(store: Box<dyn Store>, mut settings: Settings, calls: CallSettings) -> Host {
+    pub(crate) async fn calling(store: Box<dyn Store>, settings: Settings, calls: CallSettings) -> Host {
+        Host::opened(store, settings, Options { calls, ..Options::default() }).await
+    }
+
+    pub(crate) async fn opened(store: Box<dyn Store>, mut settings: Settings, options: Options) -> Host {
         let clock = SettableClock::new(START.parse().unwrap());
-        let options = Options { clock: Some(clock.clone()), calls, ..Options::default() };
+        let options = Options { clock: Some(clock.clone()), ..options };
         let engine = Engine::open_with(store, options).await.unwrap();
         settings.listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let server = Server::bind(engine.clone(), settings).await.unwrap();

@@ -34,7 +34,7 @@ async fn two_calls_on_a_link() {
             tokio::join!(call(&host, &url, "\"a\"".to_owned()), call(&host, &url, "\"b\"".to_owned()));
         let (winner, loser, said) = if a.status == 200 { (&a, &b, "a") } else { (&b, &a, "b") };
         assert_eq!(winner.status, 200, "{}", winner.text);
-        assert_eq!(loser.is_problem(409, "ALREADY_RESOLVED").json["outcome"]["payload"]["body"], said);
+        loser.is_problem(409, "ALREADY_RESOLVED");
         assert_eq!(host.run(&run).await["state"]["call"]["body"], said);
     }
 }

@@ -34,7 +34,7 @@ async fn a_call_resumes_the_run_with_body_headers_and_query_but_no_secrets() {
     let state = host.run(&run).await["state"]["call"].clone();
     assert_eq!(state["body"], json!({ "paid": true }));
     assert_eq!(state["queryParams"], json!({ "order": "7" }));
-    assert_eq!(state["headers"]["x-signature"], "abc");
+    assert_eq!(state["headers"], json!({ "content-type": "application/json" }));
     let history = host.get(&format!("/workflow-runs/{run}/events?limit=500")).await.text;
     let token = url.rsplit("token=").next().unwrap();
     for secret in ["theirs", token] {
@@ -74,14 +74,16 @@ async fn a_get_resumes_where_that_was_asked_for_and_a_head_never_does() {
 }
 
 #[tokio::test]
-async fn r02_the_second_caller_is_told_what_the_first_one_said() {
+async fn r02_the_second_caller_is_told_that_there_was_a_first() {
     let host = Host::start().await;
     let (_, id, url) = waiting(&host).await;
     assert_eq!(call(&host, Method::POST, &url, r#"{"n": 1}"#).await.status, 200);
     let late = call(&host, Method::POST, &url, r#"{"n": 2}"#).await;
     let outcome = &late.is_problem(409, "ALREADY_RESOLVED").json["outcome"];
     assert_eq!((&outcome["waitpointId"], &outcome["status"]), (&json!(id), &json!("COMPLETED")));
-    assert_eq!((&outcome["payload"]["body"]["n"], &outcome["resolvedBy"]), (&json!(1), &json!("link")));
+    assert_eq!((&outcome["payload"], &outcome["resolvedBy"]), (&Value::Null, &json!("link")));
+    let by_key = host.post(&format!("/waitpoints/{id}/complete"), json!({})).await;
+    assert_eq!(by_key.is_problem(409, "ALREADY_RESOLVED").json["outcome"]["payload"]["body"]["n"], 1);
 }
 
 #[tokio::test]
@@ -213,8 +215,8 @@ async fn a_sync_call_gets_what_the_run_says_next() {
     let host = Host::start().await;
     let run = host
         .run_of(json!([
-            { "type": "webhook", "name": "one", "saveAs": "first" },
-            { "type": "webhook", "name": "two", "responseToSend": { "status": 202, "body": { "n": "{{ first.body.n }}" } } },
+            { "type": "webhook", "name": "one", "saveAs": "first", "allowSync": true },
+            { "type": "webhook", "name": "two", "allowSync": true, "responseToSend": { "status": 202, "body": { "n": "{{ first.body.n }}" } } },
             { "type": "respond", "name": "say", "status": 201, "headers": { "x-order": "7" }, "body": "bye" },
         ]))
         .await;
@@ -228,7 +230,11 @@ async fn a_sync_call_gets_what_the_run_says_next() {
 #[tokio::test]
 async fn a_sync_call_gets_the_output_or_the_failure_at_once_or_a_place_to_ask_later() {
     let host = Host::start().await;
-    let sync = |wait: &Value| wait["resumeUrl"].as_str().unwrap().replace("?token=", "/sync?token=");
+    // With a key.
+    let sync = |wait: &Value| {
+        let (run, id) = (wait["runId"].as_str().unwrap(), wait["id"].as_str().unwrap());
+        format!("/api/v1/workflow-runs/{run}/waitpoints/{id}/sync")
+    };
     let run = host.run_of(sign()).await;
     let url = sync(&host.waitpoint(&run).await);
     let output = call(&host, Method::POST, &url, r#"{"n": 5}"#).await;
@@ -248,9 +254,102 @@ async fn a_sync_call_gets_the_output_or_the_failure_at_once_or_a_place_to_ask_la
     ] }))
     .await;
     let run = host.start_run("slow", json!({})).await;
-    let url = format!("{}&wait=1ms", sync(&host.waitpoint(&run).await));
+    let url = format!("{}?wait=1ms", sync(&host.waitpoint(&run).await));
     let later = call(&host, Method::POST, &url, "").await;
     assert_eq!((later.status, &later.json["id"]), (202, &json!(run)), "{}", later.text);
     let sign = host.get(&format!("/waitpoints?runId={run}&kind=WEBHOOK")).await;
     assert_eq!(sign.json["data"][0]["resumePayload"]["queryParams"], json!({}));
+}
+
+#[tokio::test]
+async fn only_headers_that_are_asked_for_are_kept() {
+    let host = Host::start().await;
+    let mut steps = sign();
+    steps[0]["keepHeaders"] = json!(["X-Github-Event", "x-gitlab-token"]);
+    let run = host.run_of(steps).await;
+    let url = host.waitpoint(&run).await["resumeUrl"].as_str().unwrap().to_owned();
+    let headers = [
+        ("content-type", "application/json"),
+        ("webhook-id", "msg_1"),
+        ("x-github-event", "push"),
+        ("x-gitlab-token", "asked for"),
+        ("x-vault-token", "secret"),
+        ("cf-access-jwt-assertion", "secret"),
+        ("api-key", "secret"),
+        ("authorization", "Bearer secret"),
+    ];
+    assert_eq!(host.raw(Method::POST, &url, &headers, "1".into()).await.status, 200);
+    let kept = host.run(&run).await["state"]["call"]["headers"].clone();
+    let expected = json!({ "content-type": "application/json", "webhook-id": "msg_1", "x-github-event": "push", "x-gitlab-token": "asked for" });
+    assert_eq!(kept, expected);
+    for never in ["authorization", "Cookie", "X-API-Key", "no header"] {
+        let mut steps = sign();
+        steps[0]["keepHeaders"] = json!([never]);
+        let flow = json!({ "name": "keeps", "version": "1", "steps": steps });
+        let refused = host.post("/workflow-definitions", flow).await;
+        let pointer = &refused.is_problem(422, "INVALID_DEFINITION").json["problems"][0]["pointer"];
+        assert_eq!(pointer, "/steps/0/keepHeaders/0", "{never}");
+    }
+}
+
+#[tokio::test]
+async fn a_link_holder_sees_nothing_that_is_not_theirs() {
+    let host = Host::start().await;
+    let run = host
+        .run_of(
+            json!([{ "type": "webhook", "name": "sign", "responseToSend": { "body": "to the starter" } }]),
+        )
+        .await;
+    let url = host.waitpoint(&run).await["resumeUrl"].as_str().unwrap().to_owned();
+    assert_eq!(call(&host, Method::POST, &url, r#"{"ssn": "123-45-6789"}"#).await.status, 200);
+    let again = call(&host, Method::POST, &url, "2").await;
+    assert_eq!(again.is_problem(409, "ALREADY_RESOLVED").json["outcome"].get("payload"), None);
+    assert_eq!(again.json["outcome"]["status"], "COMPLETED");
+    let shown = call(&host, Method::GET, &url, "").await;
+    let page = host.raw(Method::GET, &url, &[("accept", "text/html")], "".into()).await;
+    for reply in [again, shown, page] {
+        assert!(!reply.text.contains("123-45") && !reply.text.contains("to the starter"), "{}", reply.text);
+    }
+    let id = host.get(&format!("/waitpoints?runId={run}")).await.json["data"][0]["id"].clone();
+    let by_key = host.get(&format!("/waitpoints/{}", id.as_str().unwrap())).await;
+    assert_eq!(by_key.json["resumePayload"]["body"], json!({ "ssn": "123-45-6789" }));
+}
+
+#[tokio::test]
+async fn a_link_waits_for_what_the_run_says_only_where_the_step_allows_it() {
+    let host = Host::start().await;
+    let sync = |url: &str| url.replace("?token=", "/sync?token=");
+    let started = async |steps: serde_json::Value, version: &str| {
+        host.deploy(json!({ "name": "says", "version": version, "output": { "secret": "123-45-6789" }, "steps": steps })).await;
+        let run = host.start_run("says", json!({})).await;
+        (host.waitpoint(&run).await["resumeUrl"].as_str().unwrap().to_owned(), run)
+    };
+    let hook = |more: Value| {
+        let mut hook = json!({ "type": "webhook", "name": "sign" });
+        hook.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        hook
+    };
+    let (url, run) = started(json!([hook(json!({}))]), "1").await;
+    call(&host, Method::POST, &sync(&url), "1").await.is_problem(403, "SYNC_NOT_ALLOWED");
+    assert_eq!(host.run(&run).await["status"], "WAITING");
+    // With a key, all of it is there.
+    let id = host.waitpoint(&run).await["id"].as_str().unwrap().to_owned();
+    let all = host.post(&format!("/workflow-runs/{run}/waitpoints/{id}/sync"), json!(1)).await;
+    assert_eq!(all.json, json!({ "secret": "123-45-6789" }));
+    let allowed = hook(json!({ "allowSync": true }));
+    let (url, _) = started(json!([allowed]), "2").await;
+    let ended = call(&host, Method::POST, &sync(&url), "1").await;
+    assert_eq!((ended.status, &ended.json), (200, &json!({ "status": "COMPLETED" })), "{}", ended.text);
+    let says = json!({ "type": "respond", "name": "say", "body": "thank you" });
+    let (url, _) = started(json!([allowed, says]), "3").await;
+    assert_eq!(call(&host, Method::POST, &sync(&url), "1").await.text, "thank you");
+    let fails = json!({ "type": "http", "name": "call", "url": "http://10.0.0.1/internal", "retry": { "maxAttempts": 1 } });
+    let (url, _) = started(json!([allowed, fails]), "4").await;
+    let failed = call(&host, Method::POST, &sync(&url), "1").await;
+    failed.is_problem(424, "RUN_FAILED");
+    assert!(
+        !failed.text.contains("10.0.0.1") && failed.json["current"]["error"].is_null(),
+        "{}",
+        failed.text
+    );
 }

@@ -23,7 +23,10 @@ async fn who_signs_in_is_the_key_and_may_what_it_may() {
     let (host, admin) = locked().await;
     let (secret, _) = key(&host, &admin, "looker", &["read"]).await;
     let nobody = host.get("/session").await;
-    assert_eq!(nobody.json, json!({ "caller": null, "signedIn": false, "keysNeeded": true }));
+    assert_eq!(
+        nobody.json,
+        json!({ "caller": null, "signedIn": false, "keysNeeded": true, "paused": false })
+    );
     let (reply, cookie) = sign_in(&host, &secret).await;
     assert_eq!(reply.json["caller"]["name"], "looker");
     assert_eq!(reply.json["caller"]["scopes"], json!(["read"]));

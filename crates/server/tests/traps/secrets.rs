@@ -17,7 +17,7 @@ async fn cookies_and_keys_of_a_caller_do_not_stand_in_a_run() {
     let host = Host::start().await;
     let (admin, sesame) = (("authorization", "Bearer sesame"), ("x-api-key", "sesame"));
     for door in ["", "/sync", "/confirm"] {
-        let run = host.run_of(json!([{ "type": "webhook", "name": "sign" }])).await;
+        let run = host.run_of(json!([{ "type": "webhook", "name": "sign", "allowSync": true }])).await;
         let url = resume_url(&host, &run).await.replace("?token=", &format!("{door}?token="));
         let headers = [&SECRETS[..], &[admin, sesame]].concat();
         let reply = host.raw(Method::POST, &url, &headers, "a=1".into()).await;
@@ -40,7 +40,8 @@ async fn cookies_and_keys_of_a_caller_do_not_stand_in_a_run() {
 #[tokio::test]
 async fn the_token_of_a_link_does_not_stand_in_a_run() {
     let host = Host::start().await;
-    let run = host.run_of(json!([{ "type": "webhook", "name": "sign" }])).await;
+    let keep = json!(["referer", "x-original-uri", "x-forwarded-uri", "x-event"]);
+    let run = host.run_of(json!([{ "type": "webhook", "name": "sign", "keepHeaders": keep }])).await;
     let url = resume_url(&host, &run).await;
     let token = url.rsplit("token=").next().unwrap();
     let page = url.replace("?token=", "/confirm?token=");

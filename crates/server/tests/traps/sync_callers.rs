@@ -61,7 +61,7 @@ async fn a_reply_that_is_quicker_than_its_listener_is_not_missed() {
     let host = Host::start().await;
     host.deploy(json!({ "name": "flow", "version": "1", "steps": [
         { "type": "respond", "name": "say", "body": "at once" },
-        { "type": "webhook", "name": "hold", "responseToSend": { "body": "held" } },
+        { "type": "webhook", "name": "hold", "allowSync": true, "responseToSend": { "body": "held" } },
         { "type": "respond", "name": "more", "body": "gone on" },
         { "type": "wait", "name": "nap", "duration": "1h" },
     ] }))
@@ -116,7 +116,7 @@ async fn a_caller_that_resumed_a_run_is_not_left_waiting_when_it_fails_later() {
     let host = Host::start().await;
     let run = host
         .run_of(json!([
-            { "type": "webhook", "name": "sign" },
+            { "type": "webhook", "name": "sign", "allowSync": true },
             { "type": "task", "name": "work", "handler": "h" },
         ]))
         .await;

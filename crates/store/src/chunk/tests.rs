@@ -7,7 +7,7 @@ use abide_core::id::{At, OccurrenceId, ScheduleId};
 use abide_core::random::Random;
 use abide_core::status::WaitStatus;
 use abide_core::waitpoint::{
-    ApprovalRequest, ApprovalVote, Decision, EventFilter, Kind, ListensFor, Waitpoint,
+    ApprovalRequest, ApprovalVote, ByLink, Decision, EventFilter, Kind, ListensFor, Waitpoint,
 };
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -219,6 +219,7 @@ fn changes(random: &mut Random) -> Vec<Change> {
             decision: Decision::Edit,
             edited_content: payload_or_none(random),
             comment: Some(text(random)),
+            link: Some(ByLink { made_by: Actor::new(&text(random)), for_anyone: true }),
         },
     ]
 }
@@ -244,6 +245,7 @@ fn waitpoint(random: &mut Random) -> Waitpoint {
                 by: Actor::new("anna"),
                 decision: Decision::Reject,
                 comment: None,
+                link: None,
             }],
         }),
         _ => ListensFor::Child { run_id: RunId(random.draw_u128()) },

@@ -9,7 +9,8 @@ use serde_json::json;
 
 use super::Subject;
 use super::story::{self, World, save};
-use crate::{ApiKey, Error, Scope};
+use crate::audit::Verified;
+use crate::{ApiKey, AuditEntry, AuditNote, Error, Page, Scope};
 
 pub(crate) fn key(number: u8, created_at: Timestamp) -> ApiKey {
     ApiKey {
@@ -133,4 +134,34 @@ pub fn links_have_a_generation_until_their_run_is_forgotten(subject: &mut dyn Su
     revoked.save(&mut *store);
     assert_eq!(store.forget_runs(Timestamp::MAX, 10).expect("forgotten"), 1);
     assert_eq!(store.link_generation(waitpoint).expect("readable"), 0);
+}
+
+pub fn what_is_noted_is_listed_by_workspace_and_a_chain_that_is_whole(subject: &mut dyn Subject) {
+    let (mut store, world) = (subject.fresh(), World::new());
+    let other = store.add_workspace("other", world.now).expect("added");
+    let note = |number: u64, workspace: WorkspaceId| AuditNote {
+        at: world.now,
+        workspace,
+        by: format!("key '{number}' 🦀"),
+        key: None,
+        address: Some("127.0.0.1".to_owned()),
+        request_id: Some(format!("req_{number}")),
+        action: "key.made".to_owned(),
+        target: "/keys".to_owned(),
+        detail: json!({ "for": "ann", "n": number }),
+    };
+    assert_eq!(store.audit(None, &Page { after: None, limit: 9 }).expect("readable"), []);
+    for number in 1..=7 {
+        let workspace = if number % 2 == 0 { other } else { WorkspaceId::DEFAULT };
+        store.append_audit(&note(number, workspace)).expect("written");
+    }
+    let mut store = subject.after_a_crash(store);
+    let numbers = |entries: Vec<AuditEntry>| entries.iter().map(|entry| entry.number).collect::<Vec<_>>();
+    let all = store.audit(None, &Page { after: None, limit: 3 }).expect("readable");
+    assert_eq!((all[0].note.clone(), numbers(all)), (note(7, WorkspaceId::DEFAULT), vec![7, 6, 5]));
+    let page = Page { after: Some(5), limit: 9 };
+    assert_eq!(numbers(store.audit(None, &page).expect("readable")), [4, 3, 2, 1]);
+    assert_eq!(numbers(store.audit(Some(other), &page).expect("readable")), [4, 2]);
+    let verified = crate::audit::verify(&mut *store).expect("readable");
+    assert!(matches!(verified, Verified::Whole { entries: 7, .. }), "{verified:?}");
 }

@@ -95,10 +95,10 @@ fn act(world: &mut World, stories: &mut Vec<Story>, definitions: &[Arc<Definitio
         10 => Command::Retry,
         11..13 => {
             let length = SignedDuration::from_secs(world.random.below(20_000).cast_signed() - 10_000);
-            Command::Steer(Steer { number, steering: Steering::Reschedule { resume_at: world.now + length } })
+            Command::Steer(Steer::new(number, Steering::Reschedule { resume_at: world.now + length }))
         }
-        13 => Command::Steer(Steer { number, steering: Steering::Cancel }),
-        14 => Command::Steer(Steer { number, steering: Steering::Complete { payload: None } }),
+        13 => Command::Steer(Steer::new(number, Steering::Cancel)),
+        14 => Command::Steer(Steer::new(number, Steering::Complete { payload: None })),
         15..18 => Command::TaskStarted(TaskStarted { at, delivery, worker: "worker-1".into(), from: None }),
         18..21 => {
             let state_updates = Some([("doc".to_owned(), Json::new(json!("text")))].into());

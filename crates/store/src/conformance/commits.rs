@@ -78,7 +78,7 @@ pub fn a_run_is_loaded_as_it_was_decided(subject: &mut dyn Subject) {
     turn(&mut world, &mut errand);
     let number = open_wait(&errand);
     let steering = Steering::Reschedule { resume_at: world.now + SignedDuration::from_hours(7) };
-    world.tell(&mut errand, Command::Steer(Steer { number, steering }));
+    world.tell(&mut errand, Command::Steer(Steer::new(number, steering)));
     turn(&mut world, &mut errand);
     let payload = Json::new(json!({ "f": 1.0e-7, "g": 5e-324, "h": 1.7976931348623157e308, "i": u64::MAX }));
     world.tell(&mut errand, Command::SendSignal(SendSignal { signal_type: "go".into(), payload }));

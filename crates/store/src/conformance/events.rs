@@ -34,7 +34,7 @@ pub fn a_waiter_is_there_while_its_wait_is_open(subject: &mut dyn Subject) {
     world.tell(&mut cancelled, Command::Cancel { reason: None });
     let resume_at = world.now + SignedDuration::from_hours(24);
     let steering = Steering::Reschedule { resume_at };
-    world.tell(&mut moved, Command::Steer(Steer { number: 1, steering }));
+    world.tell(&mut moved, Command::Steer(Steer::new(1, steering)));
     world.wake(&mut timed_out);
     save(&mut *store, [&mut taken, &mut timed_out, &mut cancelled, &mut moved]);
     let mut store = subject.after_a_crash(store);

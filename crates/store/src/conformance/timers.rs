@@ -71,7 +71,7 @@ pub fn a_timer_follows_its_wait(subject: &mut dyn Subject) {
     for hours in [5, -5] {
         let resume_at = world.now + SignedDuration::from_hours(hours);
         let steering = Steering::Reschedule { resume_at };
-        world.tell(&mut nap, Command::Steer(Steer { number: 1, steering }));
+        world.tell(&mut nap, Command::Steer(Steer::new(1, steering)));
         nap.save(&mut *store);
         let timer = StoredTimer { at: resume_at, run: nap.id(), timer: Timer::Waitpoint(1) };
         assert_eq!(all(&mut *store, Timestamp::MAX), [timer]);

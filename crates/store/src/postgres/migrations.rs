@@ -14,7 +14,10 @@ struct Migration {
 }
 
 /// In order; the first is version 1. A file that was released is never changed.
-const MIGRATIONS: [Migration; 1] = [Migration { sql: include_str!("migrations/0001_first.sql"), oldest: 1 }];
+const MIGRATIONS: [Migration; 2] = [
+    Migration { sql: include_str!("migrations/0001_first.sql"), oldest: 1 },
+    Migration { sql: include_str!("migrations/0002_audit.sql"), oldest: 1 },
+];
 
 /// "abide": those who migrate wait for each other.
 const LOCK: i64 = 0x61_6269_6465;

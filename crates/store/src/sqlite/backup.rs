@@ -10,7 +10,8 @@ use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};
 
 use crate::Error;
-use crate::sqlite::open;
+use crate::sqlite::{open, private};
+use crate::table::{COPY_OF, STORE_ID};
 
 pub(super) fn backup(connection: &Connection, to: &Path) -> Result<(), Error> {
     write_beside(to, |part| write(connection, part))
@@ -24,7 +25,10 @@ pub(crate) fn write_beside(to: &Path, write: impl FnOnce(&Path) -> Result<(), St
         return Err(failed("there is a file already, and it is not overwritten".to_owned()));
     }
     let part = begin(&to).map_err(failed)?;
-    let written = write(&part).and_then(|()| sync(&part)).and_then(|()| put_in_place(&part, &to));
+    let written = write(&part)
+        .and_then(|()| stamp(&part))
+        .and_then(|()| sync(&part))
+        .and_then(|()| put_in_place(&part, &to));
     if written.is_err() {
         // Half a copy is of no use, and it would be in the way of the next one.
         let _ = fs::remove_file(&part);
@@ -37,7 +41,7 @@ fn begin(to: &Path) -> Result<PathBuf, String> {
     let mut part = to.as_os_str().to_owned();
     part.push(".part");
     let part = PathBuf::from(part);
-    match File::create_new(&part) {
+    match private::options().create_new(true).open(&part) {
         Ok(_) => Ok(part),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             Err(format!("{} is there; remove it, unless a backup is under way", part.display()))
@@ -52,6 +56,22 @@ fn write(connection: &Connection, part: &Path) -> Result<(), String> {
         return Err("the store is being written to; try again".to_owned());
     }
     Ok(())
+}
+
+/// A copy is another store than its original: it has an id of its own, and says of which one it is a copy.
+fn stamp(part: &Path) -> Result<(), String> {
+    let stamped = Connection::open_with_flags(part, OpenFlags::SQLITE_OPEN_READ_WRITE).and_then(|copy| {
+        copy.execute(
+            "INSERT OR REPLACE INTO settings (name, value) SELECT ?, value FROM settings WHERE name = ?",
+            [COPY_OF, STORE_ID],
+        )?;
+        copy.execute(
+            "UPDATE settings SET value = CAST(lower(hex(randomblob(16))) AS BLOB) WHERE name = ?",
+            [STORE_ID],
+        )?;
+        copy.close().map_err(|(_, error)| error)
+    });
+    stamped.map_err(|error| error.to_string())
 }
 
 fn sync(part: &Path) -> Result<(), String> {

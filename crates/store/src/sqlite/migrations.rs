@@ -3,12 +3,13 @@
 use rusqlite::{Connection, TransactionBehavior};
 
 /// In order; the first is version 1. A file that was released is never changed.
-const MIGRATIONS: [&str; 5] = [
+const MIGRATIONS: [&str; 6] = [
     include_str!("migrations/0001_first.sql"),
     include_str!("migrations/0002_costs.sql"),
     include_str!("migrations/0003_run_counts.sql"),
     include_str!("migrations/0004_webhooks.sql"),
     include_str!("migrations/0005_schedules.sql"),
+    include_str!("migrations/0006_audit.sql"),
 ];
 
 pub(super) fn latest() -> i64 {

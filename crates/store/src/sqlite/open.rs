@@ -8,7 +8,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::Error;
-use crate::sqlite::migrations;
+use crate::sqlite::{migrations, private};
 
 /// "abid": says that a file is ours.
 const APPLICATION_ID: i32 = 0x6162_6964;
@@ -24,6 +24,7 @@ const READER_CACHE_KIB: i64 = 4 * 1024;
 
 /// The connection that writes.
 pub(super) fn writer(path: &Path) -> Result<Connection, Error> {
+    private::tighten(path);
     let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
     recognize(&connection, path)?;
     configure(&mut connection).map_err(|error| refusal(path, error))?;
@@ -114,8 +115,7 @@ pub(super) fn lock(path: &Path) -> Result<File, Error> {
     let denied = |error: std::io::Error| {
         unusable(path, error.to_string(), "check that its directory exists and can be written to")
     };
-    let file =
-        File::options().create(true).write(true).truncate(false).open(PathBuf::from(name)).map_err(denied)?;
+    let file = private::options().create(true).truncate(false).open(PathBuf::from(name)).map_err(denied)?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(Error::InUse(path.display().to_string())),

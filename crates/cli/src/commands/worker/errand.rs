@@ -24,6 +24,8 @@ const REPORT_AGAIN: Duration = Duration::from_millis(500);
 pub(super) struct Errand {
     pub(super) client: Arc<Client>,
     pub(super) commands: Arc<BTreeMap<String, String>>,
+    /// Variables with keys or secrets that commands get all the same.
+    pub(super) pass: Arc<Vec<String>>,
     pub(super) lease: Millis,
     pub(super) task: Value,
     /// True when the worker wants to end at once.
@@ -39,7 +41,8 @@ impl Errand {
             return give_back(self.client, self.task).await;
         };
         let (task, client) = (self.task.clone(), Arc::clone(&self.client));
-        let mut work = Box::pin(handler::work(command, &task, Some(client.server()), Aside::PassedOn));
+        let (server, pass) = (Some(client.server()), Arc::clone(&self.pass));
+        let mut work = Box::pin(handler::work(command, &task, server, Aside::PassedOn, &pass));
         let every = self.beat();
         let mut beats = interval_at(begun + every, every);
         beats.set_missed_tick_behavior(MissedTickBehavior::Delay);

@@ -95,7 +95,9 @@ impl Compiler<'_> {
             webhook.on_timeout.as_ref(),
             OnTimeout::Fail,
         );
-        Action::Webhook { response, allow_get: webhook.allow_get, deadline }
+        let (allow_get, allow_sync) = (webhook.allow_get, webhook.allow_sync);
+        let keep_headers = self.kept_headers("keepHeaders", webhook.keep_headers.as_deref());
+        Action::Webhook { response, allow_get, allow_sync, keep_headers, deadline }
     }
 
     /// `{status, headers, body}`, whole.

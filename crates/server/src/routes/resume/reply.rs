@@ -44,25 +44,38 @@ pub(in crate::routes) fn sync_wait(call: &Call) -> Result<Duration, Problem> {
     call.param(WAIT).map_or(Ok(SYNC_WAIT), |text| wait_time("/wait", &text))
 }
 
+/// How much of a run is shown to who waits for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::routes) enum Shown {
+    All,
+    /// What a step says to its caller, not the run's output, nor why it failed.
+    WhatItSays,
+}
+
 /// What the run says next, or where to ask later.
 pub(in crate::routes) async fn answer_of(
     app: &App,
     run: RunId,
     listener: Listener,
     wait: Duration,
+    shown: Shown,
 ) -> Result<Response, Problem> {
     tokio::select! {
         said = listener.said() => match said? {
             Said::Response(response) => Ok(spoken(&response)),
-            Said::Ended(ended) => last_words(ended),
+            Said::Ended(ended) => last_words(ended, shown),
         },
         () = tokio::time::sleep(wait) => Ok(started(app, StatusCode::ACCEPTED, run)),
         () = app.stopped() => Ok(started(app, StatusCode::ACCEPTED, run)),
     }
 }
 
-fn last_words(ended: Ended) -> Result<Response, Problem> {
+fn last_words(ended: Ended, shown: Shown) -> Result<Response, Problem> {
     let Ended { status, output, error } = ended;
+    let (output, error) = match shown {
+        Shown::All => (output, error),
+        Shown::WhatItSays => (Some(json!({ "status": status }).into()), None),
+    };
     match status {
         RunStatus::Failed => {
             let why = error.as_ref().map_or("the run failed", |Failure { message, .. }| message);

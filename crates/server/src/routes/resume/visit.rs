@@ -1,10 +1,14 @@
 //! A visit to a resume URL: who comes, and to which wait.
 
+use std::sync::Arc;
+
 use abide_core::command::ResumeTarget;
+use abide_core::definition::Action;
 use abide_core::id::{RunId, WaitpointId};
 use abide_core::refusal::Refusal;
 use abide_core::run::Run;
 use abide_core::waitpoint::{Actor, Kind, ListensFor, Waitpoint};
+use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::caller::Caller;
@@ -12,22 +16,29 @@ use crate::links::{Link, TOKEN, Target};
 use crate::problem::{Code, Problem};
 use crate::request::Ids;
 use crate::request::call::Call;
+use crate::shape::waitpoint::WaitpointBody;
 
 /// A wait that a step opens for itself.
 const OWN_WAIT: &str = "$wait";
+/// What histories call whoever has a link that is for nobody in particular.
+const ANYONE: &str = "link";
 
 pub(super) struct Visit {
     pub(super) run: RunId,
     /// The visitor: a key's, or the link's.
     pub(super) caller: Caller,
-    /// The link is all that lets the visitor in, and all that it may do.
-    pub(super) by_link: bool,
+    /// The link that lets the visitor in, and all that it may do; `None` for a key.
+    pub(super) link: Option<Link>,
     pub(super) target: ResumeTarget,
     pub(super) workflow: String,
     /// Of the waitpoint; `None` while the step it is for has not begun.
     pub(super) kind: Option<Kind>,
     number: Option<u32>,
     allow_get: bool,
+    /// Whoever has the link may wait for what the run says next.
+    pub(super) allow_sync: bool,
+    /// Headers of the call that are kept beside the usual ones.
+    pub(super) keep_headers: Vec<Arc<str>>,
     /// As it was written in the path.
     segment: String,
 }
@@ -59,19 +70,22 @@ impl Visit {
             return Err(Problem::new(Code::UnknownWaitpoint, format!("the run has no waitpoint {segment}")));
         }
         if let Some(link) = &link {
-            check_generation(app, *run, number, link).await?;
+            check_revoked(app, &found, number, link).await?;
         }
-        let by_link = caller.is_none();
-        let caller = caller.unwrap_or_else(|| visitor(&found, link.and_then(|link| link.recipient), call));
+        let recipient = link.as_ref().and_then(|link| link.recipient.as_deref());
+        let caller = caller.unwrap_or_else(|| visitor(&found, recipient, call));
+        let (allow_sync, keep_headers) = terms(&found, &target, waitpoint);
         Ok(Visit {
             run: *run,
             caller,
-            by_link,
+            link,
             target,
             workflow: found.definition_ref.name.to_string(),
             kind: waitpoint.map(|waitpoint| waitpoint.kind),
             number,
             allow_get: waitpoint.is_some_and(allows_get),
+            allow_sync,
+            keep_headers,
             segment: segment.clone(),
         })
     }
@@ -88,6 +102,26 @@ impl Visit {
         number.map(|number| self.run.waitpoint(number))
     }
 
+    /// The waitpoint as this visitor may see it.
+    pub(super) async fn body(&self, app: &App) -> Result<WaitpointBody, Problem> {
+        let mut body = app.waitpoint_body(&self.caller, self.waitpoint()?).await?;
+        body.resume_url = None;
+        Ok(if self.link.is_some() { body.for_link() } else { body })
+    }
+
+    /// A refusal as this visitor may see it: that somebody was first, not what they sent.
+    pub(super) fn as_shown(&self, mut problem: Problem) -> Problem {
+        if self.link.is_some()
+            && let Some(outcome) = problem.outcome_mut().and_then(Value::as_object_mut)
+        {
+            let kept = outcome.remove("payload").filter(|_| self.kind == Some(Kind::Approval));
+            if let Some(decision) = kept.and_then(|payload| payload.get("decision").cloned()) {
+                outcome.insert("payload".to_owned(), json!({ "decision": decision }));
+            }
+        }
+        problem
+    }
+
     /// Where the page is, for the same visitor.
     pub(super) fn page_url(&self, app: &App, call: &Call) -> String {
         let query = match call.param(TOKEN) {
@@ -102,6 +136,20 @@ impl Visit {
 
 fn allows_get(waitpoint: &Waitpoint) -> bool {
     matches!(waitpoint.listens_for, ListensFor::Call { allow_get: true })
+}
+
+/// What the step of a wait lets callers do, and keeps of them.
+fn terms(run: &Run, target: &ResumeTarget, waitpoint: Option<&Waitpoint>) -> (bool, Vec<Arc<str>>) {
+    let at = match (waitpoint, target) {
+        (Some(waitpoint), _) => waitpoint.at,
+        (None, ResumeTarget::Step { step, .. }) => run.find_step(step),
+        (None, ResumeTarget::Waitpoint(_)) => None,
+    };
+    if let Some(Action::Webhook { allow_sync, keep_headers, .. }) = at.map(|at| &run.defined(at).action) {
+        (*allow_sync, keep_headers.clone())
+    } else {
+        (false, Vec::new())
+    }
 }
 
 fn link_target(run: RunId, segment: &str) -> Result<Target<'_>, Problem> {
@@ -131,23 +179,19 @@ fn number_of(run: &Run, target: &ResumeTarget) -> Option<u32> {
     }
 }
 
-async fn check_generation(app: &App, run: RunId, number: Option<u32>, link: &Link) -> Result<(), Problem> {
-    let current = match number {
-        Some(number) => {
-            let id = run.waitpoint(number);
-            app.engine.read(move |store| store.link_generation(id)).await?
-        }
-        None => 0,
-    };
-    if link.generation == current {
+async fn check_revoked(app: &App, run: &Run, number: Option<u32>, link: &Link) -> Result<(), Problem> {
+    // A step that has not begun has no waitpoint; nobody has revoked its links.
+    let id = run.id.waitpoint(number.unwrap_or_default());
+    let eras = app.link_eras(run.workspace, vec![id]).await?;
+    if eras.get(&id) == Some(&link.valid_in) {
         return Ok(());
     }
     Err(Problem::new(Code::LinkRevoked, "this link was revoked"))
 }
 
 /// Whoever has the link, and nothing but the link.
-fn visitor(run: &Run, recipient: Option<String>, call: &Call) -> Caller {
-    let actor = recipient.map_or_else(|| Actor::new("link"), |recipient| Actor::new(&recipient));
+fn visitor(run: &Run, recipient: Option<&str>, call: &Call) -> Caller {
+    let actor = Actor::new(recipient.unwrap_or(ANYONE));
     let (scopes, traceparent) = (Default::default(), call.traceparent);
     Caller { workspace: run.workspace, actor, scopes, key: None, traceparent, signed_in: false }
 }

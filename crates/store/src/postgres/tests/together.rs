@@ -26,7 +26,7 @@ fn of_those_who_decide_on_the_same_version_one_wins() {
                     world.pass(jiff::SignedDuration::from_secs(1));
                     let resume_at = world.now + jiff::SignedDuration::from_hours(2);
                     let steering = abide_core::command::Steering::Reschedule { resume_at };
-                    let steer = abide_core::command::Steer { number: 1, steering };
+                    let steer = abide_core::command::Steer::new(1, steering);
                     world.tell(&mut decided, Command::Steer(steer));
                 }
                 decided
