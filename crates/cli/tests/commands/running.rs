@@ -29,6 +29,27 @@ fn a_workflow_is_deployed_started_listed_and_shown() {
 }
 
 #[test]
+fn show_names_what_the_children_of_a_map_wait_for() {
+    let host = Host::start();
+    host.file("sleeper.yaml", SLEEPER);
+    host.ok(&["deploy", "sleeper.yaml"]);
+    let run = host.started(
+        "name: many\nsteps:\n  - {name: each, type: map, items: [1, 2], step: {type: child, definition: sleeper}}\n",
+    );
+    host.until_status(&run, "WAITING");
+    let shown = host.ok(&["show", &run]);
+    assert_eq!(shown.matches("\n  there `nap` waits for the clock").count(), 2, "{shown}");
+}
+
+#[test]
+fn a_task_that_nobody_handles_is_shown_with_its_handler() {
+    let host = Host::start();
+    let run = host.started("name: idle\nsteps:\n  - {name: work, type: task, handler: print}\n");
+    let shown = host.ok(&["show", &run]);
+    assert!(shown.contains("`work` waits for a worker: none has handler `print` since "), "{shown}");
+}
+
+#[test]
 fn json_is_the_servers_answer() {
     let host = Host::start();
     let run = host.started(SLEEPER);

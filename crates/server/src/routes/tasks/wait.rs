@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::report::needed_length;
 use crate::problem::Problem;
-use crate::request::{Name, length};
+use crate::request::{Name, instant, length};
 use crate::shape::words;
 
 /// A wait, by its type.
@@ -43,6 +43,7 @@ pub(super) struct Sleep {
 pub(super) struct Until {
     name: Name,
     /// A past instant is over at once.
+    #[serde(deserialize_with = "instant")]
     at: Timestamp,
 }
 
