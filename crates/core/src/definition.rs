@@ -14,6 +14,7 @@ mod blocked;
 mod check;
 mod compile;
 mod findings;
+mod immediate;
 mod locate;
 mod read;
 mod salvage;
@@ -29,6 +30,9 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::expression::{Expression, Template};
+use crate::json::Json;
+use crate::limits;
+use crate::refusal::{Refusal, within};
 use crate::retry::RetryPolicy;
 use crate::time::Millis;
 use document::Workflow;
@@ -36,10 +40,11 @@ use document::Workflow;
 pub use blocked::blocked_pattern;
 pub use check::Checked;
 pub use findings::{PROBLEMS, Rejected};
+pub use immediate::StartedAtOnce;
 pub use locate::{Location, Locations};
 pub use schema::{closed_schema, json_schema};
 pub use shape::{misfits, whole_numbers};
-pub use validate::Schema;
+pub use validate::{Schema, TooMuchWork};
 
 /// The names that expressions give a meaning of their own: no step and no `saveAs` may have them. A key of `state` that
 /// comes with a payload may: it is reached as `state.input`, and the bare name keeps its meaning.
@@ -105,6 +110,27 @@ impl Definition {
                 false
             }
         }
+    }
+
+    /// Whether a run may begin with this input. It may be a lot of work: [`Definition::is_quick_to_check`] says whether
+    /// it is. Whoever starts a run has asked this before; [`start`](crate::command::start) does not ask again.
+    pub fn check_input(&self, input: &Json) -> Result<(), Refusal> {
+        within("the input's size in bytes", input.bytes(), limits::PAYLOAD_BYTES)?;
+        let Some(schema) = &self.input_schema else { return Ok(()) };
+        match schema.check(input) {
+            Ok(errors) if errors.is_empty() => Ok(()),
+            Ok(errors) => Err(Refusal::InvalidInput(errors)),
+            Err(TooMuchWork) => Err(Refusal::LimitExceeded {
+                what: "the work of checking the input against the inputSchema, in steps,",
+                limit: limits::SCHEMA_WORK,
+                actual: limits::SCHEMA_WORK + 1,
+            }),
+        }
+    }
+
+    /// Whether [`Definition::check_input`] takes so little that it may be asked where others wait.
+    pub fn is_quick_to_check(&self, input: &Json) -> bool {
+        self.input_schema.as_ref().is_none_or(|schema| schema.is_quick(input))
     }
 }
 

@@ -64,6 +64,25 @@ impl Effect {
     }
 }
 
+/// What a child begins with.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ChildInput {
+    Given(Json),
+    /// [`Run::child_input`](crate::run::Run::child_input) of its parent says it, when it is started.
+    Of(At),
+}
+
+impl ChildInput {
+    /// It, if it was rendered when it was asked for.
+    pub fn given(&self) -> Option<&Json> {
+        match self {
+            ChildInput::Given(input) => Some(input),
+            ChildInput::Of(_) => None,
+        }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ChildStart {
@@ -75,7 +94,7 @@ pub struct ChildStart {
     /// The newest if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<Arc<str>>,
-    pub input: Json,
+    pub input: ChildInput,
     pub parent: Parent,
     /// On whose behalf its parent was.
     pub started_by: Actor,

@@ -116,7 +116,17 @@ impl Expression {
     }
 
     pub fn is_true(&self, scope: &dyn Scope) -> Result<bool, EvaluationError> {
-        let value = self.operand(scope, &mut Budget::new())?;
+        self.is_true_at(scope).0
+    }
+
+    /// The same, and what it cost in bytes that were looked at or made.
+    pub fn is_true_at(&self, scope: &dyn Scope) -> (Result<bool, EvaluationError>, usize) {
+        let mut budget = Budget::new();
+        (self.is_true_within(scope, &mut budget), budget.spent())
+    }
+
+    fn is_true_within(&self, scope: &dyn Scope, budget: &mut Budget) -> Result<bool, EvaluationError> {
+        let value = self.operand(scope, budget)?;
         Ok(evaluator::is_truthy(value.as_deref()))
     }
 

@@ -12,11 +12,12 @@ mod approval;
 mod begin;
 mod end;
 mod finish;
+mod later;
 mod map;
 mod wait;
 
 pub(crate) use approval::{Tally, tally, timeout_means, verdict};
-pub(crate) use begin::{child_depth, start_child_run};
+pub(crate) use begin::{child_depth, expression_failed, start_child_run};
 pub(crate) use end::cancel_run;
 pub(crate) use finish::{Completion, complete, fail_attempt, fail_step, recall, result_state};
 pub(crate) use wait::{

@@ -221,6 +221,62 @@ pub enum Change {
 }
 
 impl Change {
+    /// What the payloads of the record take.
+    pub fn payload_bytes(&self) -> usize {
+        fn of(payload: Option<&Json>) -> usize {
+            payload.map_or(0, Json::bytes)
+        }
+        let opened: usize = self.opens().iter().map(Waitpoint::payload_bytes).sum();
+        opened
+            + match self {
+                Change::WorkflowCreated(creation) => creation.input.bytes(),
+                Change::WorkflowCompleted { output } => output.bytes(),
+                Change::StepStarted { request, .. } => of(request.as_ref()),
+                Change::StepCompleted { output, state, .. } => {
+                    let state = match state {
+                        StateChange::Set(values) => values.values().map(Json::bytes).sum(),
+                        StateChange::Nothing | StateChange::MergeOutput | StateChange::OutputAs(_) => 0,
+                    };
+                    of(output.as_ref()) + state
+                }
+                Change::MapStarted { items, .. } => items.bytes(),
+                Change::JournalRecorded { entries, .. } => {
+                    entries.iter().map(|entry| entry.result.bytes()).sum()
+                }
+                Change::CheckpointSaved { checkpoint, .. } => checkpoint.bytes(),
+                Change::WaitResolved { payload, .. } => of(payload.as_ref()),
+                Change::SignalReceived { payload, .. } => payload.bytes(),
+                Change::ApprovalDecided { edited_content, .. } => of(edited_content.as_ref()),
+                Change::WorkflowStarted { .. }
+                | Change::WorkflowPaused { .. }
+                | Change::WorkflowResumed
+                | Change::WorkflowPauseRequested
+                | Change::WorkflowHeld
+                | Change::WorkflowUnpaused
+                | Change::WorkflowDeadlinePassed
+                | Change::WorkflowFailed { .. }
+                | Change::WorkflowCancelled { .. }
+                | Change::WorkflowRetried { .. }
+                | Change::StepWaiting { .. }
+                | Change::StepResumed { .. }
+                | Change::StepRetrying { .. }
+                | Change::StepHeld { .. }
+                | Change::StepFailed { .. }
+                | Change::StepSkipped { .. }
+                | Change::StepCancelled { .. }
+                | Change::TaskStarted { .. }
+                | Change::TaskPaused { .. }
+                | Change::TaskRedelivered { .. }
+                | Change::LlmCallCompleted { .. }
+                | Change::WaitCreated { .. }
+                | Change::WaitRescheduled { .. }
+                | Change::EventMatched { .. }
+                | Change::ApprovalRequested { .. }
+                | Change::ApprovalReminded { .. }
+                | Change::ApprovalEscalated { .. } => 0,
+            }
+    }
+
     /// The waitpoints whose row it makes or changes.
     pub fn waitpoints(&self) -> impl Iterator<Item = u32> {
         let (opens, changes) = self.opens_and_changes();
@@ -405,6 +461,16 @@ pub struct Parent {
     pub run_id: RunId,
     /// How many runs started runs to get here.
     pub depth: u32,
+    /// The run that all this began with; the parent itself, if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub root: Option<RunId>,
+}
+
+impl Parent {
+    /// The run that all this began with.
+    pub fn root(&self) -> RunId {
+        self.root.unwrap_or(self.run_id)
+    }
 }
 
 /// Why a step or a run failed.

@@ -20,6 +20,7 @@ pub mod door;
 pub mod effect;
 pub mod expression;
 mod flow;
+pub mod follow_up;
 pub mod history;
 pub mod id;
 pub mod json;

@@ -59,3 +59,28 @@ pub const SCHEDULE_CATCH_UP: usize = 100;
 pub const SCHEDULE_QUEUE: usize = 100;
 /// Waits of a schedule that are remembered, the pending one included.
 pub const SCHEDULE_WAITS: usize = 20;
+
+/// Records of one decision, the payloads in them, and what its expressions look at.
+pub const DECISION_RECORDS: usize = 50_000;
+pub const DECISION_BYTES: usize = 16 * 1024 * 1024;
+pub const DECISION_WORK: usize = 256 * 1024 * 1024;
+/// What a step asks of others is recorded up to this size; a larger one is rendered when it is handed out, if it can be.
+pub const RENDERED_RECORDED: usize = 16 * 1024;
+/// Once a decision has rendered so much, what can be rendered later is.
+pub const RENDERED_AT_ONCE: usize = 2 * 1024 * 1024;
+
+/// Subschemas of a JSON Schema.
+pub const SCHEMA_NODES: usize = 50_000;
+/// Subschemas that apply each other to the same value, one after the other.
+pub const SCHEMA_DEPTH: usize = 32;
+/// Subschemas that are applied to one value: each counts once for each way that leads to it.
+pub const SCHEMA_WAYS: u64 = 20_000;
+/// Patterns of a JSON Schema, and their length together.
+pub const SCHEMA_PATTERNS: usize = 64;
+pub const SCHEMA_PATTERN_BYTES: usize = 64 * 1024;
+/// Checking a value against a JSON Schema: subschemas that are applied to parts of it.
+pub const SCHEMA_WORK: u64 = 5_000_000;
+/// Up to here all errors are told, above only the first.
+pub const SCHEMA_WORK_EXPLAINED: u64 = 200_000;
+/// Up to here a value is checked where a decision is made; above, somewhere else.
+pub const SCHEMA_WORK_QUICK: u64 = 1_000;

@@ -51,6 +51,11 @@ impl Run {
         self.id.waitpoint(number)
     }
 
+    /// The run that this one began with: nobody's child.
+    pub fn root(&self) -> RunId {
+        self.parent.map_or(self.id, |parent| parent.root())
+    }
+
     /// The step as defined; an item's is the step inside its map.
     pub fn defined(&self, at: At) -> &Step {
         defined(&self.definition, at)

@@ -19,7 +19,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::command::Steering;
-use crate::definition::Definition;
 use crate::id::{RunId, ScheduleId, WaitpointId, WorkspaceId};
 use crate::json::Json;
 use crate::limits;
@@ -117,6 +116,14 @@ impl CatchUp {
 pub enum Act {
     Cancel(RunId),
     Start { run: RunId, occurrence: Timestamp },
+}
+
+/// Why a run that a schedule asked for was not started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// It is the schedule's input, which this version of the workflow does not take.
+    pub input: bool,
+    pub message: String,
 }
 
 /// What became of an occurrence, for those who look back.
@@ -339,7 +346,8 @@ impl Schedule {
     }
 
     /// A run that was asked for could not be started.
-    pub fn not_started(&mut self, run: RunId, why: &str) {
+    pub fn not_started(&mut self, run: RunId, why: &Refused, now: Timestamp) {
+        self.touch(now);
         if self.last_run == Some(run) {
             self.last_run = None;
         }
@@ -350,7 +358,8 @@ impl Schedule {
             let outcomes = payload.get_mut("outcomes").and_then(Value::as_array_mut);
             let outcome = outcomes.into_iter().flatten().find(|outcome| outcome["runId"] == named);
             if let Some(outcome) = outcome {
-                *outcome = json!({ "outcome": "failed", "error": why });
+                let word = if why.input { "invalidInput" } else { "failed" };
+                *outcome = json!({ "outcome": word, "error": why.message });
                 wait.resume_payload = Some(Json::new(payload));
                 return;
             }
@@ -473,13 +482,8 @@ impl Outcome {
 }
 
 impl Plan {
-    /// Whether it can be carried out, with the workflow as it is now.
-    pub fn check(&self, definition: &Definition) -> Result<(), Refusal> {
-        let schema = definition.input_schema.as_ref();
-        let errors = schema.map(|schema| schema.errors(&self.input)).unwrap_or_default();
-        if !errors.is_empty() {
-            return Err(Refusal::InvalidInput(errors));
-        }
+    /// Whether it can be carried out, with an input that the workflow takes.
+    pub fn check(&self) -> Result<(), Refusal> {
         within("the name's length", self.name.chars().count(), limits::NAME_CHARS)?;
         within("the input's size in bytes", self.input.bytes(), limits::PAYLOAD_BYTES)?;
         within("the number of tags", self.tags.len(), limits::TAGS)?;

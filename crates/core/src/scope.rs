@@ -107,9 +107,17 @@ fn bound_key<S: AsRef<str>>(path: &[S]) -> String {
 impl EventFilter {
     /// Whether data of the awaited event id satisfies `match`. What cannot be evaluated does not match.
     pub fn accepts(&self, data: &Value) -> bool {
+        self.accepts_at(data).0
+    }
+
+    /// The same, and what it cost in bytes that were looked at.
+    pub fn accepts_at(&self, data: &Value) -> (bool, usize) {
         match &self.matching {
-            None => true,
-            Some(matching) => matching.is_true(&EventScope { filter: self, data }).unwrap_or(false),
+            None => (true, 0),
+            Some(matching) => {
+                let (matched, cost) = matching.is_true_at(&EventScope { filter: self, data });
+                (matched.unwrap_or(false), cost)
+            }
         }
     }
 

@@ -6,11 +6,13 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::definition::{Action, Executor};
-use crate::expression::SecretPlace;
+use crate::definition::{Action, Executor, Work};
+use crate::expression::{EvaluationError, SecretPlace, Template};
+use crate::flow::expression_failed;
+use crate::history::Failure;
 use crate::id::{At, RunId, TaskId, WaitpointId};
 use crate::json::Json;
-use crate::run::{Journalled, Run};
+use crate::run::{Journalled, Run, StepState, TaskState};
 use crate::scope;
 use crate::status::WaitStatus;
 use crate::time::Millis;
@@ -33,6 +35,9 @@ pub struct Task {
     pub config: Json,
     pub input: Json,
     pub state: Value,
+    /// About what it takes.
+    #[serde(skip)]
+    pub state_bytes: usize,
     pub checkpoint: Option<Json>,
     /// What earlier deliveries recorded, in the order it was.
     pub journal: Vec<JournalItem>,
@@ -46,6 +51,16 @@ pub struct Task {
 }
 
 impl Task {
+    /// What its payloads take.
+    pub fn bytes(&self) -> usize {
+        let journal = self.journal.iter().map(|item| match &item.what {
+            JournalWhat::Result(result) => result.bytes(),
+            JournalWhat::Wait { payload, .. } => payload.as_ref().map_or(0, Json::bytes),
+        });
+        let checkpoint = self.checkpoint.as_ref().map_or(0, Json::bytes);
+        self.config.bytes() + self.input.bytes() + self.state_bytes + checkpoint + journal.sum::<usize>()
+    }
+
     /// As it is given to whoever is outside: what only the engine needs is left out.
     pub fn for_workers(&self) -> Value {
         let mut value = serde_json::to_value(self).expect("a task is JSON");
@@ -81,22 +96,45 @@ pub enum JournalWhat {
 }
 
 impl Run {
-    /// The task at a place, if one is handed out or ready to be.
-    pub fn task(&self, at: At) -> Option<Task> {
+    /// The task at a place, if one is handed out or ready to be. What it asks for is rendered now, unless it was when the
+    /// step began; where that fails, so does the step.
+    pub fn task(&self, at: At) -> Option<Result<Task, Failure>> {
         let step = self.step(at)?;
         let task = step.task.as_deref().filter(|task| task.out)?;
         let Action::Work(work) = &self.defined(at).action else { return None };
-        let part = |key: &str, template: Option<&Json>| {
-            let rendered = task.request.as_ref().and_then(|request| request.get(key));
-            rendered.map(|value| Json::new(value.clone())).or_else(|| template.cloned())
+        Some(self.render_task(at, step, task, work).map_err(|error| expression_failed(&error)))
+    }
+
+    /// For how long a task that is out is kept without a sign of life.
+    pub fn heartbeat(&self, at: At) -> Option<Millis> {
+        if let Action::Work(work) = &self.defined(at).action { work.heartbeat } else { None }
+    }
+
+    fn render_task(
+        &self,
+        at: At,
+        step: &StepState,
+        task: &TaskState,
+        work: &Work,
+    ) -> Result<Task, EvaluationError> {
+        let recorded = |key: &str| task.request.as_ref().and_then(|request| request.get(key));
+        let part = |key: &str, template: Option<&Template>| match (recorded(key), template) {
+            (Some(value), _) => Ok(Some(Json::new(value.clone()))),
+            (None, Some(template)) => self.render_at(at, template).map(Some),
+            (None, None) => Ok(None),
         };
-        let config = part("config", work.config.as_ref().and_then(|template| template.as_constant()));
-        let input = part("input", work.input.as_ref().and_then(|template| template.as_constant()));
-        let places = task.request.as_ref().and_then(|request| request.get("secrets"));
-        let places = places.and_then(|places| serde_json::from_value(places.clone()).ok());
+        let config = part("config", work.config.as_ref())?;
+        let input = part("input", work.input.as_ref())?;
+        let secrets = match (recorded("secrets"), &work.input) {
+            (Some(places), _) => serde_json::from_value(places.clone()).unwrap_or_default(),
+            (None, Some(template)) if work.executor == Executor::Http && recorded("input").is_none() => {
+                self.secrets_at(at, template)?
+            }
+            (None, _) => Vec::new(),
+        };
         let mut journal: Vec<_> = task.journal.iter().collect();
         journal.sort_by_key(|(_, entry)| entry.order);
-        Some(Task {
+        Ok(Task {
             id: self.id.task(at),
             run_id: self.id,
             step_name: self.step_name(at),
@@ -108,13 +146,14 @@ impl Run {
             config: config.unwrap_or_else(Json::null),
             input: input.unwrap_or_else(|| self.input.clone()),
             state: scope::state(self),
+            state_bytes: self.state_bytes,
             checkpoint: task.checkpoint.clone(),
             journal: journal.into_iter().map(|(name, entry)| self.journal_item(name, &entry.what)).collect(),
             timeout: work.timeout,
             heartbeat: work.heartbeat,
             deadline: task.deadline,
             traceparent: self.traceparent,
-            secrets: places.unwrap_or_default(),
+            secrets,
         })
     }
 

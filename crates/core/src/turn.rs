@@ -25,6 +25,12 @@ pub(crate) struct Turn<'a> {
     pub(crate) random: Random,
     records: Vec<Record>,
     effects: Vec<Effect>,
+    /// What the payloads of the records take.
+    bytes: usize,
+    /// What was looked at and made to evaluate expressions.
+    work: usize,
+    /// What templates gave that may be rendered again when it is needed.
+    pub(crate) rendered: usize,
     /// Places to begin, in order. A queue, not recursion: a thousand steps may follow each other at once.
     pub(crate) agenda: VecDeque<At>,
     /// Sleeps that began when their instant had come already.
@@ -41,6 +47,9 @@ impl<'a> Turn<'a> {
             random: Random::new(context.random),
             records: Vec::new(),
             effects: Vec::new(),
+            bytes: 0,
+            work: 0,
+            rendered: 0,
             agenda: VecDeque::new(),
             overdue: Vec::new(),
         }
@@ -51,8 +60,23 @@ impl<'a> Turn<'a> {
         let (by, traceparent) = (self.by.clone(), self.traceparent);
         let record = Record { seq: self.run.seq + 1, at: self.now, by, traceparent, change };
         self.run.apply(&record)?;
+        self.bytes = self.bytes.saturating_add(record.change.payload_bytes());
         self.records.push(record);
         Ok(())
+    }
+
+    /// Evaluating something cost so much.
+    pub(crate) fn spend(&mut self, work: usize) {
+        self.work = self.work.saturating_add(work);
+    }
+
+    /// What the decision has come to and what it may: figures, and what they are of.
+    pub(crate) fn spent(&self) -> [(&'static str, usize, usize); 3] {
+        [
+            ("records", self.records.len(), limits::DECISION_RECORDS),
+            ("bytes of records", self.bytes, limits::DECISION_BYTES),
+            ("bytes read by expressions", self.work, limits::DECISION_WORK),
+        ]
     }
 
     /// The first record of a history is not applied to a run, it makes one.

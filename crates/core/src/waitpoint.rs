@@ -85,6 +85,19 @@ impl Waitpoint {
         &*self.name == ESCALATION
     }
 
+    /// What it takes in a record.
+    pub(crate) fn payload_bytes(&self) -> usize {
+        let listens = match &self.listens_for {
+            ListensFor::Approval(request) => request.content.bytes(),
+            ListensFor::Event(filter) => filter.bound.values().map(Json::bytes).sum(),
+            ListensFor::Time
+            | ListensFor::Signal { .. }
+            | ListensFor::Call { .. }
+            | ListensFor::Child { .. } => 0,
+        };
+        listens + self.response_to_send.as_ref().map_or(0, Json::bytes)
+    }
+
     /// Its time has come: a resolution at this instant or later is refused (R4).
     pub fn is_due(&self, now: Timestamp) -> bool {
         self.resume_at.is_some_and(|at| now >= at)

@@ -1,6 +1,9 @@
 //! What is left to do when a round has been committed, or when it could not be.
 
+use std::sync::Arc;
+
 use abide_core::command::{Command, Reply};
+use abide_core::definition::Definition;
 use abide_core::id::{RunId, WorkspaceId};
 use abide_core::run::Run;
 use abide_core::time::Millis;
@@ -9,6 +12,7 @@ use abide_store::StoredTimer;
 use jiff::Timestamp;
 
 use crate::alarm::Alarm;
+use crate::backlog::Queued;
 use crate::dispatcher::{Dispatcher, ReadyTask};
 use crate::ear::Ear;
 use crate::error::Error;
@@ -61,8 +65,8 @@ impl Pending {
                 Some(Request::Get { run, answer })
             }
             Pending::Schedule(answer, _) => {
-                let Asked::Schedule { workspace, order, by, key } = asked else { return None };
-                Some(Request::Schedule { workspace, order, by, key, answer })
+                let Asked::Schedule { workspace, order, by, key, checked } = asked else { return None };
+                Some(Request::Schedule { workspace, order, by, key, checked, answer })
             }
             // What it was given is to be taken back first.
             Pending::Poll(..) => None,
@@ -92,6 +96,7 @@ pub(crate) enum Asked {
         order: Box<ScheduleOrder>,
         by: Actor,
         key: Option<String>,
+        checked: Option<Arc<Definition>>,
     },
     Get(RunId),
     Lend {
@@ -122,7 +127,8 @@ impl Asked {
             }
             Request::Notify { notify, .. } => Some(Asked::Notify(notify.clone())),
             Request::Get { run, .. } => Some(Asked::Get(*run)),
-            Request::Schedule { workspace, order, by, key, .. } => Some(Asked::Schedule {
+            Request::Schedule { workspace, order, by, key, checked, .. } => Some(Asked::Schedule {
+                checked: checked.clone(),
                 workspace: *workspace,
                 order: order.clone(),
                 by: by.clone(),
@@ -161,6 +167,8 @@ pub(crate) struct Aftermath {
     pub(crate) own: Vec<ReadyTask>,
     pub(crate) handed_over: Vec<ReadyTask>,
     pub(crate) given_back: Vec<ReadyTask>,
+    /// What earlier rounds left.
+    pub(crate) follow_ups: Vec<Queued>,
 }
 
 impl Aftermath {
@@ -193,8 +201,18 @@ impl Aftermath {
         dispatcher: &mut Dispatcher,
         now: Timestamp,
     ) -> Vec<Request> {
-        let Aftermath { pending, reported: _, fired: _, due, expired, timed, own, handed_over, given_back } =
-            self;
+        let Aftermath {
+            pending,
+            reported: _,
+            fired: _,
+            due,
+            expired,
+            timed,
+            own,
+            handed_over,
+            given_back,
+            follow_ups: _,
+        } = self;
         alarm.put_back(due);
         dispatcher.put_back(expired, timed, own, now);
         dispatcher.hand_over(handed_over);
@@ -235,6 +253,7 @@ impl Aftermath {
             own,
             handed_over,
             given_back: _,
+            follow_ups: _,
         } = self;
         alarm.put_back(due);
         dispatcher.put_back(expired, timed, own, now);

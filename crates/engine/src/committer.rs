@@ -8,6 +8,7 @@ use abide_core::id::WorkspaceId;
 use abide_store::Store;
 use tokio::sync::mpsc::UnboundedSender;
 
+use crate::checker::Then;
 use crate::deploy::{Deploy, Deployed};
 use crate::error::Error;
 use crate::in_flight::RoundNumber;
@@ -41,6 +42,12 @@ pub(crate) enum Done {
         answer: Answer<Deployed>,
     },
     Swept(Result<Forgotten, Error>),
+    /// An input was checked against a schema.
+    Checked {
+        definition: Arc<Definition>,
+        result: Result<(), Error>,
+        then: Then,
+    },
 }
 
 /// Works until nobody can ask for anything any more, and closes the store.

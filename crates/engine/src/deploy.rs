@@ -1,10 +1,12 @@
 //! Deploying: a workflow is stored under its name and version, once and for all.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
-use abide_core::definition::Definition;
+use abide_core::definition::{Definition, Rejected, StartedAtOnce};
 use abide_core::id::{DefinitionId, WorkspaceId};
-use abide_store::{Batch, NewDefinition, Store};
+use abide_core::problem::{Code, Problem};
+use abide_store::{Batch, NewDefinition, Read, Store};
 use jiff::Timestamp;
 
 use crate::error::Error;
@@ -23,6 +25,51 @@ pub struct Deployed {
     pub id: DefinitionId,
     /// False when the very same was there already.
     pub created: bool,
+}
+
+/// Definitions that are looked at to see whether one comes back to itself.
+const LOOKED_AT: usize = 1_000;
+
+/// Refuses a workflow that comes back to itself without a wait: each of its runs would start the next at once. The way
+/// back may lead over workflows that were there before.
+pub(crate) fn check_cycle(
+    store: &mut dyn Read,
+    workspace: WorkspaceId,
+    definition: &Definition,
+) -> Result<(), Error> {
+    let (name, version) = (definition.name(), definition.version());
+    let is_back = |to: &StartedAtOnce| {
+        &*to.definition == name && to.version.as_deref().is_none_or(|wanted| wanted == version)
+    };
+    let mut seen: HashSet<(Arc<str>, Option<Arc<str>>)> = HashSet::new();
+    // What is started, by which of our own steps it began, and the way from there.
+    let mut ways: Vec<(StartedAtOnce, String, Vec<Arc<str>>)> =
+        definition.started_at_once().into_iter().map(|to| (to.clone(), to.pointer, Vec::new())).collect();
+    while let Some((to, pointer, mut way)) = ways.pop() {
+        if is_back(&to) {
+            let over: String = way.iter().map(|name| format!("`{name}` → ")).collect();
+            let message = format!(
+                "the workflow comes back to itself without a wait (`{name}` → {over}`{name}`): each run would start the \
+                 next in the same moment, without end"
+            );
+            let expected =
+                "a step that takes time before it: a `wait`, a `task`, a wait for an event or a person";
+            let problem = Problem::new(pointer, Code::Cycle, message).expected(expected);
+            return Err(Rejected { problems: vec![problem], warnings: Vec::new() }.into());
+        }
+        let key = (Arc::clone(&to.definition), to.version.clone());
+        if seen.len() >= LOOKED_AT || !seen.insert(key) {
+            continue;
+        }
+        let stored = store.definition(workspace, &to.definition, to.version.as_deref())?;
+        let Some(next) = stored.and_then(|stored| Definition::from_json(&stored.document).ok()) else {
+            continue;
+        };
+        way.push(Arc::clone(&to.definition));
+        let further = next.definition.started_at_once();
+        ways.extend(further.into_iter().map(|further| (further, pointer.clone(), way.clone())));
+    }
+    Ok(())
 }
 
 impl Deploy {

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use abide_core::command::{Command, TaskCompleted, TaskFailed, TaskPaused, TaskSuspended};
 use abide_core::definition::{Action, Executor, Work};
+use abide_core::history::Failure;
 use abide_core::id::{At, RunId, WorkspaceId};
 use abide_core::run::Run;
 use abide_core::task::Task;
@@ -25,6 +26,7 @@ use crate::error::Error;
 use crate::executor::{Call, Delivery, Executors, Performed, tell};
 use crate::handed::Handed;
 use crate::handler::{Handler, TaskResult};
+use crate::notify_step;
 use crate::request::{Answer, Leased, Poll, Request, Worker, Workers};
 
 /// The worker whose name stands in the history when a handler here begins.
@@ -58,6 +60,9 @@ pub(crate) struct Dispatcher {
     timed: VecDeque<ReadyTask>,
     /// Calls that the engine makes itself, in the next round.
     own: VecDeque<ReadyTask>,
+    /// What those under way here take, and those that wait until they take less.
+    running_bytes: usize,
+    without_room: VecDeque<ReadyTask>,
     parked: HashMap<u64, (Poll, Answer<Handed>)>,
     parked_for: HashMap<Queue, VecDeque<u64>>,
     last_poller: u64,
@@ -72,11 +77,16 @@ pub(crate) struct Dispatcher {
     is_shared: bool,
 }
 
+/// What tasks that are done in this process may take together; with more, the next is rendered later.
+const IN_PROCESS_BYTES: usize = 64 * 1024 * 1024;
+
 /// A task that a handler here is at.
 struct Running {
     delivery: u32,
     work: AbortHandle,
     since: Instant,
+    /// What its payloads take.
+    bytes: usize,
 }
 
 /// Who does a task in this process.
@@ -163,6 +173,8 @@ impl Dispatcher {
             handed_over: VecDeque::new(),
             timed: VecDeque::new(),
             own: VecDeque::new(),
+            running_bytes: 0,
+            without_room: VecDeque::new(),
             parked: HashMap::new(),
             parked_for: HashMap::new(),
             last_poller: 0,
@@ -226,11 +238,18 @@ impl Dispatcher {
         if work.executor == Executor::Notify {
             self.own.push_back(ready);
         } else if let Some(performer) = self.performer(work) {
-            match run.task(at).filter(|task| task.delivery == delivery) {
-                Some(task) if task.timeout.is_some() && task.deadline.is_none() => {
+            if self.running_bytes >= IN_PROCESS_BYTES {
+                // It is rendered when those that are under way have made room.
+                self.without_room.push_back(ready);
+                return;
+            }
+            match run.task(at) {
+                Some(Ok(task)) if task.delivery != delivery => {}
+                Some(Ok(task)) if task.timeout.is_some() && task.deadline.is_none() => {
                     self.timed.push_back(ready);
                 }
-                Some(task) => self.perform(performer, ready, run, task),
+                Some(Ok(task)) => self.perform(performer, ready, run, task),
+                Some(Err(failure)) => self.fail(ready, failure),
                 None => {}
             }
         } else {
@@ -313,7 +332,7 @@ impl Dispatcher {
     /// What handlers here are at, and what waits here for somebody.
     pub(crate) fn held(&self) -> impl Iterator<Item = ReadyTask> {
         let ready = self.ready.values().flat_map(|tasks| tasks.by_definition.values().flatten());
-        let waiting = [&self.own, &self.handed_over, &self.timed].into_iter().flatten();
+        let waiting = [&self.own, &self.handed_over, &self.timed, &self.without_room].into_iter().flatten();
         self.running_for(Duration::ZERO).chain(ready.chain(waiting).copied())
     }
 
@@ -349,8 +368,18 @@ impl Dispatcher {
         handler.or_else(|| self.executors.call(work).map(Performer::Call))
     }
 
+    /// What it asks for cannot be rendered.
+    fn fail(&mut self, ready: ReadyTask, failure: Failure) {
+        let ReadyTask { run, at, delivery } = ready;
+        let reports = self.reports.clone();
+        self.runtime.spawn(async move {
+            drop(tell(&reports, run, notify_step::not_rendered(at, delivery, failure)).await);
+        });
+    }
+
     fn perform(&mut self, performer: Performer, ready: ReadyTask, run: &Run, task: Task) {
         let ReadyTask { run: id, at, delivery } = ready;
+        let bytes = task.bytes();
         let Some(queue) = self.queue.upgrade() else { return };
         let mut work: Performed = match performer {
             Performer::Handler(handler) => Box::pin(async move { Some(handler.call(task).await) }),
@@ -384,7 +413,9 @@ impl Dispatcher {
             }
         });
         let work = work.abort_handle();
-        self.running.insert((id, at), Running { delivery, work, since: Instant::now() });
+        self.running_bytes += bytes;
+        let before = self.running.insert((id, at), Running { delivery, work, since: Instant::now(), bytes });
+        self.make_room(before);
     }
 
     /// A task stays with whoever was called, who reports later.
@@ -396,17 +427,28 @@ impl Dispatcher {
         worker: (WorkspaceId, Arc<str>),
     ) {
         if self.running.get(&(task.run, task.at)).is_some_and(|running| running.delivery == task.delivery) {
-            self.running.remove(&(task.run, task.at));
+            let lent = self.running.remove(&(task.run, task.at));
+            self.make_room(lent);
         }
         self.lease(task, now, length, worker);
+    }
+
+    /// A task is not under way any more: those that there was no room for come again.
+    fn make_room(&mut self, ended: Option<Running>) {
+        self.running_bytes -= ended.map_or(0, |ended| ended.bytes);
+        if self.running_bytes < IN_PROCESS_BYTES {
+            let come = self.without_room.len().min(TAKEN_HERE);
+            self.handed_over.extend(self.without_room.drain(..come));
+        }
     }
 
     /// A report came, or the task is not wanted any more.
     pub(crate) fn settle(&mut self, run: RunId, at: At, delivery: u32) {
         if self.running.get(&(run, at)).is_some_and(|running| running.delivery == delivery)
-            && let Some(Running { work, .. }) = self.running.remove(&(run, at))
+            && let Some(running) = self.running.remove(&(run, at))
         {
-            work.abort();
+            running.work.abort();
+            self.make_room(Some(running));
         }
         if self.leased.get(&(run, at)).is_some_and(|lease| lease.delivery == delivery)
             && let Some(lease) = self.leased.remove(&(run, at))

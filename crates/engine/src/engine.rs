@@ -28,9 +28,10 @@ use serde_json::Value;
 use tokio::runtime::Handle;
 use tokio::sync::{broadcast, mpsc, oneshot};
 
+use crate::checker;
 use crate::clock::{Clock, SettableClock, StoreClock, SystemClock};
 use crate::committer;
-use crate::deploy::Deployed;
+use crate::deploy::{self, Deployed};
 use crate::dispatcher::Dispatcher;
 use crate::ear::Ear;
 use crate::error::Error;
@@ -39,6 +40,7 @@ use crate::followers::{Changed, Follower, Followers};
 use crate::handed::Handed;
 use crate::handler::{Handler, TaskResult};
 use crate::identity;
+use crate::limits::Limits;
 use crate::readers::Readers;
 use crate::request::{Answer, Asker, Leased, Notified, Notify, Poll, Request, Start, Stats, Workers};
 use crate::retention::Retention;
@@ -49,7 +51,7 @@ use crate::webhooks::{Outbox, Sender};
 use crate::writer::Writer;
 
 /// How long an overloaded engine asks its callers to wait.
-const RETRY_AFTER: Duration = Duration::from_millis(50);
+pub(crate) const RETRY_AFTER: Duration = Duration::from_millis(50);
 /// Rounds that are committed at once, where the store has more than one writer: one travels while another is written.
 const COMMITTERS: usize = 2;
 
@@ -90,6 +92,8 @@ pub struct Options {
     /// Only look: no timer goes off, nobody is called, and whatever would change something is refused as
     /// [`Error::Paused`]. For a copy whose original is at work.
     pub paused: bool,
+    /// How much may be under way.
+    pub limits: Limits,
 }
 
 impl Options {
@@ -295,7 +299,7 @@ impl Engine {
             let thread = thread.spawn(move || committer::work(store, &asked, &done)).map_err(not_started)?;
             committers.push(thread);
         }
-        drop(done);
+        let checks = checker::start(done).map_err(not_started)?;
         let executors = Arc::new(Executors::new(options.calls, Arc::clone(&clock)));
         let (reports, reported) = mpsc::channel(options.queue.0);
         let handle = Handle::current();
@@ -317,7 +321,8 @@ impl Engine {
             fresh_seed(),
             dispatcher,
             (followers.clone(), outbox),
-            options.retention,
+            (options.retention, options.limits),
+            checks,
         );
         writer = writer.paused(options.paused);
         if let Some(share) = share {
@@ -400,6 +405,10 @@ impl Engine {
 
     pub async fn deploy_checked(&self, workspace: WorkspaceId, checked: Checked) -> Result<Deployed, Error> {
         let definition = Arc::new(checked.definition);
+        if !definition.started_at_once().is_empty() {
+            let deployed = Arc::clone(&definition);
+            self.read(move |store| Ok(deploy::check_cycle(store, workspace, &deployed))).await??;
+        }
         self.ask(|answer| Request::Deploy { workspace, definition, answer }).await
     }
 
@@ -595,7 +604,7 @@ impl Engine {
         key: Option<String>,
     ) -> Result<Ordered, Error> {
         let order = Box::new(order);
-        let done = self.ask(|answer| Request::Schedule { workspace, order, by, key, answer });
+        let done = self.ask(|answer| Request::Schedule { workspace, order, by, key, checked: None, answer });
         done.await.map(|ordered| *ordered)
     }
 
@@ -759,6 +768,7 @@ impl From<NewRun> for Start {
             asked: new.asked.map(Json::from),
             by: new.by.unwrap_or_else(|| Actor::new("host")),
             traceparent: new.traceparent,
+            checked: None,
         }
     }
 }

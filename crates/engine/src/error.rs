@@ -24,6 +24,14 @@ pub enum Error {
     Rejected(#[from] Rejected),
     #[error(transparent)]
     Refused(#[from] Refusal),
+    #[error(
+        "the run {root} has {limit} descendants, which is the limit; start fewer children, or runs of their own"
+    )]
+    TooManyDescendants { root: RunId, limit: u64 },
+    #[error(
+        "the workspace has {limit} open runs, which is the limit; wait until some have ended, or cancel them"
+    )]
+    TooManyOpenRuns { limit: u64 },
     #[error("overloaded; try again in {} ms", retry_after.as_millis())]
     Overloaded { retry_after: Duration },
     /// Nothing was acknowledged. Nothing is there either, unless a sync failed and the machine then stopped.
@@ -56,6 +64,8 @@ impl Error {
             | Error::DefinitionExists { .. }
             | Error::Rejected(_)
             | Error::Refused(_)
+            | Error::TooManyDescendants { .. }
+            | Error::TooManyOpenRuns { .. }
             | Error::Overloaded { .. }
             | Error::Paused
             | Error::MasterKey(_)

@@ -13,6 +13,8 @@
 
 mod aftermath;
 mod alarm;
+mod backlog;
+mod checker;
 mod clock;
 mod committer;
 mod deploy;
@@ -27,6 +29,7 @@ mod handler;
 mod histogram;
 mod identity;
 mod in_flight;
+mod limits;
 mod long_waits;
 mod memory;
 mod notify_step;
@@ -55,6 +58,7 @@ pub use executor::{CALLS_AT_ONCE, CallSettings, Token, TokenFollower, UrlHandler
 pub use followers::{Changed, Follower};
 pub use handler::{Handler, TaskResult};
 pub use histogram::Histogram;
+pub use limits::Limits;
 pub use request::{Asker, Leased, Notified, Stats, Worker, Workers};
 pub use retention::Retention;
 pub use schedules::{Ordered, ScheduleOrder};

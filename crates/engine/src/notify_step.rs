@@ -2,7 +2,8 @@
 
 use abide_core::command::{Command, TaskCompleted, TaskFailed};
 use abide_core::definition::document::Delivery;
-use abide_core::id::RunId;
+use abide_core::history::Failure;
+use abide_core::id::{At, RunId};
 use abide_core::json::Json;
 use abide_core::refusal::Refusal;
 use abide_core::waitpoint::Actor;
@@ -12,10 +13,23 @@ use crate::error::Error;
 use crate::request::Notify;
 use crate::round::Round;
 
+/// A task whose input cannot be rendered when it is handed out has failed.
+pub(crate) fn not_rendered(at: At, delivery: u32, failure: Failure) -> Command {
+    let Failure { code, message, step: _ } = failure;
+    let (code, retryable, retry_after) = (Some(code), false, None);
+    Command::TaskFailed(TaskFailed { at, delivery, message, code, retryable, retry_after })
+}
+
 pub(crate) fn perform(round: &mut Round<'_>, task: ReadyTask) {
     let ReadyTask { run, at, delivery } = task;
     let Ok((workspace, Some(asked))) = round.run(run).map(|run| (run.workspace, run.task(at))) else {
         return;
+    };
+    let asked = match asked {
+        Ok(asked) => asked,
+        Err(failure) => {
+            return drop(round.decide(run, not_rendered(at, delivery, failure), Actor::new("engine"), None));
+        }
     };
     // Another delivery of it is somebody else's, and the event is sent once.
     if asked.delivery != delivery {
@@ -40,8 +54,11 @@ pub(crate) fn perform(round: &mut Round<'_>, task: ReadyTask) {
     };
     let command = match notified {
         Ok(notified) => {
-            let output =
-                Json::from(serde_json::json!({ "id": notified.id, "waiters": notified.waiters.len() }));
+            let mut output = serde_json::json!({ "id": notified.id, "waiters": notified.waiters.len() });
+            if notified.delivering {
+                output["delivering"] = true.into();
+            }
+            let output = Json::from(output);
             Command::TaskCompleted(TaskCompleted { at, delivery, output, state_updates: None })
         }
         Err(error) => {

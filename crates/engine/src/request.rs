@@ -57,6 +57,8 @@ pub(crate) enum Request {
         order: Box<ScheduleOrder>,
         by: Actor,
         key: Option<String>,
+        /// The plan's input was checked against this, somewhere else.
+        checked: Option<Arc<Definition>>,
         answer: Answer<Box<Ordered>>,
     },
     /// Decided in one round, each by itself.
@@ -152,6 +154,8 @@ pub(crate) struct Start {
     pub(crate) asked: Option<Json>,
     pub(crate) by: Actor,
     pub(crate) traceparent: Option<Traceparent>,
+    /// The input was checked against this, somewhere else.
+    pub(crate) checked: Option<Arc<Definition>>,
 }
 
 #[derive(Clone)]
@@ -229,7 +233,10 @@ impl Workers {
 pub struct Notified {
     /// `None` for a dry run.
     pub id: Option<OccurrenceId>,
+    /// Those of this moment.
     pub waiters: Vec<WaitpointId>,
+    /// The event is stored and on its way to others who wait for it, or may; they are not in `waiters`.
+    pub delivering: bool,
 }
 
 impl Notified {

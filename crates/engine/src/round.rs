@@ -1,21 +1,24 @@
 //! One round: everything that is decided together and committed in one transaction. What a decision asks of other
-//! runs (a child to start, a parent to tell, an event to look back for) is decided in the same round, so that
-//! nothing of it can be lost between two commits.
+//! runs (a child to start, a parent to tell, an event to look back for) is decided in the same round while there is
+//! [room](budget), and written down in it otherwise, so that nothing of it can be lost between two commits.
 //!
 //! While rounds are being committed, the next is decided on top of them. A run that it has in common with one of them is
 //! copied; what the store does not say yet is looked up there.
 
+pub(crate) mod budget;
 mod events;
+mod follow_up;
 
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use abide_core::apply::BadHistory;
-use abide_core::command::{self, ChildFinished, ChildOutcome, Command, Context, Occurrence, Reply};
+use abide_core::command::{self, Command, Context, Occurrence, Reply};
 use abide_core::definition::Definition;
 use abide_core::door::{Remembered, decide_once, digest, replay};
-use abide_core::effect::{ChildStart, Effect};
-use abide_core::history::{Failure, Record};
+use abide_core::effect::Effect;
+use abide_core::follow_up::FollowUp;
+use abide_core::history::Record;
 use abide_core::id::{At, RunId, ScheduleId, WaitpointId, WebhookId, WorkspaceId};
 use abide_core::json::Json;
 use abide_core::random::Random;
@@ -25,21 +28,25 @@ use abide_core::time::Millis;
 use abide_core::trace::Traceparent;
 use abide_core::waitpoint::{Actor, ListensFor};
 use abide_store::share::TaskWrite;
-use abide_store::{Batch, Read, RunWrite, Waiter};
+use abide_store::{Batch, FollowUpWrite, Read, RunWrite, StoredFollowUp, Waiter};
 use jiff::Timestamp;
 
+use crate::backlog::Backlog;
 use crate::dispatcher::ReadyTask;
 use crate::ear::Ear;
 use crate::error::Error;
 use crate::in_flight::{InFlight, RoundNumber};
+use crate::limits::Limits;
 use crate::memory::Memory;
 use crate::request::Start;
 use crate::schedules::TouchedSchedule;
 use crate::share;
 use crate::webhooks::Subscribed;
+use budget::Spent;
+pub(crate) use follow_up::Taken;
 
 /// Waiters are looked up in pages of this size.
-const PAGE: usize = 1_000;
+const PAGE: usize = 256;
 /// And those of many events at once, so many of each at first.
 pub(crate) const FIRST_PAGE: usize = 100;
 
@@ -70,6 +77,18 @@ pub(crate) struct Decided {
     tasks: Vec<TaskWrite>,
     /// The rounds of which this one took something up: they are committed first.
     on_top_of: Vec<RoundNumber>,
+    pub(crate) spent: Spent,
+    /// What is left for later rounds.
+    left: Vec<StoredFollowUp>,
+    /// What earlier rounds left, and of which a part is done, or all.
+    changed: Vec<StoredFollowUp>,
+    done: Vec<StoredFollowUp>,
+    /// Descendants of a run that were started, and how many there were before.
+    descendants: HashMap<RunId, u64>,
+    descendants_before: HashMap<RunId, u64>,
+    /// Runs that were started in a workspace, and how many were open before.
+    started: HashMap<WorkspaceId, u64>,
+    open_before: HashMap<WorkspaceId, u64>,
 }
 
 struct Touched {
@@ -163,6 +182,13 @@ impl Decided {
             || !self.remembered.is_empty()
             || !self.renewed.is_empty()
             || !self.out_of_date.is_empty()
+            || !(self.left.is_empty() && self.changed.is_empty() && self.done.is_empty())
+    }
+
+    /// What is to be done later, now that this round is committed; and what is done.
+    pub(crate) fn settle_follow_ups(&mut self, backlog: &mut Backlog) {
+        self.done.drain(..).for_each(|done| backlog.done(&done));
+        self.changed.drain(..).chain(self.left.drain(..)).for_each(|left| backlog.add(left));
     }
 
     pub(crate) fn batch(&self) -> Batch<'_> {
@@ -180,6 +206,14 @@ impl Decided {
             schedules: self.schedules.values().filter_map(TouchedSchedule::write).collect(),
             deliveries: self.deliveries.iter().collect(),
             tasks: self.tasks.iter().collect(),
+            follow_ups: self
+                .done
+                .iter()
+                .map(FollowUpWrite::Remove)
+                .chain(self.changed.iter().map(FollowUpWrite::Change))
+                .chain(self.left.iter().map(FollowUpWrite::Put))
+                .collect(),
+            descendants: self.descendants.iter().map(|(root, more)| (*root, *more)).collect(),
         }
     }
 
@@ -254,6 +288,10 @@ impl Decided {
 
     fn insert(&mut self, touched: Touched) {
         let id = touched.run.id;
+        self.spent.record(&touched.records);
+        if touched.based_on == 0 {
+            *self.started.entry(touched.run.workspace).or_default() += 1;
+        }
         self.note_listeners(&touched.run, &touched.records);
         self.touched.insert(id, touched);
         self.order.push(id);
@@ -283,9 +321,12 @@ pub(crate) struct Round<'w> {
     pub(crate) waiting: &'w Waiting,
     /// What is being committed.
     pub(crate) before: &'w InFlight,
-    pub(crate) follow_ups: VecDeque<(RunId, Command)>,
-    /// Runs that have ended, and the schedules that started them.
-    pub(crate) ended: VecDeque<(ScheduleId, RunId)>,
+    pub(crate) backlog: &'w Backlog,
+    pub(crate) limits: &'w Limits,
+    /// What is to be done for other runs.
+    pub(crate) todo: VecDeque<(WorkspaceId, FollowUp)>,
+    /// How much of that may still be done in this round, for what is decided now.
+    pub(crate) allowance: usize,
     /// Of the request that is decided.
     pub(crate) traceparent: Option<Traceparent>,
 }
@@ -342,6 +383,19 @@ impl<'w> Round<'w> {
         Ok(self.decided.touched.get_mut(&id).expect("it was just put there"))
     }
 
+    /// What the input of a run is to be checked against, if that is more than a moment's work.
+    pub(crate) fn start_to_check(&mut self, start: &Start) -> Option<Arc<Definition>> {
+        let version = start.version.as_deref();
+        let definition = self.memory.definition(self.store, start.workspace, &start.name, version).ok()?;
+        let is_checked = start.checked.as_ref().is_some_and(|checked| Arc::ptr_eq(checked, &definition));
+        if is_checked || definition.is_quick_to_check(&start.input) {
+            return None;
+        }
+        let key = start.key.as_ref().map(|key| format!("{}/start/{key}", start.workspace));
+        let is_answered = key.is_some_and(|key| self.recall_key(&key).is_ok_and(|earlier| earlier.is_some()));
+        (!is_answered).then_some(definition)
+    }
+
     pub(crate) fn start(&mut self, start: Start, listener: Option<Ear>) -> Result<RunId, Error> {
         let key = start.key.as_ref().map(|key| format!("{}/start/{key}", start.workspace));
         let input = start.asked.as_ref().unwrap_or(&start.input);
@@ -361,6 +415,10 @@ impl<'w> Round<'w> {
             return Err(Error::UnknownDefinition { name: start.name, version: start.version });
         }
         let definition = self.memory.definition(self.store, workspace, &start.name, version)?;
+        if !start.checked.as_ref().is_some_and(|checked| Arc::ptr_eq(checked, &definition)) {
+            definition.check_input(&start.input)?;
+        }
+        self.check_open_runs(workspace)?;
         let id = self.memory.fresh_id(self.now, self.random.draw_u128());
         let new = command::NewRun {
             workspace,
@@ -477,6 +535,7 @@ impl<'w> Round<'w> {
     fn record(&mut self, id: RunId, records: Vec<Record>) {
         if let Some(mut touched) = self.decided.touched.remove(&id) {
             self.decided.note_listeners(&touched.run, &records);
+            self.decided.spent.record(&records);
             touched.records.extend(records);
             self.decided.touched.insert(id, touched);
         }
@@ -514,17 +573,24 @@ impl<'w> Round<'w> {
     }
 
     fn perform(&mut self, id: RunId, effects: Vec<Effect>) {
+        let workspace =
+            self.decided.touched.get(&id).map_or_else(WorkspaceId::default, |it| it.run.workspace);
         for effect in effects {
             match effect {
                 Effect::Dispatch { at, delivery } => self.errand(id, Errand::Dispatch { at, delivery }),
                 Effect::Recall { at, delivery } => self.errand(id, Errand::Recall { at, delivery }),
                 Effect::LookBack { number } => self.decided.look_backs.push((id, number)),
-                Effect::StartChild(child) => self.start_child(*child),
+                Effect::StartChild(child) => self.todo.push_back((workspace, FollowUp::StartChild(child))),
                 Effect::CancelChild { run_id } => {
-                    self.follow_ups.push_back((run_id, Command::Cancel { reason: None }));
+                    self.todo.push_back((workspace, FollowUp::Cancel { run: run_id, reason: None }));
                 }
-                Effect::TellParent { waitpoint, outcome } => self.tell_parent(waitpoint, outcome),
-                Effect::TellSchedule { schedule } => self.ended.push_back((schedule, id)),
+                Effect::TellParent { waitpoint, outcome } => {
+                    let outcome = Some(outcome);
+                    self.todo.push_back((workspace, FollowUp::TellParent { waitpoint, child: id, outcome }));
+                }
+                Effect::TellSchedule { schedule } => {
+                    self.todo.push_back((workspace, FollowUp::TellSchedule { schedule, run: id }));
+                }
                 Effect::Respond { response } => self.errand(id, Errand::Respond(response)),
             }
         }
@@ -548,64 +614,6 @@ impl<'w> Round<'w> {
     fn errand(&mut self, id: RunId, errand: Errand) {
         if let Some(touched) = self.decided.touched.get_mut(&id) {
             touched.errands.push(errand);
-        }
-    }
-
-    /// Commands that follow from others. Those that are refused came too late, and nobody waits for their answer.
-    pub(crate) fn follow_up(&mut self) {
-        while let Some((run, command)) = self.follow_ups.pop_front() {
-            let context = self.context(Actor::new("engine"));
-            let Ok(touched) = self.touch(run) else { continue };
-            match command::decide(&mut touched.run, command, &context) {
-                Ok(outcome) => {
-                    self.record(run, outcome.records);
-                    self.perform(run, outcome.effects);
-                }
-                Err(refusal) => drop(self.refused(run, refusal)),
-            }
-        }
-        if let Some((schedule, run)) = self.ended.pop_front() {
-            self.tell_schedule(schedule, run);
-            self.follow_up();
-        }
-    }
-
-    fn tell_parent(&mut self, waitpoint: WaitpointId, outcome: ChildOutcome) {
-        let command = Command::ChildFinished(ChildFinished { number: waitpoint.number, outcome });
-        self.follow_ups.push_back((waitpoint.run, command));
-    }
-
-    fn start_child(&mut self, child: ChildStart) {
-        let ChildStart { run_id, workspace, definition, version, input, parent, started_by } = child;
-        let started = self
-            .memory
-            .definition(self.store, workspace, &definition, version.as_deref())
-            .and_then(|definition| {
-                let new = command::NewRun {
-                    workspace,
-                    parent: Some(parent),
-                    started_by: Some(started_by),
-                    ..command::NewRun::new(run_id, definition, input)
-                };
-                let mut context = self.context(Actor::new("parent"));
-                // A child is in the trace of its parent, whoever made it start.
-                let parent = self.decided.touched.get(&parent.run_id);
-                context.traceparent = parent.and_then(|parent| parent.run.traceparent);
-                Ok(command::start(new, &context)?)
-            });
-        match started {
-            Ok((run, outcome)) => {
-                let run = Box::new(run);
-                let touched = Touched { run, based_on: 0, records: outcome.records, errands: Vec::new() };
-                self.decided.insert(touched);
-                self.perform(run_id, outcome.effects);
-            }
-            Err(error) => {
-                if let Some(waitpoint) = parent.waitpoint {
-                    let error = Failure::new("CHILD_NOT_STARTED", error.to_string());
-                    self.tell_parent(waitpoint, ChildOutcome::Failed { error });
-                }
-            }
         }
     }
 }

@@ -4,10 +4,12 @@
 use std::fmt;
 use std::sync::Arc;
 
-use abide_core::command::{self, Command, Reply};
+use abide_core::command::{Command, Reply};
+use abide_core::definition::Definition;
 use abide_core::door::{Remembered, digest, replay};
-use abide_core::history::Scheduled;
+use abide_core::follow_up::FollowUp;
 use abide_core::id::{RunId, ScheduleId, WorkspaceId};
+use abide_core::json::Json;
 use abide_core::refusal::Refusal;
 use abide_core::run::Timer;
 use abide_core::schedule::{Act, Plan, Schedule};
@@ -89,7 +91,7 @@ impl TouchedSchedule {
 }
 
 impl Round<'_> {
-    fn touch_schedule(&mut self, id: ScheduleId) -> Result<&mut Schedule, Error> {
+    pub(crate) fn touch_schedule(&mut self, id: ScheduleId) -> Result<&mut Schedule, Error> {
         if !self.decided.schedules.contains_key(&id) {
             let known = match self.before.find(|before| before.schedules.get(&id)) {
                 Some((round, before)) => {
@@ -126,8 +128,8 @@ impl Round<'_> {
         let Some(run) = self.touch_schedule(id)?.last_run else { return Ok(None) };
         match self.run(run) {
             Ok(run) => Ok(Some(run.status)),
-            // It has ended long ago.
-            Err(Error::UnknownRun(_)) => Ok(None),
+            // It is about to be started, or has ended long ago.
+            Err(Error::UnknownRun(_)) => Ok(self.is_starting(run)),
             Err(error) => Err(error),
         }
     }
@@ -180,22 +182,49 @@ impl Round<'_> {
         }
     }
 
+    /// The input that an order would have a schedule start runs with, and what it is to be checked against, if that is
+    /// more than a moment's work.
+    pub(crate) fn plan_to_check(
+        &mut self,
+        workspace: WorkspaceId,
+        order: &ScheduleOrder,
+        checked: Option<&Arc<Definition>>,
+    ) -> Option<(Arc<Definition>, Json)> {
+        let plan = match order {
+            ScheduleOrder::Create(plan) => plan.clone(),
+            ScheduleOrder::Change(id, change) => {
+                let mut plan = self.schedule_of(Some(workspace), *id).ok()?.plan.clone();
+                change(&mut plan);
+                plan
+            }
+            ScheduleOrder::Pause(_)
+            | ScheduleOrder::Unpause(_)
+            | ScheduleOrder::Trigger(_)
+            | ScheduleOrder::Remove(_) => return None,
+        };
+        let definition =
+            self.memory.definition(self.store, workspace, &plan.workflow, plan.version.as_deref()).ok()?;
+        let is_checked = checked.is_some_and(|checked| Arc::ptr_eq(checked, &definition));
+        let is_done = is_checked || definition.is_quick_to_check(&plan.input);
+        (!is_done).then_some((definition, plan.input))
+    }
+
     pub(crate) fn order(
         &mut self,
         workspace: WorkspaceId,
         order: ScheduleOrder,
-        by: Actor,
-        key: Option<&str>,
+        (by, key): (Actor, Option<&str>),
+        checked: Option<&Arc<Definition>>,
     ) -> Result<Ordered, Error> {
         let now = self.now;
         let mut triggered = None;
         let id = match order {
-            ScheduleOrder::Create(plan) => self.create_schedule(workspace, plan, by)?,
+            ScheduleOrder::Create(plan) => self.create_schedule(workspace, plan, by, checked)?,
             ScheduleOrder::Change(id, change) => {
                 let before = self.schedule_of(Some(workspace), id)?.plan.clone();
                 let mut plan = before.clone();
                 change(&mut plan);
-                self.check_plan(workspace, &plan, (plan.name != before.name).then_some(&plan.name))?;
+                self.check_plan(workspace, &plan, (plan.name != before.name).then_some(&plan.name), checked)?;
                 self.touch_schedule(id)?.change(plan, &by, now);
                 id
             }
@@ -228,8 +257,9 @@ impl Round<'_> {
         workspace: WorkspaceId,
         plan: Plan,
         by: Actor,
+        checked: Option<&Arc<Definition>>,
     ) -> Result<ScheduleId, Error> {
-        self.check_plan(workspace, &plan, Some(&plan.name))?;
+        self.check_plan(workspace, &plan, Some(&plan.name), checked)?;
         let id = ScheduleId::new(self.now, self.random.draw_u128());
         let schedule = Schedule::new(id, workspace, plan, by, self.now);
         self.decided.schedules.insert(id, TouchedSchedule { schedule, based_on: 0, removed: false });
@@ -241,10 +271,14 @@ impl Round<'_> {
         workspace: WorkspaceId,
         plan: &Plan,
         new_name: Option<&String>,
+        checked: Option<&Arc<Definition>>,
     ) -> Result<(), Error> {
         let version = plan.version.as_deref();
         let definition = self.memory.definition(self.store, workspace, &plan.workflow, version)?;
-        plan.check(&definition)?;
+        plan.check()?;
+        if !checked.is_some_and(|checked| Arc::ptr_eq(checked, &definition)) {
+            definition.check_input(&plan.input)?;
+        }
         match new_name {
             Some(name) if self.is_taken(workspace, name)? => Err(Error::ScheduleExists(name.clone())),
             Some(_) | None => Ok(()),
@@ -280,7 +314,7 @@ impl Round<'_> {
         let (previous, now) = (self.previous(id)?, self.now);
         let triggered = self.touch_schedule(id)?.trigger(previous, now);
         self.act(id, triggered.acts);
-        let run = triggered.run.filter(|run| self.decided.touches(*run));
+        let run = triggered.run.filter(|run| self.decided.touches(*run) || self.is_starting(*run).is_some());
         if let Some(run) = run {
             self.remember(key, asked, &Reply::Started(run));
         }
@@ -300,38 +334,25 @@ impl Round<'_> {
     }
 
     fn act(&mut self, id: ScheduleId, acts: Vec<Act>) {
+        let workspace = self.touch_schedule(id).map_or_else(|_| WorkspaceId::default(), |it| it.workspace);
         for act in acts {
             match act {
                 Act::Cancel(run) => {
                     let reason = Some("its schedule starts another run".to_owned());
-                    self.follow_ups.push_back((run, Command::Cancel { reason }));
-                    self.follow_up();
+                    self.todo.push_back((workspace, FollowUp::Cancel { run, reason }));
                 }
                 Act::Start { run, occurrence } => {
-                    if let Err(error) =
-                        self.start_scheduled(id, run, Scheduled { schedule_id: id, occurrence })
-                    {
-                        tracing::warn!(schedule = %id, %error, "a scheduled run could not be started");
-                        if let Ok(schedule) = self.touch_schedule(id) {
-                            schedule.not_started(run, &error.to_string());
-                        }
-                    }
+                    self.todo
+                        .push_back((workspace, FollowUp::StartScheduled { schedule: id, run, occurrence }));
                 }
             }
         }
+        self.follow_up();
     }
 
-    fn start_scheduled(&mut self, id: ScheduleId, run: RunId, scheduled: Scheduled) -> Result<(), Error> {
-        let Schedule { workspace, plan, created_by, .. } = self.touch_schedule(id)?.clone();
-        let definition =
-            self.memory.definition(self.store, workspace, &plan.workflow, plan.version.as_deref())?;
-        let new = command::NewRun {
-            workspace,
-            tags: plan.tags,
-            scheduled: Some(scheduled),
-            started_by: Some(created_by),
-            ..command::NewRun::new(run, definition, plan.input)
-        };
-        self.start_run(new, Actor::new("schedule"), None)
+    /// What a schedule starts, where, and on whose behalf.
+    pub(crate) fn planned(&mut self, id: ScheduleId) -> Result<(WorkspaceId, Plan, Actor), Error> {
+        let Schedule { workspace, plan, created_by, .. } = self.touch_schedule(id)?;
+        Ok((*workspace, plan.clone(), created_by.clone()))
     }
 }

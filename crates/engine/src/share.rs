@@ -53,6 +53,8 @@ pub(crate) const VERY_LATE: Millis = Millis(3_000);
 pub(crate) struct Share {
     pub(crate) store: Box<dyn Shared>,
     node: NodeId,
+    /// Those that are there.
+    pub(crate) nodes: Vec<NodeId>,
     pub(crate) portion: Portion,
     pub(crate) next_look: Instant,
     pub(crate) next_keep: Instant,
@@ -70,6 +72,7 @@ impl Share {
         Share {
             store,
             node,
+            nodes: vec![node],
             portion: Portion::ALL,
             next_look: now,
             next_keep: now,
@@ -79,8 +82,13 @@ impl Share {
         }
     }
 
+    pub(crate) fn node(&self) -> NodeId {
+        self.node
+    }
+
     /// Says whether other runs are to be looked after here from now on.
     pub(crate) fn divide(&mut self, nodes: &[NodeId]) -> bool {
+        self.nodes = nodes.to_vec();
         let portion = match nodes.iter().position(|node| *node == self.node) {
             Some(rest) => Portion { rest, of: nodes.len() },
             // We were not heard of for a while: until then, we look at everything.

@@ -72,7 +72,7 @@ fn of_run(run: &Run, now: Timestamp) -> impl Iterator<Item = StoredTask> {
 /// How long a worker has a task where nobody knows what it asked for.
 pub(crate) fn lease_of(run: &Run, at: At, worker: &Arc<str>) -> Millis {
     let usual = if **worker == *URL_WORKER { URL_LEASE } else { LEASE };
-    run.task(at).and_then(|task| task.heartbeat).unwrap_or(usual)
+    run.heartbeat(at).unwrap_or(usual)
 }
 
 #[cfg(test)]

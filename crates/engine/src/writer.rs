@@ -15,6 +15,7 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::{Arc, mpsc as threads};
 use std::time::{Duration, Instant};
 
+use abide_core::definition::Definition;
 use abide_core::history::Change;
 use abide_core::id::{RunId, WebhookId};
 use abide_core::random::Random;
@@ -27,6 +28,8 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::aftermath::Aftermath;
 use crate::alarm::{Alarm, Portion};
+use crate::backlog::{Backlog, Verdict};
+use crate::checker::{Check, Then};
 use crate::clock::Clock;
 use crate::committer::{Done, Job};
 use crate::dispatcher::{Dispatcher, IN_PROCESS, ReadyTask};
@@ -35,10 +38,12 @@ use crate::engine::{Ended, Said};
 use crate::error::Error;
 use crate::followers::Followers;
 use crate::in_flight::{InFlight, RoundNumber};
+use crate::limits::Limits;
 use crate::long_waits::LongWaits;
 use crate::memory::Memory;
-use crate::request::{Answer, Request, Stats};
+use crate::request::{Answer, Request, Start, Stats};
 use crate::retention::{self, Retention, Sweep};
+use crate::round::budget::FOLLOW_UPS_AT_ONCE;
 use crate::round::{Committed, Decided, Errand, Round, Waiting};
 use crate::share::Share;
 use crate::tasks_out::lease_of;
@@ -97,6 +102,13 @@ pub(crate) struct Writer {
     conflicts: u32,
     /// It only looks.
     paused: bool,
+    /// What was left for later rounds.
+    backlog: Backlog,
+    limits: Limits,
+    /// Timers of waits that have not been offered yet what came in time.
+    early: Vec<StoredTimer>,
+    /// Who checks inputs that are more than a moment's work.
+    checks: threads::Sender<Check>,
 }
 
 #[derive(Default)]
@@ -106,6 +118,8 @@ struct OpenRound {
     requests: usize,
     /// Of these, what handlers report.
     reports: usize,
+    /// What is left of earlier rounds waits for one that is being committed, or for another.
+    is_stalled: bool,
 }
 
 impl Writer {
@@ -116,7 +130,8 @@ impl Writer {
         seed: u64,
         dispatcher: Dispatcher,
         (followers, outbox): (Followers, Outbox),
-        retention: Retention,
+        (retention, limits): (Retention, Limits),
+        checks: threads::Sender<Check>,
     ) -> Writer {
         Writer {
             store,
@@ -146,6 +161,10 @@ impl Writer {
             again: VecDeque::new(),
             conflicts: 0,
             paused: false,
+            backlog: Backlog::of(0),
+            limits,
+            early: Vec::new(),
+            checks,
         }
     }
 
@@ -156,7 +175,8 @@ impl Writer {
 
     /// As one of several on the store.
     pub(crate) fn sharing(self, share: Share) -> Writer {
-        Writer { memory: Memory::shared(), alarm: Alarm::shared(), share: Some(share), ..self }
+        let backlog = Backlog::of(share.node().0);
+        Writer { memory: Memory::shared(), alarm: Alarm::shared(), share: Some(share), backlog, ..self }
     }
 
     pub(crate) fn with_committers(self, committers: usize) -> Writer {
@@ -333,7 +353,12 @@ impl Writer {
             return longest;
         }
         let is_in_time = self.open.requests < self.round_requests();
-        if self.dispatcher.has_work() || (!self.again.is_empty() && is_in_time) {
+        let goes_on = self.backlog.is_to_load() || self.backlog.has_work();
+        let goes_on = goes_on
+            && !self.paused
+            && !self.open.is_stalled
+            && self.open.decided.spent.has_room_for_backlog();
+        if self.dispatcher.has_work() || (!self.again.is_empty() && is_in_time) || goes_on {
             return Duration::ZERO;
         }
         match [self.alarm.next(), self.dispatcher.next_expiry()].into_iter().flatten().min() {
@@ -380,8 +405,10 @@ impl Writer {
             decided: &mut self.open.decided,
             waiting: &self.waiting,
             before: &self.in_flight,
-            follow_ups: VecDeque::new(),
-            ended: VecDeque::new(),
+            backlog: &self.backlog,
+            limits: &self.limits,
+            todo: VecDeque::new(),
+            allowance: FOLLOW_UPS_AT_ONCE,
             traceparent: None,
         };
         (round, &mut self.dispatcher, &mut self.open.aftermath)
@@ -434,6 +461,7 @@ impl Writer {
                 self.memory.forget_newest(workspace, definition.name());
                 drop(answer.send(result));
             }
+            Done::Checked { definition, result, then } => self.was_checked(definition, result, then),
             Done::Swept(swept) => {
                 let pause = match swept {
                     Ok(forgotten) if forgotten.there_is_more => retention::SOON,
@@ -445,6 +473,40 @@ impl Writer {
                 };
                 self.next_sweep = Some(Instant::now() + pause);
             }
+        }
+    }
+
+    /// Has an input checked where nobody waits for it.
+    fn check(&self, check: Check) {
+        // It works as long as this thread does; if it panicked, the answer is dropped, which is heard.
+        let _ = self.checks.send(check);
+    }
+
+    /// Whoever waited for it goes on.
+    fn was_checked(&mut self, definition: Arc<Definition>, result: Result<(), Error>, then: Then) {
+        let request = match then {
+            Then::FollowUp(id) => {
+                let result = match result {
+                    Err(Error::Refused(refusal)) => Err(refusal),
+                    Ok(()) | Err(_) => Ok(()),
+                };
+                return self.backlog.was_checked(id, Verdict { definition, result });
+            }
+            Then::Request(request) => *request,
+        };
+        match (request, result) {
+            (Request::Start { start, listener, answer }, Ok(())) => {
+                let start = Box::new(Start { checked: Some(definition), ..*start });
+                self.again.push_back(Request::Start { start, listener, answer });
+            }
+            (Request::Start { answer, .. }, Err(error)) => drop(answer.send(Err(error))),
+            (Request::Schedule { workspace, order, by, key, checked: _, answer }, Ok(())) => {
+                let checked = Some(definition);
+                self.again.push_back(Request::Schedule { workspace, order, by, key, checked, answer });
+            }
+            (Request::Schedule { answer, .. }, Err(error)) => drop(answer.send(Err(error))),
+            // Nothing else has an input.
+            (other, _) => self.again.push_back(other),
         }
     }
 
@@ -476,7 +538,7 @@ impl Writer {
     }
 
     /// Lets out what a committed round asks of the world.
-    fn finish(&mut self, decided: Decided, aftermath: Aftermath) {
+    fn finish(&mut self, mut decided: Decided, aftermath: Aftermath) {
         let now = self.clock.now();
         for at in &aftermath.fired {
             self.stats.lateness_ms.add(Millis::between(*at, now).0);
@@ -485,6 +547,9 @@ impl Writer {
             self.dispatcher.settle(task.run, task.at, task.delivery);
         }
         aftermath.answer_all();
+        decided.settle_follow_ups(&mut self.backlog);
+        self.open.is_stalled = false;
+        self.alarm.put_back(self.early.drain(..));
         self.look_at(decided.addressed());
         for touched in decided.schedules.values() {
             touched.set_timers(&mut self.alarm);
@@ -497,7 +562,8 @@ impl Writer {
         tracing::error!(%error, "a round could not be committed; nothing of it was done");
         let open = std::mem::take(&mut self.open);
         let now = self.clock.now();
-        for failed in [aftermath, open.aftermath] {
+        for mut failed in [aftermath, open.aftermath] {
+            self.backlog.put_back(std::mem::take(&mut failed.follow_ups));
             failed.put_back(error, &mut self.alarm, &mut self.dispatcher, now);
         }
         self.trouble_until = Some(Instant::now() + TROUBLE);
@@ -565,7 +631,9 @@ impl Writer {
     }
 
     fn answer_idle(&mut self) {
-        let is_busy = !self.in_flight.is_empty() || self.open.decided.has_changes();
+        let is_busy = !self.in_flight.is_empty()
+            || self.open.decided.has_changes()
+            || !(self.paused || self.backlog.is_empty());
         let due = self.alarm.next().is_some_and(|next| next <= self.clock.now());
         if self.waiting_for_idle.is_empty() || is_busy || due || !self.dispatcher.is_idle() {
             return;

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a host that cannot be set up is a failed test")]
 
+#[path = "embedded/budgets.rs"]
+mod budgets;
 #[path = "embedded/durability.rs"]
 mod durability;
 #[path = "embedded/events.rs"]

@@ -93,7 +93,7 @@ async fn a_heartbeat_to_another_node_keeps_the_lease_and_a_lost_lease_is_noticed
     while b.now() < until {
         b.command(run, beat()).await.unwrap();
     }
-    assert_eq!(a.get(run).await.unwrap().task(first.at).unwrap().delivery, first.task.delivery);
+    assert_eq!(a.get(run).await.unwrap().task(first.at).unwrap().unwrap().delivery, first.task.delivery);
     let second = b.poll("other", &["remote"], 1, lease).await.unwrap().pop().unwrap();
     assert_eq!(second.task.delivery, first.task.delivery + 1);
     assert!(a.command(run, beat()).await.is_err());

@@ -8,7 +8,7 @@ use abide_core::command::{
     ResumeTarget, ResumeWaitpoint, SendSignal, Steer, Steering, TaskCompleted, TaskFailed, TaskHeartbeat,
     TaskPaused, TaskStarted, TaskSuspended, Via, Vote, WaitFor, WaitSpec,
 };
-use abide_core::effect::Effect;
+use abide_core::effect::{ChildInput, Effect};
 use abide_core::history::{JournalResult, ModelCall, WakeOn};
 use abide_core::id::{OccurrenceId, RunId, WorkspaceId};
 use abide_core::json::Json;
@@ -443,11 +443,18 @@ impl World {
             Effect::LookBack { number } => return self.look_back(run, number),
             Effect::StartChild(child) => {
                 let definition = Arc::clone(&self.store.definitions[&*child.definition]);
+                let parent = &self.store.runs[&child.parent.run_id].run;
+                let input = match child.input {
+                    ChildInput::Given(input) => input,
+                    ChildInput::Of(at) => {
+                        parent.child_input(at).expect("what could be rendered still can be")
+                    }
+                };
                 let new = NewRun {
                     workspace: child.workspace,
                     parent: Some(child.parent),
                     started_by: Some(child.started_by),
-                    ..NewRun::new(child.run_id, definition, child.input)
+                    ..NewRun::new(child.run_id, definition, input)
                 };
                 return self.start(new, "parent");
             }

@@ -15,6 +15,7 @@ mod commits;
 pub(crate) mod costs;
 mod definitions;
 mod events;
+mod follow_ups;
 pub(crate) mod lists;
 mod retention;
 pub(crate) mod schedules;
@@ -37,6 +38,7 @@ pub use commits::*;
 pub use costs::*;
 pub use definitions::*;
 pub use events::*;
+pub use follow_ups::*;
 pub use lists::*;
 pub use retention::*;
 pub use schedules::*;
@@ -125,6 +127,9 @@ macro_rules! conformance {
             the_waits_of_a_schedule_are_timers_and_are_listed
             a_schedule_that_was_decided_on_another_version_is_a_conflict
             a_removed_schedule_leaves_nothing
+            what_is_to_be_done_is_there_until_it_is_done
+            what_somebody_else_has_done_is_a_conflict
+            descendants_are_counted_until_their_root_is_forgotten
             a_webhook_is_what_was_put_last_and_keeps_its_health
             deliveries_are_written_with_the_commit_they_tell_of
             deliveries_are_listed_newest_first_page_by_page

@@ -17,6 +17,7 @@ mod code;
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
 mod error;
+mod follow_up;
 mod key;
 mod list;
 #[cfg(feature = "postgres")]
@@ -48,6 +49,7 @@ use share::{Share, TaskWrite};
 
 pub use audit::{AuditEntry, AuditHash, AuditNote};
 pub use error::Error;
+pub use follow_up::{FollowUpWrite, StoredFollowUp};
 pub use key::{ApiKey, KeyHash, Scope};
 pub use list::{DefinitionSummary, Due, Page, RunFilter, RunSummary, WaitpointFilter, WaitpointSummary};
 pub use table::{COPY_OF, STORE_ID};
@@ -192,6 +194,12 @@ pub trait Read: Send {
     /// How often the links to a waitpoint were revoked: those of an earlier generation are void.
     fn link_generation(&mut self, waitpoint: WaitpointId) -> Result<u32, Error>;
 
+    /// What is to be done, up to `limit` in each workspace, oldest first. With owners: only what none of these looks after.
+    fn follow_ups(&mut self, not_of: &[u128], limit: usize) -> Result<Vec<StoredFollowUp>, Error>;
+
+    /// How many runs began with this one: its children, their children, and so on.
+    fn descendants(&mut self, root: RunId) -> Result<u64, Error>;
+
     fn schedule(&mut self, id: ScheduleId) -> Result<Option<Schedule>, Error>;
 
     fn schedule_by_name(&mut self, workspace: WorkspaceId, name: &str) -> Result<Option<Schedule>, Error>;
@@ -329,6 +337,10 @@ pub struct Batch<'a> {
     pub deliveries: Vec<&'a Delivery>,
     /// Which tasks are out. Only a store that is shared keeps them.
     pub tasks: Vec<&'a TaskWrite>,
+    /// What is left to be done, and what was.
+    pub follow_ups: Vec<FollowUpWrite<'a>>,
+    /// How many descendants of a run were started.
+    pub descendants: Vec<(RunId, u64)>,
 }
 
 /// A run that was decided on, after all decisions of the batch.

@@ -27,6 +27,7 @@ mod cost;
 mod error;
 mod figures;
 mod find;
+mod follow_ups;
 mod forget;
 mod link;
 mod list;
@@ -62,7 +63,8 @@ use crate::transfer::note;
 use crate::{
     ApiKey, AttemptWrite, AuditEntry, AuditHash, AuditNote, Batch, CostRow, DefinitionSummary, Delivery,
     DeliveryFilter, Due, Error, EventName, Health, KeyHash, Page, Read, RunFilter, RunSummary, Store,
-    StoredDefinition, StoredRun, StoredTimer, Waiter, WaitpointFilter, WaitpointSummary, Webhook, Workspace,
+    StoredDefinition, StoredFollowUp, StoredRun, StoredTimer, Waiter, WaitpointFilter, WaitpointSummary,
+    Webhook, Workspace,
 };
 use link::Link;
 use share::Sharing;
@@ -266,6 +268,14 @@ impl<Role: Send> Read for Handle<Role> {
 
     fn costs(&mut self, workspace: WorkspaceId, from: Date, until: Date) -> Result<Vec<CostRow>, Error> {
         cost::costs(&mut self.link, workspace, from, until)
+    }
+
+    fn follow_ups(&mut self, not_of: &[u128], limit: usize) -> Result<Vec<StoredFollowUp>, Error> {
+        follow_ups::follow_ups(&mut self.link, not_of, limit)
+    }
+
+    fn descendants(&mut self, root: RunId) -> Result<u64, Error> {
+        follow_ups::descendants(&mut self.link, root)
     }
 
     fn schedule(&mut self, id: ScheduleId) -> Result<Option<Schedule>, Error> {

@@ -20,6 +20,7 @@ mod commit;
 mod cost;
 mod error;
 mod find;
+mod follow_ups;
 mod forget;
 mod list;
 mod migrations;
@@ -52,7 +53,7 @@ use crate::transfer::note;
 use crate::{
     ApiKey, AttemptWrite, AuditEntry, AuditHash, AuditNote, Batch, CostRow, DefinitionSummary, Delivery,
     DeliveryFilter, Due, Error, Health, KeyHash, Page, Read, RunFilter, RunSummary, Store, StoredDefinition,
-    StoredRun, StoredTimer, Waiter, WaitpointFilter, WaitpointSummary, Webhook, Workspace,
+    StoredFollowUp, StoredRun, StoredTimer, Waiter, WaitpointFilter, WaitpointSummary, Webhook, Workspace,
 };
 
 #[cfg(feature = "postgres")]
@@ -260,6 +261,14 @@ impl<Role: Send> Read for Handle<Role> {
 
     fn link_generation(&mut self, waitpoint: WaitpointId) -> Result<u32, Error> {
         admin::link_generation(&self.connection, waitpoint)
+    }
+
+    fn follow_ups(&mut self, not_of: &[u128], limit: usize) -> Result<Vec<StoredFollowUp>, Error> {
+        follow_ups::follow_ups(&self.connection, not_of, limit)
+    }
+
+    fn descendants(&mut self, root: RunId) -> Result<u64, Error> {
+        follow_ups::descendants(&self.connection, root)
     }
 
     fn schedule(&mut self, id: ScheduleId) -> Result<Option<Schedule>, Error> {

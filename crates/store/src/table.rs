@@ -34,7 +34,7 @@ impl Table {
 }
 
 /// In the order in which they are carried over. What a run's row says of its last change follows from its history.
-pub(crate) const TABLES: [Table; 16] = [
+pub(crate) const TABLES: [Table; 18] = [
     Table {
         name: "workspaces",
         columns: &["number", "name", "created_at"],
@@ -151,6 +151,13 @@ pub(crate) const TABLES: [Table; 16] = [
         names: &["name"],
         key: &["id"],
     },
+    Table {
+        name: "follow_ups",
+        columns: &["workspace", "id", "owner", "version", "document"],
+        names: &[],
+        key: &["workspace", "id"],
+    },
+    Table { name: "descendants", columns: &["root", "count"], names: &[], key: &["root"] },
     Table {
         name: "webhooks",
         columns: &[

@@ -75,16 +75,21 @@ impl Run {
     /// Whether the wait of this number takes the event: one of its workspace that its filter accepts, and that nothing
     /// before it has taken.
     pub fn takes(&self, number: u32, occurrence: &Occurrence) -> bool {
+        self.takes_at(number, occurrence).0
+    }
+
+    /// The same, and what it cost to find out, in bytes that were looked at.
+    pub fn takes_at(&self, number: u32, occurrence: &Occurrence) -> (bool, usize) {
         let Some(Waitpoint { at: Some(at), listens_for: ListensFor::Event(filter), .. }) =
             self.waitpoint(number)
         else {
-            return false;
+            return (false, 0);
         };
-        self.workspace == occurrence.workspace
+        let may = self.workspace == occurrence.workspace
             && filter.event_id == occurrence.event_id
             && occurrence.received_at >= filter.since
-            && !self.was_taken_before(*at, number, occurrence.id)
-            && filter.accepts(&occurrence.data)
+            && !self.was_taken_before(*at, number, occurrence.id);
+        if may { filter.accepts_at(&occurrence.data) } else { (false, 0) }
     }
 
     /// Whether the event was taken before this wait: by a step that comes before its step in the workflow, or at its own

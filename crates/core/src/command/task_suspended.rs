@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::command::Reply;
+use crate::effect::ChildInput;
 use crate::expression::Expression;
 use crate::flow::{self, NewWait, await_waits, new_waitpoint};
 use crate::history::{JournalResult, WakeOn};
@@ -138,7 +139,14 @@ fn start_children(turn: &mut Turn<'_>, opens: &[Waitpoint], mut children: BTreeM
         if let ListensFor::Child { run_id } = &wait.listens_for
             && let Some((definition, input)) = children.remove(run_id)
         {
-            flow::start_child_run(turn, *run_id, Some(wait.number), definition, None, input);
+            flow::start_child_run(
+                turn,
+                *run_id,
+                Some(wait.number),
+                definition,
+                None,
+                ChildInput::Given(input),
+            );
         }
     }
 }

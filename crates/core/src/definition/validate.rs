@@ -1,41 +1,71 @@
 //! JSON Schemas that authors write: for a run's input, a model's answer, a tool's arguments. A schema refers to
-//! nothing outside itself, and its patterns take linear time.
+//! nothing outside itself, its patterns take linear time, and what checking a value costs is known before it is done.
+
+mod work;
 
 use jsonschema::PatternOptions;
 use serde_json::Value;
+use work::Graph;
+
+use crate::limits;
 
 /// A compiled pattern. The patterns of a schema come from strangers.
-const PATTERN_BYTES: usize = 1024 * 1024;
+const PATTERN_BYTES: usize = 512 * 1024;
 /// What is wrong with one value, at most.
 const ERRORS: usize = 100;
 
 /// A compiled JSON Schema.
 pub struct Schema {
+    graph: Graph,
     validator: jsonschema::Validator,
 }
+
+/// Checking the value would take more than [`limits::SCHEMA_WORK`] steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "checking this value against the schema takes more than {} steps; make the value smaller, or refer to a \
+     subschema once where the schema does it several times",
+    limits::SCHEMA_WORK
+)]
+pub struct TooMuchWork;
 
 impl Schema {
     pub fn compile(schema: &Value) -> Result<Schema, String> {
         if !schema.is_object() && !schema.is_boolean() {
             return Err("a JSON Schema is an object or a boolean".to_owned());
         }
+        let graph = Graph::of(schema)?;
         let patterns = PatternOptions::regex().size_limit(PATTERN_BYTES).dfa_size_limit(PATTERN_BYTES);
         jsonschema::options()
             .offline()
             .with_pattern_options(patterns)
             .should_validate_formats(true)
             .build(schema)
-            .map(|validator| Schema { validator })
+            .map(|validator| Schema { graph, validator })
             .map_err(|error| error.to_string())
     }
 
-    /// What is wrong with the value: the place, as a JSON pointer, and why. Empty when it satisfies the schema.
+    /// What is wrong with the value: the place, as a JSON pointer, and why. Empty when it satisfies the schema. One that
+    /// would be too much work is not looked into, which is what is wrong with it.
     pub fn errors(&self, value: &Value) -> Vec<(String, String)> {
-        self.validator
-            .iter_errors(value)
-            .take(ERRORS)
-            .map(|error| (error.instance_path().to_string(), message(&error)))
-            .collect()
+        self.check(value).unwrap_or_else(|too_much| vec![(String::new(), too_much.to_string())])
+    }
+
+    /// The same, with what is too much work told apart.
+    pub fn check(&self, value: &Value) -> Result<Vec<(String, String)>, TooMuchWork> {
+        let work = self.graph.work(value, limits::SCHEMA_WORK).ok_or(TooMuchWork)?;
+        if self.validator.is_valid(value) {
+            return Ok(Vec::new());
+        }
+        // Every error of a large value is as much work again, and nobody reads them.
+        let most = if work <= limits::SCHEMA_WORK_EXPLAINED { ERRORS } else { 1 };
+        let errors = self.validator.iter_errors(value).take(most);
+        Ok(errors.map(|error| (error.instance_path().to_string(), message(&error))).collect())
+    }
+
+    /// Whether checking the value takes so little that nobody has to wait for it.
+    pub fn is_quick(&self, value: &Value) -> bool {
+        self.graph.work(value, limits::SCHEMA_WORK_QUICK).is_some()
     }
 }
 

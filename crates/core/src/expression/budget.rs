@@ -25,6 +25,10 @@ impl Budget {
         Budget { produced: 0, read: 0 }
     }
 
+    pub(super) fn spent(&self) -> usize {
+        self.produced.saturating_add(self.read)
+    }
+
     pub(super) fn produce(&mut self, bytes: usize) -> Result<(), EvaluationError> {
         self.produced = self.produced.saturating_add(bytes);
         if self.produced > EVALUATION_BYTES {

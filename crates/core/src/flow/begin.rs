@@ -6,10 +6,11 @@ use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 use crate::definition::{Action, Approval, Deadline, Definition, Executor, Order, Until, Work};
-use crate::effect::{ChildStart, Effect};
+use crate::effect::{ChildInput, ChildStart, Effect};
 use crate::expression::{EvaluationError, Expression, Template};
 use crate::flow::advance::{advance, is_not_taken};
 use crate::flow::finish::{Completion, Exit, complete, fail_step};
+use crate::flow::later::{self, Rendered};
 use crate::flow::map;
 use crate::flow::wait::{NewWait, open_own_wait, open_own_wait_with, resume};
 use crate::history::{Change, Failure, Parent};
@@ -63,13 +64,20 @@ pub(crate) fn begin_anew(turn: &mut Turn<'_>, at: At) -> Result<(), Refusal> {
     if turn.run.holds_work() {
         return turn.emit(Change::StepHeld { at });
     }
+    if let Some(failure) = overspent(turn) {
+        turn.wake_run()?;
+        turn.emit(Change::StepStarted { at, request: None })?;
+        return fail_step(turn, at, failure);
+    }
     let definition = Arc::clone(&turn.run.definition);
     // Asked once: a step that began and failed is not skipped when the run is retried.
     if let Some(when) = &definition.step(at.step).when
         && at.item.is_none()
         && turn.run.step_status(at) == StepStatus::Pending
     {
-        match when.is_true(&RunScope { run: turn.run, at }) {
+        let (is_true, cost) = when.is_true_at(&RunScope { run: turn.run, at });
+        turn.spend(cost);
+        match is_true {
             Ok(true) => {}
             Ok(false) => return skip(turn, at.step),
             Err(error) => {
@@ -83,6 +91,16 @@ pub(crate) fn begin_anew(turn: &mut Turn<'_>, at: At) -> Result<(), Refusal> {
     act(turn, at, &definition)
 }
 
+/// Why nothing more may begin in this decision: it has come to more than one decision may.
+pub(crate) fn overspent(turn: &Turn<'_>) -> Option<Failure> {
+    let (what, _, limit) = turn.spent().into_iter().find(|(_, spent, limit)| spent > limit)?;
+    let message = format!(
+        "one decision came to more than {limit} {what}; let fewer steps or items begin at once (`concurrency`, a `wait` \
+         in between), or give them less data"
+    );
+    Some(Failure::new("DECISION_TOO_LARGE", message))
+}
+
 fn act(turn: &mut Turn<'_>, at: At, definition: &Definition) -> Result<(), Refusal> {
     let step = defined(definition, at);
     if let Action::Work(work) = &step.action {
@@ -94,7 +112,9 @@ fn act(turn: &mut Turn<'_>, at: At, definition: &Definition) -> Result<(), Refus
         Action::Work(_) => Ok(()),
         Action::Wait(until) => begin_wait(turn, at, until, kept_instant),
         Action::Condition { expression, on_true, on_false } => {
-            match expression.is_true(&RunScope { run: turn.run, at }) {
+            let (is_true, cost) = expression.is_true_at(&RunScope { run: turn.run, at });
+            turn.spend(cost);
+            match is_true {
                 Ok(result) => {
                     let on_false = on_false.unwrap_or(step.next);
                     let (taken, other) = if result { (*on_true, on_false) } else { (on_false, *on_true) };
@@ -150,7 +170,7 @@ fn kept_instant(run: &Run, at: At) -> Option<Timestamp> {
 }
 
 fn begin_work(turn: &mut Turn<'_>, at: At, work: &Work) -> Result<(), Refusal> {
-    match request(turn.run, at, work) {
+    match request(turn, at, work) {
         Ok(request) => {
             turn.emit(Change::StepStarted { at, request })?;
             dispatch(turn, at);
@@ -168,19 +188,22 @@ pub(crate) fn dispatch(turn: &mut Turn<'_>, at: At) {
     turn.effect(Effect::Dispatch { at, delivery });
 }
 
-/// What the executor is asked, where it depends on the run's data; the rest is in the definition.
-fn request(run: &Run, at: At, work: &Work) -> Result<Option<Json>, EvaluationError> {
+/// What the executor is asked, where it depends on the run's data and is not rendered when it is handed out; the rest is
+/// in the definition.
+fn request(turn: &mut Turn<'_>, at: At, work: &Work) -> Result<Option<Json>, EvaluationError> {
     let parts = [("config", &work.config), ("input", &work.input)];
     let mut rendered = Map::new();
     for (key, template) in parts {
         if let Some(template) = template
             && template.as_constant().is_none()
+            && let Rendered::Now(value) = later::render_now_or_later(turn, at, template, true)?
         {
-            rendered.insert(key.to_owned(), Value::clone(&*render(run, at, template)?));
+            rendered.insert(key.to_owned(), Value::clone(&*value));
         }
     }
-    if let Some(template) = work.input.as_ref().filter(|_| work.executor == Executor::Http) {
-        let places = template.secrets(&RunScope { run, at })?;
+    let is_fixed = |template: &&Template| rendered.contains_key("input") || template.as_constant().is_some();
+    if let Some(template) = work.input.as_ref().filter(|_| work.executor == Executor::Http).filter(is_fixed) {
+        let places = template.secrets(&RunScope { run: turn.run, at })?;
         if !places.is_empty() {
             let places = serde_json::to_value(places).expect("places are JSON");
             rendered.insert("secrets".to_owned(), places);
@@ -324,8 +347,10 @@ fn start_child(turn: &mut Turn<'_>, at: At) -> Result<(), Refusal> {
         let message = format!("runs start runs {depth} deep, over the limit of {}", limits::CHILD_DEPTH);
         return fail_step(turn, at, Failure::new("TOO_DEEP", message));
     }
-    let input = match render(turn.run, at, input) {
-        Ok(input) => input,
+    // Once the step is over, what follows it may change the state.
+    let input = match later::render_now_or_later(turn, at, input, *wait) {
+        Ok(Rendered::Now(input)) => ChildInput::Given(input),
+        Ok(Rendered::Later) => ChildInput::Of(at),
         Err(error) => return fail_step(turn, at, expression_failed(&error)),
     };
     let run_id = RunId::new(turn.now, turn.random.draw_u128());
@@ -351,12 +376,13 @@ pub(crate) fn start_child_run(
     waited: Option<u32>,
     definition: Arc<str>,
     version: Option<Arc<str>>,
-    input: Json,
+    input: ChildInput,
 ) {
     let parent = Parent {
         run_id: turn.run.id,
         waitpoint: waited.map(|number| turn.run.waitpoint_id(number)),
         depth: child_depth(turn.run),
+        root: Some(turn.run.root()),
     };
     let (workspace, started_by) = (turn.run.workspace, turn.run.started_by.clone());
     let child = ChildStart { run_id, workspace, definition, version, input, parent, started_by };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::definition::{Action, Items, Map};
-use crate::flow::begin::{begin_anew, expression_failed};
+use crate::flow::begin::{begin_anew, expression_failed, overspent};
 use crate::flow::end::stop_items;
 use crate::flow::finish::{Completion, complete, fail_step, result_state};
 use crate::history::{Change, Failure};
@@ -86,6 +86,10 @@ pub(super) fn fill(turn: &mut Turn<'_>, step: u16) -> Result<(), Refusal> {
         if turn.run.holds_work() {
             let known = turn.run.held.contains(&at);
             return if known { Ok(()) } else { turn.emit(Change::StepHeld { at }) };
+        }
+        if let Some(failure) = overspent(turn) {
+            stop_items(turn, step, "stopped because the decision was too large")?;
+            return fail_step(turn, at, failure);
         }
         let next = map.next;
         begin_anew(turn, At::item(step, next))?;

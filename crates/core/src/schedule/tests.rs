@@ -242,7 +242,11 @@ fn another_rule_of_time_begins_now_and_another_input_changes_nothing_about_the_t
 fn a_run_that_could_not_be_started_is_told_of_and_holds_up_nothing() {
     let mut schedule = schedule(Overlap::Skip, CatchUp::Last);
     schedule.fire(1, None, at(NINE[0])).unwrap();
-    schedule.not_started(schedule.last_run.unwrap(), "there is no workflow `report`");
+    schedule.not_started(
+        schedule.last_run.unwrap(),
+        &Refused { input: false, message: "there is no workflow `report`".to_owned() },
+        at(NINE[0]),
+    );
     assert_eq!((schedule.last_run, outcomes(&schedule, 1)), (None, vec!["failed".to_owned()]));
 }
 

@@ -141,6 +141,10 @@ fn every_limit_is_listed_with_its_figure() {
         limits::JOURNAL_ENTRIES limits::MAP_ITEMS limits::MAP_CONCURRENCY limits::APPROVERS limits::CHILD_DEPTH
         limits::NOTICE_VALUE_BYTES limits::SCHEDULE_EVERY limits::SCHEDULE_LATE limits::SCHEDULE_CATCH_UP
         limits::SCHEDULE_QUEUE limits::SCHEDULE_WAITS
+        limits::DECISION_RECORDS limits::DECISION_BYTES limits::DECISION_WORK limits::RENDERED_RECORDED
+        limits::RENDERED_AT_ONCE limits::SCHEMA_NODES limits::SCHEMA_DEPTH limits::SCHEMA_WAYS
+        limits::SCHEMA_PATTERNS limits::SCHEMA_PATTERN_BYTES limits::SCHEMA_WORK limits::SCHEMA_WORK_EXPLAINED
+        limits::SCHEMA_WORK_QUICK
         expression::EVALUATION_BYTES expression::EVALUATION_READ_BYTES
     ];
     for page in [DEFINITIONS, EXPRESSIONS] {

@@ -79,7 +79,7 @@ fn a_task_waits_for_runs_it_starts_and_is_handed_their_outcomes() {
     let started: Vec<(String, Value)> = run
         .children()
         .iter()
-        .map(|child| (child.definition.to_string(), Value::clone(&child.input)))
+        .map(|child| (child.definition.to_string(), Value::clone(child.input.given().unwrap())))
         .collect();
     assert_eq!(
         started,

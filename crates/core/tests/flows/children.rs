@@ -16,7 +16,7 @@ fn a_child_is_started_with_its_input_and_its_output_is_the_step_s() {
             .input(json!({ "email": "a@b" }))
             .start();
     let started = run.children()[0].clone();
-    assert_eq!((&*started.definition, &*started.input), ("other", &json!({ "to": "a@b" })));
+    assert_eq!((&*started.definition, &**started.input.given().unwrap()), ("other", &json!({ "to": "a@b" })));
     assert_eq!(run.waitpoint("c").listens_for, ListensFor::Child { run_id: started.run_id });
     run.child_completes("c", json!({ "sent": true }));
     assert_eq!((run.output_of("c"), run.step("a")), (json!({ "sent": true }), "RUNNING".to_owned()));
@@ -99,7 +99,7 @@ fn a_child_that_is_not_waited_for_is_started_and_left_alone() {
 #[test]
 fn a_parent_is_told_how_its_child_ended() {
     let waitpoint = RunId(1).waitpoint(1);
-    let parent = Parent { waitpoint: Some(waitpoint), run_id: RunId(1), depth: 1 };
+    let parent = Parent { waitpoint: Some(waitpoint), run_id: RunId(1), depth: 1, root: None };
     let mut run = plan(json!([task("a")])).child_of(parent).start();
     run.fail_for_good("a");
     let error = Failure { step: Some("a".into()), ..Failure::new("TASK_FAILED", "it went wrong") };
@@ -111,7 +111,7 @@ fn a_parent_is_told_how_its_child_ended() {
 
 #[test]
 fn a_run_without_a_waiting_parent_tells_nobody() {
-    let parent = Parent { waitpoint: None, run_id: RunId(1), depth: 1 };
+    let parent = Parent { waitpoint: None, run_id: RunId(1), depth: 1, root: None };
     let mut run = plan(json!([task("a")])).child_of(parent).start();
     run.complete("a", json!(1));
     assert!(run.last_effects().is_empty());
@@ -119,7 +119,7 @@ fn a_run_without_a_waiting_parent_tells_nobody() {
 
 #[test]
 fn a_child_knows_how_deep_it_is() {
-    let parent = Parent { waitpoint: None, run_id: RunId(1), depth: 4 };
+    let parent = Parent { waitpoint: None, run_id: RunId(1), depth: 4, root: None };
     let run = plan(json!([child("c")])).child_of(parent).start();
     assert_eq!((run.children()[0].parent.depth, run.children()[0].parent.run_id), (5, run.run().id));
 }

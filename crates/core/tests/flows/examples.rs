@@ -163,7 +163,7 @@ fn onboarding_waits_for_the_set_up_and_not_for_the_campaign() {
     assert_eq!((run.children().len(), run.children()[0].version.as_deref()), (1, Some("2")));
     run.child_completes("set-up", json!({ "account": 7 }));
     assert_eq!((run.children().len(), run.step("hand-over").as_str()), (2, "RUNNING"));
-    assert_eq!(*run.children()[1].input, json!({ "email": "ana@example.com" }));
+    assert_eq!(**run.children()[1].input.given().unwrap(), json!({ "email": "ana@example.com" }));
 }
 
 #[test]

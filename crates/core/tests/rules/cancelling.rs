@@ -109,7 +109,7 @@ fn r17_a_child_is_cancelled_with_its_parent() {
 #[test]
 fn r17_a_parent_is_told_that_its_child_was_cancelled() {
     let waitpoint = RunId(1).waitpoint(1);
-    let parent = Parent { waitpoint: Some(waitpoint), run_id: RunId(1), depth: 1 };
+    let parent = Parent { waitpoint: Some(waitpoint), run_id: RunId(1), depth: 1, root: None };
     let mut run = plan(json!([sleep("nap", "1d")])).child_of(parent).start();
     run.cancel();
     assert_eq!(run.last_effects(), [Effect::TellParent { waitpoint, outcome: ChildOutcome::Cancelled }]);

@@ -171,7 +171,7 @@ fn r16_the_items_of_a_map() {
 
 #[test]
 fn r16_runs_that_start_runs() {
-    let below = |depth| Parent { waitpoint: None, run_id: RunId(1), depth };
+    let below = |depth| Parent { waitpoint: None, run_id: RunId(1), depth, root: None };
     let deep = |depth| plan(json!([child("c")])).child_of(below(depth)).start();
     assert_eq!(deep(limits::CHILD_DEPTH - 1).status(), "WAITING");
     assert_eq!(

@@ -46,7 +46,7 @@ fn r01_the_reply_to_the_caller_leaves_with_the_wait_it_belongs_to() {
 #[test]
 fn r01_the_end_of_a_child_and_the_message_to_its_parent_are_in_one_outcome() {
     let waiting = RunId(1).waitpoint(3);
-    let parent = Parent { waitpoint: Some(waiting), run_id: RunId(1), depth: 1 };
+    let parent = Parent { waitpoint: Some(waiting), run_id: RunId(1), depth: 1, root: None };
     let mut run = plan(json!([task("a")])).child_of(parent).start();
     run.complete("a", json!("done"));
     assert!(run.last_names().contains(&"WORKFLOW_COMPLETED"));

@@ -98,7 +98,11 @@ impl Plan {
     #[track_caller]
     pub(crate) fn refused(self) -> Refusal {
         let context = self.context();
-        start_run(self.new_run(), &context).expect_err("the start is refused")
+        let new = self.new_run();
+        match new.definition.check_input(&new.input) {
+            Ok(()) => start_run(new, &context).expect_err("the start is refused"),
+            Err(refusal) => refusal,
+        }
     }
 
     fn context(&self) -> Context {

@@ -146,7 +146,8 @@ impl Scenario {
     /// The task as it is handed out.
     #[track_caller]
     pub(crate) fn task(&self, step: &str) -> Task {
-        self.run.task(self.at(step)).unwrap_or_else(|| panic!("{step} is not handed out"))
+        let task = self.run.task(self.at(step)).unwrap_or_else(|| panic!("{step} is not handed out"));
+        task.unwrap_or_else(|failure| panic!("{step} cannot be handed out: {failure:?}"))
     }
 
     pub(crate) fn is_handed_out(&self, step: &str) -> bool {

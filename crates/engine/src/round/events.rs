@@ -1,4 +1,5 @@
-//! Events in a round: handed to those who wait for them, and offered to waits that begin after them.
+//! Events in a round: handed to those who wait for them, and offered to waits that begin after them. Comparing a large
+//! event with many waits is work for more than one round: what a round has no room for goes on in later ones.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -6,15 +7,24 @@ use std::sync::Arc;
 use abide_core::command::{Command, DeliverEvent, Occurrence, Reply};
 use abide_core::definition::document::Delivery;
 use abide_core::door::{Remembered, digest, replay};
+use abide_core::follow_up::FollowUp;
 use abide_core::id::{OccurrenceId, RunId, WaitpointId, WorkspaceId};
 use abide_core::waitpoint::{Actor, EventFilter, ListensFor};
-use abide_store::EventName;
+use abide_store::{EventName, StoredFollowUp, Waiter};
+use jiff::Timestamp;
 
 use super::{FIRST_PAGE, PAGE, Round};
+use crate::backlog::EventKey;
 use crate::error::Error;
 use crate::request::{Notified, Notify};
 
-/// A wait for an event that began in this round.
+/// Waits that look back are looked up together, so many at once, each with so many events: an event may be a megabyte.
+const LOOKING_BACK: usize = 32;
+const FIRST_EVENTS: usize = 8;
+/// And further events of one wait, so many at once.
+const MORE_EVENTS: usize = 32;
+
+/// A wait for an event that is open.
 struct Begun {
     run: RunId,
     number: u32,
@@ -22,22 +32,43 @@ struct Begun {
     filter: EventFilter,
 }
 
+/// The events up to here were offered.
+type Offered = Option<(Timestamp, OccurrenceId)>;
+
+/// Whom an event was given to, so far.
+#[derive(Default)]
+struct Given {
+    waiters: Vec<WaitpointId>,
+    /// The last one it was compared with.
+    after: Option<(Timestamp, WaitpointId)>,
+}
+
 impl Round<'_> {
     /// Offers the waits that began the events that were there before them, oldest first. The store is asked once for
-    /// all of them.
+    /// many of them.
     pub(crate) fn look_back(&mut self) {
         while !self.decided.look_backs.is_empty() {
-            let begun: Vec<Begun> = std::mem::take(&mut self.decided.look_backs)
+            let mut begun: Vec<Begun> = std::mem::take(&mut self.decided.look_backs)
                 .into_iter()
                 .filter_map(|(run, number)| self.begun(run, number))
                 .collect();
-            let names = begun.iter().map(|Begun { workspace, filter, .. }| {
-                let name = EventName { workspace: *workspace, event_id: &filter.event_id };
-                (name, filter.since)
-            });
-            match self.store.occurrences_of(&names.collect::<Vec<_>>(), PAGE) {
-                Ok(found) => begun.into_iter().zip(found).for_each(|(begun, found)| self.offer(begun, found)),
-                Err(error) => tracing::error!(%error, "events could not be looked up"),
+            while !begun.is_empty() {
+                let some: Vec<Begun> = begun.drain(..begun.len().min(LOOKING_BACK)).collect();
+                let names = some.iter().map(|Begun { workspace, filter, .. }| {
+                    let name = EventName { workspace: *workspace, event_id: &filter.event_id };
+                    (name, filter.since)
+                });
+                match self.store.occurrences_of(&names.collect::<Vec<_>>(), FIRST_EVENTS) {
+                    Ok(found) => {
+                        for (begun, found) in some.into_iter().zip(found) {
+                            let (workspace, waitpoint) = (begun.workspace, begun.run.waitpoint(begun.number));
+                            if let Some(after) = self.offer(&begun, found, FIRST_EVENTS, None) {
+                                self.leave(workspace, FollowUp::LookBack { waitpoint, after });
+                            }
+                        }
+                    }
+                    Err(error) => tracing::error!(%error, "events could not be looked up"),
+                }
             }
             self.follow_up();
         }
@@ -57,40 +88,75 @@ impl Round<'_> {
         }
     }
 
-    /// Offers a wait these, and if there may be more, those too.
-    fn offer(&mut self, begun: Begun, mut stored: Vec<Occurrence>) {
+    /// Offers a wait these, and if there may be more, those too. Says how far it came if the round has no room for all.
+    fn offer(
+        &mut self,
+        begun: &Begun,
+        mut stored: Vec<Occurrence>,
+        mut limit: usize,
+        mut after: Offered,
+    ) -> Option<Offered> {
         let Begun { run: id, number, workspace, filter } = begun;
         loop {
-            let last = stored.len() < PAGE;
-            let after = stored.last().map(|occurrence| (occurrence.received_at, occurrence.id));
-            let run = &self.decided.touched[&id].run;
-            let takes = |occurrence: &&Occurrence| run.takes(number, occurrence);
-            let found = stored.iter().find(takes).map(|occurrence| (None, occurrence));
-            let found = found.or_else(|| {
-                let before = self.before.rounds().map(|(round, before)| (Some(round), before));
-                let mut fresh = before.chain([(None, &*self.decided)]).filter(|_| last);
-                fresh.find_map(|(round, fresh)| Some((round, fresh.occurrences.iter().find(takes)?)))
-            });
-            let found = found.map(|(round, occurrence)| (round, occurrence.clone()));
-            match found {
-                Some((round, occurrence)) => {
-                    round.into_iter().for_each(|round| self.decided.put_on_top_of(round));
-                    let command = Command::DeliverEvent(DeliverEvent { number, occurrence });
-                    self.follow_ups.push_back((id, command));
-                    return;
+            let is_last = stored.len() < limit;
+            for occurrence in stored {
+                if self.decided.spent.is_matched_out() {
+                    return Some(after);
                 }
-                None if last => return,
-                None => {}
+                after = Some((occurrence.received_at, occurrence.id));
+                if self.would_take(*id, *number, &occurrence) {
+                    self.give(*id, *number, occurrence);
+                    return None;
+                }
             }
-            let more = self.store.occurrences(workspace, &filter.event_id, filter.since, after, PAGE);
-            stored = match more {
+            if is_last {
+                self.offer_fresh(begun);
+                return None;
+            }
+            if self.decided.spent.is_matched_out() {
+                return Some(after);
+            }
+            limit = MORE_EVENTS;
+            stored = match self.store.occurrences(*workspace, &filter.event_id, filter.since, after, limit) {
                 Ok(stored) => stored,
-                Err(error) => return tracing::error!(%error, "events could not be looked up"),
+                Err(error) => {
+                    tracing::error!(%error, "events could not be looked up");
+                    return Some(after);
+                }
             };
         }
     }
 
-    /// Stores an event and hands it to everyone who waits for it.
+    /// Offers a wait the events that are not in the store yet.
+    fn offer_fresh(&mut self, begun: &Begun) {
+        let Begun { run: id, number, workspace, filter } = begun;
+        let before = self.before.rounds().map(|(round, before)| (Some(round), before));
+        let fresh = before.chain([(None, &*self.decided)]);
+        let fresh = fresh.flat_map(|(round, decided)| decided.occurrences.iter().map(move |it| (round, it)));
+        let named = fresh.filter(|(_, it)| it.workspace == *workspace && it.event_id == filter.event_id);
+        let named: Vec<_> = named.map(|(round, occurrence)| (round, occurrence.clone())).collect();
+        for (round, occurrence) in named {
+            if self.would_take(*id, *number, &occurrence) {
+                round.into_iter().for_each(|round| self.decided.put_on_top_of(round));
+                return self.give(*id, *number, occurrence);
+            }
+        }
+    }
+
+    /// Whether a wait of a run that is in this round takes an event.
+    fn would_take(&mut self, run: RunId, number: u32, occurrence: &Occurrence) -> bool {
+        let Some(touched) = self.decided.touched.get(&run) else { return false };
+        let (takes, cost) = touched.run.takes_at(number, occurrence);
+        self.decided.spent.matched(cost);
+        takes
+    }
+
+    fn give(&mut self, run: RunId, number: u32, occurrence: Occurrence) {
+        self.decided.spent.offered();
+        self.command(run, Command::DeliverEvent(DeliverEvent { number, occurrence }));
+    }
+
+    /// Stores an event and hands it to everyone who waits for it; to those for whom there is no room in this round, later.
     pub(crate) fn notify(&mut self, notify: &Notify) -> Result<Notified, Error> {
         // What was there before comes before it.
         self.look_back();
@@ -113,87 +179,246 @@ impl Round<'_> {
         let (workspace, received_at) = (notify.workspace, self.memory.receive_at(self.latest));
         let occurrence = Occurrence { id, workspace, event_id, data, received_at };
         occurrence.check()?;
-        let mut waiters = self.waiters(&occurrence, notify)?;
+        let (one, only) = (notify.delivery == Delivery::One, notify.only);
+        let mut given = Given::default();
         if notify.dry_run {
-            waiters.retain(|waiter| self.takes(*waiter, &occurrence));
-            waiters.truncate(if notify.delivery == Delivery::One { 1 } else { usize::MAX });
-            return Ok(Notified { id: None, waiters });
+            let is_all = self.give_at_once(&occurrence, (one, only), true, &mut given)?;
+            return Ok(Notified { id: None, waiters: given.waiters, delivering: !is_all });
         }
         self.decided.occurrences.push(occurrence.clone());
-        let mut woken = Vec::new();
-        for waitpoint in waiters {
-            let command = DeliverEvent { number: waitpoint.number, occurrence: occurrence.clone() };
-            let delivered =
-                self.decide(waitpoint.run, Command::DeliverEvent(command), Actor::new("event"), None);
-            if delivered.is_ok() {
-                woken.push(waitpoint);
-                if notify.delivery == Delivery::One {
-                    break;
-                }
-            }
+        let event = (workspace, Arc::clone(&occurrence.event_id));
+        // Events of one id reach those who wait in the order they came.
+        let is_all =
+            !self.is_delivering(&event) && self.give_at_once(&occurrence, (one, only), false, &mut given)?;
+        if !is_all {
+            let event_id = Arc::clone(&occurrence.event_id);
+            let rest = FollowUp::Deliver { event_id, occurrence: id, received_at, one, only, after: None };
+            self.leave(workspace, rest);
         }
         if let Some(key) = key {
-            let reply = Reply::Notified { occurrence: id, waiters: woken.clone() };
+            let reply = Reply::Notified { occurrence: id, waiters: given.waiters.clone() };
             self.decided
                 .remembered
                 .insert(key.clone(), Remembered { key, digest: asked, reply, at: self.now });
         }
-        Ok(Notified { id: Some(id), waiters: woken })
+        Ok(Notified { id: Some(id), waiters: given.waiters, delivering: !is_all })
     }
 
-    /// Who would take this event, the longest waiting first.
-    fn waiters(&mut self, occurrence: &Occurrence, notify: &Notify) -> Result<Vec<WaitpointId>, Error> {
-        let wanted = |run: RunId| notify.only.is_none_or(|only| only == run);
-        let mut found = Vec::new();
-        let event = (notify.workspace, Arc::clone(&occurrence.event_id));
-        let mut looked_up = self.waiting.get(&event).cloned();
-        let mut after = None;
-        loop {
-            let (waiters, most) = match looked_up.take() {
-                Some(waiters) => (waiters, FIRST_PAGE),
-                None => (self.store.waiters(notify.workspace, &occurrence.event_id, after, PAGE)?, PAGE),
-            };
-            after = waiters.last().map(|waiter| (waiter.created_at, waiter.waitpoint));
-            let last = waiters.len() < most;
-            let takes = waiters.into_iter().filter(|waiter| {
-                wanted(waiter.waitpoint.run)
-                    && occurrence.received_at >= waiter.filter.since
-                    && waiter.filter.accepts(&occurrence.data)
-            });
-            found.extend(takes.map(|waiter| waiter.waitpoint));
-            if last {
-                break;
-            }
+    pub(crate) fn is_delivering(&self, event: &EventKey) -> bool {
+        self.backlog.is_delivering(event)
+            || self.decided.is_delivering(event)
+            || self.before.rounds().any(|(_, before)| before.is_delivering(event))
+    }
+
+    /// Gives an event to those who wait for it, the longest waiting first. Says whether all of them were offered it.
+    fn give_at_once(
+        &mut self,
+        occurrence: &Occurrence,
+        (one, only): (bool, Option<RunId>),
+        is_dry: bool,
+        given: &mut Given,
+    ) -> Result<bool, Error> {
+        let event = (occurrence.workspace, Arc::clone(&occurrence.event_id));
+        let looked_up = self.waiting.get(&event).cloned().filter(|_| only.is_none());
+        let (waiters, most) = match looked_up {
+            Some(waiters) => (waiters, FIRST_PAGE),
+            None => (self.waiters_of(&event, only, None, PAGE)?, PAGE),
+        };
+        let is_all = waiters.len() < most;
+        let known: HashSet<WaitpointId> = waiters.iter().map(|waiter| waiter.waitpoint).collect();
+        if !self.give_to(waiters, occurrence, one, is_dry, given)? {
+            return Ok(false);
+        }
+        if (one && !given.waiters.is_empty()) || !is_all || only.is_some() {
+            return Ok(is_all);
         }
         // Waits that began in this round, or in one that is being committed, may not be in the store yet.
-        let known: HashSet<WaitpointId> = found.iter().copied().collect();
         let fresh = self.before.rounds().map(|(_, before)| before).chain([&*self.decided]);
         let fresh = fresh.filter_map(|decided| decided.listening.get(&event)).flatten();
-        let mut fresh: Vec<WaitpointId> =
-            fresh.copied().filter(|wait| !known.contains(wait) && wanted(wait.run)).collect();
-        fresh.retain(|wait| self.takes(*wait, occurrence));
-        found.extend(fresh);
-        self.memory.refresh(self.store, found.iter().map(|wait| wait.run))?;
-        Ok(found)
+        let mut fresh: Vec<WaitpointId> = fresh.copied().filter(|wait| !known.contains(wait)).collect();
+        fresh.sort();
+        fresh.dedup();
+        let fresh: Vec<Waiter> = fresh.into_iter().filter_map(|wait| self.waiter(wait, &event)).collect();
+        self.give_to(fresh, occurrence, one, is_dry, given)
     }
 
-    /// Whether a wait takes this event, by what is known of its run now.
-    fn takes(&mut self, waitpoint: WaitpointId, occurrence: &Occurrence) -> bool {
-        let Ok(run) = self.run(waitpoint.run) else { return false };
-        let is_pending = run.waitpoint(waitpoint.number).is_some_and(|wait| wait.is_pending());
-        is_pending && run.takes(waitpoint.number, occurrence)
+    /// Those who wait for an event, oldest first, after the one that was offered it last.
+    fn waiters_of(
+        &mut self,
+        event: &EventKey,
+        only: Option<RunId>,
+        after: Option<(Timestamp, WaitpointId)>,
+        limit: usize,
+    ) -> Result<Vec<Waiter>, Error> {
+        let (workspace, event_id) = event;
+        let Some(only) = only else { return Ok(self.store.waiters(*workspace, event_id, after, limit)?) };
+        let Ok(run) = self.run(only) else { return Ok(Vec::new()) };
+        let after = after.map_or(0, |(_, wait)| wait.number);
+        let numbers = run.open_waitpoints().map(|wait| wait.number).filter(|number| *number > after);
+        let waits: Vec<WaitpointId> = numbers.map(|number| only.waitpoint(number)).collect();
+        let waiters = waits.into_iter().filter_map(|wait| self.waiter(wait, event));
+        Ok(waiters.take(limit).collect())
+    }
+
+    /// A wait for this event, by what is known of its run now.
+    fn waiter(&mut self, waitpoint: WaitpointId, (workspace, event_id): &EventKey) -> Option<Waiter> {
+        let run = self.run(waitpoint.run).ok().filter(|run| run.workspace == *workspace)?;
+        let wait = run.waitpoint(waitpoint.number).filter(|wait| wait.is_pending())?;
+        match &wait.listens_for {
+            ListensFor::Event(filter) if filter.event_id == *event_id => Some(Waiter {
+                waitpoint,
+                workspace: *workspace,
+                created_at: wait.created_at,
+                filter: filter.clone(),
+                resume_at: wait.resume_at,
+            }),
+            ListensFor::Event(_)
+            | ListensFor::Time
+            | ListensFor::Signal { .. }
+            | ListensFor::Call { .. }
+            | ListensFor::Approval(_)
+            | ListensFor::Child { .. } => None,
+        }
+    }
+
+    /// Gives an event to these, as far as they take it. Says whether all of them were offered it.
+    fn give_to(
+        &mut self,
+        waiters: Vec<Waiter>,
+        occurrence: &Occurrence,
+        one: bool,
+        is_dry: bool,
+        given: &mut Given,
+    ) -> Result<bool, Error> {
+        let mut takers = Vec::new();
+        let mut is_all = true;
+        for waiter in waiters {
+            if self.decided.spent.is_offered_out() {
+                is_all = false;
+                break;
+            }
+            given.after = Some((waiter.created_at, waiter.waitpoint));
+            if occurrence.received_at < waiter.filter.since {
+                continue;
+            }
+            let (takes, cost) = waiter.filter.accepts_at(&occurrence.data);
+            self.decided.spent.matched(cost);
+            if takes {
+                // Whoever takes it compares it once more.
+                self.decided.spent.matched(cost);
+                self.decided.spent.offered();
+                takers.push(waiter.waitpoint);
+            }
+        }
+        self.memory.refresh(self.store, takers.iter().map(|wait| wait.run))?;
+        for waitpoint in takers {
+            let event = (occurrence.workspace, Arc::clone(&occurrence.event_id));
+            let took = if is_dry {
+                self.waiter(waitpoint, &event).is_some()
+                    && self.run(waitpoint.run).is_ok_and(|run| run.takes(waitpoint.number, occurrence))
+            } else {
+                let command = DeliverEvent { number: waitpoint.number, occurrence: occurrence.clone() };
+                let command = Command::DeliverEvent(command);
+                self.decide(waitpoint.run, command, Actor::new("event"), None).is_ok()
+            };
+            if took {
+                given.waiters.push(waitpoint);
+                if one {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(is_all)
+    }
+
+    /// Goes on with what an earlier round had no room for. Gives what is left of it.
+    pub(super) fn go_on_offering(&mut self, stored: &StoredFollowUp) -> Option<FollowUp> {
+        match &stored.what {
+            FollowUp::Deliver { event_id, occurrence, received_at, one, only, after } => {
+                let event = (stored.workspace, Arc::clone(event_id));
+                let found = self.store.occurrences(stored.workspace, event_id, *received_at, None, PAGE);
+                let found = match found {
+                    Ok(found) => found.into_iter().find(|found| found.id == *occurrence)?,
+                    Err(error) => {
+                        tracing::error!(%error, "an event could not be looked up");
+                        return Some(stored.what.clone());
+                    }
+                };
+                let after = self.give_on(&event, &found, (*one, *only), *after)?;
+                Some(FollowUp::Deliver {
+                    event_id: Arc::clone(event_id),
+                    occurrence: *occurrence,
+                    received_at: *received_at,
+                    one: *one,
+                    only: *only,
+                    after,
+                })
+            }
+            FollowUp::LookBack { waitpoint, after } => {
+                self.run(waitpoint.run).ok()?;
+                let begun = self.begun(waitpoint.run, waitpoint.number)?;
+                let (event_id, since) = (&begun.filter.event_id, begun.filter.since);
+                let found = self.store.occurrences(begun.workspace, event_id, since, *after, MORE_EVENTS);
+                let after = match found {
+                    Ok(found) => self.offer(&begun, found, MORE_EVENTS, *after)?,
+                    Err(error) => {
+                        tracing::error!(%error, "events could not be looked up");
+                        *after
+                    }
+                };
+                Some(FollowUp::LookBack { waitpoint: *waitpoint, after })
+            }
+            FollowUp::StartChild(_)
+            | FollowUp::Cancel { .. }
+            | FollowUp::TellParent { .. }
+            | FollowUp::TellSchedule { .. }
+            | FollowUp::StartScheduled { .. } => None,
+        }
+    }
+
+    /// The same, of an event to those who wait. Gives how far it came, if there may be more.
+    fn give_on(
+        &mut self,
+        event: &EventKey,
+        occurrence: &Occurrence,
+        (one, only): (bool, Option<RunId>),
+        after: Option<(Timestamp, WaitpointId)>,
+    ) -> Option<Option<(Timestamp, WaitpointId)>> {
+        let mut given = Given { waiters: Vec::new(), after };
+        loop {
+            let waiters = match self.waiters_of(event, only, given.after, PAGE) {
+                Ok(waiters) => waiters,
+                Err(error) => {
+                    tracing::error!(%error, "who waits for an event could not be looked up");
+                    return Some(given.after);
+                }
+            };
+            let is_last = waiters.len() < PAGE;
+            match self.give_to(waiters, occurrence, one, false, &mut given) {
+                Ok(true) if is_last => return None,
+                Ok(_) if one && !given.waiters.is_empty() => return None,
+                Ok(true) if !self.decided.spent.is_offered_out() => {}
+                Ok(_) => return Some(given.after),
+                Err(error) => {
+                    tracing::error!(%error, "those who wait for an event could not be loaded");
+                    return Some(after);
+                }
+            }
+        }
     }
 }
 
 fn notified_before(reply: Reply) -> Notified {
     match reply {
-        Reply::Notified { occurrence, waiters } => Notified { id: Some(occurrence), waiters },
+        Reply::Notified { occurrence, waiters } => {
+            Notified { id: Some(occurrence), waiters, delivering: false }
+        }
         Reply::Done
         | Reply::Started(_)
         | Reply::Unchanged
         | Reply::Signalled { .. }
         | Reply::Waitpoint(_)
         | Reply::Leased { .. }
-        | Reply::Voted { .. } => Notified { id: None, waiters: Vec::new() },
+        | Reply::Voted { .. } => Notified { id: None, waiters: Vec::new(), delivering: false },
     }
 }

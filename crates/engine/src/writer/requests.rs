@@ -12,6 +12,7 @@ use jiff::Timestamp;
 use super::work::claim;
 use super::{COUNTED_TASKS, Writer};
 use crate::aftermath::{self, Aftermath, Pending};
+use crate::checker::{Check, Then};
 use crate::committer::Job;
 use crate::deploy::Deploy;
 use crate::dispatcher::{Dispatcher, IN_PROCESS, ReadyTask};
@@ -31,6 +32,11 @@ impl Writer {
         let (mut round, dispatcher, aftermath) = self.round(now);
         match request {
             Request::Start { start, listener, answer } => {
+                if let Some(definition) = round.start_to_check(&start) {
+                    let (workspace, input) = (start.workspace, start.input.clone());
+                    let then = Then::Request(Box::new(Request::Start { start, listener, answer }));
+                    return self.check(Check { workspace, definition, input, then });
+                }
                 round.traceparent = start.traceparent;
                 aftermath.answer(Pending::Start(answer, round.start(*start, listener)), again);
             }
@@ -49,8 +55,13 @@ impl Writer {
                 let decided = decided.collect();
                 aftermath.answer(Pending::Commands(answer, decided), again);
             }
-            Request::Schedule { workspace, order, by, key, answer } => {
-                let done = round.order(workspace, *order, by, key.as_deref());
+            Request::Schedule { workspace, order, by, key, checked, answer } => {
+                if let Some((definition, input)) = round.plan_to_check(workspace, &order, checked.as_ref()) {
+                    let request = Request::Schedule { workspace, order, by, key, checked, answer };
+                    let then = Then::Request(Box::new(request));
+                    return self.check(Check { workspace, definition, input, then });
+                }
+                let done = round.order(workspace, *order, (by, key.as_deref()), checked.as_ref());
                 aftermath.answer(Pending::Schedule(answer, done.map(Box::new)), again);
             }
             Request::Notify { notify, answer } => {

@@ -27,12 +27,12 @@ use crate::share::{HOLD, KEEP, KEEP_AFTER, LATE, LATE_HOLD, LATE_TASKS, LOOK, VE
 impl Writer {
     /// What is to be decided again comes first. All runs that this pass is about are compared with the store at once.
     pub(super) fn begin_pass(&mut self, requests: &mut VecDeque<Request>, now: Timestamp) {
-        if self.share.is_none() {
-            return;
-        }
         let room = self.round_requests().saturating_sub(self.open.requests).min(self.again.len());
         for request in self.again.drain(..room).rev() {
             requests.push_front(request);
+        }
+        if self.share.is_none() {
+            return;
         }
         self.memory.begin_pass();
         self.alarm.keep_near(now);
@@ -151,7 +151,8 @@ impl Writer {
         let is_on_top = self.open.decided.is_on_top_of(round);
         let open = is_on_top.then(|| std::mem::take(&mut self.open).aftermath);
         let now = self.clock.now();
-        for undone in [aftermath].into_iter().chain(open) {
+        for mut undone in [aftermath].into_iter().chain(open) {
+            self.backlog.doubt(std::mem::take(&mut undone.follow_ups));
             self.again.extend(undone.ask_again(&mut self.alarm, &mut self.dispatcher, now));
         }
     }
@@ -172,9 +173,25 @@ impl Writer {
         Some(if at_once { Duration::ZERO } else { share.next_look.saturating_duration_since(Instant::now()) })
     }
 
+    /// Finds what was left for later rounds, here or by nodes that are gone.
+    pub(super) fn load_backlog(&mut self) {
+        let others: Vec<u128> = match &self.share {
+            Some(share) => {
+                share.nodes.iter().map(|node| node.0).filter(|node| *node != share.node().0).collect()
+            }
+            None => Vec::new(),
+        };
+        if let Err(error) = self.backlog.load(&mut *self.store, &others) {
+            tracing::error!(%error, "what is left to be done could not be looked up");
+            self.trouble_until = Some(Instant::now() + TROUBLE);
+        }
+    }
+
     pub(super) fn divide(&mut self, nodes: &[NodeId]) {
         if self.share.as_mut().is_some_and(|share| share.divide(nodes)) {
             self.alarm.forget_loaded();
+            // What a node that is gone had left is for the others.
+            self.backlog.doubt([]);
         }
     }
 

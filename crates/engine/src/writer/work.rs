@@ -4,22 +4,27 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use abide_core::command::{Command, LeaseLoss, LeaseLost, Reply, TaskStarted};
+use abide_core::follow_up::FollowUp;
 use abide_core::id::ScheduleId;
 use abide_core::run::{Run, Timer};
 use abide_core::time::Millis;
 use abide_core::waitpoint::Actor;
-use abide_store::StoredTimer;
+use abide_store::{StoredFollowUp, StoredTimer};
 use jiff::Timestamp;
 
 use super::requests::is_final;
 use super::{TROUBLE, Writer};
 use crate::aftermath::{Aftermath, Pending};
+use crate::checker::{Check, Then};
 use crate::dispatcher::{Dispatcher, IN_PROCESS, LEASE, ReadyTask};
 use crate::error::Error;
 use crate::handed::Handed;
 use crate::notify_step;
 use crate::request::{Answer, Leased, Poll};
-use crate::round::Round;
+use crate::round::{Round, Taken};
+
+/// What the tasks of one poll may take; with more, the rest is for the next one.
+const POLL_BYTES: usize = 8 * 1024 * 1024;
 
 impl Writer {
     pub(super) fn take_up_work(&mut self, now: Timestamp) {
@@ -68,12 +73,57 @@ impl Writer {
             }
             aftermath.expired.push(lost);
         }
-        let (fired, unread) = fire(&mut round, &due);
+        let Fired { fired, unread, early } = fire(&mut round, &due);
         aftermath.fired.extend(fired);
         aftermath.due.extend(due);
+        self.early.extend(early);
         if !unread.is_empty() {
             self.alarm.put_back(unread);
             self.trouble_until = Some(Instant::now() + TROUBLE);
+        }
+        self.go_on_with_backlog(now);
+    }
+
+    /// Goes on with what earlier rounds left, after all that came by itself has had its turn.
+    fn go_on_with_backlog(&mut self, now: Timestamp) {
+        if self.backlog.is_to_load() {
+            self.load_backlog();
+        }
+        let mut aside = Vec::new();
+        while self.open.decided.spent.has_room_for_backlog()
+            && let Some(queued) = self.backlog.next()
+        {
+            if !self.is_its_turn(&queued.stored) {
+                aside.push(queued);
+                continue;
+            }
+            let (mut round, _, _) = self.round(now);
+            match round.take_up(&queued) {
+                Taken::Done | Taken::Left => self.open.aftermath.follow_ups.push(queued),
+                Taken::Check(definition, input) => {
+                    let (workspace, then) = (queued.stored.workspace, Then::FollowUp(queued.stored.id));
+                    self.backlog.await_check(queued);
+                    self.check(Check { workspace, definition, input, then });
+                }
+            }
+        }
+        self.open.is_stalled = !aside.is_empty() && !self.backlog.has_work();
+        self.backlog.put_back(aside);
+    }
+
+    /// Events of one id reach those who wait in the order they came.
+    fn is_its_turn(&self, stored: &StoredFollowUp) -> bool {
+        match &stored.what {
+            FollowUp::Deliver { event_id, .. } => {
+                let has_room = !self.open.decided.spent.is_offered_out();
+                has_room && self.backlog.is_first(&(stored.workspace, Arc::clone(event_id)), stored.id)
+            }
+            FollowUp::LookBack { .. } => !self.open.decided.spent.is_matched_out(),
+            FollowUp::StartChild(_)
+            | FollowUp::Cancel { .. }
+            | FollowUp::TellParent { .. }
+            | FollowUp::TellSchedule { .. }
+            | FollowUp::StartScheduled { .. } => true,
         }
     }
 
@@ -90,10 +140,27 @@ impl Writer {
     }
 }
 
-/// Fires what is due. Gives the instants of those that had an effect, and those whose run could not be read.
-fn fire(round: &mut Round<'_>, due: &[StoredTimer]) -> (Vec<Timestamp>, Vec<StoredTimer>) {
-    let (mut fired, mut unread) = (Vec::new(), Vec::new());
+/// What became of timers that were due.
+#[derive(Default)]
+struct Fired {
+    /// The instants of those that had an effect.
+    fired: Vec<Timestamp>,
+    /// Those whose run could not be read.
+    unread: Vec<StoredTimer>,
+    /// Those whose wait has not been offered yet what came in time.
+    early: Vec<StoredTimer>,
+}
+
+fn fire(round: &mut Round<'_>, due: &[StoredTimer]) -> Fired {
+    let Fired { mut fired, mut unread, mut early } = Fired::default();
     for timer in due {
+        round.renew_allowance();
+        if let Timer::Waitpoint(number) = timer.timer
+            && round.is_being_offered(timer.run, number)
+        {
+            early.push(*timer);
+            continue;
+        }
         let decided = match (ScheduleId::of(timer.run), timer.timer) {
             (Some(schedule), Timer::Waitpoint(number)) => round.fire_schedule(schedule, number),
             (_, timed) => {
@@ -111,7 +178,7 @@ fn fire(round: &mut Round<'_>, due: &[StoredTimer]) -> (Vec<Timestamp>, Vec<Stor
             }
         }
     }
-    (fired, unread)
+    Fired { fired, unread, early }
 }
 
 /// What becomes of a task whose time with whoever has it is over.
@@ -136,7 +203,9 @@ pub(super) fn claim(
     aftermath: &mut Aftermath,
 ) {
     let mut leased = Vec::new();
+    let mut bytes = 0;
     while leased.len() < poll.most
+        && bytes < POLL_BYTES
         && let Some(ready) = dispatcher.take(&poll)
     {
         let ReadyTask { run, at, delivery } = ready;
@@ -150,7 +219,17 @@ pub(super) fn claim(
         if decided.is_err() {
             continue;
         }
-        if let Ok(Some(task)) = round.run(run).map(|run| run.task(at)) {
+        let task = match round.run(run).map(|run| run.task(at)) {
+            Ok(Some(Ok(task))) => Some(task),
+            Ok(Some(Err(failure))) => {
+                let command = notify_step::not_rendered(at, delivery, failure);
+                drop(round.decide(run, command, Actor::new("engine"), None));
+                None
+            }
+            Ok(None) | Err(_) => None,
+        };
+        if let Some(task) = task {
+            bytes += task.bytes();
             let asked = Millis::try_from(poll.lease).unwrap_or(LEASE);
             let length = task.heartbeat.unwrap_or(asked);
             let worker = (poll.workspace, Arc::clone(&poll.worker));
@@ -161,7 +240,7 @@ pub(super) fn claim(
             leased.push(Leased { task, at, leased_until });
         }
     }
-    if leased.len() >= poll.most {
+    if leased.len() >= poll.most || bytes >= POLL_BYTES {
         dispatcher.wake_another(&poll);
     }
     if leased.is_empty() && poll.waits {

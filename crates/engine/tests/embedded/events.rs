@@ -82,15 +82,16 @@ async fn an_event_for_one_wakes_the_one_that_has_waited_longest() {
 }
 
 #[tokio::test]
-async fn a_thousand_waiters_are_woken_by_one_event_in_one_commit() {
+async fn a_thousand_waiters_are_woken_by_one_event_in_a_few_commits() {
     let host = Host::with(waits_for("go")).await;
     let runs = host.start_many("waits", 1_000).await;
     let before = host.engine.stats().await.unwrap().commits;
-    assert_eq!(host.engine.notify(event("go", json!({}))).await.unwrap().waiters.len(), 1_000);
+    let notified = host.engine.notify(event("go", json!({}))).await.unwrap();
+    assert!(notified.delivering && notified.waiters.len() >= 100, "{}", notified.waiters.len());
     for run in runs {
         assert_eq!(host.engine.wait(run).await.unwrap().status, RunStatus::Completed);
     }
-    assert!(host.engine.stats().await.unwrap().commits <= before + 2);
+    assert!(host.engine.stats().await.unwrap().commits <= before + 8);
 }
 
 #[tokio::test]

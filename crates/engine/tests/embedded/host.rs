@@ -1,11 +1,12 @@
 //! A host program with an engine in it, that can be stopped and started again on the same store: a file, or a database
 //! where `ABIDE_TEST_STORE=postgres` says so.
 
+use abide_core::definition::Definition;
 use abide_core::definition::document::Workflow;
-use abide_core::id::RunId;
+use abide_core::id::{RunId, WorkspaceId};
 use abide_core::status::RunStatus;
 use abide_core::time::Millis;
-use abide_engine::{Clock, Ended, Engine, Options, SettableClock, TaskResult};
+use abide_engine::{Clock, Ended, Engine, Error, Limits, Options, SettableClock, TaskResult};
 use abide_store::Store;
 use abide_store::postgres::Postgres;
 use abide_store::postgres::server::{self, Server};
@@ -141,6 +142,27 @@ impl Host {
         clock.advance(Millis::parse(length).unwrap());
         let engine = open(store(place.open()), &clock).await;
         Host { place, clock, engine }
+    }
+
+    /// A process on what this one would leave behind if it were killed now. On a database they are two nodes.
+    pub(crate) async fn another(&self) -> Host {
+        let (place, clock) = (self.place.left_behind(), self.clock.clone());
+        let engine = open(place.open(), &clock).await;
+        Host { place, clock, engine }
+    }
+
+    /// On a new store, with these limits.
+    pub(crate) async fn limited(limits: Limits) -> Host {
+        let (place, clock) = (Place::new(), SettableClock::new("2026-03-01T00:00:00Z".parse().unwrap()));
+        let options = Options { clock: Some(clock.clone()), limits, ..Options::default() };
+        let engine = Engine::open_with(place.open(), options).await.unwrap();
+        Host { place, clock, engine }
+    }
+
+    /// Deploys a workflow as people write them.
+    pub(crate) async fn deploy(&self, document: Value) -> Result<(), Error> {
+        let checked = Definition::from_text(&document.to_string())?;
+        self.engine.deploy_checked(WorkspaceId::default(), checked).await.map(drop)
     }
 
     /// Another process on what a killed one left behind.

@@ -19,7 +19,7 @@ use abide_store::share::Share;
 use abide_store::{
     ApiKey, AttemptWrite, AuditEntry, AuditHash, AuditNote, Batch, CostRow, DefinitionSummary, Delivery,
     DeliveryFilter, Due, Error, Health, KeyHash, Page, Read, RunFilter, RunSummary, Store, StoredDefinition,
-    StoredRun, StoredTimer, Waiter, WaitpointFilter, WaitpointSummary, Webhook, Workspace,
+    StoredFollowUp, StoredRun, StoredTimer, Waiter, WaitpointFilter, WaitpointSummary, Webhook, Workspace,
 };
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -186,6 +186,8 @@ reads! {
     link_generation(waitpoint: WaitpointId) -> u32;
     audit(workspace: Option<WorkspaceId>, page: &Page<u64>) -> Vec<AuditEntry>;
     audit_chain(after: u64, limit: usize) -> Vec<(u64, String, AuditHash)>;
+    follow_ups(not_of: &[u128], limit: usize) -> Vec<StoredFollowUp>;
+    descendants(root: RunId) -> u64;
     schedule(id: ScheduleId) -> Option<Schedule>;
     schedule_by_name(workspace: WorkspaceId, name: &str) -> Option<Schedule>;
     schedules(workspace: WorkspaceId, page: &Page<String>) -> Vec<Schedule>;

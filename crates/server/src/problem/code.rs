@@ -104,6 +104,7 @@ codes! {
     RunCancelled "RUN_CANCELLED" FAILED_DEPENDENCY "The run that was to answer was cancelled."
 
     RateLimited "RATE_LIMITED" TOO_MANY_REQUESTS "Too many requests with this key. Try again after `Retry-After`."
+    TooManyOpenRuns "TOO_MANY_OPEN_RUNS" TOO_MANY_REQUESTS "The workspace has as many open runs as it may have. Wait until some have ended, or cancel them."
     HeadersTooLarge "HEADERS_TOO_LARGE" REQUEST_HEADER_FIELDS_TOO_LARGE "There are too many headers, or they are too long."
 
     Internal "INTERNAL" INTERNAL_SERVER_ERROR "A defect of the server. The log has more under the request's id."

@@ -27,6 +27,10 @@ impl From<Error> for Problem {
                 Problem::found(Code::InvalidDefinition, rejected.problems).warnings(rejected.warnings)
             }
             Error::Refused(refusal) => refusal.into(),
+            Error::TooManyDescendants { .. } => Problem::new(Code::LimitExceeded, detail),
+            Error::TooManyOpenRuns { .. } => {
+                Problem::new(Code::TooManyOpenRuns, detail).retry_after(STORE_RETRY)
+            }
             Error::Overloaded { retry_after } => {
                 Problem::new(Code::Overloaded, detail).retry_after(retry_after)
             }

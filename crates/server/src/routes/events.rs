@@ -102,11 +102,15 @@ struct NotifiedBody {
     #[schemars(with = "Option<String>")]
     id: Option<OccurrenceId>,
     dry_run: bool,
+    /// The waits that took it before this answer was given.
     waiters: Vec<WokenBody>,
     /// The event is kept: a wait that begins later, and looks back to it, takes it. To send it again would be a second event.
     stored: bool,
     /// For whom: `everyone`, or the run it was sent to. Null: it was not stored.
     kept_for: Option<String>,
+    /// It is stored, and on its way to more who wait for it than one moment has room for. They take it by themselves,
+    /// after a restart too; there is no need to send it again.
+    delivering: bool,
 }
 
 /// For whom an event is kept that was sent to nobody in particular.
@@ -156,7 +160,8 @@ async fn notify(
     let kept_for = stored.then(|| run.map_or_else(|| EVERYONE.to_owned(), |run| run.to_string()));
     let waiters = notified.waiters.into_iter();
     let waiters = waiters.map(|id| WokenBody { run_id: id.run, waitpoint_id: id }).collect();
-    Ok(Answer::ok(NotifiedBody { id: notified.id, dry_run, waiters, stored, kept_for }))
+    let delivering = notified.delivering;
+    Ok(Answer::ok(NotifiedBody { id: notified.id, dry_run, waiters, stored, kept_for, delivering }))
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

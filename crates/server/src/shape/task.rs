@@ -108,6 +108,7 @@ impl TaskBody {
             config,
             input,
             state,
+            state_bytes: _,
             checkpoint,
             journal,
             timeout: _,

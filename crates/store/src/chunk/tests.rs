@@ -120,6 +120,7 @@ fn creation(random: &mut Random, run_id: RunId) -> Change {
         waitpoint: (random.below(2) == 0).then(|| RunId(random.draw_u128()).waitpoint(3)),
         run_id: RunId(random.draw_u128()),
         depth: 2,
+        root: (random.below(2) == 0).then(|| RunId(random.draw_u128())),
     });
     let tags = (0..random.below(3)).map(|_| text(random).into()).collect();
     let (workspace, input) = (WorkspaceId(random.below(3) as u32), payload(random));

@@ -198,6 +198,10 @@ fn judge(plan: &Plan<'_>, answers: &[Answer], batch: &Batch<'_>) -> Result<Strin
                 let moved_on = schedules::first_of(&batch.schedules);
                 return Err(Trouble::Known(moved_on.map_or_else(nothing_moved, Error::Conflict)));
             }
+            Part::FollowUps(count) if is_short(*count) => {
+                let first = batch.follow_ups.first().map(|write| RunId(write.follow_up().id));
+                return Err(Trouble::Known(first.map_or_else(nothing_moved, Error::Conflict)));
+            }
             Part::Rows => {
                 written = Some(transaction(std::slice::from_ref(answer))?);
             }
@@ -208,6 +212,8 @@ fn judge(plan: &Plan<'_>, answers: &[Answer], batch: &Batch<'_>) -> Result<Strin
             | Part::Definitions
             | Part::Costs
             | Part::Schedules(_)
+            | Part::FollowUps(_)
+            | Part::Descendants
             | Part::Deliveries
             | Part::Tasks
             | Part::Occurrences

@@ -95,6 +95,7 @@ async fn some_runs(session: &mut Session, before: i64, room: i64) -> Result<u64,
         "DELETE FROM history WHERE run = ANY ($1)",
         "DELETE FROM waitpoints WHERE run = ANY ($1)",
         "DELETE FROM link_generations WHERE run = ANY ($1)",
+        "DELETE FROM descendants WHERE root = ANY ($1)",
         "DELETE FROM runs WHERE id = ANY ($1)",
     ] {
         session.count(sql, &[&ids]).await?;

@@ -12,7 +12,7 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension, Transaction, Tran
 
 use crate::sqlite::column::{self, Column};
 use crate::sqlite::tally::Tally;
-use crate::sqlite::{admin, cost, find, schedules, webhooks};
+use crate::sqlite::{admin, cost, find, follow_ups, schedules, webhooks};
 use crate::{Batch, Error, NewDefinition, RunWrite, chunk};
 
 pub(super) fn commit(connection: &mut Connection, batch: &Batch<'_>) -> Result<(), Error> {
@@ -30,6 +30,12 @@ pub(super) fn commit(connection: &mut Connection, batch: &Batch<'_>) -> Result<(
     }
     for write in &batch.schedules {
         schedules::write(&transaction, write)?;
+    }
+    for write in &batch.follow_ups {
+        follow_ups::write(&transaction, write)?;
+    }
+    for (root, more) in &batch.descendants {
+        follow_ups::add_descendants(&transaction, *root, *more)?;
     }
     for delivery in &batch.deliveries {
         webhooks::insert_delivery(&transaction, delivery)?;

@@ -50,6 +50,7 @@ pub(super) fn runs(connection: &mut Connection, before: Timestamp, limit: usize)
             "DELETE FROM history WHERE run = ?",
             "DELETE FROM waitpoints WHERE run = ?",
             "DELETE FROM link_generations WHERE run = ?",
+            "DELETE FROM descendants WHERE root = ?",
             "DELETE FROM run_tags WHERE (workspace, tag, run) IN
                  (SELECT runs.workspace, value, runs.id FROM runs, json_each(runs.tags) WHERE runs.id = ?)",
             "DELETE FROM runs WHERE id = ?",

@@ -3,13 +3,14 @@
 use rusqlite::{Connection, TransactionBehavior};
 
 /// In order; the first is version 1. A file that was released is never changed.
-const MIGRATIONS: [&str; 6] = [
+const MIGRATIONS: [&str; 7] = [
     include_str!("migrations/0001_first.sql"),
     include_str!("migrations/0002_costs.sql"),
     include_str!("migrations/0003_run_counts.sql"),
     include_str!("migrations/0004_webhooks.sql"),
     include_str!("migrations/0005_schedules.sql"),
     include_str!("migrations/0006_audit.sql"),
+    include_str!("migrations/0007_follow_ups.sql"),
 ];
 
 pub(super) fn latest() -> i64 {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use abide_core::command::Occurrence;
 use abide_core::door::Remembered;
-use abide_core::id::WorkspaceId;
+use abide_core::id::{RunId, WorkspaceId};
 use abide_core::run::Run;
 use abide_core::time::Millis;
 use abide_core::waitpoint::{ListensFor, Waitpoint};
@@ -16,9 +16,9 @@ use crate::postgres::column::{self, Id};
 use crate::postgres::cost::Costs;
 use crate::postgres::link::{Step, Value, values};
 use crate::postgres::looks::{Look, Snapshot, event_key};
-use crate::postgres::{schedules, webhooks};
+use crate::postgres::{follow_ups, schedules, webhooks};
 use crate::share::{StoredTask, TaskWrite};
-use crate::{Batch, Delivery, Error, NewDefinition, RunWrite, ScheduleWrite, chunk, code};
+use crate::{Batch, Delivery, Error, FollowUpWrite, NewDefinition, RunWrite, ScheduleWrite, chunk, code};
 
 /// What a statement is for.
 pub(super) enum Part {
@@ -29,6 +29,9 @@ pub(super) enum Part {
     Costs,
     /// So many schedules.
     Schedules(usize),
+    /// So many follow-ups.
+    FollowUps(usize),
+    Descendants,
     Deliveries,
     Tasks,
     Occurrences,
@@ -63,6 +66,8 @@ impl<'a> Plan<'a> {
         plan.write_waitpoints(&runs)?;
         plan.add_costs(&runs);
         plan.write_schedules(&batch.schedules);
+        plan.write_follow_ups(&batch.follow_ups);
+        plan.add_descendants(&batch.descendants);
         plan.write_deliveries(&batch.deliveries);
         plan.write_tasks(&batch.tasks);
         plan.write_occurrences(&batch.occurrences);
@@ -312,6 +317,20 @@ impl<'a> Plan<'a> {
                 self.parts.push(Part::Schedules(count));
                 self.steps.push(step);
             }
+        }
+    }
+
+    fn write_follow_ups(&mut self, writes: &[FollowUpWrite<'a>]) {
+        for (count, step) in follow_ups::steps(writes) {
+            self.parts.push(Part::FollowUps(count));
+            self.steps.push(step);
+        }
+    }
+
+    fn add_descendants(&mut self, more: &[(RunId, u64)]) {
+        if !more.is_empty() {
+            self.parts.push(Part::Descendants);
+            self.steps.push(follow_ups::add_descendants(more));
         }
     }
 

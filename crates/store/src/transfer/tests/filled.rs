@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use abide_core::command::{Command, Occurrence, Reply, TaskHeartbeat};
 use abide_core::door::Remembered;
+use abide_core::follow_up::FollowUp;
 use abide_core::history::JournalResult;
 use abide_core::id::{At, RunId, WorkspaceId};
 use abide_core::json::Json;
@@ -15,7 +16,8 @@ use serde_json::json;
 use crate::conformance::lists::Crowd;
 use crate::conformance::{admin, costs, schedules, story, webhooks};
 use crate::{
-    ApiKey, Batch, CostRow, Delivery, Page, RunFilter, RunSummary, Scope, Store, StoredTimer, Webhook,
+    ApiKey, Batch, CostRow, Delivery, FollowUpWrite, Page, RunFilter, RunSummary, Scope, Store,
+    StoredFollowUp, StoredTimer, Webhook,
 };
 
 /// What sorts differently where it cannot be written as it is.
@@ -68,7 +70,19 @@ impl Filled {
             .map(|name| Remembered { key: (*name).to_owned(), digest: u64::MAX, reply: Reply::Done, at })
             .collect();
         let definitions = NAMES.map(|name| crowd.world.definition(name, "1", "{}"));
+        let left: Vec<StoredFollowUp> = (1..)
+            .zip(NAMES)
+            .map(|(id, name)| StoredFollowUp {
+                id,
+                workspace: WorkspaceId::default(),
+                owner: u128::MAX,
+                version: 1,
+                what: FollowUp::Cancel { run: RunId(id), reason: Some(name.to_owned()) },
+            })
+            .collect();
         let batch = Batch {
+            follow_ups: left.iter().map(FollowUpWrite::Put).collect(),
+            descendants: vec![(RunId(7), 3), (RunId(u128::MAX), 1)],
             occurrences: occurrences.iter().collect(),
             remembered: remembered.iter().collect(),
             definitions: definitions.into(),

@@ -1,0 +1,88 @@
+//! The thread that checks inputs against schemas where that is more than a moment's work. Whoever asked goes on when the
+//! verdict is there; workspaces take turns.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, mpsc};
+
+use abide_core::definition::Definition;
+use abide_core::id::WorkspaceId;
+use abide_core::json::Json;
+use tokio::sync::mpsc::UnboundedSender;
+
+use crate::committer::Done;
+use crate::error::Error;
+use crate::request::Request;
+
+/// What may wait of one workspace, in bytes of inputs.
+const WAITING_BYTES: usize = 64 * 1024 * 1024;
+/// Checkers go as deep as schema and value together.
+const STACK_BYTES: usize = 32 * 1024 * 1024;
+
+pub(crate) struct Check {
+    pub(crate) workspace: WorkspaceId,
+    pub(crate) definition: Arc<Definition>,
+    pub(crate) input: Json,
+    pub(crate) then: Then,
+}
+
+/// Who goes on when an input is checked.
+pub(crate) enum Then {
+    Request(Box<Request>),
+    FollowUp(u128),
+}
+
+#[derive(Default)]
+struct Waiting {
+    checks: VecDeque<Check>,
+    bytes: usize,
+}
+
+pub(crate) fn start(done: UnboundedSender<Done>) -> std::io::Result<mpsc::Sender<Check>> {
+    let (checks, asked) = mpsc::channel();
+    let thread = std::thread::Builder::new().name("abide-check".to_owned()).stack_size(STACK_BYTES);
+    thread.spawn(move || work(&asked, &done))?;
+    Ok(checks)
+}
+
+/// Works until nobody can ask for anything any more.
+fn work(asked: &mpsc::Receiver<Check>, done: &UnboundedSender<Done>) {
+    let mut waiting: BTreeMap<WorkspaceId, Waiting> = BTreeMap::new();
+    let mut turns: VecDeque<WorkspaceId> = VecDeque::new();
+    loop {
+        let first = if turns.is_empty() { asked.recv().ok() } else { None };
+        if turns.is_empty() && first.is_none() {
+            return;
+        }
+        for check in first.into_iter().chain(asked.try_iter()) {
+            let of = waiting.entry(check.workspace).or_default();
+            let is_full = of.bytes > WAITING_BYTES;
+            if is_full && matches!(check.then, Then::Request(_)) {
+                tell(done, check, Err(Error::Overloaded { retry_after: crate::engine::RETRY_AFTER }));
+                continue;
+            }
+            of.bytes += check.input.bytes();
+            if of.checks.is_empty() {
+                turns.push_back(check.workspace);
+            }
+            of.checks.push_back(check);
+        }
+        let Some(workspace) = turns.pop_front() else { continue };
+        let Some(of) = waiting.get_mut(&workspace) else { continue };
+        if let Some(check) = of.checks.pop_front() {
+            of.bytes = of.bytes.saturating_sub(check.input.bytes());
+            let result = check.definition.check_input(&check.input).map_err(Error::from);
+            tell(done, check, result);
+        }
+        if of.checks.is_empty() {
+            waiting.remove(&workspace);
+        } else {
+            turns.push_back(workspace);
+        }
+    }
+}
+
+fn tell(done: &UnboundedSender<Done>, check: Check, result: Result<(), Error>) {
+    let Check { definition, then, .. } = check;
+    // The writer may have gone.
+    let _ = done.send(Done::Checked { definition, result, then });
+}

@@ -1,0 +1,77 @@
+//! How much a round may come to. What a decision asks of other runs is decided in the same round as long as there is room;
+//! the rest is written down with it, and goes on in later rounds.
+
+use abide_core::history::Record;
+
+/// What follows from one request, timer or task in its own round.
+pub(crate) const FOLLOW_UPS_AT_ONCE: usize = 64;
+/// What follows from all of them.
+const ROUND_FOLLOW_UPS: usize = 1_024;
+/// Records of a round, and what their payloads take: with more, nothing is followed up in it.
+const ROUND_RECORDS: usize = 20_000;
+const ROUND_BYTES: usize = 16 * 1024 * 1024;
+/// Follow-ups of earlier rounds that a round takes up: at least so many, however large it is, and at most.
+const BACKLOG_AT_LEAST: usize = 4;
+const BACKLOG_AT_MOST: usize = 256;
+/// What matching events with waits may look at in a round. One more may be begun when it is not used up.
+pub(crate) const MATCH_BYTES: usize = 16 * 1024 * 1024;
+/// Waits that are offered events in a round.
+pub(crate) const ROUND_WAITERS: usize = 256;
+
+/// What a round has come to.
+#[derive(Default)]
+pub(crate) struct Spent {
+    follow_ups: usize,
+    backlog: usize,
+    records: usize,
+    bytes: usize,
+    matched_bytes: usize,
+    waiters: usize,
+}
+
+impl Spent {
+    pub(super) fn record(&mut self, records: &[Record]) {
+        self.records += records.len();
+        self.bytes += records.iter().map(|record| record.change.payload_bytes()).sum::<usize>();
+    }
+
+    fn is_large(&self) -> bool {
+        self.records >= ROUND_RECORDS || self.bytes >= ROUND_BYTES
+    }
+
+    /// Takes room for one more follow-up, if there is any.
+    pub(super) fn take_follow_up(&mut self) -> bool {
+        let has_room = self.follow_ups < ROUND_FOLLOW_UPS && !self.is_large();
+        self.follow_ups += usize::from(has_room);
+        has_room
+    }
+
+    pub(crate) fn has_room_for_backlog(&self) -> bool {
+        let is_large = self.is_large() || self.is_matched_out();
+        self.backlog < if is_large { BACKLOG_AT_LEAST } else { BACKLOG_AT_MOST }
+    }
+
+    pub(crate) fn take_backlog(&mut self) {
+        self.backlog += 1;
+    }
+
+    /// An event was compared with a wait.
+    pub(super) fn matched(&mut self, bytes: usize) {
+        self.matched_bytes += bytes;
+    }
+
+    /// A wait was given an event.
+    pub(super) fn offered(&mut self) {
+        self.waiters += 1;
+    }
+
+    /// Whether no more events are compared with waits in this round.
+    pub(crate) fn is_matched_out(&self) -> bool {
+        self.matched_bytes >= MATCH_BYTES
+    }
+
+    /// Whether no more waits are given events in this round.
+    pub(crate) fn is_offered_out(&self) -> bool {
+        self.is_matched_out() || self.waiters >= ROUND_WAITERS || self.is_large()
+    }
+}

@@ -1,0 +1,370 @@
+//! What a decision asks of other runs, in a round: done at once while there is room, left for later rounds otherwise, and
+//! taken up again there. Who comes too late is refused, and nobody waits for the answer.
+
+use std::sync::Arc;
+
+use abide_core::command::{self, ChildFinished, ChildOutcome, Command};
+use abide_core::definition::Definition;
+use abide_core::effect::{ChildInput, ChildStart};
+use abide_core::follow_up::FollowUp;
+use abide_core::history::{Failure, Scheduled};
+use abide_core::id::{RunId, WorkspaceId};
+use abide_core::json::Json;
+use abide_core::refusal::Refusal;
+use abide_core::schedule::Refused;
+use abide_core::status::RunStatus;
+use abide_core::waitpoint::{Actor, ListensFor};
+use abide_store::StoredFollowUp;
+
+use super::budget::FOLLOW_UPS_AT_ONCE;
+use super::{Decided, Round, Touched};
+use crate::backlog::{EventKey, Queued, Verdict};
+use crate::error::Error;
+
+/// What a follow-up of an earlier round came to.
+pub(crate) enum Taken {
+    Done,
+    /// It goes on in a later round.
+    Left,
+    /// An input is to be checked first, by somebody who has the time.
+    Check(Arc<Definition>, Json),
+}
+
+/// Why a run is not started now.
+enum NotStarted {
+    Failed(Error),
+    Check(Arc<Definition>, Json),
+}
+
+impl From<Error> for NotStarted {
+    fn from(error: Error) -> NotStarted {
+        NotStarted::Failed(error)
+    }
+}
+
+impl Decided {
+    fn leaves(&self, is_it: impl Fn(WorkspaceId, &FollowUp) -> bool) -> bool {
+        self.left.iter().chain(&self.changed).any(|left| is_it(left.workspace, &left.what))
+    }
+
+    pub(super) fn is_delivering(&self, (workspace, event_id): &EventKey) -> bool {
+        self.leaves(|place, what| {
+            place == *workspace
+                && matches!(what, FollowUp::Deliver { event_id: event, .. } if event == event_id)
+        })
+    }
+
+    fn is_starting(&self, wanted: RunId) -> bool {
+        self.leaves(|_, what| matches!(what, FollowUp::StartScheduled { run, .. } if *run == wanted))
+    }
+}
+
+impl Round<'_> {
+    /// What is decided next may be followed up as far as any.
+    pub(crate) fn renew_allowance(&mut self) {
+        self.allowance = FOLLOW_UPS_AT_ONCE;
+    }
+
+    /// Does what is to be done for other runs, as far as there is room, and leaves the rest for later.
+    pub(crate) fn follow_up(&mut self) {
+        while let Some((workspace, todo)) = self.todo.pop_front() {
+            if self.allowance == 0 || !self.decided.spent.take_follow_up() {
+                self.leave(workspace, todo);
+                continue;
+            }
+            self.allowance -= 1;
+            self.do_now(workspace, todo);
+        }
+    }
+
+    /// Writes down what goes on in a later round.
+    pub(super) fn leave(&mut self, workspace: WorkspaceId, what: FollowUp) {
+        let what = match what {
+            FollowUp::TellParent { waitpoint, child, outcome: Some(outcome) } => {
+                FollowUp::tell_parent(waitpoint, child, outcome)
+            }
+            FollowUp::StartChild(_)
+            | FollowUp::Cancel { .. }
+            | FollowUp::TellParent { .. }
+            | FollowUp::TellSchedule { .. }
+            | FollowUp::StartScheduled { .. }
+            | FollowUp::Deliver { .. }
+            | FollowUp::LookBack { .. } => what,
+        };
+        let id = self.memory.fresh_id(self.now, self.random.draw_u128()).0;
+        let owner = self.backlog.owner();
+        self.decided.left.push(StoredFollowUp { id, workspace, owner, version: 1, what });
+    }
+
+    fn do_now(&mut self, workspace: WorkspaceId, todo: FollowUp) {
+        match todo {
+            FollowUp::StartChild(child) => match self.start_child(&child, None) {
+                Ok(()) => {}
+                Err(NotStarted::Check(..)) => self.leave(workspace, FollowUp::StartChild(child)),
+                Err(NotStarted::Failed(error)) => self.child_not_started(&child, &error),
+            },
+            FollowUp::StartScheduled { schedule, run, occurrence } => {
+                let scheduled = Scheduled { schedule_id: schedule, occurrence };
+                match self.start_scheduled(run, scheduled, None) {
+                    Ok(()) => {}
+                    Err(NotStarted::Check(..)) => self.leave(workspace, todo),
+                    Err(NotStarted::Failed(error)) => self.scheduled_not_started(run, scheduled, &error),
+                }
+            }
+            FollowUp::Cancel { run, reason } => self.command(run, Command::Cancel { reason }),
+            FollowUp::TellParent { waitpoint, child, outcome } => {
+                let outcome = outcome.or_else(|| self.run(child).ok().and_then(ChildOutcome::of));
+                if let Some(outcome) = outcome {
+                    let finished = ChildFinished { number: waitpoint.number, outcome };
+                    self.command(waitpoint.run, Command::ChildFinished(finished));
+                }
+            }
+            FollowUp::TellSchedule { schedule, run } => self.tell_schedule(schedule, run),
+            FollowUp::Deliver { .. } | FollowUp::LookBack { .. } => self.leave(workspace, todo),
+        }
+    }
+
+    /// Takes up what an earlier round left. What follows from it is left again, nearly all of it.
+    pub(crate) fn take_up(&mut self, queued: &Queued) -> Taken {
+        self.allowance = 2;
+        let Queued { stored, verdict } = queued;
+        let verdict = verdict.as_ref();
+        let workspace = stored.workspace;
+        let taken = match &stored.what {
+            FollowUp::StartChild(child) => match self.start_child(child, verdict) {
+                Ok(()) => Taken::Done,
+                Err(NotStarted::Check(definition, input)) => return Taken::Check(definition, input),
+                Err(NotStarted::Failed(error)) => {
+                    self.child_not_started(child, &error);
+                    Taken::Done
+                }
+            },
+            FollowUp::StartScheduled { schedule, run, occurrence } => {
+                let scheduled = Scheduled { schedule_id: *schedule, occurrence: *occurrence };
+                match self.start_scheduled(*run, scheduled, verdict) {
+                    Ok(()) => Taken::Done,
+                    Err(NotStarted::Check(definition, input)) => return Taken::Check(definition, input),
+                    Err(NotStarted::Failed(error)) => {
+                        self.scheduled_not_started(*run, scheduled, &error);
+                        Taken::Done
+                    }
+                }
+            }
+            FollowUp::Deliver { .. } | FollowUp::LookBack { .. } => match self.go_on_offering(stored) {
+                Some(rest) => {
+                    let version = stored.version + 1;
+                    let owner = self.backlog.owner();
+                    self.decided.changed.push(StoredFollowUp {
+                        version,
+                        owner,
+                        what: rest,
+                        ..stored.clone()
+                    });
+                    Taken::Left
+                }
+                None => Taken::Done,
+            },
+            todo
+            @ (FollowUp::Cancel { .. } | FollowUp::TellParent { .. } | FollowUp::TellSchedule { .. }) => {
+                self.do_now(workspace, todo.clone());
+                Taken::Done
+            }
+        };
+        if matches!(taken, Taken::Done) {
+            self.decided.done.push(stored.clone());
+        }
+        self.decided.spent.take_backlog();
+        self.follow_up();
+        taken
+    }
+
+    pub(super) fn command(&mut self, run: RunId, command: Command) {
+        let context = self.context(Actor::new("engine"));
+        let Ok(touched) = self.touch(run) else { return };
+        match command::decide(&mut touched.run, command, &context) {
+            Ok(outcome) => {
+                self.record(run, outcome.records);
+                self.perform(run, outcome.effects);
+            }
+            Err(refusal) => drop(self.refused(run, refusal)),
+        }
+    }
+
+    fn start_child(&mut self, child: &ChildStart, verdict: Option<&Verdict>) -> Result<(), NotStarted> {
+        let ChildStart { run_id, workspace, definition, version, input, parent, started_by } = child;
+        let asking = self.run(parent.run_id);
+        // A parent that waits no longer wants it no longer.
+        let is_wanted = match (&asking, parent.waitpoint) {
+            (Ok(asking), Some(waitpoint)) => {
+                asking.waitpoint(waitpoint.number).is_some_and(|wait| wait.is_pending())
+            }
+            (Ok(_) | Err(_), None) => true,
+            (Err(_), Some(_)) => false,
+        };
+        if !is_wanted {
+            return Ok(());
+        }
+        // A child is in the trace of its parent, whoever made it start.
+        let traceparent = asking.as_ref().ok().and_then(|asking| asking.traceparent);
+        let input = match (input, asking) {
+            (ChildInput::Given(input), _) => input.clone(),
+            (ChildInput::Of(at), Ok(asking)) => {
+                let rendered = asking.child_input(*at);
+                let malformed = |error: abide_core::expression::EvaluationError| Refusal::Malformed {
+                    pointer: "/input",
+                    message: error.to_string(),
+                };
+                rendered.map_err(|error| Error::from(malformed(error)))?
+            }
+            (ChildInput::Of(_), Err(error)) => return Err(error.into()),
+        };
+        let definition = self.memory.definition(self.store, *workspace, definition, version.as_deref())?;
+        self.check_descendants(parent.root())?;
+        self.check_open_runs(*workspace)?;
+        check_input(&definition, &input, verdict)?;
+        let new = command::NewRun {
+            workspace: *workspace,
+            parent: Some(*parent),
+            started_by: Some(started_by.clone()),
+            ..command::NewRun::new(*run_id, definition, input)
+        };
+        let mut context = self.context(Actor::new("parent"));
+        context.traceparent = traceparent;
+        let (run, outcome) = command::start(new, &context).map_err(Error::from)?;
+        let run = Box::new(run);
+        self.decided.insert(Touched { run, based_on: 0, records: outcome.records, errands: Vec::new() });
+        *self.decided.descendants.entry(parent.root()).or_default() += 1;
+        self.perform(*run_id, outcome.effects);
+        Ok(())
+    }
+
+    fn child_not_started(&mut self, child: &ChildStart, error: &Error) {
+        tracing::debug!(parent = %child.parent.run_id, %error, "a child could not be started");
+        if let Some(waitpoint) = child.parent.waitpoint {
+            let error = Failure::new("CHILD_NOT_STARTED", error.to_string());
+            let outcome = ChildOutcome::Failed { error };
+            let finished = ChildFinished { number: waitpoint.number, outcome };
+            self.command(waitpoint.run, Command::ChildFinished(finished));
+        }
+    }
+
+    fn start_scheduled(
+        &mut self,
+        run: RunId,
+        scheduled: Scheduled,
+        verdict: Option<&Verdict>,
+    ) -> Result<(), NotStarted> {
+        let (workspace, plan, created_by) = self.planned(scheduled.schedule_id)?;
+        let definition =
+            self.memory.definition(self.store, workspace, &plan.workflow, plan.version.as_deref())?;
+        self.check_open_runs(workspace)?;
+        check_input(&definition, &plan.input, verdict)?;
+        let new = command::NewRun {
+            workspace,
+            tags: plan.tags,
+            scheduled: Some(scheduled),
+            started_by: Some(created_by),
+            ..command::NewRun::new(run, definition, plan.input)
+        };
+        Ok(self.start_run(new, Actor::new("schedule"), None)?)
+    }
+
+    /// An occurrence of which nothing came, and why.
+    fn scheduled_not_started(&mut self, run: RunId, scheduled: Scheduled, error: &Error) {
+        let (id, now) = (scheduled.schedule_id, self.now);
+        tracing::warn!(schedule = %id, %error, "a scheduled run could not be started");
+        if let Ok(schedule) = self.touch_schedule(id) {
+            let input =
+                matches!(error, Error::Refused(Refusal::InvalidInput(_) | Refusal::LimitExceeded { .. }));
+            schedule.not_started(run, &Refused { input, message: error.to_string() }, now);
+        }
+    }
+
+    /// Whether a wait for an event has not been offered yet what came before its time is over.
+    pub(crate) fn is_being_offered(&mut self, run: RunId, number: u32) -> bool {
+        if !self.backlog.has_waits() {
+            return false;
+        }
+        if self.backlog.is_looking_back(run.waitpoint(number)) {
+            return true;
+        }
+        let Ok(run) = self.run(run) else { return false };
+        let Some(wait) = run.waitpoint(number).filter(|wait| wait.is_pending()) else { return false };
+        match &wait.listens_for {
+            ListensFor::Event(filter) => {
+                let event = (run.workspace, Arc::clone(&filter.event_id));
+                self.is_delivering(&event)
+            }
+            ListensFor::Time
+            | ListensFor::Signal { .. }
+            | ListensFor::Call { .. }
+            | ListensFor::Approval(_)
+            | ListensFor::Child { .. } => false,
+        }
+    }
+
+    /// How far a scheduled run is that is not in the store: it may be about to be started.
+    pub(crate) fn is_starting(&self, run: RunId) -> Option<RunStatus> {
+        let is_starting = self.backlog.is_starting(run)
+            || self.decided.is_starting(run)
+            || self.before.rounds().any(|(_, before)| before.is_starting(run));
+        is_starting.then_some(RunStatus::Pending)
+    }
+
+    /// Refuses another descendant of a run that has too many.
+    fn check_descendants(&mut self, root: RunId) -> Result<(), Error> {
+        let before = match self.decided.descendants_before.get(&root) {
+            Some(before) => *before,
+            None => {
+                let stored = self.store.descendants(root)?;
+                let in_flight = self.before.rounds().filter_map(|(_, before)| before.descendants.get(&root));
+                let before = stored + in_flight.sum::<u64>();
+                self.decided.descendants_before.insert(root, before);
+                before
+            }
+        };
+        let now = before + self.decided.descendants.get(&root).copied().unwrap_or(0);
+        if now < self.limits.descendants {
+            Ok(())
+        } else {
+            Err(Error::TooManyDescendants { root, limit: self.limits.descendants })
+        }
+    }
+
+    /// Refuses another run in a workspace that has too many open ones.
+    pub(super) fn check_open_runs(&mut self, workspace: WorkspaceId) -> Result<(), Error> {
+        let Some(limit) = self.limits.open_runs else { return Ok(()) };
+        let before = match self.decided.open_before.get(&workspace) {
+            Some(before) => *before,
+            None => {
+                let counts = self.store.counts(Some(workspace))?;
+                let stored: u64 = counts
+                    .into_iter()
+                    .filter(|(status, _)| !status.has_ended())
+                    .map(|(_, count)| count)
+                    .sum();
+                let in_flight = self.before.rounds().filter_map(|(_, before)| before.started.get(&workspace));
+                let before = stored + in_flight.sum::<u64>();
+                self.decided.open_before.insert(workspace, before);
+                before
+            }
+        };
+        let now = before + self.decided.started.get(&workspace).copied().unwrap_or(0);
+        if now < limit { Ok(()) } else { Err(Error::TooManyOpenRuns { limit }) }
+    }
+}
+
+/// Checks an input here if that takes but a moment, or else takes the verdict of whoever did.
+fn check_input(
+    definition: &Arc<Definition>,
+    input: &Json,
+    verdict: Option<&Verdict>,
+) -> Result<(), NotStarted> {
+    let verdict = verdict.filter(|verdict| Arc::ptr_eq(&verdict.definition, definition));
+    let result = match verdict {
+        Some(verdict) => verdict.result.clone(),
+        None if definition.is_quick_to_check(input) => definition.check_input(input),
+        None => return Err(NotStarted::Check(Arc::clone(definition), input.clone())),
+    };
+    Ok(result.map_err(Error::from)?)
+}
