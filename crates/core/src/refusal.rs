@@ -59,6 +59,8 @@ pub enum Refusal {
     AlreadyTaken { step: String, delivery: u32, worker: String },
     #[error("journal entry `{name}` already holds another result")]
     JournalConflict { name: String },
+    #[error("`{name}` was recorded as {recorded}, and the code asks for {asked}")]
+    JournalMismatch { name: String, recorded: String, asked: String },
     #[error("{pointer}: {message}")]
     Malformed { pointer: &'static str, message: String },
     #[error("{what} is {actual}, over the limit of {limit}")]
@@ -127,6 +129,7 @@ impl Refusal {
             Refusal::StaleDelivery { .. } => "STALE_LEASE",
             Refusal::AlreadyTaken { .. } => "TASK_ALREADY_TAKEN",
             Refusal::JournalConflict { .. } => "JOURNAL_CONFLICT",
+            Refusal::JournalMismatch { .. } => "JOURNAL_MISMATCH",
             Refusal::Malformed { .. } => "MALFORMED",
             Refusal::LimitExceeded { .. } => "LIMIT_EXCEEDED",
             Refusal::InvalidInput(_) => "INVALID_INPUT",

@@ -312,9 +312,13 @@ pub struct StepState {
     /// It failed only because something else did.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) stopped: bool,
-    /// This visit's waitpoints by name, also those completed before it began.
+    /// Its waitpoints by name, also those completed before it began. A task's own outlive a retry, for its journal does;
+    /// all others are of this visit.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub waits: BTreeMap<Arc<str>, u32>,
+    /// When the sleeps were to end that a failure cut off, by name: taken up again, they end then.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) cut_off: BTreeMap<Arc<str>, Timestamp>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) awaiting: Option<Awaiting>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

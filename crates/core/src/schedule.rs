@@ -191,6 +191,7 @@ impl Schedule {
             at: None,
             name: OCCURRENCE.into(),
             kind: Kind::Schedule,
+            asked: None,
             status: WaitStatus::Pending,
             created_at: now,
             resume_at: Some(at),

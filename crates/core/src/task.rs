@@ -17,7 +17,7 @@ use crate::scope;
 use crate::status::WaitStatus;
 use crate::time::Millis;
 use crate::trace::Traceparent;
-use crate::waitpoint::TakenEvent;
+use crate::waitpoint::{Kind, TakenEvent};
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -87,6 +87,10 @@ pub enum JournalWhat {
     Result(Json),
     Wait {
         waitpoint_id: WaitpointId,
+        kind: Kind,
+        /// What the code asked for when it was opened, if its SDK said so.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        asked: Option<Arc<str>>,
         status: WaitStatus,
         payload: Option<Json>,
         /// Of an event: which one, and when it was received.
@@ -163,8 +167,14 @@ impl Run {
             Journalled::Wait(number) => {
                 let wait = self.waitpoint(*number).expect("a journal names waitpoints of its run");
                 let waitpoint_id = self.waitpoint_id(*number);
-                let (status, payload, event) = (wait.status, wait.resume_payload.clone(), wait.event);
-                JournalWhat::Wait { waitpoint_id, status, payload, event }
+                JournalWhat::Wait {
+                    waitpoint_id,
+                    kind: wait.kind,
+                    asked: wait.asked.clone(),
+                    status: wait.status,
+                    payload: wait.resume_payload.clone(),
+                    event: wait.event,
+                }
             }
         };
         JournalItem { name: Arc::clone(name), what }

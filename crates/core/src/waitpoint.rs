@@ -37,6 +37,9 @@ pub struct Waitpoint {
     /// Unique for a step's visit.
     pub name: Arc<str>,
     pub kind: Kind,
+    /// What durable code asked for, in its SDK's words. Code that asks for something else under this name has changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked: Option<Arc<str>>,
     pub status: WaitStatus,
     pub created_at: Timestamp,
     /// When a DELAY, RETRY or PAUSE ends; the deadline of the others.

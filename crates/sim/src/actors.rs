@@ -242,7 +242,7 @@ impl World {
                 timeout,
             },
         };
-        WaitSpec { name, wait }
+        WaitSpec::new(name, wait)
     }
 
     fn expire_leases(&mut self) -> Check {

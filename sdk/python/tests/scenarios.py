@@ -6,6 +6,7 @@ import asyncio
 import re
 import time
 from collections.abc import Awaitable, Callable
+from datetime import timedelta
 from typing import Any
 
 from abide import Client, Context, NotRetryable, Problem, RetryAfter, RunFailed, RunHandle, Workflow
@@ -332,6 +333,86 @@ async def changed_code(server: TestServer) -> Any:
     failed = await failure(server, run)
     names = named(failed["message"], "charge", "bill")
     return {"code": failed["code"], "names": names, "billed": billed, "attempts": failed["attempts"]}
+
+
+@scenario("a wait that changed its kind")
+async def a_wait_that_changed_its_kind(server: TestServer) -> Any:
+    changed = False
+
+    async def work(ctx: Context) -> Any:
+        if changed:
+            return (await ctx.approve("gate")).approved
+        await ctx.sleep("gate", "1h")
+        await ctx.wait_for_signal("go", "go")
+        return None
+
+    await one(server, work)
+    run = await server.client.start("one")
+    await server.settle(run)
+    changed = True
+    failed = await failure(server, run)
+    return {"code": failed["code"], "names": named(failed["message"], "gate"), "attempts": failed["attempts"]}
+
+
+@scenario("another event under the same name")
+async def another_event_under_the_same_name(server: TestServer) -> Any:
+    event = "order.paid"
+
+    async def work(ctx: Context) -> None:
+        await ctx.wait_for_event("news", event)
+        await ctx.sleep("nap", "1h")
+
+    await one(server, work)
+    run = await server.client.start("one")
+    await server.settle(run)
+    await server.client.notify("order.paid", {"ok": True})
+    await server.settle(run)
+    event = "order.refused"
+    failed = await failure(server, run)
+    return {"code": failed["code"], "names": named(failed["message"], "news"), "attempts": failed["attempts"]}
+
+
+@scenario("a retried run keeps its waits")
+async def a_retried_run_keeps_its_waits(server: TestServer) -> Any:
+    charged, broken = 0, True
+
+    async def work(ctx: Context) -> Any:
+        def charge() -> None:
+            nonlocal charged
+            charged += 1
+
+        await ctx.run("charge", charge)
+        await ctx.sleep("cooling-off", "2d")
+        parcel = await ctx.wait_for_event("parcel", "parcel.returned", timeout="14d")
+        if broken:
+            raise NotRetryable("the bank is closed")
+        return parcel
+
+    await one(server, work)
+    run = await server.client.start("one")
+    await server.settle(run)
+    await server.advance("2d")
+    await server.settle(run)
+    await server.client.notify("parcel.returned", {"parcel": 7})
+    await server.settle(run)
+    broken = False
+    before = len(await server.history(run))
+    await server.client.runs.retry(run.id)
+    output = await run.result()
+    waits = [record for record in (await server.history(run))[before:] if record["type"] == "STEP_WAITING"]
+    return {"charged": charged, "output": output, "waitsOfTheRetriedRun": len(waits)}
+
+
+@scenario("a sleep that is over before it begins")
+async def a_sleep_that_is_over_before_it_begins(server: TestServer) -> Any:
+    async def work(ctx: Context) -> str:
+        await ctx.sleep("nap", timedelta(milliseconds=-5))
+        return "awake"
+
+    await one(server, work)
+    run = await server.client.start("one")
+    output = await run.result()
+    return {"output": output, "attempts": (await run.get())["steps"][0]["attempt"]}
 
 
 @scenario("swallowed suspension")

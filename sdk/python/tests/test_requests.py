@@ -6,6 +6,7 @@ import asyncio
 import unittest
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from unittest import mock
 
 from abide import Busy, Client, Problem, Unreachable
 
@@ -17,6 +18,7 @@ BODY = b'{"type": "", "title": "", "status": 503, "code": "OVERLOADED", "detail"
 BUSY = b"HTTP/1.1 503 No\r\nretry-after: 0\r\ncontent-length: %d\r\n\r\n%b" % (len(BODY), BODY)
 PROXY = b"HTTP/1.1 502 Bad\r\ncontent-length: 6\r\n\r\n<html>"
 HANG_UP = b""
+SILENCE = b"nothing, for as long as anybody listens"
 CUT_SHORT = b"HTTP/1.1 200 OK\r\ncontent-length: 15\r\n\r\n{"
 
 
@@ -33,7 +35,7 @@ async def scripted(*answers: bytes) -> AsyncIterator[tuple[Client, list[Headers]
                 await reader.readexactly(int(headers.get("content-length", 0)))
                 asked.append(headers)
                 answer = left.pop(0)
-                writer.write(answer)
+                writer.write(b"" if answer == SILENCE else answer)
                 if answer in (HANG_UP, CUT_SHORT):
                     break
         except asyncio.IncompleteReadError:
@@ -81,6 +83,12 @@ class Requests(unittest.IsolatedAsyncioTestCase):
             for _ in range(2):
                 self.assertEqual(await client.runs.find("x"), {"id": "run_1"})
             self.assertEqual(len(asked), 3)
+
+    async def test_a_server_that_falls_silent_is_asked_again(self) -> None:
+        with mock.patch("abide.http1.SILENT_SECONDS", 0.05):
+            async with scripted(SILENCE, SILENCE, YES) as (client, asked):
+                self.assertEqual(await client.runs.find("x"), {"id": "run_1"})
+                self.assertEqual(len(asked), 3)
 
     async def test_keys_and_traces_are_sent_along(self) -> None:
         async with scripted(YES) as (plain, asked):

@@ -351,9 +351,11 @@ fn decided(opened: &Opened) -> Result<Approval> {
             votes: Vec::new(),
         });
     };
-    let Payload { decision, content, votes } =
-        payload.unwrap_or(Payload { decision: None, content: None, votes: Vec::new() });
-    let decision = decision.unwrap_or(Verdict::Approve);
+    // What is absent never means yes.
+    let Some(Payload { decision: Some(decision), content, votes }) = payload else {
+        let message = format!("what was recorded for `{}` holds no decision", opened.name);
+        return Err(TaskError::code_changed(message));
+    };
     let approved = matches!(decision, Verdict::Approve | Verdict::Edit);
     Ok(Approval { decision, approved, content: content.unwrap_or_else(asked), votes })
 }

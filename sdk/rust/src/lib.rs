@@ -35,6 +35,7 @@
 //! There is no engine in here: all it does is HTTP.
 #![warn(missing_docs)]
 
+mod asked;
 mod check;
 mod client;
 mod context;

@@ -8,7 +8,7 @@ use tokio::sync::oneshot;
 
 use crate::client::Client;
 use crate::length::backoff;
-use crate::problem::Error;
+use crate::problem::{Error, ProblemKind};
 use crate::transport::at;
 use crate::wire::{ReportDone, ReportedTasks, TaskReport};
 
@@ -96,11 +96,11 @@ impl Reports {
                 for waiting in batch {
                     match self.post(&[&waiting.text]).await {
                         Ok(done) => answer(waiting, done.results.into_iter().next()),
-                        Err(error) => drop(waiting.answer.send(Err(error))),
+                        Err(error) => refuse(waiting, error),
                     }
                 }
             }
-            Err(error) => batch.into_iter().for_each(|waiting| drop(waiting.answer.send(Err(error.clone())))),
+            Err(error) => batch.into_iter().for_each(|waiting| refuse(waiting, error.clone())),
         }
     }
 
@@ -130,6 +130,17 @@ impl Queue {
         let count = fits.count().max(1).min(self.waiting.len());
         self.waiting.drain(..count).collect()
     }
+}
+
+/// A report that the server cannot read is refused like one that it does not take: whoever sent it fails its task.
+fn refuse(waiting: Waiting, error: Error) {
+    let unreadable = error.problem().filter(|problem| problem.kind() == ProblemKind::Invalid);
+    let answered = match unreadable {
+        Some(problem) => Ok(ReportDone { ok: false, problem: Some((**problem).clone()), reported: None }),
+        None => Err(error),
+    };
+    // Who asked may have been taken back meanwhile.
+    drop(waiting.answer.send(answered));
 }
 
 fn answer(waiting: Waiting, done: Option<ReportDone>) {

@@ -32,7 +32,7 @@ use crate::client::{Client, WorkflowRef};
 use crate::length::{Length, random_hex};
 use crate::problem::Error;
 use crate::resources::has_ended;
-use crate::wire::{self, HistoryRecord, MoveClock};
+use crate::wire::{self, HistoryRecord, ListensFor, MoveClock, WaitingForKind};
 use crate::worker::Worker;
 
 /// How long workers may take for what they have, in real time.
@@ -150,12 +150,29 @@ impl TestServer {
         loop {
             let clock = self.idle().await?;
             let run = self.client.runs().find(run.as_ref()).await?;
-            let by_time = run.waiting_for.iter().any(|wait| wait.until.is_some());
-            if has_ended(run.status) || !by_time || clock.next_timer.is_none() {
+            let is_over = has_ended(run.status) || clock.next_timer.is_none();
+            if is_over || !self.waits_for_time(&run).await? {
                 return Ok(run);
             }
             self.client.test_clock().advance(&MoveClock::default()).await?;
         }
+    }
+
+    /// Whether time brings what a run waits for, or what one of its children does.
+    async fn waits_for_time(&self, run: &wire::Run) -> Result<bool, Error> {
+        let mut waits = run.waiting_for.clone();
+        while let Some(wait) = waits.pop() {
+            if wait.until.is_some() {
+                return Ok(true);
+            }
+            if let (WaitingForKind::Child, Some(id)) = (wait.kind, &wait.waitpoint_id) {
+                let waitpoint = self.client.waitpoints().find(id).await?;
+                if let ListensFor::Child(child) = waitpoint.listens_for {
+                    waits.extend(self.client.runs().find(&child.run_id).await?.waiting_for);
+                }
+            }
+        }
+        Ok(false)
     }
 
     /// Returns when nothing is being done: the run has ended, or waits.

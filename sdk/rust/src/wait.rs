@@ -8,6 +8,7 @@ use std::task::{Context, Poll, ready};
 
 use serde::de::DeserializeOwned;
 
+use crate::asked;
 use crate::execution::{Execution, Group};
 use crate::failure::{Result, TaskError};
 use crate::length::Length;
@@ -37,6 +38,11 @@ impl Opened {
 
     pub(crate) fn spec(&self) -> Spec {
         self.spec.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// What stands against the journal's wait of this name being the one that the code asks for.
+    pub(crate) fn mismatch(&self) -> Option<String> {
+        asked::mismatch(&self.name, self.known.as_ref()?, &self.spec())
     }
 
     fn change(&self, change: impl FnOnce(&mut Spec)) {

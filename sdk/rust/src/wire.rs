@@ -87,6 +87,52 @@ pub struct Attempt {
     pub took_ms: u64,
 }
 
+/// A control action.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AuditEntry {
+    /// Such as `key.made`.
+    pub action: String,
+    /// Where the request came from.
+    pub address: Option<String>,
+    pub at: Timestamp,
+    /// The name of the key.
+    pub by: String,
+    #[serde(default)] pub detail: Json,
+    /// Of this entry and of the one before.
+    pub hash: String,
+    /// Its id; absent where no key was needed.
+    pub key: Option<String>,
+    /// From 1 on, over all workspaces.
+    pub number: u64,
+    pub request_id: Option<String>,
+    /// The path of the request.
+    pub target: String,
+    pub workspace: String,
+}
+
+/// A part of a list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AuditEntryList {
+    pub data: Vec<AuditEntry>,
+    /// Give it as `cursor` to get what follows; null at the end.
+    pub next_cursor: Option<String>,
+}
+
+/// Whether the audit log is as it was written.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AuditVerified {
+    /// The first that is not what it was.
+    pub broken_at: Option<u64>,
+    /// How many there are, where it is whole.
+    pub entries: Option<u64>,
+    /// The hash of the last one, where it is whole.
+    pub last: Option<String>,
+    pub whole: bool,
+}
+
 /// What happened between two looks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -206,6 +252,7 @@ setters!(BulkSteering { cursor [into String], dry_run [plain bool], limit [plain
 #[derive(Debug, Clone, PartialEq, Copy, Eq, Hash, Serialize, Deserialize)]
 pub enum Scope {
     #[serde(rename = "read")] Read,
+    #[serde(rename = "deploy")] Deploy,
     #[serde(rename = "run")] Run,
     #[serde(rename = "worker")] Worker,
     #[serde(rename = "approve")] Approve,
@@ -556,7 +603,10 @@ pub struct Finding {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Health {
+    /// `ok`; at `/ready`, `paused` where the server only shows what there is.
     pub status: String,
+    /// At `/ready`: the id of the store, which no other has, not even a copy of it.
+    pub store: Option<String>,
     pub version: String,
 }
 
@@ -569,11 +619,27 @@ pub struct JournalEntry {
     pub wait: Option<JournalWait>,
 }
 
+#[derive(Debug, Clone, PartialEq, Copy, Eq, Hash, Serialize, Deserialize)]
+pub enum WaitpointKind {
+    #[serde(rename = "DELAY")] Delay,
+    #[serde(rename = "WEBHOOK")] Webhook,
+    #[serde(rename = "SIGNAL")] Signal,
+    #[serde(rename = "EVENT")] Event,
+    #[serde(rename = "APPROVAL")] Approval,
+    #[serde(rename = "CHILD")] Child,
+    #[serde(rename = "PAUSE")] Pause,
+    #[serde(rename = "RETRY")] Retry,
+    #[serde(rename = "SCHEDULE")] Schedule,
+}
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct JournalWait {
+    /// What the code asked for when the wait was opened, in its SDK's words.
+    pub asked: Option<String>,
     /// Of an event: which one, and when it was received.
     pub event: Option<TakenEvent>,
+    pub kind: WaitpointKind,
     pub payload: Json,
     pub status: WaitpointStatus,
     pub waitpoint_id: String,
@@ -611,7 +677,28 @@ pub struct KeyList {
 pub struct Link {
     /// The same as a page for people.
     pub confirm_url: String,
+    /// Null: with its waitpoint.
+    pub expires_at: Option<Timestamp>,
     pub resume_url: String,
+}
+
+/// A secret that resume URLs are signed with, without what it is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LinkSecret {
+    pub created_at: Timestamp,
+    pub id: u32,
+    /// New resume URLs are signed with it.
+    pub signs: bool,
+}
+
+/// A part of a list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LinkSecretList {
+    pub data: Vec<LinkSecret>,
+    /// Give it as `cursor` to get what follows; null at the end.
+    pub next_cursor: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -711,11 +798,15 @@ pub struct MadeWebhook {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MakeLink {
+    /// The same as text: `2d 4h`.
+    #[serde(skip_serializing_if = "Option::is_none")] pub expires_in: Option<String>,
+    /// How long it is good for; with its waitpoint if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub expires_in_ms: Option<u64>,
     /// Whom it is for; anyone if absent.
     #[serde(skip_serializing_if = "Option::is_none")] pub recipient: Option<String>,
 }
 
-setters!(MakeLink { recipient [into String] });
+setters!(MakeLink { expires_in [length expires_in_ms], recipient [into String] });
 
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -1088,19 +1179,6 @@ pub struct RunCount {
     pub status: RunStatus,
 }
 
-#[derive(Debug, Clone, PartialEq, Copy, Eq, Hash, Serialize, Deserialize)]
-pub enum WaitpointKind {
-    #[serde(rename = "DELAY")] Delay,
-    #[serde(rename = "WEBHOOK")] Webhook,
-    #[serde(rename = "SIGNAL")] Signal,
-    #[serde(rename = "EVENT")] Event,
-    #[serde(rename = "APPROVAL")] Approval,
-    #[serde(rename = "CHILD")] Child,
-    #[serde(rename = "PAUSE")] Pause,
-    #[serde(rename = "RETRY")] Retry,
-    #[serde(rename = "SCHEDULE")] Schedule,
-}
-
 /// What narrows a list of runs.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -1260,6 +1338,8 @@ pub struct Session {
     pub caller: Option<Caller>,
     /// Without a key nothing is shown.
     pub keys_needed: bool,
+    /// The server was started with `--paused`: it shows what there is and changes nothing.
+    pub paused: bool,
     /// By a cookie.
     pub signed_in: bool,
 }
@@ -1285,6 +1365,15 @@ pub struct Signalled {
     pub run_id: String,
     /// The wait that took it at once; null: it is kept for the next one.
     pub taken_by: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SigningKey {
+    /// `whsec_…`, as Standard Webhooks.
+    pub keys: Vec<String>,
+    /// The workspace's id.
+    pub workspace: String,
 }
 
 /// Tokens and money.
@@ -1598,6 +1687,8 @@ impl From<TaskReportRelease> for TaskReport {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskWaitSleep {
+    /// What the code asks for, in its own words. A recorded wait answers only code that asks the same.
+    #[serde(skip_serializing_if = "Option::is_none")] pub asked: Option<String>,
     /// The same as text: `2d 4h`.
     #[serde(skip_serializing_if = "Option::is_none")] pub duration: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")] pub duration_ms: Option<u64>,
@@ -1607,15 +1698,17 @@ pub struct TaskWaitSleep {
 impl TaskWaitSleep {
     /// With what it needs.
     pub fn new(name: impl Into<String>) -> TaskWaitSleep {
-        TaskWaitSleep { name: name.into(), duration: None, duration_ms: None }
+        TaskWaitSleep { name: name.into(), asked: None, duration: None, duration_ms: None }
     }
 }
 
-setters!(TaskWaitSleep { duration [length duration_ms] });
+setters!(TaskWaitSleep { asked [into String], duration [length duration_ms] });
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskWaitUntil {
+    /// What the code asks for, in its own words. A recorded wait answers only code that asks the same.
+    #[serde(skip_serializing_if = "Option::is_none")] pub asked: Option<String>,
     /// A past instant is over at once.
     pub at: Timestamp,
     pub name: String,
@@ -1624,13 +1717,17 @@ pub struct TaskWaitUntil {
 impl TaskWaitUntil {
     /// With what it needs.
     pub fn new(name: impl Into<String>, at: Timestamp) -> TaskWaitUntil {
-        TaskWaitUntil { name: name.into(), at }
+        TaskWaitUntil { name: name.into(), at, asked: None }
     }
 }
+
+setters!(TaskWaitUntil { asked [into String] });
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskWaitSignal {
+    /// What the code asks for, in its own words. A recorded wait answers only code that asks the same.
+    #[serde(skip_serializing_if = "Option::is_none")] pub asked: Option<String>,
     pub name: String,
     pub signal_type: String,
     #[serde(skip_serializing_if = "Option::is_none")] pub timeout: Option<String>,
@@ -1640,15 +1737,17 @@ pub struct TaskWaitSignal {
 impl TaskWaitSignal {
     /// With what it needs.
     pub fn new(name: impl Into<String>, signal_type: impl Into<String>) -> TaskWaitSignal {
-        TaskWaitSignal { name: name.into(), signal_type: signal_type.into(), timeout: None, timeout_ms: None }
+        TaskWaitSignal { name: name.into(), signal_type: signal_type.into(), asked: None, timeout: None, timeout_ms: None }
     }
 }
 
-setters!(TaskWaitSignal { timeout [length timeout_ms] });
+setters!(TaskWaitSignal { asked [into String], timeout [length timeout_ms] });
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskWaitEvent {
+    /// What the code asks for, in its own words. A recorded wait answers only code that asks the same.
+    #[serde(skip_serializing_if = "Option::is_none")] pub asked: Option<String>,
     pub event_id: String,
     #[serde(skip_serializing_if = "Option::is_none")] pub lookback: Option<String>,
     /// How far back to look for events; to the run's creation if absent.
@@ -1664,17 +1763,19 @@ pub struct TaskWaitEvent {
 impl TaskWaitEvent {
     /// With what it needs.
     pub fn new(name: impl Into<String>, event_id: impl Into<String>) -> TaskWaitEvent {
-        TaskWaitEvent { name: name.into(), event_id: event_id.into(), lookback: None, lookback_ms: None, matching: None, timeout: None, timeout_ms: None }
+        TaskWaitEvent { name: name.into(), event_id: event_id.into(), asked: None, lookback: None, lookback_ms: None, matching: None, timeout: None, timeout_ms: None }
     }
 }
 
-setters!(TaskWaitEvent { lookback [length lookback_ms], matching [into String], timeout [length timeout_ms] });
+setters!(TaskWaitEvent { asked [into String], lookback [length lookback_ms], matching [into String], timeout [length timeout_ms] });
 
 /// A waitpoint with a resume URL, created before or now.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskWaitWebhook {
     #[serde(skip_serializing_if = "Option::is_none")] pub allow_get: Option<bool>,
+    /// What the code asks for, in its own words. A recorded wait answers only code that asks the same.
+    #[serde(skip_serializing_if = "Option::is_none")] pub asked: Option<String>,
     pub name: String,
     #[serde(skip_serializing_if = "Option::is_none")] pub timeout: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")] pub timeout_ms: Option<u64>,
@@ -1683,17 +1784,19 @@ pub struct TaskWaitWebhook {
 impl TaskWaitWebhook {
     /// With what it needs.
     pub fn new(name: impl Into<String>) -> TaskWaitWebhook {
-        TaskWaitWebhook { name: name.into(), allow_get: None, timeout: None, timeout_ms: None }
+        TaskWaitWebhook { name: name.into(), allow_get: None, asked: None, timeout: None, timeout_ms: None }
     }
 }
 
-setters!(TaskWaitWebhook { allow_get [plain bool], timeout [length timeout_ms] });
+setters!(TaskWaitWebhook { allow_get [plain bool], asked [into String], timeout [length timeout_ms] });
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskWaitApproval {
     /// Anyone with the scope `approve` if absent.
     #[serde(skip_serializing_if = "Option::is_none")] pub approvers: Option<Vec<String>>,
+    /// What the code asks for, in its own words. A recorded wait answers only code that asks the same.
+    #[serde(skip_serializing_if = "Option::is_none")] pub asked: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")] pub content: Option<Json>,
     pub name: String,
     #[serde(skip_serializing_if = "Option::is_none")] pub prompt: Option<String>,
@@ -1706,11 +1809,11 @@ pub struct TaskWaitApproval {
 impl TaskWaitApproval {
     /// With what it needs.
     pub fn new(name: impl Into<String>) -> TaskWaitApproval {
-        TaskWaitApproval { name: name.into(), approvers: None, content: None, prompt: None, quorum: None, timeout: None, timeout_ms: None }
+        TaskWaitApproval { name: name.into(), approvers: None, asked: None, content: None, prompt: None, quorum: None, timeout: None, timeout_ms: None }
     }
 }
 
-setters!(TaskWaitApproval { approvers [list String], content [into Json], prompt [into String], quorum [plain u32], timeout [length timeout_ms] });
+setters!(TaskWaitApproval { approvers [list String], asked [into String], content [into Json], prompt [into String], quorum [plain u32], timeout [length timeout_ms] });
 
 /// A wait, by its type.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -1775,6 +1878,17 @@ pub struct Vote {
     pub by: String,
     pub comment: Option<String>,
     pub decision: Decision,
+    /// The link it was decided by; absent for a key.
+    pub link: Option<VoteLink>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct VoteLink {
+    /// The link is for nobody in particular.
+    pub for_anyone: bool,
+    /// Who made the link.
+    pub made_by: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -2015,6 +2129,8 @@ pub struct Workflow {
     #[serde(skip_serializing_if = "Option::is_none")] pub description: Option<String>,
     /// A JSON Schema that every run's input must satisfy.
     #[serde(skip_serializing_if = "Option::is_none")] pub input_schema: Option<Json>,
+    /// Headers of a call that starts a run by a trigger that its input keeps, beside those that always are: `content-type`, `user-agent`, `webhook-id`, `webhook-timestamp` and `webhook-signature`.
+    #[serde(skip_serializing_if = "Option::is_none")] pub keep_headers: Option<Vec<String>>,
     /// What the workflow is called; runs are started by it.
     pub name: String,
     /// What a completed run's `output` is; templates allowed. Without it, the output of the last step that has one.
@@ -2031,11 +2147,11 @@ pub struct Workflow {
 impl Workflow {
     /// With what it needs.
     pub fn new(name: impl Into<String>, steps: impl IntoIterator<Item = impl Into<WorkflowStep>>) -> Workflow {
-        Workflow { name: name.into(), steps: steps.into_iter().map(Into::into).collect(), budget_micros: None, default_retry: None, description: None, input_schema: None, output: None, timeout: None, timeout_ms: None, version: None }
+        Workflow { name: name.into(), steps: steps.into_iter().map(Into::into).collect(), budget_micros: None, default_retry: None, description: None, input_schema: None, keep_headers: None, output: None, timeout: None, timeout_ms: None, version: None }
     }
 }
 
-setters!(Workflow { budget_micros [plain u64], default_retry [into WorkflowRetry], description [into String], input_schema [into Json], output [into Json], timeout [length timeout_ms], version [into String] });
+setters!(Workflow { budget_micros [plain u64], default_retry [into WorkflowRetry], description [into String], input_schema [into Json], keep_headers [list String], output [into Json], timeout [length timeout_ms], version [into String] });
 
 #[derive(Debug, Clone, PartialEq, Copy, Eq, Hash, Serialize, Deserialize)]
 pub enum WorkflowDelivery {
@@ -2378,6 +2494,10 @@ setters!(WorkflowMapStepWaitForEvent { lookback [length lookback_ms], matching [
 pub struct WorkflowMapStepWebhook {
     /// Let a plain GET resume the run. Off by default: link scanners open every link.
     #[serde(skip_serializing_if = "Option::is_none")] pub allow_get: Option<bool>,
+    /// Let whoever has the link call it with `/sync`, and get what a `respond` step or a webhook says next. Off by default. They never get the run's output.
+    #[serde(skip_serializing_if = "Option::is_none")] pub allow_sync: Option<bool>,
+    /// Headers of the call that are kept, beside those that always are: `content-type`, `user-agent`, `webhook-id`, `webhook-timestamp` and `webhook-signature`.
+    #[serde(skip_serializing_if = "Option::is_none")] pub keep_headers: Option<Vec<String>>,
     /// What happens when the time is over; `fail` if absent.
     #[serde(skip_serializing_if = "Option::is_none")] pub on_timeout: Option<WorkflowOnTimeout>,
     /// The reply given at once to the caller that started the run.
@@ -2387,7 +2507,7 @@ pub struct WorkflowMapStepWebhook {
     #[serde(skip_serializing_if = "Option::is_none")] pub timeout_ms: Option<u64>,
 }
 
-setters!(WorkflowMapStepWebhook { allow_get [plain bool], on_timeout [into WorkflowOnTimeout], response_to_send [into WorkflowRespond], retry [into WorkflowRetry], timeout [length timeout_ms] });
+setters!(WorkflowMapStepWebhook { allow_get [plain bool], allow_sync [plain bool], keep_headers [list String], on_timeout [into WorkflowOnTimeout], response_to_send [into WorkflowRespond], retry [into WorkflowRetry], timeout [length timeout_ms] });
 
 /// One message to a model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -3037,7 +3157,11 @@ pub struct WorkflowStepWebhook {
     #[serde(skip_serializing_if = "Option::is_none")] pub after: Option<Vec<String>>,
     /// Let a plain GET resume the run. Off by default: link scanners open every link.
     #[serde(skip_serializing_if = "Option::is_none")] pub allow_get: Option<bool>,
+    /// Let whoever has the link call it with `/sync`, and get what a `respond` step or a webhook says next. Off by default. They never get the run's output.
+    #[serde(skip_serializing_if = "Option::is_none")] pub allow_sync: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")] pub description: Option<String>,
+    /// Headers of the call that are kept, beside those that always are: `content-type`, `user-agent`, `webhook-id`, `webhook-timestamp` and `webhook-signature`.
+    #[serde(skip_serializing_if = "Option::is_none")] pub keep_headers: Option<Vec<String>>,
     /// Unique in the workflow. `steps.<name>.output` is what it produced.
     pub name: String,
     /// In a written sequence: the step to go on with, further down, or `end`.
@@ -3058,11 +3182,11 @@ pub struct WorkflowStepWebhook {
 impl WorkflowStepWebhook {
     /// With what it needs.
     pub fn new(name: impl Into<String>) -> WorkflowStepWebhook {
-        WorkflowStepWebhook { name: name.into(), after: None, allow_get: None, description: None, next: None, on_timeout: None, response_to_send: None, retry: None, save_as: None, timeout: None, timeout_ms: None, when: None }
+        WorkflowStepWebhook { name: name.into(), after: None, allow_get: None, allow_sync: None, description: None, keep_headers: None, next: None, on_timeout: None, response_to_send: None, retry: None, save_as: None, timeout: None, timeout_ms: None, when: None }
     }
 }
 
-setters!(WorkflowStepWebhook { after [list String], allow_get [plain bool], description [into String], next [into String], on_timeout [into WorkflowOnTimeout], response_to_send [into WorkflowRespond], retry [into WorkflowRetry], save_as [into String], timeout [length timeout_ms], when [into String] });
+setters!(WorkflowStepWebhook { after [list String], allow_get [plain bool], allow_sync [plain bool], description [into String], keep_headers [list String], next [into String], on_timeout [into WorkflowOnTimeout], response_to_send [into WorkflowRespond], retry [into WorkflowRetry], save_as [into String], timeout [length timeout_ms], when [into String] });
 
 /// Something a model may call: a handler, or another workflow.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -3122,6 +3246,10 @@ pub mod code {
     pub const NOT_AN_APPROVER: &str = "NOT_AN_APPROVER";
     /// The step does not let whoever started the run decide, nor a link that is for nobody in particular.
     pub const SELF_APPROVAL: &str = "SELF_APPROVAL";
+    /// The link resumes the run, and its holder is not shown what the run says. Call it without `/sync`, or give the webhook step `allowSync`.
+    pub const SYNC_NOT_ALLOWED: &str = "SYNC_NOT_ALLOWED";
+    /// To end an approval's wait, or to bring its deadline nearer, is to decide it. It needs a key with the scope `approve`.
+    pub const MAY_NOT_DECIDE: &str = "MAY_NOT_DECIDE";
     /// The `Host` header is not a name of this server. Add it with `--allow-host`, or set `--public-url`.
     pub const HOST_REFUSED: &str = "HOST_REFUSED";
     /// A web page of another origin sent this. Allow the origin with `--allow-origin`.
@@ -3140,6 +3268,10 @@ pub mod code {
     pub const UNKNOWN_TASK: &str = "UNKNOWN_TASK";
     /// There is no such API key.
     pub const UNKNOWN_KEY: &str = "UNKNOWN_KEY";
+    /// There is no such link secret, or it was retired.
+    pub const UNKNOWN_LINK_SECRET: &str = "UNKNOWN_LINK_SECRET";
+    /// The server has no key to sign with. Whoever runs it sets `ABIDE_SECRET_SIGNING_KEY`.
+    pub const NO_SIGNING_KEY: &str = "NO_SIGNING_KEY";
     /// There is no such schedule in this workspace.
     pub const UNKNOWN_SCHEDULE: &str = "UNKNOWN_SCHEDULE";
     /// There is no such webhook in this workspace.
@@ -3158,6 +3290,8 @@ pub mod code {
     pub const ALREADY_RESOLVED: &str = "ALREADY_RESOLVED";
     /// Who asks has decided on this request already.
     pub const ALREADY_DECIDED: &str = "ALREADY_DECIDED";
+    /// To let an approval go on before its time counts as one person's approval, and its quorum needs more. `current` has both figures.
+    pub const QUORUM_NOT_REACHED: &str = "QUORUM_NOT_REACHED";
     /// What is to be approved is not what the decision was made on. `current` has the digest of what it is now.
     pub const CONTENT_CHANGED: &str = "CONTENT_CHANGED";
     /// A waitpoint of this kind cannot be ended in this way.
@@ -3182,6 +3316,8 @@ pub mod code {
     pub const TASK_ALREADY_TAKEN: &str = "TASK_ALREADY_TAKEN";
     /// The journal holds another result under this name.
     pub const JOURNAL_CONFLICT: &str = "JOURNAL_CONFLICT";
+    /// The journal holds another kind of wait, or another question, under this name.
+    pub const JOURNAL_MISMATCH: &str = "JOURNAL_MISMATCH";
     /// This name and version exist with another content. Change the version.
     pub const DEFINITION_EXISTS: &str = "DEFINITION_EXISTS";
     /// There is a schedule of this name in this workspace.
@@ -3198,6 +3334,8 @@ pub mod code {
     pub const WAITPOINT_EXPIRED: &str = "WAITPOINT_EXPIRED";
     /// The resume URL was revoked.
     pub const LINK_REVOKED: &str = "LINK_REVOKED";
+    /// The resume URL was made for a time, and that is over. The wait may still be open: ask for another URL.
+    pub const LINK_EXPIRED: &str = "LINK_EXPIRED";
     /// The body is larger than the server takes. The detail names the limit.
     pub const BODY_TOO_LARGE: &str = "BODY_TOO_LARGE";
     /// One payload (an input, an output, a signal, an event) is larger than 1 MiB. The detail names it.
@@ -3232,6 +3370,8 @@ pub mod code {
     pub const OVERLOADED: &str = "OVERLOADED";
     /// The store cannot be read or written at the moment. Nothing was changed. Try again after `Retry-After`.
     pub const STORE_UNAVAILABLE: &str = "STORE_UNAVAILABLE";
+    /// The server was started with `--paused`, to look at a copy: nothing is changed, no timer goes off and nobody is called.
+    pub const PAUSED: &str = "PAUSED";
     /// The server is shutting down. Try again after `Retry-After`.
     pub const STOPPING: &str = "STOPPING";
 }

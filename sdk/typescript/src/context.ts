@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import { Client } from "./client.js";
 import { type Duration, field, instant } from "./duration.js";
 import { type Execution, asJson } from "./execution.js";
-import { WaitCancelled } from "./failure.js";
+import { CodeChanged, WaitCancelled } from "./failure.js";
 import type { SendOptions } from "./resources.js";
 import { Wait, type WaitSpec } from "./wait.js";
 import type { Json, SentEvent, Task, Vote } from "./wire.js";
@@ -164,9 +164,11 @@ export class Context<I = Json> {
     const { timeout, ...rest } = options;
     const asked = options.content as T;
     const read = (payload: Json): Approval<T> => {
-      const decision = payload?.decision ?? "approve";
-      const { content = asked, votes = [] } = payload ?? {};
-      return { decision, approved: decision !== "reject", content, votes };
+      const decision = payload?.decision;
+      // What is absent never means yes.
+      if (decision === undefined) throw new CodeChanged(`what was recorded for \`${name}\` holds no decision`);
+      const { content = asked, votes = [] } = payload;
+      return { decision, approved: decision === "approve" || decision === "edit", content, votes };
     };
     const late = (): Approval<T> => ({ decision: "timeout", approved: false, content: asked, votes: [] });
     return this.wait(name, { type: "approval", ...rest, ...field("timeout", timeout) }, read, late);

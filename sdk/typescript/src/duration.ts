@@ -3,10 +3,10 @@
 /** Milliseconds, or text such as `30s`, `2d 4h` or `PT30M`. */
 export type Duration = number | string;
 
-/** `durationMs` or `duration`, whichever fits what was given. */
+/** `durationMs` or `duration`, whichever fits what was given. A time that is past, such as `due - now`, is over at once. */
 export function field(name: string, value: Duration | undefined): Record<string, Duration> {
   if (value === undefined) return {};
-  return typeof value === "number" ? { [`${name}Ms`]: value } : { [name]: value };
+  return typeof value === "number" ? { [`${name}Ms`]: Math.max(0, Math.round(value)) } : { [name]: value };
 }
 
 export function instant(at: Date | string): string {

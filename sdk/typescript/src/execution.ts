@@ -11,11 +11,12 @@
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 
+import { askedOf, mismatch } from "./asked.js";
 import { field } from "./duration.js";
 import { Cancelled, CodeChanged, Misused, RunFailed, Suspended, SuspensionSwallowed, TaskError } from "./failure.js";
 import { Problem } from "./problem.js";
 import type { Reports } from "./reports.js";
-import type { Wait } from "./wait.js";
+import type { Wait, WaitSpec } from "./wait.js";
 import type { Json, JournalEntry, NewJournalEntry, ReportDone, Task, TaskReport } from "./wire.js";
 
 /** Names of entries that are ours: `!charge` is how `charge` failed. */
@@ -157,7 +158,7 @@ export class Execution {
     const begun = this.opened.filter((wait) => wait.status === undefined && !awaited.includes(wait));
     const open = [...new Set([...awaited, ...begun])].filter((wait) => !wait.hasEnded && wait.spec.type !== "pause");
     const alone = this.groups.length === 1 && begun.length === 0 ? this.groups[0] : undefined;
-    const waits = open.map((wait) => ({ name: wait.name, ...wait.spec }));
+    const waits = open.map((wait) => ({ name: wait.name, asked: askedOf(wait.spec), ...wait.spec }));
     const wake = open.length === 1 ? "all" : (alone?.wake ?? "each");
     const report = { type: "suspend", leaseToken, waits, wake, entries: this.unsaved };
     return report as unknown as TaskReport;
@@ -166,7 +167,7 @@ export class Execution {
   // The durable calls
 
   /** What the journal holds for a call. A call that does not fit it, or cannot be, ends the task. */
-  ask(name: string, kind: "run" | "wait" | "waitpoint"): JournalEntry | undefined {
+  ask(name: string, kind: "run" | "wait" | "waitpoint", spec: WaitSpec = { type: "webhook" }): JournalEntry | undefined {
     if (this.state === "lost") throw this.controller.signal.reason;
     if (this.suspension) {
       this.swallowedAt ??= name;
@@ -190,6 +191,8 @@ export class Execution {
       const [now, was] = kind === "run" ? ["a run", "a wait"] : ["a wait", "a run"];
       throw this.break(new CodeChanged(`\`${name}\` is ${now} in the code, and was ${was} when it was recorded`));
     }
+    const changed = entry?.wait ? mismatch(name, entry.wait, spec) : undefined;
+    if (changed !== undefined) throw this.break(new CodeChanged(changed));
     return entry;
   }
 

@@ -20,7 +20,11 @@ export class Problem extends Error {
   /** How long the server asks to be left alone. */
   readonly retryAfterMs: number | undefined;
 
-  constructor(body: Body, retryAfterMs?: number) {
+  constructor(
+    /** The answer as it came. */
+    readonly body: Body,
+    retryAfterMs?: number,
+  ) {
     super(`${body.code}: ${body.detail}`);
     this.name = new.target.name;
     this.code = body.code as ProblemCode;

@@ -1,6 +1,6 @@
 /** Reports on tasks, sent many at a time. What is reported while a request is under way goes into the next one. */
 import { backoff, pauseFor } from "./duration.js";
-import { Busy, Problem, Unreachable } from "./problem.js";
+import { Busy, Invalid, Problem, Unreachable } from "./problem.js";
 import type { Transport } from "./transport.js";
 import type { ReportDone, ReportedTasks, TaskReport } from "./wire.js";
 
@@ -65,7 +65,7 @@ export class Reports {
     } catch (error) {
       // One report that cannot be read must not take the others with it.
       if (batch.length > 1 && error instanceof Problem) await this.oneByOne(batch);
-      else batch.forEach(({ reject }) => reject(error));
+      else batch.forEach((waiting) => refuse(waiting, error));
     } finally {
       this.underWay -= 1;
       if (this.queue.length > 0) this.schedule();
@@ -73,12 +73,12 @@ export class Reports {
   }
 
   private async oneByOne(batch: Waiting[]): Promise<void> {
-    for (const { text, resolve, reject } of batch) {
+    for (const waiting of batch) {
       try {
-        const { results } = await this.post(`{"reports":[${text}]}`);
-        resolve(results[0] ?? { ok: true });
+        const { results } = await this.post(`{"reports":[${waiting.text}]}`);
+        waiting.resolve(results[0] ?? { ok: true });
       } catch (error) {
-        reject(error);
+        refuse(waiting, error);
       }
     }
   }
@@ -96,4 +96,10 @@ export class Reports {
       }
     }
   }
+}
+
+/** A report that the server cannot read is refused like one that it does not take: whoever sent it fails its task. */
+function refuse({ resolve, reject }: Waiting, error: unknown): void {
+  if (error instanceof Invalid) resolve({ ok: false, problem: error.body });
+  else reject(error);
 }

@@ -73,10 +73,22 @@ export class TestServer {
     for (;;) {
       const clock = await this.idle();
       const now = await this.client.runs.find(id);
-      const byTime = now.waitingFor.some(({ until }) => until != null);
-      if (["COMPLETED", "FAILED", "CANCELLED"].includes(now.status) || !byTime || clock.nextTimer === null) return now;
+      const over = ["COMPLETED", "FAILED", "CANCELLED"].includes(now.status) || clock.nextTimer === null;
+      if (over || !(await this.waitsForTime(now))) return now;
       await this.client.testClock.move();
     }
+  }
+
+  /** Whether time brings what a run waits for, or what one of its children does. */
+  private async waitsForTime(run: Run): Promise<boolean> {
+    if (run.waitingFor.some(({ until }) => until != null)) return true;
+    for (const { kind, waitpointId } of run.waitingFor) {
+      if (kind !== "CHILD" || waitpointId == null) continue;
+      const { listensFor } = await this.client.waitpoints.find(waitpointId);
+      if (listensFor.type !== "child") continue;
+      if (await this.waitsForTime(await this.client.runs.find(listensFor.runId))) return true;
+    }
+    return false;
   }
 
   /** Returns when nothing is being done: the run has ended, or waits. */

@@ -62,6 +62,46 @@ export interface Attempt {
   tookMs: number;
 }
 
+/** A control action. */
+export interface AuditEntry {
+  /** Such as `key.made`. */
+  action: string;
+  /** Where the request came from. */
+  address?: string | null;
+  at: string;
+  /** The name of the key. */
+  by: string;
+  detail?: Json;
+  /** Of this entry and of the one before. */
+  hash: string;
+  /** Its id; absent where no key was needed. */
+  key?: string | null;
+  /** From 1 on, over all workspaces. */
+  number: number;
+  requestId?: string | null;
+  /** The path of the request. */
+  target: string;
+  workspace: string;
+}
+
+/** A part of a list. */
+export interface AuditEntryList {
+  data: AuditEntry[];
+  /** Give it as `cursor` to get what follows; null at the end. */
+  nextCursor: string | null;
+}
+
+/** Whether the audit log is as it was written. */
+export interface AuditVerified {
+  /** The first that is not what it was. */
+  brokenAt?: number | null;
+  /** How many there are, where it is whole. */
+  entries?: number | null;
+  /** The hash of the last one, where it is whole. */
+  last?: string | null;
+  whole: boolean;
+}
+
 /** What happened between two looks. */
 export interface Beat {
   /** When it ended. */
@@ -137,7 +177,7 @@ export interface BulkSteering {
 export interface Caller {
   /** What histories say: the key's name. */
   name: string;
-  scopes: ("read" | "run" | "worker" | "approve" | "admin")[];
+  scopes: ("read" | "deploy" | "run" | "worker" | "approve" | "admin")[];
   /** Its id. */
   workspace: string;
 }
@@ -352,7 +392,10 @@ export interface Finding {
 }
 
 export interface Health {
+  /** `ok`; at `/ready`, `paused` where the server only shows what there is. */
   status: string;
+  /** At `/ready`: the id of the store, which no other has, not even a copy of it. */
+  store?: string | null;
   version: string;
 }
 
@@ -364,8 +407,11 @@ export interface JournalEntry {
 }
 
 export interface JournalWait {
+  /** What the code asked for when the wait was opened, in its SDK's words. */
+  asked: string | null;
   /** Of an event: which one, and when it was received. */
   event?: TakenEvent | null;
+  kind: "DELAY" | "WEBHOOK" | "SIGNAL" | "EVENT" | "APPROVAL" | "CHILD" | "PAUSE" | "RETRY" | "SCHEDULE";
   payload: Json;
   status: "PENDING" | "COMPLETED" | "TIMED_OUT" | "CANCELLED";
   waitpointId: string;
@@ -382,7 +428,7 @@ export interface Key {
   /** The first characters of the secret. */
   prefix: string;
   revokedAt: string | null;
-  scopes: ("read" | "run" | "worker" | "approve" | "admin")[];
+  scopes: ("read" | "deploy" | "run" | "worker" | "approve" | "admin")[];
   workspace: string;
 }
 
@@ -397,7 +443,24 @@ export interface KeyList {
 export interface Link {
   /** The same as a page for people. */
   confirmUrl: string;
+  /** Null: with its waitpoint. */
+  expiresAt: string | null;
   resumeUrl: string;
+}
+
+/** A secret that resume URLs are signed with, without what it is. */
+export interface LinkSecret {
+  createdAt: string;
+  id: number;
+  /** New resume URLs are signed with it. */
+  signs: boolean;
+}
+
+/** A part of a list. */
+export interface LinkSecretList {
+  data: LinkSecret[];
+  /** Give it as `cursor` to get what follows; null at the end. */
+  nextCursor: string | null;
 }
 
 /** What ends it, besides what ends any. */
@@ -433,7 +496,7 @@ export interface MadeKey {
   /** The first characters of the secret. */
   prefix: string;
   revokedAt: string | null;
-  scopes: ("read" | "run" | "worker" | "approve" | "admin")[];
+  scopes: ("read" | "deploy" | "run" | "worker" | "approve" | "admin")[];
   /** Shown once. */
   secret: string;
   workspace: string;
@@ -457,6 +520,10 @@ export interface MadeWebhook {
 }
 
 export interface MakeLink {
+  /** The same as text: `2d 4h`. */
+  expiresIn?: string | null;
+  /** How long it is good for; with its waitpoint if absent. */
+  expiresInMs?: number | null;
   /** Whom it is for; anyone if absent. */
   recipient?: string | null;
 }
@@ -481,7 +548,7 @@ export interface NewKey {
   expiresAt?: string | null;
   /** Whose it is: what histories say, and what a step's `approvers` name. */
   name: string;
-  scopes: ("read" | "run" | "worker" | "approve" | "admin")[];
+  scopes: ("read" | "deploy" | "run" | "worker" | "approve" | "admin")[];
   /** Only an admin of the default workspace may make keys for another. */
   workspace?: string | null;
 }
@@ -821,6 +888,8 @@ export interface Session {
   caller: Caller | null;
   /** Without a key nothing is shown. */
   keysNeeded: boolean;
+  /** The server was started with `--paused`: it shows what there is and changes nothing. */
+  paused: boolean;
   /** By a cookie. */
   signedIn: boolean;
 }
@@ -835,6 +904,13 @@ export interface Signalled {
   runId: string;
   /** The wait that took it at once; null: it is kept for the next one. */
   takenBy: string | null;
+}
+
+export interface SigningKey {
+  /** `whsec_…`, as Standard Webhooks. */
+  keys: string[];
+  /** The workspace's id. */
+  workspace: string;
 }
 
 /** Tokens and money. */
@@ -1007,23 +1083,31 @@ export type TaskReport = {
 
 /** A wait, by its type. */
 export type TaskWait = {
+  /** What the code asks for, in its own words. A recorded wait answers only code that asks the same. */
+  asked?: string | null;
   /** The same as text: `2d 4h`. */
   duration?: string | null;
   durationMs?: number | null;
   name: string;
   type: "sleep";
 } | {
+  /** What the code asks for, in its own words. A recorded wait answers only code that asks the same. */
+  asked?: string | null;
   /** A past instant is over at once. */
   at: string;
   name: string;
   type: "until";
 } | {
+  /** What the code asks for, in its own words. A recorded wait answers only code that asks the same. */
+  asked?: string | null;
   name: string;
   signalType: string;
   timeout?: string | null;
   timeoutMs?: number | null;
   type: "signal";
 } | {
+  /** What the code asks for, in its own words. A recorded wait answers only code that asks the same. */
+  asked?: string | null;
   eventId: string;
   lookback?: string | null;
   /** How far back to look for events; to the run's creation if absent. */
@@ -1036,6 +1120,8 @@ export type TaskWait = {
   type: "event";
 } | {
   allowGet?: boolean;
+  /** What the code asks for, in its own words. A recorded wait answers only code that asks the same. */
+  asked?: string | null;
   name: string;
   timeout?: string | null;
   timeoutMs?: number | null;
@@ -1043,6 +1129,8 @@ export type TaskWait = {
 } | {
   /** Anyone with the scope `approve` if absent. */
   approvers?: string[];
+  /** What the code asks for, in its own words. A recorded wait answers only code that asks the same. */
+  asked?: string | null;
   content?: Json;
   name: string;
   prompt?: string | null;
@@ -1074,6 +1162,15 @@ export interface Vote {
   by: string;
   comment?: string | null;
   decision: "approve" | "reject" | "edit";
+  /** The link it was decided by; absent for a key. */
+  link?: VoteLink | null;
+}
+
+export interface VoteLink {
+  /** The link is for nobody in particular. */
+  forAnyone: boolean;
+  /** Who made the link. */
+  madeBy: string;
 }
 
 export interface WaitCount {
@@ -1259,6 +1356,8 @@ export interface Workflow {
   description?: string | null;
   /** A JSON Schema that every run's input must satisfy. */
   inputSchema?: Json;
+  /** Headers of a call that starts a run by a trigger that its input keeps, beside those that always are: `content-type`, `user-agent`, `webhook-id`, `webhook-timestamp` and `webhook-signature`. */
+  keepHeaders?: string[] | null;
   /** What the workflow is called; runs are started by it. */
   name: string;
   /** What a completed run's `output` is; templates allowed. Without it, the output of the last step that has one. */
@@ -1440,6 +1539,10 @@ export interface WorkflowMapStepWaitForEvent {
 export interface WorkflowMapStepWebhook {
   /** Let a plain GET resume the run. Off by default: link scanners open every link. */
   allowGet?: boolean;
+  /** Let whoever has the link call it with `/sync`, and get what a `respond` step or a webhook says next. Off by default. They never get the run's output. */
+  allowSync?: boolean;
+  /** Headers of the call that are kept, beside those that always are: `content-type`, `user-agent`, `webhook-id`, `webhook-timestamp` and `webhook-signature`. */
+  keepHeaders?: string[] | null;
   /** What happens when the time is over; `fail` if absent. */
   onTimeout?: WorkflowOnTimeout | null;
   /** The reply given at once to the caller that started the run. */
@@ -1852,7 +1955,11 @@ export interface WorkflowStepWebhook {
   after?: string[] | null;
   /** Let a plain GET resume the run. Off by default: link scanners open every link. */
   allowGet?: boolean;
+  /** Let whoever has the link call it with `/sync`, and get what a `respond` step or a webhook says next. Off by default. They never get the run's output. */
+  allowSync?: boolean;
   description?: string | null;
+  /** Headers of the call that are kept, beside those that always are: `content-type`, `user-agent`, `webhook-id`, `webhook-timestamp` and `webhook-signature`. */
+  keepHeaders?: string[] | null;
   /** Unique in the workflow. `steps.<name>.output` is what it produced. */
   name: string;
   /** In a written sequence: the step to go on with, further down, or `end`. */
@@ -1896,4 +2003,4 @@ export interface WorkspaceList {
   nextCursor: string | null;
 }
 
-export type ProblemCode = "NOT_JSON" | "BAD_REQUEST" | "UNAUTHENTICATED" | "BAD_LINK" | "BAD_LEASE" | "FORBIDDEN" | "NOT_AN_APPROVER" | "SELF_APPROVAL" | "HOST_REFUSED" | "ORIGIN_REFUSED" | "NOT_FOUND" | "UNKNOWN_RUN" | "UNKNOWN_DEFINITION" | "UNKNOWN_STEP" | "UNKNOWN_WAITPOINT" | "UNKNOWN_TASK" | "UNKNOWN_KEY" | "UNKNOWN_SCHEDULE" | "UNKNOWN_WEBHOOK" | "UNKNOWN_DELIVERY" | "UNKNOWN_WORKSPACE" | "METHOD_NOT_ALLOWED" | "READ_ONLY" | "BODY_TIMEOUT" | "ALREADY_RESOLVED" | "ALREADY_DECIDED" | "CONTENT_CHANGED" | "WRONG_WAITPOINT_KIND" | "EVENT_DOES_NOT_MATCH" | "NOT_DUE" | "NO_SUCH_TIMER" | "RUN_ENDED" | "NO_TEST_CLOCK" | "RUN_NOT_FAILED" | "WRONG_STEP_STATUS" | "STALE_LEASE" | "TASK_ALREADY_TAKEN" | "JOURNAL_CONFLICT" | "DEFINITION_EXISTS" | "SCHEDULE_EXISTS" | "DELIVERY_PENDING" | "WORKSPACE_EXISTS" | "WAITPOINT_TIMED_OUT" | "WAITPOINT_CANCELLED" | "WAITPOINT_EXPIRED" | "LINK_REVOKED" | "BODY_TOO_LARGE" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "MALFORMED" | "BAD_CURSOR" | "INVALID_DEFINITION" | "INVALID_INPUT" | "LIMIT_EXCEEDED" | "IDEMPOTENCY_KEY_REUSED" | "RUN_FAILED" | "RUN_CANCELLED" | "RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL" | "ILLEGAL_TRANSITION" | "OVERLOADED" | "STORE_UNAVAILABLE" | "STOPPING";
+export type ProblemCode = "NOT_JSON" | "BAD_REQUEST" | "UNAUTHENTICATED" | "BAD_LINK" | "BAD_LEASE" | "FORBIDDEN" | "NOT_AN_APPROVER" | "SELF_APPROVAL" | "SYNC_NOT_ALLOWED" | "MAY_NOT_DECIDE" | "HOST_REFUSED" | "ORIGIN_REFUSED" | "NOT_FOUND" | "UNKNOWN_RUN" | "UNKNOWN_DEFINITION" | "UNKNOWN_STEP" | "UNKNOWN_WAITPOINT" | "UNKNOWN_TASK" | "UNKNOWN_KEY" | "UNKNOWN_LINK_SECRET" | "NO_SIGNING_KEY" | "UNKNOWN_SCHEDULE" | "UNKNOWN_WEBHOOK" | "UNKNOWN_DELIVERY" | "UNKNOWN_WORKSPACE" | "METHOD_NOT_ALLOWED" | "READ_ONLY" | "BODY_TIMEOUT" | "ALREADY_RESOLVED" | "ALREADY_DECIDED" | "QUORUM_NOT_REACHED" | "CONTENT_CHANGED" | "WRONG_WAITPOINT_KIND" | "EVENT_DOES_NOT_MATCH" | "NOT_DUE" | "NO_SUCH_TIMER" | "RUN_ENDED" | "NO_TEST_CLOCK" | "RUN_NOT_FAILED" | "WRONG_STEP_STATUS" | "STALE_LEASE" | "TASK_ALREADY_TAKEN" | "JOURNAL_CONFLICT" | "JOURNAL_MISMATCH" | "DEFINITION_EXISTS" | "SCHEDULE_EXISTS" | "DELIVERY_PENDING" | "WORKSPACE_EXISTS" | "WAITPOINT_TIMED_OUT" | "WAITPOINT_CANCELLED" | "WAITPOINT_EXPIRED" | "LINK_REVOKED" | "LINK_EXPIRED" | "BODY_TOO_LARGE" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "MALFORMED" | "BAD_CURSOR" | "INVALID_DEFINITION" | "INVALID_INPUT" | "LIMIT_EXCEEDED" | "IDEMPOTENCY_KEY_REUSED" | "RUN_FAILED" | "RUN_CANCELLED" | "RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL" | "ILLEGAL_TRANSITION" | "OVERLOADED" | "STORE_UNAVAILABLE" | "PAUSED" | "STOPPING";

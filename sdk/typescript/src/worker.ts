@@ -203,7 +203,8 @@ export class Worker {
     // What the server cannot take as a result is a failure, and no other attempt would help.
     const refusal = Problem.of(problem);
     const lost = refusal instanceof NotFound || refusal.status === 409 || refusal.status === 401;
-    if (lost && problem.code !== "JOURNAL_CONFLICT") return this.options.log(`task ${execution.task.id}: ${refusal.message}`);
+    const changed = problem.code === "JOURNAL_CONFLICT" || problem.code === "JOURNAL_MISMATCH";
+    if (lost && !changed) return this.options.log(`task ${execution.task.id}: ${refusal.message}`);
     const { leaseToken } = execution.task;
     const message = `the report was refused: ${refusal.message}`;
     await this.reports.send({ type: "fail", leaseToken, message, code: problem.code, retryable: false });

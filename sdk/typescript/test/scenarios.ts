@@ -250,6 +250,70 @@ export const scenarios: Record<string, Scenario> = {
     return { code, names: named(message, "charge", "bill"), billed, attempts };
   },
 
+  "a wait that changed its kind": async (server) => {
+    let changed = false;
+    await one(server, async (ctx) => {
+      if (!changed) await ctx.sleep("gate", "1h");
+      else return (await ctx.approve("gate")).approved;
+      await ctx.waitForSignal("go", "go");
+      return undefined;
+    });
+    const run = await server.client.start("one");
+    await server.settle(run);
+    changed = true;
+    const { code, message, attempts } = await failure(server, run);
+    return { code, names: named(message, "gate"), attempts };
+  },
+
+  "another event under the same name": async (server) => {
+    let event = "order.paid";
+    await one(server, async (ctx) => {
+      await ctx.waitForEvent("news", event);
+      await ctx.sleep("nap", "1h");
+    });
+    const run = await server.client.start("one");
+    await server.settle(run);
+    await server.client.notify("order.paid", { ok: true });
+    await server.settle(run);
+    event = "order.refused";
+    const { code, message, attempts } = await failure(server, run);
+    return { code, names: named(message, "news"), attempts };
+  },
+
+  "a retried run keeps its waits": async (server) => {
+    let charged = 0;
+    let broken = true;
+    await one(server, async (ctx) => {
+      await ctx.run("charge", () => (charged += 1));
+      await ctx.sleep("cooling-off", "2d");
+      const parcel = await ctx.waitForEvent<{ parcel: number }>("parcel", "parcel.returned", { timeout: "14d" });
+      if (broken) throw new NotRetryable("the bank is closed");
+      return parcel;
+    });
+    const run = await server.client.start("one");
+    await server.settle(run);
+    await server.advance("2d");
+    await server.settle(run);
+    await server.client.notify("parcel.returned", { parcel: 7 });
+    await server.settle(run);
+    broken = false;
+    const before = (await server.history(run)).length;
+    await server.client.runs.retry(run.id);
+    const output = await run.result();
+    const waits = (await server.history(run)).slice(before).filter(({ type }) => type === "STEP_WAITING");
+    return { charged, output, waitsOfTheRetriedRun: waits.length };
+  },
+
+  "a sleep that is over before it begins": async (server) => {
+    await one(server, async (ctx) => {
+      await ctx.sleep("nap", -5);
+      return "awake";
+    });
+    const run = await server.client.start("one");
+    const output = await run.result();
+    return { output, attempts: (await run.get()).steps[0]?.attempt };
+  },
+
   "swallowed suspension": async (server) => {
     await one(server, async (ctx) => {
       try {

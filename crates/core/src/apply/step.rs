@@ -10,7 +10,7 @@ use crate::json::Json;
 use crate::run::{Awaiting, Journalled, MapState, Run, StepState};
 use crate::status::{StepStatus, transition};
 use crate::time::Millis;
-use crate::waitpoint::Waitpoint;
+use crate::waitpoint::{Kind, Waitpoint};
 
 impl Run {
     pub(super) fn step_mut(&mut self, at: At) -> Result<&mut StepState, BadHistory> {
@@ -54,7 +54,7 @@ impl Run {
         let is_work = matches!(self.defined(at).action, Action::Work(_));
         let step = self.move_step(at, StepStatus::Running)?;
         if step.visit > 0 {
-            step.begin_again();
+            step.begin_again(is_work);
         }
         step.visit += 1;
         step.attempt = 1;
@@ -289,11 +289,18 @@ impl StepState {
         }
     }
 
-    /// A new visit has its own waits; what a task has recorded stays, so that nothing paid for is paid again.
-    fn begin_again(&mut self) {
-        self.waits.clear();
-        if let Some(task) = &mut self.task {
-            task.forget_waits();
+    /// A new visit of a task goes on with its journal: results and waits alike (R19). Another step waits anew.
+    fn begin_again(&mut self, is_work: bool) {
+        self.waits.retain(|name, _| is_work && !name.starts_with('$'));
+    }
+
+    /// A task's wait that the step's failure ended was not waited out: a retry opens it again.
+    pub(super) fn cut_off(&mut self, wait: &Waitpoint) {
+        let Some(task) = self.task.as_mut().filter(|_| !wait.name.starts_with('$')) else { return };
+        task.forget(&wait.name);
+        self.waits.remove(&wait.name);
+        if let Some(resume_at) = wait.resume_at.filter(|_| wait.kind == Kind::Delay) {
+            self.cut_off.insert(Arc::clone(&wait.name), resume_at);
         }
     }
 }

@@ -97,15 +97,11 @@ impl TaskState {
         self.journal.entry(Arc::clone(name)).or_insert(JournalEntry { order, what });
     }
 
-    pub(super) fn forget_waits(&mut self) {
-        self.journal.retain(|_, entry| match entry.what {
-            Journalled::Result(_) => true,
-            Journalled::Wait(_) => false,
-        });
-        let mut results: Vec<&mut JournalEntry> = self.journal.values_mut().collect();
-        results.sort_by_key(|entry| entry.order);
-        for (order, entry) in results.into_iter().enumerate() {
-            entry.order = u32::try_from(order).expect("fewer than limits::JOURNAL_ENTRIES");
+    /// Takes an entry out, and closes the gap in the order of the others.
+    pub(super) fn forget(&mut self, name: &str) {
+        let Some(forgotten) = self.journal.remove(name) else { return };
+        for entry in self.journal.values_mut().filter(|entry| entry.order > forgotten.order) {
+            entry.order -= 1;
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::history::Record;
 use crate::id::At;
 use crate::json::Json;
 use crate::run::{Journalled, Run, Signal, Taking};
-use crate::status::{WaitStatus, transition};
+use crate::status::{StepStatus, WaitStatus, transition};
 use crate::waitpoint::{ApprovalVote, ListensFor, TakenEvent, Waitpoint};
 
 impl Run {
@@ -70,7 +70,12 @@ impl Run {
         waitpoint.resolved_by = Some(record.by.clone());
         waitpoint.resolved_at = Some(record.at);
         let Some(at) = waitpoint.at else { return Ok(()) };
-        if let Some(awaiting) = &mut self.step_mut(at)?.awaiting
+        let cancelled = (status == WaitStatus::Cancelled).then(|| waitpoint.clone());
+        let step = self.step_mut(at)?;
+        if let Some(cancelled) = cancelled.filter(|_| step.status == StepStatus::Failed) {
+            step.cut_off(&cancelled);
+        }
+        if let Some(awaiting) = &mut step.awaiting
             && awaiting.waits.binary_search(&number).is_ok()
         {
             awaiting.pending -= 1;

@@ -12,6 +12,7 @@ use crate::id::At;
 use crate::refusal::Refusal;
 use crate::time::Millis;
 use crate::turn::Turn;
+use crate::waitpoint::Kind;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -29,6 +30,7 @@ impl CreateWaitpoint {
         turn.fence(at, delivery)?;
         turn.check_wait_name(&name)?;
         if let Some(number) = turn.named_wait(at, &name)? {
+            turn.check_same_wait(number, Kind::Webhook, None)?;
             return Ok(Reply::Waitpoint(turn.run.waitpoint_id(number)));
         }
         turn.check_room_for_waits(1)?;

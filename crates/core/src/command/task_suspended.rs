@@ -35,6 +35,21 @@ pub struct TaskSuspended {
 pub struct WaitSpec {
     pub name: Arc<str>,
     pub wait: WaitFor,
+    /// What the code asked for, in its SDK's words: what must be the same for the recorded wait to answer it.
+    pub asked: Option<Arc<str>>,
+}
+
+impl WaitSpec {
+    pub fn new(name: impl Into<Arc<str>>, wait: WaitFor) -> WaitSpec {
+        WaitSpec { name: name.into(), wait, asked: None }
+    }
+}
+
+/// A wait that is about to be opened for a task.
+struct Opening {
+    name: Arc<str>,
+    wait: NewWait,
+    asked: Option<Arc<str>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -93,7 +108,7 @@ impl TaskSuspended {
         }
         turn.check_room_for_waits(waits.len())?;
         let mut known = Vec::new();
-        let mut new: Vec<(Arc<str>, NewWait)> = Vec::new();
+        let mut new: Vec<Opening> = Vec::new();
         let mut children: BTreeMap<RunId, (Arc<str>, Json)> = BTreeMap::new();
         for spec in waits {
             turn.check_wait_name(&spec.name)?;
@@ -101,8 +116,11 @@ impl TaskSuspended {
                 return Err(Refusal::JournalConflict { name: spec.name.to_string() });
             }
             match turn.named_wait(at, &spec.name)? {
-                Some(number) => known.push(number),
-                None if new.iter().any(|(name, _)| *name == spec.name) => {}
+                Some(number) => {
+                    turn.check_same_wait(number, spec.wait.kind(), spec.asked.as_deref())?;
+                    known.push(number);
+                }
+                None if new.iter().any(|opening| opening.name == spec.name) => {}
                 None => {
                     let child = match &spec.wait {
                         WaitFor::Child { definition, input, .. } => {
@@ -120,7 +138,9 @@ impl TaskSuspended {
                     if let (Some(child), ListensFor::Child { run_id }) = (child, &wait.listens_for) {
                         children.insert(*run_id, child);
                     }
-                    new.push((spec.name, wait));
+                    check_asked(spec.asked.as_deref())?;
+                    let wait = turn.as_it_was_cut_off(at, &spec.name, wait);
+                    new.push(Opening { name: spec.name, wait, asked: spec.asked });
                 }
             }
         }
@@ -151,15 +171,31 @@ fn start_children(turn: &mut Turn<'_>, opens: &[Waitpoint], mut children: BTreeM
     }
 }
 
-fn number_from_next(turn: &Turn<'_>, at: At, waits: Vec<(Arc<str>, NewWait)>) -> Vec<Waitpoint> {
+fn number_from_next(turn: &Turn<'_>, at: At, waits: Vec<Opening>) -> Vec<Waitpoint> {
     let numbers = flow::next_number(turn.run)..;
     let numbered = numbers.zip(waits);
     numbered
-        .map(|(number, (name, wait))| Waitpoint { number, ..new_waitpoint(turn, Some(at), name, wait) })
+        .map(|(number, Opening { name, wait, asked })| Waitpoint {
+            number,
+            asked,
+            ..new_waitpoint(turn, Some(at), name, wait)
+        })
         .collect()
 }
 
 impl WaitFor {
+    fn kind(&self) -> Kind {
+        match self {
+            WaitFor::Sleep { .. } | WaitFor::Instant { .. } => Kind::Delay,
+            WaitFor::Signal { .. } => Kind::Signal,
+            WaitFor::Event { .. } => Kind::Event,
+            WaitFor::Call { .. } => Kind::Webhook,
+            WaitFor::RateLimit { .. } => Kind::Retry,
+            WaitFor::Child { .. } => Kind::Child,
+            WaitFor::Approval { .. } => Kind::Approval,
+        }
+    }
+
     /// What the worker asks for, as a wait that keeps the limits.
     pub(super) fn check(self, turn: &mut Turn<'_>, at: At) -> Result<NewWait, Refusal> {
         let is_child = matches!(self, WaitFor::Child { .. });
@@ -250,6 +286,10 @@ fn check_name(pointer: &'static str, name: &str) -> Result<(), Refusal> {
     }
 }
 
+fn check_asked(asked: Option<&str>) -> Result<(), Refusal> {
+    asked.map_or(Ok(()), |asked| check_name("/waits/asked", asked))
+}
+
 fn malformed(pointer: &'static str, message: impl Into<String>) -> Refusal {
     Refusal::Malformed { pointer, message: message.into() }
 }
@@ -272,6 +312,38 @@ impl Turn<'_> {
             return Err(Refusal::JournalConflict { name: name.to_owned() });
         }
         Ok(wait)
+    }
+
+    /// A recorded wait answers only the question that it was opened for (R19).
+    pub(super) fn check_same_wait(
+        &self,
+        number: u32,
+        kind: Kind,
+        asked: Option<&str>,
+    ) -> Result<(), Refusal> {
+        let Some(wait) = self.run.waitpoint(number) else { return Ok(()) };
+        let other = asked.zip(wait.asked.as_deref()).filter(|(asked, recorded)| asked != recorded);
+        let name = wait.name.to_string();
+        match other {
+            Some((asked, recorded)) => {
+                let (recorded, asked) = (recorded.to_owned(), asked.to_owned());
+                Err(Refusal::JournalMismatch { name, recorded, asked })
+            }
+            None if wait.kind != kind => {
+                let (recorded, asked) = (wait.kind.to_string(), kind.to_string());
+                Err(Refusal::JournalMismatch { name, recorded, asked })
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// A sleep that its step's failure cut off goes on to the instant it had.
+    fn as_it_was_cut_off(&self, at: At, name: &str, wait: NewWait) -> NewWait {
+        let cut_off = self.run.step(at).and_then(|step| step.cut_off.get(name).copied());
+        match cut_off {
+            Some(resume_at) if wait.kind == Kind::Delay => NewWait { resume_at: Some(resume_at), ..wait },
+            Some(_) | None => wait,
+        }
     }
 
     /// The instant a wait of this length ends; too long a wait is refused.

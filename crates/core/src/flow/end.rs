@@ -68,12 +68,13 @@ pub(crate) fn fail_run(turn: &mut Turn<'_>, failure: Failure) -> Result<(), Refu
     };
     turn.wake_run()?;
     for at in active(turn.run) {
-        stop(turn, at)?;
+        recall(turn, at);
         turn.emit(Change::StepFailed {
             at,
             error: Failure::new(RUN_FAILED, because.clone()),
             stopped: true,
         })?;
+        cancel_open_waits(turn, at)?;
     }
     cancel_the_rest(turn)?;
     turn.emit(Change::WorkflowFailed { error: failure.clone() })?;

@@ -89,8 +89,9 @@ pub(crate) fn fail_attempt(
 
 /// The step failed for good: its item's map, or the run, fails with it.
 pub(crate) fn fail_step(turn: &mut Turn<'_>, at: At, failure: Failure) -> Result<(), Refusal> {
-    cancel_open_waits(turn, at)?;
     turn.emit(Change::StepFailed { at, error: failure, stopped: false })?;
+    // After the step has failed, so that its history tells what the failure cut off from what was cancelled before.
+    cancel_open_waits(turn, at)?;
     match at.item {
         Some(_) => map::item_ended(turn, at),
         None => Ok(()),

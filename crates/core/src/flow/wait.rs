@@ -39,6 +39,7 @@ pub(crate) fn new_waitpoint(turn: &Turn<'_>, at: Option<At>, name: Arc<str>, wai
         at,
         name,
         kind: wait.kind,
+        asked: None,
         status: WaitStatus::Pending,
         created_at: turn.now,
         resume_at: wait.resume_at,

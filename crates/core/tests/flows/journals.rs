@@ -1,6 +1,6 @@
 //! Durable code in a task: what it did is its journal, and outlives its workers.
 
-use abide_core::command::WaitFor;
+use abide_core::command::{WaitFor, WaitSpec};
 use abide_core::history::WakeOn;
 use serde_json::{Value, json};
 
@@ -29,7 +29,7 @@ fn results_survive_waits_lost_workers_failed_attempts_and_retried_runs() {
     assert_eq!(run.journal_of("a")[0], charged);
     run.fail("a");
     run.retry();
-    assert_eq!(run.journal_of("a"), [charged]);
+    assert_eq!(run.journal_of("a"), [charged, ("nap".to_owned(), done(json!(null)))]);
 }
 
 #[test]
@@ -137,19 +137,64 @@ fn a_task_that_ends_cancels_the_waits_it_left_open() {
     assert_eq!((run.wait_status("a"), run.open().len()), ("CANCELLED".to_owned(), 0));
 }
 
+/// Trap: a retried handler kept its recorded results and forgot its recorded waits, and ended wrong.
 #[test]
-fn a_retried_run_waits_anew_and_pays_for_nothing_twice() {
+fn r19_a_retried_run_keeps_its_waits_as_it_keeps_its_results() {
     let mut run = start(json!([task("a")]));
     run.journal("a", &[("charge", json!(1))]);
     run.suspend("a", vec![for_signal("reply", "go")]);
     run.signal("go", json!("first"));
     run.fail_for_good("a");
     run.retry();
-    assert_eq!(names(&run, "a"), ["charge"]);
+    assert_eq!(
+        run.journal_of("a"),
+        [("charge".to_owned(), json!(1)), ("reply".to_owned(), done(json!("first")))]
+    );
     run.suspend("a", vec![for_signal("reply", "go")]);
-    assert_eq!(run.step("a"), "WAITING");
-    run.signal("go", json!("second"));
-    assert_eq!(run.journal_of("a")[1].1, done(json!("second")));
+    assert_eq!(run.step("a"), "RUNNING");
+}
+
+#[test]
+fn r19_a_loser_of_any_stays_cancelled_when_its_run_is_retried() {
+    let mut run = start(json!([task("a")]));
+    run.suspend_for("a", vec![for_signal("reply", "go"), for_sleep("too-late", "1h")], WakeOn::Any, &[]);
+    run.signal("go", json!(1));
+    run.fail_for_good("a");
+    run.retry();
+    let lost = json!({ "status": "CANCELLED", "payload": null });
+    assert_eq!(run.journal_of("a"), [("reply".to_owned(), done(json!(1))), ("too-late".to_owned(), lost)]);
+}
+
+#[test]
+fn r19_a_wait_that_a_failure_cut_off_is_opened_again_and_a_sleep_keeps_its_instant() {
+    let mut run = start(json!([task("a").after(&[]), task("b").after(&[])]));
+    run.journal("a", &[("charge", json!(1))]);
+    run.suspend_for("a", vec![for_sleep("nap", "2h"), for_signal("reply", "go")], WakeOn::All, &[]);
+    run.fail_for_good("b");
+    assert_eq!(run.status(), "FAILED");
+    run.advance("1h");
+    run.retry();
+    assert_eq!(names(&run, "a"), ["charge"]);
+    run.suspend_for("a", vec![for_sleep("nap", "2h"), for_signal("reply", "go")], WakeOn::All, &[]);
+    assert_eq!(run.timers()[0].0, instant("2026-03-01T10:00:00Z"));
+    run.signal("go", json!(7));
+    run.live("1h");
+    assert_eq!(names(&run, "a"), ["charge", "nap", "reply"]);
+}
+
+/// Trap: a wait that changed its kind under the same name was read as the new kind.
+#[test]
+fn r19_a_recorded_wait_answers_only_the_question_it_was_opened_for() {
+    let asks = |name: &str, asked: &str| WaitSpec { asked: Some(asked.into()), ..for_sleep(name, "1h") };
+    let mut run = start(json!([task("a")]));
+    run.suspend("a", vec![asks("gate", "sleep")]);
+    run.live("1h");
+    assert_eq!(run.suspend("a", vec![for_signal("gate", "go")]).code(), "JOURNAL_MISMATCH");
+    assert_eq!(run.create_waitpoint("a", "gate").code(), "JOURNAL_MISMATCH");
+    let refusal = run.suspend("a", vec![asks("gate", "a nap")]).refused();
+    assert_eq!(refusal.to_string(), "`gate` was recorded as sleep, and the code asks for a nap");
+    run.suspend("a", vec![asks("gate", "sleep")]);
+    assert_eq!(run.step("a"), "RUNNING");
 }
 
 #[test]

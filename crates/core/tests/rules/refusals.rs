@@ -45,6 +45,7 @@ fn listed(refusal: &Refusal) -> bool {
         | Refusal::StaleDelivery { .. }
         | Refusal::AlreadyTaken { .. }
         | Refusal::JournalConflict { .. }
+        | Refusal::JournalMismatch { .. }
         | Refusal::Malformed { .. }
         | Refusal::LimitExceeded { .. }
         | Refusal::InvalidInput(_)
@@ -80,6 +81,11 @@ fn one_of_each() -> Vec<Refusal> {
         Refusal::StaleDelivery { step: step.clone(), given: 1, current: 2 },
         Refusal::AlreadyTaken { step, delivery: 1, worker: "w".to_owned() },
         Refusal::JournalConflict { name: "n".to_owned() },
+        Refusal::JournalMismatch {
+            name: "n".to_owned(),
+            recorded: "DELAY".to_owned(),
+            asked: "APPROVAL".to_owned(),
+        },
         Refusal::Malformed { pointer: "/name", message: "bad".to_owned() },
         Refusal::LimitExceeded { what: "it", limit: 1, actual: 2 },
         Refusal::InvalidInput(vec![("/a".to_owned(), "bad".to_owned())]),

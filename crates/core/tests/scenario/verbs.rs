@@ -320,7 +320,7 @@ impl Scenario {
 }
 
 pub(crate) fn wait_for(name: &str, wait: WaitFor) -> WaitSpec {
-    WaitSpec { name: name.into(), wait }
+    WaitSpec::new(name, wait)
 }
 
 pub(crate) fn for_sleep(name: &str, duration: &str) -> WaitSpec {

@@ -56,7 +56,7 @@ impl<'w> Work<'w> {
             }
         }
         for item in items {
-            if let JournalWhat::Wait { waitpoint_id: _, status, payload, event: _ } = &item.what
+            if let JournalWhat::Wait { status, payload, .. } = &item.what
                 && *status != WaitStatus::Pending
             {
                 self.wait_over(&item.name, *status, payload.as_ref());
@@ -84,7 +84,7 @@ impl<'w> Work<'w> {
                 Next::Tools(runs) => return Ok(self.suspend(runs.into_iter().map(tool_wait).collect())),
                 Next::Wait { entry, until } => {
                     let wait = WaitFor::RateLimit { until };
-                    return Ok(self.suspend(vec![WaitSpec { name: entry.into(), wait }]));
+                    return Ok(self.suspend(vec![WaitSpec::new(entry, wait)]));
                 }
                 Next::Done(done) => {
                     if !done.warnings.is_empty() {
@@ -205,7 +205,7 @@ fn tool_wait(run: ToolRun) -> WaitSpec {
         ServedBy::Workflow(workflow) => workflow,
     };
     let wait = WaitFor::Child { definition: definition.into(), input: run.arguments.into(), timeout: None };
-    WaitSpec { name: run.wait.into(), wait }
+    WaitSpec::new(run.wait, wait)
 }
 
 fn tool_outcome(status: WaitStatus, payload: Option<&Json>) -> Entry {

@@ -78,6 +78,7 @@ codes! {
     StaleLease "STALE_LEASE" CONFLICT "The task was handed out again, or is over. Stop working on it."
     TaskAlreadyTaken "TASK_ALREADY_TAKEN" CONFLICT "Another worker has the task."
     JournalConflict "JOURNAL_CONFLICT" CONFLICT "The journal holds another result under this name."
+    JournalMismatch "JOURNAL_MISMATCH" CONFLICT "The journal holds another kind of wait, or another question, under this name."
     DefinitionExists "DEFINITION_EXISTS" CONFLICT "This name and version exist with another content. Change the version."
     ScheduleExists "SCHEDULE_EXISTS" CONFLICT "There is a schedule of this name in this workspace."
     DeliveryPending "DELIVERY_PENDING" CONFLICT "The delivery has not been received and is tried again by itself. `current` says when."

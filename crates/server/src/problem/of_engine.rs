@@ -102,6 +102,7 @@ impl From<Refusal> for Problem {
             | Refusal::MayNotDecide { .. }
             | Refusal::AlreadyDecided { .. }
             | Refusal::JournalConflict { .. }
+            | Refusal::JournalMismatch { .. }
             | Refusal::LimitExceeded { .. }
             | Refusal::Illegal(_) => problem,
         }
@@ -145,6 +146,7 @@ fn code(refusal: &Refusal) -> Code {
         Refusal::StaleDelivery { .. } => Code::StaleLease,
         Refusal::AlreadyTaken { .. } => Code::TaskAlreadyTaken,
         Refusal::JournalConflict { .. } => Code::JournalConflict,
+        Refusal::JournalMismatch { .. } => Code::JournalMismatch,
         Refusal::Malformed { .. } => Code::Malformed,
         // A size in bytes is what HTTP has a status for.
         Refusal::LimitExceeded { what, .. } if what.ends_with("in bytes") => Code::PayloadTooLarge,

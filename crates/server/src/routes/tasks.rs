@@ -54,6 +54,7 @@ pub(super) fn routes() -> Group {
             Code::PayloadTooLarge,
             Code::LimitExceeded,
             Code::JournalConflict,
+            Code::JournalMismatch,
             Code::AlreadyResolved,
         ])
     };

@@ -73,7 +73,7 @@ pub(super) fn routes() -> Group {
                 Code::RunEnded,
                 Code::WrongStepStatus,
             ])
-            .codes(&[Code::JournalConflict, Code::LimitExceeded]),
+            .codes(&[Code::JournalConflict, Code::JournalMismatch, Code::LimitExceeded]),
         create,
     )
     .add(

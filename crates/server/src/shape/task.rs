@@ -6,6 +6,7 @@ use abide_core::id::{RunId, TaskId, WaitpointId};
 use abide_core::json::Json;
 use abide_core::status::WaitStatus;
 use abide_core::task::{JournalItem, JournalWhat, Task};
+use abide_core::waitpoint::Kind;
 use abide_engine::Leased;
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -70,6 +71,10 @@ pub(crate) struct JournalBody {
 pub(crate) struct JournalWait {
     #[schemars(with = "String")]
     waitpoint_id: WaitpointId,
+    #[schemars(schema_with = "words::kind")]
+    kind: Kind,
+    /// What the code asked for when the wait was opened, in its SDK's words.
+    asked: Option<Arc<str>>,
     #[schemars(schema_with = "words::wait_status")]
     status: WaitStatus,
     #[schemars(with = "Option<Value>")]
@@ -84,9 +89,9 @@ impl From<JournalItem> for JournalBody {
         let JournalItem { name, what } = item;
         match what {
             JournalWhat::Result(result) => JournalBody { name, result: Some(result), wait: None },
-            JournalWhat::Wait { waitpoint_id, status, payload, event } => {
+            JournalWhat::Wait { waitpoint_id, kind, asked, status, payload, event } => {
                 let event = event.map(TakenEventBody::from);
-                let wait = JournalWait { waitpoint_id, status, payload, event };
+                let wait = JournalWait { waitpoint_id, kind, asked, status, payload, event };
                 JournalBody { name, result: None, wait: Some(wait) }
             }
         }

@@ -256,6 +256,7 @@ fn waitpoint(random: &mut Random) -> Waitpoint {
         at: (random.below(2) == 0).then(|| At::item(1, 2)),
         name: text(random).into(),
         kind: Kind::Event,
+        asked: (random.below(2) == 0).then(|| text(random).into()),
         status: WaitStatus::Pending,
         created_at: instant(random),
         resume_at: (random.below(2) == 0).then(|| instant(random)),

@@ -11,7 +11,7 @@ from . import wire
 from .client import Client
 from .duration import Duration, Instant, field, instant
 from .execution import Execution
-from .failure import WaitCancelled
+from .failure import CodeChanged, WaitCancelled
 from .resources import given
 from .wait import Wait
 
@@ -107,9 +107,12 @@ class Waits:
         """Asks people. Without approvers, anyone with the scope ``approve`` may decide."""
 
         def read(payload: Any) -> Approval:
-            payload = payload or {}
-            decision = payload.get("decision", "approve")
-            return Approval(decision, decision != "reject", payload.get("content", content), payload.get("votes", []))
+            decision = (payload or {}).get("decision")
+            # What is absent never means yes.
+            if decision is None:
+                raise CodeChanged(f"what was recorded for `{name}` holds no decision")
+            approved = decision in ("approve", "edit")
+            return Approval(decision, approved, payload.get("content", content), payload.get("votes", []))
 
         asked = {"content": content, "approvers": list(approvers), **given(prompt=prompt, quorum=quorum)}
         late = Approval("timeout", False, content, [])

@@ -13,11 +13,12 @@ Instant: TypeAlias = datetime | str
 
 
 def field(name: str, value: Duration | None) -> dict[str, Any]:
-    """``durationMs`` or ``duration``, whichever fits what was given."""
+    """``durationMs`` or ``duration``, whichever fits what was given. A time that is past, such as ``due - now``, is over
+    at once."""
     if value is None:
         return {}
     if isinstance(value, timedelta):
-        return {f"{name}Ms": value // timedelta(milliseconds=1)}
+        return {f"{name}Ms": max(0, value // timedelta(milliseconds=1))}
     return {name: value}
 
 

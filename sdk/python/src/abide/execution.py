@@ -18,6 +18,7 @@ from datetime import timedelta
 from typing import Any, Literal
 
 from . import wire
+from .asked import asked_of, mismatch
 from .duration import field
 from .failure import (
     Cancelled,
@@ -43,6 +44,9 @@ HOPS = 20
 """Turns of the event loop without a durable call after which a handler counts as waiting."""
 
 Report = dict[str, Any]
+
+WEBHOOK: dict[str, Any] = {"type": "webhook"}
+"""What a waitpoint with a URL is waited for by."""
 
 inside: ContextVar[str | None] = ContextVar("inside", default=None)
 """The name of the ``ctx.run`` that the code is in."""
@@ -176,14 +180,16 @@ class Execution:
         return {
             "type": "suspend",
             "leaseToken": token,
-            "waits": [{"name": wait.name, **wait.spec} for wait in open_waits],
+            "waits": [{"name": wait.name, "asked": asked_of(wait.spec), **wait.spec} for wait in open_waits],
             "wake": "all" if len(open_waits) == 1 else alone,
             "entries": self._unsaved,
         }
 
     # The durable calls
 
-    def ask(self, name: str, kind: Literal["run", "wait", "waitpoint"]) -> wire.JournalEntry | None:
+    def ask(
+        self, name: str, kind: Literal["run", "wait", "waitpoint"], spec: dict[str, Any] = WEBHOOK
+    ) -> wire.JournalEntry | None:
         """What the journal holds for a call. A call that does not fit it, or cannot be, ends the task."""
         if self.lost:
             raise self.lost
@@ -211,6 +217,10 @@ class Execution:
             now, was = ("a run", "a wait") if is_run else ("a wait", "a run")
             message = f"`{name}` is {now} in the code, and was {was} when it was recorded"
             raise self._break(CodeChanged(message))
+        recorded = entry.get("wait") if entry is not None else None
+        changed = mismatch(name, recorded, spec) if recorded else None
+        if changed is not None:
+            raise self._break(CodeChanged(changed))
         return entry
 
     def _check_name(self, name: str) -> None:

@@ -5,18 +5,32 @@ from __future__ import annotations
 import asyncio
 import ssl
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
+
+T = TypeVar("T")
 
 HEAD_BYTES = 256 * 1024
 PART_BYTES = 256 * 1024
 CONNECT_SECONDS = 10.0
 IDLE_SECONDS = 20.0
 """The server closes a connection that is idle for 30 seconds."""
+SILENT_SECONDS = 330.0
+"""Longer than the server ever takes to answer a request that waits, or to say that a stream is still there: one that is
+silent for this long is gone, though nobody closed the connection."""
 
 
 class Broken(ConnectionError):
     """The connection ended where it should not have."""
+
+
+async def heard(reading: Coroutine[Any, Any, T]) -> T:
+    """What is read, or that there is nobody any more who would send it."""
+    try:
+        return await asyncio.wait_for(reading, SILENT_SECONDS)
+    except TimeoutError as error:
+        raise Broken(f"the server was silent for {SILENT_SECONDS:.0f} seconds") from error
 
 
 class Response:
@@ -36,22 +50,22 @@ class Response:
             if self.status in (204, 304):
                 pass
             elif self.headers.get("transfer-encoding", "").lower() == "chunked":
-                while size := int((await reader.readuntil(b"\r\n")).split(b";")[0], 16):
-                    yield await reader.readexactly(size)
-                    await reader.readexactly(2)
-                while await reader.readuntil(b"\r\n") != b"\r\n":
+                while size := int((await heard(reader.readuntil(b"\r\n"))).split(b";")[0], 16):
+                    yield await heard(reader.readexactly(size))
+                    await heard(reader.readexactly(2))
+                while await heard(reader.readuntil(b"\r\n")) != b"\r\n":
                     pass
             elif "content-length" in self.headers:
                 left = int(self.headers["content-length"])
                 while left > 0:
-                    part = await reader.read(min(left, PART_BYTES))
+                    part = await heard(reader.read(min(left, PART_BYTES)))
                     if not part:
                         raise asyncio.IncompleteReadError(part, left)
                     left -= len(part)
                     yield part
             else:
                 self._connection.keep = False
-                yield await reader.read()
+                yield await heard(reader.read())
         except (asyncio.IncompleteReadError, ValueError) as error:
             self.close()
             raise Broken("the answer ended too early") from error
@@ -76,8 +90,8 @@ class Connection:
     async def exchange(self, head: bytes, body: bytes) -> Response:
         try:
             self.writer.write(head + body)
-            await self.writer.drain()
-            lines = (await self.reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+            await heard(self.writer.drain())
+            lines = (await heard(self.reader.readuntil(b"\r\n\r\n"))).decode("latin-1").split("\r\n")
             status = int(lines[0].split(" ", 2)[1])
             pairs = (line.partition(":") for line in lines[1:] if line)
             headers = {name.strip().lower(): value.strip() for name, _, value in pairs}

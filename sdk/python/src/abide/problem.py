@@ -12,6 +12,8 @@ class Problem(Exception):
 
     def __init__(self, body: wire.Problem, retry_after: float | None = None) -> None:
         super().__init__(f"{body['code']}: {body['detail']}")
+        self.body = body
+        """The answer as it came."""
         self.code: str = body["code"]
         """Stable: what a program may rely on."""
         self.status: int = body["status"]

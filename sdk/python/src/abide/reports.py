@@ -9,7 +9,7 @@ from typing import Any
 from . import wire
 from .duration import backoff
 from .plain import write
-from .problem import Busy, Problem, Unreachable
+from .problem import Busy, Invalid, Problem, Unreachable
 from .transport import Request, Transport
 
 # The server takes 1,000 reports and 8 MiB in one request.
@@ -86,7 +86,13 @@ class Reports:
                     await self._flush([one])
                 return
             for _, future in batch:
-                if not future.done():
+                if future.done():
+                    continue
+                # A report that the server cannot read is refused like one that it does not take: whoever sent it fails
+                # its task.
+                if isinstance(error, Invalid):
+                    future.set_result({"ok": False, "problem": error.body, "reported": None})
+                else:
                     future.set_exception(error)
 
     async def _post(self, texts: list[bytes]) -> list[wire.ReportDone]:

@@ -84,10 +84,24 @@ class TestServer:
         while True:
             clock = await self._idle()
             now = await self.client.runs.find(id_of(run))
-            by_time = any(wait.get("until") for wait in now["waitingFor"])
-            if now["status"] in ENDED or not by_time or clock["nextTimer"] is None:
+            over = now["status"] in ENDED or clock["nextTimer"] is None
+            if over or not await self._waits_for_time(now):
                 return now
             await self.client.test_clock.move()
+
+    async def _waits_for_time(self, run: wire.Run) -> bool:
+        """Whether time brings what a run waits for, or what one of its children does."""
+        if any(wait.get("until") for wait in run["waitingFor"]):
+            return True
+        for wait in run["waitingFor"]:
+            waitpoint = wait.get("waitpointId")
+            if wait["kind"] == "CHILD" and waitpoint:
+                listens_for = (await self.client.waitpoints.find(waitpoint))["listensFor"]
+                if listens_for["type"] != "child":
+                    continue
+                if await self._waits_for_time(await self.client.runs.find(listens_for["runId"])):
+                    return True
+        return False
 
     async def settle(self, run: RunHandle | str) -> wire.Run:
         """Returns when nothing is being done: the run has ended, or waits."""

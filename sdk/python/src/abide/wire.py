@@ -69,6 +69,49 @@ class Attempt(TypedDict):
     tookMs: int
 
 
+class AuditEntry(TypedDict):
+    """A control action."""
+
+    action: str
+    """Such as `key.made`."""
+    address: NotRequired[str | None]
+    """Where the request came from."""
+    at: str
+    by: str
+    """The name of the key."""
+    detail: NotRequired[Json]
+    hash: str
+    """Of this entry and of the one before."""
+    key: NotRequired[str | None]
+    """Its id; absent where no key was needed."""
+    number: int
+    """From 1 on, over all workspaces."""
+    requestId: NotRequired[str | None]
+    target: str
+    """The path of the request."""
+    workspace: str
+
+
+class AuditEntryList(TypedDict):
+    """A part of a list."""
+
+    data: list[AuditEntry]
+    nextCursor: str | None
+    """Give it as `cursor` to get what follows; null at the end."""
+
+
+class AuditVerified(TypedDict):
+    """Whether the audit log is as it was written."""
+
+    brokenAt: NotRequired[int | None]
+    """The first that is not what it was."""
+    entries: NotRequired[int | None]
+    """How many there are, where it is whole."""
+    last: NotRequired[str | None]
+    """The hash of the last one, where it is whole."""
+    whole: bool
+
+
 class Beat(TypedDict):
     """What happened between two looks."""
 
@@ -147,7 +190,7 @@ class BulkSteering(TypedDict):
 class Caller(TypedDict):
     name: str
     """What histories say: the key's name."""
-    scopes: list[Literal["read", "run", "worker", "approve", "admin"]]
+    scopes: list[Literal["read", "deploy", "run", "worker", "approve", "admin"]]
     workspace: str
     """Its id."""
 
@@ -377,6 +420,9 @@ class Finding(TypedDict):
 
 class Health(TypedDict):
     status: str
+    """`ok`; at `/ready`, `paused` where the server only shows what there is."""
+    store: NotRequired[str | None]
+    """At `/ready`: the id of the store, which no other has, not even a copy of it."""
     version: str
 
 
@@ -389,8 +435,11 @@ class JournalEntry(TypedDict):
 
 
 class JournalWait(TypedDict):
+    asked: str | None
+    """What the code asked for when the wait was opened, in its SDK's words."""
     event: NotRequired[TakenEvent | None]
     """Of an event: which one, and when it was received."""
+    kind: Literal["DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY", "SCHEDULE"]
     payload: Json
     status: Literal["PENDING", "COMPLETED", "TIMED_OUT", "CANCELLED"]
     waitpointId: str
@@ -408,7 +457,7 @@ class Key(TypedDict):
     prefix: str
     """The first characters of the secret."""
     revokedAt: str | None
-    scopes: list[Literal["read", "run", "worker", "approve", "admin"]]
+    scopes: list[Literal["read", "deploy", "run", "worker", "approve", "admin"]]
     workspace: str
 
 
@@ -425,7 +474,26 @@ class Link(TypedDict):
 
     confirmUrl: str
     """The same as a page for people."""
+    expiresAt: str | None
+    """Null: with its waitpoint."""
     resumeUrl: str
+
+
+class LinkSecret(TypedDict):
+    """A secret that resume URLs are signed with, without what it is."""
+
+    createdAt: str
+    id: int
+    signs: bool
+    """New resume URLs are signed with it."""
+
+
+class LinkSecretList(TypedDict):
+    """A part of a list."""
+
+    data: list[LinkSecret]
+    nextCursor: str | None
+    """Give it as `cursor` to get what follows; null at the end."""
 
 
 class ListensForTime(TypedDict):
@@ -471,7 +539,7 @@ class MadeKey(TypedDict):
     prefix: str
     """The first characters of the secret."""
     revokedAt: str | None
-    scopes: list[Literal["read", "run", "worker", "approve", "admin"]]
+    scopes: list[Literal["read", "deploy", "run", "worker", "approve", "admin"]]
     secret: str
     """Shown once."""
     workspace: str
@@ -496,6 +564,10 @@ class MadeWebhook(TypedDict):
 
 
 class MakeLink(TypedDict):
+    expiresIn: NotRequired[str | None]
+    """The same as text: `2d 4h`."""
+    expiresInMs: NotRequired[int | None]
+    """How long it is good for; with its waitpoint if absent."""
     recipient: NotRequired[str | None]
     """Whom it is for; anyone if absent."""
 
@@ -521,7 +593,7 @@ class NewKey(TypedDict):
     """Refused from then on."""
     name: str
     """Whose it is: what histories say, and what a step's `approvers` name."""
-    scopes: list[Literal["read", "run", "worker", "approve", "admin"]]
+    scopes: list[Literal["read", "deploy", "run", "worker", "approve", "admin"]]
     workspace: NotRequired[str | None]
     """Only an admin of the default workspace may make keys for another."""
 
@@ -860,6 +932,8 @@ class Session(TypedDict):
     """Null where a key is needed, and none was given."""
     keysNeeded: bool
     """Without a key nothing is shown."""
+    paused: bool
+    """The server was started with `--paused`: it shows what there is and changes nothing."""
     signedIn: bool
     """By a cookie."""
 
@@ -875,6 +949,13 @@ class Signalled(TypedDict):
     runId: str
     takenBy: str | None
     """The wait that took it at once; null: it is kept for the next one."""
+
+
+class SigningKey(TypedDict):
+    keys: list[str]
+    """`whsec_…`, as Standard Webhooks."""
+    workspace: str
+    """The workspace's id."""
 
 
 class Spent(TypedDict):
@@ -1059,6 +1140,8 @@ class TaskReportRelease(TypedDict):
 
 
 class TaskWaitSleep(TypedDict):
+    asked: NotRequired[str | None]
+    """What the code asks for, in its own words. A recorded wait answers only code that asks the same."""
     duration: NotRequired[str | None]
     """The same as text: `2d 4h`."""
     durationMs: NotRequired[int | None]
@@ -1067,6 +1150,8 @@ class TaskWaitSleep(TypedDict):
 
 
 class TaskWaitUntil(TypedDict):
+    asked: NotRequired[str | None]
+    """What the code asks for, in its own words. A recorded wait answers only code that asks the same."""
     at: str
     """A past instant is over at once."""
     name: str
@@ -1074,6 +1159,8 @@ class TaskWaitUntil(TypedDict):
 
 
 class TaskWaitSignal(TypedDict):
+    asked: NotRequired[str | None]
+    """What the code asks for, in its own words. A recorded wait answers only code that asks the same."""
     name: str
     signalType: str
     timeout: NotRequired[str | None]
@@ -1082,6 +1169,8 @@ class TaskWaitSignal(TypedDict):
 
 
 class TaskWaitEvent(TypedDict):
+    asked: NotRequired[str | None]
+    """What the code asks for, in its own words. A recorded wait answers only code that asks the same."""
     eventId: str
     lookback: NotRequired[str | None]
     lookbackMs: NotRequired[int | None]
@@ -1098,6 +1187,8 @@ class TaskWaitWebhook(TypedDict):
     """A waitpoint with a resume URL, created before or now."""
 
     allowGet: NotRequired[bool]
+    asked: NotRequired[str | None]
+    """What the code asks for, in its own words. A recorded wait answers only code that asks the same."""
     name: str
     timeout: NotRequired[str | None]
     timeoutMs: NotRequired[int | None]
@@ -1107,6 +1198,8 @@ class TaskWaitWebhook(TypedDict):
 class TaskWaitApproval(TypedDict):
     approvers: NotRequired[list[str]]
     """Anyone with the scope `approve` if absent."""
+    asked: NotRequired[str | None]
+    """What the code asks for, in its own words. A recorded wait answers only code that asks the same."""
     content: NotRequired[Json]
     name: str
     prompt: NotRequired[str | None]
@@ -1139,6 +1232,15 @@ class Vote(TypedDict):
     by: str
     comment: NotRequired[str | None]
     decision: Literal["approve", "reject", "edit"]
+    link: NotRequired[VoteLink | None]
+    """The link it was decided by; absent for a key."""
+
+
+class VoteLink(TypedDict):
+    forAnyone: bool
+    """The link is for nobody in particular."""
+    madeBy: str
+    """Who made the link."""
 
 
 class WaitCount(TypedDict):
@@ -1337,6 +1439,8 @@ class Workflow(TypedDict):
     description: NotRequired[str | None]
     inputSchema: NotRequired[Json]
     """A JSON Schema that every run's input must satisfy."""
+    keepHeaders: NotRequired[list[str] | None]
+    """Headers of a call that starts a run by a trigger that its input keeps, beside those that always are: `content-type`, `user-agent`, `webhook-id`, `webhook-timestamp` and `webhook-signature`."""
     name: str
     """What the workflow is called; runs are started by it."""
     output: NotRequired[Json]
@@ -1531,6 +1635,10 @@ class WorkflowMapStepWebhook(TypedDict):
 
     allowGet: NotRequired[bool]
     """Let a plain GET resume the run. Off by default: link scanners open every link."""
+    allowSync: NotRequired[bool]
+    """Let whoever has the link call it with `/sync`, and get what a `respond` step or a webhook says next. Off by default. They never get the run's output."""
+    keepHeaders: NotRequired[list[str] | None]
+    """Headers of the call that are kept, beside those that always are: `content-type`, `user-agent`, `webhook-id`, `webhook-timestamp` and `webhook-signature`."""
     onTimeout: NotRequired[WorkflowOnTimeout | None]
     """What happens when the time is over; `fail` if absent."""
     responseToSend: NotRequired[WorkflowRespond | None]
@@ -1943,7 +2051,11 @@ class WorkflowStepWebhook(TypedDict):
     """The steps that must be done before this one starts. If any step has it, the workflow is a graph."""
     allowGet: NotRequired[bool]
     """Let a plain GET resume the run. Off by default: link scanners open every link."""
+    allowSync: NotRequired[bool]
+    """Let whoever has the link call it with `/sync`, and get what a `respond` step or a webhook says next. Off by default. They never get the run's output."""
     description: NotRequired[str | None]
+    keepHeaders: NotRequired[list[str] | None]
+    """Headers of the call that are kept, beside those that always are: `content-type`, `user-agent`, `webhook-id`, `webhook-timestamp` and `webhook-signature`."""
     name: str
     """Unique in the workflow. `steps.<name>.output` is what it produced."""
     next: NotRequired[str | None]
@@ -2006,4 +2118,4 @@ WorkflowResponseFormat: TypeAlias = Literal["text", "json"]
 WorkflowRole: TypeAlias = Literal["system", "user", "assistant"]
 WorkflowStatusPattern: TypeAlias = Union["int", Literal["1xx", "2xx", "3xx", "4xx", "5xx"]]
 WorkflowStep: TypeAlias = Union["WorkflowStepTask", "WorkflowStepWait", "WorkflowStepCondition", "WorkflowStepExternalEvent", "WorkflowStepWaitForEvent", "WorkflowStepWebhook", "WorkflowStepApproval", "WorkflowStepLlm", "WorkflowStepHttp", "WorkflowStepNotify", "WorkflowStepRespond", "WorkflowStepSubWorkflow", "WorkflowStepMap"]
-ProblemCode: TypeAlias = Literal["NOT_JSON", "BAD_REQUEST", "UNAUTHENTICATED", "BAD_LINK", "BAD_LEASE", "FORBIDDEN", "NOT_AN_APPROVER", "SELF_APPROVAL", "HOST_REFUSED", "ORIGIN_REFUSED", "NOT_FOUND", "UNKNOWN_RUN", "UNKNOWN_DEFINITION", "UNKNOWN_STEP", "UNKNOWN_WAITPOINT", "UNKNOWN_TASK", "UNKNOWN_KEY", "UNKNOWN_SCHEDULE", "UNKNOWN_WEBHOOK", "UNKNOWN_DELIVERY", "UNKNOWN_WORKSPACE", "METHOD_NOT_ALLOWED", "READ_ONLY", "BODY_TIMEOUT", "ALREADY_RESOLVED", "ALREADY_DECIDED", "CONTENT_CHANGED", "WRONG_WAITPOINT_KIND", "EVENT_DOES_NOT_MATCH", "NOT_DUE", "NO_SUCH_TIMER", "RUN_ENDED", "NO_TEST_CLOCK", "RUN_NOT_FAILED", "WRONG_STEP_STATUS", "STALE_LEASE", "TASK_ALREADY_TAKEN", "JOURNAL_CONFLICT", "DEFINITION_EXISTS", "SCHEDULE_EXISTS", "DELIVERY_PENDING", "WORKSPACE_EXISTS", "WAITPOINT_TIMED_OUT", "WAITPOINT_CANCELLED", "WAITPOINT_EXPIRED", "LINK_REVOKED", "BODY_TOO_LARGE", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE", "MALFORMED", "BAD_CURSOR", "INVALID_DEFINITION", "INVALID_INPUT", "LIMIT_EXCEEDED", "IDEMPOTENCY_KEY_REUSED", "RUN_FAILED", "RUN_CANCELLED", "RATE_LIMITED", "HEADERS_TOO_LARGE", "INTERNAL", "ILLEGAL_TRANSITION", "OVERLOADED", "STORE_UNAVAILABLE", "STOPPING"]
+ProblemCode: TypeAlias = Literal["NOT_JSON", "BAD_REQUEST", "UNAUTHENTICATED", "BAD_LINK", "BAD_LEASE", "FORBIDDEN", "NOT_AN_APPROVER", "SELF_APPROVAL", "SYNC_NOT_ALLOWED", "MAY_NOT_DECIDE", "HOST_REFUSED", "ORIGIN_REFUSED", "NOT_FOUND", "UNKNOWN_RUN", "UNKNOWN_DEFINITION", "UNKNOWN_STEP", "UNKNOWN_WAITPOINT", "UNKNOWN_TASK", "UNKNOWN_KEY", "UNKNOWN_LINK_SECRET", "NO_SIGNING_KEY", "UNKNOWN_SCHEDULE", "UNKNOWN_WEBHOOK", "UNKNOWN_DELIVERY", "UNKNOWN_WORKSPACE", "METHOD_NOT_ALLOWED", "READ_ONLY", "BODY_TIMEOUT", "ALREADY_RESOLVED", "ALREADY_DECIDED", "QUORUM_NOT_REACHED", "CONTENT_CHANGED", "WRONG_WAITPOINT_KIND", "EVENT_DOES_NOT_MATCH", "NOT_DUE", "NO_SUCH_TIMER", "RUN_ENDED", "NO_TEST_CLOCK", "RUN_NOT_FAILED", "WRONG_STEP_STATUS", "STALE_LEASE", "TASK_ALREADY_TAKEN", "JOURNAL_CONFLICT", "JOURNAL_MISMATCH", "DEFINITION_EXISTS", "SCHEDULE_EXISTS", "DELIVERY_PENDING", "WORKSPACE_EXISTS", "WAITPOINT_TIMED_OUT", "WAITPOINT_CANCELLED", "WAITPOINT_EXPIRED", "LINK_REVOKED", "LINK_EXPIRED", "BODY_TOO_LARGE", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE", "MALFORMED", "BAD_CURSOR", "INVALID_DEFINITION", "INVALID_INPUT", "LIMIT_EXCEEDED", "IDEMPOTENCY_KEY_REUSED", "RUN_FAILED", "RUN_CANCELLED", "RATE_LIMITED", "HEADERS_TOO_LARGE", "INTERNAL", "ILLEGAL_TRANSITION", "OVERLOADED", "STORE_UNAVAILABLE", "PAUSED", "STOPPING"]

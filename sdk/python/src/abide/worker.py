@@ -228,7 +228,8 @@ class Worker:
         if done["ok"] or not problem:
             return
         # What the server cannot take as a result is a failure, and no other attempt would help.
-        if problem["status"] in (401, 404, 409) and problem["code"] != "JOURNAL_CONFLICT":
+        changed = problem["code"] in ("JOURNAL_CONFLICT", "JOURNAL_MISMATCH")
+        if problem["status"] in (401, 404, 409) and not changed:
             log.warning("task %s: %s: %s", execution.task["id"], problem["code"], problem["detail"])
             return
         message = f"the report was refused: {problem['code']}: {problem['detail']}"

@@ -9,6 +9,7 @@ use std::task::{Context, Poll};
 use tokio::time::{Sleep, sleep};
 
 use super::{Execution, State, quoted, swallowed};
+use crate::asked::asked_of;
 use crate::failure::{Result, TaskError};
 use crate::wait::{Opened, Spec};
 use crate::wire::{
@@ -109,7 +110,7 @@ impl Execution {
             match wait.spec() {
                 Spec::Pause(pause) if state.awaits(wait) => return pause.into(),
                 Spec::Pause(_) => {}
-                Spec::Wait(spec) => waits.push(spec),
+                Spec::Wait(spec) => waits.push(with_asked(spec)),
             }
         }
         let alone = match &state.groups[..] {
@@ -209,4 +210,17 @@ fn words(panic: &(dyn Any + Send)) -> String {
     let said = panic.downcast_ref::<String>().map(String::as_str);
     let said = said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("for reasons of its own");
     format!("the handler panicked: {said}")
+}
+
+/// A wait as it is reported: with what it asks for, so that it answers nothing else later.
+fn with_asked(wait: TaskWait) -> TaskWait {
+    let asked = asked_of(&Spec::Wait(wait.clone()));
+    match wait {
+        TaskWait::Sleep(wait) => wait.asked(asked).into(),
+        TaskWait::Until(wait) => wait.asked(asked).into(),
+        TaskWait::Signal(wait) => wait.asked(asked).into(),
+        TaskWait::Event(wait) => wait.asked(asked).into(),
+        TaskWait::Webhook(wait) => wait.asked(asked).into(),
+        TaskWait::Approval(wait) => wait.asked(asked).into(),
+    }
 }

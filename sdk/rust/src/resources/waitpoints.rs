@@ -54,7 +54,7 @@ impl Waitpoints<'_> {
 
     /// A resume URL for one person: what is done with it is recorded under that name.
     pub async fn make_link(&self, id: &str, recipient: Option<&str>) -> Result<wire::Link, Error> {
-        let body = wire::MakeLink { recipient: recipient.map(str::to_owned) };
+        let body = wire::MakeLink { recipient: recipient.map(str::to_owned), ..Default::default() };
         self.0.transport().json(self.0.post(at(&["waitpoints", id, "link"])).body(&body)?).await
     }
 

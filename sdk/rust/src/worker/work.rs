@@ -177,7 +177,8 @@ impl Work {
         let Some(problem) = done.problem.filter(|_| !done.ok) else { return Ok(()) };
         // What the server cannot take as a result is a failure, and no other attempt would help.
         let problem = Problem::new(problem, None);
-        let lost = matches!(problem.status, 401 | 404 | 409) && problem.code != code::JOURNAL_CONFLICT;
+        let changed = [code::JOURNAL_CONFLICT, code::JOURNAL_MISMATCH].contains(&problem.code.as_str());
+        let lost = matches!(problem.status, 401 | 404 | 409) && !changed;
         if lost {
             tracing::info!(task = task.id, %problem, "the task was taken back");
             return Ok(());

@@ -32,6 +32,8 @@ pub(super) enum WaitBody {
 #[schemars(inline)]
 pub(super) struct Sleep {
     name: Name,
+    /// What the code asks for, in its own words. A recorded wait answers only code that asks the same.
+    asked: Option<Name>,
     duration_ms: Option<u64>,
     /// The same as text: `2d 4h`.
     duration: Option<String>,
@@ -42,6 +44,8 @@ pub(super) struct Sleep {
 #[schemars(inline)]
 pub(super) struct Until {
     name: Name,
+    /// What the code asks for, in its own words. A recorded wait answers only code that asks the same.
+    asked: Option<Name>,
     /// A past instant is over at once.
     #[serde(deserialize_with = "instant")]
     at: Timestamp,
@@ -52,6 +56,8 @@ pub(super) struct Until {
 #[schemars(inline)]
 pub(super) struct Signal {
     name: Name,
+    /// What the code asks for, in its own words. A recorded wait answers only code that asks the same.
+    asked: Option<Name>,
     signal_type: Name,
     timeout_ms: Option<u64>,
     timeout: Option<String>,
@@ -62,6 +68,8 @@ pub(super) struct Signal {
 #[schemars(inline)]
 pub(super) struct Event {
     name: Name,
+    /// What the code asks for, in its own words. A recorded wait answers only code that asks the same.
+    asked: Option<Name>,
     event_id: Name,
     /// An expression that the event must satisfy.
     #[serde(rename = "match")]
@@ -78,6 +86,8 @@ pub(super) struct Event {
 #[schemars(inline)]
 pub(super) struct Webhook {
     name: Name,
+    /// What the code asks for, in its own words. A recorded wait answers only code that asks the same.
+    asked: Option<Name>,
     #[serde(default)]
     allow_get: bool,
     timeout_ms: Option<u64>,
@@ -89,6 +99,8 @@ pub(super) struct Webhook {
 #[schemars(inline)]
 pub(super) struct Approval {
     name: Name,
+    /// What the code asks for, in its own words. A recorded wait answers only code that asks the same.
+    asked: Option<Name>,
     prompt: Option<String>,
     #[serde(default)]
     #[schemars(schema_with = "words::any")]
@@ -104,34 +116,34 @@ pub(super) struct Approval {
 
 impl WaitBody {
     pub(super) fn spec(self) -> Result<WaitSpec, Problem> {
-        let (name, wait) = match self {
+        let (name, asked, wait) = match self {
             WaitBody::Sleep(wait) => {
                 let duration = needed_length("duration", wait.duration_ms, wait.duration.as_deref())?;
-                (wait.name, WaitFor::Sleep { duration })
+                (wait.name, wait.asked, WaitFor::Sleep { duration })
             }
-            WaitBody::Until(Until { name, at }) => (name, WaitFor::Instant { at }),
+            WaitBody::Until(Until { name, asked, at }) => (name, asked, WaitFor::Instant { at }),
             WaitBody::Signal(wait) => {
                 let timeout = length("timeout", wait.timeout_ms, wait.timeout.as_deref())?;
-                (wait.name, WaitFor::Signal { signal_type: wait.signal_type.into(), timeout })
+                (wait.name, wait.asked, WaitFor::Signal { signal_type: wait.signal_type.into(), timeout })
             }
             WaitBody::Event(wait) => {
                 let timeout = length("timeout", wait.timeout_ms, wait.timeout.as_deref())?;
                 let lookback = length("lookback", wait.lookback_ms, wait.lookback.as_deref())?;
                 let (event_id, matching) = (wait.event_id.into(), wait.matching);
-                (wait.name, WaitFor::Event { event_id, matching, lookback, timeout })
+                (wait.name, wait.asked, WaitFor::Event { event_id, matching, lookback, timeout })
             }
             WaitBody::Webhook(wait) => {
                 let timeout = length("timeout", wait.timeout_ms, wait.timeout.as_deref())?;
-                (wait.name, WaitFor::Call { allow_get: wait.allow_get, timeout })
+                (wait.name, wait.asked, WaitFor::Call { allow_get: wait.allow_get, timeout })
             }
             WaitBody::Approval(wait) => {
                 let timeout = length("timeout", wait.timeout_ms, wait.timeout.as_deref())?;
                 let (content, quorum) = (wait.content.into(), wait.quorum.unwrap_or(1));
                 let approvers = wait.approvers.into_iter().map(Arc::from).collect();
                 let prompt = wait.prompt;
-                (wait.name, WaitFor::Approval { prompt, content, approvers, quorum, timeout })
+                (wait.name, wait.asked, WaitFor::Approval { prompt, content, approvers, quorum, timeout })
             }
         };
-        Ok(WaitSpec { name: name.into(), wait })
+        Ok(WaitSpec { name: name.into(), wait, asked: asked.map(Into::into) })
     }
 }

@@ -32,6 +32,93 @@ pub(super) async fn changed_code(server: &TestServer) -> Result<Json, Error> {
     Ok(json!({"code": failure.code, "names": names, "billed": billed.get(), "attempts": attempts}))
 }
 
+pub(super) async fn a_wait_that_changed_its_kind(server: &TestServer) -> Result<Json, Error> {
+    let changed = Arc::new(AtomicBool::new(false));
+    let shared = changed.clone();
+    let work = move |ctx: Context, _: Json| {
+        let changed = shared.clone();
+        async move {
+            if changed.load(Ordering::SeqCst) {
+                return Ok(json!(ctx.approve("gate").await?.approved));
+            }
+            ctx.sleep("gate", "1h").await?;
+            ctx.wait_for_signal::<Json>("go", "go").await?;
+            Ok(Json::Null)
+        }
+    };
+    one(server, work).await?;
+    let run = server.client.start("one", Json::Null).await?;
+    server.settle(&run).await?;
+    changed.store(true, Ordering::SeqCst);
+    let (failure, attempts) = failure(server, &run).await?;
+    Ok(json!({"code": failure.code, "names": named(&failure.message, &["gate"]), "attempts": attempts}))
+}
+
+pub(super) async fn another_event_under_the_same_name(server: &TestServer) -> Result<Json, Error> {
+    let changed = Arc::new(AtomicBool::new(false));
+    let shared = changed.clone();
+    let work = move |ctx: Context, _: Json| {
+        let changed = shared.clone();
+        async move {
+            let event = if changed.load(Ordering::SeqCst) { "order.refused" } else { "order.paid" };
+            ctx.wait_for_event::<Json>("news", event).await?;
+            ctx.sleep("nap", "1h").await
+        }
+    };
+    one(server, work).await?;
+    let run = server.client.start("one", Json::Null).await?;
+    server.settle(&run).await?;
+    server.client.notify("order.paid", json!({"ok": true})).await?;
+    server.settle(&run).await?;
+    changed.store(true, Ordering::SeqCst);
+    let (failure, attempts) = failure(server, &run).await?;
+    Ok(json!({"code": failure.code, "names": named(&failure.message, &["news"]), "attempts": attempts}))
+}
+
+pub(super) async fn a_retried_run_keeps_its_waits(server: &TestServer) -> Result<Json, Error> {
+    let charged = Count::default();
+    let broken = Arc::new(AtomicBool::new(true));
+    let shared = (charged.clone(), broken.clone());
+    let work = move |ctx: Context, _: Json| {
+        let (charged, broken) = shared.clone();
+        async move {
+            ctx.run("charge", || async { Ok(charged.up()) }).await?;
+            ctx.sleep("cooling-off", "2d").await?;
+            let parcel: Option<Json> = ctx.wait_for_event("parcel", "parcel.returned").timeout("14d").await?;
+            match broken.load(Ordering::SeqCst) {
+                true => Err(TaskError::not_retryable("the bank is closed")),
+                false => Ok(parcel),
+            }
+        }
+    };
+    one(server, work).await?;
+    let run = server.client.start("one", Json::Null).await?;
+    server.settle(&run).await?;
+    server.advance("2d").await?;
+    server.settle(&run).await?;
+    server.client.notify("parcel.returned", json!({"parcel": 7})).await?;
+    server.settle(&run).await?;
+    broken.store(false, Ordering::SeqCst);
+    let before = server.history(&run).await?.len();
+    server.client.runs().retry(run.id()).await?;
+    let output = run.result().await?;
+    let history = server.history(&run).await?;
+    let waits = history[before..].iter().filter(|record| record.kind == "STEP_WAITING").count();
+    Ok(json!({"charged": charged.get(), "output": output, "waitsOfTheRetriedRun": waits}))
+}
+
+/// In Rust a length cannot be negative; one that is past is of no length.
+pub(super) async fn a_sleep_that_is_over_before_it_begins(server: &TestServer) -> Result<Json, Error> {
+    let work = |ctx: Context, _: Json| async move {
+        ctx.sleep("nap", std::time::Duration::ZERO).await?;
+        Ok("awake")
+    };
+    one(server, work).await?;
+    let run = server.client.start("one", Json::Null).await?;
+    let output = run.result().await?;
+    Ok(json!({"output": output, "attempts": run.get().await?.steps[0].attempt}))
+}
+
 /// In Rust nothing can be caught: a wait does not return until it is over. It can be given up, though.
 pub(super) async fn swallowed_suspension(server: &TestServer) -> Result<Json, Error> {
     let work = |ctx: Context, _| async move {

@@ -1,0 +1,67 @@
+"""What a durable wait asks for, in words. It is stored with the wait, and a recorded wait answers only code that asks the
+same: an ended sleep is never read as an approval, nor one event as another. How long a wait may take is no part of it: a
+sleep that was made longer, or computed from the clock, is still that sleep."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+from . import wire
+from .plain import as_json
+
+CHARS = 200
+"""The server takes so many characters."""
+
+KINDS = {
+    "sleep": "DELAY",
+    "until": "DELAY",
+    "event": "EVENT",
+    "signal": "SIGNAL",
+    "webhook": "WEBHOOK",
+    "approval": "APPROVAL",
+    "pause": "PAUSE",
+}
+
+IN_WORDS = {
+    "DELAY": "a sleep",
+    "EVENT": "an event",
+    "SIGNAL": "a signal",
+    "WEBHOOK": "a call",
+    "APPROVAL": "an approval",
+    "PAUSE": "a pause",
+}
+
+
+def asked_of(spec: dict[str, Any]) -> str:
+    words = _in_words(spec)
+    return words if len(words) <= CHARS else f"{words[:CHARS - 20]}… {_digest(words)}"
+
+
+def _in_words(spec: dict[str, Any]) -> str:
+    kind = spec["type"]
+    if kind == "event":
+        where = f" where {spec['match']}" if spec.get("match") is not None else ""
+        return f"event {spec['eventId']}{where}"
+    if kind == "signal":
+        return f"signal {spec['signalType']}"
+    if kind == "approval":
+        by = f" by {', '.join(spec['approvers'])}" if spec.get("approvers") else ""
+        quorum = f" with {spec['quorum']} votes" if (spec.get("quorum") or 1) > 1 else ""
+        content = json.dumps(as_json(spec.get("content")), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        return f"approval of {_digest(content)}{by}{quorum}"
+    return IN_WORDS[KINDS[kind]]
+
+
+def mismatch(name: str, recorded: wire.JournalWait, spec: dict[str, Any]) -> str | None:
+    """What stands against a recorded wait being the answer to what the code asks for now; nothing if it is."""
+    asked, known = asked_of(spec), recorded.get("asked")
+    if (recorded["kind"] == KINDS[spec["type"]]) if known is None else known == asked:
+        return None
+    was = known or IN_WORDS.get(recorded["kind"], recorded["kind"])
+    return f"`{name}` was recorded as {was}, and the code asks for {asked}"
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
