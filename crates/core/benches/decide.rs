@@ -99,7 +99,13 @@ fn definition(steps: Vec<Value>) -> Arc<Definition> {
 }
 
 fn context() -> Context {
-    Context { now: Timestamp::UNIX_EPOCH, random: 1, by: Actor::new("bench"), traceparent: None }
+    Context {
+        now: Timestamp::UNIX_EPOCH,
+        random: 1,
+        by: Actor::new("bench"),
+        traceparent: None,
+        bounds: Default::default(),
+    }
 }
 
 fn new_run(definition: &Arc<Definition>) -> NewRun {

@@ -71,6 +71,7 @@ impl Run {
             started_by: started_by.as_ref().unwrap_or(&record.by).clone(),
             traceparent: record.traceparent,
             created_at: record.at,
+            retried_at: None,
             started_at: None,
             ended_at: None,
             deadline: None,
@@ -130,6 +131,7 @@ impl Run {
                 self.snapshot.error = None;
                 self.snapshot.failure = None;
                 self.snapshot.ended_at = None;
+                self.snapshot.retried_at = Some(record.at);
                 self.snapshot.deadline = *deadline;
                 self.snapshot.deadline_passed = false;
                 self.move_to(RunStatus::Running)

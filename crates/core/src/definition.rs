@@ -10,6 +10,7 @@
 
 pub mod document;
 
+mod awaits;
 mod blocked;
 mod check;
 mod compile;
@@ -37,6 +38,7 @@ use crate::retry::RetryPolicy;
 use crate::time::Millis;
 use document::Workflow;
 
+pub use awaits::AwaitedEvent;
 pub use blocked::blocked_pattern;
 pub use check::Checked;
 pub use findings::{PROBLEMS, Rejected};

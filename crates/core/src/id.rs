@@ -121,6 +121,12 @@ impl ScheduleId {
 }
 
 impl RunId {
+    /// The millisecond in which it was made, which is not after the run was created unless the clock went back.
+    pub fn made_at(self) -> Timestamp {
+        let ms = i64::try_from(self.0 >> 80).unwrap_or(i64::MAX);
+        Timestamp::from_millisecond(ms).unwrap_or(Timestamp::MAX)
+    }
+
     pub fn waitpoint(self, number: u32) -> WaitpointId {
         WaitpointId { run: self, number }
     }

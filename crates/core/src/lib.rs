@@ -12,6 +12,7 @@
 //! Every pause is a [`waitpoint::Waitpoint`]; [`waiting_for::waiting_for`] says what each open one waits for.
 
 pub mod apply;
+pub mod bounds;
 pub mod builder;
 pub mod command;
 pub mod cron;

@@ -195,6 +195,9 @@ pub struct Snapshot {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub traceparent: Option<Traceparent>,
     pub created_at: Timestamp,
+    /// When it was retried last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retried_at: Option<Timestamp>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_at: Option<Timestamp>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use jiff::Timestamp;
 
+use crate::bounds::Bounds;
 use crate::command::{Context, Outcome, Reply};
 use crate::effect::Effect;
 use crate::flow;
@@ -22,6 +23,7 @@ pub(crate) struct Turn<'a> {
     pub(crate) now: Timestamp,
     pub(crate) by: Actor,
     traceparent: Option<Traceparent>,
+    pub(crate) bounds: Bounds,
     pub(crate) random: Random,
     records: Vec<Record>,
     effects: Vec<Effect>,
@@ -44,6 +46,7 @@ impl<'a> Turn<'a> {
             now: context.now,
             by: context.by.clone(),
             traceparent: context.traceparent,
+            bounds: context.bounds,
             random: Random::new(context.random),
             records: Vec::new(),
             effects: Vec::new(),

@@ -76,10 +76,15 @@ fn ended_by(waitpoint: &Waitpoint) -> String {
             format!("{what} {until}")
         }
         ListensFor::Signal { signal_type } => format!("the signal `{signal_type}`"),
-        ListensFor::Event(filter) => match &filter.matching {
-            Some(matching) => format!("an event `{}` where {}", filter.event_id, matching.source()),
-            None => format!("an event `{}`", filter.event_id),
-        },
+        ListensFor::Event(filter) => {
+            let matching = filter.matching.as_ref().map(|matching| format!(" where {}", matching.source()));
+            // Who waits in vain is told why.
+            let forgotten = filter
+                .forgotten_before
+                .map(|at| format!(" (those received before {at} may have been forgotten)"));
+            let (matching, forgotten) = (matching.unwrap_or_default(), forgotten.unwrap_or_default());
+            format!("an event `{}`{matching}{forgotten}", filter.event_id)
+        }
         ListensFor::Call { .. } => "a call on its resume URL".to_owned(),
         ListensFor::Approval(request) => {
             let who =

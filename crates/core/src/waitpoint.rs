@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use crate::expression::Expression;
@@ -99,6 +100,14 @@ impl Waitpoint {
             | ListensFor::Child { .. } => 0,
         };
         listens + self.response_to_send.as_ref().map_or(0, Json::bytes)
+    }
+
+    /// What ended it, as callers outside are shown it. A delay that is over has the shape of a call in which nothing
+    /// was sent, so that code which was entered again need not ask what it waited for.
+    pub fn shown_payload(&self) -> Option<Json> {
+        let is_over = matches!(self.kind, Kind::Delay | Kind::Pause) && self.status == WaitStatus::Completed;
+        let empty = || Json::new(json!({ "body": {}, "headers": {}, "queryParams": {} }));
+        self.resume_payload.clone().or_else(|| is_over.then(empty))
     }
 
     /// Its time has come: a resolution at this instant or later is refused (R4).
@@ -194,6 +203,9 @@ pub struct EventFilter {
     pub event_id: Arc<str>,
     /// Events received before this are not looked at.
     pub since: Timestamp,
+    /// Events received between `since` and this may have been forgotten before the wait began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forgotten_before: Option<Timestamp>,
     #[serde(default, rename = "match", skip_serializing_if = "Option::is_none")]
     pub matching: Option<Expression>,
     /// The run's values that `match` names, by path.

@@ -13,7 +13,6 @@ use crate::deploy::{Deploy, Deployed};
 use crate::error::Error;
 use crate::in_flight::RoundNumber;
 use crate::request::Answer;
-use crate::retention::{Forgotten, Sweep};
 use crate::round::Decided;
 
 pub(crate) type Write = Box<dyn FnOnce(&mut dyn Store) + Send>;
@@ -26,7 +25,6 @@ pub(crate) enum Job {
     },
     /// Whatever administration wants; it answers for itself.
     Write(Write),
-    Sweep(Sweep),
 }
 
 pub(crate) enum Done {
@@ -41,7 +39,6 @@ pub(crate) enum Done {
         result: Result<Deployed, Error>,
         answer: Answer<Deployed>,
     },
-    Swept(Result<Forgotten, Error>),
     /// An input was checked against a schema.
     Checked {
         definition: Arc<Definition>,
@@ -75,7 +72,6 @@ pub(crate) fn work(
                 write(&mut *store);
                 continue;
             }
-            Job::Sweep(sweep) => Done::Swept(sweep.perform(&mut *store)),
         };
         // The writer may have gone.
         let _ = done.send(did);

@@ -81,8 +81,9 @@ impl Deploy {
             Some(known) if known.document == document => Ok(Deployed { id: known.id, created: false }),
             Some(_) => Err(Error::DefinitionExists { name: name.to_owned(), version: version.to_owned() }),
             None => {
-                let new =
-                    NewDefinition { id, workspace, name, version, document: &document, created_at: now };
+                let (document, awaits) = (&*document, &*definition.awaits());
+                let created_at = now;
+                let new = NewDefinition { id, workspace, name, version, document, awaits, created_at };
                 match store.commit(&Batch { definitions: vec![new], ..Batch::default() }) {
                     Ok(()) => Ok(Deployed { id, created: true }),
                     // Somebody else was quicker.

@@ -10,14 +10,17 @@ use abide_calls::http::Rule;
 use abide_calls::models::{Model, Provider};
 use abide_calls::signing::Keys;
 use abide_calls::vault::Vault;
+use abide_core::bounds::Bounds;
 use abide_core::command::{Command, Reply, SendSignal};
 use abide_core::definition::Checked;
 use abide_core::definition::document::{Delivery, Workflow};
 use abide_core::history::Failure;
 use abide_core::id::{At, RunId, WorkspaceId};
 use abide_core::json::Json;
+use abide_core::limits;
 use abide_core::run::Run;
 use abide_core::status::RunStatus;
+use abide_core::time::Millis;
 use abide_core::trace::Traceparent;
 use abide_core::waitpoint::Actor;
 use abide_store::share::NodeId;
@@ -43,7 +46,7 @@ use crate::identity;
 use crate::limits::Limits;
 use crate::readers::Readers;
 use crate::request::{Answer, Asker, Leased, Notified, Notify, Poll, Request, Start, Stats, Workers};
-use crate::retention::Retention;
+use crate::retention::{Retention, Sweeper};
 use crate::schedules::{Ordered, ScheduleOrder};
 use crate::sealed;
 use crate::share::{Pulse, Share};
@@ -68,6 +71,8 @@ pub struct Engine {
     vault: Vault,
     paused: bool,
     store_id: Arc<str>,
+    sweeper: Arc<Sweeper>,
+    max_wait: Millis,
     thread: Arc<Mutex<Option<JoinHandle<()>>>>,
 }
 
@@ -80,6 +85,8 @@ impl fmt::Debug for Engine {
 /// How an engine is opened.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
+    /// The longest that a wait may take; [`limits::WAIT`] if absent.
+    pub max_wait: Option<Millis>,
     /// A clock that the caller sets, for tests. The machine's if absent.
     pub clock: Option<SettableClock>,
     pub retention: Retention,
@@ -314,6 +321,8 @@ impl Engine {
             (executors.client().clone(), options.vault.clone()),
             fresh_seed(),
         );
+        let max_wait = options.max_wait.unwrap_or(limits::WAIT);
+        let bounds = Bounds { max_wait, ..options.retention.bounds() };
         let mut writer = Writer::new(
             own,
             jobs,
@@ -321,7 +330,7 @@ impl Engine {
             fresh_seed(),
             dispatcher,
             (followers.clone(), outbox),
-            (options.retention, options.limits),
+            (bounds, options.limits),
             checks,
         );
         writer = writer.paused(options.paused);
@@ -358,6 +367,9 @@ impl Engine {
         let thread = thread.map_err(not_started)?;
         answer.await.map_err(|_| Error::Stopped)??;
         tokio::spawn(sender.live());
+        let sweeper =
+            Arc::new(Sweeper::new(options.retention, Arc::clone(&clock), &readers, queue.downgrade()));
+        tokio::spawn(Arc::clone(&sweeper).live());
         let thread = Arc::new(Mutex::new(Some(thread)));
         Ok(Engine {
             queue,
@@ -370,6 +382,8 @@ impl Engine {
             vault: options.vault,
             paused: options.paused,
             store_id: store_id.into(),
+            sweeper,
+            max_wait,
             thread,
         })
     }
@@ -400,7 +414,12 @@ impl Engine {
 
     /// Stores a workflow under its name and version. Once there, it never changes.
     pub async fn deploy(&self, workflow: Workflow) -> Result<Deployed, Error> {
-        self.deploy_checked(WorkspaceId::default(), workflow.check()?).await
+        self.deploy_checked(WorkspaceId::default(), workflow.check_within(self.max_wait)?).await
+    }
+
+    /// The longest that a wait may take here.
+    pub fn max_wait(&self) -> Millis {
+        self.max_wait
     }
 
     pub async fn deploy_checked(&self, workspace: WorkspaceId, checked: Checked) -> Result<Deployed, Error> {
@@ -736,6 +755,12 @@ impl Engine {
         let stats = self.stats().await?;
         let tasks = stats.tasks_ready + stats.tasks_out;
         Ok(Some(Standing { now: clock.now(), next_timer, tasks }))
+    }
+
+    /// Forgets all that may be forgotten now. An engine does this by itself, a little at a time.
+    pub async fn sweep(&self) -> Result<(), Error> {
+        while self.sweeper.sweep().await? {}
+        Ok(())
     }
 
     /// Finishes what is in the queue and closes the store. Handlers at work are stopped; their tasks are handed out

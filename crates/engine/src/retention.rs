@@ -1,30 +1,44 @@
-//! Retention: what is old enough is forgotten, a little at a time, so that commits stay quick. Runs that have not
-//! ended are never forgotten, however long they sleep.
+//! Retention: what is old enough and what no open run may come to any more is forgotten, a little at a time, so that
+//! commits stay quick.
+//!
+//! What is to be forgotten is found beside the writer, on a reader; the writer only removes it. Everything is looked at
+//! once, in the order of its age. What an open run may still come to is passed over, and found again by what would
+//! release it: the end of that run, or that no open run can wait for such an event any more. So a sweep costs what there
+//! is to forget, and not what is kept.
+
+mod events;
+mod keys;
+mod sweeper;
 
 use std::time::Duration;
 
+use abide_core::bounds::Bounds;
 use abide_core::time::Millis;
-use abide_store::Store;
 use jiff::Timestamp;
 
-use crate::error::Error;
+pub(crate) use sweeper::Sweeper;
 
 /// Rows of each kind that one sweep removes at most.
 const SWEEP: usize = 200;
+/// Rows of each kind that one sweep looks at, at most.
+const LOOK: usize = 1_000;
 /// How soon to look again when there was more, and when there was not.
-pub(crate) const SOON: Duration = Duration::from_millis(50);
-pub(crate) const LATER: Duration = Duration::from_secs(60);
-
-const DAY: Millis = Millis(24 * 60 * 60 * 1_000);
+const SOON: Duration = Duration::from_millis(50);
+const LATER: Duration = Duration::from_secs(60);
+/// How often everything that was passed over is looked at again, whatever happened meanwhile.
+const ANEW: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// How long things are kept after nobody needs them. `None`: for ever.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retention {
     /// Runs, with their history, after they ended.
     pub runs: Option<Millis>,
-    /// Events, after they were received. No wait can look back further.
+    /// Events, after they were received; longer if an open run may still come to them.
     pub events: Option<Millis>,
-    /// Answers under idempotency keys, after they were given.
+    /// Events, after they were received, even if an open run may still come to them. A wait that would have looked back
+    /// further says so.
+    pub events_at_most: Option<Millis>,
+    /// Answers under idempotency keys: after they were given, and after the run that they are about has ended.
     pub keys: Option<Millis>,
     /// What webhooks were told, after that; what they are still to be told is kept.
     pub deliveries: Option<Millis>,
@@ -32,40 +46,18 @@ pub struct Retention {
 
 impl Default for Retention {
     fn default() -> Retention {
-        let days = |count: u64| Some(Millis(count * DAY.0));
-        Retention { runs: None, events: days(30), keys: days(30), deliveries: days(30) }
+        let month = Some(Millis::from_days(30));
+        Retention { runs: None, events: month, events_at_most: None, keys: month, deliveries: month }
     }
 }
 
-/// What to forget now.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Sweep {
-    pub(crate) retention: Retention,
-    pub(crate) now: Timestamp,
-}
-
-/// What a sweep came to.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Forgotten {
-    pub(crate) there_is_more: bool,
-}
-
-impl Sweep {
-    pub(crate) fn perform(self, store: &mut dyn Store) -> Result<Forgotten, Error> {
-        let before = |kept: Option<Millis>| kept.map(|kept| kept.before(self.now));
-        let mut most = 0;
-        if let Some(before) = before(self.retention.runs) {
-            most = most.max(store.forget_runs(before, SWEEP)?);
-        }
-        if let Some(before) = before(self.retention.events) {
-            most = most.max(store.forget_events(before, SWEEP)?);
-        }
-        if let Some(before) = before(self.retention.keys) {
-            most = most.max(store.forget_keys(before, SWEEP)?);
-        }
-        if let Some(before) = before(self.retention.deliveries) {
-            most = most.max(store.forget_deliveries(before, SWEEP)?);
-        }
-        Ok(Forgotten { there_is_more: most == SWEEP })
+impl Retention {
+    /// What decisions have to know of it.
+    pub(crate) fn bounds(&self) -> Bounds {
+        Bounds { keep_events: self.events, keep_events_at_most: self.events_at_most, ..Bounds::default() }
     }
+}
+
+fn line(kept: Option<Millis>, now: Timestamp) -> Option<Timestamp> {
+    kept.map(|kept| kept.before(now))
 }

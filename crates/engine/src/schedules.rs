@@ -177,7 +177,8 @@ impl Round<'_> {
 
     fn remember(&mut self, key: Option<String>, digest: u64, reply: &Reply) {
         if let Some(key) = key {
-            let remembered = Remembered { key: key.clone(), digest, reply: reply.clone(), at: self.now };
+            let remembered =
+                Remembered { key: key.clone(), digest, reply: reply.clone(), run: None, at: self.now };
             self.decided.remembered.insert(key, remembered);
         }
     }

@@ -98,7 +98,13 @@ mod tests {
     }
 
     fn context(now: Timestamp) -> Context {
-        Context { now, random: Random::new(1).draw(), by: Actor::new("tester"), traceparent: None }
+        Context {
+            now,
+            random: Random::new(1).draw(),
+            by: Actor::new("tester"),
+            traceparent: None,
+            bounds: Default::default(),
+        }
     }
 
     fn taken_by(run: &mut Run, worker: &str) {

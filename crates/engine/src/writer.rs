@@ -15,6 +15,7 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::{Arc, mpsc as threads};
 use std::time::{Duration, Instant};
 
+use abide_core::bounds::Bounds;
 use abide_core::definition::Definition;
 use abide_core::history::Change;
 use abide_core::id::{RunId, WebhookId};
@@ -42,7 +43,6 @@ use crate::limits::Limits;
 use crate::long_waits::LongWaits;
 use crate::memory::Memory;
 use crate::request::{Answer, Request, Start, Stats};
-use crate::retention::{self, Retention, Sweep};
 use crate::round::budget::FOLLOW_UPS_AT_ONCE;
 use crate::round::{Committed, Decided, Errand, Round, Waiting};
 use crate::share::Share;
@@ -62,6 +62,8 @@ const REPORTS_BESIDE_TIMERS: usize = 64;
 const LONGEST_SLEEP: Duration = Duration::from_secs(1);
 /// When the store cannot write, what nobody waits for is tried again after this time.
 const TROUBLE: Duration = Duration::from_millis(250);
+/// How often those are looked for who gave up waiting.
+const SWEEP: Duration = Duration::from_secs(60);
 const RECOVERY_PAGE: usize = 1_000;
 /// Tasks of all nodes are counted up to here.
 const COUNTED_TASKS: usize = 10_000;
@@ -80,8 +82,9 @@ pub(crate) struct Writer {
     committers: usize,
     /// The store could not write; until then only requests are tried.
     trouble_until: Option<Instant>,
-    retention: Retention,
-    next_sweep: Option<Instant>,
+    bounds: Bounds,
+    /// When those are looked for who gave up waiting.
+    next_sweep: Instant,
     watchers: HashMap<RunId, Vec<Answer<Ended>>>,
     /// With the version of the run from which on they listen.
     listeners: HashMap<RunId, Vec<(u64, Ear)>>,
@@ -130,7 +133,7 @@ impl Writer {
         seed: u64,
         dispatcher: Dispatcher,
         (followers, outbox): (Followers, Outbox),
-        (retention, limits): (Retention, Limits),
+        (bounds, limits): (Bounds, Limits),
         checks: threads::Sender<Check>,
     ) -> Writer {
         Writer {
@@ -145,8 +148,8 @@ impl Writer {
             in_flight: InFlight::default(),
             committers: 1,
             trouble_until: None,
-            retention,
-            next_sweep: Some(Instant::now()),
+            bounds,
+            next_sweep: Instant::now() + SWEEP,
             watchers: HashMap::new(),
             listeners: HashMap::new(),
             followers,
@@ -340,10 +343,8 @@ impl Writer {
 
     fn time_to_sleep(&self) -> Duration {
         let now = self.clock.now();
-        let (until_calm, until_sweep) = [self.trouble_until, self.next_sweep]
-            .map(|at| at.map(|at| at.saturating_duration_since(Instant::now())))
-            .into();
-        let longest = until_sweep.unwrap_or(LONGEST_SLEEP).min(LONGEST_SLEEP);
+        let until_calm = self.trouble_until.map(|at| at.saturating_duration_since(Instant::now()));
+        let longest = LONGEST_SLEEP;
         if let Some(until_calm) = until_calm.filter(|wait| !wait.is_zero()) {
             return until_calm.min(longest).max(Duration::from_millis(1));
         }
@@ -388,7 +389,7 @@ impl Writer {
             self.trouble_until = None;
             self.take_up_work(now);
             self.look_back(now);
-            self.sweep(now);
+            self.sweep();
         }
         if self.may_seal() {
             self.seal();
@@ -410,6 +411,7 @@ impl Writer {
             todo: VecDeque::new(),
             allowance: FOLLOW_UPS_AT_ONCE,
             traceparent: None,
+            bounds: self.bounds,
         };
         (round, &mut self.dispatcher, &mut self.open.aftermath)
     }
@@ -420,13 +422,12 @@ impl Writer {
         }
     }
 
-    fn sweep(&mut self, now: Timestamp) {
-        if self.next_sweep.is_some_and(|at| at <= Instant::now()) {
-            self.next_sweep = None;
-            // Those who gave up while their run sleeps on.
+    /// Drops those who gave up while their run sleeps on.
+    fn sweep(&mut self) {
+        if self.next_sweep <= Instant::now() {
+            self.next_sweep = Instant::now() + SWEEP;
             keep_waiting(&mut self.watchers, oneshot::Sender::is_closed);
             keep_waiting(&mut self.listeners, |(_, ear)| ear.has_gone());
-            self.ask(Job::Sweep(Sweep { retention: self.retention, now }));
         }
     }
 
@@ -462,17 +463,6 @@ impl Writer {
                 drop(answer.send(result));
             }
             Done::Checked { definition, result, then } => self.was_checked(definition, result, then),
-            Done::Swept(swept) => {
-                let pause = match swept {
-                    Ok(forgotten) if forgotten.there_is_more => retention::SOON,
-                    Ok(_) => retention::LATER,
-                    Err(error) => {
-                        tracing::error!(%error, "what is old could not be removed");
-                        retention::LATER
-                    }
-                };
-                self.next_sweep = Some(Instant::now() + pause);
-            }
         }
     }
 

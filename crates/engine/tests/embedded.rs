@@ -14,6 +14,8 @@ mod following;
 mod herd;
 #[path = "embedded/host.rs"]
 mod host;
+#[path = "embedded/keeping.rs"]
+mod keeping;
 #[path = "embedded/maps.rs"]
 mod maps;
 #[path = "embedded/overload.rs"]

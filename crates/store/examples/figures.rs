@@ -93,7 +93,13 @@ impl World {
 
     fn start(&mut self) -> (Run, Outcome) {
         let now = Timestamp::now();
-        let context = Context { now, random: self.random.draw(), by: Actor::new("api"), traceparent: None };
+        let context = Context {
+            now,
+            random: self.random.draw(),
+            by: Actor::new("api"),
+            traceparent: None,
+            bounds: Default::default(),
+        };
         let id = RunId::new(now, self.random.draw_u128());
         let input = Json::new(json!({ "orderId": 1234567 }));
         start(NewRun::new(id, Arc::clone(&self.definition), input), &context).expect("a nap can be started")

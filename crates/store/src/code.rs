@@ -48,6 +48,10 @@ pub(crate) fn run_status(status: RunStatus) -> i64 {
     }
 }
 
+/// Runs that have not ended.
+pub(crate) const OPEN_RUNS: [RunStatus; 4] =
+    [RunStatus::Pending, RunStatus::Running, RunStatus::Waiting, RunStatus::Paused];
+
 pub(crate) const WAIT_STATUSES: [WaitStatus; 4] =
     [WaitStatus::Pending, WaitStatus::Completed, WaitStatus::TimedOut, WaitStatus::Cancelled];
 

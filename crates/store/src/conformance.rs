@@ -118,9 +118,12 @@ macro_rules! conformance {
             links_have_a_generation_until_their_run_is_forgotten
             a_backup_holds_what_there_was_and_can_be_worked_with
             a_backup_overwrites_nothing
-            old_events_are_forgotten_a_few_at_a_time
-            old_events_of_every_workspace_are_forgotten
-            old_keys_are_forgotten_a_few_at_a_time
+            old_events_are_found_in_their_order_and_forgotten_by_name
+            an_event_sent_to_a_run_says_whether_that_is_open_and_goes_when_it_is_not
+            old_keys_are_found_in_their_order_and_forgotten_by_name
+            the_key_of_a_run_is_not_forgotten_while_that_is_open
+            the_oldest_open_run_and_those_that_ended_are_found
+            what_the_runs_of_a_definition_may_wait_for_is_kept_with_it
             only_ended_runs_are_forgotten_and_nothing_of_them_is_left
             a_failed_run_that_was_retried_is_not_forgotten
             a_schedule_is_found_by_its_id_and_its_name

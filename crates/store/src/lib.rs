@@ -18,6 +18,7 @@ mod code;
 pub mod conformance;
 mod error;
 mod follow_up;
+mod kept;
 mod key;
 mod list;
 #[cfg(feature = "postgres")]
@@ -32,6 +33,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use abide_core::command::Occurrence;
+use abide_core::definition::AwaitedEvent;
 use abide_core::door::Remembered;
 use abide_core::history::{DefinitionRef, Record};
 use abide_core::id::{
@@ -50,6 +52,7 @@ use share::{Share, TaskWrite};
 pub use audit::{AuditEntry, AuditHash, AuditNote};
 pub use error::Error;
 pub use follow_up::{FollowUpWrite, StoredFollowUp};
+pub use kept::{Awaits, EventPlace, KeyPlace, OfRun, OldEvent, OldKey, RunOfKey};
 pub use key::{ApiKey, KeyHash, Scope};
 pub use list::{DefinitionSummary, Due, Page, RunFilter, RunSummary, WaitpointFilter, WaitpointSummary};
 pub use table::{COPY_OF, STORE_ID};
@@ -149,6 +152,46 @@ pub trait Read: Send {
         event_id: Option<&str>,
         page: &Page<(Timestamp, OccurrenceId)>,
     ) -> Result<Vec<Occurrence>, Error>;
+
+    /// Which events the runs of each definition of a workspace may come to wait for. One that was stored without a word
+    /// about it may wait for any.
+    fn awaits(&mut self, workspace: WorkspaceId) -> Result<Vec<Awaits>, Error>;
+
+    /// The run that was started first, of those that have not ended: of this definition, or of all in the workspace.
+    fn oldest_open(
+        &mut self,
+        workspace: WorkspaceId,
+        definition: Option<&DefinitionRef>,
+    ) -> Result<Option<RunId>, Error>;
+
+    /// Events received before the instant, of this event id or of all, in the order they were received, beginning after
+    /// `after`, at most `limit`.
+    fn old_events(
+        &mut self,
+        event: (WorkspaceId, Option<&str>),
+        before: Timestamp,
+        after: Option<EventPlace>,
+        limit: usize,
+    ) -> Result<Vec<OldEvent>, Error>;
+
+    /// Idempotency keys written before the instant, in that order, beginning after `after`, at most `limit`.
+    fn old_keys(
+        &mut self,
+        before: Timestamp,
+        after: Option<&KeyPlace>,
+        limit: usize,
+    ) -> Result<Vec<OldKey>, Error>;
+
+    /// Runs that ended before the instant, in that order, beginning after `after`, at most `limit`.
+    fn ended_runs(
+        &mut self,
+        before: Timestamp,
+        after: (Timestamp, RunId),
+        limit: usize,
+    ) -> Result<Vec<(Timestamp, RunId)>, Error>;
+
+    /// Those of these runs to which something of the kind belongs.
+    fn owners(&mut self, runs: &[RunId], what: OfRun) -> Result<Vec<RunId>, Error>;
 
     /// What was remembered under an idempotency key.
     fn remembered(&mut self, key: &str) -> Result<Option<Remembered>, Error>;
@@ -263,14 +306,19 @@ pub trait Store: Read {
     /// its middle, the next one finds all of it or nothing.
     fn commit(&mut self, batch: &Batch<'_>) -> Result<(), Error>;
 
-    /// Removes up to `limit` occurrences received before the instant, and says how many.
-    fn forget_events(&mut self, before: Timestamp, limit: usize) -> Result<usize, Error>;
+    /// Removes these events, and says how many of them were there.
+    fn forget_events(&mut self, events: &[OldEvent]) -> Result<usize, Error>;
 
-    /// Removes up to `limit` runs that ended before the instant, with all that belongs to them, and says how many.
+    /// Removes up to `limit` of what belongs to these runs and is not in their history, and says how many. What belongs
+    /// to a run that is open is left alone.
+    fn forget_of(&mut self, runs: &[RunId], what: OfRun, limit: usize) -> Result<usize, Error>;
+
+    /// Removes up to `limit` runs that ended before the instant, with all that belongs to them, and says how many. Their
+    /// idempotency keys stay: from the end of the run on they are as old as any other.
     fn forget_runs(&mut self, before: Timestamp, limit: usize) -> Result<usize, Error>;
 
-    /// Removes up to `limit` idempotency keys remembered before the instant, and says how many.
-    fn forget_keys(&mut self, before: Timestamp, limit: usize) -> Result<usize, Error>;
+    /// Removes these idempotency keys, except those of a run that is open, and says how many.
+    fn forget_keys(&mut self, keys: &[String]) -> Result<usize, Error>;
 
     /// Removes up to `limit` deliveries created before the instant that are not pending, and says how many.
     fn forget_deliveries(&mut self, before: Timestamp, limit: usize) -> Result<usize, Error>;
@@ -385,6 +433,8 @@ pub struct NewDefinition<'a> {
     pub version: &'a str,
     /// As JSON.
     pub document: &'a str,
+    /// Which events its runs may come to wait for.
+    pub awaits: &'a [AwaitedEvent],
     pub created_at: Timestamp,
 }
 

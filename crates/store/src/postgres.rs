@@ -29,6 +29,7 @@ mod figures;
 mod find;
 mod follow_ups;
 mod forget;
+mod kept;
 mod link;
 mod list;
 mod looks;
@@ -47,7 +48,7 @@ use std::path::Path;
 
 use abide_core::command::Occurrence;
 use abide_core::door::Remembered;
-use abide_core::history::Record;
+use abide_core::history::{DefinitionRef, Record};
 use abide_core::id::{
     DefinitionId, DeliveryId, KeyId, OccurrenceId, RunId, ScheduleId, WaitpointId, WebhookId, WorkspaceId,
 };
@@ -61,10 +62,7 @@ use crate::share::Share;
 use crate::table::MOVE;
 use crate::transfer::note;
 use crate::{
-    ApiKey, AttemptWrite, AuditEntry, AuditHash, AuditNote, Batch, CostRow, DefinitionSummary, Delivery,
-    DeliveryFilter, Due, Error, EventName, Health, KeyHash, Page, Read, RunFilter, RunSummary, Store,
-    StoredDefinition, StoredFollowUp, StoredRun, StoredTimer, Waiter, WaitpointFilter, WaitpointSummary,
-    Webhook, Workspace,
+    ApiKey, AttemptWrite, AuditEntry, AuditHash, AuditNote, Awaits, Batch, CostRow, DefinitionSummary, Delivery, DeliveryFilter, Due, Error, EventName, EventPlace, Health, KeyHash, KeyPlace, OfRun, OldEvent, OldKey, Page, Read, RunFilter, RunSummary, Store, StoredDefinition, StoredFollowUp, StoredRun, StoredTimer, Waiter, WaitpointFilter, WaitpointSummary, Webhook, Workspace,
 };
 use link::Link;
 use share::Sharing;
@@ -232,6 +230,50 @@ impl<Role: Send> Read for Handle<Role> {
         list::events(&mut self.link, workspace, event_id, page)
     }
 
+    fn awaits(&mut self, workspace: WorkspaceId) -> Result<Vec<Awaits>, Error> {
+        kept::awaits(&mut self.link, workspace)
+    }
+
+    fn oldest_open(
+        &mut self,
+        workspace: WorkspaceId,
+        definition: Option<&DefinitionRef>,
+    ) -> Result<Option<RunId>, Error> {
+        kept::oldest_open(&mut self.link, workspace, definition)
+    }
+
+    fn old_events(
+        &mut self,
+        event: (WorkspaceId, Option<&str>),
+        before: Timestamp,
+        after: Option<EventPlace>,
+        limit: usize,
+    ) -> Result<Vec<OldEvent>, Error> {
+        kept::old_events(&mut self.link, event, before, after, limit)
+    }
+
+    fn old_keys(
+        &mut self,
+        before: Timestamp,
+        after: Option<&KeyPlace>,
+        limit: usize,
+    ) -> Result<Vec<OldKey>, Error> {
+        kept::old_keys(&mut self.link, before, after, limit)
+    }
+
+    fn ended_runs(
+        &mut self,
+        before: Timestamp,
+        after: (Timestamp, RunId),
+        limit: usize,
+    ) -> Result<Vec<(Timestamp, RunId)>, Error> {
+        kept::ended_runs(&mut self.link, before, after, limit)
+    }
+
+    fn owners(&mut self, runs: &[RunId], what: OfRun) -> Result<Vec<RunId>, Error> {
+        kept::owners(&mut self.link, runs, what)
+    }
+
     fn remembered(&mut self, key: &str) -> Result<Option<Remembered>, Error> {
         find::remembered(&mut self.link, key)
     }
@@ -371,16 +413,20 @@ impl Store for Postgres {
         commit::commit(&mut self.link, &mut self.role.last, batch)
     }
 
-    fn forget_events(&mut self, before: Timestamp, limit: usize) -> Result<usize, Error> {
-        forget::events(&mut self.link, before, limit)
+    fn forget_events(&mut self, events: &[OldEvent]) -> Result<usize, Error> {
+        forget::events(&mut self.link, events)
+    }
+
+    fn forget_of(&mut self, runs: &[RunId], what: OfRun, limit: usize) -> Result<usize, Error> {
+        forget::of(&mut self.link, runs, what, limit)
     }
 
     fn forget_runs(&mut self, before: Timestamp, limit: usize) -> Result<usize, Error> {
         forget::runs(&mut self.link, before, limit)
     }
 
-    fn forget_keys(&mut self, before: Timestamp, limit: usize) -> Result<usize, Error> {
-        forget::keys(&mut self.link, before, limit)
+    fn forget_keys(&mut self, keys: &[String]) -> Result<usize, Error> {
+        forget::keys(&mut self.link, keys)
     }
 
     fn forget_deliveries(&mut self, before: Timestamp, limit: usize) -> Result<usize, Error> {

@@ -22,6 +22,7 @@ mod error;
 mod find;
 mod follow_ups;
 mod forget;
+mod kept;
 mod list;
 mod migrations;
 mod open;
@@ -37,7 +38,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use abide_core::command::Occurrence;
 use abide_core::door::Remembered;
-use abide_core::history::Record;
+use abide_core::history::{DefinitionRef, Record};
 use abide_core::id::{
     DefinitionId, DeliveryId, KeyId, OccurrenceId, RunId, ScheduleId, WaitpointId, WebhookId, WorkspaceId,
 };
@@ -51,9 +52,7 @@ use rusqlite::Connection;
 use crate::table::MOVE;
 use crate::transfer::note;
 use crate::{
-    ApiKey, AttemptWrite, AuditEntry, AuditHash, AuditNote, Batch, CostRow, DefinitionSummary, Delivery,
-    DeliveryFilter, Due, Error, Health, KeyHash, Page, Read, RunFilter, RunSummary, Store, StoredDefinition,
-    StoredFollowUp, StoredRun, StoredTimer, Waiter, WaitpointFilter, WaitpointSummary, Webhook, Workspace,
+    ApiKey, AttemptWrite, AuditEntry, AuditHash, AuditNote, Awaits, Batch, CostRow, DefinitionSummary, Delivery, DeliveryFilter, Due, Error, EventPlace, Health, KeyHash, KeyPlace, OfRun, OldEvent, OldKey, Page, Read, RunFilter, RunSummary, Store, StoredDefinition, StoredFollowUp, StoredRun, StoredTimer, Waiter, WaitpointFilter, WaitpointSummary, Webhook, Workspace,
 };
 
 #[cfg(feature = "postgres")]
@@ -197,6 +196,50 @@ impl<Role: Send> Read for Handle<Role> {
         list::events(&self.connection, workspace, event_id, page)
     }
 
+    fn awaits(&mut self, workspace: WorkspaceId) -> Result<Vec<Awaits>, Error> {
+        kept::awaits(&self.connection, workspace)
+    }
+
+    fn oldest_open(
+        &mut self,
+        workspace: WorkspaceId,
+        definition: Option<&DefinitionRef>,
+    ) -> Result<Option<RunId>, Error> {
+        kept::oldest_open(&self.connection, workspace, definition)
+    }
+
+    fn old_events(
+        &mut self,
+        event: (WorkspaceId, Option<&str>),
+        before: Timestamp,
+        after: Option<EventPlace>,
+        limit: usize,
+    ) -> Result<Vec<OldEvent>, Error> {
+        kept::old_events(&self.connection, event, before, after, limit)
+    }
+
+    fn old_keys(
+        &mut self,
+        before: Timestamp,
+        after: Option<&KeyPlace>,
+        limit: usize,
+    ) -> Result<Vec<OldKey>, Error> {
+        kept::old_keys(&self.connection, before, after, limit)
+    }
+
+    fn ended_runs(
+        &mut self,
+        before: Timestamp,
+        after: (Timestamp, RunId),
+        limit: usize,
+    ) -> Result<Vec<(Timestamp, RunId)>, Error> {
+        kept::ended_runs(&self.connection, before, after, limit)
+    }
+
+    fn owners(&mut self, runs: &[RunId], what: OfRun) -> Result<Vec<RunId>, Error> {
+        kept::owners(&self.connection, runs, what)
+    }
+
     fn remembered(&mut self, key: &str) -> Result<Option<Remembered>, Error> {
         find::remembered(&self.connection, key)
     }
@@ -326,16 +369,20 @@ impl Store for Sqlite {
         commit::commit(&mut self.connection, batch)
     }
 
-    fn forget_events(&mut self, before: Timestamp, limit: usize) -> Result<usize, Error> {
-        forget::events(&mut self.connection, before, limit)
+    fn forget_events(&mut self, events: &[OldEvent]) -> Result<usize, Error> {
+        forget::events(&mut self.connection, events)
+    }
+
+    fn forget_of(&mut self, runs: &[RunId], what: OfRun, limit: usize) -> Result<usize, Error> {
+        forget::of(&mut self.connection, runs, what, limit)
     }
 
     fn forget_runs(&mut self, before: Timestamp, limit: usize) -> Result<usize, Error> {
         forget::runs(&mut self.connection, before, limit)
     }
 
-    fn forget_keys(&mut self, before: Timestamp, limit: usize) -> Result<usize, Error> {
-        forget::keys(&mut self.connection, before, limit)
+    fn forget_keys(&mut self, keys: &[String]) -> Result<usize, Error> {
+        forget::keys(&mut self.connection, keys)
     }
 
     fn forget_deliveries(&mut self, before: Timestamp, limit: usize) -> Result<usize, Error> {

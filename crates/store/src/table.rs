@@ -62,7 +62,7 @@ pub(crate) const TABLES: [Table; 18] = [
     Table { name: "audit", columns: &["number", "workspace", "note", "hash"], names: &[], key: &["number"] },
     Table {
         name: "definitions",
-        columns: &["number", "id", "workspace", "name", "version", "document", "created_at"],
+        columns: &["number", "id", "workspace", "name", "version", "document", "awaits", "created_at"],
         names: &["name", "version"],
         key: &["workspace", "number"],
     },
@@ -118,13 +118,13 @@ pub(crate) const TABLES: [Table; 18] = [
     },
     Table {
         name: "occurrences",
-        columns: &["id", "workspace", "event_id", "received_at", "data"],
+        columns: &["id", "workspace", "event_id", "received_at", "data", "run"],
         names: &["event_id"],
         key: &["workspace", "event_id", "received_at", "id"],
     },
     Table {
         name: "remembered",
-        columns: &["key", "digest", "reply", "written_at"],
+        columns: &["key", "digest", "reply", "written_at", "run"],
         names: &["key"],
         key: &["key"],
     },

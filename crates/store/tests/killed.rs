@@ -34,6 +34,7 @@ fn victim() {
             key: batch.to_string(),
             digest: batch,
             reply: Reply::Done,
+            run: None,
             at: Timestamp::UNIX_EPOCH,
         };
         let write = Batch {
@@ -56,6 +57,7 @@ fn beat(batch: u64, index: u64) -> Occurrence {
         event_id: "beat".into(),
         data: Json::new(json!({ "batch": batch, "filler": "x".repeat(200) })),
         received_at: Timestamp::from_nanosecond(number.into()).expect("an instant"),
+        run: None,
     }
 }
 

@@ -14,7 +14,7 @@ const fn known(name: &'static str, default: &'static str) -> Known {
     Known { name, default }
 }
 
-pub(crate) const KNOWN: [Known; 22] = [
+pub(crate) const KNOWN: [Known; 25] = [
     known("listen", "127.0.0.1:22433"),
     known("store", "sqlite:abide.db"),
     known("auth", "loopback"),
@@ -27,7 +27,10 @@ pub(crate) const KNOWN: [Known; 22] = [
     known("shutdown_time", "10s"),
     known("keep_runs", "for ever"),
     known("keep_events", "30d"),
+    known("keep_events_at_most", "for ever"),
+    known("keep_keys", "30d"),
     known("keep_deliveries", "30d"),
+    known("max_wait", "365d"),
     known("traces", ""),
     known("secrets_file", ""),
     known("master_key_file", ""),
@@ -84,12 +87,22 @@ pub(crate) struct Flags {
     /// How long ended runs are kept [env: ABIDE_KEEP_RUNS] [default: for ever]
     #[arg(long, value_name = "DURATION")]
     keep_runs: Option<String>,
-    /// How long events are kept [env: ABIDE_KEEP_EVENTS] [default: 30d]
+    /// How long events are kept; longer where an open run may still come to them [env: ABIDE_KEEP_EVENTS] [default: 30d]
     #[arg(long, value_name = "DURATION")]
     keep_events: Option<String>,
+    /// How long events are kept even if an open run may still come to them; its wait says so [env: ABIDE_KEEP_EVENTS_AT_MOST]
+    /// [default: for ever]
+    #[arg(long, value_name = "DURATION")]
+    keep_events_at_most: Option<String>,
+    /// How long idempotency keys are kept, after their run has ended [env: ABIDE_KEEP_KEYS] [default: 30d]
+    #[arg(long, value_name = "DURATION")]
+    keep_keys: Option<String>,
     /// How long it is kept what webhooks were told [env: ABIDE_KEEP_DELIVERIES] [default: 30d]
     #[arg(long, value_name = "DURATION")]
     keep_deliveries: Option<String>,
+    /// The longest that a wait may take, a deadline may be ahead, or a start may be delayed [env: ABIDE_MAX_WAIT] [default: 365d]
+    #[arg(long, value_name = "DURATION")]
+    max_wait: Option<String>,
     /// Where OpenTelemetry traces go: a collector that takes OTLP over HTTP, such as http://127.0.0.1:4318 [env: ABIDE_TRACES]
     #[arg(long, value_name = "URL")]
     traces: Option<String>,
@@ -141,7 +154,10 @@ impl Flags {
             "shutdown_time" => self.shutdown_time.clone(),
             "keep_runs" => self.keep_runs.clone(),
             "keep_events" => self.keep_events.clone(),
+            "keep_events_at_most" => self.keep_events_at_most.clone(),
+            "keep_keys" => self.keep_keys.clone(),
             "keep_deliveries" => self.keep_deliveries.clone(),
+            "max_wait" => self.max_wait.clone(),
             "traces" => self.traces.clone(),
             "secrets_file" => self.secrets_file.clone(),
             "master_key_file" => self.master_key_file.clone(),

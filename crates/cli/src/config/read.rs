@@ -174,8 +174,19 @@ impl Config {
     }
 
     pub(crate) fn retention(&self) -> Result<Retention, BadConfig> {
-        let (runs, events) = (self.kept("keep_runs")?, self.kept("keep_events")?);
-        Ok(Retention { runs, events, deliveries: self.kept("keep_deliveries")?, ..Retention::default() })
+        Ok(Retention {
+            runs: self.kept("keep_runs")?,
+            events: self.kept("keep_events")?,
+            events_at_most: self.kept("keep_events_at_most")?,
+            keys: self.kept("keep_keys")?,
+            deliveries: self.kept("keep_deliveries")?,
+        })
+    }
+
+    pub(crate) fn max_wait(&self) -> Result<Millis, BadConfig> {
+        self.parsed("max_wait", "a duration of at least 1s; it would look like `365d`", |text| {
+            Millis::parse(text).ok().filter(|length| *length >= Millis(1_000))
+        })
     }
 
     pub(crate) fn logs_json(&self) -> Result<bool, BadConfig> {

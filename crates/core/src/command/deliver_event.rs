@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::command::Reply;
 use crate::flow;
 use crate::history::Change;
-use crate::id::{At, OccurrenceId, WorkspaceId};
+use crate::id::{At, OccurrenceId, RunId, WorkspaceId};
 use crate::json::Json;
 use crate::limits;
 use crate::refusal::{Refusal, within};
@@ -27,6 +27,9 @@ pub struct Occurrence {
     pub event_id: Arc<str>,
     pub data: Json,
     pub received_at: Timestamp,
+    /// The one run that it was sent to; `None`: whoever waits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<RunId>,
 }
 
 impl Occurrence {
@@ -72,8 +75,8 @@ impl DeliverEvent {
 }
 
 impl Run {
-    /// Whether the wait of this number takes the event: one of its workspace that its filter accepts, and that nothing
-    /// before it has taken.
+    /// Whether the wait of this number takes the event: one of its workspace that was not sent to another run, that its
+    /// filter accepts, and that nothing before it has taken.
     pub fn takes(&self, number: u32, occurrence: &Occurrence) -> bool {
         self.takes_at(number, occurrence).0
     }
@@ -86,6 +89,7 @@ impl Run {
             return (false, 0);
         };
         let may = self.workspace == occurrence.workspace
+            && occurrence.run.is_none_or(|run| run == self.id)
             && filter.event_id == occurrence.event_id
             && occurrence.received_at >= filter.since
             && !self.was_taken_before(*at, number, occurrence.id);

@@ -6,7 +6,7 @@ use abide_core::definition::document::Workflow;
 use abide_core::id::{RunId, WorkspaceId};
 use abide_core::status::RunStatus;
 use abide_core::time::Millis;
-use abide_engine::{Clock, Ended, Engine, Error, Limits, Options, SettableClock, TaskResult};
+use abide_engine::{Clock, Ended, Engine, Error, Limits, Options, Retention, SettableClock, TaskResult};
 use abide_store::Store;
 use abide_store::postgres::Postgres;
 use abide_store::postgres::server::{self, Server};
@@ -70,8 +70,14 @@ impl Host {
     }
 
     async fn on(place: Place) -> Host {
+        Host::keeping(place, Retention::default()).await
+    }
+
+    /// One that keeps things so long.
+    pub(crate) async fn keeping(place: Place, retention: Retention) -> Host {
         let clock = SettableClock::new("2026-03-01T00:00:00Z".parse().unwrap());
-        let engine = open(place.open(), &clock).await;
+        let options = Options { clock: Some(clock.clone()), retention, ..Options::default() };
+        let engine = Engine::open_with(place.open(), options).await.unwrap();
         Host { place, clock, engine }
     }
 

@@ -8,7 +8,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
 use abide_core::command::Occurrence;
 use abide_core::door::Remembered;
-use abide_core::history::Record;
+use abide_core::history::{DefinitionRef, Record};
 use abide_core::id::{
     DefinitionId, DeliveryId, KeyId, OccurrenceId, RunId, ScheduleId, WaitpointId, WebhookId, WorkspaceId,
 };
@@ -17,9 +17,7 @@ use abide_core::status::RunStatus;
 use abide_core::waitpoint::Kind;
 use abide_store::share::Share;
 use abide_store::{
-    ApiKey, AttemptWrite, AuditEntry, AuditHash, AuditNote, Batch, CostRow, DefinitionSummary, Delivery,
-    DeliveryFilter, Due, Error, Health, KeyHash, Page, Read, RunFilter, RunSummary, Store, StoredDefinition,
-    StoredFollowUp, StoredRun, StoredTimer, Waiter, WaitpointFilter, WaitpointSummary, Webhook, Workspace,
+    ApiKey, AttemptWrite, AuditEntry, AuditHash, AuditNote, Awaits, Batch, CostRow, DefinitionSummary, Delivery, DeliveryFilter, Due, Error, EventPlace, Health, KeyHash, KeyPlace, OfRun, OldEvent, OldKey, Page, Read, RunFilter, RunSummary, Store, StoredDefinition, StoredFollowUp, StoredRun, StoredTimer, Waiter, WaitpointFilter, WaitpointSummary, Webhook, Workspace,
 };
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -170,6 +168,14 @@ reads! {
     events(
         workspace: WorkspaceId, event: Option<&str>, page: &Page<(Timestamp, OccurrenceId)>
     ) -> Vec<Occurrence>;
+    awaits(workspace: WorkspaceId) -> Vec<Awaits>;
+    oldest_open(workspace: WorkspaceId, definition: Option<&DefinitionRef>) -> Option<RunId>;
+    old_events(
+        event: (WorkspaceId, Option<&str>), before: Timestamp, after: Option<EventPlace>, limit: usize
+    ) -> Vec<OldEvent>;
+    old_keys(before: Timestamp, after: Option<&KeyPlace>, limit: usize) -> Vec<OldKey>;
+    ended_runs(before: Timestamp, after: (Timestamp, RunId), limit: usize) -> Vec<(Timestamp, RunId)>;
+    owners(runs: &[RunId], what: OfRun) -> Vec<RunId>;
     remembered(key: &str) -> Option<Remembered>;
     runs(filter: &RunFilter, page: &Page<RunId>) -> Vec<RunSummary>;
     waitpoints(
@@ -237,9 +243,10 @@ macro_rules! writes {
 
 writes! {
     append_audit(note: &AuditNote) -> ();
-    forget_events(before: Timestamp, limit: usize) -> usize;
+    forget_events(events: &[OldEvent]) -> usize;
+    forget_of(runs: &[RunId], what: OfRun, limit: usize) -> usize;
     forget_runs(before: Timestamp, limit: usize) -> usize;
-    forget_keys(before: Timestamp, limit: usize) -> usize;
+    forget_keys(keys: &[String]) -> usize;
     forget_deliveries(before: Timestamp, limit: usize) -> usize;
     add_workspace(name: &str, now: Timestamp) -> WorkspaceId;
     add_key(key: &ApiKey) -> ();

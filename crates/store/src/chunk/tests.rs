@@ -232,6 +232,7 @@ fn waitpoint(random: &mut Random) -> Waitpoint {
         2 => ListensFor::Event(EventFilter {
             event_id: text(random).into(),
             since: instant(random),
+            forgotten_before: random.below(2).eq(&0).then(|| instant(random)),
             matching: Some(Expression::parse("event.n == input.n").unwrap()),
             bound: BTreeMap::from([("input.n".to_owned(), payload(random))]),
         }),

@@ -30,7 +30,7 @@ pub fn a_backup_holds_what_there_was_and_can_be_worked_with(subject: &mut dyn Su
     crowd.save(&mut *store);
     let at = crowd.world.now;
     let occurrence = crowd.world.occurrence("shipped", json!({ "n": 1 }));
-    let remembered = Remembered { key: "key".to_owned(), digest: 1, reply: Reply::Done, at };
+    let remembered = Remembered { key: "key".to_owned(), digest: 1, reply: Reply::Done, run: None, at };
     let definition = crowd.world.definition("a", "1", "{}");
     let batch = Batch {
         occurrences: vec![&occurrence],

@@ -22,7 +22,8 @@ pub fn what_was_committed_is_there_after_a_crash(subject: &mut dyn Subject) {
     let nap = world.start(&story::nap(), json!({ "sleep": "1h" }));
     let listener = world.start(&story::listener(), json!({ "event": "paid", "customer": 1 }));
     let occurrence = world.occurrence("shipped", json!({ "n": [1, null, "ü"] }));
-    let remembered = Remembered { key: "key".to_owned(), digest: 1, reply: Reply::Done, at: world.now };
+    let remembered =
+        Remembered { key: "key".to_owned(), digest: 1, reply: Reply::Done, run: None, at: world.now };
     let definition = world.definition("a", "1", "{}");
     let batch = Batch {
         runs: vec![nap.write(), listener.write()],
@@ -116,7 +117,8 @@ pub fn a_batch_is_written_whole_or_not_at_all(subject: &mut dyn Subject) {
         let again = Story { committed: 0, ..stale.clone() };
         let (first, second) = if stale_first { (&again, &new) } else { (&new, &again) };
         let occurrence = world.occurrence("shipped", json!(1));
-        let remembered = Remembered { key: "key".to_owned(), digest: 1, reply: Reply::Done, at: world.now };
+        let remembered =
+            Remembered { key: "key".to_owned(), digest: 1, reply: Reply::Done, run: None, at: world.now };
         let definition = world.definition("a", "1", "{}");
         let batch = Batch {
             runs: vec![first.write(), second.write()],

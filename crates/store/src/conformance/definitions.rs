@@ -102,7 +102,7 @@ pub fn what_is_remembered_is_found_by_its_key(subject: &mut dyn Subject) {
         .zip(replies)
         .map(|(index, (key, reply))| {
             let (key, at) = (key.to_owned(), world.now + SignedDuration::from_nanos(index));
-            Remembered { key, digest: u64::MAX - index.cast_unsigned(), reply, at }
+            Remembered { key, digest: u64::MAX - index.cast_unsigned(), reply, run: None, at }
         })
         .collect();
     let batch = Batch { remembered: remembered.iter().collect(), ..Batch::default() };
@@ -116,7 +116,7 @@ pub fn what_is_remembered_is_found_by_its_key(subject: &mut dyn Subject) {
 
 pub fn a_key_keeps_its_first_answer(subject: &mut dyn Subject) {
     let (mut store, world) = (subject.fresh(), World::new());
-    let first = Remembered { key: "key".to_owned(), digest: 1, reply: Reply::Done, at: world.now };
+    let first = Remembered { key: "key".to_owned(), digest: 1, reply: Reply::Done, run: None, at: world.now };
     let second = Remembered { digest: 2, ..first.clone() };
     store.commit(&Batch { remembered: vec![&first], ..Batch::default() }).expect("the key is written");
     let refused = store.commit(&Batch { remembered: vec![&second], ..Batch::default() });

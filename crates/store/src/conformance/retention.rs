@@ -2,68 +2,108 @@
 
 use std::sync::Arc;
 
-use abide_core::command::{Command, Reply, TaskFailed, TaskStarted};
+use abide_core::command::{Command, Occurrence, Reply, TaskFailed, TaskStarted};
+use abide_core::definition::AwaitedEvent;
 use abide_core::door::Remembered;
+use abide_core::history::DefinitionRef;
 use abide_core::id::{At, RunId, WorkspaceId};
 use abide_core::status::RunStatus;
+use abide_core::time::Millis;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
 use super::Subject;
 use super::story::{self, Story, World, save};
-use crate::{Batch, Page, RunFilter, Store, WaitpointFilter};
+use crate::{Batch, NewDefinition, OfRun, OldEvent, Page, RunFilter, RunOfKey, Store, WaitpointFilter};
 
-pub fn old_events_are_forgotten_a_few_at_a_time(subject: &mut dyn Subject) {
+pub fn old_events_are_found_in_their_order_and_forgotten_by_name(subject: &mut dyn Subject) {
     let (mut store, mut world) = (subject.fresh(), World::new());
+    let other = store.add_workspace("other", world.now).expect("added");
     let mut occurrences = Vec::new();
-    for event_id in ["a", "b", "a", "b", "a"] {
+    for (event_id, workspace) in [("a", 0), ("b", 0), ("a", 0), ("b", other.0), ("a", 0)] {
+        world.workspace = WorkspaceId(workspace);
         occurrences.push(world.occurrence(event_id, json!(1)));
         world.pass(SignedDuration::from_nanos(1));
     }
     let batch = Batch { occurrences: occurrences.iter().collect(), ..Batch::default() };
     store.commit(&batch).expect("the events are written");
-    let before = occurrences[3].received_at;
-    assert_eq!(store.forget_events(before, 2).expect("forgotten"), 2);
-    assert_eq!(store.forget_events(before, 2).expect("forgotten"), 1);
-    assert_eq!(store.forget_events(before, 2).expect("forgotten"), 0);
-    let mut store = subject.after_a_crash(store);
-    let mut left = |event_id| {
-        store.occurrences(WorkspaceId::DEFAULT, event_id, Timestamp::MIN, None, 10).expect("readable")
+    let place = |index: usize| (occurrences[index].received_at, occurrences[index].id);
+    let before = occurrences[4].received_at;
+    let here = WorkspaceId::DEFAULT;
+    let mut found = |event, before, after, limit| {
+        let found: Vec<OldEvent> = store.old_events(event, before, after, limit).expect("readable");
+        found.iter().map(|event| event.id).collect::<Vec<_>>()
     };
-    assert_eq!(left("a"), occurrences[4..]);
-    assert_eq!(left("b"), occurrences[3..4]);
+    let ids = |indexes: &[usize]| indexes.iter().map(|index| occurrences[*index].id).collect::<Vec<_>>();
+    assert_eq!(found((here, None), before, None, 10), ids(&[0, 1, 2]));
+    assert_eq!(found((here, None), before, None, 2), ids(&[0, 1]));
+    assert_eq!(found((here, None), before, Some(place(1)), 2), ids(&[2]));
+    assert_eq!(found((here, Some("a")), before, None, 10), ids(&[0, 2]));
+    assert_eq!(found((here, Some("a")), Timestamp::MAX, Some(place(0)), 1), ids(&[2]));
+    assert_eq!(found((other, None), before, None, 10), ids(&[3]));
+
+    let old = store.old_events((here, None), before, None, 2).expect("readable");
+    assert_eq!(store.forget_events(&old).expect("forgotten"), 2);
+    assert_eq!(store.forget_events(&old).expect("forgotten"), 0, "they are gone");
+    let mut store = subject.after_a_crash(store);
+    let mut left = |event_id| store.occurrences(here, event_id, Timestamp::MIN, None, 10).expect("readable");
+    assert_eq!(left("a"), [occurrences[2].clone(), occurrences[4].clone()]);
+    assert_eq!(left("b"), []);
 }
 
-pub fn old_events_of_every_workspace_are_forgotten(subject: &mut dyn Subject) {
+pub fn an_event_sent_to_a_run_says_whether_that_is_open_and_goes_when_it_is_not(subject: &mut dyn Subject) {
     let (mut store, mut world) = (subject.fresh(), World::new());
-    let other = store.add_workspace("other", world.now).expect("added");
-    let mut occurrences = Vec::new();
-    for workspace in [WorkspaceId::DEFAULT, other, other, WorkspaceId::DEFAULT] {
-        world.workspace = workspace;
-        occurrences.push(world.occurrence("a", json!(1)));
-    }
-    let batch = Batch { occurrences: occurrences.iter().collect(), ..Batch::default() };
+    let listener = story::listener();
+    let mut start = || world.start(&listener, json!({ "event": "paid", "customer": 1 }));
+    let (mut open, mut ended) = (start(), start());
+    save(&mut *store, [&mut open, &mut ended]);
+    let sent_to =
+        |run: RunId, world: &mut World| Occurrence { run: Some(run), ..world.occurrence("x", json!(1)) };
+    let events =
+        [sent_to(open.id(), &mut world), sent_to(ended.id(), &mut world), sent_to(ended.id(), &mut world)];
+    let batch = Batch { occurrences: events.iter().collect(), ..Batch::default() };
     store.commit(&batch).expect("the events are written");
-    assert_eq!(store.forget_events(world.now, 10).expect("forgotten"), 0);
-    world.pass(SignedDuration::from_nanos(1));
-    for expected in [3, 1, 0] {
-        assert_eq!(store.forget_events(world.now, 3).expect("forgotten"), expected);
+    world.tell(&mut ended, Command::Cancel { reason: None });
+    ended.save(&mut *store);
+
+    let mut store = subject.after_a_crash(store);
+    let found = store.old_events((WorkspaceId::DEFAULT, None), Timestamp::MAX, None, 10).expect("readable");
+    let mut told: Vec<_> = found.iter().map(|event| event.sent_to).collect();
+    told.sort();
+    let mut expected = vec![Some((open.id(), true)), Some((ended.id(), false)), Some((ended.id(), false))];
+    expected.sort();
+    assert_eq!(told, expected);
+    let runs = [open.id(), ended.id()];
+    let mut owners = store.owners(&[RunId(1), runs[0], runs[1]], OfRun::Events).expect("readable");
+    owners.sort();
+    assert_eq!(owners, runs);
+    assert_eq!(store.owners(&runs, OfRun::Keys).expect("readable"), []);
+    for expected in [1, 1, 0] {
+        assert_eq!(store.forget_of(&runs, OfRun::Events, 1).expect("forgotten"), expected);
     }
+    let left = store.occurrences(WorkspaceId::DEFAULT, "x", Timestamp::MIN, None, 10).expect("readable");
+    assert_eq!(left, [events[0].clone()], "one that an open run may come to is never forgotten with a run");
 }
 
-pub fn old_keys_are_forgotten_a_few_at_a_time(subject: &mut dyn Subject) {
+pub fn old_keys_are_found_in_their_order_and_forgotten_by_name(subject: &mut dyn Subject) {
     let (mut store, mut world) = (subject.fresh(), World::new());
     let mut remembered = Vec::new();
     for key in ["d", "b", "e", "a", "c"] {
-        remembered.push(Remembered { key: key.to_owned(), digest: 1, reply: Reply::Done, at: world.now });
+        let (digest, reply, run, at) = (1, Reply::Done, None, world.now);
+        remembered.push(Remembered { key: key.to_owned(), digest, reply, run, at });
         world.pass(SignedDuration::from_nanos(1));
     }
     let batch = Batch { remembered: remembered.iter().collect(), ..Batch::default() };
     store.commit(&batch).expect("the keys are written");
     let before = remembered[3].at;
-    for expected in [2, 1, 0] {
-        assert_eq!(store.forget_keys(before, 2).expect("forgotten"), expected);
-    }
+    let first = store.old_keys(before, None, 2).expect("readable");
+    let place = (first[1].written_at, first[1].key.clone());
+    let rest = store.old_keys(before, Some(&place), 10).expect("readable");
+    let keys: Vec<String> = first.iter().chain(&rest).map(|key| key.key.clone()).collect();
+    assert_eq!(keys, ["d", "b", "e"]);
+    assert!(first.iter().chain(&rest).all(|key| key.run == RunOfKey::None));
+    assert_eq!(store.forget_keys(&keys).expect("forgotten"), 3);
+    assert_eq!(store.forget_keys(&keys).expect("forgotten"), 0);
     let mut store = subject.after_a_crash(store);
     for (index, remembered) in remembered.iter().enumerate() {
         let found = store.remembered(&remembered.key).expect("readable");
@@ -73,6 +113,94 @@ pub fn old_keys_are_forgotten_a_few_at_a_time(subject: &mut dyn Subject) {
     let again = Remembered { digest: 2, ..remembered[0].clone() };
     store.commit(&Batch { remembered: vec![&again], ..Batch::default() }).expect("the key is written");
     assert_eq!(store.remembered(&again.key).expect("readable"), Some(again));
+}
+
+pub fn the_key_of_a_run_is_not_forgotten_while_that_is_open(subject: &mut dyn Subject) {
+    let (mut store, mut world) = (subject.fresh(), World::new());
+    let listener = story::listener();
+    let mut start = || world.start(&listener, json!({ "event": "paid", "customer": 1 }));
+    let (mut open, mut ended) = (start(), start());
+    save(&mut *store, [&mut open, &mut ended]);
+    let key = |key: &str, run: RunId| {
+        let (digest, reply, at) = (1, Reply::Started(run), Timestamp::UNIX_EPOCH);
+        Remembered { key: key.to_owned(), digest, reply, run: Some(run), at }
+    };
+    let keys = [key("open", open.id()), key("ended", ended.id())];
+    store.commit(&Batch { remembered: keys.iter().collect(), ..Batch::default() }).expect("written");
+    world.pass(SignedDuration::from_hours(1));
+    let ended_at = world.now;
+    world.tell(&mut ended, Command::Cancel { reason: None });
+    ended.save(&mut *store);
+
+    let mut store = subject.after_a_crash(store);
+    let found = store.old_keys(world.now, None, 10).expect("readable");
+    let told: Vec<(&str, RunOfKey)> = found.iter().map(|key| (key.key.as_str(), key.run)).collect();
+    assert_eq!(told, [("ended", RunOfKey::Ended(ended_at)), ("open", RunOfKey::Open)]);
+    assert_eq!(store.forget_keys(&["open".to_owned()]).expect("forgotten"), 0);
+    assert_eq!(store.forget_of(&[open.id()], OfRun::Keys, 10).expect("forgotten"), 0);
+    assert_eq!(store.remembered("open").expect("readable").as_ref(), Some(&keys[0]));
+
+    // When its run is forgotten, a key is as old as the end of that.
+    assert_eq!(store.forget_runs(Timestamp::MAX, 10).expect("forgotten"), 1);
+    let key = store.remembered("ended").expect("readable").expect("it is there");
+    assert_eq!((key.run, key.at), (None, ended_at));
+    let found = store.old_keys(Timestamp::MAX, None, 10).expect("readable");
+    assert_eq!(found.last().map(|key| (key.key.as_str(), key.run)), Some(("ended", RunOfKey::None)));
+    assert_eq!(store.forget_keys(&["ended".to_owned()]).expect("forgotten"), 1);
+}
+
+pub fn the_oldest_open_run_and_those_that_ended_are_found(subject: &mut dyn Subject) {
+    let (mut store, mut world) = (subject.fresh(), World::new());
+    let (listener, review) = (story::listener(), story::review());
+    let here = WorkspaceId::DEFAULT;
+    assert_eq!(store.oldest_open(here, None).expect("readable"), None);
+    let mut stories = Vec::new();
+    for definition in [&listener, &listener, &review, &listener] {
+        stories.push(world.start(definition, json!({ "event": "paid", "customer": 1 })));
+        world.pass(SignedDuration::from_millis(1));
+    }
+    save(&mut *store, &mut stories);
+    let of = |definition: &abide_core::definition::Definition| DefinitionRef {
+        name: definition.name().into(),
+        version: definition.version().into(),
+    };
+    let begin = (Timestamp::MIN, RunId(0));
+    assert_eq!(store.oldest_open(here, None).expect("readable"), Some(stories[0].id()));
+    assert_eq!(store.oldest_open(here, Some(&of(&review))).expect("readable"), Some(stories[2].id()));
+    assert_eq!(store.ended_runs(Timestamp::MAX, begin, 10).expect("readable"), []);
+    let mut ends = Vec::new();
+    for index in [0, 2] {
+        ends.push((world.now, stories[index].id()));
+        world.tell(&mut stories[index], Command::Cancel { reason: None });
+        stories[index].save(&mut *store);
+        world.pass(SignedDuration::from_millis(1));
+    }
+    assert_eq!(store.oldest_open(here, None).expect("readable"), Some(stories[1].id()));
+    assert_eq!(store.oldest_open(here, Some(&of(&listener))).expect("readable"), Some(stories[1].id()));
+    assert_eq!(store.oldest_open(here, Some(&of(&review))).expect("readable"), None);
+    assert_eq!(store.oldest_open(WorkspaceId(7), None).expect("readable"), None);
+    assert_eq!(store.ended_runs(Timestamp::MAX, begin, 10).expect("readable"), ends);
+    assert_eq!(store.ended_runs(Timestamp::MAX, ends[0], 10).expect("readable"), ends[1..]);
+    assert_eq!(store.ended_runs(ends[1].0, begin, 10).expect("readable"), ends[..1]);
+}
+
+pub fn what_the_runs_of_a_definition_may_wait_for_is_kept_with_it(subject: &mut dyn Subject) {
+    let (mut store, mut world) = (subject.fresh(), World::new());
+    let awaits = [
+        AwaitedEvent { event_id: Some("p\u{e4}id".into()), lookback: None },
+        AwaitedEvent { event_id: None, lookback: Some(Millis(5)) },
+    ];
+    let (first, second) = (world.definition("order", "1", "{}"), world.definition("order", "2", "{}"));
+    let definitions = vec![NewDefinition { awaits: &awaits, ..first }, second];
+    store.commit(&Batch { definitions, ..Batch::default() }).expect("written");
+    let mut store = subject.after_a_crash(store);
+    let mut found = store.awaits(WorkspaceId::DEFAULT).expect("readable");
+    found.sort_by(|a, b| a.definition.version.cmp(&b.definition.version));
+    let versions: Vec<&str> = found.iter().map(|awaits| &*awaits.definition.version).collect();
+    assert_eq!(versions, ["1", "2"]);
+    assert_eq!(found[0].events, awaits);
+    assert_eq!(found[1].events, []);
+    assert_eq!(store.awaits(WorkspaceId(7)).expect("readable"), []);
 }
 
 pub fn only_ended_runs_are_forgotten_and_nothing_of_them_is_left(subject: &mut dyn Subject) {

@@ -97,7 +97,7 @@ impl World {
     pub(crate) fn occurrence(&mut self, event_id: &str, data: Value) -> Occurrence {
         let id = OccurrenceId::new(self.now, self.random.draw_u128());
         let (workspace, data, received_at) = (self.workspace, Json::new(data), self.now);
-        Occurrence { id, workspace, event_id: event_id.into(), data, received_at }
+        Occurrence { id, workspace, event_id: event_id.into(), data, received_at, run: None }
     }
 
     pub(crate) fn definition<'a>(
@@ -107,13 +107,27 @@ impl World {
         document: &'a str,
     ) -> NewDefinition<'a> {
         let id = DefinitionId::new(self.now, self.random.draw_u128());
-        NewDefinition { id, workspace: self.workspace, name, version, document, created_at: self.now }
+        NewDefinition {
+            id,
+            workspace: self.workspace,
+            name,
+            version,
+            document,
+            awaits: &[],
+            created_at: self.now,
+        }
     }
 
     fn context(&mut self) -> Context {
         let traceparent =
             Some(Traceparent { trace_id: 7, span_id: self.random.draw() | 1, is_sampled: true });
-        Context { now: self.now, random: self.random.draw(), by: Actor::new("tester"), traceparent }
+        Context {
+            now: self.now,
+            random: self.random.draw(),
+            by: Actor::new("tester"),
+            traceparent,
+            bounds: Default::default(),
+        }
     }
 }
 

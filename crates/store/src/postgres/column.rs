@@ -110,6 +110,7 @@ pub(super) fn read_name(stored: String) -> String {
 /// Reads what the functions above wrote.
 pub(super) trait Column {
     fn id(&self, index: usize) -> Result<u128, Error>;
+    fn optional_run(&self, index: usize) -> Result<Option<RunId>, Error>;
     fn instant(&self, index: usize) -> Result<Timestamp, Error>;
     fn optional_instant(&self, index: usize) -> Result<Option<Timestamp>, Error>;
     fn number<N: TryFrom<i64>>(&self, index: usize) -> Result<N, Error>;
@@ -127,6 +128,11 @@ impl Column for Row {
     fn id(&self, index: usize) -> Result<u128, Error> {
         let Id(id) = self.try_get(index)?;
         Ok(id)
+    }
+
+    fn optional_run(&self, index: usize) -> Result<Option<RunId>, Error> {
+        let id: Option<Id> = self.try_get(index)?;
+        Ok(id.map(|Id(id)| RunId(id)))
     }
 
     fn instant(&self, index: usize) -> Result<Timestamp, Error> {

@@ -239,6 +239,7 @@ fn check_unheard_waits(rows: &[Row], batch: &Batch<'_>) -> Result<(), Error> {
         let (run, workspace, filter) = (RunId(row.id(0)?), row.workspace(1)?, row.json::<EventFilter>(2)?);
         let takes = |occurrence: &Occurrence| {
             occurrence.workspace == workspace
+                && occurrence.run.is_none_or(|only| only == run)
                 && occurrence.event_id == filter.event_id
                 && occurrence.received_at >= filter.since
                 && filter.accepts(&occurrence.data)

@@ -115,12 +115,12 @@ pub(super) fn definition_by_id(link: &mut Link, id: DefinitionId) -> Result<Opti
 }
 
 pub(super) fn remembered(link: &mut Link, key: &str) -> Result<Option<Remembered>, Error> {
-    let sql = "SELECT digest, reply, written_at FROM remembered WHERE key = $1";
+    let sql = "SELECT digest, reply, written_at, run FROM remembered WHERE key = $1";
     let found = link.ask(async |session| session.first(sql, &[&column::name(key)]).await)?;
     let read = |row: Row| {
         let digest: i64 = row.try_get(0)?;
         let (key, digest) = (key.to_owned(), digest.cast_unsigned());
-        Ok(Remembered { key, digest, reply: row.json(1)?, at: row.instant(2)? })
+        Ok(Remembered { key, digest, reply: row.json(1)?, run: row.optional_run(3)?, at: row.instant(2)? })
     };
     found.map(read).transpose()
 }
@@ -225,7 +225,7 @@ pub(super) fn occurrences_of(
     let sql = "SELECT found.*, place
         FROM unnest($1::bigint[], $2::text[], $3::bigint[]) WITH ORDINALITY
                 AS asked (workspace, event_id, since, place)
-            CROSS JOIN LATERAL (SELECT id, occurrences.workspace, occurrences.event_id, received_at, data
+            CROSS JOIN LATERAL (SELECT id, occurrences.workspace, occurrences.event_id, received_at, data, run
                 FROM occurrences
                 WHERE occurrences.workspace = asked.workspace AND occurrences.event_id = asked.event_id
                   AND received_at >= asked.since
@@ -236,7 +236,7 @@ pub(super) fn occurrences_of(
     let rows = look(link, &names_asked, Step { sql: sql.into(), values })?;
     let mut occurrences = vec![Vec::new(); events.len()];
     for row in &rows {
-        if let Some(occurrences) = occurrences.get_mut(ordinal(row, 5)?) {
+        if let Some(occurrences) = occurrences.get_mut(ordinal(row, 6)?) {
             occurrences.push(read_occurrence(row)?);
         }
     }
@@ -269,7 +269,7 @@ pub(super) fn occurrences(
         Some((at, id)) if at >= since => (column::instant(at), column::occurrence(id), true),
         Some(_) | None => (column::instant(since), Id(0), false),
     };
-    let sql = "SELECT id, workspace, event_id, received_at, data FROM occurrences
+    let sql = "SELECT id, workspace, event_id, received_at, data, run FROM occurrences
         WHERE workspace = $1 AND event_id = $2 AND (received_at, id) >= ($3, $4)
           AND NOT ($5 AND id = $4 AND received_at = $3)
         ORDER BY received_at, id LIMIT $6";
@@ -294,7 +294,8 @@ fn look(link: &mut Link, events: &[EventName<'_>], step: Step<'_>) -> Result<Vec
     Ok(answers.next().map(|answer| answer.rows).unwrap_or_default())
 }
 
-pub(super) const OCCURRENCES: &str = "SELECT id, workspace, event_id, received_at, data FROM occurrences";
+pub(super) const OCCURRENCES: &str =
+    "SELECT id, workspace, event_id, received_at, data, run FROM occurrences";
 
 pub(super) fn read_occurrence(row: &Row) -> Result<Occurrence, Error> {
     Ok(Occurrence {
@@ -303,5 +304,6 @@ pub(super) fn read_occurrence(row: &Row) -> Result<Occurrence, Error> {
         event_id: row.name(2)?.into(),
         received_at: row.instant(3)?,
         data: row.json(4)?,
+        run: row.optional_run(5)?,
     })
 }

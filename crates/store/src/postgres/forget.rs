@@ -1,43 +1,72 @@
 //! Retention: what is old enough is removed, a little at a time and in transactions of their own, so that no lock is
 //! held for long. What somebody else holds is left for another time; so several processes can do it at once.
 
-use abide_core::id::{RunId, WorkspaceId};
+use abide_core::id::RunId;
 use jiff::Timestamp;
 
-use crate::Error;
 use crate::postgres::column::{self, Column, Id};
 use crate::postgres::link::{Link, Session};
+use crate::{Error, OfRun, OldEvent};
 
 /// Removed in one transaction.
 const AT_ONCE: usize = 500;
 
-pub(super) fn events(link: &mut Link, before: Timestamp, limit: usize) -> Result<usize, Error> {
+pub(super) fn events(link: &mut Link, events: &[OldEvent]) -> Result<usize, Error> {
     let sql = "DELETE FROM occurrences WHERE ctid = ANY (ARRAY(
-        SELECT ctid FROM occurrences WHERE workspace = $1 AND received_at < $2
-        ORDER BY received_at, id LIMIT $3 FOR UPDATE SKIP LOCKED))";
-    let before = column::instant(before);
+        SELECT gone.ctid
+        FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::uuid[]) AS old (workspace, event_id, received_at, id)
+            CROSS JOIN LATERAL (SELECT ctid FROM occurrences
+                WHERE occurrences.workspace = old.workspace AND occurrences.event_id = old.event_id
+                  AND occurrences.received_at = old.received_at AND occurrences.id = old.id
+                FOR UPDATE SKIP LOCKED) AS gone))";
     link.ask(async |session| {
-        let rows = session.rows("SELECT number FROM workspaces ORDER BY number", &[]).await?;
-        let workspaces: Result<Vec<WorkspaceId>, Error> = rows.iter().map(|row| row.workspace(0)).collect();
         let mut removed = 0;
-        for workspace in workspaces? {
-            let place = column::workspace(workspace);
-            removed += little_by_little(session, limit - removed, async |session, room| {
-                session.count(sql, &[&place, &before, &room]).await
-            })
-            .await?;
+        for events in events.chunks(AT_ONCE) {
+            let workspaces: Vec<i64> =
+                events.iter().map(|event| column::workspace(event.workspace)).collect();
+            let names: Vec<String> =
+                events.iter().map(|event| column::name(&event.event_id).into_owned()).collect();
+            let instants: Vec<i64> = events.iter().map(|event| column::instant(event.received_at)).collect();
+            let ids: Vec<Id> = events.iter().map(|event| column::occurrence(event.id)).collect();
+            removed += session.count(sql, &[&workspaces, &names, &instants, &ids]).await? as usize;
         }
         Ok(removed)
     })
 }
 
-pub(super) fn keys(link: &mut Link, before: Timestamp, limit: usize) -> Result<usize, Error> {
+pub(super) fn keys(link: &mut Link, keys: &[String]) -> Result<usize, Error> {
+    // The run may have been retried since somebody looked.
     let sql = "DELETE FROM remembered WHERE ctid = ANY (ARRAY(
-        SELECT ctid FROM remembered WHERE written_at < $1
-        ORDER BY written_at, key LIMIT $2 FOR UPDATE SKIP LOCKED))";
-    let before = column::instant(before);
+        SELECT gone.ctid FROM unnest($1::text[]) AS old (key)
+            CROSS JOIN LATERAL (SELECT ctid FROM remembered WHERE remembered.key = old.key
+                  AND (SELECT ended_at IS NULL FROM runs WHERE runs.id = remembered.run) IS NOT TRUE
+                FOR UPDATE SKIP LOCKED) AS gone))";
     link.ask(async |session| {
-        little_by_little(session, limit, async |session, room| session.count(sql, &[&before, &room]).await)
+        let mut removed = 0;
+        for keys in keys.chunks(AT_ONCE) {
+            let keys: Vec<String> = keys.iter().map(|key| column::name(key).into_owned()).collect();
+            removed += session.count(sql, &[&keys]).await? as usize;
+        }
+        Ok(removed)
+    })
+}
+
+pub(super) fn of(link: &mut Link, runs: &[RunId], what: OfRun, limit: usize) -> Result<usize, Error> {
+    let table = match what {
+        OfRun::Events => "occurrences",
+        OfRun::Keys => "remembered",
+    };
+    let sql = format!(
+        "DELETE FROM {table} WHERE ctid = ANY (ARRAY(
+            SELECT gone.ctid FROM unnest($1::uuid[]) AS ended (run)
+                CROSS JOIN LATERAL (SELECT ctid FROM {table} WHERE {table}.run = ended.run
+                      AND (SELECT ended_at IS NULL FROM runs WHERE runs.id = ended.run) IS NOT TRUE
+                    FOR UPDATE SKIP LOCKED) AS gone
+            LIMIT $2))"
+    );
+    let ids: Vec<Id> = runs.iter().map(|run| column::run(*run)).collect();
+    link.ask(async |session| {
+        little_by_little(session, limit, async |session, room| session.count(&sql, &[&ids, &room]).await)
             .await
     })
 }
@@ -96,6 +125,10 @@ async fn some_runs(session: &mut Session, before: i64, room: i64) -> Result<u64,
         "DELETE FROM waitpoints WHERE run = ANY ($1)",
         "DELETE FROM link_generations WHERE run = ANY ($1)",
         "DELETE FROM descendants WHERE root = ANY ($1)",
+        "DELETE FROM occurrences WHERE run = ANY ($1)",
+        "UPDATE remembered SET run = NULL,
+             written_at = greatest(written_at, (SELECT ended_at FROM runs WHERE runs.id = remembered.run))
+         WHERE run = ANY ($1)",
         "DELETE FROM runs WHERE id = ANY ($1)",
     ] {
         session.count(sql, &[&ids]).await?;

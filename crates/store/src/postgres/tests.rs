@@ -64,7 +64,7 @@ fn a_commit_is_few_statements_however_much_is_in_it() {
     let all = Batch { runs: naps.iter().map(story::Story::write).collect(), ..Batch::default() };
     assert_eq!(statements(&all), 1);
     // BEGIN, all rows, the keys, COMMIT.
-    let key = Remembered { key: "key".to_owned(), digest: 1, reply: Reply::Done, at: world.now };
+    let key = Remembered { key: "key".to_owned(), digest: 1, reply: Reply::Done, run: None, at: world.now };
     assert_eq!(statements(&Batch { remembered: vec![&key], ..all }), 4);
     story::save(&mut store, &mut naps);
     naps[99].check(&mut store);

@@ -52,6 +52,7 @@ pub(super) fn limit(limit: usize) -> i64 {
 /// Reads what the functions above wrote.
 pub(super) trait Column {
     fn id<I: RowIndex>(&self, index: I) -> Result<u128, Error>;
+    fn optional_run<I: RowIndex>(&self, index: I) -> Result<Option<RunId>, Error>;
     fn instant<I: RowIndex>(&self, index: I) -> Result<Timestamp, Error>;
     fn optional_instant<I: RowIndex>(&self, index: I) -> Result<Option<Timestamp>, Error>;
     fn number<I: RowIndex, N: TryFrom<i64>>(&self, index: I) -> Result<N, Error>;
@@ -70,6 +71,11 @@ impl Column for Row<'_> {
     fn id<I: RowIndex>(&self, index: I) -> Result<u128, Error> {
         let bytes: Id = self.get(index)?;
         Ok(u128::from_be_bytes(bytes))
+    }
+
+    fn optional_run<I: RowIndex>(&self, index: I) -> Result<Option<RunId>, Error> {
+        let bytes: Option<Id> = self.get(index)?;
+        Ok(bytes.map(|bytes| RunId(u128::from_be_bytes(bytes))))
     }
 
     fn instant<I: RowIndex>(&self, index: I) -> Result<Timestamp, Error> {

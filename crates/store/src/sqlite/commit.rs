@@ -53,11 +53,12 @@ fn workspaces(batch: &Batch<'_>) -> impl Iterator<Item = WorkspaceId> {
 }
 
 fn insert_definition(transaction: &Transaction<'_>, definition: &NewDefinition<'_>) -> Result<(), Error> {
-    let NewDefinition { id, workspace, name, version, document, created_at } = *definition;
+    let NewDefinition { id, workspace, name, version, document, awaits, created_at } = *definition;
+    let awaits = serde_json::to_string(awaits).expect("event ids are JSON");
     let inserted = transaction
         .prepare_cached(
-            "INSERT INTO definitions (id, workspace, name, version, document, created_at)
-             VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            "INSERT INTO definitions (id, workspace, name, version, document, awaits, created_at)
+             VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
         )?
         .execute(params![
             column::definition(id),
@@ -65,6 +66,7 @@ fn insert_definition(transaction: &Transaction<'_>, definition: &NewDefinition<'
             name,
             version,
             document,
+            awaits,
             column::instant(created_at)
         ])?;
     if inserted == 1 {
@@ -79,27 +81,27 @@ fn insert_definition(transaction: &Transaction<'_>, definition: &NewDefinition<'
 }
 
 fn insert_occurrence(transaction: &Transaction<'_>, occurrence: &Occurrence) -> Result<(), Error> {
-    let Occurrence { id, workspace, event_id, data, received_at } = occurrence;
+    let Occurrence { id, workspace, event_id, data, received_at, run } = occurrence;
     let (id, received_at) = (column::occurrence(*id), column::instant(*received_at));
     let data = serde_json::to_string(data).expect("data is JSON");
     transaction
         .prepare_cached(
-            "INSERT INTO occurrences (id, workspace, event_id, received_at, data) VALUES (?, ?, ?, ?, ?)",
+            "INSERT INTO occurrences (id, workspace, event_id, received_at, data, run) VALUES (?, ?, ?, ?, ?, ?)",
         )?
-        .execute(params![id, workspace.0, event_id, received_at, data])?;
+        .execute(params![id, workspace.0, event_id, received_at, data, run.map(column::run)])?;
     Ok(())
 }
 
 /// The first answer under a key is the one that stands.
 fn insert_remembered(transaction: &Transaction<'_>, remembered: &Remembered) -> Result<(), Error> {
-    let Remembered { key, digest, reply, at } = remembered;
+    let Remembered { key, digest, reply, run, at } = remembered;
     let reply = serde_json::to_string(reply).expect("a reply is JSON");
     let inserted = transaction
         .prepare_cached(
-            "INSERT INTO remembered (key, digest, reply, written_at) VALUES (?, ?, ?, ?)
+            "INSERT INTO remembered (key, digest, reply, written_at, run) VALUES (?, ?, ?, ?, ?)
              ON CONFLICT DO NOTHING",
         )?
-        .execute(params![key, digest.cast_signed(), reply, column::instant(*at)])?;
+        .execute(params![key, digest.cast_signed(), reply, column::instant(*at), run.map(column::run)])?;
     if inserted == 1 { Ok(()) } else { Err(Error::KeyUsed(key.clone())) }
 }
 

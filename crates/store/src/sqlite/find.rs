@@ -119,11 +119,11 @@ pub(super) fn definition_by_id(
 
 pub(super) fn remembered(connection: &Connection, key: &str) -> Result<Option<Remembered>, Error> {
     let mut statement =
-        connection.prepare_cached("SELECT digest, reply, written_at FROM remembered WHERE key = ?")?;
+        connection.prepare_cached("SELECT digest, reply, written_at, run FROM remembered WHERE key = ?")?;
     first(statement.query([key])?, |row| {
         let digest: i64 = row.get(0)?;
         let (key, digest) = (key.to_owned(), digest.cast_unsigned());
-        Ok(Remembered { key, digest, reply: row.json(1)?, at: row.instant(2)? })
+        Ok(Remembered { key, digest, reply: row.json(1)?, run: row.optional_run(3)?, at: row.instant(2)? })
     })
 }
 
@@ -237,7 +237,8 @@ pub(super) fn occurrences(
     collect(rows, read_occurrence)
 }
 
-pub(super) const OCCURRENCES: &str = "SELECT id, workspace, event_id, received_at, data FROM occurrences";
+pub(super) const OCCURRENCES: &str =
+    "SELECT id, workspace, event_id, received_at, data, run FROM occurrences";
 
 pub(super) fn read_occurrence(row: &Row<'_>) -> Result<Occurrence, Error> {
     Ok(Occurrence {
@@ -246,5 +247,6 @@ pub(super) fn read_occurrence(row: &Row<'_>) -> Result<Occurrence, Error> {
         event_id: row.get(2)?,
         received_at: row.instant(3)?,
         data: row.json(4)?,
+        run: row.optional_run(5)?,
     })
 }

@@ -1,37 +1,67 @@
 //! Retention: what is old enough is removed, a little at a time.
 
-use abide_core::id::WorkspaceId;
+use abide_core::id::{RunId, WorkspaceId};
 use jiff::Timestamp;
 use rusqlite::{Connection, TransactionBehavior, params};
 
-use crate::Error;
-use crate::sqlite::admin;
 use crate::sqlite::column::{self, Column};
 use crate::sqlite::find::collect;
 use crate::sqlite::tally::Tally;
+use crate::{Error, OfRun, OldEvent};
 
-pub(super) fn events(connection: &mut Connection, before: Timestamp, limit: usize) -> Result<usize, Error> {
+pub(super) fn events(connection: &mut Connection, events: &[OldEvent]) -> Result<usize, Error> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let mut removed = 0;
-    for workspace in admin::workspaces(&transaction)? {
+    for OldEvent { workspace, event_id, received_at, id, sent_to: _ } in events {
         let mut statement = transaction.prepare_cached(
-            "DELETE FROM occurrences WHERE number IN
-                 (SELECT number FROM occurrences WHERE workspace = ? AND received_at < ?
-                  ORDER BY received_at LIMIT ?)",
+            "DELETE FROM occurrences WHERE workspace = ? AND event_id = ? AND received_at = ? AND id = ?",
         )?;
-        let room = column::limit(limit - removed);
-        removed += statement.execute(params![workspace.id.0, column::instant(before), room])?;
+        let (received_at, id) = (column::instant(*received_at), column::occurrence(*id));
+        removed += statement.execute(params![workspace.0, event_id, received_at, id])?;
     }
     transaction.commit()?;
     Ok(removed)
 }
 
-pub(super) fn keys(connection: &mut Connection, before: Timestamp, limit: usize) -> Result<usize, Error> {
-    let mut statement = connection.prepare_cached(
-        "DELETE FROM remembered WHERE key IN
-             (SELECT key FROM remembered WHERE written_at < ? ORDER BY written_at LIMIT ?)",
-    )?;
-    Ok(statement.execute(params![column::instant(before), column::limit(limit)])?)
+pub(super) fn keys(connection: &mut Connection, keys: &[String]) -> Result<usize, Error> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let mut removed = 0;
+    for key in keys {
+        // The run may have been retried since somebody looked.
+        let mut statement = transaction.prepare_cached(
+            "DELETE FROM remembered WHERE key = ?
+               AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.id = remembered.run AND ended_at IS NULL)",
+        )?;
+        removed += statement.execute([key])?;
+    }
+    transaction.commit()?;
+    Ok(removed)
+}
+
+pub(super) fn of(
+    connection: &mut Connection,
+    runs: &[RunId],
+    what: OfRun,
+    limit: usize,
+) -> Result<usize, Error> {
+    let sql = match what {
+        OfRun::Events => {
+            "DELETE FROM occurrences WHERE number IN (SELECT number FROM occurrences INDEXED BY occurrences_by_run
+                 WHERE run = ?1 AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.id = ?1 AND ended_at IS NULL) LIMIT ?2)"
+        }
+        OfRun::Keys => {
+            "DELETE FROM remembered WHERE key IN (SELECT key FROM remembered INDEXED BY remembered_by_run
+                 WHERE run = ?1 AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.id = ?1 AND ended_at IS NULL) LIMIT ?2)"
+        }
+    };
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let mut removed = 0;
+    for run in runs {
+        let room = column::limit(limit - removed);
+        removed += transaction.prepare_cached(sql)?.execute(params![column::run(*run), room])?;
+    }
+    transaction.commit()?;
+    Ok(removed)
 }
 
 pub(super) fn runs(connection: &mut Connection, before: Timestamp, limit: usize) -> Result<usize, Error> {
@@ -51,6 +81,10 @@ pub(super) fn runs(connection: &mut Connection, before: Timestamp, limit: usize)
             "DELETE FROM waitpoints WHERE run = ?",
             "DELETE FROM link_generations WHERE run = ?",
             "DELETE FROM descendants WHERE root = ?",
+            "DELETE FROM occurrences WHERE run = ?",
+            "UPDATE remembered SET run = NULL,
+                 written_at = max(written_at, (SELECT ended_at FROM runs WHERE runs.id = remembered.run))
+             WHERE run = ?",
             "DELETE FROM run_tags WHERE (workspace, tag, run) IN
                  (SELECT runs.workspace, value, runs.id FROM runs, json_each(runs.tags) WHERE runs.id = ?)",
             "DELETE FROM runs WHERE id = ?",

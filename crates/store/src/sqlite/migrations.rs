@@ -3,7 +3,7 @@
 use rusqlite::{Connection, TransactionBehavior};
 
 /// In order; the first is version 1. A file that was released is never changed.
-const MIGRATIONS: [&str; 7] = [
+const MIGRATIONS: [&str; 8] = [
     include_str!("migrations/0001_first.sql"),
     include_str!("migrations/0002_costs.sql"),
     include_str!("migrations/0003_run_counts.sql"),
@@ -11,6 +11,7 @@ const MIGRATIONS: [&str; 7] = [
     include_str!("migrations/0005_schedules.sql"),
     include_str!("migrations/0006_audit.sql"),
     include_str!("migrations/0007_follow_ups.sql"),
+    include_str!("migrations/0008_kept.sql"),
 ];
 
 pub(super) fn latest() -> i64 {

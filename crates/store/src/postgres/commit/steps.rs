@@ -129,10 +129,11 @@ impl<'a> Plan<'a> {
             return;
         }
         let each = || definitions.iter();
+        let awaits = |new: &NewDefinition<'_>| serde_json::to_string(new.awaits).expect("event ids are JSON");
         self.add(
             Part::Definitions,
-            "INSERT INTO definitions (id, workspace, name, version, document, created_at)
-             SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::bigint[])
+            "INSERT INTO definitions (id, workspace, name, version, document, created_at, awaits)
+             SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::text[])
              ON CONFLICT DO NOTHING",
             values![
                 each().map(|new| column::definition(new.id)).collect::<Vec<_>>(),
@@ -141,6 +142,7 @@ impl<'a> Plan<'a> {
                 each().map(|new| column::name(new.version)).collect::<Vec<_>>(),
                 each().map(|new| new.document).collect::<Vec<_>>(),
                 each().map(|new| column::instant(new.created_at)).collect::<Vec<_>>(),
+                each().map(awaits).collect::<Vec<_>>(),
             ],
         );
     }
@@ -441,16 +443,17 @@ impl<'a> Plan<'a> {
         let data = |occurrence: &Occurrence| serde_json::to_string(&occurrence.data).expect("data is JSON");
         self.add(
             Part::Occurrences,
-            "INSERT INTO occurrences (id, workspace, received_at, stored_in, event_id, data)
-             SELECT id, workspace, received_at, pg_current_xact_id(), event_id, data
-             FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::text[], $5::text[])
-                 AS new (id, workspace, received_at, event_id, data)",
+            "INSERT INTO occurrences (id, workspace, received_at, stored_in, event_id, data, run)
+             SELECT id, workspace, received_at, pg_current_xact_id(), event_id, data, run
+             FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::uuid[])
+                 AS new (id, workspace, received_at, event_id, data, run)",
             values![
                 each().map(|occurrence| column::occurrence(occurrence.id)).collect::<Vec<_>>(),
                 each().map(|occurrence| column::workspace(occurrence.workspace)).collect::<Vec<_>>(),
                 each().map(|occurrence| column::instant(occurrence.received_at)).collect::<Vec<_>>(),
                 each().map(|occurrence| column::name(&occurrence.event_id)).collect::<Vec<_>>(),
                 each().map(|occurrence| data(occurrence)).collect::<Vec<_>>(),
+                each().map(|occurrence| occurrence.run.map(column::run)).collect::<Vec<_>>(),
             ],
         );
     }
@@ -467,13 +470,14 @@ impl<'a> Plan<'a> {
             |remembered: &Remembered| serde_json::to_string(&remembered.reply).expect("a reply is JSON");
         self.add(
             Part::Remembered,
-            "INSERT INTO remembered (key, digest, written_at, reply)
-             SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[]) ON CONFLICT DO NOTHING",
+            "INSERT INTO remembered (key, digest, written_at, reply, run)
+             SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[], $5::uuid[]) ON CONFLICT DO NOTHING",
             values![
                 each().map(|remembered| column::name(&remembered.key)).collect::<Vec<_>>(),
                 each().map(|remembered| remembered.digest.cast_signed()).collect::<Vec<_>>(),
                 each().map(|remembered| column::instant(remembered.at)).collect::<Vec<_>>(),
                 each().map(|remembered| reply(remembered)).collect::<Vec<_>>(),
+                each().map(|remembered| remembered.run.map(column::run)).collect::<Vec<_>>(),
             ],
         );
     }
@@ -503,7 +507,7 @@ impl<'a> Plan<'a> {
             self.add(
                 Part::UnheardEvents,
                 "SELECT unheard.* FROM unnest($1::bigint[], $2::text[], $3::text[]) AS event (workspace, event_id, seen)
-                     CROSS JOIN LATERAL (SELECT id, occurrences.workspace, occurrences.event_id, received_at, data
+                     CROSS JOIN LATERAL (SELECT id, occurrences.workspace, occurrences.event_id, received_at, data, run
                          FROM occurrences
                          WHERE occurrences.workspace = event.workspace AND occurrences.event_id = event.event_id
                            AND stored_in >= pg_snapshot_xmin(event.seen::pg_snapshot)

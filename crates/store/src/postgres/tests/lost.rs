@@ -148,7 +148,7 @@ fn commit_through(
     let mut store = Postgres::open(&server::address(between.directory.path(), name)).unwrap();
     let mut world = World::new();
     let nap = world.start(&story::nap(), json!({ "sleep": "1h" }));
-    let key = Remembered { key: "key".to_owned(), digest: 1, reply: Reply::Done, at: world.now };
+    let key = Remembered { key: "key".to_owned(), digest: 1, reply: Reply::Done, run: None, at: world.now };
     let remembered = if ends == Ends::WithCommit { vec![&key] } else { Vec::new() };
     let result = store.commit(&Batch { runs: vec![nap.write()], remembered, ..Batch::default() });
     let _ = store.workspaces();

@@ -219,6 +219,19 @@ fn read_the_rest(store: &mut Postgres) {
         => { store.events(here, event_id, &Page { after, limit }).unwrap(); }
     }
     store.remembered("key").unwrap();
+    store.awaits(here).unwrap();
+    let definition = abide_core::history::DefinitionRef { name: "listener".into(), version: "1".into() };
+    for definition in [None, Some(&definition)] {
+        store.oldest_open(here, definition).unwrap();
+    }
+    for event_id in [None, Some("few")] {
+        store.old_events((here, event_id), now, Some((now, occurrence)), limit).unwrap();
+    }
+    store.old_keys(now, Some(&(now, "key".to_owned())), limit).unwrap();
+    store.ended_runs(now, (now, run), limit).unwrap();
+    for what in [OfRun::Events, OfRun::Keys] {
+        store.owners(&[run], what).unwrap();
+    }
     store.counts(None).unwrap();
     store.key_by_hash(&[1; 32]).unwrap();
     store.keys(here).unwrap();
@@ -240,6 +253,11 @@ fn forget(store: &mut Postgres) {
     let occurrence = world.occurrence("few", json!({ "customer": 4 }));
     store.commit(&Batch { occurrences: vec![&occurrence], ..Batch::default() }).unwrap();
     store.forget_runs(Timestamp::MAX, 10).unwrap();
-    store.forget_events(Timestamp::MAX, 10).unwrap();
-    store.forget_keys(Timestamp::MAX, 10).unwrap();
+    let (event_id, received_at, id) = ("few".into(), world.now, OccurrenceId(1));
+    let old = OldEvent { workspace: WorkspaceId::DEFAULT, event_id, received_at, id, sent_to: None };
+    store.forget_events(&[old]).unwrap();
+    store.forget_keys(&["key".to_owned()]).unwrap();
+    for what in [OfRun::Events, OfRun::Keys] {
+        store.forget_of(&[RunId(1)], what, 10).unwrap();
+    }
 }

@@ -156,7 +156,7 @@ fn a_commit_waits_for_no_other_run() {
 fn a_key_that_was_used_elsewhere_is_a_conflict_that_says_so() {
     let (_, mut one, mut other) = two();
     let mut world = World::new();
-    let first = Remembered { key: "key".to_owned(), digest: 1, reply: Reply::Done, at: world.now };
+    let first = Remembered { key: "key".to_owned(), digest: 1, reply: Reply::Done, run: None, at: world.now };
     let second = Remembered { digest: 2, ..first.clone() };
     let unused = Remembered { key: "a".to_owned(), ..first.clone() };
     one.commit(&Batch { remembered: vec![&first], ..Batch::default() }).unwrap();

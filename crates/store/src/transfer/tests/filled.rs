@@ -67,7 +67,13 @@ impl Filled {
         occurrences.sort_by_key(|event| event.id);
         let remembered: Vec<Remembered> = NAMES
             .iter()
-            .map(|name| Remembered { key: (*name).to_owned(), digest: u64::MAX, reply: Reply::Done, at })
+            .map(|name| Remembered {
+                key: (*name).to_owned(),
+                digest: u64::MAX,
+                reply: Reply::Done,
+                run: Some(RunId(7)),
+                at,
+            })
             .collect();
         let definitions = NAMES.map(|name| crowd.world.definition(name, "1", "{}"));
         let left: Vec<StoredFollowUp> = (1..)

@@ -1,0 +1,94 @@
+//! Which events the runs of a definition may come to wait for, as far as its document says. Retention goes by it: what
+//! an open run may still look back to is kept.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::document::{MapStepKind, StepKind, Tool};
+use super::{Action, Definition, Executor, Step};
+use crate::time::Millis;
+
+/// A wait for events that a run of a definition may come to.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AwaitedEvent {
+    /// `None`: any. The id is a template, or the handler of a task decides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event_id: Option<Arc<str>>,
+    /// How far before its beginning the wait looks; `None`: to the creation of its run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lookback: Option<Millis>,
+}
+
+impl AwaitedEvent {
+    /// What is known of a wait of which nothing is known.
+    pub const ANY: AwaitedEvent = AwaitedEvent { event_id: None, lookback: None };
+}
+
+impl Definition {
+    /// The waits for events that its runs may come to. A wait that another one covers is left out.
+    pub fn awaits(&self) -> Vec<AwaitedEvent> {
+        let mut awaited: BTreeSet<AwaitedEvent> = self.steps.iter().filter_map(awaited_by).collect();
+        if self.has_tools() {
+            // A tool is a handler too, in a run of its own that begins after this one and ends before it.
+            awaited.insert(AwaitedEvent::ANY);
+        }
+        if awaited.contains(&AwaitedEvent::ANY) {
+            // A `lookback` may reach further than to the creation of the run.
+            awaited.retain(|wait| *wait == AwaitedEvent::ANY || wait.lookback.is_some());
+        }
+        awaited.into_iter().collect()
+    }
+
+    fn has_tools(&self) -> bool {
+        let some = |tools: &Option<Vec<Tool>>| tools.as_ref().is_some_and(|tools| !tools.is_empty());
+        self.document.steps.iter().any(|step| match &step.kind {
+            StepKind::Llm(llm) => some(&llm.tools),
+            StepKind::Map(map) => match &map.step.kind {
+                MapStepKind::Llm(llm) => some(&llm.tools),
+                MapStepKind::Task(_)
+                | MapStepKind::Wait(_)
+                | MapStepKind::ExternalEvent(_)
+                | MapStepKind::WaitForEvent(_)
+                | MapStepKind::Webhook(_)
+                | MapStepKind::Http(_)
+                | MapStepKind::Notify(_)
+                | MapStepKind::Workflow(_) => false,
+            },
+            StepKind::Task(_)
+            | StepKind::Wait(_)
+            | StepKind::Condition(_)
+            | StepKind::ExternalEvent(_)
+            | StepKind::WaitForEvent(_)
+            | StepKind::Webhook(_)
+            | StepKind::Approval(_)
+            | StepKind::Http(_)
+            | StepKind::Notify(_)
+            | StepKind::Respond(_)
+            | StepKind::Workflow(_) => false,
+        })
+    }
+}
+
+fn awaited_by(step: &Step) -> Option<AwaitedEvent> {
+    match &step.action {
+        Action::Event { event_id, lookback, .. } => {
+            let event_id = event_id.as_constant().and_then(|id| id.as_str()).map(Arc::from);
+            Some(AwaitedEvent { event_id, lookback: *lookback })
+        }
+        Action::Work(work) => match work.executor {
+            Executor::Handler => Some(AwaitedEvent::ANY),
+            Executor::Http | Executor::Llm | Executor::Notify => None,
+        },
+        Action::Map(map) => awaited_by(&map.step),
+        Action::Wait(_)
+        | Action::Condition { .. }
+        | Action::Signal { .. }
+        | Action::Webhook { .. }
+        | Action::Approval(_)
+        | Action::Respond { .. }
+        | Action::Child { .. } => None,
+    }
+}

@@ -1,0 +1,10 @@
+-- What an open run may still come to is kept. Awaits says which events the runs of a definition may wait for, as JSON;
+-- where it is null, they may wait for any. The run of an event is the one that it was sent to, the run of a key the one
+-- that it started or was asked of.
+
+ALTER TABLE definitions ADD COLUMN awaits TEXT;
+ALTER TABLE occurrences ADD COLUMN run BLOB;
+ALTER TABLE remembered ADD COLUMN run BLOB;
+
+CREATE INDEX occurrences_by_run ON occurrences (run) WHERE run IS NOT NULL;
+CREATE INDEX remembered_by_run ON remembered (run) WHERE run IS NOT NULL;
