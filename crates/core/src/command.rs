@@ -49,6 +49,7 @@ pub use vote::Vote;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::bounds::Bounds;
 use crate::effect::Effect;
 use crate::history::Record;
 use crate::id::{OccurrenceId, RunId, WaitpointId};
@@ -91,6 +92,8 @@ pub struct Context {
     pub random: u64,
     pub by: Actor,
     pub traceparent: Option<Traceparent>,
+    /// What the operator has bounded.
+    pub bounds: Bounds,
 }
 
 /// What a decision came to.
@@ -116,6 +119,8 @@ pub enum Reply {
         taken_by: Option<WaitpointId>,
     },
     Waitpoint(WaitpointId),
+    /// The very same call has ended this wait before; nothing was done.
+    Repeated(WaitpointId),
     /// The time the worker's attempt has left ends here.
     Leased {
         deadline: Option<Timestamp>,

@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::command::{Command, Context, Outcome, Reply, decide};
+use crate::id::RunId;
 use crate::refusal::Refusal;
 use crate::run::Run;
 
@@ -17,6 +18,9 @@ pub struct Remembered {
     pub key: String,
     pub digest: u64,
     pub reply: Reply,
+    /// The run that it started, or that it was asked of. As long as that is open, the key is kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<RunId>,
     /// When it was carried out.
     pub at: Timestamp,
 }
@@ -31,12 +35,15 @@ pub fn decide_once(
     remembered: Option<&Remembered>,
 ) -> Result<(Outcome, Option<Remembered>), Refusal> {
     let digest = digest(&command);
+    let is_call = matches!(command, Command::ResumeWaitpoint(_));
     if let Some(reply) = replay(key, digest, remembered)? {
+        let reply =
+            if let (true, Reply::Waitpoint(id)) = (is_call, &reply) { Reply::Repeated(*id) } else { reply };
         return Ok((Outcome { records: Vec::new(), effects: Vec::new(), reply }, None));
     }
     let outcome = decide(run, command, context)?;
     let (key, reply, at) = (key.to_owned(), outcome.reply.clone(), context.now);
-    let remembered = Remembered { key, digest, reply, at };
+    let remembered = Remembered { key, digest, reply, run: Some(run.id), at };
     Ok((outcome, Some(remembered)))
 }
 

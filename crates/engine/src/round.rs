@@ -13,6 +13,7 @@ use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use abide_core::apply::BadHistory;
+use abide_core::bounds::Bounds;
 use abide_core::command::{self, Command, Context, Occurrence, Reply};
 use abide_core::definition::Definition;
 use abide_core::door::{Remembered, decide_once, digest, replay};
@@ -329,11 +330,13 @@ pub(crate) struct Round<'w> {
     pub(crate) allowance: usize,
     /// Of the request that is decided.
     pub(crate) traceparent: Option<Traceparent>,
+    pub(crate) bounds: Bounds,
 }
 
 impl<'w> Round<'w> {
     fn context(&mut self, by: Actor) -> Context {
-        Context { now: self.now, random: self.random.draw(), by, traceparent: self.traceparent }
+        let (now, random) = (self.now, self.random.draw());
+        Context { now, random, by, traceparent: self.traceparent, bounds: self.bounds }
     }
 
     /// Looks at a run of which nothing is left to be committed; `None` if there is.
@@ -428,9 +431,10 @@ impl<'w> Round<'w> {
         };
         self.start_run(new, start.by, listener)?;
         if let Some(key) = key {
-            self.decided
-                .remembered
-                .insert(key.clone(), Remembered { key, digest, reply: Reply::Started(id), at: self.now });
+            self.decided.remembered.insert(
+                key.clone(),
+                Remembered { key, digest, reply: Reply::Started(id), run: Some(id), at: self.now },
+            );
         }
         Ok(id)
     }
@@ -472,6 +476,10 @@ impl<'w> Round<'w> {
                 None => Errand::Listen(listener),
             });
         }
+    }
+
+    fn resolved_at(&mut self, waitpoint: WaitpointId) -> Option<Timestamp> {
+        self.run(waitpoint.run).ok()?.waitpoint(waitpoint.number)?.resolved_at
     }
 
     pub(crate) fn recall_key(&mut self, key: &str) -> Result<Option<Remembered>, Error> {
@@ -522,8 +530,20 @@ impl<'w> Round<'w> {
             Err(refusal) => return Err(self.refused(id, refusal)),
         };
         self.decided.remembered.extend(remembered.map(|remembered| (remembered.key.clone(), remembered)));
-        match earlier {
-            Some(earlier) => self.listen_again(id, earlier.at, listener),
+        // What the run has said to the first call, it has said to the same call again.
+        let repeated = match &outcome.reply {
+            Reply::Repeated(waitpoint) => self.resolved_at(*waitpoint),
+            Reply::Done
+            | Reply::Started(_)
+            | Reply::Unchanged
+            | Reply::Signalled { .. }
+            | Reply::Waitpoint(_)
+            | Reply::Leased { .. }
+            | Reply::Notified { .. }
+            | Reply::Voted { .. } => None,
+        };
+        match repeated.or(earlier.map(|earlier| earlier.at)) {
+            Some(since) => self.listen_again(id, since, listener),
             None => self.listen(id, listener),
         }
         self.record(id, outcome.records);

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use abide_core::problem::Problem as Finding;
+use abide_core::waitpoint::Actor;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
@@ -128,6 +129,20 @@ impl Problem {
         self
     }
 
+    /// As somebody is told who has a link and no more: that the wait is over, since when, and by whom only if it was
+    /// themselves. What another caller sent is not theirs to read.
+    pub(crate) fn to_link_holder(mut self, holder: &Actor) -> Problem {
+        if let Some(Value::Object(outcome)) = &mut self.more.outcome {
+            outcome.remove("payload");
+            if outcome.get("resolvedBy").and_then(Value::as_str) != Some(&*holder.0) {
+                outcome.remove("resolvedBy");
+            }
+            let word = |name: &str| outcome.get(name).and_then(Value::as_str).unwrap_or_default();
+            self.detail = format!("the waitpoint is {} since {}", word("status"), word("resolvedAt"));
+        }
+        self
+    }
+
     pub(crate) fn retry_after(mut self, delay: Duration) -> Problem {
         self.more.retry_after = Some(delay);
         self
@@ -157,13 +172,16 @@ impl Problem {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let (status, retry_after) = (self.code.status(), self.more.retry_after);
+        let (code, status, retry_after) = (self.code, self.code.status(), self.more.retry_after);
         let body = serde_json::to_vec(&self.into_body()).expect("a problem is JSON");
         let mut response = (status, body).into_response();
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
         if let Some(delay) = retry_after {
             headers.insert(header::RETRY_AFTER, HeaderValue::from(whole_seconds(delay)));
+        }
+        if code == Code::ReadOnly {
+            headers.insert(header::ALLOW, HeaderValue::from_static("POST, PUT, PATCH, DELETE"));
         }
         if status == StatusCode::UNAUTHORIZED {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));

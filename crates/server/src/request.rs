@@ -4,12 +4,15 @@
 pub(crate) mod body;
 pub(crate) mod call;
 pub(crate) mod cursor;
+mod encoded;
 pub(crate) mod idempotency;
 mod instant;
 mod length;
 mod name;
+mod parts;
 pub(crate) mod path;
 pub(crate) mod query;
+mod repeated;
 mod schema;
 
 pub(crate) use body::Body;

@@ -54,6 +54,8 @@ mod schedules;
 mod sealed;
 #[path = "api/seeds.rs"]
 mod seeds;
+#[path = "api/sends.rs"]
+mod sends;
 #[path = "api/session.rs"]
 mod session;
 #[path = "api/tasks.rs"]

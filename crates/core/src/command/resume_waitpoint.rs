@@ -15,7 +15,7 @@ use crate::problem::nearest;
 use crate::refusal::{Refusal, within};
 use crate::status::WaitStatus;
 use crate::turn::Turn;
-use crate::waitpoint::{Kind, ListensFor, OWN_WAIT};
+use crate::waitpoint::{Kind, ListensFor, OWN_WAIT, Waitpoint};
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ResumeWaitpoint {
@@ -78,6 +78,9 @@ impl ResumeWaitpoint {
 }
 
 fn resume(turn: &mut Turn<'_>, number: u32, payload: Json, via: Via) -> Result<Reply, Refusal> {
+    if let Some(repeated) = turn.run.waitpoint(number).filter(|wait| is_repeat(wait, &payload, via)) {
+        return Ok(Reply::Repeated(turn.run.waitpoint_id(repeated.number)));
+    }
     let waitpoint = turn.open_to_others(number)?;
     let id = turn.run.waitpoint_id(number);
     let ListensFor::Call { allow_get } = &waitpoint.listens_for else {
@@ -89,6 +92,20 @@ fn resume(turn: &mut Turn<'_>, number: u32, payload: Json, via: Via) -> Result<R
     }
     flow::resolve(turn, number, WaitStatus::Completed, Some(payload))?;
     Ok(Reply::Waitpoint(id))
+}
+
+/// Whether this is the very call that has ended the wait, sent again by somebody who did not hear the answer: it has the
+/// same `webhook-id`, or the same body and query.
+fn is_repeat(waitpoint: &Waitpoint, payload: &Json, via: Via) -> bool {
+    let (ListensFor::Call { allow_get }, WaitStatus::Completed) = (&waitpoint.listens_for, waitpoint.status)
+    else {
+        return false;
+    };
+    let Some(first) = &waitpoint.resume_payload else { return false };
+    let webhook_id = |call: &Json| call.get("headers")?.get("webhook-id")?.as_str().map(str::to_owned);
+    let same_message = webhook_id(payload).is_some_and(|id| webhook_id(first).as_ref() == Some(&id));
+    let same = |part: &str| payload.get(part) == first.get(part);
+    (via == Via::Write || *allow_get) && (same_message || (same("body") && same("queryParams")))
 }
 
 /// Stores a completed waitpoint for this step and no other; the step takes it when it comes to wait.

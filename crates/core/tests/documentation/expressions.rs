@@ -138,8 +138,13 @@ fn run_of_the_page(change: impl FnOnce(&mut Value)) -> Result<Run, String> {
         json!({"name": about["name"], "version": about["version"], "steps": steps.collect::<Vec<_>>()});
     change(&mut definition);
     let definition = Definition::from_value(definition).map_err(|rejected| rejected.to_string())?.definition;
-    let context =
-        Context { now: Timestamp::UNIX_EPOCH, random: 0, by: Actor::new("test"), traceparent: None };
+    let context = Context {
+        now: Timestamp::UNIX_EPOCH,
+        random: 0,
+        by: Actor::new("test"),
+        traceparent: None,
+        bounds: Default::default(),
+    };
     let tags = serde_json::from_value(about["tags"].clone()).unwrap();
     let new = NewRun { tags, ..NewRun::new(RunId(1), Arc::new(definition), data["input"].clone().into()) };
     let (mut run, _) = start(new, &context).unwrap();

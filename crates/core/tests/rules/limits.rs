@@ -254,6 +254,7 @@ fn r16_an_event() {
         event_id: event_id.into(),
         data: data.into(),
         received_at: instant(MORNING),
+        run: None,
     };
     let refusal = occurrence("paid", too_large()).check().expect_err("it is too large");
     says(refusal, "the size of eventData in bytes", limits::PAYLOAD_BYTES);

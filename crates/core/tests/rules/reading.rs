@@ -1,6 +1,6 @@
 //! R7 Reading changes nothing: opening a link resolves only a waitpoint that was made to allow it.
 
-use abide_core::command::{Command, CreateWaitpoint, ResumeTarget, Via};
+use abide_core::command::{Command, CreateWaitpoint, ResumeTarget, Via, WaitFor};
 use serde_json::json;
 
 use crate::scenario::*;
@@ -37,7 +37,8 @@ fn r07_a_worker_s_waitpoint_says_itself_whether_a_plain_link_resumes_it() {
     let mut run = start(json!([task("a")]));
     let (at, delivery) = (run.at("a"), run.delivery("a"));
     for (name, allow_get) in [("closed", false), ("open", true)] {
-        let create = CreateWaitpoint { at, delivery, name: name.into(), allow_get, timeout: None };
+        let wait = WaitFor::Call { allow_get, timeout: None };
+        let create = CreateWaitpoint { at, delivery, name: name.into(), wait, response: None };
         run.send(Command::CreateWaitpoint(create));
     }
     assert_eq!(run.resume(ResumeTarget::Waitpoint(1), json!(null), Via::Read).code(), "READ_ONLY");

@@ -140,6 +140,7 @@ fn r08_a_command_for_a_wait_of_another_kind_is_told_the_kind() {
         event_id: "paid".into(),
         data: Json::null(),
         received_at: instant(MORNING),
+        run: None,
     };
     assert_eq!(run.call("nap", json!(1)).code(), "WRONG_WAITPOINT_KIND");
     assert_eq!(run.child_completes("nap", json!(1)).code(), "WRONG_WAITPOINT_KIND");

@@ -106,7 +106,13 @@ impl Plan {
     }
 
     fn context(&self) -> Context {
-        Context { now: self.now, random: 7, by: Actor::new("starter"), traceparent: None }
+        Context {
+            now: self.now,
+            random: 7,
+            by: Actor::new("starter"),
+            traceparent: None,
+            bounds: Default::default(),
+        }
     }
 
     fn new_run(self) -> NewRun {

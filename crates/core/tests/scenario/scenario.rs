@@ -15,6 +15,7 @@ mod views;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use abide_core::bounds::Bounds;
 use abide_core::command::{Command, Context, Occurrence, Outcome, decide};
 use abide_core::definition::Definition;
 use abide_core::effect::Effect;
@@ -61,6 +62,7 @@ pub(crate) struct Scenario {
     /// Every status a step has had after PENDING, by its name.
     step_paths: Vec<(String, String)>,
     decisions: u64,
+    pub(crate) bounds: Bounds,
 }
 
 impl Scenario {
@@ -81,6 +83,7 @@ impl Scenario {
             events: Vec::new(),
             step_paths: Vec::new(),
             decisions: 0,
+            bounds: Bounds::default(),
         };
         scenario.take_in(run, outcome, 1);
         scenario
@@ -104,6 +107,7 @@ impl Scenario {
             random: self.decisions.wrapping_mul(0x9E37_79B9_7F4A_7C15),
             by: Actor::new(by),
             traceparent: None,
+            bounds: self.bounds,
         }
     }
 

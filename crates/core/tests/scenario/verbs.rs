@@ -134,8 +134,8 @@ impl Scenario {
             at,
             delivery,
             name,
-            allow_get: false,
-            timeout: None,
+            wait: WaitFor::Call { allow_get: false, timeout: None },
+            response: None,
         }))
     }
 }
@@ -186,7 +186,7 @@ impl Scenario {
         received_at: Timestamp,
     ) -> Occurrence {
         let (workspace, event_id, data) = (self.run().workspace, event_id.into(), data.into());
-        Occurrence { id, workspace, event_id, data, received_at }
+        Occurrence { id, workspace, event_id, data, received_at, run: None }
     }
 
     /// Somebody of another workspace sends an event, and it is offered to the step's wait.

@@ -42,14 +42,16 @@ fn a_stale_resume_is_never_told_yes() {
     assert_eq!(run.call("w", json!(1)).code(), "WAITPOINT_TIMED_OUT");
     run.call("next", json!(1));
     assert_eq!(run.call("w", json!(1)).code(), "WAITPOINT_TIMED_OUT");
-    assert_eq!(run.call("next", json!(1)).code(), "ALREADY_RESOLVED");
+    assert_eq!(run.call("next", json!(2)).code(), "ALREADY_RESOLVED");
 }
 
 #[test]
 fn a_resume_that_is_tried_again_is_told_that_it_was_stored() {
     let mut run = start(json!([webhook("w")]));
     run.call("w", json!("first"));
-    let Refusal::AlreadyResolved(resolved) = run.call("w", json!("first")).refused() else {
+    let id = run.run().waitpoint_id(1);
+    assert_eq!(run.call("w", json!("first")).reply(), Reply::Repeated(id));
+    let Refusal::AlreadyResolved(resolved) = run.call("w", json!("second")).refused() else {
         panic!("it is not unknown: it is resolved");
     };
     assert_eq!(resolved.payload, Some(json!({ "body": "first" }).into()));

@@ -177,7 +177,7 @@ impl Round<'_> {
         let id = OccurrenceId::new(self.now, self.random.draw_u128());
         let (event_id, data) = (Arc::clone(&notify.event_id), notify.data.clone());
         let (workspace, received_at) = (notify.workspace, self.memory.receive_at(self.latest));
-        let occurrence = Occurrence { id, workspace, event_id, data, received_at };
+        let occurrence = Occurrence { id, workspace, event_id, data, received_at, run: notify.only };
         occurrence.check()?;
         let (one, only) = (notify.delivery == Delivery::One, notify.only);
         let mut given = Given::default();
@@ -197,9 +197,10 @@ impl Round<'_> {
         }
         if let Some(key) = key {
             let reply = Reply::Notified { occurrence: id, waiters: given.waiters.clone() };
-            self.decided
-                .remembered
-                .insert(key.clone(), Remembered { key, digest: asked, reply, at: self.now });
+            self.decided.remembered.insert(
+                key.clone(),
+                Remembered { key, digest: asked, reply, run: notify.only, at: self.now },
+            );
         }
         Ok(Notified { id: Some(id), waiters: given.waiters, delivering: !is_all })
     }
@@ -418,6 +419,7 @@ fn notified_before(reply: Reply) -> Notified {
         | Reply::Unchanged
         | Reply::Signalled { .. }
         | Reply::Waitpoint(_)
+        | Reply::Repeated(_)
         | Reply::Leased { .. }
         | Reply::Voted { .. } => Notified { id: None, waiters: Vec::new(), delivering: false },
     }

@@ -7,14 +7,17 @@ use std::sync::Arc;
 use abide_core::definition::{KEPT_HEADERS, NEVER_KEPT_HEADERS};
 use abide_core::trace::Traceparent;
 use axum::extract::{FromRequest, Request};
-use axum::http::{HeaderMap, Method};
+use axum::http::{HeaderMap, Method, header};
 use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value, json};
 
 use super::body::{self, BODY_BYTES, media_type};
+use super::encoded::{encoded, is_text, text};
+use super::parts;
+use super::repeated::put;
 use crate::app::Shared;
 use crate::links::TOKEN;
-use crate::problem::{Code, Problem};
+use crate::problem::Problem;
 use crate::traces::InTrace;
 
 #[derive(Debug)]
@@ -23,6 +26,8 @@ pub(crate) struct Call {
     pub(crate) headers: HeaderMap,
     pub(crate) body: Value,
     pub(crate) query: String,
+    /// It was made under `/flow-runs`.
+    pub(crate) is_of_flow_run: bool,
     pub(crate) traceparent: Option<Traceparent>,
 }
 
@@ -32,11 +37,11 @@ impl FromRequest<Shared> for Call {
     async fn from_request(request: Request, app: &Shared) -> Result<Call, Problem> {
         let (parts, body) = request.into_parts();
         let bytes = body::read(body, BODY_BYTES, app.settings.limits.body_time).await?;
-        let media_type = media_type(&parts.headers);
-        let body = if bytes.is_empty() { Value::Null } else { read_body(&bytes, media_type.as_deref())? };
+        let body = if bytes.is_empty() { Value::Null } else { read_body(&bytes, &parts.headers)? };
         let query = parts.uri.query().unwrap_or_default().to_owned();
         let traceparent = parts.extensions.get::<InTrace>().map(|InTrace(traceparent)| *traceparent);
-        Ok(Call { method: parts.method, headers: parts.headers, body, query, traceparent })
+        let is_of_flow_run = parts.uri.path().contains("/flow-runs/");
+        Ok(Call { method: parts.method, headers: parts.headers, body, query, is_of_flow_run, traceparent })
     }
 }
 
@@ -76,34 +81,29 @@ fn holds(text: &str, token: &str) -> bool {
     text.contains(token) || percent_decode_str(text).decode_utf8_lossy().contains(token)
 }
 
-fn read_body(bytes: &[u8], media_type: Option<&str>) -> Result<Value, Problem> {
-    match media_type {
+/// A body of any type: JSON, a form or text as what it is, all else as `{base64, contentType}`.
+fn read_body(bytes: &[u8], headers: &HeaderMap) -> Result<Value, Problem> {
+    let given = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    match media_type(headers).as_deref() {
         Some("application/x-www-form-urlencoded") => Ok(Value::Object(pairs(bytes, |_| true))),
+        Some("multipart/form-data") => parts::read(headers, bytes),
         Some("application/json") => body::parse(bytes),
         Some(other) if other.ends_with("+json") => body::parse(bytes),
         // A caller that does not say what it sends mostly sends JSON.
-        None => body::parse(bytes).or_else(|_| text(bytes)),
-        Some(_) => text(bytes),
+        None => Ok(body::parse(bytes).unwrap_or_else(|_| match std::str::from_utf8(bytes) {
+            Ok(text) => Value::from(text),
+            Err(_) => encoded(bytes, None),
+        })),
+        Some(other) if is_text(other) => Ok(text(bytes, given.unwrap_or(other))),
+        Some(_) => Ok(encoded(bytes, given)),
     }
-}
-
-fn text(bytes: &[u8]) -> Result<Value, Problem> {
-    let text = std::str::from_utf8(bytes).map_err(|_| {
-        Problem::new(Code::UnsupportedMediaType, "the body is neither JSON, a form nor UTF-8 text")
-    });
-    text.map(Value::from)
 }
 
 /// A name that is given more than once has a list.
 fn pairs(encoded: &[u8], wanted: impl Fn(&str) -> bool) -> Map<String, Value> {
     let mut pairs = Map::new();
     for (name, value) in form_urlencoded::parse(encoded).filter(|(name, _)| wanted(name)) {
-        let value = Value::from(value.into_owned());
-        match pairs.get_mut(&*name) {
-            None => drop(pairs.insert(name.into_owned(), value)),
-            Some(Value::Array(values)) => values.push(value),
-            Some(first) => *first = Value::Array(vec![first.take(), value]),
-        }
+        put(&mut pairs, name.into_owned(), Value::from(value.into_owned()));
     }
     pairs
 }
@@ -123,7 +123,14 @@ mod tests {
         headers.insert("x-original-url", "/v1/x?token=a%2Eb".parse().unwrap());
         headers.insert("user-agent", "curl".parse().unwrap());
         let query = "token=a.b&a=1&a=2&b=3&wait=1s".to_owned();
-        let call = Call { method: Method::POST, headers, body: json!({"a": 1}), query, traceparent: None };
+        let call = Call {
+            method: Method::POST,
+            headers,
+            body: json!({"a": 1}),
+            query,
+            is_of_flow_run: false,
+            traceparent: None,
+        };
         let params = json!({"a": ["1", "2"], "b": "3"});
         let usual = json!({"user-agent": "curl"});
         let expected = json!({ "body": {"a": 1}, "headers": usual, "queryParams": params });

@@ -1,17 +1,17 @@
-//! Resume URLs: a call on one ends a wait. Reading one changes nothing (R7), a second call is told what the first one
-//! decided (R2), and a call may come before the wait it is for (R5).
+//! Resume URLs: a call on one ends a wait. Reading one changes nothing (R7), the same call again gets the same answer
+//! (R14), another one is told that the wait is over (R2), and a call may come before the wait it is for (R5).
 
 mod reply;
 mod visit;
 
-use abide_core::command::{Command, ResumeWaitpoint, Via, Vote};
+use abide_core::command::{Command, Reply, ResumeWaitpoint, Via, Vote};
 use abide_core::id::{RunId, WaitpointId};
 use abide_core::limits;
 use abide_core::status::WaitStatus;
-use abide_core::waitpoint::{Decision, Kind};
+use abide_core::waitpoint::{ANYONE_WITH_A_LINK, ApprovalVote, Decision, Kind, ListensFor};
 use abide_store::Scope;
 use axum::extract::State;
-use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -30,14 +30,22 @@ use crate::pages::confirm;
 use crate::problem::{Code, Problem};
 use crate::request::call::Call;
 use crate::request::{IdempotencyKey, Ids};
-use crate::shape::waitpoint::WaitpointBody;
+use crate::shape::waitpoint::AsFlowRun;
 use crate::shape::{Answer, words};
 
 const LINK: Access = Access::Link(&[Scope::Run]);
-const BODIES: &[&str] = &["application/json", "application/x-www-form-urlencoded", "text/plain"];
+const BODIES: &[&str] = &[
+    "application/json",
+    "application/x-www-form-urlencoded",
+    "multipart/form-data",
+    "text/plain",
+    "application/octet-stream",
+];
 const HTML: &[&str] = &["text/html"];
 /// The query parameter that says how long a sync caller waits.
 pub(super) const WAIT: &str = "wait";
+/// Says of an answer that the same call got it before.
+const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
 
 pub(super) fn routes() -> Group {
     let codes = [
@@ -73,14 +81,16 @@ pub(super) fn routes() -> Group {
             .about(
                 "The wait gets `{body, headers, queryParams}`. Of the headers, those are kept that the step's \
                  `keepHeaders` names, and a few that hold no secret. `{waitpoint}` \
-                 is a waitpoint's id or, with a key, a step's name, even before the step begins. GET and HEAD show the \
-                 waitpoint and change nothing, unless it was created with `allowGet`. An APPROVAL takes \
+                 is a waitpoint's id or, with a key, a step's name, even before the step begins. GET and HEAD change \
+                 nothing, unless the waitpoint was created with `allowGet`: a browser gets a page that asks, anybody \
+                 else 405. The same call again (the same body and query, or the same `webhook-id` or \
+                 `Idempotency-Key`) gets the first answer again, with `Idempotency-Replayed: true`. An APPROVAL takes \
                  `{\"decision\": \"approve\"}` or `\"reject\"`.",
             )
             .any_body(BODIES)
             .idempotent()
             .pages()
-            .ok::<ResumedOrShown>("Resumed; with GET, the waitpoint as it is.")
+            .ok::<ResumedBody>("Resumed. With `Idempotency-Replayed: true`, by the same call before this one.")
             .codes(&codes),
             resume,
         )
@@ -136,16 +146,6 @@ pub(super) fn routes() -> Group {
         )
 }
 
-/// Either a waitpoint, or that it was resumed.
-#[derive(JsonSchema)]
-#[serde(untagged)]
-#[schemars(inline)]
-#[allow(dead_code, clippy::large_enum_variant, reason = "it is there for its schema")]
-enum ResumedOrShown {
-    Resumed(ResumedBody),
-    Shown(WaitpointBody),
-}
-
 /// A wait that was ended.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -158,6 +158,16 @@ struct ResumedBody {
     /// PENDING where an approval needs more votes.
     #[schemars(schema_with = "words::wait_status")]
     status: WaitStatus,
+    /// Under `/flow-runs`.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    as_flow_run: Option<AsFlowRun>,
+}
+
+/// What a call came to.
+struct Resumed {
+    body: ResumedBody,
+    /// The same call had come before; this is the answer that it got.
+    is_repeat: bool,
 }
 
 async fn resume(
@@ -168,27 +178,18 @@ async fn resume(
     call: Call,
 ) -> Result<Response, Problem> {
     let visit = Visit::open(&app, caller.map(|caller| caller.0), &ids, &call).await?;
-    let resolves = match call.method {
-        Method::HEAD => false,
-        Method::GET => visit.allows_get(),
-        _ => true,
-    };
-    if !resolves {
-        return show(&app, &visit, &call).await;
+    if !visit.resolves(&call) {
+        if wants_page(&call.headers) {
+            return Ok(page_of(&app, &visit, &call, None).await);
+        }
+        return Err(visit.read_only());
     }
     if wants_page(&call.headers) && call.method == Method::GET {
         let done = visit.resume(&app, &call, &[], key.only()).await;
         return Ok(page_of(&app, &visit, &call, done.err()).await);
     }
-    let resumed = visit.resume(&app, &call, &[], key.only()).await?;
-    Ok(Answer::ok(resumed).into_response())
-}
-
-async fn show(app: &App, visit: &Visit, call: &Call) -> Result<Response, Problem> {
-    if wants_page(&call.headers) {
-        return Ok(page_of(app, visit, call, None).await);
-    }
-    Ok(Answer::ok(visit.body(app).await?).into_response())
+    let Resumed { body, is_repeat } = visit.resume(&app, &call, &[], key.only()).await?;
+    Ok(marked(Answer::ok(body).into_response(), is_repeat))
 }
 
 async fn resume_sync(
@@ -200,10 +201,8 @@ async fn resume_sync(
 ) -> Result<Response, Problem> {
     let wait = sync_wait(&call)?;
     let visit = Visit::open(&app, caller.map(|caller| caller.0), &ids, &call).await?;
-    match call.method {
-        Method::HEAD => return show(&app, &visit, &call).await,
-        Method::GET if !visit.allows_get() => return show(&app, &visit, &call).await,
-        _ => {}
+    if !visit.resolves(&call) {
+        return Err(visit.read_only());
     }
     let shown = if visit.link.is_none() { Shown::All } else { Shown::WhatItSays };
     if shown == Shown::WhatItSays && !visit.allow_sync {
@@ -212,9 +211,18 @@ async fn resume_sync(
         return Err(Problem::new(Code::SyncNotAllowed, detail));
     }
     let command = visit.command(&call, &[WAIT])?;
-    let begun = app.command_and_listen(&visit.caller, visit.run, command, key.only()).await;
-    let (_, listener) = begun.map_err(|problem| visit.as_shown(problem))?;
-    answer_of(&app, visit.run, listener, wait, shown).await
+    let asked = app.command_and_listen(&visit.caller, visit.run, command, key.only()).await;
+    let (reply, listener) = asked.map_err(|problem| visit.told(problem))?;
+    let answer = answer_of(&app, visit.run, listener, wait, shown).await?;
+    Ok(marked(answer, matches!(reply, Reply::Repeated(_))))
+}
+
+/// Says of an answer that it was given before, to the same call.
+fn marked(mut answer: Response, is_repeat: bool) -> Response {
+    if is_repeat {
+        answer.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
+    }
+    answer
 }
 
 async fn show_page(
@@ -267,17 +275,81 @@ impl Visit {
         call: &Call,
         own: &[&str],
         key: Option<String>,
-    ) -> Result<ResumedBody, Problem> {
+    ) -> Result<Resumed, Problem> {
         let command = self.command(call, own)?;
-        let done = app.command(&self.caller, self.run, command, key).await;
-        let reply = done.map_err(|problem| self.as_shown(problem))?;
+        let vote = if let Command::Vote(vote) = &command { Some(vote.clone()) } else { None };
+        let run_id = self.run;
+        let reply = match app.command(&self.caller, self.run, command, key).await {
+            Ok(reply) => reply,
+            Err(problem) => {
+                // Who clicks twice has decided once, and is told the same.
+                if let Some(vote) = vote
+                    && let Some(status) = self.voted_before(app, &vote).await?
+                {
+                    let (waitpoint_id, as_flow_run) = (self.waitpoint()?, self.as_flow_run(call));
+                    let body = ResumedBody { run_id, waitpoint_id, status, as_flow_run };
+                    return Ok(Resumed { body, is_repeat: true });
+                }
+                return Err(self.told(problem));
+            }
+        };
         let waitpoint_id = match waitpoint_of(&reply) {
             Some(id) => id,
             None => self.waitpoint()?,
         };
-        let is_vote_open = matches!(reply, abide_core::command::Reply::Voted { resolved: false, .. });
+        let is_vote_open = matches!(reply, Reply::Voted { resolved: false, .. });
         let status = if is_vote_open { WaitStatus::Pending } else { WaitStatus::Completed };
-        Ok(ResumedBody { run_id: self.run, waitpoint_id, status })
+        let as_flow_run = self.as_flow_run(call);
+        let body = ResumedBody { run_id, waitpoint_id, status, as_flow_run };
+        Ok(Resumed { body, is_repeat: matches!(reply, Reply::Repeated(_)) })
+    }
+
+    fn as_flow_run(&self, call: &Call) -> Option<AsFlowRun> {
+        let kind = self.kind.unwrap_or(Kind::Webhook);
+        let as_flow_run = AsFlowRun { flow_run_id: Some(self.run), kind, resume_date_time: self.resume_at };
+        call.is_of_flow_run.then_some(as_flow_run)
+    }
+
+    /// Whether the visitor has cast this very vote before: the status of the approval since.
+    async fn voted_before(&self, app: &App, vote: &Vote) -> Result<Option<WaitStatus>, Problem> {
+        let run = app.run(&self.caller, self.run).await?;
+        let Some(waitpoint) = run.waitpoint(vote.number) else { return Ok(None) };
+        let ListensFor::Approval(request) = &waitpoint.listens_for else { return Ok(None) };
+        let is_same = |cast: &ApprovalVote| {
+            cast.by == self.caller.actor && cast.decision == vote.decision && cast.comment == vote.comment
+        };
+        // Who has a link for nobody in particular may be another person, whose vote would still be needed.
+        let is_anyone = &*self.caller.actor.0 == ANYONE_WITH_A_LINK;
+        let is_answered = match waitpoint.status {
+            WaitStatus::Pending => !is_anyone,
+            WaitStatus::Completed => true,
+            WaitStatus::TimedOut | WaitStatus::Cancelled => false,
+        };
+        let was_cast = vote.decision != Decision::Edit && request.decisions.iter().any(is_same);
+        Ok(Some(waitpoint.status).filter(|_| is_answered && was_cast))
+    }
+
+    /// Whether the call may end the wait: reading a URL does not, unless it was made for that (R7).
+    fn resolves(&self, call: &Call) -> bool {
+        match call.method {
+            Method::HEAD => false,
+            Method::GET => self.allows_get(),
+            _ => true,
+        }
+    }
+
+    fn read_only(&self) -> Problem {
+        let detail = "a GET or HEAD resumes nothing here: send a POST with the body that the run should get, or create \
+                      the wait with `allowGet: true` if a GET is all that the caller can send";
+        Problem::new(Code::ReadOnly, detail)
+    }
+
+    /// What a refused visitor is told.
+    fn told(&self, problem: Problem) -> Problem {
+        // What was decided on an approval, those who were asked may know.
+        let may_know = self.link.is_none() || self.kind == Some(Kind::Approval);
+        let problem = self.as_shown(problem);
+        if may_know { problem } else { problem.for_link_holder(&self.caller.actor) }
     }
 
     /// What the call asks for: that the wait ends, or a vote on an approval.

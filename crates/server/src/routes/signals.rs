@@ -94,6 +94,7 @@ async fn signal(
         | Reply::Started(_)
         | Reply::Unchanged
         | Reply::Waitpoint(_)
+        | Reply::Repeated(_)
         | Reply::Leased { .. }
         | Reply::Notified { .. }
         | Reply::Voted { .. } => None,

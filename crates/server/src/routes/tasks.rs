@@ -168,7 +168,9 @@ impl From<Reply> for ReportedBody {
     fn from(reply: Reply) -> ReportedBody {
         match reply {
             Reply::Leased { deadline } => ReportedBody { deadline, waitpoint_id: None },
-            Reply::Waitpoint(id) => ReportedBody { deadline: None, waitpoint_id: Some(id) },
+            Reply::Waitpoint(id) | Reply::Repeated(id) => {
+                ReportedBody { deadline: None, waitpoint_id: Some(id) }
+            }
             Reply::Done
             | Reply::Started(_)
             | Reply::Unchanged

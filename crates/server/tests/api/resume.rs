@@ -45,17 +45,25 @@ async fn a_call_resumes_the_run_with_body_headers_and_query_but_no_secrets() {
 #[tokio::test]
 async fn r07_reading_changes_nothing() {
     let host = Host::start().await;
-    let (run, id, url) = waiting(&host).await;
-    for method in [Method::HEAD, Method::GET, Method::GET] {
-        let reply = call(&host, method.clone(), &url, "").await;
-        assert_eq!(reply.status, 200, "{method}: {}", reply.text);
+    let (run, _, url) = waiting(&host).await;
+    let sync = url.replace("?token=", "/sync?token=");
+    for url in [&url, &sync] {
+        assert_eq!(call(&host, Method::HEAD, url, "").await.status, 405);
+        // A machine that can only GET hears at once that this is not how it goes on, and what would be.
+        let refused = call(&host, Method::GET, url, "").await;
+        assert_eq!(refused.header("allow"), Some("POST, PUT, PATCH, DELETE"));
+        assert!(refused.is_problem(405, "READ_ONLY").text.contains("allowGet"));
     }
+    // A browser gets the page that asks, except where the answer would be the run's.
+    let html = [("accept", "text/html,*/*;q=0.8")];
+    for method in [Method::HEAD, Method::GET] {
+        let page = host.raw(method, &url, &html, "".into()).await;
+        assert_eq!((page.status, page.header("content-type")), (200, Some("text/html; charset=utf-8")));
+    }
+    host.raw(Method::GET, &sync, &html, "".into()).await.is_problem(405, "READ_ONLY");
     for method in [Method::OPTIONS, Method::TRACE] {
         call(&host, method, &url, "").await.is_problem(405, "METHOD_NOT_ALLOWED");
     }
-    let shown = call(&host, Method::GET, &url, "").await;
-    assert_eq!((&shown.json["id"], &shown.json["status"]), (&json!(id), &json!("PENDING")));
-    assert_eq!(shown.json["resumeUrl"], Value::Null);
     assert_eq!(host.run(&run).await["status"], "WAITING");
     assert_eq!(call(&host, Method::PUT, &url, "1").await.status, 200);
     assert_eq!(host.run(&run).await["status"], "COMPLETED");
@@ -66,11 +74,14 @@ async fn a_get_resumes_where_that_was_asked_for_and_a_head_never_does() {
     let host = Host::start().await;
     let run = host.run_of(json!([{ "type": "webhook", "name": "open", "allowGet": true }])).await;
     let url = host.waitpoint(&run).await["resumeUrl"].as_str().unwrap().to_owned();
-    assert_eq!(call(&host, Method::HEAD, &url, "").await.status, 200);
+    assert_eq!(call(&host, Method::HEAD, &url, "").await.status, 405);
     assert_eq!(host.run(&run).await["status"], "WAITING");
     assert_eq!(call(&host, Method::GET, &url, "").await.json["status"], "COMPLETED");
     assert_eq!(host.run(&run).await["status"], "COMPLETED");
-    call(&host, Method::GET, &url, "").await.is_problem(409, "ALREADY_RESOLVED");
+    let again = call(&host, Method::GET, &url, "").await;
+    assert_eq!((again.status, again.header("idempotency-replayed")), (200, Some("true")));
+    let other = call(&host, Method::GET, &format!("{url}&paid=no"), "").await;
+    other.is_problem(409, "ALREADY_RESOLVED");
 }
 
 #[tokio::test]
@@ -84,6 +95,117 @@ async fn r02_the_second_caller_is_told_that_there_was_a_first() {
     assert_eq!((&outcome["payload"], &outcome["resolvedBy"]), (&Value::Null, &json!("link")));
     let by_key = host.post(&format!("/waitpoints/{id}/complete"), json!({})).await;
     assert_eq!(by_key.is_problem(409, "ALREADY_RESOLVED").json["outcome"]["payload"]["body"]["n"], 1);
+}
+
+/// Trap: "A link that several people got lets each read what the first one sent."
+#[tokio::test]
+async fn who_has_a_link_is_told_that_and_when_it_was_decided_and_never_what_another_caller_sent() {
+    let host = Host::start().await;
+    let (run, id, url) = waiting(&host).await;
+    let headers = [("content-type", "application/json"), ("x-gitlab-token", "theirs-in-a-header")];
+    host.raw(Method::POST, &url, &headers, r#"{"secret": "theirs-in-the-body"}"#.into()).await;
+    let made = host.post(&format!("/waitpoints/{id}/link"), json!({ "recipient": "ann" })).await;
+    let anns = made.json["resumeUrl"].as_str().unwrap().to_owned();
+    let html = [("accept", "text/html")];
+    for url in [&url, &anns, &url.replace("?token=", "/sync?token=")] {
+        for reply in [
+            call(&host, Method::POST, url, "{}").await,
+            call(&host, Method::GET, url, "").await,
+            host.raw(Method::GET, url, &html, "".into()).await,
+        ] {
+            assert!(!reply.text.contains("theirs-in"), "{}", reply.text);
+        }
+    }
+    let outcome =
+        call(&host, Method::POST, &anns, "{}").await.is_problem(409, "ALREADY_RESOLVED").json["outcome"]
+            .clone();
+    assert_eq!((&outcome["status"], &outcome["resolvedBy"]), (&json!("COMPLETED"), &Value::Null));
+    assert!(outcome["resolvedAt"].is_string(), "{outcome}");
+    // A key reads it all.
+    let by_key = host.post(&format!("/workflow-runs/{run}/waitpoints/{id}"), json!({})).await;
+    let payload = &by_key.is_problem(409, "ALREADY_RESOLVED").json["outcome"]["payload"];
+    assert_eq!(payload["body"]["secret"], "theirs-in-the-body");
+}
+
+/// Seed: "Duplicate callbacks are absorbed." A third party that delivers at least once hears 200 each time.
+#[tokio::test]
+async fn the_same_call_again_gets_the_first_answer_again_and_only_another_body_is_refused() {
+    let host = Host::start().await;
+    let (run, _, url) = waiting(&host).await;
+    let first = call(&host, Method::POST, &url, r#"{"paid": true, "n": 1}"#).await;
+    assert_eq!((first.status, first.header("idempotency-replayed")), (200, None), "{}", first.text);
+    // Spelled in another way, it is the same body.
+    for body in [r#"{"paid": true, "n": 1}"#, r#"{"n":1,"paid":true}"#] {
+        let again = call(&host, Method::POST, &url, body).await;
+        assert_eq!(
+            (again.status, again.header("idempotency-replayed")),
+            (200, Some("true")),
+            "{}",
+            again.text
+        );
+        assert_eq!(again.json, first.json);
+    }
+    call(&host, Method::POST, &url, r#"{"paid": false, "n": 1}"#).await.is_problem(409, "ALREADY_RESOLVED");
+    call(&host, Method::POST, &format!("{url}&n=2"), r#"{"paid": true, "n": 1}"#)
+        .await
+        .is_problem(409, "ALREADY_RESOLVED");
+    let history = host.get(&format!("/workflow-runs/{run}/events?limit=500")).await;
+    assert_eq!(history.text.matches("WAIT_RESOLVED").count(), 1);
+}
+
+/// Standard Webhooks: a message has one `webhook-id`, however often and in whatever dress it is sent.
+#[tokio::test]
+async fn a_message_with_the_same_webhook_id_is_the_same_call() {
+    let host = Host::start().await;
+    let (_, _, url) = waiting(&host).await;
+    let send = async |id: &'static str, body: &'static str| {
+        host.raw(Method::POST, &url, &[("content-type", "application/json"), ("webhook-id", id)], body.into())
+            .await
+    };
+    assert_eq!(send("msg_1", r#"{"attempt": 1}"#).await.status, 200);
+    let again = send("msg_1", r#"{"attempt": 2}"#).await;
+    assert_eq!((again.status, again.header("idempotency-replayed")), (200, Some("true")), "{}", again.text);
+    send("msg_2", r#"{"attempt": 2}"#).await.is_problem(409, "ALREADY_RESOLVED");
+}
+
+#[tokio::test]
+async fn a_sync_call_that_is_sent_again_gets_what_the_run_said_to_the_first() {
+    let host = Host::start().await;
+    let run = host
+        .run_of(json!([
+            { "type": "webhook", "name": "one", "saveAs": "first" },
+            { "type": "respond", "name": "say", "status": 201, "body": { "n": "{{ first.body.n }}" } },
+            { "type": "webhook", "name": "two" },
+        ]))
+        .await;
+    let wait = host.waitpoint(&run).await;
+    let url = wait["resumeUrl"].as_str().unwrap().replace("?token=", "/sync?token=");
+    for replayed in [None, Some("true")] {
+        let reply = call(&host, Method::POST, &url, r#"{"n": 5}"#).await;
+        assert_eq!((reply.status, &reply.json), (201, &json!({ "n": 5 })), "{}", reply.text);
+        assert_eq!(reply.header("idempotency-replayed"), replayed);
+    }
+}
+
+#[tokio::test]
+async fn a_person_who_clicks_twice_has_decided_once_and_is_told_the_same() {
+    let host = Host::start().await;
+    let (run, id) = crate::approvals::asked(&host, json!({ "approvers": ["ann", "bob"], "quorum": 2 })).await;
+    let link = async |recipient: &str| {
+        let made = host.post(&format!("/waitpoints/{id}/link"), json!({ "recipient": recipient })).await;
+        made.json["resumeUrl"].as_str().unwrap().to_owned()
+    };
+    let (ann, bob) = (link("ann").await, link("bob").await);
+    let approve = r#"{"decision": "approve"}"#;
+    for (url, status) in [(&ann, "PENDING"), (&bob, "COMPLETED")] {
+        for replayed in [None, Some("true")] {
+            let reply = call(&host, Method::POST, url, approve).await;
+            assert_eq!((reply.status, &reply.json["status"]), (200, &json!(status)), "{}", reply.text);
+            assert_eq!(reply.header("idempotency-replayed"), replayed);
+        }
+    }
+    call(&host, Method::POST, &ann, r#"{"decision": "reject"}"#).await.is_problem(409, "ALREADY_RESOLVED");
+    assert_eq!(host.run(&run).await["status"], "COMPLETED");
 }
 
 #[tokio::test]
@@ -205,9 +327,32 @@ async fn forms_and_text_are_read_as_what_they_are() {
     }
     let (run, _, url) = waiting(&host).await;
     call(&host, Method::POST, &url, "{").await.is_problem(400, "NOT_JSON");
-    let bytes = host.raw(Method::POST, &url, &[("content-type", "image/png")], vec![0xff, 0xfe].into()).await;
-    bytes.is_problem(415, "UNSUPPORTED_MEDIA_TYPE");
     assert_eq!(host.run(&run).await["status"], "WAITING");
+}
+
+/// Seed: "resumes on any HTTP call". Uploads, inbound mail, a PDF, a text in an old encoding.
+#[tokio::test]
+async fn a_body_of_any_type_resumes_and_what_is_no_text_arrives_as_base64_with_its_type() {
+    let host = Host::start().await;
+    let form = b"--x\r\nContent-Disposition: form-data; name=\"from\"\r\n\r\nann\r\n--x\r\n\
+        Content-Disposition: form-data; name=\"photo\"; filename=\"a.png\"\r\nContent-Type: image/png\r\n\r\n\xff\xfe\r\n--x--";
+    let photo = json!({ "base64": "//4=", "contentType": "image/png", "filename": "a.png" });
+    for (media_type, body, expected) in [
+        (Some("image/png"), &b"\xff\xfe"[..], json!({ "base64": "//4=", "contentType": "image/png" })),
+        (Some("application/pdf"), b"%PDF", json!({ "base64": "JVBERg==", "contentType": "application/pdf" })),
+        (Some("text/plain; charset=iso-8859-1"), b"caf\xe9", json!("caf\u{e9}")),
+        (Some("text/plain"), b"caf\xe9", json!({ "base64": "Y2Fm6Q==", "contentType": "text/plain" })),
+        (Some("application/xml"), b"<a/>", json!("<a/>")),
+        (None, b"\xff", json!({ "base64": "/w==", "contentType": "application/octet-stream" })),
+        (Some("multipart/form-data; boundary=x"), form, json!({ "from": "ann", "photo": photo })),
+    ] {
+        let (run, _, url) = waiting(&host).await;
+        let headers: Vec<(&str, &str)> =
+            media_type.iter().map(|media_type| ("content-type", *media_type)).collect();
+        let reply = host.raw(Method::POST, &url, &headers, body.to_vec().into()).await;
+        assert_eq!(reply.status, 200, "{media_type:?}: {}", reply.text);
+        assert_eq!(host.run(&run).await["state"]["call"]["body"], expected, "{media_type:?}");
+    }
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@ use abide_core::id::{RunId, WaitpointId};
 use abide_core::refusal::Refusal;
 use abide_core::run::Run;
 use abide_core::waitpoint::{Actor, Kind, ListensFor, Waitpoint};
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::app::App;
@@ -33,6 +34,8 @@ pub(super) struct Visit {
     pub(super) workflow: String,
     /// Of the waitpoint; `None` while the step it is for has not begun.
     pub(super) kind: Option<Kind>,
+    /// Its deadline.
+    pub(super) resume_at: Option<Timestamp>,
     number: Option<u32>,
     allow_get: bool,
     /// Whoever has the link may wait for what the run says next.
@@ -82,6 +85,7 @@ impl Visit {
             target,
             workflow: found.definition_ref.name.to_string(),
             kind: waitpoint.map(|waitpoint| waitpoint.kind),
+            resume_at: waitpoint.and_then(|waitpoint| waitpoint.resume_at),
             number,
             allow_get: waitpoint.is_some_and(allows_get),
             allow_sync,
