@@ -62,9 +62,8 @@ impl Serve {
             let clock = self.test_clock.then(|| SettableClock::new(SystemClock.now()));
             let calls = CallSettings { served: true, ..config.calls(&config::variables(), &workspaces)? };
             let vault = config.vault(|name| std::env::var(name).ok())?;
-            let retention = config.retention()?;
-            let options =
-                Options { clock, retention, calls, vault, paused: self.paused, ..Options::default() };
+            let (retention, max_wait, paused) = (config.retention()?, Some(config.max_wait()?), self.paused);
+            let options = Options { clock, retention, max_wait, calls, vault, paused, ..Options::default() };
             let engine = Engine::open_with(store, options).await?;
             let demo = if self.demo && !self.paused { demo::start(&engine).await? } else { Vec::new() };
             let needs_keys = settings.auth == Auth::Required;

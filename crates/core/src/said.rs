@@ -29,6 +29,9 @@ impl Run {
             if let Change::StepWaiting { opens, .. } = &record.change {
                 return opens.iter().find_map(|wait| wait.response_to_send.as_ref());
             }
+            if let Change::WaitCreated { opens } = &record.change {
+                return opens.response_to_send.as_ref();
+            }
             let Change::StepCompleted { at, output, .. } = &record.change else { return None };
             output.as_ref().filter(|_| matches!(self.defined(*at).action, Action::Respond { .. }))
         })

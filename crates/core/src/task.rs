@@ -17,7 +17,7 @@ use crate::scope;
 use crate::status::WaitStatus;
 use crate::time::Millis;
 use crate::trace::Traceparent;
-use crate::waitpoint::{Kind, TakenEvent};
+use crate::waitpoint::{Kind, TakenEvent, Waitpoint};
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -41,6 +41,11 @@ pub struct Task {
     pub checkpoint: Option<Json>,
     /// What earlier deliveries recorded, in the order it was.
     pub journal: Vec<JournalItem>,
+    pub execution_type: ExecutionType,
+    /// The wait that ended last, because of which it is entered again.
+    pub resumed_by: Option<ResumedBy>,
+    /// What ended that wait.
+    pub resume_payload: Option<Json>,
     pub timeout: Option<Millis>,
     pub heartbeat: Option<Millis>,
     pub deadline: Option<Timestamp>,
@@ -48,6 +53,26 @@ pub struct Task {
     pub traceparent: Option<Traceparent>,
     /// Where secrets belong in the input of an `http` step.
     pub secrets: Vec<SecretPlace>,
+}
+
+/// Why a handler is entered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum ExecutionType {
+    /// It has waited for nothing yet.
+    Begin,
+    /// A wait of it is over.
+    Resume,
+}
+
+/// A wait of a handler that is over.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ResumedBy {
+    pub waitpoint_id: WaitpointId,
+    pub name: Arc<str>,
+    pub kind: Kind,
+    pub status: WaitStatus,
 }
 
 impl Task {
@@ -138,6 +163,7 @@ impl Run {
         };
         let mut journal: Vec<_> = task.journal.iter().collect();
         journal.sort_by_key(|(_, entry)| entry.order);
+        let resumed_by = self.resumed_by(step);
         Ok(Task {
             id: self.id.task(at),
             run_id: self.id,
@@ -153,12 +179,27 @@ impl Run {
             state_bytes: self.state_bytes,
             checkpoint: task.checkpoint.clone(),
             journal: journal.into_iter().map(|(name, entry)| self.journal_item(name, &entry.what)).collect(),
+            execution_type: if resumed_by.is_some() { ExecutionType::Resume } else { ExecutionType::Begin },
+            resume_payload: resumed_by.and_then(Waitpoint::shown_payload),
+            resumed_by: resumed_by.map(|wait| ResumedBy {
+                waitpoint_id: self.waitpoint_id(wait.number),
+                name: Arc::clone(&wait.name),
+                kind: wait.kind,
+                status: wait.status,
+            }),
             timeout: work.timeout,
             heartbeat: work.heartbeat,
             deadline: task.deadline,
             traceparent: self.traceparent,
             secrets,
         })
+    }
+
+    /// The wait of a handler that ended last. A back-off is the engine's, not the handler's.
+    fn resumed_by(&self, step: &StepState) -> Option<&Waitpoint> {
+        let waits = step.waits.values().filter_map(|number| self.waitpoint(*number));
+        let ended = waits.filter(|wait| !wait.is_pending() && wait.kind != Kind::Retry && !wait.is_aside());
+        ended.max_by_key(|wait| (wait.resolved_at, wait.number))
     }
 
     fn journal_item(&self, name: &Arc<str>, what: &Journalled) -> JournalItem {

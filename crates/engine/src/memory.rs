@@ -184,7 +184,7 @@ impl Memory {
         let key = (workspace, Arc::from(stored.name.as_str()), Arc::from(stored.version.as_str()));
         let definition = match self.definitions.get(&key) {
             Some(known) => Arc::clone(known),
-            None => Arc::new(Definition::from_json(&stored.document)?.definition),
+            None => Arc::new(Definition::from_stored(&stored.document)?.definition),
         };
         if version.is_none() {
             self.newest.insert((workspace, Arc::clone(&key.1)), Arc::clone(&definition));

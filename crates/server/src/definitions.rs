@@ -54,7 +54,7 @@ impl Definitions {
         let damaged = |what: &str| Error::Corrupt(format!("the definition {name} {version} {what}"));
         let stored = store.definition(workspace, name, Some(version))?;
         let stored = stored.ok_or_else(|| damaged("of a run is not there"))?;
-        let checked = Definition::from_json(&stored.document).map_err(|_| damaged("cannot be read"))?;
+        let checked = Definition::from_stored(&stored.document).map_err(|_| damaged("cannot be read"))?;
         let found = Known { id: stored.id, definition: Arc::new(checked.definition) };
         let mut known = self.known();
         if known.len() >= KEPT {

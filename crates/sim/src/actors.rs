@@ -167,7 +167,8 @@ impl World {
                 lets_go = false;
                 let name = self.journal_name();
                 let timeout = self.chance(2).then(|| Millis(self.random.below(100_000)));
-                Command::CreateWaitpoint(CreateWaitpoint { at, delivery, name, allow_get: false, timeout })
+                let wait = WaitFor::Call { allow_get: false, timeout };
+                Command::CreateWaitpoint(CreateWaitpoint { at, delivery, name, wait, response: None })
             }
             // The worker dies.
             _ => {
@@ -364,7 +365,7 @@ impl World {
         let id = OccurrenceId::new(self.now, self.random.draw_u128());
         self.tell(|| format!("event {event_id} {data} is stored as {id}"));
         let (workspace, data, received_at) = (WorkspaceId::DEFAULT, data.into(), self.now);
-        self.store.occurrences.push(Occurrence { id, workspace, event_id, data, received_at });
+        self.store.occurrences.push(Occurrence { id, workspace, event_id, data, received_at, run: None });
         self.store.undelivered.insert(self.store.occurrences.len() - 1);
         Ok(())
     }

@@ -197,7 +197,13 @@ impl World {
     }
 
     fn context(&mut self, by: &str) -> Context {
-        Context { now: self.now, random: self.random.draw(), by: Actor::new(by), traceparent: None }
+        Context {
+            now: self.now,
+            random: self.random.draw(),
+            by: Actor::new(by),
+            traceparent: None,
+            bounds: Default::default(),
+        }
     }
 
     /// Sends a command to a node: it loads the run, decides, commits, answers; any of that may be cut short.

@@ -1,4 +1,5 @@
-//! A worker creates a waitpoint with a resume URL, to wait for later. Idempotent on run, step and name.
+//! A worker creates a waitpoint, to wait for later: one with a resume URL, or one that the clock ends. Idempotent on run,
+//! step and name.
 
 use std::sync::Arc;
 
@@ -6,11 +7,13 @@ use serde::Serialize;
 
 use crate::command::Reply;
 use crate::command::task_suspended::WaitFor;
+use crate::effect::Effect;
 use crate::flow::new_waitpoint;
 use crate::history::Change;
 use crate::id::At;
-use crate::refusal::Refusal;
-use crate::time::Millis;
+use crate::json::Json;
+use crate::limits;
+use crate::refusal::{Refusal, within};
 use crate::turn::Turn;
 use crate::waitpoint::Kind;
 
@@ -20,13 +23,15 @@ pub struct CreateWaitpoint {
     pub at: At,
     pub delivery: u32,
     pub name: Arc<str>,
-    pub allow_get: bool,
-    pub timeout: Option<Millis>,
+    pub wait: WaitFor,
+    /// The reply to whoever started the run, or resumed it, and listens: `{status, headers, body}`. It leaves at once,
+    /// so that the handler can wait after it.
+    pub response: Option<Json>,
 }
 
 impl CreateWaitpoint {
     pub(super) fn decide(self, turn: &mut Turn<'_>) -> Result<Reply, Refusal> {
-        let CreateWaitpoint { at, delivery, name, allow_get, timeout } = self;
+        let CreateWaitpoint { at, delivery, name, wait, response } = self;
         turn.fence(at, delivery)?;
         turn.check_wait_name(&name)?;
         if let Some(number) = turn.named_wait(at, &name)? {
@@ -34,10 +39,19 @@ impl CreateWaitpoint {
             return Ok(Reply::Waitpoint(turn.run.waitpoint_id(number)));
         }
         turn.check_room_for_waits(1)?;
-        let wait = WaitFor::Call { allow_get, timeout }.check(turn, at)?;
+        within(
+            "the response's size in bytes",
+            response.as_ref().map_or(0, Json::bytes),
+            limits::PAYLOAD_BYTES,
+        )?;
+        let mut wait = wait.check(turn, at)?;
+        wait.response = response.clone();
         let opens = new_waitpoint(turn, Some(at), name, wait);
         let id = turn.run.waitpoint_id(opens.number);
         turn.emit(Change::WaitCreated { opens })?;
+        if let Some(response) = response {
+            turn.effect(Effect::Respond { response });
+        }
         Ok(Reply::Waitpoint(id))
     }
 }

@@ -50,7 +50,7 @@ impl NewRun {
 /// Decides what starting does, with an input that [`Definition::check_input`] has let through: checking it against the
 /// `inputSchema` may be a lot of work, and is done where nobody waits for it. There is no run yet, so this is not a [`Command`](crate::command::Command).
 pub fn start(new: NewRun, context: &Context) -> Result<(Run, Outcome), Refusal> {
-    check(&new, context.now)?;
+    check(&new, context)?;
     let NewRun { id, workspace, definition, input, run_at, tags, parent, scheduled, started_by } = new;
     let started_by = started_by.filter(|by| *by != context.by);
     let definition_ref =
@@ -84,14 +84,15 @@ pub fn start(new: NewRun, context: &Context) -> Result<(Run, Outcome), Refusal> 
     Ok((run, outcome))
 }
 
-fn check(new: &NewRun, now: Timestamp) -> Result<(), Refusal> {
+fn check(new: &NewRun, context: &Context) -> Result<(), Refusal> {
+    let (now, max_wait) = (context.now, context.bounds.max_wait);
     within("the input's size in bytes", new.input.bytes(), limits::PAYLOAD_BYTES)?;
     within("the number of tags", new.tags.len(), limits::TAGS)?;
     for tag in &new.tags {
         within("a tag's length", tag.chars().count(), limits::NAME_CHARS)?;
     }
-    if new.run_at.is_some_and(|instant| instant > limits::WAIT.after(now)) {
-        let message = format!("more than {} from now", limits::WAIT);
+    if new.run_at.is_some_and(|instant| instant > max_wait.after(now)) {
+        let message = format!("more than {max_wait} from now");
         return Err(Refusal::Malformed { pointer: "/runAt", message });
     }
     Ok(())

@@ -55,9 +55,9 @@ impl Steer {
         let waitpoint = turn.pending(number)?;
         let (kind, id) = (waitpoint.kind, turn.run.waitpoint_id(number));
         if let Steering::Reschedule { resume_at } = &steering
-            && *resume_at > limits::WAIT.after(turn.now)
+            && *resume_at > turn.bounds.max_wait.after(turn.now)
         {
-            let message = format!("more than {} from now", limits::WAIT);
+            let message = format!("more than {} from now", turn.bounds.max_wait);
             return Err(Refusal::Malformed { pointer: "/resumeAt", message });
         }
         check_approval(turn, number, &steering, &scopes)?;

@@ -76,6 +76,8 @@ pub enum WaitFor {
         allow_get: bool,
         timeout: Option<Millis>,
     },
+    /// A waitpoint of this name that was created before, whatever ends it.
+    Created,
     /// A rate limit: the same attempt goes on when it is over.
     RateLimit {
         until: Timestamp,
@@ -131,6 +133,7 @@ impl TaskSuspended {
                         | WaitFor::Signal { .. }
                         | WaitFor::Event { .. }
                         | WaitFor::Call { .. }
+                        | WaitFor::Created
                         | WaitFor::RateLimit { .. }
                         | WaitFor::Approval { .. } => None,
                     };
@@ -211,8 +214,9 @@ impl WaitFor {
                 Ok(new(Kind::Delay, Some(instant), ListensFor::Time))
             }
             WaitFor::Instant { at: instant } => {
-                if instant > limits::WAIT.after(turn.now) {
-                    return Err(malformed("/waits/at", format!("more than {} from now", limits::WAIT)));
+                let max_wait = turn.bounds.max_wait;
+                if instant > max_wait.after(turn.now) {
+                    return Err(malformed("/waits/at", format!("more than {max_wait} from now")));
                 }
                 Ok(new(Kind::Delay, Some(instant), ListensFor::Time))
             }
@@ -225,16 +229,21 @@ impl WaitFor {
                 let matching = matching.map(|source| Expression::parse(&source)).transpose();
                 let matching = matching.map_err(|error| malformed("/waits/match", error.to_string()))?;
                 let since = lookback.map_or(turn.run.created_at, |lookback| lookback.before(turn.now));
-                let mut filter = EventFilter { event_id, since, matching, bound: Default::default() };
+                let forgotten_before = turn.bounds.forgotten_before(turn.run, since, turn.now);
+                let bound = Default::default();
+                let mut filter = EventFilter { event_id, since, forgotten_before, matching, bound };
                 filter.bind(turn.run, at);
                 Ok(new(Kind::Event, due(timeout)?, ListensFor::Event(filter)))
             }
             WaitFor::Call { allow_get, timeout } => {
                 Ok(new(Kind::Webhook, due(timeout)?, ListensFor::Call { allow_get }))
             }
+            WaitFor::Created => {
+                Err(malformed("/waits/name", "there is no waitpoint of this name; it is to be created first"))
+            }
             WaitFor::RateLimit { until } => {
                 // Longer than that nobody is believed.
-                let until = until.min(limits::WAIT.after(turn.now));
+                let until = until.min(turn.bounds.max_wait.after(turn.now));
                 Ok(new(Kind::Retry, Some(until), ListensFor::Time))
             }
             WaitFor::Child { definition, input, timeout } => {
@@ -352,8 +361,9 @@ impl Turn<'_> {
         pointer: &'static str,
         duration: Millis,
     ) -> Result<Timestamp, Refusal> {
-        if duration > limits::WAIT {
-            return Err(malformed(pointer, format!("{duration} is longer than {}", limits::WAIT)));
+        let max_wait = self.bounds.max_wait;
+        if duration > max_wait {
+            return Err(malformed(pointer, format!("{duration} is longer than {max_wait}")));
         }
         Ok(duration.after(self.now))
     }

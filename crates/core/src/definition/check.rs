@@ -8,7 +8,9 @@ use super::document::Workflow;
 use super::findings::{Findings, Rejected};
 use super::{Definition, read, salvage, shape, tool, values};
 use crate::json::Json;
+use crate::limits;
 use crate::problem::{Code, Problem};
+use crate::time::Millis;
 
 /// A definition, and what is doubtful about it.
 #[derive(Debug)]
@@ -26,12 +28,28 @@ impl Definition {
         read::yaml(text).map_err(Rejected::one).and_then(Definition::from_value)
     }
 
-    /// JSON if it looks like JSON, else YAML.
-    pub fn from_text(text: &str) -> Result<Checked, Rejected> {
-        read::text(text).map_err(Rejected::one).and_then(Definition::from_value)
+    /// A document that was accepted once, whatever the longest wait was then.
+    pub fn from_stored(text: &str) -> Result<Checked, Rejected> {
+        let document = read::json(text).map_err(Rejected::one)?;
+        Definition::from_value_within(document, Millis(u64::MAX))
     }
 
-    pub fn from_value(mut document: Value) -> Result<Checked, Rejected> {
+    /// JSON if it looks like JSON, else YAML.
+    pub fn from_text(text: &str) -> Result<Checked, Rejected> {
+        Definition::from_text_within(text, limits::WAIT)
+    }
+
+    /// The same, with another limit for waits and deadlines than [`limits::WAIT`].
+    pub fn from_text_within(text: &str, max_wait: Millis) -> Result<Checked, Rejected> {
+        let document = read::text(text).map_err(Rejected::one)?;
+        Definition::from_value_within(document, max_wait)
+    }
+
+    pub fn from_value(document: Value) -> Result<Checked, Rejected> {
+        Definition::from_value_within(document, limits::WAIT)
+    }
+
+    fn from_value_within(mut document: Value, max_wait: Millis) -> Result<Checked, Rejected> {
         if let Err(problem) = read::check_nesting(&document) {
             read::dismantle(document);
             return Err(Rejected::one(problem));
@@ -39,13 +57,18 @@ impl Definition {
         shape::make_whole(&mut document);
         let document = Json::new(document);
         read::check_bytes(document.bytes()).map_err(Rejected::one)?;
-        check(&document)
+        check(&document, max_wait)
     }
 }
 
 impl Workflow {
     /// The same checks as for a document that was read.
-    pub fn check(mut self) -> Result<Checked, Rejected> {
+    pub fn check(self) -> Result<Checked, Rejected> {
+        self.check_within(limits::WAIT)
+    }
+
+    /// The same, with another limit for waits and deadlines than [`limits::WAIT`].
+    pub fn check_within(mut self, max_wait: Millis) -> Result<Checked, Rejected> {
         let misfits = std::mem::take(&mut self.misfits);
         let mut values = values::of(&mut self);
         if let Some(problem) = values.iter().find_map(|value| read::check_nesting(value).err()) {
@@ -53,7 +76,7 @@ impl Workflow {
             return Err(Rejected::one(problem));
         }
         let document = serde_json::to_value(&self).expect("a workflow is JSON");
-        let checked = Definition::from_value(document);
+        let checked = Definition::from_value_within(document, max_wait);
         if misfits.is_empty() {
             return checked;
         }
@@ -68,8 +91,8 @@ impl Workflow {
     }
 }
 
-fn check(document: &Value) -> Result<Checked, Rejected> {
-    let mut findings = Findings::default();
+fn check(document: &Value, max_wait: Millis) -> Result<Checked, Rejected> {
+    let mut findings = Findings::within(max_wait);
     shape::check(document, &mut findings);
     if findings.are_good() {
         let workflow = Workflow::deserialize(document).expect("what has the right shape can be read");

@@ -6,22 +6,40 @@ use std::fmt;
 use serde::Serialize;
 
 use super::{Checked, Definition};
+use crate::limits;
 use crate::problem::{Code, Problem};
+use crate::time::Millis;
 
 /// Problems listed for one document; the rest is only mentioned.
 pub const PROBLEMS: usize = 1000;
 /// And their text: a pointer can be as long as the document's longest key.
 const PROBLEM_BYTES: usize = 1024 * 1024;
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Findings {
+    /// What is longer is a problem.
+    max_wait: Millis,
     problems: Vec<Problem>,
     warnings: Vec<Problem>,
     bytes: usize,
     full: bool,
 }
 
+impl Default for Findings {
+    fn default() -> Findings {
+        Findings::within(limits::WAIT)
+    }
+}
+
 impl Findings {
+    pub(super) fn within(max_wait: Millis) -> Findings {
+        Findings { max_wait, problems: Vec::new(), warnings: Vec::new(), bytes: 0, full: false }
+    }
+
+    pub(super) fn max_wait(&self) -> Millis {
+        self.max_wait
+    }
+
     /// The problem is made only if it is listed: a nearest name takes time to find.
     pub(super) fn problem(&mut self, make: impl FnOnce() -> Problem) {
         if self.full {

@@ -223,8 +223,9 @@ fn begin_wait(turn: &mut Turn<'_>, at: At, until: &Until, kept: Option<Timestamp
     let instant = kept.map_or_else(|| instant(turn.run, at, until, turn.now), Ok);
     match instant {
         Err(failure) => fail_step(turn, at, failure),
-        Ok(instant) if instant > limits::WAIT.after(turn.now) => {
-            let message = format!("{instant} is more than {} from now", limits::WAIT);
+        // What the definition says was checked when it was deployed.
+        Ok(instant) if !matches!(until, Until::For(_)) && instant > turn.bounds.max_wait.after(turn.now) => {
+            let message = format!("{instant} is more than {} from now (`--max-wait`)", turn.bounds.max_wait);
             fail_step(turn, at, Failure::new("WAIT_TOO_LONG", message))
         }
         Ok(instant) => {
@@ -293,6 +294,7 @@ fn event_filter(
     let mut filter = EventFilter {
         event_id: event_id.into(),
         since,
+        forgotten_before: turn.bounds.forgotten_before(turn.run, since, turn.now),
         matching: matching.cloned(),
         bound: Default::default(),
     };

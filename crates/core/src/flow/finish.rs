@@ -76,7 +76,8 @@ pub(crate) fn fail_attempt(
         return fail_step(turn, at, failure);
     }
     let drawn = turn.random.draw();
-    let backoff = retry_after.unwrap_or_else(|| policy.backoff_after(attempt, drawn)).min(limits::WAIT);
+    let backoff =
+        retry_after.unwrap_or_else(|| policy.backoff_after(attempt, drawn)).min(turn.bounds.max_wait);
     let wait = NewWait {
         kind: Kind::Retry,
         resume_at: Some(backoff.after(turn.now)),

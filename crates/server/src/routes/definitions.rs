@@ -110,7 +110,8 @@ async fn read(app: &Shared, request: Request) -> Result<Result<Checked, Rejected
     let bytes = body::read(request.into_body(), DOCUMENT_BYTES, app.settings.limits.body_time).await?;
     let text = String::from_utf8(bytes.into());
     let text = text.map_err(|_| Problem::new(Code::NotJson, "the body is not UTF-8"))?;
-    let checked = tokio::task::spawn_blocking(move || Definition::from_text(&text)).await;
+    let max_wait = app.engine.max_wait();
+    let checked = tokio::task::spawn_blocking(move || Definition::from_text_within(&text, max_wait)).await;
     checked.map_err(|_| Problem::new(Code::Internal, "the document could not be checked"))
 }
 

@@ -1,6 +1,8 @@
 //! Waitpoints: listed, created by a worker, and steered (R9).
 
-use abide_core::command::{Command, CreateWaitpoint, Reply, Steer, Steering};
+use std::collections::BTreeMap;
+
+use abide_core::command::{Command, CreateWaitpoint, Reply, Steer, Steering, WaitFor};
 use abide_core::id::{RunId, ScheduleId, WaitpointId};
 use abide_core::refusal::Refusal;
 use abide_core::status::WaitStatus;
@@ -23,8 +25,8 @@ use crate::endpoint::{Endpoint, Group, Verb};
 use crate::guard::Access;
 use crate::links::Wanted;
 use crate::problem::{Code, Problem};
-use crate::request::{Body, Id, IdempotencyKey, Name, Query, cursor, instant, length};
-use crate::shape::waitpoint::WaitpointBody;
+use crate::request::{Body, Id, IdempotencyKey, Name, Query, cursor, instant, instant_if_given, length};
+use crate::shape::waitpoint::{AsFlowRun, WaitpointBody};
 use crate::shape::{Answer, List, words};
 
 const READ: Access = Access::Key(&[Scope::Read]);
@@ -62,10 +64,15 @@ pub(super) fn routes() -> Group {
         list,
     )
     .add(
-        Endpoint::new(Verb::Post, "/waitpoints", WORKER, "Create a waitpoint with a resume URL, as a worker")
-            .about("Idempotent on run, step and name: the same name gives the same waitpoint.")
+        Endpoint::new(Verb::Post, "/waitpoints", WORKER, "Create a waitpoint, as a worker")
+            .about(
+                "Idempotent on run, step and name: the same name gives the same waitpoint. To wait for it, let go of the \
+                 task with `POST /tasks/{id}/suspend {\"waits\": [{\"type\": \"waitpoint\", \"name\": …}]}`; the handler is entered again when it is over. \
+                 With `responseToSend`, whoever called the run is answered first.",
+            )
             .body::<CreateBody>()
-            .answer::<WaitpointBody>(StatusCode::CREATED, "The waitpoint, with its `resumeUrl`.")
+            .answer::<WaitpointBody>(StatusCode::CREATED, "The waitpoint; a WEBHOOK with its `resumeUrl`.")
+            .codes(&[Code::Malformed, Code::PayloadTooLarge])
             .codes(&[
                 Code::BadLease,
                 Code::UnknownRun,
@@ -281,13 +288,68 @@ struct CreateBody {
     /// Of the task that will wait for it.
     lease_token: String,
     name: Name,
-    /// How long it may take; no limit if absent.
+    /// `WEBHOOK`: a call on its `resumeUrl` ends it. `DELAY`: the clock does, at `resumeDateTime`. `WEBHOOK` if absent.
+    #[serde(rename = "type", default)]
+    kind: WaitType,
+    /// Of a DELAY: when it ends. A past instant is over at once.
+    #[serde(default, deserialize_with = "instant_if_given")]
+    resume_date_time: Option<Timestamp>,
+    /// The reply to whoever started or resumed the run and listens. It leaves at once; the handler goes on, and can wait.
+    response_to_send: Option<ResponseToSend>,
+    /// Of a WEBHOOK: how long it may take; no limit if absent.
     timeout_ms: Option<u64>,
     /// The same as text: `2d 4h`.
     timeout: Option<String>,
-    /// Let a plain GET resume it. Link scanners open every link.
+    /// Of a WEBHOOK: let a plain GET resume it. Link scanners open every link.
     #[serde(default)]
     allow_get: bool,
+}
+
+/// What a worker can make to wait for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[schemars(inline)]
+enum WaitType {
+    #[default]
+    Webhook,
+    Delay,
+}
+
+/// A reply: what a `respond` step would say.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct ResponseToSend {
+    /// 200 if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 200, max = 599))]
+    status: Option<u16>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    headers: Option<BTreeMap<String, String>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "words::any")]
+    body: Option<Value>,
+}
+
+impl CreateBody {
+    fn wait(&self) -> Result<WaitFor, Problem> {
+        let timeout = length("timeout", self.timeout_ms, self.timeout.as_deref())?;
+        let belongs = |field: &str, to: &str| {
+            Err(Problem::malformed(format!("/{field}"), format!("/{field}: belongs to a {to}")))
+        };
+        match (self.kind, self.resume_date_time) {
+            (WaitType::Delay, Some(_)) if timeout.is_some() => {
+                belongs("timeoutMs", "WEBHOOK; a DELAY has `resumeDateTime`")
+            }
+            (WaitType::Delay, Some(_)) if self.allow_get => belongs("allowGet", "WEBHOOK"),
+            (WaitType::Delay, Some(at)) => Ok(WaitFor::Instant { at }),
+            (WaitType::Delay, None) => {
+                let detail = "/resumeDateTime: a DELAY needs the instant at which it ends";
+                Err(Problem::malformed("/resumeDateTime", detail))
+            }
+            (WaitType::Webhook, Some(_)) => belongs("resumeDateTime", "DELAY; a WEBHOOK has `timeoutMs`"),
+            (WaitType::Webhook, None) => Ok(WaitFor::Call { allow_get: self.allow_get, timeout }),
+        }
+    }
 }
 
 async fn create(
@@ -295,23 +357,29 @@ async fn create(
     caller: Caller,
     Body(body): Body<CreateBody>,
 ) -> Result<Answer<WaitpointBody>, Problem> {
-    let CreateBody { lease_token, name, timeout_ms, timeout, allow_get } = body;
+    let wait = body.wait()?;
+    let CreateBody { lease_token, name, response_to_send, .. } = body;
     let Lease { run, at, delivery } = app.lease(&caller, &lease_token).await?;
-    let timeout = length("timeout", timeout_ms, timeout.as_deref())?;
-    let create = CreateWaitpoint { at, delivery, name: name.into(), allow_get, timeout };
+    let response =
+        response_to_send.map(|response| serde_json::to_value(response).expect("a reply is JSON").into());
+    let create = CreateWaitpoint { at, delivery, name: name.into(), wait, response };
     let reply = app.command(&caller, run, Command::CreateWaitpoint(create), None).await?;
     let Some(id) = waitpoint_of(&reply) else {
         return Err(Problem::new(Code::Internal, "the engine named no waitpoint"));
     };
     let mut body = app.waitpoint_body(&caller, id).await?;
-    // Also when the wait is over: durable code asks each time it is entered, and must get the same answer.
-    body.resume_url = Some(app.link_urls(&caller, id, Wanted::default()).await?.resume);
+    if body.kind == Kind::Webhook {
+        // Also when the wait is over: durable code asks each time it is entered, and must get the same answer.
+        body.resume_url = Some(app.link_urls(&caller, id, Wanted::default()).await?.resume);
+    }
+    let (flow_run_id, kind, resume_date_time) = (body.run_id, body.kind, body.resume_at);
+    body.as_flow_run = Some(AsFlowRun { flow_run_id, kind, resume_date_time });
     Ok(Answer(StatusCode::CREATED, body))
 }
 
 pub(super) fn waitpoint_of(reply: &Reply) -> Option<WaitpointId> {
     match reply {
-        Reply::Waitpoint(id) => Some(*id),
+        Reply::Waitpoint(id) | Reply::Repeated(id) => Some(*id),
         Reply::Done
         | Reply::Started(_)
         | Reply::Unchanged

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use abide_core::id::{RunId, TaskId, WaitpointId};
 use abide_core::json::Json;
 use abide_core::status::WaitStatus;
-use abide_core::task::{JournalItem, JournalWhat, Task};
+use abide_core::task::{ExecutionType, JournalItem, JournalWhat, ResumedBy, Task};
 use abide_core::waitpoint::Kind;
 use abide_engine::Leased;
 use jiff::Timestamp;
@@ -44,12 +44,42 @@ pub(crate) struct TaskBody {
     checkpoint: Option<Json>,
     /// What earlier deliveries recorded, in the order it was.
     journal: Vec<JournalBody>,
+    /// `RESUME` when a wait of the handler is over, `BEGIN` before that.
+    #[schemars(schema_with = "words::execution_type")]
+    execution_type: ExecutionType,
+    /// The wait that ended last; null before the first.
+    resumed_by: Option<ResumedByBody>,
+    /// What ended it: `{body, headers, queryParams}` of a call, an event's data, …; of a delay, the same with nothing in it.
+    #[schemars(with = "Option<Value>")]
+    resume_payload: Option<Json>,
     /// When the attempt's time is over, if it has a limit.
     deadline: Option<Timestamp>,
     /// How often a heartbeat is expected, in milliseconds.
     heartbeat_ms: Option<u64>,
     /// The trace of the run, to go on with in the worker; null if there is none.
     traceparent: Option<String>,
+}
+
+/// A wait of a handler that is over.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "ResumedBy")]
+pub(crate) struct ResumedByBody {
+    #[schemars(with = "String")]
+    waitpoint_id: WaitpointId,
+    #[schemars(with = "String")]
+    name: Arc<str>,
+    #[schemars(schema_with = "words::kind")]
+    kind: Kind,
+    #[schemars(schema_with = "words::wait_status")]
+    status: WaitStatus,
+}
+
+impl From<ResumedBy> for ResumedByBody {
+    fn from(resumed: ResumedBy) -> ResumedByBody {
+        let ResumedBy { waitpoint_id, name, kind, status } = resumed;
+        ResumedByBody { waitpoint_id, name, kind, status }
+    }
 }
 
 /// A result of durable code, or a wait of it.
@@ -116,6 +146,9 @@ impl TaskBody {
             state_bytes: _,
             checkpoint,
             journal,
+            execution_type,
+            resumed_by,
+            resume_payload,
             timeout: _,
             heartbeat,
             deadline,
@@ -135,6 +168,9 @@ impl TaskBody {
             state,
             checkpoint,
             journal: journal.into_iter().map(JournalBody::from).collect(),
+            execution_type,
+            resumed_by: resumed_by.map(ResumedByBody::from),
+            resume_payload,
             deadline,
             heartbeat_ms: heartbeat.map(|heartbeat| heartbeat.0),
             traceparent: traceparent.map(|traceparent| traceparent.to_string()),

@@ -69,6 +69,25 @@ pub(crate) struct WaitpointBody {
     /// A URL that ends it without a key. Shown to callers that may end it themselves.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) resume_url: Option<String>,
+    /// In answers to `POST /waitpoints`.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub(crate) as_flow_run: Option<AsFlowRun>,
+}
+
+/// A waitpoint in the words of those who say *flow run*, beside ours.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+pub(crate) struct AsFlowRun {
+    /// The `runId`.
+    #[schemars(with = "Option<String>")]
+    pub(crate) flow_run_id: Option<RunId>,
+    /// The `kind`.
+    #[serde(rename = "type")]
+    #[schemars(schema_with = "words::kind")]
+    pub(crate) kind: Kind,
+    /// The `resumeAt`.
+    pub(crate) resume_date_time: Option<Timestamp>,
 }
 
 /// The event that a wait took. One that was received long before the wait began was found by looking back.
@@ -105,6 +124,9 @@ pub(crate) enum ListensForBody {
         matching: Option<String>,
         /// Events received before this are not looked at.
         since: Timestamp,
+        /// Events received between `since` and this may have been forgotten before the wait began.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        forgotten_before: Option<Timestamp>,
     },
     Call {
         allow_get: bool,
@@ -196,6 +218,7 @@ impl From<&ListensFor> for ListensForBody {
                 event_id: Arc::clone(&filter.event_id),
                 matching: filter.matching.as_ref().map(|matching| matching.source().to_owned()),
                 since: filter.since,
+                forgotten_before: filter.forgotten_before,
             },
             ListensFor::Call { allow_get } => ListensForBody::Call { allow_get: *allow_get },
             ListensFor::Approval(_) => ListensForBody::Approval,
@@ -257,11 +280,12 @@ impl WaitpointBody {
                 | ListensFor::Child { .. } => None,
             },
             response_to_send: waitpoint.response_to_send.clone(),
-            resume_payload: waitpoint.resume_payload.clone(),
+            resume_payload: waitpoint.shown_payload(),
             event: waitpoint.event.map(TakenEventBody::from),
             resolved_by: waitpoint.resolved_by.clone(),
             resolved_at: waitpoint.resolved_at,
             resume_url: None,
+            as_flow_run: None,
         }
     }
 }

@@ -3,6 +3,7 @@
 use abide_core::notice::Topic;
 use abide_core::schedule::{CatchUp, Overlap};
 use abide_core::status::{RunStatus, StepStatus, WaitStatus};
+use abide_core::task::ExecutionType;
 use abide_core::waitpoint::{Decision, Kind};
 use abide_store::{DeliveryStatus, Scope};
 use schemars::{Schema, SchemaGenerator, json_schema};
@@ -49,6 +50,10 @@ pub(crate) fn kind(_: &mut SchemaGenerator) -> Schema {
 pub(crate) fn waiting_kind(_: &mut SchemaGenerator) -> Schema {
     let words: Vec<String> = Kind::ALL.iter().map(ToString::to_string).chain([WORKER.to_owned()]).collect();
     one_of(&words)
+}
+
+pub(crate) fn execution_type(_: &mut SchemaGenerator) -> Schema {
+    one_of(&[ExecutionType::Begin, ExecutionType::Resume])
 }
 
 pub(crate) fn decision(_: &mut SchemaGenerator) -> Schema {

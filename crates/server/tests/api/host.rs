@@ -47,6 +47,12 @@ impl Host {
         Host::opened(store, settings, Options { calls, ..Options::default() }).await
     }
 
+    /// One whose waits may take no longer than this.
+    pub(crate) async fn with_max_wait(max_wait: Millis) -> Host {
+        let options = Options { max_wait: Some(max_wait), ..Options::default() };
+        Host::opened(fresh_store(), Settings::default(), options).await
+    }
+
     pub(crate) async fn opened(store: Box<dyn Store>, mut settings: Settings, options: Options) -> Host {
         let clock = SettableClock::new(START.parse().unwrap());
         let options = Options { clock: Some(clock.clone()), ..options };

@@ -1,5 +1,6 @@
+use abide_core::time::Millis;
 use hyper::Method;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::host::Host;
 
@@ -125,4 +126,174 @@ async fn a_worker_makes_a_waitpoint_and_the_same_name_gives_the_same_one() {
     let body = json!({ "leaseToken": again.json["tasks"][0]["leaseToken"], "name": "signed" });
     let over = host.post("/waitpoints", body).await;
     assert_eq!((&over.json["status"], &over.json["resumeUrl"]), (&json!("COMPLETED"), &json!(url)));
+}
+
+async fn polled(host: &Host) -> Value {
+    let polled = host.post("/tasks/poll", json!({ "handlers": ["h"], "workerId": "w" })).await;
+    polled.json["tasks"][0].clone()
+}
+
+async fn wait_for(host: &Host, task: &Value, name: &str) {
+    let waits = json!([{ "type": "waitpoint", "name": name }]);
+    let path = format!("/tasks/{}/suspend", task["id"].as_str().unwrap());
+    let suspended = host.post(&path, json!({ "leaseToken": task["leaseToken"], "waits": waits })).await;
+    assert_eq!(suspended.status, 200, "{}", suspended.text);
+}
+
+/// Seed: `createWaitpoint({type: DELAY, resumeDateTime})`, and the piece is entered again with `executionType: RESUME` and
+/// a payload of `{body, headers, queryParams}`.
+#[tokio::test]
+async fn a_handler_sleeps_by_the_api_alone_and_is_told_why_it_is_entered_again() {
+    let host = Host::start().await;
+    let run = host.run_of(json!([{ "type": "task", "name": "work", "handler": "h" }])).await;
+    let task = polled(&host).await;
+    assert_eq!((&task["executionType"], &task["resumePayload"]), (&json!("BEGIN"), &Value::Null));
+    let until = "2026-11-15T12:01:00Z";
+    let body =
+        json!({ "leaseToken": task["leaseToken"], "name": "nap", "type": "DELAY", "resumeDateTime": until });
+    let made = host.post("/waitpoints", body.clone()).await;
+    assert_eq!(made.status, 201, "{}", made.text);
+    assert_eq!((&made.json["kind"], &made.json["type"]), (&json!("DELAY"), &json!("DELAY")));
+    assert_eq!((&made.json["resumeAt"], &made.json["resumeDateTime"]), (&json!(until), &json!(until)));
+    assert_eq!((&made.json["runId"], &made.json["flowRunId"]), (&json!(run), &json!(run)));
+    assert_eq!(made.json["resumeUrl"], Value::Null, "the clock ends it, and no call");
+    assert_eq!(host.post("/waitpoints", body).await.json["id"], made.json["id"]);
+    wait_for(&host, &task, "nap").await;
+    host.pass(59_999).await;
+    assert_eq!(host.run(&run).await["status"], "WAITING");
+    host.pass(1).await;
+    let again = polled(&host).await;
+    let nothing = json!({ "body": {}, "headers": {}, "queryParams": {} });
+    assert_eq!((&again["executionType"], &again["resumePayload"]), (&json!("RESUME"), &nothing), "{again}");
+    assert_eq!(again["resumedBy"]["name"], "nap");
+    let id = made.json["id"].as_str().unwrap();
+    assert_eq!(host.get(&format!("/waitpoints/{id}")).await.json["resumePayload"], nothing);
+}
+
+/// Seed: respond, then pause. The caller has its answer; the run goes on when somebody calls back.
+#[tokio::test]
+async fn a_handler_responds_to_the_caller_and_then_waits_for_another_call() {
+    let host = Host::start().await;
+    host.deploy(json!({ "name": "flow", "version": "1", "steps": [{ "type": "task", "name": "work", "handler": "h" }] }))
+        .await;
+    let calling = host.post("/triggers/flow/sync", json!({ "order": 7 }));
+    let working = async {
+        let task = loop {
+            let task = polled(&host).await;
+            if task.is_object() {
+                break task;
+            }
+        };
+        let response = json!({ "status": 202, "headers": { "x-order": "7" }, "body": { "later": true } });
+        let lease = &task["leaseToken"];
+        let body = json!({ "leaseToken": lease, "name": "paid", "type": "WEBHOOK", "timeoutMs": 60_000, "responseToSend": response });
+        let made = host.post("/waitpoints", body).await;
+        assert_eq!(
+            (made.status, &made.json["responseToSend"]["status"]),
+            (201, &json!(202)),
+            "{}",
+            made.text
+        );
+        wait_for(&host, &task, "paid").await;
+        made.json["resumeUrl"].as_str().unwrap().to_owned()
+    };
+    let (answered, url) = tokio::join!(calling, working);
+    assert_eq!((answered.status, &answered.json), (202, &json!({ "later": true })), "{}", answered.text);
+    assert_eq!(answered.header("x-order"), Some("7"));
+    let flow_run = url.replace("/workflow-runs/", "/flow-runs/");
+    let resumed = host.raw(Method::POST, &flow_run, &[], r#"{"amount": 99}"#.into()).await;
+    assert_eq!((resumed.status, &resumed.json["type"]), (200, &json!("WEBHOOK")), "{}", resumed.text);
+    assert_eq!(
+        (&resumed.json["flowRunId"], &resumed.json["resumeDateTime"]),
+        (&resumed.json["runId"], &json!("2026-11-15T12:01:00Z"))
+    );
+    let again = polled(&host).await;
+    assert_eq!(
+        (&again["executionType"], &again["resumePayload"]["body"]["amount"]),
+        (&json!("RESUME"), &json!(99))
+    );
+    // Whose words they are not, does not see them.
+    let ours = host.raw(Method::POST, &url, &[], r#"{"amount": 99}"#.into()).await;
+    assert_eq!((ours.status, &ours.json["flowRunId"]), (200, &Value::Null), "{}", ours.text);
+}
+
+#[tokio::test]
+async fn fields_that_do_not_go_together_are_refused_with_what_would() {
+    let host = Host::start().await;
+    host.run_of(json!([{ "type": "task", "name": "work", "handler": "h" }])).await;
+    let task = polled(&host).await;
+    let until = "2026-11-15T12:01:00Z";
+    for (more, pointer) in [
+        (json!({ "type": "DELAY" }), "/resumeDateTime"),
+        (json!({ "resumeDateTime": until }), "/resumeDateTime"),
+        (json!({ "type": "DELAY", "resumeDateTime": until, "timeoutMs": 5 }), "/timeoutMs"),
+        (json!({ "type": "DELAY", "resumeDateTime": until, "allowGet": true }), "/allowGet"),
+        (json!({ "type": "NAP" }), "/type"),
+        (json!({ "responseToSend": { "status": 99 } }), "/responseToSend/status"),
+    ] {
+        let mut body = json!({ "leaseToken": task["leaseToken"], "name": "n" });
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let refused = host.post("/waitpoints", body).await;
+        assert_eq!(refused.is_problem(422, "MALFORMED").json["pointer"], pointer, "{more}: {}", refused.text);
+    }
+    let path = format!("/tasks/{}/suspend", task["id"].as_str().unwrap());
+    let waits = json!([{ "type": "waitpoint", "name": "never-made" }]);
+    let refused = host.post(&path, json!({ "leaseToken": task["leaseToken"], "waits": waits })).await;
+    refused.is_problem(422, "MALFORMED");
+}
+
+/// Seed: "bounded by a configurable server-side maximum".
+#[tokio::test]
+async fn no_wait_is_longer_than_the_servers_maximum_wherever_it_comes_from() {
+    let host = Host::with_max_wait(Millis::from_days(10)).await;
+    let flow = |steps: Value| json!({ "name": "flow", "version": "1", "steps": steps });
+    for steps in [
+        json!([{ "type": "wait", "name": "nap", "duration": "11d" }]),
+        json!([{ "type": "external_event", "name": "e", "signalType": "s", "timeout": "11d" }]),
+    ] {
+        let refused = host.post("/workflow-definitions", flow(steps)).await;
+        assert!(
+            refused.is_problem(422, "INVALID_DEFINITION").text.contains("longer than the limit of 10d"),
+            "{}",
+            refused.text
+        );
+    }
+    host.deploy(flow(json!([{ "type": "wait", "name": "nap", "duration": "{{ input.nap }}" }]))).await;
+    let failed = host.start_run("flow", json!({ "nap": "11d" })).await;
+    let failed = host.run(&failed).await;
+    assert_eq!(
+        (&failed["status"], &failed["error"]["code"]),
+        (&json!("FAILED"), &json!("WAIT_TOO_LONG")),
+        "{failed}"
+    );
+    let asleep = host.start_run("flow", json!({ "nap": "10d" })).await;
+    let id = host.waitpoint(&asleep).await["id"].as_str().unwrap().to_owned();
+    let moved = host.patch(&format!("/waitpoints/{id}"), json!({ "resumeAt": "2026-11-26T12:00:00Z" })).await;
+    assert!(moved.is_problem(422, "MALFORMED").text.contains("more than 10d from now"));
+    let later = json!({ "name": "flow", "input": { "nap": "1s" }, "runAt": "2026-11-26T12:00:00Z" });
+    host.post("/workflow-runs", later).await.is_problem(422, "MALFORMED");
+
+    host.deploy(json!({ "name": "work", "version": "1", "steps": [{ "type": "task", "name": "work", "handler": "h" }] })).await;
+    host.start_run("work", json!({})).await;
+    let task = polled(&host).await;
+    let lease = &task["leaseToken"];
+    let delay = json!({ "leaseToken": lease, "name": "n", "type": "DELAY", "resumeDateTime": "2026-11-26T12:00:00Z" });
+    let webhook = json!({ "leaseToken": lease, "name": "n", "timeout": "11d" });
+    for body in [delay, webhook] {
+        host.post("/waitpoints", body).await.is_problem(422, "MALFORMED");
+    }
+    let path = format!("/tasks/{}/suspend", task["id"].as_str().unwrap());
+    let waits = json!([{ "type": "sleep", "name": "nap", "duration": "11d" }]);
+    host.post(&path, json!({ "leaseToken": lease, "waits": waits })).await.is_problem(422, "MALFORMED");
+}
+
+/// Seed 003: "custom timeouts (no limit)": who needs more than a year says so.
+#[tokio::test]
+async fn the_servers_maximum_may_be_more_than_a_year() {
+    let host = Host::with_max_wait(Millis::from_days(1_000)).await;
+    let run = host.run_of(json!([{ "type": "wait", "name": "nap", "duration": "900d" }])).await;
+    host.pass(Millis::from_days(899).0).await;
+    assert_eq!(host.run(&run).await["status"], "WAITING");
+    host.pass(Millis::from_days(1).0).await;
+    assert_eq!(host.run(&run).await["status"], "COMPLETED");
 }

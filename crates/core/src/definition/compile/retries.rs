@@ -2,7 +2,6 @@
 
 use super::Compiler;
 use crate::definition::document::{self, Retry, StepKind};
-use crate::limits;
 use crate::problem::{Code, Problem, pointer};
 use crate::retry::RetryPolicy;
 use crate::time::Millis;
@@ -10,9 +9,10 @@ use crate::time::Millis;
 impl Compiler<'_> {
     pub(super) fn retry_range(&mut self, at: &str, retry: &Retry) {
         for (field, given) in [("backoffMs", retry.backoff_ms), ("maxBackoffMs", retry.max_backoff_ms)] {
-            if let Some(length) = given.map(Millis).filter(|length| *length > limits::WAIT) {
+            let max_wait = self.findings.max_wait();
+            if let Some(length) = given.map(Millis).filter(|length| *length > max_wait) {
                 self.findings.problem(|| {
-                    let message = format!("{length} is longer than the limit of {}", limits::WAIT);
+                    let message = format!("{length} is longer than the limit of {max_wait}");
                     Problem::new(pointer(at, field), Code::LimitExceeded, message)
                 });
             }

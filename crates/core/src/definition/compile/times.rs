@@ -69,9 +69,10 @@ impl Compiler<'_> {
             });
             return None;
         }
-        if length > limits::WAIT {
+        let max_wait = self.findings.max_wait();
+        if length > max_wait {
             self.findings.problem(|| {
-                let message = format!("{length} is longer than the limit of {}", limits::WAIT);
+                let message = format!("{length} is longer than the limit of {max_wait}");
                 Problem::new(at, Code::LimitExceeded, message)
             });
             return None;

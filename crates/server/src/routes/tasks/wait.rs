@@ -24,6 +24,8 @@ pub(super) enum WaitBody {
     Event(Event),
     /// A waitpoint with a resume URL, created before or now.
     Webhook(Webhook),
+    /// A waitpoint of this name that was made with `POST /waitpoints`, whatever ends it.
+    Waitpoint(Waitpoint),
     Approval(Approval),
 }
 
@@ -97,6 +99,13 @@ pub(super) struct Webhook {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(inline)]
+pub(super) struct Waitpoint {
+    name: Name,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(inline)]
 pub(super) struct Approval {
     name: Name,
     /// What the code asks for, in its own words. A recorded wait answers only code that asks the same.
@@ -136,6 +145,7 @@ impl WaitBody {
                 let timeout = length("timeout", wait.timeout_ms, wait.timeout.as_deref())?;
                 (wait.name, wait.asked, WaitFor::Call { allow_get: wait.allow_get, timeout })
             }
+            WaitBody::Waitpoint(Waitpoint { name }) => (name, WaitFor::Created),
             WaitBody::Approval(wait) => {
                 let timeout = length("timeout", wait.timeout_ms, wait.timeout.as_deref())?;
                 let (content, quorum) = (wait.content.into(), wait.quorum.unwrap_or(1));
