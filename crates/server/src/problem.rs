@@ -131,7 +131,7 @@ impl Problem {
 
     /// As somebody is told who has a link and no more: that the wait is over, since when, and by whom only if it was
     /// themselves. What another caller sent is not theirs to read.
-    pub(crate) fn to_link_holder(mut self, holder: &Actor) -> Problem {
+    pub(crate) fn for_link_holder(mut self, holder: &Actor) -> Problem {
         if let Some(Value::Object(outcome)) = &mut self.more.outcome {
             outcome.remove("payload");
             if outcome.get("resolvedBy").and_then(Value::as_str) != Some(&*holder.0) {

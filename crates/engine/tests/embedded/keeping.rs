@@ -9,8 +9,10 @@ use abide_core::time::Millis;
 use abide_engine::{Ended, NewRun, Notification, Retention};
 use abide_store::Page;
 use serde_json::{Value, json};
+use tokio::task::JoinSet;
 
 use crate::host::{Host, Place, output};
+use crate::watched::Watch;
 
 /// Sleeps for as long as its input says, and then waits for `paid`, at most a second.
 fn patient() -> Workflow {
@@ -223,4 +225,58 @@ async fn r24_what_is_kept_does_not_keep_the_rest_from_being_forgotten() {
     host.end_of(run).await;
     host.days(31).await;
     assert_eq!(host.events().await, Vec::<Value>::new());
+}
+
+/// A sweep costs what there is to forget and not what is kept: with ten times as many sleepers it looks at as much. With
+/// `ABIDE_SLEEPERS=1000000` it is tried with that many, and writes to the file `ABIDE_FIGURES` how long the writer was at it.
+#[tokio::test]
+async fn r24_a_sweep_does_not_look_again_at_what_it_keeps() {
+    let asked = std::env::var("ABIDE_SLEEPERS").ok().and_then(|count| count.parse().ok());
+    let sleepers: usize = asked.unwrap_or(1_500);
+    let watch = Watch::default();
+    let host = Host::with(patient()).await.restart_on(&watch, "0s").await;
+    let mut starting = JoinSet::new();
+    for number in 0..sleepers {
+        if starting.len() == 256 {
+            starting.join_next().await;
+        }
+        let engine = host.engine.clone();
+        starting
+            .spawn(async move { engine.start_run(keyed(&format!("order-{number}"), "300d")).await.unwrap() });
+    }
+    starting.join_all().await;
+    for number in 0..300 {
+        host.send(if number % 3 == 0 { "paid" } else { "other" }, json!(number), None).await;
+    }
+    host.pass("31d").await;
+    watch.swept();
+    host.engine.sweep().await.unwrap();
+    assert_eq!(host.events().await.len(), 100);
+    let (looked_at, removals) = watch.swept();
+    assert!(looked_at >= sleepers, "each is looked at once: {looked_at}");
+    let mut told = String::new();
+    let longest = removals.iter().max().copied().unwrap_or_default();
+    told.push_str(&format!("{sleepers} sleepers: the first sweep looked at {looked_at} rows; the writer's longest removal took {longest:?}\n"));
+    for day in 1..4 {
+        host.pass("1d").await;
+        let begun = std::time::Instant::now();
+        host.engine.sweep().await.unwrap();
+        let took = begun.elapsed();
+        let (looked_at, removals) = watch.swept();
+        let writing: std::time::Duration = removals.iter().sum();
+        told.push_str(&format!(
+            "day {day}: looked at {looked_at} rows in {took:?}, of which the writer took {writing:?}\n"
+        ));
+        assert!(looked_at <= 10, "what is kept is not looked at again: {looked_at}");
+    }
+    if let Some(file) = std::env::var_os("ABIDE_FIGURES") {
+        std::fs::write(file, told).unwrap();
+    }
+    let again = host.engine.start_run(keyed("order-7", "300d")).await.unwrap();
+    let counts = host.engine.read(move |store| store.counts(None)).await.unwrap();
+    let open: u64 = counts.iter().filter(|(status, _)| !status.has_ended()).map(|(_, count)| count).sum();
+    assert_eq!(
+        (open, again),
+        (sleepers as u64, host.engine.start_run(keyed("order-7", "300d")).await.unwrap())
+    );
 }

@@ -5,6 +5,7 @@
 
 use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
 
 use abide_core::command::Occurrence;
 use abide_core::door::Remembered;
@@ -36,6 +37,8 @@ struct Seen {
     at_gate: usize,
     has_several_writers: bool,
     permits: usize,
+    looked_at: usize,
+    forgetting: Vec<Duration>,
 }
 
 impl Watch {
@@ -65,6 +68,13 @@ impl Watch {
 
     pub(crate) fn timer_reads(&self) -> usize {
         self.seen().timer_reads
+    }
+
+    /// Events, keys and ended runs that retention has looked at since the last time this was asked, and how long the writer
+    /// was at each removal.
+    pub(crate) fn swept(&self) -> (usize, Vec<Duration>) {
+        let mut seen = self.seen();
+        (std::mem::take(&mut seen.looked_at), std::mem::take(&mut seen.forgetting))
     }
 
     /// From here on no commit goes through by itself.
@@ -145,6 +155,40 @@ macro_rules! reads {
                 self.inner.load(run)
             }
 
+            fn old_events(
+                &mut self,
+                event: (WorkspaceId, Option<&str>),
+                before: Timestamp,
+                after: Option<EventPlace>,
+                limit: usize,
+            ) -> Result<Vec<OldEvent>, Error> {
+                let found = self.inner.old_events(event, before, after, limit)?;
+                self.watch.seen().looked_at += found.len();
+                Ok(found)
+            }
+
+            fn old_keys(
+                &mut self,
+                before: Timestamp,
+                after: Option<&KeyPlace>,
+                limit: usize,
+            ) -> Result<Vec<OldKey>, Error> {
+                let found = self.inner.old_keys(before, after, limit)?;
+                self.watch.seen().looked_at += found.len();
+                Ok(found)
+            }
+
+            fn ended_runs(
+                &mut self,
+                before: Timestamp,
+                after: (Timestamp, RunId),
+                limit: usize,
+            ) -> Result<Vec<(Timestamp, RunId)>, Error> {
+                let found = self.inner.ended_runs(before, after, limit)?;
+                self.watch.seen().looked_at += found.len();
+                Ok(found)
+            }
+
             $(fn $name(&mut self, $($argument: $type),*) -> Result<$found, Error> {
                 self.inner.$name($($argument),*)
             })*
@@ -170,11 +214,6 @@ reads! {
     ) -> Vec<Occurrence>;
     awaits(workspace: WorkspaceId) -> Vec<Awaits>;
     oldest_open(workspace: WorkspaceId, definition: Option<&DefinitionRef>) -> Option<RunId>;
-    old_events(
-        event: (WorkspaceId, Option<&str>), before: Timestamp, after: Option<EventPlace>, limit: usize
-    ) -> Vec<OldEvent>;
-    old_keys(before: Timestamp, after: Option<&KeyPlace>, limit: usize) -> Vec<OldKey>;
-    ended_runs(before: Timestamp, after: (Timestamp, RunId), limit: usize) -> Vec<(Timestamp, RunId)>;
     owners(runs: &[RunId], what: OfRun) -> Vec<RunId>;
     remembered(key: &str) -> Option<Remembered>;
     runs(filter: &RunFilter, page: &Page<RunId>) -> Vec<RunSummary>;
@@ -235,7 +274,12 @@ macro_rules! writes {
 
             $(fn $name(&mut self, $($argument: $type),*) -> Result<$done, Error> {
                 self.watch.write()?;
-                self.inner.$name($($argument),*)
+                let begun = Instant::now();
+                let done = self.inner.$name($($argument),*);
+                if stringify!($name).starts_with("forget") {
+                    self.watch.seen().forgetting.push(begun.elapsed());
+                }
+                done
             })*
         }
     };
