@@ -52,9 +52,18 @@ impl Default for Retention {
 }
 
 impl Retention {
+    /// How long an event is kept that no open run may come to.
+    fn unclaimed_events(&self) -> Option<Millis> {
+        self.events.into_iter().chain(self.events_at_most).min()
+    }
+
     /// What decisions have to know of it.
     pub(crate) fn bounds(&self) -> Bounds {
-        Bounds { keep_events: self.events, keep_events_at_most: self.events_at_most, ..Bounds::default() }
+        Bounds {
+            keep_events: self.unclaimed_events(),
+            keep_events_at_most: self.events_at_most,
+            ..Bounds::default()
+        }
     }
 }
 

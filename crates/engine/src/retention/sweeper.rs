@@ -137,7 +137,7 @@ fn look(
     keys: &mut Keys,
 ) -> Result<Found, abide_store::Error> {
     let mut found = Found::default();
-    if let Some(kept) = retention.events {
+    if let Some(kept) = retention.unclaimed_events() {
         let looked = events.look(store, now, kept, retention.events_at_most)?;
         found.events = looked.events;
         found.of_runs.push((OfRun::Events, looked.of_runs));

@@ -12,10 +12,25 @@ use crate::postgres::column::{self, Column, Id};
 use crate::postgres::link::Link;
 use crate::{Awaits, Error, EventPlace, KeyPlace, OfRun, OldEvent, OldKey, RunOfKey};
 
+/// Definitions that are read at once.
+const PAGE: usize = 1_000;
+
 pub(super) fn awaits(link: &mut Link, workspace: WorkspaceId) -> Result<Vec<Awaits>, Error> {
-    let sql = "SELECT name, version, awaits FROM definitions WHERE workspace = $1";
-    let place = column::workspace(workspace);
-    let rows = link.ask(async |session| session.rows(sql, &[&place]).await)?;
+    let sql = "SELECT name, version, awaits, number FROM definitions WHERE workspace = $1 AND number > $2
+        ORDER BY workspace, number LIMIT $3";
+    let (place, page) = (column::workspace(workspace), column::limit(PAGE));
+    let rows = link.ask(async |session| {
+        let mut rows: Vec<Row> = Vec::new();
+        loop {
+            let after: i64 = rows.last().map_or(Ok(-1), |row| row.try_get(3))?;
+            let mut more = session.rows(sql, &[&place, &after, &page]).await?;
+            let is_last = more.len() < PAGE;
+            rows.append(&mut more);
+            if is_last {
+                return Ok(rows);
+            }
+        }
+    })?;
     let read = |row: &Row| {
         let definition = DefinitionRef { name: row.name(0)?.into(), version: row.name(1)?.into() };
         let is_known = row.try_get::<_, Option<&str>>(2)?.is_some();

@@ -138,17 +138,14 @@ pub(super) fn ended_runs(
 
 pub(super) fn owners(connection: &Connection, runs: &[RunId], what: OfRun) -> Result<Vec<RunId>, Error> {
     let sql = match what {
-        OfRun::Events => {
-            "SELECT EXISTS (SELECT 1 FROM occurrences INDEXED BY occurrences_by_run WHERE run = ?)"
-        }
-        OfRun::Keys => "SELECT EXISTS (SELECT 1 FROM remembered INDEXED BY remembered_by_run WHERE run = ?)",
+        OfRun::Events => "SELECT 1 FROM occurrences INDEXED BY occurrences_by_run WHERE run = ? LIMIT 1",
+        OfRun::Keys => "SELECT 1 FROM remembered INDEXED BY remembered_by_run WHERE run = ? LIMIT 1",
     };
     let mut statement = connection.prepare_cached(sql)?;
     let mut owners = Vec::new();
     for run in runs {
-        if statement.query_row([column::run(*run)], |row| row.get(0))? {
-            owners.push(*run);
-        }
+        let owns = statement.query_row([column::run(*run)], |_| Ok(())).optional()?;
+        owners.extend(owns.map(|()| *run));
     }
     Ok(owners)
 }
