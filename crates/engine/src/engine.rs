@@ -369,7 +369,10 @@ impl Engine {
         tokio::spawn(sender.live());
         let sweeper =
             Arc::new(Sweeper::new(options.retention, Arc::clone(&clock), &readers, queue.downgrade()));
-        tokio::spawn(Arc::clone(&sweeper).live());
+        // What is only looked at stays as it is.
+        if !options.paused {
+            tokio::spawn(Arc::clone(&sweeper).live());
+        }
         let thread = Arc::new(Mutex::new(Some(thread)));
         Ok(Engine {
             queue,

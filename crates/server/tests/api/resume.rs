@@ -173,7 +173,7 @@ async fn a_sync_call_that_is_sent_again_gets_what_the_run_said_to_the_first() {
     let host = Host::start().await;
     let run = host
         .run_of(json!([
-            { "type": "webhook", "name": "one", "saveAs": "first" },
+            { "type": "webhook", "name": "one", "saveAs": "first", "allowSync": true },
             { "type": "respond", "name": "say", "status": 201, "body": { "n": "{{ first.body.n }}" } },
             { "type": "webhook", "name": "two" },
         ]))

@@ -54,7 +54,7 @@ async fn every_message_sent_twice_in_any_order_hears_a_yes_each_time_and_each_ru
     let messages: usize = asked.unwrap_or(300);
     let host = Arc::new(Host::start().await);
     host.deploy(json!({ "name": "flow", "version": "1", "steps": [
-        { "type": "webhook", "name": "called", "allowGet": true, "saveAs": "call" },
+        { "type": "webhook", "name": "called", "allowGet": true, "allowSync": true, "saveAs": "call" },
     ] }))
     .await;
     let mut runs: Vec<RunId> = Vec::new();
