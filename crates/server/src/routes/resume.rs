@@ -8,7 +8,7 @@ use abide_core::command::{Command, Reply, ResumeWaitpoint, Via, Vote};
 use abide_core::id::{RunId, WaitpointId};
 use abide_core::limits;
 use abide_core::status::WaitStatus;
-use abide_core::waitpoint::{ANYONE_WITH_A_LINK, ApprovalVote, Decision, Kind, ListensFor};
+use abide_core::waitpoint::{ApprovalVote, Decision, Kind, ListensFor};
 use abide_store::Scope;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
@@ -316,10 +316,11 @@ impl Visit {
         let Some(waitpoint) = run.waitpoint(vote.number) else { return Ok(None) };
         let ListensFor::Approval(request) = &waitpoint.listens_for else { return Ok(None) };
         let is_same = |cast: &ApprovalVote| {
-            cast.by == self.caller.actor && cast.decision == vote.decision && cast.comment == vote.comment
+            let is_visitor = cast.by == self.caller.actor && cast.link == vote.link;
+            is_visitor && cast.decision == vote.decision && cast.comment == vote.comment
         };
         // Who has a link for nobody in particular may be another person, whose vote would still be needed.
-        let is_anyone = &*self.caller.actor.0 == ANYONE_WITH_A_LINK;
+        let is_anyone = vote.link.as_ref().is_some_and(|link| link.for_anyone);
         let is_answered = match waitpoint.status {
             WaitStatus::Pending => !is_anyone,
             WaitStatus::Completed => true,
