@@ -65,7 +65,13 @@ mod tests {
         let definition = Arc::new(Definition::from_value(document).unwrap().definition);
         let new = NewRun::new(RunId(1), definition, json!({ "length": "200d" }).into());
         let now = "2026-03-01T00:00:00Z".parse().unwrap();
-        let context = Context { now, random: 1, by: Actor::new("tester"), traceparent: None, bounds: Default::default() };
+        let context = Context {
+            now,
+            random: 1,
+            by: Actor::new("tester"),
+            traceparent: None,
+            bounds: Default::default(),
+        };
         let (run, outcome) = start(new, &context).unwrap();
         (run, outcome.records)
     }

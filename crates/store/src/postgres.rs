@@ -62,7 +62,10 @@ use crate::share::Share;
 use crate::table::MOVE;
 use crate::transfer::note;
 use crate::{
-    ApiKey, AttemptWrite, AuditEntry, AuditHash, AuditNote, Awaits, Batch, CostRow, DefinitionSummary, Delivery, DeliveryFilter, Due, Error, EventName, EventPlace, Health, KeyHash, KeyPlace, OfRun, OldEvent, OldKey, Page, Read, RunFilter, RunSummary, Store, StoredDefinition, StoredFollowUp, StoredRun, StoredTimer, Waiter, WaitpointFilter, WaitpointSummary, Webhook, Workspace,
+    ApiKey, AttemptWrite, AuditEntry, AuditHash, AuditNote, Awaits, Batch, CostRow, DefinitionSummary,
+    Delivery, DeliveryFilter, Due, Error, EventName, EventPlace, Health, KeyHash, KeyPlace, OfRun, OldEvent,
+    OldKey, Page, Read, RunFilter, RunSummary, Store, StoredDefinition, StoredFollowUp, StoredRun,
+    StoredTimer, Waiter, WaitpointFilter, WaitpointSummary, Webhook, Workspace,
 };
 use link::Link;
 use share::Sharing;

@@ -52,7 +52,10 @@ use rusqlite::Connection;
 use crate::table::MOVE;
 use crate::transfer::note;
 use crate::{
-    ApiKey, AttemptWrite, AuditEntry, AuditHash, AuditNote, Awaits, Batch, CostRow, DefinitionSummary, Delivery, DeliveryFilter, Due, Error, EventPlace, Health, KeyHash, KeyPlace, OfRun, OldEvent, OldKey, Page, Read, RunFilter, RunSummary, Store, StoredDefinition, StoredFollowUp, StoredRun, StoredTimer, Waiter, WaitpointFilter, WaitpointSummary, Webhook, Workspace,
+    ApiKey, AttemptWrite, AuditEntry, AuditHash, AuditNote, Awaits, Batch, CostRow, DefinitionSummary,
+    Delivery, DeliveryFilter, Due, Error, EventPlace, Health, KeyHash, KeyPlace, OfRun, OldEvent, OldKey,
+    Page, Read, RunFilter, RunSummary, Store, StoredDefinition, StoredFollowUp, StoredRun, StoredTimer,
+    Waiter, WaitpointFilter, WaitpointSummary, Webhook, Workspace,
 };
 
 #[cfg(feature = "postgres")]

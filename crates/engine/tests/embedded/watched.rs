@@ -18,7 +18,10 @@ use abide_core::status::RunStatus;
 use abide_core::waitpoint::Kind;
 use abide_store::share::Share;
 use abide_store::{
-    ApiKey, AttemptWrite, AuditEntry, AuditHash, AuditNote, Awaits, Batch, CostRow, DefinitionSummary, Delivery, DeliveryFilter, Due, Error, EventPlace, Health, KeyHash, KeyPlace, OfRun, OldEvent, OldKey, Page, Read, RunFilter, RunSummary, Store, StoredDefinition, StoredFollowUp, StoredRun, StoredTimer, Waiter, WaitpointFilter, WaitpointSummary, Webhook, Workspace,
+    ApiKey, AttemptWrite, AuditEntry, AuditHash, AuditNote, Awaits, Batch, CostRow, DefinitionSummary,
+    Delivery, DeliveryFilter, Due, Error, EventPlace, Health, KeyHash, KeyPlace, OfRun, OldEvent, OldKey,
+    Page, Read, RunFilter, RunSummary, Store, StoredDefinition, StoredFollowUp, StoredRun, StoredTimer,
+    Waiter, WaitpointFilter, WaitpointSummary, Webhook, Workspace,
 };
 use jiff::Timestamp;
 use jiff::civil::Date;
