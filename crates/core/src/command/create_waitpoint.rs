@@ -15,7 +15,6 @@ use crate::json::Json;
 use crate::limits;
 use crate::refusal::{Refusal, within};
 use crate::turn::Turn;
-use crate::waitpoint::Kind;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -35,7 +34,7 @@ impl CreateWaitpoint {
         turn.fence(at, delivery)?;
         turn.check_wait_name(&name)?;
         if let Some(number) = turn.named_wait(at, &name)? {
-            turn.check_same_wait(number, Kind::Webhook, None)?;
+            turn.check_same_wait(number, wait.kind(), None)?;
             return Ok(Reply::Waitpoint(turn.run.waitpoint_id(number)));
         }
         turn.check_room_for_waits(1)?;

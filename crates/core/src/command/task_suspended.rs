@@ -119,7 +119,10 @@ impl TaskSuspended {
             }
             match turn.named_wait(at, &spec.name)? {
                 Some(number) => {
-                    turn.check_same_wait(number, spec.wait.kind(), spec.asked.as_deref())?;
+                    // Whoever asks for what was created, asks for that, whatever it is.
+                    if spec.wait != WaitFor::Created {
+                        turn.check_same_wait(number, spec.wait.kind(), spec.asked.as_deref())?;
+                    }
                     known.push(number);
                 }
                 None if new.iter().any(|opening| opening.name == spec.name) => {}
@@ -192,7 +195,7 @@ impl WaitFor {
             WaitFor::Sleep { .. } | WaitFor::Instant { .. } => Kind::Delay,
             WaitFor::Signal { .. } => Kind::Signal,
             WaitFor::Event { .. } => Kind::Event,
-            WaitFor::Call { .. } => Kind::Webhook,
+            WaitFor::Call { .. } | WaitFor::Created => Kind::Webhook,
             WaitFor::RateLimit { .. } => Kind::Retry,
             WaitFor::Child { .. } => Kind::Child,
             WaitFor::Approval { .. } => Kind::Approval,
