@@ -190,7 +190,7 @@ fn number_from_next(turn: &Turn<'_>, at: At, waits: Vec<Opening>) -> Vec<Waitpoi
 }
 
 impl WaitFor {
-    fn kind(&self) -> Kind {
+    pub(super) fn kind(&self) -> Kind {
         match self {
             WaitFor::Sleep { .. } | WaitFor::Instant { .. } => Kind::Delay,
             WaitFor::Signal { .. } => Kind::Signal,

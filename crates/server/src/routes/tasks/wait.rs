@@ -145,7 +145,7 @@ impl WaitBody {
                 let timeout = length("timeout", wait.timeout_ms, wait.timeout.as_deref())?;
                 (wait.name, wait.asked, WaitFor::Call { allow_get: wait.allow_get, timeout })
             }
-            WaitBody::Waitpoint(Waitpoint { name }) => (name, WaitFor::Created),
+            WaitBody::Waitpoint(Waitpoint { name }) => (name, None, WaitFor::Created),
             WaitBody::Approval(wait) => {
                 let timeout = length("timeout", wait.timeout_ms, wait.timeout.as_deref())?;
                 let (content, quorum) = (wait.content.into(), wait.quorum.unwrap_or(1));
