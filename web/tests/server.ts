@@ -16,7 +16,7 @@ export class Server {
   static readonly urls = new Set<string>();
 
   url = '';
-  /** Shown by a server that needs keys, once. */
+  /** Of a server that needs keys: it is in a file beside the store. */
   adminKey = '';
   readonly folder = mkdtempSync(join(tmpdir(), 'abide-web-'));
   #process: ChildProcess | null = null;
@@ -47,7 +47,8 @@ export class Server {
     await new Promise<void>((resolve, reject) => {
       const hear = (text: Buffer): void => {
         said += text.toString();
-        this.adminKey ||= /abk_[0-9a-f]{64}/.exec(said)?.[0] ?? '';
+        const file = /The first key.* is in (\S+);/.exec(said)?.[1];
+        if (file) this.adminKey ||= readFileSync(file, 'utf8').trim();
         const url = /https?:\/\/127\.0\.0\.1:\d+/.exec(said)?.[0];
         if (url && !this.url) this.url = url;
         if (url) Server.urls.add(url);

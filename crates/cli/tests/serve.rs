@@ -161,16 +161,20 @@ fn an_address_that_others_reach_is_refused_without_keys() {
 }
 
 #[test]
-fn with_keys_the_first_one_is_shown_once() {
+fn with_keys_the_first_one_is_in_a_file_that_only_its_owner_can_read_and_not_in_the_log() {
     let directory = tempfile::tempdir().unwrap();
     let mut abide = Abide::serve(directory.path(), &["--auth", "required"]);
     assert_eq!(abide.send("GET", "/v1/workflow-runs", &Value::Null).0, 401);
     let mut said = String::new();
-    while !said.contains("abk_") {
+    while !said.contains("ABIDE_API_KEY") {
         abide.out.read_line(&mut said).unwrap();
     }
-    let key = &said[said.find("abk_").unwrap()..].trim().to_owned();
-    assert_eq!(key.len(), 68);
+    assert!(said.contains("abide.db.admin-key") && !said.contains("abk_"), "{said}");
+    let file = directory.path().join("abide.db.admin-key");
+    let key = std::fs::read_to_string(&file).unwrap();
+    assert!(key.starts_with("abk_") && key.trim().len() == 68);
+    let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&file).unwrap().permissions());
+    assert_eq!(mode & 0o777, 0o600);
     abide.signal("-INT");
     assert_eq!(abide.process.wait().unwrap().code(), Some(0));
     let mut again = Abide::serve(directory.path(), &["--auth", "required"]);
@@ -178,7 +182,7 @@ fn with_keys_the_first_one_is_shown_once() {
     again.signal("-INT");
     let mut said = String::new();
     again.out.read_to_string(&mut said).unwrap();
-    assert!(!said.contains("abk_"), "{said}");
+    assert!(!said.contains("first key") && !said.contains("abk_"), "{said}");
 }
 
 #[test]

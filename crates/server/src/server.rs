@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use abide_core::id::{KeyId, WorkspaceId};
 use abide_engine::Engine;
-use abide_store::{ApiKey, Scope, Store};
+use abide_store::{ApiKey, AuditNote, Scope, Store};
 use axum::Router;
 use axum::body::Body;
 use axum::http::Request;
@@ -20,6 +20,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::{GracefulConnection, GracefulShutdown};
+use serde_json::json;
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::{Mutex, Semaphore, oneshot, watch};
@@ -276,8 +277,20 @@ pub async fn first_key(engine: &Engine) -> Result<Option<String>, StartError> {
         let is_first = store.change_setting(FIRST_KEY, was.as_deref(), key.id.to_string().as_bytes())?;
         if !is_first {
             store.revoke_key(key.id, now)?;
+            return Ok(false);
         }
-        Ok(is_first)
+        store.append_audit(&AuditNote {
+            at: now,
+            workspace: key.workspace,
+            by: "server".to_owned(),
+            key: None,
+            address: None,
+            request_id: None,
+            action: "key.made".to_owned(),
+            target: "the first key".to_owned(),
+            detail: json!({ "id": key.id.to_string(), "name": key.name, "scopes": key.scopes }),
+        })?;
+        Ok(true)
     };
     let is_first = engine.write(add).await.map_err(|error| failed(error.into()))?;
     Ok(is_first.then_some(secret.secret))

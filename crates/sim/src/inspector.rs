@@ -255,6 +255,11 @@ impl Watched {
 
     fn votes(&self, run: &Run, record: &Record, number: u32) -> Check {
         self.still_asks(run, number)?;
+        self.may_decide(run, record, number)
+    }
+
+    /// Whoever votes, and whoever ends an approval before its time.
+    fn may_decide(&self, run: &Run, record: &Record, number: u32) -> Check {
         let asked = self.asked.get(&number).ok_or_else(|| format!("{}: nobody asked {number}", run.id))?;
         if !asked.approvers.is_empty() && !asked.approvers.contains(&record.by.0) {
             return Err(format!("{}: {} is no approver of {number}", run.id, record.by));
@@ -346,7 +351,10 @@ impl Watched {
             }
             WaitStatus::Completed | WaitStatus::TimedOut | WaitStatus::Cancelled => {}
         }
-        let deadline = wait.resume_at;
+        let (deadline, kind) = (wait.resume_at, wait.kind);
+        if status == WaitStatus::TimedOut && kind == Kind::Approval && !by_clock {
+            self.may_decide(run, record, number)?;
+        }
         if status == WaitStatus::TimedOut && by_clock {
             self.missed_event(run, number, deadline, store)?;
         }

@@ -1320,6 +1320,8 @@ setters!(SendSignal { idempotency_key [into String], payload [into Json] });
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SentEvent {
+    /// It is stored, and on its way to more who wait for it than one moment has room for. They take it by themselves, after a restart too; there is no need to send it again.
+    pub delivering: bool,
     pub dry_run: bool,
     /// Null for a dry run.
     pub id: Option<String>,
@@ -1327,6 +1329,7 @@ pub struct SentEvent {
     pub kept_for: Option<String>,
     /// The event is kept: a wait that begins later, and looks back to it, takes it. To send it again would be a second event.
     pub stored: bool,
+    /// The waits that took it before this answer was given.
     pub waiters: Vec<Woken>,
 }
 
@@ -3360,6 +3363,8 @@ pub mod code {
     pub const RUN_CANCELLED: &str = "RUN_CANCELLED";
     /// Too many requests with this key. Try again after `Retry-After`.
     pub const RATE_LIMITED: &str = "RATE_LIMITED";
+    /// The workspace has as many open runs as it may have. Wait until some have ended, or cancel them.
+    pub const TOO_MANY_OPEN_RUNS: &str = "TOO_MANY_OPEN_RUNS";
     /// There are too many headers, or they are too long.
     pub const HEADERS_TOO_LARGE: &str = "HEADERS_TOO_LARGE";
     /// A defect of the server. The log has more under the request's id.

@@ -423,6 +423,36 @@ export class Admin extends Resource {
     await this.post(at`/link-secrets`);
   }
 
+  /** The secrets that links are signed with, without what they are. */
+  linkSecrets(): Promise<wire.LinkSecretList> {
+    return this.get(at`/link-secrets`);
+  }
+
+  /** Every link and lease token that was signed with it is refused from then on. */
+  async retireLinkSecret(id: number | string): Promise<void> {
+    await this.transport.json({ method: "DELETE", path: at`/link-secrets/${String(id)}`, repeatable: true });
+  }
+
+  /** Makes every link of the workspace void. */
+  async revokeLinks(): Promise<void> {
+    await this.transport.json({ method: "DELETE", path: at`/links`, repeatable: true });
+  }
+
+  /** What calls of the workspace are signed with. */
+  signingKey(): Promise<wire.SigningKey> {
+    return this.get(at`/signing-key`);
+  }
+
+  /** Control actions, the last one first: a page of them. */
+  audit(query: { cursor?: string; limit?: number } = {}): Promise<wire.AuditEntryList> {
+    return this.get(at`/audit`, { ...query });
+  }
+
+  /** Whether the audit log is as it was written. */
+  verifyAudit(): Promise<wire.AuditVerified> {
+    return this.get(at`/audit/verify`);
+  }
+
   workspaces(): Promise<wire.WorkspaceList> {
     return this.get(at`/workspaces`);
   }

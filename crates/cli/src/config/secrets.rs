@@ -226,7 +226,7 @@ impl Given {
 }
 
 /// The names of the server's own keys, with those of these providers of models.
-pub(crate) fn own_names<'p>(key_names: impl IntoIterator<Item = String>) -> BTreeSet<String> {
+pub(crate) fn own_names(key_names: impl IntoIterator<Item = String>) -> BTreeSet<String> {
     key_names.into_iter().chain([SIGNING_KEY.to_owned()]).collect()
 }
 

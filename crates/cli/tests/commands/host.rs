@@ -36,11 +36,11 @@ impl Host {
         let directory = TempDir::new().unwrap();
         let (server, lines) = serve(directory.path(), "127.0.0.1:0", flags);
         let url = lines[0].rsplit(' ').next().unwrap().to_owned();
-        let key = lines.iter().map(|line| line.trim()).find(|line| line.starts_with("abk_"));
-        Host { directory, server, url, key: key.map(str::to_owned) }
+        let key = std::fs::read_to_string(directory.path().join("abide.db.admin-key"));
+        Host { directory, server, url, key: key.ok().map(|key| key.trim().to_owned()) }
     }
 
-    /// The key that was shown at the first start.
+    /// The key that was made at the first start.
     pub(crate) fn key(&self) -> &str {
         self.key.as_deref().unwrap()
     }
@@ -144,7 +144,7 @@ pub(crate) fn with_input(mut command: Command, input: &str) -> Said {
 fn serve(directory: &Path, listen: &str, flags: &[&str]) -> (Child, Vec<String>) {
     let mut command = abide(&["serve", "--listen", listen, "--log", "error"]);
     let mut child = command.args(flags).current_dir(directory).stdout(Stdio::piped()).spawn().unwrap();
-    let last = if flags.contains(&"required") { "abk_" } else { "store" };
+    let last = if flags.contains(&"required") { "export" } else { "store" };
     let lines = greeting(&mut child, last);
     (child, lines)
 }

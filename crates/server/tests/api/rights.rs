@@ -141,7 +141,7 @@ async fn no_operation_goes_beyond_the_rights_of_who_asks() {
         assert!(!reply.text.contains(MARK), "{method} {path}: {}", reply.text);
     }
     for scope in SCOPES.into_iter().filter(|scope| *scope != "admin") {
-        let ours = key(scope, &[scope], &json!("ws_0")).await;
+        let ours = key(&format!("our {scope}"), &[scope], &json!("ws_0")).await;
         for operation in operations.iter().filter(|operation| !may(scope, operation)) {
             let reply = ask(&host, Some(&ours), operation, &ids).await;
             asked += 1;

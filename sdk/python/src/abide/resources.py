@@ -547,6 +547,35 @@ class Admin(Resource):
         """New links are signed with a new secret; the old ones stay valid."""
         await self._transport.json(Request("POST", at("link-secrets")))
 
+    async def link_secrets(self) -> wire.LinkSecretList:
+        """The secrets that links are signed with, without what they are."""
+        secrets: wire.LinkSecretList = await self._transport.json(Request("GET", at("link-secrets")))
+        return secrets
+
+    async def retire_link_secret(self, id: str) -> None:
+        """Every link and lease token that was signed with it is refused from then on."""
+        await self._transport.json(Request("DELETE", at("link-secrets", id), repeatable=True))
+
+    async def revoke_links(self) -> None:
+        """Makes every link of the workspace void."""
+        await self._transport.json(Request("DELETE", at("links"), repeatable=True))
+
+    async def signing_key(self) -> wire.SigningKey:
+        """What calls of the workspace are signed with."""
+        key: wire.SigningKey = await self._transport.json(Request("GET", at("signing-key")))
+        return key
+
+    async def audit(self, *, cursor: str | None = None, limit: int | None = None) -> wire.AuditEntryList:
+        """Control actions, the last one first: a page of them."""
+        query = given(cursor=cursor, limit=limit)
+        entries: wire.AuditEntryList = await self._transport.json(Request("GET", at("audit"), query))
+        return entries
+
+    async def verify_audit(self) -> wire.AuditVerified:
+        """Whether the audit log is as it was written."""
+        verified: wire.AuditVerified = await self._transport.json(Request("GET", at("audit", "verify")))
+        return verified
+
     async def workspaces(self) -> wire.WorkspaceList:
         workspaces: wire.WorkspaceList = await self._transport.json(Request("GET", at("workspaces")))
         return workspaces

@@ -547,6 +547,35 @@ class Admin(Resource):
         """New links are signed with a new secret; the old ones stay valid."""
         self._transport.json(Request("POST", at("link-secrets")))
 
+    def link_secrets(self) -> wire.LinkSecretList:
+        """The secrets that links are signed with, without what they are."""
+        secrets: wire.LinkSecretList = self._transport.json(Request("GET", at("link-secrets")))
+        return secrets
+
+    def retire_link_secret(self, id: str) -> None:
+        """Every link and lease token that was signed with it is refused from then on."""
+        self._transport.json(Request("DELETE", at("link-secrets", id), repeatable=True))
+
+    def revoke_links(self) -> None:
+        """Makes every link of the workspace void."""
+        self._transport.json(Request("DELETE", at("links"), repeatable=True))
+
+    def signing_key(self) -> wire.SigningKey:
+        """What calls of the workspace are signed with."""
+        key: wire.SigningKey = self._transport.json(Request("GET", at("signing-key")))
+        return key
+
+    def audit(self, *, cursor: str | None = None, limit: int | None = None) -> wire.AuditEntryList:
+        """Control actions, the last one first: a page of them."""
+        query = given(cursor=cursor, limit=limit)
+        entries: wire.AuditEntryList = self._transport.json(Request("GET", at("audit"), query))
+        return entries
+
+    def verify_audit(self) -> wire.AuditVerified:
+        """Whether the audit log is as it was written."""
+        verified: wire.AuditVerified = self._transport.json(Request("GET", at("audit", "verify")))
+        return verified
+
     def workspaces(self) -> wire.WorkspaceList:
         workspaces: wire.WorkspaceList = self._transport.json(Request("GET", at("workspaces")))
         return workspaces

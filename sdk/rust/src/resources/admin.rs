@@ -34,6 +34,43 @@ impl Admin<'_> {
         self.0.transport().send(self.0.post(at(&["link-secrets"]))).await.map(drop)
     }
 
+    /// The secrets that links are signed with, without what they are.
+    pub async fn link_secrets(&self) -> Result<wire::LinkSecretList, Error> {
+        self.0.transport().json(self.0.get(at(&["link-secrets"]))).await
+    }
+
+    /// Every link and lease token that was signed with it is refused from then on.
+    pub async fn retire_link_secret(&self, id: &str) -> Result<(), Error> {
+        let request = self.0.request(Method::DELETE, at(&["link-secrets", id])).repeatable();
+        self.0.transport().send(request).await.map(drop)
+    }
+
+    /// Makes every link of the workspace void.
+    pub async fn revoke_links(&self) -> Result<(), Error> {
+        let request = self.0.request(Method::DELETE, at(&["links"])).repeatable();
+        self.0.transport().send(request).await.map(drop)
+    }
+
+    /// What calls of the workspace are signed with.
+    pub async fn signing_key(&self) -> Result<wire::SigningKey, Error> {
+        self.0.transport().json(self.0.get(at(&["signing-key"]))).await
+    }
+
+    /// Control actions, the last one first: a page of them.
+    pub async fn audit(
+        &self,
+        cursor: Option<&str>,
+        limit: Option<u32>,
+    ) -> Result<wire::AuditEntryList, Error> {
+        let query = json!({"cursor": cursor, "limit": limit});
+        self.0.transport().json(self.0.get(at(&["audit"])).query(&query)?).await
+    }
+
+    /// Whether the audit log is as it was written.
+    pub async fn verify_audit(&self) -> Result<wire::AuditVerified, Error> {
+        self.0.transport().json(self.0.get(at(&["audit", "verify"]))).await
+    }
+
     /// All of them.
     pub async fn workspaces(&self) -> Result<wire::WorkspaceList, Error> {
         self.0.transport().json(self.0.get(at(&["workspaces"]))).await

@@ -151,6 +151,12 @@ async fn ask_admin(client: &Client) {
     let _ = admin.create_key(&NewKey::new("x", [Scope::Read])).await;
     let _ = admin.revoke_key("x").await;
     let _ = admin.rotate_link_secret().await;
+    let _ = admin.link_secrets().await;
+    let _ = admin.retire_link_secret("x").await;
+    let _ = admin.revoke_links().await;
+    let _ = admin.signing_key().await;
+    let _ = admin.audit(None, None).await;
+    let _ = admin.verify_audit().await;
     let _ = admin.workspaces().await;
     let _ = admin.create_workspace("x").await;
     let _ = admin.workers().await;

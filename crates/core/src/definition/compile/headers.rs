@@ -16,7 +16,7 @@ impl Compiler<'_> {
         for (index, given) in names.unwrap_or_default().iter().enumerate() {
             let name = given.to_ascii_lowercase();
             let problem = |message: String| {
-                Problem::new(pointer(&at, &index.to_string()), Code::ReservedName, message)
+                Problem::new(pointer(&at, index.to_string()), Code::ReservedName, message)
                     .expected("the name of a header that does not let anybody in, such as `x-github-event`")
             };
             if NEVER_KEPT_HEADERS.contains(&name.as_str()) {
