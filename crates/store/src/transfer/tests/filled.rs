@@ -104,6 +104,18 @@ impl Filled {
         };
         let keys = vec![full, admin::key(2, at)];
         keys.iter().for_each(|key| store.add_key(key).expect("added"));
+        let note = crate::AuditNote {
+            at: Timestamp::UNIX_EPOCH,
+            workspace: WorkspaceId::DEFAULT,
+            by: "key '1' 🦀".to_owned(),
+            key: None,
+            address: None,
+            request_id: None,
+            action: "key.made".to_owned(),
+            target: "/keys".to_owned(),
+            detail: serde_json::json!({ "name": "ann\u{0}" }),
+        };
+        store.append_audit(&note).expect("noted");
         store.put_setting("link-secrets", b"\0\xff").expect("put");
         store.bump_link_generation(crowd.stories[0].id().waitpoint(1)).expect("bumped");
         let schedule = schedules::schedule(&mut crowd.world, "nightly\0");
