@@ -392,25 +392,29 @@ pub struct Counted {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CreateWaitpoint {
-    /// Let a plain GET resume it. Link scanners open every link.
+    /// Of a WEBHOOK: let a plain GET resume it. Link scanners open every link.
     #[serde(skip_serializing_if = "Option::is_none")] pub allow_get: Option<bool>,
     /// Of the task that will wait for it.
     pub lease_token: String,
     pub name: String,
+    /// The reply to whoever started or resumed the run and listens. It leaves at once; the handler goes on, and can wait.
+    #[serde(skip_serializing_if = "Option::is_none")] pub response_to_send: Option<ResponseToSend>,
+    /// Of a DELAY: when it ends. A past instant is over at once.
+    #[serde(skip_serializing_if = "Option::is_none")] pub resume_date_time: Option<Timestamp>,
     /// The same as text: `2d 4h`.
     #[serde(skip_serializing_if = "Option::is_none")] pub timeout: Option<String>,
-    /// How long it may take; no limit if absent.
+    /// Of a WEBHOOK: how long it may take; no limit if absent.
     #[serde(skip_serializing_if = "Option::is_none")] pub timeout_ms: Option<u64>,
 }
 
 impl CreateWaitpoint {
     /// With what it needs.
     pub fn new(lease_token: impl Into<String>, name: impl Into<String>) -> CreateWaitpoint {
-        CreateWaitpoint { lease_token: lease_token.into(), name: name.into(), allow_get: None, timeout: None, timeout_ms: None }
+        CreateWaitpoint { lease_token: lease_token.into(), name: name.into(), allow_get: None, response_to_send: None, resume_date_time: None, timeout: None, timeout_ms: None }
     }
 }
 
-setters!(CreateWaitpoint { allow_get [plain bool], timeout [length timeout_ms] });
+setters!(CreateWaitpoint { allow_get [plain bool], response_to_send [into ResponseToSend], resume_date_time [plain Timestamp], timeout [length timeout_ms] });
 
 /// Tokens and money.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -711,6 +715,8 @@ pub struct ListensForSignal {
 #[serde(rename_all = "camelCase")]
 pub struct ListensForEvent {
     pub event_id: String,
+    /// Events received between `since` and this may have been forgotten before the wait began.
+    pub forgotten_before: Option<Timestamp>,
     #[serde(rename = "match")]
     pub matching: Option<String>,
     /// Events received before this are not looked at.
@@ -1110,12 +1116,38 @@ impl RescheduleWaitpoint {
     }
 }
 
+/// A reply: what a `respond` step would say.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ResponseToSend {
+    #[serde(skip_serializing_if = "Option::is_none")] pub body: Option<Json>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub headers: Option<BTreeMap<String, String>>,
+    /// 200 if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub status: Option<u16>,
+}
+
+setters!(ResponseToSend { body [into Json], headers [into BTreeMap<String, String>], status [plain u16] });
+
 /// A wait that was ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Resumed {
+    /// The `runId`.
+    pub flow_run_id: Option<String>,
+    /// The `resumeAt`.
+    pub resume_date_time: Option<Timestamp>,
     pub run_id: String,
     /// PENDING where an approval needs more votes.
+    pub status: WaitpointStatus,
+    pub waitpoint_id: String,
+}
+
+/// A wait of a handler that is over.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ResumedBy {
+    pub kind: WaitpointKind,
+    pub name: String,
     pub status: WaitpointStatus,
     pub waitpoint_id: String,
 }
@@ -1496,6 +1528,12 @@ pub struct TakenEvent {
     pub received_at: Timestamp,
 }
 
+#[derive(Debug, Clone, PartialEq, Copy, Eq, Hash, Serialize, Deserialize)]
+pub enum TaskExecutionType {
+    #[serde(rename = "BEGIN")] Begin,
+    #[serde(rename = "RESUME")] Resume,
+}
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Task {
@@ -1506,6 +1544,8 @@ pub struct Task {
     pub config: Json,
     /// When the attempt's time is over, if it has a limit.
     pub deadline: Option<Timestamp>,
+    /// `RESUME` when a wait of the handler is over, `BEGIN` before that.
+    pub execution_type: TaskExecutionType,
     pub handler: String,
     /// How often a heartbeat is expected, in milliseconds.
     pub heartbeat_ms: Option<u64>,
@@ -1517,6 +1557,10 @@ pub struct Task {
     pub lease_token: String,
     /// Until when the worker has it, unless it sends a heartbeat.
     pub leased_until: Timestamp,
+    /// What ended it: `{body, headers, queryParams}` of a call, an event's data, …; of a delay, the same with nothing in it.
+    pub resume_payload: Json,
+    /// The wait that ended last; null before the first.
+    pub resumed_by: Option<ResumedBy>,
     pub run_id: String,
     pub state: Json,
     pub step_name: String,
@@ -1793,6 +1837,20 @@ impl TaskWaitWebhook {
 
 setters!(TaskWaitWebhook { allow_get [plain bool], asked [into String], timeout [length timeout_ms] });
 
+/// A waitpoint of this name that was made with `POST /waitpoints`, whatever ends it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskWaitWaitpoint {
+    pub name: String,
+}
+
+impl TaskWaitWaitpoint {
+    /// With what it needs.
+    pub fn new(name: impl Into<String>) -> TaskWaitWaitpoint {
+        TaskWaitWaitpoint { name: name.into() }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskWaitApproval {
@@ -1827,6 +1885,7 @@ pub enum TaskWait {
     #[serde(rename = "signal")] Signal(TaskWaitSignal),
     #[serde(rename = "event")] Event(TaskWaitEvent),
     #[serde(rename = "webhook")] Webhook(TaskWaitWebhook),
+    #[serde(rename = "waitpoint")] Waitpoint(TaskWaitWaitpoint),
     #[serde(rename = "approval")] Approval(TaskWaitApproval),
 }
 
@@ -1848,6 +1907,10 @@ impl From<TaskWaitEvent> for TaskWait {
 
 impl From<TaskWaitWebhook> for TaskWait {
     fn from(value: TaskWaitWebhook) -> TaskWait { TaskWait::Webhook(value) }
+}
+
+impl From<TaskWaitWaitpoint> for TaskWait {
+    fn from(value: TaskWaitWaitpoint) -> TaskWait { TaskWait::Waitpoint(value) }
 }
 
 impl From<TaskWaitApproval> for TaskWait {
@@ -1970,6 +2033,8 @@ pub struct Waitpoint {
     pub definition: Option<DefinitionRef>,
     /// Of an EVENT that has ended: the event that ended it.
     pub event: Option<TakenEvent>,
+    /// The `runId`.
+    pub flow_run_id: Option<String>,
     pub id: String,
     pub kind: WaitpointKind,
     pub listens_for: ListensFor,
@@ -1980,6 +2045,8 @@ pub struct Waitpoint {
     #[serde(default)] pub response_to_send: Json,
     /// When a DELAY, RETRY, PAUSE or SCHEDULE ends; the deadline of the others; null if there is none.
     pub resume_at: Option<Timestamp>,
+    /// The `resumeAt`.
+    pub resume_date_time: Option<Timestamp>,
     #[serde(default)] pub resume_payload: Json,
     /// A URL that ends it without a key. Shown to callers that may end it themselves.
     pub resume_url: Option<String>,

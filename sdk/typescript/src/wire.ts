@@ -243,15 +243,21 @@ export interface Counted {
 }
 
 export interface CreateWaitpoint {
-  /** Let a plain GET resume it. Link scanners open every link. */
+  /** Of a WEBHOOK: let a plain GET resume it. Link scanners open every link. */
   allowGet?: boolean;
   /** Of the task that will wait for it. */
   leaseToken: string;
   name: string;
+  /** The reply to whoever started or resumed the run and listens. It leaves at once; the handler goes on, and can wait. */
+  responseToSend?: ResponseToSend | null;
+  /** Of a DELAY: when it ends. A past instant is over at once. */
+  resumeDateTime?: string | null;
   /** The same as text: `2d 4h`. */
   timeout?: string | null;
-  /** How long it may take; no limit if absent. */
+  /** Of a WEBHOOK: how long it may take; no limit if absent. */
   timeoutMs?: number | null;
+  /** `WEBHOOK`: a call on its `resumeUrl` ends it. `DELAY`: the clock does, at `resumeDateTime`. `WEBHOOK` if absent. */
+  type?: "WEBHOOK" | "DELAY";
 }
 
 /** Tokens and money. */
@@ -471,6 +477,8 @@ export type ListensFor = {
   type: "signal";
 } | {
   eventId: string;
+  /** Events received between `since` and this may have been forgotten before the wait began. */
+  forgottenBefore?: string | null;
   match?: string | null;
   /** Events received before this are not looked at. */
   since: string;
@@ -716,10 +724,32 @@ export interface RescheduleWaitpoint {
   resumeAt: string;
 }
 
+/** A reply: what a `respond` step would say. */
+export interface ResponseToSend {
+  body?: Json;
+  headers?: Record<string, string> | null;
+  /** 200 if absent. */
+  status?: number | null;
+}
+
 /** A wait that was ended. */
 export interface Resumed {
+  /** The `runId`. */
+  flowRunId?: string | null;
+  /** The `resumeAt`. */
+  resumeDateTime?: string | null;
   runId: string;
   /** PENDING where an approval needs more votes. */
+  status: "PENDING" | "COMPLETED" | "TIMED_OUT" | "CANCELLED";
+  /** The `kind`. */
+  type?: "DELAY" | "WEBHOOK" | "SIGNAL" | "EVENT" | "APPROVAL" | "CHILD" | "PAUSE" | "RETRY" | "SCHEDULE";
+  waitpointId: string;
+}
+
+/** A wait of a handler that is over. */
+export interface ResumedBy {
+  kind: "DELAY" | "WEBHOOK" | "SIGNAL" | "EVENT" | "APPROVAL" | "CHILD" | "PAUSE" | "RETRY" | "SCHEDULE";
+  name: string;
   status: "PENDING" | "COMPLETED" | "TIMED_OUT" | "CANCELLED";
   waitpointId: string;
 }
@@ -1013,6 +1043,8 @@ export interface Task {
   config: Json;
   /** When the attempt's time is over, if it has a limit. */
   deadline: string | null;
+  /** `RESUME` when a wait of the handler is over, `BEGIN` before that. */
+  executionType: "BEGIN" | "RESUME";
   handler: string;
   /** How often a heartbeat is expected, in milliseconds. */
   heartbeatMs: number | null;
@@ -1024,6 +1056,10 @@ export interface Task {
   leaseToken: string;
   /** Until when the worker has it, unless it sends a heartbeat. */
   leasedUntil: string;
+  /** What ended it: `{body, headers, queryParams}` of a call, an event's data, …; of a delay, the same with nothing in it. */
+  resumePayload: Json;
+  /** The wait that ended last; null before the first. */
+  resumedBy: ResumedBy | null;
   runId: string;
   state: Json;
   stepName: string;
@@ -1130,6 +1166,9 @@ export type TaskWait = {
   timeoutMs?: number | null;
   type: "webhook";
 } | {
+  name: string;
+  type: "waitpoint";
+} | {
   /** Anyone with the scope `approve` if absent. */
   approvers?: string[];
   /** What the code asks for, in its own words. A recorded wait answers only code that asks the same. */
@@ -1227,6 +1266,8 @@ export interface Waitpoint {
   definition?: DefinitionRef | null;
   /** Of an EVENT that has ended: the event that ended it. */
   event?: TakenEvent | null;
+  /** The `runId`. */
+  flowRunId?: string | null;
   id: string;
   kind: "DELAY" | "WEBHOOK" | "SIGNAL" | "EVENT" | "APPROVAL" | "CHILD" | "PAUSE" | "RETRY" | "SCHEDULE";
   listensFor: ListensFor;
@@ -1237,6 +1278,8 @@ export interface Waitpoint {
   responseToSend?: Json;
   /** When a DELAY, RETRY, PAUSE or SCHEDULE ends; the deadline of the others; null if there is none. */
   resumeAt: string | null;
+  /** The `resumeAt`. */
+  resumeDateTime?: string | null;
   resumePayload?: Json;
   /** A URL that ends it without a key. Shown to callers that may end it themselves. */
   resumeUrl?: string | null;
@@ -1247,6 +1290,8 @@ export interface Waitpoint {
   status: "PENDING" | "COMPLETED" | "TIMED_OUT" | "CANCELLED";
   /** Absent: the run's delayed start. */
   stepName?: string | null;
+  /** The `kind`. */
+  type?: "DELAY" | "WEBHOOK" | "SIGNAL" | "EVENT" | "APPROVAL" | "CHILD" | "PAUSE" | "RETRY" | "SCHEDULE";
 }
 
 /** What narrows a list of waitpoints. */

@@ -170,7 +170,7 @@ async fn r24_a_wait_that_begins_after_its_events_had_to_be_forgotten_says_so() {
         abide_core::waiting_for::waiting_for(&run).iter().map(ToString::to_string).collect();
     assert_eq!(waiting.len(), 1);
     assert!(
-        waiting[0].contains("those received before 2026-03-11T00:00:00Z may have been forgotten"),
+        waiting[0].contains("those received before 2026-03-11T00:00:00.001Z may have been forgotten"),
         "{waiting:?}"
     );
 }

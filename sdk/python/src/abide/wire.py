@@ -259,14 +259,20 @@ class Counted(TypedDict):
 
 class CreateWaitpoint(TypedDict):
     allowGet: NotRequired[bool]
-    """Let a plain GET resume it. Link scanners open every link."""
+    """Of a WEBHOOK: let a plain GET resume it. Link scanners open every link."""
     leaseToken: str
     """Of the task that will wait for it."""
     name: str
+    responseToSend: NotRequired[ResponseToSend | None]
+    """The reply to whoever started or resumed the run and listens. It leaves at once; the handler goes on, and can wait."""
+    resumeDateTime: NotRequired[str | None]
+    """Of a DELAY: when it ends. A past instant is over at once."""
     timeout: NotRequired[str | None]
     """The same as text: `2d 4h`."""
     timeoutMs: NotRequired[int | None]
-    """How long it may take; no limit if absent."""
+    """Of a WEBHOOK: how long it may take; no limit if absent."""
+    type: NotRequired[Literal["WEBHOOK", "DELAY"]]
+    """`WEBHOOK`: a call on its `resumeUrl` ends it. `DELAY`: the clock does, at `resumeDateTime`. `WEBHOOK` if absent."""
 
 
 class DayCost(TypedDict):
@@ -507,6 +513,8 @@ class ListensForSignal(TypedDict):
 
 class ListensForEvent(TypedDict):
     eventId: str
+    forgottenBefore: NotRequired[str | None]
+    """Events received between `since` and this may have been forgotten before the wait began."""
     match: NotRequired[str | None]
     since: str
     """Events received before this are not looked at."""
@@ -752,12 +760,36 @@ class RescheduleWaitpoint(TypedDict):
     resumeAt: str
 
 
+class ResponseToSend(TypedDict):
+    """A reply: what a `respond` step would say."""
+
+    body: NotRequired[Json]
+    headers: NotRequired[dict[str, str] | None]
+    status: NotRequired[int | None]
+    """200 if absent."""
+
+
 class Resumed(TypedDict):
     """A wait that was ended."""
 
+    flowRunId: NotRequired[str | None]
+    """The `runId`."""
+    resumeDateTime: NotRequired[str | None]
+    """The `resumeAt`."""
     runId: str
     status: Literal["PENDING", "COMPLETED", "TIMED_OUT", "CANCELLED"]
     """PENDING where an approval needs more votes."""
+    type: NotRequired[Literal["DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY", "SCHEDULE"]]
+    """The `kind`."""
+    waitpointId: str
+
+
+class ResumedBy(TypedDict):
+    """A wait of a handler that is over."""
+
+    kind: Literal["DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY", "SCHEDULE"]
+    name: str
+    status: Literal["PENDING", "COMPLETED", "TIMED_OUT", "CANCELLED"]
     waitpointId: str
 
 
@@ -1062,6 +1094,8 @@ class Task(TypedDict):
     config: Json
     deadline: str | None
     """When the attempt's time is over, if it has a limit."""
+    executionType: Literal["BEGIN", "RESUME"]
+    """`RESUME` when a wait of the handler is over, `BEGIN` before that."""
     handler: str
     heartbeatMs: int | None
     """How often a heartbeat is expected, in milliseconds."""
@@ -1073,6 +1107,10 @@ class Task(TypedDict):
     """Every report carries it. Opaque."""
     leasedUntil: str
     """Until when the worker has it, unless it sends a heartbeat."""
+    resumePayload: Json
+    """What ended it: `{body, headers, queryParams}` of a call, an event's data, …; of a delay, the same with nothing in it."""
+    resumedBy: ResumedBy | None
+    """The wait that ended last; null before the first."""
     runId: str
     state: Json
     stepName: str
@@ -1198,6 +1236,13 @@ class TaskWaitWebhook(TypedDict):
     type: Literal["webhook"]
 
 
+class TaskWaitWaitpoint(TypedDict):
+    """A waitpoint of this name that was made with `POST /waitpoints`, whatever ends it."""
+
+    name: str
+    type: Literal["waitpoint"]
+
+
 class TaskWaitApproval(TypedDict):
     approvers: NotRequired[list[str]]
     """Anyone with the scope `approve` if absent."""
@@ -1301,6 +1346,8 @@ class Waitpoint(TypedDict):
     """Of the run; absent for a schedule's wait."""
     event: NotRequired[TakenEvent | None]
     """Of an EVENT that has ended: the event that ended it."""
+    flowRunId: NotRequired[str | None]
+    """The `runId`."""
     id: str
     kind: Literal["DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY", "SCHEDULE"]
     listensFor: ListensFor
@@ -1311,6 +1358,8 @@ class Waitpoint(TypedDict):
     responseToSend: NotRequired[Json]
     resumeAt: str | None
     """When a DELAY, RETRY, PAUSE or SCHEDULE ends; the deadline of the others; null if there is none."""
+    resumeDateTime: NotRequired[str | None]
+    """The `resumeAt`."""
     resumePayload: NotRequired[Json]
     resumeUrl: NotRequired[str | None]
     """A URL that ends it without a key. Shown to callers that may end it themselves."""
@@ -1321,6 +1370,8 @@ class Waitpoint(TypedDict):
     status: Literal["PENDING", "COMPLETED", "TIMED_OUT", "CANCELLED"]
     stepName: NotRequired[str | None]
     """Absent: the run's delayed start."""
+    type: NotRequired[Literal["DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY", "SCHEDULE"]]
+    """The `kind`."""
 
 
 class WaitpointFilter(TypedDict):
@@ -2107,7 +2158,7 @@ class WorkspaceList(TypedDict):
 ListensFor: TypeAlias = Union["ListensForTime", "ListensForSignal", "ListensForEvent", "ListensForCall", "ListensForApproval", "ListensForChild"]
 HistoryRecord: TypeAlias = dict[str, Any]
 TaskReport: TypeAlias = Union["TaskReportComplete", "TaskReportFail", "TaskReportPause", "TaskReportSuspend", "TaskReportHeartbeat", "TaskReportRelease"]
-TaskWait: TypeAlias = Union["TaskWaitSleep", "TaskWaitUntil", "TaskWaitSignal", "TaskWaitEvent", "TaskWaitWebhook", "TaskWaitApproval"]
+TaskWait: TypeAlias = Union["TaskWaitSleep", "TaskWaitUntil", "TaskWaitSignal", "TaskWaitEvent", "TaskWaitWebhook", "TaskWaitWaitpoint", "TaskWaitApproval"]
 WebhookStatus: TypeAlias = Union[Literal["ENABLED", "DISABLED"], Literal["FAILING"]]
 WorkflowDelivery: TypeAlias = Union[Literal["all"], Literal["one"]]
 WorkflowGuardrail: TypeAlias = Union["WorkflowGuardrailSchemaValidation", "WorkflowGuardrailContentSafety", "WorkflowGuardrailConfidenceThreshold"]
