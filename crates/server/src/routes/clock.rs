@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::app::Shared;
+use crate::caller::Caller;
 use crate::endpoint::{Endpoint, Group, Verb};
 use crate::guard::Access;
 use crate::problem::{Code, Problem};
@@ -70,8 +71,11 @@ async fn get(State(app): State<Shared>) -> Result<Answer<ClockBody>, Problem> {
 
 async fn advance(
     State(app): State<Shared>,
+    caller: Caller,
     Body(body): Body<MoveBody>,
 ) -> Result<Answer<ClockBody>, Problem> {
+    // It is everybody's time.
+    caller.need_default_workspace()?;
     let by = length("advance", body.advance_ms, body.advance.as_deref())?;
     let to = match (body.to, by) {
         (Some(_), Some(_)) => {
