@@ -35,6 +35,7 @@ fn in_words(spec: &Spec) -> String {
             let content = wait.content.clone().unwrap_or_default().to_string();
             format!("approval of {}{by}{quorum}", digest(&content))
         }
+        Spec::Wait(TaskWait::Waitpoint(wait)) => format!("waitpoint {}", wait.name),
         Spec::Wait(TaskWait::Sleep(_) | TaskWait::Until(_) | TaskWait::Webhook(_)) | Spec::Pause(_) => {
             of_kind(kind(spec)).to_owned()
         }
@@ -57,7 +58,7 @@ fn kind(spec: &Spec) -> WaitpointKind {
         Spec::Wait(TaskWait::Sleep(_) | TaskWait::Until(_)) => WaitpointKind::Delay,
         Spec::Wait(TaskWait::Event(_)) => WaitpointKind::Event,
         Spec::Wait(TaskWait::Signal(_)) => WaitpointKind::Signal,
-        Spec::Wait(TaskWait::Webhook(_)) => WaitpointKind::Webhook,
+        Spec::Wait(TaskWait::Webhook(_) | TaskWait::Waitpoint(_)) => WaitpointKind::Webhook,
         Spec::Wait(TaskWait::Approval(_)) => WaitpointKind::Approval,
         Spec::Pause(_) => WaitpointKind::Pause,
     }

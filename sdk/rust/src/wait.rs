@@ -180,7 +180,8 @@ impl<T, K: TimesOut> Wait<T, K> {
             Spec::Wait(TaskWait::Event(wait)) => (wait.timeout_ms, wait.timeout) = (ms, text),
             Spec::Wait(TaskWait::Webhook(wait)) => (wait.timeout_ms, wait.timeout) = (ms, text),
             Spec::Wait(TaskWait::Approval(wait)) => (wait.timeout_ms, wait.timeout) = (ms, text),
-            Spec::Wait(TaskWait::Sleep(_) | TaskWait::Until(_)) | Spec::Pause(_) => {}
+            Spec::Wait(TaskWait::Sleep(_) | TaskWait::Until(_) | TaskWait::Waitpoint(_)) | Spec::Pause(_) => {
+            }
         })
     }
 }

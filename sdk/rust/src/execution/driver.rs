@@ -222,5 +222,7 @@ fn with_asked(wait: TaskWait) -> TaskWait {
         TaskWait::Event(wait) => wait.asked(asked).into(),
         TaskWait::Webhook(wait) => wait.asked(asked).into(),
         TaskWait::Approval(wait) => wait.asked(asked).into(),
+        // Its name is all that it asks for.
+        TaskWait::Waitpoint(wait) => wait.into(),
     }
 }
