@@ -193,7 +193,7 @@ async fn a_workflow_that_is_gone_wrong_is_told_of_and_the_schedule_goes_on() {
     pass(&host, HOUR).await;
     let shown = get(&host, &made).await;
     let outcome = &shown["recent"][0]["resumePayload"]["outcomes"][0];
-    assert_eq!(outcome["outcome"], "failed");
+    assert_eq!(outcome["outcome"], "invalidInput");
     assert!(outcome["error"].as_str().unwrap().contains("inputSchema"), "{outcome}");
     assert_eq!(shown["nextAt"], "2026-11-15T14:00:00Z");
     host.stop().await;

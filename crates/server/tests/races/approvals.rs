@@ -94,10 +94,8 @@ async fn a_double_click_counts_once() {
         let [anna, ben] = links(lane, &id, ["anna", "ben"]).await;
         let yes = |url: &String| post(url.clone(), json!({ "decision": "approve" }));
         let clicks = lane.at_once([yes(&anna), yes(&anna), yes(&anna)]).await;
-        assert_eq!(clicks.iter().filter(|click| click.status == 200).count(), 1, "{clicks:?}");
-        for click in clicks.iter().filter(|click| click.status != 200) {
-            click.refused(409, "ALREADY_DECIDED");
-        }
+        // The same vote again is told the same, and is not another.
+        assert!(clicks.iter().all(|click| click.status == 200), "{clicks:?}");
         lane.ask(yes(&ben)).await.is(200);
         let history = lane.history(&run).await;
         assert_eq!(
@@ -175,10 +173,8 @@ async fn of_fifty_clicks_of_five_people_three_make_the_quorum_and_everyone_is_to
         let clicks: Vec<Call> =
             (0..50).map(|click| post(links[click % 5].clone(), json!({ "decision": "approve" }))).collect();
         let replies = lane.all_at_once(clicks).await;
-        let counted: Vec<_> = replies.iter().filter(|reply| reply.status == 200).collect();
-        assert_eq!(counted.len(), 3, "{replies:?}");
-        let last = counted.iter().filter(|reply| reply.json["status"] == "COMPLETED").count();
-        assert_eq!(last, 1, "{counted:?}");
+        // Ten clicks of each of the three who made the quorum: the first counts, the others are told the same.
+        assert_eq!(replies.iter().filter(|reply| reply.status == 200).count(), 30, "{replies:?}");
         for reply in replies.iter().filter(|reply| reply.status != 200) {
             assert_eq!(reply.status, 409);
             let code = reply.json["code"].as_str().unwrap();
