@@ -109,6 +109,10 @@ impl Client {
         self.answer(self.request(Method::GET, path, query)).await
     }
 
+    pub(crate) async fn patch(&self, path: &[&str], body: &Value) -> Result<Answer, Error> {
+        self.send(Method::PATCH, path, &[], body).await
+    }
+
     pub(crate) async fn post(&self, path: &[&str], body: &Value) -> Result<Answer, Error> {
         self.send(Method::POST, path, &[], body).await
     }

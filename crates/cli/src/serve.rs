@@ -48,12 +48,20 @@ impl Serve {
 
     fn serve(&self, out: &mut dyn Write) -> anyhow::Result<()> {
         let config = Config::read(&self.flags, |name| std::env::var(name).ok())?;
-        let settings = config.server()?;
+        let mut settings = config.server()?;
         settings.check()?;
         start_log(&config)?;
         // Ten thousand idle streams are ten thousand open files.
-        if let Err(error) = rlimit::increase_nofile_limit(u64::MAX) {
-            tracing::warn!(%error, "the limit of open files could not be raised");
+        match rlimit::increase_nofile_limit(u64::MAX) {
+            Ok(files) => {
+                if let Some(most) = settings.limits.within_files(files) {
+                    tracing::warn!(
+                        "this process may open {files} files, so at most {most} connections are taken; raise the limit \
+                         (`ulimit -n`, `LimitNOFILE=`) or lower --max-connections"
+                    );
+                }
+            }
+            Err(error) => tracing::warn!(%error, "the limit of open files could not be raised"),
         }
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         runtime.context("the runtime could not be started")?.block_on(async {

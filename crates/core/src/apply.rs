@@ -53,7 +53,7 @@ impl Run {
             scheduled,
             started_by,
         } = creation.as_ref();
-        let snapshot = Snapshot {
+        let mut snapshot = Snapshot {
             id: *run_id,
             workspace: *workspace,
             definition_ref: definition_ref.clone(),
@@ -83,6 +83,7 @@ impl Run {
             mailbox: BTreeMap::new(),
             signals_received: 0,
             signals_kept: 0,
+            mailbox_bytes: 0,
             taken: BTreeMap::new(),
             running: 0,
             waiting: 0,
@@ -92,7 +93,10 @@ impl Run {
             failure: None,
             last_output: None,
             spent: Spent::default(),
+            payload_bytes: 0,
+            large_bytes: 0,
         };
+        snapshot.weigh(&record.change);
         Ok(Run { definition, snapshot })
     }
 
@@ -102,6 +106,7 @@ impl Run {
             return Err(BadHistory::Gap { last: self.seq, found: record.seq });
         }
         self.snapshot.seq = record.seq;
+        self.snapshot.weigh(&record.change);
         match &record.change {
             Change::WorkflowCreated(_) => Err(BadHistory::NotCreated),
             Change::WorkflowStarted { deadline } => {

@@ -1,6 +1,8 @@
 //! History: append-only, one record a transition. A run is what replaying its history gives, so a [`Change`]
 //! carries everything its fold needs and the fold looks at nothing else.
 
+mod payloads;
+
 use std::collections::BTreeMap;
 use std::slice;
 use std::sync::Arc;

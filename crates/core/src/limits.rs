@@ -38,6 +38,8 @@ pub const LOST_LEASES: u32 = 3;
 
 /// Signals that arrived before anything waited for them, per run.
 pub const MAILBOX: usize = 1000;
+/// All of them together, per run.
+pub const MAILBOX_BYTES: usize = 16 * 1024 * 1024;
 /// Waitpoints a run may ever have.
 pub const WAITPOINTS: usize = 100_000;
 /// Journal entries of one task.

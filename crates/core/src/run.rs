@@ -4,6 +4,8 @@
 //! The snapshot is sparse: steps that have not begun take no room, and the counters that say whether something
 //! runs, waits or is left are kept up to date, so that no decision walks the whole run.
 
+mod weight;
+
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Deref;
 use std::sync::Arc;
@@ -218,6 +220,9 @@ pub struct Snapshot {
     pub(crate) mailbox: BTreeMap<Arc<str>, VecDeque<Signal>>,
     pub(crate) signals_received: u64,
     pub(crate) signals_kept: usize,
+    /// Of the signals in the mailbox.
+    #[serde(default)]
+    pub(crate) mailbox_bytes: usize,
     /// Events that waits of this run have taken, and where, in the order of places.
     pub(crate) taken: BTreeMap<OccurrenceId, Vec<Taking>>,
 
@@ -237,6 +242,11 @@ pub struct Snapshot {
     /// What its calls to models used up.
     #[serde(default, skip_serializing_if = "Spent::is_nothing")]
     pub spent: Spent,
+    /// Of all payloads that were ever put into it, and of the large ones among them.
+    #[serde(default)]
+    pub(crate) payload_bytes: usize,
+    #[serde(default)]
+    pub(crate) large_bytes: usize,
 }
 
 impl Snapshot {

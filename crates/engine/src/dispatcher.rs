@@ -27,6 +27,7 @@ use crate::executor::{Call, Delivery, Executors, Performed, tell};
 use crate::handed::Handed;
 use crate::handler::{Handler, TaskResult};
 use crate::notify_step;
+use crate::pollers::{Pollers, Queue};
 use crate::request::{Answer, Leased, Poll, Request, Worker, Workers};
 
 /// The worker whose name stands in the history when a handler here begins.
@@ -41,8 +42,9 @@ const WORKER_SEEN: Millis = Millis(15 * 60 * 1_000);
 pub(crate) const NOTIFY: &str = "\u{1}notify";
 /// Tasks that a process takes for its own handlers at once.
 const TAKEN_HERE: usize = 1_000;
-/// Workers that are remembered at most.
+/// Workers that are remembered at most, and how long all their names and those of their handlers may be.
 const WORKERS: usize = 10_000;
+const WORKERS_BYTES: usize = 16 * 1024 * 1024;
 
 pub(crate) struct Dispatcher {
     runtime: Handle,
@@ -63,16 +65,11 @@ pub(crate) struct Dispatcher {
     /// What those under way here take, and those that wait until they take less.
     running_bytes: usize,
     without_room: VecDeque<ReadyTask>,
-    parked: HashMap<u64, (Poll, Answer<Handed>)>,
-    parked_for: HashMap<Queue, VecDeque<u64>>,
-    last_poller: u64,
-    /// Pollers that may find something now.
-    woken: BTreeSet<u64>,
-    /// How many more tasks those may take, at most: a poller that asks for more than one handler counts for each.
-    room: HashMap<Queue, usize>,
+    pollers: Pollers,
     leases: BTreeSet<(Timestamp, RunId, At)>,
     leased: HashMap<(RunId, At), Lease>,
     workers: HashMap<(WorkspaceId, Arc<str>), Worker>,
+    workers_bytes: usize,
     /// The store says which tasks are out and until when, to this process and to others.
     is_shared: bool,
 }
@@ -94,9 +91,6 @@ enum Performer {
     Handler(Handler),
     Call(Call),
 }
-
-/// Tasks of one handler's name in one workspace.
-type Queue = (WorkspaceId, Arc<str>);
 
 #[derive(Clone, Debug)]
 struct Lease {
@@ -132,7 +126,11 @@ impl ReadyTasks {
 
     fn pop(&mut self) -> Option<ReadyTask> {
         loop {
-            let definition = self.turns.pop_front()?;
+            let Some(definition) = self.turns.pop_front() else {
+                // They were taken before they were gone.
+                self.gone.clear();
+                return None;
+            };
             let tasks = self.by_definition.get_mut(&definition)?;
             let task = tasks.pop_front();
             if tasks.is_empty() {
@@ -175,14 +173,11 @@ impl Dispatcher {
             own: VecDeque::new(),
             running_bytes: 0,
             without_room: VecDeque::new(),
-            parked: HashMap::new(),
-            parked_for: HashMap::new(),
-            last_poller: 0,
-            woken: BTreeSet::new(),
-            room: HashMap::new(),
+            pollers: Pollers::default(),
             leases: BTreeSet::new(),
             leased: HashMap::new(),
             workers: HashMap::new(),
+            workers_bytes: 0,
         }
     }
 
@@ -254,7 +249,7 @@ impl Dispatcher {
             }
         } else {
             let queue = (run.workspace, Arc::clone(&work.handler));
-            self.call(&queue);
+            self.pollers.call(&queue);
             self.ready.entry(queue).or_default().push(&run.definition_ref.name, ready);
         }
     }
@@ -281,7 +276,7 @@ impl Dispatcher {
 
     /// Whether a poller waits for tasks of this name.
     pub(crate) fn is_waited_for(&self, workspace: WorkspaceId, handler: &Arc<str>) -> bool {
-        self.parked_for.get(&(workspace, Arc::clone(handler))).is_some_and(|pollers| !pollers.is_empty())
+        self.pollers.wait_for(&(workspace, Arc::clone(handler)))
     }
 
     /// Of what kinds tasks can be taken now, for those who poll and for the handlers here.
@@ -293,9 +288,7 @@ impl Dispatcher {
                 *room = room.saturating_add(poll.most);
             }
         };
-        let parked = self.parked.iter().filter(|(id, _)| !self.woken.contains(*id));
-        let parked = parked.map(|(_, parked)| parked).filter(|(_, answer)| !answer.is_closed());
-        parked.for_each(|(poll, _)| want(poll));
+        self.pollers.polls().for_each(&mut want);
         polls.for_each(want);
         let here = self.handlers.keys().cloned().chain(self.executors.queues()).chain([NOTIFY.into()]);
         let here = here.map(|queue| WantedTasks { workspace: None, queue, limit: TAKEN_HERE });
@@ -318,7 +311,7 @@ impl Dispatcher {
             }
         } else {
             let queue = (workspace, queue);
-            self.call(&queue);
+            self.pollers.call(&queue);
             self.ready.entry(queue).or_default().push(&"".into(), ready);
         }
     }
@@ -344,7 +337,7 @@ impl Dispatcher {
     }
 
     pub(crate) fn has_pollers(&self) -> bool {
-        !self.parked.is_empty()
+        self.pollers.are_there()
     }
 
     /// Takes a task that is not committed yet, if a poller waits for it. It must be claimed in the same round.
@@ -354,7 +347,7 @@ impl Dispatcher {
             return false;
         }
         let queue = (run.workspace, Arc::clone(&work.handler));
-        let is_waited_for = self.call(&queue);
+        let is_waited_for = self.pollers.call(&queue);
         if is_waited_for {
             let ready = ReadyTask { run: run.id, at, delivery };
             self.ready.entry(queue).or_default().push(&run.definition_ref.name, ready);
@@ -480,38 +473,13 @@ impl Dispatcher {
     /// The next task for a poller, if there is one.
     pub(crate) fn take(&mut self, poll: &Poll) -> Option<ReadyTask> {
         poll.handlers.iter().find_map(|handler| {
-            self.ready.get_mut(&(poll.workspace, Arc::clone(handler))).and_then(ReadyTasks::pop)
-        })
-    }
-
-    /// Sees to it that a poller comes for one more task: one that is awake and has room, or the one that has waited
-    /// longest. `false` if nobody waits.
-    fn call(&mut self, queue: &Queue) -> bool {
-        let has_room = |room: &HashMap<Queue, usize>| room.get(queue).is_some_and(|room| *room > 0);
-        if !has_room(&self.room) && !self.wake(queue) {
-            return false;
-        }
-        if let Some(room) = self.room.get_mut(queue) {
-            *room = room.saturating_sub(1);
-        }
-        true
-    }
-
-    fn wake(&mut self, queue: &Queue) -> bool {
-        let Some(pollers) = self.parked_for.get_mut(queue) else { return false };
-        while let Some(id) = pollers.pop_front() {
-            // It may have gone, or have been woken for another of its handlers.
-            let Some((poll, _)) = self.parked.get(&id).filter(|_| !self.woken.contains(&id)) else {
-                continue;
-            };
-            for handler in &poll.handlers {
-                let room = self.room.entry((poll.workspace, Arc::clone(handler))).or_default();
-                *room = room.saturating_add(poll.most);
+            let queue = (poll.workspace, Arc::clone(handler));
+            let task = self.ready.get_mut(&queue).map(ReadyTasks::pop)?;
+            if task.is_none() {
+                self.ready.remove(&queue);
             }
-            self.woken.insert(id);
-            return true;
-        }
-        false
+            task
+        })
     }
 
     /// Tasks for a poller, which come back if it has gone.
@@ -520,36 +488,23 @@ impl Dispatcher {
     }
 
     pub(crate) fn park(&mut self, poll: Poll, answer: Answer<Handed>) {
-        self.last_poller += 1;
-        let id = self.last_poller;
-        for handler in &poll.handlers {
-            let pollers = self.parked_for.entry((poll.workspace, Arc::clone(handler))).or_default();
-            // Pollers that gave up are let go when their turn would have come.
-            while pollers
-                .front()
-                .is_some_and(|id| self.parked.get(id).is_none_or(|(_, answer)| answer.is_closed()))
-            {
-                if let Some(gone) = pollers.pop_front() {
-                    self.parked.remove(&gone);
-                }
-            }
-            pollers.push_back(id);
-        }
-        self.parked.insert(id, (poll, answer));
+        self.pollers.park(poll, answer);
+    }
+
+    /// Forgets what nobody waits for any more.
+    pub(crate) fn tidy(&mut self) {
+        self.pollers.forget_gone();
+        self.ready.retain(|_, tasks| !tasks.by_definition.is_empty());
     }
 
     /// A poller that may find something now, if it still asks.
     pub(crate) fn next_woken(&mut self) -> Option<(Poll, Answer<Handed>)> {
         loop {
-            let id = self.woken.pop_first()?;
-            if self.woken.is_empty() {
-                self.room.clear();
+            let (poll, answer) = self.pollers.next_woken()?;
+            if !answer.is_closed() {
+                return Some((poll, answer));
             }
-            match self.parked.remove(&id) {
-                Some((poll, answer)) if !answer.is_closed() => return Some((poll, answer)),
-                Some((poll, _)) => self.wake_another(&poll),
-                None => {}
-            }
+            self.wake_another(&poll);
         }
     }
 
@@ -558,7 +513,7 @@ impl Dispatcher {
         for handler in &poll.handlers {
             let queue = (poll.workspace, Arc::clone(handler));
             if self.ready.get(&queue).is_some_and(|tasks| tasks.len() > 0) {
-                self.wake(&queue);
+                self.pollers.wake(&queue);
             }
         }
     }
@@ -616,13 +571,20 @@ impl Dispatcher {
 
     pub(crate) fn saw(&mut self, poll: &Poll, now: Timestamp) {
         let key = (poll.workspace, Arc::clone(&poll.worker));
-        if self.workers.len() >= WORKERS && !self.workers.contains_key(&key) {
+        let (workspace, name) = key.clone();
+        let worker = Worker { workspace, name, handlers: poll.handlers.clone(), seen_at: now, tasks: 0 };
+        let bytes = bytes_of(&worker);
+        self.workers_bytes -= self.workers.remove(&key).as_ref().map_or(0, bytes_of);
+        let fits = |own: &Dispatcher| {
+            own.workers.len() < WORKERS && own.workers_bytes.saturating_add(bytes) <= WORKERS_BYTES
+        };
+        if !fits(self) {
             let oldest = WORKER_SEEN.before(now);
             self.workers.retain(|_, worker| worker.seen_at > oldest);
+            self.workers_bytes = self.workers.values().map(bytes_of).sum();
         }
-        if self.workers.len() < WORKERS || self.workers.contains_key(&key) {
-            let (workspace, name) = key.clone();
-            let worker = Worker { workspace, name, handlers: poll.handlers.clone(), seen_at: now, tasks: 0 };
+        if fits(self) {
+            self.workers_bytes += bytes;
             self.workers.insert(key, worker);
         }
     }
@@ -659,7 +621,7 @@ impl Dispatcher {
     /// Something is to be done in the next round.
     pub(crate) fn has_work(&self) -> bool {
         let waiting = [&self.own, &self.handed_over, &self.timed].iter().any(|tasks| !tasks.is_empty());
-        waiting || !self.woken.is_empty()
+        waiting || self.pollers.are_woken()
     }
 
     pub(crate) fn tasks_out(&self) -> usize {
@@ -681,6 +643,12 @@ impl Dispatcher {
             work.abort();
         }
     }
+}
+
+/// Of a worker that is remembered.
+fn bytes_of(worker: &Worker) -> usize {
+    let handlers = worker.handlers.iter().map(|name| name.len() + size_of::<Arc<str>>());
+    size_of::<Worker>() + 2 * worker.name.len() + handlers.sum::<usize>()
 }
 
 fn report(at: At, delivery: u32, result: TaskResult) -> Command {

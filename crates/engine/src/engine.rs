@@ -1,5 +1,6 @@
 //! The engine as its users hold it: a handle that any number of tasks share.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -40,6 +41,7 @@ use crate::ear::Ear;
 use crate::error::Error;
 use crate::executor::{CallSettings, Executors, Reach, TokenFollower};
 use crate::followers::{Changed, Follower, Followers};
+use crate::gate::Gate;
 use crate::handed::Handed;
 use crate::handler::{Handler, TaskResult};
 use crate::identity;
@@ -73,6 +75,7 @@ pub struct Engine {
     store_id: Arc<str>,
     sweeper: Arc<Sweeper>,
     max_wait: Millis,
+    gate: Arc<Gate>,
     thread: Arc<Mutex<Option<JoinHandle<()>>>>,
 }
 
@@ -387,6 +390,7 @@ impl Engine {
             store_id: store_id.into(),
             sweeper,
             max_wait,
+            gate: Arc::default(),
             thread,
         })
     }
@@ -415,6 +419,17 @@ impl Engine {
         &self.vault
     }
 
+    /// Asks on behalf of a workspace, which has its share of the queue.
+    async fn ask_in<T>(
+        &self,
+        workspace: WorkspaceId,
+        request: impl FnOnce(Answer<T>) -> Request,
+    ) -> Result<T, Error> {
+        let overloaded = || Error::Overloaded { retry_after: RETRY_AFTER };
+        let _place = self.gate.enter(workspace).await.ok_or_else(overloaded)?;
+        self.ask(request).await
+    }
+
     /// Stores a workflow under its name and version. Once there, it never changes.
     pub async fn deploy(&self, workflow: Workflow) -> Result<Deployed, Error> {
         self.deploy_checked(WorkspaceId::default(), workflow.check_within(self.max_wait)?).await
@@ -431,7 +446,7 @@ impl Engine {
             let deployed = Arc::clone(&definition);
             self.read(move |store| Ok(deploy::check_cycle(store, workspace, &deployed))).await??;
         }
-        self.ask(|answer| Request::Deploy { workspace, definition, answer }).await
+        self.ask_in(workspace, |answer| Request::Deploy { workspace, definition, answer }).await
     }
 
     /// Reads what was committed, beside the writer. Reads of any number are waiting their turn for a few
@@ -440,7 +455,25 @@ impl Engine {
         &self,
         read: impl FnOnce(&mut dyn Read) -> Result<T, abide_store::Error> + Send + 'static,
     ) -> Result<T, Error> {
-        self.readers.read(read).await
+        self.readers.read(None, read).await
+    }
+
+    /// The same for a workspace: those of one wait for each other before they wait for those of others.
+    pub async fn read_in<T: Send + 'static>(
+        &self,
+        workspace: WorkspaceId,
+        read: impl FnOnce(&mut dyn Read) -> Result<T, abide_store::Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        self.readers.read(Some(workspace), read).await
+    }
+
+    /// Reads a row or two that somebody waits for before anything else can be done, such as a key. It never waits for
+    /// longer reads.
+    pub async fn look_up<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&mut dyn Read) -> Result<T, abide_store::Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        self.readers.look_up(read).await
     }
 
     /// Writes what is not a run's: keys, workspaces, settings. When it returns, it is on disk.
@@ -485,6 +518,11 @@ impl Engine {
         self.executors.tokens.follow(run)
     }
 
+    /// How many calls of one kind a workspace has under way at most, and those for which it is another number.
+    pub fn limit_calls(&self, any: Option<usize>, of: HashMap<WorkspaceId, usize>) {
+        self.executors.limit_calls(any, &of);
+    }
+
     pub fn calls(&self) -> &CallSettings {
         self.executors.settings()
     }
@@ -521,14 +559,14 @@ impl Engine {
     /// Starts a run. When it returns, the run is on disk.
     pub async fn start_run(&self, new: NewRun) -> Result<RunId, Error> {
         let start = Box::new(Start::from(new));
-        self.ask(|answer| Request::Start { start, listener: None, answer }).await
+        self.ask_in(start.workspace, |answer| Request::Start { start, listener: None, answer }).await
     }
 
     /// Starts a run, and hears what it says first.
     pub async fn start_and_listen(&self, new: NewRun) -> Result<(RunId, Listener), Error> {
         let (listener, heard) = oneshot::channel();
         let (start, listener) = (Box::new(Start::from(new)), Some(Ear::new(listener)));
-        let run = self.ask(|answer| Request::Start { start, listener, answer }).await?;
+        let run = self.ask_in(start.workspace, |answer| Request::Start { start, listener, answer }).await?;
         Ok((run, Listener(heard)))
     }
 
@@ -570,7 +608,11 @@ impl Engine {
         listener: Option<Ear>,
     ) -> Result<Reply, Error> {
         let (command, asker) = (Box::new(command), by.into());
-        self.ask(|answer| Request::Command { workspace, run, command, asker, key, listener, answer }).await
+        let request = |answer| Request::Command { workspace, run, command, asker, key, listener, answer };
+        match workspace {
+            Some(workspace) => self.ask_in(workspace, request).await,
+            None => self.ask(request).await,
+        }
     }
 
     /// Asks something of many runs in this workspace at once. One that is refused hinders no other; the answers are
@@ -581,7 +623,7 @@ impl Engine {
         commands: Vec<(RunId, Command)>,
         by: Actor,
     ) -> Result<Vec<Result<Reply, Error>>, Error> {
-        self.ask(|answer| Request::Commands { workspace, commands, by, answer }).await
+        self.ask_in(workspace, |answer| Request::Commands { workspace, commands, by, answer }).await
     }
 
     /// Asks something of a run, and hears what it says next.
@@ -626,7 +668,8 @@ impl Engine {
         key: Option<String>,
     ) -> Result<Ordered, Error> {
         let order = Box::new(order);
-        let done = self.ask(|answer| Request::Schedule { workspace, order, by, key, checked: None, answer });
+        let request = |answer| Request::Schedule { workspace, order, by, key, checked: None, answer };
+        let done = self.ask_in(workspace, request);
         done.await.map(|ordered| *ordered)
     }
 
@@ -642,7 +685,7 @@ impl Engine {
             traceparent: notification.traceparent,
             dry_run: notification.dry_run,
         });
-        self.ask(|answer| Request::Notify { notify, answer }).await
+        self.ask_in(notify.workspace, |answer| Request::Notify { notify, answer }).await
     }
 
     /// The run as it is now.

@@ -16,18 +16,22 @@ mod llm;
 mod secrets;
 mod settings;
 mod tokens;
+mod turns;
 mod url;
 
+use std::collections::HashMap;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use abide_calls::http::Client;
 use abide_calls::models::Models;
 use abide_core::definition::{Executor, Work};
 use abide_core::id::{At, RunId, WorkspaceId};
 use abide_core::task::Task;
-use tokio::sync::{Semaphore, SemaphorePermit, watch};
+use abide_core::time::Millis;
+use tokio::sync::watch;
 
 use crate::clock::Clock;
 use crate::handler::TaskResult;
@@ -36,10 +40,12 @@ use ledger::Ledger;
 pub use settings::{CallSettings, UrlHandler, models_of};
 pub(crate) use tokens::Tokens;
 pub use tokens::{Token, TokenFollower};
+use turns::Turns;
+pub use turns::{CALLS_AT_ONCE, CALLS_TO_HOST};
 pub(crate) use url::{URL_LEASE, URL_WORKER};
 
-/// Calls under way at the same time; more wait for their turn.
-pub const CALLS_AT_ONCE: usize = 256;
+/// How long one call may take, whatever its step says: what takes longer is a wait.
+pub const LONGEST_CALL: Duration = Duration::from_secs(15 * 60);
 
 /// What became of a task: `None` if there is nothing to report, because it is not wanted any more or stays with
 /// somebody else.
@@ -72,7 +78,10 @@ pub(crate) struct Executors {
     ledger: Ledger,
     pub(crate) tokens: Tokens,
     reach: watch::Sender<Option<Arc<Reach>>>,
-    turns: Semaphore,
+    /// Of `http` steps, of models and of handlers at URLs.
+    http_turns: Turns,
+    model_turns: Turns,
+    url_turns: Turns,
 }
 
 impl Executors {
@@ -85,7 +94,9 @@ impl Executors {
             ledger: Ledger::default(),
             tokens: Tokens::default(),
             reach: watch::channel(None).0,
-            turns: Semaphore::new(CALLS_AT_ONCE),
+            http_turns: Turns::new(),
+            model_turns: Turns::new(),
+            url_turns: Turns::new(),
         }
     }
 
@@ -112,9 +123,10 @@ impl Executors {
         known.borrow().clone()
     }
 
-    /// Held while a call is under way.
-    async fn turn(&self) -> SemaphorePermit<'_> {
-        self.turns.acquire().await.expect("it is never closed")
+    pub(crate) fn limit_calls(&self, any: Option<usize>, of: &HashMap<WorkspaceId, usize>) {
+        for turns in [&self.http_turns, &self.model_turns, &self.url_turns] {
+            turns.limit(any, of.clone());
+        }
     }
 
     /// The call that this work is, if the engine does it.
@@ -149,6 +161,11 @@ impl fmt::Debug for Executors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Executors")
     }
+}
+
+/// How long the call of a task may take.
+fn whole(task: &Task, otherwise: Duration) -> Duration {
+    task.timeout.map_or(otherwise, |Millis(ms)| Duration::from_millis(ms)).min(LONGEST_CALL)
 }
 
 /// A failure with a code of the engine's own.

@@ -23,7 +23,9 @@ mod ear;
 mod engine;
 mod error;
 mod executor;
+mod fair;
 mod followers;
+mod gate;
 mod handed;
 mod handler;
 mod histogram;
@@ -34,6 +36,7 @@ mod long_waits;
 mod memory;
 mod notify_step;
 mod paused;
+mod pollers;
 mod readers;
 mod request;
 mod retention;
@@ -54,7 +57,9 @@ pub use clock::{Clock, SettableClock, SystemClock};
 pub use deploy::Deployed;
 pub use engine::{Ended, Engine, Listener, NewRun, Notification, Options, Queue, Said, Standing};
 pub use error::Error;
-pub use executor::{CALLS_AT_ONCE, CallSettings, Token, TokenFollower, UrlHandler, models_of};
+pub use executor::{
+    CALLS_AT_ONCE, CALLS_TO_HOST, CallSettings, LONGEST_CALL, Token, TokenFollower, UrlHandler, models_of,
+};
 pub use followers::{Changed, Follower};
 pub use handler::{Handler, TaskResult};
 pub use histogram::Histogram;

@@ -1,5 +1,5 @@
-//! Runs and definitions in memory. Runs at work stay; those that wait are kept as long as there is room, and found
-//! again in the store.
+//! Runs and definitions in memory. Runs at work stay; those that wait are kept as long as there is room, reckoned in
+//! bytes, and found again in the store. Of large payloads only the text is kept, but for the runs that were at work last.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -15,15 +15,18 @@ use crate::error::Error;
 
 /// Runs that wait or have ended, kept because they may be needed again soon.
 const IDLE_RUNS: usize = 4_096;
-/// All their records together: a run takes room by what has happened to it.
-const IDLE_RECORDS: u64 = 100_000;
+/// All of them together: a run takes room by what has happened to it.
+const IDLE_BYTES: usize = 256 * 1024 * 1024;
+/// Large payloads of idle runs that stay as they were read, counted by their text. Read, they take up to 17 times as much.
+const UNFOLDED_BYTES: usize = 8 * 1024 * 1024;
 
 #[derive(Default)]
 pub(crate) struct Memory {
     runs: HashMap<RunId, Box<Run>>,
     /// Idle runs, the longest idle first. A run may be named more than once; the last time counts.
     idle: VecDeque<RunId>,
-    idle_records: u64,
+    idle_bytes: usize,
+    unfolded: Unfolded,
     /// The id given last.
     last_id: u128,
     /// The latest instant at which a run was made or an event received.
@@ -34,6 +37,41 @@ pub(crate) struct Memory {
     newest: HashMap<(WorkspaceId, Arc<str>), Arc<Definition>>,
     /// On a store that others write to: the runs that were compared with it in this pass. `None`: nobody else does.
     fresh: Option<HashSet<RunId>>,
+}
+
+/// Idle runs whose large payloads may have been read, the longest idle first.
+#[derive(Default)]
+struct Unfolded {
+    order: BTreeMap<u64, (RunId, usize)>,
+    by_run: HashMap<RunId, u64>,
+    bytes: usize,
+    last: u64,
+}
+
+impl Unfolded {
+    fn push(&mut self, run: &Run) {
+        self.remove(run.id);
+        let bytes = run.large_bytes();
+        if bytes > 0 {
+            self.last += 1;
+            self.order.insert(self.last, (run.id, bytes));
+            self.by_run.insert(run.id, self.last);
+            self.bytes += bytes;
+        }
+    }
+
+    fn remove(&mut self, run: RunId) {
+        if let Some((_, bytes)) = self.by_run.remove(&run).and_then(|place| self.order.remove(&place)) {
+            self.bytes -= bytes;
+        }
+    }
+
+    /// One that is to be folded.
+    fn too_many(&mut self) -> Option<RunId> {
+        let oldest = self.order.values().next().filter(|_| self.bytes > UNFOLDED_BYTES)?.0;
+        self.remove(oldest);
+        Some(oldest)
+    }
 }
 
 impl Memory {
@@ -127,10 +165,16 @@ impl Memory {
         }
         if self.is_idle(&run) {
             self.idle.push_back(id);
-            self.idle_records += run.seq;
+            self.idle_bytes += run.weight();
+            self.unfolded.push(&run);
         }
         self.runs.insert(id, run);
-        while self.idle.len() > IDLE_RUNS || self.idle_records > IDLE_RECORDS {
+        while let Some(oldest) = self.unfolded.too_many() {
+            if let Some(run) = self.runs.get_mut(&oldest) {
+                run.fold();
+            }
+        }
+        while self.idle.len() > IDLE_RUNS || self.idle_bytes > IDLE_BYTES {
             match self.idle.pop_front() {
                 // It stays, and is named at the end, too, unless it is all there is.
                 Some(oldest) if oldest == id && self.idle.is_empty() => return self.idle.push_back(id),
@@ -147,7 +191,8 @@ impl Memory {
 
     fn remove(&mut self, id: RunId) -> Option<Box<Run>> {
         let run = self.runs.remove(&id)?;
-        self.idle_records -= if self.is_idle(&run) { run.seq } else { 0 };
+        self.idle_bytes -= if self.is_idle(&run) { run.weight() } else { 0 };
+        self.unfolded.remove(id);
         Some(run)
     }
 

@@ -1,63 +1,98 @@
-//! Reads beside the writer: a few connections, on threads that may block.
+//! Reads beside the writer: a few connections, on threads that may block. What is small and everybody needs (keys, links,
+//! settings) has connections of its own, so that it never waits for a page of somebody's history; those who read pages
+//! have their turns fairly by workspace.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use abide_store::{Read, Store};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-
 use crate::error::Error;
+use crate::fair::{Fair, Turn};
+use abide_core::id::WorkspaceId;
+use abide_store::{Read, Store};
 
 /// Reads at the same time. More would only compete for the processor.
 const READERS: usize = 4;
+/// Small ones besides.
+const SMALL_READERS: usize = 2;
+
+/// For whom something is read; `None` for the server itself.
+type Whom = Option<WorkspaceId>;
 
 pub(crate) struct Readers {
+    pages: Arc<Lane>,
+    small: Arc<Lane>,
+}
+
+struct Lane {
     idle: Mutex<Vec<Box<dyn Read>>>,
-    turns: Arc<Semaphore>,
+    turns: Arc<Fair<Whom>>,
 }
 
 /// A reader that goes back before its turn ends, whatever happens.
 struct Lent<'r> {
     reader: Option<Box<dyn Read>>,
-    readers: &'r Readers,
-    _turn: OwnedSemaphorePermit,
+    lane: &'r Lane,
+    _turn: Turn<Whom>,
 }
 
 impl Drop for Lent<'_> {
     fn drop(&mut self) {
-        self.readers.idle().extend(self.reader.take());
+        self.lane.idle().extend(self.reader.take());
     }
 }
 
 impl Readers {
     pub(crate) fn new(store: &dyn Store) -> Result<Readers, Error> {
-        let idle = (0..READERS).map(|_| store.reader()).collect::<Result<Vec<_>, _>>()?;
-        Ok(Readers { idle: Mutex::new(idle), turns: Arc::new(Semaphore::new(READERS)) })
+        Ok(Readers { pages: Lane::new(store, READERS)?, small: Lane::new(store, SMALL_READERS)? })
     }
 
+    /// What may be long.
     pub(crate) async fn read<T: Send + 'static>(
-        self: &Arc<Readers>,
+        &self,
+        whom: Whom,
         read: impl FnOnce(&mut dyn Read) -> Result<T, abide_store::Error> + Send + 'static,
     ) -> Result<T, Error> {
-        let turn = Arc::clone(&self.turns).acquire_owned().await.map_err(|_| Error::Stopped)?;
-        let readers = Arc::clone(self);
+        self.pages.read(whom, read).await
+    }
+
+    /// A row or two.
+    pub(crate) async fn look_up<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&mut dyn Read) -> Result<T, abide_store::Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        self.small.read(None, read).await
+    }
+
+    /// Waits for the reads under way, and closes the connections. Whoever comes later hears that it has stopped.
+    pub(crate) async fn close(&self) {
+        for lane in [&self.pages, &self.small] {
+            lane.turns.close();
+            lane.turns.all_given_back().await;
+            lane.idle().clear();
+        }
+    }
+}
+
+impl Lane {
+    fn new(store: &dyn Store, readers: usize) -> Result<Arc<Lane>, Error> {
+        let idle = (0..readers).map(|_| store.reader()).collect::<Result<Vec<_>, _>>()?;
+        Ok(Arc::new(Lane { idle: Mutex::new(idle), turns: Fair::in_turn(readers) }))
+    }
+
+    async fn read<T: Send + 'static>(
+        self: &Arc<Lane>,
+        whom: Whom,
+        read: impl FnOnce(&mut dyn Read) -> Result<T, abide_store::Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let turn = self.turns.turn(whom).await.ok_or(Error::Stopped)?;
+        let lane = Arc::clone(self);
         let reading = tokio::task::spawn_blocking(move || {
-            let reader = readers.idle().pop().expect("there are as many readers as turns");
-            let mut lent = Lent { reader: Some(reader), readers: &readers, _turn: turn };
+            let reader = lane.idle().pop().expect("there are as many readers as turns");
+            let mut lent = Lent { reader: Some(reader), lane: &lane, _turn: turn };
             lent.reader.as_mut().map(|reader| read(&mut **reader)).expect("it is lent until the end")
         });
         match reading.await {
             Ok(result) => Ok(result?),
             Err(_) => Err(Error::Stopped),
-        }
-    }
-
-    /// Waits for the reads under way, and closes the connections. Whoever comes later hears that it has stopped.
-    pub(crate) async fn close(&self) {
-        let turns = u32::try_from(READERS).expect("few readers");
-        if let Ok(all) = self.turns.acquire_many(turns).await {
-            self.idle().clear();
-            self.turns.close();
-            drop(all);
         }
     }
 

@@ -428,6 +428,7 @@ impl Writer {
             self.next_sweep = Instant::now() + SWEEP;
             keep_waiting(&mut self.watchers, oneshot::Sender::is_closed);
             keep_waiting(&mut self.listeners, |(_, ear)| ear.has_gone());
+            self.dispatcher.tidy();
         }
     }
 

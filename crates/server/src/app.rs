@@ -14,6 +14,7 @@ use crate::endpoint::PREFIXES;
 use crate::links::Links;
 use crate::problem::Problem;
 use crate::pulse::Pulse;
+use crate::quotas::AllQuotas;
 use crate::routes::Sessions;
 use crate::settings::Settings;
 use crate::traces::Traces;
@@ -36,6 +37,7 @@ pub(crate) struct App {
     /// Whose turn it is to make a copy of the store.
     pub(crate) backups: Mutex<()>,
     pub(crate) pulse: Pulse,
+    pub(crate) quotas: AllQuotas,
     /// True once the server shuts down: whoever waits is answered.
     pub(crate) stopping: watch::Receiver<bool>,
 }

@@ -13,10 +13,11 @@ use crate::guard::{RequestId, peer};
 
 /// Every control action, and what the log calls it. Starts, signals, events, decisions and reports of workers are in the
 /// histories of their runs, and not here.
-const ACTIONS: [(Verb, &str, &str); 31] = [
+const ACTIONS: [(Verb, &str, &str); 32] = [
     (Verb::Post, "/keys", "key.made"),
     (Verb::Delete, "/keys/{id}", "key.revoked"),
     (Verb::Post, "/workspaces", "workspace.made"),
+    (Verb::Patch, "/workspaces/{workspace}", "workspace.changed"),
     (Verb::Get, "/signing-key", "signing-key.shown"),
     (Verb::Get, "/backup", "backup.taken"),
     (Verb::Post, "/waitpoints/{id}/link", "link.made"),

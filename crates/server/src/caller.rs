@@ -1,9 +1,9 @@
 //! Who asks, and what they may do. A request's key is looked up by its hash; on loopback, where none is needed, the
 //! caller is whoever sits at this machine.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use abide_core::id::{KeyId, WorkspaceId};
@@ -20,7 +20,9 @@ use sha2::{Digest, Sha256};
 use crate::app::{App, Shared};
 use crate::links;
 use crate::problem::{Code, Problem};
+use crate::proxy;
 use crate::rate::Rates;
+use crate::settings::Limits;
 use crate::traces::InTrace;
 
 /// Every secret of a key begins like this, so that it is recognised where it should not be.
@@ -28,12 +30,11 @@ pub(crate) const KEY_PREFIX: &str = "abk_";
 /// How much of a secret is shown later, to tell keys apart.
 const SHOWN_CHARS: usize = 12;
 const SECRET_BYTES: usize = 32;
-/// A key that was looked up is believed for this long. Revoking it in this process takes effect at once.
-const BELIEVED: Duration = Duration::from_secs(5);
+/// A key that was looked up is believed for this long. Revoking it in this process takes effect at once, on other nodes
+/// after this time.
+const BELIEVED: Duration = Duration::from_secs(1);
 /// `lastUsedAt` is exact to this: each note costs a synced write.
 const TOUCH_EVERY: Duration = Duration::from_secs(60);
-/// Keys that one address may have looked up in a second: who guesses is slowed down before the store is.
-const LOOKUPS_PER_SECOND: u32 = 1_000;
 /// What histories call those who are not keys. No key, and nobody a link is for, may pass for one of them.
 const NOT_KEYS: [&str; 13] = [
     "dispatcher",
@@ -102,6 +103,11 @@ impl Caller {
 }
 
 impl Caller {
+    /// Whether what concerns the whole server may be seen.
+    pub(crate) fn sees_all(&self) -> bool {
+        self.workspace == WorkspaceId::DEFAULT && self.may(&[Scope::Admin])
+    }
+
     /// What concerns all workspaces is for admins of the default one.
     pub(crate) fn need_default_workspace(&self) -> Result<(), Problem> {
         if self.workspace == WorkspaceId::DEFAULT {
@@ -128,7 +134,11 @@ impl FromRequestParts<Shared> for Caller {
 pub(crate) struct Callers {
     believed: Mutex<HashMap<KeyHash, Believed>>,
     rates: Rates<Who>,
-    lookups: Rates<IpAddr>,
+    guesses: Rates<IpAddr>,
+    /// Of all keys there are, as of when. Only looked at where somebody guesses too much.
+    hashes: Mutex<Option<(Instant, Arc<HashSet<KeyHash>>)>>,
+    /// Whose turn it is to look.
+    looking: tokio::sync::Mutex<()>,
 }
 
 struct Believed {
@@ -144,11 +154,13 @@ enum Who {
 }
 
 impl Callers {
-    pub(crate) fn new(requests_per_second: u32) -> Callers {
+    pub(crate) fn new(limits: &Limits) -> Callers {
         Callers {
             believed: Mutex::default(),
-            rates: Rates::new(requests_per_second),
-            lookups: Rates::new(LOOKUPS_PER_SECOND),
+            rates: Rates::new(limits.requests_per_second),
+            guesses: Rates::new(limits.guesses_per_second),
+            hashes: Mutex::default(),
+            looking: tokio::sync::Mutex::default(),
         }
     }
 
@@ -161,6 +173,16 @@ impl Callers {
     /// Another key is valid, or one no longer is.
     pub(crate) fn forget(&self) {
         self.believed.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        *self.hashes() = None;
+    }
+
+    fn hashes(&self) -> MutexGuard<'_, Option<(Instant, Arc<HashSet<KeyHash>>)>> {
+        self.hashes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// It was a key the last time, whoever guesses meanwhile.
+    fn was_key(&self, hash: &KeyHash) -> bool {
+        self.believed.lock().unwrap_or_else(PoisonError::into_inner).contains_key(hash)
     }
 
     fn believed(&self, hash: &KeyHash, now: Instant) -> Option<(ApiKey, bool)> {
@@ -221,18 +243,27 @@ impl App {
                 Err(problem) => return Err(problem),
             }
         }
-        Ok((!self.settings.needs_keys()).then(Caller::local))
+        if self.settings.needs_keys() {
+            return Ok(None);
+        }
+        // Whoever comes through a proxy is not at this machine, even if the proxy is.
+        match proxy::sign(headers).filter(|_| !self.settings.allow_everyone) {
+            Some(header) => {
+                let detail = format!(
+                    "the request came through a proxy (`{header}`), and without keys this server is only for this \
+                     machine; start it with `--auth required` and give a key"
+                );
+                Err(Problem::new(Code::ProxyRefused, detail))
+            }
+            None => Ok(Some(Caller::local())),
+        }
     }
 
     /// Who has the key with this hash.
     pub(crate) async fn caller_of(&self, hash: KeyHash, address: IpAddr) -> Result<Caller, Problem> {
         let now = Instant::now();
         if self.callers.believed(&hash, now).is_none() {
-            self.callers.lookups.take(address, now).map_err(too_many)?;
-            let found = self.engine.read(move |store| store.key_by_hash(&hash)).await?;
-            if let Some(key) = found {
-                self.callers.believe(hash, key, now);
-            }
+            self.look_up(hash, address, now).await?;
         }
         let Some((key, touch)) = self.callers.believed(&hash, now) else {
             return Err(Problem::new(Code::Unauthenticated, "the API key is not known"));
@@ -252,6 +283,56 @@ impl App {
             traceparent: None,
             signed_in: false,
         })
+    }
+}
+
+impl App {
+    /// Only guesses are counted: a key that is one is let in whatever else comes from its address.
+    async fn look_up(&self, hash: KeyHash, address: IpAddr, now: Instant) -> Result<(), Problem> {
+        let callers = &self.callers;
+        let mut counted = false;
+        if !callers.was_key(&hash) {
+            match callers.guesses.take(address, now) {
+                Ok(()) => counted = true,
+                Err(delay) if !self.is_among_keys(&hash).await? => return Err(too_many(delay)),
+                Err(_) => {}
+            }
+        }
+        let found = self.engine.look_up(move |store| store.key_by_hash(&hash)).await?;
+        if let Some(key) = found {
+            callers.believe(hash, key, now);
+            if counted {
+                callers.guesses.give_back(address);
+            }
+        }
+        Ok(())
+    }
+
+    /// Looked up in memory: a flood of guesses costs the store one look in a while.
+    async fn is_among_keys(&self, hash: &KeyHash) -> Result<bool, Problem> {
+        let callers = &self.callers;
+        let known = || {
+            let known = callers.hashes().clone();
+            known.filter(|(at, _)| at.elapsed() < BELIEVED).map(|(_, hashes)| hashes)
+        };
+        if let Some(known) = known() {
+            return Ok(known.contains(hash));
+        }
+        let _turn = callers.looking.lock().await;
+        if let Some(known) = known() {
+            return Ok(known.contains(hash));
+        }
+        let at = Instant::now();
+        let hashes = self.engine.read(|store| {
+            let mut hashes = HashSet::new();
+            for workspace in store.workspaces()? {
+                hashes.extend(store.keys(workspace.id)?.into_iter().map(|key| key.hash));
+            }
+            Ok(hashes)
+        });
+        let hashes = Arc::new(hashes.await?);
+        *callers.hashes() = Some((at, Arc::clone(&hashes)));
+        Ok(hashes.contains(hash))
     }
 }
 

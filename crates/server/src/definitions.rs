@@ -77,7 +77,10 @@ impl App {
             return Ok(found.clone());
         }
         let (definitions, definition) = (Arc::clone(&self.definitions), key.1);
-        Ok(self.engine.read(move |store| definitions.find(store, workspace, &definition)).await?)
+        Ok(self
+            .engine
+            .read_in(workspace, move |store| definitions.find(store, workspace, &definition))
+            .await?)
     }
 
     /// Those of these runs that are in the workspace, as they were committed last. They are read beside the writer:
@@ -90,7 +93,7 @@ impl App {
         let mut runs = HashMap::with_capacity(wanted.len());
         for few in wanted.chunks(READ_AT_ONCE) {
             let (few, definitions) = (few.to_vec(), Arc::clone(&self.definitions));
-            let found = self.engine.read(move |store| {
+            let found = self.engine.read_in(workspace, move |store| {
                 let load = |id: &RunId| load(store, &definitions, workspace, *id).transpose();
                 few.iter().filter_map(load).collect::<Result<Vec<Run>, Error>>()
             });

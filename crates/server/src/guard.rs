@@ -2,31 +2,43 @@
 //! key and its scope. And what every answer gets: an id, headers that keep browsers careful, a line in the log.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Instant;
 
 use abide_store::Scope;
-use axum::extract::{MatchedPath, Request, State};
+use axum::extract::{FromRequestParts, MatchedPath, RawPathParams, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use crate::app::{App, Shared};
 use crate::audit::{self, Auditing};
-use crate::links::{self, TOKEN};
+use crate::links::{self, Link, TOKEN};
 use crate::problem::{Code, Problem};
+use crate::proxy;
+use crate::routes::link_target;
 use crate::settings::{host_of, is_loopback_name, without_port};
+use crate::strangers::Visitor;
 use crate::traces::{self, InTrace, RequestSpan};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const REQUEST_ID_CHARS: usize = 64;
 
-/// Who sent the request.
+/// Who sent the request: whoever connected, or whom a trusted proxy names.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Peer(pub(crate) SocketAddr);
 
 /// The id of the request, as its answer has it.
 #[derive(Clone, Debug)]
 pub(crate) struct RequestId(pub(crate) HeaderValue);
+
+/// The connection it came on.
+#[derive(Clone)]
+pub(crate) struct Visiting(pub(crate) Arc<Visitor>);
+
+/// The token of a link was looked at, before anything of the body was read.
+#[derive(Clone, Debug)]
+pub(crate) struct CheckedLink(pub(crate) Result<Link, Problem>);
 
 /// What a route asks of its callers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,12 +49,15 @@ pub(crate) enum Access {
     Anyone,
     /// A key with one of these scopes.
     Key(&'static [Scope]),
-    /// A key with one of these scopes, or the token of a link, which the handler checks.
+    /// A key with one of these scopes, or the token of a link, which the handler asks for.
     Link(&'static [Scope]),
 }
 
 /// Around every request.
 pub(crate) async fn around(State(app): State<Shared>, mut request: Request, next: Next) -> Response {
+    let peer = peer(&request);
+    let client = proxy::client(&app.settings.trusted_proxies, peer.ip(), request.headers());
+    request.extensions_mut().insert(Peer(SocketAddr::new(client, peer.port())));
     let begun = Instant::now();
     let id = request_id(request.headers());
     request.extensions_mut().insert(RequestId(id.clone()));
@@ -118,13 +133,20 @@ async fn let_in(app: &App, access: Access, request: &mut Request) -> Result<(), 
     }
     let address = peer(request).ip();
     // The token of a link is all that counts, wherever the link was opened. Elsewhere a token counts for nothing.
-    let by_token = matches!(access, Access::Link(_)) && has_token(request.uri());
+    let by_token = matches!(access, Access::Link(_)) && token(request.uri()).is_some();
     if !by_token {
         check_page(app, request.headers(), &host(request)?)?;
     }
     // A call with a token may carry an Authorization header that is meant for the run.
     let caller = if by_token { None } else { app.caller(request.headers(), address).await? };
     app.callers.take(caller.as_ref(), address)?;
+    let link = if by_token { Some(check_link(app, request).await) } else { None };
+    if caller.is_some() || link.as_ref().is_some_and(Result::is_ok) {
+        is_known_now(request);
+    }
+    if let Some(link) = link {
+        request.extensions_mut().insert(CheckedLink(link));
+    }
     match caller {
         Some(caller) => {
             if caller.signed_in {
@@ -157,14 +179,35 @@ fn changes_something(request: &Request) -> bool {
         && !path.ends_with("/workflow-definitions/check")
 }
 
+/// Whether the token was made by this server for what the path names.
+async fn check_link(app: &App, request: &mut Request) -> Result<Link, Problem> {
+    let token = token(request.uri()).unwrap_or_default();
+    let (mut parts, body) = std::mem::take(request).into_parts();
+    let params = RawPathParams::from_request_parts(&mut parts, &()).await;
+    *request = Request::from_parts(parts, body);
+    let params = params.map_err(|rejection| Problem::new(Code::BadRequest, rejection.body_text()))?;
+    let named = |wanted: &str| {
+        params.iter().find_map(|(name, value)| (name == wanted).then_some(value)).unwrap_or_default()
+    };
+    app.links.check(&app.engine, link_target(named("id"), named("waitpoint"))?, &token).await
+}
+
+/// The caller has shown something that counts: its connection keeps its place.
+pub(crate) fn is_known_now(request: &Request) {
+    if let Some(Visiting(visitor)) = request.extensions().get() {
+        visitor.is_known_now();
+    }
+}
+
 pub(crate) fn peer(request: &Request) -> SocketAddr {
     let unknown = SocketAddr::from(([0, 0, 0, 0], 0));
     request.extensions().get::<Peer>().map_or(unknown, |Peer(address)| *address)
 }
 
-fn has_token(uri: &Uri) -> bool {
+fn token(uri: &Uri) -> Option<String> {
     let query = uri.query().unwrap_or_default();
-    form_urlencoded::parse(query.as_bytes()).any(|(name, _)| name == TOKEN)
+    form_urlencoded::parse(query.as_bytes())
+        .find_map(|(name, value)| (name == TOKEN).then(|| value.into_owned()))
 }
 
 /// Whether the request may be looked at at all.
@@ -184,10 +227,24 @@ fn admit(app: &App, request: &Request) -> Result<(), Problem> {
     check_host(app, &host(request)?)
 }
 
+/// The one name that the request is for. One with two would be for somebody else in the eyes of a proxy.
 fn host(request: &Request) -> Result<String, Problem> {
-    let of_uri = request.uri().authority().map(|authority| authority.as_str().to_owned());
-    let of_header = || request.headers().get(header::HOST)?.to_str().ok().map(str::to_owned);
-    of_uri.or_else(of_header).ok_or_else(|| Problem::new(Code::BadRequest, "the `Host` header is missing"))
+    let bad = |detail: &str| Problem::new(Code::BadRequest, detail);
+    let mut named = request.headers().get_all(header::HOST).iter();
+    let (host, another) = (named.next(), named.next());
+    if another.is_some() {
+        return Err(bad("there is more than one `Host` header"));
+    }
+    let host =
+        host.map(|host| host.to_str().map_err(|_| bad("the `Host` header is not text"))).transpose()?;
+    match (request.uri().authority(), host) {
+        (Some(authority), Some(host)) if !authority.as_str().eq_ignore_ascii_case(host) => {
+            Err(bad("the URL and the `Host` header name different hosts"))
+        }
+        (Some(authority), _) => Ok(authority.as_str().to_owned()),
+        (None, Some(host)) => Ok(host.to_owned()),
+        (None, None) => Err(bad("the `Host` header is missing")),
+    }
 }
 
 /// A page whose name its owner makes point to this machine still sends that name.
@@ -254,6 +311,17 @@ fn check_own_page(request: &Request) -> Result<(), Problem> {
 pub(crate) fn is_from_another_site(headers: &HeaderMap) -> bool {
     let site = headers.get("sec-fetch-site").and_then(|site| site.to_str().ok());
     matches!(site, Some("cross-site" | "same-site"))
+}
+
+/// Whether somebody here asked for it, where no key says so: not a page of another site that made a browser ask. Browsers
+/// that do not say where a request comes from are known by their name, which a page cannot change.
+pub(crate) fn is_meant(headers: &HeaderMap) -> bool {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    match text("sec-fetch-site") {
+        Some("same-origin" | "none") => true,
+        Some(_) => false,
+        None => !text("user-agent").is_some_and(|agent| agent.starts_with("Mozilla/")),
+    }
 }
 
 fn is_listed(app: &App, origin: &HeaderValue) -> bool {

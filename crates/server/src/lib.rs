@@ -13,6 +13,7 @@
 mod app;
 mod audit;
 mod caller;
+mod connection;
 mod definitions;
 mod endpoint;
 mod guard;
@@ -21,17 +22,23 @@ mod metrics;
 mod openapi;
 mod pages;
 mod problem;
+mod proxy;
 mod pulse;
+mod quotas;
 mod rate;
 mod request;
 mod routes;
+mod seldom;
 mod server;
 mod settings;
 mod shape;
+mod strangers;
 mod traces;
 mod traffic;
 
 pub use problem::{Code, Problem};
+pub use proxy::{BadNetwork, Network};
+pub use quotas::Quotas;
 pub use server::{Server, StartError, first_key};
 pub use settings::{Auth, BadSettings, Limits, PORT, Settings};
 

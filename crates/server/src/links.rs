@@ -174,7 +174,7 @@ impl Links {
 }
 
 async fn stored(engine: &Engine) -> Result<Vec<Secret>, Problem> {
-    let bytes = engine.read(|store| store.setting(SETTING)).await?;
+    let bytes = engine.look_up(|store| store.setting(SETTING)).await?;
     read(engine.vault(), bytes.as_deref())
 }
 

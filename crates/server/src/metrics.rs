@@ -18,12 +18,7 @@ pub(crate) fn text(
     traffic: &Traffic,
     spans: Option<&Counts>,
 ) -> String {
-    let mut page = Page(String::with_capacity(4096));
-    page.head("abide_runs", "gauge", "Runs by status.");
-    for status in RunStatus::ALL {
-        let count = runs.iter().find(|(of, _)| *of == status).map_or(0, |(_, count)| *count);
-        page.line("abide_runs", &format!("status=\"{status}\""), count);
-    }
+    let mut page = Page(of_workspace(runs));
     page.one("abide_runs_in_memory", "gauge", "Runs kept in memory.", stats.runs_in_memory as u64);
     page.one("abide_tasks_out", "gauge", "Tasks in the hands of workers.", stats.tasks_out as u64);
     page.one("abide_requests_total", "counter", "Requests that the engine took.", stats.requests);
@@ -49,6 +44,17 @@ pub(crate) fn text(
     page.0
 }
 
+/// What concerns one workspace and no other.
+pub(crate) fn of_workspace(runs: &[(RunStatus, u64)]) -> String {
+    let mut page = Page(String::with_capacity(4096));
+    page.head("abide_runs", "gauge", "Runs by status.");
+    for status in RunStatus::ALL {
+        let count = runs.iter().find(|(of, _)| *of == status).map_or(0, |(_, count)| *count);
+        page.line("abide_runs", &format!("status=\"{status}\""), count);
+    }
+    page.0
+}
+
 fn http(page: &mut Page, traffic: &Traffic) {
     let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
     page.one("abide_http_connections", "gauge", "Open connections.", load(&traffic.connections));
@@ -58,6 +64,12 @@ fn http(page: &mut Page, traffic: &Traffic) {
         "counter",
         "Connections over the limit.",
         load(&traffic.turned_away),
+    );
+    page.one(
+        "abide_http_turned_out_total",
+        "counter",
+        "Connections without a key that gave way to others.",
+        load(&traffic.turned_out),
     );
     page.head("abide_http_responses_total", "counter", "Answers by the class of their status.");
     for (class, count) in traffic.by_class() {

@@ -13,7 +13,7 @@ const STYLE: &str = include_str!("pages/style.css");
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'self'; \
                       frame-ancestors 'none'; base-uri 'none'";
 
-pub(crate) fn html(status: StatusCode, page: String) -> impl IntoResponse {
+pub(crate) fn html(status: StatusCode, page: impl IntoResponse) -> impl IntoResponse {
     let headers: [(HeaderName, HeaderValue); 4] = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8")),
         (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY)),

@@ -25,26 +25,46 @@ impl<K: Eq + Hash> Rates<K> {
         Rates { per_second: f64::from(per_second), buckets: Mutex::default() }
     }
 
+    /// One that was taken does not count.
+    pub(crate) fn give_back(&self, caller: K) {
+        let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(bucket) = buckets.get_mut(&caller) {
+            bucket.tokens = (bucket.tokens + 1.0).min(self.per_second);
+        }
+    }
+
     /// Takes one, or says how long there will be none.
     pub(crate) fn take(&self, caller: K, now: Instant) -> Result<(), Duration> {
         if self.per_second == 0.0 {
             return Ok(());
         }
+        self.take_at(caller, self.per_second, now)
+    }
+
+    /// The same for a caller that has a rate of its own; with 0 there is never one.
+    pub(crate) fn take_of(&self, caller: K, per_second: u32, now: Instant) -> Result<(), Duration> {
+        if per_second == 0 {
+            return Err(Duration::from_secs(1));
+        }
+        self.take_at(caller, f64::from(per_second), now)
+    }
+
+    fn take_at(&self, caller: K, per_second: f64, now: Instant) -> Result<(), Duration> {
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
         if buckets.len() >= CALLERS && !buckets.contains_key(&caller) {
             let second = Duration::from_secs(1);
             buckets.retain(|_, bucket| now.duration_since(bucket.filled_at) < second);
         }
-        let full = Bucket { tokens: self.per_second, filled_at: now };
+        let full = Bucket { tokens: per_second, filled_at: now };
         let bucket = buckets.entry(caller).or_insert(full);
-        let gained = now.duration_since(bucket.filled_at).as_secs_f64() * self.per_second;
-        bucket.tokens = (bucket.tokens + gained).min(self.per_second);
+        let gained = now.duration_since(bucket.filled_at).as_secs_f64() * per_second;
+        bucket.tokens = (bucket.tokens + gained).min(per_second);
         bucket.filled_at = now;
         if bucket.tokens >= 1.0 {
             bucket.tokens -= 1.0;
             return Ok(());
         }
-        Err(Duration::from_secs_f64((1.0 - bucket.tokens) / self.per_second))
+        Err(Duration::from_secs_f64((1.0 - bucket.tokens) / per_second))
     }
 }
 

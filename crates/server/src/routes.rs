@@ -30,6 +30,7 @@ mod webhooks;
 mod workers;
 mod workspaces;
 
+pub(crate) use resume::link_target;
 pub(crate) use session::Sessions;
 pub(crate) use tasks::Lease;
 
@@ -98,6 +99,11 @@ pub(crate) struct PageQuery {
     #[schemars(range(min = 1, max = LARGEST_PAGE))]
     pub(crate) limit: Option<u32>,
 }
+
+/// Of the payloads in a page: after so many bytes it ends, whatever was asked for, and its cursor goes on from there.
+pub(crate) const PAGE_BYTES: usize = 2 * 1024 * 1024;
+/// Items with payloads that are read at a time, so that no more than these are read in vain.
+pub(crate) const SLICE: usize = 16;
 
 pub(crate) fn page_size(limit: Option<u32>) -> usize {
     usize::try_from(limit.unwrap_or(PAGE)).unwrap_or(usize::MAX)

@@ -1,19 +1,19 @@
 //! The listening server: takes connections up to a limit, gives each its time, and finishes what is in flight when it
-//! is told to stop.
+//! is told to stop. Whoever has no key yet gives way to those who come, and to those who have one.
 
 use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use abide_core::id::{KeyId, WorkspaceId};
 use abide_engine::Engine;
 use abide_store::{ApiKey, AuditNote, Scope, Store};
 use axum::Router;
 use axum::body::Body;
-use axum::http::Request;
+use axum::http::{HeaderValue, Request, header};
 use axum::middleware;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -23,31 +23,38 @@ use hyper_util::server::graceful::{GracefulConnection, GracefulShutdown};
 use serde_json::json;
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
-use tokio::sync::{Mutex, Semaphore, oneshot, watch};
+use tokio::sync::{Mutex, oneshot, watch};
 use tower_service::Service;
 
 use crate::app::{App, Shared};
 use crate::caller::{Callers, NewSecret};
+use crate::connection::Connection;
 use crate::endpoint::PREFIXES;
-use crate::guard::{self, Peer};
+use crate::guard::{self, Peer, Visiting};
 use crate::links::{self, Links};
 use crate::problem::Problem;
+use crate::proxy;
 use crate::pulse::Pulse;
+use crate::quotas::AllQuotas;
 use crate::routes::{self, Lease, Sessions};
+use crate::seldom::Seldom;
 use crate::settings::{BadSettings, Settings};
+use crate::strangers::{Strangers, Visitor};
 use crate::traces::{Gatherer, Traces};
 use crate::traffic::Traffic;
 
 /// The store's setting with the id of the key that was made first.
 const FIRST_KEY: &str = "first-key";
 /// What the connection itself refuses without an explanation. Below it the guard refuses, and explains.
-const RAW_HEADERS: usize = 1_024;
-const RAW_HEADER_BYTES: usize = 256 * 1024;
+const RAW_HEADERS: usize = 256;
+const RAW_HEADER_BYTES: usize = 40 * 1024;
 /// Connections that wait to be accepted. Of clients that all come at once, those that find no room ask again only after
 /// a second.
 const BACKLOG: u32 = 4_096;
 /// After accepting failed, for instance because there are no file descriptors left.
 const ACCEPT_AGAIN: Duration = Duration::from_millis(50);
+/// That it fails is said this often.
+const SAY_SO_EVERY: Duration = Duration::from_secs(10);
 /// Said to a connection over the limit.
 const TURNED_AWAY: &[u8] =
     b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
@@ -97,7 +104,8 @@ impl Server {
         };
         let links = Links::open(&engine).await?;
         let sessions = Sessions::new(engine.vault())?;
-        let callers = Callers::new(settings.limits.requests_per_second);
+        let quotas = AllQuotas::open(&engine, settings.quotas).await?;
+        let callers = Callers::new(&settings.limits);
         let (stop, stopping) = watch::channel(false);
         let (traces, gathering) = match settings.traces.as_deref().map(Traces::to) {
             Some((traces, gatherer, finish)) => (Some(traces), Some((gatherer, finish))),
@@ -115,6 +123,7 @@ impl Server {
             traces,
             backups: Mutex::default(),
             pulse: Pulse::default(),
+            quotas,
             stopping,
         };
         let app = Arc::new(app);
@@ -141,12 +150,18 @@ impl Server {
         let gathering =
             gathering.map(|(gatherer, finish)| (tokio::spawn(gatherer.work(Shared::clone(&app))), finish));
         let router = router(&app);
-        let open = Arc::new(Semaphore::new(app.settings.limits.connections));
+        let strangers = Arc::new(Strangers::new(&app.settings.limits));
+        let mut failures = Seldom::every(SAY_SO_EVERY);
         let graceful = GracefulShutdown::new();
         let watching = Shared::clone(&app);
         let watching = tokio::spawn(async move { watching.pulse.watch(&watching.engine).await });
         let following = Shared::clone(&app);
-        let following = tokio::spawn(async move { following.links.follow(&following.engine).await });
+        let following = tokio::spawn(async move {
+            tokio::join!(
+                following.links.follow(&following.engine),
+                following.quotas.follow(&following.engine)
+            )
+        });
         tokio::pin!(stop);
         loop {
             let accepted = tokio::select! {
@@ -156,26 +171,36 @@ impl Server {
             let (stream, peer) = match accepted {
                 Ok(accepted) => accepted,
                 Err(error) => {
-                    tracing::warn!(%error, "a connection could not be accepted");
+                    if let Some(unsaid) = failures.say(Instant::now()) {
+                        tracing::warn!(%error, unsaid, "a connection could not be accepted");
+                    }
                     tokio::time::sleep(ACCEPT_AGAIN).await;
                     continue;
                 }
             };
-            let Ok(permit) = Arc::clone(&open).try_acquire_owned() else {
+            let Some(visitor) = strangers.admit(peer.ip()).map(Arc::new) else {
                 app.traffic.turned_away.fetch_add(1, Ordering::Relaxed);
                 turn_away(stream);
                 continue;
             };
+            // All who come through it share its connections.
+            if proxy::is_trusted(&app.settings.trusted_proxies, peer.ip()) {
+                visitor.is_known_now();
+            }
             // Small answers must not wait for the acknowledgement of earlier ones.
             drop(stream.set_nodelay(true));
-            let connection = connection(&app, router.clone(), stream, peer);
+            let connection = connection(&app, router.clone(), stream, peer, Arc::clone(&visitor));
             let (watched, app) = (graceful.watch(connection), Shared::clone(&app));
             tokio::spawn(async move {
                 app.traffic.connections.fetch_add(1, Ordering::Relaxed);
-                // Whatever went wrong, it is over: the caller hung up, or was too slow.
-                drop(watched.await);
+                tokio::select! {
+                    // Whatever went wrong, it is over: the caller hung up, or was too slow.
+                    over = watched => drop(over),
+                    () = visitor.turned_out() => {
+                        app.traffic.turned_out.fetch_add(1, Ordering::Relaxed);
+                    }
+                }
                 app.traffic.connections.fetch_sub(1, Ordering::Relaxed);
-                drop(permit);
             });
         }
         drop(listener);
@@ -218,16 +243,28 @@ fn connection(
     router: Router,
     stream: TcpStream,
     peer: SocketAddr,
+    visitor: Arc<Visitor>,
 ) -> impl GracefulConnection<Error = hyper::Error> + use<> {
+    let limits = &app.settings.limits;
+    let stream = Connection::new(stream, Arc::clone(&visitor), limits.write_time);
+    let (begun, age) = (Instant::now(), limits.connection_age);
     let service = service_fn(move |request: Request<Incoming>| {
         let mut request = request.map(Body::new);
         request.extensions_mut().insert(Peer(peer));
-        let mut router = router.clone();
-        async move { Ok::<_, Infallible>(router.call(request).await.unwrap_or_else(|never| match never {})) }
+        request.extensions_mut().insert(Visiting(Arc::clone(&visitor)));
+        let (mut router, visitor) = (router.clone(), Arc::clone(&visitor));
+        async move {
+            let mut response = router.call(request).await.unwrap_or_else(|never| match never {});
+            visitor.forget_bytes();
+            if begun.elapsed() >= age {
+                response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+            }
+            Ok::<_, Infallible>(response)
+        }
     });
     http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(app.settings.limits.header_time)
+        .header_read_timeout(limits.header_time)
         .max_headers(RAW_HEADERS)
         .max_buf_size(RAW_HEADER_BYTES)
         .half_close(false)

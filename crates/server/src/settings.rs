@@ -3,6 +3,9 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
+use crate::proxy::Network;
+use crate::quotas::Quotas;
+
 /// The port that `abide serve` listens on if it is not told otherwise.
 pub const PORT: u16 = 22_433;
 
@@ -16,11 +19,15 @@ pub struct Settings {
     pub public_url: Option<String>,
     /// Names that `Host` may have, besides those of this machine and of the public URL.
     pub allowed_hosts: Vec<String>,
+    /// Proxies that say truly who sent a request.
+    pub trusted_proxies: Vec<Network>,
     /// Origins of web pages that may use the API, besides the server's own.
     pub allowed_origins: Vec<String>,
     /// Where OpenTelemetry traces go, as OTLP over HTTP; nowhere if absent.
     pub traces: Option<String>,
     pub limits: Limits,
+    /// Of every workspace that has none of its own.
+    pub quotas: Quotas,
 }
 
 /// Whether a key is needed.
@@ -34,14 +41,24 @@ pub enum Auth {
 
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// Open connections. One more is told to come back later.
+    /// Open connections. For one more, one without a key gives way; if all have one, it is told to come back later.
     pub connections: usize,
+    /// Open connections of one address that have not shown a key or a link yet; 0 for any number.
+    pub connections_per_address: usize,
+    /// What all who have not shown a key or a link yet may have sent without being answered.
+    pub stranger_bytes: usize,
     /// Requests a second for each key, or for each address where no key is needed; as many may come at once.
     pub requests_per_second: u32,
+    /// Keys that are none, of one address, in a second: who guesses is slowed down before the store is.
+    pub guesses_per_second: u32,
     /// From the first byte of a request to the end of its headers, and the idle time between two requests.
     pub header_time: Duration,
     /// From the end of the headers to the end of the body.
     pub body_time: Duration,
+    /// In which a client must take some of its answer.
+    pub write_time: Duration,
+    /// A connection that is older is closed after its next answer.
+    pub connection_age: Duration,
     pub headers: usize,
     pub header_bytes: usize,
     /// How long a shutdown waits for what is in flight.
@@ -56,9 +73,11 @@ impl Default for Settings {
             allow_everyone: false,
             public_url: None,
             allowed_hosts: Vec::new(),
+            trusted_proxies: Vec::new(),
             allowed_origins: Vec::new(),
             traces: None,
             limits: Limits::default(),
+            quotas: Quotas { schedules: Some(1_000), webhooks: Some(100), ..Quotas::default() },
         }
     }
 }
@@ -67,13 +86,33 @@ impl Default for Limits {
     fn default() -> Limits {
         Limits {
             connections: 20_000,
+            connections_per_address: 1_000,
+            stranger_bytes: 64 * 1024 * 1024,
             requests_per_second: 50_000,
+            guesses_per_second: 1_000,
             header_time: Duration::from_secs(30),
             body_time: Duration::from_secs(30),
+            write_time: Duration::from_secs(30),
+            connection_age: Duration::from_secs(60 * 60),
             headers: 100,
             header_bytes: 32 * 1024,
             shutdown_time: Duration::from_secs(10),
         }
+    }
+}
+
+/// Files that are kept for the store, calls and logs, whatever may connect.
+const FILES_KEPT: u64 = 128;
+
+impl Limits {
+    /// Where the process may open fewer files than connections are allowed: as many as there can be.
+    pub fn within_files(&mut self, files: u64) -> Option<usize> {
+        let kept = FILES_KEPT.max((files / 8).min(1_024)).min(files / 2);
+        let most = usize::try_from(files - kept).unwrap_or(usize::MAX).max(1);
+        (self.connections > most).then(|| {
+            self.connections = most;
+            most
+        })
     }
 }
 
@@ -90,6 +129,16 @@ pub enum BadSettings {
          could do everything. Add `--auth required`, or say `--allow-everyone` if that is meant"
     )]
     OpenUrl(String),
+    #[error(
+        "others are meant to reach this server as `{0}` (--allow-host), and no key is required: everyone who does could \
+         do everything. Add `--auth required`, or say `--allow-everyone` if that is meant"
+    )]
+    OpenHost(String),
+    #[error(
+        "others are meant to reach this server through a proxy ({0}, --trusted-proxy), and no key is required: everyone \
+         who does could do everything. Add `--auth required`, or say `--allow-everyone` if that is meant"
+    )]
+    OpenProxy(Network),
     #[error("`{0}` is not a public URL; it would look like `https://abide.example.com`")]
     PublicUrl(String),
     #[error("`{0}` is not where traces can go; it would look like `http://127.0.0.1:4318`")]
@@ -111,6 +160,13 @@ impl Settings {
             if open && !is_loopback_name(host_of(url).unwrap_or_default()) {
                 return Err(BadSettings::OpenUrl(url.clone()));
             }
+        }
+        let foreign = |name: &&String| !is_loopback_name(without_port(name));
+        if let Some(name) = self.allowed_hosts.iter().find(foreign).filter(|_| open) {
+            return Err(BadSettings::OpenHost(name.clone()));
+        }
+        if let Some(proxy) = self.trusted_proxies.first().filter(|_| open) {
+            return Err(BadSettings::OpenProxy(*proxy));
         }
         if let Some(url) =
             self.traces.as_ref().filter(|url| host_of(url).is_none() || url.contains(['?', '#']))
@@ -182,6 +238,29 @@ mod tests {
         assert!(matches!(with("https://abide.example.com").check(), Err(BadSettings::OpenUrl(_))));
         assert!(matches!(with("abide.example.com").check(), Err(BadSettings::PublicUrl(_))));
         assert_eq!(with("http://localhost:8080/base").check(), Ok(()));
+    }
+
+    #[test]
+    fn a_name_or_a_proxy_for_others_without_keys_is_refused_too() {
+        let named = |name: &str| Settings { allowed_hosts: vec![name.to_owned()], ..Settings::default() };
+        assert!(matches!(named("abide.example.com").check(), Err(BadSettings::OpenHost(_))));
+        assert_eq!(named("app.localhost:8080").check(), Ok(()));
+        assert_eq!(Settings { auth: Auth::Required, ..named("abide.example.com") }.check(), Ok(()));
+        let behind = Settings { trusted_proxies: vec!["10.0.0.1".parse().unwrap()], ..Settings::default() };
+        assert!(matches!(behind.check(), Err(BadSettings::OpenProxy(_))));
+        assert_eq!(Settings { auth: Auth::Required, ..behind }.check(), Ok(()));
+    }
+
+    #[test]
+    fn there_are_never_more_connections_than_files() {
+        let within = |connections, files| {
+            let mut limits = Limits { connections, ..Limits::default() };
+            (limits.within_files(files), limits.connections)
+        };
+        assert_eq!(within(20_000, 1_048_576), (None, 20_000));
+        assert_eq!(within(20_000, 1_024), (Some(896), 896));
+        assert_eq!(within(20_000, 64), (Some(32), 32));
+        assert_eq!(within(100, 1_024), (None, 100));
     }
 
     #[test]

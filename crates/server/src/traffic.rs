@@ -13,6 +13,8 @@ pub(crate) struct Traffic {
     pub(crate) in_flight: AtomicU64,
     pub(crate) connections: AtomicU64,
     pub(crate) turned_away: AtomicU64,
+    /// Strangers that gave way to others.
+    pub(crate) turned_out: AtomicU64,
     by_class: [AtomicU64; 5],
     /// One more than there are bounds, for what took longer.
     times: [AtomicU64; TIME_MS.len() + 1],

@@ -12,6 +12,8 @@ mod approvals;
 mod audit;
 #[path = "api/auth.rs"]
 mod auth;
+#[path = "api/borders.rs"]
+mod borders;
 #[path = "api/bulk.rs"]
 mod bulk;
 #[path = "api/calls.rs"]
@@ -40,6 +42,8 @@ mod links;
 mod overview;
 #[path = "api/pages.rs"]
 mod pages;
+#[path = "api/quotas.rs"]
+mod quotas;
 #[path = "api/races.rs"]
 mod races;
 #[path = "api/resume.rs"]
@@ -58,6 +62,8 @@ mod seeds;
 mod sends;
 #[path = "api/session.rs"]
 mod session;
+#[path = "api/strangers.rs"]
+mod strangers;
 #[path = "api/tasks.rs"]
 mod tasks;
 #[path = "api/traces.rs"]

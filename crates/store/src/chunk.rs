@@ -105,6 +105,17 @@ pub(crate) fn decode_after(
     Ok(deserializer.end()?)
 }
 
+/// How many of the records have so many bytes of payloads together; the one that goes beyond is the last of them.
+pub(crate) fn within(records: &[Record], bytes: usize) -> usize {
+    let mut seen = 0;
+    let has_room = |record: &&Record| {
+        let has_room = seen < bytes;
+        seen += record.change.payload_bytes();
+        has_room
+    };
+    records.iter().take_while(has_room).count().max(records.len().min(1))
+}
+
 /// The history of a run, put together of its chunks.
 pub(crate) struct History {
     run: RunId,

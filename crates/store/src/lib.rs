@@ -68,8 +68,15 @@ pub trait Read: Send {
     /// A run as lists show it.
     fn run(&mut self, run: RunId) -> Result<Option<RunSummary>, Error>;
 
-    /// What follows record `after` in the history of a run, at most `limit` records. What lies before it is not read.
-    fn records_after(&mut self, run: RunId, after: u64, limit: usize) -> Result<Vec<Record>, Error>;
+    /// What follows record `after` in the history of a run: at most `limit` records, and none after those whose payloads
+    /// have `bytes` together. What lies before it is not read.
+    fn records_after(
+        &mut self,
+        run: RunId,
+        after: u64,
+        limit: usize,
+        bytes: usize,
+    ) -> Result<Vec<Record>, Error>;
 
     /// The histories of those runs that have another version than the one that is known, where there is one.
     fn load_changed(&mut self, known: &[(RunId, u64)]) -> Result<Vec<(RunId, StoredRun)>, Error> {

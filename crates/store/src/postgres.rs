@@ -152,8 +152,14 @@ impl<Role: Send> Read for Handle<Role> {
         list::run(&mut self.link, run)
     }
 
-    fn records_after(&mut self, run: RunId, after: u64, limit: usize) -> Result<Vec<Record>, Error> {
-        find::records_after(&mut self.link, run, after, limit)
+    fn records_after(
+        &mut self,
+        run: RunId,
+        after: u64,
+        limit: usize,
+        bytes: usize,
+    ) -> Result<Vec<Record>, Error> {
+        find::records_after(&mut self.link, run, after, limit, bytes)
     }
 
     fn load_changed(&mut self, known: &[(RunId, u64)]) -> Result<Vec<(RunId, StoredRun)>, Error> {

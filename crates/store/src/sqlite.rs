@@ -134,8 +134,14 @@ impl<Role: Send> Read for Handle<Role> {
         list::run(&self.connection, run)
     }
 
-    fn records_after(&mut self, run: RunId, after: u64, limit: usize) -> Result<Vec<Record>, Error> {
-        find::records_after(&self.connection, run, after, limit)
+    fn records_after(
+        &mut self,
+        run: RunId,
+        after: u64,
+        limit: usize,
+        bytes: usize,
+    ) -> Result<Vec<Record>, Error> {
+        find::records_after(&self.connection, run, after, limit, bytes)
     }
 
     fn definition(

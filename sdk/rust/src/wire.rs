@@ -333,6 +333,19 @@ pub struct ChangeWebhook {
 
 setters!(ChangeWebhook { description [into String], enabled [plain bool], events [list WebhookEvent], url [into String] });
 
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ChangeWorkspace {
+    pub quotas: Quotas,
+}
+
+impl ChangeWorkspace {
+    /// With what it needs.
+    pub fn new(quotas: impl Into<Quotas>) -> ChangeWorkspace {
+        ChangeWorkspace { quotas: quotas.into() }
+    }
+}
+
 /// What a check found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -1012,6 +1025,22 @@ pub struct Pulse {
     pub beats: Vec<Beat>,
     pub every_ms: u64,
 }
+
+/// What a workspace may have; an absent figure is that of the server, or none.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Quotas {
+    /// Calls of one kind (`http` steps, models, handlers at URLs) under way at the same time.
+    #[serde(skip_serializing_if = "Option::is_none")] pub calls: Option<u32>,
+    /// Runs that have not ended, when one more is started by a request.
+    #[serde(skip_serializing_if = "Option::is_none")] pub open_runs: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub schedules: Option<u32>,
+    /// Runs started by requests in a second; as many may be started at once.
+    #[serde(skip_serializing_if = "Option::is_none")] pub starts_per_second: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub webhooks: Option<u32>,
+}
+
+setters!(Quotas { calls [plain u32], open_runs [plain u64], schedules [plain u32], starts_per_second [plain u32], webhooks [plain u32] });
 
 /// A record of a run's history. Its `type` says which further fields it has; see `docs/histories.md`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -3287,6 +3316,10 @@ pub struct Workspace {
     pub created_at: Timestamp,
     pub id: String,
     pub name: String,
+    /// Runs that have not ended.
+    pub open_runs: u64,
+    /// What it may have: its own figures, and those of the server where it has none.
+    pub quotas: Quotas,
 }
 
 /// A part of a list.
@@ -3322,6 +3355,8 @@ pub mod code {
     pub const MAY_NOT_DECIDE: &str = "MAY_NOT_DECIDE";
     /// The `Host` header is not a name of this server. Add it with `--allow-host`, or set `--public-url`.
     pub const HOST_REFUSED: &str = "HOST_REFUSED";
+    /// The request came through a proxy, and this server needs no keys because it is only for this machine. Start it with `--auth required`.
+    pub const PROXY_REFUSED: &str = "PROXY_REFUSED";
     /// A web page of another origin sent this. Allow the origin with `--allow-origin`.
     pub const ORIGIN_REFUSED: &str = "ORIGIN_REFUSED";
     /// There is nothing at this path. `/docs` lists what there is.
@@ -3432,6 +3467,8 @@ pub mod code {
     pub const RATE_LIMITED: &str = "RATE_LIMITED";
     /// The workspace has as many open runs as it may have. Wait until some have ended, or cancel them.
     pub const TOO_MANY_OPEN_RUNS: &str = "TOO_MANY_OPEN_RUNS";
+    /// The workspace has as much of something as it may. `current` names the quota and both figures; an admin of the default workspace changes it with `PATCH /workspaces/{workspace}`.
+    pub const QUOTA_EXCEEDED: &str = "QUOTA_EXCEEDED";
     /// There are too many headers, or they are too long.
     pub const HEADERS_TOO_LARGE: &str = "HEADERS_TOO_LARGE";
     /// A defect of the server. The log has more under the request's id.

@@ -209,6 +209,10 @@ export interface ChangeWebhook {
   url?: string | null;
 }
 
+export interface ChangeWorkspace {
+  quotas: Quotas;
+}
+
 /** What a check found. */
 export interface CheckedDefinition {
   problems: Finding[];
@@ -656,6 +660,18 @@ export interface Problem {
 export interface Pulse {
   beats: Beat[];
   everyMs: number;
+}
+
+/** What a workspace may have; an absent figure is that of the server, or none. */
+export interface Quotas {
+  /** Calls of one kind (`http` steps, models, handlers at URLs) under way at the same time. */
+  calls?: number | null;
+  /** Runs that have not ended, when one more is started by a request. */
+  openRuns?: number | null;
+  schedules?: number | null;
+  /** Runs started by requests in a second; as many may be started at once. */
+  startsPerSecond?: number | null;
+  webhooks?: number | null;
 }
 
 /** A record of a run's history. Its `type` says which further fields it has; see `docs/histories.md`. */
@@ -2042,6 +2058,10 @@ export interface Workspace {
   createdAt: string;
   id: string;
   name: string;
+  /** Runs that have not ended. */
+  openRuns: number;
+  /** What it may have: its own figures, and those of the server where it has none. */
+  quotas: Quotas;
 }
 
 /** A part of a list. */
@@ -2051,4 +2071,4 @@ export interface WorkspaceList {
   nextCursor: string | null;
 }
 
-export type ProblemCode = "NOT_JSON" | "BAD_REQUEST" | "UNAUTHENTICATED" | "BAD_LINK" | "BAD_LEASE" | "FORBIDDEN" | "NOT_AN_APPROVER" | "SELF_APPROVAL" | "SYNC_NOT_ALLOWED" | "MAY_NOT_DECIDE" | "HOST_REFUSED" | "ORIGIN_REFUSED" | "NOT_FOUND" | "UNKNOWN_RUN" | "UNKNOWN_DEFINITION" | "UNKNOWN_STEP" | "UNKNOWN_WAITPOINT" | "UNKNOWN_TASK" | "UNKNOWN_KEY" | "UNKNOWN_LINK_SECRET" | "NO_SIGNING_KEY" | "UNKNOWN_SCHEDULE" | "UNKNOWN_WEBHOOK" | "UNKNOWN_DELIVERY" | "UNKNOWN_WORKSPACE" | "METHOD_NOT_ALLOWED" | "READ_ONLY" | "BODY_TIMEOUT" | "ALREADY_RESOLVED" | "ALREADY_DECIDED" | "QUORUM_NOT_REACHED" | "CONTENT_CHANGED" | "WRONG_WAITPOINT_KIND" | "EVENT_DOES_NOT_MATCH" | "NOT_DUE" | "NO_SUCH_TIMER" | "RUN_ENDED" | "NO_TEST_CLOCK" | "RUN_NOT_FAILED" | "WRONG_STEP_STATUS" | "STALE_LEASE" | "TASK_ALREADY_TAKEN" | "JOURNAL_CONFLICT" | "JOURNAL_MISMATCH" | "DEFINITION_EXISTS" | "SCHEDULE_EXISTS" | "DELIVERY_PENDING" | "WORKSPACE_EXISTS" | "WAITPOINT_TIMED_OUT" | "WAITPOINT_CANCELLED" | "WAITPOINT_EXPIRED" | "LINK_REVOKED" | "LINK_EXPIRED" | "BODY_TOO_LARGE" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "MALFORMED" | "BAD_CURSOR" | "INVALID_DEFINITION" | "INVALID_INPUT" | "LIMIT_EXCEEDED" | "IDEMPOTENCY_KEY_REUSED" | "RUN_FAILED" | "RUN_CANCELLED" | "RATE_LIMITED" | "TOO_MANY_OPEN_RUNS" | "HEADERS_TOO_LARGE" | "INTERNAL" | "ILLEGAL_TRANSITION" | "OVERLOADED" | "STORE_UNAVAILABLE" | "PAUSED" | "STOPPING";
+export type ProblemCode = "NOT_JSON" | "BAD_REQUEST" | "UNAUTHENTICATED" | "BAD_LINK" | "BAD_LEASE" | "FORBIDDEN" | "NOT_AN_APPROVER" | "SELF_APPROVAL" | "SYNC_NOT_ALLOWED" | "MAY_NOT_DECIDE" | "HOST_REFUSED" | "PROXY_REFUSED" | "ORIGIN_REFUSED" | "NOT_FOUND" | "UNKNOWN_RUN" | "UNKNOWN_DEFINITION" | "UNKNOWN_STEP" | "UNKNOWN_WAITPOINT" | "UNKNOWN_TASK" | "UNKNOWN_KEY" | "UNKNOWN_LINK_SECRET" | "NO_SIGNING_KEY" | "UNKNOWN_SCHEDULE" | "UNKNOWN_WEBHOOK" | "UNKNOWN_DELIVERY" | "UNKNOWN_WORKSPACE" | "METHOD_NOT_ALLOWED" | "READ_ONLY" | "BODY_TIMEOUT" | "ALREADY_RESOLVED" | "ALREADY_DECIDED" | "QUORUM_NOT_REACHED" | "CONTENT_CHANGED" | "WRONG_WAITPOINT_KIND" | "EVENT_DOES_NOT_MATCH" | "NOT_DUE" | "NO_SUCH_TIMER" | "RUN_ENDED" | "NO_TEST_CLOCK" | "RUN_NOT_FAILED" | "WRONG_STEP_STATUS" | "STALE_LEASE" | "TASK_ALREADY_TAKEN" | "JOURNAL_CONFLICT" | "JOURNAL_MISMATCH" | "DEFINITION_EXISTS" | "SCHEDULE_EXISTS" | "DELIVERY_PENDING" | "WORKSPACE_EXISTS" | "WAITPOINT_TIMED_OUT" | "WAITPOINT_CANCELLED" | "WAITPOINT_EXPIRED" | "LINK_REVOKED" | "LINK_EXPIRED" | "BODY_TOO_LARGE" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "MALFORMED" | "BAD_CURSOR" | "INVALID_DEFINITION" | "INVALID_INPUT" | "LIMIT_EXCEEDED" | "IDEMPOTENCY_KEY_REUSED" | "RUN_FAILED" | "RUN_CANCELLED" | "RATE_LIMITED" | "TOO_MANY_OPEN_RUNS" | "QUOTA_EXCEEDED" | "HEADERS_TOO_LARGE" | "INTERNAL" | "ILLEGAL_TRANSITION" | "OVERLOADED" | "STORE_UNAVAILABLE" | "PAUSED" | "STOPPING";

@@ -235,6 +235,9 @@ pub(crate) struct Workspace {
     pub(crate) id: String,
     pub(crate) name: String,
     pub(crate) created_at: Timestamp,
+    pub(crate) open_runs: u64,
+    /// The figures it has, by name.
+    pub(crate) quotas: std::collections::BTreeMap<String, Option<u64>>,
 }
 
 #[derive(Debug, Deserialize)]

@@ -14,16 +14,23 @@ const fn known(name: &'static str, default: &'static str) -> Known {
     Known { name, default }
 }
 
-pub(crate) const KNOWN: [Known; 25] = [
+pub(crate) const KNOWN: [Known; 32] = [
     known("listen", "127.0.0.1:22433"),
     known("store", "sqlite:abide.db"),
     known("auth", "loopback"),
     known("allow_everyone", "false"),
     known("public_url", ""),
     known("allow_host", ""),
+    known("trusted_proxy", ""),
     known("allow_origin", ""),
     known("max_connections", "20000"),
+    known("max_connections_per_address", "1000"),
     known("requests_per_second", "50000"),
+    known("quota_open_runs", "none"),
+    known("quota_starts_per_second", "none"),
+    known("quota_calls", "none"),
+    known("quota_schedules", "1000"),
+    known("quota_webhooks", "100"),
     known("shutdown_time", "10s"),
     known("keep_runs", "for ever"),
     known("keep_events", "30d"),
@@ -72,15 +79,38 @@ pub(crate) struct Flags {
     /// A name that the Host header may have; may be given more than once [env: ABIDE_ALLOW_HOST, with commas]
     #[arg(long, value_name = "NAME")]
     allow_host: Vec<String>,
+    /// A proxy that says truly who sent a request, such as 10.0.0.5 or 10.0.0.0/8: X-Forwarded-For and Forwarded are
+    /// read from it; may be given more than once [env: ABIDE_TRUSTED_PROXY, with commas]
+    #[arg(long, value_name = "NETWORK")]
+    trusted_proxy: Vec<String>,
     /// An origin whose web pages may use the API; may be given more than once [env: ABIDE_ALLOW_ORIGIN, with commas]
     #[arg(long, value_name = "ORIGIN")]
     allow_origin: Vec<String>,
     /// Open connections at most [env: ABIDE_MAX_CONNECTIONS] [default: 20000]
     #[arg(long, value_name = "COUNT")]
     max_connections: Option<String>,
+    /// Open connections of one address that have not shown a key or a link; 0 for any number
+    /// [env: ABIDE_MAX_CONNECTIONS_PER_ADDRESS] [default: 1000]
+    #[arg(long, value_name = "COUNT")]
+    max_connections_per_address: Option<String>,
     /// Requests a second for each key or address; 0 for no limit [env: ABIDE_REQUESTS_PER_SECOND] [default: 50000]
     #[arg(long, value_name = "COUNT")]
     requests_per_second: Option<String>,
+    /// Runs that have not ended, of a workspace that has no quota of its own [env: ABIDE_QUOTA_OPEN_RUNS] [default: none]
+    #[arg(long, value_name = "COUNT")]
+    quota_open_runs: Option<String>,
+    /// Runs started in a second, of such a workspace [env: ABIDE_QUOTA_STARTS_PER_SECOND] [default: none]
+    #[arg(long, value_name = "COUNT")]
+    quota_starts_per_second: Option<String>,
+    /// Calls of one kind at the same time, of such a workspace [env: ABIDE_QUOTA_CALLS] [default: none]
+    #[arg(long, value_name = "COUNT")]
+    quota_calls: Option<String>,
+    /// Schedules of such a workspace [env: ABIDE_QUOTA_SCHEDULES] [default: 1000]
+    #[arg(long, value_name = "COUNT")]
+    quota_schedules: Option<String>,
+    /// Webhooks of such a workspace [env: ABIDE_QUOTA_WEBHOOKS] [default: 100]
+    #[arg(long, value_name = "COUNT")]
+    quota_webhooks: Option<String>,
     /// How long a shutdown waits for what is in flight [env: ABIDE_SHUTDOWN_TIME] [default: 10s]
     #[arg(long, value_name = "DURATION")]
     shutdown_time: Option<String>,
@@ -148,9 +178,16 @@ impl Flags {
             "allow_everyone" => self.allow_everyone.then(|| "true".to_owned()),
             "public_url" => self.public_url.clone(),
             "allow_host" => list(&self.allow_host),
+            "trusted_proxy" => list(&self.trusted_proxy),
             "allow_origin" => list(&self.allow_origin),
             "max_connections" => self.max_connections.clone(),
+            "max_connections_per_address" => self.max_connections_per_address.clone(),
             "requests_per_second" => self.requests_per_second.clone(),
+            "quota_open_runs" => self.quota_open_runs.clone(),
+            "quota_starts_per_second" => self.quota_starts_per_second.clone(),
+            "quota_calls" => self.quota_calls.clone(),
+            "quota_schedules" => self.quota_schedules.clone(),
+            "quota_webhooks" => self.quota_webhooks.clone(),
             "shutdown_time" => self.shutdown_time.clone(),
             "keep_runs" => self.keep_runs.clone(),
             "keep_events" => self.keep_events.clone(),

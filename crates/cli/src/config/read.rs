@@ -13,7 +13,7 @@ use abide_core::problem::nearest;
 use abide_core::time::Millis;
 use abide_engine::Retention;
 use abide_engine::vault::Vault;
-use abide_server::{Auth, Limits, Settings};
+use abide_server::{Auth, BadNetwork, Limits, Network, Quotas, Settings};
 
 use super::known::{Flags, KNOWN, Known};
 use crate::place::{self, Place};
@@ -138,6 +138,13 @@ impl Config {
         self.parsed(name, "a number", |text| text.replace('_', "").parse().ok())
     }
 
+    fn quota<T: FromStr>(&self, name: &'static str) -> Result<Option<T>, BadConfig> {
+        self.parsed(name, "a number, or `none`", |text| match text {
+            "none" => Some(None),
+            text => text.replace('_', "").parse().ok().map(Some),
+        })
+    }
+
     pub(super) fn list(&self, name: &'static str) -> Vec<String> {
         let items = self.text(name).split(',').map(str::trim);
         items.filter(|item| !item.is_empty()).map(str::to_owned).collect()
@@ -197,6 +204,13 @@ impl Config {
         })
     }
 
+    fn trusted_proxies(&self) -> Result<Vec<Network>, BadConfig> {
+        let name = "trusted_proxy";
+        let read =
+            |text: &String| text.parse().map_err(|error: BadNetwork| self.bad(name, text, error.to_string()));
+        self.list(name).iter().map(read).collect()
+    }
+
     pub(crate) fn server(&self) -> Result<Settings, BadConfig> {
         let listen = self.parsed("listen", "an address; it would look like `127.0.0.1:22433`", |text| {
             text.parse::<SocketAddr>().ok()
@@ -212,6 +226,7 @@ impl Config {
         })?;
         let limits = Limits {
             connections: self.number("max_connections")?,
+            connections_per_address: self.number("max_connections_per_address")?,
             requests_per_second: self.number("requests_per_second")?,
             shutdown_time,
             ..Limits::default()
@@ -222,9 +237,17 @@ impl Config {
             allow_everyone,
             public_url: Some(self.text("public_url").to_owned()).filter(|url| !url.is_empty()),
             allowed_hosts: self.list("allow_host"),
+            trusted_proxies: self.trusted_proxies()?,
             allowed_origins: self.list("allow_origin"),
             traces: Some(self.text("traces").to_owned()).filter(|url| !url.is_empty()),
             limits,
+            quotas: Quotas {
+                open_runs: self.quota("quota_open_runs")?,
+                starts_per_second: self.quota("quota_starts_per_second")?,
+                calls: self.quota("quota_calls")?,
+                schedules: self.quota("quota_schedules")?,
+                webhooks: self.quota("quota_webhooks")?,
+            },
         })
     }
 }

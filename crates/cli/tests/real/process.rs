@@ -63,6 +63,21 @@ impl Process {
 }
 
 impl Process {
+    /// kill -9, and another one in its place, in another environment.
+    #[allow(dead_code, reason = "not every test changes it")]
+    pub(crate) fn start_again_with(&mut self, environment: Vec<(&'static str, PathBuf)>) {
+        self.environment = environment;
+        self.kill_and_start_again();
+    }
+
+    /// The most that was ever resident.
+    #[allow(dead_code, reason = "not every test looks at its memory")]
+    pub(crate) fn peak_bytes(&self) -> usize {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+        peak.trim().trim_end_matches(" kB").parse::<usize>().unwrap() << 10
+    }
+
     #[allow(dead_code, reason = "not every test stops it")]
     pub(crate) fn signal(&self, signal: &str) {
         let sent = Command::new("kill").args([signal, &self.child.id().to_string()]).status().unwrap();

@@ -109,6 +109,7 @@ impl Run {
             self.snapshot.mailbox.remove(&signal_type);
         }
         self.snapshot.signals_kept -= 1;
+        self.snapshot.mailbox_bytes -= signal.payload.bytes();
         Ok(signal.payload)
     }
 
@@ -129,6 +130,7 @@ impl Run {
         self.snapshot.mailbox.entry(Arc::clone(signal_type)).or_default().push_back(signal);
         self.snapshot.signals_received = id;
         self.snapshot.signals_kept += 1;
+        self.snapshot.mailbox_bytes += payload.bytes();
         Ok(())
     }
 

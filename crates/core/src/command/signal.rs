@@ -32,6 +32,8 @@ impl SendSignal {
         // What a wait takes at once is not kept: noise of one type must not shut out what the run waits for.
         if flow::next_listener(turn, &signal_type, turn.now).is_none() {
             within("the number of signals kept for the run", turn.run.signals_kept + 1, limits::MAILBOX)?;
+            let bytes = turn.run.mailbox_bytes + payload.bytes();
+            within("the size in bytes of the signals kept for the run", bytes, limits::MAILBOX_BYTES)?;
         }
         let id = turn.run.signals_received + 1;
         turn.emit(Change::SignalReceived { id, signal_type: Arc::clone(&signal_type), payload })?;

@@ -1,7 +1,6 @@
 //! An `http` step: one request under the address policy, and its response as the step's output.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use abide_calls::http::{Bounds, Request, Response};
 use abide_calls::models::retry_after_ms;
@@ -20,7 +19,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::secrets::{Filled, fill};
-use super::{Executors, fail};
+use super::{Executors, fail, whole};
 use crate::handler::TaskResult;
 
 /// The same for every attempt of a step, so that who is called can tell an attempt from another order.
@@ -66,7 +65,7 @@ pub(super) async fn perform(executors: &Executors, workspace: WorkspaceId, task:
         Ok(request) => Request { secrets, ..request },
         Err(Refused { code, message }) => return fail(code, redactor.text(&message), false),
     };
-    let _turn = executors.turn().await;
+    let _turn = executors.http_turns.turn(workspace, &request.url).await;
     match executors.client.send(request).await {
         Ok(response) => result(&asked, &response, &redactor, now),
         Err(error) => fail(error.code(), redactor.text(&error.to_string()), error.is_passing()),
@@ -88,6 +87,10 @@ fn request(asked: &Asked, task: &Task, keys: Option<&Keys>, now: Timestamp) -> R
             message: format!("the header `{name}` has {what} that no header can have"),
         };
         let header = HeaderName::try_from(name.as_str()).map_err(|_| bad("a name"))?;
+        if is_ours(&header) {
+            let message = format!("the header `{header}` says how a request travels; a step cannot set it");
+            return Err(Refused { code: "HTTP_HEADER_REFUSED", message });
+        }
         let mut value = HeaderValue::try_from(text(value)).map_err(|_| bad("a value"))?;
         // Not sent on to another origin.
         value.set_sensitive(has_secrets(&format!("/headers/{}", name.replace('~', "~0").replace('/', "~1"))));
@@ -110,11 +113,28 @@ fn request(asked: &Asked, task: &Task, keys: Option<&Keys>, now: Timestamp) -> R
         let missing = || Refused { code: "SIGNING_KEY_MISSING", message: signing_key_missing() };
         sign(&mut request, task, keys.ok_or_else(missing)?, now);
     }
-    let whole = task.timeout.map_or(abide_calls::http::WHOLE, |Millis(ms)| Duration::from_millis(ms));
+    let whole = whole(task, abide_calls::http::WHOLE);
     // Another origin would get the body as it is.
     let redirects = if has_secrets("/body") { 0 } else { abide_calls::http::REDIRECTS };
     request.bounds = Bounds { whole, redirects, ..Bounds::default() };
     Ok(request)
+}
+
+/// Whom a request is for, and where it ends, is said by the URL and the body alone.
+fn is_ours(header: &HeaderName) -> bool {
+    const OURS: [&str; 10] = [
+        "host",
+        "content-length",
+        "transfer-encoding",
+        "connection",
+        "keep-alive",
+        "proxy-connection",
+        "te",
+        "trailer",
+        "upgrade",
+        "expect",
+    ];
+    OURS.contains(&header.as_str())
 }
 
 pub(super) fn signing_key_missing() -> String {

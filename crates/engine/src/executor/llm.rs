@@ -152,7 +152,8 @@ impl<'w> Work<'w> {
     }
 
     async fn answer(&self, ask: &Ask) -> Entry {
-        let _turn = self.executors.turn().await;
+        let model = format!("model://{}", ask.call.model);
+        let _turn = self.executors.model_turns.turn(self.delivery.workspace, &model).await;
         let (models, run) = (&self.executors.models, self.delivery.run_id());
         let answered = match self.executors.tokens.wanted(run) {
             None => models.call(&ask.call).await,

@@ -2,7 +2,6 @@
 //! answers 202 keeps the task and reports later, as a worker that polled it would.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use abide_calls::http::{Bounds, Request, Response};
 use abide_calls::models::retry_after_ms;
@@ -15,7 +14,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::http::{IDEMPOTENCY_KEY, may_pass, plain, sign, signing_key_missing};
-use super::{Delivery, Executors, Reach, UrlHandler, fail};
+use super::{Delivery, Executors, Reach, UrlHandler, fail, whole};
 use crate::error::Error;
 use crate::handler::TaskResult;
 
@@ -28,6 +27,8 @@ const LONGEST_LEASE: Millis = Millis(24 * 60 * 60 * 1_000);
 const WORKSPACE: HeaderName = HeaderName::from_static("abide-workspace");
 /// Of an answer that cannot be used, what is shown.
 const SHOWN_CHARS: usize = 300;
+/// What is shown of the token that lets a receiver report.
+const LEASE_TOKEN: &str = "[lease token]";
 
 /// What a receiver answers with 200: what became of the task.
 #[derive(Debug, Default, Deserialize)]
@@ -85,12 +86,21 @@ pub(super) async fn perform(
 ) -> Option<TaskResult> {
     let reach = executors.reach().await;
     let now = executors.clock.now();
-    let request = match request(executors, reach.as_deref(), handler, delivery, task, now) {
-        Some(request) => request,
-        None => return Some(fail("SIGNING_KEY_MISSING", signing_key_missing(), false)),
+    let token = reach.as_ref().map(|reach| {
+        (reach.lease_token)(delivery.workspace, delivery.run_id(), delivery.at(), task.delivery)
+    });
+    let hidden = |text: String| match &token {
+        // A receiver that echoes its request must not have it written down.
+        Some(token) => text.replace(token.as_str(), LEASE_TOKEN),
+        None => text,
     };
+    let request =
+        match request(executors, reach.as_deref().zip(token.as_deref()), handler, delivery, task, now) {
+            Some(request) => request,
+            None => return Some(fail("SIGNING_KEY_MISSING", signing_key_missing(), false)),
+        };
     let response = {
-        let _turn = executors.turn().await;
+        let _turn = executors.url_turns.turn(delivery.workspace, &handler.url).await;
         executors.client.send(request).await
     };
     match response {
@@ -98,9 +108,16 @@ pub(super) async fn perform(
         Ok(response) if response.status == StatusCode::ACCEPTED => {
             keep(reach.as_deref(), delivery, task, &response).await
         }
-        Ok(response) if response.status.is_success() => Some(answered(&response)),
+        Ok(response) if response.status.is_success() => Some(match answered(&response, &hidden) {
+            TaskResult::Fail { message, code, retryable, retry_after } => {
+                TaskResult::Fail { message: hidden(message), code, retryable, retry_after }
+            }
+            other @ (TaskResult::Complete { .. } | TaskResult::Pause { .. } | TaskResult::Suspend { .. }) => {
+                other
+            }
+        }),
         Ok(response) => Some(TaskResult::Fail {
-            message: format!("{} answered {}: {}", response.url, response.status, shown(&response)),
+            message: format!("{} answered {}: {}", response.url, response.status, shown(&response, &hidden)),
             code: Some("HANDLER_STATUS".into()),
             retryable: may_pass(response.status),
             retry_after: retry_after_ms(&response.headers, now).map(Millis),
@@ -110,7 +127,7 @@ pub(super) async fn perform(
 
 fn request(
     executors: &Executors,
-    reach: Option<&Reach>,
+    reach: Option<(&Reach, &str)>,
     handler: &UrlHandler,
     delivery: &Delivery,
     task: &Task,
@@ -120,8 +137,7 @@ fn request(
     if let Some(fields) = body.as_object_mut() {
         fields.insert("workspace".to_owned(), json!(delivery.workspace));
     }
-    if let (Some(reach), Some(fields)) = (reach, body.as_object_mut()) {
-        let token = (reach.lease_token)(delivery.workspace, delivery.run_id(), delivery.at(), task.delivery);
+    if let (Some((reach, token)), Some(fields)) = (reach, body.as_object_mut()) {
         fields.insert("leaseToken".to_owned(), json!(token));
         fields.insert("reportUrl".to_owned(), json!(format!("{}/{}", reach.tasks_url, task.id)));
     }
@@ -132,7 +148,7 @@ fn request(
         request.headers.insert(HeaderName::from_static("traceparent"), plain(&traceparent.to_string()));
     }
     request.body = body.to_string().into();
-    let whole = task.timeout.map_or(abide_calls::http::WHOLE, |Millis(ms)| Duration::from_millis(ms));
+    let whole = whole(task, abide_calls::http::WHOLE);
     // A task is posted where the settings say and nowhere else.
     request.bounds = Bounds { whole, redirects: 0, ..Bounds::default() };
     request.headers.insert(WORKSPACE, plain(&delivery.workspace.to_string()));
@@ -165,7 +181,7 @@ async fn keep(
     }
 }
 
-fn answered(response: &Response) -> TaskResult {
+fn answered(response: &Response, hidden: &dyn Fn(String) -> String) -> TaskResult {
     let answer = match response.body.is_empty() {
         true => Ok(Answer::default()),
         false => serde_json::from_slice::<Answer>(&response.body),
@@ -175,7 +191,7 @@ fn answered(response: &Response) -> TaskResult {
             "{} answered {}, but not with `{{\"output\": …}}`, `{{\"pause\": …}}` or `{{\"fail\": …}}`: {why}: {}",
             response.url,
             response.status,
-            shown(response)
+            shown(response, hidden)
         );
         fail("HANDLER_BAD_ANSWER", message, true)
     };
@@ -212,6 +228,6 @@ fn duration(pause: &Pause) -> Option<Millis> {
     }
 }
 
-fn shown(response: &Response) -> String {
-    String::from_utf8_lossy(&response.body).chars().take(SHOWN_CHARS).collect()
+fn shown(response: &Response, hidden: &dyn Fn(String) -> String) -> String {
+    hidden(String::from_utf8_lossy(&response.body).into_owned()).chars().take(SHOWN_CHARS).collect()
 }

@@ -105,7 +105,7 @@ impl Sweeper {
         let left = std::mem::take(&mut progress.left);
         let found = if left.is_empty() {
             let Progress { mut events, mut keys, left, began } = std::mem::replace(progress, Progress::new());
-            let looked = readers.read(move |store| {
+            let looked = readers.read(None, move |store| {
                 let found = look(store, &retention, now, &mut events, &mut keys)?;
                 Ok((found, events, keys))
             });

@@ -125,7 +125,7 @@ impl Sender {
         let out = self.out.get(&id).cloned().unwrap_or_default();
         // One more than there can be calls: it says when to look again.
         let most = CALLS_OF_ONE + 1;
-        let looked_up = self.readers.read(move |store| {
+        let looked_up = self.readers.read(None, move |store| {
             Ok((store.webhook(id)?, store.due_deliveries(id, Timestamp::MAX, most + CALLS_OF_ONE)?))
         });
         let (webhook, due) = looked_up.await?;

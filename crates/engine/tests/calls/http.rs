@@ -40,6 +40,21 @@ async fn a_call_carries_what_was_rendered_and_gives_status_headers_and_body() {
 }
 
 #[tokio::test]
+async fn a_step_does_not_say_whom_a_request_is_for_or_where_it_ends() {
+    let receiver = Receiver::start(|_, _| json("200 OK", json!({}))).await;
+    let place = Place::on_loopback(Engine::options()).await;
+    for (version, name) in
+        ["Host", "Transfer-Encoding", "Content-Length", "Connection", "TE", "Upgrade"].into_iter().enumerate()
+    {
+        let mut call = step(json!({"url": receiver.url("/"), "headers": {name: "x"}}));
+        call["version"] = json!(version.to_string());
+        let (_, ended) = place.run(call, json!({})).await;
+        assert_eq!(failure(&ended).0, "HTTP_HEADER_REFUSED", "{name}");
+    }
+    assert!(receiver.received().is_empty());
+}
+
+#[tokio::test]
 async fn every_attempt_has_the_same_idempotency_key_and_waits_as_long_as_it_is_told() {
     let receiver = Receiver::start(|count, _| match count {
         1 => json("500 Oops", json!("no")),

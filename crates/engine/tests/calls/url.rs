@@ -106,6 +106,20 @@ fn reachable(place: &Place) {
 }
 
 #[tokio::test]
+async fn the_lease_token_of_a_receiver_that_echoes_its_request_is_not_written_down() {
+    for status in ["200 OK", "400 Bad Request"] {
+        let receiver = Receiver::start(move |_, received| json(status, received.json())).await;
+        let place = Place::on_loopback(options(&receiver)).await;
+        reachable(&place);
+        let (run, ended) = place.run(charging(json!({"retry": {"maxAttempts": 1}})), json!({})).await;
+        let token = receiver.received()[0].json()["leaseToken"].as_str().unwrap().to_owned();
+        let (_, message) = failure(&ended);
+        assert!(!message.contains(&token), "{message}");
+        assert!(!place.told(run).await.contains(&token));
+    }
+}
+
+#[tokio::test]
 async fn a_receiver_that_answers_202_reports_later_and_is_missed_when_it_does_not() {
     let tokens = Arc::new(Mutex::new(Vec::new()));
     let kept = Arc::clone(&tokens);

@@ -297,7 +297,8 @@ async fn the_input_of_an_item_is_rendered_when_it_is_handed_out_and_not_recorded
     let input = json!({"big": big, "items": numbers(1_000)});
     let run = host.engine.start("w", input).await.unwrap();
     let (records, recorded) = {
-        let history = host.engine.read(move |store| store.records_after(run, 0, 10_000)).await.unwrap();
+        let history =
+            host.engine.read(move |store| store.records_after(run, 0, 10_000, usize::MAX)).await.unwrap();
         (history.len(), history.iter().map(|record| record.change.payload_bytes()).sum::<usize>())
     };
     assert!(records > 1_000, "all items have begun: {records}");

@@ -201,7 +201,7 @@ macro_rules! reads {
 
 reads! {
     run(run: RunId) -> Option<RunSummary>;
-    records_after(run: RunId, after: u64, limit: usize) -> Vec<Record>;
+    records_after(run: RunId, after: u64, limit: usize, bytes: usize) -> Vec<Record>;
     definition(workspace: WorkspaceId, name: &str, version: Option<&str>) -> Option<StoredDefinition>;
     definition_by_id(id: DefinitionId) -> Option<StoredDefinition>;
     definitions(workspace: WorkspaceId, name: Option<&str>, page: &Page<DefinitionId>) -> Vec<DefinitionSummary>;

@@ -48,7 +48,7 @@ impl App {
         workspace: WorkspaceId,
         ids: Vec<WaitpointId>,
     ) -> Result<HashMap<WaitpointId, Era>, Problem> {
-        let read = self.engine.read(move |store| {
+        let read = self.engine.look_up(move |store| {
             let of_workspace = era_of_workspace(store.setting(&era_setting(workspace))?.as_deref());
             let era = |id| Ok((id, Era { of_waitpoint: store.link_generation(id)?, of_workspace }));
             ids.into_iter().map(era).collect::<Result<_, _>>()

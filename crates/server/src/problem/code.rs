@@ -42,6 +42,7 @@ codes! {
     SyncNotAllowed "SYNC_NOT_ALLOWED" FORBIDDEN "The link resumes the run, and its holder is not shown what the run says. Call it without `/sync`, or give the webhook step `allowSync`."
     MayNotDecide "MAY_NOT_DECIDE" FORBIDDEN "To end an approval's wait, or to bring its deadline nearer, is to decide it. It needs a key with the scope `approve`."
     HostRefused "HOST_REFUSED" FORBIDDEN "The `Host` header is not a name of this server. Add it with `--allow-host`, or set `--public-url`."
+    ProxyRefused "PROXY_REFUSED" FORBIDDEN "The request came through a proxy, and this server needs no keys because it is only for this machine. Start it with `--auth required`."
     OriginRefused "ORIGIN_REFUSED" FORBIDDEN "A web page of another origin sent this. Allow the origin with `--allow-origin`."
 
     NotFound "NOT_FOUND" NOT_FOUND "There is nothing at this path. `/docs` lists what there is."
@@ -106,6 +107,7 @@ codes! {
 
     RateLimited "RATE_LIMITED" TOO_MANY_REQUESTS "Too many requests with this key. Try again after `Retry-After`."
     TooManyOpenRuns "TOO_MANY_OPEN_RUNS" TOO_MANY_REQUESTS "The workspace has as many open runs as it may have. Wait until some have ended, or cancel them."
+    QuotaExceeded "QUOTA_EXCEEDED" TOO_MANY_REQUESTS "The workspace has as much of something as it may. `current` names the quota and both figures; an admin of the default workspace changes it with `PATCH /workspaces/{workspace}`."
     HeadersTooLarge "HEADERS_TOO_LARGE" REQUEST_HEADER_FIELDS_TOO_LARGE "There are too many headers, or they are too long."
 
     Internal "INTERNAL" INTERNAL_SERVER_ERROR "A defect of the server. The log has more under the request's id."

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use abide_core::definition::{KEPT_HEADERS, NEVER_KEPT_HEADERS};
 use abide_core::trace::Traceparent;
+use axum::body::Bytes;
 use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderMap, Method, header};
 use percent_encoding::percent_decode_str;
@@ -16,7 +17,8 @@ use super::encoded::{encoded, is_text, text};
 use super::parts;
 use super::repeated::put;
 use crate::app::Shared;
-use crate::links::TOKEN;
+use crate::guard::CheckedLink;
+use crate::links::{Link, TOKEN};
 use crate::problem::Problem;
 use crate::traces::InTrace;
 
@@ -29,6 +31,8 @@ pub(crate) struct Call {
     /// It was made under `/flow-runs`.
     pub(crate) is_of_flow_run: bool,
     pub(crate) traceparent: Option<Traceparent>,
+    /// Of a call with a token: whether that counts. If not, nothing of the body was read.
+    pub(crate) link: Option<Result<Link, Problem>>,
 }
 
 impl FromRequest<Shared> for Call {
@@ -36,12 +40,24 @@ impl FromRequest<Shared> for Call {
 
     async fn from_request(request: Request, app: &Shared) -> Result<Call, Problem> {
         let (parts, body) = request.into_parts();
-        let bytes = body::read(body, BODY_BYTES, app.settings.limits.body_time).await?;
+        let link = parts.extensions.get::<CheckedLink>().map(|CheckedLink(link)| link.clone());
+        let bytes = match &link {
+            Some(Err(_)) => Bytes::new(),
+            Some(Ok(_)) | None => body::read(body, BODY_BYTES, app.settings.limits.body_time).await?,
+        };
         let body = if bytes.is_empty() { Value::Null } else { read_body(&bytes, &parts.headers)? };
         let query = parts.uri.query().unwrap_or_default().to_owned();
         let traceparent = parts.extensions.get::<InTrace>().map(|InTrace(traceparent)| *traceparent);
         let is_of_flow_run = parts.uri.path().contains("/flow-runs/");
-        Ok(Call { method: parts.method, headers: parts.headers, body, query, is_of_flow_run, traceparent })
+        Ok(Call {
+            method: parts.method,
+            headers: parts.headers,
+            body,
+            query,
+            is_of_flow_run,
+            traceparent,
+            link,
+        })
     }
 }
 
@@ -130,6 +146,7 @@ mod tests {
             query,
             is_of_flow_run: false,
             traceparent: None,
+            link: None,
         };
         let params = json!({"a": ["1", "2"], "b": "3"});
         let usual = json!({"user-agent": "curl"});

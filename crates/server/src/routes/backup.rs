@@ -7,7 +7,7 @@ use std::io::{self, Read as _};
 use abide_store::Scope;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use tempfile::TempDir;
@@ -15,7 +15,7 @@ use tempfile::TempDir;
 use crate::app::Shared;
 use crate::caller::Caller;
 use crate::endpoint::{Endpoint, Group, Verb};
-use crate::guard::Access;
+use crate::guard::{Access, is_meant};
 use crate::problem::{Code, Problem};
 
 const SQLITE: &str = "application/vnd.sqlite3";
@@ -39,8 +39,13 @@ struct Copy {
     _directory: TempDir,
 }
 
-async fn backup(State(app): State<Shared>, caller: Caller) -> Result<Response, Problem> {
+async fn backup(State(app): State<Shared>, caller: Caller, headers: HeaderMap) -> Result<Response, Problem> {
     caller.need_default_workspace()?;
+    if caller.key.is_none() && !is_meant(&headers) {
+        let detail =
+            "a page of another site may not make a browser copy the store; use `abide backup`, or give a key";
+        return Err(Problem::new(Code::OriginRefused, detail));
+    }
     let _turn = app.backups.lock().await;
     let directory = tempfile::tempdir().map_err(|error| not_written(&error))?;
     let path = directory.path().join("abide.db");

@@ -29,7 +29,8 @@ pub(super) fn routes() -> Group {
                 .about(
                     "Up to the given instant, or to the next timer if that is due before: what is due happens in its \
                      order, and workers can have their say in between. Ask again until `now` is the `target`. \
-                     Without an instant, up to the next timer. Time does not go back.",
+                     Without an instant, up to the next timer. Time does not go back. It is the same for all \
+                     workspaces: only an admin of the default one may move it.",
                 )
                 .body::<MoveBody>()
                 .ok::<ClockBody>("The time, once all that can be done then is done.")

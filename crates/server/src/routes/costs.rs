@@ -97,7 +97,7 @@ async fn of_run(
     Id(run): Id<RunId>,
 ) -> Result<Answer<RunCostBody>, Problem> {
     let current = app.run(&caller, run).await?;
-    let stored = app.engine.read(move |store| store.load(run)).await?;
+    let stored = app.engine.read_in(caller.workspace, move |store| store.load(run)).await?;
     let mut by_step: BTreeMap<(String, String), Spent> = BTreeMap::new();
     let mut total = Spent::default();
     for record in stored.iter().flat_map(|stored| &stored.history) {
@@ -166,7 +166,7 @@ async fn summary(
         return Err(Problem::malformed("/from", why));
     }
     let workspace = caller.workspace;
-    let rows = app.engine.read(move |store| store.costs(workspace, from, until)).await?;
+    let rows = app.engine.read_in(workspace, move |store| store.costs(workspace, from, until)).await?;
     let wanted = |row: &CostRow| {
         query.definition.as_ref().is_none_or(|name| *name == row.definition)
             && query.model.as_ref().is_none_or(|name| *name == row.model)

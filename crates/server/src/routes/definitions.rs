@@ -136,7 +136,10 @@ async fn list(
     let (workspace, limit) = (caller.workspace, page_size(query.limit));
     let page = Page { after, limit };
     let name = query.name;
-    let found = app.engine.read(move |store| store.definitions(workspace, name.as_deref(), &page)).await?;
+    let found = app
+        .engine
+        .read_in(workspace, move |store| store.definitions(workspace, name.as_deref(), &page))
+        .await?;
     let last = found.last().filter(|_| found.len() == limit).map(|last| cursor::write(LIST, &last.id));
     Ok(Answer::ok(List { data: found.into_iter().map(SummaryBody::from).collect(), next_cursor: last }))
 }

@@ -178,7 +178,7 @@ async fn list(
     let filter = DeliveryFilter { webhook, status };
     let page = Page { after: cursor::read::<DeliveryId>(LIST, cursor.as_deref())?, limit: page_size(limit) };
     let size = page.limit;
-    let found = app.engine.read(move |store| store.deliveries(&filter, &page)).await?;
+    let found = app.engine.read_in(caller.workspace, move |store| store.deliveries(&filter, &page)).await?;
     let last = found.last().filter(|_| found.len() == size);
     let next_cursor = last.map(|last| cursor::write(LIST, &last.id));
     Ok(Answer::ok(List { data: found.into_iter().map(DeliveryBody::from).collect(), next_cursor }))

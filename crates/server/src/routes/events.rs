@@ -7,14 +7,14 @@ use abide_core::definition::document::Delivery;
 use abide_core::id::{OccurrenceId, RunId, WaitpointId};
 use abide_core::json::Json;
 use abide_engine::Notification;
-use abide_store::{Page, Scope, Waiter};
+use abide_store::{Page, Read, Scope, Waiter};
 use axum::extract::State;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{PageQuery, page_size};
+use super::{PAGE_BYTES, PageQuery, SLICE, page_size};
 use crate::app::Shared;
 use crate::caller::Caller;
 use crate::endpoint::{Endpoint, Group, Verb};
@@ -197,9 +197,23 @@ async fn list(
 ) -> Result<Answer<List<EventBody>>, Problem> {
     let after = cursor::read::<(Timestamp, OccurrenceId)>(EVENTS, query.cursor.as_deref())?;
     let (workspace, limit, event_id) = (caller.workspace, page_size(query.limit), query.event_id);
-    let page = Page { after, limit };
-    let found = app.engine.read(move |store| store.events(workspace, event_id.as_deref(), &page)).await?;
-    let last = found.last().filter(|_| found.len() == limit);
+    let read = move |store: &mut dyn Read| {
+        let (mut found, mut after, mut bytes) = (Vec::<Occurrence>::new(), after, 0);
+        while found.len() < limit && bytes < PAGE_BYTES {
+            let page = Page { after, limit: SLICE.min(limit - found.len()) };
+            let slice = store.events(workspace, event_id.as_deref(), &page)?;
+            let is_last = slice.len() < page.limit;
+            bytes += slice.iter().map(|occurrence| occurrence.data.bytes()).sum::<usize>();
+            found.extend(slice);
+            after = found.last().map(|last| (last.received_at, last.id));
+            if is_last {
+                return Ok((found, false));
+            }
+        }
+        Ok((found, true))
+    };
+    let (found, more) = app.engine.read_in(workspace, read).await?;
+    let last = found.last().filter(|_| more);
     let next_cursor = last.map(|last| cursor::write(EVENTS, &(last.received_at, last.id)));
     let data = found.into_iter().map(|occurrence| {
         let Occurrence { id, event_id, data, received_at, .. } = occurrence;
@@ -233,7 +247,8 @@ async fn waiters(
 ) -> Result<Answer<List<WaiterBody>>, Problem> {
     let after = cursor::read::<(Timestamp, WaitpointId)>(WAITERS, query.cursor.as_deref())?;
     let (workspace, limit) = (caller.workspace, page_size(query.limit));
-    let found = app.engine.read(move |store| store.waiters(workspace, &event_id, after, limit)).await?;
+    let found =
+        app.engine.read_in(workspace, move |store| store.waiters(workspace, &event_id, after, limit)).await?;
     let last = found.last().filter(|_| found.len() == limit);
     let next_cursor = last.map(|last| cursor::write(WAITERS, &(last.created_at, last.waitpoint)));
     let data = found.into_iter().map(|waiter| {

@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::app::Shared;
+use crate::caller::Caller;
 use crate::endpoint::{Endpoint, Group, Verb};
 use crate::guard::Access;
 use crate::problem::{Code, Problem, stopping};
@@ -32,11 +33,9 @@ pub(super) fn routes() -> Group {
             ready,
         )
         .add(
-            get("/metrics", Access::Key(&[Scope::Read]), "Figures for Prometheus").plain(
-                StatusCode::OK,
-                &["text/plain"],
-                "The text format.",
-            ),
+            get("/metrics", Access::Key(&[Scope::Read]), "Figures for Prometheus")
+                .about("Of the whole server for an admin of the default workspace; else of the runs of one's own.")
+                .plain(StatusCode::OK, &["text/plain"], "The text format."),
             figures,
         )
         .add(
@@ -85,11 +84,17 @@ async fn ready(State(app): State<Shared>) -> Result<Answer<HealthBody>, Problem>
     Ok(Answer::ok(HealthBody { status, store: Some(app.engine.store_id().to_owned()), ..WELL }))
 }
 
-async fn figures(State(app): State<Shared>) -> Result<Response, Problem> {
+async fn figures(State(app): State<Shared>, caller: Caller) -> Result<Response, Problem> {
+    let prometheus = [(header::CONTENT_TYPE, HeaderValue::from_static(METRICS))];
+    if !caller.sees_all() {
+        let own = caller.workspace;
+        let runs = app.engine.read(move |store| store.counts(Some(own))).await?;
+        return Ok((prometheus, metrics::of_workspace(&runs)).into_response());
+    }
     let stats = app.engine.stats().await?;
     let runs = app.engine.read(|store| store.counts(None)).await?;
     let text = metrics::text(&stats, &runs, &app.traffic, app.traces.as_ref().map(|traces| &*traces.counts));
-    Ok(([(header::CONTENT_TYPE, HeaderValue::from_static(METRICS))], text).into_response())
+    Ok((prometheus, text).into_response())
 }
 
 async fn openapi() -> Response {
@@ -98,5 +103,5 @@ async fn openapi() -> Response {
 }
 
 async fn docs() -> Response {
-    pages::html(StatusCode::OK, DOCS.clone()).into_response()
+    pages::html(StatusCode::OK, DOCS.as_str()).into_response()
 }

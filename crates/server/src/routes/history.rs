@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use abide_core::definition::Definition;
 use abide_core::history::Change;
-use abide_core::id::RunId;
+use abide_core::id::{RunId, WorkspaceId};
 use abide_engine::{Follower, Token, TokenFollower};
-use abide_store::Scope;
+use abide_store::{Read, Scope};
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::sse::{Event, KeepAlive, Sse};
@@ -18,7 +18,7 @@ use futures_util::stream::{self, Stream};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::page_size;
+use super::{PAGE_BYTES, page_size};
 use crate::app::Shared;
 use crate::caller::Caller;
 use crate::endpoint::{Endpoint, Group, Verb};
@@ -81,7 +81,7 @@ async fn history(
     let mut reader = Reader::open(app, caller, run, after.unwrap_or(0)).await?;
     let size = page_size(query.limit);
     let mut records = reader.next(size + 1).await?;
-    let more = records.len() > size;
+    let more = records.len() > size || reader.is_behind;
     records.truncate(size);
     let next_cursor = records.last().filter(|_| more).map(|last| cursor::write(LIST, &last.seq()));
     Ok(Answer::ok(List { data: records, next_cursor }).into_response())
@@ -108,13 +108,7 @@ async fn stream(app: Shared, caller: Caller, run: RunId, last: u64) -> Result<Re
     if records.is_empty() && reader.has_ended {
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
-    let live = Live {
-        reader,
-        follower,
-        tokens,
-        is_behind: records.len() == BATCH,
-        ready: records.iter().map(event).collect(),
-    };
+    let live = Live { reader, follower, tokens, ready: records.iter().map(event).collect() };
     let events = stream::unfold(live, Live::step);
     Ok(sse(events))
 }
@@ -135,11 +129,14 @@ fn token(token: &Token) -> Event {
 /// Reads on in a history from where it stopped.
 struct Reader {
     app: Shared,
+    workspace: WorkspaceId,
     run: RunId,
     definition: Arc<Definition>,
     last: u64,
     /// As of the last record that was read.
     has_ended: bool,
+    /// There may be more than was read.
+    is_behind: bool,
 }
 
 impl Reader {
@@ -148,13 +145,24 @@ impl Reader {
         let found = found.filter(|found| found.workspace == caller.workspace);
         let found = found.ok_or(abide_engine::Error::UnknownRun(run))?;
         let definition = app.definition(caller.workspace, &found.definition).await?.definition;
-        Ok(Reader { app, run, definition, last, has_ended: found.status.has_ended() })
+        Ok(Reader {
+            app,
+            workspace: caller.workspace,
+            run,
+            definition,
+            last,
+            has_ended: found.status.has_ended(),
+            is_behind: false,
+        })
     }
 
     /// What comes next, at most so many.
     async fn next(&mut self, limit: usize) -> Result<Vec<RecordBody>, Problem> {
         let (run, last) = (self.run, self.last);
-        let found = self.app.engine.read(move |store| store.records_after(run, last, limit)).await?;
+        let read = move |store: &mut dyn Read| store.records_after(run, last, limit, PAGE_BYTES);
+        let found = self.app.engine.read_in(self.workspace, read).await?;
+        let bytes: usize = found.iter().map(|record| record.change.payload_bytes()).sum();
+        self.is_behind = found.len() == limit || bytes >= PAGE_BYTES;
         if let Some(record) = found.last() {
             self.last = record.seq;
             self.has_ended = ends(&record.change);
@@ -176,14 +184,12 @@ struct Live {
     follower: Follower,
     tokens: TokenFollower,
     ready: VecDeque<Event>,
-    /// There may be more than was read.
-    is_behind: bool,
 }
 
 impl Live {
     async fn step(mut self) -> Option<(Result<Event, Infallible>, Live)> {
         while self.ready.is_empty() {
-            if !self.is_behind {
+            if !self.reader.is_behind {
                 if self.reader.has_ended {
                     return None;
                 }
@@ -197,7 +203,6 @@ impl Live {
             }
             // If it fails, whoever reads it comes back and goes on after the last record that it has.
             let records = self.reader.next(BATCH).await.ok()?;
-            self.is_behind = records.len() == BATCH;
             self.ready = records.iter().map(event).collect();
         }
         // What a model said comes before the record that holds it.

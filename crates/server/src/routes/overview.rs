@@ -97,7 +97,7 @@ struct PulseBody {
 
 async fn overview(State(app): State<Shared>, caller: Caller) -> Result<Answer<OverviewBody>, Problem> {
     let (workspace, now) = (caller.workspace, app.engine.now());
-    let found = app.engine.read(move |store| Found::read(store, workspace, now)).await?;
+    let found = app.engine.read_in(workspace, move |store| Found::read(store, workspace, now)).await?;
     let oldest = app.oldest_waits(&caller, &found.oldest).await?;
     let runs = found.runs.into_iter().map(|(status, count)| RunCount { status, count });
     let waits =
@@ -110,7 +110,7 @@ async fn overview(State(app): State<Shared>, caller: Caller) -> Result<Answer<Ov
         oldest,
         pulse: PulseBody {
             every_ms: EVERY.as_millis().try_into().unwrap_or(u64::MAX),
-            beats: app.pulse.beats(),
+            beats: if caller.sees_all() { app.pulse.beats() } else { Vec::new() },
         },
     };
     Ok(Answer::ok(body))

@@ -19,6 +19,7 @@ use serde_json::Value;
 
 pub(super) use reply::{Shown, SyncQuery, answer_of, sync_wait};
 use visit::Visit;
+pub(crate) use visit::link_target;
 
 use super::waitpoints::waitpoint_of;
 use crate::app::{App, Shared};

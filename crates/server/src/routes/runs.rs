@@ -54,6 +54,7 @@ pub(super) fn routes() -> Group {
                     Code::UnknownDefinition,
                     Code::InvalidInput,
                     Code::LimitExceeded,
+                    Code::QuotaExceeded,
                     Code::PayloadTooLarge,
                     Code::Malformed,
                 ]),
@@ -130,6 +131,7 @@ async fn start(
         idempotency_key,
         asked: None,
     };
+    app.may_start(caller.workspace).await?;
     let run = app.engine.start_run(new).await?;
     match wait {
         None => Ok(started(&app, StatusCode::CREATED, run)),
@@ -335,7 +337,7 @@ async fn list(
     let filter = filter.of(&caller)?;
     let page = Page { after: cursor::read::<RunId>(LIST, cursor.as_deref())?, limit: page_size(limit) };
     let size = page.limit;
-    let found = app.engine.read(move |store| store.runs(&filter, &page)).await?;
+    let found = app.engine.read_in(caller.workspace, move |store| store.runs(&filter, &page)).await?;
     let next_cursor = found.last().filter(|_| found.len() == size).map(|last| cursor::write(LIST, &last.id));
     Ok(Answer::ok(List { data: found.into_iter().map(SummaryBody::from).collect(), next_cursor }))
 }

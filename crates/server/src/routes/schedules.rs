@@ -26,6 +26,7 @@ use crate::caller::Caller;
 use crate::endpoint::{Endpoint, Group, Verb};
 use crate::guard::Access;
 use crate::problem::{Code, Problem};
+use crate::quotas::exceeded;
 use crate::request::{Body, Id, IdempotencyKey, Name, Query, cursor, length};
 use crate::shape::waitpoint::WaitpointBody;
 use crate::shape::{Answer, List, words};
@@ -35,7 +36,6 @@ const DEPLOY: Access = Access::Key(&[Scope::Deploy]);
 const RUN: Access = Access::Key(&[Scope::Run]);
 const LIST: &str = "schedules";
 /// Schedules of one workspace.
-const SCHEDULES: usize = 1_000;
 
 pub(super) fn routes() -> Group {
     let one = |verb, path, access, summary| {
@@ -53,7 +53,7 @@ pub(super) fn routes() -> Group {
             .body::<NewSchedule>()
             .answer::<ScheduleBody>(StatusCode::CREATED, "The schedule.")
             .codes(&[Code::UnknownDefinition, Code::ScheduleExists, Code::InvalidInput])
-            .codes(&[Code::PayloadTooLarge, Code::LimitExceeded]),
+            .codes(&[Code::PayloadTooLarge, Code::LimitExceeded, Code::QuotaExceeded]),
         make,
     )
     .add(
@@ -313,11 +313,12 @@ async fn make(
         return Err(Problem::malformed("/cron", "either `cron` or `every` says when it comes"));
     };
     let workspace = caller.workspace;
-    let page = Page { after: None, limit: SCHEDULES };
-    if app.engine.read(move |store| store.schedules(workspace, &page)).await?.len() >= SCHEDULES {
-        let detail =
-            format!("there are {SCHEDULES} schedules in this workspace, as many as there may be (SCHEDULES)");
-        return Err(Problem::new(Code::LimitExceeded, detail));
+    if let Some(limit) = app.quotas.of(workspace).schedules {
+        let page = Page { after: None, limit: usize::try_from(limit).unwrap_or(usize::MAX) };
+        let found = app.engine.read_in(workspace, move |store| store.schedules(workspace, &page)).await?;
+        if found.len() as u64 >= limit.into() {
+            return Err(exceeded("schedules", limit.into(), u64::from(limit) + 1));
+        }
     }
     let plan = Plan {
         name: body.name.into(),

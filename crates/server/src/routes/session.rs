@@ -29,6 +29,8 @@ use crate::shape::{Answer, words};
 pub(crate) const COOKIE: &str = "abide_session";
 /// What is in a cookie: the session's id, the key's hash, the second until which it counts.
 const ID_BYTES: usize = 16;
+/// Anybody may send one: it holds a key and nothing else.
+const SIGN_IN_BYTES: usize = 4 * 1024;
 const LASTS: SignedDuration = SignedDuration::from_hours(7 * 24);
 
 pub(super) fn routes() -> Group {
@@ -100,7 +102,7 @@ async fn get(State(app): State<Shared>, caller: Option<Extension<Caller>>) -> An
 async fn sign_in(
     State(app): State<Shared>,
     Extension(Peer(peer)): Extension<Peer>,
-    Body(SignIn { key }): Body<SignIn>,
+    Body(SignIn { key }): Body<SignIn, SIGN_IN_BYTES>,
 ) -> Result<Response, Problem> {
     let hash = hash(key.trim());
     let caller = app.caller_of(hash, peer.ip()).await?;

@@ -15,7 +15,7 @@ use super::runs::started;
 use crate::app::{App, Shared};
 use crate::caller::Caller;
 use crate::endpoint::{Endpoint, Group, Verb};
-use crate::guard::{Access, is_from_another_site};
+use crate::guard::{Access, is_from_another_site, is_meant};
 use crate::problem::{Code, Problem};
 use crate::request::call::Call;
 use crate::request::{Id, IdempotencyKey};
@@ -34,6 +34,7 @@ pub(super) fn routes() -> Group {
                 Code::InvalidInput,
                 Code::PayloadTooLarge,
                 Code::LimitExceeded,
+                Code::QuotaExceeded,
                 Code::MethodNotAllowed,
                 Code::Malformed,
             ])
@@ -67,7 +68,9 @@ async fn start(
     call: Call,
 ) -> Result<Response, Problem> {
     let keep = app.trigger_headers(&caller, &workflow).await?;
-    let run = app.engine.start_run(new_run(&caller, workflow, key, &call, &[], &keep)?).await?;
+    let new = new_run(&caller, workflow, key, &call, &[], &keep)?;
+    app.may_start(caller.workspace).await?;
+    let run = app.engine.start_run(new).await?;
     Ok(started(&app, StatusCode::ACCEPTED, run))
 }
 
@@ -81,6 +84,7 @@ async fn start_sync(
     let wait = resume::sync_wait(&call)?;
     let keep = app.trigger_headers(&caller, &workflow).await?;
     let new = new_run(&caller, workflow, key, &call, &[resume::WAIT], &keep)?;
+    app.may_start(caller.workspace).await?;
     let (run, listener) = app.engine.start_and_listen(new).await?;
     answer_of(&app, run, listener, wait, Shown::All).await
 }
@@ -112,8 +116,9 @@ fn new_run(
         let detail = "HEAD starts nothing; send a POST";
         return Err(Problem::new(Code::MethodNotAllowed, detail));
     }
-    // A link that somebody follows from another page comes with a GET.
-    if is_from_another_site(&call.headers) {
+    // A link that somebody follows from another page comes with a GET, and so does a picture in it.
+    let is_unmeant = call.method == Method::GET && caller.key.is_none() && !is_meant(&call.headers);
+    if is_unmeant || is_from_another_site(&call.headers) {
         return Err(Problem::new(Code::OriginRefused, "a page of another site may not start runs"));
     }
     let mut input = call.payload(own, keep);

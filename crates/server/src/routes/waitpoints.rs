@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use super::runs::listens_for;
 use super::tasks::lease::Lease;
-use super::{page_size, waits_bulk};
+use super::{PAGE_BYTES, SLICE, page_size, waits_bulk};
 use crate::app::{App, Shared};
 use crate::audit::{Noted, noted};
 use crate::caller::{Caller, check_actor};
@@ -225,11 +225,22 @@ impl App {
         page: Page<After>,
     ) -> Result<List<WaitpointBody>, Problem> {
         let size = page.limit;
-        let found = self.engine.read(move |store| store.waitpoints(&filter, &page)).await?;
-        let last = found.last().filter(|_| found.len() == size);
+        let found =
+            self.engine.read_in(caller.workspace, move |store| store.waitpoints(&filter, &page)).await?;
+        let (mut data, mut seen, mut bytes) = (Vec::new(), 0, 0);
+        for slice in found.chunks(SLICE) {
+            let ids: Vec<WaitpointId> = slice.iter().map(|summary| summary.id).collect();
+            let bodies = self.waitpoint_bodies(caller, &ids).await?;
+            bytes += bodies.iter().map(WaitpointBody::payload_bytes).sum::<usize>();
+            data.extend(bodies);
+            seen += slice.len();
+            if bytes >= PAGE_BYTES {
+                break;
+            }
+        }
+        let is_all = seen == found.len() && found.len() < size;
+        let last = found[..seen].last().filter(|_| !is_all);
         let next_cursor = last.map(|last| cursor::write(list, &(last.resume_at, last.id)));
-        let ids: Vec<WaitpointId> = found.iter().map(|summary| summary.id).collect();
-        let data = self.waitpoint_bodies(caller, &ids).await?;
         Ok(List { data, next_cursor })
     }
 

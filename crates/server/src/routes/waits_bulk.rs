@@ -117,7 +117,7 @@ pub(super) async fn bulk(
     filter.status = Some(WaitStatus::Pending);
     let most = usize::try_from(limit.unwrap_or(BULK_WAITPOINTS)).unwrap_or(usize::MAX);
     let page = Page { after: cursor::read::<After>(LIST, cursor.as_deref())?, limit: most };
-    let found = app.engine.read(move |store| store.waitpoints(&filter, &page)).await?;
+    let found = app.engine.read_in(caller.workspace, move |store| store.waitpoints(&filter, &page)).await?;
     let last = found.last().filter(|_| found.len() == most);
     let next_cursor = last.map(|last| cursor::write(LIST, &(last.resume_at, last.id)));
     let mut done =

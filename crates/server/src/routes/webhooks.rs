@@ -23,12 +23,12 @@ use crate::endpoint::{Endpoint, Group, Verb};
 use crate::guard::Access;
 use crate::links;
 use crate::problem::{Code, Problem};
+use crate::quotas::exceeded;
 use crate::request::{Body, Id};
 use crate::shape::{Answer, List, words};
 
 pub(super) const ADMIN: Access = Access::Key(&[Scope::Admin]);
 /// Webhooks of one workspace.
-const WEBHOOKS: usize = 100;
 /// How long the secret before signs beside a new one, if the request does not say.
 const OVERLAP: Millis = Millis::from_days(1);
 const LONGEST_OVERLAP: Millis = Millis::from_days(30);
@@ -45,7 +45,7 @@ pub(super) fn routes() -> Group {
             .about("What happens from then on is told to it.")
             .body::<NewWebhook>()
             .answer::<MadeWebhook>(StatusCode::CREATED, "The webhook, with its secret: it is shown only here.")
-            .codes(&[Code::LimitExceeded]),
+            .codes(&[Code::QuotaExceeded]),
         make,
     )
     .add(
@@ -256,16 +256,17 @@ async fn make(
         health: Health::default(),
     };
     let stored = webhook.clone();
+    let limit = app.quotas.of(caller.workspace).webhooks;
     let made = app.engine.write_webhooks(move |store| {
-        if store.webhooks(Some(stored.workspace))?.len() >= WEBHOOKS {
+        let most = limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
+        if store.webhooks(Some(stored.workspace))?.len() >= most {
             return Ok(false);
         }
         store.put_webhook(&stored).map(|()| true)
     });
     if !made.await? {
-        let detail =
-            format!("there are {WEBHOOKS} webhooks in this workspace, as many as there may be (WEBHOOKS)");
-        return Err(Problem::new(Code::LimitExceeded, detail));
+        let limit = limit.unwrap_or_default();
+        return Err(exceeded("webhooks", limit.into(), u64::from(limit) + 1));
     }
     let detail = json!({ "id": webhook.id.to_string(), "url": webhook.url });
     Ok(noted(detail, Answer(StatusCode::CREATED, MadeWebhook { secret, webhook: webhook.into() })))

@@ -8,13 +8,14 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::app::Shared;
+use crate::app::{App, Shared};
 use crate::audit::{Noted, made as made_detail, noted};
 use crate::caller::Caller;
 use crate::endpoint::{Endpoint, Group, Verb};
 use crate::guard::Access;
 use crate::problem::{Code, Problem};
-use crate::request::{Body, Name};
+use crate::quotas::Quotas;
+use crate::request::{Body, Id, Name};
 use crate::shape::{Answer, List};
 
 const ADMIN: Access = Access::Key(&[Scope::Admin]);
@@ -35,6 +36,23 @@ pub(super) fn routes() -> Group {
                 .ok::<List<WorkspaceBody>>("All of them."),
             list,
         )
+        .add(
+            Endpoint::new(Verb::Patch, "/workspaces/{workspace}", ADMIN, "Change the quotas of a workspace")
+                .about(
+                    "By its id or its name. Only an admin of the default workspace may. The given figures are all that it \
+                     has of its own; where it has none, the server's hold.",
+                )
+                .body::<ChangeWorkspace>()
+                .ok::<WorkspaceBody>("The workspace.")
+                .codes(&[Code::UnknownWorkspace]),
+            change,
+        )
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ChangeWorkspace {
+    quotas: Quotas,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -51,12 +69,17 @@ struct WorkspaceBody {
     id: WorkspaceId,
     name: String,
     created_at: Timestamp,
+    /// What it may have: its own figures, and those of the server where it has none.
+    quotas: Quotas,
+    /// Runs that have not ended.
+    open_runs: u64,
 }
 
-impl From<Workspace> for WorkspaceBody {
-    fn from(workspace: Workspace) -> WorkspaceBody {
+impl App {
+    async fn workspace_body(&self, workspace: Workspace) -> Result<WorkspaceBody, Problem> {
         let Workspace { id, name, created_at } = workspace;
-        WorkspaceBody { id, name, created_at }
+        let (quotas, open_runs) = (self.quotas.of(id), self.open_runs(id).await?);
+        Ok(WorkspaceBody { id, name, created_at, quotas, open_runs })
     }
 }
 
@@ -78,7 +101,8 @@ async fn make(
     match made.await? {
         Some(id) => {
             let detail = made_detail(&id, &name);
-            Ok(noted(detail, Answer(StatusCode::CREATED, WorkspaceBody { id, name, created_at: now })))
+            let made = app.workspace_body(Workspace { id, name, created_at: now }).await?;
+            Ok(noted(detail, Answer(StatusCode::CREATED, made)))
         }
         None => {
             let detail = format!("there is a workspace `{name}` already");
@@ -91,5 +115,26 @@ async fn list(State(app): State<Shared>, caller: Caller) -> Result<Answer<List<W
     let own = caller.workspace;
     let all = app.engine.read(|store| store.workspaces()).await?;
     let seen = all.into_iter().filter(|workspace| own == WorkspaceId::DEFAULT || workspace.id == own);
-    Ok(Answer::ok(List { data: seen.map(WorkspaceBody::from).collect(), next_cursor: None }))
+    let mut data = Vec::new();
+    for workspace in seen {
+        data.push(app.workspace_body(workspace).await?);
+    }
+    Ok(Answer::ok(List { data, next_cursor: None }))
+}
+
+async fn change(
+    State(app): State<Shared>,
+    caller: Caller,
+    Id(named): Id<String>,
+    Body(ChangeWorkspace { quotas }): Body<ChangeWorkspace>,
+) -> Result<Answer<WorkspaceBody>, Problem> {
+    caller.need_default_workspace()?;
+    let all = app.engine.read(|store| store.workspaces()).await?;
+    let is_named = |workspace: &Workspace| workspace.name == named || workspace.id.to_string() == named;
+    let Some(workspace) = all.into_iter().find(is_named) else {
+        let detail = format!("there is no workspace `{named}`");
+        return Err(Problem::new(Code::UnknownWorkspace, detail));
+    };
+    app.quotas.set(&app.engine, workspace.id, quotas).await?;
+    app.workspace_body(workspace).await.map(Answer::ok)
 }

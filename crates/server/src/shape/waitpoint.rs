@@ -257,6 +257,12 @@ impl WaitpointBody {
         self
     }
 
+    pub(crate) fn payload_bytes(&self) -> usize {
+        let payloads = self.response_to_send.iter().chain(&self.resume_payload);
+        let content = self.approval.as_ref().map_or(0, |approval| approval.content.bytes());
+        payloads.map(Json::bytes).sum::<usize>() + content
+    }
+
     /// Without saying whose it is.
     fn of(id: WaitpointId, waitpoint: &Waitpoint) -> WaitpointBody {
         WaitpointBody {

@@ -105,6 +105,7 @@ async fn a_web_page_cannot_drive_a_local_server() {
 #[tokio::test]
 async fn hosts_and_origins_that_were_allowed_are_let_in() {
     let settings = Settings {
+        allow_everyone: true,
         allowed_hosts: vec!["abide.example.com".to_owned()],
         allowed_origins: vec!["https://app.example.com".to_owned()],
         ..Settings::default()

@@ -12,7 +12,11 @@ pub(crate) async fn key(host: &Host, name: &str, scopes: &[&str]) -> String {
 }
 
 pub(crate) async fn locked() -> (Host, String) {
-    let host = Host::with(Settings { auth: Auth::Required, ..Settings::default() }).await;
+    locked_with(Settings { auth: Auth::Required, ..Settings::default() }).await
+}
+
+pub(crate) async fn locked_with(settings: Settings) -> (Host, String) {
+    let host = Host::with(settings).await;
     let admin = first_key(&host.engine).await.unwrap().unwrap();
     (host, admin)
 }

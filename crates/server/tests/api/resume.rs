@@ -362,14 +362,14 @@ async fn a_sync_call_gets_what_the_run_says_next() {
         .run_of(json!([
             { "type": "webhook", "name": "one", "saveAs": "first", "allowSync": true },
             { "type": "webhook", "name": "two", "allowSync": true, "responseToSend": { "status": 202, "body": { "n": "{{ first.body.n }}" } } },
-            { "type": "respond", "name": "say", "status": 201, "headers": { "x-order": "7" }, "body": "bye" },
+            { "type": "respond", "name": "say", "status": 201, "headers": { "x-app-order": "7" }, "body": "bye" },
         ]))
         .await;
     let sync = |wait: &Value| wait["resumeUrl"].as_str().unwrap().replace("?token=", "/sync?token=");
     let first = call(&host, Method::POST, &sync(&host.waitpoint(&run).await), r#"{"n": 5}"#).await;
     assert_eq!((first.status, &first.json), (202, &json!({ "n": 5 })), "{}", first.text);
     let second = call(&host, Method::POST, &sync(&host.waitpoint(&run).await), "").await;
-    assert_eq!((second.status, second.text.as_str(), second.header("x-order")), (201, "bye", Some("7")));
+    assert_eq!((second.status, second.text.as_str(), second.header("x-app-order")), (201, "bye", Some("7")));
 }
 
 #[tokio::test]

@@ -184,7 +184,7 @@ async fn a_handler_responds_to_the_caller_and_then_waits_for_another_call() {
                 break task;
             }
         };
-        let response = json!({ "status": 202, "headers": { "x-order": "7" }, "body": { "later": true } });
+        let response = json!({ "status": 202, "headers": { "x-app-order": "7" }, "body": { "later": true } });
         let lease = &task["leaseToken"];
         let body = json!({ "leaseToken": lease, "name": "paid", "type": "WEBHOOK", "timeoutMs": 60_000, "responseToSend": response });
         let made = host.post("/waitpoints", body).await;
@@ -199,7 +199,7 @@ async fn a_handler_responds_to_the_caller_and_then_waits_for_another_call() {
     };
     let (answered, url) = tokio::join!(calling, working);
     assert_eq!((answered.status, &answered.json), (202, &json!({ "later": true })), "{}", answered.text);
-    assert_eq!(answered.header("x-order"), Some("7"));
+    assert_eq!(answered.header("x-app-order"), Some("7"));
     let flow_run = url.replace("/workflow-runs/", "/flow-runs/");
     let resumed = host.raw(Method::POST, &flow_run, &[], r#"{"amount": 99}"#.into()).await;
     assert_eq!((resumed.status, &resumed.json["type"]), (200, &json!("WEBHOOK")), "{}", resumed.text);

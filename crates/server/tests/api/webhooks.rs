@@ -297,7 +297,7 @@ async fn bad_webhooks_are_refused_and_it_is_said_why() {
     for number in 0..100 {
         assert_eq!(make(json!({ "url": url, "events": ["workflow.failed"] })).await.status, 201, "{number}");
     }
-    make(json!({ "url": url, "events": ["workflow.failed"] })).await.is_problem(422, "LIMIT_EXCEEDED");
+    make(json!({ "url": url, "events": ["workflow.failed"] })).await.is_problem(429, "QUOTA_EXCEEDED");
     host.stop().await;
 }
 

@@ -45,9 +45,12 @@ async fn the_same_key_with_another_body_is_not_silently_the_old_request() {
 async fn a_call_that_is_tried_again_through_another_proxy_does_not_start_a_second_run() {
     let host = Host::start().await;
     host.run_of(json!([{ "type": "wait", "name": "nap", "duration": "1h" }])).await;
+    let key = host.post("/keys", json!({ "name": "caller", "scopes": ["run"] })).await;
+    let key = key.json["secret"].as_str().unwrap();
     let mut started = Vec::new();
     for proxy in ["a", "b"] {
-        let headers = [("idempotency-key", "k"), ("x-forwarded-for", proxy), ("x-delivery", proxy)];
+        let proxied = [("x-forwarded-for", proxy), ("x-delivery", proxy)];
+        let headers = [("idempotency-key", "k"), ("x-api-key", key), proxied[0], proxied[1]];
         let reply = host.send(Method::POST, "/triggers/flow", &headers, Some(json!({ "n": 1 }))).await;
         assert_eq!(reply.status, 202, "{}", reply.text);
         started.push(reply.json["id"].clone());

@@ -176,9 +176,15 @@ impl Story {
         let length = self.history.len();
         for after in [0, 1, 2, 3, 5, 8, length / 2, length.saturating_sub(1), length, length + 1] {
             for limit in [1, 3, length + 1] {
-                let found = store.records_after(self.id(), after as u64, limit).expect("readable");
+                let mut found =
+                    |bytes| store.records_after(self.id(), after as u64, limit, bytes).expect("readable");
                 let rest = self.history.get(after..).unwrap_or_default();
-                assert_eq!(found, rest[..limit.min(rest.len())], "{limit} after {after}");
+                let rest = &rest[..limit.min(rest.len())];
+                assert_eq!(found(usize::MAX), rest, "{limit} after {after}");
+                // Up to the first that has a payload at all.
+                let first = rest.iter().position(|record| record.change.payload_bytes() > 0);
+                let short = first.map_or(rest.len(), |first| first + 1);
+                assert_eq!(found(1), rest[..short], "{limit} after {after}, one byte");
             }
         }
     }

@@ -29,21 +29,35 @@ pub(super) fn records_after(
     run: RunId,
     after: u64,
     limit: usize,
+    bytes: usize,
 ) -> Result<Vec<Record>, Error> {
     // Record `after` may lie within a chunk. Every chunk has a record at least.
-    let sql = "SELECT based_on, chunk FROM history
-        WHERE run = $1 AND based_on >= (SELECT first.based_on FROM history AS first
-            WHERE first.run = $1 AND first.based_on <= $2 ORDER BY first.based_on DESC LIMIT 1)
-        ORDER BY based_on LIMIT $3";
-    let (id, from, most) = (column::run(run), column::count(after), column::limit(limit.saturating_add(1)));
-    let rows = link.ask(async |session| session.rows(sql, &[&id, &from, &most]).await)?;
+    let sql = "SELECT based_on, chunk FROM (
+            SELECT based_on, chunk, sum(octet_length(chunk)) OVER (ORDER BY based_on) - octet_length(chunk) AS before
+            FROM (SELECT based_on, chunk FROM history
+                WHERE run = $1 AND based_on >= (SELECT first.based_on FROM history AS first
+                    WHERE first.run = $1 AND first.based_on <= $2 ORDER BY first.based_on DESC LIMIT 1)
+                ORDER BY based_on LIMIT $3) AS page
+        ) AS measured WHERE before < $4 ORDER BY based_on";
+    let (id, most, room) = (column::run(run), column::limit(limit.saturating_add(1)), column::limit(bytes));
     let mut history: Vec<Record> = Vec::new();
-    for row in rows {
-        let damaged = |damage: chunk::Damage| Error::Corrupt(format!("{run}: {damage}"));
-        chunk::decode_after(run, row.number(0)?, row.try_get(1)?, &mut history).map_err(damaged)?;
+    // What is stored takes another number of bytes than what is counted: what was asked for may lie further on.
+    while history.len() < limit && chunk::within(&history, bytes) == history.len() {
+        let last = history.last().map_or(after, |record| record.seq);
+        let from = column::count(last);
+        let rows = link.ask(async |session| session.rows(sql, &[&id, &from, &most, &room]).await)?;
+        let mut part: Vec<Record> = Vec::new();
+        for row in rows {
+            let damaged = |damage: chunk::Damage| Error::Corrupt(format!("{run}: {damage}"));
+            chunk::decode_after(run, row.number(0)?, row.try_get(1)?, &mut part).map_err(damaged)?;
+        }
+        part.retain(|record| record.seq > last);
+        if part.is_empty() {
+            break;
+        }
+        history.append(&mut part);
     }
-    history.retain(|record| record.seq > after);
-    history.truncate(limit);
+    history.truncate(limit.min(chunk::within(&history, bytes)));
     Ok(history)
 }
 

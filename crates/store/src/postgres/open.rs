@@ -1,6 +1,7 @@
 //! Opening a database: where it is, whose it is, and whether we can use it.
 
 use std::fmt;
+use std::net::IpAddr;
 use std::time::Duration;
 
 use tokio_postgres::config::{Host, SslMode};
@@ -61,9 +62,11 @@ impl Address {
     pub(super) fn read(address: &str) -> Result<Address, Error> {
         // What cannot be read may have a password in it, so it is not shown.
         let wrong = |why: String| unusable("the given address", why, ADDRESS);
-        let (address, asked) = tls::split(address).map_err(wrong)?;
-        let config = address.parse().map_err(|_| wrong("it cannot be read".to_owned()))?;
-        let config = configure(config).map_err(wrong)?;
+        let (address, mut asked) = tls::split(address).map_err(wrong)?;
+        let config: Config = address.parse().map_err(|_| wrong("it cannot be read".to_owned()))?;
+        // Who says nothing about it means that nobody in between should listen or answer.
+        asked.verifies |= !asked.has_mode && is_elsewhere(&config);
+        let config = configure(config, asked.verifies).map_err(wrong)?;
         let encryption = Encryption::new(&asked).map_err(wrong)?;
         Ok(Address { config, encryption })
     }
@@ -75,7 +78,24 @@ impl Address {
     }
 }
 
-fn configure(mut config: Config) -> Result<Config, String> {
+/// Whether some of the servers are on other machines.
+fn is_elsewhere(config: &Config) -> bool {
+    let is_here = |name: &str| {
+        name.eq_ignore_ascii_case("localhost")
+            || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+    };
+    let addresses = config.get_hostaddrs();
+    if !addresses.is_empty() {
+        return addresses.iter().any(|address| !address.is_loopback());
+    }
+    config.get_hosts().iter().any(|host| match host {
+        Host::Tcp(name) => !is_here(name),
+        #[cfg(unix)]
+        Host::Unix(_) => false,
+    })
+}
+
+fn configure(mut config: Config, verifies: bool) -> Result<Config, String> {
     if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
         return Err("it names no host".to_owned());
     }
@@ -99,6 +119,13 @@ fn configure(mut config: Config) -> Result<Config, String> {
     };
     let has_names = config.get_hosts().iter().any(has_name);
     let is_local = !config.get_hosts().is_empty() && !has_names;
+    if verifies && !has_names && !is_local {
+        let why = "it has no name that a certificate could be for; add `host=NAME`, or say sslmode=disable";
+        return Err(why.to_owned());
+    }
+    if verifies && !is_local {
+        config.ssl_mode(SslMode::Require);
+    }
     if is_local || (!has_names && config.get_ssl_mode() == SslMode::Prefer) {
         config.ssl_mode(SslMode::Disable);
     }
@@ -203,9 +230,29 @@ mod tests {
     fn sockets_of_this_machine_are_not_encrypted() {
         let mode = |address| Address::read(address).unwrap().config.get_ssl_mode();
         assert_eq!(mode("postgresql:///db?host=/run/pg&sslmode=require"), SslMode::Disable);
-        assert_eq!(mode("postgresql://h/db"), SslMode::Prefer);
+        assert_eq!(mode("postgresql://localhost/db"), SslMode::Prefer);
+        assert_eq!(mode("postgresql://127.0.0.1/db"), SslMode::Prefer);
+        assert_eq!(mode("postgresql://h/db?sslmode=prefer"), SslMode::Prefer);
+        assert_eq!(mode("host=h sslmode=disable"), SslMode::Disable);
+        assert_eq!(mode("host=localhost hostaddr=127.0.0.1"), SslMode::Prefer);
         assert_eq!(mode("postgresql://h/db?sslmode=verify-full"), SslMode::Require);
         assert_eq!(mode("hostaddr=127.0.0.1"), SslMode::Disable);
+    }
+
+    #[test]
+    fn a_server_elsewhere_must_show_its_certificate_unless_the_address_says_otherwise() {
+        for address in [
+            "postgresql://h/db",
+            "host=h dbname=db",
+            "postgresql://localhost,h/db",
+            "host=h hostaddr=10.0.0.1",
+        ] {
+            let (_, asked) = tls::split(address).unwrap();
+            assert!(!asked.has_mode && is_elsewhere(&address.parse().unwrap()), "{address}");
+            assert_eq!(Address::read(address).unwrap().config.get_ssl_mode(), SslMode::Require, "{address}");
+        }
+        assert!(Address::read("hostaddr=10.0.0.1").is_err(), "there is no name to check");
+        assert!(Address::read("hostaddr=10.0.0.1 sslmode=disable").is_ok());
     }
 
     #[test]

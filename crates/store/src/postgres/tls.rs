@@ -3,9 +3,9 @@
 //! | `sslmode` | |
 //! |---|---|
 //! | `disable` | never encrypted |
-//! | `prefer` | encrypted where the server can, whoever it is; the default |
+//! | `prefer` | encrypted where the server can, whoever it is; the default on this machine |
 //! | `require` | encrypted, whoever the server is |
-//! | `verify-full` | encrypted, and the server has a certificate for its name from an authority that is trusted |
+//! | `verify-full` | encrypted, and the server has a certificate for its name from an authority that is trusted; the default elsewhere |
 //!
 //! Sockets of this machine are never encrypted.
 
@@ -30,18 +30,21 @@ use tokio_rustls::TlsConnector;
 /// What an address says of encryption, as far as the driver does not read it itself.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Asked {
-    verifies: bool,
+    /// Whether it says anything.
+    pub(super) has_mode: bool,
+    pub(super) verifies: bool,
     roots: Option<String>,
 }
 
 /// Takes out of an address what the driver does not know, and says what that was.
 pub(super) fn split(address: &str) -> Result<(Cow<'_, str>, Asked), String> {
     let Some((before, query)) = address.split_once('?') else {
-        return Ok((address.into(), Asked::default()));
+        return Ok((address.into(), Asked { has_mode: address.contains("sslmode"), ..Asked::default() }));
     };
     let (mut asked, mut rest) = (Asked::default(), Vec::new());
     let (mut mode, mut is_ours) = ("prefer", false);
     for parameter in query.split('&') {
+        asked.has_mode |= parameter.starts_with("sslmode=");
         match parameter.split_once('=') {
             Some(("sslmode", "verify-full")) => {
                 (asked.verifies, mode, is_ours) = (true, "verify-full", true);
@@ -59,6 +62,11 @@ pub(super) fn split(address: &str) -> Result<(Cow<'_, str>, Asked), String> {
             }
             Some(_) | None => rest.push(parameter),
         }
+    }
+    // Who names an authority wants it asked.
+    if asked.roots.is_some() && !asked.has_mode {
+        asked.verifies = true;
+        rest.push("sslmode=require");
     }
     if asked.roots.is_some() && !asked.verifies {
         return Err(format!("sslrootcert does nothing with sslmode={mode}; give sslmode=verify-full"));
@@ -259,16 +267,17 @@ mod tests {
     #[test]
     fn what_the_driver_does_not_know_is_taken_out_of_an_address() {
         let plain = "postgres://ann@h/db?sslmode=require&application_name=x";
-        assert_eq!(split(plain).unwrap(), (plain.into(), Asked::default()));
+        assert_eq!(split(plain).unwrap(), (plain.into(), Asked { has_mode: true, ..Asked::default() }));
         let (rest, asked) = split(
             "postgres://ann@h/db?sslmode=verify-full&application_name=x&sslrootcert=%2Fetc%2Fca%20x.pem",
         )
         .unwrap();
         assert_eq!(rest, "postgres://ann@h/db?sslmode=require&application_name=x");
-        assert_eq!(asked, Asked { verifies: true, roots: Some("/etc/ca x.pem".to_owned()) });
+        assert_eq!(asked, Asked { has_mode: true, verifies: true, roots: Some("/etc/ca x.pem".to_owned()) });
+        let (rest, asked) = split("postgres://localhost/db?sslrootcert=ca.pem").unwrap();
+        assert_eq!((rest.as_ref(), asked.verifies), ("postgres://localhost/db?sslmode=require", true));
         for (address, words) in [
             ("postgres://h/db?sslmode=verify-ca", "`verify-full`"),
-            ("postgres://h/db?sslrootcert=ca.pem", "sslmode=prefer"),
             ("postgres://h/db?sslmode=require&sslrootcert=ca.pem", "sslmode=require"),
         ] {
             let said = split(address).unwrap_err();
@@ -279,7 +288,7 @@ mod tests {
     #[test]
     fn a_file_without_certificates_is_named() {
         let roots = Some("/dev/null".to_owned());
-        let said = Encryption::new(&Asked { verifies: true, roots }).unwrap_err();
+        let said = Encryption::new(&Asked { verifies: true, roots, ..Asked::default() }).unwrap_err();
         assert!(said.contains("sslrootcert=/dev/null") && said.contains("no certificate"), "{said}");
     }
 }

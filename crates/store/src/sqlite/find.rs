@@ -49,6 +49,7 @@ pub(super) fn records_after(
     run: RunId,
     after: u64,
     limit: usize,
+    bytes: usize,
 ) -> Result<Vec<Record>, Error> {
     let damaged = |what: &str| Error::Corrupt(format!("{run}: {what}"));
     // Record `after` may lie within a chunk: what comes before that chunk is where its numbers begin.
@@ -67,12 +68,13 @@ pub(super) fn records_after(
         if history.last().map(|record| record.seq) != Some(row.number(0)?) {
             return Err(damaged("a chunk has more or fewer records than it should"));
         }
-        let found = history.iter().filter(|record| record.seq > after).count();
-        if found >= limit {
+        let found = &history[history.partition_point(|record| record.seq <= after)..];
+        if found.len() >= limit || chunk::within(found, bytes) < found.len() {
             break;
         }
     }
     history.retain(|record| record.seq > after);
+    history.truncate(chunk::within(&history, bytes));
     history.truncate(limit);
     Ok(history)
 }

@@ -222,6 +222,10 @@ class ChangeWebhook(TypedDict):
     url: NotRequired[str | None]
 
 
+class ChangeWorkspace(TypedDict):
+    quotas: Quotas
+
+
 class CheckedDefinition(TypedDict):
     """What a check found."""
 
@@ -705,6 +709,19 @@ class Pulse(TypedDict):
 
     beats: list[Beat]
     everyMs: int
+
+
+class Quotas(TypedDict):
+    """What a workspace may have; an absent figure is that of the server, or none."""
+
+    calls: NotRequired[int | None]
+    """Calls of one kind (`http` steps, models, handlers at URLs) under way at the same time."""
+    openRuns: NotRequired[int | None]
+    """Runs that have not ended, when one more is started by a request."""
+    schedules: NotRequired[int | None]
+    startsPerSecond: NotRequired[int | None]
+    """Runs started by requests in a second; as many may be started at once."""
+    webhooks: NotRequired[int | None]
 
 
 class HistoryRecordList(TypedDict):
@@ -2145,6 +2162,10 @@ class Workspace(TypedDict):
     createdAt: str
     id: str
     name: str
+    openRuns: int
+    """Runs that have not ended."""
+    quotas: Quotas
+    """What it may have: its own figures, and those of the server where it has none."""
 
 
 class WorkspaceList(TypedDict):
@@ -2172,4 +2193,4 @@ WorkflowResponseFormat: TypeAlias = Literal["text", "json"]
 WorkflowRole: TypeAlias = Literal["system", "user", "assistant"]
 WorkflowStatusPattern: TypeAlias = Union["int", Literal["1xx", "2xx", "3xx", "4xx", "5xx"]]
 WorkflowStep: TypeAlias = Union["WorkflowStepTask", "WorkflowStepWait", "WorkflowStepCondition", "WorkflowStepExternalEvent", "WorkflowStepWaitForEvent", "WorkflowStepWebhook", "WorkflowStepApproval", "WorkflowStepLlm", "WorkflowStepHttp", "WorkflowStepNotify", "WorkflowStepRespond", "WorkflowStepSubWorkflow", "WorkflowStepMap"]
-ProblemCode: TypeAlias = Literal["NOT_JSON", "BAD_REQUEST", "UNAUTHENTICATED", "BAD_LINK", "BAD_LEASE", "FORBIDDEN", "NOT_AN_APPROVER", "SELF_APPROVAL", "SYNC_NOT_ALLOWED", "MAY_NOT_DECIDE", "HOST_REFUSED", "ORIGIN_REFUSED", "NOT_FOUND", "UNKNOWN_RUN", "UNKNOWN_DEFINITION", "UNKNOWN_STEP", "UNKNOWN_WAITPOINT", "UNKNOWN_TASK", "UNKNOWN_KEY", "UNKNOWN_LINK_SECRET", "NO_SIGNING_KEY", "UNKNOWN_SCHEDULE", "UNKNOWN_WEBHOOK", "UNKNOWN_DELIVERY", "UNKNOWN_WORKSPACE", "METHOD_NOT_ALLOWED", "READ_ONLY", "BODY_TIMEOUT", "ALREADY_RESOLVED", "ALREADY_DECIDED", "QUORUM_NOT_REACHED", "CONTENT_CHANGED", "WRONG_WAITPOINT_KIND", "EVENT_DOES_NOT_MATCH", "NOT_DUE", "NO_SUCH_TIMER", "RUN_ENDED", "NO_TEST_CLOCK", "RUN_NOT_FAILED", "WRONG_STEP_STATUS", "STALE_LEASE", "TASK_ALREADY_TAKEN", "JOURNAL_CONFLICT", "JOURNAL_MISMATCH", "DEFINITION_EXISTS", "SCHEDULE_EXISTS", "DELIVERY_PENDING", "WORKSPACE_EXISTS", "WAITPOINT_TIMED_OUT", "WAITPOINT_CANCELLED", "WAITPOINT_EXPIRED", "LINK_REVOKED", "LINK_EXPIRED", "BODY_TOO_LARGE", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE", "MALFORMED", "BAD_CURSOR", "INVALID_DEFINITION", "INVALID_INPUT", "LIMIT_EXCEEDED", "IDEMPOTENCY_KEY_REUSED", "RUN_FAILED", "RUN_CANCELLED", "RATE_LIMITED", "TOO_MANY_OPEN_RUNS", "HEADERS_TOO_LARGE", "INTERNAL", "ILLEGAL_TRANSITION", "OVERLOADED", "STORE_UNAVAILABLE", "PAUSED", "STOPPING"]
+ProblemCode: TypeAlias = Literal["NOT_JSON", "BAD_REQUEST", "UNAUTHENTICATED", "BAD_LINK", "BAD_LEASE", "FORBIDDEN", "NOT_AN_APPROVER", "SELF_APPROVAL", "SYNC_NOT_ALLOWED", "MAY_NOT_DECIDE", "HOST_REFUSED", "PROXY_REFUSED", "ORIGIN_REFUSED", "NOT_FOUND", "UNKNOWN_RUN", "UNKNOWN_DEFINITION", "UNKNOWN_STEP", "UNKNOWN_WAITPOINT", "UNKNOWN_TASK", "UNKNOWN_KEY", "UNKNOWN_LINK_SECRET", "NO_SIGNING_KEY", "UNKNOWN_SCHEDULE", "UNKNOWN_WEBHOOK", "UNKNOWN_DELIVERY", "UNKNOWN_WORKSPACE", "METHOD_NOT_ALLOWED", "READ_ONLY", "BODY_TIMEOUT", "ALREADY_RESOLVED", "ALREADY_DECIDED", "QUORUM_NOT_REACHED", "CONTENT_CHANGED", "WRONG_WAITPOINT_KIND", "EVENT_DOES_NOT_MATCH", "NOT_DUE", "NO_SUCH_TIMER", "RUN_ENDED", "NO_TEST_CLOCK", "RUN_NOT_FAILED", "WRONG_STEP_STATUS", "STALE_LEASE", "TASK_ALREADY_TAKEN", "JOURNAL_CONFLICT", "JOURNAL_MISMATCH", "DEFINITION_EXISTS", "SCHEDULE_EXISTS", "DELIVERY_PENDING", "WORKSPACE_EXISTS", "WAITPOINT_TIMED_OUT", "WAITPOINT_CANCELLED", "WAITPOINT_EXPIRED", "LINK_REVOKED", "LINK_EXPIRED", "BODY_TOO_LARGE", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE", "MALFORMED", "BAD_CURSOR", "INVALID_DEFINITION", "INVALID_INPUT", "LIMIT_EXCEEDED", "IDEMPOTENCY_KEY_REUSED", "RUN_FAILED", "RUN_CANCELLED", "RATE_LIMITED", "TOO_MANY_OPEN_RUNS", "QUOTA_EXCEEDED", "HEADERS_TOO_LARGE", "INTERNAL", "ILLEGAL_TRANSITION", "OVERLOADED", "STORE_UNAVAILABLE", "PAUSED", "STOPPING"]

@@ -22,15 +22,27 @@ use crate::shape::Answer;
 
 /// How long a caller is kept waiting if it does not say.
 const SYNC_WAIT: Duration = Duration::from_secs(30);
-/// A run's reply may not say how it travels.
-const OURS: [HeaderName; 6] = [
-    header::CONTENT_LENGTH,
-    header::TRANSFER_ENCODING,
-    header::CONNECTION,
-    header::UPGRADE,
-    header::CONTENT_SECURITY_POLICY,
-    header::SET_COOKIE,
+/// What a run's reply may say besides its status and body. Others would steer a proxy, a browser or this server.
+const SAID: [HeaderName; 14] = [
+    header::ACCEPT_RANGES,
+    header::AGE,
+    header::CACHE_CONTROL,
+    header::CONTENT_DISPOSITION,
+    header::CONTENT_LANGUAGE,
+    header::CONTENT_LOCATION,
+    header::CONTENT_TYPE,
+    header::ETAG,
+    header::EXPIRES,
+    header::LAST_MODIFIED,
+    header::LINK,
+    header::LOCATION,
+    header::RETRY_AFTER,
+    header::VARY,
 ];
+/// What a run's own headers begin with.
+const OWN: &str = "x-app-";
+/// What a page of this server would run or apply.
+const ACTIVE: [&str; 4] = ["script", "css", "wasm", "xslt"];
 
 /// Of the parameters, this one is the server's; the others are the run's.
 #[derive(JsonSchema)]
@@ -108,9 +120,11 @@ fn spoken(reply: &Value) -> Response {
     }
     let given = reply.get("headers").and_then(Value::as_object).into_iter().flatten();
     for (name, value) in given {
-        let name = HeaderName::try_from(name.as_str()).ok().filter(|name| !OURS.contains(name));
+        let name = HeaderName::try_from(name.as_str()).ok().filter(|name| may_say(name));
         let value = value.as_str().and_then(|value| HeaderValue::try_from(value).ok());
-        if let (Some(name), Some(value)) = (name, value) {
+        if let (Some(name), Some(value)) = (name, value)
+            && (name != header::CONTENT_TYPE || !is_active(&value))
+        {
             headers.insert(name, value);
         }
     }
@@ -119,17 +133,61 @@ fn spoken(reply: &Value) -> Response {
     response
 }
 
+fn may_say(name: &HeaderName) -> bool {
+    SAID.contains(name) || name.as_str().starts_with(OWN)
+}
+
+fn is_active(media_type: &HeaderValue) -> bool {
+    let text = media_type.to_str().unwrap_or("script").to_ascii_lowercase();
+    ACTIVE.iter().any(|kind| text.contains(kind))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
+    fn what_would_steer_a_proxy_or_a_browser_is_left_out() {
+        for name in [
+            "X-Accel-Redirect",
+            "X-Sendfile",
+            "Clear-Site-Data",
+            "Alt-Svc",
+            "NEL",
+            "WWW-Authenticate",
+            "Keep-Alive",
+            "Trailer",
+            "TE",
+            "Set-Cookie",
+            "Transfer-Encoding",
+            "Strict-Transport-Security",
+            "Refresh",
+            "Upgrade",
+            "Access-Control-Allow-Origin",
+            "Service-Worker-Allowed",
+            "X-Frame-Options",
+            "X-Request-Id",
+            "Connection",
+        ] {
+            let response = spoken(&json!({ "headers": { name: "x" }, "body": {} }));
+            assert_eq!(response.headers().get(name), None, "{name}");
+        }
+        for kind in ["text/javascript", "application/ECMAScript", "text/css", "application/wasm"] {
+            let response = spoken(&json!({ "headers": { "content-type": kind }, "body": "x" }));
+            assert_eq!(response.headers()["content-type"], "text/plain; charset=utf-8", "{kind}");
+        }
+        let csv = spoken(&json!({ "headers": { "content-type": "text/csv" }, "body": "x" }));
+        assert_eq!(csv.headers()["content-type"], "text/csv");
+    }
+
+    #[test]
     fn a_reply_has_the_status_headers_and_body_that_the_step_gave_it() {
-        let headers = json!({"x-order": "7", "Content-Length": "99", "bad name": "x", "location": "/there"});
+        let headers =
+            json!({"x-app-order": "7", "Content-Length": "99", "bad name": "x", "location": "/there"});
         let response = spoken(&json!({"status": 201, "headers": headers, "body": {"ok": true}}));
         assert_eq!(response.status(), StatusCode::CREATED);
         let header = |name: &str| response.headers().get(name).map(|value| value.to_str().unwrap());
-        assert_eq!(header("x-order"), Some("7"));
+        assert_eq!(header("x-app-order"), Some("7"));
         assert_eq!(header("location"), Some("/there"));
         assert_eq!(header("content-type"), Some("application/json"));
         assert_eq!(header("content-length"), None);

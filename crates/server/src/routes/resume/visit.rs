@@ -17,6 +17,7 @@ use crate::links::{Link, TOKEN, Target};
 use crate::problem::{Code, Problem};
 use crate::request::Ids;
 use crate::request::call::Call;
+use crate::request::path::InPath;
 use crate::shape::waitpoint::WaitpointBody;
 
 /// A wait that a step opens for itself.
@@ -53,9 +54,8 @@ impl Visit {
         Ids(run, segment): &Ids,
         call: &Call,
     ) -> Result<Visit, Problem> {
-        let token = call.param(TOKEN);
-        let link = match (&caller, &token) {
-            (_, Some(token)) => Some(app.links.check(&app.engine, link_target(*run, segment)?, token).await?),
+        let link = match (&caller, call.link.clone()) {
+            (_, Some(link)) => Some(link?),
             (Some(_), None) => None,
             (None, None) => return Err(Problem::new(Code::BadLink, "the URL has no token")),
         };
@@ -156,7 +156,9 @@ fn terms(run: &Run, target: &ResumeTarget, waitpoint: Option<&Waitpoint>) -> (bo
     }
 }
 
-fn link_target(run: RunId, segment: &str) -> Result<Target<'_>, Problem> {
+/// What a link with this path leads to.
+pub(crate) fn link_target<'p>(run: &str, segment: &'p str) -> Result<Target<'p>, Problem> {
+    let run = RunId::read(run)?;
     Ok(match resume_target(run, segment)? {
         ResumeTarget::Waitpoint(number) => Target::Waitpoint(run.waitpoint(number)),
         ResumeTarget::Step { .. } => Target::Step(run, segment),

@@ -193,7 +193,7 @@ fn read_the_rest(store: &mut Postgres) {
     let (run, occurrence, limit) = (RunId(1), OccurrenceId(1), 10);
     store.load(run).unwrap();
     store.run(run).unwrap();
-    store.records_after(run, 1, limit).unwrap();
+    store.records_after(run, 1, limit, 1 << 20).unwrap();
     store.oldest_waiting(here, limit).unwrap();
     for due in [Due::Ever, Due::Before(now), Due::Between(now, now)] {
         store.open_waits(here, Kind::Delay, due, limit).unwrap();

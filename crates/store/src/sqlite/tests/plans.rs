@@ -131,7 +131,7 @@ fn read_the_rest(store: &mut Sqlite) {
     let (run, occurrence, limit) = (RunId(1), OccurrenceId(1), 10);
     store.load(run).unwrap();
     store.run(run).unwrap();
-    store.records_after(run, 3, limit).unwrap();
+    store.records_after(run, 3, limit, 1 << 20).unwrap();
     for version in [None, Some("1")] {
         store.definition(here, "a", version).unwrap();
     }

@@ -1,0 +1,182 @@
+//! Those who wait for tasks. A poller is listed under each name that it asks for, and is nowhere any more once it was
+//! woken; one that has gone is forgotten at the latest when there are twice as many as there were.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use abide_core::id::WorkspaceId;
+
+use crate::handed::Handed;
+use crate::request::{Answer, Poll};
+
+/// Tasks of one handler's name in one workspace.
+pub(crate) type Queue = (WorkspaceId, Arc<str>);
+
+/// Fewer are not worth looking for those that have gone.
+const FEW: usize = 64;
+
+#[derive(Default)]
+pub(crate) struct Pollers {
+    parked: BTreeMap<u64, (Poll, Answer<Handed>)>,
+    /// Who waits longest comes first.
+    parked_for: HashMap<Queue, BTreeSet<u64>>,
+    last: u64,
+    /// Those that may find something now.
+    woken: BTreeMap<u64, (Poll, Answer<Handed>)>,
+    /// How many more tasks those may take, at most: a poller that asks for more than one handler counts for each.
+    room: HashMap<Queue, usize>,
+    /// How many there are before those that have gone are looked for.
+    many: usize,
+}
+
+impl Pollers {
+    pub(crate) fn are_there(&self) -> bool {
+        !self.parked.is_empty() || !self.woken.is_empty()
+    }
+
+    pub(crate) fn are_woken(&self) -> bool {
+        !self.woken.is_empty()
+    }
+
+    pub(crate) fn wait_for(&self, queue: &Queue) -> bool {
+        self.parked_for.contains_key(queue)
+    }
+
+    /// What those ask for who wait and have not gone.
+    pub(crate) fn polls(&self) -> impl Iterator<Item = &Poll> {
+        self.parked.values().filter(|(_, answer)| !answer.is_closed()).map(|(poll, _)| poll)
+    }
+
+    pub(crate) fn park(&mut self, poll: Poll, answer: Answer<Handed>) {
+        if self.parked.len() >= self.many.max(FEW) {
+            self.forget_gone();
+        }
+        self.last += 1;
+        for handler in &poll.handlers {
+            let queue = (poll.workspace, Arc::clone(handler));
+            self.parked_for.entry(queue).or_default().insert(self.last);
+        }
+        self.parked.insert(self.last, (poll, answer));
+    }
+
+    pub(crate) fn forget_gone(&mut self) {
+        let gone = self.parked.iter().filter(|(_, (_, answer))| answer.is_closed());
+        for id in gone.map(|(id, _)| *id).collect::<Vec<_>>() {
+            self.unpark(id);
+        }
+        self.many = 2 * self.parked.len();
+    }
+
+    fn unpark(&mut self, id: u64) -> Option<(Poll, Answer<Handed>)> {
+        let (poll, answer) = self.parked.remove(&id)?;
+        for handler in &poll.handlers {
+            let queue = (poll.workspace, Arc::clone(handler));
+            if let Some(pollers) = self.parked_for.get_mut(&queue) {
+                pollers.remove(&id);
+                if pollers.is_empty() {
+                    self.parked_for.remove(&queue);
+                }
+            }
+        }
+        Some((poll, answer))
+    }
+
+    /// Sees to it that a poller comes for one more task: one that is awake and has room, or the one that has waited
+    /// longest. `false` if nobody waits.
+    pub(crate) fn call(&mut self, queue: &Queue) -> bool {
+        let has_room = self.room.get(queue).is_some_and(|room| *room > 0);
+        if !has_room && !self.wake(queue) {
+            return false;
+        }
+        if let Some(room) = self.room.get_mut(queue) {
+            *room = room.saturating_sub(1);
+        }
+        true
+    }
+
+    pub(crate) fn wake(&mut self, queue: &Queue) -> bool {
+        while let Some(id) = self.parked_for.get(queue).and_then(BTreeSet::first).copied() {
+            let Some((poll, answer)) = self.unpark(id) else { return false };
+            if answer.is_closed() {
+                continue;
+            }
+            for handler in &poll.handlers {
+                let room = self.room.entry((poll.workspace, Arc::clone(handler))).or_default();
+                *room = room.saturating_add(poll.most);
+            }
+            self.woken.insert(id, (poll, answer));
+            return true;
+        }
+        false
+    }
+
+    /// One that was woken, with whether it still asks.
+    pub(crate) fn next_woken(&mut self) -> Option<(Poll, Answer<Handed>)> {
+        let (_, woken) = self.woken.pop_first()?;
+        if self.woken.is_empty() {
+            self.room.clear();
+        }
+        Some(woken)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tokio::sync::oneshot;
+
+    use super::*;
+
+    fn poll(handlers: &[&str]) -> Poll {
+        Poll {
+            workspace: WorkspaceId::DEFAULT,
+            handlers: handlers.iter().map(|name| Arc::from(*name)).collect(),
+            most: 1,
+            worker: "w".into(),
+            lease: Duration::from_secs(1),
+            waits: true,
+        }
+    }
+
+    fn queue(name: &str) -> Queue {
+        (WorkspaceId::DEFAULT, name.into())
+    }
+
+    #[test]
+    fn polls_for_fresh_names_leave_nothing_behind_when_they_have_gone() {
+        let mut pollers = Pollers::default();
+        for index in 0..1_000 {
+            let (answer, _gone) = oneshot::channel();
+            pollers.park(poll(&[&format!("a{index}"), &format!("b{index}")]), answer);
+        }
+        assert!(pollers.parked.len() <= FEW && pollers.parked_for.len() <= 2 * FEW);
+        pollers.forget_gone();
+        assert!(!pollers.are_there() && pollers.parked_for.is_empty());
+    }
+
+    #[test]
+    fn one_that_is_woken_for_one_name_waits_for_no_other() {
+        let mut pollers = Pollers::default();
+        let (answer, _there) = oneshot::channel();
+        pollers.park(poll(&["a", "b"]), answer);
+        assert!(pollers.wait_for(&queue("b")) && pollers.call(&queue("a")));
+        assert!(!pollers.wait_for(&queue("b")) && pollers.are_woken());
+        assert!(pollers.next_woken().is_some() && !pollers.are_there() && pollers.room.is_empty());
+    }
+
+    #[test]
+    fn who_waits_longest_is_woken_first_and_who_has_gone_is_passed_over() {
+        let mut pollers = Pollers::default();
+        let (gone, _) = oneshot::channel();
+        pollers.park(poll(&["a"]), gone);
+        let mut there = Vec::new();
+        for worker in ["first", "second"] {
+            let (answer, waits) = oneshot::channel();
+            pollers.park(Poll { worker: worker.into(), ..poll(&["a"]) }, answer);
+            there.push(waits);
+        }
+        assert!(pollers.call(&queue("a")));
+        assert_eq!(&*pollers.next_woken().unwrap().0.worker, "first");
+    }
+}
