@@ -328,13 +328,12 @@ impl Engine {
         let bounds = Bounds { max_wait, ..options.retention.bounds() };
         let mut writer = Writer::new(
             own,
-            jobs,
+            (jobs, checks),
             Arc::clone(&clock),
             fresh_seed(),
             dispatcher,
             (followers.clone(), outbox),
             (bounds, options.limits),
-            checks,
         );
         writer = writer.paused(options.paused);
         if let Some(share) = share {

@@ -254,8 +254,7 @@ mod tests {
         let fair = Fair::in_turn(2);
         let (mut turns, first) = take_all(&fair, "greedy");
         assert_eq!(turns.len(), 2);
-        let mut greedy =
-            vec![first, ask(&fair, "greedy").err().unwrap(), ask(&fair, "greedy").err().unwrap()];
+        let mut greedy = [first, ask(&fair, "greedy").err().unwrap(), ask(&fair, "greedy").err().unwrap()];
         let mut other = ask(&fair, "other").err().unwrap();
         turns.pop();
         let first = has(&mut greedy[0]).unwrap();

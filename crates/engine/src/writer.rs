@@ -128,13 +128,12 @@ struct OpenRound {
 impl Writer {
     pub(crate) fn new(
         store: Box<dyn Read>,
-        jobs: threads::Sender<Job>,
+        (jobs, checks): (threads::Sender<Job>, threads::Sender<Check>),
         clock: Arc<dyn Clock>,
         seed: u64,
         dispatcher: Dispatcher,
         (followers, outbox): (Followers, Outbox),
         (bounds, limits): (Bounds, Limits),
-        checks: threads::Sender<Check>,
     ) -> Writer {
         Writer {
             store,

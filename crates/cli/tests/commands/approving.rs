@@ -83,8 +83,17 @@ fn a_workspace_does_not_know_the_runs_of_another() {
     let workspace = host.ok(&["workspaces", "make", "shop", "--key", &admin]);
     let listed = host.ok(&["workspaces", "--key", &admin]);
     assert!(listed.contains(&workspace) && listed.contains("shop"), "{listed}");
-    let shop =
-        host.ok(&["keys", "make", "shop", "--scope", "deploy,run", "--workspace", &workspace, "--key", &admin]);
+    let shop = host.ok(&[
+        "keys",
+        "make",
+        "shop",
+        "--scope",
+        "deploy,run",
+        "--workspace",
+        &workspace,
+        "--key",
+        &admin,
+    ]);
     host.file("w.yaml", REVIEW);
     host.ok(&["deploy", "w.yaml", "--key", &shop]);
     let run = host.ok(&["start", "review", "--key", &shop]);

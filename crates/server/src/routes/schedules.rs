@@ -35,7 +35,6 @@ const READ: Access = Access::Key(&[Scope::Read]);
 const DEPLOY: Access = Access::Key(&[Scope::Deploy]);
 const RUN: Access = Access::Key(&[Scope::Run]);
 const LIST: &str = "schedules";
-/// Schedules of one workspace.
 
 pub(super) fn routes() -> Group {
     let one = |verb, path, access, summary| {

@@ -120,7 +120,7 @@ fn spoken(reply: &Value) -> Response {
     }
     let given = reply.get("headers").and_then(Value::as_object).into_iter().flatten();
     for (name, value) in given {
-        let name = HeaderName::try_from(name.as_str()).ok().filter(|name| may_say(name));
+        let name = HeaderName::try_from(name.as_str()).ok().filter(may_say);
         let value = value.as_str().and_then(|value| HeaderValue::try_from(value).ok());
         if let (Some(name), Some(value)) = (name, value)
             && (name != header::CONTENT_TYPE || !is_active(&value))
