@@ -55,7 +55,7 @@ impl Serve {
         match rlimit::increase_nofile_limit(u64::MAX) {
             Ok(files) => {
                 if let Some(most) = settings.limits.within_files(files) {
-                    tracing::warn!(
+                    tracing::info!(
                         "this process may open {files} files, so at most {most} connections are taken; raise the limit \
                          (`ulimit -n`, `LimitNOFILE=`) or lower --max-connections"
                     );

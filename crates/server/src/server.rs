@@ -150,7 +150,7 @@ impl Server {
         let gathering =
             gathering.map(|(gatherer, finish)| (tokio::spawn(gatherer.work(Shared::clone(&app))), finish));
         let router = router(&app);
-        let strangers = Arc::new(Strangers::new(&app.settings.limits));
+        let strangers = Arc::new(Strangers::new(&app.settings.limits_of_strangers()));
         let mut failures = Seldom::every(SAY_SO_EVERY);
         let graceful = GracefulShutdown::new();
         let watching = Shared::clone(&app);

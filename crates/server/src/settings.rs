@@ -182,6 +182,12 @@ impl Settings {
     pub(crate) fn needs_keys(&self) -> bool {
         self.auth == Auth::Required
     }
+
+    /// Where no key is needed, everyone is known: no address has too many connections.
+    pub(crate) fn limits_of_strangers(&self) -> Limits {
+        let connections_per_address = if self.needs_keys() { self.limits.connections_per_address } else { 0 };
+        Limits { connections_per_address, ..self.limits.clone() }
+    }
 }
 
 /// The host of a URL or an origin, without its port.

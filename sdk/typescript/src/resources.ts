@@ -461,6 +461,11 @@ export class Admin extends Resource {
     return this.post(at`/workspaces`, { name });
   }
 
+  /** Changes what a workspace, named or by its id, may have. */
+  changeWorkspace(workspace: string, quotas: wire.Quotas): Promise<wire.Workspace> {
+    return this.transport.json({ method: "PATCH", path: at`/workspaces/${workspace}`, body: { quotas }, repeatable: true });
+  }
+
   /** Workers that polled lately. */
   workers(): Promise<wire.WorkerList> {
     return this.get(at`/workers`);

@@ -584,6 +584,12 @@ class Admin(Resource):
         made: wire.Workspace = await self._transport.json(Request("POST", at("workspaces"), body={"name": name}))
         return made
 
+    async def change_workspace(self, workspace: str, quotas: wire.Quotas) -> wire.Workspace:
+        """Changes what a workspace, named or by its id, may have."""
+        request = Request("PATCH", at("workspaces", workspace), body={"quotas": quotas}, repeatable=True)
+        changed: wire.Workspace = await self._transport.json(request)
+        return changed
+
     async def workers(self) -> wire.WorkerList:
         """Workers that polled lately."""
         workers: wire.WorkerList = await self._transport.json(Request("GET", at("workers")))

@@ -584,6 +584,12 @@ class Admin(Resource):
         made: wire.Workspace = self._transport.json(Request("POST", at("workspaces"), body={"name": name}))
         return made
 
+    def change_workspace(self, workspace: str, quotas: wire.Quotas) -> wire.Workspace:
+        """Changes what a workspace, named or by its id, may have."""
+        request = Request("PATCH", at("workspaces", workspace), body={"quotas": quotas}, repeatable=True)
+        changed: wire.Workspace = self._transport.json(request)
+        return changed
+
     def workers(self) -> wire.WorkerList:
         """Workers that polled lately."""
         workers: wire.WorkerList = self._transport.json(Request("GET", at("workers")))

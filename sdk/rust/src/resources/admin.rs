@@ -81,6 +81,16 @@ impl Admin<'_> {
         self.0.transport().json(self.0.post(at(&["workspaces"])).body(&wire::NewWorkspace::new(name))?).await
     }
 
+    /// Changes what a workspace, named or by its id, may have.
+    pub async fn change_workspace(
+        &self,
+        workspace: &str,
+        quotas: &wire::Quotas,
+    ) -> Result<wire::Workspace, Error> {
+        let request = self.0.request(Method::PATCH, at(&["workspaces", workspace]));
+        self.0.transport().json(request.body(&wire::ChangeWorkspace::new(quotas.clone()))?.repeatable()).await
+    }
+
     /// Workers that polled lately.
     pub async fn workers(&self) -> Result<wire::WorkerList, Error> {
         self.0.transport().json(self.0.get(at(&["workers"]))).await

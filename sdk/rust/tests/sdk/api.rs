@@ -159,6 +159,7 @@ async fn ask_admin(client: &Client) {
     let _ = admin.verify_audit().await;
     let _ = admin.workspaces().await;
     let _ = admin.create_workspace("x").await;
+    let _ = admin.change_workspace("x", &Quotas::default()).await;
     let _ = admin.workers().await;
     let _ = admin.overview().await;
     let _ = admin.wake_ups(None, None, None).await;
