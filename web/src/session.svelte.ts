@@ -37,7 +37,11 @@ class Current {
 
   may(scope: Scope): boolean {
     const scopes = this.session?.caller?.scopes ?? [];
-    return scopes.includes('admin') || scopes.includes(scope) || (scope === 'read' && (scopes.includes('run') || scopes.includes('deploy')));
+    return (
+      scopes.includes('admin') ||
+      scopes.includes(scope) ||
+      (scope === 'read' && (scopes.includes('run') || scopes.includes('deploy')))
+    );
   }
 }
 
