@@ -1,5 +1,5 @@
 //! What whoever runs the engine bounds. Values that enter every decision, like the clock; the fixed limits are in
-//! [`limits`](crate::limits).
+//! [`limits`].
 
 use jiff::Timestamp;
 
