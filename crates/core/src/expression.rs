@@ -119,7 +119,7 @@ impl Expression {
         self.is_true_at(scope).0
     }
 
-    /// The same, and what it cost in bytes that were looked at or made.
+    /// Whether the expression is true, and what that cost in bytes that were looked at or made.
     pub fn is_true_at(&self, scope: &dyn Scope) -> (Result<bool, EvaluationError>, usize) {
         let mut budget = Budget::new();
         (self.is_true_within(scope, &mut budget), budget.spent())

@@ -110,7 +110,7 @@ impl EventFilter {
         self.accepts_at(data).0
     }
 
-    /// The same, and what it cost in bytes that were looked at.
+    /// Whether the filter accepts this data, and what that cost in bytes that were looked at.
     pub fn accepts_at(&self, data: &Value) -> (bool, usize) {
         match &self.matching {
             None => (true, 0),

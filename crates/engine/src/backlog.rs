@@ -36,7 +36,7 @@ pub(crate) struct Verdict {
 pub(crate) struct Backlog {
     queues: BTreeMap<WorkspaceId, VecDeque<Queued>>,
     turns: VecDeque<WorkspaceId>,
-    /// Those whose input is being checked.
+    /// Follow-ups that start a child whose input is being checked on another thread.
     checked: HashMap<u128, Queued>,
     /// All that are known here: in a queue, being checked, or in a round that is not committed.
     known: HashSet<u128>,

@@ -457,7 +457,7 @@ impl Engine {
         self.readers.read(None, read).await
     }
 
-    /// The same for a workspace: those of one wait for each other before they wait for those of others.
+    /// Reads for a workspace: the reads of one wait for each other before they wait for those of others.
     pub async fn read_in<T: Send + 'static>(
         &self,
         workspace: WorkspaceId,

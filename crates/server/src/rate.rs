@@ -41,7 +41,7 @@ impl<K: Eq + Hash> Rates<K> {
         self.take_at(caller, self.per_second, now)
     }
 
-    /// The same for a caller that has a rate of its own; with 0 there is never one.
+    /// Takes one request of a caller that has a rate of its own; with a rate of 0 every request is refused.
     pub(crate) fn take_of(&self, caller: K, per_second: u32, now: Instant) -> Result<(), Duration> {
         if per_second == 0 {
             return Err(Duration::from_secs(1));

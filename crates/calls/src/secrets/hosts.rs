@@ -18,7 +18,7 @@ enum Host {
         in_clear: bool,
         /// In small letters, as URLs have it.
         name: String,
-        /// Those whose name ends like this, not the name itself.
+        /// Only the names below this one (`*.example.com`), not the name itself.
         below: bool,
         port: Option<u16>,
     },

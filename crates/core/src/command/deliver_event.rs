@@ -81,7 +81,7 @@ impl Run {
         self.takes_at(number, occurrence).0
     }
 
-    /// The same, and what it cost to find out, in bytes that were looked at.
+    /// Whether a wait takes an event, and what it cost to find out, in bytes that were looked at.
     pub fn takes_at(&self, number: u32, occurrence: &Occurrence) -> (bool, usize) {
         let Some(Waitpoint { at: Some(at), listens_for: ListensFor::Event(filter), .. }) =
             self.waitpoint(number)

@@ -39,7 +39,7 @@ impl Definition {
         Definition::from_text_within(text, limits::WAIT)
     }
 
-    /// The same, with another limit for waits and deadlines than [`limits::WAIT`].
+    /// Reads and checks a definition, with another limit for waits and deadlines than [`limits::WAIT`].
     pub fn from_text_within(text: &str, max_wait: Millis) -> Result<Checked, Rejected> {
         let document = read::text(text).map_err(Rejected::one)?;
         Definition::from_value_within(document, max_wait)
@@ -67,7 +67,7 @@ impl Workflow {
         self.check_within(limits::WAIT)
     }
 
-    /// The same, with another limit for waits and deadlines than [`limits::WAIT`].
+    /// Checks the document, with another limit for waits and deadlines than [`limits::WAIT`].
     pub fn check_within(mut self, max_wait: Millis) -> Result<Checked, Rejected> {
         let misfits = std::mem::take(&mut self.misfits);
         let mut values = values::of(&mut self);

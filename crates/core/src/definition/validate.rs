@@ -51,7 +51,7 @@ impl Schema {
         self.check(value).unwrap_or_else(|too_much| vec![(String::new(), too_much.to_string())])
     }
 
-    /// The same, with what is too much work told apart.
+    /// What is wrong with a value, by its place; [`TooMuchWork`] if finding out would take more than the limit.
     pub fn check(&self, value: &Value) -> Result<Vec<(String, String)>, TooMuchWork> {
         let work = self.graph.work(value, limits::SCHEMA_WORK).ok_or(TooMuchWork)?;
         if self.validator.is_valid(value) {

@@ -377,7 +377,7 @@ impl Round<'_> {
         }
     }
 
-    /// The same, of an event to those who wait. Gives how far it came, if there may be more.
+    /// Goes on delivering an event to those who wait for it. Gives how far it came, if there may be more.
     fn give_on(
         &mut self,
         event: &EventKey,

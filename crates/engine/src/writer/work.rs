@@ -145,9 +145,9 @@ impl Writer {
 struct Fired {
     /// The instants of those that had an effect.
     fired: Vec<Timestamp>,
-    /// Those whose run could not be read.
+    /// Timers whose run could not be read.
     unread: Vec<StoredTimer>,
-    /// Those whose wait has not been offered yet what came in time.
+    /// Timers whose wait has not been offered yet what came in time.
     early: Vec<StoredTimer>,
 }
 
