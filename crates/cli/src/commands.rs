@@ -6,6 +6,7 @@ mod control;
 mod decide;
 mod deploy;
 mod filter;
+mod held;
 mod history;
 mod keys;
 mod link;
@@ -46,6 +47,9 @@ pub(crate) enum Remote {
     Pause(control::Pause),
     Unpause(control::Unpause),
     Retry(control::Retry),
+    Held(held::Held),
+    Hold(held::Hold),
+    Release(held::Release),
     Approvals(approvals::Approvals),
     Approve(decide::Approve),
     Reject(decide::Reject),
@@ -82,6 +86,9 @@ impl Remote {
             Remote::Pause(pause) => pause.run(console).await,
             Remote::Unpause(unpause) => unpause.run(console).await,
             Remote::Retry(retry) => retry.run(console).await,
+            Remote::Held(held) => held.run(console).await,
+            Remote::Hold(hold) => hold.run(console).await,
+            Remote::Release(release) => release.run(console).await,
             Remote::Approvals(approvals) => approvals.run(console).await,
             Remote::Approve(approve) => approve.run(console).await,
             Remote::Reject(reject) => reject.run(console).await,

@@ -9,6 +9,7 @@ mod completions;
 mod config;
 mod console;
 mod demo;
+mod doctor;
 mod first_key;
 mod handler;
 mod migrate;
@@ -51,6 +52,7 @@ enum Command {
     Remote(commands::Remote),
     Backup(backup::Backup),
     Migrate(migrate::Migrate),
+    Doctor(doctor::Doctor),
     Config(config::ShowConfig),
     Secrets(secrets::ListSecrets),
     Schema(schema::Schema),
@@ -71,6 +73,7 @@ fn main() -> ExitCode {
         Command::Remote(remote) => remote.run(&mut out, &mut io::stderr()),
         Command::Backup(backup) => backup.run(&mut out, &mut io::stderr().lock()),
         Command::Migrate(migrate) => migrate.run(&mut out, &mut io::stderr()),
+        Command::Doctor(doctor) => doctor.run(&mut out, &mut io::stderr()),
         Command::Config(config) => config.run(&mut out, &mut io::stderr().lock()),
         Command::Secrets(secrets) => secrets.run(&mut out, &mut io::stderr().lock()),
         Command::Schema(schema) => schema.run(&mut out),

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use abide_store::postgres::{self, Postgres};
-use abide_store::sqlite::Sqlite;
+use abide_store::sqlite::{Opening, Sqlite};
 use abide_store::{Error, Store};
 
 use crate::client;
@@ -34,8 +34,12 @@ impl Place {
     }
 
     pub(crate) fn open(&self) -> Result<Box<dyn Store>, Error> {
+        self.open_with(Opening::default())
+    }
+
+    pub(crate) fn open_with(&self, opening: Opening) -> Result<Box<dyn Store>, Error> {
         Ok(match self {
-            Place::File(path) => Box::new(Sqlite::open(path)?),
+            Place::File(path) => Box::new(Sqlite::open_with(path, opening)?),
             Place::Database(address) => Box::new(Postgres::open(address)?),
         })
     }

@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use abide_engine::{CallSettings, Clock, Engine, Options, SettableClock, SystemClock};
 use abide_server::{Auth, Server};
+use abide_store::sqlite::Opening;
 use anyhow::Context;
 use clap::Args;
 use tracing_subscriber::EnvFilter;
@@ -30,6 +31,9 @@ pub(crate) struct Serve {
     /// whose original is at work
     #[arg(long)]
     paused: bool,
+    /// Open a file that ends before the last commit that was acknowledged, and go on without what is missing
+    #[arg(long)]
+    accept_loss: bool,
     /// For tests: a clock that stands still until `POST /test/clock` moves it
     #[arg(long)]
     test_clock: bool,
@@ -65,7 +69,8 @@ impl Serve {
         }
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         runtime.context("the runtime could not be started")?.block_on(async {
-            let mut store = config.store()?.open()?;
+            ignore_file_size_signal();
+            let mut store = config.store()?.open_with(Opening { accept_loss: self.accept_loss })?;
             let workspaces = store.workspaces()?;
             let clock = self.test_clock.then(|| SettableClock::new(SystemClock.now()));
             let calls = CallSettings { served: true, ..config.calls(&config::variables(), &workspaces)? };
@@ -91,6 +96,23 @@ impl Serve {
         })
     }
 }
+
+/// A file that may not grow any more is an error of the write, and not the end of the process.
+#[cfg(unix)]
+fn ignore_file_size_signal() {
+    use tokio::signal::unix::{SignalKind, signal};
+    // With somebody who listens, it does not end the process any more, also when nobody does.
+    if let Err(error) = signal(SignalKind::from_raw(SIGXFSZ)) {
+        tracing::warn!(%error, "SIGXFSZ cannot be ignored");
+    }
+}
+
+#[cfg(not(unix))]
+fn ignore_file_size_signal() {}
+
+/// The same number on every system that has it.
+#[cfg(unix)]
+const SIGXFSZ: i32 = 25;
 
 fn start_log(config: &Config) -> anyhow::Result<()> {
     let filter = EnvFilter::try_new(config.text("log"));

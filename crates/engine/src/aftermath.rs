@@ -144,6 +144,8 @@ impl Asked {
             | Request::Stats { .. }
             | Request::Workers { .. }
             | Request::Write(_)
+            | Request::Hold { .. }
+            | Request::Release { .. }
             | Request::Nodes(_)
             | Request::News(_)
             | Request::Tick

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use abide_core::definition::Definition;
 use abide_core::id::WorkspaceId;
-use abide_store::Store;
+use abide_store::{Batch, Culprit, Store};
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::checker::Then;
@@ -14,6 +14,7 @@ use crate::error::Error;
 use crate::in_flight::RoundNumber;
 use crate::request::Answer;
 use crate::round::Decided;
+use crate::watch::Watch;
 
 pub(crate) type Write = Box<dyn FnOnce(&mut dyn Store) + Send>;
 
@@ -31,6 +32,8 @@ pub(crate) enum Done {
     Committed {
         round: RoundNumber,
         result: Result<(), Error>,
+        /// Of a round that cannot be committed because of damage: what of it is damaged.
+        culprits: Vec<Culprit>,
         took: Duration,
     },
     Deployed {
@@ -40,11 +43,27 @@ pub(crate) enum Done {
         answer: Answer<Deployed>,
     },
     /// An input was checked against a schema.
-    Checked {
-        definition: Arc<Definition>,
-        result: Result<(), Error>,
-        then: Then,
-    },
+    Checked { definition: Arc<Definition>, result: Result<(), Error>, then: Then },
+}
+
+fn commit(store: &mut dyn Store, batch: &Batch<'_>) -> (Result<(), Error>, Vec<Culprit>) {
+    let result = store.commit(batch);
+    let culprits = match &result {
+        Err(error) if error.is_damage() => store.culprits(batch).unwrap_or_else(|error| {
+            tracing::error!(%error, "what of a round is damaged could not be found out");
+            Vec::new()
+        }),
+        Ok(()) | Err(_) => Vec::new(),
+    };
+    (result.map_err(Error::from), culprits)
+}
+
+/// Why what there is to do cannot be committed. Others who were first, and runs that are held from here on, are no trouble.
+fn trouble(result: &Result<(), Error>, culprits: &[Culprit]) -> Option<String> {
+    match result {
+        Err(error) if !error.is_conflict() && culprits.is_empty() => Some(error.to_string()),
+        Ok(()) | Err(_) => None,
+    }
 }
 
 /// Works until nobody can ask for anything any more, and closes the store.
@@ -52,6 +71,7 @@ pub(crate) fn work(
     mut store: Box<dyn Store>,
     jobs: &Mutex<mpsc::Receiver<Job>>,
     done: &UnboundedSender<Done>,
+    watch: &Watch,
 ) {
     // One of them waits for the next job, the others for their turn to.
     let next = || jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
@@ -59,10 +79,12 @@ pub(crate) fn work(
         let did = match job {
             Job::Commit(round, decided) => {
                 let begun = Instant::now();
-                let result = store.commit(&decided.batch()).map_err(Error::from);
+                watch.commit_begins();
+                let (result, culprits) = commit(&mut *store, &decided.batch());
+                watch.commit_ends(trouble(&result, &culprits));
                 // The writer takes the runs back when it hears of it.
                 drop(decided);
-                Done::Committed { round, result, took: begun.elapsed() }
+                Done::Committed { round, result, culprits, took: begun.elapsed() }
             }
             Job::Deploy { deploy, answer } => {
                 let (workspace, definition) = (deploy.workspace, Arc::clone(&deploy.definition));

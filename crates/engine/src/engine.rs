@@ -26,7 +26,7 @@ use abide_core::trace::Traceparent;
 use abide_core::waitpoint::Actor;
 use abide_store::share::NodeId;
 use abide_store::sqlite::Sqlite;
-use abide_store::{Read, Store};
+use abide_store::{Held, Owner, Read, Store};
 use jiff::Timestamp;
 use serde_json::Value;
 use tokio::runtime::Handle;
@@ -44,6 +44,7 @@ use crate::followers::{Changed, Follower, Followers};
 use crate::gate::Gate;
 use crate::handed::Handed;
 use crate::handler::{Handler, TaskResult};
+use crate::holds::Holds;
 use crate::identity;
 use crate::limits::Limits;
 use crate::readers::Readers;
@@ -52,6 +53,7 @@ use crate::retention::{Retention, Sweeper};
 use crate::schedules::{Ordered, ScheduleOrder};
 use crate::sealed;
 use crate::share::{Pulse, Share};
+use crate::watch::{Watch, Watchdog};
 use crate::webhooks::{Outbox, Sender};
 use crate::writer::Writer;
 
@@ -76,6 +78,8 @@ pub struct Engine {
     sweeper: Arc<Sweeper>,
     max_wait: Millis,
     gate: Arc<Gate>,
+    holds: Holds,
+    watch: Arc<Watch>,
     thread: Arc<Mutex<Option<JoinHandle<()>>>>,
 }
 
@@ -290,6 +294,13 @@ impl Engine {
             Some(_) | None => None,
         };
         let is_shared = share.is_some();
+        // One that only looks changes nothing.
+        let suspects = match options.paused {
+            true => Vec::new(),
+            false => store.take_suspects(pulse.as_ref().map_or(&[][..], |pulse| &pulse.nodes))?,
+        };
+        let node = pulse.as_ref().map(|pulse| pulse.node);
+        let (holds, watch) = (Holds::default(), Arc::<Watch>::default());
         let followers = Followers::default();
         let readers = Arc::new(Readers::new(&*store)?);
         let own = store.reader()?;
@@ -304,9 +315,10 @@ impl Engine {
         }
         let (asked, mut committers) = (Arc::new(std::sync::Mutex::new(asked)), Vec::new());
         for store in stores {
-            let (asked, done) = (Arc::clone(&asked), done.clone());
+            let (asked, done, watch) = (Arc::clone(&asked), done.clone(), Arc::clone(&watch));
             let thread = std::thread::Builder::new().name("abide-commit".to_owned());
-            let thread = thread.spawn(move || committer::work(store, &asked, &done)).map_err(not_started)?;
+            let thread =
+                thread.spawn(move || committer::work(store, &asked, &done, &watch)).map_err(not_started)?;
             committers.push(thread);
         }
         let checks = checker::start(done).map_err(not_started)?;
@@ -326,6 +338,7 @@ impl Engine {
         );
         let max_wait = options.max_wait.unwrap_or(limits::WAIT);
         let bounds = Bounds { max_wait, ..options.retention.bounds() };
+        let watchdog = Watchdog::start(Arc::clone(&watch), jobs.clone(), node).map_err(not_started)?;
         let mut writer = Writer::new(
             own,
             (jobs, checks),
@@ -336,6 +349,7 @@ impl Engine {
             (bounds, options.limits),
         );
         writer = writer.paused(options.paused);
+        writer = writer.watched(holds.clone(), Arc::clone(&watch), suspects);
         if let Some(share) = share {
             writer = writer.sharing(share).with_committers(committers.len());
         }
@@ -358,6 +372,7 @@ impl Engine {
                 }
                 Err(error) => drop(opened.send(Err(error))),
             }
+            watchdog.stop();
             // It closes the store; nothing is left to be told if it panicked.
             for committer in committers {
                 drop(committer.join());
@@ -390,8 +405,39 @@ impl Engine {
             sweeper,
             max_wait,
             gate: Arc::default(),
+            holds,
+            watch,
             thread,
         })
+    }
+
+    /// Has a run or a schedule stand still: nothing is decided about it until it is [released](Engine::release). When it
+    /// returns, that is on disk. Says whether it was not held before.
+    pub async fn hold(&self, owner: Owner, by: &str, reason: &str) -> Result<bool, Error> {
+        let (by, reason) = (by.to_owned(), reason.to_owned());
+        let held = Box::new(Held { owner, workspace: None, at: self.now(), by, reason });
+        self.ask(|answer| Request::Hold { held, answer }).await
+    }
+
+    /// Lets it go on from where it is. Says whether it was held. One that is damaged stays held.
+    pub async fn release(&self, owner: Owner) -> Result<bool, Error> {
+        self.ask(|answer| Request::Release { owner, answer }).await
+    }
+
+    /// Whether a run or a schedule is held, and why.
+    pub fn held(&self, owner: Owner) -> Option<Held> {
+        self.holds.get(owner)
+    }
+
+    /// How many are.
+    pub fn held_count(&self) -> usize {
+        self.holds.count()
+    }
+
+    /// Why the engine cannot be relied on at the moment: no round ends, or none can be committed. Asks nobody who might be
+    /// stuck.
+    pub fn trouble(&self) -> Option<String> {
+        self.watch.trouble()
     }
 
     async fn ask<T>(&self, request: impl FnOnce(Answer<T>) -> Request) -> Result<T, Error> {
@@ -694,8 +740,16 @@ impl Engine {
 
     /// The run as it is now, if it is in this workspace.
     pub async fn get_in(&self, workspace: WorkspaceId, run: RunId) -> Result<Run, Error> {
-        let found = self.get(run).await?;
-        if found.workspace == workspace { Ok(found) } else { Err(Error::UnknownRun(run)) }
+        match self.get(run).await {
+            Ok(found) if found.workspace == workspace => Ok(found),
+            Ok(_) => Err(Error::UnknownRun(run)),
+            Err(error) if error.passes() => Err(error),
+            // What is wrong with a run is for its own workspace to know.
+            Err(error) => match self.read(move |store| store.workspace_of(run)).await {
+                Ok(Some(found)) if found == workspace => Err(error),
+                Ok(_) | Err(_) => Err(Error::UnknownRun(run)),
+            },
+        }
     }
 
     /// Waits for a run to end.

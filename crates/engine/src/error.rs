@@ -7,6 +7,7 @@ use abide_core::apply::BadHistory;
 use abide_core::definition::Rejected;
 use abide_core::id::{RunId, ScheduleId};
 use abide_core::refusal::Refusal;
+use abide_store::Owner;
 
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum Error {
@@ -32,6 +33,9 @@ pub enum Error {
         "the workspace has {limit} open runs, which is the limit; wait until some have ended, or cancel them"
     )]
     TooManyOpenRuns { limit: u64 },
+    /// Nothing is decided about it until it is released.
+    #[error("{owner} is held: {reason}; `abide release {owner}` lets it go on")]
+    Held { owner: Owner, reason: String },
     #[error("overloaded; try again in {} ms", retry_after.as_millis())]
     Overloaded { retry_after: Duration },
     /// Nothing was acknowledged. Nothing is there either, unless a sync failed and the machine then stopped.
@@ -66,6 +70,7 @@ impl Error {
             | Error::Refused(_)
             | Error::TooManyDescendants { .. }
             | Error::TooManyOpenRuns { .. }
+            | Error::Held { .. }
             | Error::Overloaded { .. }
             | Error::Paused
             | Error::MasterKey(_)
@@ -74,9 +79,25 @@ impl Error {
         }
     }
 
+    /// Whether it may be gone by itself in a moment.
+    pub(crate) fn passes(&self) -> bool {
+        match self {
+            Error::Store(error) => !error.is_damage(),
+            Error::Overloaded { .. } | Error::NotStarted(_) | Error::Stopped => true,
+            Error::UnknownRun(_)
+            | Error::UnknownDefinition { .. }
+            | Error::UnknownSchedule(_)
+            | Error::ScheduleExists(_)
+            | Error::DefinitionExists { .. }
+            | Error::Rejected(_)
+            | Error::Refused(_)
+            | Error::Held { .. } => false,
+        }
+    }
+
     pub(crate) fn unreadable(run: RunId, why: &BadHistory) -> Error {
-        let message = format!("the history of {run} cannot be replayed: {why}");
-        abide_store::Error::Corrupt(message).into()
+        let what = format!("its history cannot be replayed: {why}");
+        abide_store::Error::Damaged { owner: run, what }.into()
     }
 }
 

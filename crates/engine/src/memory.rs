@@ -107,7 +107,8 @@ impl Memory {
         let changed = store.load_changed(&known)?;
         fresh.extend(known.iter().map(|(run, _)| *run));
         for (id, stored) in changed {
-            match self.replay(store, id, &stored) {
+            let replayed = stored.map_err(Error::from).and_then(|stored| self.replay(store, id, &stored));
+            match replayed {
                 Ok(run) => self.put(run),
                 Err(error) => {
                     // Whoever needs it hears why.
@@ -151,7 +152,8 @@ impl Memory {
 
     fn replay(&mut self, store: &mut dyn Read, id: RunId, stored: &StoredRun) -> Result<Box<Run>, Error> {
         let (name, version) = (&stored.definition.name, &stored.definition.version);
-        let definition = self.definition(store, stored.workspace, name, Some(version))?;
+        let definition = self.definition(store, stored.workspace, name, Some(version));
+        let definition = definition.map_err(|error| without_definition(id, error))?;
         let run = Run::replay(definition, &stored.history);
         run.map(Box::new).map_err(|error| Error::unreadable(id, &error))
     }
@@ -242,6 +244,14 @@ impl Memory {
     pub(crate) fn forget_newest(&mut self, workspace: WorkspaceId, name: &str) {
         self.newest.remove(&(workspace, name.into()));
     }
+}
+
+/// A run whose definition cannot be had is as good as damaged.
+fn without_definition(run: RunId, error: Error) -> Error {
+    if error.passes() {
+        return error;
+    }
+    abide_store::Error::Damaged { owner: run, what: format!("its definition: {error}") }.into()
 }
 
 fn is_idle(run: &Run) -> bool {

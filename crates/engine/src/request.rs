@@ -15,6 +15,7 @@ use abide_core::time::Millis;
 use abide_core::trace::Traceparent;
 use abide_core::waitpoint::Actor;
 use abide_store::share::{News, NodeId};
+use abide_store::{Held, Owner};
 use jiff::Timestamp;
 use tokio::sync::oneshot;
 
@@ -107,6 +108,16 @@ pub(crate) enum Request {
         answer: Answer<Workers>,
     },
     Write(Write),
+    /// Somebody wants a run or a schedule to stand still.
+    Hold {
+        held: Box<Held>,
+        answer: Answer<bool>,
+    },
+    /// And to go on.
+    Release {
+        owner: Owner,
+        answer: Answer<bool>,
+    },
     /// Webhooks were added, changed or removed.
     WebhooksChanged {
         answer: Answer<()>,

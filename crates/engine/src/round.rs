@@ -29,19 +29,21 @@ use abide_core::time::Millis;
 use abide_core::trace::Traceparent;
 use abide_core::waitpoint::{Actor, ListensFor};
 use abide_store::share::TaskWrite;
-use abide_store::{Batch, FollowUpWrite, Read, RunWrite, StoredFollowUp, Waiter};
+use abide_store::{Batch, Culprit, FollowUpWrite, Owner, Read, RunWrite, StoredFollowUp, Waiter};
 use jiff::Timestamp;
 
 use crate::backlog::Backlog;
 use crate::dispatcher::ReadyTask;
 use crate::ear::Ear;
 use crate::error::Error;
+use crate::holds::Holds;
 use crate::in_flight::{InFlight, RoundNumber};
 use crate::limits::Limits;
 use crate::memory::Memory;
 use crate::request::Start;
 use crate::schedules::TouchedSchedule;
 use crate::share;
+use crate::watch::Watch;
 use crate::webhooks::Subscribed;
 use budget::Spent;
 pub(crate) use follow_up::Taken;
@@ -331,6 +333,10 @@ pub(crate) struct Round<'w> {
     /// Of the request that is decided.
     pub(crate) traceparent: Option<Traceparent>,
     pub(crate) bounds: Bounds,
+    pub(crate) holds: &'w Holds,
+    pub(crate) watch: &'w Watch,
+    /// What was found to be damaged.
+    pub(crate) damaged: &'w mut Vec<Culprit>,
 }
 
 impl<'w> Round<'w> {
@@ -355,8 +361,30 @@ impl<'w> Round<'w> {
                 Ok(seen)
             }
             Ok(None) => Err(Error::UnknownRun(id)),
-            Err(error) => Err(error),
+            Err(error) => {
+                self.note_damage(id, &error);
+                Err(error)
+            }
         })
+    }
+
+    /// What does not mend itself is held: whatever was damaged, or else what this was met for.
+    pub(crate) fn note_damage(&mut self, met_for: RunId, error: &Error) {
+        if error.passes() {
+            return;
+        }
+        let owner = match error {
+            Error::Store(error) => match &**error {
+                abide_store::Error::Damaged { owner, .. } => *owner,
+                _ => met_for,
+            },
+            _ => met_for,
+        };
+        self.damaged.push(Culprit { owner: Owner(owner), why: error.to_string() });
+    }
+
+    pub(crate) fn look_back_for(&mut self, run: RunId, number: u32) {
+        self.decided.look_backs.push((run, number));
     }
 
     /// The run as it is in this round.
@@ -373,13 +401,21 @@ impl<'w> Round<'w> {
     }
 
     fn touch(&mut self, id: RunId) -> Result<&mut Touched, Error> {
+        self.watch.at(id);
         if !self.decided.touches(id) {
+            self.holds.check(id)?;
             let run = match self.before.find(|before| before.touched.get(&id)) {
                 Some((round, touched)) => {
                     self.decided.put_on_top_of(round);
                     touched.run.clone()
                 }
-                None => self.memory.take(self.store, id)?.ok_or(Error::UnknownRun(id))?,
+                None => match self.memory.take(self.store, id) {
+                    Ok(run) => run.ok_or(Error::UnknownRun(id))?,
+                    Err(error) => {
+                        self.note_damage(id, &error);
+                        return Err(error);
+                    }
+                },
             };
             self.decided.insert(Touched { based_on: run.seq, run, records: Vec::new(), errands: Vec::new() });
         }

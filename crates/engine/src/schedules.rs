@@ -14,7 +14,7 @@ use abide_core::refusal::Refusal;
 use abide_core::run::Timer;
 use abide_core::schedule::{Act, Plan, Schedule};
 use abide_core::status::RunStatus;
-use abide_core::waitpoint::Actor;
+use abide_core::waitpoint::{Actor, Waitpoint};
 use abide_store::{ScheduleWrite, StoredTimer};
 
 use crate::alarm::Alarm;
@@ -92,13 +92,21 @@ impl TouchedSchedule {
 
 impl Round<'_> {
     pub(crate) fn touch_schedule(&mut self, id: ScheduleId) -> Result<&mut Schedule, Error> {
+        self.watch.at(id.owner());
         if !self.decided.schedules.contains_key(&id) {
+            self.holds.check(id.owner())?;
             let known = match self.before.find(|before| before.schedules.get(&id)) {
                 Some((round, before)) => {
                     self.decided.put_on_top_of(round);
                     Some(before.schedule.clone()).filter(|_| !before.removed)
                 }
-                None => self.store.schedule(id)?,
+                None => match self.store.schedule(id).map_err(Error::from) {
+                    Ok(schedule) => schedule,
+                    Err(error) => {
+                        self.note_damage(id.owner(), &error);
+                        return Err(error);
+                    }
+                },
             };
             let schedule = known.ok_or(Error::UnknownSchedule(id))?;
             let touched = TouchedSchedule { based_on: schedule.seq, schedule, removed: false };
@@ -130,8 +138,20 @@ impl Round<'_> {
             Ok(run) => Ok(Some(run.status)),
             // It is about to be started, or has ended long ago.
             Err(Error::UnknownRun(_)) => Ok(self.is_starting(run)),
+            // It is not over, and the schedule does what it does then.
+            Err(error) if !error.passes() => Ok(Some(RunStatus::Paused)),
             Err(error) => Err(error),
         }
+    }
+
+    /// When it is to be looked at next.
+    pub(crate) fn schedule_timers(&mut self, id: ScheduleId) -> Result<Vec<StoredTimer>, Error> {
+        let waits = self.touch_schedule(id)?.waits().filter(|wait| wait.is_pending());
+        let timer = |wait: &Waitpoint| {
+            let (run, timer) = (id.owner(), Timer::Waitpoint(wait.number));
+            Some(StoredTimer { at: wait.resume_at?, run, timer })
+        };
+        Ok(waits.filter_map(timer).collect())
     }
 
     pub(crate) fn fire_schedule(&mut self, id: ScheduleId, number: u32) -> Result<(), Error> {
@@ -328,8 +348,8 @@ impl Round<'_> {
         let now = self.now;
         match self.touch_schedule(id).map(|schedule| schedule.run_ended(run, now)) {
             Ok(acts) => self.act(id, acts),
-            // It was removed, and its runs go on without it.
-            Err(Error::UnknownSchedule(_)) => {}
+            // It was removed, and its runs go on without it; or it is held, and looks itself when it goes on.
+            Err(Error::UnknownSchedule(_) | Error::Held { .. }) => {}
             Err(error) => tracing::error!(schedule = %id, %error, "a schedule could not be read"),
         }
     }

@@ -107,6 +107,8 @@ impl Share {
 /// Says that the node is there, for as long as it is.
 pub(crate) struct Pulse {
     pub(crate) node: NodeId,
+    /// Those who were there when it began.
+    pub(crate) nodes: Vec<NodeId>,
     pub(crate) clock: Arc<StoreClock>,
     store: Box<dyn Shared>,
 }
@@ -134,7 +136,7 @@ impl Pulse {
         let asked = Instant::now();
         let beat = store.beat(node)?;
         let clock = Arc::new(StoreClock::new(beat.now, asked));
-        Ok(Some(Pulse { node, clock, store }))
+        Ok(Some(Pulse { node, nodes: beat.nodes, clock, store }))
     }
 
     pub(crate) fn start(

@@ -7,6 +7,7 @@
 //!   requests · timers · leases ──▶ open round ──▶ in flight (committers) ──▶ let out: answers, tasks, wake-ups
 //! ```
 
+mod holding;
 mod requests;
 mod shared;
 mod work;
@@ -23,7 +24,7 @@ use abide_core::random::Random;
 use abide_core::run::{Run, Timer};
 use abide_core::status::RunStatus;
 use abide_core::time::Millis;
-use abide_store::{Page, Read, RunFilter, StoredTimer};
+use abide_store::{Culprit, Owner, Page, Read, RunFilter, StoredTimer, Suspect};
 use jiff::Timestamp;
 use tokio::sync::{mpsc, oneshot};
 
@@ -38,6 +39,7 @@ use crate::ear::Ear;
 use crate::engine::{Ended, Said};
 use crate::error::Error;
 use crate::followers::Followers;
+use crate::holds::Holds;
 use crate::in_flight::{InFlight, RoundNumber};
 use crate::limits::Limits;
 use crate::long_waits::LongWaits;
@@ -47,6 +49,7 @@ use crate::round::budget::FOLLOW_UPS_AT_ONCE;
 use crate::round::{Committed, Decided, Errand, Round, Waiting};
 use crate::share::Share;
 use crate::tasks_out::lease_of;
+use crate::watch::Watch;
 use crate::webhooks::{Outbox, Subscribed};
 
 /// Requests in one round at most: more would only make each of them wait for the others.
@@ -112,6 +115,10 @@ pub(crate) struct Writer {
     early: Vec<StoredTimer>,
     /// Who checks inputs that are more than a moment's work.
     checks: threads::Sender<Check>,
+    holds: Holds,
+    watch: Arc<Watch>,
+    /// What earlier processes were at when they ended.
+    suspects: Vec<Suspect>,
 }
 
 #[derive(Default)]
@@ -123,6 +130,8 @@ struct OpenRound {
     reports: usize,
     /// What is left of earlier rounds waits for one that is being committed, or for another.
     is_stalled: bool,
+    /// What was found to be damaged on the way.
+    damaged: Vec<Culprit>,
 }
 
 impl Writer {
@@ -167,12 +176,20 @@ impl Writer {
             limits,
             early: Vec::new(),
             checks,
+            holds: Holds::default(),
+            watch: Arc::default(),
+            suspects: Vec::new(),
         }
     }
 
     /// One that only looks.
     pub(crate) fn paused(self, paused: bool) -> Writer {
         Writer { paused, ..self }
+    }
+
+    /// Seen from outside, with what earlier processes were at when they ended.
+    pub(crate) fn watched(self, holds: Holds, watch: Arc<Watch>, suspects: Vec<Suspect>) -> Writer {
+        Writer { holds, watch, suspects, ..self }
     }
 
     /// As one of several on the store.
@@ -211,6 +228,7 @@ impl Writer {
 
     /// Takes up what was under way when the last process ended.
     pub(crate) fn recover(&mut self) -> Result<(), Error> {
+        self.recover_holds()?;
         if self.paused {
             return Ok(());
         }
@@ -223,14 +241,22 @@ impl Writer {
         let filter = RunFilter { statuses: vec![RunStatus::Running], ..RunFilter::default() };
         let mut page = Page { after: None, limit: RECOVERY_PAGE };
         loop {
-            let runs = self.store.runs(&filter, &page)?;
-            for summary in &runs {
-                if let Some(run) = self.memory.take(&mut *self.store, summary.id)? {
-                    self.take_up(&run);
-                    self.memory.put(run);
+            let runs = self.store.run_ids(&filter, &page)?;
+            for id in runs.iter().copied() {
+                if self.holds.check(id).is_err() {
+                    continue;
+                }
+                match self.memory.take(&mut *self.store, id) {
+                    Ok(Some(run)) => {
+                        self.take_up(&run);
+                        self.memory.put(run);
+                    }
+                    Ok(None) => {}
+                    Err(error) if error.passes() => return Err(error),
+                    Err(error) => self.hold(Owner(id), error.to_string()),
                 }
             }
-            page.after = runs.last().map(|run| run.id);
+            page.after = runs.last().copied();
             if runs.len() < RECOVERY_PAGE {
                 return Ok(self.alarm.load(&mut *self.store, self.clock.now(), Portion::ALL)?);
             }
@@ -371,6 +397,7 @@ impl Writer {
     /// Decides what there is to decide, and hands the round to the committer if that is free.
     fn go_on(&mut self, requests: &mut VecDeque<Request>) {
         let now = self.clock.now();
+        self.watch.pass_begins();
         self.begin_pass(requests, now);
         self.stats.requests += requests.len() as u64;
         self.open.requests += requests.len();
@@ -390,9 +417,11 @@ impl Writer {
             self.look_back(now);
             self.sweep();
         }
+        self.hold_damaged();
         if self.may_seal() {
             self.seal();
         }
+        self.watch.pass_ends();
     }
 
     fn round(&mut self, now: Timestamp) -> (Round<'_>, &mut Dispatcher, &mut Aftermath) {
@@ -411,6 +440,9 @@ impl Writer {
             allowance: FOLLOW_UPS_AT_ONCE,
             traceparent: None,
             bounds: self.bounds,
+            holds: &self.holds,
+            watch: &self.watch,
+            damaged: &mut self.open.damaged,
         };
         (round, &mut self.dispatcher, &mut self.open.aftermath)
     }
@@ -457,7 +489,9 @@ impl Writer {
 
     fn done(&mut self, done: Done) {
         match done {
-            Done::Committed { round, result, took } => self.committed(round, result, took),
+            Done::Committed { round, result, culprits, took } => {
+                self.committed(round, result, &culprits, took);
+            }
             Done::Deployed { workspace, definition, result, answer } => {
                 self.memory.forget_newest(workspace, definition.name());
                 drop(answer.send(result));
@@ -500,7 +534,13 @@ impl Writer {
         }
     }
 
-    fn committed(&mut self, round: RoundNumber, result: Result<(), Error>, took: Duration) {
+    fn committed(
+        &mut self,
+        round: RoundNumber,
+        result: Result<(), Error>,
+        culprits: &[Culprit],
+        took: Duration,
+    ) {
         let Some((decided, aftermath)) = self.in_flight.end(round) else { return };
         match (result, Arc::into_inner(decided)) {
             (Ok(()), Some(decided)) => {
@@ -517,7 +557,16 @@ impl Writer {
             (Err(error), _) if self.share.is_some() && error.is_conflict() => {
                 self.decide_again(round, aftermath)
             }
-            (Err(error), _) => self.fail(aftermath, &error),
+            (Err(error), _) if culprits.is_empty() => self.fail(aftermath, &error),
+            (Err(_), _) => {
+                for Culprit { owner, why } in culprits {
+                    self.hold(*owner, why.clone());
+                }
+                // The others of the round are told to come again, and what nobody waits for is tried again at once.
+                let why = "something damaged was to be written with it, and is held from here on; try again";
+                self.fail(aftermath, &abide_store::Error::Unavailable(why.to_owned()).into());
+                self.trouble_until = None;
+            }
         }
     }
 

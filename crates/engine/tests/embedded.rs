@@ -10,6 +10,8 @@ mod durability;
 mod events;
 #[path = "embedded/following.rs"]
 mod following;
+#[path = "embedded/held.rs"]
+mod held;
 #[path = "embedded/herd.rs"]
 mod herd;
 #[path = "embedded/host.rs"]

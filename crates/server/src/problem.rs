@@ -16,7 +16,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 pub use code::Code;
-pub(crate) use of_engine::stopping;
+pub(crate) use of_engine::{stopping, stuck};
 
 /// An answer that says no.
 #[derive(Clone, Debug)]

@@ -12,6 +12,7 @@ mod deliveries;
 mod events;
 mod feed;
 mod health;
+mod held;
 mod history;
 mod keys;
 mod links;
@@ -71,6 +72,7 @@ pub(crate) fn all() -> Routes {
             overview::routes(),
             session::routes(),
             dashboard::routes(),
+            held::routes(),
             health::routes(),
             clock::routes(),
         ],

@@ -30,6 +30,8 @@ mod documents;
 mod events;
 #[path = "api/health.rs"]
 mod health;
+#[path = "api/held.rs"]
+mod held;
 #[path = "api/history.rs"]
 mod history;
 #[path = "api/hostile.rs"]

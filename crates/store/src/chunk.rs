@@ -120,11 +120,20 @@ pub(crate) fn within(records: &[Record], bytes: usize) -> usize {
 pub(crate) struct History {
     run: RunId,
     records: Vec<Record>,
+    sum: u32,
+}
+
+/// What a run's row says of its history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Told {
+    pub(crate) seq: u64,
+    /// `None`: nobody has added it up.
+    pub(crate) sum: Option<u32>,
 }
 
 impl History {
     pub(crate) fn new(run: RunId) -> History {
-        History { run, records: Vec::new() }
+        History { run, records: Vec::new(), sum: 0 }
     }
 
     /// The next chunk, with the number of its last record.
@@ -133,12 +142,32 @@ impl History {
         if self.records.last().map(|record| record.seq) != Some(seq) {
             return Err(self.damaged("a chunk has more or fewer records than it should"));
         }
+        self.sum = add_up(self.sum, chunk);
         Ok(())
     }
 
-    /// `None` if there was no chunk.
-    pub(crate) fn finish(self) -> Result<Option<StoredRun>, Error> {
-        let Some(first) = self.records.first() else { return Ok(None) };
+    /// `None` if there was neither a chunk nor a row. What the row says is compared with what was found.
+    pub(crate) fn finish(self, told: Option<Told>) -> Result<Option<StoredRun>, Error> {
+        let Some(first) = self.records.first() else {
+            return match told {
+                None => Ok(None),
+                Some(Told { seq, .. }) => {
+                    Err(self.damaged(&format!("its row says version {seq}, and it has no history")))
+                }
+            };
+        };
+        let last = self.records.last().map_or(0, |record| record.seq);
+        match told {
+            None => return Err(self.damaged("it has a history and no row")),
+            Some(Told { seq, .. }) if seq != last => {
+                let what = format!("its row says version {seq}, and its history ends at {last}");
+                return Err(self.damaged(&what));
+            }
+            Some(Told { sum: Some(sum), .. }) if sum != self.sum => {
+                return Err(self.damaged("its row says another sum than its history comes to"));
+            }
+            Some(_) => {}
+        }
         let Change::WorkflowCreated(creation) = &first.change else {
             return Err(self.damaged("its history does not begin with its creation"));
         };
@@ -147,9 +176,30 @@ impl History {
     }
 
     fn damaged(&self, what: &str) -> Error {
-        Error::Corrupt(format!("{}: {what}", self.run))
+        Error::Damaged { owner: self.run, what: what.to_owned() }
     }
 }
+
+/// A running sum over the chunks of a history: the sum so far, and the next chunk. Made so that a database can reckon it
+/// from the sum it has and the [tail](tail) of the chunk.
+pub(crate) fn add_up(sum: u32, chunk: &[u8]) -> u32 {
+    add_up_tail(sum, tail(chunk))
+}
+
+pub(crate) fn add_up_tail(sum: u32, tail: u32) -> u32 {
+    let next = (u64::from(sum) * SUM_FACTOR + u64::from(tail) + 1) % SUM_MODULUS;
+    u32::try_from(next).expect("it is less than the modulus")
+}
+
+/// The checksum at the end of a chunk, which says what is in it.
+pub(crate) fn tail(chunk: &[u8]) -> u32 {
+    chunk.last_chunk().map_or(0, |tail| u32::from_be_bytes(*tail))
+}
+
+/// Of the sum over chunks; a statement of PostgreSQL's commit has the same. The product has room in 63 bits.
+const SUM_FACTOR: u64 = 16_777_619;
+/// The largest prime below 2^32.
+const SUM_MODULUS: u64 = 4_294_967_291;
 
 /// Why a chunk cannot be read.
 #[derive(Debug, thiserror::Error)]

@@ -16,6 +16,7 @@ pub(crate) mod costs;
 mod definitions;
 mod events;
 mod follow_ups;
+mod held;
 pub(crate) mod lists;
 mod retention;
 pub(crate) mod schedules;
@@ -39,6 +40,7 @@ pub use costs::*;
 pub use definitions::*;
 pub use events::*;
 pub use follow_ups::*;
+pub use held::*;
 pub use lists::*;
 pub use retention::*;
 pub use schedules::*;
@@ -142,6 +144,9 @@ macro_rules! conformance {
             what_failed_can_be_replayed_one_or_all
             a_removed_webhook_leaves_nothing
             old_deliveries_are_forgotten_unless_they_are_pending
+            what_is_held_is_found_listed_and_let_go
+            what_a_process_was_at_when_it_ended_is_counted
+            of_a_sound_batch_nobody_is_to_blame
         }
     };
     ($subject:expr; $($case:ident)*) => {$(

@@ -18,6 +18,7 @@ mod code;
 pub mod conformance;
 mod error;
 mod follow_up;
+mod held;
 mod kept;
 mod key;
 mod list;
@@ -47,11 +48,12 @@ use abide_core::waitpoint::{EventFilter, Kind};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::Serialize;
-use share::{Share, TaskWrite};
+use share::{NodeId, Share, TaskWrite};
 
 pub use audit::{AuditEntry, AuditHash, AuditNote};
 pub use error::Error;
 pub use follow_up::{FollowUpWrite, StoredFollowUp};
+pub use held::{Culprit, Held, Owner, Suspect};
 pub use kept::{Awaits, EventPlace, KeyPlace, OfRun, OldEvent, OldKey, RunOfKey};
 pub use key::{ApiKey, KeyHash, Scope};
 pub use list::{DefinitionSummary, Due, Page, RunFilter, RunSummary, WaitpointFilter, WaitpointSummary};
@@ -79,11 +81,21 @@ pub trait Read: Send {
     ) -> Result<Vec<Record>, Error>;
 
     /// The histories of those runs that have another version than the one that is known, where there is one.
-    fn load_changed(&mut self, known: &[(RunId, u64)]) -> Result<Vec<(RunId, StoredRun)>, Error> {
+    /// One that is damaged keeps none of the others back.
+    fn load_changed(
+        &mut self,
+        known: &[(RunId, u64)],
+    ) -> Result<Vec<(RunId, Result<StoredRun, Error>)>, Error> {
         let mut changed = Vec::new();
         for (run, version) in known {
-            let stored = self.load(*run)?.filter(|stored| stored.history.len() as u64 != *version);
-            changed.extend(stored.map(|stored| (*run, stored)));
+            match self.load(*run) {
+                Ok(stored) => {
+                    let stored = stored.filter(|stored| stored.history.len() as u64 != *version);
+                    changed.extend(stored.map(|stored| (*run, Ok(stored))));
+                }
+                Err(error) if error.is_damage() => changed.push((*run, Err(error))),
+                Err(error) => return Err(error),
+            }
         }
         Ok(changed)
     }
@@ -206,6 +218,16 @@ pub trait Read: Send {
     /// Runs, newest first.
     fn runs(&mut self, filter: &RunFilter, page: &Page<RunId>) -> Result<Vec<RunSummary>, Error>;
 
+    /// The ids of runs, newest first. Nothing of their histories is read.
+    fn run_ids(&mut self, filter: &RunFilter, page: &Page<RunId>) -> Result<Vec<RunId>, Error> {
+        Ok(self.runs(filter, page)?.into_iter().map(|run| run.id).collect())
+    }
+
+    /// Where a run belongs, as its row says.
+    fn workspace_of(&mut self, run: RunId) -> Result<Option<WorkspaceId>, Error> {
+        Ok(self.run(run)?.map(|run| run.workspace))
+    }
+
     /// Waitpoints in due order (those without an instant last).
     fn waitpoints(
         &mut self,
@@ -285,6 +307,17 @@ pub trait Read: Send {
     /// The entries of the audit log after `after`, in order, at most `limit`: number, text as it was written, hash.
     fn audit_chain(&mut self, after: u64, limit: usize) -> Result<Vec<(u64, String, AuditHash)>, Error>;
 
+    /// Whether a run or a schedule is held, and why.
+    fn held(&mut self, owner: Owner) -> Result<Option<Held>, Error>;
+
+    /// All that is held, in the order of ids, beginning after one.
+    fn all_held(&mut self, page: &Page<Owner>) -> Result<Vec<Held>, Error>;
+
+    /// Reads every page there is, where a store can, and says what is wrong with those that are damaged.
+    fn check_pages(&mut self) -> Result<Vec<String>, Error> {
+        Ok(Vec::new())
+    }
+
     /// Writes a copy of all there is, as of one instant between two commits, to a file that does not exist yet.
     /// Others read and write meanwhile. When it returns `Ok`, the copy is synced to disk.
     fn backup(&mut self, to: &Path) -> Result<(), Error>;
@@ -312,6 +345,27 @@ pub trait Store: Read {
     /// Writes all of the batch or nothing. When it returns `Err`, nothing of it is there. When the process dies in
     /// its middle, the next one finds all of it or nothing.
     fn commit(&mut self, batch: &Batch<'_>) -> Result<(), Error>;
+
+    /// Of a batch that was refused because of damage: what of it cannot be written, looked at one by one. Nothing is
+    /// written.
+    fn culprits(&mut self, batch: &Batch<'_>) -> Result<Vec<Culprit>, Error>;
+
+    /// Nothing is decided about it until it is let go. The first reason stands. Says whether it was not held before.
+    fn hold(&mut self, held: &Held) -> Result<bool, Error>;
+
+    /// Says whether it was held.
+    fn let_go(&mut self, owner: Owner) -> Result<bool, Error>;
+
+    /// Notes what takes long to decide, so that whoever comes after this process knows what it was at; `None`: it is done.
+    /// Of several processes, each has its own note.
+    fn note_suspect(&mut self, node: Option<NodeId>, owner: Option<Owner>) -> Result<(), Error>;
+
+    /// What was noted by processes that are gone (all but those that are alive), each counted as one more death in its
+    /// middle. What was noted before stays, until it is forgiven.
+    fn take_suspects(&mut self, alive: &[NodeId]) -> Result<Vec<Suspect>, Error>;
+
+    /// Its deaths do not count any more.
+    fn forgive(&mut self, owner: Owner) -> Result<(), Error>;
 
     /// Removes these events, and says how many of them were there.
     fn forget_events(&mut self, events: &[OldEvent]) -> Result<usize, Error>;
@@ -406,6 +460,25 @@ pub struct RunWrite<'a> {
     pub run: &'a Run,
     /// In order, from `based_on + 1` to the run's version.
     pub records: &'a [Record],
+}
+
+impl<'a> Batch<'a> {
+    /// Each run and each schedule of it alone, with what is told of it.
+    pub(crate) fn one_by_one(&self) -> impl Iterator<Item = (Owner, Batch<'a>)> {
+        let told = |run: RunId| self.deliveries.iter().copied().filter(move |delivery| delivery.run == run);
+        let runs = self.runs.iter().map(move |write| {
+            let RunWrite { based_on, run, records } = *write;
+            let deliveries = told(run.id).collect();
+            let runs = vec![RunWrite { based_on, run, records }];
+            (Owner(run.id), Batch { runs, deliveries, ..Batch::default() })
+        });
+        let schedules = self.schedules.iter().map(|write| {
+            let ScheduleWrite { based_on, schedule, removed } = *write;
+            let schedules = vec![ScheduleWrite { based_on, schedule, removed }];
+            (Owner(schedule.id.owner()), Batch { schedules, ..Batch::default() })
+        });
+        runs.chain(schedules)
+    }
 }
 
 impl RunWrite<'_> {

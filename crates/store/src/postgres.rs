@@ -29,6 +29,7 @@ mod figures;
 mod find;
 mod follow_ups;
 mod forget;
+mod held;
 mod kept;
 mod link;
 mod list;
@@ -58,14 +59,15 @@ use abide_core::waitpoint::Kind;
 use jiff::Timestamp;
 use jiff::civil::Date;
 
-use crate::share::Share;
+use crate::share::{NodeId, Share};
 use crate::table::MOVE;
 use crate::transfer::note;
 use crate::{
-    ApiKey, AttemptWrite, AuditEntry, AuditHash, AuditNote, Awaits, Batch, CostRow, DefinitionSummary,
-    Delivery, DeliveryFilter, Due, Error, EventName, EventPlace, Health, KeyHash, KeyPlace, OfRun, OldEvent,
-    OldKey, Page, Read, RunFilter, RunSummary, Store, StoredDefinition, StoredFollowUp, StoredRun,
-    StoredTimer, Waiter, WaitpointFilter, WaitpointSummary, Webhook, Workspace,
+    ApiKey, AttemptWrite, AuditEntry, AuditHash, AuditNote, Awaits, Batch, CostRow, Culprit,
+    DefinitionSummary, Delivery, DeliveryFilter, Due, Error, EventName, EventPlace, Health, Held, KeyHash,
+    KeyPlace, OfRun, OldEvent, OldKey, Owner, Page, Read, RunFilter, RunSummary, Store, StoredDefinition,
+    StoredFollowUp, StoredRun, StoredTimer, Suspect, Waiter, WaitpointFilter, WaitpointSummary, Webhook,
+    Workspace,
 };
 use link::Link;
 use share::Sharing;
@@ -162,7 +164,10 @@ impl<Role: Send> Read for Handle<Role> {
         find::records_after(&mut self.link, run, after, limit, bytes)
     }
 
-    fn load_changed(&mut self, known: &[(RunId, u64)]) -> Result<Vec<(RunId, StoredRun)>, Error> {
+    fn load_changed(
+        &mut self,
+        known: &[(RunId, u64)],
+    ) -> Result<Vec<(RunId, Result<StoredRun, Error>)>, Error> {
         find::load_changed(&mut self.link, known)
     }
 
@@ -398,6 +403,23 @@ impl<Role: Send> Read for Handle<Role> {
         admin::link_generation(&mut self.link, waitpoint)
     }
 
+    fn held(&mut self, owner: Owner) -> Result<Option<Held>, Error> {
+        held::held(&mut self.link, owner)
+    }
+
+    fn all_held(&mut self, page: &Page<Owner>) -> Result<Vec<Held>, Error> {
+        held::all(&mut self.link, page)
+    }
+
+    fn check_pages(&mut self) -> Result<Vec<String>, Error> {
+        let sql = "SELECT current_setting('data_checksums')";
+        let row = self.link.ask(async |session| session.one(sql, &[]).await)?;
+        let is_on = row.try_get::<_, &str>(0)? == "on";
+        let advice = "the database keeps no checksums of its pages (data_checksums is off): damage below it may go \
+                      unnoticed; turn them on with pg_checksums";
+        Ok(if is_on { Vec::new() } else { vec![advice.to_owned()] })
+    }
+
     fn backup(&mut self, to: &Path) -> Result<(), Error> {
         backup::backup(&mut self.link, to)
     }
@@ -420,6 +442,30 @@ impl Store for Postgres {
 
     fn commit(&mut self, batch: &Batch<'_>) -> Result<(), Error> {
         commit::commit(&mut self.link, &mut self.role.last, batch)
+    }
+
+    fn culprits(&mut self, batch: &Batch<'_>) -> Result<Vec<Culprit>, Error> {
+        commit::culprits(&mut self.link, &mut self.role.last, batch)
+    }
+
+    fn hold(&mut self, held: &Held) -> Result<bool, Error> {
+        held::hold(&mut self.link, held)
+    }
+
+    fn let_go(&mut self, owner: Owner) -> Result<bool, Error> {
+        held::let_go(&mut self.link, owner)
+    }
+
+    fn note_suspect(&mut self, node: Option<NodeId>, owner: Option<Owner>) -> Result<(), Error> {
+        held::note_suspect(&mut self.link, node, owner)
+    }
+
+    fn take_suspects(&mut self, alive: &[NodeId]) -> Result<Vec<Suspect>, Error> {
+        held::take_suspects(&mut self.link, alive)
+    }
+
+    fn forgive(&mut self, owner: Owner) -> Result<(), Error> {
+        held::forgive(&mut self.link, owner)
     }
 
     fn forget_events(&mut self, events: &[OldEvent]) -> Result<usize, Error> {

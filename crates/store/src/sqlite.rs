@@ -9,12 +9,15 @@
 //!   list.rs   what people look for               find.rs    what engines need   forget.rs  retention
 //!   admin.rs  workspaces, keys, settings         backup.rs  copies              cost.rs    what models cost
 //!   schedules.rs  what is started by the clock     webhooks.rs  what others are told  tally.rs  how many there are
-//!   transfer.rs   its tables as rows of values, for moves
+//!   transfer.rs   its tables as rows of values, for moves          held.rs   what is held
+//!   header.rs     whether pages have checksums      acknowledged.rs   what was acknowledged     lock.rs  one writer
 //! ```
 
+mod acknowledged;
 mod admin;
 mod audit;
 mod backup;
+mod check;
 mod column;
 mod commit;
 mod cost;
@@ -22,17 +25,20 @@ mod error;
 mod find;
 mod follow_ups;
 mod forget;
+mod header;
+mod held;
 mod kept;
 mod list;
+mod lock;
 mod migrations;
 mod open;
 mod private;
+mod repair;
 mod schedules;
 mod tally;
 mod transfer;
 mod webhooks;
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -47,21 +53,29 @@ use abide_core::status::RunStatus;
 use abide_core::waitpoint::Kind;
 use jiff::Timestamp;
 use jiff::civil::Date;
-use rusqlite::Connection;
+use rusqlite::{Connection, Transaction, TransactionBehavior};
 
+use crate::share::NodeId;
 use crate::table::MOVE;
 use crate::transfer::note;
 use crate::{
-    ApiKey, AttemptWrite, AuditEntry, AuditHash, AuditNote, Awaits, Batch, CostRow, DefinitionSummary,
-    Delivery, DeliveryFilter, Due, Error, EventPlace, Health, KeyHash, KeyPlace, OfRun, OldEvent, OldKey,
-    Page, Read, RunFilter, RunSummary, Store, StoredDefinition, StoredFollowUp, StoredRun, StoredTimer,
-    Waiter, WaitpointFilter, WaitpointSummary, Webhook, Workspace,
+    ApiKey, AttemptWrite, AuditEntry, AuditHash, AuditNote, Awaits, Batch, CostRow, Culprit,
+    DefinitionSummary, Delivery, DeliveryFilter, Due, Error, EventPlace, Health, Held, KeyHash, KeyPlace,
+    OfRun, OldEvent, OldKey, Owner, Page, Read, RunFilter, RunSummary, Store, StoredDefinition,
+    StoredFollowUp, StoredRun, StoredTimer, Suspect, Waiter, WaitpointFilter, WaitpointSummary, Webhook,
+    Workspace,
 };
+
+use acknowledged::{Acknowledged, Count};
+use header::Header;
+use lock::Lock;
 
 #[cfg(feature = "postgres")]
 pub(crate) use backup::write_beside;
+pub use open::Opening;
 #[cfg(feature = "postgres")]
 pub(crate) use open::new_file;
+pub use repair::{Repaired, repair};
 #[cfg(feature = "postgres")]
 pub(crate) use transfer::{insert, settle};
 pub(crate) use transfer::{look, shown};
@@ -85,19 +99,71 @@ pub struct Reading;
 #[derive(Debug)]
 pub struct Writing {
     path: PathBuf,
-    /// Nobody else writes while this is held; there is no need for it where there is no file.
-    _lock: Option<File>,
+    /// There is none where there is no file. Dropped last: after it, others may write.
+    file: Option<OurFile>,
+}
+
+#[derive(Debug)]
+struct OurFile {
+    acknowledged: Acknowledged,
+    ended_well: bool,
+    _lock: Lock,
 }
 
 impl Sqlite {
     /// Opens the file, or makes one where there is none. Refuses a file that another process has, that is not
     /// ours, that a newer program wrote, or that is part of a [move](crate::transfer); it is left as it was.
+    ///
+    /// Refuses one that ends before the last commit that was acknowledged, too: see [`Sqlite::open_with`].
     pub fn open(path: impl AsRef<Path>) -> Result<Sqlite, Error> {
+        Sqlite::open_with(path, Opening::default())
+    }
+
+    pub fn open_with(path: impl AsRef<Path>, opening: Opening) -> Result<Sqlite, Error> {
         let path = open::resolve(path.as_ref());
-        let lock = open::lock(&path)?;
+        let shown = path.display().to_string();
+        let store = Sqlite::of_file(path, opening)?;
+        note::check(&shown, admin::setting(&store.connection, MOVE)?.as_deref())?;
+        Ok(store)
+    }
+
+    fn of_file(path: PathBuf, opening: Opening) -> Result<Sqlite, Error> {
+        let lock = Lock::take(&path)?;
+        let last = acknowledged::last(&path);
+        if !opening.accept_loss
+            && let Some(last) = last.filter(|last| last.number > 0 && Header::of(&path) == Header::New)
+        {
+            return Err(Error::Lost { path: path.display().to_string(), missing: last.number });
+        }
+        let ended_well = open::ended_well(&path);
         let connection = open::writer(&path)?;
-        note::check(&path.display().to_string(), admin::setting(&connection, MOVE)?.as_deref())?;
-        Ok(Handle { connection, role: Writing { path, _lock: Some(lock) } })
+        open::check_acknowledged(&connection, &path, last, opening)?;
+        let noted = Acknowledged::open(&path, Count::of(&connection)?);
+        let acknowledged = noted.map_err(|error| open::denied(&path, &error))?;
+        let file = Some(OurFile { acknowledged, ended_well, _lock: lock });
+        Ok(Handle { connection, role: Writing { path, file } })
+    }
+
+    /// Whether whoever had the file before closed it.
+    pub fn ended_well(&self) -> bool {
+        self.role.file.as_ref().is_none_or(|file| file.ended_well)
+    }
+
+    /// One transaction. What it changes has a number, which is noted beside the store before anybody hears of it.
+    fn change<T>(&mut self, work: impl FnOnce(&Transaction<'_>) -> Result<T, Error>) -> Result<T, Error> {
+        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let before = transaction.total_changes();
+        let done = work(&transaction)?;
+        if transaction.total_changes() == before {
+            transaction.commit()?;
+            return Ok(done);
+        }
+        let count = acknowledged::next(&transaction)?;
+        transaction.commit()?;
+        if let Some(file) = &self.role.file {
+            file.acknowledged.note(count);
+        }
+        Ok(done)
     }
 
     /// A store that is gone when its last connection is.
@@ -105,7 +171,7 @@ impl Sqlite {
         static OPENED: AtomicU64 = AtomicU64::new(0);
         let name = format!("file:/abide-{}?vfs=memdb", OPENED.fetch_add(1, Ordering::Relaxed));
         let path = PathBuf::from(name);
-        Ok(Handle { connection: open::writer(&path)?, role: Writing { path, _lock: None } })
+        Ok(Handle { connection: open::writer(&path)?, role: Writing { path, file: None } })
     }
 
     /// Another connection, for another thread.
@@ -257,6 +323,14 @@ impl<Role: Send> Read for Handle<Role> {
         list::runs(&self.connection, filter, page)
     }
 
+    fn run_ids(&mut self, filter: &RunFilter, page: &Page<RunId>) -> Result<Vec<RunId>, Error> {
+        list::run_ids(&self.connection, filter, page)
+    }
+
+    fn workspace_of(&mut self, run: RunId) -> Result<Option<WorkspaceId>, Error> {
+        list::workspace_of(&self.connection, run)
+    }
+
     fn waitpoints(
         &mut self,
         filter: &WaitpointFilter,
@@ -364,6 +438,18 @@ impl<Role: Send> Read for Handle<Role> {
         webhooks::due_deliveries(&self.connection, webhook, until, limit)
     }
 
+    fn held(&mut self, owner: Owner) -> Result<Option<Held>, Error> {
+        held::held(&self.connection, owner)
+    }
+
+    fn all_held(&mut self, page: &Page<Owner>) -> Result<Vec<Held>, Error> {
+        held::all(&self.connection, page)
+    }
+
+    fn check_pages(&mut self) -> Result<Vec<String>, Error> {
+        check::pages(&self.connection)
+    }
+
     fn backup(&mut self, to: &Path) -> Result<(), Error> {
         backup::backup(&self.connection, to)
     }
@@ -375,67 +461,91 @@ impl Store for Sqlite {
     }
 
     fn commit(&mut self, batch: &Batch<'_>) -> Result<(), Error> {
-        commit::commit(&mut self.connection, batch)
+        self.change(|transaction| commit::commit(transaction, batch))
+    }
+
+    fn culprits(&mut self, batch: &Batch<'_>) -> Result<Vec<Culprit>, Error> {
+        commit::culprits(&mut self.connection, batch)
+    }
+
+    fn hold(&mut self, held: &Held) -> Result<bool, Error> {
+        self.change(|transaction| held::hold(transaction, held))
+    }
+
+    fn let_go(&mut self, owner: Owner) -> Result<bool, Error> {
+        self.change(|transaction| held::let_go(transaction, owner))
+    }
+
+    fn note_suspect(&mut self, node: Option<NodeId>, owner: Option<Owner>) -> Result<(), Error> {
+        self.change(|transaction| held::note_suspect(transaction, node, owner))
+    }
+
+    fn take_suspects(&mut self, _: &[NodeId]) -> Result<Vec<Suspect>, Error> {
+        self.change(held::take_suspects)
+    }
+
+    fn forgive(&mut self, owner: Owner) -> Result<(), Error> {
+        self.change(|transaction| held::forgive(transaction, owner))
     }
 
     fn forget_events(&mut self, events: &[OldEvent]) -> Result<usize, Error> {
-        forget::events(&mut self.connection, events)
+        self.change(|transaction| forget::events(transaction, events))
     }
 
     fn forget_of(&mut self, runs: &[RunId], what: OfRun, limit: usize) -> Result<usize, Error> {
-        forget::of(&mut self.connection, runs, what, limit)
+        self.change(|transaction| forget::of(transaction, runs, what, limit))
     }
 
     fn forget_runs(&mut self, before: Timestamp, limit: usize) -> Result<usize, Error> {
-        forget::runs(&mut self.connection, before, limit)
+        self.change(|transaction| forget::runs(transaction, before, limit))
     }
 
     fn forget_keys(&mut self, keys: &[String]) -> Result<usize, Error> {
-        forget::keys(&mut self.connection, keys)
+        self.change(|transaction| forget::keys(transaction, keys))
     }
 
     fn forget_deliveries(&mut self, before: Timestamp, limit: usize) -> Result<usize, Error> {
-        forget::deliveries(&mut self.connection, before, limit)
+        self.change(|transaction| forget::deliveries(transaction, before, limit))
     }
 
     fn append_audit(&mut self, note: &AuditNote) -> Result<(), Error> {
-        audit::append(&mut self.connection, note)
+        self.change(|transaction| audit::append(transaction, note))
     }
 
     fn add_workspace(&mut self, name: &str, now: Timestamp) -> Result<WorkspaceId, Error> {
-        admin::add_workspace(&self.connection, name, now)
+        self.change(|transaction| admin::add_workspace(transaction, name, now))
     }
 
     fn add_key(&mut self, key: &ApiKey) -> Result<(), Error> {
-        admin::add_key(&mut self.connection, key)
+        self.change(|transaction| admin::add_key(transaction, key))
     }
 
     fn revoke_key(&mut self, id: KeyId, now: Timestamp) -> Result<bool, Error> {
-        admin::revoke_key(&self.connection, id, now)
+        self.change(|transaction| admin::revoke_key(transaction, id, now))
     }
 
     fn touch_key(&mut self, id: KeyId, now: Timestamp) -> Result<(), Error> {
-        admin::touch_key(&self.connection, id, now)
+        self.change(|transaction| admin::touch_key(transaction, id, now))
     }
 
     fn put_setting(&mut self, name: &str, value: &[u8]) -> Result<(), Error> {
-        admin::put_setting(&self.connection, name, value)
+        self.change(|transaction| admin::put_setting(transaction, name, value))
     }
 
     fn put_webhook(&mut self, webhook: &Webhook) -> Result<(), Error> {
-        webhooks::put_webhook(&mut self.connection, webhook)
+        self.change(|transaction| webhooks::put_webhook(transaction, webhook))
     }
 
     fn put_health(&mut self, id: WebhookId, health: &Health, now: Timestamp) -> Result<bool, Error> {
-        webhooks::put_health(&mut self.connection, id, health, now)
+        self.change(|transaction| webhooks::put_health(transaction, id, health, now))
     }
 
     fn remove_webhook(&mut self, id: WebhookId) -> Result<bool, Error> {
-        webhooks::remove_webhook(&mut self.connection, id)
+        self.change(|transaction| webhooks::remove_webhook(transaction, id))
     }
 
     fn put_attempts(&mut self, attempts: &[AttemptWrite]) -> Result<(), Error> {
-        webhooks::put_attempts(&mut self.connection, attempts)
+        self.change(|transaction| webhooks::put_attempts(transaction, attempts))
     }
 
     fn replay(
@@ -444,11 +554,11 @@ impl Store for Sqlite {
         one: Option<DeliveryId>,
         now: Timestamp,
     ) -> Result<usize, Error> {
-        webhooks::replay(&self.connection, webhook, one, now)
+        self.change(|transaction| webhooks::replay(transaction, webhook, one, now))
     }
 
     fn bump_link_generation(&mut self, waitpoint: WaitpointId) -> Result<u32, Error> {
-        admin::bump_link_generation(&self.connection, waitpoint)
+        self.change(|transaction| admin::bump_link_generation(transaction, waitpoint))
     }
 }
 

@@ -34,7 +34,7 @@ impl Table {
 }
 
 /// In the order in which they are carried over. What a run's row says of its last change follows from its history.
-pub(crate) const TABLES: [Table; 18] = [
+pub(crate) const TABLES: [Table; 19] = [
     Table {
         name: "workspaces",
         columns: &["number", "name", "created_at"],
@@ -84,6 +84,7 @@ pub(crate) const TABLES: [Table; 18] = [
             "ended_at",
             "deadline_at",
             "tags",
+            "sum",
         ],
         names: &["definition", "version"],
         key: &["id"],
@@ -158,6 +159,12 @@ pub(crate) const TABLES: [Table; 18] = [
         key: &["workspace", "id"],
     },
     Table { name: "descendants", columns: &["root", "count"], names: &[], key: &["root"] },
+    Table {
+        name: "held",
+        columns: &["id", "workspace", "held_at", "held_by", "reason"],
+        names: &["held_by", "reason"],
+        key: &["id"],
+    },
     Table {
         name: "webhooks",
         columns: &[

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use abide_store::sqlite::{Reader, Sqlite};
 use abide_store::{Error, Read};
-use rusqlite::Connection;
+use rusqlite::{Connection, OpenFlags};
 use tempfile::TempDir;
 
 fn refused(path: &Path) -> (String, &'static str) {
@@ -42,7 +42,11 @@ fn a_file_of_a_newer_version_is_refused() {
     let directory = TempDir::new().unwrap();
     let path = directory.path().join("newer.db");
     drop(Sqlite::open(&path).unwrap());
-    Connection::open(&path).unwrap().pragma_update(None, "user_version", 9_999).unwrap();
+    // By way of what keeps the checksums, as the newer program would.
+    let newer =
+        Connection::open_with_flags_and_vfs(&path, OpenFlags::SQLITE_OPEN_READ_WRITE, "cksmvfs").unwrap();
+    newer.pragma_update(None, "user_version", 9_999).unwrap();
+    drop(newer);
     let (why, what_to_do) = refused(&path);
     assert!(why.contains("version 9999"), "{why}");
     assert!(what_to_do.contains("newer"), "{what_to_do}");

@@ -11,6 +11,15 @@ pub(crate) struct List<T> {
     pub(crate) next_cursor: Option<String>,
 }
 
+/// Something that is held.
+#[derive(Debug, Deserialize)]
+pub(crate) struct HeldItem {
+    pub(crate) id: String,
+    pub(crate) since: Timestamp,
+    pub(crate) by: String,
+    pub(crate) reason: String,
+}
+
 #[derive(Debug, Deserialize)]
 pub(crate) struct Definition {
     pub(crate) name: String,

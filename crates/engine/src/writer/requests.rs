@@ -134,6 +134,13 @@ impl Writer {
             }
             Request::Workers { answer } => drop(answer.send(Ok(dispatcher.workers(now)))),
             Request::Write(write) => self.ask(Job::Write(write)),
+            Request::Hold { held, answer } => self.hold_asked(*held, answer),
+            Request::Release { owner, answer } => match self.release(owner, now) {
+                Ok(_) => self.ask(Job::Write(Box::new(move |store| {
+                    drop(answer.send(store.let_go(owner).map_err(Error::from)));
+                }))),
+                Err(error) => drop(answer.send(Err(error))),
+            },
             Request::WebhooksChanged { answer } => {
                 let looked_up = self.look_up_webhooks();
                 drop(answer.send(looked_up));
@@ -173,6 +180,8 @@ impl Writer {
             | Request::Poll { .. }
             | Request::Lend { .. }
             | Request::GiveBack { .. }
+            | Request::Hold { .. }
+            | Request::Release { .. }
             | Request::NextTimer { .. }
             | Request::Stop { .. } => false,
         }

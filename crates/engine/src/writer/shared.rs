@@ -107,6 +107,8 @@ impl Writer {
                 | Request::Stats { .. }
                 | Request::Workers { .. }
                 | Request::Write(_)
+                | Request::Hold { .. }
+                | Request::Release { .. }
                 | Request::Nodes(_)
                 | Request::News(_)
                 | Request::Tick
@@ -233,6 +235,7 @@ impl Writer {
         let Some(share) = &mut self.share else { return Ok(Vec::new()) };
         if share.next_keep <= Instant::now() {
             share.next_keep = Instant::now() + KEEP;
+            self.holds.load(&mut *self.store)?;
             let kept: Vec<FoundTask> = self.dispatcher.running_for(KEEP_AFTER).map(found).collect();
             if !kept.is_empty() {
                 share.store.keep_tasks(&kept, HOLD.after(now))?;
@@ -362,6 +365,8 @@ fn runs_of(request: &Request, runs: &mut Vec<RunId>) {
         | Request::Stats { .. }
         | Request::Workers { .. }
         | Request::Write(_)
+        | Request::Hold { .. }
+        | Request::Release { .. }
         | Request::Nodes(_)
         | Request::News(_)
         | Request::Tick

@@ -29,9 +29,11 @@ const POLL_BYTES: usize = 8 * 1024 * 1024;
 impl Writer {
     pub(super) fn take_up_work(&mut self, now: Timestamp) {
         let portion = self.portion();
-        if let Err(error) = self.alarm.load(&mut *self.store, now, portion) {
+        let loaded = self.alarm.load(&mut *self.store, now, portion);
+        if let Err(error) = &loaded {
             tracing::error!(%error, "timers could not be loaded");
         }
+        self.watch.timers_loaded(loaded.err().map(|error| error.to_string()));
         let late = self.look_around(now);
         let room = self.round_timers().saturating_sub(self.open.aftermath.due.len());
         let due = self.alarm.take_due(now, room);
@@ -172,10 +174,14 @@ fn fire(round: &mut Round<'_>, due: &[StoredTimer]) -> Fired {
             Ok(()) => fired.push(timer.at),
             // Resolved, moved, ended or forgotten meanwhile.
             Err(Error::Refused(_) | Error::UnknownRun(_) | Error::UnknownSchedule(_)) => {}
-            Err(error) => {
+            // When it is released, its timers are set again.
+            Err(Error::Held { .. }) => {}
+            Err(error) if error.passes() => {
                 tracing::error!(run = %timer.run, %error, "a timer could not be fired");
                 unread.push(*timer);
             }
+            // It would be the same the next time, and everybody else would wait for it.
+            Err(error) => round.note_damage(timer.run, &error),
         }
     }
     Fired { fired, unread, early }

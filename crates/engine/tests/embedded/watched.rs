@@ -16,12 +16,13 @@ use abide_core::id::{
 use abide_core::schedule::Schedule;
 use abide_core::status::RunStatus;
 use abide_core::waitpoint::Kind;
-use abide_store::share::Share;
+use abide_store::share::{NodeId, Share};
 use abide_store::{
-    ApiKey, AttemptWrite, AuditEntry, AuditHash, AuditNote, Awaits, Batch, CostRow, DefinitionSummary,
-    Delivery, DeliveryFilter, Due, Error, EventPlace, Health, KeyHash, KeyPlace, OfRun, OldEvent, OldKey,
-    Page, Read, RunFilter, RunSummary, Store, StoredDefinition, StoredFollowUp, StoredRun, StoredTimer,
-    Waiter, WaitpointFilter, WaitpointSummary, Webhook, Workspace,
+    ApiKey, AttemptWrite, AuditEntry, AuditHash, AuditNote, Awaits, Batch, CostRow, Culprit,
+    DefinitionSummary, Delivery, DeliveryFilter, Due, Error, EventPlace, Health, Held, KeyHash, KeyPlace,
+    OfRun, OldEvent, OldKey, Owner, Page, Read, RunFilter, RunSummary, Store, StoredDefinition,
+    StoredFollowUp, StoredRun, StoredTimer, Suspect, Waiter, WaitpointFilter, WaitpointSummary, Webhook,
+    Workspace,
 };
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -36,6 +37,10 @@ struct Seen {
     timer_reads: usize,
     disk_is_full: bool,
     failing_loads: usize,
+    /// Runs that cannot be read.
+    unreadable: Vec<RunId>,
+    /// Runs that no batch with them can be written of.
+    unwritable: Vec<RunId>,
     held: bool,
     at_gate: usize,
     has_several_writers: bool,
@@ -67,6 +72,24 @@ impl Watch {
     /// The runs of each commit since the last time this was asked, in their order.
     pub(crate) fn commits(&self) -> Vec<Vec<RunId>> {
         std::mem::take(&mut self.seen().commits)
+    }
+
+    /// From here on these runs cannot be read.
+    pub(crate) fn damage(&self, runs: &[RunId]) {
+        self.seen().unreadable = runs.to_vec();
+    }
+
+    /// From here on nothing can be written of these runs.
+    pub(crate) fn damage_writes(&self, runs: &[RunId]) {
+        self.seen().unwritable = runs.to_vec();
+    }
+
+    fn check(&self, batch: &Batch<'_>) -> Result<(), Error> {
+        let unwritable = &self.seen().unwritable;
+        match batch.runs.iter().any(|write| unwritable.contains(&write.run.id)) {
+            true => Err(Error::Corrupt("something of it cannot be written".to_owned())),
+            false => Ok(()),
+        }
     }
 
     pub(crate) fn timer_reads(&self) -> usize {
@@ -155,6 +178,10 @@ macro_rules! reads {
                     seen.failing_loads -= 1;
                     return Err(Error::Unavailable("it was told to fail".to_owned()));
                 }
+                if seen.unreadable.contains(&run) {
+                    return Err(Error::Damaged { owner: run, what: "it was told to be damaged".to_owned() });
+                }
+                drop(seen);
                 self.inner.load(run)
             }
 
@@ -192,6 +219,18 @@ macro_rules! reads {
                 Ok(found)
             }
 
+            fn load_changed(
+                &mut self,
+                known: &[(RunId, u64)],
+            ) -> Result<Vec<(RunId, Result<StoredRun, Error>)>, Error> {
+                let mut changed = self.inner.load_changed(known)?;
+                let seen = self.watch.seen();
+                for (run, loaded) in changed.iter_mut().filter(|(run, _)| seen.unreadable.contains(run)) {
+                    *loaded = Err(Error::Damaged { owner: *run, what: "it was told to be damaged".to_owned() });
+                }
+                Ok(changed)
+            }
+
             $(fn $name(&mut self, $($argument: $type),*) -> Result<$found, Error> {
                 self.inner.$name($($argument),*)
             })*
@@ -200,6 +239,8 @@ macro_rules! reads {
 }
 
 reads! {
+    held(owner: Owner) -> Option<Held>;
+    all_held(page: &Page<Owner>) -> Vec<Held>;
     run(run: RunId) -> Option<RunSummary>;
     records_after(run: RunId, after: u64, limit: usize, bytes: usize) -> Vec<Record>;
     definition(workspace: WorkspaceId, name: &str, version: Option<&str>) -> Option<StoredDefinition>;
@@ -270,9 +311,16 @@ macro_rules! writes {
             fn commit(&mut self, batch: &Batch<'_>) -> Result<(), Error> {
                 self.watch.pass_gate();
                 self.watch.write()?;
+                self.watch.check(batch)?;
                 self.inner.commit(batch)?;
                 self.watch.seen().commits.push(batch.runs.iter().map(|write| write.run.id).collect());
                 Ok(())
+            }
+
+            fn culprits(&mut self, batch: &Batch<'_>) -> Result<Vec<Culprit>, Error> {
+                let unwritable = self.watch.seen().unwritable.clone();
+                let runs = batch.runs.iter().map(|write| write.run.id).filter(|run| unwritable.contains(run));
+                Ok(runs.map(|run| Culprit { owner: Owner(run), why: "it cannot be written".to_owned() }).collect())
             }
 
             $(fn $name(&mut self, $($argument: $type),*) -> Result<$done, Error> {
@@ -290,6 +338,11 @@ macro_rules! writes {
 
 writes! {
     append_audit(note: &AuditNote) -> ();
+    hold(held: &Held) -> bool;
+    let_go(owner: Owner) -> bool;
+    note_suspect(node: Option<NodeId>, owner: Option<Owner>) -> ();
+    take_suspects(alive: &[NodeId]) -> Vec<Suspect>;
+    forgive(owner: Owner) -> ();
     forget_events(events: &[OldEvent]) -> usize;
     forget_of(runs: &[RunId], what: OfRun, limit: usize) -> usize;
     forget_runs(before: Timestamp, limit: usize) -> usize;

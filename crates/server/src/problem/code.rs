@@ -57,6 +57,7 @@ codes! {
     UnknownSchedule "UNKNOWN_SCHEDULE" NOT_FOUND "There is no such schedule in this workspace."
     UnknownWebhook "UNKNOWN_WEBHOOK" NOT_FOUND "There is no such webhook in this workspace."
     UnknownDelivery "UNKNOWN_DELIVERY" NOT_FOUND "The webhook was told no such thing, or it was forgotten."
+    NotHeld "NOT_HELD" NOT_FOUND "There is no run or schedule of this id that is held, in this workspace."
     UnknownWorkspace "UNKNOWN_WORKSPACE" NOT_FOUND "There is no such workspace."
 
     MethodNotAllowed "METHOD_NOT_ALLOWED" METHOD_NOT_ALLOWED "The path exists, but not with this method. `Allow` lists those it has."
@@ -74,6 +75,7 @@ codes! {
     NoSuchTimer "NO_SUCH_TIMER" CONFLICT "The timer is not set, or not due."
     RunEnded "RUN_ENDED" CONFLICT "The run has ended. `current` says how."
     NoTestClock "NO_TEST_CLOCK" CONFLICT "The server goes by the machine's clock. Start it with `--test-clock` to set the time."
+    Held "HELD" CONFLICT "The run or schedule is held: nothing is decided about it until it is released. The detail says why."
     RunNotFailed "RUN_NOT_FAILED" CONFLICT "Only a FAILED run can be retried."
     WrongStepStatus "WRONG_STEP_STATUS" CONFLICT "The step is in a state in which this cannot be done to it."
     StaleLease "STALE_LEASE" CONFLICT "The task was handed out again, or is over. Stop working on it."
@@ -110,11 +112,13 @@ codes! {
     QuotaExceeded "QUOTA_EXCEEDED" TOO_MANY_REQUESTS "The workspace has as much of something as it may. `current` names the quota and both figures; an admin of the default workspace changes it with `PATCH /workspaces/{workspace}`."
     HeadersTooLarge "HEADERS_TOO_LARGE" REQUEST_HEADER_FIELDS_TOO_LARGE "There are too many headers, or they are too long."
 
+    Damaged "DAMAGED" INTERNAL_SERVER_ERROR "What is stored of this is damaged. The detail names what; `abide doctor` finds all of it. A damaged run is held, and others go on."
     Internal "INTERNAL" INTERNAL_SERVER_ERROR "A defect of the server. The log has more under the request's id."
     IllegalTransition "ILLEGAL_TRANSITION" INTERNAL_SERVER_ERROR "A defect of the engine: a decision tried what the transition tables forbid. Nothing was changed."
 
     Overloaded "OVERLOADED" SERVICE_UNAVAILABLE "The engine has more to do than it can take. Try again after `Retry-After`. Nothing was changed."
     StoreUnavailable "STORE_UNAVAILABLE" SERVICE_UNAVAILABLE "The store cannot be read or written at the moment. Nothing was changed. Try again after `Retry-After`."
     Paused "PAUSED" SERVICE_UNAVAILABLE "The server was started with `--paused`, to look at a copy: nothing is changed, no timer goes off and nobody is called."
+    EngineStuck "ENGINE_STUCK" SERVICE_UNAVAILABLE "The engine does not get on: no round ends, or none can be committed. The detail says why."
     Stopping "STOPPING" SERVICE_UNAVAILABLE "The server is shutting down. Try again after `Retry-After`."
 }

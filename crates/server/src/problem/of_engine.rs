@@ -34,6 +34,11 @@ impl From<Error> for Problem {
             Error::Overloaded { retry_after } => {
                 Problem::new(Code::Overloaded, detail).retry_after(retry_after)
             }
+            Error::Held { .. } => Problem::new(Code::Held, detail),
+            Error::Store(why) if why.is_damage() => {
+                tracing::error!(%why, "something stored is damaged");
+                Problem::new(Code::Damaged, detail)
+            }
             Error::Store(why) => {
                 tracing::error!(%why, "the store failed");
                 Problem::new(Code::StoreUnavailable, "the store cannot be used at the moment")
@@ -43,6 +48,11 @@ impl From<Error> for Problem {
             Error::NotStarted(_) | Error::MasterKey(_) | Error::Stopped => stopping(),
         }
     }
+}
+
+/// The engine does not get on.
+pub(crate) fn stuck(why: String) -> Problem {
+    Problem::new(Code::EngineStuck, why).retry_after(STORE_RETRY)
 }
 
 pub(crate) fn stopping() -> Problem {

@@ -13,7 +13,7 @@ use crate::app::Shared;
 use crate::caller::Caller;
 use crate::endpoint::{Endpoint, Group, Verb};
 use crate::guard::Access;
-use crate::problem::{Code, Problem, stopping};
+use crate::problem::{Code, Problem, stopping, stuck};
 use crate::shape::Answer;
 use crate::{metrics, pages};
 
@@ -28,8 +28,13 @@ pub(super) fn routes() -> Group {
         .add(get("/health", Access::Open, "Whether the process is there").ok::<HealthBody>("It is."), health)
         .add(
             get("/ready", Access::Open, "Whether requests can be served")
+                .about(
+                    "Fails while the engine does not get on: no round has ended for 10 s, the last one could not be \
+                     committed (a full disk), or what is due cannot be read. Runs that are held keep nobody else back: \
+                     they are only counted.",
+                )
                 .ok::<HealthBody>("They can.")
-                .codes(&[Code::Stopping, Code::StoreUnavailable]),
+                .codes(&[Code::Stopping, Code::StoreUnavailable, Code::EngineStuck]),
             ready,
         )
         .add(
@@ -65,23 +70,31 @@ struct HealthBody {
     /// At `/ready`: the id of the store, which no other has, not even a copy of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     store: Option<String>,
+    /// At `/ready`: runs and schedules that are held, of all workspaces.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    held: Option<usize>,
 }
 
-const WELL: HealthBody = HealthBody { status: "ok", version: env!("CARGO_PKG_VERSION"), store: None };
+const WELL: HealthBody =
+    HealthBody { status: "ok", version: env!("CARGO_PKG_VERSION"), store: None, held: None };
 
 async fn health() -> Answer<HealthBody> {
     Answer::ok(WELL)
 }
 
-/// Asks the writer and a reader: both must answer.
+/// Asks the writer and a reader: both must answer. First whoever watches the writer, for that may be stuck.
 async fn ready(State(app): State<Shared>) -> Result<Answer<HealthBody>, Problem> {
     if *app.stopping.borrow() {
         return Err(stopping());
     }
+    if let Some(why) = app.engine.trouble() {
+        return Err(stuck(why));
+    }
     app.engine.stats().await?;
     app.engine.read(|store| store.setting("ready").map(|_| ())).await?;
     let status = if app.engine.is_paused() { "paused" } else { WELL.status };
-    Ok(Answer::ok(HealthBody { status, store: Some(app.engine.store_id().to_owned()), ..WELL }))
+    let (store, held) = (Some(app.engine.store_id().to_owned()), Some(app.engine.held_count()));
+    Ok(Answer::ok(HealthBody { status, store, held, ..WELL }))
 }
 
 async fn figures(State(app): State<Shared>, caller: Caller) -> Result<Response, Problem> {

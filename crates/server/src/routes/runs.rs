@@ -9,7 +9,7 @@ use abide_core::status::RunStatus;
 use abide_core::time::Millis;
 use abide_core::waitpoint::Kind;
 use abide_engine::{NewRun, Workers};
-use abide_store::{Page, RunFilter, Scope};
+use abide_store::{Owner, Page, RunFilter, Scope};
 use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -26,7 +26,7 @@ use crate::guard::Access;
 use crate::problem::{Code, Problem};
 use crate::request::idempotency::KEY_CHARS;
 use crate::request::{Body, Id, IdempotencyKey, Name, Query, cursor, instant_if_given};
-use crate::shape::run::{RunBody, StartedBody, SummaryBody};
+use crate::shape::run::{HeldBody, RunBody, StartedBody, SummaryBody};
 use crate::shape::{Answer, List, words};
 
 const READ: Access = Access::Key(&[Scope::Read]);
@@ -206,7 +206,8 @@ impl App {
         // Whoever looks at a run that stands still learns why; of the others nobody needs to be asked.
         let is_to_be_done = run.unclaimed_tasks().next().is_some();
         let workers = if is_to_be_done { self.engine.workers().await? } else { Workers::default() };
-        Ok(RunBody::new(run, Some(known.id), &workers))
+        let held = self.engine.held(Owner(run.id)).map(HeldBody::from);
+        Ok(RunBody { held, ..RunBody::new(run, Some(known.id), &workers) })
     }
 }
 

@@ -12,7 +12,7 @@ use abide_core::trace::Traceparent;
 use abide_core::waiting_for::{WaitingFor, waiting_for};
 use abide_core::waitpoint::{Actor, ListensFor};
 use abide_engine::Workers;
-use abide_store::RunSummary;
+use abide_store::{Held, RunSummary};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -69,6 +69,25 @@ pub(crate) struct RunBody {
     deadline: Option<Timestamp>,
     /// Records in its history.
     version: u64,
+    /// Nothing is decided about it until it is released.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) held: Option<HeldBody>,
+}
+
+/// Since when something is held, and why.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Held")]
+pub(crate) struct HeldBody {
+    since: Timestamp,
+    by: String,
+    reason: String,
+}
+
+impl From<Held> for HeldBody {
+    fn from(held: Held) -> HeldBody {
+        let Held { at, by, reason, owner: _, workspace: _ } = held;
+        HeldBody { since: at, by, reason }
+    }
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -188,6 +207,7 @@ impl RunBody {
             ended_at: run.ended_at,
             deadline: run.deadline,
             version: run.seq,
+            held: None,
         }
     }
 }

@@ -15,7 +15,7 @@ use abide_core::waitpoint::Actor;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-use crate::{Batch, Error, NewDefinition, RunWrite, Store};
+use crate::{Batch, Culprit, Error, NewDefinition, RunWrite, Store};
 
 /// Chance and a clock that is moved by hand.
 pub(crate) struct World {
@@ -155,6 +155,10 @@ impl Story {
 
     pub(crate) fn try_save(&self, store: &mut dyn Store) -> Result<(), Error> {
         store.commit(&Batch { runs: vec![self.write()], ..Batch::default() })
+    }
+
+    pub(crate) fn try_culprits(&self, store: &mut dyn Store) -> Result<Vec<Culprit>, Error> {
+        store.culprits(&Batch { runs: vec![self.write()], ..Batch::default() })
     }
 
     /// Whether the store has all of it, and what it has gives the same run.

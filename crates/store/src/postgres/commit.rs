@@ -31,7 +31,7 @@ use crate::postgres::find::read_occurrence;
 use crate::postgres::link::{Answer, Link, Session};
 use crate::postgres::looks::Looks;
 use crate::postgres::{admin, schedules};
-use crate::{Batch, Error, RunWrite};
+use crate::{Batch, Culprit, Error, RunWrite};
 use steps::{Part, Plan};
 
 /// How long a database is waited for that went away in the middle of a commit, and how often it is asked.
@@ -85,6 +85,34 @@ fn write_all(link: &mut Link, mark: &mut Option<Mark>, batch: &Batch<'_>) -> Res
         Err(error) if may_be_written => outcome(link, mark, error).map(|()| None),
         Ok(_) | Err(_) => result,
     }
+}
+
+/// Tries each part of a batch alone, and takes it back.
+pub(super) fn culprits(
+    link: &mut Link,
+    mark: &mut Option<Mark>,
+    batch: &Batch<'_>,
+) -> Result<Vec<Culprit>, Error> {
+    let mark = next(link, mark)?;
+    let (mut culprits, mut tried_so_far) = (Vec::new(), 0);
+    for (owner, part) in batch.one_by_one() {
+        let tried = Plan::of(&part, &link.looks, mark).and_then(|plan| {
+            link.ask(async |session| {
+                let written = write(session, &plan, &part).await;
+                session.roll_back().await;
+                written.map(drop)
+            })
+        });
+        if let Err(error) = tried
+            && error.is_damage()
+        {
+            culprits.push(Culprit { owner, why: error.to_string() });
+        }
+        tried_so_far += 1;
+    }
+    // What is damaged for all of them is nobody's own.
+    let is_shared = tried_so_far > 1 && culprits.len() == tried_so_far;
+    Ok(if is_shared { Vec::new() } else { culprits })
 }
 
 fn next(link: &mut Link, mark: &mut Option<Mark>) -> Result<Mark, Error> {

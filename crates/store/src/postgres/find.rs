@@ -13,15 +13,34 @@ use crate::postgres::link::{Link, Step, values};
 use crate::postgres::looks;
 use crate::{Error, EventName, StoredDefinition, StoredRun, StoredTimer, Waiter, chunk};
 
+/// What the row of a run says of its history, in columns that begin here.
+fn told(row: &Row, first: usize) -> Result<Option<chunk::Told>, Error> {
+    let (seq, sum): (Option<i64>, Option<i64>) = (row.try_get(first)?, row.try_get(first + 1)?);
+    if seq.is_none() {
+        return Ok(None);
+    }
+    let sum = sum.is_some().then(|| row.number(first + 1)).transpose()?;
+    Ok(Some(chunk::Told { seq: row.number(first)?, sum }))
+}
+
+/// Row and history in one statement, for what is committed between two would be in one of them.
 pub(super) fn load(link: &mut Link, run: RunId) -> Result<Option<StoredRun>, Error> {
-    link.ask(async |session| {
-        let sql = "SELECT seq, chunk FROM history WHERE run = $1 ORDER BY based_on";
-        let mut history = chunk::History::new(run);
-        for row in session.rows(sql, &[&column::run(run)]).await? {
+    let sql = "SELECT history.seq, history.chunk, runs.seq, runs.sum
+        FROM (SELECT $1::uuid AS id) AS asked
+            LEFT JOIN runs ON runs.id = asked.id LEFT JOIN history ON history.run = asked.id
+        ORDER BY history.based_on";
+    let loaded = link.ask(async |session| session.rows(sql, &[&column::run(run)]).await);
+    loaded.and_then(|rows| put_together(run, &rows)).map_err(|error| error.of(run))
+}
+
+fn put_together(run: RunId, rows: &[Row]) -> Result<Option<StoredRun>, Error> {
+    let mut history = chunk::History::new(run);
+    for row in rows {
+        if row.try_get::<_, Option<i64>>(0)?.is_some() {
             history.push(row.number(0)?, row.try_get(1)?)?;
         }
-        history.finish()
-    })
+    }
+    history.finish(rows.first().map(|row| told(row, 2)).transpose()?.flatten())
 }
 
 pub(super) fn records_after(
@@ -45,10 +64,11 @@ pub(super) fn records_after(
     while history.len() < limit && chunk::within(&history, bytes) == history.len() {
         let last = history.last().map_or(after, |record| record.seq);
         let from = column::count(last);
-        let rows = link.ask(async |session| session.rows(sql, &[&id, &from, &most, &room]).await)?;
+        let rows = link.ask(async |session| session.rows(sql, &[&id, &from, &most, &room]).await);
+        let rows = rows.map_err(|error| error.of(run))?;
         let mut part: Vec<Record> = Vec::new();
         for row in rows {
-            let damaged = |damage: chunk::Damage| Error::Corrupt(format!("{run}: {damage}"));
+            let damaged = |damage: chunk::Damage| Error::Damaged { owner: run, what: damage.to_string() };
             chunk::decode_after(run, row.number(0)?, row.try_get(1)?, &mut part).map_err(damaged)?;
         }
         part.retain(|record| record.seq > last);
@@ -64,28 +84,27 @@ pub(super) fn records_after(
 pub(super) fn load_changed(
     link: &mut Link,
     known: &[(RunId, u64)],
-) -> Result<Vec<(RunId, StoredRun)>, Error> {
-    let sql = "SELECT history.run, history.seq, history.chunk
+) -> Result<Vec<(RunId, Result<StoredRun, Error>)>, Error> {
+    let sql = "SELECT history.seq, history.chunk, runs.seq, runs.sum, known.run
         FROM unnest($1::uuid[], $2::bigint[]) AS known (run, version)
-            CROSS JOIN LATERAL (SELECT runs.seq FROM runs WHERE runs.id = known.run OFFSET 0) AS runs
-            CROSS JOIN LATERAL (SELECT * FROM history WHERE history.run = known.run OFFSET 0) AS history
+            CROSS JOIN LATERAL (SELECT runs.seq, runs.sum FROM runs WHERE runs.id = known.run OFFSET 0) AS runs
+            LEFT JOIN LATERAL (SELECT * FROM history WHERE history.run = known.run OFFSET 0) AS history ON true
         WHERE runs.seq <> known.version
-        ORDER BY history.run, history.based_on";
+        ORDER BY known.run, history.based_on";
     let (runs, versions): (Vec<Id>, Vec<i64>) =
         known.iter().map(|(run, version)| (column::run(*run), column::count(*version))).unzip();
-    let rows = link.ask(async |session| session.rows(sql, &[&runs, &versions]).await)?;
-    let mut histories: Vec<(RunId, chunk::History)> = Vec::new();
-    for row in rows {
-        let run = RunId(row.id(0)?);
-        if histories.last().is_none_or(|(last, _)| *last != run) {
-            histories.push((run, chunk::History::new(run)));
-        }
-        if let Some((_, history)) = histories.last_mut() {
-            history.push(row.number(1)?, row.try_get(2)?)?;
-        }
+    let mut rows = link.ask(async |session| session.rows(sql, &[&runs, &versions]).await)?;
+    let mut loaded = Vec::new();
+    while let Some(row) = rows.first() {
+        let run = RunId(row.id(4)?);
+        let is_of_it = |row: &Row| row.id(4).is_ok_and(|id| id == run.0);
+        let end = rows.iter().position(|row| !is_of_it(row)).unwrap_or(rows.len());
+        let rest = rows.split_off(end);
+        let stored = put_together(run, &rows).map_err(|error| error.of(run));
+        loaded.extend(stored.transpose().map(|stored| (run, stored)));
+        rows = rest;
     }
-    let finish = |(run, history): (RunId, chunk::History)| Ok(history.finish()?.map(|stored| (run, stored)));
-    histories.into_iter().filter_map(|loaded| finish(loaded).transpose()).collect()
+    Ok(loaded)
 }
 
 const DEFINITIONS: &str = "SELECT id, workspace, name, version, document, created_at FROM definitions";

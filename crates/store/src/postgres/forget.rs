@@ -129,6 +129,7 @@ async fn some_runs(session: &mut Session, before: i64, room: i64) -> Result<u64,
         "UPDATE remembered SET run = NULL,
              written_at = greatest(written_at, (SELECT ended_at FROM runs WHERE runs.id = remembered.run))
          WHERE run = ANY ($1)",
+        "DELETE FROM held WHERE id = ANY ($1)",
         "DELETE FROM runs WHERE id = ANY ($1)",
     ] {
         session.count(sql, &[&ids]).await?;

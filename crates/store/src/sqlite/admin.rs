@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use abide_core::id::{KeyId, WaitpointId, WorkspaceId};
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 
 use crate::sqlite::column::{self, Column};
 use crate::sqlite::find::{collect, first};
@@ -75,9 +75,8 @@ pub(super) fn keys(connection: &Connection, workspace: WorkspaceId) -> Result<Ve
     collect(statement.query([workspace.0])?, read_key)
 }
 
-pub(super) fn add_key(connection: &mut Connection, key: &ApiKey) -> Result<(), Error> {
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    check_workspaces(&transaction, [key.workspace])?;
+pub(super) fn add_key(transaction: &Transaction<'_>, key: &ApiKey) -> Result<(), Error> {
+    check_workspaces(transaction, [key.workspace])?;
     let added = transaction
         .prepare_cached(
             "INSERT INTO api_keys (id, workspace, name, hash, prefix, scopes, created_at, last_used_at,
@@ -99,7 +98,7 @@ pub(super) fn add_key(connection: &mut Connection, key: &ApiKey) -> Result<(), E
     if added == 0 {
         return Err(Error::KeyExists(key.id));
     }
-    Ok(transaction.commit()?)
+    Ok(())
 }
 
 pub(super) fn revoke_key(connection: &Connection, id: KeyId, now: Timestamp) -> Result<bool, Error> {

@@ -1,15 +1,14 @@
 //! The audit log.
 
 use abide_core::id::WorkspaceId;
-use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 
 use crate::audit::{AuditEntry, AuditHash, AuditNote, next};
 use crate::sqlite::column::Column;
 use crate::sqlite::find::collect;
 use crate::{Error, Page};
 
-pub(super) fn append(connection: &mut Connection, note: &AuditNote) -> Result<(), Error> {
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+pub(super) fn append(transaction: &Transaction<'_>, note: &AuditNote) -> Result<(), Error> {
     let last: Option<(i64, AuditHash)> = transaction
         .prepare_cached("SELECT number, hash FROM audit ORDER BY number DESC LIMIT 1")?
         .query_row([], |row| Ok((row.get(0)?, row.get(1)?)))
@@ -18,7 +17,7 @@ pub(super) fn append(connection: &mut Connection, note: &AuditNote) -> Result<()
     transaction
         .prepare_cached("INSERT INTO audit (number, workspace, note, hash) VALUES (?, ?, ?, ?)")?
         .execute(params![entry.number, note.workspace.0, entry.note, entry.hash])?;
-    Ok(transaction.commit()?)
+    Ok(())
 }
 
 fn read(row: &Row<'_>) -> Result<AuditEntry, Error> {

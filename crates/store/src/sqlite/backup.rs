@@ -10,6 +10,7 @@ use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};
 
 use crate::Error;
+use crate::sqlite::header::{self, Header};
 use crate::sqlite::{open, private};
 use crate::table::{COPY_OF, STORE_ID};
 
@@ -60,7 +61,8 @@ fn write(connection: &Connection, part: &Path) -> Result<(), String> {
 
 /// A copy is another store than its original: it has an id of its own, and says of which one it is a copy.
 fn stamp(part: &Path) -> Result<(), String> {
-    let stamped = Connection::open_with_flags(part, OpenFlags::SQLITE_OPEN_READ_WRITE).and_then(|copy| {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
+    let stamped = Connection::open_with_flags_and_vfs(part, flags, header::VFS).and_then(|copy| {
         copy.execute(
             "INSERT OR REPLACE INTO settings (name, value) SELECT ?, value FROM settings WHERE name = ?",
             [COPY_OF, STORE_ID],
@@ -74,16 +76,23 @@ fn stamp(part: &Path) -> Result<(), String> {
     stamped.map_err(|error| error.to_string())
 }
 
-fn sync(part: &Path) -> Result<(), String> {
+pub(super) fn sync(part: &Path) -> Result<(), String> {
     let copy = File::options().write(true).open(part).map_err(|error| error.to_string())?;
     copy.sync_all().map_err(|error| error.to_string())
 }
 
 /// In one step, which sees one state; the log takes what is committed meanwhile.
 fn copy(connection: &Connection, part: &Path) -> rusqlite::Result<StepResult> {
-    let mut copy = Connection::open_with_flags(part, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
+    let mut copy = Connection::open_with_flags_and_vfs(part, flags, header::VFS)?;
     let result = Backup::new(connection, &mut copy)?.step(-1)?;
     copy.close().map_err(|(_, error)| error)?;
+    if result == StepResult::Done && Header::of(part) != Header::Sound {
+        // Copied from memory, where pages have no checksums.
+        let copy = Connection::open_with_flags_and_vfs(part, flags, header::VFS)?;
+        open::make_room_for_checksums(&copy)?;
+        copy.close().map_err(|(_, error)| error)?;
+    }
     Ok(result)
 }
 

@@ -1,7 +1,7 @@
 //! Commits: a batch in one transaction.
 //!
-//! A run's version is compared with the last chunk of its history, in the index that the new chunk's entry goes
-//! into, so it costs no page of its own. The run's row is left alone while it says what is so.
+//! A run's row says how far its history goes and what it comes to: a commit is made on the version that it says, and moves
+//! it on. Loading compares the two, so that a chunk that cannot be found any more is missed.
 
 use abide_core::command::Occurrence;
 use abide_core::door::Remembered;
@@ -13,34 +13,47 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension, Transaction, Tran
 use crate::sqlite::column::{self, Column};
 use crate::sqlite::tally::Tally;
 use crate::sqlite::{admin, cost, find, follow_ups, schedules, webhooks};
-use crate::{Batch, Error, NewDefinition, RunWrite, chunk};
+use crate::{Batch, Culprit, Error, NewDefinition, RunWrite, chunk};
 
-pub(super) fn commit(connection: &mut Connection, batch: &Batch<'_>) -> Result<(), Error> {
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    admin::check_workspaces(&transaction, workspaces(batch))?;
+pub(super) fn commit(transaction: &Transaction<'_>, batch: &Batch<'_>) -> Result<(), Error> {
+    admin::check_workspaces(transaction, workspaces(batch))?;
     for definition in &batch.definitions {
-        insert_definition(&transaction, definition)?;
+        insert_definition(transaction, definition)?;
     }
-    write_runs(&transaction, &batch.runs)?;
+    write_runs(transaction, &batch.runs)?;
     for occurrence in &batch.occurrences {
-        insert_occurrence(&transaction, occurrence)?;
+        insert_occurrence(transaction, occurrence)?;
     }
     for remembered in &batch.remembered {
-        insert_remembered(&transaction, remembered)?;
+        insert_remembered(transaction, remembered)?;
     }
     for write in &batch.schedules {
-        schedules::write(&transaction, write)?;
+        schedules::write(transaction, write).map_err(|error| error.of(write.schedule.id.owner()))?;
     }
     for write in &batch.follow_ups {
-        follow_ups::write(&transaction, write)?;
+        follow_ups::write(transaction, write)?;
     }
     for (root, more) in &batch.descendants {
-        follow_ups::add_descendants(&transaction, *root, *more)?;
+        follow_ups::add_descendants(transaction, *root, *more)?;
     }
     for delivery in &batch.deliveries {
-        webhooks::insert_delivery(&transaction, delivery)?;
+        webhooks::insert_delivery(transaction, delivery).map_err(|error| error.of(delivery.run))?;
     }
-    Ok(transaction.commit()?)
+    Ok(())
+}
+
+/// Tries each part of a batch alone, and takes it back.
+pub(super) fn culprits(connection: &mut Connection, batch: &Batch<'_>) -> Result<Vec<Culprit>, Error> {
+    let mut culprits = Vec::new();
+    for (owner, part) in batch.one_by_one() {
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        // What is damaged and nobody's own is not its fault.
+        if let Err(error @ Error::Damaged { .. }) = commit(&transaction, &part) {
+            culprits.push(Culprit { owner, why: error.to_string() });
+        }
+        transaction.rollback()?;
+    }
+    Ok(culprits)
 }
 
 /// Those in which something new is written.
@@ -112,34 +125,44 @@ fn write_runs(transaction: &Transaction<'_>, runs: &[RunWrite<'_>]) -> Result<()
     let mut statements = Statements::prepare(transaction)?;
     let mut encoder = chunk::Encoder::default();
     let mut tally = Tally::default();
-    for write in runs {
-        let Some(last) = write.records.last() else { continue };
-        debug_assert_eq!(last.seq, write.run.seq, "a run is written after all its records");
-        let id = column::run(write.run.id);
-        if statements.version(&id)? != write.based_on {
-            return Err(Error::Conflict(write.run.id));
-        }
-        let (seq, written_at) = (column::count(last.seq), column::instant(last.at));
-        statements.append.execute(params![
-            id,
-            seq,
-            written_at,
-            encoder.encode(write.run.id, write.records)
-        ])?;
-        statements.write_run(&id, write, &mut tally)?;
-        cost::add(transaction, write)?;
-        if write.based_on == 0 {
-            insert_tags(transaction, &id, write.run)?;
-        }
-        for number in write.waitpoints() {
-            let waitpoint = write
-                .run
-                .waitpoint(number)
-                .ok_or_else(|| Error::Corrupt(format!("{} has no waitpoint {number}", write.run.id)))?;
-            statements.write_waitpoint(&id, write, waitpoint)?;
-        }
+    for write in runs.iter().filter(|write| !write.records.is_empty()) {
+        let written = write_one(transaction, &mut statements, &mut encoder, &mut tally, write);
+        written.map_err(|error| error.of(write.run.id))?;
     }
     tally.write(transaction)
+}
+
+fn write_one(
+    transaction: &Transaction<'_>,
+    statements: &mut Statements<'_>,
+    encoder: &mut chunk::Encoder,
+    tally: &mut Tally,
+    write: &RunWrite<'_>,
+) -> Result<(), Error> {
+    let Some(last) = write.records.last() else { return Ok(()) };
+    debug_assert_eq!(last.seq, write.run.seq, "a run is written after all its records");
+    let id = column::run(write.run.id);
+    let was = statements.find(&id)?;
+    if was.map_or(0, |was| was.seq) != column::count(write.based_on) {
+        return Err(Error::Conflict(write.run.id));
+    }
+    let (seq, written_at) = (column::count(last.seq), column::instant(last.at));
+    let chunk = encoder.encode(write.run.id, write.records);
+    let sum = was.map_or(Some(0), |was| was.sum).map(|sum| chunk::add_up(sum, chunk));
+    statements.append.execute(params![id, seq, written_at, chunk])?;
+    statements.write_run(&id, write, was, sum, tally)?;
+    cost::add(transaction, write)?;
+    if write.based_on == 0 {
+        insert_tags(transaction, &id, write.run)?;
+    }
+    for number in write.waitpoints() {
+        let waitpoint = write
+            .run
+            .waitpoint(number)
+            .ok_or_else(|| Error::Corrupt(format!("it has no waitpoint {number}")))?;
+        statements.write_waitpoint(&id, write, waitpoint)?;
+    }
+    Ok(())
 }
 
 fn insert_tags(transaction: &Transaction<'_>, id: &column::Id, run: &Run) -> Result<(), Error> {
@@ -153,12 +176,17 @@ fn insert_tags(transaction: &Transaction<'_>, id: &column::Id, run: &Run) -> Res
     Ok(())
 }
 
-/// What changes of a run's row: its status, when it ended, and its deadline.
-type Row = (i64, Option<i64>, Option<i64>);
+/// What changes of a run's row.
+#[derive(Clone, Copy)]
+struct Row {
+    status: i64,
+    seq: i64,
+    /// Nothing, where nobody has added it up.
+    sum: Option<u32>,
+}
 
 /// What is executed for each run of a batch, looked up once a batch.
 struct Statements<'t> {
-    version: CachedStatement<'t>,
     append: CachedStatement<'t>,
     insert_run: CachedStatement<'t>,
     find_run: CachedStatement<'t>,
@@ -170,19 +198,18 @@ struct Statements<'t> {
 impl<'t> Statements<'t> {
     fn prepare(transaction: &'t Transaction<'_>) -> Result<Statements<'t>, Error> {
         Ok(Statements {
-            version: transaction.prepare_cached("SELECT max(seq) FROM history WHERE run = ?")?,
             append: transaction
                 .prepare_cached("INSERT INTO history (run, seq, written_at, chunk) VALUES (?, ?, ?, ?)")?,
             insert_run: transaction.prepare_cached(
-                "INSERT INTO runs (id, status, ended_at, deadline_at, workspace, definition, version, created_at,
-                     tags)
-                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO runs (id, status, ended_at, deadline_at, seq, sum, workspace, definition, version,
+                     created_at, tags)
+                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             )?,
-            find_run: transaction
-                .prepare_cached("SELECT status, ended_at, deadline_at FROM runs WHERE id = ?")?,
+            find_run: transaction.prepare_cached("SELECT status, seq, sum FROM runs WHERE id = ?")?,
             update_run: transaction.prepare_cached(
-                "UPDATE runs SET status = ?2, ended_at = ?3, deadline_at = ?4 WHERE id = ?1",
+                "UPDATE runs SET status = ?2, ended_at = ?3, deadline_at = ?4, seq = ?5, sum = ?6 WHERE id = ?1",
             )?,
+
             insert_waitpoint: transaction.prepare_cached(
                 "INSERT INTO waitpoints (run, number, status, resume_at, filter, workspace, kind, created_at,
                      listens)
@@ -194,24 +221,30 @@ impl<'t> Statements<'t> {
         })
     }
 
-    /// The version of a run; 0 if there is none.
-    fn version(&mut self, id: &column::Id) -> Result<u64, Error> {
-        let seq: Option<i64> = self.version.query_row([id], |row| row.get(0)).optional()?.flatten();
-        u64::try_from(seq.unwrap_or(0)).map_err(|_| Error::Corrupt("a negative version".to_owned()))
+    /// The row of a run, if there is one.
+    fn find(&mut self, id: &column::Id) -> Result<Option<Row>, Error> {
+        let row = self
+            .find_run
+            .query_row([id], |row| Ok(Row { status: row.get(0)?, seq: row.get(1)?, sum: row.get(2)? }));
+        Ok(row.optional()?)
     }
 
-    fn write_run(&mut self, id: &column::Id, write: &RunWrite<'_>, tally: &mut Tally) -> Result<(), Error> {
+    fn write_run(
+        &mut self,
+        id: &column::Id,
+        write: &RunWrite<'_>,
+        was: Option<Row>,
+        sum: Option<u32>,
+        tally: &mut Tally,
+    ) -> Result<(), Error> {
         let run = write.run;
-        let status = column::run_status(run.status);
+        let (status, seq) = (column::run_status(run.status), column::count(run.seq));
         let ended_at = run.ended_at.map(column::instant);
         let deadline_at = run.open_deadline().map(column::instant);
-        let row: Row = (status, ended_at, deadline_at);
-        if write.based_on > 0 {
-            let was: Row =
-                self.find_run.query_row([id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-            if was != row {
-                self.update_run.execute(params![id, status, ended_at, deadline_at])?;
-                tally.add(run.workspace, was.0, -1);
+        if let Some(was) = was {
+            self.update_run.execute(params![id, status, ended_at, deadline_at, seq, sum])?;
+            if was.status != status {
+                tally.add(run.workspace, was.status, -1);
                 tally.add(run.workspace, status, 1);
             }
             return Ok(());
@@ -228,6 +261,8 @@ impl<'t> Statements<'t> {
             status,
             ended_at,
             deadline_at,
+            seq,
+            sum,
             run.workspace.0,
             definition.name,
             definition.version,

@@ -2,15 +2,14 @@
 
 use abide_core::id::{RunId, WorkspaceId};
 use jiff::Timestamp;
-use rusqlite::{Connection, TransactionBehavior, params};
+use rusqlite::{Transaction, params};
 
 use crate::sqlite::column::{self, Column};
 use crate::sqlite::find::collect;
 use crate::sqlite::tally::Tally;
 use crate::{Error, OfRun, OldEvent};
 
-pub(super) fn events(connection: &mut Connection, events: &[OldEvent]) -> Result<usize, Error> {
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+pub(super) fn events(transaction: &Transaction<'_>, events: &[OldEvent]) -> Result<usize, Error> {
     let mut removed = 0;
     for OldEvent { workspace, event_id, received_at, id, sent_to: _ } in events {
         let mut statement = transaction.prepare_cached(
@@ -19,12 +18,10 @@ pub(super) fn events(connection: &mut Connection, events: &[OldEvent]) -> Result
         let (received_at, id) = (column::instant(*received_at), column::occurrence(*id));
         removed += statement.execute(params![workspace.0, event_id, received_at, id])?;
     }
-    transaction.commit()?;
     Ok(removed)
 }
 
-pub(super) fn keys(connection: &mut Connection, keys: &[String]) -> Result<usize, Error> {
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+pub(super) fn keys(transaction: &Transaction<'_>, keys: &[String]) -> Result<usize, Error> {
     let mut removed = 0;
     for key in keys {
         // The run may have been retried since somebody looked.
@@ -34,12 +31,11 @@ pub(super) fn keys(connection: &mut Connection, keys: &[String]) -> Result<usize
         )?;
         removed += statement.execute([key])?;
     }
-    transaction.commit()?;
     Ok(removed)
 }
 
 pub(super) fn of(
-    connection: &mut Connection,
+    transaction: &Transaction<'_>,
     runs: &[RunId],
     what: OfRun,
     limit: usize,
@@ -54,18 +50,15 @@ pub(super) fn of(
                  WHERE run = ?1 AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.id = ?1 AND ended_at IS NULL) LIMIT ?2)"
         }
     };
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let mut removed = 0;
     for run in runs {
         let room = column::limit(limit - removed);
         removed += transaction.prepare_cached(sql)?.execute(params![column::run(*run), room])?;
     }
-    transaction.commit()?;
     Ok(removed)
 }
 
-pub(super) fn runs(connection: &mut Connection, before: Timestamp, limit: usize) -> Result<usize, Error> {
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+pub(super) fn runs(transaction: &Transaction<'_>, before: Timestamp, limit: usize) -> Result<usize, Error> {
     let ended: Vec<(column::Id, WorkspaceId, i64)> = {
         let mut statement = transaction.prepare_cached(
             "SELECT id, workspace, status FROM runs WHERE ended_at < ?1 ORDER BY ended_at, id LIMIT ?2",
@@ -85,6 +78,7 @@ pub(super) fn runs(connection: &mut Connection, before: Timestamp, limit: usize)
             "UPDATE remembered SET run = NULL,
                  written_at = max(written_at, (SELECT ended_at FROM runs WHERE runs.id = remembered.run))
              WHERE run = ?",
+            "DELETE FROM held WHERE id = ?",
             "DELETE FROM run_tags WHERE (workspace, tag, run) IN
                  (SELECT runs.workspace, value, runs.id FROM runs, json_each(runs.tags) WHERE runs.id = ?)",
             "DELETE FROM runs WHERE id = ?",
@@ -92,17 +86,16 @@ pub(super) fn runs(connection: &mut Connection, before: Timestamp, limit: usize)
             transaction.prepare_cached(removal)?.execute([id])?;
         }
     }
-    tally.write(&transaction)?;
-    transaction.commit()?;
+    tally.write(transaction)?;
     Ok(ended.len())
 }
 
 pub(super) fn deliveries(
-    connection: &mut Connection,
+    transaction: &Transaction<'_>,
     before: Timestamp,
     limit: usize,
 ) -> Result<usize, Error> {
-    let mut statement = connection.prepare_cached(
+    let mut statement = transaction.prepare_cached(
         "DELETE FROM deliveries WHERE id IN
              (SELECT id FROM deliveries WHERE status <> 0 AND created_at < ? ORDER BY created_at LIMIT ?)",
     )?;

@@ -19,7 +19,7 @@ use crate::sqlite::find::{OCCURRENCES, collect, first, read_occurrence};
 use crate::sqlite::{admin, tally};
 use crate::{DefinitionSummary, Due, Error, Page};
 
-pub(super) use runs::{run, runs};
+pub(super) use runs::{run, run_ids, runs, workspace_of};
 pub(super) use waitpoints::waitpoints;
 
 /// Conditions and their values.

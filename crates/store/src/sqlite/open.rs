@@ -1,14 +1,16 @@
 //! Opening a file: whose it is, whether we can read it, and that nobody else writes to it.
 
-use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use std::{fs, io};
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::Error;
-use crate::sqlite::{migrations, private};
+use crate::sqlite::acknowledged::Count;
+use crate::sqlite::header::{self, Header};
+use crate::sqlite::{error, lock, migrations, private};
 
 /// "abid": says that a file is ours.
 const APPLICATION_ID: i32 = 0x6162_6964;
@@ -22,13 +24,84 @@ const CHECKPOINT_PAGES: i64 = 8_000;
 const WRITER_CACHE_KIB: i64 = 16 * 1024;
 const READER_CACHE_KIB: i64 = 4 * 1024;
 
+/// How a file is opened.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Opening {
+    /// A store that ends before what was acknowledged last is opened all the same.
+    pub accept_loss: bool,
+}
+
 /// The connection that writes.
 pub(super) fn writer(path: &Path) -> Result<Connection, Error> {
+    let is_old = is_old(path)?;
     private::tighten(path);
-    let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+    let mut connection = connect(path, flags)?;
     recognize(&connection, path)?;
+    if is_old {
+        make_room_for_checksums(&connection).map_err(|error| refusal(path, error))?;
+        connection = connect(path, flags)?;
+    }
     configure(&mut connection).map_err(|error| refusal(path, error))?;
+    let checks = |row: &rusqlite::Row<'_>| row.get::<_, String>(0);
+    if vfs(path).is_some() && connection.query_row("PRAGMA checksum_verification", [], checks)? != "1" {
+        return Err(unusable(path, NO_CHECKSUMS.to_owned(), RESTORE));
+    }
     Ok(connection)
+}
+
+const NO_CHECKSUMS: &str =
+    "it says that its pages have no checksums, though every store has them: its first bytes are damaged";
+const RESTORE: &str = "restore it from a backup, or save what can be read with `abide doctor --repair`";
+
+/// Whether a file is of a version whose pages had no checksums. One that is damaged where SQLite would not notice is
+/// refused.
+fn is_old(path: &Path) -> Result<bool, Error> {
+    if vfs(path).is_none() {
+        return Ok(false);
+    }
+    match Header::of(path) {
+        Header::New | Header::Foreign | Header::Sound => Ok(false),
+        Header::Old => Ok(true),
+        Header::Cut => {
+            let why = "it is damaged: it was cut short within its first page".to_owned();
+            Err(unusable(path, why, RESTORE))
+        }
+        Header::WithoutChecksums => Err(unusable(path, NO_CHECKSUMS.to_owned(), RESTORE)),
+    }
+}
+
+/// Writes a file anew, with room for a checksum on each page.
+pub(super) fn make_room_for_checksums(connection: &Connection) -> rusqlite::Result<()> {
+    let journal = |row: &rusqlite::Row<'_>| row.get::<_, String>(0);
+    connection.query_row("PRAGMA journal_mode = DELETE", [], journal)?;
+    connection.execute_batch("VACUUM")
+}
+
+/// Files have checksums on their pages; a store in memory says itself how it is kept.
+fn vfs(path: &Path) -> Option<&'static str> {
+    (!path.to_string_lossy().starts_with("file:")).then_some(header::VFS)
+}
+
+/// What was acknowledged and is not there.
+pub(super) fn check_acknowledged(
+    connection: &Connection,
+    path: &Path,
+    last: Option<Count>,
+    opening: Opening,
+) -> Result<(), Error> {
+    let Some(last) = last else { return Ok(()) };
+    let now = Count::of(connection)?;
+    let missing = match last.store == now.store {
+        true => last.number.saturating_sub(now.number),
+        false => last.number,
+    };
+    // Another store was put in its place: it has its own count, and whoever put it there knows.
+    let is_another = last.store != now.store && now.number > 0;
+    if missing == 0 || is_another || opening.accept_loss {
+        return Ok(());
+    }
+    Err(Error::Lost { path: path.display().to_string(), missing })
 }
 
 /// A connection to a new file that is to be filled and then synced as a whole.
@@ -92,6 +165,10 @@ pub(super) fn reader(path: &Path) -> Result<Connection, Error> {
 
 /// The same to a file that somebody else may have.
 pub(super) fn beside(path: &Path) -> Result<Connection, Error> {
+    // Looking at it through a handle of our own would let go of SQLite's locks.
+    if !lock::is_ours(path) {
+        is_old(path)?;
+    }
     let connection = reader(path)?;
     recognize(&connection, path)?;
     Ok(connection)
@@ -99,7 +176,11 @@ pub(super) fn beside(path: &Path) -> Result<Connection, Error> {
 
 fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, Error> {
     let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
-    let connection = Connection::open_with_flags(path, flags).map_err(|error| refusal(path, error))?;
+    let connection = match vfs(path) {
+        Some(vfs) => Connection::open_with_flags_and_vfs(path, flags, vfs),
+        None => Connection::open_with_flags(path, flags),
+    };
+    let connection = connection.map_err(|error| refusal(path, error))?;
     connection.busy_timeout(BUSY)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
     // Otherwise a statement is compiled again for many a new value, in the hope of a better plan.
@@ -107,20 +188,11 @@ fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, Error> {
     Ok(connection)
 }
 
-/// Makes sure that there is one writer. The lock is a file of its own, because closing any handle of the database
-/// would let go of the locks that SQLite holds on it. It stays behind; what counts is the lock, not the file.
-pub(super) fn lock(path: &Path) -> Result<File, Error> {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".lock");
-    let denied = |error: std::io::Error| {
-        unusable(path, error.to_string(), "check that its directory exists and can be written to")
-    };
-    let file = private::options().create(true).truncate(false).open(PathBuf::from(name)).map_err(denied)?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(Error::InUse(path.display().to_string())),
-        Err(TryLockError::Error(error)) => Err(denied(error)),
-    }
+/// Whether whoever had a file before closed it: then there is no log, for it was folded back and removed.
+pub(super) fn ended_well(path: &Path) -> bool {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    fs::metadata(PathBuf::from(log)).map_or(true, |log| log.len() == 0)
 }
 
 /// The one spelling of a path, so that a link to a file does not get a lock of its own.
@@ -137,16 +209,15 @@ pub(super) fn resolve(path: &Path) -> PathBuf {
 
 fn refusal(path: &Path, error: rusqlite::Error) -> Error {
     match error.sqlite_error_code() {
+        Some(_) if error::is_checksum(&error) => {
+            unusable(path, "it is damaged (a page does not match its checksum)".to_owned(), RESTORE)
+        }
         Some(ErrorCode::NotADatabase) => unusable(
             path,
             "it is not an SQLite database".to_owned(),
             "give a path of its own, where there is no file yet",
         ),
-        Some(ErrorCode::DatabaseCorrupt) => unusable(
-            path,
-            format!("it is damaged ({error})"),
-            "restore it from a backup; what can still be read is saved by `sqlite3 FILE .recover`",
-        ),
+        Some(ErrorCode::DatabaseCorrupt) => unusable(path, format!("it is damaged ({error})"), RESTORE),
         Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied | ErrorCode::ReadOnly) => {
             unusable(path, error.to_string(), "check that its directory exists and can be written to")
         }
@@ -154,6 +225,10 @@ fn refusal(path: &Path, error: rusqlite::Error) -> Error {
     }
 }
 
-fn unusable(path: &Path, why: String, what_to_do: &'static str) -> Error {
+pub(super) fn denied(path: &Path, error: &io::Error) -> Error {
+    unusable(path, error.to_string(), "check that its directory exists and can be written to")
+}
+
+pub(super) fn unusable(path: &Path, why: String, what_to_do: &'static str) -> Error {
     Error::Unusable { path: path.display().to_string(), why, what_to_do }
 }

@@ -4,7 +4,7 @@ use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
 
 /// What stands beside a store's file, and has what is in it.
-const BESIDE: [&str; 4] = ["-wal", "-shm", "-journal", ".lock"];
+const BESIDE: [&str; 5] = ["-wal", "-shm", "-journal", ".lock", ".commits"];
 
 /// For a file that is written, and that only its owner may read if it is new.
 pub(super) fn options() -> OpenOptions {

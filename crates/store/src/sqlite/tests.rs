@@ -1,3 +1,4 @@
+mod damage;
 mod plans;
 
 use abide_core::command::Command;
@@ -96,8 +97,8 @@ fn a_flipped_bit_in_a_history_is_noticed_and_the_run_is_named() {
             flipped[bit / 8] ^= 1 << (bit % 8);
             write(&store, number, &flipped);
             let refused = store.load(damaged.id());
-            let Err(Error::Corrupt(message)) = &refused else { panic!("bit {bit}: {refused:?}") };
-            assert!(message.contains(&damaged.id().to_string()), "{message}");
+            let Err(Error::Damaged { owner, .. }) = &refused else { panic!("bit {bit}: {refused:?}") };
+            assert_eq!(*owner, damaged.id());
             sound.check(&mut store);
         }
         write(&store, number, &chunk);

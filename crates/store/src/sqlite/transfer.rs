@@ -1,15 +1,16 @@
 //! A file as an end of a move, and its tables as rows of values.
 
-use std::fs::File;
 use std::path::Path;
 
 use jiff::Timestamp;
 use rusqlite::types::Value;
-use rusqlite::{Connection, TransactionBehavior, params, params_from_iter};
+use rusqlite::{Connection, Transaction, params, params_from_iter};
 
 use crate::Error;
 use crate::sqlite::column::Column;
-use crate::sqlite::{Handle, Reader, Reading, Sqlite, Writing, admin, open};
+use crate::sqlite::lock::Lock;
+use crate::sqlite::open::Opening;
+use crate::sqlite::{Handle, Reader, Reading, Sqlite, admin, migrations, open};
 use crate::table::{MOVE, Row, Table};
 use crate::transfer::{self, AtWork, End, Look, Work};
 
@@ -17,6 +18,12 @@ use crate::transfer::{self, AtWork, End, Look, Work};
 const COUNT_RUNS: &str = "DELETE FROM run_counts;
     INSERT INTO run_counts (workspace, status, count)
         SELECT workspace, status, count(*) FROM runs GROUP BY workspace, status";
+
+/// What follows from the tables.
+fn follow(transaction: &Transaction<'_>) -> Result<(), Error> {
+    transaction.execute_batch(COUNT_RUNS)?;
+    Ok(migrations::add_up(transaction)?)
+}
 
 /// In a file, a chunk of history does not say what it follows: it is the one before it.
 const BASED_ON: &str = "based_on";
@@ -31,18 +38,17 @@ impl Sqlite {
         if !make && !path.exists() {
             return Err(transfer::Error::Nothing(shown(&path)));
         }
-        let lock = open::lock(&path)?;
-        Ok(Handle { connection: open::writer(&path)?, role: Writing { path, _lock: Some(lock) } })
+        Ok(Sqlite::of_file(path, Opening::default())?)
     }
 }
 
 /// A file to look at, if there is one, which nobody else can have meanwhile.
-pub(crate) fn look(path: &Path) -> Result<Option<(File, Reader)>, Error> {
+pub(crate) fn look(path: &Path) -> Result<Option<(Lock, Reader)>, Error> {
     let path = open::resolve(path);
     if !path.exists() {
         return Ok(None);
     }
-    let lock = open::lock(&path)?;
+    let lock = Lock::take(&path)?;
     Ok(Some((lock, Handle { connection: open::beside(&path)?, role: Reading })))
 }
 
@@ -94,22 +100,22 @@ impl<Role: Send> Look for Handle<Role> {
 
 impl End for Sqlite {
     fn write(&mut self, was: Option<&[u8]>, becomes: Option<&[u8]>, work: &Work<'_>) -> Result<bool, Error> {
-        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        if admin::setting(&transaction, MOVE)?.as_deref() != was {
-            return Ok(false);
-        }
-        match work {
-            Work::Nothing => {}
-            Work::Clear => transaction.execute_batch("DELETE FROM workspaces")?,
-            Work::Insert(table, rows) => insert(&transaction, table, *rows)?,
-            Work::Settle => transaction.execute_batch(COUNT_RUNS)?,
-        }
-        match becomes {
-            Some(note) => admin::put_setting(&transaction, MOVE, note)?,
-            None => drop(transaction.execute("DELETE FROM settings WHERE name = ?", params![MOVE])?),
-        }
-        transaction.commit()?;
-        Ok(true)
+        self.change(|transaction| {
+            if admin::setting(transaction, MOVE)?.as_deref() != was {
+                return Ok(false);
+            }
+            match work {
+                Work::Nothing => {}
+                Work::Clear => transaction.execute_batch("DELETE FROM workspaces")?,
+                Work::Insert(table, rows) => insert(transaction, table, *rows)?,
+                Work::Settle => follow(transaction)?,
+            }
+            match becomes {
+                Some(note) => admin::put_setting(transaction, MOVE, note)?,
+                None => drop(transaction.execute("DELETE FROM settings WHERE name = ?", params![MOVE])?),
+            }
+            Ok(true)
+        })
     }
 
     fn now(&mut self) -> Result<Timestamp, Error> {
@@ -137,7 +143,9 @@ pub(crate) fn insert<'r>(
 /// What follows from the tables of a file that was filled.
 #[cfg(feature = "postgres")]
 pub(crate) fn settle(connection: &Connection) -> Result<(), Error> {
-    Ok(connection.execute_batch(COUNT_RUNS)?)
+    let transaction = connection.unchecked_transaction()?;
+    follow(&transaction)?;
+    Ok(transaction.commit()?)
 }
 
 fn is_stored(column: &str) -> bool {

@@ -3,7 +3,7 @@
 use abide_core::id::{DeliveryId, RunId, WebhookId, WorkspaceId};
 use jiff::Timestamp;
 use rusqlite::types::Value;
-use rusqlite::{Connection, Row, Transaction, TransactionBehavior, params, params_from_iter};
+use rusqlite::{Connection, Row, Transaction, params, params_from_iter};
 
 use crate::sqlite::admin::check_workspaces;
 use crate::sqlite::column::{self, Column};
@@ -51,9 +51,8 @@ pub(super) fn webhook(connection: &Connection, id: WebhookId) -> Result<Option<W
     first(statement.query([column::webhook(id)])?, read_webhook)
 }
 
-pub(super) fn put_webhook(connection: &mut Connection, webhook: &Webhook) -> Result<(), Error> {
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    check_workspaces(&transaction, [webhook.workspace])?;
+pub(super) fn put_webhook(transaction: &Transaction<'_>, webhook: &Webhook) -> Result<(), Error> {
+    check_workspaces(transaction, [webhook.workspace])?;
     let secrets = serde_json::to_string(&webhook.secrets).expect("secrets are JSON");
     transaction
         .prepare_cached(
@@ -75,16 +74,15 @@ pub(super) fn put_webhook(connection: &mut Connection, webhook: &Webhook) -> Res
             webhook.health.disabled.as_ref().map(|disabled| column::instant(disabled.at)),
             webhook.health.disabled.as_ref().map(|disabled| disabled.why.as_str()),
         ])?;
-    Ok(transaction.commit()?)
+    Ok(())
 }
 
 pub(super) fn put_health(
-    connection: &mut Connection,
+    transaction: &Transaction<'_>,
     id: WebhookId,
     health: &Health,
     now: Timestamp,
 ) -> Result<bool, Error> {
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let is_there = transaction
         .prepare_cached(
             "UPDATE webhooks SET failing_since = ?2, disabled_at = ?3, disabled_why = ?4 WHERE id = ?1",
@@ -102,16 +100,13 @@ pub(super) fn put_health(
              WHERE webhook = ?1 AND status = 0 AND (next_attempt_at IS NOT NULL) = ?2",
         )?
         .execute(params![column::webhook(id), held, (!held).then_some(column::instant(now))])?;
-    transaction.commit()?;
     Ok(is_there == 1)
 }
 
-pub(super) fn remove_webhook(connection: &mut Connection, id: WebhookId) -> Result<bool, Error> {
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+pub(super) fn remove_webhook(transaction: &Transaction<'_>, id: WebhookId) -> Result<bool, Error> {
     let id = column::webhook(id);
     let removed = transaction.prepare_cached("DELETE FROM webhooks WHERE id = ?")?.execute([id])?;
     transaction.prepare_cached("DELETE FROM deliveries WHERE webhook = ?")?.execute([id])?;
-    transaction.commit()?;
     Ok(removed == 1)
 }
 
@@ -200,8 +195,7 @@ pub(super) fn due_deliveries(
 }
 
 /// A webhook that was disabled meanwhile keeps what is left to do for later.
-pub(super) fn put_attempts(connection: &mut Connection, attempts: &[AttemptWrite]) -> Result<(), Error> {
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+pub(super) fn put_attempts(transaction: &Transaction<'_>, attempts: &[AttemptWrite]) -> Result<(), Error> {
     for AttemptWrite { based_on, delivery } in attempts {
         transaction
             .prepare_cached(
@@ -218,7 +212,7 @@ pub(super) fn put_attempts(connection: &mut Connection, attempts: &[AttemptWrite
                 serde_json::to_string(&delivery.log).expect("attempts are JSON"),
             ])?;
     }
-    Ok(transaction.commit()?)
+    Ok(())
 }
 
 pub(super) fn replay(

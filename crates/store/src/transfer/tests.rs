@@ -55,7 +55,11 @@ impl Spot {
 
     fn run(&self, sql: &str) {
         match self {
-            Spot::File(path) => rusqlite::Connection::open(path).unwrap().execute_batch(sql).unwrap(),
+            Spot::File(path) => {
+                let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_WRITE;
+                let file = rusqlite::Connection::open_with_flags_and_vfs(path, flags, "cksmvfs").unwrap();
+                file.execute_batch(sql).unwrap();
+            }
             Spot::Database(address) => crate::postgres::tests::Hand::on(address).run(sql),
         }
     }

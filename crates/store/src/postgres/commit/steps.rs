@@ -1,7 +1,7 @@
 //! The statements of a commit: one for the rows of all runs, and one for each other table.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use abide_core::command::Occurrence;
 use abide_core::door::Remembered;
@@ -60,9 +60,14 @@ impl<'a> Plan<'a> {
         let place = plan.steps.len();
         let (new, known): (Vec<&RunWrite<'a>>, Vec<&RunWrite<'a>>) =
             runs.iter().copied().partition(|write| write.based_on == 0);
-        plan.update_runs(&known);
-        plan.insert_runs(&new);
-        plan.append_history(&runs);
+        let mut encoder = chunk::Encoder::default();
+        let chunks: Vec<Vec<u8>> =
+            runs.iter().map(|write| encoder.encode(write.run.id, write.records).to_vec()).collect();
+        let tails: HashMap<RunId, u32> =
+            runs.iter().zip(&chunks).map(|(write, chunk)| (write.run.id, chunk::tail(chunk))).collect();
+        plan.update_runs(&known, &tails);
+        plan.insert_runs(&new, &tails);
+        plan.append_history(&runs, chunks);
         plan.write_waitpoints(&runs)?;
         plan.add_costs(&runs);
         plan.write_schedules(&batch.schedules);
@@ -148,7 +153,7 @@ impl<'a> Plan<'a> {
     }
 
     /// Of a run that has moved on or is gone, no row is written.
-    fn update_runs(&mut self, known: &[&RunWrite<'a>]) {
+    fn update_runs(&mut self, known: &[&RunWrite<'a>], tails: &HashMap<RunId, u32>) {
         if known.is_empty() {
             return;
         }
@@ -156,9 +161,11 @@ impl<'a> Plan<'a> {
         self.rows.add(
             "moved",
             "UPDATE runs SET seq = new.seq, written_at = new.written_at, status = new.status,
-                 ended_at = new.ended_at, deadline_at = new.deadline_at
-             FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::bigint[], $5::smallint[], $6::bigint[], $7::bigint[])
-                 AS new (id, based_on, seq, written_at, status, ended_at, deadline_at)
+                 ended_at = new.ended_at, deadline_at = new.deadline_at,
+                 sum = (runs.sum * 16777619 + new.tail + 1) % 4294967291
+             FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::bigint[], $5::smallint[], $6::bigint[], $7::bigint[],
+                     $8::bigint[])
+                 AS new (id, based_on, seq, written_at, status, ended_at, deadline_at, tail)
              WHERE runs.id = new.id AND runs.seq = new.based_on
              RETURNING 1",
             values![
@@ -169,12 +176,13 @@ impl<'a> Plan<'a> {
                 each().map(|run| column::run_status(run.status)).collect::<Vec<_>>(),
                 each().map(|run| run.ended_at.map(column::instant)).collect::<Vec<_>>(),
                 each().map(|run| run.open_deadline().map(column::instant)).collect::<Vec<_>>(),
+                each().map(|run| i64::from(tails[&run.id])).collect::<Vec<_>>(),
             ],
         );
         self.rows.expect("moved", known.len());
     }
 
-    fn insert_runs(&mut self, new: &[&RunWrite<'a>]) {
+    fn insert_runs(&mut self, new: &[&RunWrite<'a>], tails: &HashMap<RunId, u32>) {
         if new.is_empty() {
             return;
         }
@@ -183,9 +191,9 @@ impl<'a> Plan<'a> {
         self.rows.add(
             "started",
             "INSERT INTO runs (id, workspace, seq, created_at, written_at, ended_at, deadline_at, status, definition,
-                 version, tags)
+                 version, tags, sum)
              SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[],
-                 $7::bigint[], $8::smallint[], $9::text[], $10::text[], $11::text[]) WHERE {sound}
+                 $7::bigint[], $8::smallint[], $9::text[], $10::text[], $11::text[], $12::bigint[]) WHERE {sound}
              RETURNING 1",
             values![
                 ids(new),
@@ -199,6 +207,7 @@ impl<'a> Plan<'a> {
                 each().map(|run| column::name(&run.definition_ref.name)).collect::<Vec<_>>(),
                 each().map(|run| column::name(&run.definition_ref.version)).collect::<Vec<_>>(),
                 each().map(|run| (!run.tags.is_empty()).then(|| tags(&run.tags))).collect::<Vec<_>>(),
+                each().map(|run| i64::from(chunk::add_up_tail(0, tails[&run.id]))).collect::<Vec<_>>(),
             ],
         );
         self.rows.expect("started", new.len());
@@ -218,13 +227,10 @@ impl<'a> Plan<'a> {
         );
     }
 
-    fn append_history(&mut self, runs: &[&RunWrite<'a>]) {
+    fn append_history(&mut self, runs: &[&RunWrite<'a>], chunks: Vec<Vec<u8>>) {
         if runs.is_empty() {
             return;
         }
-        let mut encoder = chunk::Encoder::default();
-        let chunks = runs.iter().map(|write| encoder.encode(write.run.id, write.records).to_vec());
-        let chunks: Vec<_> = chunks.collect();
         self.rows.add(
             "appended",
             "INSERT INTO history (run, based_on, seq, written_at, chunk)

@@ -27,13 +27,31 @@ pub(crate) fn runs(
 ) -> Result<Vec<RunSummary>, Error> {
     // Without a transaction, what goes from one range to another meanwhile would be in both or in none.
     let looking = connection.unchecked_transaction()?;
+    let ids = ids(&looking, filter, page)?;
+    ids.into_iter().map(|id| summary(&looking, id)).collect()
+}
+
+pub(crate) fn run_ids(
+    connection: &Connection,
+    filter: &RunFilter,
+    page: &Page<RunId>,
+) -> Result<Vec<RunId>, Error> {
+    ids(&connection.unchecked_transaction()?, filter, page)
+}
+
+fn ids(looking: &Transaction<'_>, filter: &RunFilter, page: &Page<RunId>) -> Result<Vec<RunId>, Error> {
     let mut ids = Vec::new();
-    for workspace in workspaces(&looking, filter.workspace)? {
-        ids.append(&mut ids_in(&looking, workspace, filter, page)?);
+    for workspace in workspaces(looking, filter.workspace)? {
+        ids.append(&mut ids_in(looking, workspace, filter, page)?);
     }
     ids.sort_by_key(|id| Reverse(*id));
     ids.truncate(page.limit);
-    ids.into_iter().map(|id| summary(&looking, id)).collect()
+    Ok(ids)
+}
+
+pub(crate) fn workspace_of(connection: &Connection, id: RunId) -> Result<Option<WorkspaceId>, Error> {
+    let mut statement = connection.prepare_cached("SELECT workspace FROM runs WHERE id = ?")?;
+    first(statement.query([column::run(id)])?, |row| row.workspace(0))
 }
 
 fn ids_in(
@@ -217,18 +235,23 @@ fn read_id(row: &Row<'_>) -> Result<RunId, Error> {
 
 fn summary(looking: &Transaction<'_>, id: RunId) -> Result<RunSummary, Error> {
     let found = run(looking, id)?;
-    found.ok_or_else(|| Error::Corrupt(format!("{id}: it has a row and no history")))
+    found.ok_or_else(|| Error::Damaged { owner: id, what: "it has a row and no history".to_owned() })
 }
 
 pub(crate) fn run(connection: &Connection, id: RunId) -> Result<Option<RunSummary>, Error> {
     let mut statement = connection.prepare_cached(
         "SELECT runs.workspace, runs.definition, runs.version, runs.status, runs.tags, runs.created_at,
-             history.written_at, history.seq
+             history.written_at, history.seq, runs.seq
          FROM runs JOIN history ON history.run = runs.id
          WHERE runs.id = ? ORDER BY history.seq DESC LIMIT 1",
     )?;
     first(statement.query([column::run(id)])?, |row| {
         let is_tagged = row.get_ref(4)? != ValueRef::Null;
+        let (last, told): (u64, u64) = (row.number(7)?, row.number(8)?);
+        if last != told {
+            let what = format!("its row says version {told}, and its history ends at {last}");
+            return Err(Error::Damaged { owner: id, what });
+        }
         Ok(RunSummary {
             id,
             workspace: row.workspace(0)?,
@@ -237,7 +260,7 @@ pub(crate) fn run(connection: &Connection, id: RunId) -> Result<Option<RunSummar
             tags: if is_tagged { row.json(4)? } else { Vec::new() },
             created_at: row.instant(5)?,
             updated_at: row.instant(6)?,
-            version: row.number(7)?,
+            version: last,
         })
     })
 }

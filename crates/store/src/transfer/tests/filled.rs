@@ -16,7 +16,7 @@ use serde_json::json;
 use crate::conformance::lists::Crowd;
 use crate::conformance::{admin, costs, schedules, story, webhooks};
 use crate::{
-    ApiKey, Batch, CostRow, Delivery, FollowUpWrite, Page, RunFilter, RunSummary, Scope, Store,
+    ApiKey, Batch, CostRow, Delivery, FollowUpWrite, Held, Owner, Page, RunFilter, RunSummary, Scope, Store,
     StoredFollowUp, StoredTimer, Webhook,
 };
 
@@ -118,6 +118,9 @@ impl Filled {
         store.append_audit(&note).expect("noted");
         store.put_setting("link-secrets", b"\0\xff").expect("put");
         store.bump_link_generation(crowd.stories[0].id().waitpoint(1)).expect("bumped");
+        let owner = Owner(crowd.stories[0].id());
+        let (by, reason) = ("ana\0".to_owned(), "it is damaged".to_owned());
+        store.hold(&Held { owner, workspace: None, at, by, reason }).expect("held");
         let schedule = schedules::schedule(&mut crowd.world, "nightly\0");
         schedules::put(store, 0, &schedule);
         let webhook = webhooks::webhook(1, at);

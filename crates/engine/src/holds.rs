@@ -1,0 +1,80 @@
+//! What is held: runs and schedules that nothing is decided about until somebody lets them go. The store keeps it; here is
+//! what of it this process knows, for the writer to ask and for everybody to see.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use abide_core::id::RunId;
+use abide_store::{Held, Owner, Page, Read};
+
+use crate::error::Error;
+
+/// Read at a time.
+const PAGE: usize = 1_000;
+
+/// Clones share it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Holds {
+    held: Arc<Mutex<BTreeMap<Owner, Held>>>,
+    /// Most often there are none, and nobody waits for a lock to find out.
+    count: Arc<AtomicUsize>,
+}
+
+impl Holds {
+    /// Takes over what the store says.
+    pub(crate) fn load(&self, store: &mut dyn Read) -> Result<(), abide_store::Error> {
+        let (mut all, mut after) = (BTreeMap::new(), None);
+        loop {
+            let page = store.all_held(&Page { after, limit: PAGE })?;
+            after = page.last().map(|held| held.owner);
+            let is_last = page.len() < PAGE;
+            all.extend(page.into_iter().map(|held| (held.owner, held)));
+            if is_last {
+                break;
+            }
+        }
+        let mut held = self.lock();
+        *held = all;
+        self.count.store(held.len(), Ordering::Relaxed);
+        Ok(())
+    }
+
+    pub(crate) fn check(&self, id: RunId) -> Result<(), Error> {
+        match self.get(Owner(id)) {
+            Some(held) => Err(Error::Held { owner: Owner(id), reason: held.reason }),
+            None => Ok(()),
+        }
+    }
+
+    pub(crate) fn get(&self, owner: Owner) -> Option<Held> {
+        if self.count.load(Ordering::Relaxed) == 0 {
+            return None;
+        }
+        self.lock().get(&owner).cloned()
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.count.load(Ordering::Relaxed)
+    }
+
+    /// Says whether it was not held before.
+    pub(crate) fn add(&self, held: Held) -> bool {
+        let mut all = self.lock();
+        let is_new = !all.contains_key(&held.owner);
+        all.entry(held.owner).or_insert(held);
+        self.count.store(all.len(), Ordering::Relaxed);
+        is_new
+    }
+
+    pub(crate) fn remove(&self, owner: Owner) -> Option<Held> {
+        let mut all = self.lock();
+        let held = all.remove(&owner);
+        self.count.store(all.len(), Ordering::Relaxed);
+        held
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<Owner, Held>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

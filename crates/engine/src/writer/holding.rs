@@ -1,0 +1,153 @@
+//! What the writer holds, and what it lets go: a run or a schedule that is damaged, or that takes the process down with it,
+//! stands still, and nobody else waits for it.
+
+use abide_core::command::{ChildFinished, ChildOutcome, Command};
+use abide_core::history::Failure;
+use abide_core::id::{RunId, ScheduleId, WorkspaceId};
+use abide_core::run::Run;
+use abide_core::status::RunStatus;
+use abide_core::waitpoint::{Actor, ListensFor};
+use abide_store::{Culprit, Held, Owner, StoredTimer};
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::Writer;
+use crate::committer::Job;
+use crate::error::Error;
+use crate::request::Answer;
+use crate::round::Round;
+use crate::watch::DEATHS;
+
+/// Who holds what nobody asked to be held.
+const ENGINE: &str = "engine";
+
+impl Writer {
+    /// Takes over what is held, and holds what was decided each time the process ended.
+    pub(super) fn recover_holds(&mut self) -> Result<(), Error> {
+        self.holds.load(&mut *self.store)?;
+        for suspect in std::mem::take(&mut self.suspects) {
+            if suspect.deaths >= DEATHS {
+                let why = format!("the process ended {} times while it was decided", suspect.deaths);
+                self.hold(suspect.owner, why);
+            } else {
+                let (owner, deaths) = (suspect.owner, suspect.deaths);
+                tracing::warn!(%owner, deaths, "was being decided when the process ended");
+            }
+        }
+        Ok(())
+    }
+
+    /// What was found to be damaged since the last time.
+    pub(super) fn hold_damaged(&mut self) {
+        for Culprit { owner, why } in std::mem::take(&mut self.open.damaged) {
+            self.hold(owner, why);
+        }
+    }
+
+    pub(super) fn hold(&mut self, owner: Owner, reason: String) {
+        let workspace = self.workspace_of(owner);
+        let held = Held { owner, workspace, at: self.clock.now(), by: ENGINE.to_owned(), reason };
+        if !self.holds.add(held.clone()) {
+            return;
+        }
+        tracing::error!(%owner, reason = held.reason, "held; nothing is decided about it until it is released");
+        self.ask(Job::Write(Box::new(move |store| {
+            if let Err(error) = store.hold(&held) {
+                tracing::error!(owner = %held.owner, %error, "that it is held could not be written");
+            }
+        })));
+    }
+
+    /// As far as its row can be read.
+    fn workspace_of(&mut self, owner: Owner) -> Option<WorkspaceId> {
+        match ScheduleId::of(owner.0) {
+            Some(schedule) => self.store.schedule(schedule).ok().flatten().map(|found| found.workspace),
+            None => self.store.workspace_of(owner.0).ok().flatten(),
+        }
+    }
+
+    /// Somebody wants it to stand still. Answers when that is on disk.
+    pub(super) fn hold_asked(&mut self, held: Held, answer: Answer<bool>) {
+        let held = Held { workspace: held.workspace.or_else(|| self.workspace_of(held.owner)), ..held };
+        self.holds.add(held.clone());
+        self.ask(Job::Write(Box::new(move |store| {
+            drop(answer.send(store.hold(&held).map_err(Error::from)));
+        })));
+    }
+
+    /// Lets it go on from where it is: what came due or was sent meanwhile is looked for. Says whether it was held.
+    pub(super) fn release(&mut self, owner: Owner, now: Timestamp) -> Result<bool, Error> {
+        let Some(held) = self.holds.remove(owner) else { return Ok(false) };
+        if let Err(error) = self.take_up_again(owner, now) {
+            self.holds.add(held);
+            return Err(error);
+        }
+        Ok(true)
+    }
+
+    fn take_up_again(&mut self, owner: Owner, now: Timestamp) -> Result<(), Error> {
+        if let Some(schedule) = ScheduleId::of(owner.0) {
+            let timers = self.round(now).0.schedule_timers(schedule)?;
+            timers.into_iter().for_each(|timer| self.alarm.set(timer));
+            return Ok(());
+        }
+        let run: Run = self.round(now).0.run(owner.0)?.clone();
+        for (at, timer) in run.timers() {
+            self.alarm.set(StoredTimer { at, run: run.id, timer });
+        }
+        if self.share.is_none() {
+            self.take_up(&run);
+        }
+        self.round(now).0.catch_up(&run);
+        Ok(())
+    }
+}
+
+impl Round<'_> {
+    /// What a run that was held did not hear of: events, children that ended, that its parent does not want it any more.
+    fn catch_up(&mut self, run: &Run) {
+        for wait in run.open_waitpoints() {
+            match &wait.listens_for {
+                ListensFor::Event(_) => self.look_back_for(run.id, wait.number),
+                ListensFor::Child { run_id } => self.hear_of_child(run.id, wait.number, *run_id),
+                ListensFor::Time
+                | ListensFor::Signal { .. }
+                | ListensFor::Call { .. }
+                | ListensFor::Approval(_) => {}
+            }
+        }
+        if let Some(parent) = run.parent
+            && !run.status.has_ended()
+            && self.run(parent.run_id).is_ok_and(|parent| parent.status == RunStatus::Cancelled)
+        {
+            let command = Command::Cancel { reason: Some("its parent was cancelled".to_owned()) };
+            drop(self.decide(run.id, command, Actor::new("engine"), None));
+        }
+    }
+
+    fn hear_of_child(&mut self, parent: RunId, number: u32, child: RunId) {
+        let outcome = match self.run(child) {
+            Ok(child) => outcome_of(child),
+            Err(_) => None,
+        };
+        if let Some(outcome) = outcome {
+            let command = Command::ChildFinished(ChildFinished { number, outcome });
+            drop(self.decide(parent, command, Actor::new("engine"), None));
+        }
+    }
+}
+
+/// How a child ended, as its parent is told.
+fn outcome_of(child: &Run) -> Option<ChildOutcome> {
+    match child.status {
+        RunStatus::Completed => Some(ChildOutcome::Completed {
+            output: child.output.clone().unwrap_or_else(|| Value::Null.into()),
+        }),
+        RunStatus::Failed => {
+            let unknown = || Failure::new("FAILED", "the child failed");
+            Some(ChildOutcome::Failed { error: child.error.clone().unwrap_or_else(unknown) })
+        }
+        RunStatus::Cancelled => Some(ChildOutcome::Cancelled),
+        RunStatus::Pending | RunStatus::Running | RunStatus::Waiting | RunStatus::Paused => None,
+    }
+}
