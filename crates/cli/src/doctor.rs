@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use abide_engine::{Examined, Finding, examine};
 use abide_store::sqlite::{self, Repaired};
-use abide_store::{Held, Read, Store, postgres};
+use abide_store::{Held, Read, postgres};
 use clap::Args;
 use jiff::Timestamp;
 use serde_json::json;

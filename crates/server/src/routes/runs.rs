@@ -206,8 +206,9 @@ impl App {
         // Whoever looks at a run that stands still learns why; of the others nobody needs to be asked.
         let is_to_be_done = run.unclaimed_tasks().next().is_some();
         let workers = if is_to_be_done { self.engine.workers().await? } else { Workers::default() };
-        let held = self.engine.held(Owner(run.id)).map(HeldBody::from);
-        Ok(RunBody { held, ..RunBody::new(run, Some(known.id), &workers) })
+        let mut body = RunBody::new(run, Some(known.id), &workers);
+        body.held = self.engine.held(Owner(run.id)).map(HeldBody::from);
+        Ok(body)
     }
 }
 

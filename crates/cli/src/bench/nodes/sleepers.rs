@@ -155,10 +155,9 @@ impl Fired {
             let known: Vec<(RunId, u64)> = page.iter().map(|wait| (wait.id.run, 0)).collect();
             for (run, stored) in store.load_changed(&known)? {
                 let due = page.iter().find(|wait| wait.id.run == run).and_then(|wait| wait.resume_at);
-                let ends = stored
-                    .history
-                    .iter()
-                    .filter(|record| matches!(record.change, Change::WaitResolved { .. }));
+                let history = stored?.history;
+                let ends =
+                    history.iter().filter(|record| matches!(record.change, Change::WaitResolved { .. }));
                 let mut ends = ends.map(|record| record.at);
                 fired.waits.extend(due.zip(ends.next()));
                 fired.doubled += ends.count();
