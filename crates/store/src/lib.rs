@@ -82,10 +82,7 @@ pub trait Read: Send {
 
     /// The histories of those runs that have another version than the one that is known, where there is one.
     /// One that is damaged keeps none of the others back.
-    fn load_changed(
-        &mut self,
-        known: &[(RunId, u64)],
-    ) -> Result<Vec<(RunId, Result<StoredRun, Error>)>, Error> {
+    fn load_changed(&mut self, known: &[(RunId, u64)]) -> Result<Vec<(RunId, Loaded)>, Error> {
         let mut changed = Vec::new();
         for (run, version) in known {
             match self.load(*run) {
@@ -528,6 +525,9 @@ pub struct StoredDefinition {
     pub document: String,
     pub created_at: Timestamp,
 }
+
+/// What loading one of several runs came to.
+pub type Loaded = Result<StoredRun, Error>;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredRun {

@@ -65,9 +65,9 @@ use crate::transfer::note;
 use crate::{
     ApiKey, AttemptWrite, AuditEntry, AuditHash, AuditNote, Awaits, Batch, CostRow, Culprit,
     DefinitionSummary, Delivery, DeliveryFilter, Due, Error, EventName, EventPlace, Health, Held, KeyHash,
-    KeyPlace, OfRun, OldEvent, OldKey, Owner, Page, Read, RunFilter, RunSummary, Store, StoredDefinition,
-    StoredFollowUp, StoredRun, StoredTimer, Suspect, Waiter, WaitpointFilter, WaitpointSummary, Webhook,
-    Workspace,
+    KeyPlace, Loaded, OfRun, OldEvent, OldKey, Owner, Page, Read, RunFilter, RunSummary, Store,
+    StoredDefinition, StoredFollowUp, StoredRun, StoredTimer, Suspect, Waiter, WaitpointFilter,
+    WaitpointSummary, Webhook, Workspace,
 };
 use link::Link;
 use share::Sharing;
@@ -164,10 +164,7 @@ impl<Role: Send> Read for Handle<Role> {
         find::records_after(&mut self.link, run, after, limit, bytes)
     }
 
-    fn load_changed(
-        &mut self,
-        known: &[(RunId, u64)],
-    ) -> Result<Vec<(RunId, Result<StoredRun, Error>)>, Error> {
+    fn load_changed(&mut self, known: &[(RunId, u64)]) -> Result<Vec<(RunId, Loaded)>, Error> {
         find::load_changed(&mut self.link, known)
     }
 

@@ -20,7 +20,7 @@ use abide_store::share::{NodeId, Share};
 use abide_store::{
     ApiKey, AttemptWrite, AuditEntry, AuditHash, AuditNote, Awaits, Batch, CostRow, Culprit,
     DefinitionSummary, Delivery, DeliveryFilter, Due, Error, EventPlace, Health, Held, KeyHash, KeyPlace,
-    OfRun, OldEvent, OldKey, Owner, Page, Read, RunFilter, RunSummary, Store, StoredDefinition,
+    Loaded, OfRun, OldEvent, OldKey, Owner, Page, Read, RunFilter, RunSummary, Store, StoredDefinition,
     StoredFollowUp, StoredRun, StoredTimer, Suspect, Waiter, WaitpointFilter, WaitpointSummary, Webhook,
     Workspace,
 };
@@ -222,7 +222,7 @@ macro_rules! reads {
             fn load_changed(
                 &mut self,
                 known: &[(RunId, u64)],
-            ) -> Result<Vec<(RunId, Result<StoredRun, Error>)>, Error> {
+            ) -> Result<Vec<(RunId, Loaded)>, Error> {
                 let mut changed = self.inner.load_changed(known)?;
                 let seen = self.watch.seen();
                 for (run, loaded) in changed.iter_mut().filter(|(run, _)| seen.unreadable.contains(run)) {

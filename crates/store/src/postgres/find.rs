@@ -11,7 +11,7 @@ use tokio_postgres::Row;
 use crate::postgres::column::{self, Column, Id};
 use crate::postgres::link::{Link, Step, values};
 use crate::postgres::looks;
-use crate::{Error, EventName, StoredDefinition, StoredRun, StoredTimer, Waiter, chunk};
+use crate::{Error, EventName, Loaded, StoredDefinition, StoredRun, StoredTimer, Waiter, chunk};
 
 /// What the row of a run says of its history, in columns that begin here.
 fn told(row: &Row, first: usize) -> Result<Option<chunk::Told>, Error> {
@@ -81,10 +81,7 @@ pub(super) fn records_after(
     Ok(history)
 }
 
-pub(super) fn load_changed(
-    link: &mut Link,
-    known: &[(RunId, u64)],
-) -> Result<Vec<(RunId, Result<StoredRun, Error>)>, Error> {
+pub(super) fn load_changed(link: &mut Link, known: &[(RunId, u64)]) -> Result<Vec<(RunId, Loaded)>, Error> {
     let sql = "SELECT history.seq, history.chunk, runs.seq, runs.sum, known.run
         FROM unnest($1::uuid[], $2::bigint[]) AS known (run, version)
             CROSS JOIN LATERAL (SELECT runs.seq, runs.sum FROM runs WHERE runs.id = known.run OFFSET 0) AS runs
