@@ -83,7 +83,11 @@ impl Error {
     pub(crate) fn passes(&self) -> bool {
         match self {
             Error::Store(error) => !error.is_damage(),
-            Error::Overloaded { .. } | Error::NotStarted(_) | Error::Stopped => true,
+            Error::Overloaded { .. }
+            | Error::NotStarted(_)
+            | Error::Stopped
+            | Error::Paused
+            | Error::MasterKey(_) => true,
             Error::UnknownRun(_)
             | Error::UnknownDefinition { .. }
             | Error::UnknownSchedule(_)
@@ -91,6 +95,8 @@ impl Error {
             | Error::DefinitionExists { .. }
             | Error::Rejected(_)
             | Error::Refused(_)
+            | Error::TooManyDescendants { .. }
+            | Error::TooManyOpenRuns { .. }
             | Error::Held { .. } => false,
         }
     }

@@ -17,6 +17,9 @@ impl Request {
             Request::Notify { answer, .. } => drop(answer.send(Err(Error::Paused))),
             Request::Poll { answer, .. } => drop(answer.send(Err(Error::Paused))),
             Request::Lend { answer, .. } => drop(answer.send(Err(Error::Paused))),
+            Request::Hold { answer, .. } | Request::Release { answer, .. } => {
+                drop(answer.send(Err(Error::Paused)));
+            }
             Request::Register { .. }
             | Request::GiveBack { .. }
             | Request::Nodes(_)
