@@ -620,12 +620,61 @@ pub struct Finding {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Health {
+    /// At `/ready`: runs and schedules that are held, of all workspaces.
+    pub held: Option<u64>,
     /// `ok`; at `/ready`, `paused` where the server only shows what there is.
     pub status: String,
     /// At `/ready`: the id of the store, which no other has, not even a copy of it.
     pub store: Option<String>,
     pub version: String,
 }
+
+/// Since when something is held, and why.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Held {
+    pub by: String,
+    pub reason: String,
+    pub since: Timestamp,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HeldItem {
+    /// `engine`, or who asked for it.
+    pub by: String,
+    /// Of a run or of a schedule.
+    pub id: String,
+    pub reason: String,
+    pub since: Timestamp,
+}
+
+/// A part of a list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HeldItemList {
+    pub data: Vec<HeldItem>,
+    /// Give it as `cursor` to get what follows; null at the end.
+    pub next_cursor: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Hold {
+    /// Of a run or of a schedule.
+    pub id: String,
+    /// Shown wherever it is.
+    #[serde(skip_serializing_if = "Option::is_none")] pub reason: Option<String>,
+}
+
+impl Hold {
+    /// With what it needs.
+    pub fn new(id: impl Into<String>) -> Hold {
+        Hold { id: id.into(), reason: None }
+    }
+}
+
+setters!(Hold { reason [into String] });
 
 /// A result of durable code, or a wait of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -1202,6 +1251,8 @@ pub struct Run {
     pub ended_at: Option<Timestamp>,
     /// Of a failed run.
     pub error: Option<Failure>,
+    /// Nothing is decided about it until it is released.
+    pub held: Option<Held>,
     pub id: String,
     pub input: Json,
     /// Of a completed run.
@@ -3383,6 +3434,8 @@ pub mod code {
     pub const UNKNOWN_WEBHOOK: &str = "UNKNOWN_WEBHOOK";
     /// The webhook was told no such thing, or it was forgotten.
     pub const UNKNOWN_DELIVERY: &str = "UNKNOWN_DELIVERY";
+    /// There is no run or schedule of this id that is held, in this workspace.
+    pub const NOT_HELD: &str = "NOT_HELD";
     /// There is no such workspace.
     pub const UNKNOWN_WORKSPACE: &str = "UNKNOWN_WORKSPACE";
     /// The path exists, but not with this method. `Allow` lists those it has.
@@ -3411,6 +3464,8 @@ pub mod code {
     pub const RUN_ENDED: &str = "RUN_ENDED";
     /// The server goes by the machine's clock. Start it with `--test-clock` to set the time.
     pub const NO_TEST_CLOCK: &str = "NO_TEST_CLOCK";
+    /// The run or schedule is held: nothing is decided about it until it is released. The detail says why.
+    pub const HELD: &str = "HELD";
     /// Only a FAILED run can be retried.
     pub const RUN_NOT_FAILED: &str = "RUN_NOT_FAILED";
     /// The step is in a state in which this cannot be done to it.
@@ -3471,6 +3526,8 @@ pub mod code {
     pub const QUOTA_EXCEEDED: &str = "QUOTA_EXCEEDED";
     /// There are too many headers, or they are too long.
     pub const HEADERS_TOO_LARGE: &str = "HEADERS_TOO_LARGE";
+    /// What is stored of this is damaged. The detail names what; `abide doctor` finds all of it. A damaged run is held, and others go on.
+    pub const DAMAGED: &str = "DAMAGED";
     /// A defect of the server. The log has more under the request's id.
     pub const INTERNAL: &str = "INTERNAL";
     /// A defect of the engine: a decision tried what the transition tables forbid. Nothing was changed.
@@ -3481,6 +3538,8 @@ pub mod code {
     pub const STORE_UNAVAILABLE: &str = "STORE_UNAVAILABLE";
     /// The server was started with `--paused`, to look at a copy: nothing is changed, no timer goes off and nobody is called.
     pub const PAUSED: &str = "PAUSED";
+    /// The engine does not get on: no round ends, or none can be committed. The detail says why.
+    pub const ENGINE_STUCK: &str = "ENGINE_STUCK";
     /// The server is shutting down. Try again after `Retry-After`.
     pub const STOPPING: &str = "STOPPING";
 }
