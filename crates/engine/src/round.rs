@@ -373,12 +373,12 @@ impl<'w> Round<'w> {
         if error.passes() {
             return;
         }
-        let owner = match error {
-            Error::Store(error) => match &**error {
-                abide_store::Error::Damaged { owner, .. } => *owner,
-                _ => met_for,
-            },
-            _ => met_for,
+        let owner = if let Error::Store(error) = error
+            && let abide_store::Error::Damaged { owner, .. } = &**error
+        {
+            *owner
+        } else {
+            met_for
         };
         self.damaged.push(Culprit { owner: Owner(owner), why: error.to_string() });
     }
