@@ -206,8 +206,8 @@ fn a_history_that_ends_before_its_row_says_is_told() {
     for result in [
         store.load(run.id()).map(drop),
         store.run(run.id()).map(drop),
-        store.records_after(run.id(), 0, 100).map(drop),
-        store.records_after(run.id(), first, 100).map(drop),
+        store.records_after(run.id(), 0, 100, usize::MAX).map(drop),
+        store.records_after(run.id(), first, 100, usize::MAX).map(drop),
     ] {
         let Err(Error::Damaged { owner, what }) = result else { panic!("{result:?}") };
         assert_eq!(owner, run.id());
