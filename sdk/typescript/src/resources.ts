@@ -453,6 +453,21 @@ export class Admin extends Resource {
     return this.get(at`/audit/verify`);
   }
 
+  /** Runs and schedules that are held, and why: a page of them. */
+  held(query: { cursor?: string; limit?: number } = {}): Promise<wire.HeldItemList> {
+    return this.get(at`/held`, { ...query });
+  }
+
+  /** Holds a run or a schedule: nothing of it goes on until it is released. */
+  hold(id: string, reason?: string): Promise<wire.HeldItem> {
+    return this.post(at`/held`, reason === undefined ? { id } : { id, reason });
+  }
+
+  /** Lets what is held go on. */
+  async release(id: string): Promise<void> {
+    await this.transport.json({ method: "DELETE", path: at`/held/${id}`, repeatable: true });
+  }
+
   workspaces(): Promise<wire.WorkspaceList> {
     return this.get(at`/workspaces`);
   }

@@ -571,6 +571,22 @@ class Admin(Resource):
         entries: wire.AuditEntryList = self._transport.json(Request("GET", at("audit"), query))
         return entries
 
+    def held(self, *, cursor: str | None = None, limit: int | None = None) -> wire.HeldItemList:
+        """Runs and schedules that are held, and why: a page of them."""
+        query = given(cursor=cursor, limit=limit)
+        held: wire.HeldItemList = self._transport.json(Request("GET", at("held"), query))
+        return held
+
+    def hold(self, id: str, reason: str | None = None) -> wire.HeldItem:
+        """Holds a run or a schedule: nothing of it goes on until it is released."""
+        body = {"id": id, **given(reason=reason)}
+        held: wire.HeldItem = self._transport.json(Request("POST", at("held"), body=body))
+        return held
+
+    def release(self, id: str) -> None:
+        """Lets what is held go on."""
+        self._transport.json(Request("DELETE", at("held", id), repeatable=True))
+
     def verify_audit(self) -> wire.AuditVerified:
         """Whether the audit log is as it was written."""
         verified: wire.AuditVerified = self._transport.json(Request("GET", at("audit", "verify")))

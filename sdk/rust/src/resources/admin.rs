@@ -71,6 +71,23 @@ impl Admin<'_> {
         self.0.transport().json(self.0.get(at(&["audit", "verify"]))).await
     }
 
+    /// Runs and schedules that are held, and why: a page of them.
+    pub async fn held(&self, cursor: Option<&str>, limit: Option<u32>) -> Result<wire::HeldItemList, Error> {
+        let query = json!({"cursor": cursor, "limit": limit});
+        self.0.transport().json(self.0.get(at(&["held"])).query(&query)?).await
+    }
+
+    /// Holds a run or a schedule: nothing of it goes on until it is released.
+    pub async fn hold(&self, hold: &wire::Hold) -> Result<wire::HeldItem, Error> {
+        self.0.transport().json(self.0.post(at(&["held"])).body(hold)?).await
+    }
+
+    /// Lets what is held go on.
+    pub async fn release(&self, id: &str) -> Result<(), Error> {
+        let request = self.0.request(Method::DELETE, at(&["held", id])).repeatable();
+        self.0.transport().send(request).await.map(drop)
+    }
+
     /// All of them.
     pub async fn workspaces(&self) -> Result<wire::WorkspaceList, Error> {
         self.0.transport().json(self.0.get(at(&["workspaces"]))).await

@@ -157,6 +157,9 @@ async fn ask_admin(client: &Client) {
     let _ = admin.signing_key().await;
     let _ = admin.audit(None, None).await;
     let _ = admin.verify_audit().await;
+    let _ = admin.held(None, None).await;
+    let _ = admin.hold(&Hold::new("x")).await;
+    let _ = admin.release("x").await;
     let _ = admin.workspaces().await;
     let _ = admin.create_workspace("x").await;
     let _ = admin.change_workspace("x", &Quotas::default()).await;
