@@ -5,13 +5,16 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use abide_core::id::RunId;
+use abide_core::id::{RunId, ScheduleId, WorkspaceId};
 use abide_store::{Held, Owner, Page, Read};
 
 use crate::error::Error;
 
 /// Read at a time.
 const PAGE: usize = 1_000;
+
+/// Who holds what nobody asked to be held.
+pub(crate) const ENGINE: &str = "engine";
 
 /// Clones share it.
 #[derive(Clone, Debug, Default)]
@@ -76,5 +79,13 @@ impl Holds {
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<Owner, Held>> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// As far as its row can be read.
+pub(crate) fn workspace_of(store: &mut dyn Read, owner: Owner) -> Option<WorkspaceId> {
+    match ScheduleId::of(owner.0) {
+        Some(schedule) => store.schedule(schedule).ok().flatten().map(|found| found.workspace),
+        None => store.workspace_of(owner.0).ok().flatten(),
     }
 }

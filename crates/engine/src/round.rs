@@ -29,14 +29,14 @@ use abide_core::time::Millis;
 use abide_core::trace::Traceparent;
 use abide_core::waitpoint::{Actor, ListensFor};
 use abide_store::share::TaskWrite;
-use abide_store::{Batch, Culprit, FollowUpWrite, Owner, Read, RunWrite, StoredFollowUp, Waiter};
+use abide_store::{Batch, FollowUpWrite, Held, Owner, Read, RunWrite, StoredFollowUp, Waiter};
 use jiff::Timestamp;
 
 use crate::backlog::Backlog;
 use crate::dispatcher::ReadyTask;
 use crate::ear::Ear;
 use crate::error::Error;
-use crate::holds::Holds;
+use crate::holds::{ENGINE, Holds, workspace_of};
 use crate::in_flight::{InFlight, RoundNumber};
 use crate::limits::Limits;
 use crate::memory::Memory;
@@ -335,8 +335,8 @@ pub(crate) struct Round<'w> {
     pub(crate) bounds: Bounds,
     pub(crate) holds: &'w Holds,
     pub(crate) watch: &'w Watch,
-    /// What was found to be damaged.
-    pub(crate) damaged: &'w mut Vec<Culprit>,
+    /// What was found to be damaged and is held from here on; the store is to be told.
+    pub(crate) damaged: &'w mut Vec<Held>,
 }
 
 impl<'w> Round<'w> {
@@ -380,7 +380,13 @@ impl<'w> Round<'w> {
         } else {
             met_for
         };
-        self.damaged.push(Culprit { owner: Owner(owner), why: error.to_string() });
+        let owner = Owner(owner);
+        let workspace = workspace_of(self.store, owner);
+        let held = Held { owner, workspace, at: self.now, by: ENGINE.to_owned(), reason: error.to_string() };
+        // Whoever is told of the damage finds it held.
+        if self.holds.add(held.clone()) {
+            self.damaged.push(held);
+        }
     }
 
     pub(crate) fn look_back_for(&mut self, run: RunId, number: u32) {

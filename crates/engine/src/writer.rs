@@ -24,7 +24,7 @@ use abide_core::random::Random;
 use abide_core::run::{Run, Timer};
 use abide_core::status::RunStatus;
 use abide_core::time::Millis;
-use abide_store::{Culprit, Owner, Page, Read, RunFilter, StoredTimer, Suspect};
+use abide_store::{Culprit, Held, Owner, Page, Read, RunFilter, StoredTimer, Suspect};
 use jiff::Timestamp;
 use tokio::sync::{mpsc, oneshot};
 
@@ -131,7 +131,7 @@ struct OpenRound {
     /// What is left of earlier rounds waits for one that is being committed, or for another.
     is_stalled: bool,
     /// What was found to be damaged on the way.
-    damaged: Vec<Culprit>,
+    damaged: Vec<Held>,
 }
 
 impl Writer {

@@ -3,23 +3,21 @@
 
 use abide_core::command::{ChildFinished, ChildOutcome, Command};
 use abide_core::history::Failure;
-use abide_core::id::{RunId, ScheduleId, WorkspaceId};
+use abide_core::id::{RunId, ScheduleId};
 use abide_core::run::Run;
 use abide_core::status::RunStatus;
 use abide_core::waitpoint::{Actor, ListensFor};
-use abide_store::{Culprit, Held, Owner, StoredTimer};
+use abide_store::{Held, Owner, StoredTimer};
 use jiff::Timestamp;
 use serde_json::Value;
 
 use super::Writer;
 use crate::committer::Job;
 use crate::error::Error;
+use crate::holds::{ENGINE, workspace_of};
 use crate::request::Answer;
 use crate::round::Round;
 use crate::watch::DEATHS;
-
-/// Who holds what nobody asked to be held.
-const ENGINE: &str = "engine";
 
 impl Writer {
     /// Takes over what is held, and holds what was decided each time the process ended.
@@ -39,36 +37,33 @@ impl Writer {
 
     /// What was found to be damaged since the last time.
     pub(super) fn hold_damaged(&mut self) {
-        for Culprit { owner, why } in std::mem::take(&mut self.open.damaged) {
-            self.hold(owner, why);
+        for held in std::mem::take(&mut self.open.damaged) {
+            self.keep_hold(held);
         }
     }
 
     pub(super) fn hold(&mut self, owner: Owner, reason: String) {
-        let workspace = self.workspace_of(owner);
+        let workspace = workspace_of(&mut *self.store, owner);
         let held = Held { owner, workspace, at: self.clock.now(), by: ENGINE.to_owned(), reason };
-        if !self.holds.add(held.clone()) {
-            return;
+        if self.holds.add(held.clone()) {
+            self.keep_hold(held);
         }
+    }
+
+    fn keep_hold(&self, held: Held) {
+        let owner = held.owner;
         tracing::error!(%owner, reason = held.reason, "held; nothing is decided about it until it is released");
         self.ask(Job::Write(Box::new(move |store| {
             if let Err(error) = store.hold(&held) {
-                tracing::error!(owner = %held.owner, %error, "that it is held could not be written");
+                tracing::error!(%owner, %error, "that it is held could not be written");
             }
         })));
     }
 
-    /// As far as its row can be read.
-    fn workspace_of(&mut self, owner: Owner) -> Option<WorkspaceId> {
-        match ScheduleId::of(owner.0) {
-            Some(schedule) => self.store.schedule(schedule).ok().flatten().map(|found| found.workspace),
-            None => self.store.workspace_of(owner.0).ok().flatten(),
-        }
-    }
-
     /// Somebody wants it to stand still. Answers when that is on disk.
     pub(super) fn hold_asked(&mut self, held: Held, answer: Answer<bool>) {
-        let held = Held { workspace: held.workspace.or_else(|| self.workspace_of(held.owner)), ..held };
+        let workspace = held.workspace.or_else(|| workspace_of(&mut *self.store, held.owner));
+        let held = Held { workspace, ..held };
         self.holds.add(held.clone());
         self.ask(Job::Write(Box::new(move |store| {
             drop(answer.send(store.hold(&held).map_err(Error::from)));

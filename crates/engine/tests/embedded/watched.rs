@@ -137,6 +137,15 @@ impl Watch {
         self.change(|seen| seen.disk_is_full = is_full);
     }
 
+    fn load(&self) -> Result<(), Error> {
+        let mut seen = self.seen();
+        if seen.failing_loads == 0 {
+            return Ok(());
+        }
+        seen.failing_loads -= 1;
+        Err(Error::Unavailable("it was told to fail".to_owned()))
+    }
+
     fn write(&self) -> Result<(), Error> {
         if self.seen().disk_is_full {
             return Err(Error::Unavailable("the disk is full".to_owned()));
@@ -173,15 +182,10 @@ macro_rules! reads {
             }
 
             fn load(&mut self, run: RunId) -> Result<Option<StoredRun>, Error> {
-                let mut seen = self.watch.seen();
-                if seen.failing_loads > 0 {
-                    seen.failing_loads -= 1;
-                    return Err(Error::Unavailable("it was told to fail".to_owned()));
-                }
-                if seen.unreadable.contains(&run) {
+                self.watch.load()?;
+                if self.watch.seen().unreadable.contains(&run) {
                     return Err(Error::Damaged { owner: run, what: "it was told to be damaged".to_owned() });
                 }
-                drop(seen);
                 self.inner.load(run)
             }
 
@@ -223,6 +227,7 @@ macro_rules! reads {
                 &mut self,
                 known: &[(RunId, u64)],
             ) -> Result<Vec<(RunId, Loaded)>, Error> {
+                self.watch.load()?;
                 let mut changed = self.inner.load_changed(known)?;
                 let seen = self.watch.seen();
                 for (run, loaded) in changed.iter_mut().filter(|(run, _)| seen.unreadable.contains(run)) {
