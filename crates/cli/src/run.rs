@@ -219,7 +219,8 @@ async fn perform_task(command: Arc<str>, task: abide_core::task::Task) -> TaskRe
                 .map(|updates| updates.into_iter().map(|(name, value)| (name, value.into())).collect()),
         },
         Worked::Failed { message, code, retryable } => {
-            TaskResult::Fail { message, code: Some(code.into()), retryable, retry_after: None }
+            let code = Some(code.into());
+            TaskResult::Fail { message, code, retryable, retry_after: None, detail: None }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! History: append-only, one record a transition. A run is what replaying its history gives, so a [`Change`]
 //! carries everything its fold needs and the fold looks at nothing else.
 
+mod failure;
 mod payloads;
 
 use std::collections::BTreeMap;
@@ -10,6 +11,8 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+pub(crate) use self::failure::redacted;
+pub use self::failure::{Failure, FailureCause, FailureDetail};
 use crate::id::{At, OccurrenceId, RunId, ScheduleId, WaitpointId, WorkspaceId};
 use crate::json::Json;
 use crate::status::WaitStatus;
@@ -472,23 +475,6 @@ impl Parent {
     /// The run that all this began with.
     pub fn root(&self) -> RunId {
         self.root.unwrap_or(self.run_id)
-    }
-}
-
-/// Why a step or a run failed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Failure {
-    /// Stable where it is the engine's (`WAIT_TIMED_OUT`); a worker may give its own.
-    pub code: Arc<str>,
-    pub message: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub step: Option<Arc<str>>,
-}
-
-impl Failure {
-    pub fn new(code: &str, message: impl Into<String>) -> Failure {
-        Failure { code: code.into(), message: message.into(), step: None }
     }
 }
 

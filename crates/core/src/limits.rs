@@ -47,6 +47,12 @@ pub const JOURNAL_ENTRIES: usize = 10_000;
 pub const MAP_ITEMS: usize = 10_000;
 pub const MAP_CONCURRENCY: u32 = 10_000;
 pub const APPROVERS: usize = 100;
+/// What is kept of the stack of a failure; longer ones are cut in their middle.
+pub const FAILURE_STACK_BYTES: usize = 16 * 1024;
+/// What is kept of the message of a failure's cause.
+pub const FAILURE_CAUSE_BYTES: usize = 2 * 1024;
+/// Causes of a failure that are kept, the nearest first.
+pub const FAILURE_CAUSES: usize = 8;
 /// Runs that start runs that start runs …
 pub const CHILD_DEPTH: u32 = 32;
 /// An output or a content that goes along with a notice; a larger one is left out, and the notice says so.

@@ -401,6 +401,7 @@ impl Dispatcher {
                     code: Some(code.into()),
                     retryable: false,
                     retry_after: None,
+                    detail: None,
                 };
                 drop(tell(&reports, id, report(at, delivery, failed)).await);
             }
@@ -656,8 +657,8 @@ fn report(at: At, delivery: u32, result: TaskResult) -> Command {
         TaskResult::Complete { output, state_updates } => {
             Command::TaskCompleted(TaskCompleted { at, delivery, output, state_updates })
         }
-        TaskResult::Fail { message, code, retryable, retry_after } => {
-            Command::TaskFailed(TaskFailed { at, delivery, message, code, retryable, retry_after })
+        TaskResult::Fail { message, code, retryable, retry_after, detail } => {
+            Command::TaskFailed(TaskFailed { at, delivery, message, code, retryable, retry_after, detail })
         }
         TaskResult::Pause { name, duration, checkpoint } => {
             Command::TaskPaused(TaskPaused { at, delivery, name, duration, checkpoint })

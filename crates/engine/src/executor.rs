@@ -170,5 +170,6 @@ fn whole(task: &Task, otherwise: Duration) -> Duration {
 
 /// A failure with a code of the engine's own.
 fn fail(code: &str, message: impl Into<String>, retryable: bool) -> TaskResult {
-    TaskResult::Fail { message: message.into(), code: Some(code.into()), retryable, retry_after: None }
+    let (message, code) = (message.into(), Some(code.into()));
+    TaskResult::Fail { message, code, retryable, retry_after: None, detail: None }
 }

@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use abide_core::command::WaitSpec;
-use abide_core::history::{JournalResult, WakeOn};
+use abide_core::history::{FailureDetail, JournalResult, WakeOn};
 use abide_core::json::Json;
 use abide_core::task::Task;
 use abide_core::time::Millis;
@@ -25,6 +25,8 @@ pub enum TaskResult {
         code: Option<Arc<str>>,
         retryable: bool,
         retry_after: Option<Millis>,
+        /// Where in the handler it came from.
+        detail: Option<Box<FailureDetail>>,
     },
     /// Let go, and come back after this time.
     Pause {
@@ -47,7 +49,8 @@ impl TaskResult {
 
     /// A failure that another attempt may mend.
     pub fn fail(message: impl Into<String>) -> TaskResult {
-        TaskResult::Fail { message: message.into(), code: None, retryable: true, retry_after: None }
+        let message = message.into();
+        TaskResult::Fail { message, code: None, retryable: true, retry_after: None, detail: None }
     }
 }
 

@@ -15,9 +15,9 @@ use crate::round::Round;
 
 /// A task whose input cannot be rendered when it is handed out has failed.
 pub(crate) fn not_rendered(at: At, delivery: u32, failure: Failure) -> Command {
-    let Failure { code, message, step: _ } = failure;
+    let Failure { code, message, step: _, detail } = failure;
     let (code, retryable, retry_after) = (Some(code), false, None);
-    Command::TaskFailed(TaskFailed { at, delivery, message, code, retryable, retry_after })
+    Command::TaskFailed(TaskFailed { at, delivery, message, code, retryable, retry_after, detail })
 }
 
 pub(crate) fn perform(round: &mut Round<'_>, task: ReadyTask) {
@@ -70,6 +70,7 @@ pub(crate) fn perform(round: &mut Round<'_>, task: ReadyTask) {
                 code,
                 retryable: false,
                 retry_after: None,
+                detail: None,
             })
         }
     };

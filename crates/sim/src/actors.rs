@@ -9,7 +9,7 @@ use abide_core::command::{
     TaskPaused, TaskStarted, TaskSuspended, Via, Vote, WaitFor, WaitSpec,
 };
 use abide_core::effect::{ChildInput, Effect};
-use abide_core::history::{JournalResult, ModelCall, WakeOn};
+use abide_core::history::{FailureDetail, JournalResult, ModelCall, WakeOn};
 use abide_core::id::{OccurrenceId, RunId, WorkspaceId};
 use abide_core::json::Json;
 use abide_core::refusal::Refusal;
@@ -199,7 +199,11 @@ impl World {
     fn failed(&mut self, at: abide_core::id::At, delivery: u32) -> Command {
         let retry_after = self.chance(4).then(|| Millis(self.random.below(200_000)));
         let (message, code, retryable) = ("it broke".to_owned(), None, !self.chance(5));
-        Command::TaskFailed(TaskFailed { at, delivery, message, code, retryable, retry_after })
+        let detail = self.chance(2).then(|| {
+            let (kind, stack) = (Some("Broken".to_owned()), Some("at work".to_owned()));
+            Box::new(FailureDetail { kind, stack, ..FailureDetail::default() })
+        });
+        Command::TaskFailed(TaskFailed { at, delivery, message, code, retryable, retry_after, detail })
     }
 
     fn suspended(&mut self, at: abide_core::id::At, delivery: u32) -> Command {

@@ -228,7 +228,8 @@ impl Execution {
         self.locked(|state| state.opened.retain(|opened| !Arc::ptr_eq(opened, closed)));
     }
 
-    fn note_failure(&self, name: &str, error: TaskError) -> TaskError {
+    fn note_failure(&self, name: &str, mut error: TaskError) -> TaskError {
+        error.origin.get_or_insert_default().call.get_or_insert_with(|| name.to_owned());
         let remembered = serde_json::to_value(&error).expect("a failure is JSON");
         let entry = NewJournalEntry::new(format!("{OWN}{name}")).result(remembered);
         self.locked(|state| state.unsaved.push(entry));

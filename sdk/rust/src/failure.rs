@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::length::Length;
+use crate::origin::Origin;
 
 /// What handlers and durable calls give.
 pub type Result<T, E = TaskError> = std::result::Result<T, E>;
@@ -23,20 +24,31 @@ pub struct TaskError {
     /// Try again after this time, instead of the step's back-off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after: Option<Length>,
+    /// Where it came from: the error's type and causes, the line, the durable call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Box<Origin>>,
 }
 
 impl TaskError {
     /// A failure that may be tried again.
+    #[track_caller]
     pub fn new(message: impl Into<String>) -> TaskError {
-        TaskError { message: message.into(), code: None, retryable: true, retry_after: None }
+        TaskError { origin: Some(Box::new(Origin::here())), retryable: true, ..TaskError::own(message) }
+    }
+
+    /// A failure that this crate found, not the handler: no line of the handler made it, and no attempt would help.
+    pub(crate) fn own(message: impl Into<String>) -> TaskError {
+        TaskError { message: message.into(), code: None, retryable: false, retry_after: None, origin: None }
     }
 
     /// Another attempt would not help.
+    #[track_caller]
     pub fn not_retryable(message: impl Into<String>) -> TaskError {
         TaskError { retryable: false, ..TaskError::new(message) }
     }
 
     /// Try again after this time.
+    #[track_caller]
     pub fn retry_after(message: impl Into<String>, after: impl Into<Length>) -> TaskError {
         TaskError { retry_after: Some(after.into()), ..TaskError::new(message) }
     }
@@ -48,37 +60,38 @@ impl TaskError {
 
     /// The code does not fit what an earlier delivery of the task recorded.
     pub(crate) fn code_changed(message: String) -> TaskError {
-        TaskError::not_retryable(message).code("CODE_CHANGED")
+        TaskError::own(message).code("CODE_CHANGED")
     }
 
     /// A wait was given up for something that no journal knows of.
     pub(crate) fn swallowed(message: String) -> TaskError {
-        TaskError::not_retryable(message).code("SUSPENSION_SWALLOWED")
+        TaskError::own(message).code("SUSPENSION_SWALLOWED")
     }
 
     /// The durable calls of a handler were used in a way that cannot be replayed.
     pub(crate) fn misused(message: String) -> TaskError {
-        TaskError::not_retryable(message).code("DURABLE_CALL_MISUSED")
+        TaskError::own(message).code("DURABLE_CALL_MISUSED")
     }
 
     /// Somebody cancelled what the handler waited for.
     pub(crate) fn wait_cancelled(wait: &str) -> TaskError {
-        TaskError::not_retryable(format!("the wait `{wait}` was cancelled")).code("WAIT_CANCELLED")
+        let origin = Origin { call: Some(wait.to_owned()), ..Origin::default() };
+        let error = TaskError::own(format!("the wait `{wait}` was cancelled")).code("WAIT_CANCELLED");
+        TaskError { origin: Some(Box::new(origin)), ..error }
     }
 
     pub(crate) fn not_json(what: &str, error: &serde_json::Error) -> TaskError {
-        TaskError::not_retryable(format!("what `{what}` gives is not JSON: {error}")).code("NOT_JSON")
+        TaskError::own(format!("what `{what}` gives is not JSON: {error}")).code("NOT_JSON")
     }
 
     /// What came, or was recorded, is not of the type that the code asks for.
     pub(crate) fn unexpected(what: &str, error: &serde_json::Error) -> TaskError {
-        TaskError::not_retryable(format!("{what} is not what the code takes: {error}"))
-            .code("UNEXPECTED_DATA")
+        TaskError::own(format!("{what} is not what the code takes: {error}")).code("UNEXPECTED_DATA")
     }
 
     /// The task is not this worker's any more; nothing that is done for it counts.
     pub(crate) fn taken_back(code: &str) -> TaskError {
-        TaskError::not_retryable(format!("the task was taken back: {code}")).code(code)
+        TaskError::own(format!("the task was taken back: {code}")).code(code)
     }
 }
 
@@ -90,7 +103,8 @@ impl fmt::Display for TaskError {
 
 // For this, `TaskError` is itself no `std::error::Error`.
 impl<E: std::error::Error> From<E> for TaskError {
+    #[track_caller]
     fn from(error: E) -> TaskError {
-        TaskError::new(error.to_string())
+        TaskError { origin: Some(Box::new(Origin::of(&error))), ..TaskError::new(error.to_string()) }
     }
 }

@@ -42,6 +42,7 @@ mod context;
 mod execution;
 mod failure;
 mod length;
+mod origin;
 mod pages;
 mod problem;
 mod reports;
@@ -64,6 +65,7 @@ pub use context::{Approval, Context, First, NewWaitpoint, ResumeCall, Verdict, W
 pub use failure::{Result, TaskError};
 pub use jiff::Timestamp;
 pub use length::Length;
+pub use origin::Origin;
 pub use pages::{Page, Pages};
 pub use problem::{Error, Problem, ProblemKind, RunNotCompleted};
 pub use resources::{

@@ -599,9 +599,48 @@ pub struct StoredEventList {
 #[serde(rename_all = "camelCase")]
 pub struct Failure {
     pub code: String,
+    /// Where in the handler it came from. The stack is with the step, not with its run.
+    pub detail: Option<FailureDetail>,
     pub message: String,
     pub step: Option<String>,
 }
+
+/// An error that another one was caused by.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FailureCause {
+    pub message: String,
+    /// The error's type in the handler's language.
+    #[serde(rename = "type")]
+    #[serde(skip_serializing_if = "Option::is_none")] pub kind: Option<String>,
+}
+
+impl FailureCause {
+    /// With what it needs.
+    pub fn new(message: impl Into<String>) -> FailureCause {
+        FailureCause { message: message.into(), kind: None }
+    }
+}
+
+setters!(FailureCause { kind [into String] });
+
+/// Where a failure of a handler came from. What is too long is cut, and what looks like a secret is hidden.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FailureDetail {
+    /// Of the step, from 1. The server knows it.
+    #[serde(skip_serializing_if = "Option::is_none")] pub attempt: Option<u32>,
+    /// The durable call that failed.
+    #[serde(skip_serializing_if = "Option::is_none")] pub call: Option<String>,
+    /// What the error was caused by, the nearest first.
+    #[serde(skip_serializing_if = "Option::is_none")] pub causes: Option<Vec<FailureCause>>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub stack: Option<String>,
+    /// The error's type in the handler's language.
+    #[serde(rename = "type")]
+    #[serde(skip_serializing_if = "Option::is_none")] pub kind: Option<String>,
+}
+
+setters!(FailureDetail { attempt [plain u32], call [into String], causes [list FailureCause], stack [into String], kind [into String] });
 
 /// One thing that is wrong, at one place.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -1672,6 +1711,8 @@ setters!(TaskReportComplete { output [into Json], state_updates [into Object] })
 pub struct TaskReportFail {
     /// Your own; `TASK_FAILED` if absent.
     #[serde(skip_serializing_if = "Option::is_none")] pub code: Option<String>,
+    /// Where in the handler it came from.
+    #[serde(skip_serializing_if = "Option::is_none")] pub detail: Option<FailureDetail>,
     pub lease_token: String,
     pub message: String,
     /// The same as text: `2d 4h`.
@@ -1685,11 +1726,11 @@ pub struct TaskReportFail {
 impl TaskReportFail {
     /// With what it needs.
     pub fn new(lease_token: impl Into<String>, message: impl Into<String>) -> TaskReportFail {
-        TaskReportFail { lease_token: lease_token.into(), message: message.into(), code: None, retry_after: None, retry_after_ms: None, retryable: None }
+        TaskReportFail { lease_token: lease_token.into(), message: message.into(), code: None, detail: None, retry_after: None, retry_after_ms: None, retryable: None }
     }
 }
 
-setters!(TaskReportFail { code [into String], retry_after [length retry_after_ms], retryable [plain bool] });
+setters!(TaskReportFail { code [into String], detail [into FailureDetail], retry_after [length retry_after_ms], retryable [plain bool] });
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -12,6 +12,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
 import { askedOf, mismatch } from "./asked.js";
+import { described, typeOf } from "./described.js";
 import { field } from "./duration.js";
 import { Cancelled, CodeChanged, Misused, RunFailed, Suspended, SuspensionSwallowed, TaskError } from "./failure.js";
 import { Problem } from "./problem.js";
@@ -48,6 +49,8 @@ const inside = new AsyncLocalStorage<string>();
 export class Execution {
   readonly controller = new AbortController();
   stateUpdates: Record<string, Json> | undefined;
+  /** What the handler failed with in this delivery. */
+  failedWith: unknown;
   private state: State = "running";
   private readonly journal: Map<string, JournalEntry>;
   /** What the journal holds and the code has not come to. */
@@ -137,6 +140,7 @@ export class Execution {
   }
 
   private failure(error: unknown): TaskReport {
+    this.failedWith = error;
     const { leaseToken } = this.task;
     const known = error instanceof TaskError ? error : new TaskError(messageOf(error));
     return {
@@ -146,6 +150,7 @@ export class Execution {
       retryable: known.retryable,
       ...(known.code === undefined ? {} : { code: known.code }),
       ...field("retryAfter", known.retryAfter),
+      detail: described(error),
     } as TaskReport;
   }
 
@@ -244,9 +249,10 @@ export class Execution {
   private noteFailure(name: string, error: unknown): RunFailed {
     const { code, retryable, retryAfter } = error instanceof TaskError ? error : new TaskError("");
     const message = messageOf(error);
-    const remembered = JSON.parse(JSON.stringify({ message, code, retryable, retryAfter })) as Json;
+    const type = typeOf(error);
+    const remembered = JSON.parse(JSON.stringify({ message, code, retryable, retryAfter, type })) as Json;
     this.unsaved.push({ name: OWN + name, result: remembered });
-    return new RunFailed(name, message, { code, retryable, retryAfter, cause: error } as object);
+    return new RunFailed(name, message, { code, retryable, retryAfter, type, cause: error } as object);
   }
 
   /** Which of several waits was first: what was decided once stays decided. */

@@ -47,13 +47,16 @@ export class RetryAfter extends TaskError {
 /** What was done in `ctx.run` failed. When it is caught, it is remembered, and thrown again at every replay. */
 export class RunFailed extends TaskError {
   override name = "RunFailed";
+  /** The type of the error that the work threw; `cause` is that error, where it was thrown just now. */
+  readonly type: string | undefined;
 
   constructor(
     readonly run: string,
     message: string,
-    options: TaskErrorOptions = {},
+    options: TaskErrorOptions & { type?: string } = {},
   ) {
     super(message, options);
+    this.type = options.type;
   }
 }
 

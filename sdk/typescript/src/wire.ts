@@ -385,8 +385,30 @@ export interface StoredEventList {
 /** Why a step or a run failed. */
 export interface Failure {
   code: string;
+  /** Where in the handler it came from. The stack is with the step, not with its run. */
+  detail?: FailureDetail | null;
   message: string;
   step?: string | null;
+}
+
+/** An error that another one was caused by. */
+export interface FailureCause {
+  message: string;
+  /** The error's type in the handler's language. */
+  type?: string | null;
+}
+
+/** Where a failure of a handler came from. What is too long is cut, and what looks like a secret is hidden. */
+export interface FailureDetail {
+  /** Of the step, from 1. The server knows it. */
+  attempt?: number | null;
+  /** The durable call that failed. */
+  call?: string | null;
+  /** What the error was caused by, the nearest first. */
+  causes?: FailureCause[];
+  stack?: string | null;
+  /** The error's type in the handler's language. */
+  type?: string | null;
 }
 
 /** One thing that is wrong, at one place. */
@@ -1128,6 +1150,8 @@ export type TaskReport = {
 } | {
   /** Your own; `TASK_FAILED` if absent. */
   code?: string | null;
+  /** Where in the handler it came from. */
+  detail?: FailureDetail | null;
   leaseToken: string;
   message: string;
   /** The same as text: `2d 4h`. */

@@ -11,8 +11,10 @@ import { hostname } from "node:os";
 
 import { Client } from "./client.js";
 import { Context } from "./context.js";
+import { told } from "./described.js";
 import { backoff, pauseFor } from "./duration.js";
 import { Execution, asJson } from "./execution.js";
+import { RunFailed } from "./failure.js";
 import { NotFound, Problem, Unreachable } from "./problem.js";
 import { Reports } from "./reports.js";
 import type { ClientOptions } from "./transport.js";
@@ -190,11 +192,18 @@ export class Worker {
         if (!run) throw new Error(`there is no handler \`${task.handler}\``);
         return asJson(task.handler, await run(ctx, ctx.input));
       });
+      if (report?.type === "fail") this.tell(execution);
       if (report) await this.deliver(execution, report);
     } catch (error) {
       const reason = error instanceof Unreachable ? "it will be handed out again" : String(error);
       this.options.log(`task ${task.id} could not be reported: ${reason}`);
     }
+  }
+
+  /** A failure is told here, too, with its stack: whoever watches the worker need not look elsewhere. */
+  private tell({ task, failedWith }: Execution): void {
+    const call = failedWith instanceof RunFailed ? ` › ${failedWith.run}` : "";
+    this.options.log(`${task.handler}${call} failed in attempt ${task.attempt} of ${task.runId}: ${told(failedWith)}`);
   }
 
   private async deliver(execution: Execution, report: TaskReport): Promise<void> {

@@ -4,8 +4,11 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { TestServer } from "../src/testing.js";
+import { scenarios as ofFailures } from "./failure-scenarios.js";
 import { scenarios as inProcesses } from "./process-scenarios.js";
-import { scenarios } from "./scenarios.js";
+import { scenarios as ofWaits } from "./scenarios.js";
+
+const scenarios = { ...ofWaits, ...ofFailures };
 
 const text = readFileSync(new URL("../../../conformance/scenarios.md", import.meta.url), "utf8");
 const expected = new Map(

@@ -19,13 +19,13 @@ type Json = wire.Json;
 export type Scenario = (server: TestServer) => Promise<Json>;
 
 /** A workflow of one task. */
-async function one(server: TestServer, run: HandlerFunction, retry?: Json): Promise<void> {
+export async function one(server: TestServer, run: HandlerFunction, retry?: Json): Promise<void> {
   server.worker({ handlers: { work: run }, graceMs: 100, heartbeatMs: 50 });
   await server.client.deploy(workflow("one").task("work", "work", retry ? { retry } : {}));
 }
 
 /** The failure of a run that does not complete. */
-async function failure(server: TestServer, run: RunHandle): Promise<wire.Failure & { attempts: number }> {
+export async function failure(server: TestServer, run: RunHandle): Promise<wire.Failure & { attempts: number }> {
   const { error, steps } = await server.skipWaits(run);
   return { ...(error as wire.Failure), attempts: steps[0]?.attempt ?? 0 };
 }

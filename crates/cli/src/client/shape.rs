@@ -72,6 +72,27 @@ pub(crate) struct Failure {
     pub(crate) code: String,
     pub(crate) message: String,
     pub(crate) step: Option<String>,
+    pub(crate) detail: Option<FailureDetail>,
+}
+
+/// Where in a handler a failure came from.
+#[derive(Debug, Deserialize)]
+pub(crate) struct FailureDetail {
+    #[serde(rename = "type")]
+    pub(crate) kind: Option<String>,
+    pub(crate) call: Option<String>,
+    #[serde(default)]
+    pub(crate) attempt: u32,
+    pub(crate) stack: Option<String>,
+    #[serde(default)]
+    pub(crate) causes: Vec<FailureCause>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct FailureCause {
+    #[serde(rename = "type")]
+    pub(crate) kind: Option<String>,
+    pub(crate) message: String,
 }
 
 #[derive(Debug, Deserialize)]

@@ -79,6 +79,11 @@ fn write_with(console: &mut Console<'_>, run: &Run, children: &[Run]) -> io::Res
     console.line("")?;
     let lines: Vec<steps::Line> = run.steps.iter().flat_map(|step| of_step(run, step)).collect();
     steps::write(console, &lines, "  ")?;
+    for step in run.steps.iter().flat_map(|step| std::iter::once(step).chain(&step.items)) {
+        for line in step.error.iter().flat_map(|error| came_from(&step.name, error)) {
+            console.line(&line)?;
+        }
+    }
     for wait in &run.waiting_for {
         let when = wait.until.map(|until| format!(" ({})", times::relative(until, now))).unwrap_or_default();
         console.line("")?;
@@ -103,6 +108,23 @@ fn is_nothing(value: &Value) -> bool {
 fn failure(failure: &Failure) -> String {
     let step = failure.step.as_ref().map(|step| format!("`{step}`: ")).unwrap_or_default();
     format!("{step}{} [{}]", failure.message, failure.code)
+}
+
+/// Where in its handler a failure came from, in lines: what, in which call and attempt, why, and the stack.
+fn came_from(step: &str, error: &Failure) -> Vec<String> {
+    let Some(detail) = &error.detail else { return Vec::new() };
+    let typed = |kind: &Option<String>, message: &str| match kind {
+        Some(kind) => format!("{kind}: {message}"),
+        None => message.to_owned(),
+    };
+    let place = detail.call.as_ref().map_or_else(|| step.to_owned(), |call| format!("{step} › {call}"));
+    let mut lines = vec![String::new(), format!("{place}, attempt {}", detail.attempt)];
+    lines.push(format!("  {}", typed(&detail.kind, &error.message)));
+    let causes = detail.causes.iter().map(|cause| typed(&cause.kind, &cause.message));
+    lines.extend(causes.map(|cause| format!("  caused by {cause}")));
+    let stack = detail.stack.iter().flat_map(|stack| stack.lines());
+    lines.extend(stack.map(|line| format!("    {}", line.trim_end())));
+    lines
 }
 
 fn of_step(run: &Run, step: &Step) -> Vec<steps::Line> {

@@ -186,7 +186,7 @@ impl Run {
             Some(item) => self.item_ended(at, item),
             None => {
                 let name = Arc::clone(&self.definition.step(at.step).name);
-                self.snapshot.failure.get_or_insert_with(|| Failure { step: Some(name), ..error.clone() });
+                self.snapshot.failure.get_or_insert_with(|| Failure { step: Some(name), ..error.brief() });
                 Ok(())
             }
         }

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::command::Reply;
 use crate::flow;
-use crate::history::Failure;
+use crate::history::{Failure, FailureDetail, redacted};
 use crate::id::At;
 use crate::limits;
 use crate::refusal::{Refusal, within};
@@ -24,16 +24,21 @@ pub struct TaskFailed {
     pub retryable: bool,
     /// Try again after this time, instead of the policy's back-off.
     pub retry_after: Option<Millis>,
+    /// Where in the handler it came from, as far as the worker could tell.
+    pub detail: Option<Box<FailureDetail>>,
 }
 
 impl TaskFailed {
     pub(super) fn decide(self, turn: &mut Turn<'_>) -> Result<Reply, Refusal> {
-        let TaskFailed { at, delivery, message, code, retryable, retry_after } = self;
+        let TaskFailed { at, delivery, message, code, retryable, retry_after, detail } = self;
         turn.fence(at, delivery)?;
         within("the message's size in bytes", message.len(), limits::PAYLOAD_BYTES)?;
         let code = code.unwrap_or_else(|| "TASK_FAILED".into());
         within("the code's length", code.chars().count(), limits::NAME_CHARS)?;
-        flow::fail_attempt(turn, at, Failure { code, message, step: None }, retryable, retry_after)?;
+        let attempt = turn.run.step(at).map_or(1, |step| step.attempt);
+        let detail = detail.map(|detail| Box::new(detail.recorded(attempt)));
+        let failure = Failure { code, message: redacted(&message), step: None, detail };
+        flow::fail_attempt(turn, at, failure, retryable, retry_after)?;
         Ok(Reply::Done)
     }
 }

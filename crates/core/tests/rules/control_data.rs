@@ -125,6 +125,7 @@ fn r15_a_worker_s_error_code_is_only_a_word() {
         code,
         retryable: false,
         retry_after: None,
+        detail: None,
     }));
     run.complete("each[1]", json!(1));
     assert_eq!(

@@ -206,7 +206,8 @@ fn r16_the_reason_of_a_cancellation_and_the_words_of_a_failure() {
     let (at, delivery) = (run.at("a"), run.delivery("a"));
     let failed = |message: String, code: String| {
         let code = Some(code.into());
-        Command::TaskFailed(TaskFailed { at, delivery, message, code, retryable: true, retry_after: None })
+        let (retryable, retry_after, detail) = (true, None, None);
+        Command::TaskFailed(TaskFailed { at, delivery, message, code, retryable, retry_after, detail })
     };
     let long = "m".repeat(limits::PAYLOAD_BYTES + 1);
     says(run.send(failed(long, "C".into())).refused(), "the message's size in bytes", limits::PAYLOAD_BYTES);

@@ -60,7 +60,8 @@ impl Scenario {
 
     fn failure(&self, step: &str) -> TaskFailed {
         let (at, delivery, message) = (self.at(step), self.delivery(step), "it went wrong".to_owned());
-        TaskFailed { at, delivery, message, code: None, retryable: false, retry_after: None }
+        let (code, retry_after, detail) = (None, None, None);
+        TaskFailed { at, delivery, message, code, retryable: false, retry_after, detail }
     }
 
     pub(crate) fn pause_task(&mut self, step: &str, name: &str, duration: &str) -> Answer {

@@ -201,6 +201,7 @@ fn result(asked: &Asked, response: &Response, redactor: &Redactor, now: Timestam
             code: Some("HTTP_STATUS".into()),
             retryable: may_pass(response.status),
             retry_after: retry_after_ms(&response.headers, now).map(Millis),
+            detail: None,
         };
     }
     let output = json!({

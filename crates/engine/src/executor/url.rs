@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use abide_calls::http::{Bounds, Request, Response};
 use abide_calls::models::retry_after_ms;
+use abide_core::history::FailureDetail;
 use abide_core::json::Json;
 use abide_core::task::Task;
 use abide_core::time::Millis;
@@ -67,6 +68,8 @@ struct Failure {
     retryable: Option<bool>,
     #[serde(default)]
     retry_after_ms: Option<u64>,
+    #[serde(default)]
+    detail: Option<Box<FailureDetail>>,
 }
 
 /// What a receiver may say with 202.
@@ -109,8 +112,8 @@ pub(super) async fn perform(
             keep(reach.as_deref(), delivery, task, &response).await
         }
         Ok(response) if response.status.is_success() => Some(match answered(&response, &hidden) {
-            TaskResult::Fail { message, code, retryable, retry_after } => {
-                TaskResult::Fail { message: hidden(message), code, retryable, retry_after }
+            TaskResult::Fail { message, code, retryable, retry_after, detail } => {
+                TaskResult::Fail { message: hidden(message), code, retryable, retry_after, detail }
             }
             other @ (TaskResult::Complete { .. } | TaskResult::Pause { .. } | TaskResult::Suspend { .. }) => {
                 other
@@ -121,6 +124,7 @@ pub(super) async fn perform(
             code: Some("HANDLER_STATUS".into()),
             retryable: may_pass(response.status),
             retry_after: retry_after_ms(&response.headers, now).map(Millis),
+            detail: None,
         }),
     }
 }
@@ -211,6 +215,7 @@ fn answered(response: &Response, hidden: &dyn Fn(String) -> String) -> TaskResul
             code: failure.code.map(Into::into),
             retryable: failure.retryable.unwrap_or(true),
             retry_after: failure.retry_after_ms.map(Millis),
+            detail: failure.detail,
         },
         Ok(Answer { output, state_updates, .. }) => TaskResult::Complete {
             output: output.into(),

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use abide_core::definition::{Action, Executor};
-use abide_core::history::Failure;
+use abide_core::history::{Failure, FailureCause, FailureDetail};
 use abide_core::id::{At, WaitpointId};
 use abide_core::json::Json;
 use abide_core::run::Run;
 use abide_core::status::StepStatus;
 use jiff::Timestamp;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::waitpoint::TakenEventBody;
@@ -79,12 +79,65 @@ pub(crate) struct FailureBody {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     step: Option<Arc<str>>,
+    /// Where in the handler it came from. The stack is with the step, not with its run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    detail: Option<FailureDetailBody>,
+}
+
+/// Where a failure of a handler came from. What is too long is cut, and what looks like a secret is hidden.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(rename = "FailureDetail")]
+pub(crate) struct FailureDetailBody {
+    /// The error's type in the handler's language.
+    #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
+    kind: Option<String>,
+    /// The durable call that failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    call: Option<String>,
+    /// Of the step, from 1. The server knows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    attempt: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    stack: Option<String>,
+    /// What the error was caused by, the nearest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    causes: Vec<FailureCauseBody>,
+}
+
+/// An error that another one was caused by.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(rename = "FailureCause")]
+struct FailureCauseBody {
+    /// The error's type in the handler's language.
+    #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
+    kind: Option<String>,
+    message: String,
 }
 
 impl From<&Failure> for FailureBody {
     fn from(failure: &Failure) -> FailureBody {
-        let Failure { code, message, step } = failure.clone();
-        FailureBody { code, message, step }
+        let Failure { code, message, step, detail } = failure.clone();
+        FailureBody { code, message, step, detail: detail.map(|detail| FailureDetailBody::from(*detail)) }
+    }
+}
+
+impl From<FailureDetail> for FailureDetailBody {
+    fn from(detail: FailureDetail) -> FailureDetailBody {
+        let FailureDetail { kind, call, attempt, stack, causes } = detail;
+        let cause = |FailureCause { kind, message }| FailureCauseBody { kind, message };
+        let causes = causes.into_iter().map(cause).collect();
+        FailureDetailBody { kind, call, attempt: Some(attempt), stack, causes }
+    }
+}
+
+impl From<FailureDetailBody> for FailureDetail {
+    fn from(body: FailureDetailBody) -> FailureDetail {
+        let FailureDetailBody { kind, call, attempt, stack, causes } = body;
+        let cause = |FailureCauseBody { kind, message }| FailureCause { kind, message };
+        let causes = causes.into_iter().map(cause).collect();
+        FailureDetail { kind, call, attempt: attempt.unwrap_or_default(), stack, causes }
     }
 }
 

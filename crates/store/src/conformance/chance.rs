@@ -113,6 +113,7 @@ fn act(world: &mut World, stories: &mut Vec<Story>, definitions: &[Arc<Definitio
                 code: None,
                 retryable,
                 retry_after: None,
+                detail: None,
             })
         }
         _ => {

@@ -62,6 +62,7 @@ pub fn a_run_is_loaded_as_it_was_decided(subject: &mut dyn Subject) {
         code: None,
         retryable: true,
         retry_after: None,
+        detail: None,
     };
     world.tell(&mut errand, Command::TaskFailed(failed));
     turn(&mut world, &mut errand);

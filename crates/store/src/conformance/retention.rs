@@ -289,7 +289,8 @@ fn fail(world: &mut World, review: &mut Story) {
     let started = TaskStarted { at, delivery, worker: Arc::from("worker-1"), from: None };
     world.tell(review, Command::TaskStarted(started));
     let (message, retryable) = ("no".to_owned(), false);
-    let failed = TaskFailed { at, delivery, message, code: None, retryable, retry_after: None };
+    let (code, retry_after, detail) = (None, None, None);
+    let failed = TaskFailed { at, delivery, message, code, retryable, retry_after, detail };
     world.tell(review, Command::TaskFailed(failed));
     assert_eq!(review.run.status, RunStatus::Failed);
 }

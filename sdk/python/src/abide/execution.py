@@ -19,6 +19,7 @@ from typing import Any, Literal
 
 from . import wire
 from .asked import asked_of, mismatch
+from .described import described, type_of
 from .duration import field
 from .failure import (
     Cancelled,
@@ -79,6 +80,8 @@ class Execution:
         self.task = task
         self.state_updates: dict[str, Any] | None = None
         self.opened: list[Wait[Any]] = []
+        self.failed_with: BaseException | None = None
+        """What the handler failed with in this delivery."""
         self.lost: Cancelled | None = None
         """The task is not ours any more."""
         self.handler: asyncio.Task[Any] | None = None
@@ -156,6 +159,7 @@ class Execution:
         return SuspensionSwallowed(f"the handler was to be left at {quoted(suspension.waits)}, and {then}. {advice}")
 
     def _failure(self, error: BaseException) -> Report:
+        self.failed_with = error
         known = error if isinstance(error, TaskError) else TaskError(message_of(error))
         report: Report = {
             "type": "fail",
@@ -163,6 +167,7 @@ class Execution:
             "message": known.message or type(known).__name__,
             "retryable": known.retryable,
             **field("retryAfter", known.retry_after),
+            "detail": described(error),
         }
         return report if known.code is None else {**report, "code": known.code}
 
@@ -294,11 +299,17 @@ class Execution:
             "message": known.message,
             "code": known.code,
             "retryable": known.retryable,
+            "type": type_of(error),
             "retry_after": after if after is None or isinstance(after, str) else f"{after // timedelta(milliseconds=1)}ms",
         }
         self._unsaved.append({"name": OWN + name, "result": remembered})
         return RunFailed(
-            name, known.message, code=known.code, retryable=known.retryable, retry_after=known.retry_after
+            name,
+            known.message,
+            code=known.code,
+            retryable=known.retryable,
+            retry_after=known.retry_after,
+            type=type_of(error),
         )
 
     def winner(self, waits: list[Wait[Any]]) -> Wait[Any] | None:

@@ -50,9 +50,13 @@ class RunFailed(TaskError):
         code: str | None = None,
         retryable: bool = True,
         retry_after: Duration | None = None,
+        type: str | None = None,
     ) -> None:
         super().__init__(message, code=code, retryable=retryable, retry_after=retry_after)
         self.run = run
+        self.type = type
+        """The type of the exception that the work raised; ``__cause__`` is that exception, where it was raised just
+        now."""
 
 
 class WaitCancelled(NotRetryable):

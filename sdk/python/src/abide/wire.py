@@ -411,8 +411,32 @@ class Failure(TypedDict):
     """Why a step or a run failed."""
 
     code: str
+    detail: NotRequired[FailureDetail | None]
+    """Where in the handler it came from. The stack is with the step, not with its run."""
     message: str
     step: NotRequired[str | None]
+
+
+class FailureCause(TypedDict):
+    """An error that another one was caused by."""
+
+    message: str
+    type: NotRequired[str | None]
+    """The error's type in the handler's language."""
+
+
+class FailureDetail(TypedDict):
+    """Where a failure of a handler came from. What is too long is cut, and what looks like a secret is hidden."""
+
+    attempt: NotRequired[int | None]
+    """Of the step, from 1. The server knows it."""
+    call: NotRequired[str | None]
+    """The durable call that failed."""
+    causes: NotRequired[list[FailureCause]]
+    """What the error was caused by, the nearest first."""
+    stack: NotRequired[str | None]
+    type: NotRequired[str | None]
+    """The error's type in the handler's language."""
 
 
 class Finding(TypedDict):
@@ -1183,6 +1207,8 @@ class TaskReportComplete(TypedDict):
 class TaskReportFail(TypedDict):
     code: NotRequired[str | None]
     """Your own; `TASK_FAILED` if absent."""
+    detail: NotRequired[FailureDetail | None]
+    """Where in the handler it came from."""
     leaseToken: str
     message: str
     retryAfter: NotRequired[str | None]

@@ -22,8 +22,10 @@ from typing import Any, TypeVar
 from . import blocking, wire
 from .client import Client
 from .context import Context
+from .described import origin_of
 from .duration import backoff
 from .execution import Execution, Report
+from .failure import RunFailed
 from .plain import Reader, reader_of
 from .problem import Problem, Unreachable
 from .reports import Reports
@@ -196,6 +198,8 @@ class Worker:
         task = execution.task
         try:
             report = await execution.run(lambda: self._call(execution))
+            if report and report["type"] == "fail":
+                tell(execution)
             if report:
                 await self._deliver(execution, report)
         except Unreachable:
@@ -256,6 +260,16 @@ class Worker:
         """Returns when a task has ended."""
         self._changed.clear()
         await self._changed.wait()
+
+
+def tell(execution: Execution) -> None:
+    """A failure is told here, too, with its traceback: whoever watches the worker need not look elsewhere."""
+    error, task = execution.failed_with, execution.task
+    call = f" › {error.run}" if isinstance(error, RunFailed) else ""
+    shown = origin_of(error) if error else None
+    log.error(
+        "%s%s failed in attempt %s of %s: %s", task["handler"], call, task["attempt"], task["runId"], shown, exc_info=shown
+    )
 
 
 def heard(execution: Execution, done: asyncio.Future[wire.ReportDone]) -> None:

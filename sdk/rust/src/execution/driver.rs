@@ -1,6 +1,7 @@
 //! Runs a handler until it has returned, only waits, or does not count any more; and says what to report.
 
 use std::any::Any;
+use std::io::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -11,10 +12,11 @@ use tokio::time::{Sleep, sleep};
 use super::{Execution, State, quoted, swallowed};
 use crate::asked::asked_of;
 use crate::failure::{Result, TaskError};
+use crate::origin::told;
 use crate::wait::{Opened, Spec};
 use crate::wire::{
-    Json, TaskReport, TaskReportComplete, TaskReportFail, TaskReportHeartbeat, TaskReportSuspend, TaskWait,
-    Wake,
+    Json, Task, TaskReport, TaskReportComplete, TaskReportFail, TaskReportHeartbeat, TaskReportSuspend,
+    TaskWait, Wake,
 };
 
 /// How often a handler that only waits is looked at again, after everything else that is ready, before it is left.
@@ -87,12 +89,28 @@ impl Execution {
     }
 
     fn failure(&self, error: TaskError) -> TaskReport {
+        self.tell(&error);
         let message = if error.message.is_empty() { "it failed".to_owned() } else { error.message };
         let mut report = TaskReportFail::new(&self.task.lease_token, message).retryable(error.retryable);
         report.code = error.code;
+        report.detail = error.origin.map(|origin| (*origin).into());
         (report.retry_after_ms, report.retry_after) =
             error.retry_after.map_or((None, None), |after| after.parts());
         report.into()
+    }
+
+    /// A failure is told here, too: whoever watches the worker need not look elsewhere.
+    fn tell(&self, error: &TaskError) {
+        let Task { handler, run_id, attempt, .. } = &self.task;
+        let call = error.origin.as_ref().and_then(|origin| origin.call.as_deref());
+        let call = call.map(|call| format!(" › {call}")).unwrap_or_default();
+        let told = format!("{handler}{call} failed in attempt {attempt} of {run_id}: {}", told(error));
+        if tracing::dispatcher::has_been_set() {
+            tracing::error!("{told}");
+        } else {
+            // A program that listens to no events still has a console; whether it can be written to is its own affair.
+            let _ = writeln!(std::io::stderr(), "abide: {told}");
+        }
     }
 
     fn let_go(&self, state: &State) -> TaskReport {

@@ -1,6 +1,7 @@
 //! Every scenario of sdk/conformance/scenarios.md, under its name. Each gives what it came to.
 
 mod code;
+mod failures;
 mod processes;
 mod tasks;
 mod waits;
@@ -48,6 +49,7 @@ scenarios! {
     "start and wait" => tasks::start_and_wait,
     "retries" => tasks::retries,
     "not retryable" => tasks::not_retryable,
+    "a failure that can be read" => failures::a_failure_that_can_be_read,
     "retry after" => tasks::retry_after,
     "sleep across the kill of a worker" => processes::sleep_across_the_kill_of_a_worker (real_time),
     "sleep across the kill of the server" => processes::sleep_across_the_kill_of_the_server (real_time),

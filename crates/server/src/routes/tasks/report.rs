@@ -18,6 +18,7 @@ use super::wait::WaitBody;
 use crate::problem::Problem;
 use crate::request::{Name, length};
 use crate::routes::waitpoints::present;
+use crate::shape::step::FailureDetailBody;
 use crate::shape::words;
 
 /// Reports in one request, or waits in one report.
@@ -63,6 +64,8 @@ pub(super) struct Fail {
     retry_after_ms: Option<u64>,
     /// The same as text: `2d 4h`.
     retry_after: Option<String>,
+    /// Where in the handler it came from.
+    detail: Option<FailureDetailBody>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -190,6 +193,7 @@ impl Fail {
             code: self.code.map(Arc::<str>::from),
             retryable: self.retryable.unwrap_or(true),
             retry_after,
+            detail: self.detail.map(|detail| Box::new(detail.into())),
         }))
     }
 }

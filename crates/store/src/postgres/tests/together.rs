@@ -288,6 +288,7 @@ fn a_run_that_is_being_forgotten_is_not_written_to() {
         code: None,
         retryable: false,
         retry_after: None,
+        detail: None,
     };
     world.tell(&mut ended, Command::TaskFailed(failed));
     ended.save(&mut one);

@@ -1,0 +1,60 @@
+/** Where an error came from, for whoever reads the run: its type, stack and causes, and the durable call it was thrown in. */
+import { RunFailed, WaitCancelled } from "./failure.js";
+import type { FailureDetail } from "./wire.js";
+
+/** The server keeps no more of a stack than this. */
+const STACK_CHARS = 16_000;
+/** Nor more causes. */
+const CAUSES = 8;
+const CAUSE_CHARS = 2_000;
+
+export function described(error: unknown): FailureDetail {
+  // What failed in a `ctx.run` is the error of the work, not the one it is wrapped in.
+  const call = error instanceof RunFailed ? error.run : error instanceof WaitCancelled ? error.wait : undefined;
+  const origin = error instanceof RunFailed ? (error.cause ?? error) : error;
+  const type = error instanceof RunFailed && origin === error ? error.type : typeOf(origin);
+  const stack = origin instanceof Error ? origin.stack : undefined;
+  const causes = causesOf(origin).map((cause) => ({ type: typeOf(cause), message: shortened(textOf(cause), CAUSE_CHARS) }));
+  return {
+    ...(type === undefined ? {} : { type }),
+    ...(call === undefined ? {} : { call }),
+    ...(stack === undefined ? {} : { stack: shortened(stack, STACK_CHARS) }),
+    ...(causes.length === 0 ? {} : { causes }),
+  };
+}
+
+/** On one's own console: the whole of it, causes and all. */
+export function told(error: unknown): string {
+  const origin = error instanceof RunFailed ? (error.cause ?? error) : error;
+  const causes = causesOf(origin).map((cause) => `\n  caused by ${typeOf(cause)}: ${textOf(cause)}`);
+  const stack = origin instanceof Error ? (origin.stack ?? `${typeOf(origin)}: ${origin.message}`) : String(origin);
+  return `${stack}${causes.join("")}`;
+}
+
+export function typeOf(error: unknown): string {
+  if (error instanceof Error) return error.name !== "Error" ? error.name : error.constructor.name;
+  return error === null ? "null" : typeof error;
+}
+
+function causesOf(error: unknown): unknown[] {
+  const causes: unknown[] = [];
+  for (let cause = causeOf(error); cause !== undefined && causes.length < CAUSES; cause = causeOf(cause)) {
+    if (causes.includes(cause)) break;
+    causes.push(cause);
+  }
+  return causes;
+}
+
+function causeOf(error: unknown): unknown {
+  if (!(error instanceof Error)) return undefined;
+  // `Promise.any`, and connections that were tried at several addresses.
+  return error.cause ?? (error instanceof AggregateError ? error.errors[0] : undefined);
+}
+
+function textOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { code } = error as { code?: unknown };
+  return typeof code === "string" && !error.message.includes(code) ? `${error.message} (${code})` : error.message;
+}
+
+const shortened = (text: string, chars: number): string => (text.length <= chars ? text : `${text.slice(0, chars - 1)}…`);

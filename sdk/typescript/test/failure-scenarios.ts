@@ -1,0 +1,27 @@
+/** The scenarios of failures and what they tell. */
+import { type Scenario, one } from "./scenarios.js";
+
+class Unweighable extends Error {
+  override name = "Unweighable";
+}
+
+export const scenarios: Record<string, Scenario> = {
+  "a failure that can be read": async (server) => {
+    const weigh = (): never => {
+      throw new Unweighable("no weight with password=hunter22", { cause: new Error("the scale is at zero") });
+    };
+    await one(server, (ctx) => ctx.run("weigh", weigh), { maxAttempts: 2 });
+    const { error, steps } = await server.skipWaits(await server.client.start("one"));
+    const { message = "", detail } = steps[0]?.error ?? {};
+    const { type, call, attempt, stack, causes } = detail ?? {};
+    return {
+      type: type === "Unweighable",
+      call,
+      attempt,
+      stack: stack?.includes("failure-scenarios") ?? false,
+      causes: causes?.map((cause) => cause.message),
+      message,
+      run: { call: error?.detail?.call, stack: error?.detail?.stack !== undefined },
+    };
+  },
+};
