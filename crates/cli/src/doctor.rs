@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 use std::time::SystemTime;
 
-use abide_engine::{Examined, Finding, examine};
+use abide_engine::{Examined, Finding, Mended, examine, mend};
 use abide_store::sqlite::{self, Repaired};
 use abide_store::{Held, Read, postgres};
 use clap::Args;
@@ -19,7 +19,7 @@ use crate::place::Place;
 /// Read all of a store and say what is wrong with it.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Reads every page, every history, and compares what is kept to find runs with what their histories say. Beside a server\nit only reads; timers that come and go meanwhile may then be told as a difference.\n\n--hold and --repair need a store that nobody serves. --repair writes a file anew from its tables, which makes all its\nindexes anew; the old one stays beside it, with `.damaged` at its end.\n\nExits with 0 when nothing is wrong, 1 when something is, 2 when it could not look.\n\nExamples:\n  abide doctor --store sqlite:abide.db\n  abide doctor --store sqlite:abide.db --hold\n  abide doctor --store sqlite:abide.db --repair\n  abide doctor --store postgres://abide@db.example/abide --json"
+    after_help = "Reads every page, every history, and compares what is kept to find runs with what their histories say. Beside a server\nit only reads; timers that come and go meanwhile may then be told as a difference.\n\n--hold and --repair need a store that nobody serves. --repair writes a file anew from its tables, which makes all its\nindexes anew, and the rows of waits from histories; the old one stays beside it, with `.damaged` at its end.\n\nExits with 0 when nothing is wrong, 1 when something is, 2 when it could not look.\n\nExamples:\n  abide doctor --store sqlite:abide.db\n  abide doctor --store sqlite:abide.db --hold\n  abide doctor --store sqlite:abide.db --repair\n  abide doctor --store postgres://abide@db.example/abide --json"
 )]
 pub(crate) struct Doctor {
     /// Which: sqlite:PATH or postgres://USER@HOST/DATABASE
@@ -105,7 +105,7 @@ impl Doctor {
 /// Holds whatever something was found about.
 fn hold(place: &Place, findings: &[Finding]) -> Result<usize, Error> {
     let mut store = place.open().map_err(unusable)?;
-    let at = Timestamp::try_from(SystemTime::now()).unwrap_or(Timestamp::UNIX_EPOCH);
+    let at = now();
     let mut held = 0;
     for finding in findings {
         let Some(owner) = finding.owner else { continue };
@@ -119,13 +119,22 @@ fn hold(place: &Place, findings: &[Finding]) -> Result<usize, Error> {
 fn repair(place: &Place, console: &mut Console<'_>) -> Result<(), Error> {
     match place {
         Place::File(path) => {
-            let Repaired { kept } = sqlite::repair(path).map_err(unusable)?;
-            Ok(console.note(&format!("written anew; the old file is {}", kept.display()))?)
+            let mended = sqlite::repair(path, |store| mend(store, now()));
+            let Repaired { kept, mended: Mended { waits_of, held } } = mended.map_err(unusable)?;
+            console.note(&format!("written anew; the old file is {}", kept.display()))?;
+            if waits_of + held > 0 {
+                console.note(&format!("waits of {waits_of} made anew from their histories; {held} held"))?;
+            }
+            Ok(())
         }
         Place::Database(_) => Err(Error::Usage(
             "a database is mended by its own means: `REINDEX SCHEMA abide`, or a restored backup".to_owned(),
         )),
     }
+}
+
+fn now() -> Timestamp {
+    Timestamp::try_from(SystemTime::now()).unwrap_or(Timestamp::UNIX_EPOCH)
 }
 
 fn unusable(error: abide_store::Error) -> Error {

@@ -8,6 +8,8 @@ mod approving;
 mod backups;
 #[path = "commands/codes.rs"]
 mod codes;
+#[path = "commands/damage.rs"]
+mod damage;
 #[path = "commands/following.rs"]
 mod following;
 #[path = "commands/host.rs"]

@@ -111,3 +111,24 @@ fn a_full_disk_refuses_and_recovers() {
 fn r11_a_sync_that_fails_is_no_acknowledgement() {
     a_disk_in_trouble_refuses_and_recovers("unsynced");
 }
+
+/// The kernel's answer to a file beyond its limit is a signal that ends the process, unless that is ignored.
+#[test]
+fn a_file_that_may_not_grow_is_a_full_disk_and_ends_nobody() {
+    let mut process = Process::start();
+    let mut http = Http::new(process.address());
+    let steps = json!([{ "type": "wait", "name": "nap", "duration": "{{ input.nap }}" }]);
+    let flow = json!({ "name": "nap", "version": "1", "steps": steps });
+    assert_eq!(http.post("/workflow-definitions", &flow, None).unwrap().status, 201);
+    let run = run_of(&start(&mut http, "1h"));
+    let log = std::fs::metadata(process.folder().join("abide.db-wal")).unwrap().len();
+    process.limit_files(&format!("{log}:"));
+    let refused = start(&mut http, "1ms");
+    assert_eq!((refused.status, &refused.body["code"]), (503, &json!("STORE_UNAVAILABLE")), "{refused:?}");
+    assert_eq!(http.get(&format!("/workflow-runs/{run}")).unwrap().body["status"], "WAITING");
+    process.limit_files("unlimited:");
+    let after = run_of(&start(&mut http, "1ms"));
+    until_completed(&mut http, &after);
+    process.kill_and_start_again();
+    assert_eq!(Http::new(process.address()).get(&format!("/workflow-runs/{run}")).unwrap().status, 200);
+}

@@ -1,19 +1,22 @@
 //! A look at all there is: every page, every history, and whether what is kept to find runs says what their histories say.
-//! It reads and decides nothing; whoever asked holds what was found, or has it mended.
+//! It reads and decides nothing; whoever asked holds what was found, or has it [mended](mend).
 //!
 //! One run at a time is in memory, so it can be done beside a server, and at any pace.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use abide_core::definition::Definition;
-use abide_core::id::{RunId, WorkspaceId};
-use abide_core::run::{Run, Timer};
-use abide_core::schedule::Schedule;
+use abide_core::id::{RunId, ScheduleId, WorkspaceId};
+use abide_core::run::Timer;
 use abide_core::status::WaitStatus;
 use abide_core::waitpoint::Waitpoint;
-use abide_store::{Error, Owner, Page, Read, RunFilter, StoredTimer, WaitpointFilter, WaitpointSummary};
+use abide_store::audit::{self, Verified};
+use abide_store::{
+    Error, Held, Owner, Page, Read, RunFilter, Store, StoredTimer, WaitpointFilter, WaitpointSummary,
+};
 use jiff::Timestamp;
 
+use crate::holds::workspace_of;
 use crate::memory::Memory;
 
 /// Looked at between two words of how far it is.
@@ -41,13 +44,76 @@ pub type Tell<'t> = &'t mut dyn FnMut(Examined) -> bool;
 
 /// Looks at everything. What cannot be read is a finding; only a store that is not there at all is an error.
 pub fn examine(store: &mut dyn Read, tell: Tell<'_>) -> Result<(Examined, Vec<Finding>), Error> {
-    let mut doctor = Doctor { examined: Examined::default(), findings: Vec::new(), expected: Sum::default() };
+    let mut doctor = Doctor::default();
     let pages = store.check_pages()?;
     doctor.findings.extend(pages.into_iter().map(|what| Finding { owner: None, what }));
+    if doctor.examine_all(store, tell)? {
+        doctor.timers(store)?;
+        doctor.audit_log(store)?;
+    }
+    Ok((doctor.examined, doctor.findings))
+}
+
+/// The same beside a server that goes on: nothing that takes long in one go, and nothing that is only the same while
+/// everybody stands still.
+pub(crate) fn examine_beside(
+    store: &mut dyn Read,
+    tell: Tell<'_>,
+) -> Result<(Examined, Vec<Finding>), Error> {
+    let mut doctor = Doctor::default();
     doctor.examine_all(store, tell)?;
     Ok((doctor.examined, doctor.findings))
 }
 
+/// What was mended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Mended {
+    /// Runs and schedules whose waits have new rows.
+    pub waits_of: u64,
+    /// Those that cannot be read, and are held.
+    pub held: u64,
+}
+
+/// Makes anew what can be told from histories, where it says something else, and holds what cannot be read. For a store
+/// that nobody else has.
+pub fn mend(store: &mut dyn Store, now: Timestamp) -> Result<Mended, Error> {
+    let mut doctor = Doctor::default();
+    let mut mended = Mended::default();
+    doctor.examine_all(store, &mut |_| true)?;
+    let mut memory = Memory::default();
+    let owners: BTreeSet<Owner> = doctor.findings.iter().filter_map(|finding| finding.owner).collect();
+    for owner in owners {
+        match rewrite_waits(store, &mut memory, owner) {
+            Ok(()) => mended.waits_of += 1,
+            Err(error) if error.passes() => return Err(Error::Unavailable(error.to_string())),
+            Err(error) => {
+                let (workspace, by, reason) =
+                    (workspace_of(store, owner), DOCTOR.to_owned(), error.to_string());
+                mended.held += u64::from(store.hold(&Held { owner, workspace, at: now, by, reason })?);
+            }
+        }
+    }
+    Ok(mended)
+}
+
+/// Who holds what could not be mended.
+const DOCTOR: &str = "doctor";
+
+fn rewrite_waits(store: &mut dyn Store, memory: &mut Memory, owner: Owner) -> Result<(), crate::Error> {
+    if let Some(id) = ScheduleId::of(owner.0) {
+        if let Some(schedule) = store.schedule(id)? {
+            store.rewrite_waits(owner, schedule.workspace, &schedule.waits().collect::<Vec<_>>())?;
+        }
+    } else if let Some(run) = memory.take(store, owner.0)? {
+        store.rewrite_waits(owner, run.workspace, &run.waitpoints().iter().collect::<Vec<_>>())?;
+    }
+    Ok(())
+}
+
+/// A run or a schedule that changed while it was looked at is looked at again, so many times.
+const LOOKS: usize = 3;
+
+#[derive(Default)]
 struct Doctor {
     examined: Examined,
     findings: Vec<Finding>,
@@ -98,9 +164,10 @@ impl Doctor {
         }
     }
 
-    fn examine_all(&mut self, store: &mut dyn Read, tell: Tell<'_>) -> Result<(), Error> {
+    /// Says whether it came to the end.
+    fn examine_all(&mut self, store: &mut dyn Read, tell: Tell<'_>) -> Result<bool, Error> {
         let workspaces = store.workspaces();
-        let Some(workspaces) = self.note(None, workspaces)? else { return Ok(()) };
+        let Some(workspaces) = self.note(None, workspaces)? else { return Ok(true) };
         let readable = [
             store.webhooks(None).map(drop),
             store.counts(None).map(drop),
@@ -117,10 +184,10 @@ impl Doctor {
                 && self.events(store, workspace.id, tell)?
                 && self.runs(store, workspace.id, tell)?;
             if !goes_on {
-                return Ok(());
+                return Ok(false);
             }
         }
-        self.timers(store)
+        Ok(true)
     }
 
     fn definitions(&mut self, store: &mut dyn Read, of: WorkspaceId, tell: Tell<'_>) -> Result<bool, Error> {
@@ -165,7 +232,7 @@ impl Doctor {
             let Some(found) = self.note(None, found)? else { return Ok(true) };
             for schedule in &found {
                 self.examined.schedules += 1;
-                self.schedule(store, schedule)?;
+                self.schedule(store, schedule.id)?;
             }
             page.after = found.last().map(|last| last.plan.name.clone());
             if !tell(self.examined) || found.len() < PAGE {
@@ -174,11 +241,21 @@ impl Doctor {
         }
     }
 
-    fn schedule(&mut self, store: &mut dyn Read, schedule: &Schedule) -> Result<(), Error> {
-        let owner = schedule.id.owner();
-        let Some(rows) = self.rows(store, owner)? else { return Ok(()) };
-        for wait in schedule.waits() {
-            self.wait(owner, wait, rows.get(&wait.number));
+    fn schedule(&mut self, store: &mut dyn Read, id: ScheduleId) -> Result<(), Error> {
+        for _ in 0..LOOKS {
+            let Some(Some(schedule)) = self.note(Some(id.owner()), store.schedule(id))? else {
+                return Ok(());
+            };
+            let Some(rows) = self.rows(store, id.owner())? else { return Ok(()) };
+            let waits: Vec<&Waitpoint> = schedule.waits().collect();
+            let different = differences(&waits, &rows);
+            let is_as_it_was =
+                different.is_empty() || store.schedule(id).is_ok_and(|now| now.as_ref() == Some(&schedule));
+            if is_as_it_was {
+                self.expect(id.owner(), &waits);
+                different.into_iter().for_each(|what| self.find(Some(id.owner()), what));
+                return Ok(());
+            }
         }
         Ok(())
     }
@@ -193,16 +270,7 @@ impl Doctor {
             let Some(found) = self.note(None, found)? else { return Ok(true) };
             for id in &found {
                 self.examined.runs += 1;
-                match memory.take(store, *id) {
-                    Ok(Some(run)) => self.run(store, &run)?,
-                    Ok(None) => {
-                        self.find(Some(*id), "it is in the list of runs, and is not there".to_owned())
-                    }
-                    Err(crate::Error::Store(error)) if !error.is_damage() => {
-                        return Err(Error::Unavailable(error.to_string()));
-                    }
-                    Err(error) => self.find(Some(*id), error.to_string()),
-                }
+                self.run(store, &mut memory, *id)?;
             }
             page.after = found.last().copied();
             if !tell(self.examined) || found.len() < PAGE {
@@ -211,26 +279,41 @@ impl Doctor {
         }
     }
 
-    fn run(&mut self, store: &mut dyn Read, run: &Run) -> Result<(), Error> {
-        let summary = store.run(run.id);
-        if let Some(Some(summary)) = self.note(Some(run.id), summary)?
-            && (summary.status, summary.version, summary.workspace) != (run.status, run.seq, run.workspace)
-        {
-            let what = format!("its row says {:?}, and its history {:?}", summary.status, run.status);
-            self.find(Some(run.id), what);
-        }
-        if let Some(at) = run.open_deadline() {
-            self.expected.add(&StoredTimer { at, run: run.id, timer: Timer::Run });
-        }
-        let Some(rows) = self.rows(store, run.id)? else { return Ok(()) };
-        let mut known = 0;
-        for wait in run.waitpoints() {
-            known += 1;
-            self.wait(run.id, wait, rows.get(&wait.number));
-        }
-        if known < rows.len() {
-            let what = format!("there are {} rows of its waits, and {known} in its history", rows.len());
-            self.find(Some(run.id), what);
+    fn run(&mut self, store: &mut dyn Read, memory: &mut Memory, id: RunId) -> Result<(), Error> {
+        for _ in 0..LOOKS {
+            let run = match memory.take(store, id) {
+                Ok(Some(run)) => run,
+                Ok(None) => {
+                    // It may just have been forgotten; then it is in no list any more.
+                    if store.run(id).is_ok_and(|row| row.is_some()) {
+                        self.find(Some(id), "it has a row, and no history".to_owned());
+                    }
+                    return Ok(());
+                }
+                Err(crate::Error::Store(error)) if !error.is_damage() => {
+                    return Err(Error::Unavailable(error.to_string()));
+                }
+                Err(error) => {
+                    self.find(Some(id), error.to_string());
+                    return Ok(());
+                }
+            };
+            let Some(rows) = self.rows(store, id)? else { return Ok(()) };
+            let Some(Some(row)) = self.note(Some(id), store.run(id))? else { return Ok(()) };
+            if row.version != run.seq {
+                continue;
+            }
+            if (row.status, row.workspace) != (run.status, run.workspace) {
+                let what = format!("its row says {:?}, and its history {:?}", row.status, run.status);
+                self.find(Some(id), what);
+            }
+            let waits: Vec<&Waitpoint> = run.waitpoints().iter().collect();
+            differences(&waits, &rows).into_iter().for_each(|what| self.find(Some(id), what));
+            self.expect(id, &waits);
+            if let Some(at) = run.open_deadline() {
+                self.expected.add(&StoredTimer { at, run: id, timer: Timer::Run });
+            }
+            return Ok(());
         }
         Ok(())
     }
@@ -254,24 +337,22 @@ impl Doctor {
         }
     }
 
-    fn wait(&mut self, owner: RunId, wait: &Waitpoint, row: Option<&WaitpointSummary>) {
-        let number = wait.number;
-        match row {
-            None => self.find(Some(owner), format!("its wait {number} has no row")),
-            Some(row) => {
-                let told = (row.status, row.kind, row.resume_at);
-                let is = (wait.status, wait.kind, wait.resume_at);
-                if told != is {
-                    let what = format!("the row of its wait {number} says {told:?}, and its history {is:?}");
-                    self.find(Some(owner), what);
-                }
+    /// Timers that there must be.
+    fn expect(&mut self, owner: RunId, waits: &[&Waitpoint]) {
+        for wait in waits.iter().filter(|wait| wait.status == WaitStatus::Pending) {
+            if let Some(at) = wait.resume_at {
+                self.expected.add(&StoredTimer { at, run: owner, timer: Timer::Waitpoint(wait.number) });
             }
         }
-        if wait.status == WaitStatus::Pending
-            && let Some(at) = wait.resume_at
-        {
-            self.expected.add(&StoredTimer { at, run: owner, timer: Timer::Waitpoint(number) });
+    }
+
+    /// Whether the audit log is as it was written.
+    fn audit_log(&mut self, store: &mut dyn Read) -> Result<(), Error> {
+        let verified = audit::verify(store);
+        if let Some(Verified::Broken { number }) = self.note(None, verified)? {
+            self.find(None, format!("the audit log is not as it was written, from entry {number} on"));
         }
+        Ok(())
     }
 
     /// Whether what is due is found where it is looked for.
@@ -297,4 +378,25 @@ impl Doctor {
         }
         Ok(())
     }
+}
+
+/// What the rows of waits say that the waits do not.
+fn differences(waits: &[&Waitpoint], rows: &BTreeMap<u32, WaitpointSummary>) -> Vec<String> {
+    let mut different = Vec::new();
+    for wait in waits {
+        let number = wait.number;
+        let is = (wait.status, wait.kind, wait.resume_at);
+        match rows.get(&number).map(|row| (row.status, row.kind, row.resume_at)) {
+            None => different.push(format!("its wait {number} has no row")),
+            Some(told) if told != is => {
+                different.push(format!("the row of its wait {number} says {told:?}, and its history {is:?}"))
+            }
+            Some(_) => {}
+        }
+    }
+    if waits.len() < rows.len() {
+        let (rows, waits) = (rows.len(), waits.len());
+        different.push(format!("there are {rows} rows of its waits, and {waits} in its history"));
+    }
+    different
 }

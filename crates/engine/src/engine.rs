@@ -33,6 +33,7 @@ use tokio::runtime::Handle;
 use tokio::sync::{broadcast, mpsc, oneshot};
 
 use crate::checker;
+use crate::checkup::Checkup;
 use crate::clock::{Clock, SettableClock, StoreClock, SystemClock};
 use crate::committer;
 use crate::deploy::{self, Deployed};
@@ -304,6 +305,11 @@ impl Engine {
         let followers = Followers::default();
         let readers = Arc::new(Readers::new(&*store)?);
         let own = store.reader()?;
+        // One that only looks holds nothing.
+        let checkup = match options.paused {
+            true => None,
+            false => Some(Checkup::start(&*store, Arc::clone(&clock), queue.downgrade())?),
+        };
         let (jobs, asked) = std::sync::mpsc::channel();
         let (done, did) = mpsc::unbounded_channel();
         let not_started = |error: std::io::Error| Error::NotStarted(error.to_string());
@@ -373,6 +379,7 @@ impl Engine {
                 Err(error) => drop(opened.send(Err(error))),
             }
             watchdog.stop();
+            checkup.into_iter().for_each(Checkup::stop);
             // It closes the store; nothing is left to be told if it panicked.
             for committer in committers {
                 drop(committer.join());

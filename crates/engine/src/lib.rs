@@ -15,6 +15,7 @@ mod aftermath;
 mod alarm;
 mod backlog;
 mod checker;
+mod checkup;
 mod clock;
 mod committer;
 mod deploy;
@@ -58,7 +59,7 @@ pub use abide_calls::signing;
 pub use abide_calls::vault;
 pub use clock::{Clock, SettableClock, SystemClock};
 pub use deploy::Deployed;
-pub use doctor::{Examined, Finding, Tell, examine};
+pub use doctor::{Examined, Finding, Mended, Tell, examine, mend};
 pub use engine::{Ended, Engine, Listener, NewRun, Notification, Options, Queue, Said, Standing};
 pub use error::Error;
 pub use executor::{

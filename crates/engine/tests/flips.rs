@@ -18,9 +18,11 @@ use abide_core::schedule::{CatchUp, Overlap, Plan, When};
 use abide_core::status::RunStatus;
 use abide_core::time::Millis;
 use abide_core::waitpoint::Actor;
-use abide_engine::{Engine, Error, NewRun, Notification, Options, ScheduleOrder, SettableClock};
-use abide_store::sqlite::Sqlite;
-use abide_store::{ApiKey, Health, Owner, Page, Read, RunFilter, Scope, WaitpointFilter, Webhook};
+use abide_engine::{
+    Engine, Error, Mended, NewRun, Notification, Options, ScheduleOrder, SettableClock, examine, mend,
+};
+use abide_store::sqlite::{self, Repaired, Sqlite};
+use abide_store::{ApiKey, Health, Owner, Page, Read, RunFilter, Scope, Store, WaitpointFilter, Webhook};
 use jiff::Timestamp;
 use serde_json::json;
 use tempfile::TempDir;
@@ -349,4 +351,71 @@ async fn no_flipped_bit_and_no_lost_end_changes_anything_in_silence() {
     let silent: Vec<String> = flipped.silent.iter().chain(&cut.silent).cloned().collect();
     assert_eq!(silent, Vec::<String>::new());
     assert!(flipped.refused + flipped.named > 0);
+}
+
+/// Indexes are made from tables, and the rows of waits from histories; a table that nothing else tells of is not.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_can_be_made_anew_is_made_anew_and_nothing_is_left_out() {
+    const PAGE: usize = 4_096;
+    let [_, closed] = stores().await;
+    let judge = Judge::new(&closed).await;
+    let path = judge.directory.path().join("abide.db");
+    let (mut anew, mut from_histories, mut refused) = (0, 0, 0);
+    for page in 1..closed.bytes() / PAGE {
+        let mut damaged = closed.clone();
+        let (content, at) = damaged.at(page * PAGE + 1_234);
+        content[at] ^= 0x10;
+        damaged.write(&judge.directory);
+        let _ = fs::remove_file(judge.directory.path().join("abide.db.damaged"));
+        match sqlite::repair(&path, |store| mend(store, begin())) {
+            Ok(Repaired { mended, .. }) => {
+                assert_eq!(mended.held, 0, "page {page}");
+                if mended.waits_of > 0 {
+                    from_histories += 1;
+                } else {
+                    anew += 1;
+                }
+                let mut store = Sqlite::open(&path).unwrap();
+                assert_eq!(answers(&mut store, &judge.runs), judge.sound, "page {page}");
+                let (_, findings) = examine(&mut store, &mut |_| true).unwrap();
+                assert_eq!(findings, [], "page {page}");
+            }
+            Err(error) => {
+                assert!(error.is_damage(), "page {page}: {error}");
+                refused += 1;
+            }
+        }
+    }
+    println!("{anew} pages of indexes, {from_histories} of waits, {refused} of what nothing else tells of");
+    assert!(anew > 0 && from_histories > 0 && refused > 0);
+}
+
+/// As the next process finds it when this one is gone without a word.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn after_a_crash_all_is_looked_at_and_what_is_damaged_is_held_before_anybody_needs_it() {
+    let [killed, _] = stores().await;
+    let directory = tempfile::tempdir().unwrap();
+    let mut store = Sqlite::open(killed.write(&directory)).unwrap();
+    let filter = RunFilter { definition: Some("nap".to_owned()), ..RunFilter::default() };
+    let culprit = store.run_ids(&filter, &Page { after: None, limit: 1 }).unwrap()[0];
+    // Its timer is not found where timers are looked for: it would sleep for ever, and nobody would know.
+    store.rewrite_waits(Owner(culprit), WorkspaceId::DEFAULT, &[]).unwrap();
+    let crashed = Files::of(&directory.path().join("abide.db"));
+    drop(store);
+    let store = Sqlite::open(crashed.write(&directory)).unwrap();
+    assert!(!store.ended_well());
+    let options = Options { clock: Some(SettableClock::new(begin())), ..Options::default() };
+    let engine = Engine::open_with(Box::new(store), options).await.unwrap();
+    while engine.held_count() == 0 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let held = engine.held(Owner(culprit)).unwrap();
+    assert!(held.reason.contains("has no row"), "{}", held.reason);
+    assert_eq!(engine.held_count(), 1);
+    engine.shut_down().await.unwrap();
+    let mut store = Sqlite::open(directory.path().join("abide.db")).unwrap();
+    let (_, findings) = examine(&mut store, &mut |_| true).unwrap();
+    assert!(findings.iter().any(|finding| finding.owner == Some(Owner(culprit))));
+    assert_eq!(mend(&mut store, begin()).unwrap(), Mended { waits_of: 1, held: 0 });
+    assert_eq!(examine(&mut store, &mut |_| true).unwrap().1, []);
 }

@@ -28,6 +28,7 @@ pub mod share;
 pub mod sqlite;
 mod table;
 pub mod transfer;
+mod waits;
 mod webhook;
 
 use std::collections::BTreeSet;
@@ -44,7 +45,7 @@ use abide_core::run::{Run, Timer};
 use abide_core::schedule::Schedule;
 use abide_core::spent::Spent;
 use abide_core::status::RunStatus;
-use abide_core::waitpoint::{EventFilter, Kind};
+use abide_core::waitpoint::{EventFilter, Kind, Waitpoint};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::Serialize;
@@ -346,6 +347,19 @@ pub trait Store: Read {
     /// Of a batch that was refused because of damage: what of it cannot be written, looked at one by one. Nothing is
     /// written.
     fn culprits(&mut self, batch: &Batch<'_>) -> Result<Vec<Culprit>, Error>;
+
+    /// Whether whoever had the store before closed it. One that others keep whole (a database) always was.
+    fn ended_well(&self) -> bool {
+        true
+    }
+
+    /// Makes the rows of all waits of a run or a schedule anew, as its history has them.
+    fn rewrite_waits(
+        &mut self,
+        owner: Owner,
+        workspace: WorkspaceId,
+        waits: &[&Waitpoint],
+    ) -> Result<(), Error>;
 
     /// Nothing is decided about it until it is let go. The first reason stands. Says whether it was not held before.
     fn hold(&mut self, held: &Held) -> Result<bool, Error>;

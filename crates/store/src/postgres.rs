@@ -43,6 +43,7 @@ pub mod server;
 mod share;
 mod tls;
 mod transfer;
+mod waits;
 mod webhooks;
 
 use std::path::Path;
@@ -55,7 +56,7 @@ use abide_core::id::{
 };
 use abide_core::schedule::Schedule;
 use abide_core::status::RunStatus;
-use abide_core::waitpoint::Kind;
+use abide_core::waitpoint::{Kind, Waitpoint};
 use jiff::Timestamp;
 use jiff::civil::Date;
 
@@ -443,6 +444,15 @@ impl Store for Postgres {
 
     fn culprits(&mut self, batch: &Batch<'_>) -> Result<Vec<Culprit>, Error> {
         commit::culprits(&mut self.link, &mut self.role.last, batch)
+    }
+
+    fn rewrite_waits(
+        &mut self,
+        owner: Owner,
+        workspace: WorkspaceId,
+        waits: &[&Waitpoint],
+    ) -> Result<(), Error> {
+        waits::rewrite(&mut self.link, owner, workspace, waits)
     }
 
     fn hold(&mut self, held: &Held) -> Result<bool, Error> {

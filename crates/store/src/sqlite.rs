@@ -50,7 +50,7 @@ use abide_core::id::{
 };
 use abide_core::schedule::Schedule;
 use abide_core::status::RunStatus;
-use abide_core::waitpoint::Kind;
+use abide_core::waitpoint::{Kind, Waitpoint};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
@@ -142,11 +142,6 @@ impl Sqlite {
         let acknowledged = noted.map_err(|error| open::denied(&path, &error))?;
         let file = Some(OurFile { acknowledged, ended_well, _lock: lock });
         Ok(Handle { connection, role: Writing { path, file } })
-    }
-
-    /// Whether whoever had the file before closed it.
-    pub fn ended_well(&self) -> bool {
-        self.role.file.as_ref().is_none_or(|file| file.ended_well)
     }
 
     /// One transaction. What it changes has a number, which is noted beside the store before anybody hears of it.
@@ -466,6 +461,19 @@ impl Store for Sqlite {
 
     fn culprits(&mut self, batch: &Batch<'_>) -> Result<Vec<Culprit>, Error> {
         commit::culprits(&mut self.connection, batch)
+    }
+
+    fn ended_well(&self) -> bool {
+        self.role.file.as_ref().is_none_or(|file| file.ended_well)
+    }
+
+    fn rewrite_waits(
+        &mut self,
+        owner: Owner,
+        workspace: WorkspaceId,
+        waits: &[&Waitpoint],
+    ) -> Result<(), Error> {
+        self.change(|transaction| commit::rewrite_waits(transaction, owner, workspace, waits))
     }
 
     fn hold(&mut self, held: &Held) -> Result<bool, Error> {

@@ -53,6 +53,14 @@ impl Host {
         self.server = serve(self.directory.path(), &address, &[]).0;
     }
 
+    /// Has the server stop as an operator would, and gives what it leaves.
+    pub(crate) fn end(&mut self) -> TempDir {
+        let stopped = Command::new("kill").args(["-TERM", &self.server.id().to_string()]).status();
+        assert!(stopped.unwrap().success());
+        assert!(self.server.wait().unwrap().success());
+        std::mem::replace(&mut self.directory, TempDir::new().unwrap())
+    }
+
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = abide(arguments);
         command.env("ABIDE_SERVER", &self.url).current_dir(self.directory.path());

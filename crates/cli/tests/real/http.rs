@@ -12,6 +12,8 @@ pub(crate) struct Http {
     /// The one that is asked next.
     next: usize,
     patience: Duration,
+    /// What opens the door, if it is closed.
+    secret: Option<String>,
 }
 
 struct Server {
@@ -33,7 +35,12 @@ impl Http {
 
     pub(crate) fn of(addresses: &[SocketAddr], patience: Duration) -> Http {
         let servers = addresses.iter().map(|address| Server { address: *address, connection: None });
-        Http { servers: servers.collect(), next: 0, patience }
+        Http { servers: servers.collect(), next: 0, patience, secret: None }
+    }
+
+    #[allow(dead_code, reason = "not every server has keys")]
+    pub(crate) fn with_key(self, secret: &str) -> Http {
+        Http { secret: Some(secret.to_owned()), ..self }
     }
 
     pub(crate) fn get(&mut self, path: &str) -> std::io::Result<Answer> {
@@ -54,7 +61,10 @@ impl Http {
     ) -> std::io::Result<Answer> {
         let server = self.next;
         self.next = (server + 1) % self.servers.len();
-        let answer = self.servers[server].exchange(self.patience, method, path, body, key);
+        let secret = self.secret.as_ref().map(|secret| format!("x-api-key: {secret}\r\n"));
+        let key = key.map(|key| format!("idempotency-key: {key}\r\n"));
+        let headers = secret.unwrap_or_default() + &key.unwrap_or_default();
+        let answer = self.servers[server].exchange(self.patience, method, path, body, &headers);
         if answer.is_err() {
             self.servers[server].connection = None;
         }
@@ -69,7 +79,7 @@ impl Server {
         method: &str,
         path: &str,
         body: Option<&Value>,
-        key: Option<&str>,
+        headers: &str,
     ) -> std::io::Result<Answer> {
         let connection = match &mut self.connection {
             Some(connection) => connection,
@@ -81,9 +91,8 @@ impl Server {
             }
         };
         let body = body.map(ToString::to_string).unwrap_or_default();
-        let key = key.map(|key| format!("idempotency-key: {key}\r\n")).unwrap_or_default();
         let request = format!(
-            "{method} /api/v1{path} HTTP/1.1\r\nhost: {}\r\ncontent-type: application/json\r\n{key}content-length: {}\r\n\r\n{body}",
+            "{method} /api/v1{path} HTTP/1.1\r\nhost: {}\r\ncontent-type: application/json\r\n{headers}content-length: {}\r\n\r\n{body}",
             self.address,
             body.len(),
         );

@@ -78,6 +78,13 @@ impl Process {
         peak.trim().trim_end_matches(" kB").parse::<usize>().unwrap() << 10
     }
 
+    /// How large a file may be that it writes.
+    #[allow(dead_code, reason = "not every test has them limited")]
+    pub(crate) fn limit_files(&self, bytes: &str) {
+        let (pid, limit) = (self.child.id().to_string(), format!("--fsize={bytes}"));
+        assert!(Command::new("prlimit").args(["--pid", &pid, &limit]).status().unwrap().success());
+    }
+
     #[allow(dead_code, reason = "not every test stops it")]
     pub(crate) fn signal(&self, signal: &str) {
         let sent = Command::new("kill").args([signal, &self.child.id().to_string()]).status().unwrap();

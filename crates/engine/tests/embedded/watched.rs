@@ -15,7 +15,7 @@ use abide_core::id::{
 };
 use abide_core::schedule::Schedule;
 use abide_core::status::RunStatus;
-use abide_core::waitpoint::Kind;
+use abide_core::waitpoint::{Kind, Waitpoint};
 use abide_store::share::{NodeId, Share};
 use abide_store::{
     ApiKey, AttemptWrite, AuditEntry, AuditHash, AuditNote, Awaits, Batch, CostRow, Culprit,
@@ -343,6 +343,7 @@ macro_rules! writes {
 
 writes! {
     append_audit(note: &AuditNote) -> ();
+    rewrite_waits(owner: Owner, workspace: WorkspaceId, waits: &[&Waitpoint]) -> ();
     hold(held: &Held) -> bool;
     let_go(owner: Owner) -> bool;
     note_suspect(node: Option<NodeId>, owner: Option<Owner>) -> ();

@@ -1,12 +1,13 @@
 //! What is held, and what is suspected.
 
 use abide_core::id::{RunId, ScheduleId, WorkspaceId};
+use jiff::Timestamp;
 use serde_json::json;
 
 use super::Subject;
 use super::story::{self, World};
 use crate::share::NodeId;
-use crate::{Held, Owner, Page, Suspect};
+use crate::{Held, Owner, Page, Store, Suspect, WaitpointFilter};
 
 fn held(world: &World, number: u128, reason: &str) -> Held {
     let workspace = Some(WorkspaceId::DEFAULT);
@@ -65,4 +66,33 @@ pub fn of_a_sound_batch_nobody_is_to_blame(subject: &mut dyn Subject) {
     assert_eq!(nap.try_culprits(&mut *store).expect("tried"), []);
     assert_eq!(store.load(nap.id()).expect("readable"), None, "nothing was written");
     nap.try_save(&mut *store).expect("written");
+}
+
+pub fn the_rows_of_waits_are_made_anew(subject: &mut dyn Subject) {
+    let (mut store, mut world) = (subject.fresh(), World::new());
+    let mut runs = [
+        world.start(&story::nap(), json!({ "sleep": "1h" })),
+        world.start(&story::signalled(), json!({})),
+        world.start(&story::nap(), json!({ "sleep": "2h" })),
+    ];
+    runs.iter_mut().for_each(|run| run.save(&mut *store));
+    let all = |store: &mut dyn Store| {
+        let waits = store.waitpoints(&WaitpointFilter::default(), &Page { after: None, limit: 100 });
+        let timers = store.timers(None, Timestamp::MAX, 100);
+        (waits.expect("readable"), timers.expect("readable"))
+    };
+    let before = all(&mut *store);
+    assert!(before.0.len() >= 3);
+    for run in &runs {
+        store.rewrite_waits(Owner(run.id()), WorkspaceId::DEFAULT, &[]).expect("taken away");
+    }
+    assert_eq!(all(&mut *store), (Vec::new(), Vec::new()));
+    for run in &runs {
+        let waits: Vec<_> = run.run.waitpoints().iter().collect();
+        for _ in 0..2 {
+            store.rewrite_waits(Owner(run.id()), run.run.workspace, &waits).expect("made anew");
+        }
+    }
+    let mut store = subject.after_a_crash(store);
+    assert_eq!(all(&mut *store), before);
 }

@@ -7,13 +7,13 @@ use abide_core::command::Occurrence;
 use abide_core::door::Remembered;
 use abide_core::id::{DefinitionId, WorkspaceId};
 use abide_core::run::Run;
-use abide_core::waitpoint::{ListensFor, Waitpoint};
+use abide_core::waitpoint::Waitpoint;
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
 use crate::sqlite::column::{self, Column};
 use crate::sqlite::tally::Tally;
 use crate::sqlite::{admin, cost, find, follow_ups, schedules, webhooks};
-use crate::{Batch, Culprit, Error, NewDefinition, RunWrite, chunk};
+use crate::{Batch, Culprit, Error, NewDefinition, Owner, RunWrite, chunk, waits};
 
 pub(super) fn commit(transaction: &Transaction<'_>, batch: &Batch<'_>) -> Result<(), Error> {
     admin::check_workspaces(transaction, workspaces(batch))?;
@@ -191,7 +191,7 @@ struct Statements<'t> {
     insert_run: CachedStatement<'t>,
     find_run: CachedStatement<'t>,
     update_run: CachedStatement<'t>,
-    insert_waitpoint: CachedStatement<'t>,
+    new_waitpoint: CachedStatement<'t>,
     update_waitpoint: CachedStatement<'t>,
 }
 
@@ -210,7 +210,7 @@ impl<'t> Statements<'t> {
                 "UPDATE runs SET status = ?2, ended_at = ?3, deadline_at = ?4, seq = ?5, sum = ?6 WHERE id = ?1",
             )?,
 
-            insert_waitpoint: transaction.prepare_cached(
+            new_waitpoint: transaction.prepare_cached(
                 "INSERT INTO waitpoints (run, number, status, resume_at, filter, workspace, kind, created_at,
                      listens)
                  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -278,17 +278,7 @@ impl<'t> Statements<'t> {
         write: &RunWrite<'_>,
         waitpoint: &Waitpoint,
     ) -> Result<(), Error> {
-        let (listens, filter) = match &waitpoint.listens_for {
-            ListensFor::Signal { signal_type } => (Some(signal_type), None),
-            ListensFor::Event(filter) => (Some(&filter.event_id), Some(filter)),
-            ListensFor::Time
-            | ListensFor::Call { .. }
-            | ListensFor::Approval(_)
-            | ListensFor::Child { .. } => (None, None),
-        };
-        // Only an open wait is ever matched with an event.
-        let filter = filter.filter(|_| waitpoint.is_pending());
-        let filter = filter.map(serde_json::to_string).transpose().expect("a filter is JSON");
+        let filter = waits::filter(waitpoint);
         let number = waitpoint.number;
         let status = column::wait_status(waitpoint.status);
         let resume_at = waitpoint.resume_at.map(column::instant);
@@ -298,10 +288,38 @@ impl<'t> Statements<'t> {
         {
             return Ok(());
         }
-        let (workspace, kind) = (write.run.workspace.0, column::kind(waitpoint.kind));
+        self.insert_waitpoint(run, write.run.workspace, waitpoint)
+    }
+
+    fn insert_waitpoint(
+        &mut self,
+        run: &column::Id,
+        workspace: WorkspaceId,
+        waitpoint: &Waitpoint,
+    ) -> Result<(), Error> {
+        let (number, status) = (waitpoint.number, column::wait_status(waitpoint.status));
+        let (workspace, kind) = (workspace.0, column::kind(waitpoint.kind));
         let created_at = column::instant(waitpoint.created_at);
-        self.insert_waitpoint
+        let resume_at = waitpoint.resume_at.map(column::instant);
+        let (listens, filter) = (waits::listens(waitpoint), waits::filter(waitpoint));
+        self.new_waitpoint
             .execute(params![run, number, status, resume_at, filter, workspace, kind, created_at, listens])?;
         Ok(())
     }
+}
+
+/// Makes the rows of all waits of a run or a schedule anew.
+pub(super) fn rewrite_waits(
+    transaction: &Transaction<'_>,
+    owner: Owner,
+    workspace: WorkspaceId,
+    all: &[&Waitpoint],
+) -> Result<(), Error> {
+    let id = column::run(owner.0);
+    transaction.prepare_cached("DELETE FROM waitpoints WHERE run = ?")?.execute([id])?;
+    let mut statements = Statements::prepare(transaction)?;
+    for wait in all {
+        statements.insert_waitpoint(&id, workspace, wait)?;
+    }
+    Ok(())
 }

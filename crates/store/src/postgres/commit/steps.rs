@@ -1,6 +1,5 @@
 //! The statements of a commit: one for the rows of all runs, and one for each other table.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use abide_core::command::Occurrence;
@@ -8,7 +7,7 @@ use abide_core::door::Remembered;
 use abide_core::id::{RunId, WorkspaceId};
 use abide_core::run::Run;
 use abide_core::time::Millis;
-use abide_core::waitpoint::{ListensFor, Waitpoint};
+use abide_core::waitpoint::Waitpoint;
 
 use super::together::Together;
 use super::{Looks, Mark, event_waits};
@@ -18,7 +17,9 @@ use crate::postgres::link::{Step, Value, values};
 use crate::postgres::looks::{Look, Snapshot, event_key};
 use crate::postgres::{follow_ups, schedules, webhooks};
 use crate::share::{StoredTask, TaskWrite};
-use crate::{Batch, Delivery, Error, FollowUpWrite, NewDefinition, RunWrite, ScheduleWrite, chunk, code};
+use crate::{
+    Batch, Delivery, Error, FollowUpWrite, NewDefinition, RunWrite, ScheduleWrite, chunk, code, waits,
+};
 
 /// What a statement is for.
 pub(super) enum Part {
@@ -287,8 +288,8 @@ impl<'a> Plan<'a> {
                 each().map(|wait| wait.resume_at.map(column::instant)).collect::<Vec<_>>(),
                 each().map(|wait| column::kind(wait.kind)).collect::<Vec<_>>(),
                 each().map(|wait| column::wait_status(wait.status)).collect::<Vec<_>>(),
-                each().map(listens).collect::<Vec<_>>(),
-                each().map(filter).collect::<Vec<_>>(),
+                each().map(|wait| waits::listens(wait).map(column::name)).collect::<Vec<_>>(),
+                each().map(waits::filter).collect::<Vec<_>>(),
             ],
         );
     }
@@ -307,7 +308,7 @@ impl<'a> Plan<'a> {
                 each().map(|wait| i64::from(wait.number)).collect::<Vec<_>>(),
                 each().map(|wait| wait.resume_at.map(column::instant)).collect::<Vec<_>>(),
                 each().map(|wait| column::wait_status(wait.status)).collect::<Vec<_>>(),
-                each().map(filter).collect::<Vec<_>>(),
+                each().map(waits::filter).collect::<Vec<_>>(),
             ],
         );
     }
@@ -535,31 +536,6 @@ fn written_at(write: &RunWrite<'_>) -> i64 {
 
 fn ids(runs: &[&RunWrite<'_>]) -> Vec<Id> {
     runs.iter().map(|write| column::run(write.run.id)).collect()
-}
-
-fn listens(waitpoint: &Waitpoint) -> Option<Cow<'_, str>> {
-    match &waitpoint.listens_for {
-        ListensFor::Signal { signal_type } => Some(column::name(signal_type)),
-        ListensFor::Event(filter) => Some(column::name(&filter.event_id)),
-        ListensFor::Time | ListensFor::Call { .. } | ListensFor::Approval(_) | ListensFor::Child { .. } => {
-            None
-        }
-    }
-}
-
-/// Only an open wait is ever matched with an event.
-fn filter(waitpoint: &Waitpoint) -> Option<String> {
-    match &waitpoint.listens_for {
-        ListensFor::Event(filter) if waitpoint.is_pending() => {
-            Some(serde_json::to_string(filter).expect("a filter is JSON"))
-        }
-        ListensFor::Event(_)
-        | ListensFor::Signal { .. }
-        | ListensFor::Time
-        | ListensFor::Call { .. }
-        | ListensFor::Approval(_)
-        | ListensFor::Child { .. } => None,
-    }
 }
 
 /// The event ids that a batch is about.
