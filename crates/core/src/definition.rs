@@ -319,6 +319,8 @@ pub enum OnTimeout {
 #[derive(Debug)]
 pub struct Approval {
     pub content_key: Arc<str>,
+    /// What edited content must satisfy: a JSON Schema that compiles.
+    pub content_schema: Option<Json>,
     pub prompt: Option<Template>,
     pub approvers: Vec<Arc<str>>,
     pub quorum: u32,

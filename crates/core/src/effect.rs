@@ -96,6 +96,9 @@ pub struct ChildStart {
     pub version: Option<Arc<str>>,
     pub input: ChildInput,
     pub parent: Parent,
+    /// A wait that ends when the child is started, or could not be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tells: Option<WaitpointId>,
     /// On whose behalf its parent was.
     pub started_by: Actor,
 }

@@ -17,12 +17,12 @@ mod map;
 mod wait;
 
 pub(crate) use approval::{Tally, tally, timeout_means, verdict};
-pub(crate) use begin::{child_depth, expression_failed, start_child_run};
+pub(crate) use begin::{ParentWaits, child_depth, expression_failed, start_child_run};
 pub(crate) use end::cancel_run;
 pub(crate) use finish::{Completion, complete, fail_attempt, fail_step, recall, result_state};
 pub(crate) use wait::{
-    NewWait, await_waits, deliver_mail, look_for_early_ones, new_waitpoint, next_listener, next_number,
-    resolve, start_run,
+    NewWait, await_waits, cancel_wait, deliver_mail, look_for_early_ones, new_waitpoint, next_listener,
+    next_number, resolve, start_run,
 };
 
 use crate::history::Change;

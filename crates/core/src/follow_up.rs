@@ -70,7 +70,7 @@ impl FollowUp {
         let is_large = match &outcome {
             ChildOutcome::Completed { output } => output.bytes() > OUTCOME_BYTES,
             ChildOutcome::Failed { error } => error.message.len() > OUTCOME_BYTES,
-            ChildOutcome::Cancelled => false,
+            ChildOutcome::Started { .. } | ChildOutcome::Cancelled => false,
         };
         FollowUp::TellParent { waitpoint, child, outcome: (!is_large).then_some(outcome) }
     }

@@ -47,6 +47,8 @@ pub const JOURNAL_ENTRIES: usize = 10_000;
 pub const MAP_ITEMS: usize = 10_000;
 pub const MAP_CONCURRENCY: u32 = 10_000;
 pub const APPROVERS: usize = 100;
+/// The schema that edited content must satisfy.
+pub const CONTENT_SCHEMA_BYTES: usize = 64 * 1024;
 /// What is kept of the stack of a failure; longer ones are cut in their middle.
 pub const FAILURE_STACK_BYTES: usize = 16 * 1024;
 /// What is kept of the message of a failure's cause.

@@ -141,6 +141,7 @@ fn asked(run: &Run, number: u32, reason: &str) -> Option<(Topic, Data)> {
         .with("contentDigest", json!(request.content_digest()))
         .with("approvers", json!(approvers))
         .with("quorum", json!(quorum))
+        .maybe("allowSelfApproval", (!request.allow_self_approval).then_some(json!(false)))
         .with("resumeAt", json!(waitpoint.resume_at));
     Some((Topic::ApprovalRequested, data))
 }

@@ -1,6 +1,7 @@
 //! What names mean in an expression: over a run, and over an event that may match a wait.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
@@ -52,6 +53,12 @@ impl Scope for RunScope<'_> {
     }
 }
 
+/// Whether the first name of a path means something: one of those above, the event that may match, or a key of `state`.
+pub(crate) fn is_known_name(run: &Run, name: &str) -> bool {
+    matches!(name, "input" | "state" | "steps" | "run" | "item" | "index" | "event" | SECRET)
+        || run.state.contains_key(name)
+}
+
 /// A step as expressions see it.
 fn about(run: &Run, step: u16) -> Value {
     let at = At::step(step);
@@ -71,6 +78,9 @@ pub(crate) fn state(run: &Run) -> Value {
         run.state.iter().map(|(key, value)| (key.clone(), Value::clone(value))).collect::<Map<_, _>>(),
     )
 }
+
+/// Under which name the values are bound that fields of the event must have.
+const WHERE: &str = "where";
 
 /// `event`, and what was bound of the run when the wait began.
 struct EventScope<'a> {
@@ -119,6 +129,18 @@ impl EventFilter {
                 (matched.unwrap_or(false), cost)
             }
         }
+    }
+
+    /// That the field at this path of the event is the value that was given for it.
+    pub(crate) fn field_is(path: &str) -> String {
+        let quoted = |text: &str| Value::from(text).to_string();
+        let field: String = path.split('.').map(|segment| format!("[{}]", quoted(segment))).collect();
+        format!("event{field} == {WHERE}[{}]", quoted(path))
+    }
+
+    /// Takes the values that fields of the event must have.
+    pub(crate) fn bind_fields(&mut self, fields: BTreeMap<String, Json>) {
+        self.bound.extend(fields.into_iter().map(|(path, value)| (bound_key(&[WHERE, &path]), value)));
     }
 
     /// Takes from the run what `match` names besides the event.

@@ -92,7 +92,9 @@ impl Waitpoint {
     /// What it takes in a record.
     pub(crate) fn payload_bytes(&self) -> usize {
         let listens = match &self.listens_for {
-            ListensFor::Approval(request) => request.content.bytes(),
+            ListensFor::Approval(request) => {
+                request.content.bytes() + request.content_schema.as_ref().map_or(0, Json::bytes)
+            }
             ListensFor::Event(filter) => filter.bound.values().map(Json::bytes).sum(),
             ListensFor::Time
             | ListensFor::Signal { .. }
@@ -221,6 +223,9 @@ pub struct ApprovalRequest {
     pub prompt: Option<String>,
     /// What was shown; replaced when someone edits it.
     pub content: Json,
+    /// A JSON Schema that edited content must satisfy. It is checked before a vote comes here.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "crate::json::present")]
+    pub content_schema: Option<Json>,
     /// Empty: anyone with the right to approve.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub approvers: Vec<Arc<str>>,
@@ -281,7 +286,7 @@ pub struct ByLink {
     /// Who made the link.
     pub made_by: Actor,
     /// The link is for nobody in particular: whoever has it may be anyone, also who started the run.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     pub for_anyone: bool,
 }
 

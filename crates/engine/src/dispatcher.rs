@@ -664,7 +664,8 @@ fn report(at: At, delivery: u32, result: TaskResult) -> Command {
             Command::TaskPaused(TaskPaused { at, delivery, name, duration, checkpoint })
         }
         TaskResult::Suspend { entries, waits, wake } => {
-            Command::TaskSuspended(TaskSuspended { at, delivery, entries, waits, wake, checkpoint: None })
+            let (checkpoint, cancels) = (None, Vec::new());
+            Command::TaskSuspended(TaskSuspended { at, delivery, entries, waits, wake, checkpoint, cancels })
         }
     }
 }

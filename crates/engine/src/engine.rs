@@ -55,7 +55,7 @@ use crate::schedules::{Ordered, ScheduleOrder};
 use crate::sealed;
 use crate::share::{Pulse, Share};
 use crate::watch::{Watch, Watchdog};
-use crate::webhooks::{Outbox, Sender};
+use crate::webhooks::{LinkMaker, Linking, Outbox, Sender};
 use crate::writer::Writer;
 
 /// How long an overloaded engine asks its callers to wait.
@@ -80,6 +80,7 @@ pub struct Engine {
     max_wait: Millis,
     gate: Arc<Gate>,
     holds: Holds,
+    linking: Linking,
     watch: Arc<Watch>,
     thread: Arc<Mutex<Option<JoinHandle<()>>>>,
 }
@@ -334,12 +335,13 @@ impl Engine {
         let dispatcher =
             Dispatcher::new(handle, queue.downgrade(), reports, Arc::clone(&executors), is_shared);
         let (outbox, wakes) = Outbox::new();
+        let linking = Linking::new(executors.settings().served);
         let sender = Sender::new(
             wakes,
             Arc::clone(&readers),
             queue.downgrade(),
             Arc::clone(&clock),
-            (executors.client().clone(), options.vault.clone()),
+            (executors.client().clone(), options.vault.clone(), linking.clone()),
             fresh_seed(),
         );
         let max_wait = options.max_wait.unwrap_or(limits::WAIT);
@@ -413,6 +415,7 @@ impl Engine {
             max_wait,
             gate: Arc::default(),
             holds,
+            linking,
             watch,
             thread,
         })
@@ -586,6 +589,11 @@ impl Engine {
         lease_token: impl Fn(WorkspaceId, RunId, At, u32) -> String + Send + Sync + 'static,
     ) {
         self.executors.set_reach(Reach { tasks_url, lease_token: Box::new(lease_token) });
+    }
+
+    /// Says how links are made that go along when webhooks are told of an approval.
+    pub fn links_by(&self, maker: LinkMaker) {
+        self.linking.set(maker);
     }
 
     /// Follows every run.

@@ -73,7 +73,7 @@ pub use request::{Asker, Leased, Notified, Stats, Worker, Workers};
 pub use retention::Retention;
 pub use schedules::{Ordered, ScheduleOrder};
 pub use tasks_out::write_tasks_out;
-pub use webhooks::{LONG_FAILURE, TRIES};
+pub use webhooks::{LONG_FAILURE, LinkMaker, TRIES};
 
 /// The name of the secret that calls are signed with.
 pub const SIGNING_KEY: &str = "SIGNING_KEY";

@@ -11,6 +11,7 @@
 
 mod backoff;
 mod call;
+mod links;
 mod sender;
 
 use std::collections::{BTreeSet, HashMap};
@@ -28,6 +29,8 @@ use tokio::sync::mpsc;
 use crate::request::Answer;
 
 pub use backoff::TRIES;
+pub use links::LinkMaker;
+pub(crate) use links::Linking;
 pub(crate) use sender::Sender;
 
 /// A webhook that every attempt has failed to reach for this long is disabled.

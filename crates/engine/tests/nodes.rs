@@ -87,6 +87,7 @@ async fn a_heartbeat_to_another_node_keeps_the_lease_and_a_lost_lease_is_noticed
             checkpoint: None,
             entries: Vec::new(),
             calls: Vec::new(),
+            cancels: Vec::new(),
         })
     };
     let until = first.leased_until + Duration::from_secs(1);

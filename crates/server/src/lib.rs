@@ -15,6 +15,7 @@ mod audit;
 mod caller;
 mod connection;
 mod definitions;
+mod edits;
 mod endpoint;
 mod guard;
 mod links;

@@ -15,7 +15,7 @@ use abide_store::Store;
 
 pub(crate) use secret::Secret;
 pub(crate) use token::{Link, Target};
-pub(crate) use urls::Wanted;
+pub(crate) use urls::{ApprovalLink, Wanted};
 
 use crate::problem::{Code, Problem};
 

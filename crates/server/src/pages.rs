@@ -2,6 +2,7 @@
 
 pub(crate) mod confirm;
 pub(crate) mod docs;
+mod edit;
 pub(crate) mod unbuilt;
 
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};

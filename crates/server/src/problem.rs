@@ -105,6 +105,14 @@ impl Problem {
         problem
     }
 
+    /// What is wrong, one line for each place; the detail if there is but one.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        match &self.more.findings[..] {
+            [] => vec![self.detail.clone()],
+            findings => findings.iter().map(ToString::to_string).collect(),
+        }
+    }
+
     pub(crate) fn at(mut self, pointer: impl Into<Cow<'static, str>>) -> Problem {
         self.more.pointer = Some(pointer.into());
         self

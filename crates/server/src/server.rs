@@ -136,6 +136,11 @@ impl Server {
                 sealed.unwrap_or_default()
             },
         );
+        let linking = Arc::downgrade(&app);
+        app.engine.links_by(Arc::new(move |store, workspace, waitpoint, told| {
+            let links = linking.upgrade().map(|app| app.links_to_tell(store, workspace, waitpoint, told));
+            Ok(serde_json::to_value(links.transpose()?.unwrap_or_default()).expect("links are JSON"))
+        }));
         Ok(Server { listener, app, stop, gathering })
     }
 

@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use abide_core::command::{
-    ChildFinished, Command, CreateWaitpoint, DeliverEvent, LeaseLoss, LeaseLost, NewRun, Occurrence,
-    ResumeTarget, ResumeWaitpoint, SendSignal, Steer, Steering, TaskCompleted, TaskFailed, TaskHeartbeat,
-    TaskPaused, TaskStarted, TaskSuspended, Via, Vote, WaitFor, WaitSpec,
+    ChildFinished, ChildOutcome, Command, CreateWaitpoint, DeliverEvent, LeaseLoss, LeaseLost, NewRun,
+    Occurrence, ResumeTarget, ResumeWaitpoint, SendSignal, Steer, Steering, TaskCompleted, TaskFailed,
+    TaskHeartbeat, TaskPaused, TaskStarted, TaskSuspended, Via, Vote, WaitFor, WaitSpec,
 };
 use abide_core::effect::{ChildInput, Effect};
 use abide_core::history::{FailureDetail, JournalResult, ModelCall, WakeOn};
@@ -161,14 +161,20 @@ impl World {
                 let checkpoint = self.chance(2).then(|| json!({ "page": named }).into());
                 // A model's answer, now and then; the same entry twice is paid once.
                 let calls = (0..self.random.below(3)).map(|_| model_call(&entries[0].name)).take(1).collect();
-                Command::TaskHeartbeat(TaskHeartbeat { at, delivery, checkpoint, entries, calls })
+                let cancels = self.given_up();
+                Command::TaskHeartbeat(TaskHeartbeat { at, delivery, checkpoint, entries, calls, cancels })
             }
             14 => {
                 lets_go = false;
                 let name = self.journal_name();
                 let timeout = self.chance(2).then(|| Millis(self.random.below(100_000)));
-                let wait = WaitFor::Call { allow_get: false, timeout };
-                Command::CreateWaitpoint(CreateWaitpoint { at, delivery, name, wait, response: None })
+                let wait = if self.chance(2) {
+                    WaitFor::Call { allow_get: false, timeout }
+                } else {
+                    self.question(timeout)
+                };
+                let (asked, response) = (None, None);
+                Command::CreateWaitpoint(CreateWaitpoint { at, delivery, name, wait, asked, response })
             }
             // The worker dies.
             _ => {
@@ -217,7 +223,19 @@ impl World {
             waits,
             wake,
             checkpoint: None,
+            cancels: self.given_up(),
         })
+    }
+
+    /// Losers of a race, as durable code would name them; some of them are over, or were never begun.
+    fn given_up(&mut self) -> Vec<Arc<str>> {
+        if self.chance(3) { vec![self.journal_name()] } else { Vec::new() }
+    }
+
+    fn question(&mut self, timeout: Option<Millis>) -> WaitFor {
+        let content_schema = self.chance(2).then(|| json!({ "type": "string" }).into());
+        let (prompt, content, approvers, quorum) = (None, json!("ok?").into(), Vec::new(), 1);
+        WaitFor::Approval { prompt, content, content_schema, approvers, quorum, timeout }
     }
 
     fn wait_spec(&mut self) -> WaitSpec {
@@ -229,6 +247,7 @@ impl World {
             2 => WaitFor::Event {
                 event_id: "e1".into(),
                 matching: self.chance(2).then(|| "event.n >= input.n".to_owned()),
+                fields: if self.chance(3) { [("n".to_owned(), json!(1).into())].into() } else { [].into() },
                 lookback: None,
                 timeout,
             },
@@ -236,16 +255,12 @@ impl World {
             4 => WaitFor::RateLimit { until: Millis(self.random.below(100_000)).after(self.now) },
             5 if self.store.runs.len() < 3 * CROWD => WaitFor::Child {
                 definition: self.pick(&["child-0", "child-1"]).unwrap_or_default().into(),
+                version: None,
                 input: json!({ "n": 1 }).into(),
                 timeout,
+                detached: self.chance(3),
             },
-            _ => WaitFor::Approval {
-                prompt: None,
-                content: json!("ok?").into(),
-                approvers: Vec::new(),
-                quorum: 1,
-                timeout,
-            },
+            _ => self.question(timeout),
         };
         WaitSpec::new(name, wait)
     }
@@ -461,7 +476,11 @@ impl World {
                     started_by: Some(child.started_by),
                     ..NewRun::new(child.run_id, definition, input)
                 };
-                return self.start(new, "parent");
+                let started = self.start(new, "parent")?;
+                let Some(waitpoint) = child.tells.filter(|_| started) else { return Ok(started) };
+                let outcome = ChildOutcome::Started { run_id: child.run_id };
+                let told = ChildFinished { number: waitpoint.number, outcome };
+                (waitpoint.run, Command::ChildFinished(told))
             }
             Effect::CancelChild { run_id } => (run_id, Command::Cancel { reason: None }),
             Effect::TellParent { waitpoint, outcome } => {

@@ -5,7 +5,7 @@
 use sha2::{Digest, Sha256};
 
 use crate::wait::Spec;
-use crate::wire::{JournalWait, TaskWait, WaitpointKind};
+use crate::wire::{JournalWait, Json, TaskWait, WaitpointKind};
 
 /// The server takes so many characters.
 const CHARS: usize = 200;
@@ -21,10 +21,20 @@ pub(crate) fn asked_of(spec: &Spec) -> String {
 
 fn in_words(spec: &Spec) -> String {
     match spec {
-        Spec::Wait(TaskWait::Event(wait)) => match &wait.matching {
-            Some(matching) => format!("event {} where {matching}", wait.event_id),
-            None => format!("event {}", wait.event_id),
-        },
+        Spec::Wait(TaskWait::Event(wait)) => {
+            let fields = wait.fields.as_ref().map(|fields| Json::from_iter(fields.clone()).to_string());
+            let conditions: Vec<String> = wait.matching.iter().cloned().chain(fields).collect();
+            match &conditions[..] {
+                [] => format!("event {}", wait.event_id),
+                conditions => format!("event {} where {}", wait.event_id, conditions.join(" and ")),
+            }
+        }
+        Spec::Wait(TaskWait::Child(wait)) => {
+            let verb = if wait.detached == Some(true) { "start" } else { "run" };
+            let version = wait.version.as_ref().map(|version| format!(" {version}")).unwrap_or_default();
+            let input = wait.input.clone().unwrap_or_default().to_string();
+            format!("{verb} of {}{version} with {}", wait.workflow, digest(&input))
+        }
         Spec::Wait(TaskWait::Signal(wait)) => format!("signal {}", wait.signal_type),
         Spec::Wait(TaskWait::Approval(wait)) => {
             let approvers = wait.approvers.as_deref().unwrap_or_default();
@@ -60,6 +70,7 @@ fn kind(spec: &Spec) -> WaitpointKind {
         Spec::Wait(TaskWait::Signal(_)) => WaitpointKind::Signal,
         Spec::Wait(TaskWait::Webhook(_) | TaskWait::Waitpoint(_)) => WaitpointKind::Webhook,
         Spec::Wait(TaskWait::Approval(_)) => WaitpointKind::Approval,
+        Spec::Wait(TaskWait::Child(_)) => WaitpointKind::Child,
         Spec::Pause(_) => WaitpointKind::Pause,
     }
 }
@@ -72,7 +83,7 @@ fn of_kind(kind: WaitpointKind) -> &'static str {
         WaitpointKind::Webhook => "a call",
         WaitpointKind::Approval => "an approval",
         WaitpointKind::Pause => "a pause",
-        WaitpointKind::Child => "a child",
+        WaitpointKind::Child => "a run",
         WaitpointKind::Retry => "a back-off",
         WaitpointKind::Schedule => "an occurrence",
     }

@@ -1,5 +1,8 @@
 //! What a handler is given: the task, and durable calls whose results outlive the worker.
 
+mod approvals;
+mod children;
+
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -17,6 +20,8 @@ use crate::wire::{
     TaskWait, TaskWaitApproval, TaskWaitEvent, TaskWaitSignal, TaskWaitSleep, TaskWaitUntil, TaskWaitWebhook,
     Vote, Wake,
 };
+
+pub use approvals::{NewApproval, RequestedApproval};
 
 /// The server takes 255 characters.
 const KEY_CHARS: usize = 255;

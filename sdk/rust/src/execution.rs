@@ -83,6 +83,8 @@ struct State {
     held: Vec<String>,
     /// Entries that must be stored before anything new is done.
     unsaved: Vec<NewJournalEntry>,
+    /// Waits that lost a race, and are cancelled with the entry that says who won.
+    cancels: Vec<String>,
     state_updates: Object,
     busy: usize,
     /// Grows with everything that the handler does.
@@ -247,6 +249,8 @@ impl Execution {
             let open = |(index, wait): (usize, &Arc<Opened>)| index != first && !wait.was_cancelled();
             if waits.iter().enumerate().any(open) {
                 state.unsaved.push(NewJournalEntry::new(name).result(waits[first].name.as_str()));
+                let open = waits.iter().filter(|wait| wait.known.is_some() && !wait.has_ended());
+                state.cancels.extend(open.map(|wait| wait.name.clone()));
             }
             Some(first)
         })
@@ -255,11 +259,18 @@ impl Execution {
     async fn save(&self) -> Result<()> {
         // A failure that nobody catches ends the handler first, and is then not remembered.
         tokio::task::yield_now().await;
-        let entries = self.locked(|state| std::mem::take(&mut state.unsaved));
-        if entries.is_empty() {
-            return Ok(());
+        match self.take_unsaved() {
+            Some(saved) => self.record(saved).await,
+            None => Ok(()),
         }
-        self.record(TaskReportHeartbeat::new(&self.task.lease_token).entries(entries)).await
+    }
+
+    /// What is to be remembered, as a report.
+    fn take_unsaved(&self) -> Option<TaskReportHeartbeat> {
+        let (entries, cancels) =
+            self.locked(|state| (std::mem::take(&mut state.unsaved), std::mem::take(&mut state.cancels)));
+        let report = TaskReportHeartbeat::new(&self.task.lease_token);
+        (!entries.is_empty()).then(|| report.entries(entries).cancels(cancels))
     }
 
     pub(crate) async fn record(&self, report: TaskReportHeartbeat) -> Result<()> {

@@ -73,11 +73,15 @@ impl TaskError {
         TaskError::own(message).code("DURABLE_CALL_MISUSED")
     }
 
+    /// A durable call did not come to what the handler asked for, and never will.
+    pub(crate) fn of_call(call: &str, message: String) -> TaskError {
+        let origin = Origin { call: Some(call.to_owned()), ..Origin::default() };
+        TaskError { origin: Some(Box::new(origin)), ..TaskError::own(message) }
+    }
+
     /// Somebody cancelled what the handler waited for.
     pub(crate) fn wait_cancelled(wait: &str) -> TaskError {
-        let origin = Origin { call: Some(wait.to_owned()), ..Origin::default() };
-        let error = TaskError::own(format!("the wait `{wait}` was cancelled")).code("WAIT_CANCELLED");
-        TaskError { origin: Some(Box::new(origin)), ..error }
+        TaskError::of_call(wait, format!("the wait `{wait}` was cancelled")).code("WAIT_CANCELLED")
     }
 
     pub(crate) fn not_json(what: &str, error: &serde_json::Error) -> TaskError {

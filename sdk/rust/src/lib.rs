@@ -61,7 +61,9 @@ mod workflow;
 
 pub use check::{InvalidWorkflow, WorkflowProblem};
 pub use client::{Change, ChangedRun, Client, ClientBuilder, RunHandle, WorkflowRef};
-pub use context::{Approval, Context, First, NewWaitpoint, ResumeCall, Verdict, Waitpoint};
+pub use context::{
+    Approval, Context, First, NewApproval, NewWaitpoint, RequestedApproval, ResumeCall, Verdict, Waitpoint,
+};
 pub use failure::{Result, TaskError};
 pub use jiff::Timestamp;
 pub use length::Length;
@@ -73,7 +75,7 @@ pub use resources::{
     Waitpoints, Webhooks,
 };
 pub use stream::Items;
-pub use wait::{ForApproval, ForEvent, ForPause, TimesOut, Unlimited, Wait, Waits};
+pub use wait::{ForApproval, ForChild, ForEvent, ForPause, TimesOut, Unlimited, Wait, Waits};
 pub use wire::{Json, code};
 pub use worker::{Worker, Working};
 pub use workflow::{Workflow, workflow};

@@ -115,6 +115,9 @@ pub enum ForEvent {}
 /// A wait for people.
 #[derive(Debug)]
 pub enum ForApproval {}
+/// A wait for a run.
+#[derive(Debug)]
+pub enum ForChild {}
 /// A pause.
 #[derive(Debug)]
 pub enum ForPause {}
@@ -138,6 +141,11 @@ impl<T, K> Wait<T, K> {
             read: Some(Box::new(read)),
         });
         Wait { state, kind: PhantomData }
+    }
+
+    /// A wait that cannot be begun.
+    pub(crate) fn failed(error: TaskError) -> Wait<T, K> {
+        Wait { state: Err(error), kind: PhantomData }
     }
 
     /// Makes something else of what it comes to: waits of one type can stand together in an `any`.
@@ -180,8 +188,10 @@ impl<T, K: TimesOut> Wait<T, K> {
             Spec::Wait(TaskWait::Event(wait)) => (wait.timeout_ms, wait.timeout) = (ms, text),
             Spec::Wait(TaskWait::Webhook(wait)) => (wait.timeout_ms, wait.timeout) = (ms, text),
             Spec::Wait(TaskWait::Approval(wait)) => (wait.timeout_ms, wait.timeout) = (ms, text),
-            Spec::Wait(TaskWait::Sleep(_) | TaskWait::Until(_) | TaskWait::Waitpoint(_)) | Spec::Pause(_) => {
-            }
+            Spec::Wait(
+                TaskWait::Sleep(_) | TaskWait::Until(_) | TaskWait::Waitpoint(_) | TaskWait::Child(_),
+            )
+            | Spec::Pause(_) => {}
         })
     }
 }
@@ -198,6 +208,15 @@ impl<T> Wait<T, ForEvent> {
     /// An expression that the event must satisfy: `event.order == input.id`.
     pub fn matching(self, expression: impl Into<String>) -> Self {
         self.event(|wait| wait.matching(expression))
+    }
+
+    /// What a field of the event must be, by its path: `where_is("order.id", id)`. A value of the code goes here, not into
+    /// [`matching`](Wait::matching).
+    pub fn where_is(self, path: impl Into<String>, value: impl Into<Json>) -> Self {
+        self.event(|mut wait| {
+            wait.fields.get_or_insert_default().insert(path.into(), value.into());
+            wait
+        })
     }
 
     /// How far back to look for events; to the run's creation if absent.
@@ -225,6 +244,11 @@ impl<T> Wait<T, ForApproval> {
         self.approval(|wait| wait.content(content))
     }
 
+    /// A JSON Schema that edited content must satisfy; the page behind a link makes a form of it.
+    pub fn content_schema(self, schema: impl Into<Json>) -> Self {
+        self.approval(|wait| wait.content_schema(schema))
+    }
+
     /// Who may decide; anyone with the scope `approve` if absent.
     pub fn approvers(self, approvers: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.approval(|wait| wait.approvers(approvers))
@@ -233,6 +257,17 @@ impl<T> Wait<T, ForApproval> {
     /// Approvals that are needed; 1 if absent.
     pub fn quorum(self, quorum: u32) -> Self {
         self.approval(|wait| wait.quorum(quorum))
+    }
+}
+
+impl<T> Wait<T, ForChild> {
+    /// The version of the workflow; the newest if absent.
+    pub fn version(self, version: impl Into<String>) -> Self {
+        self.tell(|spec| {
+            if let Spec::Wait(TaskWait::Child(wait)) = spec {
+                wait.version = Some(version.into());
+            }
+        })
     }
 }
 

@@ -12,6 +12,18 @@ pub type Json = serde_json::Value;
 /// The members of a JSON object.
 pub type Object = serde_json::Map<String, Json>;
 
+/// A link that lets somebody decide.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ApprovalLink {
+    /// For people: a page that shows the content, and asks.
+    pub confirm_url: String,
+    /// Whom it is for; null: anyone.
+    pub recipient: Option<String>,
+    /// For programs: a POST decides.
+    pub resume_url: String,
+}
+
 #[derive(Debug, Clone, PartialEq, Copy, Eq, Hash, Serialize, Deserialize)]
 pub enum WaitpointStatus {
     #[serde(rename = "PENDING")] Pending,
@@ -31,6 +43,8 @@ pub struct ApprovalRequest {
     pub content: Json,
     /// Stands for the content that is shown: send it along with a decision.
     pub content_digest: String,
+    /// What edited content must satisfy.
+    #[serde(default)] pub content_schema: Json,
     pub created_at: Timestamp,
     pub decisions: Vec<Vote>,
     pub id: String,
@@ -69,10 +83,29 @@ pub struct ApprovalState {
     pub content: Json,
     /// Stands for the content that is shown: send it along with a decision.
     pub content_digest: String,
+    /// What edited content must satisfy.
+    #[serde(default)] pub content_schema: Json,
     pub decisions: Vec<Vote>,
     pub prompt: Option<String>,
     pub quorum: u32,
 }
+
+/// What people are asked.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Ask {
+    /// Anyone with the scope `approve` if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub approvers: Option<Vec<String>>,
+    /// What is to be approved.
+    #[serde(skip_serializing_if = "Option::is_none")] pub content: Option<Json>,
+    /// A JSON Schema that edited content must satisfy.
+    #[serde(skip_serializing_if = "Option::is_none")] pub content_schema: Option<Json>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub prompt: Option<String>,
+    /// Approvals that are needed; 1 if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub quorum: Option<u32>,
+}
+
+setters!(Ask { approvers [list String], content [into Json], content_schema [into Json], prompt [into String], quorum [plain u32] });
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -402,11 +435,22 @@ pub struct Counted {
     pub more: bool,
 }
 
+#[derive(Debug, Clone, PartialEq, Copy, Eq, Hash, Serialize, Deserialize)]
+pub enum CreateWaitpointType {
+    #[serde(rename = "WEBHOOK")] Webhook,
+    #[serde(rename = "DELAY")] Delay,
+    #[serde(rename = "APPROVAL")] Approval,
+}
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CreateWaitpoint {
     /// Of a WEBHOOK: let a plain GET resume it. Link scanners open every link.
     #[serde(skip_serializing_if = "Option::is_none")] pub allow_get: Option<bool>,
+    /// Of an APPROVAL: what is asked.
+    #[serde(skip_serializing_if = "Option::is_none")] pub approval: Option<Ask>,
+    /// What the code asks for, in its own words. A recorded wait answers only code that asks the same.
+    #[serde(skip_serializing_if = "Option::is_none")] pub asked: Option<String>,
     /// Of the task that will wait for it.
     pub lease_token: String,
     pub name: String,
@@ -416,18 +460,21 @@ pub struct CreateWaitpoint {
     #[serde(skip_serializing_if = "Option::is_none")] pub resume_date_time: Option<Timestamp>,
     /// The same as text: `2d 4h`.
     #[serde(skip_serializing_if = "Option::is_none")] pub timeout: Option<String>,
-    /// Of a WEBHOOK: how long it may take; no limit if absent.
+    /// Of a WEBHOOK or an APPROVAL: how long it may take; no limit if absent.
     #[serde(skip_serializing_if = "Option::is_none")] pub timeout_ms: Option<u64>,
+    /// `WEBHOOK`: a call on its `resumeUrl` ends it. `DELAY`: the clock does, at `resumeDateTime`. `APPROVAL`: people do, whom its `links` can be given to. `WEBHOOK` if absent.
+    #[serde(rename = "type")]
+    #[serde(skip_serializing_if = "Option::is_none")] pub kind: Option<CreateWaitpointType>,
 }
 
 impl CreateWaitpoint {
     /// With what it needs.
     pub fn new(lease_token: impl Into<String>, name: impl Into<String>) -> CreateWaitpoint {
-        CreateWaitpoint { lease_token: lease_token.into(), name: name.into(), allow_get: None, response_to_send: None, resume_date_time: None, timeout: None, timeout_ms: None }
+        CreateWaitpoint { lease_token: lease_token.into(), name: name.into(), allow_get: None, approval: None, asked: None, response_to_send: None, resume_date_time: None, timeout: None, timeout_ms: None, kind: None }
     }
 }
 
-setters!(CreateWaitpoint { allow_get [plain bool], response_to_send [into ResponseToSend], resume_date_time [plain Timestamp], timeout [length timeout_ms] });
+setters!(CreateWaitpoint { allow_get [plain bool], approval [into Ask], asked [into String], response_to_send [into ResponseToSend], resume_date_time [plain Timestamp], timeout [length timeout_ms], kind [into CreateWaitpointType] });
 
 /// Tokens and money.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -1256,6 +1303,9 @@ pub struct Resumed {
     pub run_id: String,
     /// PENDING where an approval needs more votes.
     pub status: WaitpointStatus,
+    /// The `kind`.
+    #[serde(rename = "type")]
+    pub kind: Option<WaitpointKind>,
     pub waitpoint_id: String,
 }
 
@@ -1764,6 +1814,8 @@ pub enum Wake {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskReportSuspend {
+    /// Names of waits that the code has no use for any more; those that are still open are cancelled.
+    #[serde(skip_serializing_if = "Option::is_none")] pub cancels: Option<Vec<String>>,
     /// Handed back with the task. An earlier one stays when this is absent.
     #[serde(skip_serializing_if = "Option::is_none")] pub checkpoint: Option<Json>,
     /// Results that the journal does not hold yet.
@@ -1778,15 +1830,17 @@ pub struct TaskReportSuspend {
 impl TaskReportSuspend {
     /// With what it needs.
     pub fn new(lease_token: impl Into<String>, waits: impl IntoIterator<Item = impl Into<TaskWait>>) -> TaskReportSuspend {
-        TaskReportSuspend { lease_token: lease_token.into(), waits: waits.into_iter().map(Into::into).collect(), checkpoint: None, entries: None, wake: None }
+        TaskReportSuspend { lease_token: lease_token.into(), waits: waits.into_iter().map(Into::into).collect(), cancels: None, checkpoint: None, entries: None, wake: None }
     }
 }
 
-setters!(TaskReportSuspend { checkpoint [into Json], entries [list NewJournalEntry], wake [into Wake] });
+setters!(TaskReportSuspend { cancels [list String], checkpoint [into Json], entries [list NewJournalEntry], wake [into Wake] });
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskReportHeartbeat {
+    /// Names of waits that the code has no use for any more; those that are still open are cancelled.
+    #[serde(skip_serializing_if = "Option::is_none")] pub cancels: Option<Vec<String>>,
     /// Handed back with the task when it is handed out again.
     #[serde(skip_serializing_if = "Option::is_none")] pub checkpoint: Option<Json>,
     /// Results that the journal does not hold yet.
@@ -1797,11 +1851,11 @@ pub struct TaskReportHeartbeat {
 impl TaskReportHeartbeat {
     /// With what it needs.
     pub fn new(lease_token: impl Into<String>) -> TaskReportHeartbeat {
-        TaskReportHeartbeat { lease_token: lease_token.into(), checkpoint: None, entries: None }
+        TaskReportHeartbeat { lease_token: lease_token.into(), cancels: None, checkpoint: None, entries: None }
     }
 }
 
-setters!(TaskReportHeartbeat { checkpoint [into Json], entries [list NewJournalEntry] });
+setters!(TaskReportHeartbeat { cancels [list String], checkpoint [into Json], entries [list NewJournalEntry] });
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -1926,16 +1980,19 @@ pub struct TaskWaitEvent {
     pub name: String,
     #[serde(skip_serializing_if = "Option::is_none")] pub timeout: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")] pub timeout_ms: Option<u64>,
+    /// What fields of the event must be, by their paths: `{"order.id": 7}`.
+    #[serde(rename = "where")]
+    #[serde(skip_serializing_if = "Option::is_none")] pub fields: Option<Object>,
 }
 
 impl TaskWaitEvent {
     /// With what it needs.
     pub fn new(name: impl Into<String>, event_id: impl Into<String>) -> TaskWaitEvent {
-        TaskWaitEvent { name: name.into(), event_id: event_id.into(), asked: None, lookback: None, lookback_ms: None, matching: None, timeout: None, timeout_ms: None }
+        TaskWaitEvent { name: name.into(), event_id: event_id.into(), asked: None, lookback: None, lookback_ms: None, matching: None, timeout: None, timeout_ms: None, fields: None }
     }
 }
 
-setters!(TaskWaitEvent { asked [into String], lookback [length lookback_ms], matching [into String], timeout [length timeout_ms] });
+setters!(TaskWaitEvent { asked [into String], lookback [length lookback_ms], matching [into String], timeout [length timeout_ms], fields [into Object] });
 
 /// A waitpoint with a resume URL, created before or now.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -1980,6 +2037,8 @@ pub struct TaskWaitApproval {
     /// What the code asks for, in its own words. A recorded wait answers only code that asks the same.
     #[serde(skip_serializing_if = "Option::is_none")] pub asked: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")] pub content: Option<Json>,
+    /// A JSON Schema that edited content must satisfy.
+    #[serde(skip_serializing_if = "Option::is_none")] pub content_schema: Option<Json>,
     pub name: String,
     #[serde(skip_serializing_if = "Option::is_none")] pub prompt: Option<String>,
     /// Approvals that are needed; 1 if absent.
@@ -1991,11 +2050,38 @@ pub struct TaskWaitApproval {
 impl TaskWaitApproval {
     /// With what it needs.
     pub fn new(name: impl Into<String>) -> TaskWaitApproval {
-        TaskWaitApproval { name: name.into(), approvers: None, asked: None, content: None, prompt: None, quorum: None, timeout: None, timeout_ms: None }
+        TaskWaitApproval { name: name.into(), approvers: None, asked: None, content: None, content_schema: None, prompt: None, quorum: None, timeout: None, timeout_ms: None }
     }
 }
 
-setters!(TaskWaitApproval { approvers [list String], asked [into String], content [into Json], prompt [into String], quorum [plain u32], timeout [length timeout_ms] });
+setters!(TaskWaitApproval { approvers [list String], asked [into String], content [into Json], content_schema [into Json], prompt [into String], quorum [plain u32], timeout [length timeout_ms] });
+
+/// A run of another workflow, started with the wait. Its outcome ends it: `{"status": "COMPLETED", "output": …}`, `{"status": "FAILED", "error": …}` or `{"status": "CANCELLED"}`; if the wait is cancelled, so is the run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskWaitChild {
+    /// What the code asks for, in its own words. A recorded wait answers only code that asks the same.
+    #[serde(skip_serializing_if = "Option::is_none")] pub asked: Option<String>,
+    /// The wait is over when the run is started, with `{"status": "STARTED", "runId": …}`; the run goes on by itself.
+    #[serde(skip_serializing_if = "Option::is_none")] pub detached: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub input: Option<Json>,
+    pub name: String,
+    #[serde(skip_serializing_if = "Option::is_none")] pub timeout: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub timeout_ms: Option<u64>,
+    /// The newest if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub version: Option<String>,
+    /// The name of the workflow.
+    pub workflow: String,
+}
+
+impl TaskWaitChild {
+    /// With what it needs.
+    pub fn new(name: impl Into<String>, workflow: impl Into<String>) -> TaskWaitChild {
+        TaskWaitChild { name: name.into(), workflow: workflow.into(), asked: None, detached: None, input: None, timeout: None, timeout_ms: None, version: None }
+    }
+}
+
+setters!(TaskWaitChild { asked [into String], detached [plain bool], input [into Json], timeout [length timeout_ms], version [into String] });
 
 /// A wait, by its type.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -2008,6 +2094,7 @@ pub enum TaskWait {
     #[serde(rename = "webhook")] Webhook(TaskWaitWebhook),
     #[serde(rename = "waitpoint")] Waitpoint(TaskWaitWaitpoint),
     #[serde(rename = "approval")] Approval(TaskWaitApproval),
+    #[serde(rename = "child")] Child(TaskWaitChild),
 }
 
 impl From<TaskWaitSleep> for TaskWait {
@@ -2036,6 +2123,10 @@ impl From<TaskWaitWaitpoint> for TaskWait {
 
 impl From<TaskWaitApproval> for TaskWait {
     fn from(value: TaskWaitApproval) -> TaskWait { TaskWait::Approval(value) }
+}
+
+impl From<TaskWaitChild> for TaskWait {
+    fn from(value: TaskWaitChild) -> TaskWait { TaskWait::Child(value) }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -2158,6 +2249,8 @@ pub struct Waitpoint {
     pub flow_run_id: Option<String>,
     pub id: String,
     pub kind: WaitpointKind,
+    /// Of an APPROVAL, in answers to `POST /waitpoints`: a link for everyone who may decide by one.
+    #[serde(default)] pub links: Vec<ApprovalLink>,
     pub listens_for: ListensFor,
     /// Unique in its step; those that begin with `$` are the engine's.
     pub name: String,
@@ -2890,6 +2983,8 @@ pub struct WorkflowStepApproval {
     #[serde(skip_serializing_if = "Option::is_none")] pub approvers: Option<Vec<String>>,
     /// The key of `state` whose value is shown, and replaced when it is edited.
     pub content_key: String,
+    /// A JSON Schema that edited content must satisfy.
+    #[serde(skip_serializing_if = "Option::is_none")] pub content_schema: Option<Json>,
     #[serde(skip_serializing_if = "Option::is_none")] pub description: Option<String>,
     /// When others may decide too, after it was asked.
     #[serde(skip_serializing_if = "Option::is_none")] pub escalate_after: Option<String>,
@@ -2922,11 +3017,11 @@ pub struct WorkflowStepApproval {
 impl WorkflowStepApproval {
     /// With what it needs.
     pub fn new(name: impl Into<String>, content_key: impl Into<String>) -> WorkflowStepApproval {
-        WorkflowStepApproval { name: name.into(), content_key: content_key.into(), after: None, allow_self_approval: None, approvers: None, description: None, escalate_after: None, escalate_after_ms: None, escalate_to: None, next: None, on_reject: None, on_timeout: None, prompt: None, quorum: None, remind_after: None, retry: None, save_as: None, timeout: None, timeout_ms: None, when: None }
+        WorkflowStepApproval { name: name.into(), content_key: content_key.into(), after: None, allow_self_approval: None, approvers: None, content_schema: None, description: None, escalate_after: None, escalate_after_ms: None, escalate_to: None, next: None, on_reject: None, on_timeout: None, prompt: None, quorum: None, remind_after: None, retry: None, save_as: None, timeout: None, timeout_ms: None, when: None }
     }
 }
 
-setters!(WorkflowStepApproval { after [list String], allow_self_approval [plain bool], approvers [list String], description [into String], escalate_after [length escalate_after_ms], escalate_to [list String], next [into String], on_reject [into WorkflowOnTimeout], on_timeout [into WorkflowOnApprovalTimeout], prompt [into String], quorum [plain u32], remind_after [list String], retry [into WorkflowRetry], save_as [into String], timeout [length timeout_ms], when [into String] });
+setters!(WorkflowStepApproval { after [list String], allow_self_approval [plain bool], approvers [list String], content_schema [into Json], description [into String], escalate_after [length escalate_after_ms], escalate_to [list String], next [into String], on_reject [into WorkflowOnTimeout], on_timeout [into WorkflowOnApprovalTimeout], prompt [into String], quorum [plain u32], remind_after [list String], retry [into WorkflowRetry], save_as [into String], timeout [length timeout_ms], when [into String] });
 
 /// Goes on with one step or another.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -3551,6 +3646,8 @@ pub mod code {
     pub const INVALID_DEFINITION: &str = "INVALID_DEFINITION";
     /// The input does not satisfy the workflow's `inputSchema`. `problems` lists where.
     pub const INVALID_INPUT: &str = "INVALID_INPUT";
+    /// The edited content does not satisfy the approval's `contentSchema`. `problems` lists where.
+    pub const INVALID_CONTENT: &str = "INVALID_CONTENT";
     /// Something is over one of the engine's limits. The detail names it and both figures.
     pub const LIMIT_EXCEEDED: &str = "LIMIT_EXCEEDED";
     /// The idempotency key was used for another request.

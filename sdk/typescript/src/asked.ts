@@ -18,6 +18,7 @@ const KINDS: Record<string, JournalWait["kind"]> = {
   signal: "SIGNAL",
   webhook: "WEBHOOK",
   approval: "APPROVAL",
+  child: "CHILD",
   pause: "PAUSE",
 };
 
@@ -27,6 +28,7 @@ const IN_WORDS: Partial<Record<JournalWait["kind"], string>> = {
   SIGNAL: "a signal",
   WEBHOOK: "a call",
   APPROVAL: "an approval",
+  CHILD: "a run",
   PAUSE: "a pause",
 };
 
@@ -37,8 +39,15 @@ export function askedOf(spec: WaitSpec): string {
 
 function inWords(spec: WaitSpec): string {
   switch (spec.type) {
-    case "event":
-      return `event ${spec.eventId}${spec.match === undefined ? "" : ` where ${spec.match}`}`;
+    case "event": {
+      const fields = spec.where === undefined ? undefined : sorted(spec.where as Json);
+      const where = [spec.match, fields].filter((part) => part !== undefined).join(" and ");
+      return `event ${spec.eventId}${where === "" ? "" : ` where ${where}`}`;
+    }
+    case "child": {
+      const version = spec.version === undefined ? "" : ` ${spec.version}`;
+      return `${spec.detached ? "start" : "run"} of ${spec.workflow}${version} with ${digest(sorted((spec.input ?? null) as Json))}`;
+    }
     case "signal":
       return `signal ${spec.signalType}`;
     case "approval": {

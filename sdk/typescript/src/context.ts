@@ -1,12 +1,14 @@
 /** What a handler is given: the task, and durable calls whose results outlive the worker. */
 import { randomBytes } from "node:crypto";
 
-import { Client } from "./client.js";
+import { askedOf } from "./asked.js";
+import { Client, RunHandle } from "./client.js";
 import { type Duration, field, instant } from "./duration.js";
 import { type Execution, asJson } from "./execution.js";
-import { CodeChanged, WaitCancelled } from "./failure.js";
+import { ChildFailed, CodeChanged, WaitCancelled } from "./failure.js";
 import type { SendOptions } from "./resources.js";
 import { Wait, type WaitSpec } from "./wait.js";
+import type { Workflow } from "./workflow.js";
 import type { Json, SentEvent, Task, Vote } from "./wire.js";
 
 /** A waitpoint with a URL that ends it. */
@@ -27,6 +29,8 @@ export interface EventOptions {
   timeout?: Duration;
   /** An expression that the event must satisfy: `event.order == input.id`. */
   match?: string;
+  /** What fields of the event must be, by their paths: `{ "order.id": orderId }`. Values of the code go here, not into `match`. */
+  where?: Record<string, Json>;
   /** How far back to look for events; to the run's creation if absent. */
   lookback?: Duration;
 }
@@ -35,6 +39,8 @@ export interface ApprovalOptions {
   prompt?: string;
   /** What is to be approved. */
   content?: Json;
+  /** A JSON Schema that edited content must satisfy; the page behind a link makes a form of it. */
+  contentSchema?: Json;
   /** Who may decide; anyone with the scope `approve` if absent. */
   approvers?: string[];
   /** Approvals that are needed; 1 if absent. */
@@ -51,6 +57,18 @@ export interface Approval<T = Json> {
   content: T;
   /** Who said what. */
   votes: Vote[];
+}
+
+/** An approval that people were asked for, and who decides where. */
+export interface RequestedApproval<T = Json> {
+  readonly name: string;
+  readonly id: string;
+  /** The link for anyone, if one voice of anyone is enough. */
+  readonly url: string | undefined;
+  /** A link for each approver who is named. What is decided by it is recorded under that name. */
+  readonly links: Readonly<Record<string, string>>;
+  /** What was asked. */
+  readonly options: ApprovalOptions & { content?: T };
 }
 
 /** The first of several waits. */
@@ -131,9 +149,9 @@ export class Context<I = Json> {
 
   /** Waits for an event to everyone. Its data, or undefined when the time is over. */
   waitForEvent<T = Json>(name: string, eventId: string, options: EventOptions = {}): Wait<T | undefined> {
-    const { timeout, match, lookback } = options;
-    const spec = { type: "event", eventId, ...field("timeout", timeout), ...field("lookback", lookback) };
-    return this.wait(name, match === undefined ? spec : { ...spec, match }, given<T>, nothing);
+    const { timeout, lookback, ...conditions } = options;
+    const spec = { type: "event", eventId, ...conditions, ...field("timeout", timeout), ...field("lookback", lookback) };
+    return this.wait(name, spec, given<T>, nothing);
   }
 
   /** Waits for a signal to this run. Its payload, or undefined when the time is over. */
@@ -159,9 +177,29 @@ export class Context<I = Json> {
     return this.wait(name, { type: "webhook", ...field("timeout", options.timeout) }, given<Call<T>>, nothing);
   }
 
-  /** Asks people. */
+  /** Asks people, and goes on: what it gives has their links, to be sent before `waitForApproval` waits for them. */
+  requestApproval<T = Json>(name: string, options: ApprovalOptions & { content?: T } = {}): Promise<RequestedApproval<T>> {
+    const spec = approvalOf(options);
+    const known = this.execution.ask(name, "waitpoint", spec);
+    const make = async (): Promise<RequestedApproval<T>> => {
+      const { timeout, ...approval } = options;
+      const { leaseToken } = this.task;
+      const asked = { leaseToken, name, type: "APPROVAL" as const, approval, asked: askedOf(spec), ...field("timeout", timeout) };
+      const { id, links: made = [] } = await this.client.waitpoints.create(asked);
+      const named = made.flatMap(({ recipient, confirmUrl }) => (recipient == null ? [] : [[recipient, confirmUrl] as const]));
+      const url = made.find(({ recipient }) => recipient == null)?.confirmUrl;
+      return { name, id, url, links: Object.fromEntries(named), options };
+    };
+    return known ? make() : this.execution.act(name, make);
+  }
+
+  /** Waits for what was decided on an approval that was asked for before. */
+  waitForApproval<T = Json>(request: RequestedApproval<T>): Wait<Approval<T>> {
+    return this.approve<T>(request.name, request.options);
+  }
+
+  /** Asks people, and waits for what they decide. */
   approve<T = Json>(name: string, options: ApprovalOptions = {}): Wait<Approval<T>> {
-    const { timeout, ...rest } = options;
     const asked = options.content as T;
     const read = (payload: Json): Approval<T> => {
       const decision = payload?.decision;
@@ -171,7 +209,57 @@ export class Context<I = Json> {
       return { decision, approved: decision === "approve" || decision === "edit", content, votes };
     };
     const late = (): Approval<T> => ({ decision: "timeout", approved: false, content: asked, votes: [] });
-    return this.wait(name, { type: "approval", ...rest, ...field("timeout", timeout) }, read, late);
+    return this.wait(name, approvalOf(options), read, late);
+  }
+
+  /**
+   * Starts a run of another workflow, and waits for its output. A run that does not complete is a `ChildFailed`. If the
+   * wait is cancelled (it lost an `any`, or the handler's own run is cancelled), so is the child.
+   */
+  child<O = Json, I = any>(name: string, workflow: Startable<I, O>, input?: I, options: ChildOptions = {}): Wait<O> {
+    const read = (payload: Json): O => {
+      if (payload?.status === "COMPLETED") return payload.output as O;
+      throw childFailed(name, payload);
+    };
+    return this.wait(name, childOf(workflow, input, options), read, () => childTimedOut(name));
+  }
+
+  /** Starts a run of another workflow, once, and goes on without waiting for its end. */
+  startChild<O = Json, I = any>(name: string, workflow: Startable<I, O>, input?: I, options: ChildOptions = {}): Wait<RunHandle<O>> {
+    const read = (payload: Json): RunHandle<O> => {
+      if (payload?.status === "STARTED") return new RunHandle<O>(this.client, payload.runId as string);
+      throw childFailed(name, payload);
+    };
+    const spec = { ...childOf(workflow, input, options), detached: true };
+    return this.wait(name, spec, read, () => childTimedOut(name));
+  }
+
+  /**
+   * The work of every item, in parallel branches, and the results in the order of the items. `work` is given the item
+   * and a name of its own, for the durable calls of its branch: `name[0]`, `name[1]`, … When one fails, no other is begun.
+   */
+  async map<T, R>(
+    name: string,
+    items: readonly T[],
+    work: (item: T, name: string, index: number) => R | PromiseLike<R>,
+    options: { concurrency?: number } = {},
+  ): Promise<R[]> {
+    const results = new Array<R>(items.length);
+    let next = 0;
+    const lane = async (): Promise<void> => {
+      try {
+        while (next < items.length) {
+          const index = next++;
+          results[index] = await work(items[index] as T, `${name}[${index}]`, index);
+        }
+      } catch (error) {
+        next = items.length;
+        throw error;
+      }
+    };
+    const lanes = Math.min(items.length, Math.max(1, options.concurrency ?? items.length));
+    await Promise.all(Array.from({ length: lanes }, lane));
+    return results;
   }
 
   /** Lets go for a while. The step stays RUNNING, and no attempt is used up. A loop may use one name: each turn of it pauses. */
@@ -220,6 +308,36 @@ export class Context<I = Json> {
   private wait<T>(name: string, spec: WaitSpec, read: (payload: Json) => T, timedOut: () => T): Wait<T> {
     return new Wait(this.execution, name, spec, read, timedOut);
   }
+}
+
+export interface ChildOptions {
+  /** The newest if absent. */
+  version?: string;
+}
+
+/** A workflow, or its name. */
+type Startable<I, O> = string | Workflow<I, O>;
+
+function approvalOf(options: ApprovalOptions): WaitSpec {
+  const { timeout, ...rest } = options;
+  return { type: "approval", ...rest, ...field("timeout", timeout) };
+}
+
+function childOf(workflow: Startable<any, any>, input: unknown, { version }: ChildOptions): WaitSpec {
+  const name = typeof workflow === "string" ? workflow : workflow.name;
+  const spec = { type: "child", workflow: name, input: asJson("input", input) };
+  return version === undefined ? spec : { ...spec, version };
+}
+
+/** Nobody but an operator ends the wait so. */
+function childTimedOut(name: string): never {
+  throw new ChildFailed(name, `the wait for the run of \`${name}\` was timed out`, "CHILD_TIMED_OUT");
+}
+
+function childFailed(name: string, payload: Json): ChildFailed {
+  if (payload?.status === "CANCELLED") return new ChildFailed(name, `the run of \`${name}\` was cancelled`, "CHILD_CANCELLED");
+  const { code = "UNKNOWN", message = "it ended without a result" } = payload?.error ?? {};
+  return new ChildFailed(name, `the run of \`${name}\` failed: ${code}: ${message}`, "CHILD_FAILED");
 }
 
 const nothing = (): undefined => undefined;

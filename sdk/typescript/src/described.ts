@@ -1,5 +1,5 @@
 /** Where an error came from, for whoever reads the run: its type, stack and causes, and the durable call it was thrown in. */
-import { RunFailed, WaitCancelled } from "./failure.js";
+import { ChildFailed, RunFailed, WaitCancelled } from "./failure.js";
 import type { FailureDetail } from "./wire.js";
 
 /** The server keeps no more of a stack than this. */
@@ -10,7 +10,7 @@ const CAUSE_CHARS = 2_000;
 
 export function described(error: unknown): FailureDetail {
   // What failed in a `ctx.run` is the error of the work, not the one it is wrapped in.
-  const call = error instanceof RunFailed ? error.run : error instanceof WaitCancelled ? error.wait : undefined;
+  const call = callOf(error);
   const origin = error instanceof RunFailed ? (error.cause ?? error) : error;
   const type = error instanceof RunFailed && origin === error ? error.type : typeOf(origin);
   const stack = origin instanceof Error ? origin.stack : undefined;
@@ -21,6 +21,13 @@ export function described(error: unknown): FailureDetail {
     ...(stack === undefined ? {} : { stack: shortened(stack, STACK_CHARS) }),
     ...(causes.length === 0 ? {} : { causes }),
   };
+}
+
+/** The durable call that failed. */
+export function callOf(error: unknown): string | undefined {
+  if (error instanceof RunFailed) return error.run;
+  if (error instanceof ChildFailed) return error.child;
+  return error instanceof WaitCancelled ? error.wait : undefined;
 }
 
 /** On one's own console: the whole of it, causes and all. */

@@ -64,6 +64,8 @@ export class Execution {
   private grace: NodeJS.Timeout | undefined;
   /** Entries that must be stored before anything new is done. */
   private unsaved: NewJournalEntry[] = [];
+  /** Waits that lost a race, and are cancelled with the entry that says who won. */
+  private cancels: string[] = [];
   private busy = 0;
   private whenQuiet: (() => void)[] = [];
   private activity = 0;
@@ -105,7 +107,8 @@ export class Execution {
     const report = this.verdict(outcome);
     if (report.type === "pause" && this.unsaved.length > 0) {
       // A pause carries no entries: what is to be remembered goes before it.
-      this.heed(await this.reports.send({ type: "heartbeat", leaseToken: report.leaseToken, entries: this.unsaved }));
+      const { unsaved: entries, cancels } = this;
+      this.heed(await this.reports.send({ type: "heartbeat", leaseToken: report.leaseToken, entries, cancels }));
     }
     this.state = "over";
     return report;
@@ -165,7 +168,7 @@ export class Execution {
     const alone = this.groups.length === 1 && begun.length === 0 ? this.groups[0] : undefined;
     const waits = open.map((wait) => ({ name: wait.name, asked: askedOf(wait.spec), ...wait.spec }));
     const wake = open.length === 1 ? "all" : (alone?.wake ?? "each");
-    const report = { type: "suspend", leaseToken, waits, wake, entries: this.unsaved };
+    const report = { type: "suspend", leaseToken, waits, wake, entries: this.unsaved, cancels: this.cancels };
     return report as unknown as TaskReport;
   }
 
@@ -262,7 +265,10 @@ export class Execution {
     if (decided !== undefined) return waits.findIndex((wait) => wait.name === decided);
     const first = waits.findIndex((wait) => wait.hasHappened);
     const others = waits.some((wait, index) => index !== first && wait.status !== "CANCELLED");
-    if (first >= 0 && others) this.unsaved.push({ name, result: waits[first]?.name });
+    if (first >= 0 && others) {
+      this.unsaved.push({ name, result: waits[first]?.name });
+      this.cancels.push(...waits.filter((wait) => wait.status === "PENDING").map((wait) => wait.name));
+    }
     return first;
   }
 
@@ -270,10 +276,11 @@ export class Execution {
     // A failure that nobody catches ends the handler first, and is then not remembered.
     await new Promise<void>((go) => setImmediate(go));
     const entries = this.unsaved.splice(0);
-    if (entries.length > 0 && !this.settled && !this.suspension) await this.record({ entries });
+    const cancels = this.cancels.splice(0);
+    if (entries.length > 0 && !this.settled && !this.suspension) await this.record({ entries, cancels });
   }
 
-  async record(more: { entries?: NewJournalEntry[]; checkpoint?: Json }): Promise<void> {
+  async record(more: { entries?: NewJournalEntry[]; cancels?: string[]; checkpoint?: Json }): Promise<void> {
     const done = await this.reports.send({ type: "heartbeat", leaseToken: this.task.leaseToken, ...more });
     this.heed(done);
     if (this.state === "lost") throw this.controller.signal.reason;

@@ -69,6 +69,19 @@ export class WaitCancelled extends NotRetryable {
   }
 }
 
+/** A run that the handler started and waited for did not complete. */
+export class ChildFailed extends NotRetryable {
+  override name = "ChildFailed";
+
+  constructor(
+    readonly child: string,
+    message: string,
+    code: string,
+  ) {
+    super(message, { code });
+  }
+}
+
 /** The code does not fit what an earlier delivery of the task recorded. */
 export class CodeChanged extends NotRetryable {
   override name = "CodeChanged";

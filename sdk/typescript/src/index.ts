@@ -5,9 +5,11 @@ export {
   type Approval,
   type ApprovalOptions,
   type Call,
+  type ChildOptions,
   Context,
   type EventOptions,
   type First,
+  type RequestedApproval,
   type Waitpoint,
 } from "./context.js";
 export type { Duration } from "./duration.js";

@@ -3,6 +3,16 @@
 /** Any JSON value. */
 export type Json = any;
 
+/** A link that lets somebody decide. */
+export interface ApprovalLink {
+  /** For people: a page that shows the content, and asks. */
+  confirmUrl: string;
+  /** Whom it is for; null: anyone. */
+  recipient: string | null;
+  /** For programs: a POST decides. */
+  resumeUrl: string;
+}
+
 /** A request, and what was decided. */
 export interface ApprovalRequest {
   /** Whether whoever started the run may decide. */
@@ -12,6 +22,8 @@ export interface ApprovalRequest {
   content: Json;
   /** Stands for the content that is shown: send it along with a decision. */
   contentDigest: string;
+  /** What edited content must satisfy. */
+  contentSchema?: Json;
   createdAt: string;
   decisions: Vote[];
   id: string;
@@ -46,9 +58,24 @@ export interface ApprovalState {
   content: Json;
   /** Stands for the content that is shown: send it along with a decision. */
   contentDigest: string;
+  /** What edited content must satisfy. */
+  contentSchema?: Json;
   decisions: Vote[];
   prompt?: string | null;
   quorum: number;
+}
+
+/** What people are asked. */
+export interface Ask {
+  /** Anyone with the scope `approve` if absent. */
+  approvers?: string[];
+  /** What is to be approved. */
+  content?: Json;
+  /** A JSON Schema that edited content must satisfy. */
+  contentSchema?: Json;
+  prompt?: string | null;
+  /** Approvals that are needed; 1 if absent. */
+  quorum?: number | null;
 }
 
 export interface Attempt {
@@ -249,6 +276,10 @@ export interface Counted {
 export interface CreateWaitpoint {
   /** Of a WEBHOOK: let a plain GET resume it. Link scanners open every link. */
   allowGet?: boolean;
+  /** Of an APPROVAL: what is asked. */
+  approval?: Ask | null;
+  /** What the code asks for, in its own words. A recorded wait answers only code that asks the same. */
+  asked?: string | null;
   /** Of the task that will wait for it. */
   leaseToken: string;
   name: string;
@@ -258,10 +289,10 @@ export interface CreateWaitpoint {
   resumeDateTime?: string | null;
   /** The same as text: `2d 4h`. */
   timeout?: string | null;
-  /** Of a WEBHOOK: how long it may take; no limit if absent. */
+  /** Of a WEBHOOK or an APPROVAL: how long it may take; no limit if absent. */
   timeoutMs?: number | null;
-  /** `WEBHOOK`: a call on its `resumeUrl` ends it. `DELAY`: the clock does, at `resumeDateTime`. `WEBHOOK` if absent. */
-  type?: "WEBHOOK" | "DELAY";
+  /** `WEBHOOK`: a call on its `resumeUrl` ends it. `DELAY`: the clock does, at `resumeDateTime`. `APPROVAL`: people do, whom its `links` can be given to. `WEBHOOK` if absent. */
+  type?: "WEBHOOK" | "DELAY" | "APPROVAL";
 }
 
 /** Tokens and money. */
@@ -1172,6 +1203,8 @@ export type TaskReport = {
   name: string;
   type: "pause";
 } | {
+  /** Names of waits that the code has no use for any more; those that are still open are cancelled. */
+  cancels?: string[];
   /** Handed back with the task. An earlier one stays when this is absent. */
   checkpoint?: Json;
   /** Results that the journal does not hold yet. */
@@ -1183,6 +1216,8 @@ export type TaskReport = {
   /** When it goes on: when `all` have ended (if absent), `any` (the others are cancelled), or `each` time one ends. */
   wake?: "all" | "any" | "each";
 } | {
+  /** Names of waits that the code has no use for any more; those that are still open are cancelled. */
+  cancels?: string[];
   /** Handed back with the task when it is handed out again. */
   checkpoint?: Json;
   /** Results that the journal does not hold yet. */
@@ -1231,6 +1266,8 @@ export type TaskWait = {
   timeout?: string | null;
   timeoutMs?: number | null;
   type: "event";
+  /** What fields of the event must be, by their paths: `{"order.id": 7}`. */
+  where?: Record<string, Json>;
 } | {
   allowGet?: boolean;
   /** What the code asks for, in its own words. A recorded wait answers only code that asks the same. */
@@ -1248,6 +1285,8 @@ export type TaskWait = {
   /** What the code asks for, in its own words. A recorded wait answers only code that asks the same. */
   asked?: string | null;
   content?: Json;
+  /** A JSON Schema that edited content must satisfy. */
+  contentSchema?: Json;
   name: string;
   prompt?: string | null;
   /** Approvals that are needed; 1 if absent. */
@@ -1255,6 +1294,20 @@ export type TaskWait = {
   timeout?: string | null;
   timeoutMs?: number | null;
   type: "approval";
+} | {
+  /** What the code asks for, in its own words. A recorded wait answers only code that asks the same. */
+  asked?: string | null;
+  /** The wait is over when the run is started, with `{"status": "STARTED", "runId": …}`; the run goes on by itself. */
+  detached?: boolean;
+  input?: Json;
+  name: string;
+  timeout?: string | null;
+  timeoutMs?: number | null;
+  type: "child";
+  /** The newest if absent. */
+  version?: string | null;
+  /** The name of the workflow. */
+  workflow: string;
 };
 
 export interface TestClock {
@@ -1344,6 +1397,8 @@ export interface Waitpoint {
   flowRunId?: string | null;
   id: string;
   kind: "DELAY" | "WEBHOOK" | "SIGNAL" | "EVENT" | "APPROVAL" | "CHILD" | "PAUSE" | "RETRY" | "SCHEDULE";
+  /** Of an APPROVAL, in answers to `POST /waitpoints`: a link for everyone who may decide by one. */
+  links?: ApprovalLink[];
   listensFor: ListensFor;
   /** Unique in its step; those that begin with `$` are the engine's. */
   name: string;
@@ -1740,6 +1795,8 @@ export interface WorkflowStepApproval {
   approvers?: string[] | null;
   /** The key of `state` whose value is shown, and replaced when it is edited. */
   contentKey: string;
+  /** A JSON Schema that edited content must satisfy. */
+  contentSchema?: Json;
   description?: string | null;
   /** When others may decide too, after it was asked. */
   escalateAfter?: string | null;
@@ -2129,4 +2186,4 @@ export interface WorkspaceList {
   nextCursor: string | null;
 }
 
-export type ProblemCode = "NOT_JSON" | "BAD_REQUEST" | "UNAUTHENTICATED" | "BAD_LINK" | "BAD_LEASE" | "FORBIDDEN" | "NOT_AN_APPROVER" | "SELF_APPROVAL" | "SYNC_NOT_ALLOWED" | "MAY_NOT_DECIDE" | "HOST_REFUSED" | "PROXY_REFUSED" | "ORIGIN_REFUSED" | "NOT_FOUND" | "UNKNOWN_RUN" | "UNKNOWN_DEFINITION" | "UNKNOWN_STEP" | "UNKNOWN_WAITPOINT" | "UNKNOWN_TASK" | "UNKNOWN_KEY" | "UNKNOWN_LINK_SECRET" | "NO_SIGNING_KEY" | "UNKNOWN_SCHEDULE" | "UNKNOWN_WEBHOOK" | "UNKNOWN_DELIVERY" | "NOT_HELD" | "UNKNOWN_WORKSPACE" | "METHOD_NOT_ALLOWED" | "READ_ONLY" | "BODY_TIMEOUT" | "ALREADY_RESOLVED" | "ALREADY_DECIDED" | "QUORUM_NOT_REACHED" | "CONTENT_CHANGED" | "WRONG_WAITPOINT_KIND" | "EVENT_DOES_NOT_MATCH" | "NOT_DUE" | "NO_SUCH_TIMER" | "RUN_ENDED" | "NO_TEST_CLOCK" | "HELD" | "RUN_NOT_FAILED" | "WRONG_STEP_STATUS" | "STALE_LEASE" | "TASK_ALREADY_TAKEN" | "JOURNAL_CONFLICT" | "JOURNAL_MISMATCH" | "DEFINITION_EXISTS" | "SCHEDULE_EXISTS" | "DELIVERY_PENDING" | "WORKSPACE_EXISTS" | "WAITPOINT_TIMED_OUT" | "WAITPOINT_CANCELLED" | "WAITPOINT_EXPIRED" | "LINK_REVOKED" | "LINK_EXPIRED" | "BODY_TOO_LARGE" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "MALFORMED" | "BAD_CURSOR" | "INVALID_DEFINITION" | "INVALID_INPUT" | "LIMIT_EXCEEDED" | "IDEMPOTENCY_KEY_REUSED" | "RUN_FAILED" | "RUN_CANCELLED" | "RATE_LIMITED" | "TOO_MANY_OPEN_RUNS" | "QUOTA_EXCEEDED" | "HEADERS_TOO_LARGE" | "DAMAGED" | "INTERNAL" | "ILLEGAL_TRANSITION" | "OVERLOADED" | "STORE_UNAVAILABLE" | "PAUSED" | "ENGINE_STUCK" | "STOPPING";
+export type ProblemCode = "NOT_JSON" | "BAD_REQUEST" | "UNAUTHENTICATED" | "BAD_LINK" | "BAD_LEASE" | "FORBIDDEN" | "NOT_AN_APPROVER" | "SELF_APPROVAL" | "SYNC_NOT_ALLOWED" | "MAY_NOT_DECIDE" | "HOST_REFUSED" | "PROXY_REFUSED" | "ORIGIN_REFUSED" | "NOT_FOUND" | "UNKNOWN_RUN" | "UNKNOWN_DEFINITION" | "UNKNOWN_STEP" | "UNKNOWN_WAITPOINT" | "UNKNOWN_TASK" | "UNKNOWN_KEY" | "UNKNOWN_LINK_SECRET" | "NO_SIGNING_KEY" | "UNKNOWN_SCHEDULE" | "UNKNOWN_WEBHOOK" | "UNKNOWN_DELIVERY" | "NOT_HELD" | "UNKNOWN_WORKSPACE" | "METHOD_NOT_ALLOWED" | "READ_ONLY" | "BODY_TIMEOUT" | "ALREADY_RESOLVED" | "ALREADY_DECIDED" | "QUORUM_NOT_REACHED" | "CONTENT_CHANGED" | "WRONG_WAITPOINT_KIND" | "EVENT_DOES_NOT_MATCH" | "NOT_DUE" | "NO_SUCH_TIMER" | "RUN_ENDED" | "NO_TEST_CLOCK" | "HELD" | "RUN_NOT_FAILED" | "WRONG_STEP_STATUS" | "STALE_LEASE" | "TASK_ALREADY_TAKEN" | "JOURNAL_CONFLICT" | "JOURNAL_MISMATCH" | "DEFINITION_EXISTS" | "SCHEDULE_EXISTS" | "DELIVERY_PENDING" | "WORKSPACE_EXISTS" | "WAITPOINT_TIMED_OUT" | "WAITPOINT_CANCELLED" | "WAITPOINT_EXPIRED" | "LINK_REVOKED" | "LINK_EXPIRED" | "BODY_TOO_LARGE" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "MALFORMED" | "BAD_CURSOR" | "INVALID_DEFINITION" | "INVALID_INPUT" | "INVALID_CONTENT" | "LIMIT_EXCEEDED" | "IDEMPOTENCY_KEY_REUSED" | "RUN_FAILED" | "RUN_CANCELLED" | "RATE_LIMITED" | "TOO_MANY_OPEN_RUNS" | "QUOTA_EXCEEDED" | "HEADERS_TOO_LARGE" | "DAMAGED" | "INTERNAL" | "ILLEGAL_TRANSITION" | "OVERLOADED" | "STORE_UNAVAILABLE" | "PAUSED" | "ENGINE_STUCK" | "STOPPING";

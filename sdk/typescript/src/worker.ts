@@ -11,10 +11,9 @@ import { hostname } from "node:os";
 
 import { Client } from "./client.js";
 import { Context } from "./context.js";
-import { told } from "./described.js";
+import { callOf, told } from "./described.js";
 import { backoff, pauseFor } from "./duration.js";
 import { Execution, asJson } from "./execution.js";
-import { RunFailed } from "./failure.js";
 import { NotFound, Problem, Unreachable } from "./problem.js";
 import { Reports } from "./reports.js";
 import type { ClientOptions } from "./transport.js";
@@ -202,8 +201,9 @@ export class Worker {
 
   /** A failure is told here, too, with its stack: whoever watches the worker need not look elsewhere. */
   private tell({ task, failedWith }: Execution): void {
-    const call = failedWith instanceof RunFailed ? ` › ${failedWith.run}` : "";
-    this.options.log(`${task.handler}${call} failed in attempt ${task.attempt} of ${task.runId}: ${told(failedWith)}`);
+    const call = callOf(failedWith);
+    const place = call === undefined ? task.handler : `${task.handler} › ${call}`;
+    this.options.log(`${place} failed in attempt ${task.attempt} of ${task.runId}: ${told(failedWith)}`);
   }
 
   private async deliver(execution: Execution, report: TaskReport): Promise<void> {

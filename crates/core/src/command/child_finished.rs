@@ -1,10 +1,11 @@
-//! A child run has ended, or could not be started.
+//! A child run has ended, was started where that is all that is waited for, or could not be started.
 
 use serde::{Deserialize, Serialize};
 
 use crate::command::Reply;
 use crate::flow;
 use crate::history::Failure;
+use crate::id::RunId;
 use crate::json::Json;
 use crate::refusal::Refusal;
 use crate::status::WaitStatus;
@@ -20,8 +21,17 @@ pub struct ChildFinished {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "status", rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum ChildOutcome {
-    Completed { output: Json },
-    Failed { error: Failure },
+    /// It was started, which is all that its parent waits for.
+    #[serde(rename_all = "camelCase")]
+    Started {
+        run_id: RunId,
+    },
+    Completed {
+        output: Json,
+    },
+    Failed {
+        error: Failure,
+    },
     Cancelled,
 }
 

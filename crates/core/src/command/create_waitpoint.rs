@@ -1,12 +1,12 @@
-//! A worker creates a waitpoint, to wait for later: one with a resume URL, or one that the clock ends. Idempotent on run,
-//! step and name.
+//! A worker creates a waitpoint, to wait for later: one with a resume URL, one that the clock ends, or an approval.
+//! Idempotent on run, step and name.
 
 use std::sync::Arc;
 
 use serde::Serialize;
 
 use crate::command::Reply;
-use crate::command::task_suspended::WaitFor;
+use crate::command::task_suspended::{WaitFor, check_asked};
 use crate::effect::Effect;
 use crate::flow::new_waitpoint;
 use crate::history::Change;
@@ -15,6 +15,7 @@ use crate::json::Json;
 use crate::limits;
 use crate::refusal::{Refusal, within};
 use crate::turn::Turn;
+use crate::waitpoint::{Kind, Waitpoint};
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -23,6 +24,8 @@ pub struct CreateWaitpoint {
     pub delivery: u32,
     pub name: Arc<str>,
     pub wait: WaitFor,
+    /// What the code asked for, in its SDK's words, as in a [`WaitSpec`](super::WaitSpec).
+    pub asked: Option<Arc<str>>,
     /// The reply to whoever started the run, or resumed it, and listens: `{status, headers, body}`. It leaves at once,
     /// so that the handler can wait after it.
     pub response: Option<Json>,
@@ -30,11 +33,11 @@ pub struct CreateWaitpoint {
 
 impl CreateWaitpoint {
     pub(super) fn decide(self, turn: &mut Turn<'_>) -> Result<Reply, Refusal> {
-        let CreateWaitpoint { at, delivery, name, wait, response } = self;
+        let CreateWaitpoint { at, delivery, name, wait, asked, response } = self;
         turn.fence(at, delivery)?;
         turn.check_wait_name(&name)?;
         if let Some(number) = turn.named_wait(at, &name)? {
-            turn.check_same_wait(number, wait.kind(), None)?;
+            turn.check_same_wait(number, wait.kind(), asked.as_deref())?;
             return Ok(Reply::Waitpoint(turn.run.waitpoint_id(number)));
         }
         turn.check_room_for_waits(1)?;
@@ -45,9 +48,15 @@ impl CreateWaitpoint {
         )?;
         let mut wait = wait.check(turn, at)?;
         wait.response = response.clone();
-        let opens = new_waitpoint(turn, Some(at), name, wait);
-        let id = turn.run.waitpoint_id(opens.number);
+        check_asked(asked.as_deref())?;
+        let opens = Waitpoint { asked, ..new_waitpoint(turn, Some(at), name, wait) };
+        let (number, kind) = (opens.number, opens.kind);
+        let id = turn.run.waitpoint_id(number);
         turn.emit(Change::WaitCreated { opens })?;
+        if kind == Kind::Approval {
+            // Who may decide may do so before the handler waits.
+            turn.emit(Change::ApprovalRequested { number })?;
+        }
         if let Some(response) = response {
             turn.effect(Effect::Respond { response });
         }

@@ -1,6 +1,8 @@
 //! A worker is still at it, and may leave a checkpoint or journal entries on the way. The lease itself is the
 //! engine's; the core only says whether the worker still has anything to do.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 
 use crate::command::Reply;
@@ -19,11 +21,13 @@ pub struct TaskHeartbeat {
     pub entries: Vec<JournalResult>,
     /// What the entries that hold a model's answer used up; recorded with the entry, once.
     pub calls: Vec<ModelCall>,
+    /// Waits of the journal that the code has no use for any more.
+    pub cancels: Vec<Arc<str>>,
 }
 
 impl TaskHeartbeat {
     pub(super) fn decide(self, turn: &mut Turn<'_>) -> Result<Reply, Refusal> {
-        let TaskHeartbeat { at, delivery, checkpoint, entries, calls } = self;
+        let TaskHeartbeat { at, delivery, checkpoint, entries, calls, cancels } = self;
         let deadline = turn.fence(at, delivery)?.deadline;
         if let Some(checkpoint) = &checkpoint {
             within("the checkpoint's size in bytes", checkpoint.bytes(), limits::PAYLOAD_BYTES)?;
@@ -35,6 +39,7 @@ impl TaskHeartbeat {
         for call in calls {
             turn.emit(Change::LlmCallCompleted { at, call })?;
         }
+        turn.cancel_named(at, &cancels)?;
         turn.save_checkpoint(at, checkpoint)?;
         Ok(Reply::Leased { deadline })
     }

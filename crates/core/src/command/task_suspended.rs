@@ -10,12 +10,14 @@ use serde::Serialize;
 use crate::command::Reply;
 use crate::effect::ChildInput;
 use crate::expression::Expression;
-use crate::flow::{self, NewWait, await_waits, new_waitpoint};
+use crate::flow::{self, NewWait, ParentWaits, await_waits, new_waitpoint};
 use crate::history::{JournalResult, WakeOn};
 use crate::id::{At, RunId};
 use crate::json::Json;
 use crate::limits;
 use crate::refusal::{Refusal, within};
+use crate::run::Run;
+use crate::scope::is_known_name;
 use crate::time::Millis;
 use crate::turn::Turn;
 use crate::waitpoint::{ApprovalRequest, EventFilter, Kind, ListensFor, Waitpoint};
@@ -28,6 +30,8 @@ pub struct TaskSuspended {
     pub waits: Vec<WaitSpec>,
     pub wake: WakeOn,
     pub checkpoint: Option<Json>,
+    /// Waits of the journal that the code has no use for any more: the losers of a race that was decided.
+    pub cancels: Vec<Arc<str>>,
 }
 
 /// A wait by its name in the journal. One that already has a waitpoint is waited for as it is.
@@ -68,6 +72,8 @@ pub enum WaitFor {
     Event {
         event_id: Arc<str>,
         matching: Option<String>,
+        /// What fields of the event must be, beside `matching`: values that only the code knows, by their paths.
+        fields: BTreeMap<String, Json>,
         lookback: Option<Millis>,
         timeout: Option<Millis>,
     },
@@ -85,12 +91,18 @@ pub enum WaitFor {
     /// A run of another workflow, which is started and whose outcome is the wait's payload.
     Child {
         definition: Arc<str>,
+        /// The newest if absent.
+        version: Option<Arc<str>>,
         input: Json,
         timeout: Option<Millis>,
+        /// The wait is over when the run is started, and the run goes on by itself.
+        detached: bool,
     },
     Approval {
         prompt: Option<String>,
         content: Json,
+        /// What edited content must satisfy; whoever sends it checks it first.
+        content_schema: Option<Json>,
         approvers: Vec<Arc<str>>,
         quorum: u32,
         timeout: Option<Millis>,
@@ -99,7 +111,7 @@ pub enum WaitFor {
 
 impl TaskSuspended {
     pub(super) fn decide(self, turn: &mut Turn<'_>) -> Result<Reply, Refusal> {
-        let TaskSuspended { at, delivery, entries, waits, wake, checkpoint } = self;
+        let TaskSuspended { at, delivery, entries, waits, wake, checkpoint, cancels } = self;
         turn.fence(at, delivery)?;
         let entries = turn.new_entries(at, entries)?;
         if let Some(checkpoint) = &checkpoint {
@@ -111,7 +123,7 @@ impl TaskSuspended {
         turn.check_room_for_waits(waits.len())?;
         let mut known = Vec::new();
         let mut new: Vec<Opening> = Vec::new();
-        let mut children: BTreeMap<RunId, (Arc<str>, Json)> = BTreeMap::new();
+        let mut children: BTreeMap<RunId, NewChild> = BTreeMap::new();
         for spec in waits {
             turn.check_wait_name(&spec.name)?;
             if entries.iter().any(|entry| entry.name == spec.name) {
@@ -128,8 +140,9 @@ impl TaskSuspended {
                 None if new.iter().any(|opening| opening.name == spec.name) => {}
                 None => {
                     let child = match &spec.wait {
-                        WaitFor::Child { definition, input, .. } => {
-                            Some((Arc::clone(definition), input.clone()))
+                        WaitFor::Child { definition, version, input, detached, timeout: _ } => {
+                            let (definition, version) = (Arc::clone(definition), version.clone());
+                            Some(NewChild { definition, version, input: input.clone(), detached: *detached })
                         }
                         WaitFor::Sleep { .. }
                         | WaitFor::Instant { .. }
@@ -151,6 +164,7 @@ impl TaskSuspended {
             }
         }
         turn.record_entries(at, entries)?;
+        turn.cancel_named(at, &cancels)?;
         turn.save_checkpoint(at, checkpoint)?;
         let opens = number_from_next(turn, at, new);
         start_children(turn, &opens, children);
@@ -160,19 +174,25 @@ impl TaskSuspended {
     }
 }
 
-fn start_children(turn: &mut Turn<'_>, opens: &[Waitpoint], mut children: BTreeMap<RunId, (Arc<str>, Json)>) {
+/// A run that is to be started for a wait.
+struct NewChild {
+    definition: Arc<str>,
+    version: Option<Arc<str>>,
+    input: Json,
+    detached: bool,
+}
+
+fn start_children(turn: &mut Turn<'_>, opens: &[Waitpoint], mut children: BTreeMap<RunId, NewChild>) {
     for wait in opens {
         if let ListensFor::Child { run_id } = &wait.listens_for
-            && let Some((definition, input)) = children.remove(run_id)
+            && let Some(NewChild { definition, version, input, detached }) = children.remove(run_id)
         {
-            flow::start_child_run(
-                turn,
-                *run_id,
-                Some(wait.number),
-                definition,
-                None,
-                ChildInput::Given(input),
-            );
+            let waits = if detached {
+                ParentWaits::UntilStarted(wait.number)
+            } else {
+                ParentWaits::UntilEnded(wait.number)
+            };
+            flow::start_child_run(turn, *run_id, waits, definition, version, ChildInput::Given(input));
         }
     }
 }
@@ -227,15 +247,17 @@ impl WaitFor {
                 check_name("/waits/signalType", &signal_type)?;
                 Ok(new(Kind::Signal, due(timeout)?, ListensFor::Signal { signal_type }))
             }
-            WaitFor::Event { event_id, matching, lookback, timeout } => {
+            WaitFor::Event { event_id, matching, fields, lookback, timeout } => {
                 check_name("/waits/eventId", &event_id)?;
-                let matching = matching.map(|source| Expression::parse(&source)).transpose();
-                let matching = matching.map_err(|error| malformed("/waits/match", error.to_string()))?;
+                let bytes = fields.values().map(Json::bytes).sum();
+                within("the size of `where` in bytes", bytes, limits::PAYLOAD_BYTES)?;
+                let matching = condition(turn.run, matching.as_deref(), &fields)?;
                 let since = lookback.map_or(turn.run.created_at, |lookback| lookback.before(turn.now));
                 let forgotten_before = turn.bounds.forgotten_before(turn.run, since, turn.now);
                 let bound = Default::default();
                 let mut filter = EventFilter { event_id, since, forgotten_before, matching, bound };
                 filter.bind(turn.run, at);
+                filter.bind_fields(fields);
                 Ok(new(Kind::Event, due(timeout)?, ListensFor::Event(filter)))
             }
             WaitFor::Call { allow_get, timeout } => {
@@ -249,7 +271,7 @@ impl WaitFor {
                 let until = until.min(turn.bounds.max_wait.after(turn.now));
                 Ok(new(Kind::Retry, Some(until), ListensFor::Time))
             }
-            WaitFor::Child { definition, input, timeout } => {
+            WaitFor::Child { definition, version: _, input, timeout, detached: _ } => {
                 let run_id = fresh.filter(|_| !definition.is_empty());
                 let run_id = run_id.ok_or_else(|| malformed("/waits/definition", "a workflow has a name"))?;
                 within("the input's size in bytes", input.bytes(), limits::PAYLOAD_BYTES)?;
@@ -258,8 +280,10 @@ impl WaitFor {
                 within("the depth of runs that start runs", depth, most)?;
                 Ok(new(Kind::Child, due(timeout)?, ListensFor::Child { run_id }))
             }
-            WaitFor::Approval { prompt, content, approvers, quorum, timeout } => {
+            WaitFor::Approval { prompt, content, content_schema, approvers, quorum, timeout } => {
                 within("the content's size in bytes", content.bytes(), limits::PAYLOAD_BYTES)?;
+                let schema_bytes = content_schema.as_ref().map_or(0, Json::bytes);
+                within("the contentSchema's size in bytes", schema_bytes, limits::CONTENT_SCHEMA_BYTES)?;
                 within("the number of approvers", approvers.len(), limits::APPROVERS)?;
                 within(
                     "the prompt's size in bytes",
@@ -279,6 +303,7 @@ impl WaitFor {
                 let request = ApprovalRequest {
                     prompt,
                     content,
+                    content_schema,
                     approvers,
                     quorum,
                     allow_self_approval: true,
@@ -290,6 +315,33 @@ impl WaitFor {
     }
 }
 
+/// What `match` and `where` say together. Whatever `match` names besides the event is bound when the wait begins, so a
+/// name that means nothing now never will.
+fn condition(
+    run: &Run,
+    matching: Option<&str>,
+    fields: &BTreeMap<String, Json>,
+) -> Result<Option<Expression>, Refusal> {
+    let parse = |source: &str, pointer| {
+        Expression::parse(source).map_err(|error| malformed(pointer, error.to_string()))
+    };
+    let given = matching.map(|source| parse(source, "/waits/match")).transpose()?;
+    let heads = given.iter().flat_map(Expression::paths).filter_map(|path| path.into_iter().next());
+    if let Some(unknown) = heads.into_iter().find(|head| !is_known_name(run, head)) {
+        let message = format!(
+            "`{unknown}` is known here neither as `input`, `state`, `steps`, `run` or `event` nor as a key of `state`; \
+             a value of the code goes into `where`"
+        );
+        return Err(malformed("/waits/match", message));
+    }
+    if fields.is_empty() {
+        return Ok(given);
+    }
+    let own = given.iter().map(|given| format!("({})", given.source()));
+    let source = own.chain(fields.keys().map(|path| EventFilter::field_is(path))).collect::<Vec<_>>();
+    parse(&source.join(" and "), "/waits/where").map(Some)
+}
+
 fn check_name(pointer: &'static str, name: &str) -> Result<(), Refusal> {
     if (1..=limits::NAME_CHARS).contains(&name.chars().count()) {
         Ok(())
@@ -298,7 +350,7 @@ fn check_name(pointer: &'static str, name: &str) -> Result<(), Refusal> {
     }
 }
 
-fn check_asked(asked: Option<&str>) -> Result<(), Refusal> {
+pub(super) fn check_asked(asked: Option<&str>) -> Result<(), Refusal> {
     asked.map_or(Ok(()), |asked| check_name("/waits/asked", asked))
 }
 
@@ -369,6 +421,17 @@ impl Turn<'_> {
             return Err(malformed(pointer, format!("{duration} is longer than {max_wait}")));
         }
         Ok(duration.after(self.now))
+    }
+
+    /// Cancels what is still open of these waits of a step. What has ended meanwhile stays as it is.
+    pub(super) fn cancel_named(&mut self, at: At, names: &[Arc<str>]) -> Result<(), Refusal> {
+        for name in names {
+            let number = self.run.step(at).and_then(|step| step.waits.get(name).copied());
+            if let Some(number) = number.filter(|number| self.run.open.contains(number)) {
+                flow::cancel_wait(self, number)?;
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn check_room_for_waits(&self, more: usize) -> Result<(), Refusal> {

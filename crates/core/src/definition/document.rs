@@ -257,6 +257,9 @@ pub struct Approval {
     /// The key of `state` whose value is shown, and replaced when it is edited.
     #[schemars(length(min = 1, max = 100))]
     pub content_key: String,
+    /// A JSON Schema that edited content must satisfy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content_schema: Option<Value>,
     /// What is asked; templates allowed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt: Option<String>,

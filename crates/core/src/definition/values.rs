@@ -36,11 +36,11 @@ pub(super) fn of(workflow: &mut Workflow) -> Vec<&mut Value> {
                     MapStepKind::Wait(_) | MapStepKind::ExternalEvent(_) | MapStepKind::WaitForEvent(_) => {}
                 }
             }
+            StepKind::Approval(approval) => values.extend(&mut approval.content_schema),
             StepKind::Wait(_)
             | StepKind::Condition(_)
             | StepKind::ExternalEvent(_)
-            | StepKind::WaitForEvent(_)
-            | StepKind::Approval(_) => {}
+            | StepKind::WaitForEvent(_) => {}
         }
     }
     values

@@ -315,6 +315,7 @@ fn begin_approval(turn: &mut Turn<'_>, at: At, approval: &Approval) -> Result<()
     let listens_for = ListensFor::Approval(ApprovalRequest {
         prompt,
         content,
+        content_schema: approval.content_schema.clone(),
         approvers: approval.approvers.clone(),
         quorum: approval.quorum,
         allow_self_approval: approval.allow_self_approval,
@@ -356,8 +357,9 @@ fn start_child(turn: &mut Turn<'_>, at: At) -> Result<(), Refusal> {
         Err(error) => return fail_step(turn, at, expression_failed(&error)),
     };
     let run_id = RunId::new(turn.now, turn.random.draw_u128());
-    let waited = wait.then(|| super::wait::next_number(turn.run));
-    start_child_run(turn, run_id, waited, Arc::clone(definition), version.clone(), input);
+    let number = super::wait::next_number(turn.run);
+    let waits = if *wait { ParentWaits::UntilEnded(number) } else { ParentWaits::Not };
+    start_child_run(turn, run_id, waits, Arc::clone(definition), version.clone(), input);
     if *wait {
         let listens_for = ListensFor::Child { run_id };
         open_own_wait(turn, at, NewWait { kind: Kind::Child, resume_at: None, listens_for, response: None })
@@ -372,22 +374,38 @@ pub(crate) fn child_depth(run: &Run) -> u32 {
 }
 
 /// Starts a run after the commit. The waitpoint of this number, if one is given, is what it ends by ending.
+/// What a parent waits for, and with which of its waits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum ParentWaits {
+    Not,
+    /// That the child is started.
+    UntilStarted(u32),
+    /// That the child has ended.
+    UntilEnded(u32),
+}
+
 pub(crate) fn start_child_run(
     turn: &mut Turn<'_>,
     run_id: RunId,
-    waited: Option<u32>,
+    waits: ParentWaits,
     definition: Arc<str>,
     version: Option<Arc<str>>,
     input: ChildInput,
 ) {
+    let (for_start, for_end) = match waits {
+        ParentWaits::Not => (None, None),
+        ParentWaits::UntilStarted(number) => (Some(number), None),
+        ParentWaits::UntilEnded(number) => (None, Some(number)),
+    };
     let parent = Parent {
         run_id: turn.run.id,
-        waitpoint: waited.map(|number| turn.run.waitpoint_id(number)),
+        waitpoint: for_end.map(|number| turn.run.waitpoint_id(number)),
         depth: child_depth(turn.run),
         root: Some(turn.run.root()),
     };
     let (workspace, started_by) = (turn.run.workspace, turn.run.started_by.clone());
-    let child = ChildStart { run_id, workspace, definition, version, input, parent, started_by };
+    let tells = for_start.map(|number| turn.run.waitpoint_id(number));
+    let child = ChildStart { run_id, workspace, definition, version, input, parent, tells, started_by };
     turn.effect(Effect::StartChild(Box::new(child)));
 }
 

@@ -355,6 +355,10 @@ fn child_ended(turn: &mut Turn<'_>, at: At, number: u32, payload: Option<&Json>)
                 Err(failure) => fail_step(turn, at, failure),
             };
         }
+        Some(ChildOutcome::Started { run_id }) => {
+            let (output, waitpoint) = (Some(json!({ "runId": run_id }).into()), Some(number));
+            return complete(turn, at, Completion { output, waitpoint, ..Completion::default() });
+        }
         Some(ChildOutcome::Failed { error }) => {
             Failure::new("CHILD_FAILED", format!("the child run failed: {}: {}", error.code, error.message))
         }

@@ -199,7 +199,10 @@ fn a_comment_is_kept_with_its_vote() {
 fn asks(approvers: &[&str], quorum: u32) -> Vec<WaitSpec> {
     let approvers = approvers.iter().map(|approver| (*approver).into()).collect();
     let content = json!("text").into();
-    vec![wait_for("ok", WaitFor::Approval { prompt: None, content, approvers, quorum, timeout: None })]
+    vec![wait_for(
+        "ok",
+        WaitFor::Approval { prompt: None, content, content_schema: None, approvers, quorum, timeout: None },
+    )]
 }
 
 #[test]
@@ -431,7 +434,10 @@ fn a_link_for_anyone_is_told_from_somebody_by_a_flag_and_not_by_a_name() {
     }
     run.send_as("ann", vote(number, false)).reply();
     let votes = &run.output_of("ok")["votes"];
-    assert_eq!(*votes, json!([{ "by": "ann", "decision": "approve", "link": { "madeBy": "admin" } }]));
+    assert_eq!(
+        *votes,
+        json!([{ "by": "ann", "decision": "approve", "link": { "madeBy": "admin", "forAnyone": false } }])
+    );
 }
 
 fn deciders(run: &Scenario) -> Vec<String> {

@@ -20,12 +20,14 @@ fn called(run: &mut Scenario, step: &str, entry: &str, cost_micros: Option<u64>)
         cost_micros,
         error: None,
     };
-    let beat = TaskHeartbeat { at, delivery, checkpoint: None, entries, calls: vec![call] };
+    let (calls, cancels) = (vec![call], Vec::new());
+    let beat = TaskHeartbeat { at, delivery, checkpoint: None, entries, calls, cancels };
     run.send(Command::TaskHeartbeat(beat))
 }
 
 fn child_of(definition: &str, input: Value) -> WaitFor {
-    WaitFor::Child { definition: definition.into(), input: input.into(), timeout: None }
+    let (definition, input) = (definition.into(), input.into());
+    WaitFor::Child { definition, version: None, input, timeout: None, detached: false }
 }
 
 #[test]

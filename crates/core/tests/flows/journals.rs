@@ -1,6 +1,9 @@
 //! Durable code in a task: what it did is its journal, and outlives its workers.
 
-use abide_core::command::{WaitFor, WaitSpec};
+use std::collections::BTreeMap;
+
+use abide_core::command::{ChildFinished, ChildOutcome, Command, TaskHeartbeat, WaitFor, WaitSpec};
+use abide_core::effect::Effect;
 use abide_core::history::WakeOn;
 use serde_json::{Value, json};
 
@@ -228,6 +231,7 @@ fn a_task_can_wait_for_events_calls_instants_and_people() {
     let event = WaitFor::Event {
         event_id: "paid".into(),
         matching: Some("event.n == 1".to_owned()),
+        fields: BTreeMap::new(),
         lookback: None,
         timeout: None,
     };
@@ -238,7 +242,14 @@ fn a_task_can_wait_for_events_calls_instants_and_people() {
     run.suspend("a", vec![wait_for("instant", WaitFor::Instant { at: instant("2026-03-02T00:00:00Z") })]);
     run.live("1d");
     let content = json!("text").into();
-    let ask = WaitFor::Approval { prompt: None, content, approvers: Vec::new(), quorum: 1, timeout: None };
+    let ask = WaitFor::Approval {
+        prompt: None,
+        content,
+        content_schema: None,
+        approvers: Vec::new(),
+        quorum: 1,
+        timeout: None,
+    };
     run.suspend("a", vec![wait_for("people", ask)]);
     run.approve("anna", "a");
     assert_eq!(names(&run, "a"), ["event", "call", "instant", "people"]);
@@ -251,9 +262,105 @@ fn a_bad_match_of_a_task_s_own_wait_is_refused_at_once() {
     let event = WaitFor::Event {
         event_id: "paid".into(),
         matching: Some("event.n ==".to_owned()),
+        fields: BTreeMap::new(),
         lookback: None,
         timeout: None,
     };
     let refusal = run.suspend("a", vec![wait_for("event", event)]).refused();
     assert_eq!((refusal.code(), refusal.to_string().starts_with("/waits/match: ")), ("MALFORMED", true));
+}
+
+fn for_event(matching: Option<&str>, fields: Value) -> WaitFor {
+    let fields = fields.as_object().into_iter().flatten();
+    let fields = fields.map(|(path, value)| (path.clone(), value.clone().into())).collect();
+    let matching = matching.map(str::to_owned);
+    WaitFor::Event { event_id: "paid".into(), matching, fields, lookback: None, timeout: None }
+}
+
+#[test]
+fn a_wait_takes_the_event_whose_fields_are_what_the_code_says() {
+    let mut run = start(json!([task("a")]));
+    let fields = json!({ "order.id": "7\"", "lines": [1, 2], "tip": null });
+    run.suspend("a", vec![wait_for("paid", for_event(Some("event.n > 1 or false"), fields))]);
+    for other in [
+        json!({ "order": { "id": "7" }, "lines": [1, 2], "n": 2 }),
+        json!({ "order": { "id": "7\"" }, "lines": [1], "n": 2 }),
+        json!({ "order": { "id": "7\"" }, "lines": [1, 2], "n": 1 }),
+        json!({ "order": { "id": "7\"" }, "lines": [1, 2], "n": 2, "tip": 1 }),
+        json!("text"),
+    ] {
+        assert_eq!(run.notify("paid", other), Vec::<String>::new());
+    }
+    let paid = json!({ "order": { "id": "7\"" }, "lines": [1, 2], "n": 2 });
+    assert_eq!(run.notify("paid", paid).len(), 1);
+    assert_eq!(run.step("a"), "RUNNING");
+}
+
+#[test]
+fn a_match_that_names_what_is_not_there_is_refused() {
+    let mut run = start(json!([task("a")]));
+    let matching = for_event(Some("event.id == orderId"), json!({}));
+    let refusal = run.suspend("a", vec![wait_for("paid", matching)]).refused();
+    assert_eq!(refusal.code(), "MALFORMED");
+    assert!(
+        refusal.to_string().contains("`orderId`") && refusal.to_string().contains("`where`"),
+        "{refusal}"
+    );
+    // What is in `state`, or may be undefined in something that is there, is known.
+    let mut run = start(json!([task("b"), task("a")]));
+    run.update("b", json!({ "orderId": 7 }));
+    let matching = for_event(Some("event.id == orderId and not input.absent"), json!({}));
+    run.suspend("a", vec![wait_for("paid", matching)]).reply();
+    assert_eq!(run.notify("paid", json!({ "id": 7 })).len(), 1);
+}
+
+#[test]
+fn losers_are_cancelled_with_the_report_that_names_them() {
+    let mut run = start(json!([task("a")]));
+    let loser = WaitFor::Child {
+        definition: "other".into(),
+        version: Some("2".into()),
+        input: json!({}).into(),
+        timeout: None,
+        detached: false,
+    };
+    let waits = vec![for_signal("reply", "go"), wait_for("loser", loser), for_sleep("long", "2d")];
+    run.suspend_for("a", waits, WakeOn::Each, &[]);
+    let child = run.children()[0].clone();
+    assert_eq!(child.version.as_deref(), Some("2"));
+    run.signal("go", json!(1));
+    let (at, delivery) = (run.at("a"), run.delivery("a"));
+    let cancels = vec!["loser".into(), "reply".into(), "never begun".into()];
+    let (checkpoint, entries, calls) = (None, Vec::new(), Vec::new());
+    run.send(Command::TaskHeartbeat(TaskHeartbeat { at, delivery, checkpoint, entries, calls, cancels }))
+        .reply();
+    assert_eq!(run.last_names(), ["WAIT_RESOLVED"], "what is over stays as it is");
+    assert!(run.last_effects().contains(&Effect::CancelChild { run_id: child.run_id }));
+    assert_eq!(run.open(), ["a DELAY"]);
+    let statuses: Vec<Value> = run.journal_of("a").iter().map(|(_, wait)| wait["status"].clone()).collect();
+    assert_eq!(statuses, [json!("COMPLETED"), json!("CANCELLED"), json!("PENDING")]);
+}
+
+#[test]
+fn a_run_that_is_only_started_is_waited_for_until_it_is() {
+    let mut run = start(json!([task("a")]));
+    let started = WaitFor::Child {
+        definition: "other".into(),
+        version: None,
+        input: json!({}).into(),
+        timeout: None,
+        detached: true,
+    };
+    run.suspend("a", vec![wait_for("child", started)]);
+    let child = run.children()[0].clone();
+    assert_eq!((child.parent.waitpoint, child.tells.map(|wait| wait.number)), (None, Some(1)));
+    let outcome = ChildOutcome::Started { run_id: child.run_id };
+    run.send(Command::ChildFinished(ChildFinished { number: 1, outcome })).reply();
+    assert_eq!(run.step("a"), "RUNNING");
+    assert_eq!(run.journal_of("a")[0].1["payload"]["runId"], json!(child.run_id));
+    run.cancel();
+    assert!(
+        !run.last_effects().contains(&Effect::CancelChild { run_id: child.run_id }),
+        "it goes on by itself"
+    );
 }

@@ -1,5 +1,7 @@
 //! R5 No resume-before-pause race: whichever comes first, the signal, event or call, or the wait for it.
 
+use std::collections::BTreeMap;
+
 use abide_core::command::{Reply, WaitFor};
 use serde_json::json;
 
@@ -165,7 +167,8 @@ fn r05b_the_items_of_a_map_stand_side_by_side_however_many_at_a_time() {
 fn r05b_code_that_waits_again_does_not_see_the_same_event_twice() {
     let wait = |name: &str| {
         let (matching, lookback, timeout) = (None, None, None);
-        wait_for(name, WaitFor::Event { event_id: "tick".into(), matching, lookback, timeout })
+        let (event_id, fields) = ("tick".into(), BTreeMap::new());
+        wait_for(name, WaitFor::Event { event_id, matching, fields, lookback, timeout })
     };
     let mut run = start(json!([task("loop")]));
     run.notify("tick", json!(1));

@@ -123,7 +123,8 @@ fn r16_the_journal() {
     let entry = |n: usize| JournalResult { name: n.to_string().into(), result: json!(n).into() };
     let (at, delivery) = (run.at("a"), run.delivery("a"));
     let heartbeat = |entries| {
-        Command::TaskHeartbeat(TaskHeartbeat { at, delivery, checkpoint: None, entries, calls: Vec::new() })
+        let (calls, cancels) = (Vec::new(), Vec::new());
+        Command::TaskHeartbeat(TaskHeartbeat { at, delivery, checkpoint: None, entries, calls, cancels })
     };
     run.send(heartbeat((0..limits::JOURNAL_ENTRIES).map(entry).collect()));
     let refusal = run.send(heartbeat(vec![entry(limits::JOURNAL_ENTRIES)])).refused();
@@ -185,7 +186,14 @@ fn r16_approvers_comments_and_edited_content() {
     let mut run = start(json!([task("write"), approval("ok")]));
     let approvers = (0..=limits::APPROVERS).map(|n| n.to_string().into()).collect();
     let content = json!(1).into();
-    let ask = WaitFor::Approval { prompt: None, content, approvers, quorum: 1, timeout: None };
+    let ask = WaitFor::Approval {
+        prompt: None,
+        content,
+        content_schema: None,
+        approvers,
+        quorum: 1,
+        timeout: None,
+    };
     says(
         run.suspend("write", vec![wait_for("ok", ask)]).refused(),
         "the number of approvers",
@@ -239,7 +247,14 @@ fn r16_the_name_of_a_worker_and_what_a_task_asks_people() {
     says(refusal, "the worker's name's length", limits::NAME_CHARS);
     let prompt = Some("p".repeat(limits::PAYLOAD_BYTES + 1));
     let content = json!(1).into();
-    let ask = WaitFor::Approval { prompt, content, approvers: Vec::new(), quorum: 1, timeout: None };
+    let ask = WaitFor::Approval {
+        prompt,
+        content,
+        content_schema: None,
+        approvers: Vec::new(),
+        quorum: 1,
+        timeout: None,
+    };
     says(
         run.suspend("a", vec![wait_for("ok", ask)]).refused(),
         "the prompt's size in bytes",

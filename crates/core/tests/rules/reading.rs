@@ -38,7 +38,8 @@ fn r07_a_worker_s_waitpoint_says_itself_whether_a_plain_link_resumes_it() {
     let (at, delivery) = (run.at("a"), run.delivery("a"));
     for (name, allow_get) in [("closed", false), ("open", true)] {
         let wait = WaitFor::Call { allow_get, timeout: None };
-        let create = CreateWaitpoint { at, delivery, name: name.into(), wait, response: None };
+        let (name, asked, response) = (name.into(), None, None);
+        let create = CreateWaitpoint { at, delivery, name, wait, asked, response };
         run.send(Command::CreateWaitpoint(create));
     }
     assert_eq!(run.resume(ResumeTarget::Waitpoint(1), json!(null), Via::Read).code(), "READ_ONLY");

@@ -93,7 +93,8 @@ impl Scenario {
         results: &[(&str, Value)],
     ) -> Answer {
         let (at, delivery, entries) = (self.at(step), self.delivery(step), entries(results));
-        let command = TaskSuspended { at, delivery, entries, waits, wake, checkpoint: None };
+        let (checkpoint, cancels) = (None, Vec::new());
+        let command = TaskSuspended { at, delivery, entries, waits, wake, checkpoint, cancels };
         self.send(Command::TaskSuspended(command))
     }
 
@@ -105,6 +106,7 @@ impl Scenario {
             checkpoint: None,
             entries,
             calls: Vec::new(),
+            cancels: Vec::new(),
         }))
     }
 
@@ -116,6 +118,7 @@ impl Scenario {
             checkpoint,
             entries: Vec::new(),
             calls: Vec::new(),
+            cancels: Vec::new(),
         }))
     }
 
@@ -136,6 +139,7 @@ impl Scenario {
             delivery,
             name,
             wait: WaitFor::Call { allow_get: false, timeout: None },
+            asked: None,
             response: None,
         }))
     }

@@ -47,7 +47,8 @@ impl Delivery {
             let result = Json::new(result);
             JournalResult { name: name.into(), result }
         });
-        let beat = TaskHeartbeat { at, delivery, checkpoint: None, entries: entries.collect(), calls };
+        let (entries, cancels) = (entries.collect(), Vec::new());
+        let beat = TaskHeartbeat { at, delivery, checkpoint: None, entries, calls, cancels };
         tell(&self.queue, run, Command::TaskHeartbeat(beat)).await
     }
 

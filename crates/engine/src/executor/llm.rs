@@ -205,7 +205,13 @@ fn tool_wait(run: ToolRun) -> WaitSpec {
         ServedBy::Handler(handler) => Definition::tool_name(&handler),
         ServedBy::Workflow(workflow) => workflow,
     };
-    let wait = WaitFor::Child { definition: definition.into(), input: run.arguments.into(), timeout: None };
+    let wait = WaitFor::Child {
+        definition: definition.into(),
+        version: None,
+        input: run.arguments.into(),
+        timeout: None,
+        detached: false,
+    };
     WaitSpec::new(run.wait, wait)
 }
 
@@ -218,6 +224,7 @@ fn tool_outcome(status: WaitStatus, payload: Option<&Json>) -> Entry {
                 Entry::tool_failed(format!("{}: {}", error.code, error.message))
             }
             Ok(ChildOutcome::Cancelled) => Entry::tool_failed("it was cancelled"),
+            Ok(ChildOutcome::Started { .. }) => Entry::tool_failed("it was only started"),
             // Somebody has answered by hand.
             Err(_) => Entry::tool_returned(given),
         },

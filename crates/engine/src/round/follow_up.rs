@@ -191,10 +191,10 @@ impl Round<'_> {
     }
 
     fn start_child(&mut self, child: &ChildStart, verdict: Option<&Verdict>) -> Result<(), NotStarted> {
-        let ChildStart { run_id, workspace, definition, version, input, parent, started_by } = child;
+        let ChildStart { run_id, workspace, definition, version, input, parent, tells, started_by } = child;
         let asking = self.run(parent.run_id);
         // A parent that waits no longer wants it no longer.
-        let is_wanted = match (&asking, parent.waitpoint) {
+        let is_wanted = match (&asking, parent.waitpoint.or(*tells)) {
             (Ok(asking), Some(waitpoint)) => {
                 asking.waitpoint(waitpoint.number).is_some_and(|wait| wait.is_pending())
             }
@@ -235,12 +235,17 @@ impl Round<'_> {
         self.decided.insert(Touched { run, based_on: 0, records: outcome.records, errands: Vec::new() });
         *self.decided.descendants.entry(parent.root()).or_default() += 1;
         self.perform(*run_id, outcome.effects);
+        if let Some(waitpoint) = tells {
+            let outcome = ChildOutcome::Started { run_id: *run_id };
+            let started = ChildFinished { number: waitpoint.number, outcome };
+            self.command(waitpoint.run, Command::ChildFinished(started));
+        }
         Ok(())
     }
 
     fn child_not_started(&mut self, child: &ChildStart, error: &Error) {
         tracing::debug!(parent = %child.parent.run_id, %error, "a child could not be started");
-        if let Some(waitpoint) = child.parent.waitpoint {
+        if let Some(waitpoint) = child.parent.waitpoint.or(child.tells) {
             let error = Failure::new("CHILD_NOT_STARTED", error.to_string());
             let outcome = ChildOutcome::Failed { error };
             let finished = ChildFinished { number: waitpoint.number, outcome };

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use abide_calls::http::{Bounds, Client, Error, Request, Streaming};
 use abide_calls::signing::{self, Keys};
 use abide_calls::vault::{Vault, WEBHOOK_SECRET};
+use abide_core::id::DeliveryId;
 use abide_store::{Attempt, Delivery, Webhook};
 use bytes::Bytes;
 use http::{HeaderValue, Method, StatusCode, header};
@@ -35,11 +36,11 @@ pub(super) async fn call(
     client: Client,
     vault: Vault,
     webhook: Webhook,
-    delivery: Delivery,
+    (delivery, body): (Delivery, String),
     at: Timestamp,
 ) -> Called {
     let begun = Instant::now();
-    let answered = match request(&vault, &webhook, &delivery, at) {
+    let answered = match request(&vault, &webhook, delivery.id, body, at) {
         Ok(request) => answer(&client, request).await.map_err(|error| error.to_string()),
         Err(why) => Err(why),
     };
@@ -57,14 +58,20 @@ pub(super) async fn call(
     Called { delivery, attempt: Attempt { at, took_ms, status, response, error }, verdict }
 }
 
-fn request(vault: &Vault, webhook: &Webhook, delivery: &Delivery, at: Timestamp) -> Result<Request, String> {
+fn request(
+    vault: &Vault,
+    webhook: &Webhook,
+    id: DeliveryId,
+    body: String,
+    at: Timestamp,
+) -> Result<Request, String> {
     let secrets = webhook.secrets.iter().filter(|secret| secret.until.is_none_or(|until| at < until));
     let opened: Result<Vec<String>, _> =
         secrets.map(|secret| vault.open(WEBHOOK_SECRET, &secret.key)).collect();
     let opened = opened.map_err(|error| format!("the webhook's secret: {error}"))?;
     let keys = Keys::new(opened.iter().map(String::as_str)).map_err(|error| error.to_string())?;
-    let (id, timestamp_s) = (delivery.id.to_string(), at.as_second());
-    let signature = keys.sign(&id, timestamp_s, delivery.body.as_bytes());
+    let (id, timestamp_s) = (id.to_string(), at.as_second());
+    let signature = keys.sign(&id, timestamp_s, body.as_bytes());
     let mut request = Request::new(Method::POST, &webhook.url);
     request.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     for (name, value) in
@@ -73,7 +80,7 @@ fn request(vault: &Vault, webhook: &Webhook, delivery: &Delivery, at: Timestamp)
         let value = HeaderValue::try_from(value).map_err(|error| error.to_string())?;
         request.headers.insert(name, value);
     }
-    request.body = Bytes::from(delivery.body.clone());
+    request.body = Bytes::from(body);
     // A redirect would take what was signed for one receiver to another.
     request.bounds = Bounds { whole: WHOLE, response_bytes: ANSWER_BYTES, redirects: 0 };
     Ok(request)

@@ -17,7 +17,7 @@ use tokio::task::JoinSet;
 
 use super::backoff::next_attempt;
 use super::call::{Called, Verdict, call};
-use super::{LONG_FAILURE, Wake};
+use super::{LONG_FAILURE, Linking, Wake};
 use crate::clock::Clock;
 use crate::error::Error;
 use crate::readers::Readers;
@@ -41,6 +41,7 @@ pub(crate) struct Sender {
     client: Client,
     /// Opens the secrets that calls are signed with.
     vault: Vault,
+    linking: Linking,
     random: Random,
     /// When each webhook is to be told something next.
     next: BTreeMap<WebhookId, Timestamp>,
@@ -55,7 +56,7 @@ impl Sender {
         readers: Arc<Readers>,
         queue: mpsc::WeakSender<Request>,
         clock: Arc<dyn Clock>,
-        (client, vault): (Client, Vault),
+        (client, vault, linking): (Client, Vault, Linking),
         seed: u64,
     ) -> Sender {
         Sender {
@@ -65,6 +66,7 @@ impl Sender {
             clock,
             client,
             vault,
+            linking,
             random: Random::new(seed),
             next: BTreeMap::new(),
             out: HashMap::new(),
@@ -125,21 +127,30 @@ impl Sender {
         let out = self.out.get(&id).cloned().unwrap_or_default();
         // One more than there can be calls: it says when to look again.
         let most = CALLS_OF_ONE + 1;
+        let linking = self.linking.clone();
         let looked_up = self.readers.read(None, move |store| {
-            Ok((store.webhook(id)?, store.due_deliveries(id, Timestamp::MAX, most + CALLS_OF_ONE)?))
+            let Some(webhook) = store.webhook(id)? else { return Ok(None) };
+            let due = store.due_deliveries(id, Timestamp::MAX, most + CALLS_OF_ONE)?;
+            let mut told = Vec::with_capacity(due.len());
+            for delivery in due {
+                let body = linking.body(store, webhook.workspace, &delivery)?;
+                told.push((delivery, body));
+            }
+            Ok(Some((webhook, told)))
         });
-        let (webhook, due) = looked_up.await?;
-        let mut waiting = due.into_iter().filter(|delivery| !out.contains(&delivery.id));
+        let looked_up = looked_up.await?;
         self.next.remove(&id);
-        let Some(webhook) = webhook else { return Ok(()) };
-        for delivery in &mut waiting {
-            let at = delivery.next_attempt_at.unwrap_or(now);
+        let Some((webhook, due)) = looked_up else { return Ok(()) };
+        for (delivery, body) in due.into_iter().filter(|(delivery, _)| !out.contains(&delivery.id)) {
+            let awaited = self.linking.is_awaited(delivery.topic).then(|| TROUBLE.after(now));
+            let at = awaited.or(delivery.next_attempt_at).unwrap_or(now);
             if at > now || !self.has_room(id) {
                 self.next.insert(id, at);
                 break;
             }
             self.out.entry(id).or_default().insert(delivery.id);
-            self.calls.spawn(call(self.client.clone(), self.vault.clone(), webhook.clone(), delivery, now));
+            let (client, vault) = (self.client.clone(), self.vault.clone());
+            self.calls.spawn(call(client, vault, webhook.clone(), (delivery, body), now));
         }
         Ok(())
     }

@@ -66,7 +66,8 @@ async fn a_heartbeat_keeps_the_lease() {
     for _ in 0..3 {
         host.advance("20s");
         let (at, delivery) = (leased.at, leased.task.delivery);
-        let beat = TaskHeartbeat { at, delivery, checkpoint: None, entries: Vec::new(), calls: Vec::new() };
+        let (entries, calls, cancels) = (Vec::new(), Vec::new(), Vec::new());
+        let beat = TaskHeartbeat { at, delivery, checkpoint: None, entries, calls, cancels };
         host.engine.command(run, Command::TaskHeartbeat(beat)).await.unwrap();
     }
     host.engine.command(run, completes(&leased)).await.unwrap();

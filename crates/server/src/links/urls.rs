@@ -4,9 +4,12 @@ use std::collections::HashMap;
 
 use abide_core::id::{RunId, WaitpointId, WorkspaceId};
 use abide_core::run::Run;
-use abide_core::waitpoint::{ListensFor, Waitpoint};
-use abide_store::{Scope, Store};
+use abide_core::waitpoint::{Actor, ApprovalRequest, BY_SCOPE, ListensFor, Waitpoint};
+use abide_store::{Read, Scope, Store};
 use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
 
 use super::token::Era;
 use super::{Link, TOKEN, Target};
@@ -22,6 +25,9 @@ pub(crate) struct Urls {
     /// For people: a page that asks first.
     pub(crate) confirm: String,
 }
+
+/// Who makes the links that webhooks are told.
+const WEBHOOKS: &str = "webhooks";
 
 /// What is wanted of a link.
 #[derive(Clone, Debug, Default)]
@@ -41,7 +47,77 @@ fn era_of_workspace(setting: Option<&[u8]>) -> u32 {
     setting.and_then(|bytes| std::str::from_utf8(bytes).ok()?.parse().ok()).unwrap_or(0)
 }
 
+/// A link that lets somebody decide.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "ApprovalLink")]
+pub(crate) struct ApprovalLink {
+    /// Whom it is for; null: anyone.
+    recipient: Option<String>,
+    /// For people: a page that shows the content, and asks.
+    confirm_url: String,
+    /// For programs: a POST decides.
+    resume_url: String,
+}
+
+/// Whom links to decide are for: everyone who is named, or anyone where one voice of anyone is enough.
+fn recipients<'a>(approvers: impl Iterator<Item = &'a str>, anyone_may: bool) -> Vec<Option<String>> {
+    let mut approvers = approvers.peekable();
+    if approvers.peek().is_none() {
+        return if anyone_may { vec![None] } else { Vec::new() };
+    }
+    approvers.filter(|name| !name.starts_with(BY_SCOPE)).map(|name| Some(name.to_owned())).collect()
+}
+
+fn era_in(store: &mut dyn Read, workspace: WorkspaceId, id: WaitpointId) -> Result<Era, abide_store::Error> {
+    let of_workspace = era_of_workspace(store.setting(&era_setting(workspace))?.as_deref());
+    Ok(Era { of_waitpoint: store.link_generation(id)?, of_workspace })
+}
+
 impl App {
+    /// Links for those who may decide an approval, made by whoever asks them.
+    pub(crate) async fn approval_links(
+        &self,
+        caller: &Caller,
+        id: WaitpointId,
+        request: &ApprovalRequest,
+    ) -> Result<Vec<ApprovalLink>, Problem> {
+        let eras = self.link_eras(caller.workspace, vec![id]).await?;
+        let era = eras.get(&id).copied().unwrap_or_default();
+        let anyone_may = request.quorum == 1 && request.allow_self_approval;
+        let recipients = recipients(request.approvers.iter().map(|name| &**name), anyone_may);
+        Ok(self.links_for(&caller.actor, id, era, recipients))
+    }
+
+    /// The same for a webhook that is told of an approval, from what it is told.
+    pub(crate) fn links_to_tell(
+        &self,
+        store: &mut dyn Read,
+        workspace: WorkspaceId,
+        id: WaitpointId,
+        told: &Value,
+    ) -> Result<Vec<ApprovalLink>, abide_store::Error> {
+        let approvers = told["approvers"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let anyone_may = told["quorum"] == 1 && told["allowSelfApproval"] != false;
+        let recipients = recipients(approvers.iter().filter_map(Value::as_str), anyone_may);
+        Ok(self.links_for(&Actor::new(WEBHOOKS), id, era_in(store, workspace, id)?, recipients))
+    }
+
+    fn links_for(
+        &self,
+        made_by: &Actor,
+        id: WaitpointId,
+        era: Era,
+        recipients: Vec<Option<String>>,
+    ) -> Vec<ApprovalLink> {
+        let link = |recipient: Option<String>| {
+            let wanted = Wanted { recipient: recipient.clone(), expires_at: None };
+            let Urls { resume, confirm } = self.urls(made_by, id, era, wanted);
+            ApprovalLink { recipient, confirm_url: confirm, resume_url: resume }
+        };
+        recipients.into_iter().map(link).collect()
+    }
+
     /// In which links to these waitpoints of a workspace are valid.
     pub(crate) async fn link_eras(
         &self,
@@ -49,8 +125,7 @@ impl App {
         ids: Vec<WaitpointId>,
     ) -> Result<HashMap<WaitpointId, Era>, Problem> {
         let read = self.engine.look_up(move |store| {
-            let of_workspace = era_of_workspace(store.setting(&era_setting(workspace))?.as_deref());
-            let era = |id| Ok((id, Era { of_waitpoint: store.link_generation(id)?, of_workspace }));
+            let era = |id| Ok((id, era_in(store, workspace, id)?));
             ids.into_iter().map(era).collect::<Result<_, _>>()
         });
         Ok(read.await?)
@@ -77,13 +152,13 @@ impl App {
         wanted: Wanted,
     ) -> Result<Urls, Problem> {
         let eras = self.link_eras(caller.workspace, vec![id]).await?;
-        Ok(self.urls(caller, id, eras.get(&id).copied().unwrap_or_default(), wanted))
+        Ok(self.urls(&caller.actor, id, eras.get(&id).copied().unwrap_or_default(), wanted))
     }
 
-    fn urls(&self, caller: &Caller, id: WaitpointId, valid_in: Era, wanted: Wanted) -> Urls {
+    fn urls(&self, made_by: &Actor, id: WaitpointId, valid_in: Era, wanted: Wanted) -> Urls {
         let Wanted { recipient, expires_at } = wanted;
         let expires_at_s = expires_at.map(Timestamp::as_second);
-        let link = Link { valid_in, made_by: caller.actor.clone(), recipient, expires_at_s };
+        let link = Link { valid_in, made_by: made_by.clone(), recipient, expires_at_s };
         let token = self.links.token(Target::Waitpoint(id), &link);
         let path = format!("{}{}/workflow-runs/{}/waitpoints/{id}", self.base_url, PREFIXES[0], id.run);
         let resume = format!("{path}?{TOKEN}={token}");
@@ -108,7 +183,7 @@ impl App {
         let eras = self.link_eras(caller.workspace, ids).await?;
         for body in bodies {
             if let Some(era) = eras.get(&body.id) {
-                body.resume_url = Some(self.urls(caller, body.id, *era, Wanted::default()).resume);
+                body.resume_url = Some(self.urls(&caller.actor, body.id, *era, Wanted::default()).resume);
             }
         }
         Ok(())

@@ -8,23 +8,28 @@ use axum::response::IntoResponse;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::{escaped, html, page as whole};
+use super::{edit, escaped, html, page as whole};
 use crate::problem::{Code, Problem};
 use crate::shape::waitpoint::WaitpointBody;
 
 /// How much of a payload a page shows.
 const SHOWN_CHARS: usize = 20_000;
 
-/// `action` is where the form goes: the page's own URL, which holds the token.
-pub(crate) fn page(
-    wait: &WaitpointBody,
-    workflow: &str,
-    action: &str,
-    refused: Option<&Problem>,
-) -> impl IntoResponse {
+/// Where the page stands.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    pub(crate) workflow: &'a str,
+    /// Where the form goes: the page's own URL, which holds the token.
+    pub(crate) action: &'a str,
+    /// What was sent, and is shown again if it was refused.
+    pub(crate) typed: &'a Value,
+}
+
+pub(crate) fn page(wait: &WaitpointBody, asked: Asked<'_>, refused: Option<&Problem>) -> impl IntoResponse {
+    let workflow = asked.workflow;
     let status = refused.map_or(StatusCode::OK, Problem::status);
     let content = match wait.status {
-        WaitStatus::Pending => open(wait, workflow, action, refused),
+        WaitStatus::Pending => open(wait, asked, refused),
         WaitStatus::Completed | WaitStatus::TimedOut | WaitStatus::Cancelled => over(wait, workflow),
     };
     html(
@@ -55,10 +60,10 @@ fn card(over: &str, content: &str, foot: &str) -> String {
     format!("<main class=\"card\">\n{over}{content}\n<p class=\"foot\">{}</p>\n</main>", escaped(foot))
 }
 
-fn open(wait: &WaitpointBody, workflow: &str, action: &str, refused: Option<&Problem>) -> String {
+fn open(wait: &WaitpointBody, asked: Asked<'_>, refused: Option<&Problem>) -> String {
     let mut content = String::new();
-    if let Some(problem) = refused {
-        content.push_str(&format!("<p class=\"bad\" role=\"alert\">{}</p>\n", escaped(&problem.detail)));
+    for line in refused.iter().flat_map(|problem| problem.lines()) {
+        content.push_str(&format!("<p class=\"bad\" role=\"alert\">{}</p>\n", escaped(&line)));
     }
     match &wait.approval {
         Some(approval) => {
@@ -72,7 +77,7 @@ fn open(wait: &WaitpointBody, workflow: &str, action: &str, refused: Option<&Pro
             }
         }
         None => {
-            let step = wait.step_name.as_deref().unwrap_or(workflow);
+            let step = wait.step_name.as_deref().unwrap_or(asked.workflow);
             content.push_str(&format!("<h1>Let <code>{}</code> go on?</h1>\n", escaped(step)));
         }
     }
@@ -80,27 +85,27 @@ fn open(wait: &WaitpointBody, workflow: &str, action: &str, refused: Option<&Pro
         content.push_str(&format!("<p class=\"soft\">Possible until {}.</p>\n", when(at)));
     }
     let digest = wait.approval.as_ref().map(|approval| approval.content_digest.as_str());
-    content.push_str(&form(wait.kind, action, digest));
+    let edit = wait.approval.as_ref().map(|approval| edit::fields(approval, asked.typed, refused.is_some()));
+    content.push_str(&form(wait.kind, asked.action, digest, &edit.unwrap_or_default()));
     content
 }
 
-fn form(kind: Kind, action: &str, digest: Option<&str>) -> String {
+fn form(kind: Kind, action: &str, digest: Option<&str>, edit: &str) -> String {
     // What is decided is what this page shows.
     let digest = digest.map(|digest| {
         format!("<input type=\"hidden\" name=\"contentDigest\" value=\"{}\">\n", escaped(digest))
     });
     let digest = digest.unwrap_or_default();
     let fields = match kind {
-        Kind::Approval => {
+        Kind::Approval => format!(
             "<label for=\"comment\">Comment, if you like</label>\n\
              <textarea id=\"comment\" name=\"comment\" maxlength=\"1000\"></textarea>\n<div class=\"buttons\">\n\
              <button class=\"yes\" name=\"decision\" value=\"approve\">Approve</button>\n\
-             <button name=\"decision\" value=\"reject\">Reject</button>\n</div>"
-        }
-        Kind::Webhook => {
-            "<input type=\"hidden\" name=\"confirmed\" value=\"true\">\n\
+             <button name=\"decision\" value=\"reject\">Reject</button>\n</div>\n{edit}"
+        ),
+        Kind::Webhook => "<input type=\"hidden\" name=\"confirmed\" value=\"true\">\n\
              <div class=\"buttons\"><button class=\"yes\">Continue</button></div>"
-        }
+            .to_owned(),
         Kind::Delay
         | Kind::Signal
         | Kind::Event
@@ -122,6 +127,7 @@ fn over(wait: &WaitpointBody, workflow: &str) -> String {
         (WaitStatus::Cancelled, _) => "This is no longer needed",
         (WaitStatus::Completed | WaitStatus::Pending, Some("approve" | "approved")) => "Approved",
         (WaitStatus::Completed | WaitStatus::Pending, Some("reject" | "rejected")) => "Rejected",
+        (WaitStatus::Completed | WaitStatus::Pending, Some("edit")) => "Approved with changes",
         (WaitStatus::Completed | WaitStatus::Pending, _) => "Done",
     };
     let mut content = format!("<h1>{heading}</h1>\n<dl>\n");

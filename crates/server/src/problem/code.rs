@@ -101,6 +101,7 @@ codes! {
     BadCursor "BAD_CURSOR" UNPROCESSABLE_ENTITY "The cursor is not one that this list gave. Begin without one."
     InvalidDefinition "INVALID_DEFINITION" UNPROCESSABLE_ENTITY "The document is not a workflow. `problems` lists everything that is wrong with it."
     InvalidInput "INVALID_INPUT" UNPROCESSABLE_ENTITY "The input does not satisfy the workflow's `inputSchema`. `problems` lists where."
+    InvalidContent "INVALID_CONTENT" UNPROCESSABLE_ENTITY "The edited content does not satisfy the approval's `contentSchema`. `problems` lists where."
     LimitExceeded "LIMIT_EXCEEDED" UNPROCESSABLE_ENTITY "Something is over one of the engine's limits. The detail names it and both figures."
     IdempotencyKeyReused "IDEMPOTENCY_KEY_REUSED" UNPROCESSABLE_ENTITY "The idempotency key was used for another request."
 

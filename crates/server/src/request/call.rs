@@ -69,6 +69,12 @@ impl Call {
         json!({ "body": self.body, "headers": self.kept_headers(keep), "queryParams": params })
     }
 
+    /// A form sends texts, whatever they stand for.
+    pub(crate) fn is_form(&self) -> bool {
+        let forms = ["application/x-www-form-urlencoded", "multipart/form-data"];
+        media_type(&self.headers).is_some_and(|given| forms.contains(&given.as_str()))
+    }
+
     pub(crate) fn param(&self, wanted: &str) -> Option<String> {
         form_urlencoded::parse(self.query.as_bytes())
             .find_map(|(name, value)| (name == wanted).then(|| value.into_owned()))

@@ -8,7 +8,7 @@ use abide_core::command::{Command, Reply, ResumeWaitpoint, Via, Vote};
 use abide_core::id::{RunId, WaitpointId};
 use abide_core::limits;
 use abide_core::status::WaitStatus;
-use abide_core::waitpoint::{ApprovalVote, Decision, Kind, ListensFor};
+use abide_core::waitpoint::{ApprovalRequest, ApprovalVote, Decision, Kind, ListensFor};
 use abide_store::Scope;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
@@ -24,6 +24,7 @@ pub(crate) use visit::link_target;
 use super::waitpoints::waitpoint_of;
 use crate::app::{App, Shared};
 use crate::caller::Caller;
+use crate::edits;
 use crate::endpoint::{Endpoint, Group, Verb};
 use crate::guard::Access;
 use crate::links::Link;
@@ -65,6 +66,7 @@ pub(super) fn routes() -> Group {
         Code::WrongStepStatus,
         Code::RunEnded,
         Code::NotAnApprover,
+        Code::InvalidContent,
         Code::ReadOnly,
         Code::PayloadTooLarge,
         Code::LimitExceeded,
@@ -86,7 +88,8 @@ pub(super) fn routes() -> Group {
                  nothing, unless the waitpoint was created with `allowGet`: a browser gets a page that asks, anybody \
                  else 405. The same call again (the same body and query, or the same `webhook-id` or \
                  `Idempotency-Key`) gets the first answer again, with `Idempotency-Replayed: true`. An APPROVAL takes \
-                 `{\"decision\": \"approve\"}` or `\"reject\"`.",
+                 `{\"decision\": \"approve\"}`, `\"reject\"`, or `\"edit\"` with `editedContent`. A form may send its properties one by one, \
+                 as `edit/cents=4200`; what a form sends is typed by the `contentSchema`.",
             )
             .any_body(BODIES)
             .idempotent()
@@ -211,7 +214,7 @@ async fn resume_sync(
             "this link resumes the run, and does not show what the run says; call it without `/sync`";
         return Err(Problem::new(Code::SyncNotAllowed, detail));
     }
-    let command = visit.command(&call, &[WAIT])?;
+    let command = visit.command(&call, &[WAIT]).await?;
     let asked = app.command_and_listen(&visit.caller, visit.run, command, key.only()).await;
     let (reply, listener) = asked.map_err(|problem| visit.told(problem))?;
     let answer = answer_of(&app, visit.run, listener, wait, shown).await?;
@@ -258,8 +261,11 @@ async fn confirmed(
 /// The page as the waitpoint is now; with the reason why a call was refused.
 async fn page_of(app: &App, visit: &Visit, call: &Call, refused: Option<Problem>) -> Response {
     match visit.body(app).await {
-        Ok(body) => confirm::page(&body, &visit.workflow, &visit.page_url(app, call), refused.as_ref())
-            .into_response(),
+        Ok(body) => {
+            let action = visit.page_url(app, call);
+            let asked = confirm::Asked { workflow: &visit.workflow, action: &action, typed: &call.body };
+            confirm::page(&body, asked, refused.as_ref()).into_response()
+        }
         Err(problem) => confirm::refused(&problem).into_response(),
     }
 }
@@ -277,7 +283,7 @@ impl Visit {
         own: &[&str],
         key: Option<String>,
     ) -> Result<Resumed, Problem> {
-        let command = self.command(call, own)?;
+        let command = self.command(call, own).await?;
         let vote = if let Command::Vote(vote) = &command { Some(vote.clone()) } else { None };
         let run_id = self.run;
         let reply = match app.command(&self.caller, self.run, command, key).await {
@@ -355,16 +361,17 @@ impl Visit {
     }
 
     /// What the call asks for: that the wait ends, or a vote on an approval.
-    fn command(&self, call: &Call, own: &[&str]) -> Result<Command, Problem> {
-        if self.kind == Some(Kind::Approval) {
-            return self.vote(&call.body);
+    async fn command(&self, call: &Call, own: &[&str]) -> Result<Command, Problem> {
+        if let Some(asked) = &self.approval {
+            return self.vote(call, asked).await;
         }
         let via = if call.method == Method::GET { Via::Read } else { Via::Write };
         let payload = call.payload(own, &self.keep_headers).into();
         Ok(Command::ResumeWaitpoint(ResumeWaitpoint { target: self.target.clone(), payload, via }))
     }
 
-    fn vote(&self, body: &Value) -> Result<Command, Problem> {
+    async fn vote(&self, call: &Call, asked: &ApprovalRequest) -> Result<Command, Problem> {
+        let body = &call.body;
         if self.link.is_none() {
             self.caller.need(&[Scope::Approve])?;
         }
@@ -380,7 +387,16 @@ impl Visit {
         };
         let comment = body.get("comment").and_then(Value::as_str).filter(|comment| !comment.is_empty());
         let comment = comment.map(|comment| comment.chars().take(limits::DESCRIPTION_CHARS).collect());
-        let edited_content = body.get("editedContent").cloned().map(Into::into);
+        let edited = match decision {
+            Decision::Edit => edits::edited(body, call.is_form(), asked)?,
+            // A page sends its fields with every button.
+            Decision::Approve | Decision::Reject if call.is_form() => None,
+            Decision::Approve | Decision::Reject => body.get(edits::WHOLE).cloned(),
+        };
+        if let Some(content) = &edited {
+            edits::check(asked, content).await?;
+        }
+        let edited_content = edited.map(Into::into);
         let content_digest = body.get("contentDigest").and_then(Value::as_str).map(str::to_owned);
         let (scopes, link) = (self.caller.scopes_to_decide(), self.link.as_ref().map(Link::voted_by));
         Ok(Command::Vote(Vote { number, decision, edited_content, comment, content_digest, scopes, link }))

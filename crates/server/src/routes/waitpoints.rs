@@ -1,12 +1,13 @@
 //! Waitpoints: listed, created by a worker, and steered (R9).
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use abide_core::command::{Command, CreateWaitpoint, Reply, Steer, Steering, WaitFor};
 use abide_core::id::{RunId, ScheduleId, WaitpointId};
 use abide_core::refusal::Refusal;
 use abide_core::status::WaitStatus;
-use abide_core::waitpoint::Kind;
+use abide_core::waitpoint::{Kind, ListensFor};
 use abide_store::{Page, Scope, WaitpointFilter};
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -21,6 +22,7 @@ use super::{PAGE_BYTES, SLICE, page_size, waits_bulk};
 use crate::app::{App, Shared};
 use crate::audit::{Noted, noted};
 use crate::caller::{Caller, check_actor};
+use crate::edits;
 use crate::endpoint::{Endpoint, Group, Verb};
 use crate::guard::Access;
 use crate::links::Wanted;
@@ -71,7 +73,7 @@ pub(super) fn routes() -> Group {
                  With `responseToSend`, whoever called the run is answered first.",
             )
             .body::<CreateBody>()
-            .answer::<WaitpointBody>(StatusCode::CREATED, "The waitpoint; a WEBHOOK with its `resumeUrl`.")
+            .answer::<WaitpointBody>(StatusCode::CREATED, "The waitpoint; a WEBHOOK with its `resumeUrl`, an APPROVAL with its `links`.")
             .codes(&[Code::Malformed, Code::PayloadTooLarge])
             .codes(&[
                 Code::BadLease,
@@ -299,7 +301,8 @@ struct CreateBody {
     /// Of the task that will wait for it.
     lease_token: String,
     name: Name,
-    /// `WEBHOOK`: a call on its `resumeUrl` ends it. `DELAY`: the clock does, at `resumeDateTime`. `WEBHOOK` if absent.
+    /// `WEBHOOK`: a call on its `resumeUrl` ends it. `DELAY`: the clock does, at `resumeDateTime`. `APPROVAL`: people do, whom
+    /// its `links` can be given to. `WEBHOOK` if absent.
     #[serde(rename = "type", default)]
     kind: WaitType,
     /// Of a DELAY: when it ends. A past instant is over at once.
@@ -307,13 +310,36 @@ struct CreateBody {
     resume_date_time: Option<Timestamp>,
     /// The reply to whoever started or resumed the run and listens. It leaves at once; the handler goes on, and can wait.
     response_to_send: Option<ResponseToSend>,
-    /// Of a WEBHOOK: how long it may take; no limit if absent.
+    /// Of a WEBHOOK or an APPROVAL: how long it may take; no limit if absent.
     timeout_ms: Option<u64>,
     /// The same as text: `2d 4h`.
     timeout: Option<String>,
     /// Of a WEBHOOK: let a plain GET resume it. Link scanners open every link.
     #[serde(default)]
     allow_get: bool,
+    /// Of an APPROVAL: what is asked.
+    approval: Option<AskBody>,
+    /// What the code asks for, in its own words. A recorded wait answers only code that asks the same.
+    asked: Option<Name>,
+}
+
+/// What people are asked.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(rename = "Ask")]
+struct AskBody {
+    prompt: Option<String>,
+    /// What is to be approved.
+    #[serde(default)]
+    #[schemars(schema_with = "words::any")]
+    content: Value,
+    /// A JSON Schema that edited content must satisfy.
+    content_schema: Option<Value>,
+    /// Anyone with the scope `approve` if absent.
+    #[serde(default)]
+    approvers: Vec<String>,
+    /// Approvals that are needed; 1 if absent.
+    quorum: Option<u32>,
 }
 
 /// What a worker can make to wait for.
@@ -324,6 +350,7 @@ enum WaitType {
     #[default]
     Webhook,
     Delay,
+    Approval,
 }
 
 /// A reply: what a `respond` step would say.
@@ -342,12 +369,26 @@ struct ResponseToSend {
 }
 
 impl CreateBody {
-    fn wait(&self) -> Result<WaitFor, Problem> {
+    fn wait(&mut self) -> Result<WaitFor, Problem> {
         let timeout = length("timeout", self.timeout_ms, self.timeout.as_deref())?;
         let belongs = |field: &str, to: &str| {
             Err(Problem::malformed(format!("/{field}"), format!("/{field}: belongs to a {to}")))
         };
+        if self.approval.is_some() && self.kind != WaitType::Approval {
+            return belongs("approval", "APPROVAL");
+        }
         match (self.kind, self.resume_date_time) {
+            (WaitType::Approval, Some(_)) => belongs("resumeDateTime", "DELAY; an APPROVAL has `timeoutMs`"),
+            (WaitType::Approval, None) if self.allow_get => belongs("allowGet", "WEBHOOK"),
+            (WaitType::Approval, None) => {
+                let AskBody { prompt, content, content_schema, approvers, quorum } =
+                    self.approval.take().unwrap_or_default();
+                content_schema.as_ref().map_or(Ok(()), edits::check_schema)?;
+                let (content, content_schema) = (content.into(), content_schema.map(Into::into));
+                let approvers = approvers.into_iter().map(Arc::from).collect();
+                let quorum = quorum.unwrap_or(1);
+                Ok(WaitFor::Approval { prompt, content, content_schema, approvers, quorum, timeout })
+            }
             (WaitType::Delay, Some(_)) if timeout.is_some() => {
                 belongs("timeoutMs", "WEBHOOK; a DELAY has `resumeDateTime`")
             }
@@ -366,14 +407,15 @@ impl CreateBody {
 async fn create(
     State(app): State<Shared>,
     caller: Caller,
-    Body(body): Body<CreateBody>,
+    Body(mut body): Body<CreateBody>,
 ) -> Result<Answer<WaitpointBody>, Problem> {
     let wait = body.wait()?;
-    let CreateBody { lease_token, name, response_to_send, .. } = body;
+    let CreateBody { lease_token, name, response_to_send, asked, .. } = body;
     let Lease { run, at, delivery } = app.lease(&caller, &lease_token).await?;
     let response =
         response_to_send.map(|response| serde_json::to_value(response).expect("a reply is JSON").into());
-    let create = CreateWaitpoint { at, delivery, name: name.into(), wait, response };
+    let (name, asked) = (name.into(), asked.map(Into::into));
+    let create = CreateWaitpoint { at, delivery, name, wait, asked, response };
     let reply = app.command(&caller, run, Command::CreateWaitpoint(create), None).await?;
     let Some(id) = waitpoint_of(&reply) else {
         return Err(Problem::new(Code::Internal, "the engine named no waitpoint"));
@@ -382,6 +424,10 @@ async fn create(
     if body.kind == Kind::Webhook {
         // Also when the wait is over: durable code asks each time it is entered, and must get the same answer.
         body.resume_url = Some(app.link_urls(&caller, id, Wanted::default()).await?.resume);
+    }
+    let loaded = app.run(&caller, run).await?;
+    if let Some(ListensFor::Approval(asked)) = loaded.waitpoint(id.number).map(|wait| &wait.listens_for) {
+        body.links = app.approval_links(&caller, id, asked).await?;
     }
     let (flow_run_id, kind, resume_date_time) = (body.run_id, body.kind, body.resume_at);
     body.as_flow_run = Some(AsFlowRun { flow_run_id, kind, resume_date_time });

@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 
 use super::run::DefinitionBody;
 use super::words;
+use crate::links::ApprovalLink;
 
 /// A pause of a run, or of a schedule.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -69,6 +70,9 @@ pub(crate) struct WaitpointBody {
     /// A URL that ends it without a key. Shown to callers that may end it themselves.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) resume_url: Option<String>,
+    /// Of an APPROVAL, in answers to `POST /waitpoints`: a link for everyone who may decide by one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) links: Vec<ApprovalLink>,
     /// In answers to `POST /waitpoints`.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub(crate) as_flow_run: Option<AsFlowRun>,
@@ -147,6 +151,10 @@ pub(crate) struct ApprovalBody {
     pub(crate) prompt: Option<String>,
     #[schemars(schema_with = "words::any")]
     pub(crate) content: Json,
+    /// What edited content must satisfy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Value>")]
+    pub(crate) content_schema: Option<Json>,
     /// Stands for the content that is shown: send it along with a decision.
     pub(crate) content_digest: String,
     /// Empty: anyone with the scope `approve`.
@@ -187,8 +195,15 @@ pub(crate) struct ByLinkBody {
 impl From<&ApprovalRequest> for ApprovalBody {
     fn from(request: &ApprovalRequest) -> ApprovalBody {
         let content_digest = request.content_digest();
-        let ApprovalRequest { prompt, content, approvers, quorum, allow_self_approval, decisions } =
-            request.clone();
+        let ApprovalRequest {
+            prompt,
+            content,
+            content_schema,
+            approvers,
+            quorum,
+            allow_self_approval,
+            decisions,
+        } = request.clone();
         let decisions = decisions.into_iter().map(|ApprovalVote { by, decision, comment, link }| VoteBody {
             by,
             decision,
@@ -198,6 +213,7 @@ impl From<&ApprovalRequest> for ApprovalBody {
         ApprovalBody {
             prompt,
             content,
+            content_schema,
             content_digest,
             approvers,
             quorum,
@@ -291,6 +307,7 @@ impl WaitpointBody {
             resolved_by: waitpoint.resolved_by.clone(),
             resolved_at: waitpoint.resolved_at,
             resume_url: None,
+            links: Vec::new(),
             as_flow_run: None,
         }
     }

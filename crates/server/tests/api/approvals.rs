@@ -195,3 +195,53 @@ async fn reminders_and_escalations_are_told_to_webhooks() {
     assert_eq!(done.status, 200, "{}", done.text);
     host.stop().await;
 }
+
+const REFUND: &str =
+    r#"{"type": "object", "required": ["cents"], "properties": {"cents": {"type": "integer"}}}"#;
+
+#[tokio::test]
+async fn an_edit_that_does_not_fit_the_schema_is_refused_with_its_place() {
+    let host = Host::start().await;
+    let schema: Value = serde_json::from_str(REFUND).unwrap();
+    let (run, id) = asked(&host, json!({ "contentSchema": schema })).await;
+    assert_eq!(host.get(&format!("/approval-requests/{id}")).await.json["contentSchema"], schema);
+    let path = format!("/approval-requests/{id}/decide");
+    for (content, place) in
+        [(json!("lots"), "/editedContent"), (json!({ "cents": "lots" }), "/editedContent/cents")]
+    {
+        let refused = host.post(&path, json!({ "decision": "edit", "editedContent": content })).await;
+        assert_eq!(refused.is_problem(422, "INVALID_CONTENT").json["problems"][0]["pointer"], place);
+    }
+    let edited = host.post(&path, json!({ "decision": "edit", "editedContent": { "cents": 1 } })).await;
+    assert_eq!(edited.status, 200, "{}", edited.text);
+    assert_eq!(host.run(&run).await["state"]["draft"], json!({ "cents": 1 }));
+}
+
+#[tokio::test]
+async fn a_worker_asks_people_and_is_given_their_links_before_it_waits() {
+    let host = Host::start().await;
+    let run = host.run_of(json!([{ "type": "task", "name": "t", "handler": "h" }])).await;
+    let polled = host.post("/tasks/poll", json!({ "handlers": ["h"], "workerId": "w" })).await;
+    let task = polled.json["tasks"][0].clone();
+    let ask = |approval: Value| {
+        let token = &task["leaseToken"];
+        json!({ "leaseToken": token, "name": "review", "type": "APPROVAL", "asked": "x", "approval": approval })
+    };
+    let schema = json!({ "contentSchema": { "type": "nonsense" } });
+    host.post("/waitpoints", ask(schema)).await.is_problem(422, "MALFORMED");
+    let made =
+        host.post("/waitpoints", ask(json!({ "approvers": ["ana", "scope:admin"], "content": 1 }))).await;
+    assert_eq!((made.status, made.json["links"].as_array().map(Vec::len)), (201, Some(1)), "{}", made.text);
+    assert_eq!(made.json["links"][0]["recipient"], "ana");
+    let link = made.json["links"][0]["resumeUrl"].as_str().unwrap();
+    let path = &link[link.find("/workflow-runs").unwrap()..];
+    let decided = host.post(path, json!({ "decision": "approve" })).await;
+    assert_eq!(decided.status, 200, "{}", decided.text);
+    let wait = json!({ "type": "approval", "name": "review", "asked": "x" });
+    let suspend = json!({ "leaseToken": task["leaseToken"], "waits": [wait] });
+    host.post(&format!("/tasks/{}/suspend", task["id"].as_str().unwrap()), suspend).await;
+    let again = host.post("/tasks/poll", json!({ "handlers": ["h"], "workerId": "w" })).await;
+    let journal = &again.json["tasks"][0]["journal"][0]["wait"];
+    assert_eq!(journal["payload"]["votes"][0]["by"], "ana", "{}", again.text);
+    assert_eq!(host.run(&run).await["status"], "RUNNING");
+}

@@ -103,6 +103,12 @@ async fn each_topic_is_told_with_what_it_is_about() {
     let requested = of("approval.requested");
     assert_eq!((&requested["waitpointId"], &requested["content"]), (&json!(asked), &json!("text")));
     assert_eq!((&requested["prompt"], &requested["reason"]), (&json!("Send it?"), &json!("requested")));
+    let link = requested["links"][0]["resumeUrl"].as_str().unwrap();
+    assert!(link.contains(&asked) && link.contains("token="), "{requested}");
+    assert_eq!(
+        (&requested["links"][0]["recipient"], requested["links"].as_array().map(Vec::len)),
+        (&Value::Null, Some(1))
+    );
     let outcome = of("approval.decided");
     assert_eq!((&outcome["decision"], &outcome["votes"][0]["by"]), (&json!("approve"), &json!("local")));
     assert_eq!(of("workflow.completed")["runId"], json!(decided));

@@ -240,6 +240,7 @@ fn waitpoint(random: &mut Random) -> Waitpoint {
         4 => ListensFor::Approval(ApprovalRequest {
             prompt: Some(text(random)),
             content: payload(random),
+            content_schema: Some(payload(random)),
             approvers: vec![text(random).into()],
             quorum: 1,
             allow_self_approval: random.below(2) == 0,

@@ -40,6 +40,7 @@ pub fn costs_are_added_up_by_day_workflow_and_model(subject: &mut dyn Subject) {
             checkpoint: None,
             entries,
             calls,
+            cancels: Vec::new(),
         })
     };
     let calls = vec![call("call 1", "m", Some(7)), call("call 2", "n", None)];

@@ -2,10 +2,11 @@
 
 from .check import InvalidWorkflow, WorkflowProblem
 from .client import Client, RunHandle
-from .context import Approval, Call, Context, First, Waitpoint
+from .context import Approval, Call, Context, First, RequestedApproval, Waitpoint
 from .duration import Duration, Instant
 from .failure import (
     Cancelled,
+    ChildFailed,
     CodeChanged,
     Misused,
     NotRetryable,
@@ -38,6 +39,7 @@ __all__ = [
     "Busy",
     "Call",
     "Cancelled",
+    "ChildFailed",
     "Client",
     "CodeChanged",
     "Conflict",
@@ -55,6 +57,7 @@ __all__ = [
     "Page",
     "Pages",
     "Problem",
+    "RequestedApproval",
     "RetryAfter",
     "RunFailed",
     "RunHandle",

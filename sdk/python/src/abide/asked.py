@@ -21,6 +21,7 @@ KINDS = {
     "signal": "SIGNAL",
     "webhook": "WEBHOOK",
     "approval": "APPROVAL",
+    "child": "CHILD",
     "pause": "PAUSE",
 }
 
@@ -30,6 +31,7 @@ IN_WORDS = {
     "SIGNAL": "a signal",
     "WEBHOOK": "a call",
     "APPROVAL": "an approval",
+    "CHILD": "a run",
     "PAUSE": "a pause",
 }
 
@@ -42,15 +44,19 @@ def asked_of(spec: dict[str, Any]) -> str:
 def _in_words(spec: dict[str, Any]) -> str:
     kind = spec["type"]
     if kind == "event":
-        where = f" where {spec['match']}" if spec.get("match") is not None else ""
-        return f"event {spec['eventId']}{where}"
+        fields = _text(spec["where"]) if spec.get("where") is not None else None
+        where = " and ".join(part for part in (spec.get("match"), fields) if part is not None)
+        return f"event {spec['eventId']} where {where}" if where else f"event {spec['eventId']}"
+    if kind == "child":
+        version = f" {spec['version']}" if spec.get("version") is not None else ""
+        verb = "start" if spec.get("detached") else "run"
+        return f"{verb} of {spec['workflow']}{version} with {_digest(_text(spec.get('input')))}"
     if kind == "signal":
         return f"signal {spec['signalType']}"
     if kind == "approval":
         by = f" by {', '.join(spec['approvers'])}" if spec.get("approvers") else ""
         quorum = f" with {spec['quorum']} votes" if (spec.get("quorum") or 1) > 1 else ""
-        content = json.dumps(as_json(spec.get("content")), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-        return f"approval of {_digest(content)}{by}{quorum}"
+        return f"approval of {_digest(_text(spec.get('content')))}{by}{quorum}"
     return IN_WORDS[KINDS[kind]]
 
 
@@ -61,6 +67,11 @@ def mismatch(name: str, recorded: wire.JournalWait, spec: dict[str, Any]) -> str
         return None
     was = known or IN_WORDS.get(recorded["kind"], recorded["kind"])
     return f"`{name}` was recorded as {was}, and the code asks for {asked}"
+
+
+def _text(value: Any) -> str:
+    """JSON whose text does not depend on the order in which keys were written."""
+    return json.dumps(as_json(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
 def _digest(text: str) -> str:

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar, overload
 
 from . import wire
+from .asked import asked_of
 from .client import Client
 from .duration import Duration, Instant, field, instant
 from .execution import Execution
-from .failure import CodeChanged, WaitCancelled
+from .failure import ChildFailed, CodeChanged, WaitCancelled
+from .plain import as_json
 from .resources import given
 from .wait import Wait
+from .workflow import Workflow
 
 T = TypeVar("T")
+R = TypeVar("R")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +56,20 @@ class Approval:
 
 
 @dataclass(frozen=True, slots=True)
+class RequestedApproval:
+    """An approval that people were asked for, and who decides where."""
+
+    name: str
+    id: str
+    url: str | None
+    """The link for anyone, if one voice of anyone is enough."""
+    links: dict[str, str]
+    """A link for each approver who is named. What is decided by it is recorded under that name."""
+    spec: dict[str, Any]
+    """What was asked."""
+
+
+@dataclass(frozen=True, slots=True)
 class First:
     """The first of several waits."""
 
@@ -78,11 +98,13 @@ class Waits:
         *,
         timeout: Duration | None = None,
         match: str | None = None,
+        where: dict[str, Any] | None = None,
         lookback: Duration | None = None,
     ) -> Wait[Any]:
         """Waits for an event to everyone. Its data, or None when the time is over. ``match`` is an expression that
-        the event must satisfy: ``event.order == input.id``."""
-        spec = {"type": "event", "eventId": event_id, **given(match=match)}
+        the event must satisfy: ``event.order == input.id``. ``where`` says what its fields must be, by their paths:
+        ``{"order.id": order_id}``; values of the code go here, not into ``match``."""
+        spec = {"type": "event", "eventId": event_id, **given(match=match, where=where)}
         return self._wait(name, {**spec, **field("timeout", timeout), **field("lookback", lookback)}, same)
 
     def wait_for_signal(self, name: str, signal_type: str, *, timeout: Duration | None = None) -> Wait[Any]:
@@ -100,11 +122,23 @@ class Waits:
         *,
         prompt: str | None = None,
         content: Any = None,
+        content_schema: dict[str, Any] | None = None,
         approvers: Sequence[str] = (),
         quorum: int | None = None,
         timeout: Duration | None = None,
     ) -> Wait[Approval]:
-        """Asks people. Without approvers, anyone with the scope ``approve`` may decide."""
+        """Asks people, and waits for what they decide. Without approvers, anyone with the scope ``approve`` may.
+        ``content_schema`` is a JSON Schema that edited content must satisfy; the page behind a link makes a form of
+        it."""
+        asked = ask_of(prompt, content, content_schema, approvers, quorum)
+        return self._decided(name, {"type": "approval", **asked, **field("timeout", timeout)})
+
+    def wait_for_approval(self, request: RequestedApproval) -> Wait[Approval]:
+        """Waits for what was decided on an approval that was asked for before."""
+        return self._decided(request.name, request.spec)
+
+    def _decided(self, name: str, spec: dict[str, Any]) -> Wait[Approval]:
+        content = spec["content"]
 
         def read(payload: Any) -> Approval:
             decision = (payload or {}).get("decision")
@@ -114,17 +148,41 @@ class Waits:
             approved = decision in ("approve", "edit")
             return Approval(decision, approved, payload.get("content", content), payload.get("votes", []))
 
-        asked = {"content": content, "approvers": list(approvers), **given(prompt=prompt, quorum=quorum)}
-        late = Approval("timeout", False, content, [])
-        return Wait(self._execution, name, {"type": "approval", **asked, **field("timeout", timeout)}, read, lambda: late)
+        return self._wait(name, spec, read, lambda: Approval("timeout", False, content, []))
+
+    def child(self, name: str, workflow: str | Workflow, input: Any = None, *, version: str | None = None) -> Wait[Any]:
+        """Starts a run of another workflow, and waits for its output. A run that does not complete is a ``ChildFailed``.
+        If the wait is cancelled (it lost an ``any``, or the handler's own run is cancelled), so is the child."""
+
+        def read(payload: Any) -> Any:
+            if (payload or {}).get("status") == "COMPLETED":
+                return payload.get("output")
+            raise child_failed(name, payload)
+
+        return self._wait(name, child_of(workflow, input, version), read, child_timed_out(name))
+
+    def start_child(
+        self, name: str, workflow: str | Workflow, input: Any = None, *, version: str | None = None
+    ) -> Wait[str]:
+        """Starts a run of another workflow, once, and goes on without waiting for its end. The run's id."""
+
+        def read(payload: Any) -> str:
+            if (payload or {}).get("status") == "STARTED":
+                return str(payload["runId"])
+            raise child_failed(name, payload)
+
+        spec = {**child_of(workflow, input, version), "detached": True}
+        return self._wait(name, spec, read, child_timed_out(name))
 
     def pause(self, name: str, duration: Duration, *, checkpoint: Any = None) -> Wait[None]:
         """Lets go for a while. The step stays RUNNING, and no attempt is used up. A loop may use one name: each turn of it
         pauses."""
         return self._wait(self._execution.pause_name(name), {"type": "pause", **field("duration", duration), **given(checkpoint=checkpoint)}, nothing)
 
-    def _wait(self, name: str, spec: dict[str, Any], read: Callable[[Any], T]) -> Wait[Any]:
-        return Wait(self._execution, name, spec, read, lambda: None)
+    def _wait(
+        self, name: str, spec: dict[str, Any], read: Callable[[Any], T], late: Callable[[], Any] = lambda: None
+    ) -> Wait[Any]:
+        return Wait(self._execution, name, spec, read, late)
 
 
 class Task:
@@ -198,6 +256,66 @@ class Context(Task, Waits):
         made = await self.client.waitpoints.create(lease_token, name, timeout=timeout, allow_get=allow_get)
         return Waitpoint(name, made["id"], made.get("resumeUrl") or "")
 
+    async def request_approval(
+        self,
+        name: str,
+        *,
+        prompt: str | None = None,
+        content: Any = None,
+        content_schema: dict[str, Any] | None = None,
+        approvers: Sequence[str] = (),
+        quorum: int | None = None,
+        timeout: Duration | None = None,
+    ) -> RequestedApproval:
+        """Asks people, and goes on: what it gives has their links, to be sent before ``wait_for_approval`` waits for
+        them."""
+        asked = ask_of(prompt, content, content_schema, approvers, quorum)
+        spec = {"type": "approval", **asked, **field("timeout", timeout)}
+        if self._execution.ask(name, "waitpoint", spec) is None:
+            async with self._execution.acting(name):
+                return await self._ask_people(name, spec, asked, timeout)
+        return await self._ask_people(name, spec, asked, timeout)
+
+    async def _ask_people(
+        self, name: str, spec: dict[str, Any], approval: dict[str, Any], timeout: Duration | None
+    ) -> RequestedApproval:
+        lease_token = self.task["leaseToken"]
+        words = asked_of(spec)
+        made = await self.client.waitpoints.create(
+            lease_token, name, type="APPROVAL", approval=approval, asked=words, timeout=timeout
+        )
+        links = made.get("links") or []
+        named = {link["recipient"]: link["confirmUrl"] for link in links if link["recipient"] is not None}
+        url = next((link["confirmUrl"] for link in links if link["recipient"] is None), None)
+        return RequestedApproval(name, made["id"], url, named, spec)
+
+    async def map(
+        self,
+        name: str,
+        items: Sequence[T],
+        work: Callable[[T, str], Awaitable[R]],
+        *,
+        concurrency: int | None = None,
+    ) -> list[R]:
+        """The work of every item, in parallel branches, and the results in the order of the items. ``work`` is given
+        the item and a name of its own, for the durable calls of its branch: ``name[0]``, ``name[1]``, … When one fails,
+        no other is begun."""
+        results: dict[int, R] = {}
+        left = deque(enumerate(items))
+
+        async def lane() -> None:
+            while left:
+                index, item = left.popleft()
+                try:
+                    results[index] = await work(item, f"{name}[{index}]")
+                except BaseException:
+                    left.clear()
+                    raise
+
+        lanes = min(len(items), max(1, concurrency or len(items)))
+        await asyncio.gather(*(lane() for _ in range(lanes)))
+        return [results[index] for index in range(len(items))]
+
     async def notify(
         self,
         name: str,
@@ -242,6 +360,39 @@ def trace_of(run_id: str) -> str:
     for digit in run_id.removeprefix("run_"):
         number = number * 32 + DIGITS.index(digit)
     return f"00-{number:032x}-{os.urandom(8).hex()}-01"
+
+
+def ask_of(
+    prompt: str | None,
+    content: Any,
+    content_schema: dict[str, Any] | None,
+    approvers: Sequence[str],
+    quorum: int | None,
+) -> dict[str, Any]:
+    more = given(prompt=prompt, quorum=quorum, contentSchema=content_schema)
+    return {"content": as_json(content), "approvers": list(approvers), **more}
+
+
+def child_of(workflow: str | Workflow, input: Any, version: str | None) -> dict[str, Any]:
+    name = workflow if isinstance(workflow, str) else workflow.name
+    return {"type": "child", "workflow": name, "input": as_json(input), **given(version=version)}
+
+
+def child_timed_out(name: str) -> Callable[[], Any]:
+    """Nobody but an operator ends the wait so."""
+
+    def late() -> Any:
+        raise ChildFailed(name, f"the wait for the run of `{name}` was timed out", "CHILD_TIMED_OUT")
+
+    return late
+
+
+def child_failed(name: str, payload: Any) -> ChildFailed:
+    payload = payload or {}
+    if payload.get("status") == "CANCELLED":
+        return ChildFailed(name, f"the run of `{name}` was cancelled", "CHILD_CANCELLED")
+    error = payload.get("error") or {"code": "UNKNOWN", "message": "it ended without a result"}
+    return ChildFailed(name, f"the run of `{name}` failed: {error['code']}: {error['message']}", "CHILD_FAILED")
 
 
 def nothing(_: Any) -> None:

@@ -7,7 +7,7 @@ import traceback
 from typing import Any
 
 from . import wire
-from .failure import RunFailed, WaitCancelled
+from .failure import ChildFailed, RunFailed, WaitCancelled
 
 STACK_CHARS = 16_000
 """The server keeps no more of a stack than this."""
@@ -18,7 +18,7 @@ CAUSE_CHARS = 2_000
 
 def described(error: BaseException) -> wire.FailureDetail:
     origin = origin_of(error)
-    call = error.run if isinstance(error, RunFailed) else error.wait if isinstance(error, WaitCancelled) else None
+    call = call_of(error)
     remembered = isinstance(error, RunFailed) and origin is error
     kind = error.type if remembered and isinstance(error, RunFailed) else type_of(origin)
     stack = "".join(traceback.format_exception(origin, chain=False)) if origin.__traceback__ else ""
@@ -27,6 +27,15 @@ def described(error: BaseException) -> wire.FailureDetail:
     ]
     detail: dict[str, Any] = {"type": kind, "call": call, "stack": stack[-STACK_CHARS:], "causes": causes}
     return {name: value for name, value in detail.items() if value}  # type: ignore[return-value]
+
+
+def call_of(error: BaseException | None) -> str | None:
+    """The durable call that failed."""
+    if isinstance(error, RunFailed):
+        return error.run
+    if isinstance(error, ChildFailed):
+        return error.child
+    return error.wait if isinstance(error, WaitCancelled) else None
 
 
 def origin_of(error: BaseException) -> BaseException:

@@ -98,6 +98,8 @@ class Execution:
         self._grace_timer: asyncio.TimerHandle | None = None
         # Entries that must be stored before anything new is done.
         self._unsaved: list[wire.NewJournalEntry] = []
+        # Waits that lost a race, and are cancelled with the entry that says who won.
+        self._cancels: list[str] = []
         self._busy = 0
         self._quiet = asyncio.Event()
         self._quiet.set()
@@ -133,7 +135,7 @@ class Execution:
         if report["type"] == "pause" and self._unsaved:
             # A pause carries no entries: what is to be remembered goes before it.
             saved = {"type": "heartbeat", "leaseToken": report["leaseToken"], "entries": self._unsaved}
-            self.heed(await self._reports.send(saved))
+            self.heed(await self._reports.send({**saved, "cancels": self._cancels}))
         return report
 
     def _verdict(self, output: Any, error: BaseException | None) -> Report:
@@ -188,6 +190,7 @@ class Execution:
             "waits": [{"name": wait.name, "asked": asked_of(wait.spec), **wait.spec} for wait in open_waits],
             "wake": "all" if len(open_waits) == 1 else alone,
             "entries": self._unsaved,
+            "cancels": self._cancels,
         }
 
     # The durable calls
@@ -321,6 +324,7 @@ class Execution:
         first = next((wait for wait in waits if wait.has_happened), None)
         if first and any(wait is not first and wait.status != "CANCELLED" for wait in waits):
             self._unsaved.append({"name": name, "result": first.name})
+            self._cancels += [wait.name for wait in waits if wait.status == "PENDING"]
         return first
 
     async def _save(self) -> None:
@@ -328,8 +332,9 @@ class Execution:
         for _ in range(HOPS):
             await asyncio.sleep(0)
         entries, self._unsaved = self._unsaved, []
+        cancels, self._cancels = self._cancels, []
         if entries and not self._settled and not self._suspension:
-            await self.record(entries=entries)
+            await self.record(entries=entries, cancels=cancels)
 
     async def record(self, **more: Any) -> None:
         report = {"type": "heartbeat", "leaseToken": self.task["leaseToken"], **more}

@@ -67,6 +67,14 @@ class WaitCancelled(NotRetryable):
         self.wait = wait
 
 
+class ChildFailed(NotRetryable):
+    """A run that the handler started and waited for did not complete."""
+
+    def __init__(self, child: str, message: str, code: str) -> None:
+        super().__init__(message, code=code)
+        self.child = child
+
+
 class CodeChanged(NotRetryable):
     """The code does not fit what an earlier delivery of the task recorded."""
 

@@ -8,12 +8,14 @@ from typing import Any, Literal, TypeVar
 
 from . import sync, wire
 from .blocking import Transport
-from .context import Approval, Call, Context, First, Task, Waitpoint, Waits
+from .context import Approval, Call, Context, First, RequestedApproval, Task, Waitpoint, Waits
 from .duration import Duration, Instant
 from .execution import inside
 from .wait import Wait
+from .workflow import Workflow
 
 T = TypeVar("T")
+I = TypeVar("I")
 
 
 class SyncContext(Task):
@@ -73,12 +75,15 @@ class SyncContext(Task):
         *,
         timeout: Duration | None = None,
         match: str | None = None,
+        where: dict[str, Any] | None = None,
         lookback: Duration | None = None,
     ) -> Any:
         """The event's data, or None when the time is over."""
         context = self._context
         return self._end(
-            lambda: context.wait_for_event(name, event_id, timeout=timeout, match=match, lookback=lookback)
+            lambda: context.wait_for_event(
+                name, event_id, timeout=timeout, match=match, where=where, lookback=lookback
+            )
         )
 
     def wait_for_signal(self, name: str, signal_type: str, *, timeout: Duration | None = None) -> Any:
@@ -97,6 +102,7 @@ class SyncContext(Task):
         *,
         prompt: str | None = None,
         content: Any = None,
+        content_schema: dict[str, Any] | None = None,
         approvers: Sequence[str] = (),
         quorum: int | None = None,
         timeout: Duration | None = None,
@@ -104,9 +110,58 @@ class SyncContext(Task):
         context = self._context
         return self._end(
             lambda: context.approve(
-                name, prompt=prompt, content=content, approvers=approvers, quorum=quorum, timeout=timeout
+                name,
+                prompt=prompt,
+                content=content,
+                content_schema=content_schema,
+                approvers=approvers,
+                quorum=quorum,
+                timeout=timeout,
             )
         )
+
+    def request_approval(
+        self,
+        name: str,
+        *,
+        prompt: str | None = None,
+        content: Any = None,
+        content_schema: dict[str, Any] | None = None,
+        approvers: Sequence[str] = (),
+        quorum: int | None = None,
+        timeout: Duration | None = None,
+    ) -> RequestedApproval:
+        """Asks people, and goes on: what it gives has their links, to be sent before ``wait_for_approval`` waits for
+        them."""
+        return self._do(
+            self._context.request_approval(
+                name,
+                prompt=prompt,
+                content=content,
+                content_schema=content_schema,
+                approvers=approvers,
+                quorum=quorum,
+                timeout=timeout,
+            )
+        )
+
+    def wait_for_approval(self, request: RequestedApproval) -> Approval:
+        return self._end(lambda: self._context.wait_for_approval(request))
+
+    def child(self, name: str, workflow: str | Workflow, input: Any = None, *, version: str | None = None) -> Any:
+        """The output of a run of another workflow."""
+        return self._end(lambda: self._context.child(name, workflow, input, version=version))
+
+    def start_child(
+        self, name: str, workflow: str | Workflow, input: Any = None, *, version: str | None = None
+    ) -> str:
+        """Starts a run of another workflow, once, and goes on without waiting for its end. The run's id."""
+        return self._end(lambda: self._context.start_child(name, workflow, input, version=version))
+
+    def map(self, name: str, items: Sequence[I], begin: Callable[[I, str], Wait[T]]) -> list[T]:
+        """A wait for every item, all at once, and what they come to in the order of the items. ``begin`` is given the item
+        and a name for its wait, which it begins: ``lambda line, name: ctx.waits.child(name, "restock", line)``."""
+        return self.all([begin(item, f"{name}[{index}]") for index, item in enumerate(items)])
 
     def pause(self, name: str, duration: Duration, *, checkpoint: Any = None) -> None:
         self._end(lambda: self._context.pause(name, duration, checkpoint=checkpoint))
@@ -149,9 +204,11 @@ class SyncWaits(Waits):
         super().__init__(context._execution)
         self._sync = context
 
-    def _wait(self, name: str, spec: dict[str, Any], read: Callable[[Any], T]) -> Wait[Any]:
+    def _wait(
+        self, name: str, spec: dict[str, Any], read: Callable[[Any], T], late: Callable[[], Any] = lambda: None
+    ) -> Wait[Any]:
         async def begin() -> Wait[Any]:
-            return Waits._wait(self, name, spec, read)
+            return Waits._wait(self, name, spec, read, late)
 
         return self._sync._do(begin())
 

@@ -218,10 +218,19 @@ class Waitpoints(Resource):
         return Pages(self._transport, at("waitpoints"), query)
 
     def create(
-        self, lease_token: str, name: str, *, timeout: Duration | None = None, allow_get: bool = False
+        self,
+        lease_token: str,
+        name: str,
+        *,
+        timeout: Duration | None = None,
+        allow_get: bool = False,
+        type: Literal["WEBHOOK", "DELAY", "APPROVAL"] | None = None,
+        approval: wire.Ask | dict[str, Any] | None = None,
+        asked: str | None = None,
     ) -> wire.Waitpoint:
         """As a worker: the same name gives the same waitpoint."""
-        body = {"leaseToken": lease_token, "name": name, "allowGet": allow_get, **field("timeout", timeout)}
+        more = given(type=type, approval=approval, asked=asked)
+        body = {"leaseToken": lease_token, "name": name, "allowGet": allow_get, **field("timeout", timeout), **more}
         request = Request("POST", at("waitpoints"), body=body, repeatable=True)
         waitpoint: wire.Waitpoint = self._transport.json(request)
         return waitpoint

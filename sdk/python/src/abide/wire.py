@@ -7,6 +7,17 @@ from typing import Any, Literal, NotRequired, TypeAlias, TypedDict, Union
 Json: TypeAlias = Any
 
 
+class ApprovalLink(TypedDict):
+    """A link that lets somebody decide."""
+
+    confirmUrl: str
+    """For people: a page that shows the content, and asks."""
+    recipient: str | None
+    """Whom it is for; null: anyone."""
+    resumeUrl: str
+    """For programs: a POST decides."""
+
+
 class ApprovalRequest(TypedDict):
     """A request, and what was decided."""
 
@@ -17,6 +28,8 @@ class ApprovalRequest(TypedDict):
     content: Json
     contentDigest: str
     """Stands for the content that is shown: send it along with a decision."""
+    contentSchema: NotRequired[Json]
+    """What edited content must satisfy."""
     createdAt: str
     decisions: list[Vote]
     id: str
@@ -53,9 +66,25 @@ class ApprovalState(TypedDict):
     content: Json
     contentDigest: str
     """Stands for the content that is shown: send it along with a decision."""
+    contentSchema: NotRequired[Json]
+    """What edited content must satisfy."""
     decisions: list[Vote]
     prompt: NotRequired[str | None]
     quorum: int
+
+
+class Ask(TypedDict):
+    """What people are asked."""
+
+    approvers: NotRequired[list[str]]
+    """Anyone with the scope `approve` if absent."""
+    content: NotRequired[Json]
+    """What is to be approved."""
+    contentSchema: NotRequired[Json]
+    """A JSON Schema that edited content must satisfy."""
+    prompt: NotRequired[str | None]
+    quorum: NotRequired[int | None]
+    """Approvals that are needed; 1 if absent."""
 
 
 class Attempt(TypedDict):
@@ -264,6 +293,10 @@ class Counted(TypedDict):
 class CreateWaitpoint(TypedDict):
     allowGet: NotRequired[bool]
     """Of a WEBHOOK: let a plain GET resume it. Link scanners open every link."""
+    approval: NotRequired[Ask | None]
+    """Of an APPROVAL: what is asked."""
+    asked: NotRequired[str | None]
+    """What the code asks for, in its own words. A recorded wait answers only code that asks the same."""
     leaseToken: str
     """Of the task that will wait for it."""
     name: str
@@ -274,9 +307,9 @@ class CreateWaitpoint(TypedDict):
     timeout: NotRequired[str | None]
     """The same as text: `2d 4h`."""
     timeoutMs: NotRequired[int | None]
-    """Of a WEBHOOK: how long it may take; no limit if absent."""
-    type: NotRequired[Literal["WEBHOOK", "DELAY"]]
-    """`WEBHOOK`: a call on its `resumeUrl` ends it. `DELAY`: the clock does, at `resumeDateTime`. `WEBHOOK` if absent."""
+    """Of a WEBHOOK or an APPROVAL: how long it may take; no limit if absent."""
+    type: NotRequired[Literal["WEBHOOK", "DELAY", "APPROVAL"]]
+    """`WEBHOOK`: a call on its `resumeUrl` ends it. `DELAY`: the clock does, at `resumeDateTime`. `APPROVAL`: people do, whom its `links` can be given to. `WEBHOOK` if absent."""
 
 
 class DayCost(TypedDict):
@@ -1233,6 +1266,8 @@ class TaskReportPause(TypedDict):
 
 
 class TaskReportSuspend(TypedDict):
+    cancels: NotRequired[list[str]]
+    """Names of waits that the code has no use for any more; those that are still open are cancelled."""
     checkpoint: NotRequired[Json]
     """Handed back with the task. An earlier one stays when this is absent."""
     entries: NotRequired[list[NewJournalEntry]]
@@ -1246,6 +1281,8 @@ class TaskReportSuspend(TypedDict):
 
 
 class TaskReportHeartbeat(TypedDict):
+    cancels: NotRequired[list[str]]
+    """Names of waits that the code has no use for any more; those that are still open are cancelled."""
     checkpoint: NotRequired[Json]
     """Handed back with the task when it is handed out again."""
     entries: NotRequired[list[NewJournalEntry]]
@@ -1301,6 +1338,8 @@ class TaskWaitEvent(TypedDict):
     timeout: NotRequired[str | None]
     timeoutMs: NotRequired[int | None]
     type: Literal["event"]
+    where: NotRequired[dict[str, Json]]
+    """What fields of the event must be, by their paths: `{"order.id": 7}`."""
 
 
 class TaskWaitWebhook(TypedDict):
@@ -1328,6 +1367,8 @@ class TaskWaitApproval(TypedDict):
     asked: NotRequired[str | None]
     """What the code asks for, in its own words. A recorded wait answers only code that asks the same."""
     content: NotRequired[Json]
+    contentSchema: NotRequired[Json]
+    """A JSON Schema that edited content must satisfy."""
     name: str
     prompt: NotRequired[str | None]
     quorum: NotRequired[int | None]
@@ -1335,6 +1376,24 @@ class TaskWaitApproval(TypedDict):
     timeout: NotRequired[str | None]
     timeoutMs: NotRequired[int | None]
     type: Literal["approval"]
+
+
+class TaskWaitChild(TypedDict):
+    """A run of another workflow, started with the wait. Its outcome ends it: `{"status": "COMPLETED", "output": …}`, `{"status": "FAILED", "error": …}` or `{"status": "CANCELLED"}`; if the wait is cancelled, so is the run."""
+
+    asked: NotRequired[str | None]
+    """What the code asks for, in its own words. A recorded wait answers only code that asks the same."""
+    detached: NotRequired[bool]
+    """The wait is over when the run is started, with `{"status": "STARTED", "runId": …}`; the run goes on by itself."""
+    input: NotRequired[Json]
+    name: str
+    timeout: NotRequired[str | None]
+    timeoutMs: NotRequired[int | None]
+    type: Literal["child"]
+    version: NotRequired[str | None]
+    """The newest if absent."""
+    workflow: str
+    """The name of the workflow."""
 
 
 class TestClock(TypedDict):
@@ -1429,6 +1488,8 @@ class Waitpoint(TypedDict):
     """The `runId`."""
     id: str
     kind: Literal["DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY", "SCHEDULE"]
+    links: NotRequired[list[ApprovalLink]]
+    """Of an APPROVAL, in answers to `POST /waitpoints`: a link for everyone who may decide by one."""
     listensFor: ListensFor
     name: str
     """Unique in its step; those that begin with `$` are the engine's."""
@@ -1835,6 +1896,8 @@ class WorkflowStepApproval(TypedDict):
     """Who may decide: people by name, or `scope:approve` and `scope:admin` for any key with that scope. Anyone with the right to approve if absent."""
     contentKey: str
     """The key of `state` whose value is shown, and replaced when it is edited."""
+    contentSchema: NotRequired[Json]
+    """A JSON Schema that edited content must satisfy."""
     description: NotRequired[str | None]
     escalateAfter: NotRequired[str | None]
     """When others may decide too, after it was asked."""
@@ -2241,7 +2304,7 @@ class WorkspaceList(TypedDict):
 ListensFor: TypeAlias = Union["ListensForTime", "ListensForSignal", "ListensForEvent", "ListensForCall", "ListensForApproval", "ListensForChild"]
 HistoryRecord: TypeAlias = dict[str, Any]
 TaskReport: TypeAlias = Union["TaskReportComplete", "TaskReportFail", "TaskReportPause", "TaskReportSuspend", "TaskReportHeartbeat", "TaskReportRelease"]
-TaskWait: TypeAlias = Union["TaskWaitSleep", "TaskWaitUntil", "TaskWaitSignal", "TaskWaitEvent", "TaskWaitWebhook", "TaskWaitWaitpoint", "TaskWaitApproval"]
+TaskWait: TypeAlias = Union["TaskWaitSleep", "TaskWaitUntil", "TaskWaitSignal", "TaskWaitEvent", "TaskWaitWebhook", "TaskWaitWaitpoint", "TaskWaitApproval", "TaskWaitChild"]
 WebhookStatus: TypeAlias = Union[Literal["ENABLED", "DISABLED"], Literal["FAILING"]]
 WorkflowDelivery: TypeAlias = Union[Literal["all"], Literal["one"]]
 WorkflowGuardrail: TypeAlias = Union["WorkflowGuardrailSchemaValidation", "WorkflowGuardrailContentSafety", "WorkflowGuardrailConfidenceThreshold"]
@@ -2255,4 +2318,4 @@ WorkflowResponseFormat: TypeAlias = Literal["text", "json"]
 WorkflowRole: TypeAlias = Literal["system", "user", "assistant"]
 WorkflowStatusPattern: TypeAlias = Union["int", Literal["1xx", "2xx", "3xx", "4xx", "5xx"]]
 WorkflowStep: TypeAlias = Union["WorkflowStepTask", "WorkflowStepWait", "WorkflowStepCondition", "WorkflowStepExternalEvent", "WorkflowStepWaitForEvent", "WorkflowStepWebhook", "WorkflowStepApproval", "WorkflowStepLlm", "WorkflowStepHttp", "WorkflowStepNotify", "WorkflowStepRespond", "WorkflowStepSubWorkflow", "WorkflowStepMap"]
-ProblemCode: TypeAlias = Literal["NOT_JSON", "BAD_REQUEST", "UNAUTHENTICATED", "BAD_LINK", "BAD_LEASE", "FORBIDDEN", "NOT_AN_APPROVER", "SELF_APPROVAL", "SYNC_NOT_ALLOWED", "MAY_NOT_DECIDE", "HOST_REFUSED", "PROXY_REFUSED", "ORIGIN_REFUSED", "NOT_FOUND", "UNKNOWN_RUN", "UNKNOWN_DEFINITION", "UNKNOWN_STEP", "UNKNOWN_WAITPOINT", "UNKNOWN_TASK", "UNKNOWN_KEY", "UNKNOWN_LINK_SECRET", "NO_SIGNING_KEY", "UNKNOWN_SCHEDULE", "UNKNOWN_WEBHOOK", "UNKNOWN_DELIVERY", "NOT_HELD", "UNKNOWN_WORKSPACE", "METHOD_NOT_ALLOWED", "READ_ONLY", "BODY_TIMEOUT", "ALREADY_RESOLVED", "ALREADY_DECIDED", "QUORUM_NOT_REACHED", "CONTENT_CHANGED", "WRONG_WAITPOINT_KIND", "EVENT_DOES_NOT_MATCH", "NOT_DUE", "NO_SUCH_TIMER", "RUN_ENDED", "NO_TEST_CLOCK", "HELD", "RUN_NOT_FAILED", "WRONG_STEP_STATUS", "STALE_LEASE", "TASK_ALREADY_TAKEN", "JOURNAL_CONFLICT", "JOURNAL_MISMATCH", "DEFINITION_EXISTS", "SCHEDULE_EXISTS", "DELIVERY_PENDING", "WORKSPACE_EXISTS", "WAITPOINT_TIMED_OUT", "WAITPOINT_CANCELLED", "WAITPOINT_EXPIRED", "LINK_REVOKED", "LINK_EXPIRED", "BODY_TOO_LARGE", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE", "MALFORMED", "BAD_CURSOR", "INVALID_DEFINITION", "INVALID_INPUT", "LIMIT_EXCEEDED", "IDEMPOTENCY_KEY_REUSED", "RUN_FAILED", "RUN_CANCELLED", "RATE_LIMITED", "TOO_MANY_OPEN_RUNS", "QUOTA_EXCEEDED", "HEADERS_TOO_LARGE", "DAMAGED", "INTERNAL", "ILLEGAL_TRANSITION", "OVERLOADED", "STORE_UNAVAILABLE", "PAUSED", "ENGINE_STUCK", "STOPPING"]
+ProblemCode: TypeAlias = Literal["NOT_JSON", "BAD_REQUEST", "UNAUTHENTICATED", "BAD_LINK", "BAD_LEASE", "FORBIDDEN", "NOT_AN_APPROVER", "SELF_APPROVAL", "SYNC_NOT_ALLOWED", "MAY_NOT_DECIDE", "HOST_REFUSED", "PROXY_REFUSED", "ORIGIN_REFUSED", "NOT_FOUND", "UNKNOWN_RUN", "UNKNOWN_DEFINITION", "UNKNOWN_STEP", "UNKNOWN_WAITPOINT", "UNKNOWN_TASK", "UNKNOWN_KEY", "UNKNOWN_LINK_SECRET", "NO_SIGNING_KEY", "UNKNOWN_SCHEDULE", "UNKNOWN_WEBHOOK", "UNKNOWN_DELIVERY", "NOT_HELD", "UNKNOWN_WORKSPACE", "METHOD_NOT_ALLOWED", "READ_ONLY", "BODY_TIMEOUT", "ALREADY_RESOLVED", "ALREADY_DECIDED", "QUORUM_NOT_REACHED", "CONTENT_CHANGED", "WRONG_WAITPOINT_KIND", "EVENT_DOES_NOT_MATCH", "NOT_DUE", "NO_SUCH_TIMER", "RUN_ENDED", "NO_TEST_CLOCK", "HELD", "RUN_NOT_FAILED", "WRONG_STEP_STATUS", "STALE_LEASE", "TASK_ALREADY_TAKEN", "JOURNAL_CONFLICT", "JOURNAL_MISMATCH", "DEFINITION_EXISTS", "SCHEDULE_EXISTS", "DELIVERY_PENDING", "WORKSPACE_EXISTS", "WAITPOINT_TIMED_OUT", "WAITPOINT_CANCELLED", "WAITPOINT_EXPIRED", "LINK_REVOKED", "LINK_EXPIRED", "BODY_TOO_LARGE", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE", "MALFORMED", "BAD_CURSOR", "INVALID_DEFINITION", "INVALID_INPUT", "INVALID_CONTENT", "LIMIT_EXCEEDED", "IDEMPOTENCY_KEY_REUSED", "RUN_FAILED", "RUN_CANCELLED", "RATE_LIMITED", "TOO_MANY_OPEN_RUNS", "QUOTA_EXCEEDED", "HEADERS_TOO_LARGE", "DAMAGED", "INTERNAL", "ILLEGAL_TRANSITION", "OVERLOADED", "STORE_UNAVAILABLE", "PAUSED", "ENGINE_STUCK", "STOPPING"]

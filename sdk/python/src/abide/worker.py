@@ -22,10 +22,9 @@ from typing import Any, TypeVar
 from . import blocking, wire
 from .client import Client
 from .context import Context
-from .described import origin_of
+from .described import call_of, origin_of
 from .duration import backoff
 from .execution import Execution, Report
-from .failure import RunFailed
 from .plain import Reader, reader_of
 from .problem import Problem, Unreachable
 from .reports import Reports
@@ -265,11 +264,9 @@ class Worker:
 def tell(execution: Execution) -> None:
     """A failure is told here, too, with its traceback: whoever watches the worker need not look elsewhere."""
     error, task = execution.failed_with, execution.task
-    call = f" › {error.run}" if isinstance(error, RunFailed) else ""
-    shown = origin_of(error) if error else None
-    log.error(
-        "%s%s failed in attempt %s of %s: %s", task["handler"], call, task["attempt"], task["runId"], shown, exc_info=shown
-    )
+    call, shown = call_of(error), origin_of(error) if error else None
+    place = task["handler"] if call is None else f"{task['handler']} › {call}"
+    log.error("%s failed in attempt %s of %s: %s", place, task["attempt"], task["runId"], shown, exc_info=shown)
 
 
 def heard(execution: Execution, done: asyncio.Future[wire.ReportDone]) -> None:

@@ -15,8 +15,7 @@ use crate::failure::{Result, TaskError};
 use crate::origin::told;
 use crate::wait::{Opened, Spec};
 use crate::wire::{
-    Json, Task, TaskReport, TaskReportComplete, TaskReportFail, TaskReportHeartbeat, TaskReportSuspend,
-    TaskWait, Wake,
+    Json, Task, TaskReport, TaskReportComplete, TaskReportFail, TaskReportSuspend, TaskWait, Wake,
 };
 
 /// How often a handler that only waits is looked at again, after everything else that is ready, before it is left.
@@ -51,9 +50,7 @@ impl Execution {
         drop(driver);
         if let Some(TaskReport::Pause(_)) = report {
             // A pause carries no entries: what is to be remembered goes before it.
-            let entries = self.locked(|state| std::mem::take(&mut state.unsaved));
-            if !entries.is_empty() {
-                let saved = TaskReportHeartbeat::new(&self.task.lease_token).entries(entries);
+            if let Some(saved) = self.take_unsaved() {
                 self.reports.send(saved).await.inspect(|done| self.heed(done)).ok()?;
             }
         }
@@ -137,7 +134,7 @@ impl Execution {
         };
         let wake = if waits.len() == 1 { Wake::All } else { alone.unwrap_or(Wake::Each) };
         let report = TaskReportSuspend::new(&self.task.lease_token, waits).wake(wake);
-        report.entries(state.unsaved.clone()).into()
+        report.entries(state.unsaved.clone()).cancels(state.cancels.clone()).into()
     }
 }
 
@@ -240,6 +237,7 @@ fn with_asked(wait: TaskWait) -> TaskWait {
         TaskWait::Event(wait) => wait.asked(asked).into(),
         TaskWait::Webhook(wait) => wait.asked(asked).into(),
         TaskWait::Approval(wait) => wait.asked(asked).into(),
+        TaskWait::Child(wait) => wait.asked(asked).into(),
         // Its name is all that it asks for.
         TaskWait::Waitpoint(wait) => wait.into(),
     }

@@ -1,5 +1,7 @@
 //! Every scenario of sdk/conformance/scenarios.md, under its name. Each gives what it came to.
 
+mod approvals;
+mod children;
 mod code;
 mod failures;
 mod processes;
@@ -83,6 +85,12 @@ scenarios! {
     "drain" => processes::drain (real_time),
     "a graph in code" => tasks::a_graph_in_code,
     "thirty days" => waits::thirty_days,
+    "a child" => children::a_child,
+    "a child that is only started" => children::a_child_that_is_only_started,
+    "a map of children, two at a time" => children::a_map_of_children_two_at_a_time,
+    "a loser beside other waits is cancelled" => children::a_loser_beside_other_waits_is_cancelled,
+    "values of the code in a wait for an event" => children::values_of_the_code_in_a_wait_for_an_event,
+    "an approval that is edited by link" => approvals::an_approval_that_is_edited_by_link,
 }
 
 /// A workflow of one task.

@@ -10,6 +10,7 @@ use crate::definition::{
     Action, Approval, Escalation, Items, Map, OnApprovalTimeout, OnTimeout, Step, Target,
 };
 use crate::expression::Template;
+use crate::json::Json;
 use crate::limits;
 use crate::problem::{Code, Problem, pointer};
 use crate::retry::RetryPolicy;
@@ -131,6 +132,9 @@ impl Compiler<'_> {
                 Problem::new(at, Code::OutOfRange, message).expected(format!("at most {}", approvers.len()))
             });
         }
+        if let Some(schema) = &approval.content_schema {
+            self.content_schema(schema);
+        }
         let prompt = approval.prompt.as_deref().and_then(|prompt| self.text_template("prompt", prompt));
         let timeout = self.timeout(approval.timeout_ms, approval.timeout.as_deref());
         let on_timeout = self.on_approval_timeout(approval.on_timeout.as_ref());
@@ -139,6 +143,7 @@ impl Compiler<'_> {
             (self.reminders(approval, timeout), self.escalation(approval, timeout));
         Action::Approval(Approval {
             content_key: Arc::from(approval.content_key.as_str()),
+            content_schema: approval.content_schema.clone().map(Json::new),
             prompt,
             approvers: approvers.iter().map(|approver| Arc::from(approver.as_str())).collect(),
             quorum,
@@ -149,6 +154,19 @@ impl Compiler<'_> {
             on_timeout,
             on_reject: on_reject.unwrap_or(OnTimeout::Fail),
         })
+    }
+
+    fn content_schema(&mut self, schema: &Value) {
+        let bytes = schema.to_string().len();
+        if bytes > limits::CONTENT_SCHEMA_BYTES {
+            let at = self.place.field("contentSchema");
+            self.findings.problem(|| {
+                let message = format!("it has {bytes} bytes");
+                let expected = format!("at most {} bytes", limits::CONTENT_SCHEMA_BYTES);
+                Problem::new(at, Code::OutOfRange, message).expected(expected)
+            });
+        }
+        self.schema("contentSchema", schema);
     }
 
     fn reminders(&mut self, approval: &document::Approval, timeout: Option<Millis>) -> Vec<Millis> {

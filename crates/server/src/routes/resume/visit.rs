@@ -7,7 +7,7 @@ use abide_core::definition::Action;
 use abide_core::id::{RunId, WaitpointId};
 use abide_core::refusal::Refusal;
 use abide_core::run::Run;
-use abide_core::waitpoint::{Actor, Kind, ListensFor, Waitpoint};
+use abide_core::waitpoint::{Actor, ApprovalRequest, Kind, ListensFor, Waitpoint};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -35,6 +35,8 @@ pub(super) struct Visit {
     pub(super) workflow: String,
     /// Of the waitpoint; `None` while the step it is for has not begun.
     pub(super) kind: Option<Kind>,
+    /// What is asked, where it is an approval.
+    pub(super) approval: Option<ApprovalRequest>,
     /// Its deadline.
     pub(super) resume_at: Option<Timestamp>,
     number: Option<u32>,
@@ -85,6 +87,7 @@ impl Visit {
             target,
             workflow: found.definition_ref.name.to_string(),
             kind: waitpoint.map(|waitpoint| waitpoint.kind),
+            approval: waitpoint.and_then(asked),
             resume_at: waitpoint.and_then(|waitpoint| waitpoint.resume_at),
             number,
             allow_get: waitpoint.is_some_and(allows_get),
@@ -136,6 +139,10 @@ impl Visit {
         let segment = segment.replace('+', "%20");
         app.path_to(&format!("/workflow-runs/{}/waitpoints/{segment}/confirm{query}", self.run))
     }
+}
+
+fn asked(waitpoint: &Waitpoint) -> Option<ApprovalRequest> {
+    if let ListensFor::Approval(asked) = &waitpoint.listens_for { Some(asked.clone()) } else { None }
 }
 
 fn allows_get(waitpoint: &Waitpoint) -> bool {

@@ -98,6 +98,10 @@ pub(super) struct Suspend {
     /// When it goes on: when `all` have ended (if absent), `any` (the others are cancelled), or `each` time one ends.
     #[serde(default)]
     wake: Wake,
+    /// Names of waits that the code has no use for any more; those that are still open are cancelled.
+    #[serde(default)]
+    #[schemars(length(max = WAITS))]
+    cancels: Vec<Name>,
     /// Handed back with the task. An earlier one stays when this is absent.
     #[serde(default, deserialize_with = "present")]
     #[schemars(schema_with = "words::any")]
@@ -116,6 +120,10 @@ pub(super) struct Heartbeat {
     /// Results that the journal does not hold yet.
     #[serde(default)]
     entries: Vec<Entry>,
+    /// Names of waits that the code has no use for any more; those that are still open are cancelled.
+    #[serde(default)]
+    #[schemars(length(max = WAITS))]
+    cancels: Vec<Name>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -227,6 +235,7 @@ impl Suspend {
             waits: self.waits.into_iter().map(WaitBody::spec).collect::<Result<_, _>>()?,
             wake,
             checkpoint: self.checkpoint.map(Json::from),
+            cancels: self.cancels.into_iter().map(Into::into).collect(),
         }))
     }
 }
@@ -234,7 +243,8 @@ impl Suspend {
 impl Heartbeat {
     fn command(self, Lease { run: _, at, delivery }: Lease) -> Command {
         let (checkpoint, entries) = (self.checkpoint.map(Json::from), journal(self.entries));
-        Command::TaskHeartbeat(TaskHeartbeat { at, delivery, checkpoint, entries, calls: Vec::new() })
+        let (calls, cancels) = (Vec::new(), self.cancels.into_iter().map(Into::into).collect());
+        Command::TaskHeartbeat(TaskHeartbeat { at, delivery, checkpoint, entries, calls, cancels })
     }
 }
 

@@ -1,5 +1,6 @@
 //! What durable code in a task waits for.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use abide_core::command::{WaitFor, WaitSpec};
@@ -9,6 +10,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::report::needed_length;
+use crate::edits;
 use crate::problem::Problem;
 use crate::request::{Name, instant, length};
 use crate::shape::words;
@@ -27,6 +29,9 @@ pub(super) enum WaitBody {
     /// A waitpoint of this name that was made with `POST /waitpoints`, whatever ends it.
     Waitpoint(Waitpoint),
     Approval(Approval),
+    /// A run of another workflow, started with the wait. Its outcome ends it: `{"status": "COMPLETED", "output": …}`,
+    /// `{"status": "FAILED", "error": …}` or `{"status": "CANCELLED"}`; if the wait is cancelled, so is the run.
+    Child(Child),
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -76,6 +81,9 @@ pub(super) struct Event {
     /// An expression that the event must satisfy.
     #[serde(rename = "match")]
     matching: Option<String>,
+    /// What fields of the event must be, by their paths: `{"order.id": 7}`.
+    #[serde(default, rename = "where")]
+    fields: BTreeMap<String, Value>,
     /// How far back to look for events; to the run's creation if absent.
     lookback_ms: Option<u64>,
     lookback: Option<String>,
@@ -114,6 +122,8 @@ pub(super) struct Approval {
     #[serde(default)]
     #[schemars(schema_with = "words::any")]
     content: Value,
+    /// A JSON Schema that edited content must satisfy.
+    content_schema: Option<Value>,
     /// Anyone with the scope `approve` if absent.
     #[serde(default)]
     approvers: Vec<String>,
@@ -121,6 +131,43 @@ pub(super) struct Approval {
     quorum: Option<u32>,
     timeout_ms: Option<u64>,
     timeout: Option<String>,
+}
+
+impl Approval {
+    fn wait(self) -> Result<WaitFor, Problem> {
+        let timeout = length("timeout", self.timeout_ms, self.timeout.as_deref())?;
+        self.content_schema.as_ref().map_or(Ok(()), edits::check_schema)?;
+        let approvers = self.approvers.into_iter().map(Arc::from).collect();
+        Ok(WaitFor::Approval {
+            prompt: self.prompt,
+            content: self.content.into(),
+            content_schema: self.content_schema.map(Into::into),
+            approvers,
+            quorum: self.quorum.unwrap_or(1),
+            timeout,
+        })
+    }
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(inline)]
+pub(super) struct Child {
+    name: Name,
+    /// What the code asks for, in its own words. A recorded wait answers only code that asks the same.
+    asked: Option<Name>,
+    /// The name of the workflow.
+    workflow: Name,
+    /// The newest if absent.
+    version: Option<Name>,
+    #[serde(default)]
+    #[schemars(schema_with = "words::any")]
+    input: Value,
+    timeout_ms: Option<u64>,
+    timeout: Option<String>,
+    /// The wait is over when the run is started, with `{"status": "STARTED", "runId": …}`; the run goes on by itself.
+    #[serde(default)]
+    detached: bool,
 }
 
 impl WaitBody {
@@ -139,7 +186,8 @@ impl WaitBody {
                 let timeout = length("timeout", wait.timeout_ms, wait.timeout.as_deref())?;
                 let lookback = length("lookback", wait.lookback_ms, wait.lookback.as_deref())?;
                 let (event_id, matching) = (wait.event_id.into(), wait.matching);
-                (wait.name, wait.asked, WaitFor::Event { event_id, matching, lookback, timeout })
+                let fields = wait.fields.into_iter().map(|(path, value)| (path, value.into())).collect();
+                (wait.name, wait.asked, WaitFor::Event { event_id, matching, fields, lookback, timeout })
             }
             WaitBody::Webhook(wait) => {
                 let timeout = length("timeout", wait.timeout_ms, wait.timeout.as_deref())?;
@@ -147,11 +195,15 @@ impl WaitBody {
             }
             WaitBody::Waitpoint(Waitpoint { name }) => (name, None, WaitFor::Created),
             WaitBody::Approval(wait) => {
+                let (name, asked) = (wait.name.clone(), wait.asked.clone());
+                (name, asked, wait.wait()?)
+            }
+            WaitBody::Child(wait) => {
                 let timeout = length("timeout", wait.timeout_ms, wait.timeout.as_deref())?;
-                let (content, quorum) = (wait.content.into(), wait.quorum.unwrap_or(1));
-                let approvers = wait.approvers.into_iter().map(Arc::from).collect();
-                let prompt = wait.prompt;
-                (wait.name, wait.asked, WaitFor::Approval { prompt, content, approvers, quorum, timeout })
+                let (definition, version) = (wait.workflow.into(), wait.version.map(Into::into));
+                let (input, detached) = (wait.input.into(), wait.detached);
+                let child = WaitFor::Child { definition, version, input, timeout, detached };
+                (wait.name, wait.asked, child)
             }
         };
         Ok(WaitSpec { name: name.into(), wait, asked: asked.map(Into::into) })

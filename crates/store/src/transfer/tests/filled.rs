@@ -205,7 +205,8 @@ fn asked(crowd: &mut Crowd) -> story::Story {
     let mut asked = crowd.world.start(&story::asked(), json!({}));
     let entry = JournalResult { name: Arc::from("call 1"), result: Json::new(json!(1)) };
     let calls = vec![costs::call("call 1", "m", Some(7))];
-    let beat = TaskHeartbeat { at: At::step(0), delivery: 1, checkpoint: None, entries: vec![entry], calls };
+    let (entries, cancels) = (vec![entry], Vec::new());
+    let beat = TaskHeartbeat { at: At::step(0), delivery: 1, checkpoint: None, entries, calls, cancels };
     crowd.world.tell(&mut asked, Command::TaskHeartbeat(beat));
     asked
 }
