@@ -47,7 +47,7 @@ use crate::handed::Handed;
 use crate::handler::{Handler, TaskResult};
 use crate::holds::Holds;
 use crate::identity;
-use crate::limits::Limits;
+use crate::limits::{Limits, OpenRuns};
 use crate::readers::Readers;
 use crate::request::{Answer, Asker, Leased, Notified, Notify, Poll, Request, Start, Stats, Workers};
 use crate::retention::{Retention, Sweeper};
@@ -77,6 +77,7 @@ pub struct Engine {
     paused: bool,
     store_id: Arc<str>,
     sweeper: Arc<Sweeper>,
+    open_runs: OpenRuns,
     max_wait: Millis,
     gate: Arc<Gate>,
     holds: Holds,
@@ -344,6 +345,7 @@ impl Engine {
             (executors.client().clone(), options.vault.clone(), linking.clone()),
             fresh_seed(),
         );
+        let open_runs = OpenRuns::new(options.limits.open_runs);
         let max_wait = options.max_wait.unwrap_or(limits::WAIT);
         let bounds = Bounds { max_wait, ..options.retention.bounds() };
         let watchdog = Watchdog::start(Arc::clone(&watch), jobs.clone(), node).map_err(not_started)?;
@@ -354,7 +356,7 @@ impl Engine {
             fresh_seed(),
             dispatcher,
             (followers.clone(), outbox),
-            (bounds, options.limits),
+            (bounds, options.limits, open_runs.clone()),
         );
         writer = writer.paused(options.paused);
         writer = writer.watched(holds.clone(), Arc::clone(&watch), suspects);
@@ -414,6 +416,7 @@ impl Engine {
             sweeper,
             max_wait,
             gate: Arc::default(),
+            open_runs,
             holds,
             linking,
             watch,
@@ -576,6 +579,11 @@ impl Engine {
     /// How many calls of one kind a workspace has under way at most, and those for which it is another number.
     pub fn limit_calls(&self, any: Option<usize>, of: HashMap<WorkspaceId, usize>) {
         self.executors.limit_calls(any, &of);
+    }
+
+    /// How many runs that have not ended a workspace may have, and those for which it is another number.
+    pub fn limit_open_runs(&self, any: Option<u64>, of: HashMap<WorkspaceId, u64>) {
+        self.open_runs.set(any, of);
     }
 
     pub fn calls(&self) -> &CallSettings {

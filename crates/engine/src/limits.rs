@@ -1,5 +1,10 @@
 //! Limits of an engine that whoever opens it may set. Those that are the same everywhere are in the core.
 
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use abide_core::id::WorkspaceId;
+
 /// How much may be under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -14,5 +19,32 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Limits {
         Limits { descendants: 100_000, open_runs: None }
+    }
+}
+
+/// How many open runs a workspace may have. Clones share it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct OpenRuns(Arc<RwLock<Figures>>);
+
+#[derive(Debug, Default)]
+struct Figures {
+    any: Option<u64>,
+    own: HashMap<WorkspaceId, u64>,
+}
+
+impl OpenRuns {
+    pub(crate) fn new(any: Option<u64>) -> OpenRuns {
+        let runs = OpenRuns::default();
+        runs.set(any, HashMap::new());
+        runs
+    }
+
+    pub(crate) fn set(&self, any: Option<u64>, own: HashMap<WorkspaceId, u64>) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = Figures { any, own };
+    }
+
+    pub(crate) fn of(&self, workspace: WorkspaceId) -> Option<u64> {
+        let figures = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        figures.own.get(&workspace).copied().or(figures.any)
     }
 }

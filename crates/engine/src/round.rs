@@ -38,7 +38,7 @@ use crate::ear::Ear;
 use crate::error::Error;
 use crate::holds::{ENGINE, Holds, workspace_of};
 use crate::in_flight::{InFlight, RoundNumber};
-use crate::limits::Limits;
+use crate::limits::{Limits, OpenRuns};
 use crate::memory::Memory;
 use crate::request::Start;
 use crate::schedules::TouchedSchedule;
@@ -326,6 +326,7 @@ pub(crate) struct Round<'w> {
     pub(crate) before: &'w InFlight,
     pub(crate) backlog: &'w Backlog,
     pub(crate) limits: &'w Limits,
+    pub(crate) open_runs: &'w OpenRuns,
     /// What is to be done for other runs.
     pub(crate) todo: VecDeque<(WorkspaceId, FollowUp)>,
     /// How much of that may still be done in this round, for what is decided now.

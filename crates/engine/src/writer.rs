@@ -41,7 +41,7 @@ use crate::error::Error;
 use crate::followers::Followers;
 use crate::holds::Holds;
 use crate::in_flight::{InFlight, RoundNumber};
-use crate::limits::Limits;
+use crate::limits::{Limits, OpenRuns};
 use crate::long_waits::LongWaits;
 use crate::memory::Memory;
 use crate::request::{Answer, Request, Start, Stats};
@@ -111,6 +111,7 @@ pub(crate) struct Writer {
     /// What was left for later rounds.
     backlog: Backlog,
     limits: Limits,
+    open_runs: OpenRuns,
     /// Timers of waits that have not been offered yet what came in time.
     early: Vec<StoredTimer>,
     /// Who checks inputs that are more than a moment's work.
@@ -142,7 +143,7 @@ impl Writer {
         seed: u64,
         dispatcher: Dispatcher,
         (followers, outbox): (Followers, Outbox),
-        (bounds, limits): (Bounds, Limits),
+        (bounds, limits, open_runs): (Bounds, Limits, OpenRuns),
     ) -> Writer {
         Writer {
             store,
@@ -174,6 +175,7 @@ impl Writer {
             paused: false,
             backlog: Backlog::of(0),
             limits,
+            open_runs,
             early: Vec::new(),
             checks,
             holds: Holds::default(),
@@ -436,6 +438,7 @@ impl Writer {
             before: &self.in_flight,
             backlog: &self.backlog,
             limits: &self.limits,
+            open_runs: &self.open_runs,
             todo: VecDeque::new(),
             allowance: FOLLOW_UPS_AT_ONCE,
             traceparent: None,

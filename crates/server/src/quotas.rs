@@ -25,9 +25,13 @@ const FOLLOW: Duration = Duration::from_secs(1);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub struct Quotas {
-    /// Runs that have not ended, when one more is started by a request.
+    /// Runs that have not ended, when one more is started.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub open_runs: Option<u64>,
+    /// Bytes that histories and events take. With more, no run is started and no event is taken; runs that are under way
+    /// go on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stored_bytes: Option<u64>,
     /// Runs started by requests in a second; as many may be started at once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub starts_per_second: Option<u32>,
@@ -45,6 +49,7 @@ impl Quotas {
     fn or(self, server: Quotas) -> Quotas {
         Quotas {
             open_runs: self.open_runs.or(server.open_runs),
+            stored_bytes: self.stored_bytes.or(server.stored_bytes),
             starts_per_second: self.starts_per_second.or(server.starts_per_second),
             calls: self.calls.or(server.calls),
             schedules: self.schedules.or(server.schedules),
@@ -79,6 +84,8 @@ impl AllQuotas {
         let calls = |quotas: &Quotas| quotas.calls.and_then(|calls| usize::try_from(calls).ok());
         let of_workspaces = own.iter().filter_map(|(id, quotas)| Some((*id, calls(quotas)?)));
         engine.limit_calls(calls(&self.server), of_workspaces.collect());
+        let of_workspaces = own.iter().filter_map(|(id, quotas)| Some((*id, quotas.open_runs?)));
+        engine.limit_open_runs(self.server.open_runs, of_workspaces.collect());
         *self.own.write().unwrap_or_else(PoisonError::into_inner) = own;
     }
 
@@ -133,7 +140,7 @@ fn unreadable() -> abide_store::Error {
 
 /// What is refused because a workspace has as much as it may.
 pub(crate) fn exceeded(quota: &str, limit: u64, actual: u64) -> Problem {
-    let detail = format!("the workspace's quota `{quota}` is {limit}, and this would be {actual}");
+    let detail = format!("the workspace's quota `{quota}` is {limit}, and it would have {actual}");
     Problem::new(Code::QuotaExceeded, detail)
         .current(json!({ "quota": quota, "limit": limit, "actual": actual }))
 }
@@ -148,13 +155,19 @@ impl App {
                 exceeded("startsPerSecond", limit.into(), u64::from(limit) + 1).retry_after(delay)
             })?;
         }
-        if let Some(limit) = quotas.open_runs {
-            let open = self.open_runs(workspace).await?;
-            if open >= limit {
-                return Err(exceeded("openRuns", limit, open + 1));
-            }
-        }
-        Ok(())
+        self.may_store(workspace).await
+    }
+
+    /// Whether the workspace may have more stored.
+    pub(crate) async fn may_store(&self, workspace: WorkspaceId) -> Result<(), Problem> {
+        let Some(limit) = self.quotas.of(workspace).stored_bytes else { return Ok(()) };
+        let stored = self.stored_bytes(workspace).await?;
+        if stored >= limit { Err(exceeded("storedBytes", limit, stored)) } else { Ok(()) }
+    }
+
+    /// What the histories and events of a workspace take.
+    pub(crate) async fn stored_bytes(&self, workspace: WorkspaceId) -> Result<u64, Problem> {
+        Ok(self.engine.look_up(move |store| store.stored_bytes(workspace)).await?)
     }
 
     /// Runs of a workspace that have not ended.

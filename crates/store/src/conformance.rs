@@ -145,6 +145,7 @@ macro_rules! conformance {
             a_removed_webhook_leaves_nothing
             old_deliveries_are_forgotten_unless_they_are_pending
             the_rows_of_waits_are_made_anew
+            what_is_stored_is_known_and_less_when_it_is_forgotten
             what_is_held_is_found_listed_and_let_go
             what_a_process_was_at_when_it_ended_is_counted
             of_a_sound_batch_nobody_is_to_blame

@@ -233,6 +233,9 @@ pub trait Read: Send {
         page: &Page<(Option<Timestamp>, WaitpointId)>,
     ) -> Result<Vec<WaitpointSummary>, Error>;
 
+    /// The bytes that the histories and events of a workspace take.
+    fn stored_bytes(&mut self, workspace: WorkspaceId) -> Result<u64, Error>;
+
     /// How many runs there are of each status, in a workspace or in all.
     fn counts(&mut self, workspace: Option<WorkspaceId>) -> Result<Vec<(RunStatus, u64)>, Error>;
 
@@ -377,6 +380,11 @@ pub trait Store: Read {
 
     /// Its deaths do not count any more.
     fn forgive(&mut self, owner: Owner) -> Result<(), Error>;
+
+    /// Adds up what is noted in parts, so that it stays quick to read.
+    fn fold(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
 
     /// Removes these events, and says how many of them were there.
     fn forget_events(&mut self, events: &[OldEvent]) -> Result<usize, Error>;

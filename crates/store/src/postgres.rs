@@ -302,6 +302,10 @@ impl<Role: Send> Read for Handle<Role> {
         list::waitpoints(&mut self.link, filter, page)
     }
 
+    fn stored_bytes(&mut self, workspace: WorkspaceId) -> Result<u64, Error> {
+        list::stored_bytes(&mut self.link, workspace)
+    }
+
     fn counts(&mut self, workspace: Option<WorkspaceId>) -> Result<Vec<(RunStatus, u64)>, Error> {
         list::counts(&mut self.link, workspace)
     }
@@ -473,6 +477,10 @@ impl Store for Postgres {
 
     fn forgive(&mut self, owner: Owner) -> Result<(), Error> {
         held::forgive(&mut self.link, owner)
+    }
+
+    fn fold(&mut self) -> Result<(), Error> {
+        forget::fold(&mut self.link)
     }
 
     fn forget_events(&mut self, events: &[OldEvent]) -> Result<usize, Error> {

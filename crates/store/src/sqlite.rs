@@ -334,6 +334,10 @@ impl<Role: Send> Read for Handle<Role> {
         list::waitpoints(&self.connection, filter, page)
     }
 
+    fn stored_bytes(&mut self, workspace: WorkspaceId) -> Result<u64, Error> {
+        tally::bytes(&self.connection, workspace)
+    }
+
     fn counts(&mut self, workspace: Option<WorkspaceId>) -> Result<Vec<(RunStatus, u64)>, Error> {
         list::counts(&self.connection, workspace)
     }

@@ -1167,15 +1167,17 @@ pub struct Pulse {
 pub struct Quotas {
     /// Calls of one kind (`http` steps, models, handlers at URLs) under way at the same time.
     #[serde(skip_serializing_if = "Option::is_none")] pub calls: Option<u32>,
-    /// Runs that have not ended, when one more is started by a request.
+    /// Runs that have not ended, when one more is started.
     #[serde(skip_serializing_if = "Option::is_none")] pub open_runs: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")] pub schedules: Option<u32>,
     /// Runs started by requests in a second; as many may be started at once.
     #[serde(skip_serializing_if = "Option::is_none")] pub starts_per_second: Option<u32>,
+    /// Bytes that histories and events take. With more, no run is started and no event is taken; runs that are under way go on.
+    #[serde(skip_serializing_if = "Option::is_none")] pub stored_bytes: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")] pub webhooks: Option<u32>,
 }
 
-setters!(Quotas { calls [plain u32], open_runs [plain u64], schedules [plain u32], starts_per_second [plain u32], webhooks [plain u32] });
+setters!(Quotas { calls [plain u32], open_runs [plain u64], schedules [plain u32], starts_per_second [plain u32], stored_bytes [plain u64], webhooks [plain u32] });
 
 /// A record of a run's history. Its `type` says which further fields it has; see `docs/histories.md`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -3507,6 +3509,8 @@ pub struct Workspace {
     pub open_runs: u64,
     /// What it may have: its own figures, and those of the server where it has none.
     pub quotas: Quotas,
+    /// What its histories and events take.
+    pub stored_bytes: u64,
 }
 
 /// A part of a list.
@@ -3658,8 +3662,6 @@ pub mod code {
     pub const RUN_CANCELLED: &str = "RUN_CANCELLED";
     /// Too many requests with this key. Try again after `Retry-After`.
     pub const RATE_LIMITED: &str = "RATE_LIMITED";
-    /// The workspace has as many open runs as it may have. Wait until some have ended, or cancel them.
-    pub const TOO_MANY_OPEN_RUNS: &str = "TOO_MANY_OPEN_RUNS";
     /// The workspace has as much of something as it may. `current` names the quota and both figures; an admin of the default workspace changes it with `PATCH /workspaces/{workspace}`.
     pub const QUOTA_EXCEEDED: &str = "QUOTA_EXCEEDED";
     /// There are too many headers, or they are too long.

@@ -266,6 +266,7 @@ pub(crate) struct Workspace {
     pub(crate) name: String,
     pub(crate) created_at: Timestamp,
     pub(crate) open_runs: u64,
+    pub(crate) stored_bytes: u64,
     /// The figures it has, by name.
     pub(crate) quotas: std::collections::BTreeMap<String, Option<u64>>,
 }

@@ -52,6 +52,9 @@ struct Limit {
     /// Runs that have not ended
     #[arg(long, value_name = "COUNT")]
     open_runs: Option<u64>,
+    /// Bytes that its histories and events take
+    #[arg(long, value_name = "BYTES")]
+    stored_bytes: Option<u64>,
     /// Runs started in a second
     #[arg(long, value_name = "COUNT")]
     starts_per_second: Option<u32>,
@@ -84,12 +87,14 @@ impl Workspaces {
                         shortening("NAME"),
                         whole("CREATED"),
                         whole("OPEN RUNS"),
+                        whole("BYTES"),
                         shortening("QUOTAS"),
                     ]);
                     for workspace in list.data {
                         let created = times::relative(workspace.created_at, now);
                         let (open, quotas) = (workspace.open_runs.to_string(), shown(&workspace.quotas));
-                        table.row([workspace.id, workspace.name, created, open, quotas]);
+                        let bytes = workspace.stored_bytes.to_string();
+                        table.row([workspace.id, workspace.name, created, open, bytes, quotas]);
                     }
                     console.table(&table)
                 })
@@ -101,6 +106,7 @@ impl Workspaces {
             Some(Action::Limit(limit)) => {
                 let quotas = json!({
                     "openRuns": limit.open_runs,
+                    "storedBytes": limit.stored_bytes,
                     "startsPerSecond": limit.starts_per_second,
                     "calls": limit.calls,
                     "schedules": limit.schedules,

@@ -14,7 +14,7 @@ const fn known(name: &'static str, default: &'static str) -> Known {
     Known { name, default }
 }
 
-pub(crate) const KNOWN: [Known; 32] = [
+pub(crate) const KNOWN: [Known; 33] = [
     known("listen", "127.0.0.1:22433"),
     known("store", "sqlite:abide.db"),
     known("auth", "loopback"),
@@ -27,6 +27,7 @@ pub(crate) const KNOWN: [Known; 32] = [
     known("max_connections_per_address", "1000"),
     known("requests_per_second", "50000"),
     known("quota_open_runs", "none"),
+    known("quota_stored_bytes", "none"),
     known("quota_starts_per_second", "none"),
     known("quota_calls", "none"),
     known("quota_schedules", "1000"),
@@ -99,6 +100,9 @@ pub(crate) struct Flags {
     /// Runs that have not ended, of a workspace that has no quota of its own [env: ABIDE_QUOTA_OPEN_RUNS] [default: none]
     #[arg(long, value_name = "COUNT")]
     quota_open_runs: Option<String>,
+    /// Bytes that the histories and events of such a workspace take [env: ABIDE_QUOTA_STORED_BYTES] [default: none]
+    #[arg(long, value_name = "BYTES")]
+    quota_stored_bytes: Option<String>,
     /// Runs started in a second, of such a workspace [env: ABIDE_QUOTA_STARTS_PER_SECOND] [default: none]
     #[arg(long, value_name = "COUNT")]
     quota_starts_per_second: Option<String>,
@@ -184,6 +188,7 @@ impl Flags {
             "max_connections_per_address" => self.max_connections_per_address.clone(),
             "requests_per_second" => self.requests_per_second.clone(),
             "quota_open_runs" => self.quota_open_runs.clone(),
+            "quota_stored_bytes" => self.quota_stored_bytes.clone(),
             "quota_starts_per_second" => self.quota_starts_per_second.clone(),
             "quota_calls" => self.quota_calls.clone(),
             "quota_schedules" => self.quota_schedules.clone(),

@@ -243,6 +243,7 @@ impl Config {
             limits,
             quotas: Quotas {
                 open_runs: self.quota("quota_open_runs")?,
+                stored_bytes: self.quota("quota_stored_bytes")?,
                 starts_per_second: self.quota("quota_starts_per_second")?,
                 calls: self.quota("quota_calls")?,
                 schedules: self.quota("quota_schedules")?,

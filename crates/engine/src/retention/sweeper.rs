@@ -160,6 +160,7 @@ fn forget(
     found: Found,
 ) -> Result<(bool, OfRuns), abide_store::Error> {
     let Found { events, keys, of_runs, mut there_is_more } = found;
+    store.fold()?;
     if let Some(before) = line(retention.runs, now) {
         there_is_more |= store.forget_runs(before, SWEEP)? == SWEEP;
     }

@@ -338,7 +338,7 @@ impl Round<'_> {
 
     /// Refuses another run in a workspace that has too many open ones.
     pub(super) fn check_open_runs(&mut self, workspace: WorkspaceId) -> Result<(), Error> {
-        let Some(limit) = self.limits.open_runs else { return Ok(()) };
+        let Some(limit) = self.open_runs.of(workspace) else { return Ok(()) };
         let before = match self.decided.open_before.get(&workspace) {
             Some(before) => *before,
             None => {

@@ -270,6 +270,7 @@ reads! {
         filter: &WaitpointFilter, page: &Page<(Option<Timestamp>, WaitpointId)>
     ) -> Vec<WaitpointSummary>;
     counts(workspace: Option<WorkspaceId>) -> Vec<(RunStatus, u64)>;
+    stored_bytes(workspace: WorkspaceId) -> u64;
     oldest_waiting(workspace: WorkspaceId, limit: usize) -> Vec<RunId>;
     open_waits(workspace: WorkspaceId, kind: Kind, due: Due, limit: usize) -> usize;
     costs(workspace: WorkspaceId, from: Date, until: Date) -> Vec<CostRow>;
@@ -349,6 +350,7 @@ writes! {
     note_suspect(node: Option<NodeId>, owner: Option<Owner>) -> ();
     take_suspects(alive: &[NodeId]) -> Vec<Suspect>;
     forgive(owner: Owner) -> ();
+    fold() -> ();
     forget_events(events: &[OldEvent]) -> usize;
     forget_of(runs: &[RunId], what: OfRun, limit: usize) -> usize;
     forget_runs(before: Timestamp, limit: usize) -> usize;

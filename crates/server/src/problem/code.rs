@@ -109,7 +109,6 @@ codes! {
     RunCancelled "RUN_CANCELLED" FAILED_DEPENDENCY "The run that was to answer was cancelled."
 
     RateLimited "RATE_LIMITED" TOO_MANY_REQUESTS "Too many requests with this key. Try again after `Retry-After`."
-    TooManyOpenRuns "TOO_MANY_OPEN_RUNS" TOO_MANY_REQUESTS "The workspace has as many open runs as it may have. Wait until some have ended, or cancel them."
     QuotaExceeded "QUOTA_EXCEEDED" TOO_MANY_REQUESTS "The workspace has as much of something as it may. `current` names the quota and both figures; an admin of the default workspace changes it with `PATCH /workspaces/{workspace}`."
     HeadersTooLarge "HEADERS_TOO_LARGE" REQUEST_HEADER_FIELDS_TOO_LARGE "There are too many headers, or they are too long."
 

@@ -9,6 +9,7 @@ use abide_engine::Error;
 use serde_json::json;
 
 use super::{Code, Problem};
+use crate::quotas::exceeded;
 
 /// When to come back after the store could not be written.
 const STORE_RETRY: Duration = Duration::from_secs(2);
@@ -28,9 +29,7 @@ impl From<Error> for Problem {
             }
             Error::Refused(refusal) => refusal.into(),
             Error::TooManyDescendants { .. } => Problem::new(Code::LimitExceeded, detail),
-            Error::TooManyOpenRuns { .. } => {
-                Problem::new(Code::TooManyOpenRuns, detail).retry_after(STORE_RETRY)
-            }
+            Error::TooManyOpenRuns { limit } => exceeded("openRuns", limit, limit.saturating_add(1)),
             Error::Overloaded { retry_after } => {
                 Problem::new(Code::Overloaded, detail).retry_after(retry_after)
             }

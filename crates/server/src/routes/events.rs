@@ -155,6 +155,9 @@ async fn notify(
         traceparent: caller.traceparent,
         dry_run,
     };
+    if !dry_run {
+        app.may_store(caller.workspace).await?;
+    }
     let notified = app.engine.notify(notification).await?;
     let stored = notified.is_stored();
     let kept_for = stored.then(|| run.map_or_else(|| EVERYONE.to_owned(), |run| run.to_string()));

@@ -73,13 +73,16 @@ struct WorkspaceBody {
     quotas: Quotas,
     /// Runs that have not ended.
     open_runs: u64,
+    /// What its histories and events take.
+    stored_bytes: u64,
 }
 
 impl App {
     async fn workspace_body(&self, workspace: Workspace) -> Result<WorkspaceBody, Problem> {
         let Workspace { id, name, created_at } = workspace;
         let (quotas, open_runs) = (self.quotas.of(id), self.open_runs(id).await?);
-        Ok(WorkspaceBody { id, name, created_at, quotas, open_runs })
+        let stored_bytes = self.stored_bytes(id).await?;
+        Ok(WorkspaceBody { id, name, created_at, quotas, open_runs, stored_bytes })
     }
 }
 

@@ -81,3 +81,31 @@ async fn starts_schedules_and_webhooks_have_their_quotas() {
     host.post_as(&bob, "/webhooks", webhook.clone()).await.is_problem(429, "QUOTA_EXCEEDED");
     assert_eq!(host.post_as(&admin, "/webhooks", webhook).await.status, 201);
 }
+
+#[tokio::test]
+async fn a_workspace_has_so_many_bytes_and_what_is_under_way_goes_on() {
+    let (host, admin, bob) = shared(Quotas::default()).await;
+    let steps = json!([{ "type": "external_event", "name": "go", "signalType": "go" }]);
+    host.post_as(&bob, "/workflow-definitions", json!({ "name": "order", "steps": steps })).await;
+    let order = || json!({ "name": "order", "input": { "noise": noise(20_000) } });
+    let run = host.post_as(&bob, "/workflow-runs", order()).await.json["id"].as_str().unwrap().to_owned();
+    assert_eq!(limit(&host, &admin, json!({ "storedBytes": 10_000 })).await.status, 200);
+    let refused = host.post_as(&bob, "/workflow-runs", order()).await;
+    refused.is_problem(429, "QUOTA_EXCEEDED");
+    assert_eq!(refused.json["current"]["quota"], "storedBytes");
+    let event = json!({ "eventId": "paid", "eventData": 1 });
+    host.post_as(&bob, "/events", event.clone()).await.is_problem(429, "QUOTA_EXCEEDED");
+    assert_eq!(host.post_as(&admin, "/events", event).await.status, 200, "another workspace is not touched");
+    let go = host.post_as(&bob, &format!("/workflow-runs/{run}/resume"), json!({ "signalType": "go" })).await;
+    assert_eq!(go.status, 200, "{}", go.text);
+    assert_eq!(host.get_as(&bob, &format!("/workflow-runs/{run}")).await.json["status"], "COMPLETED");
+    let listed = host.get_as(&admin, "/workspaces").await;
+    let team = listed.json["data"].as_array().unwrap().iter().find(|one| one["name"] == "team").unwrap();
+    assert!(team["storedBytes"].as_u64().unwrap() > 10_000, "{}", listed.text);
+}
+
+/// Text that does not compress.
+fn noise(length: usize) -> String {
+    let mut random = abide_core::random::Random::new(7);
+    (0..length / 16).map(|_| format!("{:016x}", random.draw())).collect()
+}

@@ -299,3 +299,38 @@ fn listed(store: &mut dyn Store, filter: RunFilter) -> Vec<RunId> {
     let runs = store.runs(&filter, &Page { after: None, limit: 100 }).expect("readable");
     runs.iter().map(|run| run.id).collect()
 }
+
+pub fn what_is_stored_is_known_and_less_when_it_is_forgotten(subject: &mut dyn Subject) {
+    let (mut store, mut world) = (subject.fresh(), World::new());
+    let bytes = |store: &mut dyn Store| store.stored_bytes(WorkspaceId::DEFAULT).expect("readable");
+    assert_eq!(bytes(&mut *store), 0);
+    let mut run = world.start(&story::nap(), json!({ "sleep": "1h", "text": "x".repeat(10_000) }));
+    run.save(&mut *store);
+    let started = bytes(&mut *store);
+    assert!(started > 50, "{started}");
+    let events = [world.occurrence("paid", json!("y".repeat(5_000))), world.occurrence("paid", json!("ü"))];
+    let batch = Batch { occurrences: events.iter().collect(), ..Batch::default() };
+    store.commit(&batch).expect("committed");
+    assert_eq!(bytes(&mut *store), started + 5_002 + 4);
+    let mut store = subject.after_a_crash(store);
+    store.fold().expect("added up");
+    store.fold().expect("added up again");
+    assert_eq!(bytes(&mut *store), started + 5_002 + 4);
+
+    let first = &events[0];
+    let old = OldEvent {
+        workspace: first.workspace,
+        event_id: Arc::clone(&first.event_id),
+        received_at: first.received_at,
+        id: first.id,
+        sent_to: None,
+    };
+    assert_eq!(store.forget_events(&[old]).expect("forgotten"), 1);
+    assert_eq!(bytes(&mut *store), started + 4);
+    world.tell(&mut run, Command::Cancel { reason: None });
+    run.save(&mut *store);
+    assert!(bytes(&mut *store) > started + 4);
+    world.pass(SignedDuration::from_hours(1));
+    assert_eq!(store.forget_runs(world.now, 10).expect("forgotten"), 1);
+    assert_eq!(bytes(&mut *store), 4);
+}

@@ -3,6 +3,7 @@
 
 use abide_core::id::RunId;
 use jiff::Timestamp;
+use tokio_postgres::types::ToSql;
 
 use crate::postgres::column::{self, Column, Id};
 use crate::postgres::link::{Link, Session};
@@ -12,13 +13,17 @@ use crate::{Error, OfRun, OldEvent};
 const AT_ONCE: usize = 500;
 
 pub(super) fn events(link: &mut Link, events: &[OldEvent]) -> Result<usize, Error> {
-    let sql = "DELETE FROM occurrences WHERE ctid = ANY (ARRAY(
-        SELECT gone.ctid
-        FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::uuid[]) AS old (workspace, event_id, received_at, id)
-            CROSS JOIN LATERAL (SELECT ctid FROM occurrences
-                WHERE occurrences.workspace = old.workspace AND occurrences.event_id = old.event_id
-                  AND occurrences.received_at = old.received_at AND occurrences.id = old.id
-                FOR UPDATE SKIP LOCKED) AS gone))";
+    let sql = less(
+        "DELETE FROM occurrences WHERE ctid = ANY (ARRAY(
+            SELECT gone.ctid
+            FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::uuid[]) AS old (workspace, event_id, received_at, id)
+                CROSS JOIN LATERAL (SELECT ctid FROM occurrences
+                    WHERE occurrences.workspace = old.workspace AND occurrences.event_id = old.event_id
+                      AND occurrences.received_at = old.received_at AND occurrences.id = old.id
+                    FOR UPDATE SKIP LOCKED) AS gone))",
+        "workspace",
+        "data",
+    );
     link.ask(async |session| {
         let mut removed = 0;
         for events in events.chunks(AT_ONCE) {
@@ -28,7 +33,7 @@ pub(super) fn events(link: &mut Link, events: &[OldEvent]) -> Result<usize, Erro
                 events.iter().map(|event| column::name(&event.event_id).into_owned()).collect();
             let instants: Vec<i64> = events.iter().map(|event| column::instant(event.received_at)).collect();
             let ids: Vec<Id> = events.iter().map(|event| column::occurrence(event.id)).collect();
-            removed += session.count(sql, &[&workspaces, &names, &instants, &ids]).await? as usize;
+            removed += removed_by(session, &sql, &[&workspaces, &names, &instants, &ids]).await? as usize;
         }
         Ok(removed)
     })
@@ -56,7 +61,7 @@ pub(super) fn of(link: &mut Link, runs: &[RunId], what: OfRun, limit: usize) -> 
         OfRun::Events => "occurrences",
         OfRun::Keys => "remembered",
     };
-    let sql = format!(
+    let delete = format!(
         "DELETE FROM {table} WHERE ctid = ANY (ARRAY(
             SELECT gone.ctid FROM unnest($1::uuid[]) AS ended (run)
                 CROSS JOIN LATERAL (SELECT ctid FROM {table} WHERE {table}.run = ended.run
@@ -66,10 +71,38 @@ pub(super) fn of(link: &mut Link, runs: &[RunId], what: OfRun, limit: usize) -> 
     );
     let ids: Vec<Id> = runs.iter().map(|run| column::run(*run)).collect();
     link.ask(async |session| {
-        little_by_little(session, limit, async |session, room| session.count(&sql, &[&ids, &room]).await)
-            .await
+        little_by_little(session, limit, async |session, room| match what {
+            OfRun::Events => removed_by(session, &less(&delete, "workspace", "data"), &[&ids, &room]).await,
+            OfRun::Keys => session.count(&delete, &[&ids, &room]).await,
+        })
+        .await
     })
 }
+
+/// A statement that removes rows, notes what they took, and answers with how many there were.
+fn less(delete: &str, workspace: &str, payload: &str) -> String {
+    format!(
+        "WITH gone AS ({delete} RETURNING {workspace} AS workspace, octet_length({payload}) AS bytes),
+             noted AS (INSERT INTO stored_bytes (workspace, bytes)
+                 SELECT workspace, -sum(bytes) FROM gone GROUP BY workspace)
+         SELECT count(*) FROM gone"
+    )
+}
+
+async fn removed_by(session: &mut Session, sql: &str, values: &[&(dyn ToSql + Sync)]) -> Result<u64, Error> {
+    session.one(sql, values).await?.number(0)
+}
+
+/// Adds up what was noted in parts. Several processes may do it at once: each part is taken by one of them.
+pub(super) fn fold(link: &mut Link) -> Result<(), Error> {
+    let sql = "WITH parts AS (DELETE FROM stored_bytes WHERE ctid = ANY (ARRAY(
+                SELECT ctid FROM stored_bytes LIMIT $1 FOR UPDATE SKIP LOCKED)) RETURNING workspace, bytes)
+        INSERT INTO stored_bytes (workspace, bytes) SELECT workspace, sum(bytes) FROM parts GROUP BY workspace";
+    link.ask(async |session| session.count(sql, &[&PARTS]).await).map(drop)
+}
+
+/// Parts that are added up at once.
+const PARTS: i64 = 100_000;
 
 pub(super) fn deliveries(link: &mut Link, before: Timestamp, limit: usize) -> Result<usize, Error> {
     let sql = "DELETE FROM deliveries WHERE ctid = ANY (ARRAY(
@@ -120,12 +153,15 @@ async fn some_runs(session: &mut Session, before: i64, room: i64) -> Result<u64,
             WHERE run_tags.workspace = old.workspace AND run_tags.tag = old.tag AND run_tags.run = old.run";
         session.count(sql, &[&workspaces, &tags, &tagged]).await?;
     }
+    let of_run = "(SELECT workspace FROM runs WHERE runs.id = run)";
+    for (table, payload) in [("history", "chunk"), ("occurrences", "data")] {
+        let delete = format!("DELETE FROM {table} WHERE run = ANY ($1)");
+        removed_by(session, &less(&delete, of_run, payload), &[&ids]).await?;
+    }
     for sql in [
-        "DELETE FROM history WHERE run = ANY ($1)",
         "DELETE FROM waitpoints WHERE run = ANY ($1)",
         "DELETE FROM link_generations WHERE run = ANY ($1)",
         "DELETE FROM descendants WHERE root = ANY ($1)",
-        "DELETE FROM occurrences WHERE run = ANY ($1)",
         "UPDATE remembered SET run = NULL,
              written_at = greatest(written_at, (SELECT ended_at FROM runs WHERE runs.id = remembered.run))
          WHERE run = ANY ($1)",

@@ -122,6 +122,13 @@ pub(super) fn counts(
     })
 }
 
+/// What the histories and events of a workspace take.
+pub(super) fn stored_bytes(link: &mut Link, workspace: WorkspaceId) -> Result<u64, Error> {
+    let sql = "SELECT coalesce(sum(bytes), 0)::bigint FROM stored_bytes WHERE workspace = $1";
+    let row = link.ask(async |session| session.one(sql, &[&column::workspace(workspace)]).await)?;
+    row.number(0)
+}
+
 /// In the order they came, backwards; the cursor is looked up, for an id does not say when it came. Of two that came at
 /// the same time to different processes, either may be the last.
 pub(super) fn definitions(

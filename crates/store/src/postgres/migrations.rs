@@ -14,7 +14,7 @@ struct Migration {
 }
 
 /// In order; the first is version 1. A file that was released is never changed.
-const MIGRATIONS: [Migration; 5] = [
+const MIGRATIONS: [Migration; 6] = [
     Migration { sql: include_str!("migrations/0001_first.sql"), oldest: 1 },
     Migration { sql: include_str!("migrations/0002_audit.sql"), oldest: 1 },
     // A node that leaves nothing for later rounds does not look at what others left.
@@ -23,6 +23,8 @@ const MIGRATIONS: [Migration; 5] = [
     Migration { sql: include_str!("migrations/0004_kept.sql"), oldest: 4 },
     // One that does not know of sums would append without adding up.
     Migration { sql: include_str!("migrations/0005_checks.sql"), oldest: 5 },
+    // The same of bytes.
+    Migration { sql: include_str!("migrations/0006_stored_bytes.sql"), oldest: 6 },
 ];
 
 /// "abide": those who migrate wait for each other.

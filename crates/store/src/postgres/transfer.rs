@@ -23,6 +23,16 @@ use crate::{Error, code};
 /// A node that was heard of since counts as being there, even if it is slow.
 const HEARD_US: i64 = 10_000_000;
 
+/// What is stored follows from the tables.
+const ADD_UP_BYTES: &str = "DELETE FROM stored_bytes;
+    INSERT INTO stored_bytes (workspace, bytes)
+        SELECT workspace, sum(bytes) FROM (
+            SELECT runs.workspace, octet_length(history.chunk)::bigint AS bytes
+            FROM history JOIN runs ON runs.id = history.run
+            UNION ALL
+            SELECT workspace, octet_length(data) FROM occurrences
+        ) AS stored GROUP BY workspace";
+
 /// The values of what counts its rows are given, so it goes on after them.
 const COUNT_ON: &str = "SELECT setval(pg_get_serial_sequence('abide.definitions', 'number'),
     coalesce(max(number), 1), max(number) IS NOT NULL) FROM definitions";
@@ -125,7 +135,10 @@ async fn write(
         Work::Clear => session.run("DELETE FROM workspaces").await?,
         Work::Insert(table, rows) if table.name == "runs" => insert_runs(session, table, rows).await?,
         Work::Insert(table, rows) => insert(session, table, rows).await?,
-        Work::Settle => drop(session.one(COUNT_ON, &[]).await?),
+        Work::Settle => {
+            session.one(COUNT_ON, &[]).await?;
+            session.run(ADD_UP_BYTES).await?;
+        }
     }
     Ok(true)
 }

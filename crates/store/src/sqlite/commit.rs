@@ -20,10 +20,12 @@ pub(super) fn commit(transaction: &Transaction<'_>, batch: &Batch<'_>) -> Result
     for definition in &batch.definitions {
         insert_definition(transaction, definition)?;
     }
-    write_runs(transaction, &batch.runs)?;
+    let mut tally = Tally::default();
+    write_runs(transaction, &mut tally, &batch.runs)?;
     for occurrence in &batch.occurrences {
-        insert_occurrence(transaction, occurrence)?;
+        insert_occurrence(transaction, &mut tally, occurrence)?;
     }
+    tally.write(transaction)?;
     for remembered in &batch.remembered {
         insert_remembered(transaction, remembered)?;
     }
@@ -93,10 +95,15 @@ fn insert_definition(transaction: &Transaction<'_>, definition: &NewDefinition<'
     Err(Error::DefinitionExists { id, name: name.to_owned(), version: version.to_owned() })
 }
 
-fn insert_occurrence(transaction: &Transaction<'_>, occurrence: &Occurrence) -> Result<(), Error> {
+fn insert_occurrence(
+    transaction: &Transaction<'_>,
+    tally: &mut Tally,
+    occurrence: &Occurrence,
+) -> Result<(), Error> {
     let Occurrence { id, workspace, event_id, data, received_at, run } = occurrence;
     let (id, received_at) = (column::occurrence(*id), column::instant(*received_at));
     let data = serde_json::to_string(data).expect("data is JSON");
+    tally.add_bytes(*workspace, column::limit(data.len()));
     transaction
         .prepare_cached(
             "INSERT INTO occurrences (id, workspace, event_id, received_at, data, run) VALUES (?, ?, ?, ?, ?, ?)",
@@ -118,18 +125,17 @@ fn insert_remembered(transaction: &Transaction<'_>, remembered: &Remembered) -> 
     if inserted == 1 { Ok(()) } else { Err(Error::KeyUsed(key.clone())) }
 }
 
-fn write_runs(transaction: &Transaction<'_>, runs: &[RunWrite<'_>]) -> Result<(), Error> {
+fn write_runs(transaction: &Transaction<'_>, tally: &mut Tally, runs: &[RunWrite<'_>]) -> Result<(), Error> {
     if runs.is_empty() {
         return Ok(());
     }
     let mut statements = Statements::prepare(transaction)?;
     let mut encoder = chunk::Encoder::default();
-    let mut tally = Tally::default();
     for write in runs.iter().filter(|write| !write.records.is_empty()) {
-        let written = write_one(transaction, &mut statements, &mut encoder, &mut tally, write);
+        let written = write_one(transaction, &mut statements, &mut encoder, tally, write);
         written.map_err(|error| error.of(write.run.id))?;
     }
-    tally.write(transaction)
+    Ok(())
 }
 
 fn write_one(
@@ -150,6 +156,7 @@ fn write_one(
     let chunk = encoder.encode(write.run.id, write.records);
     let sum = was.map_or(Some(0), |was| was.sum).map(|sum| chunk::add_up(sum, chunk));
     statements.append.execute(params![id, seq, written_at, chunk])?;
+    tally.add_bytes(write.run.workspace, column::limit(chunk.len()));
     statements.write_run(&id, write, was, sum, tally)?;
     cost::add(transaction, write)?;
     if write.based_on == 0 {

@@ -2,7 +2,7 @@
 
 use abide_core::id::{RunId, WorkspaceId};
 use jiff::Timestamp;
-use rusqlite::{Transaction, params};
+use rusqlite::{Rows, Transaction, params};
 
 use crate::sqlite::column::{self, Column};
 use crate::sqlite::find::collect;
@@ -11,14 +11,29 @@ use crate::{Error, OfRun, OldEvent};
 
 pub(super) fn events(transaction: &Transaction<'_>, events: &[OldEvent]) -> Result<usize, Error> {
     let mut removed = 0;
+    let mut tally = Tally::default();
     for OldEvent { workspace, event_id, received_at, id, sent_to: _ } in events {
-        let mut statement = transaction.prepare_cached(
-            "DELETE FROM occurrences WHERE workspace = ? AND event_id = ? AND received_at = ? AND id = ?",
-        )?;
+        let sql = format!(
+            "DELETE FROM occurrences WHERE workspace = ? AND event_id = ? AND received_at = ? AND id = ? {EVENT}"
+        );
+        let mut statement = transaction.prepare_cached(&sql)?;
         let (received_at, id) = (column::instant(*received_at), column::occurrence(*id));
-        removed += statement.execute(params![workspace.0, event_id, received_at, id])?;
+        removed += less(&mut tally, statement.query(params![workspace.0, event_id, received_at, id])?)?;
     }
+    tally.write(transaction)?;
     Ok(removed)
+}
+
+/// Whose an event was, and what it took.
+const EVENT: &str = "RETURNING workspace, length(CAST(data AS BLOB))";
+
+/// Notes what was removed, and says how many there were.
+fn less(tally: &mut Tally, rows: Rows<'_>) -> Result<usize, Error> {
+    let removed: Vec<(WorkspaceId, i64)> = collect(rows, |row| Ok((row.workspace(0)?, row.get(1)?)))?;
+    for (workspace, bytes) in &removed {
+        tally.add_bytes(*workspace, -bytes);
+    }
+    Ok(removed.len())
 }
 
 pub(super) fn keys(transaction: &Transaction<'_>, keys: &[String]) -> Result<usize, Error> {
@@ -43,18 +58,24 @@ pub(super) fn of(
     let sql = match what {
         OfRun::Events => {
             "DELETE FROM occurrences WHERE number IN (SELECT number FROM occurrences INDEXED BY occurrences_by_run
-                 WHERE run = ?1 AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.id = ?1 AND ended_at IS NULL) LIMIT ?2)"
+                 WHERE run = ?1 AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.id = ?1 AND ended_at IS NULL) LIMIT ?2)
+             RETURNING workspace, length(CAST(data AS BLOB))"
         }
         OfRun::Keys => {
             "DELETE FROM remembered WHERE key IN (SELECT key FROM remembered INDEXED BY remembered_by_run
                  WHERE run = ?1 AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.id = ?1 AND ended_at IS NULL) LIMIT ?2)"
         }
     };
-    let mut removed = 0;
+    let (mut removed, mut tally) = (0, Tally::default());
     for run in runs {
-        let room = column::limit(limit - removed);
-        removed += transaction.prepare_cached(sql)?.execute(params![column::run(*run), room])?;
+        let (run, room) = (column::run(*run), column::limit(limit - removed));
+        let mut statement = transaction.prepare_cached(sql)?;
+        removed += match what {
+            OfRun::Events => less(&mut tally, statement.query(params![run, room])?)?,
+            OfRun::Keys => statement.execute(params![run, room])?,
+        };
     }
+    tally.write(transaction)?;
     Ok(removed)
 }
 
@@ -70,11 +91,18 @@ pub(super) fn runs(transaction: &Transaction<'_>, before: Timestamp, limit: usiz
     for (id, workspace, status) in &ended {
         tally.add(*workspace, *status, -1);
         for removal in [
-            "DELETE FROM history WHERE run = ?",
+            "DELETE FROM history WHERE run = ? RETURNING length(chunk)",
+            "DELETE FROM occurrences WHERE run = ? RETURNING length(CAST(data AS BLOB))",
+        ] {
+            let mut statement = transaction.prepare_cached(removal)?;
+            for bytes in collect(statement.query([id])?, |row| Ok(row.get::<_, i64>(0)?))? {
+                tally.add_bytes(*workspace, -bytes);
+            }
+        }
+        for removal in [
             "DELETE FROM waitpoints WHERE run = ?",
             "DELETE FROM link_generations WHERE run = ?",
             "DELETE FROM descendants WHERE root = ?",
-            "DELETE FROM occurrences WHERE run = ?",
             "UPDATE remembered SET run = NULL,
                  written_at = max(written_at, (SELECT ended_at FROM runs WHERE runs.id = remembered.run))
              WHERE run = ?",

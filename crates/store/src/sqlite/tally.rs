@@ -1,4 +1,5 @@
-//! How many runs there are of each status. What a transaction changes is summed up here and written once at its end.
+//! How many runs there are of each status, and what histories and events take. What a transaction changes is summed up
+//! here and written once at its end.
 
 use std::collections::BTreeMap;
 
@@ -7,25 +8,42 @@ use rusqlite::{Connection, Transaction, params};
 
 use crate::Error;
 use crate::sqlite::column::Column;
-use crate::sqlite::find::collect;
+use crate::sqlite::find::{collect, first};
 
-/// By workspace and status.
 #[derive(Debug, Default)]
-pub(super) struct Tally(BTreeMap<(u32, i64), i64>);
+pub(super) struct Tally {
+    /// By workspace and status.
+    runs: BTreeMap<(u32, i64), i64>,
+    /// By workspace.
+    bytes: BTreeMap<u32, i64>,
+}
 
 impl Tally {
     pub(super) fn add(&mut self, workspace: WorkspaceId, status: i64, count: i64) {
-        *self.0.entry((workspace.0, status)).or_default() += count;
+        *self.runs.entry((workspace.0, status)).or_default() += count;
+    }
+
+    /// So much more is stored, or less.
+    pub(super) fn add_bytes(&mut self, workspace: WorkspaceId, bytes: i64) {
+        *self.bytes.entry(workspace.0).or_default() += bytes;
     }
 
     pub(super) fn write(self, transaction: &Transaction<'_>) -> Result<(), Error> {
-        for ((workspace, status), count) in self.0.into_iter().filter(|(_, count)| *count != 0) {
+        for ((workspace, status), count) in self.runs.into_iter().filter(|(_, count)| *count != 0) {
             transaction
                 .prepare_cached(
                     "INSERT INTO run_counts (workspace, status, count) VALUES (?, ?, ?)
                      ON CONFLICT (workspace, status) DO UPDATE SET count = count + excluded.count",
                 )?
                 .execute(params![workspace, status, count])?;
+        }
+        for (workspace, bytes) in self.bytes.into_iter().filter(|(_, bytes)| *bytes != 0) {
+            transaction
+                .prepare_cached(
+                    "INSERT INTO stored_bytes (workspace, bytes) VALUES (?, ?)
+                     ON CONFLICT (workspace) DO UPDATE SET bytes = bytes + excluded.bytes",
+                )?
+                .execute(params![workspace, bytes])?;
         }
         Ok(())
     }
@@ -36,4 +54,10 @@ pub(super) fn of(connection: &Connection, workspace: WorkspaceId) -> Result<Vec<
     let mut statement =
         connection.prepare_cached("SELECT status, count FROM run_counts WHERE workspace = ?")?;
     collect(statement.query([workspace.0])?, |row| Ok((row.get(0)?, row.number(1)?)))
+}
+
+/// What the histories and events of a workspace take.
+pub(super) fn bytes(connection: &Connection, workspace: WorkspaceId) -> Result<u64, Error> {
+    let mut statement = connection.prepare_cached("SELECT bytes FROM stored_bytes WHERE workspace = ?")?;
+    Ok(first(statement.query([workspace.0])?, |row| row.number(0))?.unwrap_or(0))
 }

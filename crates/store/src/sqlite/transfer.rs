@@ -14,10 +14,17 @@ use crate::sqlite::{Handle, Reader, Reading, Sqlite, admin, migrations, open};
 use crate::table::{MOVE, Row, Table};
 use crate::transfer::{self, AtWork, End, Look, Work};
 
-/// A file keeps count of its runs.
+/// A file keeps count of its runs, and of what they take.
 const COUNT_RUNS: &str = "DELETE FROM run_counts;
     INSERT INTO run_counts (workspace, status, count)
-        SELECT workspace, status, count(*) FROM runs GROUP BY workspace, status";
+        SELECT workspace, status, count(*) FROM runs GROUP BY workspace, status;
+    DELETE FROM stored_bytes;
+    INSERT INTO stored_bytes (workspace, bytes)
+        SELECT workspace, sum(bytes) FROM (
+            SELECT runs.workspace, length(history.chunk) AS bytes FROM history JOIN runs ON runs.id = history.run
+            UNION ALL
+            SELECT workspace, length(CAST(data AS BLOB)) FROM occurrences
+        ) GROUP BY workspace";
 
 /// What follows from the tables.
 fn follow(transaction: &Transaction<'_>) -> Result<(), Error> {

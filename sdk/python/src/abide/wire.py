@@ -808,10 +808,12 @@ class Quotas(TypedDict):
     calls: NotRequired[int | None]
     """Calls of one kind (`http` steps, models, handlers at URLs) under way at the same time."""
     openRuns: NotRequired[int | None]
-    """Runs that have not ended, when one more is started by a request."""
+    """Runs that have not ended, when one more is started."""
     schedules: NotRequired[int | None]
     startsPerSecond: NotRequired[int | None]
     """Runs started by requests in a second; as many may be started at once."""
+    storedBytes: NotRequired[int | None]
+    """Bytes that histories and events take. With more, no run is started and no event is taken; runs that are under way go on."""
     webhooks: NotRequired[int | None]
 
 
@@ -2291,6 +2293,8 @@ class Workspace(TypedDict):
     """Runs that have not ended."""
     quotas: Quotas
     """What it may have: its own figures, and those of the server where it has none."""
+    storedBytes: int
+    """What its histories and events take."""
 
 
 class WorkspaceList(TypedDict):
@@ -2318,4 +2322,4 @@ WorkflowResponseFormat: TypeAlias = Literal["text", "json"]
 WorkflowRole: TypeAlias = Literal["system", "user", "assistant"]
 WorkflowStatusPattern: TypeAlias = Union["int", Literal["1xx", "2xx", "3xx", "4xx", "5xx"]]
 WorkflowStep: TypeAlias = Union["WorkflowStepTask", "WorkflowStepWait", "WorkflowStepCondition", "WorkflowStepExternalEvent", "WorkflowStepWaitForEvent", "WorkflowStepWebhook", "WorkflowStepApproval", "WorkflowStepLlm", "WorkflowStepHttp", "WorkflowStepNotify", "WorkflowStepRespond", "WorkflowStepSubWorkflow", "WorkflowStepMap"]
-ProblemCode: TypeAlias = Literal["NOT_JSON", "BAD_REQUEST", "UNAUTHENTICATED", "BAD_LINK", "BAD_LEASE", "FORBIDDEN", "NOT_AN_APPROVER", "SELF_APPROVAL", "SYNC_NOT_ALLOWED", "MAY_NOT_DECIDE", "HOST_REFUSED", "PROXY_REFUSED", "ORIGIN_REFUSED", "NOT_FOUND", "UNKNOWN_RUN", "UNKNOWN_DEFINITION", "UNKNOWN_STEP", "UNKNOWN_WAITPOINT", "UNKNOWN_TASK", "UNKNOWN_KEY", "UNKNOWN_LINK_SECRET", "NO_SIGNING_KEY", "UNKNOWN_SCHEDULE", "UNKNOWN_WEBHOOK", "UNKNOWN_DELIVERY", "NOT_HELD", "UNKNOWN_WORKSPACE", "METHOD_NOT_ALLOWED", "READ_ONLY", "BODY_TIMEOUT", "ALREADY_RESOLVED", "ALREADY_DECIDED", "QUORUM_NOT_REACHED", "CONTENT_CHANGED", "WRONG_WAITPOINT_KIND", "EVENT_DOES_NOT_MATCH", "NOT_DUE", "NO_SUCH_TIMER", "RUN_ENDED", "NO_TEST_CLOCK", "HELD", "RUN_NOT_FAILED", "WRONG_STEP_STATUS", "STALE_LEASE", "TASK_ALREADY_TAKEN", "JOURNAL_CONFLICT", "JOURNAL_MISMATCH", "DEFINITION_EXISTS", "SCHEDULE_EXISTS", "DELIVERY_PENDING", "WORKSPACE_EXISTS", "WAITPOINT_TIMED_OUT", "WAITPOINT_CANCELLED", "WAITPOINT_EXPIRED", "LINK_REVOKED", "LINK_EXPIRED", "BODY_TOO_LARGE", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE", "MALFORMED", "BAD_CURSOR", "INVALID_DEFINITION", "INVALID_INPUT", "INVALID_CONTENT", "LIMIT_EXCEEDED", "IDEMPOTENCY_KEY_REUSED", "RUN_FAILED", "RUN_CANCELLED", "RATE_LIMITED", "TOO_MANY_OPEN_RUNS", "QUOTA_EXCEEDED", "HEADERS_TOO_LARGE", "DAMAGED", "INTERNAL", "ILLEGAL_TRANSITION", "OVERLOADED", "STORE_UNAVAILABLE", "PAUSED", "ENGINE_STUCK", "STOPPING"]
+ProblemCode: TypeAlias = Literal["NOT_JSON", "BAD_REQUEST", "UNAUTHENTICATED", "BAD_LINK", "BAD_LEASE", "FORBIDDEN", "NOT_AN_APPROVER", "SELF_APPROVAL", "SYNC_NOT_ALLOWED", "MAY_NOT_DECIDE", "HOST_REFUSED", "PROXY_REFUSED", "ORIGIN_REFUSED", "NOT_FOUND", "UNKNOWN_RUN", "UNKNOWN_DEFINITION", "UNKNOWN_STEP", "UNKNOWN_WAITPOINT", "UNKNOWN_TASK", "UNKNOWN_KEY", "UNKNOWN_LINK_SECRET", "NO_SIGNING_KEY", "UNKNOWN_SCHEDULE", "UNKNOWN_WEBHOOK", "UNKNOWN_DELIVERY", "NOT_HELD", "UNKNOWN_WORKSPACE", "METHOD_NOT_ALLOWED", "READ_ONLY", "BODY_TIMEOUT", "ALREADY_RESOLVED", "ALREADY_DECIDED", "QUORUM_NOT_REACHED", "CONTENT_CHANGED", "WRONG_WAITPOINT_KIND", "EVENT_DOES_NOT_MATCH", "NOT_DUE", "NO_SUCH_TIMER", "RUN_ENDED", "NO_TEST_CLOCK", "HELD", "RUN_NOT_FAILED", "WRONG_STEP_STATUS", "STALE_LEASE", "TASK_ALREADY_TAKEN", "JOURNAL_CONFLICT", "JOURNAL_MISMATCH", "DEFINITION_EXISTS", "SCHEDULE_EXISTS", "DELIVERY_PENDING", "WORKSPACE_EXISTS", "WAITPOINT_TIMED_OUT", "WAITPOINT_CANCELLED", "WAITPOINT_EXPIRED", "LINK_REVOKED", "LINK_EXPIRED", "BODY_TOO_LARGE", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE", "MALFORMED", "BAD_CURSOR", "INVALID_DEFINITION", "INVALID_INPUT", "INVALID_CONTENT", "LIMIT_EXCEEDED", "IDEMPOTENCY_KEY_REUSED", "RUN_FAILED", "RUN_CANCELLED", "RATE_LIMITED", "QUOTA_EXCEEDED", "HEADERS_TOO_LARGE", "DAMAGED", "INTERNAL", "ILLEGAL_TRANSITION", "OVERLOADED", "STORE_UNAVAILABLE", "PAUSED", "ENGINE_STUCK", "STOPPING"]

@@ -68,6 +68,7 @@ impl<'a> Plan<'a> {
             runs.iter().zip(&chunks).map(|(write, chunk)| (write.run.id, chunk::tail(chunk))).collect();
         plan.update_runs(&known, &tails);
         plan.insert_runs(&new, &tails);
+        plan.weigh(&runs, &chunks, &batch.occurrences);
         plan.append_history(&runs, chunks);
         plan.write_waitpoints(&runs)?;
         plan.add_costs(&runs);
@@ -224,6 +225,29 @@ impl<'a> Plan<'a> {
                 tagged().map(|(run, _)| column::workspace(run.workspace)).collect::<Vec<_>>(),
                 tagged().map(|(run, _)| column::run(run.id)).collect::<Vec<_>>(),
                 tagged().map(|(_, tag)| column::name(tag)).collect::<Vec<_>>(),
+            ],
+        );
+    }
+
+    /// Notes what histories and events take.
+    fn weigh(&mut self, runs: &[&RunWrite<'a>], chunks: &[Vec<u8>], occurrences: &[&'a Occurrence]) {
+        let mut bytes: BTreeMap<WorkspaceId, usize> = BTreeMap::new();
+        for (write, chunk) in runs.iter().zip(chunks) {
+            *bytes.entry(write.run.workspace).or_default() += chunk.len();
+        }
+        for occurrence in occurrences {
+            *bytes.entry(occurrence.workspace).or_default() += data(occurrence).len();
+        }
+        if bytes.is_empty() {
+            return;
+        }
+        self.rows.add(
+            "weighed",
+            "INSERT INTO stored_bytes (workspace, bytes)
+             SELECT * FROM unnest($1::bigint[], $2::bigint[]) WHERE {sound}",
+            values![
+                bytes.keys().copied().map(column::workspace).collect::<Vec<_>>(),
+                bytes.values().copied().map(column::limit).collect::<Vec<_>>(),
             ],
         );
     }
@@ -447,7 +471,6 @@ impl<'a> Plan<'a> {
             return;
         }
         let each = || occurrences.iter();
-        let data = |occurrence: &Occurrence| serde_json::to_string(&occurrence.data).expect("data is JSON");
         self.add(
             Part::Occurrences,
             "INSERT INTO occurrences (id, workspace, received_at, stored_in, event_id, data, run)
@@ -532,6 +555,10 @@ fn written_at(write: &RunWrite<'_>) -> i64 {
     let last = write.records.last().expect("runs without records are left out");
     debug_assert_eq!(last.seq, write.run.seq, "a run is written after all its records");
     column::instant(last.at)
+}
+
+fn data(occurrence: &Occurrence) -> String {
+    serde_json::to_string(&occurrence.data).expect("data is JSON")
 }
 
 fn ids(runs: &[&RunWrite<'_>]) -> Vec<Id> {

@@ -34,6 +34,7 @@ pub(super) struct Filled {
     listed: Vec<RunSummary>,
     timers: Vec<StoredTimer>,
     costs: Vec<CostRow>,
+    bytes: u64,
 }
 
 impl Filled {
@@ -128,14 +129,26 @@ impl Filled {
         let deliveries = vec![webhooks::delivery(1, webhook.id, at)];
         let told = Batch { deliveries: deliveries.iter().collect(), ..Batch::default() };
         store.commit(&told).expect("written");
-        let (listed, timers, costs) = read(store);
-        Filled { crowd, occurrences, remembered, keys, schedule, webhook, deliveries, listed, timers, costs }
+        let (listed, timers, costs, bytes) = read(store);
+        Filled {
+            crowd,
+            occurrences,
+            remembered,
+            keys,
+            schedule,
+            webhook,
+            deliveries,
+            listed,
+            timers,
+            costs,
+            bytes,
+        }
     }
 
     /// It is all there, and can be worked with.
     pub(super) fn check(&mut self, store: &mut dyn Store) {
         self.crowd.stories.iter().for_each(|story| story.check(store));
-        assert_eq!(read(store), (self.listed.clone(), self.timers.clone(), self.costs.clone()));
+        assert_eq!(read(store), (self.listed.clone(), self.timers.clone(), self.costs.clone(), self.bytes));
         let all = Page { after: None, limit: 100 };
         let mut events = store.events(WorkspaceId::DEFAULT, None, &all).expect("readable");
         events.sort_by_key(|event| event.id);
@@ -191,13 +204,14 @@ impl Filled {
     }
 }
 
-fn read(store: &mut dyn Store) -> (Vec<RunSummary>, Vec<StoredTimer>, Vec<CostRow>) {
+fn read(store: &mut dyn Store) -> (Vec<RunSummary>, Vec<StoredTimer>, Vec<CostRow>, u64) {
     let all = Page { after: None, limit: 1_000 };
     let day = date(2026, 3, 1);
     (
         store.runs(&RunFilter::default(), &all).expect("readable"),
         store.timers(None, Timestamp::MAX, 1_000).expect("readable"),
         store.costs(WorkspaceId::DEFAULT, day, day).expect("readable"),
+        store.stored_bytes(WorkspaceId::DEFAULT).expect("readable"),
     )
 }
 
