@@ -158,8 +158,8 @@ impl Run {
             Change::StepSkipped { at } => self.step_skipped(record, *at),
             Change::StepCancelled { at } => self.step_cancelled(record, *at),
             Change::MapStarted { at, items } => self.map_started(*at, items),
-            Change::TaskStarted { at, delivery: _, worker, deadline } => {
-                self.task_started(record, *at, worker, *deadline)
+            Change::TaskStarted { at, delivery: _, worker, build, deadline } => {
+                self.task_started(record, *at, (worker, build.as_ref()), *deadline)
             }
             Change::TaskPaused { at, opens } => self.task_paused(record, *at, opens),
             Change::TaskRedelivered { at, counted } => self.task_redelivered(record, *at, *counted),

@@ -11,6 +11,7 @@
 
 mod cancel;
 mod child_finished;
+mod code_arrived;
 mod create_waitpoint;
 mod deliver_event;
 mod lease_lost;
@@ -31,6 +32,7 @@ mod unpause;
 mod vote;
 
 pub use child_finished::{ChildFinished, ChildOutcome};
+pub use code_arrived::CodeArrived;
 pub use create_waitpoint::CreateWaitpoint;
 pub use deliver_event::{DeliverEvent, Occurrence};
 pub use lease_lost::{LeaseLoss, LeaseLost};
@@ -39,7 +41,7 @@ pub use signal::SendSignal;
 pub use start::{NewRun, start};
 pub use steer::{Steer, Steering};
 pub use task_completed::TaskCompleted;
-pub use task_failed::TaskFailed;
+pub use task_failed::{Mismatch, TaskFailed};
 pub use task_heartbeat::TaskHeartbeat;
 pub use task_paused::TaskPaused;
 pub use task_started::TaskStarted;
@@ -70,6 +72,7 @@ pub enum Command {
     TaskSuspended(TaskSuspended),
     TaskHeartbeat(TaskHeartbeat),
     LeaseLost(LeaseLost),
+    CodeArrived(CodeArrived),
     CreateWaitpoint(CreateWaitpoint),
     TimerFired(Timer),
     SendSignal(SendSignal),
@@ -151,6 +154,7 @@ pub fn decide(run: &mut Run, command: Command, context: &Context) -> Result<Outc
         Command::TaskSuspended(command) => command.decide(&mut turn),
         Command::TaskHeartbeat(command) => command.decide(&mut turn),
         Command::LeaseLost(command) => command.decide(&mut turn),
+        Command::CodeArrived(command) => command.decide(&mut turn),
         Command::CreateWaitpoint(command) => command.decide(&mut turn),
         Command::TimerFired(timer) => timer_fired::decide(&mut turn, timer),
         Command::SendSignal(command) => command.decide(&mut turn),

@@ -41,6 +41,7 @@ use document::Workflow;
 pub use awaits::AwaitedEvent;
 pub use blocked::blocked_pattern;
 pub use check::Checked;
+pub use document::OnCodeChange;
 pub use findings::{PROBLEMS, Rejected};
 pub use immediate::StartedAtOnce;
 pub use locate::{Location, Locations};
@@ -277,6 +278,7 @@ pub struct Work {
     pub input: Option<Template>,
     pub timeout: Option<Millis>,
     pub heartbeat: Option<Millis>,
+    pub on_code_change: OnCodeChange,
 }
 
 /// Who does the work of a step.

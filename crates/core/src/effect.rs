@@ -24,6 +24,10 @@ pub enum Effect {
         at: At,
         delivery: u32,
     },
+    /// A worker with other code may come for the task of this place, if one waits for work.
+    WantCode {
+        at: At,
+    },
     /// Offer this wait the events that are stored already, oldest first.
     LookBack {
         number: u32,
@@ -59,7 +63,7 @@ impl Effect {
             | Effect::CancelChild { .. }
             | Effect::TellParent { .. }
             | Effect::TellSchedule { .. } => true,
-            Effect::Respond { .. } => false,
+            Effect::Respond { .. } | Effect::WantCode { .. } => false,
         }
     }
 }

@@ -10,6 +10,7 @@
 mod advance;
 mod approval;
 mod begin;
+mod code;
 mod end;
 mod finish;
 mod later;
@@ -18,6 +19,7 @@ mod wait;
 
 pub(crate) use approval::{Tally, tally, timeout_means, verdict};
 pub(crate) use begin::{ParentWaits, child_depth, expression_failed, start_child_run};
+pub(crate) use code::{wait_for_code, waits_for_code, with_builds};
 pub(crate) use end::cancel_run;
 pub(crate) use finish::{Completion, complete, fail_attempt, fail_step, recall, result_state};
 pub(crate) use wait::{

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::failure::redacted;
 pub use self::failure::{Failure, FailureCause, FailureDetail};
+pub(crate) use self::failure::{redacted, shortened};
 use crate::id::{At, OccurrenceId, RunId, ScheduleId, WaitpointId, WorkspaceId};
 use crate::json::Json;
 use crate::status::WaitStatus;
@@ -144,6 +144,9 @@ pub enum Change {
         at: At,
         delivery: u32,
         worker: Arc<str>,
+        /// Which code the worker has, if it said so.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        build: Option<Arc<str>>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         deadline: Option<Timestamp>,
     },

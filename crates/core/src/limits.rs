@@ -29,6 +29,16 @@ pub const WAIT: Millis = Millis::from_days(365);
 pub const WAIT_WITHOUT_WARNING: Millis = Millis::from_days(30);
 
 pub const RETRY_ATTEMPTS: u32 = 20;
+/// Attempts of one durable call of a handler, each after a wait of its own.
+pub const CALL_ATTEMPTS: u32 = 1_000;
+/// Of the error that the back-off of a durable call shows; the rest is cut off.
+pub const ATTEMPT_ERROR_CHARS: usize = 2_000;
+/// Each side of what a wait for other code says.
+pub const MISMATCH_CHARS: usize = 2_000;
+/// A build id that a worker announces.
+pub const BUILD_CHARS: usize = 200;
+/// Builds that are remembered as not fitting one journal; the oldest is tried again after that.
+pub const UNFIT_BUILDS: usize = 100;
 pub const BACKOFF_MS: u64 = 100;
 pub const BACKOFF_MULTIPLIER: f64 = 10.0;
 

@@ -180,7 +180,9 @@ fn approval(run: &Run, number: u32) -> Option<(&Waitpoint, &ApprovalRequest)> {
         | ListensFor::Signal { .. }
         | ListensFor::Event(_)
         | ListensFor::Call { .. }
-        | ListensFor::Child { .. } => None,
+        | ListensFor::Child { .. }
+        | ListensFor::Attempt(_)
+        | ListensFor::Code(_) => None,
     }
 }
 
@@ -190,6 +192,8 @@ fn name_of(waitpoint: &Waitpoint) -> Option<String> {
         ListensFor::Signal { signal_type } => Some(signal_type.to_string()),
         ListensFor::Event(filter) => Some(filter.event_id.to_string()),
         ListensFor::Child { run_id } => Some(run_id.to_string()),
+        ListensFor::Attempt(next) => Some(next.call.to_string()),
+        ListensFor::Code(mismatch) => Some(mismatch.handler.to_string()),
         ListensFor::Time | ListensFor::Call { .. } | ListensFor::Approval(_) => None,
     }
 }

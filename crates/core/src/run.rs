@@ -22,7 +22,7 @@ use crate::spent::Spent;
 use crate::status::{RunStatus, StepStatus};
 use crate::time::Millis;
 use crate::trace::Traceparent;
-use crate::waitpoint::{Actor, OWN_WAIT, TakenEvent, Waitpoint};
+use crate::waitpoint::{Actor, CodeMismatch, OWN_WAIT, TakenEvent, Waitpoint};
 
 /// A run in memory. Reads like its [`Snapshot`].
 #[derive(Clone, Debug)]
@@ -314,6 +314,9 @@ pub struct StepState {
     pub visit: u32,
     /// Of this visit, from 1.
     pub attempt: u32,
+    /// The attempts before the one in which a handler last recorded something new: its policy counts from there (R21).
+    #[serde(default, skip_serializing_if = "is_none_of")]
+    pub(crate) renewed_at: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_at: Option<Timestamp>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -348,6 +351,10 @@ pub struct StepState {
     pub(crate) barred: bool,
 }
 
+fn is_none_of(count: &u32) -> bool {
+    *count == 0
+}
+
 fn is_zero(count: &u16) -> bool {
     *count == 0
 }
@@ -359,6 +366,13 @@ pub(crate) struct Awaiting {
     pub(crate) waits: Vec<u32>,
     pub(crate) pending: u32,
     pub(crate) wake: WakeOn,
+}
+
+impl StepState {
+    /// How many attempts of the policy are used up: those since the handler last recorded something new, this one included.
+    pub(crate) fn attempts_used(&self) -> u32 {
+        self.attempt.saturating_sub(self.renewed_at)
+    }
 }
 
 impl Awaiting {
@@ -380,6 +394,12 @@ pub struct TaskState {
     pub out: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worker: Option<Arc<str>>,
+    /// The code that whoever has it, or had it last, said it has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) build: Option<Arc<str>>,
+    /// Code that is known not to fit the journal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) unfit: Option<Box<CodeMismatch>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) taken_at: Option<Timestamp>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

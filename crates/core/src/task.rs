@@ -198,7 +198,9 @@ impl Run {
     /// The wait of a handler that ended last. A back-off is the engine's, not the handler's.
     fn resumed_by(&self, step: &StepState) -> Option<&Waitpoint> {
         let waits = step.waits.values().filter_map(|number| self.waitpoint(*number));
-        let ended = waits.filter(|wait| !wait.is_pending() && wait.kind != Kind::Retry && !wait.is_aside());
+        let is_engine_s =
+            |wait: &&Waitpoint| matches!(wait.kind, Kind::Retry | Kind::Code) || wait.is_aside();
+        let ended = waits.filter(|wait| !wait.is_pending() && !is_engine_s(wait));
         ended.max_by_key(|wait| (wait.resolved_at, wait.number))
     }
 

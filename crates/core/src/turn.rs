@@ -99,6 +99,11 @@ impl<'a> Turn<'a> {
         self.effects.push(effect);
     }
 
+    /// The task of this place is not to be handed out: somebody has it already.
+    pub(crate) fn withdraw_dispatch(&mut self, place: At) {
+        self.effects.retain(|effect| !matches!(effect, Effect::Dispatch { at, .. } if *at == place));
+    }
+
     pub(crate) fn finish(mut self, reply: Reply) -> Result<Outcome, Refusal> {
         // A command that changed nothing leaves nothing to settle.
         if !self.records.is_empty() {
@@ -125,6 +130,7 @@ impl<'a> Turn<'a> {
             }
             Effect::Dispatch { .. }
             | Effect::Recall { .. }
+            | Effect::WantCode { .. }
             | Effect::LookBack { .. }
             | Effect::StartChild(_)
             | Effect::CancelChild { .. }
@@ -140,7 +146,10 @@ impl<'a> Turn<'a> {
             Effect::StartChild(child) => !stopped.contains(&Stopped::Child(child.run_id)),
             Effect::CancelChild { run_id } => !stopped.contains(&Stopped::Child(*run_id)),
             Effect::LookBack { number } => is_open(*number),
-            Effect::TellParent { .. } | Effect::TellSchedule { .. } | Effect::Respond { .. } => true,
+            Effect::TellParent { .. }
+            | Effect::TellSchedule { .. }
+            | Effect::Respond { .. }
+            | Effect::WantCode { .. } => true,
         });
     }
 

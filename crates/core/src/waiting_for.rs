@@ -1,13 +1,14 @@
 //! What a run waits for, answered from the run alone: each open wait, until when, and what would end it.
 
 use std::fmt;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::id::WaitpointId;
 use crate::run::Run;
-use crate::waitpoint::{Kind, ListensFor, Waitpoint};
+use crate::waitpoint::{CodeMismatch, Kind, ListensFor, NextAttempt, Waitpoint};
 
 /// An open wait, for people.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -17,6 +18,9 @@ pub struct WaitingFor {
     /// `None`: the run has not begun.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step_name: Option<String>,
+    /// The durable call of a handler that is to be made again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub call: Option<Arc<str>>,
     pub kind: Kind,
     pub since: Timestamp,
     /// When time ends it, or its deadline.
@@ -29,9 +33,10 @@ pub struct WaitingFor {
 
 impl fmt::Display for WaitingFor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.step_name {
-            Some(step) => write!(f, "`{step}` waits for {}", self.ended_by)?,
-            None => write!(f, "the run waits for {}", self.ended_by)?,
+        match (&self.step_name, &self.call) {
+            (Some(step), Some(call)) => write!(f, "`{step} › {call}` waits for {}", self.ended_by)?,
+            (Some(step), None) => write!(f, "`{step}` waits for {}", self.ended_by)?,
+            (None, _) => write!(f, "the run waits for {}", self.ended_by)?,
         }
         match self.until {
             Some(until) if !self.kind.ends_by_time() => write!(f, ", until {until} at the latest"),
@@ -46,6 +51,7 @@ pub fn waiting_for(run: &Run) -> Vec<WaitingFor> {
         .map(|waitpoint| WaitingFor {
             waitpoint_id: run.waitpoint_id(waitpoint.number),
             step_name: waitpoint.at.map(|at| run.step_name(at)),
+            call: waitpoint.next_attempt().map(|next| Arc::clone(&next.call)),
             kind: waitpoint.kind,
             since: waitpoint.created_at,
             until: waitpoint.resume_at,
@@ -71,7 +77,8 @@ fn ended_by(waitpoint: &Waitpoint) -> String {
                 | Kind::Event
                 | Kind::Approval
                 | Kind::Child
-                | Kind::Schedule => "the clock:",
+                | Kind::Schedule
+                | Kind::Code => "the clock:",
             };
             format!("{what} {until}")
         }
@@ -93,5 +100,12 @@ fn ended_by(waitpoint: &Waitpoint) -> String {
             format!("{} approval(s) from {who}, {votes} decided so far", request.quorum)
         }
         ListensFor::Child { run_id } => format!("the child run {run_id} to end"),
+        ListensFor::Attempt(NextAttempt { call: _, attempt, max_attempts, error }) => {
+            let at = waitpoint.resume_at.map(|at| at.to_string()).unwrap_or_default();
+            format!("attempt {} of {max_attempts} at {at}, after: {}", attempt + 1, error.message)
+        }
+        ListensFor::Code(CodeMismatch { handler, builds: _, recorded, found }) => format!(
+            "a worker of `{handler}` whose code fits: the journal holds {recorded}, and the code comes to {found}"
+        ),
     }
 }

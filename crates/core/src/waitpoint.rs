@@ -11,6 +11,7 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use crate::expression::Expression;
+use crate::history::Failure;
 use crate::id::{At, OccurrenceId, RunId};
 use crate::json::Json;
 use crate::status::WaitStatus;
@@ -21,6 +22,7 @@ pub(crate) const DELAYED_START: &str = "$start";
 pub(crate) const BACK_OFF: &str = "$retry-";
 pub(crate) const REMINDER: &str = "$remind";
 pub(crate) const ESCALATION: &str = "$escalate";
+pub(crate) const CODE: &str = "$code-";
 
 /// What an approver's name begins with where it means any key with a scope. Nobody is called so.
 pub const BY_SCOPE: &str = "scope:";
@@ -79,6 +81,21 @@ impl Waitpoint {
         self.kind == Kind::Retry && self.name.starts_with(BACK_OFF)
     }
 
+    /// What of the code does not fit, of a wait for other code.
+    pub fn code_mismatch(&self) -> Option<&CodeMismatch> {
+        if let ListensFor::Code(mismatch) = &self.listens_for { Some(mismatch) } else { None }
+    }
+
+    /// It is the engine's, and no durable call of a handler: no journal holds it.
+    pub(crate) fn is_beside_the_journal(&self) -> bool {
+        self.is_back_off() || self.kind == Kind::Code
+    }
+
+    /// The back-off of a durable call: the handler is resumed when it ends, whatever ended it.
+    pub fn next_attempt(&self) -> Option<&NextAttempt> {
+        if let ListensFor::Attempt(next) = &self.listens_for { Some(next) } else { None }
+    }
+
     /// It does not hold its step up: it only says when somebody is told something.
     pub fn is_aside(&self) -> bool {
         self.name.starts_with(REMINDER) || &*self.name == ESCALATION
@@ -99,7 +116,9 @@ impl Waitpoint {
             ListensFor::Time
             | ListensFor::Signal { .. }
             | ListensFor::Call { .. }
-            | ListensFor::Child { .. } => 0,
+            | ListensFor::Child { .. }
+            | ListensFor::Attempt(_)
+            | ListensFor::Code(_) => 0,
         };
         listens + self.response_to_send.as_ref().map_or(0, Json::bytes)
     }
@@ -131,10 +150,12 @@ pub enum Kind {
     Retry,
     /// Of a schedule, not of a run: its next occurrence.
     Schedule,
+    /// For code that fits what a handler has recorded.
+    Code,
 }
 
 impl Kind {
-    pub const ALL: [Kind; 9] = [
+    pub const ALL: [Kind; 10] = [
         Kind::Delay,
         Kind::Webhook,
         Kind::Signal,
@@ -144,13 +165,14 @@ impl Kind {
         Kind::Pause,
         Kind::Retry,
         Kind::Schedule,
+        Kind::Code,
     ];
 
     /// Whether the passing of time is what ends it as it should, rather than what it must not outlast.
     pub fn ends_by_time(self) -> bool {
         match self {
             Kind::Delay | Kind::Pause | Kind::Retry | Kind::Schedule => true,
-            Kind::Webhook | Kind::Signal | Kind::Event | Kind::Approval | Kind::Child => false,
+            Kind::Webhook | Kind::Signal | Kind::Event | Kind::Approval | Kind::Child | Kind::Code => false,
         }
     }
 }
@@ -167,6 +189,7 @@ impl fmt::Display for Kind {
             Kind::Pause => "PAUSE",
             Kind::Retry => "RETRY",
             Kind::Schedule => "SCHEDULE",
+            Kind::Code => "CODE",
         })
     }
 }
@@ -189,11 +212,57 @@ pub enum ListensFor {
     Child {
         run_id: RunId,
     },
+    /// The clock: a durable call that failed is made again.
+    Attempt(NextAttempt),
+    /// A worker whose code fits what the handler has recorded.
+    Code(CodeMismatch),
 }
 
 impl ListensFor {
     fn is_time(&self) -> bool {
         *self == ListensFor::Time
+    }
+}
+
+/// The back-off of one durable call of a handler.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NextAttempt {
+    /// The durable call's name.
+    pub call: Arc<str>,
+    /// The attempt that failed, from 1.
+    pub attempt: u32,
+    /// All that the call may have.
+    pub max_attempts: u32,
+    /// Why the last attempt failed.
+    pub error: Failure,
+}
+
+/// Code that came to something else than its handler has recorded (R20).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CodeMismatch {
+    pub handler: Arc<str>,
+    /// The builds whose code does not fit, the last one last. The empty one is code that did not say which build it is.
+    pub builds: Vec<Arc<str>>,
+    /// What the journal holds.
+    pub recorded: String,
+    /// What the code came to instead.
+    pub found: String,
+}
+
+impl CodeMismatch {
+    /// Whether the code of this build has been tried, and does not fit.
+    pub fn excludes(&self, build: &str) -> bool {
+        self.builds.iter().any(|unfit| **unfit == *build)
+    }
+
+    /// What the step fails with where it does not wait for other code.
+    pub(crate) fn failure(&self) -> Failure {
+        Failure::new(
+            "CODE_CHANGED",
+            format!("the journal holds {}, and the code comes to {}", self.recorded, self.found),
+        )
     }
 }
 

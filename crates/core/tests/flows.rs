@@ -8,12 +8,16 @@ mod scenario;
 mod approvals;
 #[path = "flows/calls.rs"]
 mod calls;
+#[path = "flows/changed_code.rs"]
+mod changed_code;
 #[path = "flows/children.rs"]
 mod children;
 #[path = "flows/data.rs"]
 mod data;
 #[path = "flows/deadlines.rs"]
 mod deadlines;
+#[path = "flows/durable_calls.rs"]
+mod durable_calls;
 #[path = "flows/examples.rs"]
 mod examples;
 #[path = "flows/graphs.rs"]

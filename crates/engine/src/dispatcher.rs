@@ -16,12 +16,14 @@ use abide_core::id::{At, RunId, WorkspaceId};
 use abide_core::run::Run;
 use abide_core::task::Task;
 use abide_core::time::Millis;
+use abide_core::waitpoint::Waitpoint;
 use abide_store::share::{FoundTask, WantedTasks};
 use jiff::Timestamp;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 
+use crate::code_waits::CodeWaits;
 use crate::error::Error;
 use crate::executor::{Call, Delivery, Executors, Performed, tell};
 use crate::handed::Handed;
@@ -66,6 +68,7 @@ pub(crate) struct Dispatcher {
     running_bytes: usize,
     without_room: VecDeque<ReadyTask>,
     pollers: Pollers,
+    code_waits: CodeWaits,
     leases: BTreeSet<(Timestamp, RunId, At)>,
     leased: HashMap<(RunId, At), Lease>,
     workers: HashMap<(WorkspaceId, Arc<str>), Worker>,
@@ -174,6 +177,7 @@ impl Dispatcher {
             running_bytes: 0,
             without_room: VecDeque::new(),
             pollers: Pollers::default(),
+            code_waits: CodeWaits::default(),
             leases: BTreeSet::new(),
             leased: HashMap::new(),
             workers: HashMap::new(),
@@ -519,6 +523,31 @@ impl Dispatcher {
         }
     }
 
+    // Other code
+
+    /// A task waits for other code: whoever waits for work and has it may come.
+    pub(crate) fn want_code(&mut self, run: &Run, at: At) {
+        let open = run.open_waitpoints().filter(|wait| wait.at == Some(at));
+        let Some(mismatch) = open.filter_map(Waitpoint::code_mismatch).last() else { return };
+        let queue = (run.workspace, Arc::clone(&mismatch.handler));
+        self.code_waits.look_again(&queue);
+        self.pollers.wake_one(&queue, |poll| !mismatch.excludes(&poll.build));
+    }
+
+    /// Lets one poller of each build look whether something waits for its code that others have written.
+    pub(crate) fn look_for_code(&mut self) {
+        self.pollers.wake_one_of_each_build();
+    }
+
+    /// Whether tasks of this handler may wait for the code that the poller has.
+    pub(crate) fn may_want_code(&self, poll: &Poll, handler: &Arc<str>) -> bool {
+        self.code_waits.may_be_there(&(poll.workspace, Arc::clone(handler)), &poll.build)
+    }
+
+    pub(crate) fn want_no_code(&mut self, poll: &Poll, handler: &Arc<str>) {
+        self.code_waits.found_none((poll.workspace, Arc::clone(handler)), Arc::clone(&poll.build));
+    }
+
     // Leases
 
     /// A worker has the task for this long, unless it reports before.
@@ -573,7 +602,8 @@ impl Dispatcher {
     pub(crate) fn saw(&mut self, poll: &Poll, now: Timestamp) {
         let key = (poll.workspace, Arc::clone(&poll.worker));
         let (workspace, name) = key.clone();
-        let worker = Worker { workspace, name, handlers: poll.handlers.clone(), seen_at: now, tasks: 0 };
+        let (build, handlers) = (Arc::clone(&poll.build), poll.handlers.clone());
+        let worker = Worker { workspace, name, build, handlers, seen_at: now, tasks: 0 };
         let bytes = bytes_of(&worker);
         self.workers_bytes -= self.workers.remove(&key).as_ref().map_or(0, bytes_of);
         let fits = |own: &Dispatcher| {
@@ -649,7 +679,7 @@ impl Dispatcher {
 /// Of a worker that is remembered.
 fn bytes_of(worker: &Worker) -> usize {
     let handlers = worker.handlers.iter().map(|name| name.len() + size_of::<Arc<str>>());
-    size_of::<Worker>() + 2 * worker.name.len() + handlers.sum::<usize>()
+    size_of::<Worker>() + 2 * worker.name.len() + worker.build.len() + handlers.sum::<usize>()
 }
 
 fn report(at: At, delivery: u32, result: TaskResult) -> Command {
@@ -658,7 +688,17 @@ fn report(at: At, delivery: u32, result: TaskResult) -> Command {
             Command::TaskCompleted(TaskCompleted { at, delivery, output, state_updates })
         }
         TaskResult::Fail { message, code, retryable, retry_after, detail } => {
-            Command::TaskFailed(TaskFailed { at, delivery, message, code, retryable, retry_after, detail })
+            let mismatch = None;
+            Command::TaskFailed(TaskFailed {
+                at,
+                delivery,
+                message,
+                code,
+                retryable,
+                retry_after,
+                detail,
+                mismatch,
+            })
         }
         TaskResult::Pause { name, duration, checkpoint } => {
             Command::TaskPaused(TaskPaused { at, delivery, name, duration, checkpoint })

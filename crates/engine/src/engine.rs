@@ -789,19 +789,20 @@ impl Engine {
         lease: Duration,
     ) -> Result<Vec<Leased>, Error> {
         let handlers = handlers.iter().map(|name| Arc::from(*name)).collect();
-        self.poll_in(WorkspaceId::default(), worker, handlers, most, lease).await
+        self.poll_in(WorkspaceId::default(), (worker, ""), handlers, most, lease).await
     }
 
-    /// The same, in a workspace.
+    /// Asks for tasks in a workspace, as a worker that says which code it has: its build id, empty if it does not say.
     pub async fn poll_in(
         &self,
         workspace: WorkspaceId,
-        worker: &str,
+        (worker, build): (&str, &str),
         handlers: Vec<Arc<str>>,
         most: usize,
         lease: Duration,
     ) -> Result<Vec<Leased>, Error> {
-        let poll = Poll { workspace, handlers, most: most.max(1), worker: worker.into(), lease, waits: true };
+        let (most, worker, build) = (most.max(1), worker.into(), build.into());
+        let poll = Poll { workspace, handlers, most, worker, build, lease, waits: true };
         self.ask(|answer| Request::Poll { poll, answer }).await.map(Handed::take)
     }
 
@@ -809,13 +810,13 @@ impl Engine {
     pub async fn claim_in(
         &self,
         workspace: WorkspaceId,
-        worker: &str,
+        (worker, build): (&str, &str),
         handlers: Vec<Arc<str>>,
         most: usize,
         lease: Duration,
     ) -> Result<Vec<Leased>, Error> {
-        let poll =
-            Poll { workspace, handlers, most: most.max(1), worker: worker.into(), lease, waits: false };
+        let (most, worker, build) = (most.max(1), worker.into(), build.into());
+        let poll = Poll { workspace, handlers, most, worker, build, lease, waits: false };
         self.ask(|answer| Request::Poll { poll, answer }).await.map(Handed::take)
     }
 

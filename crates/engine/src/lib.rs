@@ -17,6 +17,7 @@ mod backlog;
 mod checker;
 mod checkup;
 mod clock;
+mod code_waits;
 mod committer;
 mod deploy;
 mod dispatcher;

@@ -17,7 +17,16 @@ use crate::round::Round;
 pub(crate) fn not_rendered(at: At, delivery: u32, failure: Failure) -> Command {
     let Failure { code, message, step: _, detail } = failure;
     let (code, retryable, retry_after) = (Some(code), false, None);
-    Command::TaskFailed(TaskFailed { at, delivery, message, code, retryable, retry_after, detail })
+    Command::TaskFailed(TaskFailed {
+        at,
+        delivery,
+        message,
+        code,
+        retryable,
+        retry_after,
+        detail,
+        mismatch: None,
+    })
 }
 
 pub(crate) fn perform(round: &mut Round<'_>, task: ReadyTask) {
@@ -71,6 +80,7 @@ pub(crate) fn perform(round: &mut Round<'_>, task: ReadyTask) {
                 retryable: false,
                 retry_after: None,
                 detail: None,
+                mismatch: None,
             })
         }
     };

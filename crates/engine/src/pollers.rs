@@ -96,18 +96,45 @@ impl Pollers {
 
     pub(crate) fn wake(&mut self, queue: &Queue) -> bool {
         while let Some(id) = self.parked_for.get(queue).and_then(BTreeSet::first).copied() {
-            let Some((poll, answer)) = self.unpark(id) else { return false };
-            if answer.is_closed() {
-                continue;
+            if self.wake_parked(id) {
+                return true;
             }
-            for handler in &poll.handlers {
-                let room = self.room.entry((poll.workspace, Arc::clone(handler))).or_default();
-                *room = room.saturating_add(poll.most);
-            }
-            self.woken.insert(id, (poll, answer));
-            return true;
         }
         false
+    }
+
+    /// Wakes the one that has waited longest of those that may take something.
+    pub(crate) fn wake_one(&mut self, queue: &Queue, may: impl Fn(&Poll) -> bool) -> bool {
+        let parked = self.parked_for.get(queue).into_iter().flatten().copied();
+        let may_take = |id: &u64| self.parked.get(id).is_some_and(|(poll, _)| may(poll));
+        let able: Vec<u64> = parked.filter(may_take).collect();
+        able.into_iter().any(|id| self.wake_parked(id))
+    }
+
+    /// Wakes one poller of each build and handler.
+    pub(crate) fn wake_one_of_each_build(&mut self) {
+        let mut seen = BTreeSet::new();
+        let is_first = |(_, (poll, _)): &(&u64, &(Poll, Answer<Handed>))| {
+            let place = |handler: &Arc<str>| (poll.workspace, Arc::clone(&poll.build), Arc::clone(handler));
+            poll.handlers.iter().filter(|handler| seen.insert(place(handler))).count() > 0
+        };
+        let first: Vec<u64> = self.parked.iter().filter(is_first).map(|(id, _)| *id).collect();
+        for id in first {
+            self.wake_parked(id);
+        }
+    }
+
+    /// `false` if it has gone.
+    fn wake_parked(&mut self, id: u64) -> bool {
+        let Some((poll, answer)) = self.unpark(id).filter(|(_, answer)| !answer.is_closed()) else {
+            return false;
+        };
+        for handler in &poll.handlers {
+            let room = self.room.entry((poll.workspace, Arc::clone(handler))).or_default();
+            *room = room.saturating_add(poll.most);
+        }
+        self.woken.insert(id, (poll, answer));
+        true
     }
 
     /// One that was woken, with whether it still asks.
@@ -134,6 +161,7 @@ mod tests {
             handlers: handlers.iter().map(|name| Arc::from(*name)).collect(),
             most: 1,
             worker: "w".into(),
+            build: "".into(),
             lease: Duration::from_secs(1),
             waits: true,
         }

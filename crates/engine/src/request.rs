@@ -188,6 +188,8 @@ pub(crate) struct Poll {
     pub(crate) handlers: Vec<Arc<str>>,
     pub(crate) most: usize,
     pub(crate) worker: Arc<str>,
+    /// Which code the worker has; empty if it does not say.
+    pub(crate) build: Arc<str>,
     pub(crate) lease: Duration,
     /// Wait until there is something.
     pub(crate) waits: bool,
@@ -212,6 +214,8 @@ impl Leased {
 pub struct Worker {
     pub workspace: WorkspaceId,
     pub name: Arc<str>,
+    /// Which code it has; empty if it does not say.
+    pub build: Arc<str>,
     pub handlers: Vec<Arc<str>>,
     pub seen_at: Timestamp,
     /// Tasks it has now.

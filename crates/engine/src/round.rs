@@ -117,6 +117,10 @@ pub(crate) enum Errand {
         at: At,
         delivery: u32,
     },
+    /// A worker with other code may come for it.
+    WantCode {
+        at: At,
+    },
     /// Somebody wants to hear what the run says from here on.
     Listen(Ear),
     Respond(Json),
@@ -128,7 +132,11 @@ impl Errand {
     fn place(&self) -> Option<At> {
         match self {
             Errand::Dispatch { at, .. } | Errand::Recall { at, .. } => Some(*at),
-            Errand::HandOver { .. } | Errand::Listen(_) | Errand::Respond(_) | Errand::Repeat(..) => None,
+            Errand::HandOver { .. }
+            | Errand::WantCode { .. }
+            | Errand::Listen(_)
+            | Errand::Respond(_)
+            | Errand::Repeat(..) => None,
         }
     }
 }
@@ -284,7 +292,11 @@ impl Decided {
                 Errand::Dispatch { at, delivery } | Errand::HandOver { at, delivery } => {
                     !take(run, *at, *delivery)
                 }
-                Errand::Recall { .. } | Errand::Listen(_) | Errand::Respond(_) | Errand::Repeat(..) => true,
+                Errand::Recall { .. }
+                | Errand::WantCode { .. }
+                | Errand::Listen(_)
+                | Errand::Respond(_)
+                | Errand::Repeat(..) => true,
             });
         }
     }
@@ -642,6 +654,7 @@ impl<'w> Round<'w> {
             match effect {
                 Effect::Dispatch { at, delivery } => self.errand(id, Errand::Dispatch { at, delivery }),
                 Effect::Recall { at, delivery } => self.errand(id, Errand::Recall { at, delivery }),
+                Effect::WantCode { at } => self.errand(id, Errand::WantCode { at }),
                 Effect::LookBack { number } => self.decided.look_backs.push((id, number)),
                 Effect::StartChild(child) => self.todo.push_back((workspace, FollowUp::StartChild(child))),
                 Effect::CancelChild { run_id } => {

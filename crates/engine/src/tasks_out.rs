@@ -108,7 +108,7 @@ mod tests {
     }
 
     fn taken_by(run: &mut Run, worker: &str) {
-        let taken = TaskStarted { at: At::step(0), delivery: 1, worker: worker.into(), from: None };
+        let taken = TaskStarted::new(At::step(0), 1, worker);
         decide(run, Command::TaskStarted(taken), &context(NOW)).unwrap();
     }
 

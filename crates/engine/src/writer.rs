@@ -7,6 +7,7 @@
 //!   requests · timers · leases ──▶ open round ──▶ in flight (committers) ──▶ let out: answers, tasks, wake-ups
 //! ```
 
+mod code;
 mod holding;
 mod requests;
 mod shared;
@@ -623,6 +624,7 @@ impl Writer {
                 Errand::Dispatch { at, delivery } => self.dispatch(&run, at, delivery),
                 Errand::HandOver { at, delivery } => self.dispatcher.dispatch(&run, at, delivery),
                 Errand::Recall { at, delivery } => self.dispatcher.recall(&run, at, delivery),
+                Errand::WantCode { at } => self.dispatcher.want_code(&run, at),
                 Errand::Listen(listener) => {
                     self.listeners.entry(run.id).or_default().push((run.seq, listener));
                 }
@@ -661,7 +663,7 @@ impl Writer {
                 self.alarm.clear(&timer);
             }
         }
-        if let Change::TaskStarted { at, delivery, worker: _, deadline: Some(deadline) } = change {
+        if let Change::TaskStarted { at, delivery, worker: _, build: _, deadline: Some(deadline) } = change {
             let timer = Timer::Attempt { at: *at, delivery: *delivery };
             self.alarm.set(StoredTimer { at: *deadline, run: run.id, timer });
         }

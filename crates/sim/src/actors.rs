@@ -4,15 +4,16 @@
 use std::sync::Arc;
 
 use abide_core::command::{
-    ChildFinished, ChildOutcome, Command, CreateWaitpoint, DeliverEvent, LeaseLoss, LeaseLost, NewRun,
-    Occurrence, ResumeTarget, ResumeWaitpoint, SendSignal, Steer, Steering, TaskCompleted, TaskFailed,
-    TaskHeartbeat, TaskPaused, TaskStarted, TaskSuspended, Via, Vote, WaitFor, WaitSpec,
+    ChildFinished, ChildOutcome, CodeArrived, Command, CreateWaitpoint, DeliverEvent, LeaseLoss, LeaseLost,
+    Mismatch, NewRun, Occurrence, ResumeTarget, ResumeWaitpoint, SendSignal, Steer, Steering, TaskCompleted,
+    TaskFailed, TaskHeartbeat, TaskPaused, TaskStarted, TaskSuspended, Via, Vote, WaitFor, WaitSpec,
 };
 use abide_core::effect::{ChildInput, Effect};
-use abide_core::history::{FailureDetail, JournalResult, ModelCall, WakeOn};
+use abide_core::history::{Failure, FailureDetail, JournalResult, ModelCall, WakeOn};
 use abide_core::id::{OccurrenceId, RunId, WorkspaceId};
 use abide_core::json::Json;
 use abide_core::refusal::Refusal;
+use abide_core::retry::RetryPolicy;
 use abide_core::run::Timer;
 use abide_core::status::RunStatus;
 use abide_core::time::Millis;
@@ -33,7 +34,7 @@ const PEOPLE: [&str; 4] = ["anna", "ben", "cleo", "mallory"];
 impl World {
     /// One thing happens.
     pub(crate) fn act(&mut self) -> Check {
-        match self.random.below(40) {
+        match self.random.below(41) {
             0..3 => self.start_some_run(),
             3..9 => self.poll(),
             9..18 => self.work(),
@@ -45,6 +46,7 @@ impl World {
             32 => self.notify(),
             33 => self.ask_again(),
             34 => self.repeat_something_old(),
+            35 => self.bring_code(),
             _ => match self.some_run().and_then(|run| self.any_command(run)) {
                 Some(request) => self.send(request),
                 None => Ok(()),
@@ -119,7 +121,9 @@ impl World {
         let ready: Vec<_> = tasks.map(|(key, row)| (*key, row.delivery)).collect();
         let Some(((run, at), delivery)) = self.pick(&ready) else { return Ok(()) };
         if !self.chance(4) {
-            let command = Command::TaskStarted(TaskStarted { at, delivery, worker: "w".into(), from: None });
+            let build = self.build();
+            let worker = "w".into();
+            let command = Command::TaskStarted(TaskStarted { at, delivery, worker, build, from: None });
             let answer = self.submit(Request { run, command, by: "worker", key: None })?;
             let lease = LEASE.after(self.now);
             if let Some(row) = self.store.tasks.get_mut(&(run, at)).filter(|row| row.delivery == delivery) {
@@ -130,6 +134,36 @@ impl World {
                 // Nobody has it; the lease will run out.
                 Answer::Lost | Answer::Refused(_) => return Ok(()),
             }
+        }
+        self.in_hand.push(InHand { run, at, delivery, named: 0 });
+        Ok(())
+    }
+
+    /// Which code a worker has; some do not say.
+    fn build(&mut self) -> Option<Arc<str>> {
+        let builds: [Option<Arc<str>>; 3] = [None, Some("b1".into()), Some("b2".into())];
+        self.pick(&builds).flatten()
+    }
+
+    /// A worker comes with code for a task that waits for other code, whether it fits or not.
+    fn bring_code(&mut self) -> Check {
+        let waits = self.store.runs.iter().flat_map(|(id, stored)| {
+            let open = stored.run.open_waitpoints();
+            open.filter(|wait| wait.kind == Kind::Code).map(|wait| (*id, wait.number))
+        });
+        let waits: Vec<(RunId, u32)> = waits.collect();
+        let Some((run, number)) = self.pick(&waits) else { return Ok(()) };
+        let build = self.build().unwrap_or_default();
+        let command = Command::CodeArrived(CodeArrived { number, worker: "w".into(), build });
+        self.submit(Request { run, command, by: "worker", key: None })?;
+        let stored = &self.store.runs[&run].run;
+        let taken = stored.waitpoint(number).filter(|wait| !wait.is_pending()).and_then(|wait| wait.at);
+        let Some(at) = taken else { return Ok(()) };
+        let task = stored.step(at).and_then(|step| step.task.as_ref()).filter(|task| task.out);
+        let Some(delivery) = task.map(|task| task.delivery) else { return Ok(()) };
+        let lease = LEASE.after(self.now);
+        if let Some(row) = self.store.tasks.get_mut(&(run, at)).filter(|row| row.delivery == delivery) {
+            row.leased_until = Some(lease);
         }
         self.in_hand.push(InHand { run, at, delivery, named: 0 });
         Ok(())
@@ -209,7 +243,18 @@ impl World {
             let (kind, stack) = (Some("Broken".to_owned()), Some("at work".to_owned()));
             Box::new(FailureDetail { kind, stack, ..FailureDetail::default() })
         });
-        Command::TaskFailed(TaskFailed { at, delivery, message, code, retryable, retry_after, detail })
+        let sides = || Mismatch { recorded: "`a`".to_owned(), found: "`b`".to_owned() };
+        let mismatch = self.chance(4).then(sides);
+        Command::TaskFailed(TaskFailed {
+            at,
+            delivery,
+            message,
+            code,
+            retryable,
+            retry_after,
+            detail,
+            mismatch,
+        })
     }
 
     fn suspended(&mut self, at: abide_core::id::At, delivery: u32) -> Command {
@@ -241,7 +286,7 @@ impl World {
     fn wait_spec(&mut self) -> WaitSpec {
         let name = self.journal_name();
         let timeout = self.chance(2).then(|| Millis(1 + self.random.below(200_000)));
-        let wait = match self.random.below(7) {
+        let wait = match self.random.below(8) {
             0 => WaitFor::Sleep { duration: Millis(self.random.below(200_000)) },
             1 => WaitFor::Signal { signal_type: "a".into(), timeout },
             2 => WaitFor::Event {
@@ -253,6 +298,13 @@ impl World {
             },
             3 => WaitFor::Call { allow_get: self.chance(3), timeout },
             4 => WaitFor::RateLimit { until: Millis(self.random.below(100_000)).after(self.now) },
+            6 => WaitFor::Retry {
+                call: "charge".into(),
+                attempt: 1 + u32::try_from(self.random.below(3)).unwrap_or_default(),
+                policy: RetryPolicy::default(),
+                retry_after: self.chance(2).then(|| Millis(self.random.below(100_000))),
+                error: Failure::new("NO_MONEY", "no money"),
+            },
             5 if self.store.runs.len() < 3 * CROWD => WaitFor::Child {
                 definition: self.pick(&["child-0", "child-1"]).unwrap_or_default().into(),
                 version: None,
@@ -488,6 +540,7 @@ impl World {
             }
             Effect::Dispatch { .. }
             | Effect::Recall { .. }
+            | Effect::WantCode { .. }
             | Effect::TellSchedule { .. }
             | Effect::Respond { .. } => return Ok(true),
         };
@@ -604,7 +657,7 @@ impl World {
                 let vote = Vote::new(number, Decision::Approve);
                 (by, Command::Vote(vote))
             }
-            ListensFor::Event(_) | ListensFor::Time => {
+            ListensFor::Event(_) | ListensFor::Time | ListensFor::Attempt(_) | ListensFor::Code(_) => {
                 ("operator", Command::Steer(Steer::new(number, Steering::Complete { payload: None })))
             }
             ListensFor::Child { .. } => return Ok(()),

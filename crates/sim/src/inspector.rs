@@ -1,5 +1,6 @@
 //! The rules, written a second time and independently of the code that must keep them. Looks at every commit.
 
+mod code;
 mod law;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,6 +11,7 @@ use abide_core::definition::Order;
 use abide_core::effect::Effect;
 use abide_core::history::{Change, Record, WakeOn};
 use abide_core::id::{At, OccurrenceId, RunId};
+use abide_core::json::Json;
 use abide_core::run::Run;
 use abide_core::status::{RunStatus, StepStatus, WaitStatus};
 use abide_core::waitpoint::{Kind, ListensFor, Waitpoint};
@@ -36,8 +38,12 @@ struct Watched {
     taken: BTreeMap<Arc<str>, Vec<u64>>,
     /// Which waits took an event, and with which record.
     events_taken: BTreeMap<OccurrenceId, Vec<(At, u64)>>,
-    /// Failed attempts of the present visit.
-    failed_attempts: BTreeMap<At, u32>,
+    /// Failed attempts of the present visit, and of those the ones since a handler last recorded something new.
+    failed_attempts: BTreeMap<At, (u32, u32)>,
+    /// Builds whose code does not fit what a handler has recorded.
+    unfit: BTreeMap<At, Vec<Arc<str>>>,
+    /// What handlers have recorded, and never lose.
+    recorded: BTreeMap<At, BTreeMap<Arc<str>, Json>>,
     awaited: BTreeMap<At, (Vec<u32>, WakeOn)>,
     /// Calls to models, by the entry that holds what came of them.
     paid: BTreeSet<(At, Arc<str>)>,
@@ -145,7 +151,8 @@ impl Watched {
     fn look_at_change(&mut self, run: &Run, record: &Record, store: &Store) -> Check {
         match &record.change {
             Change::StepStarted { at, request: _ } => {
-                self.failed_attempts.insert(*at, 0);
+                self.failed_attempts.insert(*at, (0, 0));
+                self.unfit.remove(at);
                 self.begins_work(run, record)?;
                 check_order(run, *at)
             }
@@ -157,9 +164,9 @@ impl Watched {
                 self.resumes(run, *at)
             }
             Change::StepRetrying { at, attempt, error: _, opens } => {
-                let failed = self.failed_attempts.entry(*at).or_default();
-                *failed += 1;
-                if *failed >= run.defined(*at).retry.max_attempts || failed != attempt {
+                let (failed, since_progress) = self.failed_attempts.entry(*at).or_default();
+                (*failed, *since_progress) = (*failed + 1, *since_progress + 1);
+                if *since_progress >= run.defined(*at).retry.max_attempts || failed != attempt {
                     return Err(format!("R12: {}: another attempt after attempt {attempt}", run.id));
                 }
                 self.awaited.insert(*at, (vec![opens.number], WakeOn::All));
@@ -178,7 +185,8 @@ impl Watched {
                 self.wait(run, *number)?.resume_at = Some(*resume_at);
                 Ok(())
             }
-            Change::WaitResolved { number, status, payload: _, signal } => {
+            Change::WaitResolved { number, status, payload, signal } => {
+                self.resolves_code(run, *number, *status, payload.as_ref())?;
                 self.resolves(run, record, *number, *status, *signal, store)
             }
             Change::SignalReceived { id, signal_type, payload: _ } => {
@@ -237,11 +245,11 @@ impl Watched {
             | Change::StepSkipped { .. }
             | Change::StepCancelled { .. }
             | Change::MapStarted { .. }
-            | Change::TaskStarted { .. }
             | Change::TaskRedelivered { .. }
-            | Change::JournalRecorded { .. }
             | Change::CheckpointSaved { .. }
             | Change::ApprovalRequested { .. } => Ok(()),
+            Change::TaskStarted { at, build, .. } => self.takes(run, *at, build.as_deref()),
+            Change::JournalRecorded { at, entries } => self.records(run, *at, entries),
         }
     }
 
@@ -296,6 +304,7 @@ impl Watched {
     }
 
     fn opens(&mut self, run: &Run, wait: &Waitpoint) -> Check {
+        self.opens_code(run, wait);
         if let ListensFor::Approval(request) = &wait.listens_for {
             let approvers = request.approvers.iter().cloned().collect();
             let asked = Asked { approvers, allow_self_approval: request.allow_self_approval };

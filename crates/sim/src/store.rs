@@ -7,7 +7,7 @@ use abide_core::command::{Occurrence, Outcome};
 use abide_core::definition::Definition;
 use abide_core::door::Remembered;
 use abide_core::effect::Effect;
-use abide_core::history::Record;
+use abide_core::history::{Change, Record};
 use abide_core::id::{At, RunId};
 use abide_core::run::Run;
 use jiff::Timestamp;
@@ -66,13 +66,22 @@ impl Store {
                     self.tasks.remove(&(id, *at));
                 }
                 // No run here is a schedule's.
-                Effect::Respond { .. } | Effect::TellSchedule { .. } => {}
+                Effect::Respond { .. } | Effect::TellSchedule { .. } | Effect::WantCode { .. } => {}
                 Effect::LookBack { .. }
                 | Effect::StartChild(_)
                 | Effect::CancelChild { .. }
                 | Effect::TellParent { .. } => {
                     self.outbox_last += 1;
                     self.outbox.insert(self.outbox_last, (id, effect.clone()));
+                }
+            }
+        }
+        // Whoever takes a task straight from its wait for other code has it.
+        for record in &write.outcome.records {
+            if let Change::TaskStarted { at, delivery, .. } = &record.change {
+                let row = self.tasks.entry((id, *at)).or_insert(TaskRow { delivery: 0, leased_until: None });
+                if row.delivery < *delivery {
+                    *row = TaskRow { delivery: *delivery, leased_until: None };
                 }
             }
         }

@@ -75,6 +75,7 @@ pub(crate) fn kind(kind: Kind) -> i64 {
         Kind::Pause => 6,
         Kind::Retry => 7,
         Kind::Schedule => 8,
+        Kind::Code => 9,
     }
 }
 

@@ -14,6 +14,7 @@
 pub mod audit;
 mod chunk;
 mod code;
+mod code_wait;
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
 mod error;
@@ -52,6 +53,7 @@ use serde::Serialize;
 use share::{NodeId, Share, TaskWrite};
 
 pub use audit::{AuditEntry, AuditHash, AuditNote};
+pub use code_wait::CodeWait;
 pub use error::Error;
 pub use follow_up::{FollowUpWrite, StoredFollowUp};
 pub use held::{Culprit, Held, Owner, Suspect};
@@ -133,6 +135,17 @@ pub trait Read: Send {
         after: Option<(Timestamp, WaitpointId)>,
         limit: usize,
     ) -> Result<Vec<Waiter>, Error>;
+
+    /// Open waits for other code of a handler than this build has, in no particular order, beginning after `after`, at most
+    /// `limit`. Some of them may have tried this build before.
+    fn code_waits(
+        &mut self,
+        workspace: WorkspaceId,
+        handler: &str,
+        build: &str,
+        after: Option<&CodeWait>,
+        limit: usize,
+    ) -> Result<Vec<CodeWait>, Error>;
 
     /// Occurrences of an event id received at or after `since`, in the order they were received, beginning after
     /// `after`, at most `limit`.

@@ -60,6 +60,7 @@ use abide_core::waitpoint::{Kind, Waitpoint};
 use jiff::Timestamp;
 use jiff::civil::Date;
 
+use crate::code_wait::{self, CodeWait};
 use crate::share::{NodeId, Share};
 use crate::table::MOVE;
 use crate::transfer::note;
@@ -208,6 +209,18 @@ impl<Role: Send> Read for Handle<Role> {
         limit: usize,
     ) -> Result<Vec<Waiter>, Error> {
         find::waiters(&mut self.link, workspace, event_id, after, limit)
+    }
+
+    fn code_waits(
+        &mut self,
+        workspace: WorkspaceId,
+        handler: &str,
+        build: &str,
+        after: Option<&CodeWait>,
+        limit: usize,
+    ) -> Result<Vec<CodeWait>, Error> {
+        let ranges = code_wait::ranges(handler, build, after);
+        find::code_waits(&mut self.link, workspace, &ranges, limit)
     }
 
     fn occurrences(

@@ -55,6 +55,7 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
+use crate::code_wait::{self, CodeWait};
 use crate::share::NodeId;
 use crate::table::MOVE;
 use crate::transfer::note;
@@ -244,6 +245,18 @@ impl<Role: Send> Read for Handle<Role> {
         limit: usize,
     ) -> Result<Vec<Waiter>, Error> {
         find::waiters(&self.connection, workspace, event_id, after, limit)
+    }
+
+    fn code_waits(
+        &mut self,
+        workspace: WorkspaceId,
+        handler: &str,
+        build: &str,
+        after: Option<&CodeWait>,
+        limit: usize,
+    ) -> Result<Vec<CodeWait>, Error> {
+        let ranges = code_wait::ranges(handler, build, after);
+        find::code_waits(&self.connection, workspace, &ranges, limit)
     }
 
     fn occurrences(

@@ -9,7 +9,20 @@ from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import Any
 
-from abide import Client, Context, NotRetryable, Problem, RetryAfter, RunFailed, RunHandle, Workflow
+from abide import (
+    Client,
+    Context,
+    DurableCall,
+    NotRetryable,
+    Problem,
+    Retry,
+    RetryAfter,
+    RunFailed,
+    RunHandle,
+    TaskError,
+    Worker,
+    Workflow,
+)
 from abide.testing import TestServer
 
 Scenario = Callable[[TestServer], Awaitable[Any]]
@@ -314,62 +327,246 @@ async def cancel(server: TestServer) -> Any:
     return {"status": (await run.get())["status"], "told": told}
 
 
-@scenario("changed code")
-async def changed_code(server: TestServer) -> Any:
-    billed, name = 0, "charge"
+Handler = Callable[..., Any]
+
+
+def worker(server: TestServer, build_id: str, work: Handler) -> Worker:
+    """A worker of the code that it is told to be."""
+    return server.worker({"work": work}, build_id=build_id, grace=0.1, heartbeat=0.05)
+
+
+def charging(name: str, counts: dict[str, int]) -> Handler:
+    """Charges, or bills in its place, and sleeps for an hour."""
 
     async def work(ctx: Context) -> None:
-        def charge() -> None:
-            nonlocal billed
-            billed += name == "bill"
+        def count() -> None:
+            counts[name] = counts.get(name, 0) + 1
 
-        await ctx.run(name, charge)
+        await ctx.run(name, count)
         await ctx.sleep("nap", "1h")
 
-    await one(server, work)
+    return work
+
+
+async def rolled_back(
+    server: TestServer,
+    old: Handler,
+    changed: Handler,
+    *names: str,
+    first: Callable[[], Awaitable[Any]] | None = None,
+    then: Callable[[RunHandle], Awaitable[Any]] | None = None,
+) -> dict[str, Any]:
+    """What a run waits for when other code has woken up in it, and what becomes of it with the code of before."""
+    before = worker(server, "old", old)
+    await server.client.deploy(Workflow("one").task("work", "work"))
     run = await server.client.start("one")
     await server.settle(run)
-    name = "bill"
-    failed = await failure(server, run)
-    names = named(failed["message"], "charge", "bill")
-    return {"code": failed["code"], "names": names, "billed": billed, "attempts": failed["attempts"]}
+    if first:
+        await first()
+        await server.settle(run)
+    await before.stop()
+    bad = worker(server, "new", changed)
+    await server.advance("1h")
+    waiting = await server.settle(run)
+    wait = waiting["waitingFor"][0]
+    await bad.stop()
+    worker(server, "old", old)
+    if then:
+        await then(run)
+    await run.result()
+    after = (await run.get())["status"]
+    attempts = waiting["steps"][0]["attempt"]
+    return {"kind": wait["kind"], "names": named(wait["sentence"], *names), "attempts": attempts, "after": after}
+
+
+@scenario("changed code")
+async def changed_code(server: TestServer) -> Any:
+    counts: dict[str, int] = {}
+    codes = charging("charge", counts), charging("bill", counts)
+    came_to = await rolled_back(server, *codes, "charge", "bill")
+    return {**came_to, "billed": counts.get("bill", 0), "charged": counts["charge"]}
 
 
 @scenario("a wait that changed its kind")
 async def a_wait_that_changed_its_kind(server: TestServer) -> Any:
-    changed = False
-
-    async def work(ctx: Context) -> Any:
-        if changed:
-            return (await ctx.approve("gate")).approved
+    async def old(ctx: Context) -> None:
         await ctx.sleep("gate", "1h")
         await ctx.wait_for_signal("go", "go")
-        return None
 
-    await one(server, work)
-    run = await server.client.start("one")
-    await server.settle(run)
-    changed = True
-    failed = await failure(server, run)
-    return {"code": failed["code"], "names": named(failed["message"], "gate"), "attempts": failed["attempts"]}
+    async def asking(ctx: Context) -> bool:
+        return (await ctx.approve("gate")).approved
+
+    return await rolled_back(server, old, asking, "gate", then=lambda run: run.signal("go"))
 
 
 @scenario("another event under the same name")
 async def another_event_under_the_same_name(server: TestServer) -> Any:
-    event = "order.paid"
+    def waiting(event: str) -> Handler:
+        async def work(ctx: Context) -> None:
+            await ctx.wait_for_event("news", event)
+            await ctx.sleep("nap", "1h")
 
-    async def work(ctx: Context) -> None:
-        await ctx.wait_for_event("news", event)
-        await ctx.sleep("nap", "1h")
+        return work
+
+    codes = waiting("order.paid"), waiting("order.refused")
+    return await rolled_back(server, *codes, "news", first=lambda: server.client.notify("order.paid", {"ok": True}))
+
+
+@scenario("changed code that is to fail")
+async def changed_code_that_is_to_fail(server: TestServer) -> Any:
+    counts: dict[str, int] = {}
+    before = worker(server, "old", charging("charge", counts))
+    await server.client.deploy(Workflow("one").task("work", "work", on_code_change="fail"))
+    run = await server.client.start("one")
+    await server.settle(run)
+    await before.stop()
+    worker(server, "new", charging("bill", counts))
+    failed = await failure(server, run)
+    names = named(failed["message"], "charge", "bill")
+    return {"code": failed["code"], "names": names, "attempts": failed["attempts"]}
+
+
+@scenario("old and new code side by side")
+async def old_and_new_code_side_by_side(server: TestServer) -> Any:
+    counts: dict[str, int] = {}
+    worker(server, "old", charging("charge", counts))
+    await server.client.deploy(Workflow("one").task("work", "work"))
+    runs = [await server.client.start("one") for _ in range(20)]
+    await server.settle(runs[0])
+    worker(server, "new", charging("bill", counts))
+    await server.advance("1h")
+    for run in runs:
+        await run.result()
+    return {"completed": len(runs), "charged": counts["charge"], "billed": counts.get("bill", 0)}
+
+
+@scenario("a planned change")
+async def a_planned_change(server: TestServer) -> Any:
+    def ordering(is_new: bool) -> Handler:
+        async def work(ctx: Context) -> list[str]:
+            done: list[str] = []
+
+            async def call(name: str) -> None:
+                done.append(await ctx.run(name, lambda: name))
+
+            await call("order")
+            if is_new and ctx.patched("fraud"):
+                await call("fraud")
+            await ctx.sleep("nap", "1d")
+            await call("end")
+            return done
+
+        return work
+
+    before = worker(server, "old", ordering(False))
+    await server.client.deploy(Workflow("one").task("work", "work"))
+    old = await server.client.start("one")
+    await server.settle(old)
+    await before.stop()
+    worker(server, "new", ordering(True))
+    fresh = await server.client.start("one")
+    await server.skip_waits(fresh)
+    return {"old": await old.result(), "new": await fresh.result()}
+
+
+async def attempt_of(server: TestServer, run: RunHandle) -> dict[str, Any]:
+    """The call that a run is to make again."""
+    waiting = await server.settle(run)
+    wait = waiting["waitingFor"][0]
+    listens_for = (await server.client.waitpoints.find(wait.get("waitpointId") or ""))["listensFor"]
+    assert listens_for["type"] == "attempt", listens_for
+    told = {name: listens_for[name] for name in ("call", "attempt", "maxAttempts")}
+    return {"status": waiting["status"], "kind": wait["kind"], **told, "code": listens_for["error"]["code"]}
+
+
+@scenario("a call with its own attempts")
+async def a_call_with_its_own_attempts(server: TestServer) -> Any:
+    charged, keys = 0, set[str]()
+
+    async def work(ctx: Context) -> str:
+        def charge(call: DurableCall) -> str:
+            nonlocal charged
+            charged += 1
+            keys.add(call.idempotency_key)
+            if charged < 5:
+                raise TaskError("no money", code="NO_MONEY")
+            return "paid"
+
+        return await ctx.run("charge", charge, retry=Retry(max_attempts=5))
 
     await one(server, work)
     run = await server.client.start("one")
-    await server.settle(run)
-    await server.client.notify("order.paid", {"ok": True})
-    await server.settle(run)
-    event = "order.refused"
-    failed = await failure(server, run)
-    return {"code": failed["code"], "names": named(failed["message"], "news"), "attempts": failed["attempts"]}
+    wait = await attempt_of(server, run)
+    status = wait.pop("status")
+    ended = await server.skip_waits(run)
+    attempts, output = ended["steps"][0]["attempt"], await run.result()
+    return {
+        "while": status,
+        "wait": wait,
+        "charged": charged,
+        "keys": len(keys),
+        "attempts": attempts,
+        "output": output,
+    }
+
+
+@scenario("a call that uses up its attempts")
+async def a_call_that_uses_up_its_attempts(server: TestServer) -> Any:
+    charged = 0
+
+    async def work(ctx: Context) -> None:
+        def charge() -> None:
+            nonlocal charged
+            charged += 1
+            raise TaskError("no money", code="NO_MONEY")
+
+        await ctx.run("charge", charge, retry=3)
+
+    await one(server, work)
+    failed = await failure(server, await server.client.start("one"))
+    return {"code": failed["code"], "charged": charged, "attempts": failed["attempts"]}
+
+
+@scenario("a call that takes too long")
+async def a_call_that_takes_too_long(server: TestServer) -> Any:
+    tried = 0
+
+    async def work(ctx: Context) -> str:
+        async def charge() -> str:
+            nonlocal tried
+            tried += 1
+            if tried == 1:
+                await asyncio.Event().wait()
+            return "paid"
+
+        return await ctx.run("charge", charge, retry=2, timeout="50ms")
+
+    await one(server, work)
+    run = await server.client.start("one")
+    wait = await attempt_of(server, run)
+    ended = await server.skip_waits(run)
+    return {"code": wait["code"], "output": await run.result(), "attempts": ended["steps"][0]["attempt"]}
+
+
+@scenario("progress renews the attempts")
+async def progress_renews_the_attempts(server: TestServer) -> Any:
+    tries = 0
+
+    async def work(ctx: Context) -> int:
+        def once() -> None:
+            nonlocal tries
+            tries += 1
+            if tries % 2 == 1:
+                raise RuntimeError("not yet")
+
+        for call in range(30):
+            await ctx.run(f"call-{call}", once)
+            await ctx.sleep(f"day-{call}", "1d")
+        return 30
+
+    server.worker({"work": work}, heartbeat=0.05)
+    await server.client.deploy(Workflow("one").task("work", "work", retry={"maxAttempts": 2}))
+    return {"output": await server.run_through("one"), "tries": tries}
 
 
 @scenario("a retried run keeps its waits")
@@ -483,7 +680,7 @@ async def parallel_runs(server: TestServer) -> Any:
             done += 1
             return n
 
-        numbers = await asyncio.gather(*(ctx.run(f"work-{n}", lambda n=n: step(n)) for n in range(100)))  # type: ignore[misc]
+        numbers = await asyncio.gather(*(ctx.run(f"work-{n}", lambda n=n: step(n)) for n in range(100)))
         await ctx.sleep("nap", "1h")
         return sum(numbers)
 

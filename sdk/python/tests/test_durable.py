@@ -47,7 +47,7 @@ class Durable(unittest.IsolatedAsyncioTestCase):
 
     async def refused(self, run: Callable[..., Any], code: str, words: str) -> None:
         with self.assertRaisesRegex(RunNotCompleted, words) as caught:
-            await self.through(run)
+            await self.through(run, on_code_change="fail")
         self.assertEqual(caught.exception.code, code)
 
     async def test_a_name_that_is_used_twice_is_refused_at_once(self) -> None:
@@ -82,7 +82,7 @@ class Durable(unittest.IsolatedAsyncioTestCase):
                 await ctx.sleep("a", "1h")
             await ctx.sleep("b", "1h")
 
-        await self.refused(changing, "CODE_CHANGED", "`a` is a wait in the code, and was a run")
+        await self.refused(changing, "CODE_CHANGED", "`a` as a run, and the code comes to `a` as a wait")
 
     async def test_a_handler_that_ends_before_it_comes_to_what_it_recorded_is_changed_code(self) -> None:
         entered = 0

@@ -4,6 +4,7 @@
 
 use sha2::{Digest, Sha256};
 
+use crate::failure::TaskError;
 use crate::wait::Spec;
 use crate::wire::{JournalWait, Json, TaskWait, WaitpointKind};
 
@@ -46,21 +47,20 @@ fn in_words(spec: &Spec) -> String {
             format!("approval of {}{by}{quorum}", digest(&content))
         }
         Spec::Wait(TaskWait::Waitpoint(wait)) => format!("waitpoint {}", wait.name),
-        Spec::Wait(TaskWait::Sleep(_) | TaskWait::Until(_) | TaskWait::Webhook(_)) | Spec::Pause(_) => {
-            of_kind(kind(spec)).to_owned()
-        }
+        Spec::Wait(TaskWait::Sleep(_) | TaskWait::Until(_) | TaskWait::Webhook(_) | TaskWait::Retry(_))
+        | Spec::Pause(_) => of_kind(kind(spec)).to_owned(),
     }
 }
 
 /// What stands against a recorded wait being the answer to what the code asks for now; nothing if it is.
-pub(crate) fn mismatch(name: &str, recorded: &JournalWait, spec: &Spec) -> Option<String> {
+pub(crate) fn mismatch(name: &str, recorded: &JournalWait, spec: &Spec) -> Option<TaskError> {
     let asked = asked_of(spec);
     let is_same = match &recorded.asked {
         Some(recorded) => *recorded == asked,
         None => recorded.kind == kind(spec),
     };
     let was = recorded.asked.as_deref().unwrap_or_else(|| of_kind(recorded.kind));
-    (!is_same).then(|| format!("`{name}` was recorded as {was}, and the code asks for {asked}"))
+    (!is_same).then(|| TaskError::code_changed(format!("`{name}` as {was}"), format!("`{name}` as {asked}")))
 }
 
 fn kind(spec: &Spec) -> WaitpointKind {
@@ -71,6 +71,7 @@ fn kind(spec: &Spec) -> WaitpointKind {
         Spec::Wait(TaskWait::Webhook(_) | TaskWait::Waitpoint(_)) => WaitpointKind::Webhook,
         Spec::Wait(TaskWait::Approval(_)) => WaitpointKind::Approval,
         Spec::Wait(TaskWait::Child(_)) => WaitpointKind::Child,
+        Spec::Wait(TaskWait::Retry(_)) => WaitpointKind::Retry,
         Spec::Pause(_) => WaitpointKind::Pause,
     }
 }
@@ -86,6 +87,7 @@ fn of_kind(kind: WaitpointKind) -> &'static str {
         WaitpointKind::Child => "a run",
         WaitpointKind::Retry => "a back-off",
         WaitpointKind::Schedule => "an occurrence",
+        WaitpointKind::Code => "other code",
     }
 }
 

@@ -10,6 +10,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::Timestamp;
+use crate::call::RunOptions;
 use crate::client::Client;
 use crate::execution::{Call, Execution, Group};
 use crate::failure::{Result, TaskError};
@@ -23,8 +24,6 @@ use crate::wire::{
 
 pub use approvals::{NewApproval, RequestedApproval};
 
-/// The server takes 255 characters.
-const KEY_CHARS: usize = 255;
 /// The digits of ids: base32 without `i`, `l`, `o` and `u`.
 const DIGITS: &str = "0123456789abcdefghjkmnpqrstvwxyz";
 
@@ -154,14 +153,42 @@ impl Context {
         let _ = self.execution.over().wait_for(|over| *over).await;
     }
 
-    /// Does something once. Its result is recorded, and another delivery of the task gets it without doing it again.
+    /// Does something and records its result: another delivery of the task gets the result without doing it again. It is
+    /// done *at least once* until the result is recorded, and never after: a worker may die in between. Pass
+    /// [`Context::idempotency_key`] on to services that take one.
     pub async fn run<T, F, Fut>(&self, name: impl Into<String>, work: F) -> Result<T>
     where
         T: Serialize + DeserializeOwned,
         F: FnOnce() -> Fut,
         Fut: Future<Output = Result<T>>,
     {
-        self.execution.run_once(&name.into(), work).await
+        self.run_with(name, RunOptions::new(), work).await
+    }
+
+    /// The same, with attempts and a time of its own. Between two attempts the handler is suspended, and holds no worker.
+    pub async fn run_with<T, F, Fut>(
+        &self,
+        name: impl Into<String>,
+        options: RunOptions,
+        work: F,
+    ) -> Result<T>
+    where
+        T: Serialize + DeserializeOwned,
+        F: FnOnce() -> Fut,
+        Fut: Future<Output = Result<T>>,
+    {
+        self.execution.run_once(&name.into(), &options, work).await
+    }
+
+    /// What other services may know a call of this handler by: the same at every attempt, every replay and every worker.
+    pub fn idempotency_key(&self, name: &str) -> String {
+        self.execution.idempotency_key(name)
+    }
+
+    /// Whether a planned change of this handler's code is in effect: true for runs that had not come this far when it was
+    /// deployed, false for those that had, at every replay. Both ways stay in the code until the old runs have ended.
+    pub fn patched(&self, id: &str) -> bool {
+        self.execution.patched(id)
     }
 
     /// Sleeps. The worker is free meanwhile.
@@ -243,8 +270,7 @@ impl Context {
     ) -> Result<SentEvent> {
         let name = name.into();
         let data = serde_json::to_value(data).map_err(|error| TaskError::not_json(&name, &error))?;
-        let key: String = format!("{}/{name}", self.task().id).chars().take(KEY_CHARS).collect();
-        let client = self.client.keyed(key);
+        let client = self.client.keyed(self.idempotency_key(&name));
         let event = SendEvent::new(event_id).event_data(data);
         self.run(name, || async { Ok(client.events().send(&event).await?) }).await
     }
@@ -317,13 +343,15 @@ impl<'a> NewWaitpoint<'a> {
     async fn make(self) -> Result<Waitpoint> {
         let NewWaitpoint { context, asked } = self;
         let name = asked.name.clone();
-        let known = context.execution.ask(&name, Call::Waitpoint)?.is_some();
+        let known = context.execution.ask(&name, Call::Waitpoint)?;
+        let spec = Spec::Wait(TaskWaitWebhook::new(&name).into());
+        context.execution.check_same(&name, known.as_ref(), &spec)?;
         let make = async {
             let made = context.client.waitpoints().create(&asked).await?;
             let resume_url = made.resume_url.unwrap_or_default();
             Ok(Waitpoint { name: name.clone(), id: made.id, resume_url })
         };
-        if known { make.await } else { context.execution.act(&name, make).await }
+        if known.is_some() { make.await } else { context.execution.act(&name, make).await }
     }
 }
 
@@ -358,8 +386,9 @@ fn decided(opened: &Opened) -> Result<Approval> {
     };
     // What is absent never means yes.
     let Some(Payload { decision: Some(decision), content, votes }) = payload else {
-        let message = format!("what was recorded for `{}` holds no decision", opened.name);
-        return Err(TaskError::code_changed(message));
+        let name = &opened.name;
+        let recorded = format!("`{name}` without a decision");
+        return Err(TaskError::code_changed(recorded, format!("`{name}` as an approval")));
     };
     let approved = matches!(decision, Verdict::Approve | Verdict::Edit);
     Ok(Approval { decision, approved, content: content.unwrap_or_else(asked), votes })

@@ -22,11 +22,14 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::sync::{Notify, watch};
 
+use crate::asked;
+use crate::call::{RunOptions, back_off_name};
 use crate::failure::{Result, TaskError};
 use crate::reports::Reports;
 use crate::wait::{Opened, Spec};
 use crate::wire::{
-    JournalEntry, Json, NewJournalEntry, Object, ReportDone, Task, TaskReportHeartbeat, Wake, code,
+    JournalEntry, Json, NewJournalEntry, Object, ReportDone, Task, TaskReportHeartbeat, TaskWait,
+    WaitpointKind, Wake, code,
 };
 
 pub(crate) use driver::Running;
@@ -36,6 +39,8 @@ pub(crate) use group::Group;
 const OWN: char = '!';
 /// The server takes 200 characters.
 const NAME_CHARS: usize = 190;
+/// The server takes 255 characters.
+const KEY_CHARS: usize = 255;
 /// Refusals that mean that the task is somebody else's, or nobody's, by now.
 const TAKEN_BACK: [&str; 6] = [
     code::STALE_LEASE,
@@ -56,6 +61,8 @@ pub(crate) enum Call {
     Run,
     Wait,
     Waitpoint,
+    /// The back-off of a run, which is recorded under a name of its own.
+    BackOff,
 }
 
 #[derive(Debug)]
@@ -111,9 +118,12 @@ struct Waiting {
 impl Execution {
     pub(crate) fn new(mut task: Task, reports: Reports, grace: Duration) -> Execution {
         let entries = std::mem::take(&mut task.journal);
-        let names = entries.iter().map(|entry| entry.name.clone());
+        // The back-off of a call is no call of its own.
+        let is_back_off =
+            |entry: &JournalEntry| entry.wait.as_ref().is_some_and(|wait| wait.kind == WaitpointKind::Retry);
+        let calls = entries.iter().filter(|entry| !entry.name.starts_with(OWN) && !is_back_off(entry));
         let state = State {
-            unasked: names.filter(|name| !name.starts_with(OWN)).collect(),
+            unasked: calls.map(|entry| entry.name.clone()).collect(),
             journal: entries.into_iter().map(|entry| (entry.name.clone(), entry)).collect(),
             ..State::default()
         };
@@ -156,10 +166,20 @@ impl Execution {
     }
 
     pub(crate) fn open(&self, name: String, spec: Spec) -> Result<Arc<Opened>> {
-        let known = self.ask(&name, Call::Wait)?.and_then(|entry| entry.wait);
+        let call = if matches!(spec, Spec::Wait(TaskWait::Retry(_))) { Call::BackOff } else { Call::Wait };
+        let known = self.ask(&name, call)?.and_then(|entry| entry.wait);
         let opened = Arc::new(Opened::new(name, known, spec));
         self.locked(|state| state.opened.push(opened.clone()));
         Ok(opened)
+    }
+
+    /// A recorded wait that is no answer to what the code asks for ends the task.
+    pub(crate) fn check_same(&self, name: &str, entry: Option<&JournalEntry>, spec: &Spec) -> Result<()> {
+        let recorded = entry.and_then(|entry| entry.wait.as_ref());
+        match recorded.and_then(|recorded| asked::mismatch(name, recorded, spec)) {
+            Some(changed) => Err(self.locked(|state| state.fatal.get_or_insert(changed).clone())),
+            None => Ok(()),
+        }
     }
 
     fn released_if_clear(&self) {
@@ -194,7 +214,12 @@ impl Execution {
         }
     }
 
-    pub(crate) async fn run_once<T, F, Fut>(&self, name: &str, work: F) -> Result<T>
+    pub(crate) async fn run_once<T, F, Fut>(
+        self: &Arc<Self>,
+        name: &str,
+        options: &RunOptions,
+        work: F,
+    ) -> Result<T>
     where
         T: Serialize + DeserializeOwned,
         F: FnOnce() -> Fut,
@@ -209,15 +234,66 @@ impl Execution {
         if let Some(entry) = entry {
             return read(name, entry.result);
         }
+        let mut attempt = 1;
+        while self.locked(|state| state.journal.contains_key(&back_off_name(name, attempt))) {
+            self.back_off(name, attempt, options, None).await?;
+            attempt += 1;
+        }
         let work = async {
-            let done = INSIDE.scope(name.to_owned(), async { work().await }).await;
-            let value = done.map_err(|error| self.note_failure(name, error))?;
+            let done = options.within(name, INSIDE.scope(name.to_owned(), async { work().await })).await;
+            let value = match done {
+                Ok(value) => value,
+                Err(error) if error.retryable && attempt < options.attempts() => return Ok(Err(error)),
+                Err(error) => return Err(self.note_failure(name, error, options)),
+            };
             let result = serde_json::to_value(value).map_err(|error| TaskError::not_json(name, &error))?;
             let entry = NewJournalEntry::new(name).result(result.clone());
             self.record(TaskReportHeartbeat::new(&self.task.lease_token).entries([entry])).await?;
-            read(name, result)
+            read(name, result).map(Ok)
         };
-        self.act(name, work).await
+        match self.act(name, work).await? {
+            Ok(value) => Ok(value),
+            Err(error) => {
+                self.back_off(name, attempt, options, Some(&error)).await?;
+                Err(error)
+            }
+        }
+    }
+
+    /// Waits until a call is made again. A handler that only waits for that is suspended.
+    async fn back_off(
+        self: &Arc<Self>,
+        name: &str,
+        attempt: u32,
+        options: &RunOptions,
+        error: Option<&TaskError>,
+    ) -> Result<()> {
+        let spec = Spec::Wait(options.back_off(name, attempt, error).into());
+        let opened = self.open(back_off_name(name, attempt), spec)?;
+        let mut group = Group::new(self.clone(), vec![opened.clone()], Wake::All);
+        std::future::poll_fn(|cx| group.poll(cx)).await?;
+        opened.payload().map(drop).inspect_err(|_| self.note_branch_failure())
+    }
+
+    /// What other services may know a call by: the same at every attempt and every replay.
+    pub(crate) fn idempotency_key(&self, name: &str) -> String {
+        format!("{}/{name}", self.task.id).chars().take(KEY_CHARS).collect()
+    }
+
+    /// Whether a planned change of the code is in effect for this run: it is, unless the run has gone beyond it already.
+    /// What was decided once stays decided.
+    pub(crate) fn patched(&self, id: &str) -> bool {
+        let name = format!("{OWN}patch {id}");
+        self.locked(|state| {
+            let recorded = state.journal.get(&name).map(|entry| entry.result == true);
+            let noted = || state.unsaved.iter().find(|entry| entry.name == name);
+            let decided = recorded.or_else(|| noted().map(|entry| entry.result == Some(true.into())));
+            decided.unwrap_or_else(|| {
+                let result = state.unasked.is_empty();
+                state.unsaved.push(NewJournalEntry::new(name).result(result));
+                result
+            })
+        })
     }
 
     /// A branch of the handler may be given up for this, and every delivery will see it.
@@ -230,7 +306,9 @@ impl Execution {
         self.locked(|state| state.opened.retain(|opened| !Arc::ptr_eq(opened, closed)));
     }
 
-    fn note_failure(&self, name: &str, mut error: TaskError) -> TaskError {
+    fn note_failure(&self, name: &str, mut error: TaskError, options: &RunOptions) -> TaskError {
+        // A call that had attempts of its own has used them up: another attempt of the handler would only go beyond.
+        error.retryable &= !options.has_policy();
         error.origin.get_or_insert_default().call.get_or_insert_with(|| name.to_owned());
         let remembered = serde_json::to_value(&error).expect("a failure is JSON");
         let entry = NewJournalEntry::new(format!("{OWN}{name}")).result(remembered);
@@ -338,12 +416,13 @@ impl State {
         if let Some(abandoned) = self.abandoned.take() {
             return Err(swallowed(&abandoned, &format!("went on to `{name}`")));
         }
-        if let Some(within) = within {
+        if let Some(within) = within.filter(|_| call != Call::BackOff) {
             let message =
                 format!("`{name}` is inside of `{within}`; what `run` does cannot itself be durable");
             return Err(TaskError::misused(message));
         }
-        if !(1..=NAME_CHARS).contains(&name.chars().count()) || name.starts_with([OWN, '$']) {
+        let is_named = (1..=NAME_CHARS).contains(&name.chars().count()) && !name.starts_with([OWN, '$']);
+        if !is_named && call != Call::BackOff {
             let rule = format!("1 to {NAME_CHARS} characters, the first not `!` or `$`");
             return Err(TaskError::misused(format!("`{name}` is not a name: {rule}")));
         }
@@ -360,8 +439,7 @@ impl State {
         let is_run = call == Call::Run;
         if (is_run && was_wait) || (!is_run && was_run) {
             let (now, was) = if is_run { ("a run", "a wait") } else { ("a wait", "a run") };
-            let message = format!("`{name}` is {now} in the code, and was {was} when it was recorded");
-            return Err(TaskError::code_changed(message));
+            return Err(TaskError::code_changed(format!("`{name}` as {was}"), format!("`{name}` as {now}")));
         }
         Ok(entry.cloned())
     }

@@ -6,12 +6,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::length::Length;
 use crate::origin::Origin;
+use crate::wire::CodeMismatch;
 
 /// What handlers and durable calls give.
 pub type Result<T, E = TaskError> = std::result::Result<T, E>;
 
 /// A failure of a task that says what should follow. Every error can be one, by `?`: then another attempt may help.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskError {
     /// What happened, for whoever reads the run.
@@ -27,6 +28,9 @@ pub struct TaskError {
     /// Where it came from: the error's type and causes, the line, the durable call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Box<Origin>>,
+    /// What was recorded and what the code came to, where it does not fit.
+    #[serde(skip)]
+    pub(crate) mismatch: Option<Box<CodeMismatch>>,
 }
 
 impl TaskError {
@@ -38,7 +42,14 @@ impl TaskError {
 
     /// A failure that this crate found, not the handler: no line of the handler made it, and no attempt would help.
     pub(crate) fn own(message: impl Into<String>) -> TaskError {
-        TaskError { message: message.into(), code: None, retryable: false, retry_after: None, origin: None }
+        TaskError {
+            message: message.into(),
+            code: None,
+            retryable: false,
+            retry_after: None,
+            origin: None,
+            mismatch: None,
+        }
     }
 
     /// Another attempt would not help.
@@ -59,8 +70,11 @@ impl TaskError {
     }
 
     /// The code does not fit what an earlier delivery of the task recorded.
-    pub(crate) fn code_changed(message: String) -> TaskError {
-        TaskError::own(message).code("CODE_CHANGED")
+    pub(crate) fn code_changed(recorded: impl Into<String>, found: impl Into<String>) -> TaskError {
+        let mismatch = CodeMismatch::new(recorded, found);
+        let CodeMismatch { recorded, found } = &mismatch;
+        let message = format!("the journal holds {recorded}, and the code comes to {found}");
+        TaskError { mismatch: Some(Box::new(mismatch)), ..TaskError::own(message).code("CODE_CHANGED") }
     }
 
     /// A wait was given up for something that no journal knows of.

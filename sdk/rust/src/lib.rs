@@ -36,6 +36,8 @@
 #![warn(missing_docs)]
 
 mod asked;
+mod build;
+mod call;
 mod check;
 mod client;
 mod context;
@@ -59,6 +61,7 @@ pub mod wire;
 mod worker;
 mod workflow;
 
+pub use call::{Retry, RunOptions};
 pub use check::{InvalidWorkflow, WorkflowProblem};
 pub use client::{Change, ChangedRun, Client, ClientBuilder, RunHandle, WorkflowRef};
 pub use context::{

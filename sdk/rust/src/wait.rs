@@ -41,7 +41,7 @@ impl Opened {
     }
 
     /// What stands against the journal's wait of this name being the one that the code asks for.
-    pub(crate) fn mismatch(&self) -> Option<String> {
+    pub(crate) fn mismatch(&self) -> Option<TaskError> {
         asked::mismatch(&self.name, self.known.as_ref()?, &self.spec())
     }
 
@@ -189,7 +189,11 @@ impl<T, K: TimesOut> Wait<T, K> {
             Spec::Wait(TaskWait::Webhook(wait)) => (wait.timeout_ms, wait.timeout) = (ms, text),
             Spec::Wait(TaskWait::Approval(wait)) => (wait.timeout_ms, wait.timeout) = (ms, text),
             Spec::Wait(
-                TaskWait::Sleep(_) | TaskWait::Until(_) | TaskWait::Waitpoint(_) | TaskWait::Child(_),
+                TaskWait::Sleep(_)
+                | TaskWait::Until(_)
+                | TaskWait::Waitpoint(_)
+                | TaskWait::Child(_)
+                | TaskWait::Retry(_),
             )
             | Spec::Pause(_) => {}
         })

@@ -388,6 +388,23 @@ pub struct CheckedDefinition {
     pub warnings: Vec<Finding>,
 }
 
+/// What was recorded, and what the code came to instead.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CodeMismatch {
+    /// What the code came to.
+    pub found: String,
+    /// What the journal holds.
+    pub recorded: String,
+}
+
+impl CodeMismatch {
+    /// With what it needs.
+    pub fn new(recorded: impl Into<String>, found: impl Into<String>) -> CodeMismatch {
+        CodeMismatch { recorded: recorded.into(), found: found.into() }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Copy, Eq, Hash, Serialize, Deserialize)]
 pub enum RunStatus {
     #[serde(rename = "PENDING")] Pending,
@@ -782,6 +799,7 @@ pub enum WaitpointKind {
     #[serde(rename = "PAUSE")] Pause,
     #[serde(rename = "RETRY")] Retry,
     #[serde(rename = "SCHEDULE")] Schedule,
+    #[serde(rename = "CODE")] Code,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -883,6 +901,32 @@ pub struct ListensForChild {
     pub run_id: String,
 }
 
+/// The clock: a durable call of a handler is made again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ListensForAttempt {
+    /// The attempt that failed, from 1.
+    pub attempt: u32,
+    pub call: String,
+    /// Why it failed.
+    pub error: Failure,
+    /// All that the call may have.
+    pub max_attempts: u32,
+}
+
+/// A worker whose code fits what the handler has recorded.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ListensForCode {
+    /// The builds that do not fit, the last one last. The empty one did not say which it is.
+    pub builds: Vec<String>,
+    /// What the code came to instead.
+    pub found: String,
+    pub handler: String,
+    /// What the journal holds.
+    pub recorded: String,
+}
+
 /// What ends it, besides what ends any.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type")]
@@ -893,6 +937,8 @@ pub enum ListensFor {
     #[serde(rename = "call")] Call(ListensForCall),
     #[serde(rename = "approval")] Approval,
     #[serde(rename = "child")] Child(ListensForChild),
+    #[serde(rename = "attempt")] Attempt(ListensForAttempt),
+    #[serde(rename = "code")] Code(ListensForCode),
 }
 
 impl From<ListensForSignal> for ListensFor {
@@ -909,6 +955,14 @@ impl From<ListensForCall> for ListensFor {
 
 impl From<ListensForChild> for ListensFor {
     fn from(value: ListensForChild) -> ListensFor { ListensFor::Child(value) }
+}
+
+impl From<ListensForAttempt> for ListensFor {
+    fn from(value: ListensForAttempt) -> ListensFor { ListensFor::Attempt(value) }
+}
+
+impl From<ListensForCode> for ListensFor {
+    fn from(value: ListensForCode) -> ListensFor { ListensFor::Code(value) }
 }
 
 /// A new key, with its secret.
@@ -1101,6 +1155,8 @@ pub struct Overview {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PollTasks {
+    /// Which code the worker has. Tasks whose journal it does not fit wait for a worker with another one.
+    #[serde(skip_serializing_if = "Option::is_none")] pub build_id: Option<String>,
     /// The names of the handlers that this worker has.
     pub handlers: Vec<String>,
     /// How long the worker has a task before it must report; 60000 if absent. A step's `heartbeatMs` comes first.
@@ -1116,11 +1172,11 @@ pub struct PollTasks {
 impl PollTasks {
     /// With what it needs.
     pub fn new(handlers: impl IntoIterator<Item = impl Into<String>>, worker_id: impl Into<String>) -> PollTasks {
-        PollTasks { handlers: handlers.into_iter().map(Into::into).collect(), worker_id: worker_id.into(), lease_ms: None, max_tasks: None, wait_ms: None }
+        PollTasks { handlers: handlers.into_iter().map(Into::into).collect(), worker_id: worker_id.into(), build_id: None, lease_ms: None, max_tasks: None, wait_ms: None }
     }
 }
 
-setters!(PollTasks { lease_ms [plain u64], max_tasks [plain u32], wait_ms [plain u64] });
+setters!(PollTasks { build_id [into String], lease_ms [plain u64], max_tasks [plain u32], wait_ms [plain u64] });
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -1767,6 +1823,8 @@ pub struct TaskReportFail {
     #[serde(skip_serializing_if = "Option::is_none")] pub detail: Option<FailureDetail>,
     pub lease_token: String,
     pub message: String,
+    /// The code does not fit what the handler has recorded. The step waits for a worker with another build, unless its `onCodeChange` says that it fails.
+    #[serde(skip_serializing_if = "Option::is_none")] pub mismatch: Option<CodeMismatch>,
     /// The same as text: `2d 4h`.
     #[serde(skip_serializing_if = "Option::is_none")] pub retry_after: Option<String>,
     /// Try again after this time, instead of the step's back-off.
@@ -1778,11 +1836,11 @@ pub struct TaskReportFail {
 impl TaskReportFail {
     /// With what it needs.
     pub fn new(lease_token: impl Into<String>, message: impl Into<String>) -> TaskReportFail {
-        TaskReportFail { lease_token: lease_token.into(), message: message.into(), code: None, detail: None, retry_after: None, retry_after_ms: None, retryable: None }
+        TaskReportFail { lease_token: lease_token.into(), message: message.into(), code: None, detail: None, mismatch: None, retry_after: None, retry_after_ms: None, retryable: None }
     }
 }
 
-setters!(TaskReportFail { code [into String], detail [into FailureDetail], retry_after [length retry_after_ms], retryable [plain bool] });
+setters!(TaskReportFail { code [into String], detail [into FailureDetail], mismatch [into CodeMismatch], retry_after [length retry_after_ms], retryable [plain bool] });
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -2031,6 +2089,45 @@ impl TaskWaitWaitpoint {
     }
 }
 
+/// The back-off of a durable call that failed and is made again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskWaitRetry {
+    /// What the code asks for, in its own words. A recorded wait answers only code that asks the same.
+    #[serde(skip_serializing_if = "Option::is_none")] pub asked: Option<String>,
+    /// The attempt that failed, from 1.
+    pub attempt: u32,
+    /// The initial back-off, drawn between zero and this (full jitter); 1000 if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub backoff_ms: Option<u64>,
+    /// What it is multiplied with after each attempt; 2 if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub backoff_multiplier: Option<f64>,
+    /// The durable call's name.
+    pub call: String,
+    /// Your own; `TASK_FAILED` if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub code: Option<String>,
+    /// All that the call may have.
+    pub max_attempts: u32,
+    /// The longest back-off; 300000 if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub max_backoff_ms: Option<u64>,
+    /// Why the attempt failed.
+    pub message: String,
+    /// Of the wait: each attempt of the call has one.
+    pub name: String,
+    /// The same as text: `2d 4h`.
+    #[serde(skip_serializing_if = "Option::is_none")] pub retry_after: Option<String>,
+    /// Try again after this time, instead of the back-off.
+    #[serde(skip_serializing_if = "Option::is_none")] pub retry_after_ms: Option<u64>,
+}
+
+impl TaskWaitRetry {
+    /// With what it needs.
+    pub fn new(name: impl Into<String>, call: impl Into<String>, attempt: u32, max_attempts: u32, message: impl Into<String>) -> TaskWaitRetry {
+        TaskWaitRetry { name: name.into(), call: call.into(), attempt, max_attempts, message: message.into(), asked: None, backoff_ms: None, backoff_multiplier: None, code: None, max_backoff_ms: None, retry_after: None, retry_after_ms: None }
+    }
+}
+
+setters!(TaskWaitRetry { asked [into String], backoff_ms [plain u64], backoff_multiplier [plain f64], code [into String], max_backoff_ms [plain u64], retry_after [length retry_after_ms] });
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskWaitApproval {
@@ -2095,6 +2192,7 @@ pub enum TaskWait {
     #[serde(rename = "event")] Event(TaskWaitEvent),
     #[serde(rename = "webhook")] Webhook(TaskWaitWebhook),
     #[serde(rename = "waitpoint")] Waitpoint(TaskWaitWaitpoint),
+    #[serde(rename = "retry")] Retry(TaskWaitRetry),
     #[serde(rename = "approval")] Approval(TaskWaitApproval),
     #[serde(rename = "child")] Child(TaskWaitChild),
 }
@@ -2121,6 +2219,10 @@ impl From<TaskWaitWebhook> for TaskWait {
 
 impl From<TaskWaitWaitpoint> for TaskWait {
     fn from(value: TaskWaitWaitpoint) -> TaskWait { TaskWait::Waitpoint(value) }
+}
+
+impl From<TaskWaitRetry> for TaskWait {
+    fn from(value: TaskWaitRetry) -> TaskWait { TaskWait::Retry(value) }
 }
 
 impl From<TaskWaitApproval> for TaskWait {
@@ -2214,6 +2316,7 @@ pub enum WaitingForKind {
     #[serde(rename = "PAUSE")] Pause,
     #[serde(rename = "RETRY")] Retry,
     #[serde(rename = "SCHEDULE")] Schedule,
+    #[serde(rename = "CODE")] Code,
     #[serde(rename = "WORKER")] Worker,
 }
 
@@ -2221,6 +2324,8 @@ pub enum WaitingForKind {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WaitingFor {
+    /// The durable call of a handler that is to be made again.
+    pub call: Option<String>,
     /// Of a CHILD: the run that is waited for.
     pub child_run_id: Option<String>,
     /// Of a wait its kind; `WORKER` of a task whose handler no worker has.
@@ -2388,6 +2493,8 @@ pub struct Woken {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Worker {
+    /// Which code it has, if it said so.
+    pub build_id: Option<String>,
     pub handlers: Vec<String>,
     pub id: String,
     pub seen_at: Timestamp,
@@ -2419,6 +2526,8 @@ pub struct Workflow {
     #[serde(skip_serializing_if = "Option::is_none")] pub keep_headers: Option<Vec<String>>,
     /// What the workflow is called; runs are started by it.
     pub name: String,
+    /// What becomes of a handler whose code does not fit what it has recorded, for tasks that do not say so themselves.
+    #[serde(skip_serializing_if = "Option::is_none")] pub on_code_change: Option<WorkflowOnCodeChange>,
     /// What a completed run's `output` is; templates allowed. Without it, the output of the last step that has one.
     #[serde(skip_serializing_if = "Option::is_none")] pub output: Option<Json>,
     pub steps: Vec<WorkflowStep>,
@@ -2433,11 +2542,11 @@ pub struct Workflow {
 impl Workflow {
     /// With what it needs.
     pub fn new(name: impl Into<String>, steps: impl IntoIterator<Item = impl Into<WorkflowStep>>) -> Workflow {
-        Workflow { name: name.into(), steps: steps.into_iter().map(Into::into).collect(), budget_micros: None, default_retry: None, description: None, input_schema: None, keep_headers: None, output: None, timeout: None, timeout_ms: None, version: None }
+        Workflow { name: name.into(), steps: steps.into_iter().map(Into::into).collect(), budget_micros: None, default_retry: None, description: None, input_schema: None, keep_headers: None, on_code_change: None, output: None, timeout: None, timeout_ms: None, version: None }
     }
 }
 
-setters!(Workflow { budget_micros [plain u64], default_retry [into WorkflowRetry], description [into String], input_schema [into Json], keep_headers [list String], output [into Json], timeout [length timeout_ms], version [into String] });
+setters!(Workflow { budget_micros [plain u64], default_retry [into WorkflowRetry], description [into String], input_schema [into Json], keep_headers [list String], on_code_change [into WorkflowOnCodeChange], output [into Json], timeout [length timeout_ms], version [into String] });
 
 #[derive(Debug, Clone, PartialEq, Copy, Eq, Hash, Serialize, Deserialize)]
 pub enum WorkflowDelivery {
@@ -2710,6 +2819,8 @@ pub struct WorkflowMapStepTask {
     #[serde(skip_serializing_if = "Option::is_none")] pub heartbeat_ms: Option<u64>,
     /// What the handler gets as its input; templates allowed. Without it, the run's input.
     #[serde(skip_serializing_if = "Option::is_none")] pub input: Option<Json>,
+    /// What becomes of it when its code does not fit what it has recorded; `wait` if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub on_code_change: Option<WorkflowOnCodeChange>,
     #[serde(skip_serializing_if = "Option::is_none")] pub retry: Option<WorkflowRetry>,
     /// The same as a duration.
     #[serde(skip_serializing_if = "Option::is_none")] pub timeout: Option<String>,
@@ -2720,11 +2831,11 @@ pub struct WorkflowMapStepTask {
 impl WorkflowMapStepTask {
     /// With what it needs.
     pub fn new(handler: impl Into<String>) -> WorkflowMapStepTask {
-        WorkflowMapStepTask { handler: handler.into(), config: None, heartbeat: None, heartbeat_ms: None, input: None, retry: None, timeout: None, timeout_ms: None }
+        WorkflowMapStepTask { handler: handler.into(), config: None, heartbeat: None, heartbeat_ms: None, input: None, on_code_change: None, retry: None, timeout: None, timeout_ms: None }
     }
 }
 
-setters!(WorkflowMapStepTask { config [into Json], heartbeat [length heartbeat_ms], input [into Json], retry [into WorkflowRetry], timeout [length timeout_ms] });
+setters!(WorkflowMapStepTask { config [into Json], heartbeat [length heartbeat_ms], input [into Json], on_code_change [into WorkflowOnCodeChange], retry [into WorkflowRetry], timeout [length timeout_ms] });
 
 /// Suspends the run durably: for a time, until an instant, or until the next time of a cron line.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -2830,6 +2941,15 @@ pub enum WorkflowOnApprovalTimeout {
     #[serde(rename = "approve")] Approve,
     #[serde(rename = "reject")] Reject,
     #[serde(rename = "goto")] Goto(String),
+}
+
+/// What becomes of a handler whose code does not fit what it has recorded.
+#[derive(Debug, Clone, PartialEq, Copy, Eq, Hash, Serialize, Deserialize)]
+pub enum WorkflowOnCodeChange {
+    /// It waits for a worker with other code: a bad deploy costs time, never a run.
+    #[serde(rename = "wait")] Wait,
+    /// The step fails.
+    #[serde(rename = "fail")] Fail,
 }
 
 #[derive(Debug, Clone, PartialEq, Copy, Eq, Hash, Serialize, Deserialize)]
@@ -3340,6 +3460,8 @@ pub struct WorkflowStepTask {
     pub name: String,
     /// In a written sequence: the step to go on with, further down, or `end`.
     #[serde(skip_serializing_if = "Option::is_none")] pub next: Option<String>,
+    /// What becomes of it when its code does not fit what it has recorded; `wait` if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub on_code_change: Option<WorkflowOnCodeChange>,
     #[serde(skip_serializing_if = "Option::is_none")] pub retry: Option<WorkflowRetry>,
     /// The key of `state` under which the step's result is stored.
     #[serde(skip_serializing_if = "Option::is_none")] pub save_as: Option<String>,
@@ -3354,11 +3476,11 @@ pub struct WorkflowStepTask {
 impl WorkflowStepTask {
     /// With what it needs.
     pub fn new(name: impl Into<String>, handler: impl Into<String>) -> WorkflowStepTask {
-        WorkflowStepTask { name: name.into(), handler: handler.into(), after: None, config: None, description: None, heartbeat: None, heartbeat_ms: None, input: None, next: None, retry: None, save_as: None, timeout: None, timeout_ms: None, when: None }
+        WorkflowStepTask { name: name.into(), handler: handler.into(), after: None, config: None, description: None, heartbeat: None, heartbeat_ms: None, input: None, next: None, on_code_change: None, retry: None, save_as: None, timeout: None, timeout_ms: None, when: None }
     }
 }
 
-setters!(WorkflowStepTask { after [list String], config [into Json], description [into String], heartbeat [length heartbeat_ms], input [into Json], next [into String], retry [into WorkflowRetry], save_as [into String], timeout [length timeout_ms], when [into String] });
+setters!(WorkflowStepTask { after [list String], config [into Json], description [into String], heartbeat [length heartbeat_ms], input [into Json], next [into String], on_code_change [into WorkflowOnCodeChange], retry [into WorkflowRetry], save_as [into String], timeout [length timeout_ms], when [into String] });
 
 /// Suspends the run durably: for a time, until an instant, or until the next time of a cron line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

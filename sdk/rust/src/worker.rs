@@ -39,6 +39,7 @@ type Handler = Arc<dyn Fn(Context) -> Running + Send + Sync>;
 pub struct Worker {
     client: Client,
     name: String,
+    build_id: Option<String>,
     handlers: HashMap<String, Handler>,
     /// A name that two handlers have.
     twice: Option<String>,
@@ -61,7 +62,8 @@ impl Worker {
         let (concurrency, lease, heartbeat) = (CONCURRENCY, LEASE, HEARTBEAT);
         let settings = Settings { concurrency, lease, heartbeat, poll: POLL, drain: DRAIN, grace: GRACE };
         let name = format!("{}-{}", machine(), std::process::id());
-        Worker { client: client.clone(), name, handlers: HashMap::new(), twice: None, settings }
+        let (client, handlers) = (client.clone(), HashMap::new());
+        Worker { client, name, build_id: None, handlers, twice: None, settings }
     }
 
     /// Registers a handler. Its input is read, and its output written, as JSON.
@@ -99,6 +101,13 @@ impl Worker {
     /// How it is called in histories; the machine's name and the process' number if absent.
     pub fn name(mut self, name: impl Into<String>) -> Worker {
         self.name = name.into();
+        self
+    }
+
+    /// Which code this worker has: handlers whose journal it does not fit wait for a worker with another one.
+    /// `ABIDE_BUILD_ID`, or a hash of the program's file, if absent.
+    pub fn build_id(mut self, build_id: impl Into<String>) -> Worker {
+        self.build_id = Some(build_id.into());
         self
     }
 

@@ -11,7 +11,9 @@ use crate::check::{self, InvalidWorkflow};
 use crate::client::WorkflowRef;
 use crate::length::Length;
 use crate::step;
-use crate::wire::{self, Json, WorkflowMapStep, WorkflowMessage, WorkflowRetry, WorkflowStep};
+use crate::wire::{
+    self, Json, WorkflowMapStep, WorkflowMessage, WorkflowOnCodeChange, WorkflowRetry, WorkflowStep,
+};
 
 /// A workflow for inputs `I` and outputs `O`. Steps run in the order written, or, if one says `after`, as a graph.
 ///
@@ -68,6 +70,11 @@ impl<I, O> Workflow<I, O> {
     /// The retry policy of steps that have none of their own.
     pub fn default_retry(self, retry: WorkflowRetry) -> Self {
         self.with(|document| document.default_retry(retry))
+    }
+
+    /// What becomes of tasks whose code does not fit what they have recorded, for those that do not say so themselves.
+    pub fn on_code_change(self, what: WorkflowOnCodeChange) -> Self {
+        self.with(|document| document.on_code_change(what))
     }
 
     /// What all calls to models of a run together may cost, in millionths of the currency of the price table.

@@ -20,6 +20,7 @@ const KINDS: Record<string, JournalWait["kind"]> = {
   approval: "APPROVAL",
   child: "CHILD",
   pause: "PAUSE",
+  retry: "RETRY",
 };
 
 const IN_WORDS: Partial<Record<JournalWait["kind"], string>> = {
@@ -30,6 +31,7 @@ const IN_WORDS: Partial<Record<JournalWait["kind"], string>> = {
   APPROVAL: "an approval",
   CHILD: "a run",
   PAUSE: "a pause",
+  RETRY: "a back-off",
 };
 
 export function askedOf(spec: WaitSpec): string {
@@ -60,12 +62,12 @@ function inWords(spec: WaitSpec): string {
   }
 }
 
-/** What stands against a recorded wait being the answer to what the code asks for now; nothing if it is. */
-export function mismatch(name: string, recorded: JournalWait, spec: WaitSpec): string | undefined {
+/** What was recorded and what the code asks for, in words, where one is no answer to the other. */
+export function mismatch(name: string, recorded: JournalWait, spec: WaitSpec): [string, string] | undefined {
   const asked = askedOf(spec);
   const same = recorded.asked == null ? recorded.kind === KINDS[spec.type] : recorded.asked === asked;
   if (same) return undefined;
-  return `\`${name}\` was recorded as ${recorded.asked ?? IN_WORDS[recorded.kind] ?? recorded.kind}, and the code asks for ${asked}`;
+  return [`\`${name}\` as ${recorded.asked ?? IN_WORDS[recorded.kind] ?? recorded.kind}`, `\`${name}\` as ${asked}`];
 }
 
 const digest = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 16);

@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 
 import { askedOf } from "./asked.js";
+import type { DurableCall, RunOptions } from "./call.js";
 import { Client, RunHandle } from "./client.js";
 import { type Duration, field, instant } from "./duration.js";
 import { type Execution, asJson } from "./execution.js";
@@ -130,12 +131,29 @@ export class Context<I = Json> {
     return this.task.checkpoint;
   }
 
-  /** Does something once. Its result is recorded, and another delivery of the task gets it without doing it again. */
-  run<T>(name: string, work: () => T | PromiseLike<T>): Promise<T> {
-    const done = this.execution.runOnce(name, work);
+  /**
+   * Does something and records its result: another delivery of the task gets the result without doing it again. It is done
+   * *at least once* until the result is recorded, and never after: a worker may die in between. Pass `call.idempotencyKey` on
+   * to services that take one.
+   */
+  run<T>(name: string, work: (call: DurableCall) => T | PromiseLike<T>, options: RunOptions = {}): Promise<T> {
+    const done = this.execution.runOnce(name, work, options);
     // In a branch that nobody looks at any more, a failure must not end the process.
     done.catch(() => {});
     return done;
+  }
+
+  /** What other services may know a call of this handler by: the same at every attempt and every replay. */
+  idempotencyKey(name: string): string {
+    return this.execution.idempotencyKey(name);
+  }
+
+  /**
+   * Whether a planned change of this handler's code is in effect: true for runs that had not come this far when it was
+   * deployed, false for those that had, at every replay. Both ways stay in the code until the old runs have ended.
+   */
+  patched(id: string): boolean {
+    return this.execution.patched(id);
   }
 
   /** Sleeps. The worker is free meanwhile. */
@@ -204,7 +222,7 @@ export class Context<I = Json> {
     const read = (payload: Json): Approval<T> => {
       const decision = payload?.decision;
       // What is absent never means yes.
-      if (decision === undefined) throw new CodeChanged(`what was recorded for \`${name}\` holds no decision`);
+      if (decision === undefined) throw new CodeChanged(`\`${name}\` without a decision`, `\`${name}\` as an approval`);
       const { content = asked, votes = [] } = payload;
       return { decision, approved: decision === "approve" || decision === "edit", content, votes };
     };
@@ -276,7 +294,7 @@ export class Context<I = Json> {
     data?: Json,
     options: Omit<SendOptions, "idempotencyKey" | "dryRun"> = {},
   ): Promise<SentEvent> {
-    const idempotencyKey = `${this.task.id}/${name}`.slice(0, 255);
+    const idempotencyKey = this.idempotencyKey(name);
     return this.run(name, () => this.client.notify(eventId, data, { ...options, idempotencyKey }));
   }
 

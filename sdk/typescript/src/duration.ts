@@ -9,6 +9,22 @@ export function field(name: string, value: Duration | undefined): Record<string,
   return typeof value === "number" ? { [`${name}Ms`]: Math.max(0, Math.round(value)) } : { [name]: value };
 }
 
+const UNITS: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+
+/** How long that is, for what is timed here and not by the server. */
+export function milliseconds(value: Duration): number {
+  if (typeof value === "number") return value;
+  const iso = /^P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?$/.exec(value.trim());
+  if (iso && iso.slice(1).some((part) => part !== undefined)) {
+    const [days, hours, minutes, seconds] = iso.slice(1).map((part) => Number(part ?? 0));
+    return (((days ?? 0) * 24 + (hours ?? 0)) * 60 + (minutes ?? 0)) * 60_000 + (seconds ?? 0) * 1_000;
+  }
+  const parts = [...value.matchAll(/(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|w)/g)];
+  const rest = value.replace(/(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|w)/g, "").trim();
+  if (parts.length === 0 || rest !== "") throw new RangeError(`\`${value}\` is not a duration; it would look like \`30s\` or \`2d 4h\``);
+  return parts.reduce((sum, [, count, unit]) => sum + Number(count) * (UNITS[unit ?? ""] ?? 0), 0);
+}
+
 export function instant(at: Date | string): string {
   return typeof at === "string" ? at : at.toISOString();
 }

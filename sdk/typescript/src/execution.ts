@@ -13,17 +13,20 @@ import { AsyncLocalStorage } from "node:async_hooks";
 
 import { askedOf, mismatch } from "./asked.js";
 import { described, typeOf } from "./described.js";
+import { type DurableCall, type RunOptions, attemptsOf, backOff, backOffName, within } from "./call.js";
 import { field } from "./duration.js";
 import { Cancelled, CodeChanged, Misused, RunFailed, Suspended, SuspensionSwallowed, TaskError } from "./failure.js";
 import { Problem } from "./problem.js";
 import type { Reports } from "./reports.js";
-import type { Wait, WaitSpec } from "./wait.js";
+import { Wait, type WaitSpec } from "./wait.js";
 import type { Json, JournalEntry, NewJournalEntry, ReportDone, Task, TaskReport } from "./wire.js";
 
 /** Names of entries that are ours: `!charge` is how `charge` failed. */
 const OWN = "!";
 /** The server takes 200 characters. */
 const NAME_CHARS = 190;
+/** The server takes 255 characters. */
+const KEY_CHARS = 255;
 /** Refusals that mean that the task is somebody else's, or nobody's, by now. */
 const TAKEN_BACK = new Set(["STALE_LEASE", "RUN_ENDED", "UNKNOWN_RUN", "WRONG_STEP_STATUS", "BAD_LEASE", "UNKNOWN_TASK"]);
 
@@ -81,7 +84,9 @@ export class Execution {
     private readonly graceMs: number,
   ) {
     this.journal = new Map(task.journal.map((entry) => [entry.name, entry]));
-    this.unasked = new Set([...this.journal.keys()].filter((name) => !name.startsWith(OWN)));
+    // The back-off of a call is no call of its own.
+    const calls = task.journal.filter(({ name, wait }) => !name.startsWith(OWN) && wait?.kind !== "RETRY");
+    this.unasked = new Set(calls.map(({ name }) => name));
   }
 
   /** The name of the next pause under this one: `poll`, `poll#2`, `poll#3`, … */
@@ -124,7 +129,7 @@ export class Execution {
     if ("error" in outcome) return this.failure(outcome.error);
     const [left] = this.unasked;
     if (left !== undefined) {
-      return this.failure(new CodeChanged(`the journal holds \`${left}\`, and the handler ended without coming to it`));
+      return this.failure(new CodeChanged(`\`${left}\``, "the end of the handler"));
     }
     const stateUpdates = this.stateUpdates;
     return { type: "complete", leaseToken, output: outcome.output, ...(stateUpdates ? { stateUpdates } : {}) };
@@ -154,6 +159,7 @@ export class Execution {
       ...(known.code === undefined ? {} : { code: known.code }),
       ...field("retryAfter", known.retryAfter),
       detail: described(error),
+      ...(known instanceof CodeChanged ? { mismatch: { recorded: known.recorded, found: known.found } } : {}),
     } as TaskReport;
   }
 
@@ -175,7 +181,7 @@ export class Execution {
   // The durable calls
 
   /** What the journal holds for a call. A call that does not fit it, or cannot be, ends the task. */
-  ask(name: string, kind: "run" | "wait" | "waitpoint", spec: WaitSpec = { type: "webhook" }): JournalEntry | undefined {
+  ask(name: string, kind: "run" | "wait" | "waitpoint" | "backOff", spec: WaitSpec = { type: "webhook" }): JournalEntry | undefined {
     if (this.state === "lost") throw this.controller.signal.reason;
     if (this.suspension) {
       this.swallowedAt ??= name;
@@ -183,7 +189,7 @@ export class Execution {
     }
     if (this.fatal) throw this.fatal;
     if (this.settled) throw new Cancelled("HANDLER_ENDED");
-    this.checkName(name);
+    if (kind !== "backOff") this.checkName(name);
     const call = kind === "waitpoint" ? `waitpoint ${name}` : name;
     if (this.asked.has(call)) {
       const advice = `each durable call needs a name of its own, such as \`${name}-2\``;
@@ -197,10 +203,10 @@ export class Execution {
     const failed = this.journal.has(OWN + name);
     if ((entry && (kind === "run") === Boolean(entry.wait)) || (failed && kind !== "run")) {
       const [now, was] = kind === "run" ? ["a run", "a wait"] : ["a wait", "a run"];
-      throw this.break(new CodeChanged(`\`${name}\` is ${now} in the code, and was ${was} when it was recorded`));
+      throw this.break(new CodeChanged(`\`${name}\` as ${was}`, `\`${name}\` as ${now}`));
     }
     const changed = entry?.wait ? mismatch(name, entry.wait, spec) : undefined;
-    if (changed !== undefined) throw this.break(new CodeChanged(changed));
+    if (changed !== undefined) throw this.break(new CodeChanged(...changed));
     return entry;
   }
 
@@ -230,32 +236,75 @@ export class Execution {
     }
   }
 
-  async runOnce<T>(name: string, work: () => T | PromiseLike<T>): Promise<T> {
+  async runOnce<T>(name: string, work: (call: DurableCall) => T | PromiseLike<T>, options: RunOptions = {}): Promise<T> {
     const entry = this.ask(name, "run");
     const failed = this.journal.get(OWN + name);
     if (failed) throw new RunFailed(name, failed.result.message, failed.result);
     if (entry) return entry.result as T;
-    return this.act(name, async () => {
-      let value: T;
-      try {
-        value = await inside.run(name, work);
-      } catch (error) {
-        if (error instanceof Suspended || error instanceof Cancelled || error === this.fatal) throw error;
-        throw this.noteFailure(name, error);
-      }
-      const result = asJson(name, value);
-      await this.record({ entries: [{ name, result }] });
-      return result as T;
-    });
+    let attempt = 1;
+    for (; this.journal.has(backOffName(name, attempt)); attempt += 1) await this.backOff(name, attempt, options);
+    const done = await this.act(name, () => this.attempt(name, attempt, work, options));
+    if ("value" in done) return done.value;
+    await this.backOff(name, attempt, options, done.again);
+    throw done.again;
   }
 
-  private noteFailure(name: string, error: unknown): RunFailed {
-    const { code, retryable, retryAfter } = error instanceof TaskError ? error : new TaskError("");
+  /** One attempt of a call: what it gave, or why it is made again. */
+  private async attempt<T>(
+    name: string,
+    attempt: number,
+    work: (call: DurableCall) => T | PromiseLike<T>,
+    options: RunOptions,
+  ): Promise<{ value: T } | { again: TaskError }> {
+    const idempotencyKey = options.idempotencyKey ?? this.idempotencyKey(name);
+    let value: T;
+    try {
+      const run = (signal: AbortSignal) => inside.run(name, () => work({ name, attempt, idempotencyKey, signal }));
+      value = await within(name, options.timeout, this.controller.signal, run);
+    } catch (error) {
+      if (error instanceof Suspended || error instanceof Cancelled || error === this.fatal) throw error;
+      const known = error instanceof TaskError ? error : new TaskError(messageOf(error));
+      if (known.retryable && attempt < attemptsOf(options)) return { again: known };
+      throw this.noteFailure(name, error, options.retry !== undefined);
+    }
+    const result = asJson(name, value);
+    await this.record({ entries: [{ name, result }] });
+    return { value: result as T };
+  }
+
+  /** Waits until a call is made again. A handler that only waits for that is suspended. */
+  private async backOff(name: string, attempt: number, options: RunOptions, error?: TaskError): Promise<void> {
+    const nothing = () => undefined;
+    await new Wait(this, backOffName(name, attempt), backOff(name, attempt, options, error), nothing, nothing);
+  }
+
+  /** What other services may know a call by: the same at every attempt and every replay. */
+  idempotencyKey(name: string): string {
+    return `${this.task.id}/${name}`.slice(0, KEY_CHARS);
+  }
+
+  private noteFailure(name: string, error: unknown, hasPolicy: boolean): RunFailed {
+    const { code, retryAfter, ...known } = error instanceof TaskError ? error : new TaskError("");
+    // A call that had attempts of its own has used them up: another attempt of the handler would only go beyond.
+    const retryable = known.retryable && !hasPolicy;
     const message = messageOf(error);
     const type = typeOf(error);
     const remembered = JSON.parse(JSON.stringify({ message, code, retryable, retryAfter, type })) as Json;
     this.unsaved.push({ name: OWN + name, result: remembered });
     return new RunFailed(name, message, { code, retryable, retryAfter, type, cause: error } as object);
+  }
+
+  /**
+   * Whether a planned change of the code is in effect for this run: it is, unless the run has gone beyond it already. What
+   * was decided once stays decided.
+   */
+  patched(id: string): boolean {
+    const name = `${OWN}patch ${id}`;
+    const decided = this.journal.get(name) ?? this.unsaved.find((entry) => entry.name === name);
+    if (decided) return decided.result === true;
+    const result = this.unasked.size === 0;
+    this.unsaved.push({ name, result });
+    return result;
   }
 
   /** Which of several waits was first: what was decided once stays decided. */
@@ -350,7 +399,7 @@ export class Execution {
     this.grace ??= setTimeout(() => {
       const [left] = this.unasked;
       const names = this.held.map(({ name }) => `\`${name}\``).join(", ");
-      this.break(new CodeChanged(`the journal holds \`${left}\`, and the code comes to ${names} instead`));
+      this.break(new CodeChanged(`\`${left}\``, names));
     }, this.graceMs);
   }
 

@@ -86,8 +86,13 @@ export class ChildFailed extends NotRetryable {
 export class CodeChanged extends NotRetryable {
   override name = "CodeChanged";
 
-  constructor(message: string) {
-    super(message, { code: "CODE_CHANGED" });
+  constructor(
+    /** What the journal holds. */
+    readonly recorded: string,
+    /** What the code came to instead. */
+    readonly found: string,
+  ) {
+    super(`the journal holds ${recorded}, and the code comes to ${found}`, { code: "CODE_CHANGED" });
   }
 }
 

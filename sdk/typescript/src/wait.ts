@@ -17,7 +17,7 @@ export class Wait<T> implements PromiseLike<T> {
     private readonly read: (payload: Json) => T,
     private readonly timedOut: () => T,
   ) {
-    this.known = execution.ask(name, "wait", spec)?.wait ?? undefined;
+    this.known = execution.ask(name, spec.type === "retry" ? "backOff" : "wait", spec)?.wait ?? undefined;
     execution.add(this);
   }
 

@@ -247,6 +247,14 @@ export interface CheckedDefinition {
   warnings: Finding[];
 }
 
+/** What was recorded, and what the code came to instead. */
+export interface CodeMismatch {
+  /** What the code came to. */
+  found: string;
+  /** What the journal holds. */
+  recorded: string;
+}
+
 /** A run that did as it was told. */
 export interface CommandedRun {
   /** False: what was asked for was so already. */
@@ -506,7 +514,7 @@ export interface JournalWait {
   asked: string | null;
   /** Of an event: which one, and when it was received. */
   event?: TakenEvent | null;
-  kind: "DELAY" | "WEBHOOK" | "SIGNAL" | "EVENT" | "APPROVAL" | "CHILD" | "PAUSE" | "RETRY" | "SCHEDULE";
+  kind: "DELAY" | "WEBHOOK" | "SIGNAL" | "EVENT" | "APPROVAL" | "CHILD" | "PAUSE" | "RETRY" | "SCHEDULE" | "CODE";
   payload: Json;
   status: "PENDING" | "COMPLETED" | "TIMED_OUT" | "CANCELLED";
   waitpointId: string;
@@ -580,6 +588,24 @@ export type ListensFor = {
 } | {
   runId: string;
   type: "child";
+} | {
+  /** The attempt that failed, from 1. */
+  attempt: number;
+  call: string;
+  /** Why it failed. */
+  error: Failure;
+  /** All that the call may have. */
+  maxAttempts: number;
+  type: "attempt";
+} | {
+  /** The builds that do not fit, the last one last. The empty one did not say which it is. */
+  builds: string[];
+  /** What the code came to instead. */
+  found: string;
+  handler: string;
+  /** What the journal holds. */
+  recorded: string;
+  type: "code";
 };
 
 /** A new key, with its secret. */
@@ -703,6 +729,8 @@ export interface Overview {
 }
 
 export interface PollTasks {
+  /** Which code the worker has. Tasks whose journal it does not fit wait for a worker with another one. */
+  buildId?: string | null;
   /** The names of the handlers that this worker has. */
   handlers: string[];
   /** How long the worker has a task before it must report; 60000 if absent. A step's `heartbeatMs` comes first. */
@@ -845,13 +873,13 @@ export interface Resumed {
   /** PENDING where an approval needs more votes. */
   status: "PENDING" | "COMPLETED" | "TIMED_OUT" | "CANCELLED";
   /** The `kind`. */
-  type?: "DELAY" | "WEBHOOK" | "SIGNAL" | "EVENT" | "APPROVAL" | "CHILD" | "PAUSE" | "RETRY" | "SCHEDULE";
+  type?: "DELAY" | "WEBHOOK" | "SIGNAL" | "EVENT" | "APPROVAL" | "CHILD" | "PAUSE" | "RETRY" | "SCHEDULE" | "CODE";
   waitpointId: string;
 }
 
 /** A wait of a handler that is over. */
 export interface ResumedBy {
-  kind: "DELAY" | "WEBHOOK" | "SIGNAL" | "EVENT" | "APPROVAL" | "CHILD" | "PAUSE" | "RETRY" | "SCHEDULE";
+  kind: "DELAY" | "WEBHOOK" | "SIGNAL" | "EVENT" | "APPROVAL" | "CHILD" | "PAUSE" | "RETRY" | "SCHEDULE" | "CODE";
   name: string;
   status: "PENDING" | "COMPLETED" | "TIMED_OUT" | "CANCELLED";
   waitpointId: string;
@@ -925,7 +953,7 @@ export interface RunFilter {
   tag?: string | null;
   version?: string | null;
   /** Runs with an open wait of this kind. */
-  waitsFor?: "DELAY" | "WEBHOOK" | "SIGNAL" | "EVENT" | "APPROVAL" | "CHILD" | "PAUSE" | "RETRY" | "SCHEDULE";
+  waitsFor?: "DELAY" | "WEBHOOK" | "SIGNAL" | "EVENT" | "APPROVAL" | "CHILD" | "PAUSE" | "RETRY" | "SCHEDULE" | "CODE";
 }
 
 /** A run in a list. */
@@ -1187,6 +1215,8 @@ export type TaskReport = {
   detail?: FailureDetail | null;
   leaseToken: string;
   message: string;
+  /** The code does not fit what the handler has recorded. The step waits for a worker with another build, unless its `onCodeChange` says that it fails. */
+  mismatch?: CodeMismatch | null;
   /** The same as text: `2d 4h`. */
   retryAfter?: string | null;
   /** Try again after this time, instead of the step's back-off. */
@@ -1282,6 +1312,32 @@ export type TaskWait = {
   name: string;
   type: "waitpoint";
 } | {
+  /** What the code asks for, in its own words. A recorded wait answers only code that asks the same. */
+  asked?: string | null;
+  /** The attempt that failed, from 1. */
+  attempt: number;
+  /** The initial back-off, drawn between zero and this (full jitter); 1000 if absent. */
+  backoffMs?: number | null;
+  /** What it is multiplied with after each attempt; 2 if absent. */
+  backoffMultiplier?: number | null;
+  /** The durable call's name. */
+  call: string;
+  /** Your own; `TASK_FAILED` if absent. */
+  code?: string | null;
+  /** All that the call may have. */
+  maxAttempts: number;
+  /** The longest back-off; 300000 if absent. */
+  maxBackoffMs?: number | null;
+  /** Why the attempt failed. */
+  message: string;
+  /** Of the wait: each attempt of the call has one. */
+  name: string;
+  /** The same as text: `2d 4h`. */
+  retryAfter?: string | null;
+  /** Try again after this time, instead of the back-off. */
+  retryAfterMs?: number | null;
+  type: "retry";
+} | {
   /** Anyone with the scope `approve` if absent. */
   approvers?: string[];
   /** What the code asks for, in its own words. A recorded wait answers only code that asks the same. */
@@ -1346,7 +1402,7 @@ export interface VoteLink {
 
 export interface WaitCount {
   count: number;
-  kind: "DELAY" | "WEBHOOK" | "SIGNAL" | "EVENT" | "APPROVAL" | "CHILD" | "PAUSE" | "RETRY" | "SCHEDULE";
+  kind: "DELAY" | "WEBHOOK" | "SIGNAL" | "EVENT" | "APPROVAL" | "CHILD" | "PAUSE" | "RETRY" | "SCHEDULE" | "CODE";
   /** There are more than were counted. */
   more: boolean;
 }
@@ -1371,10 +1427,12 @@ export interface WaiterList {
 
 /** An open wait, or a task that nobody does, in words. */
 export interface WaitingFor {
+  /** The durable call of a handler that is to be made again. */
+  call?: string | null;
   /** Of a CHILD: the run that is waited for. */
   childRunId?: string | null;
   /** Of a wait its kind; `WORKER` of a task whose handler no worker has. */
-  kind: "DELAY" | "WEBHOOK" | "SIGNAL" | "EVENT" | "APPROVAL" | "CHILD" | "PAUSE" | "RETRY" | "SCHEDULE" | "WORKER";
+  kind: "DELAY" | "WEBHOOK" | "SIGNAL" | "EVENT" | "APPROVAL" | "CHILD" | "PAUSE" | "RETRY" | "SCHEDULE" | "CODE" | "WORKER";
   /** What is waited for, in a sentence. */
   sentence: string;
   since: string;
@@ -1398,7 +1456,7 @@ export interface Waitpoint {
   /** The `runId`. */
   flowRunId?: string | null;
   id: string;
-  kind: "DELAY" | "WEBHOOK" | "SIGNAL" | "EVENT" | "APPROVAL" | "CHILD" | "PAUSE" | "RETRY" | "SCHEDULE";
+  kind: "DELAY" | "WEBHOOK" | "SIGNAL" | "EVENT" | "APPROVAL" | "CHILD" | "PAUSE" | "RETRY" | "SCHEDULE" | "CODE";
   /** Of an APPROVAL, in answers to `POST /waitpoints`: a link for everyone who may decide by one. */
   links?: ApprovalLink[];
   listensFor: ListensFor;
@@ -1422,7 +1480,7 @@ export interface Waitpoint {
   /** Absent: the run's delayed start. */
   stepName?: string | null;
   /** The `kind`. */
-  type?: "DELAY" | "WEBHOOK" | "SIGNAL" | "EVENT" | "APPROVAL" | "CHILD" | "PAUSE" | "RETRY" | "SCHEDULE";
+  type?: "DELAY" | "WEBHOOK" | "SIGNAL" | "EVENT" | "APPROVAL" | "CHILD" | "PAUSE" | "RETRY" | "SCHEDULE" | "CODE";
 }
 
 /** What narrows a list of waitpoints. */
@@ -1433,7 +1491,7 @@ export interface WaitpointFilter {
   dueBefore?: string | null;
   /** Waits for this event id. */
   eventId?: string | null;
-  kind?: "DELAY" | "WEBHOOK" | "SIGNAL" | "EVENT" | "APPROVAL" | "CHILD" | "PAUSE" | "RETRY" | "SCHEDULE";
+  kind?: "DELAY" | "WEBHOOK" | "SIGNAL" | "EVENT" | "APPROVAL" | "CHILD" | "PAUSE" | "RETRY" | "SCHEDULE" | "CODE";
   runId?: string | null;
   /** Waits for this signal type. */
   signalType?: string | null;
@@ -1512,6 +1570,8 @@ export interface Woken {
 }
 
 export interface Worker {
+  /** Which code it has, if it said so. */
+  buildId?: string | null;
   handlers: string[];
   id: string;
   seenAt: string;
@@ -1539,6 +1599,8 @@ export interface Workflow {
   keepHeaders?: string[] | null;
   /** What the workflow is called; runs are started by it. */
   name: string;
+  /** What becomes of a handler whose code does not fit what it has recorded, for tasks that do not say so themselves. */
+  onCodeChange?: WorkflowOnCodeChange | null;
   /** What a completed run's `output` is; templates allowed. Without it, the output of the last step that has one. */
   output?: Json;
   steps: WorkflowStep[];
@@ -1672,6 +1734,8 @@ export interface WorkflowMapStepTask {
   heartbeatMs?: number | null;
   /** What the handler gets as its input; templates allowed. Without it, the run's input. */
   input?: Json;
+  /** What becomes of it when its code does not fit what it has recorded; `wait` if absent. */
+  onCodeChange?: WorkflowOnCodeChange | null;
   retry?: WorkflowRetry | null;
   /** The same as a duration. */
   timeout?: string | null;
@@ -1745,6 +1809,9 @@ export type WorkflowMethod = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE
 export type WorkflowOnApprovalTimeout = "fail" | "continue" | "approve" | "reject" | {
   goto: string;
 };
+
+/** What becomes of a handler whose code does not fit what it has recorded. */
+export type WorkflowOnCodeChange = "wait" | "fail";
 
 export type WorkflowOnGuardrail = "block" | "warn" | "retry_with_feedback";
 
@@ -2062,6 +2129,8 @@ export interface WorkflowStepTask {
   name: string;
   /** In a written sequence: the step to go on with, further down, or `end`. */
   next?: string | null;
+  /** What becomes of it when its code does not fit what it has recorded; `wait` if absent. */
+  onCodeChange?: WorkflowOnCodeChange | null;
   retry?: WorkflowRetry | null;
   /** The key of `state` under which the step's result is stored. */
   saveAs?: string | null;

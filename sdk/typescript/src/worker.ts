@@ -9,6 +9,7 @@
  */
 import { hostname } from "node:os";
 
+import { hashOf } from "./build.js";
 import { Client } from "./client.js";
 import { Context } from "./context.js";
 import { callOf, told } from "./described.js";
@@ -38,6 +39,11 @@ export interface WorkerOptions {
   concurrency?: number;
   /** How it is called in histories; the machine's name and the process' number if absent. */
   name?: string;
+  /**
+   * Which code this worker has: handlers whose journal it does not fit wait for a worker with another one. `ABIDE_BUILD_ID`,
+   * or a hash of the handlers and of the file that was started, if absent. A commit's hash is better: it knows every file.
+   */
+  buildId?: string;
   /** How long a task stays with this worker after its last heartbeat; 30,000 if absent. */
   leaseMs?: number;
   /** How often it asks whether its tasks are still wanted; 5,000, or a third of the lease, if absent. */
@@ -59,16 +65,18 @@ const MOST_TASKS = 1_000;
 export class Worker {
   readonly client: Client;
   readonly name: string;
+  private readonly givenBuildId: string | undefined;
   private readonly handlers = new Map<string, HandlerFunction>();
   private readonly reports: Reports;
   private readonly active = new Map<Execution, number>();
   private readonly stopping = new AbortController();
-  private readonly options: Required<Omit<WorkerOptions, "client" | "handlers" | "name">>;
+  private readonly options: Required<Omit<WorkerOptions, "client" | "handlers" | "name" | "buildId">>;
   private whenFree: (() => void)[] = [];
   private work: Promise<void> | undefined;
 
   constructor(options: WorkerOptions = {}) {
-    const { client, handlers = [], name, ...rest } = options;
+    const { client, handlers = [], name, buildId, ...rest } = options;
+    this.givenBuildId = buildId ?? process.env.ABIDE_BUILD_ID;
     this.client = client instanceof Client ? client : new Client(client);
     this.name = name ?? `${hostname()}-${process.pid}`;
     const leaseMs = rest.leaseMs ?? 30_000;
@@ -92,6 +100,11 @@ export class Worker {
     if (this.handlers.has(name)) throw new Error(`there are two handlers \`${name}\``);
     this.handlers.set(name, run);
     return this;
+  }
+
+  /** Which code this worker has. */
+  get buildId(): string {
+    return this.givenBuildId ?? hashOf(this.handlers);
   }
 
   /** Works until SIGTERM or SIGINT, then finishes what it has. */
@@ -153,6 +166,7 @@ export class Worker {
     const { concurrency, pollMs, leaseMs, log } = this.options;
     const { signal } = this.stopping;
     const handlers = [...this.handlers.keys()];
+    const { buildId } = this;
     for (let failures = 0; !signal.aborted; ) {
       const free = concurrency - this.active.size;
       if (free <= 0) {
@@ -161,7 +175,7 @@ export class Worker {
       }
       const maxTasks = Math.min(free, MOST_TASKS);
       try {
-        const poll = { handlers, maxTasks, waitMs: pollMs, workerId: this.name, leaseMs };
+        const poll = { handlers, maxTasks, waitMs: pollMs, workerId: this.name, buildId, leaseMs };
         const { tasks } = await this.client.tasks.poll(poll, signal);
         if (failures > 0) log(`${this.client.transport.server} is back`);
         failures = 0;
@@ -216,7 +230,8 @@ export class Worker {
     if (lost && !changed) return this.options.log(`task ${execution.task.id}: ${refusal.message}`);
     const { leaseToken } = execution.task;
     const message = `the report was refused: ${refusal.message}`;
-    await this.reports.send({ type: "fail", leaseToken, message, code: problem.code, retryable: false });
+    const mismatch = changed ? { mismatch: { recorded: refusal.message, found: "something else" } } : {};
+    await this.reports.send({ type: "fail", leaseToken, message, code: problem.code, retryable: false, ...mismatch });
   }
 
   private heartbeat(): void {

@@ -4,11 +4,14 @@ import { isDeepStrictEqual } from "node:util";
 import {
   Client,
   type Context,
+  type DurableCall,
   type HandlerFunction,
   NotRetryable,
   Problem,
   RetryAfter,
   type RunHandle,
+  TaskError,
+  type Worker,
   isSuspended,
   workflow,
   type wire,
@@ -37,6 +40,53 @@ const codeOf = (work: Promise<unknown>): Promise<string> =>
   );
 
 const named = (message: string, ...names: string[]): string[] => names.filter((name) => message.includes(`\`${name}\``));
+
+/** A worker of the code that it is told to be. */
+const worker = (server: TestServer, buildId: string, work: HandlerFunction): Worker =>
+  server.worker({ handlers: { work }, buildId, graceMs: 100, heartbeatMs: 50 });
+
+/** Charges, or bills in its place, and sleeps for an hour. */
+const charging =
+  (name: "charge" | "bill", counts: Record<"charge" | "bill", number>): HandlerFunction =>
+  async (ctx) => {
+    await ctx.run(name, () => (counts[name] += 1));
+    await ctx.sleep("nap", "1h");
+  };
+
+/** What a run waits for when other code has woken up in it, and what becomes of it with the code of before. */
+async function rolledBack(
+  server: TestServer,
+  old: HandlerFunction,
+  changed: HandlerFunction,
+  { names, first, then }: { names: string[]; first?: () => Promise<void>; then?: (run: RunHandle) => Promise<unknown> },
+) {
+  const before = worker(server, "old", old);
+  await server.client.deploy(workflow("one").task("work", "work"));
+  const run = await server.client.start("one");
+  await server.settle(run);
+  await first?.();
+  await server.settle(run);
+  await before.stop();
+  const bad = worker(server, "new", changed);
+  await server.advance("1h");
+  const { waitingFor, steps } = await server.settle(run);
+  const [{ kind, sentence } = { kind: "none", sentence: "" }] = waitingFor;
+  await bad.stop();
+  worker(server, "old", old);
+  await then?.(run);
+  await run.result();
+  return { kind, names: named(sentence, ...names), attempts: steps[0]?.attempt, after: (await run.get()).status };
+}
+
+/** The call that a run is to make again. */
+async function attemptOf(server: TestServer, run: RunHandle) {
+  const { status, waitingFor } = await server.settle(run);
+  const [wait] = waitingFor;
+  const { listensFor } = await server.client.waitpoints.find(wait?.waitpointId ?? "");
+  if (listensFor.type !== "attempt") throw new Error(JSON.stringify(listensFor));
+  const { call, attempt, maxAttempts, error } = listensFor;
+  return { status, kind: wait?.kind, call, attempt, maxAttempts, code: error.code };
+}
 
 export const scenarios: Record<string, Scenario> = {
   "start and wait": async (server) => {
@@ -237,47 +287,129 @@ export const scenarios: Record<string, Scenario> = {
   },
 
   "changed code": async (server) => {
-    let billed = 0;
-    let name = "charge";
-    await one(server, async (ctx) => {
-      await ctx.run(name, () => (name === "bill" ? (billed += 1) : 0));
-      await ctx.sleep("nap", "1h");
+    const counts = { charge: 0, bill: 0 };
+    const { kind, names, attempts, after } = await rolledBack(server, charging("charge", counts), charging("bill", counts), {
+      names: ["charge", "bill"],
     });
-    const run = await server.client.start("one");
-    await server.settle(run);
-    name = "bill";
-    const { code, message, attempts } = await failure(server, run);
-    return { code, names: named(message, "charge", "bill"), billed, attempts };
+    return { kind, names, billed: counts.bill, charged: counts.charge, attempts, after };
   },
 
-  "a wait that changed its kind": async (server) => {
-    let changed = false;
-    await one(server, async (ctx) => {
-      if (!changed) await ctx.sleep("gate", "1h");
-      else return (await ctx.approve("gate")).approved;
+  "a wait that changed its kind": (server) => {
+    const old: HandlerFunction = async (ctx) => {
+      await ctx.sleep("gate", "1h");
       await ctx.waitForSignal("go", "go");
-      return undefined;
-    });
-    const run = await server.client.start("one");
-    await server.settle(run);
-    changed = true;
-    const { code, message, attempts } = await failure(server, run);
-    return { code, names: named(message, "gate"), attempts };
+    };
+    const asking: HandlerFunction = async (ctx) => (await ctx.approve("gate")).approved;
+    return rolledBack(server, old, asking, { names: ["gate"], then: (run) => run.signal("go") });
   },
 
-  "another event under the same name": async (server) => {
-    let event = "order.paid";
-    await one(server, async (ctx) => {
+  "another event under the same name": (server) => {
+    const waiting = (event: string): HandlerFunction => async (ctx) => {
       await ctx.waitForEvent("news", event);
       await ctx.sleep("nap", "1h");
-    });
+    };
+    const first = async () => {
+      await server.client.notify("order.paid", { ok: true });
+    };
+    return rolledBack(server, waiting("order.paid"), waiting("order.refused"), { names: ["news"], first });
+  },
+
+  "changed code that is to fail": async (server) => {
+    const counts = { charge: 0, bill: 0 };
+    const before = worker(server, "old", charging("charge", counts));
+    await server.client.deploy(workflow("one").task("work", "work", { onCodeChange: "fail" }));
     const run = await server.client.start("one");
     await server.settle(run);
-    await server.client.notify("order.paid", { ok: true });
-    await server.settle(run);
-    event = "order.refused";
+    await before.stop();
+    worker(server, "new", charging("bill", counts));
     const { code, message, attempts } = await failure(server, run);
-    return { code, names: named(message, "news"), attempts };
+    return { code, names: named(message, "charge", "bill"), attempts };
+  },
+
+  "old and new code side by side": async (server) => {
+    const counts = { charge: 0, bill: 0 };
+    worker(server, "old", charging("charge", counts));
+    await server.client.deploy(workflow("one").task("work", "work"));
+    const runs = await Promise.all(Array.from({ length: 20 }, () => server.client.start("one")));
+    await server.settle(runs[0] as RunHandle);
+    worker(server, "new", charging("bill", counts));
+    await server.advance("1h");
+    await Promise.all(runs.map((run) => run.result()));
+    return { completed: runs.length, charged: counts.charge, billed: counts.bill };
+  },
+
+  "a planned change": async (server) => {
+    const ordering = (isNew: boolean): HandlerFunction => async (ctx) => {
+      const done: string[] = [];
+      const call = async (name: string) => done.push(await ctx.run(name, () => name));
+      await call("order");
+      if (isNew && ctx.patched("fraud")) await call("fraud");
+      await ctx.sleep("nap", "1d");
+      await call("end");
+      return done;
+    };
+    const before = worker(server, "old", ordering(false));
+    await server.client.deploy(workflow("one").task("work", "work"));
+    const old = await server.client.start("one");
+    await server.settle(old);
+    await before.stop();
+    worker(server, "new", ordering(true));
+    const fresh = await server.client.start("one");
+    await server.skipWaits(fresh);
+    return { old: await old.result(), new: await fresh.result() };
+  },
+
+  "a call with its own attempts": async (server) => {
+    let charged = 0;
+    const keys = new Set<string>();
+    const work = ({ idempotencyKey }: DurableCall) => {
+      keys.add(idempotencyKey);
+      if ((charged += 1) < 5) throw new TaskError("no money", { code: "NO_MONEY" });
+      return "paid";
+    };
+    await one(server, (ctx) => ctx.run("charge", work, { retry: { maxAttempts: 5 } }));
+    const run = await server.client.start("one");
+    const { status, ...wait } = await attemptOf(server, run);
+    const { steps } = await server.skipWaits(run);
+    return { while: status, wait, charged, keys: keys.size, attempts: steps[0]?.attempt, output: await run.result() };
+  },
+
+  "a call that uses up its attempts": async (server) => {
+    let charged = 0;
+    await one(server, (ctx) => {
+      const work = () => {
+        charged += 1;
+        throw new TaskError("no money", { code: "NO_MONEY" });
+      };
+      return ctx.run("charge", work, { retry: 3 });
+    });
+    const { code, attempts } = await failure(server, await server.client.start("one"));
+    return { code, charged, attempts };
+  },
+
+  "a call that takes too long": async (server) => {
+    let tried = 0;
+    const work = () => ((tried += 1) === 1 ? new Promise<string>(() => {}) : "paid");
+    await one(server, (ctx) => ctx.run("charge", work, { retry: 2, timeout: "50ms" }));
+    const run = await server.client.start("one");
+    const { code } = await attemptOf(server, run);
+    const { steps } = await server.skipWaits(run);
+    return { code, output: await run.result(), attempts: steps[0]?.attempt };
+  },
+
+  "progress renews the attempts": async (server) => {
+    let tries = 0;
+    const work: HandlerFunction = async (ctx) => {
+      for (let call = 0; call < 30; call += 1) {
+        await ctx.run(`call-${call}`, () => {
+          if ((tries += 1) % 2 === 1) throw new Error("not yet");
+        });
+        await ctx.sleep(`day-${call}`, "1d");
+      }
+      return 30;
+    };
+    await one(server, work, { maxAttempts: 2 });
+    return { output: await server.runThrough("one"), tries };
   },
 
   "a retried run keeps its waits": async (server) => {

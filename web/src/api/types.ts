@@ -61,6 +61,7 @@ export const WAIT_KINDS: WaitKind[] = [
   'PAUSE',
   'RETRY',
   'SCHEDULE',
+  'CODE',
 ];
 
 /** A part of a list, and how to read on. */

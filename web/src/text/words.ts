@@ -27,6 +27,7 @@ export const KIND_WORDS: Record<WaitKind, string> = {
   PAUSE: 'worker pause',
   RETRY: 'retry',
   SCHEDULE: 'schedule',
+  CODE: 'other code',
 };
 
 export const KIND_PLURALS: Record<WaitKind, string> = {
@@ -39,11 +40,18 @@ export const KIND_PLURALS: Record<WaitKind, string> = {
   PAUSE: 'worker pauses',
   RETRY: 'retries',
   SCHEDULE: 'schedules',
+  CODE: 'waits for other code',
 };
 
 /** Kinds that end by the clock. The others have a deadline, or none. */
 export const endsByTime = (kind: WaitKind): boolean =>
   kind === 'DELAY' || kind === 'PAUSE' || kind === 'RETRY' || kind === 'SCHEDULE';
+
+/** Whose wait it is: the step, and the durable call that is made again. */
+export const whose = (wait: Pick<Waitpoint, 'stepName' | 'listensFor'>): string | undefined =>
+  wait.stepName != null && wait.listensFor.type === 'attempt'
+    ? `${wait.stepName} › ${wait.listensFor.call}`
+    : (wait.stepName ?? undefined);
 
 /** What ends a wait, besides those who may end any. */
 export function endedBy(wait: Pick<Waitpoint, 'kind' | 'listensFor'>): { lead: string; what: string; match?: string } {
@@ -61,6 +69,12 @@ export function endedBy(wait: Pick<Waitpoint, 'kind' | 'listensFor'>): { lead: s
       return { lead: 'a decision', what: '' };
     case 'child':
       return { lead: 'run', what: listens.runId };
+    case 'attempt': {
+      const { attempt, maxAttempts, error } = listens;
+      return { lead: `attempt ${attempt + 1} of ${maxAttempts}, after`, what: error.message };
+    }
+    case 'code':
+      return { lead: 'code that fits: recorded', what: `${listens.recorded}, the code comes to ${listens.found}` };
   }
 }
 

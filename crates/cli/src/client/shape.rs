@@ -158,6 +158,17 @@ pub(crate) enum ListensFor {
     Child {
         run_id: String,
     },
+    Attempt {
+        call: String,
+        attempt: u32,
+        max_attempts: u32,
+        error: Failure,
+    },
+    Code {
+        builds: Vec<String>,
+        recorded: String,
+        found: String,
+    },
 }
 
 #[derive(Debug, Deserialize)]

@@ -62,8 +62,8 @@ impl RunFilter {
 
 #[derive(Debug, Args)]
 pub(super) struct WaitFilter {
-    /// Only waits of this kind: DELAY, WEBHOOK, SIGNAL, EVENT, APPROVAL, CHILD, PAUSE, RETRY, SCHEDULE
-    #[arg(long, ignore_case = true, value_parser = ["DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY", "SCHEDULE"], hide_possible_values = true)]
+    /// Only waits of this kind: DELAY, WEBHOOK, SIGNAL, EVENT, APPROVAL, CHILD, PAUSE, RETRY, SCHEDULE, CODE
+    #[arg(long, ignore_case = true, value_parser = ["DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY", "SCHEDULE", "CODE"], hide_possible_values = true)]
     kind: Option<String>,
     /// Only waits for this event id
     #[arg(long, value_name = "EVENT")]

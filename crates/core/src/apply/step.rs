@@ -52,12 +52,14 @@ impl Run {
         request: Option<&Json>,
     ) -> Result<(), BadHistory> {
         let is_work = matches!(self.defined(at).action, Action::Work(_));
+        let backed_off = self.call_back_offs(at);
         let step = self.move_step(at, StepStatus::Running)?;
         if step.visit > 0 {
-            step.begin_again(is_work);
+            step.begin_again(is_work, &backed_off);
         }
         step.visit += 1;
         step.attempt = 1;
+        step.renewed_at = 0;
         step.started_at = Some(record.at);
         step.ended_at = None;
         step.error = None;
@@ -78,6 +80,13 @@ impl Run {
             map.next = map.next.max(item + 1);
         }
         Ok(())
+    }
+
+    /// The back-offs of a task's durable calls, by name.
+    fn call_back_offs(&self, at: At) -> Vec<Arc<str>> {
+        let waits = self.step(at).into_iter().flat_map(|step| &step.waits);
+        let backs_off = |number: &u32| self.waitpoint(*number).is_some_and(|it| it.next_attempt().is_some());
+        waits.filter(|(_, number)| backs_off(number)).map(|(name, _)| Arc::clone(name)).collect()
     }
 
     pub(super) fn step_waiting(
@@ -289,9 +298,14 @@ impl StepState {
         }
     }
 
-    /// A new visit of a task goes on with its journal: results and waits alike (R19). Another step waits anew.
-    fn begin_again(&mut self, is_work: bool) {
-        self.waits.retain(|name, _| is_work && !name.starts_with('$'));
+    /// A new visit of a task goes on with its journal: results and waits alike (R19). Its calls have all their attempts
+    /// again, and any code may try. Another step waits anew.
+    fn begin_again(&mut self, is_work: bool, backed_off: &[Arc<str>]) {
+        self.waits.retain(|name, _| is_work && !name.starts_with('$') && !backed_off.contains(name));
+        if let Some(task) = &mut self.task {
+            backed_off.iter().for_each(|name| task.forget(name));
+            task.unfit = None;
+        }
     }
 
     /// A task's wait that the step's failure ended was not waited out: a retry opens it again.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::apply::BadHistory;
+use crate::definition::{Action, Executor};
 use crate::history::{JournalResult, Record, WakeOn};
 use crate::id::At;
 use crate::run::{JournalEntry, Journalled, Run, TaskState};
@@ -20,11 +21,12 @@ impl Run {
         &mut self,
         record: &Record,
         at: At,
-        worker: &Arc<str>,
+        (worker, build): (&Arc<str>, Option<&Arc<str>>),
         deadline: Option<Timestamp>,
     ) -> Result<(), BadHistory> {
         let task = self.task_mut(at)?;
         task.worker = Some(Arc::clone(worker));
+        task.build = build.cloned();
         // Handed on, it was taken when the first one took it.
         task.taken_at.get_or_insert(record.at);
         task.deadline = deadline;
@@ -59,6 +61,28 @@ impl Run {
         let task = self.task_mut(at)?;
         for JournalResult { name, result } in entries {
             task.record(name, Journalled::Result(result.clone()));
+        }
+        self.renew_attempts(at)
+    }
+
+    /// A handler has recorded something new: it has all its attempts again (R21). What the engine calls itself records
+    /// its failures, too.
+    pub(super) fn renew_attempts(&mut self, at: At) -> Result<(), BadHistory> {
+        let is_handler = match &self.defined(at).action {
+            Action::Work(work) => work.executor == Executor::Handler,
+            Action::Wait(_)
+            | Action::Condition { .. }
+            | Action::Signal { .. }
+            | Action::Event { .. }
+            | Action::Webhook { .. }
+            | Action::Approval(_)
+            | Action::Respond { .. }
+            | Action::Child { .. }
+            | Action::Map(_) => false,
+        };
+        let step = self.step_mut(at)?;
+        if is_handler {
+            step.renewed_at = step.attempt.saturating_sub(1);
         }
         Ok(())
     }

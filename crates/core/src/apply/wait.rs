@@ -8,7 +8,7 @@ use crate::id::At;
 use crate::json::Json;
 use crate::run::{Journalled, Run, Signal, Taking};
 use crate::status::{StepStatus, WaitStatus, transition};
-use crate::waitpoint::{ApprovalVote, ListensFor, TakenEvent, Waitpoint};
+use crate::waitpoint::{ApprovalVote, Kind, ListensFor, TakenEvent, Waitpoint};
 
 impl Run {
     pub(super) fn waitpoint_mut(&mut self, number: u32) -> Result<&mut Waitpoint, BadHistory> {
@@ -35,10 +35,15 @@ impl Run {
         if let Some(at) = waitpoint.at {
             let step = self.step_mut(at)?;
             step.waits.insert(Arc::clone(&waitpoint.name), waitpoint.number);
-            if let Some(task) = &mut step.task
-                && !waitpoint.is_back_off()
-            {
+            let Some(task) = &mut step.task else { return Ok(()) };
+            if let Some(mismatch) = waitpoint.code_mismatch() {
+                task.unfit = Some(Box::new(mismatch.clone()));
+            }
+            if !waitpoint.is_beside_the_journal() {
                 task.record(&waitpoint.name, Journalled::Wait(waitpoint.number));
+                if waitpoint.kind != Kind::Retry {
+                    self.renew_attempts(at)?;
+                }
             }
         }
         Ok(())
@@ -71,7 +76,12 @@ impl Run {
         waitpoint.resolved_at = Some(record.at);
         let Some(at) = waitpoint.at else { return Ok(()) };
         let cancelled = (status == WaitStatus::Cancelled).then(|| waitpoint.clone());
+        // A worker says which build it has; an operator lets any try again.
+        let any_code = waitpoint.kind == Kind::Code && waitpoint.resume_payload.is_none();
         let step = self.step_mut(at)?;
+        if let Some(task) = step.task.as_mut().filter(|_| any_code) {
+            task.unfit = None;
+        }
         if let Some(cancelled) = cancelled.filter(|_| step.status == StepStatus::Failed) {
             step.cut_off(&cancelled);
         }

@@ -76,9 +76,13 @@ impl Steer {
                     Kind::Approval | Kind::Child => {
                         return Err(Refusal::WrongKind { waitpoint: id, kind, verb: "completed by hand" });
                     }
-                    Kind::Webhook | Kind::Signal | Kind::Event => turn.open_to_others(number).map(|_| ())?,
+                    Kind::Webhook | Kind::Signal | Kind::Event | Kind::Code => {
+                        turn.open_to_others(number).map(|_| ())?;
+                    }
                     Kind::Delay | Kind::Pause | Kind::Retry | Kind::Schedule => {}
                 }
+                // Nobody reads what is said to a wait for other code: any code may try from here on.
+                let payload = payload.filter(|_| kind != Kind::Code);
                 let bytes = payload.as_ref().map_or(0, Json::bytes);
                 within("the payload's size in bytes", bytes, limits::PAYLOAD_BYTES)?;
                 flow::resolve(turn, number, WaitStatus::Completed, payload)?;

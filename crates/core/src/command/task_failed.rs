@@ -26,12 +26,27 @@ pub struct TaskFailed {
     pub retry_after: Option<Millis>,
     /// Where in the handler it came from, as far as the worker could tell.
     pub detail: Option<Box<FailureDetail>>,
+    /// The code does not fit what its handler has recorded.
+    pub mismatch: Option<Mismatch>,
+}
+
+/// What was recorded, and what the code came to instead.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Mismatch {
+    pub recorded: String,
+    pub found: String,
 }
 
 impl TaskFailed {
     pub(super) fn decide(self, turn: &mut Turn<'_>) -> Result<Reply, Refusal> {
-        let TaskFailed { at, delivery, message, code, retryable, retry_after, detail } = self;
+        let TaskFailed { at, delivery, message, code, retryable, retry_after, detail, mismatch } = self;
         turn.fence(at, delivery)?;
+        if let Some(mismatch) = mismatch
+            && flow::waits_for_code(turn.run, at)
+        {
+            let mismatch = flow::with_builds(turn.run, at, mismatch);
+            return flow::wait_for_code(turn, at, mismatch).map(Reply::Waitpoint);
+        }
         within("the message's size in bytes", message.len(), limits::PAYLOAD_BYTES)?;
         let code = code.unwrap_or_else(|| "TASK_FAILED".into());
         within("the code's length", code.chars().count(), limits::NAME_CHARS)?;

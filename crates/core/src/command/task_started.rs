@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::command::Reply;
 use crate::definition::Action;
+use crate::flow;
 use crate::history::Change;
 use crate::id::At;
 use crate::limits;
@@ -18,15 +19,31 @@ pub struct TaskStarted {
     pub at: At,
     pub delivery: u32,
     pub worker: Arc<str>,
+    /// Which code the worker has, if it says so.
+    pub build: Option<Arc<str>>,
     /// Who hands it on, if somebody has it already.
     pub from: Option<Arc<str>>,
 }
 
 impl TaskStarted {
+    /// By a worker that does not say which code it has.
+    pub fn new(at: At, delivery: u32, worker: impl Into<Arc<str>>) -> TaskStarted {
+        TaskStarted { at, delivery, worker: worker.into(), build: None, from: None }
+    }
+
     pub(super) fn decide(self, turn: &mut Turn<'_>) -> Result<Reply, Refusal> {
-        let TaskStarted { at, delivery, worker, from } = self;
+        let TaskStarted { at, delivery, worker, build, from } = self;
         let task = turn.fence(at, delivery)?;
         within("the worker's name's length", worker.chars().count(), limits::NAME_CHARS)?;
+        let chars = build.as_ref().map_or(0, |build| build.chars().count());
+        within("the build id's length", chars, limits::BUILD_CHARS)?;
+        if let Some(unfit) =
+            task.unfit.as_deref().filter(|unfit| unfit.excludes(build.as_deref().unwrap_or("")))
+        {
+            // It has been tried, and would come to the same.
+            let unfit = unfit.clone();
+            return flow::wait_for_code(turn, at, unfit).map(Reply::Waitpoint);
+        }
         if let Some(holder) = &task.worker
             && from.as_ref() != Some(holder)
         {
@@ -48,12 +65,12 @@ impl TaskStarted {
         if task.worker.is_some() {
             // Its time runs on.
             let deadline = task.deadline;
-            turn.emit(Change::TaskStarted { at, delivery, worker, deadline })?;
+            turn.emit(Change::TaskStarted { at, delivery, worker, build, deadline })?;
             return Ok(Reply::Leased { deadline });
         }
         let left = timeout.map(|timeout| Millis(timeout.0.saturating_sub(task.worked.0)));
         let deadline = left.map(|left| left.after(turn.now));
-        turn.emit(Change::TaskStarted { at, delivery, worker, deadline })?;
+        turn.emit(Change::TaskStarted { at, delivery, worker, build, deadline })?;
         Ok(Reply::Leased { deadline })
     }
 }

@@ -11,16 +11,17 @@ use crate::command::Reply;
 use crate::effect::ChildInput;
 use crate::expression::Expression;
 use crate::flow::{self, NewWait, ParentWaits, await_waits, new_waitpoint};
-use crate::history::{JournalResult, WakeOn};
+use crate::history::{Failure, JournalResult, WakeOn};
 use crate::id::{At, RunId};
 use crate::json::Json;
 use crate::limits;
 use crate::refusal::{Refusal, within};
+use crate::retry::RetryPolicy;
 use crate::run::Run;
 use crate::scope::is_known_name;
 use crate::time::Millis;
 use crate::turn::Turn;
-use crate::waitpoint::{ApprovalRequest, EventFilter, Kind, ListensFor, Waitpoint};
+use crate::waitpoint::{ApprovalRequest, EventFilter, Kind, ListensFor, NextAttempt, Waitpoint};
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TaskSuspended {
@@ -98,6 +99,16 @@ pub enum WaitFor {
         /// The wait is over when the run is started, and the run goes on by itself.
         detached: bool,
     },
+    /// A durable call failed: the handler goes on when it is time to make the call again.
+    Retry {
+        call: Arc<str>,
+        /// The attempt that failed, from 1.
+        attempt: u32,
+        policy: RetryPolicy,
+        /// Instead of the policy's back-off.
+        retry_after: Option<Millis>,
+        error: Failure,
+    },
     Approval {
         prompt: Option<String>,
         content: Json,
@@ -151,6 +162,7 @@ impl TaskSuspended {
                         | WaitFor::Call { .. }
                         | WaitFor::Created
                         | WaitFor::RateLimit { .. }
+                        | WaitFor::Retry { .. }
                         | WaitFor::Approval { .. } => None,
                     };
                     let wait = spec.wait.check(turn, at)?;
@@ -216,7 +228,7 @@ impl WaitFor {
             WaitFor::Signal { .. } => Kind::Signal,
             WaitFor::Event { .. } => Kind::Event,
             WaitFor::Call { .. } | WaitFor::Created => Kind::Webhook,
-            WaitFor::RateLimit { .. } => Kind::Retry,
+            WaitFor::RateLimit { .. } | WaitFor::Retry { .. } => Kind::Retry,
             WaitFor::Child { .. } => Kind::Child,
             WaitFor::Approval { .. } => Kind::Approval,
         }
@@ -226,6 +238,7 @@ impl WaitFor {
     pub(super) fn check(self, turn: &mut Turn<'_>, at: At) -> Result<NewWait, Refusal> {
         let is_child = matches!(self, WaitFor::Child { .. });
         let fresh = is_child.then(|| RunId::new(turn.now, turn.random.draw_u128()));
+        let drawn = if matches!(self, WaitFor::Retry { .. }) { turn.random.draw() } else { 0 };
         let turn = &*turn;
         let due = |timeout: Option<Millis>| {
             timeout.map(|timeout| turn.check_duration("/waits/timeoutMs", timeout)).transpose()
@@ -270,6 +283,20 @@ impl WaitFor {
                 // Longer than that nobody is believed.
                 let until = until.min(turn.bounds.max_wait.after(turn.now));
                 Ok(new(Kind::Retry, Some(until), ListensFor::Time))
+            }
+            WaitFor::Retry { call, attempt, policy, retry_after, error } => {
+                check_name("/waits/call", &call)?;
+                let most = policy.max_attempts;
+                within("the attempts of a call", to_usize(most), to_usize(limits::CALL_ATTEMPTS))?;
+                if !(1..most).contains(&attempt) {
+                    let message = format!("attempt {attempt} of {most} is not followed by another");
+                    return Err(malformed("/waits/attempt", message));
+                }
+                let backoff = retry_after.unwrap_or_else(|| policy.backoff_after(attempt, drawn));
+                let resume_at = backoff.min(turn.bounds.max_wait).after(turn.now);
+                let error = error.shortened(limits::ATTEMPT_ERROR_CHARS);
+                let next = NextAttempt { call, attempt, max_attempts: most, error };
+                Ok(new(Kind::Retry, Some(resume_at), ListensFor::Attempt(next)))
             }
             WaitFor::Child { definition, version: _, input, timeout, detached: _ } => {
                 let run_id = fresh.filter(|_| !definition.is_empty());
@@ -348,6 +375,10 @@ fn check_name(pointer: &'static str, name: &str) -> Result<(), Refusal> {
     } else {
         Err(malformed(pointer, format!("must have 1 to {} characters", limits::NAME_CHARS)))
     }
+}
+
+fn to_usize(number: u32) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
 }
 
 pub(super) fn check_asked(asked: Option<&str>) -> Result<(), Refusal> {

@@ -41,6 +41,9 @@ pub struct Workflow {
     /// The retry policy of steps that have none of their own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default_retry: Option<Retry>,
+    /// What becomes of a handler whose code does not fit what it has recorded, for tasks that do not say so themselves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_code_change: Option<OnCodeChange>,
     /// What a completed run's `output` is; templates allowed. Without it, the output of the last step that has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<Value>,
@@ -142,6 +145,20 @@ pub struct Task {
     /// The same as a duration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub heartbeat: Option<String>,
+    /// What becomes of it when its code does not fit what it has recorded; `wait` if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_code_change: Option<OnCodeChange>,
+}
+
+/// What becomes of a handler whose code does not fit what it has recorded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum OnCodeChange {
+    /// It waits for a worker with other code: a bad deploy costs time, never a run.
+    #[default]
+    Wait,
+    /// The step fails.
+    Fail,
 }
 
 /// Suspends the run durably: for a time, until an instant, or until the next time of a cron line.

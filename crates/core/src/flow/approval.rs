@@ -146,7 +146,9 @@ fn request(run: &Run, number: u32) -> Option<&ApprovalRequest> {
         | ListensFor::Signal { .. }
         | ListensFor::Event(_)
         | ListensFor::Call { .. }
-        | ListensFor::Child { .. } => None,
+        | ListensFor::Child { .. }
+        | ListensFor::Attempt(_)
+        | ListensFor::Code(_) => None,
     }
 }
 

@@ -71,13 +71,12 @@ pub(crate) fn fail_attempt(
     retry_after: Option<Millis>,
 ) -> Result<(), Refusal> {
     let policy = turn.run.defined(at).retry;
-    let attempt = turn.run.step(at).map_or(1, |step| step.attempt);
-    if !retryable || attempt >= policy.max_attempts {
+    let (attempt, used) = turn.run.step(at).map_or((1, 1), |step| (step.attempt, step.attempts_used()));
+    if !retryable || used >= policy.max_attempts {
         return fail_step(turn, at, failure);
     }
     let drawn = turn.random.draw();
-    let backoff =
-        retry_after.unwrap_or_else(|| policy.backoff_after(attempt, drawn)).min(turn.bounds.max_wait);
+    let backoff = retry_after.unwrap_or_else(|| policy.backoff_after(used, drawn)).min(turn.bounds.max_wait);
     let wait = NewWait {
         kind: Kind::Retry,
         resume_at: Some(backoff.after(turn.now)),

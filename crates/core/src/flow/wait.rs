@@ -117,9 +117,12 @@ pub(crate) fn look_for_early_ones(turn: &mut Turn<'_>, number: u32) -> Result<()
             turn.effect(Effect::LookBack { number });
             Ok(())
         }
-        ListensFor::Time | ListensFor::Call { .. } | ListensFor::Approval(_) | ListensFor::Child { .. } => {
-            Ok(())
-        }
+        ListensFor::Time
+        | ListensFor::Call { .. }
+        | ListensFor::Approval(_)
+        | ListensFor::Child { .. }
+        | ListensFor::Attempt(_)
+        | ListensFor::Code(_) => Ok(()),
     }
 }
 
@@ -238,7 +241,11 @@ pub(crate) fn go_on_if_over(turn: &mut Turn<'_>, at: At) -> Result<(), Refusal> 
     let number = awaiting.waits[0];
     let waitpoint = turn.run.waitpoint(number).expect("a place awaits waitpoints of its run");
     let (kind, status) = (waitpoint.kind, waitpoint.status);
-    if kind == Kind::Retry && status == WaitStatus::Cancelled {
+    let unfit = waitpoint.code_mismatch().filter(|_| status != WaitStatus::Completed);
+    if let Some(mismatch) = unfit {
+        let failure = mismatch.failure();
+        fail_step(turn, at, failure)
+    } else if kind == Kind::Retry && status == WaitStatus::Cancelled && waitpoint.next_attempt().is_none() {
         let given_up = turn.run.step(at).and_then(|step| step.error.clone());
         let failure = given_up.unwrap_or_else(wait_cancelled);
         fail_step(turn, at, failure)
@@ -289,7 +296,8 @@ fn own_wait_over(turn: &mut Turn<'_>, at: At, number: u32) -> Result<(), Refusal
             | Kind::Event
             | Kind::Pause
             | Kind::Retry
-            | Kind::Schedule => match result_state(turn.run, at, payload.as_ref(), None) {
+            | Kind::Schedule
+            | Kind::Code => match result_state(turn.run, at, payload.as_ref(), None) {
                 Ok(state) => {
                     complete(turn, at, Completion { waitpoint: Some(number), state, ..Completion::default() })
                 }

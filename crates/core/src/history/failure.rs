@@ -60,6 +60,19 @@ impl Failure {
         let detail = self.detail.clone().map(|detail| Box::new(FailureDetail { stack: None, ..*detail }));
         Failure { detail, ..self.clone() }
     }
+
+    /// With a message of at most so many characters, and without what looks like a secret.
+    pub(crate) fn shortened(self, chars: usize) -> Failure {
+        Failure { message: shortened(&redacted(&self.message), chars), ..self }
+    }
+}
+
+/// The text, or its beginning where it is longer than so many characters.
+pub(crate) fn shortened(text: &str, chars: usize) -> String {
+    match text.char_indices().nth(chars) {
+        Some(_) => text.chars().take(chars.saturating_sub(1)).chain(['…']).collect(),
+        None => text.to_owned(),
+    }
 }
 
 impl FailureDetail {

@@ -68,7 +68,9 @@ impl Waitpoint {
             ListensFor::Time
             | ListensFor::Signal { .. }
             | ListensFor::Call { .. }
-            | ListensFor::Child { .. } => {}
+            | ListensFor::Child { .. }
+            | ListensFor::Attempt(_)
+            | ListensFor::Code(_) => {}
         }
     }
 }

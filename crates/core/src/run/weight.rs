@@ -82,7 +82,9 @@ impl Waitpoint {
             ListensFor::Time
             | ListensFor::Signal { .. }
             | ListensFor::Call { .. }
-            | ListensFor::Child { .. } => {}
+            | ListensFor::Child { .. }
+            | ListensFor::Attempt(_)
+            | ListensFor::Code(_) => {}
         }
     }
 }

@@ -114,7 +114,13 @@ fn a_task_that_is_handed_on_keeps_its_time() {
     let mut run = start(json!([task("a").also(json!({ "timeout": "1h" }))]));
     let (at, delivery) = (run.at("a"), run.delivery("a"));
     let taken = |worker: &str, from: Option<&str>| {
-        Command::TaskStarted(TaskStarted { at, delivery, worker: worker.into(), from: from.map(Into::into) })
+        Command::TaskStarted(TaskStarted {
+            at,
+            delivery,
+            worker: worker.into(),
+            from: from.map(Into::into),
+            build: None,
+        })
     };
     run.send(taken("in process", None));
     let deadline = run.task("a").deadline;

@@ -126,6 +126,7 @@ fn r15_a_worker_s_error_code_is_only_a_word() {
         retryable: false,
         retry_after: None,
         detail: None,
+        mismatch: None,
     }));
     run.complete("each[1]", json!(1));
     assert_eq!(

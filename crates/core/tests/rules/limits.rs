@@ -215,7 +215,16 @@ fn r16_the_reason_of_a_cancellation_and_the_words_of_a_failure() {
     let failed = |message: String, code: String| {
         let code = Some(code.into());
         let (retryable, retry_after, detail) = (true, None, None);
-        Command::TaskFailed(TaskFailed { at, delivery, message, code, retryable, retry_after, detail })
+        Command::TaskFailed(TaskFailed {
+            at,
+            delivery,
+            message,
+            code,
+            retryable,
+            retry_after,
+            detail,
+            mismatch: None,
+        })
     };
     let long = "m".repeat(limits::PAYLOAD_BYTES + 1);
     says(run.send(failed(long, "C".into())).refused(), "the message's size in bytes", limits::PAYLOAD_BYTES);

@@ -17,7 +17,7 @@ fn waiting(kind: Kind) -> Scenario {
         Kind::Event => event("w", "go").also(json!({ "onTimeout": "fail" })),
         Kind::Approval => approval("w"),
         Kind::Child => child("w"),
-        Kind::Pause | Kind::Retry => task("w"),
+        Kind::Pause | Kind::Retry | Kind::Code => task("w"),
         Kind::Schedule => unreachable!("no run's"),
     };
     let mut run = start(json!([task("write"), wait, task("next")]));
@@ -25,6 +25,7 @@ fn waiting(kind: Kind) -> Scenario {
     match kind {
         Kind::Pause => drop(run.pause_task("w", "rest", "1d")),
         Kind::Retry => drop(run.fail_until("w", "1d")),
+        Kind::Code => drop(run.mismatch("w")),
         Kind::Delay
         | Kind::Webhook
         | Kind::Signal
@@ -37,7 +38,7 @@ fn waiting(kind: Kind) -> Scenario {
     run
 }
 
-const KINDS: [Kind; 8] = [
+const KINDS: [Kind; 9] = [
     Kind::Delay,
     Kind::Webhook,
     Kind::Signal,
@@ -46,6 +47,7 @@ const KINDS: [Kind; 8] = [
     Kind::Child,
     Kind::Pause,
     Kind::Retry,
+    Kind::Code,
 ];
 
 fn by_operator(run: &Scenario) -> bool {

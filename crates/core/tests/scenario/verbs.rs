@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use abide_core::command::{
-    ChildFinished, ChildOutcome, Command, CreateWaitpoint, DeliverEvent, LeaseLoss, LeaseLost, Occurrence,
-    ResumeTarget, ResumeWaitpoint, SendSignal, Steer, Steering, TaskCompleted, TaskFailed, TaskHeartbeat,
-    TaskPaused, TaskStarted, TaskSuspended, Via, Vote, WaitFor, WaitSpec,
+    ChildFinished, ChildOutcome, CodeArrived, Command, CreateWaitpoint, DeliverEvent, LeaseLoss, LeaseLost,
+    Mismatch, Occurrence, ResumeTarget, ResumeWaitpoint, SendSignal, Steer, Steering, TaskCompleted,
+    TaskFailed, TaskHeartbeat, TaskPaused, TaskStarted, TaskSuspended, Via, Vote, WaitFor, WaitSpec,
 };
 use abide_core::effect::Effect;
 use abide_core::history::{Failure, JournalResult, WakeOn};
@@ -21,7 +21,26 @@ use super::{Answer, Scenario, millis};
 impl Scenario {
     pub(crate) fn take(&mut self, step: &str, worker: &str) -> Answer {
         let (at, delivery) = (self.at(step), self.delivery(step));
-        self.send(Command::TaskStarted(TaskStarted { at, delivery, worker: worker.into(), from: None }))
+        self.send(Command::TaskStarted(TaskStarted::new(at, delivery, worker)))
+    }
+
+    /// A worker that says which code it has takes the task.
+    pub(crate) fn take_with(&mut self, step: &str, build: &str) -> Answer {
+        let taken = TaskStarted::new(self.at(step), self.delivery(step), "worker-1");
+        self.send(Command::TaskStarted(TaskStarted { build: Some(build.into()), ..taken }))
+    }
+
+    /// The code does not fit what the handler has recorded.
+    pub(crate) fn mismatch(&mut self, step: &str) -> Answer {
+        let mismatch = Mismatch { recorded: "`charge`".to_owned(), found: "`bill`".to_owned() };
+        let command = TaskFailed { mismatch: Some(mismatch), ..self.failure(step) };
+        self.send(Command::TaskFailed(command))
+    }
+
+    /// A worker comes with this code, for the step's open wait.
+    pub(crate) fn bring_code(&mut self, step: &str, build: &str) -> Answer {
+        let (number, worker) = (self.waitpoint(step).number, "worker-2".into());
+        self.send(Command::CodeArrived(CodeArrived { number, worker, build: build.into() }))
     }
 
     pub(crate) fn complete(&mut self, step: &str, output: Value) -> Answer {
@@ -61,7 +80,7 @@ impl Scenario {
     fn failure(&self, step: &str) -> TaskFailed {
         let (at, delivery, message) = (self.at(step), self.delivery(step), "it went wrong".to_owned());
         let (code, retry_after, detail) = (None, None, None);
-        TaskFailed { at, delivery, message, code, retryable: false, retry_after, detail }
+        TaskFailed { at, delivery, message, code, retryable: false, retry_after, detail, mismatch: None }
     }
 
     pub(crate) fn pause_task(&mut self, step: &str, name: &str, duration: &str) -> Answer {

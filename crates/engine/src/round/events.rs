@@ -84,7 +84,9 @@ impl Round<'_> {
             | ListensFor::Signal { .. }
             | ListensFor::Call { .. }
             | ListensFor::Approval(_)
-            | ListensFor::Child { .. } => None,
+            | ListensFor::Child { .. }
+            | ListensFor::Attempt(_)
+            | ListensFor::Code(_) => None,
         }
     }
 
@@ -278,7 +280,9 @@ impl Round<'_> {
             | ListensFor::Signal { .. }
             | ListensFor::Call { .. }
             | ListensFor::Approval(_)
-            | ListensFor::Child { .. } => None,
+            | ListensFor::Child { .. }
+            | ListensFor::Attempt(_)
+            | ListensFor::Code(_) => None,
         }
     }
 

@@ -304,7 +304,9 @@ impl Round<'_> {
             | ListensFor::Signal { .. }
             | ListensFor::Call { .. }
             | ListensFor::Approval(_)
-            | ListensFor::Child { .. } => false,
+            | ListensFor::Child { .. }
+            | ListensFor::Attempt(_)
+            | ListensFor::Code(_) => false,
         }
     }
 

@@ -108,7 +108,9 @@ impl Round<'_> {
                 ListensFor::Time
                 | ListensFor::Signal { .. }
                 | ListensFor::Call { .. }
-                | ListensFor::Approval(_) => {}
+                | ListensFor::Approval(_)
+                | ListensFor::Attempt(_)
+                | ListensFor::Code(_) => {}
             }
         }
         if let Some(parent) = run.parent

@@ -88,7 +88,8 @@ impl Writer {
                 let ReadyTask { run, at, delivery } = task;
                 let worker: Arc<str> = worker.into();
                 let (holder, from) = (Arc::clone(&worker), Some(IN_PROCESS.into()));
-                let command = Command::TaskStarted(TaskStarted { at, delivery, worker: holder, from });
+                let command =
+                    Command::TaskStarted(TaskStarted { at, delivery, worker: holder, build: None, from });
                 let decided = round.decide(run, command, Actor::new("dispatcher"), None);
                 if decided.is_ok() {
                     dispatcher.lend(task, now, lease, (workspace, worker));
@@ -234,6 +235,7 @@ fn delivery(command: &Command) -> Option<(At, u32)> {
         Command::TaskStarted(_)
         | Command::TaskHeartbeat(_)
         | Command::LeaseLost(_)
+        | Command::CodeArrived(_)
         | Command::CreateWaitpoint(_)
         | Command::TimerFired(_)
         | Command::SendSignal(_)

@@ -221,6 +221,7 @@ impl Writer {
         let mut late = Vec::new();
         if share.next_look <= Instant::now() {
             share.next_look = Instant::now() + LOOK;
+            self.dispatcher.look_for_code();
             late = self.find_late(now).unwrap_or_else(|error| {
                 tracing::error!(%error, "what is late could not be looked for");
                 self.trouble_until = Some(Instant::now() + TROUBLE);

@@ -13,7 +13,7 @@ use abide_store::{StoredFollowUp, StoredTimer};
 use jiff::Timestamp;
 
 use super::requests::is_final;
-use super::{TROUBLE, Writer};
+use super::{TROUBLE, Writer, code};
 use crate::aftermath::{Aftermath, Pending};
 use crate::checker::{Check, Then};
 use crate::dispatcher::{Dispatcher, IN_PROCESS, LEASE, ReadyTask};
@@ -48,8 +48,7 @@ impl Writer {
         }
         while let Some(task) = dispatcher.next_timed() {
             let ReadyTask { run, at, delivery } = task;
-            let command =
-                Command::TaskStarted(TaskStarted { at, delivery, worker: IN_PROCESS.into(), from: None });
+            let command = Command::TaskStarted(TaskStarted::new(at, delivery, IN_PROCESS));
             // Refused when it is not wanted any more.
             if round.decide(run, command, Actor::new("dispatcher"), None).is_ok() {
                 round.hand_over(task);
@@ -215,37 +214,21 @@ pub(super) fn claim(
         && let Some(ready) = dispatcher.take(&poll)
     {
         let ReadyTask { run, at, delivery } = ready;
-        let command =
-            Command::TaskStarted(TaskStarted { at, delivery, worker: Arc::clone(&poll.worker), from: None });
+        let (worker, build) = (Arc::clone(&poll.worker), build_of(&poll));
+        let command = Command::TaskStarted(TaskStarted { at, delivery, worker, build, from: None });
         // Refused when it is not wanted any more.
         let decided = round.decide(run, command, Actor::new("worker"), None);
         if dispatcher.is_shared() && is_stale(&decided) {
             round.decided.out_of_date.push(ready);
         }
-        if decided.is_err() {
-            continue;
-        }
-        let task = match round.run(run).map(|run| run.task(at)) {
-            Ok(Some(Ok(task))) => Some(task),
-            Ok(Some(Err(failure))) => {
-                let command = notify_step::not_rendered(at, delivery, failure);
-                drop(round.decide(run, command, Actor::new("engine"), None));
-                None
-            }
-            Ok(None) | Err(_) => None,
-        };
-        if let Some(task) = task {
-            bytes += task.bytes();
-            let asked = Millis::try_from(poll.lease).unwrap_or(LEASE);
-            let length = task.heartbeat.unwrap_or(asked);
-            let worker = (poll.workspace, Arc::clone(&poll.worker));
-            let leased_until = dispatcher.lease(ready, round.now, length, worker);
-            if dispatcher.is_shared() {
-                round.decided.leases.insert((run, at), length);
-            }
-            leased.push(Leased { task, at, leased_until });
+        if decided.is_ok()
+            && let Some(task) = lease(round, dispatcher, &poll, ready)
+        {
+            bytes += task.task.bytes();
+            leased.push(task);
         }
     }
+    code::claim(round, dispatcher, &poll, &mut leased);
     if leased.len() >= poll.most || bytes >= POLL_BYTES {
         dispatcher.wake_another(&poll);
     }
@@ -254,6 +237,37 @@ pub(super) fn claim(
     } else {
         aftermath.answer(Pending::Poll(answer, dispatcher.handed(leased), poll), None);
     }
+}
+
+/// Which code a poller has, if it says so.
+fn build_of(poll: &Poll) -> Option<Arc<str>> {
+    Some(&poll.build).filter(|build| !build.is_empty()).cloned()
+}
+
+/// A task that a poller has taken in this round, with its lease.
+pub(super) fn lease(
+    round: &mut Round<'_>,
+    dispatcher: &mut Dispatcher,
+    poll: &Poll,
+    ready: ReadyTask,
+) -> Option<Leased> {
+    let ReadyTask { run, at, delivery } = ready;
+    let task = match round.run(run).ok()?.task(at)? {
+        Ok(task) => task,
+        Err(failure) => {
+            let command = notify_step::not_rendered(at, delivery, failure);
+            drop(round.decide(run, command, Actor::new("engine"), None));
+            return None;
+        }
+    };
+    let asked = Millis::try_from(poll.lease).unwrap_or(LEASE);
+    let length = task.heartbeat.unwrap_or(asked);
+    let worker = (poll.workspace, Arc::clone(&poll.worker));
+    let leased_until = dispatcher.lease(ready, round.now, length, worker);
+    if dispatcher.is_shared() {
+        round.decided.leases.insert((run, at), length);
+    }
+    Some(Leased { task, at, leased_until })
 }
 
 /// Whether the delivery was over before.

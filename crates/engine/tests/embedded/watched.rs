@@ -18,7 +18,7 @@ use abide_core::status::RunStatus;
 use abide_core::waitpoint::{Kind, Waitpoint};
 use abide_store::share::{NodeId, Share};
 use abide_store::{
-    ApiKey, AttemptWrite, AuditEntry, AuditHash, AuditNote, Awaits, Batch, CostRow, Culprit,
+    ApiKey, AttemptWrite, AuditEntry, AuditHash, AuditNote, Awaits, Batch, CodeWait, CostRow, Culprit,
     DefinitionSummary, Delivery, DeliveryFilter, Due, Error, EventPlace, Health, Held, KeyHash, KeyPlace,
     Loaded, OfRun, OldEvent, OldKey, Owner, Page, Read, RunFilter, RunSummary, Store, StoredDefinition,
     StoredFollowUp, StoredRun, StoredTimer, Suspect, Waiter, WaitpointFilter, WaitpointSummary, Webhook,
@@ -254,6 +254,9 @@ reads! {
     waiters(
         workspace: WorkspaceId, event: &str, after: Option<(Timestamp, WaitpointId)>, limit: usize
     ) -> Vec<Waiter>;
+    code_waits(
+        workspace: WorkspaceId, handler: &str, build: &str, after: Option<&CodeWait>, limit: usize
+    ) -> Vec<CodeWait>;
     occurrences(
         workspace: WorkspaceId, event: &str, since: Timestamp, after: Option<(Timestamp, OccurrenceId)>,
         limit: usize

@@ -130,7 +130,7 @@ async fn what_a_poller_that_has_gone_would_have_been_given_goes_to_the_next() {
 async fn a_claim_takes_what_is_ready_and_does_not_wait() {
     let host = Host::with(Workflow::new("w").task("work", "remote")).await;
     let claim = async || {
-        host.engine.claim_in(WorkspaceId::DEFAULT, "w", vec!["remote".into()], 10, LEASE).await.unwrap()
+        host.engine.claim_in(WorkspaceId::DEFAULT, ("w", ""), vec!["remote".into()], 10, LEASE).await.unwrap()
     };
     assert!(claim().await.is_empty());
     let run = host.start("w").await;

@@ -204,6 +204,8 @@ fn may_give_out(caller: &Caller, waitpoint: &Waitpoint) -> bool {
             ListensFor::Time
             | ListensFor::Signal { .. }
             | ListensFor::Event(_)
-            | ListensFor::Child { .. } => false,
+            | ListensFor::Child { .. }
+            | ListensFor::Attempt(_)
+            | ListensFor::Code(_) => false,
         }
 }

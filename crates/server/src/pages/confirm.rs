@@ -112,7 +112,8 @@ fn form(kind: Kind, action: &str, digest: Option<&str>, edit: &str) -> String {
         | Kind::Child
         | Kind::Pause
         | Kind::Retry
-        | Kind::Schedule => {
+        | Kind::Schedule
+        | Kind::Code => {
             return String::new();
         }
     };

@@ -239,7 +239,7 @@ impl Bucket {
             bucket.more |= count >= COUNTED;
             match kind {
                 Kind::Delay | Kind::Pause | Kind::Retry | Kind::Schedule => bucket.by_time += count,
-                Kind::Webhook | Kind::Signal | Kind::Event | Kind::Approval | Kind::Child => {
+                Kind::Webhook | Kind::Signal | Kind::Event | Kind::Approval | Kind::Child | Kind::Code => {
                     bucket.deadlines += count;
                 }
             }

@@ -105,6 +105,8 @@ struct PollBody {
     wait_ms: Option<u64>,
     /// Who works; shown in histories and at `/workers`.
     worker_id: Name,
+    /// Which code the worker has. Tasks whose journal it does not fit wait for a worker with another one.
+    build_id: Option<Name>,
     /// How long the worker has a task before it must report; 60000 if absent. A step's `heartbeatMs` comes first.
     #[schemars(range(min = 100, max = LONGEST_LEASE_MS))]
     lease_ms: Option<u64>,
@@ -121,19 +123,20 @@ async fn poll(
     caller: Caller,
     Body(body): Body<PollBody>,
 ) -> Result<Answer<PolledBody>, Problem> {
-    let PollBody { handlers, max_tasks, wait_ms, worker_id, lease_ms } = body;
+    let PollBody { handlers, max_tasks, wait_ms, worker_id, build_id, lease_ms } = body;
+    let worker = (worker_id.as_str(), build_id.as_ref().map_or("", Name::as_str));
     let handlers: Vec<Arc<str>> = handlers.into_iter().map(Into::into).collect();
     let most = usize::try_from(max_tasks.unwrap_or(1)).unwrap_or(usize::MAX);
     let lease = Duration::from_millis(lease_ms.unwrap_or(LEASE_MS));
     let wait = Duration::from_millis(wait_ms.unwrap_or(WAIT_MS));
     let (engine, workspace) = (&app.engine, caller.workspace);
     let tasks = if wait.is_zero() {
-        engine.claim_in(workspace, worker_id.as_str(), handlers, most, lease).await?
+        engine.claim_in(workspace, worker, handlers, most, lease).await?
     } else {
         // Tasks that come too late go back to the engine.
         tokio::select! {
             biased;
-            tasks = engine.poll_in(workspace, worker_id.as_str(), handlers, most, lease) => tasks?,
+            tasks = engine.poll_in(workspace, worker, handlers, most, lease) => tasks?,
             () = tokio::time::sleep(wait) => Vec::new(),
             () = app.stopped() => Vec::new(),
         }

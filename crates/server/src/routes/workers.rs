@@ -30,6 +30,10 @@ pub(super) fn routes() -> Group {
 struct WorkerBody {
     #[schemars(with = "String")]
     id: Arc<str>,
+    /// Which code it has, if it said so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    build_id: Option<Arc<str>>,
     #[schemars(with = "Vec<String>")]
     handlers: Vec<Arc<str>>,
     seen_at: Timestamp,
@@ -41,8 +45,9 @@ async fn list(State(app): State<Shared>, caller: Caller) -> Result<Answer<List<W
     let seen = app.engine.workers().await?.seen;
     let own = seen.into_iter().filter(|worker| worker.workspace == caller.workspace);
     let data = own.map(|worker| {
-        let Worker { workspace: _, name, handlers, seen_at, tasks } = worker;
-        WorkerBody { id: name, handlers, seen_at, tasks }
+        let Worker { workspace: _, name, build, handlers, seen_at, tasks } = worker;
+        let build_id = Some(build).filter(|build| !build.is_empty());
+        WorkerBody { id: name, build_id, handlers, seen_at, tasks }
     });
     Ok(Answer::ok(List { data: data.collect(), next_cursor: None }))
 }

@@ -121,6 +121,10 @@ pub(crate) struct WaitingForBody {
     /// Absent: the run has not begun.
     #[serde(skip_serializing_if = "Option::is_none")]
     step_name: Option<String>,
+    /// The durable call of a handler that is to be made again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    call: Option<Arc<str>>,
     /// Of a wait its kind; `WORKER` of a task whose handler no worker has.
     #[schemars(schema_with = "words::waiting_kind")]
     kind: String,
@@ -139,17 +143,19 @@ pub(crate) struct WaitingForBody {
 impl From<WaitingFor> for WaitingForBody {
     fn from(wait: WaitingFor) -> WaitingForBody {
         let sentence = wait.to_string();
-        let WaitingFor { waitpoint_id, step_name, kind, since, until, ended_by: _, listens_for } = wait;
+        let WaitingFor { waitpoint_id, step_name, call, kind, since, until, ended_by: _, listens_for } = wait;
         let child_run_id = match listens_for {
             ListensFor::Child { run_id } => Some(run_id),
             ListensFor::Time
             | ListensFor::Signal { .. }
             | ListensFor::Event(_)
             | ListensFor::Call { .. }
-            | ListensFor::Approval(_) => None,
+            | ListensFor::Approval(_)
+            | ListensFor::Attempt(_)
+            | ListensFor::Code(_) => None,
         };
         let (waitpoint_id, kind) = (Some(waitpoint_id), kind.to_string());
-        WaitingForBody { waitpoint_id, step_name, kind, child_run_id, since, until, sentence }
+        WaitingForBody { waitpoint_id, step_name, call, kind, child_run_id, since, until, sentence }
     }
 }
 
@@ -169,6 +175,7 @@ impl WaitingForBody {
                 WaitingForBody {
                     waitpoint_id: None,
                     step_name: Some(step),
+                    call: None,
                     kind: WORKER.to_owned(),
                     child_run_id: None,
                     since,

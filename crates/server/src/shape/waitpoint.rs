@@ -8,7 +8,8 @@ use abide_core::run::Run;
 use abide_core::schedule::Schedule;
 use abide_core::status::WaitStatus;
 use abide_core::waitpoint::{
-    Actor, ApprovalRequest, ApprovalVote, ByLink, Decision, Kind, ListensFor, TakenEvent, Waitpoint,
+    Actor, ApprovalRequest, ApprovalVote, ByLink, CodeMismatch, Decision, Kind, ListensFor, NextAttempt,
+    TakenEvent, Waitpoint,
 };
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -16,6 +17,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::run::DefinitionBody;
+use super::step::FailureBody;
 use super::words;
 use crate::links::ApprovalLink;
 
@@ -140,6 +142,29 @@ pub(crate) enum ListensForBody {
         #[schemars(with = "String")]
         run_id: RunId,
     },
+    /// The clock: a durable call of a handler is made again.
+    Attempt {
+        #[schemars(with = "String")]
+        call: Arc<str>,
+        /// The attempt that failed, from 1.
+        attempt: u32,
+        /// All that the call may have.
+        max_attempts: u32,
+        /// Why it failed.
+        error: FailureBody,
+    },
+    /// A worker whose code fits what the handler has recorded.
+    Code {
+        #[schemars(with = "String")]
+        handler: Arc<str>,
+        /// The builds that do not fit, the last one last. The empty one did not say which it is.
+        #[schemars(with = "Vec<String>")]
+        builds: Vec<Arc<str>>,
+        /// What the journal holds.
+        recorded: String,
+        /// What the code came to instead.
+        found: String,
+    },
 }
 
 /// What people are asked to decide, and what they have decided so far.
@@ -239,6 +264,18 @@ impl From<&ListensFor> for ListensForBody {
             ListensFor::Call { allow_get } => ListensForBody::Call { allow_get: *allow_get },
             ListensFor::Approval(_) => ListensForBody::Approval,
             ListensFor::Child { run_id } => ListensForBody::Child { run_id: *run_id },
+            ListensFor::Attempt(NextAttempt { call, attempt, max_attempts, error }) => {
+                ListensForBody::Attempt {
+                    call: Arc::clone(call),
+                    attempt: *attempt,
+                    max_attempts: *max_attempts,
+                    error: error.into(),
+                }
+            }
+            ListensFor::Code(mismatch) => {
+                let CodeMismatch { handler, builds, recorded, found } = mismatch.clone();
+                ListensForBody::Code { handler, builds, recorded, found }
+            }
         }
     }
 }
@@ -299,7 +336,9 @@ impl WaitpointBody {
                 | ListensFor::Signal { .. }
                 | ListensFor::Event(_)
                 | ListensFor::Call { .. }
-                | ListensFor::Child { .. } => None,
+                | ListensFor::Child { .. }
+                | ListensFor::Attempt(_)
+                | ListensFor::Code(_) => None,
             },
             response_to_send: waitpoint.response_to_send.clone(),
             resume_payload: waitpoint.shown_payload(),

@@ -232,6 +232,8 @@ fn name(wait: &Waitpoint) -> String {
         ListensFor::Call { .. } => "wait for a call".to_owned(),
         ListensFor::Approval(_) => "wait for approval".to_owned(),
         ListensFor::Child { run_id } => format!("wait for {run_id}"),
+        ListensFor::Attempt(next) => format!("wait to make {} again", next.call),
+        ListensFor::Code(mismatch) => format!("wait for other code of {}", mismatch.handler),
         ListensFor::Time => format!("wait ({})", wait.kind),
     }
 }

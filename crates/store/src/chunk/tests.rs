@@ -7,7 +7,8 @@ use abide_core::id::{At, OccurrenceId, ScheduleId};
 use abide_core::random::Random;
 use abide_core::status::WaitStatus;
 use abide_core::waitpoint::{
-    ApprovalRequest, ApprovalVote, ByLink, Decision, EventFilter, Kind, ListensFor, Waitpoint,
+    ApprovalRequest, ApprovalVote, ByLink, CodeMismatch, Decision, EventFilter, Kind, ListensFor,
+    NextAttempt, Waitpoint,
 };
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -189,6 +190,7 @@ fn changes(random: &mut Random) -> Vec<Change> {
             at,
             delivery: 7,
             worker: text(random).into(),
+            build: random.below(2).eq(&0).then(|| text(random).into()),
             deadline: instant_or_none(random),
         },
         Change::TaskPaused { at, opens: waitpoint(random) },
@@ -226,7 +228,7 @@ fn changes(random: &mut Random) -> Vec<Change> {
 }
 
 fn waitpoint(random: &mut Random) -> Waitpoint {
-    let listens_for = match random.below(6) {
+    let listens_for = match random.below(8) {
         0 => ListensFor::Time,
         1 => ListensFor::Signal { signal_type: text(random).into() },
         2 => ListensFor::Event(EventFilter {
@@ -250,6 +252,18 @@ fn waitpoint(random: &mut Random) -> Waitpoint {
                 comment: None,
                 link: None,
             }],
+        }),
+        5 => ListensFor::Attempt(NextAttempt {
+            call: text(random).into(),
+            attempt: 2,
+            max_attempts: 5,
+            error: Failure::new("NO_MONEY", text(random)),
+        }),
+        6 => ListensFor::Code(CodeMismatch {
+            handler: text(random).into(),
+            builds: vec!["".into(), text(random).into()],
+            recorded: text(random),
+            found: text(random),
         }),
         _ => ListensFor::Child { run_id: RunId(random.draw_u128()) },
     };

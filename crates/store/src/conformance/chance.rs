@@ -99,7 +99,13 @@ fn act(world: &mut World, stories: &mut Vec<Story>, definitions: &[Arc<Definitio
         }
         13 => Command::Steer(Steer::new(number, Steering::Cancel)),
         14 => Command::Steer(Steer::new(number, Steering::Complete { payload: None })),
-        15..18 => Command::TaskStarted(TaskStarted { at, delivery, worker: "worker-1".into(), from: None }),
+        15..18 => Command::TaskStarted(TaskStarted {
+            at,
+            delivery,
+            worker: "worker-1".into(),
+            from: None,
+            build: None,
+        }),
         18..21 => {
             let state_updates = Some([("doc".to_owned(), Json::new(json!("text")))].into());
             Command::TaskCompleted(TaskCompleted { at, delivery, output: Json::null(), state_updates })
@@ -114,6 +120,7 @@ fn act(world: &mut World, stories: &mut Vec<Story>, definitions: &[Arc<Definitio
                 retryable,
                 retry_after: None,
                 detail: None,
+                mismatch: None,
             })
         }
         _ => {

@@ -32,9 +32,12 @@ fn name(wait: &Waitpoint) -> Option<&str> {
     match &wait.listens_for {
         ListensFor::Signal { signal_type } => Some(signal_type),
         ListensFor::Event(filter) => Some(&filter.event_id),
-        ListensFor::Time | ListensFor::Call { .. } | ListensFor::Approval(_) | ListensFor::Child { .. } => {
-            None
-        }
+        ListensFor::Time
+        | ListensFor::Call { .. }
+        | ListensFor::Approval(_)
+        | ListensFor::Child { .. }
+        | ListensFor::Attempt(_)
+        | ListensFor::Code(_) => None,
     }
 }
 

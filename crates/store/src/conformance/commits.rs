@@ -52,7 +52,7 @@ pub fn a_run_is_loaded_as_it_was_decided(subject: &mut dyn Subject) {
     };
     turn(&mut world, &mut errand);
     let (at, delivery) = (At::step(0), 1);
-    let started = TaskStarted { at, delivery, worker: "worker-1".into(), from: None };
+    let started = TaskStarted { at, delivery, worker: "worker-1".into(), from: None, build: None };
     world.tell(&mut errand, Command::TaskStarted(started));
     turn(&mut world, &mut errand);
     let failed = TaskFailed {
@@ -63,6 +63,7 @@ pub fn a_run_is_loaded_as_it_was_decided(subject: &mut dyn Subject) {
         retryable: true,
         retry_after: None,
         detail: None,
+        mismatch: None,
     };
     world.tell(&mut errand, Command::TaskFailed(failed));
     turn(&mut world, &mut errand);

@@ -95,7 +95,9 @@ pub(super) fn summaries(story: &Story) -> Vec<WaitpointSummary> {
             ListensFor::Time
             | ListensFor::Call { .. }
             | ListensFor::Approval(_)
-            | ListensFor::Child { .. } => None,
+            | ListensFor::Child { .. }
+            | ListensFor::Attempt(_)
+            | ListensFor::Code(_) => None,
         },
     };
     story.run.waitpoints().iter().map(summary).collect()
@@ -207,7 +209,8 @@ pub fn a_listed_run_is_up_to_date_while_it_works(subject: &mut dyn Subject) {
     let mut review = world.start(&story::review(), json!({}));
     review.save(&mut *store);
     world.pass(SignedDuration::from_nanos(1));
-    let started = TaskStarted { at: At::step(0), delivery: 1, worker: "worker-1".into(), from: None };
+    let started =
+        TaskStarted { at: At::step(0), delivery: 1, worker: "worker-1".into(), from: None, build: None };
     world.tell(&mut review, Command::TaskStarted(started));
     review.save(&mut *store);
     assert_eq!(review.run.status, RunStatus::Running);

@@ -286,11 +286,11 @@ pub fn a_failed_run_that_was_retried_is_not_forgotten(subject: &mut dyn Subject)
 fn fail(world: &mut World, review: &mut Story) {
     let at = At::step(0);
     let delivery = review.run.step(at).and_then(|step| step.task.as_ref()).expect("a task").delivery;
-    let started = TaskStarted { at, delivery, worker: Arc::from("worker-1"), from: None };
+    let started = TaskStarted { at, delivery, worker: Arc::from("worker-1"), from: None, build: None };
     world.tell(review, Command::TaskStarted(started));
     let (message, retryable) = ("no".to_owned(), false);
     let (code, retry_after, detail) = (None, None, None);
-    let failed = TaskFailed { at, delivery, message, code, retryable, retry_after, detail };
+    let failed = TaskFailed { at, delivery, message, code, retryable, retry_after, detail, mismatch: None };
     world.tell(review, Command::TaskFailed(failed));
     assert_eq!(review.run.status, RunStatus::Failed);
 }

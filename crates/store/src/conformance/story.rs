@@ -83,7 +83,7 @@ impl World {
         let (at, worker) = (At::step(step), Arc::from("worker-1"));
         let task = story.run.step(at).and_then(|step| step.task.as_ref()).expect("the step has a task");
         let delivery = task.delivery;
-        self.tell(story, Command::TaskStarted(TaskStarted { at, delivery, worker, from: None }));
+        self.tell(story, Command::TaskStarted(TaskStarted { at, delivery, worker, from: None, build: None }));
         let output = Json::new(json!({ "pages": 1.5 }));
         let state_updates = Some([("doc".to_owned(), Json::new(json!("text")))].into());
         self.tell(story, Command::TaskCompleted(TaskCompleted { at, delivery, output, state_updates }));

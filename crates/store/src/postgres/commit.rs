@@ -306,7 +306,9 @@ fn event_waits<'a>(write: &RunWrite<'a>) -> impl Iterator<Item = (u32, &'a Event
             | ListensFor::Signal { .. }
             | ListensFor::Call { .. }
             | ListensFor::Approval(_)
-            | ListensFor::Child { .. } => None,
+            | ListensFor::Child { .. }
+            | ListensFor::Attempt(_)
+            | ListensFor::Code(_) => None,
         }
     })
 }

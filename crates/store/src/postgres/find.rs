@@ -8,6 +8,7 @@ use abide_core::run::Timer;
 use jiff::Timestamp;
 use tokio_postgres::Row;
 
+use crate::code_wait::{CodeRange, CodeWait};
 use crate::postgres::column::{self, Column, Id};
 use crate::postgres::link::{Link, Step, values};
 use crate::postgres::looks;
@@ -212,6 +213,32 @@ pub(super) fn waiters(
     let values = values!(place, column::name(event_id), begun, run, number, column::limit(limit));
     let rows = look(link, &[EventName { workspace, event_id }], Step { sql: sql.into(), values })?;
     rows.iter().map(|row| read_waiter(row, workspace)).collect()
+}
+
+pub(super) fn code_waits(
+    link: &mut Link,
+    workspace: WorkspaceId,
+    ranges: &[CodeRange],
+    limit: usize,
+) -> Result<Vec<CodeWait>, Error> {
+    let sql = "SELECT run, number, listens, filter FROM waitpoints
+        WHERE status = 0 AND kind = 9 AND workspace = $1 AND (listens, run, number) > ($2, $3, $4) AND listens < $5
+        ORDER BY listens, run, number LIMIT $6";
+    let place = column::workspace(workspace);
+    let mut found = Vec::new();
+    for CodeRange { after: (listens, WaitpointId { run, number }), before } in ranges {
+        let room = column::limit(limit.saturating_sub(found.len()));
+        let (listens, before) = (column::name(listens), column::name(before));
+        let (run, number) = (column::run(*run), i64::from(*number));
+        let rows = link.ask(async |session| {
+            session.rows(sql, &[&place, &listens, &run, &number, &before, &room]).await
+        })?;
+        for row in &rows {
+            let waitpoint = RunId(row.id(0)?).waitpoint(row.number(1)?);
+            found.push(CodeWait { waitpoint, listens: row.name(2)?, builds: row.json(3)? });
+        }
+    }
+    Ok(found)
 }
 
 fn read_waiter(row: &Row, workspace: WorkspaceId) -> Result<Waiter, Error> {

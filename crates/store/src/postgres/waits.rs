@@ -27,7 +27,8 @@ pub(super) fn rewrite(
                     let created_at = column::instant(wait.created_at);
                     let resume_at = wait.resume_at.map(column::instant);
                     let (kind, status) = (column::kind(wait.kind), column::wait_status(wait.status));
-                    let (listens, filter) = (waits::listens(wait).map(column::name), waits::filter(wait));
+                    let listens = waits::listens(wait).map(|listens| column::name(&listens).into_owned());
+                    let filter = waits::filter(wait);
                     session
                         .count(
                             insert,

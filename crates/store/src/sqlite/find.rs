@@ -8,8 +8,9 @@ use abide_core::run::Timer;
 use jiff::Timestamp;
 use rusqlite::{Connection, Row, params};
 
+use crate::code_wait::CodeRange;
 use crate::sqlite::column::{self, Column};
-use crate::{Error, StoredDefinition, StoredRun, StoredTimer, Waiter, chunk};
+use crate::{CodeWait, Error, StoredDefinition, StoredRun, StoredTimer, Waiter, chunk};
 
 /// Collects what a query found.
 pub(super) fn collect<T>(
@@ -236,6 +237,29 @@ pub(super) fn waiters(
             resume_at: row.optional_instant(3)?,
         })
     })
+}
+
+pub(super) fn code_waits(
+    connection: &Connection,
+    workspace: WorkspaceId,
+    ranges: &[CodeRange],
+    limit: usize,
+) -> Result<Vec<CodeWait>, Error> {
+    let mut statement = connection.prepare_cached(
+        "SELECT run, number, listens, filter FROM waitpoints INDEXED BY waitpoints_by_code
+         WHERE status = 0 AND kind = 9 AND workspace = ? AND (listens, run, number) > (?, ?, ?) AND listens < ?
+         ORDER BY listens, run, number LIMIT ?",
+    )?;
+    let mut found = Vec::new();
+    for CodeRange { after: (listens, WaitpointId { run, number }), before } in ranges {
+        let room = column::limit(limit.saturating_sub(found.len()));
+        let rows = statement.query(params![workspace.0, listens, column::run(*run), number, before, room])?;
+        found.append(&mut collect(rows, |row| {
+            let waitpoint = RunId(row.id(0)?).waitpoint(row.number(1)?);
+            Ok(CodeWait { waitpoint, listens: row.get(2)?, builds: row.json(3)? })
+        })?);
+    }
+    Ok(found)
 }
 
 pub(super) fn occurrences(

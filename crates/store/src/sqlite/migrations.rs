@@ -8,7 +8,7 @@ use crate::chunk;
 const WITH_SUMS: i64 = 9;
 
 /// In order; the first is version 1. A file that was released is never changed.
-const MIGRATIONS: [&str; 10] = [
+const MIGRATIONS: [&str; 11] = [
     include_str!("migrations/0001_first.sql"),
     include_str!("migrations/0002_costs.sql"),
     include_str!("migrations/0003_run_counts.sql"),
@@ -19,6 +19,7 @@ const MIGRATIONS: [&str; 10] = [
     include_str!("migrations/0008_kept.sql"),
     include_str!("migrations/0009_checks.sql"),
     include_str!("migrations/0010_stored_bytes.sql"),
+    include_str!("migrations/0011_code.sql"),
 ];
 
 pub(super) fn latest() -> i64 {

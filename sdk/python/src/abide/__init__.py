@@ -1,5 +1,6 @@
 """abide for Python: a client, a worker, durable code in handlers, and workflows written in code."""
 
+from .call import DurableCall, Retry
 from .check import InvalidWorkflow, WorkflowProblem
 from .client import Client, RunHandle
 from .context import Approval, Call, Context, First, RequestedApproval, Waitpoint
@@ -44,6 +45,7 @@ __all__ = [
     "CodeChanged",
     "Conflict",
     "Context",
+    "DurableCall",
     "Duration",
     "First",
     "Gone",
@@ -58,6 +60,7 @@ __all__ = [
     "Pages",
     "Problem",
     "RequestedApproval",
+    "Retry",
     "RetryAfter",
     "RunFailed",
     "RunHandle",

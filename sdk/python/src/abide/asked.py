@@ -23,6 +23,7 @@ KINDS = {
     "approval": "APPROVAL",
     "child": "CHILD",
     "pause": "PAUSE",
+    "retry": "RETRY",
 }
 
 IN_WORDS = {
@@ -33,6 +34,7 @@ IN_WORDS = {
     "APPROVAL": "an approval",
     "CHILD": "a run",
     "PAUSE": "a pause",
+    "RETRY": "a back-off",
 }
 
 
@@ -60,13 +62,13 @@ def _in_words(spec: dict[str, Any]) -> str:
     return IN_WORDS[KINDS[kind]]
 
 
-def mismatch(name: str, recorded: wire.JournalWait, spec: dict[str, Any]) -> str | None:
-    """What stands against a recorded wait being the answer to what the code asks for now; nothing if it is."""
+def mismatch(name: str, recorded: wire.JournalWait, spec: dict[str, Any]) -> tuple[str, str] | None:
+    """What was recorded and what the code asks for, in words, where one is no answer to the other."""
     asked, known = asked_of(spec), recorded.get("asked")
     if (recorded["kind"] == KINDS[spec["type"]]) if known is None else known == asked:
         return None
     was = known or IN_WORDS.get(recorded["kind"], recorded["kind"])
-    return f"`{name}` was recorded as {was}, and the code asks for {asked}"
+    return f"`{name}` as {was}", f"`{name}` as {asked}"
 
 
 def _text(value: Any) -> str:

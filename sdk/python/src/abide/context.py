@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeVar, overload
 
 from . import wire
 from .asked import asked_of
+from .call import DurableCall, Retry, policy
 from .client import Client
 from .duration import Duration, Instant, field, instant
 from .execution import Execution
@@ -144,7 +145,7 @@ class Waits:
             decision = (payload or {}).get("decision")
             # What is absent never means yes.
             if decision is None:
-                raise CodeChanged(f"what was recorded for `{name}` holds no decision")
+                raise CodeChanged(f"`{name}` without a decision", f"`{name}` as an approval")
             approved = decision in ("approve", "edit")
             return Approval(decision, approved, payload.get("content", content), payload.get("votes", []))
 
@@ -213,6 +214,15 @@ class Task:
             self._traceparent = self.task["traceparent"] or trace_of(self.run_id)
         return self._traceparent
 
+    def idempotency_key(self, name: str) -> str:
+        """What other services may know a call of this handler by: the same at every attempt and every replay."""
+        return self._execution.idempotency_key(name)
+
+    def patched(self, id: str) -> bool:
+        """Whether a planned change of this handler's code is in effect: true for runs that had not come this far when it was
+        deployed, false for those that had, at every replay. Both ways stay in the code until the old runs have ended."""
+        return self._execution.patched(id)
+
     def set_state(self, **updates: Any) -> None:
         """Merged into the run's ``state`` when the task completes."""
         self._execution.state_updates = {**(self._execution.state_updates or {}), **updates}
@@ -235,12 +245,40 @@ class Context(Task, Waits):
         return self._client
 
     @overload
-    async def run(self, name: str, work: Callable[[], Awaitable[T]]) -> T: ...
+    async def run(
+        self,
+        name: str,
+        work: Callable[[], Awaitable[T]] | Callable[[DurableCall], Awaitable[T]],
+        *,
+        retry: Retry | int | None = None,
+        timeout: Duration | None = None,
+        idempotency_key: str | None = None,
+    ) -> T: ...
     @overload
-    async def run(self, name: str, work: Callable[[], T]) -> T: ...
-    async def run(self, name: str, work: Callable[[], Any]) -> Any:
-        """Does something once. Its result is recorded, and another delivery of the task gets it without doing it again."""
-        return await self._execution.run_once(name, work)
+    async def run(
+        self,
+        name: str,
+        work: Callable[[], T] | Callable[[DurableCall], T],
+        *,
+        retry: Retry | int | None = None,
+        timeout: Duration | None = None,
+        idempotency_key: str | None = None,
+    ) -> T: ...
+    async def run(
+        self,
+        name: str,
+        work: Callable[..., Any],
+        *,
+        retry: Retry | int | None = None,
+        timeout: Duration | None = None,
+        idempotency_key: str | None = None,
+    ) -> Any:
+        """Does something and records its result: another delivery of the task gets the result without doing it again. It is
+        done *at least once* until the result is recorded, and never after: a worker may die in between. ``retry``: the
+        attempts of this call alone, a policy or just how many; between two of them the handler is suspended. ``timeout``: how
+        long one attempt may take, if the work is a coroutine. Work that takes an argument is given the ``DurableCall``, whose
+        ``idempotency_key`` is for services that take one."""
+        return await self._execution.run_once(name, work, policy(retry, timeout, idempotency_key))
 
     async def create_waitpoint(
         self, name: str, *, timeout: Duration | None = None, allow_get: bool = False
@@ -326,7 +364,7 @@ class Context(Task, Waits):
         delivery: Literal["all", "one"] | None = None,
     ) -> wire.SentEvent:
         """Sends an event to everyone, once."""
-        key = f"{self.task['id']}/{name}"[:255]
+        key = self.idempotency_key(name)
         return await self.run(
             name,
             lambda: self.client.notify(event_id, data, run_id=run_id, delivery=delivery, idempotency_key=key),

@@ -19,8 +19,9 @@ from typing import Any, Literal
 
 from . import wire
 from .asked import asked_of, mismatch
+from .call import DurableCall, Policy, back_off, back_off_name, began, took_too_long
 from .described import described, type_of
-from .duration import field
+from .duration import Duration, field, seconds
 from .failure import (
     Cancelled,
     CodeChanged,
@@ -39,6 +40,8 @@ OWN = "!"
 """Names of entries that are ours: ``!charge`` is how ``charge`` failed."""
 NAME_CHARS = 190
 """The server takes 200 characters."""
+KEY_CHARS = 255
+"""The server takes 255 characters."""
 TAKEN_BACK = {"STALE_LEASE", "RUN_ENDED", "UNKNOWN_RUN", "WRONG_STEP_STATUS", "BAD_LEASE", "UNKNOWN_TASK"}
 """Refusals that mean that the task is somebody else's, or nobody's, by now."""
 HOPS = 20
@@ -89,7 +92,12 @@ class Execution:
         self._grace = grace
         self._journal = {entry["name"]: entry for entry in task["journal"]}
         # What the journal holds and the code has not come to, in its order.
-        self._unasked = {name: None for name in self._journal if not name.startswith(OWN)}
+        # The back-off of a call is no call of its own.
+        self._unasked = {
+            name: None
+            for name, entry in self._journal.items()
+            if not name.startswith(OWN) and not is_back_off(entry)
+        }
         self._asked: set[str] = set()
         # How often the code has paused under a name.
         self._pauses: dict[str, int] = {}
@@ -147,8 +155,7 @@ class Execution:
         if error is not None:
             return self._failure(error)
         for left in self._unasked:
-            message = f"the journal holds `{left}`, and the handler ended without coming to it"
-            return self._failure(CodeChanged(message))
+            return self._failure(CodeChanged(f"`{left}`", "the end of the handler"))
         report = {"type": "complete", "leaseToken": self.task["leaseToken"], "output": output}
         return report if self.state_updates is None else {**report, "stateUpdates": self.state_updates}
 
@@ -171,6 +178,8 @@ class Execution:
             **field("retryAfter", known.retry_after),
             "detail": described(error),
         }
+        if isinstance(known, CodeChanged):
+            report["mismatch"] = {"recorded": known.recorded, "found": known.found}
         return report if known.code is None else {**report, "code": known.code}
 
     def _let_go(self) -> Report:
@@ -196,7 +205,7 @@ class Execution:
     # The durable calls
 
     def ask(
-        self, name: str, kind: Literal["run", "wait", "waitpoint"], spec: dict[str, Any] = WEBHOOK
+        self, name: str, kind: Literal["run", "wait", "waitpoint", "back_off"], spec: dict[str, Any] = WEBHOOK
     ) -> wire.JournalEntry | None:
         """What the journal holds for a call. A call that does not fit it, or cannot be, ends the task."""
         if self.lost:
@@ -208,7 +217,8 @@ class Execution:
             raise self._fatal
         if self._settled:
             raise Cancelled("HANDLER_ENDED")
-        self._check_name(name)
+        if kind != "back_off":
+            self._check_name(name)
         call = f"waitpoint {name}" if kind == "waitpoint" else name
         if call in self._asked:
             advice = f"each durable call needs a name of its own, such as `{name}-2`"
@@ -223,12 +233,11 @@ class Execution:
         is_run = kind == "run"
         if (entry is not None and is_run == bool(entry.get("wait"))) or (failed and not is_run):
             now, was = ("a run", "a wait") if is_run else ("a wait", "a run")
-            message = f"`{name}` is {now} in the code, and was {was} when it was recorded"
-            raise self._break(CodeChanged(message))
+            raise self._break(CodeChanged(f"`{name}` as {was}", f"`{name}` as {now}"))
         recorded = entry.get("wait") if entry is not None else None
         changed = mismatch(name, recorded, spec) if recorded else None
         if changed is not None:
-            raise self._break(CodeChanged(changed))
+            raise self._break(CodeChanged(*changed))
         return entry
 
     def _check_name(self, name: str) -> None:
@@ -267,21 +276,62 @@ class Execution:
             raise RunFailed(name, **failed["result"])
         return None if entry is None else Recalled(entry.get("result"))
 
-    async def run_once(self, name: str, work: Callable[[], Any]) -> Any:
-        known = self.recall(name)
-        if known:
-            return known.value
+    async def run_once(self, name: str, work: Callable[..., Any], given: Policy) -> Any:
+        begun = await self.begin_run(name, given)
+        if isinstance(begun, Recalled):
+            return begun.value
         async with self.acting(name):
             token = inside.set(name)
             try:
-                value = work()
+                value = began(work, begun)
                 if inspect.isawaitable(value):
-                    value = await value
+                    value = await within(name, given.timeout, value)
             except Exception as error:
-                raise self.note_failure(name, error) from error
+                again = self.failed_run(begun, error, given)
+            else:
+                return await self.keep(name, value)
             finally:
                 inside.reset(token)
-            return await self.keep(name, value)
+        await self.back_off(name, begun.attempt, given, again)
+        raise again
+
+    async def begin_run(self, name: str, given: Policy) -> Recalled | DurableCall:
+        """What was recorded, or the attempt that is to be made, when it is time for it."""
+        known = self.recall(name)
+        if known:
+            return known
+        attempt = 1
+        while back_off_name(name, attempt) in self._journal:
+            await self.back_off(name, attempt, given, None)
+            attempt += 1
+        return DurableCall(name, attempt, given.idempotency_key or self.idempotency_key(name))
+
+    def failed_run(self, call: DurableCall, error: Exception, given: Policy) -> TaskError:
+        """Why a call is made again. Raises the failure of one that is not."""
+        known = error if isinstance(error, TaskError) else TaskError(message_of(error))
+        if known.retryable and call.attempt < given.attempts:
+            return known
+        raise self.note_failure(call.name, error, has_policy=given.retry is not None) from error
+
+    async def back_off(self, name: str, attempt: int, given: Policy, error: TaskError | None) -> None:
+        """Waits until a call is made again. A handler that only waits for that is suspended."""
+        spec = back_off(name, attempt, given, error)
+        await Wait(self, back_off_name(name, attempt), spec, lambda _: None, lambda: None)
+
+    def idempotency_key(self, name: str) -> str:
+        """What other services may know a call by: the same at every attempt and every replay."""
+        return f"{self.task['id']}/{name}"[:KEY_CHARS]
+
+    def patched(self, id: str) -> bool:
+        """Whether a planned change of the code is in effect for this run: it is, unless the run has gone beyond it already.
+        What was decided once stays decided."""
+        name = f"{OWN}patch {id}"
+        decided = self._journal.get(name) or next((entry for entry in self._unsaved if entry["name"] == name), None)
+        if decided is not None:
+            return decided.get("result") is True
+        result = not self._unasked
+        self._unsaved.append({"name": name, "result": result})
+        return result
 
     async def keep(self, name: str, value: Any) -> Any:
         """Records what a run gave."""
@@ -295,13 +345,15 @@ class Execution:
         except (TypeError, ValueError) as error:
             raise TaskError(f"what `{name}` gives is not JSON: {error}", code="NOT_JSON", retryable=False) from error
 
-    def note_failure(self, name: str, error: Exception) -> RunFailed:
+    def note_failure(self, name: str, error: Exception, *, has_policy: bool) -> RunFailed:
         known = error if isinstance(error, TaskError) else TaskError(message_of(error))
+        # A call that had attempts of its own has used them up: another attempt of the handler would only go beyond.
+        retryable = known.retryable and not has_policy
         after = known.retry_after
         remembered = {
             "message": known.message,
             "code": known.code,
-            "retryable": known.retryable,
+            "retryable": retryable,
             "type": type_of(error),
             "retry_after": after if after is None or isinstance(after, str) else f"{after // timedelta(milliseconds=1)}ms",
         }
@@ -310,7 +362,7 @@ class Execution:
             name,
             known.message,
             code=known.code,
-            retryable=known.retryable,
+            retryable=retryable,
             retry_after=known.retry_after,
             type=type_of(error),
         )
@@ -404,7 +456,7 @@ class Execution:
 
     def _give_up(self) -> None:
         left, names = next(iter(self._unasked)), quoted([held.name for held in self._held])
-        self._break(CodeChanged(f"the journal holds `{left}`, and the code comes to {names} instead"))
+        self._break(CodeChanged(f"`{left}`", names))
 
     def _release(self) -> None:
         self._stop_grace()
@@ -440,6 +492,25 @@ class Execution:
         if self._grace_timer:
             self._grace_timer.cancel()
             self._grace_timer = None
+
+
+def is_back_off(entry: wire.JournalEntry) -> bool:
+    wait = entry.get("wait")
+    return wait is not None and wait["kind"] == "RETRY"
+
+
+async def within(name: str, timeout: Duration | None, work: Awaitable[Any]) -> Any:
+    """Does the work, for no longer than it may take."""
+    if timeout is None:
+        return await work
+    over = asyncio.timeout(seconds(timeout))
+    try:
+        async with over:
+            return await work
+    except TimeoutError:
+        if over.expired():
+            raise took_too_long(name, timeout) from None
+        raise
 
 
 def fail(future: asyncio.Future[None], error: BaseException) -> None:

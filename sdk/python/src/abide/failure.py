@@ -78,8 +78,12 @@ class ChildFailed(NotRetryable):
 class CodeChanged(NotRetryable):
     """The code does not fit what an earlier delivery of the task recorded."""
 
-    def __init__(self, message: str) -> None:
-        super().__init__(message, code="CODE_CHANGED")
+    def __init__(self, recorded: str, found: str) -> None:
+        super().__init__(f"the journal holds {recorded}, and the code comes to {found}", code="CODE_CHANGED")
+        self.recorded = recorded
+        """What the journal holds."""
+        self.found = found
+        """What the code came to instead."""
 
 
 class SuspensionSwallowed(NotRetryable):

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
+import threading
 from collections.abc import Callable, Coroutine, Sequence
+from concurrent.futures import Future
 from typing import Any, Literal, TypeVar
 
 from . import sync, wire
 from .blocking import Transport
+from .call import DurableCall, Retry, began, policy, took_too_long
 from .context import Approval, Call, Context, First, RequestedApproval, Task, Waitpoint, Waits
-from .duration import Duration, Instant
-from .execution import inside
+from .duration import Duration, Instant, seconds
+from .execution import Recalled, inside
 from .wait import Wait
 from .workflow import Workflow
 
@@ -35,32 +39,47 @@ class SyncContext(Task):
             self._client = sync.Client(transport=self._transport.traced_by(lambda: self.traceparent))
         return self._client
 
-    def run(self, name: str, work: Callable[[], T]) -> T:
-        """Does something once. Its result is recorded, and another delivery of the task gets it without doing it again."""
+    def run(
+        self,
+        name: str,
+        work: Callable[[], T] | Callable[[DurableCall], T],
+        *,
+        retry: Retry | int | None = None,
+        timeout: Duration | None = None,
+        idempotency_key: str | None = None,
+    ) -> T:
+        """Does something and records its result: another delivery of the task gets the result without doing it again. It is
+        done *at least once* until the result is recorded, and never after: a worker may die in between. ``retry``: the
+        attempts of this call alone, a policy or just how many; between two of them the handler is suspended. ``timeout``: how
+        long one attempt may take; work that takes longer is left to itself, in a thread. Work that takes an argument is given
+        the ``DurableCall``, whose ``idempotency_key`` is for services that take one."""
         execution = self._execution
+        given = policy(retry, timeout, idempotency_key)
+        acting = execution.acting(name)
 
-        async def begin() -> Any:
-            known = execution.recall(name)
-            if known:
-                return known
-            acting = execution.acting(name)
-            await acting.__aenter__()
-            return acting
+        async def begin() -> Recalled | DurableCall:
+            begun = await execution.begin_run(name, given)
+            if isinstance(begun, DurableCall):
+                await acting.__aenter__()
+            return begun
 
-        acting = self._do(begin())
-        if not hasattr(acting, "__aexit__"):
-            return acting.value  # type: ignore[no-any-return]
+        begun = self._do(begin())
+        if isinstance(begun, Recalled):
+            return begun.value  # type: ignore[no-any-return]
         token = inside.set(name)
         try:
             try:
-                value = work()
+                value = within(begun, timeout, lambda: began(work, begun))
             except Exception as error:
-                raise execution.note_failure(name, error) from error
+                again = execution.failed_run(begun, error, given)
+            else:
+                return self._do(execution.keep(name, value))  # type: ignore[no-any-return]
             finally:
                 inside.reset(token)
-            return self._do(execution.keep(name, value))  # type: ignore[no-any-return]
         finally:
             self._do(acting.__aexit__(None, None, None))
+        self._do(execution.back_off(name, begun.attempt, given, again))
+        raise again
 
     def sleep(self, name: str, duration: Duration) -> None:
         self._end(lambda: self._context.sleep(name, duration))
@@ -195,6 +214,28 @@ class SyncContext(Task):
     def _do(self, work: Coroutine[Any, Any, T]) -> T:
         """On the worker's event loop, where everything about a task happens."""
         return asyncio.run_coroutine_threadsafe(caught(work), self._loop).result().get()  # type: ignore[no-any-return]
+
+
+def within(call: DurableCall, timeout: Duration | None, work: Callable[[], T]) -> T:
+    """Does the work, for no longer than it may take."""
+    if timeout is None:
+        return work()
+    done: Future[T] = Future()
+    context = contextvars.copy_context()
+
+    def act() -> None:
+        try:
+            done.set_result(context.run(work))
+        except BaseException as error:
+            done.set_exception(error)
+
+    threading.Thread(target=act, daemon=True).start()
+    try:
+        return done.result(seconds(timeout))
+    except TimeoutError:
+        if done.done():
+            raise
+        raise took_too_long(call.name, timeout) from None
 
 
 class SyncWaits(Waits):

@@ -263,6 +263,15 @@ class CheckedDefinition(TypedDict):
     warnings: list[Finding]
 
 
+class CodeMismatch(TypedDict):
+    """What was recorded, and what the code came to instead."""
+
+    found: str
+    """What the code came to."""
+    recorded: str
+    """What the journal holds."""
+
+
 class CommandedRun(TypedDict):
     """A run that did as it was told."""
 
@@ -540,7 +549,7 @@ class JournalWait(TypedDict):
     """What the code asked for when the wait was opened, in its SDK's words."""
     event: NotRequired[TakenEvent | None]
     """Of an event: which one, and when it was received."""
-    kind: Literal["DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY", "SCHEDULE"]
+    kind: Literal["DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY", "SCHEDULE", "CODE"]
     payload: Json
     status: Literal["PENDING", "COMPLETED", "TIMED_OUT", "CANCELLED"]
     waitpointId: str
@@ -628,6 +637,32 @@ class ListensForApproval(TypedDict):
 class ListensForChild(TypedDict):
     runId: str
     type: Literal["child"]
+
+
+class ListensForAttempt(TypedDict):
+    """The clock: a durable call of a handler is made again."""
+
+    attempt: int
+    """The attempt that failed, from 1."""
+    call: str
+    error: Failure
+    """Why it failed."""
+    maxAttempts: int
+    """All that the call may have."""
+    type: Literal["attempt"]
+
+
+class ListensForCode(TypedDict):
+    """A worker whose code fits what the handler has recorded."""
+
+    builds: list[str]
+    """The builds that do not fit, the last one last. The empty one did not say which it is."""
+    found: str
+    """What the code came to instead."""
+    handler: str
+    recorded: str
+    """What the journal holds."""
+    type: Literal["code"]
 
 
 class MadeKey(TypedDict):
@@ -756,6 +791,8 @@ class Overview(TypedDict):
 
 
 class PollTasks(TypedDict):
+    buildId: NotRequired[str | None]
+    """Which code the worker has. Tasks whose journal it does not fit wait for a worker with another one."""
     handlers: list[str]
     """The names of the handlers that this worker has."""
     leaseMs: NotRequired[int | None]
@@ -889,7 +926,7 @@ class Resumed(TypedDict):
     runId: str
     status: Literal["PENDING", "COMPLETED", "TIMED_OUT", "CANCELLED"]
     """PENDING where an approval needs more votes."""
-    type: NotRequired[Literal["DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY", "SCHEDULE"]]
+    type: NotRequired[Literal["DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY", "SCHEDULE", "CODE"]]
     """The `kind`."""
     waitpointId: str
 
@@ -897,7 +934,7 @@ class Resumed(TypedDict):
 class ResumedBy(TypedDict):
     """A wait of a handler that is over."""
 
-    kind: Literal["DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY", "SCHEDULE"]
+    kind: Literal["DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY", "SCHEDULE", "CODE"]
     name: str
     status: Literal["PENDING", "COMPLETED", "TIMED_OUT", "CANCELLED"]
     waitpointId: str
@@ -972,7 +1009,7 @@ class RunFilter(TypedDict):
     """Separated by commas."""
     tag: NotRequired[str | None]
     version: NotRequired[str | None]
-    waitsFor: NotRequired[Literal["DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY", "SCHEDULE"]]
+    waitsFor: NotRequired[Literal["DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY", "SCHEDULE", "CODE"]]
     """Runs with an open wait of this kind."""
 
 
@@ -1246,6 +1283,8 @@ class TaskReportFail(TypedDict):
     """Where in the handler it came from."""
     leaseToken: str
     message: str
+    mismatch: NotRequired[CodeMismatch | None]
+    """The code does not fit what the handler has recorded. The step waits for a worker with another build, unless its `onCodeChange` says that it fails."""
     retryAfter: NotRequired[str | None]
     """The same as text: `2d 4h`."""
     retryAfterMs: NotRequired[int | None]
@@ -1363,6 +1402,36 @@ class TaskWaitWaitpoint(TypedDict):
     type: Literal["waitpoint"]
 
 
+class TaskWaitRetry(TypedDict):
+    """The back-off of a durable call that failed and is made again."""
+
+    asked: NotRequired[str | None]
+    """What the code asks for, in its own words. A recorded wait answers only code that asks the same."""
+    attempt: int
+    """The attempt that failed, from 1."""
+    backoffMs: NotRequired[int | None]
+    """The initial back-off, drawn between zero and this (full jitter); 1000 if absent."""
+    backoffMultiplier: NotRequired[float | None]
+    """What it is multiplied with after each attempt; 2 if absent."""
+    call: str
+    """The durable call's name."""
+    code: NotRequired[str | None]
+    """Your own; `TASK_FAILED` if absent."""
+    maxAttempts: int
+    """All that the call may have."""
+    maxBackoffMs: NotRequired[int | None]
+    """The longest back-off; 300000 if absent."""
+    message: str
+    """Why the attempt failed."""
+    name: str
+    """Of the wait: each attempt of the call has one."""
+    retryAfter: NotRequired[str | None]
+    """The same as text: `2d 4h`."""
+    retryAfterMs: NotRequired[int | None]
+    """Try again after this time, instead of the back-off."""
+    type: Literal["retry"]
+
+
 class TaskWaitApproval(TypedDict):
     approvers: NotRequired[list[str]]
     """Anyone with the scope `approve` if absent."""
@@ -1433,7 +1502,7 @@ class VoteLink(TypedDict):
 
 class WaitCount(TypedDict):
     count: int
-    kind: Literal["DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY", "SCHEDULE"]
+    kind: Literal["DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY", "SCHEDULE", "CODE"]
     more: bool
     """There are more than were counted."""
 
@@ -1461,9 +1530,11 @@ class WaiterList(TypedDict):
 class WaitingFor(TypedDict):
     """An open wait, or a task that nobody does, in words."""
 
+    call: NotRequired[str | None]
+    """The durable call of a handler that is to be made again."""
     childRunId: NotRequired[str | None]
     """Of a CHILD: the run that is waited for."""
-    kind: Literal["DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY", "SCHEDULE", "WORKER"]
+    kind: Literal["DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY", "SCHEDULE", "CODE", "WORKER"]
     """Of a wait its kind; `WORKER` of a task whose handler no worker has."""
     sentence: str
     """What is waited for, in a sentence."""
@@ -1489,7 +1560,7 @@ class Waitpoint(TypedDict):
     flowRunId: NotRequired[str | None]
     """The `runId`."""
     id: str
-    kind: Literal["DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY", "SCHEDULE"]
+    kind: Literal["DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY", "SCHEDULE", "CODE"]
     links: NotRequired[list[ApprovalLink]]
     """Of an APPROVAL, in answers to `POST /waitpoints`: a link for everyone who may decide by one."""
     listensFor: ListensFor
@@ -1512,7 +1583,7 @@ class Waitpoint(TypedDict):
     status: Literal["PENDING", "COMPLETED", "TIMED_OUT", "CANCELLED"]
     stepName: NotRequired[str | None]
     """Absent: the run's delayed start."""
-    type: NotRequired[Literal["DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY", "SCHEDULE"]]
+    type: NotRequired[Literal["DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY", "SCHEDULE", "CODE"]]
     """The `kind`."""
 
 
@@ -1525,7 +1596,7 @@ class WaitpointFilter(TypedDict):
     """`resumeAt` before this instant."""
     eventId: NotRequired[str | None]
     """Waits for this event id."""
-    kind: NotRequired[Literal["DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY", "SCHEDULE"]]
+    kind: NotRequired[Literal["DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY", "SCHEDULE", "CODE"]]
     runId: NotRequired[str | None]
     signalType: NotRequired[str | None]
     """Waits for this signal type."""
@@ -1610,6 +1681,8 @@ class Woken(TypedDict):
 
 
 class Worker(TypedDict):
+    buildId: NotRequired[str | None]
+    """Which code it has, if it said so."""
     handlers: list[str]
     id: str
     seenAt: str
@@ -1639,6 +1712,8 @@ class Workflow(TypedDict):
     """Headers of a call that starts a run by a trigger that its input keeps, beside those that always are: `content-type`, `user-agent`, `webhook-id`, `webhook-timestamp` and `webhook-signature`."""
     name: str
     """What the workflow is called; runs are started by it."""
+    onCodeChange: NotRequired[WorkflowOnCodeChange | None]
+    """What becomes of a handler whose code does not fit what it has recorded, for tasks that do not say so themselves."""
     output: NotRequired[Json]
     """What a completed run's `output` is; templates allowed. Without it, the output of the last step that has one."""
     steps: list[WorkflowStep]
@@ -1782,6 +1857,8 @@ class WorkflowMapStepTask(TypedDict):
     """The worker is taken for lost when it has not reported for this long, in milliseconds."""
     input: NotRequired[Json]
     """What the handler gets as its input; templates allowed. Without it, the run's input."""
+    onCodeChange: NotRequired[WorkflowOnCodeChange | None]
+    """What becomes of it when its code does not fit what it has recorded; `wait` if absent."""
     retry: NotRequired[WorkflowRetry | None]
     timeout: NotRequired[str | None]
     """The same as a duration."""
@@ -2172,6 +2249,8 @@ class WorkflowStepTask(TypedDict):
     """Unique in the workflow. `steps.<name>.output` is what it produced."""
     next: NotRequired[str | None]
     """In a written sequence: the step to go on with, further down, or `end`."""
+    onCodeChange: NotRequired[WorkflowOnCodeChange | None]
+    """What becomes of it when its code does not fit what it has recorded; `wait` if absent."""
     retry: NotRequired[WorkflowRetry | None]
     saveAs: NotRequired[str | None]
     """The key of `state` under which the step's result is stored."""
@@ -2305,16 +2384,17 @@ class WorkspaceList(TypedDict):
     """Give it as `cursor` to get what follows; null at the end."""
 
 
-ListensFor: TypeAlias = Union["ListensForTime", "ListensForSignal", "ListensForEvent", "ListensForCall", "ListensForApproval", "ListensForChild"]
+ListensFor: TypeAlias = Union["ListensForTime", "ListensForSignal", "ListensForEvent", "ListensForCall", "ListensForApproval", "ListensForChild", "ListensForAttempt", "ListensForCode"]
 HistoryRecord: TypeAlias = dict[str, Any]
 TaskReport: TypeAlias = Union["TaskReportComplete", "TaskReportFail", "TaskReportPause", "TaskReportSuspend", "TaskReportHeartbeat", "TaskReportRelease"]
-TaskWait: TypeAlias = Union["TaskWaitSleep", "TaskWaitUntil", "TaskWaitSignal", "TaskWaitEvent", "TaskWaitWebhook", "TaskWaitWaitpoint", "TaskWaitApproval", "TaskWaitChild"]
+TaskWait: TypeAlias = Union["TaskWaitSleep", "TaskWaitUntil", "TaskWaitSignal", "TaskWaitEvent", "TaskWaitWebhook", "TaskWaitWaitpoint", "TaskWaitRetry", "TaskWaitApproval", "TaskWaitChild"]
 WebhookStatus: TypeAlias = Union[Literal["ENABLED", "DISABLED"], Literal["FAILING"]]
 WorkflowDelivery: TypeAlias = Union[Literal["all"], Literal["one"]]
 WorkflowGuardrail: TypeAlias = Union["WorkflowGuardrailSchemaValidation", "WorkflowGuardrailContentSafety", "WorkflowGuardrailConfidenceThreshold"]
 WorkflowMapStep: TypeAlias = Union["WorkflowMapStepTask", "WorkflowMapStepWait", "WorkflowMapStepExternalEvent", "WorkflowMapStepWaitForEvent", "WorkflowMapStepWebhook", "WorkflowMapStepLlm", "WorkflowMapStepHttp", "WorkflowMapStepNotify", "WorkflowMapStepSubWorkflow"]
 WorkflowMethod: TypeAlias = Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 WorkflowOnApprovalTimeout: TypeAlias = Union[Literal["fail", "continue", "approve", "reject"], "WorkflowOnApprovalTimeoutGoto"]
+WorkflowOnCodeChange: TypeAlias = Union[Literal["wait"], Literal["fail"]]
 WorkflowOnGuardrail: TypeAlias = Literal["block", "warn", "retry_with_feedback"]
 WorkflowOnItemFailure: TypeAlias = Literal["fail", "collect"]
 WorkflowOnTimeout: TypeAlias = Union[Literal["fail"], Literal["continue"], "WorkflowOnTimeoutGoto"]

@@ -20,6 +20,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from . import blocking, wire
+from .build import hash_of_code
 from .client import Client
 from .context import Context
 from .described import call_of, origin_of
@@ -47,18 +48,22 @@ class Worker:
         *,
         concurrency: int = 100,
         name: str | None = None,
+        build_id: str | None = None,
         lease: float = 30.0,
         heartbeat: float | None = None,
         poll: float = 30.0,
         drain: float = 30.0,
         grace: float = 2.0,
     ) -> None:
-        """All times are in seconds. ``concurrency``: tasks at the same time. ``lease``: how long a task stays here after
+        """All times are in seconds. ``build_id``: which code this worker has; handlers whose journal it does not fit wait for
+        a worker with another one. ``ABIDE_BUILD_ID``, or a hash of the program's own modules, if absent; a commit's hash is
+        better. ``concurrency``: tasks at the same time. ``lease``: how long a task stays here after
         its last heartbeat. ``heartbeat``: how often the worker asks whether its tasks are still wanted. ``drain``: how
         long a shutdown waits for handlers. ``grace``: how long a journal may hold something the code has not come to,
         before the code counts as changed."""
         self.client = client or Client()
         self.name = name or f"{socket.gethostname()}-{os.getpid()}"
+        self._build_id = build_id or os.environ.get("ABIDE_BUILD_ID")
         self._handlers: dict[str, tuple[Callable[..., Any], Reader | None]] = {}
         self._concurrency = concurrency
         self._lease = lease
@@ -163,6 +168,9 @@ class Worker:
                 "workerId": self.name,
                 "leaseMs": int(self._lease * 1_000),
             }
+            build_id = self._build_id or hash_of_code()
+            if build_id:
+                poll["buildId"] = build_id
             self._polling = asyncio.ensure_future(self.client.tasks.poll(poll))
             try:
                 polled = await self._polling
@@ -237,7 +245,8 @@ class Worker:
             return
         message = f"the report was refused: {problem['code']}: {problem['detail']}"
         failed = {"type": "fail", "leaseToken": execution.task["leaseToken"], "message": message}
-        await self._reports.send({**failed, "code": problem["code"], "retryable": False})
+        mismatch = {"mismatch": {"recorded": problem["detail"], "found": "something else"}} if changed else {}
+        await self._reports.send({**failed, "code": problem["code"], "retryable": False, **mismatch})
 
     async def _beat(self) -> None:
         while True:

@@ -127,8 +127,9 @@ fn not_completed(name: &str, outcome: Outcome) -> TaskError {
             let message = format!("the run of `{name}` was cancelled");
             TaskError::of_call(name, message).code("CHILD_CANCELLED")
         }
-        Outcome::Started { .. } | Outcome::Completed { .. } => {
-            TaskError::code_changed(format!("what was recorded for `{name}` is the run of other code"))
-        }
+        Outcome::Started { .. } | Outcome::Completed { .. } => TaskError::code_changed(
+            format!("`{name}` as the run of other code"),
+            format!("`{name}` as a run"),
+        ),
     }
 }

@@ -77,8 +77,7 @@ impl Execution {
             return self.failure(swallowed(abandoned, "returned"));
         }
         if let Some(left) = state.unasked.first() {
-            let message = format!("the journal holds `{left}`, and the handler ended without coming to it");
-            return self.failure(TaskError::code_changed(message));
+            return self.failure(TaskError::code_changed(format!("`{left}`"), "the end of the handler"));
         }
         let report = TaskReportComplete::new(&self.task.lease_token).output(output);
         let updates = state.state_updates.clone();
@@ -93,6 +92,7 @@ impl Execution {
         report.detail = error.origin.map(|origin| (*origin).into());
         (report.retry_after_ms, report.retry_after) =
             error.retry_after.map_or((None, None), |after| after.parts());
+        report.mismatch = error.mismatch.map(|mismatch| *mismatch);
         report.into()
     }
 
@@ -214,8 +214,7 @@ impl Driver<'_> {
         }
         self.execution.locked(|state| {
             let left = state.unasked.first().map_or("", String::as_str);
-            let message = format!("the journal holds `{left}`, and the code comes to {names} instead");
-            state.fatal.get_or_insert(TaskError::code_changed(message));
+            state.fatal.get_or_insert(TaskError::code_changed(format!("`{left}`"), names));
         });
         Poll::Ready(Outcome::Broken)
     }
@@ -238,6 +237,7 @@ fn with_asked(wait: TaskWait) -> TaskWait {
         TaskWait::Webhook(wait) => wait.asked(asked).into(),
         TaskWait::Approval(wait) => wait.asked(asked).into(),
         TaskWait::Child(wait) => wait.asked(asked).into(),
+        TaskWait::Retry(wait) => wait.asked(asked).into(),
         // Its name is all that it asks for.
         TaskWait::Waitpoint(wait) => wait.into(),
     }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
 
 use super::{Execution, Waiting, quoted};
-use crate::failure::{Result, TaskError};
+use crate::failure::Result;
 use crate::wait::Opened;
 use crate::wire::Wake;
 
@@ -34,8 +34,7 @@ impl Group {
 
     /// In this delivery, it is over already, or never will be.
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>> {
-        if let Some(changed) = self.waits.iter().find_map(|wait| wait.mismatch()) {
-            let error = TaskError::code_changed(changed);
+        if let Some(error) = self.waits.iter().find_map(|wait| wait.mismatch()) {
             return Poll::Ready(Err(self.execution.locked(|state| state.fatal.get_or_insert(error).clone())));
         }
         if self.is_over() {

@@ -9,6 +9,7 @@ use futures_util::future::join_all;
 use tokio::sync::{Notify, watch};
 
 use super::Worker;
+use crate::build;
 use crate::context::Context;
 use crate::execution::Execution;
 use crate::failure::TaskError;
@@ -16,7 +17,7 @@ use crate::length::backoff;
 use crate::problem::{Error, Problem, ProblemKind};
 use crate::reports::Reports;
 use crate::wire::{
-    PollTasks, Task, TaskReport, TaskReportFail, TaskReportHeartbeat, TaskReportRelease, code,
+    CodeMismatch, PollTasks, Task, TaskReport, TaskReportFail, TaskReportHeartbeat, TaskReportRelease, code,
 };
 
 const FIRST_BACKOFF: Duration = Duration::from_millis(100);
@@ -92,13 +93,18 @@ impl Work {
     }
 
     async fn poll(self: &Arc<Work>) -> Result<(), Error> {
-        let Worker { client, name, handlers, twice, settings } = &self.worker;
+        let Worker { client, name, build_id, handlers, twice, settings } = &self.worker;
         if let Some(twice) = twice {
             return Err(Error::Unusable(format!("there are two handlers `{twice}`")));
         }
         if handlers.is_empty() {
             return Err(Error::Unusable("a worker needs at least one handler".to_owned()));
         }
+        let build_id = match build_id {
+            Some(given) => given.clone(),
+            // The file is read where nobody waits for it.
+            None => tokio::task::spawn_blocking(build::of_program).await.unwrap_or_default().to_owned(),
+        };
         let mut failures = 0;
         loop {
             let freed = self.freed.notified();
@@ -112,6 +118,7 @@ impl Work {
                 let poll = PollTasks::new(handlers.keys().cloned(), name);
                 let poll =
                     poll.max_tasks(most).wait_ms(millis(settings.poll)).lease_ms(millis(settings.lease));
+                let poll = if build_id.is_empty() { poll } else { poll.build_id(&build_id) };
                 client.tasks().poll(&poll).await.map(|polled| polled.tasks)
             };
             let polled = tokio::select! {
@@ -184,7 +191,9 @@ impl Work {
             return Ok(());
         }
         let message = format!("the report was refused: {problem}");
-        let failure = TaskReportFail::new(&task.lease_token, message).code(&problem.code).retryable(false);
+        let mut failure =
+            TaskReportFail::new(&task.lease_token, message).code(&problem.code).retryable(false);
+        failure.mismatch = changed.then(|| CodeMismatch::new(problem.to_string(), "something else"));
         self.reports.send(failure).await.map(drop)
     }
 

@@ -1,6 +1,8 @@
 //! Every scenario of sdk/conformance/scenarios.md, under its name. Each gives what it came to.
 
 mod approvals;
+mod builds;
+mod calls;
 mod children;
 mod code;
 mod failures;
@@ -69,9 +71,16 @@ scenarios! {
     "notify" => waits::notify,
     "cancel" => tasks::cancel,
     "heartbeat loss" => processes::heartbeat_loss (real_time),
-    "changed code" => code::changed_code,
-    "a wait that changed its kind" => code::a_wait_that_changed_its_kind,
-    "another event under the same name" => code::another_event_under_the_same_name,
+    "changed code" => builds::changed_code,
+    "a wait that changed its kind" => builds::a_wait_that_changed_its_kind,
+    "another event under the same name" => builds::another_event_under_the_same_name,
+    "changed code that is to fail" => builds::changed_code_that_is_to_fail,
+    "old and new code side by side" => builds::old_and_new_code_side_by_side,
+    "a planned change" => builds::a_planned_change,
+    "a call with its own attempts" => calls::a_call_with_its_own_attempts,
+    "a call that uses up its attempts" => calls::a_call_that_uses_up_its_attempts,
+    "a call that takes too long" => calls::a_call_that_takes_too_long,
+    "progress renews the attempts" => calls::progress_renews_the_attempts,
     "a retried run keeps its waits" => code::a_retried_run_keeps_its_waits,
     "a sleep that is over before it begins" => code::a_sleep_that_is_over_before_it_begins,
     "swallowed suspension" => code::swallowed_suspension,

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use abide::testing::TestServer;
-use abide::wire::{StepStatus, WaitpointFilter, WorkflowRetry};
+use abide::wire::{StepStatus, WaitpointFilter, WorkflowOnCodeChange, WorkflowRetry};
 use abide::{Change, Context, Error, Json, Result, RunHandle, TaskError, Working, code, step, workflow};
 use serde::Serialize;
 use serde_json::json;
@@ -34,6 +34,7 @@ where
     let worker = server.worker().grace(Duration::from_millis(200)).drain(Duration::from_millis(100));
     let working = worker.handler("case", handle).start();
     let case = step::task("work", "case").retry(WorkflowRetry::default().max_attempts(2));
+    let case = case.on_code_change(WorkflowOnCodeChange::Fail);
     server.client.deploy(&workflow("case").step(case)).await.unwrap();
     (server.client.start("case", Json::Null).await.unwrap(), working)
 }
@@ -89,7 +90,11 @@ async fn a_run_that_becomes_a_wait_is_changed_code() {
             ctx.sleep("b", "1h").await
         }
     };
-    assert_failed(through(changing).await, "CODE_CHANGED", "`a` is a wait in the code, and was a run");
+    assert_failed(
+        through(changing).await,
+        "CODE_CHANGED",
+        "the journal holds `a` as a run, and the code comes to `a` as a wait",
+    );
 }
 
 #[tokio::test]

@@ -11,7 +11,7 @@ use super::Compiler;
 use super::text::OPENING;
 use crate::definition::document::{Http, Method, Notify, Task};
 use crate::definition::findings::quoted;
-use crate::definition::{Action, Executor, Work};
+use crate::definition::{Action, Executor, OnCodeChange, Work};
 use crate::expression::Template;
 use crate::problem::{Code, Problem, pointer};
 use crate::time::Millis;
@@ -47,6 +47,7 @@ impl Request {
             input: Some(Template::object(self.fields)),
             timeout,
             heartbeat: None,
+            on_code_change: OnCodeChange::Wait,
         })
     }
 }
@@ -65,6 +66,7 @@ impl Compiler<'_> {
             input: task.input.as_ref().and_then(|input| self.template("input", input)),
             timeout: self.timeout(task.timeout_ms, task.timeout.as_deref()),
             heartbeat: self.length("heartbeatMs", task.heartbeat_ms, "heartbeat", task.heartbeat.as_deref()),
+            on_code_change: task.on_code_change.or(self.document.on_code_change).unwrap_or_default(),
         })
     }
 

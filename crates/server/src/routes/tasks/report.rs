@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use abide_core::command::{
-    Command, LeaseLoss, LeaseLost, TaskCompleted, TaskFailed, TaskHeartbeat, TaskPaused, TaskSuspended,
+    Command, LeaseLoss, LeaseLost, Mismatch, TaskCompleted, TaskFailed, TaskHeartbeat, TaskPaused,
+    TaskSuspended,
 };
 use abide_core::history::{JournalResult, WakeOn};
 use abide_core::json::Json;
@@ -66,6 +67,20 @@ pub(super) struct Fail {
     retry_after: Option<String>,
     /// Where in the handler it came from.
     detail: Option<FailureDetailBody>,
+    /// The code does not fit what the handler has recorded. The step waits for a worker with another build, unless its
+    /// `onCodeChange` says that it fails.
+    mismatch: Option<MismatchBody>,
+}
+
+/// What was recorded, and what the code came to instead.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(rename = "CodeMismatch")]
+struct MismatchBody {
+    /// What the journal holds.
+    recorded: String,
+    /// What the code came to.
+    found: String,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -202,6 +217,7 @@ impl Fail {
             retryable: self.retryable.unwrap_or(true),
             retry_after,
             detail: self.detail.map(|detail| Box::new(detail.into())),
+            mismatch: self.mismatch.map(|MismatchBody { recorded, found }| Mismatch { recorded, found }),
         }))
     }
 }

@@ -4,6 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use abide_core::command::{WaitFor, WaitSpec};
+use abide_core::history::Failure;
+use abide_core::limits::CALL_ATTEMPTS;
+use abide_core::retry::RetryPolicy;
+use abide_core::time::Millis;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -28,6 +32,8 @@ pub(super) enum WaitBody {
     Webhook(Webhook),
     /// A waitpoint of this name that was made with `POST /waitpoints`, whatever ends it.
     Waitpoint(Waitpoint),
+    /// The back-off of a durable call that failed and is made again.
+    Retry(Box<Retry>),
     Approval(Approval),
     /// A run of another workflow, started with the wait. Its outcome ends it: `{"status": "COMPLETED", "output": …}`,
     /// `{"status": "FAILED", "error": …}` or `{"status": "CANCELLED"}`; if the wait is cancelled, so is the run.
@@ -114,6 +120,55 @@ pub(super) struct Waitpoint {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(inline)]
+pub(super) struct Retry {
+    /// Of the wait: each attempt of the call has one.
+    name: Name,
+    /// What the code asks for, in its own words. A recorded wait answers only code that asks the same.
+    asked: Option<Name>,
+    /// The durable call's name.
+    call: Name,
+    /// The attempt that failed, from 1.
+    #[schemars(range(min = 1))]
+    attempt: u32,
+    /// All that the call may have.
+    #[schemars(range(min = 2, max = CALL_ATTEMPTS))]
+    max_attempts: u32,
+    /// The initial back-off, drawn between zero and this (full jitter); 1000 if absent.
+    backoff_ms: Option<u64>,
+    /// What it is multiplied with after each attempt; 2 if absent.
+    #[schemars(range(min = 1.0, max = 10.0))]
+    backoff_multiplier: Option<f64>,
+    /// The longest back-off; 300000 if absent.
+    max_backoff_ms: Option<u64>,
+    /// Try again after this time, instead of the back-off.
+    retry_after_ms: Option<u64>,
+    /// The same as text: `2d 4h`.
+    retry_after: Option<String>,
+    /// Why the attempt failed.
+    message: String,
+    /// Your own; `TASK_FAILED` if absent.
+    code: Option<Name>,
+}
+
+impl Retry {
+    fn wait(self) -> Result<WaitFor, Problem> {
+        let retry_after = length("retryAfter", self.retry_after_ms, self.retry_after.as_deref())?;
+        let usual = RetryPolicy::default();
+        let policy = RetryPolicy {
+            max_attempts: self.max_attempts,
+            backoff: self.backoff_ms.map_or(usual.backoff, Millis),
+            multiplier: self.backoff_multiplier.unwrap_or(usual.multiplier),
+            max_backoff: self.max_backoff_ms.map_or(usual.max_backoff, Millis),
+        };
+        let code = self.code.map_or_else(|| "TASK_FAILED".into(), Arc::<str>::from);
+        let error = Failure { code, message: self.message, step: None, detail: None };
+        Ok(WaitFor::Retry { call: self.call.into(), attempt: self.attempt, policy, retry_after, error })
+    }
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(inline)]
 pub(super) struct Approval {
     name: Name,
     /// What the code asks for, in its own words. A recorded wait answers only code that asks the same.
@@ -194,6 +249,7 @@ impl WaitBody {
                 (wait.name, wait.asked, WaitFor::Call { allow_get: wait.allow_get, timeout })
             }
             WaitBody::Waitpoint(Waitpoint { name }) => (name, None, WaitFor::Created),
+            WaitBody::Retry(wait) => (wait.name.clone(), wait.asked.clone(), wait.wait()?),
             WaitBody::Approval(wait) => {
                 let (name, asked) = (wait.name.clone(), wait.asked.clone());
                 (name, asked, wait.wait()?)

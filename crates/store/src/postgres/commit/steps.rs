@@ -312,7 +312,9 @@ impl<'a> Plan<'a> {
                 each().map(|wait| wait.resume_at.map(column::instant)).collect::<Vec<_>>(),
                 each().map(|wait| column::kind(wait.kind)).collect::<Vec<_>>(),
                 each().map(|wait| column::wait_status(wait.status)).collect::<Vec<_>>(),
-                each().map(|wait| waits::listens(wait).map(column::name)).collect::<Vec<_>>(),
+                each()
+                    .map(|wait| waits::listens(wait).map(|listens| column::name(&listens).into_owned()))
+                    .collect::<Vec<_>>(),
                 each().map(waits::filter).collect::<Vec<_>>(),
             ],
         );

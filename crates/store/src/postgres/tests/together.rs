@@ -112,7 +112,13 @@ fn a_run_that_works_on_changes_its_row_where_it_is() {
     let mut review = world.start(&story::review(), json!({}));
     review.save(&mut store);
     let at = abide_core::id::At::step(0);
-    let started = abide_core::command::TaskStarted { at, delivery: 1, worker: "worker".into(), from: None };
+    let started = abide_core::command::TaskStarted {
+        at,
+        delivery: 1,
+        worker: "worker".into(),
+        from: None,
+        build: None,
+    };
     world.tell(&mut review, Command::TaskStarted(started));
     review.save(&mut store);
     review.check(&mut store);
@@ -279,7 +285,8 @@ fn a_run_that_is_being_forgotten_is_not_written_to() {
     let mut world = World::new();
     let mut ended = world.start(&story::review(), json!({}));
     let (at, delivery) = (abide_core::id::At::step(0), 1);
-    let started = abide_core::command::TaskStarted { at, delivery, worker: "worker".into(), from: None };
+    let started =
+        abide_core::command::TaskStarted { at, delivery, worker: "worker".into(), from: None, build: None };
     world.tell(&mut ended, Command::TaskStarted(started));
     let failed = abide_core::command::TaskFailed {
         at,
@@ -289,6 +296,7 @@ fn a_run_that_is_being_forgotten_is_not_written_to() {
         retryable: false,
         retry_after: None,
         detail: None,
+        mismatch: None,
     };
     world.tell(&mut ended, Command::TaskFailed(failed));
     ended.save(&mut one);

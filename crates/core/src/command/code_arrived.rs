@@ -1,0 +1,41 @@
+//! A worker asks for tasks whose code has not been tried on a journal that other code does not fit (R20). The wait for
+//! other code ends, and the worker has the task: nobody whose code does not fit comes in between.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde_json::json;
+
+use crate::command::{Reply, TaskStarted};
+use crate::flow;
+use crate::refusal::Refusal;
+use crate::status::WaitStatus;
+use crate::turn::Turn;
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CodeArrived {
+    pub number: u32,
+    pub worker: Arc<str>,
+    /// The empty one is code that does not say which build it is.
+    pub build: Arc<str>,
+}
+
+impl CodeArrived {
+    pub(super) fn decide(self, turn: &mut Turn<'_>) -> Result<Reply, Refusal> {
+        let CodeArrived { number, worker, build } = self;
+        let waitpoint = turn.open_to_others(number)?;
+        let (Some(at), Some(mismatch)) = (waitpoint.at, waitpoint.code_mismatch()) else {
+            let (waitpoint, kind) = (turn.run.waitpoint_id(number), waitpoint.kind);
+            return Err(Refusal::WrongKind { waitpoint, kind, verb: "ended by a worker that comes" });
+        };
+        if mismatch.excludes(&build) || turn.run.holds_work() || turn.run.failure.is_some() {
+            return Ok(Reply::Unchanged);
+        }
+        let payload = Some(json!({ "build": &*build }).into());
+        flow::resolve(turn, number, WaitStatus::Completed, payload)?;
+        turn.withdraw_dispatch(at);
+        let delivery = turn.run.step(at).and_then(|step| step.task.as_ref()).map_or(0, |task| task.delivery);
+        let build = Some(build).filter(|build| !build.is_empty());
+        TaskStarted { at, delivery, worker, build, from: None }.decide(turn)
+    }
+}

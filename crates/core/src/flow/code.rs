@@ -1,0 +1,72 @@
+//! Code that does not fit what its handler has recorded (R20): the step waits for other code. Nothing that was recorded is
+//! lost, and no wait of the handler ends or begins for it.
+
+use std::sync::Arc;
+
+use crate::command::Mismatch;
+use crate::definition::{Action, OnCodeChange};
+use crate::effect::Effect;
+use crate::flow::wait::{NewWait, new_waitpoint, next_number};
+use crate::history::{Change, WakeOn, shortened};
+use crate::id::{At, WaitpointId};
+use crate::limits;
+use crate::refusal::Refusal;
+use crate::run::Run;
+use crate::turn::Turn;
+use crate::waitpoint::{CODE, CodeMismatch, Kind, ListensFor};
+
+/// Whether a step whose code has changed waits for other code, or fails.
+pub(crate) fn waits_for_code(run: &Run, at: At) -> bool {
+    match &run.defined(at).action {
+        Action::Work(work) => work.on_code_change == OnCodeChange::Wait,
+        Action::Wait(_)
+        | Action::Condition { .. }
+        | Action::Signal { .. }
+        | Action::Event { .. }
+        | Action::Webhook { .. }
+        | Action::Approval(_)
+        | Action::Respond { .. }
+        | Action::Child { .. }
+        | Action::Map(_) => false,
+    }
+}
+
+/// What was found by the code that has the task now, with all builds that are known not to fit.
+pub(crate) fn with_builds(run: &Run, at: At, mismatch: Mismatch) -> CodeMismatch {
+    let handler = match &run.defined(at).action {
+        Action::Work(work) => Arc::clone(&work.handler),
+        Action::Wait(_)
+        | Action::Condition { .. }
+        | Action::Signal { .. }
+        | Action::Event { .. }
+        | Action::Webhook { .. }
+        | Action::Approval(_)
+        | Action::Respond { .. }
+        | Action::Child { .. }
+        | Action::Map(_) => "".into(),
+    };
+    let task = run.step(at).and_then(|step| step.task.as_deref());
+    let build: Arc<str> = task.and_then(|task| task.build.clone()).unwrap_or_else(|| "".into());
+    let known = task.and_then(|task| task.unfit.as_deref()).map_or(&[][..], |unfit| &unfit.builds);
+    let mut builds: Vec<Arc<str>> = known.iter().filter(|known| **known != build).cloned().collect();
+    builds.push(build);
+    builds.drain(..builds.len().saturating_sub(limits::UNFIT_BUILDS));
+    let Mismatch { recorded, found } = mismatch;
+    let [recorded, found] = [recorded, found].map(|side| shortened(&side, limits::MISMATCH_CHARS));
+    CodeMismatch { handler, builds, recorded, found }
+}
+
+/// The step waits until a worker comes whose build is not among those that do not fit, or an operator decides.
+pub(crate) fn wait_for_code(
+    turn: &mut Turn<'_>,
+    at: At,
+    mismatch: CodeMismatch,
+) -> Result<WaitpointId, Refusal> {
+    let number = next_number(turn.run);
+    let listens_for = ListensFor::Code(mismatch);
+    let wait = NewWait { kind: Kind::Code, resume_at: None, listens_for, response: None };
+    let opens = new_waitpoint(turn, Some(at), format!("{CODE}{number}").into(), wait);
+    turn.emit(Change::StepWaiting { at, opens: vec![opens], awaits: vec![number], wake: WakeOn::All })?;
+    turn.effect(Effect::WantCode { at });
+    Ok(turn.run.waitpoint_id(number))
+}

@@ -1,0 +1,40 @@
+//! When a worker's code was last looked for among the tasks that wait for other code. In a store where nothing waits for
+//! it, that is asked once a second for each build, however often its workers poll.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::pollers::Queue;
+
+/// How long it holds that nothing waits for a build, unless something begins to.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
+/// Handlers of which it is remembered that nothing waits; with more, all are looked at again.
+const REMEMBERED: usize = 10_000;
+
+#[derive(Default)]
+pub(crate) struct CodeWaits {
+    /// By handler, the builds that nothing waits for, and since when.
+    none_for: HashMap<Queue, HashMap<Arc<str>, Instant>>,
+}
+
+impl CodeWaits {
+    pub(crate) fn may_be_there(&self, queue: &Queue, build: &str) -> bool {
+        let looked_at = self.none_for.get(queue).and_then(|builds| builds.get(build));
+        looked_at.is_none_or(|at| at.elapsed() >= LOOK_AGAIN)
+    }
+
+    pub(crate) fn found_none(&mut self, queue: Queue, build: Arc<str>) {
+        if self.none_for.len() >= REMEMBERED {
+            self.none_for.clear();
+        }
+        let builds = self.none_for.entry(queue).or_default();
+        builds.retain(|_, at| at.elapsed() < LOOK_AGAIN);
+        builds.insert(build, Instant::now());
+    }
+
+    /// Something waits for other code of this handler.
+    pub(crate) fn look_again(&mut self, queue: &Queue) {
+        self.none_for.remove(queue);
+    }
+}

@@ -1,0 +1,98 @@
+"""How one durable call is made: its attempts, its time, and the key that other services know it by."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from .duration import Duration, field
+from .failure import TaskError
+
+ATTEMPTS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """The attempts of one durable call: a retry policy, as a step has one. Between two of them the handler is suspended, and
+    holds no worker."""
+
+    max_attempts: int = ATTEMPTS
+    """All attempts together, 1 to 1,000."""
+    backoff_ms: int | None = None
+    """The initial back-off, drawn between zero and this (full jitter); 1,000 if absent."""
+    backoff_multiplier: float | None = None
+    """What it is multiplied with after each attempt; 2 if absent."""
+    max_backoff_ms: int | None = None
+    """The longest back-off; 300,000 if absent."""
+
+
+@dataclass(frozen=True, slots=True)
+class DurableCall:
+    """What the work of a ``ctx.run`` is told, if it takes an argument."""
+
+    name: str
+    attempt: int
+    """Which attempt of this call it is, from 1."""
+    idempotency_key: str
+    """The same at every attempt, at every replay and on every worker: pass it on to services that take one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What a call was given."""
+
+    retry: Retry | None
+    timeout: Duration | None
+    idempotency_key: str | None
+
+    @property
+    def attempts(self) -> int:
+        return self.retry.max_attempts if self.retry else 1
+
+
+def policy(retry: Retry | int | None, timeout: Duration | None, idempotency_key: str | None) -> Policy:
+    return Policy(Retry(retry) if isinstance(retry, int) else retry, timeout, idempotency_key)
+
+
+def back_off_name(call: str, attempt: int) -> str:
+    """The name under which the back-off after an attempt is recorded."""
+    return f"{call}#retry-{attempt}"
+
+
+def back_off(call: str, attempt: int, given: Policy, error: TaskError | None) -> dict[str, Any]:
+    """The back-off after an attempt that failed."""
+    retry = given.retry or Retry()
+    fields = {
+        "backoffMs": retry.backoff_ms,
+        "backoffMultiplier": retry.backoff_multiplier,
+        "maxBackoffMs": retry.max_backoff_ms,
+        "code": error.code if error else None,
+    }
+    return {
+        "type": "retry",
+        "call": call,
+        "attempt": attempt,
+        "maxAttempts": max(given.attempts, attempt + 1),
+        "message": error.message if error else "",
+        **{name: value for name, value in fields.items() if value is not None},
+        **field("retryAfter", error.retry_after if error else None),
+    }
+
+
+def began(work: Callable[..., Any], call: DurableCall) -> Any:
+    """Begins the work, and tells it about the call if it takes an argument."""
+    try:
+        takes_call = any(
+            parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
+            and parameter.default is parameter.empty
+            for parameter in inspect.signature(work).parameters.values()
+        )
+    except (TypeError, ValueError):
+        takes_call = False
+    return work(call) if takes_call else work()
+
+
+def took_too_long(name: str, timeout: Duration) -> TaskError:
+    return TaskError(f"`{name}` took longer than {timeout}", code="CALL_TIMED_OUT")
