@@ -72,12 +72,12 @@ impl Looker {
             tracing::info!("the store was not closed by whoever had it before; all of it is looked at");
             self.look(reader, REST_AFTER_A_CRASH);
         }
-        loop {
+        // It may have been told to stop while it looked.
+        while !self.is_over() {
             std::thread::park_timeout(ASK);
-            if self.is_over() {
-                return;
-            }
-            if let Some(reader) = self.begin_if_it_is_time() {
+            if !self.is_over()
+                && let Some(reader) = self.begin_if_it_is_time()
+            {
                 self.look(reader, REST);
             }
         }
