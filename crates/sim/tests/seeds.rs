@@ -11,8 +11,18 @@ const SEEDS: u64 = 250;
 const FIRST: &str = "ABIDE_SIM_FIRST";
 
 /// Seeds that once broke a rule, with what was wrong then.
-const KEPT: [(u64, &str); 7] =
-    [(17807, R5A), (26894, R5A), (67877, R5A), (79808, R5A), (81312, R5A), (98664, R5A), (28421, R5B)];
+const KEPT: [(u64, &str); 8] = [
+    (17807, R5A),
+    (26894, R5A),
+    (67877, R5A),
+    (79808, R5A),
+    (81312, R5A),
+    (98664, R5A),
+    (28421, R5B),
+    (1958, DUE),
+];
+const DUE: &str =
+    "an overdue approval that somebody moved, to an instant that was over too, was ended by them";
 const R5A: &str = "a signal that came while a wait was overdue was missed when the wait was open again";
 const R5B: &str = "an event that came while a wait was overdue was missed when the wait was moved";
 

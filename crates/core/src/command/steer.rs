@@ -60,8 +60,17 @@ impl Steer {
             let message = format!("more than {} from now", turn.bounds.max_wait);
             return Err(Refusal::Malformed { pointer: "/resumeAt", message });
         }
+        let was = waitpoint.resume_at;
         check_approval(turn, number, &steering, &scopes)?;
         match steering {
+            // It was over already, and is ended by its time and by nobody.
+            Steering::Reschedule { resume_at }
+                if kind == Kind::Approval
+                    && resume_at <= turn.now
+                    && was.is_some_and(|was| was <= resume_at) =>
+            {
+                turn.by_the_clock(|turn| flow::resolve(turn, number, WaitStatus::TimedOut, None))?;
+            }
             // A decision that is recorded as one, not left to the timer.
             Steering::Reschedule { resume_at } if kind == Kind::Approval && resume_at <= turn.now => {
                 flow::resolve(turn, number, WaitStatus::TimedOut, None)?;
