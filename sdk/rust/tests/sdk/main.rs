@@ -4,8 +4,10 @@
 
 mod api;
 mod conformance;
+mod deploys;
 mod durable;
 mod example;
+mod property;
 mod requests;
 mod resources;
 mod scripted;
