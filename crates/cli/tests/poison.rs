@@ -42,7 +42,7 @@ impl Dose {
         match std::env::var("ABIDE_POISON").as_deref() {
             Ok("full") => Dose {
                 runs: (1_000, 100),
-                items: (10_000, 1_000_000),
+                items: (10_000, 950_000),
                 watched: Duration::from_secs(30),
                 bounds: Some((Duration::from_millis(100), Duration::from_secs(2))),
             },

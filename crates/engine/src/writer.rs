@@ -46,7 +46,7 @@ use crate::limits::{Limits, OpenRuns};
 use crate::long_waits::LongWaits;
 use crate::memory::Memory;
 use crate::request::{Answer, Request, Start, Stats};
-use crate::round::budget::FOLLOW_UPS_AT_ONCE;
+use crate::round::budget::{FOLLOW_UPS_AT_ONCE, Pace};
 use crate::round::{Committed, Decided, Errand, Round, Waiting};
 use crate::share::Share;
 use crate::tasks_out::lease_of;
@@ -113,6 +113,7 @@ pub(crate) struct Writer {
     backlog: Backlog,
     limits: Limits,
     open_runs: OpenRuns,
+    pace: Pace,
     /// Timers of waits that have not been offered yet what came in time.
     early: Vec<StoredTimer>,
     /// Who checks inputs that are more than a moment's work.
@@ -177,6 +178,7 @@ impl Writer {
             backlog: Backlog::of(0),
             limits,
             open_runs,
+            pace: Pace::default(),
             early: Vec::new(),
             checks,
             holds: Holds::default(),
@@ -386,7 +388,7 @@ impl Writer {
         let goes_on = goes_on
             && !self.paused
             && !self.open.is_stalled
-            && self.open.decided.spent.has_room_for_backlog();
+            && self.open.decided.spent.has_room_for_backlog(self.pace);
         if self.dispatcher.has_work() || (!self.again.is_empty() && is_in_time) || goes_on {
             return Duration::ZERO;
         }
@@ -550,6 +552,7 @@ impl Writer {
             (Ok(()), Some(decided)) => {
                 self.conflicts = self.conflicts.saturating_sub(1);
                 self.stats.commits += 1;
+                self.pace = self.pace.after(took);
                 self.stats.commit_us.add(u64::try_from(took.as_micros()).unwrap_or(u64::MAX));
                 self.stats.batch.add(aftermath.answers());
                 self.open.decided.was_committed(round);

@@ -1,6 +1,8 @@
 //! How much a round may come to. What a decision asks of other runs is decided in the same round as long as there is room;
 //! the rest is written down with it, and goes on in later rounds.
 
+use std::time::Duration;
+
 use abide_core::history::Record;
 
 /// What follows from one request, timer or task in its own round.
@@ -13,10 +15,32 @@ const ROUND_BYTES: usize = 16 * 1024 * 1024;
 /// Follow-ups of earlier rounds that a round takes up: at least so many, however large it is, and at most.
 const BACKLOG_AT_LEAST: usize = 4;
 const BACKLOG_AT_MOST: usize = 256;
+/// Where a commit takes longer, fewer are taken up with the next ones: whoever comes meanwhile waits for it.
+const LONG_COMMIT: Duration = Duration::from_millis(15);
+/// So many more after a commit that took less.
+const BACKLOG_MORE: usize = 8;
 /// What matching events with waits may look at in a round. One more may be begun when it is not used up.
 pub(crate) const MATCH_BYTES: usize = 16 * 1024 * 1024;
 /// Waits that are offered events in a round.
 pub(crate) const ROUND_WAITERS: usize = 256;
+
+/// How many follow-ups of earlier rounds a round takes up: as many as the store writes down quickly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Pace(usize);
+
+impl Default for Pace {
+    fn default() -> Pace {
+        Pace(BACKLOG_AT_MOST)
+    }
+}
+
+impl Pace {
+    /// After a commit that took so long.
+    pub(crate) fn after(self, took: Duration) -> Pace {
+        let next = if took > LONG_COMMIT { self.0 / 2 } else { self.0 + BACKLOG_MORE };
+        Pace(next.clamp(BACKLOG_AT_LEAST, BACKLOG_AT_MOST))
+    }
+}
 
 /// What a round has come to.
 #[derive(Default)]
@@ -46,9 +70,9 @@ impl Spent {
         has_room
     }
 
-    pub(crate) fn has_room_for_backlog(&self) -> bool {
+    pub(crate) fn has_room_for_backlog(&self, pace: Pace) -> bool {
         let is_large = self.is_large() || self.is_matched_out();
-        self.backlog < if is_large { BACKLOG_AT_LEAST } else { BACKLOG_AT_MOST }
+        self.backlog < if is_large { BACKLOG_AT_LEAST } else { pace.0 }
     }
 
     pub(crate) fn take_backlog(&mut self) {
@@ -73,5 +97,22 @@ impl Spent {
     /// Whether no more waits are given events in this round.
     pub(crate) fn is_offered_out(&self) -> bool {
         self.is_matched_out() || self.waiters >= ROUND_WAITERS || self.is_large()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slow_commits_take_up_less_of_the_backlog_and_quick_ones_more_again() {
+        let [slow, quick] = [20, 1].map(Duration::from_millis);
+        let slowed = (0..20).fold(Pace::default(), |pace, _| pace.after(slow));
+        assert_eq!(slowed, Pace(BACKLOG_AT_LEAST));
+        let spent = Spent { backlog: BACKLOG_AT_LEAST, ..Spent::default() };
+        assert!(!spent.has_room_for_backlog(slowed));
+        assert!(spent.has_room_for_backlog(slowed.after(quick)));
+        let again = (0..100).fold(slowed, |pace, _| pace.after(quick));
+        assert_eq!(again, Pace::default());
     }
 }

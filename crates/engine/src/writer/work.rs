@@ -91,7 +91,7 @@ impl Writer {
             self.load_backlog();
         }
         let mut aside = Vec::new();
-        while self.open.decided.spent.has_room_for_backlog()
+        while self.open.decided.spent.has_room_for_backlog(self.pace)
             && let Some(queued) = self.backlog.next()
         {
             if !self.is_its_turn(&queued.stored) {
