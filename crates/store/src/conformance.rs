@@ -10,6 +10,7 @@
 pub(crate) mod admin;
 mod backup;
 mod chance;
+mod code_waits;
 mod combinations;
 mod commits;
 pub(crate) mod costs;
@@ -32,6 +33,7 @@ use crate::Store;
 pub use admin::*;
 pub use backup::*;
 pub use chance::*;
+pub use code_waits::*;
 #[cfg(test)]
 pub(crate) use combinations::each_of;
 pub use combinations::*;
@@ -90,6 +92,7 @@ macro_rules! conformance {
             waiters_are_found_whatever_their_event_is_called
             waiters_come_oldest_first_page_by_page
             a_waiter_has_its_filter
+            a_wait_for_other_code_is_found_by_every_build_but_the_one_that_left_it
             occurrences_come_in_the_order_they_were_received
             occurrences_of_other_events_and_of_earlier_times_are_left_out
             events_are_listed_the_last_one_first_page_by_page

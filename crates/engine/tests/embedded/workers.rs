@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use abide_core::command::{Command, TaskCompleted, TaskHeartbeat, TaskPaused};
+use abide_core::command::{Command, Mismatch, TaskCompleted, TaskFailed, TaskHeartbeat, TaskPaused};
 use abide_core::definition::document::Workflow;
 use abide_core::id::WorkspaceId;
 use abide_core::status::RunStatus;
@@ -196,4 +196,52 @@ async fn reports_on_runs_of_another_workspace_are_unknown() {
     let replies = host.engine.commands_in(WorkspaceId(7), commands, Actor::new("w")).await.unwrap();
     assert!(matches!(replies[..], [Err(Error::UnknownRun(unknown))] if unknown == run));
     assert_eq!(host.status(run).await, RunStatus::Running);
+}
+
+/// The code of whoever has the task does not fit what its handler has recorded.
+fn does_not_fit(leased: &Leased) -> Command {
+    let mismatch = Some(Mismatch { recorded: "`charge`".to_owned(), found: "`bill`".to_owned() });
+    let (at, delivery, message) = (leased.at, leased.task.delivery, "it has changed".to_owned());
+    let (code, retryable, retry_after, detail) = (None, false, None, None);
+    Command::TaskFailed(TaskFailed { at, delivery, message, code, retryable, retry_after, detail, mismatch })
+}
+
+async fn claim(host: &Host, build: &str) -> Vec<Leased> {
+    let handlers = vec!["remote".into()];
+    host.engine.claim_in(WorkspaceId::DEFAULT, ("w", build), handlers, 10, LEASE).await.unwrap()
+}
+
+#[tokio::test]
+async fn r20_a_task_that_waits_for_other_code_is_given_to_a_worker_of_another_build() {
+    let host = Host::with(Workflow::new("w").task("work", "remote")).await;
+    let run = host.start("w").await;
+    let unfit = claim(&host, "new").await.remove(0);
+    host.engine.command(run, does_not_fit(&unfit)).await.unwrap();
+    assert_eq!(host.engine.get(run).await.unwrap().status, RunStatus::Waiting);
+    assert_eq!(claim(&host, "new").await.len(), 0);
+    let fits = claim(&host, "old").await.remove(0);
+    assert_eq!((fits.task.run_id, fits.task.attempt), (run, 1));
+    host.engine.command(run, completes(&fits)).await.unwrap();
+    assert_eq!(host.engine.wait(run).await.unwrap().status, RunStatus::Completed);
+}
+
+#[tokio::test]
+async fn r20_a_worker_of_another_build_that_waits_for_work_is_given_it_at_once() {
+    let host = Host::with(Workflow::new("w").task("work", "remote")).await;
+    let run = host.start("w").await;
+    let unfit = claim(&host, "new").await.remove(0);
+    let poll = |build: &'static str| {
+        let engine = host.engine.clone();
+        let polled = async move {
+            engine.poll_in(WorkspaceId::DEFAULT, ("w", build), vec!["remote".into()], 1, LEASE).await
+        };
+        tokio::spawn(polled)
+    };
+    // The one whose code does not fit has waited longer.
+    let (_unfit, fits) = (poll("new"), poll("old"));
+    tokio::task::yield_now().await;
+    host.engine.command(run, does_not_fit(&unfit)).await.unwrap();
+    let leased = fits.await.unwrap().unwrap().remove(0);
+    host.engine.command(run, completes(&leased)).await.unwrap();
+    assert_eq!(host.engine.wait(run).await.unwrap().status, RunStatus::Completed);
 }

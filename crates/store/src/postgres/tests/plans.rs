@@ -250,6 +250,7 @@ fn forget(store: &mut Postgres) {
     store.occurrences(WorkspaceId::DEFAULT, "few", world.now, None, 10).unwrap();
     listener.save(store);
     store.waiters(WorkspaceId::DEFAULT, "few", None, 10).unwrap();
+    store.code_waits(WorkspaceId::DEFAULT, "h", "b", None, 10).unwrap();
     let occurrence = world.occurrence("few", json!({ "customer": 4 }));
     store.commit(&Batch { occurrences: vec![&occurrence], ..Batch::default() }).unwrap();
     store.forget_runs(Timestamp::MAX, 10).unwrap();
