@@ -10,6 +10,7 @@ mod held;
 mod history;
 mod keys;
 mod link;
+mod logs;
 mod notify;
 mod runs;
 mod schedules;
@@ -37,6 +38,7 @@ pub(crate) enum Remote {
     Runs(runs::Runs),
     Show(show::Show),
     History(history::History),
+    Logs(logs::Logs),
     Signal(signal::Signal),
     Notify(notify::Notify),
     Waits(waits::Waits),
@@ -76,6 +78,7 @@ impl Remote {
             Remote::Runs(runs) => runs.run(console).await,
             Remote::Show(show) => show.run(console).await,
             Remote::History(history) => history.run(console).await,
+            Remote::Logs(logs) => logs.run(console).await,
             Remote::Signal(signal) => signal.run(console).await,
             Remote::Notify(notify) => notify.run(console).await,
             Remote::Waits(waits) => waits.run(console).await,

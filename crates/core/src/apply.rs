@@ -9,8 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::definition::Definition;
-use crate::history::{Change, Creation, Failure, Record};
+use crate::history::{Change, Creation, Failure, LogLine, Record};
 use crate::json::Json;
+use crate::limits;
 use crate::run::{Run, Snapshot};
 use crate::spent::Spent;
 use crate::status::{IllegalMove, RunStatus, transition};
@@ -62,6 +63,7 @@ impl Run {
             input: input.clone(),
             state: BTreeMap::new(),
             state_bytes: 0,
+            log_bytes: 0,
             output: None,
             error: None,
             tags: tags.clone(),
@@ -166,6 +168,12 @@ impl Run {
             Change::JournalRecorded { at, entries } => self.journal_recorded(*at, entries),
             Change::CheckpointSaved { at, checkpoint } => {
                 self.task_mut(*at)?.checkpoint = Some(checkpoint.clone());
+                Ok(())
+            }
+            Change::TaskLogged { at: _, lines, full } => {
+                let written: usize = lines.iter().map(LogLine::bytes).sum();
+                self.snapshot.log_bytes =
+                    if *full { limits::LOG_BYTES } else { self.snapshot.log_bytes + written };
                 Ok(())
             }
             Change::LlmCallCompleted { at: _, call } => {

@@ -24,6 +24,7 @@ mod steer;
 mod task_completed;
 mod task_failed;
 mod task_heartbeat;
+mod task_logged;
 mod task_paused;
 mod task_started;
 mod task_suspended;
@@ -43,6 +44,7 @@ pub use steer::{Steer, Steering};
 pub use task_completed::TaskCompleted;
 pub use task_failed::{Mismatch, TaskFailed};
 pub use task_heartbeat::TaskHeartbeat;
+pub use task_logged::TaskLogged;
 pub use task_paused::TaskPaused;
 pub use task_started::TaskStarted;
 pub use task_suspended::{TaskSuspended, WaitFor, WaitSpec};
@@ -71,6 +73,7 @@ pub enum Command {
     TaskPaused(TaskPaused),
     TaskSuspended(TaskSuspended),
     TaskHeartbeat(TaskHeartbeat),
+    TaskLogged(TaskLogged),
     LeaseLost(LeaseLost),
     CodeArrived(CodeArrived),
     CreateWaitpoint(CreateWaitpoint),
@@ -153,6 +156,7 @@ pub fn decide(run: &mut Run, command: Command, context: &Context) -> Result<Outc
         Command::TaskPaused(command) => command.decide(&mut turn),
         Command::TaskSuspended(command) => command.decide(&mut turn),
         Command::TaskHeartbeat(command) => command.decide(&mut turn),
+        Command::TaskLogged(command) => command.decide(&mut turn),
         Command::LeaseLost(command) => command.decide(&mut turn),
         Command::CodeArrived(command) => command.decide(&mut turn),
         Command::CreateWaitpoint(command) => command.decide(&mut turn),

@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 pub use self::failure::{Failure, FailureCause, FailureDetail};
-pub(crate) use self::failure::{redacted, shortened};
+pub(crate) use self::failure::{cut, redacted, shortened};
 use crate::id::{At, OccurrenceId, RunId, ScheduleId, WaitpointId, WorkspaceId};
 use crate::json::Json;
 use crate::status::WaitStatus;
@@ -169,6 +169,14 @@ pub enum Change {
         at: At,
         checkpoint: Json,
     },
+    /// The handler wrote to the log of the run.
+    TaskLogged {
+        at: At,
+        lines: Vec<LogLine>,
+        /// The log is full: what followed is left out, and so is whatever is written later.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        full: bool,
+    },
     /// A model was called; what came of it is the journal's entry.
     LlmCallCompleted {
         at: At,
@@ -252,6 +260,7 @@ impl Change {
                     entries.iter().map(|entry| entry.result.bytes()).sum()
                 }
                 Change::CheckpointSaved { checkpoint, .. } => checkpoint.bytes(),
+                Change::TaskLogged { lines, .. } => lines.iter().map(LogLine::bytes).sum(),
                 Change::WaitResolved { payload, .. } => of(payload.as_ref()),
                 Change::SignalReceived { payload, .. } => payload.bytes(),
                 Change::ApprovalDecided { edited_content, .. } => of(edited_content.as_ref()),
@@ -329,6 +338,7 @@ impl Change {
             | Change::TaskRedelivered { .. }
             | Change::JournalRecorded { .. }
             | Change::CheckpointSaved { .. }
+            | Change::TaskLogged { .. }
             | Change::LlmCallCompleted { .. }
             | Change::SignalReceived { .. }
             | Change::EventMatched { .. }
@@ -368,6 +378,7 @@ impl Change {
             | Change::MapStarted { .. }
             | Change::JournalRecorded { .. }
             | Change::CheckpointSaved { .. }
+            | Change::TaskLogged { .. }
             | Change::LlmCallCompleted { .. }
             | Change::WaitCreated { .. }
             | Change::WaitResolved { .. }
@@ -411,6 +422,7 @@ impl Change {
             Change::TaskRedelivered { .. } => "TASK_REDELIVERED",
             Change::JournalRecorded { .. } => "JOURNAL_RECORDED",
             Change::CheckpointSaved { .. } => "CHECKPOINT_SAVED",
+            Change::TaskLogged { .. } => "TASK_LOGGED",
             Change::LlmCallCompleted { .. } => "LLM_CALL_COMPLETED",
             Change::WaitCreated { .. } => "WAIT_CREATED",
             Change::WaitResolved { .. } => "WAIT_RESOLVED",
@@ -518,6 +530,32 @@ impl StateChange {
 pub struct JournalResult {
     pub name: Arc<str>,
     pub result: Json,
+}
+
+/// A line of a run's log.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LogLine {
+    pub level: Level,
+    pub message: String,
+}
+
+impl LogLine {
+    /// What the line takes of the log's room, however short it is.
+    pub fn bytes(&self) -> usize {
+        const FRAME: usize = 32;
+        self.message.len() + FRAME
+    }
+}
+
+/// How much a line of a log matters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    Debug,
+    #[default]
+    Info,
+    Warn,
+    Error,
 }
 
 /// What one call to a model used up.

@@ -57,6 +57,12 @@ pub const JOURNAL_ENTRIES: usize = 10_000;
 pub const MAP_ITEMS: usize = 10_000;
 pub const MAP_CONCURRENCY: u32 = 10_000;
 pub const APPROVERS: usize = 100;
+/// The log of a run; what its handlers write after that is left out.
+pub const LOG_BYTES: usize = 256 * 1024;
+/// What is kept of one line of a log.
+pub const LOG_LINE_BYTES: usize = 8 * 1024;
+/// Lines of a log in one report.
+pub const LOG_LINES: usize = 1_000;
 /// The schema that edited content must satisfy.
 pub const CONTENT_SCHEMA_BYTES: usize = 64 * 1024;
 /// What is kept of the stack of a failure; longer ones are cut in their middle.

@@ -122,6 +122,7 @@ fn tell(run: &Run, record: &Record) -> Option<(Topic, Data)> {
         | Change::TaskRedelivered { .. }
         | Change::JournalRecorded { .. }
         | Change::CheckpointSaved { .. }
+        | Change::TaskLogged { .. }
         | Change::LlmCallCompleted { .. }
         | Change::WaitCreated { .. }
         | Change::WaitRescheduled { .. }

@@ -180,6 +180,9 @@ pub struct Snapshot {
     pub input: Json,
     pub state: BTreeMap<String, Json>,
     pub(crate) state_bytes: usize,
+    /// What its handlers have written to its log.
+    #[serde(default)]
+    pub(crate) log_bytes: usize,
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "crate::json::present")]
     pub output: Option<Json>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use abide_core::command::{
     ChildFinished, ChildOutcome, CodeArrived, Command, CreateWaitpoint, DeliverEvent, LeaseLoss, LeaseLost,
     Mismatch, NewRun, Occurrence, ResumeTarget, ResumeWaitpoint, SendSignal, Steer, Steering, TaskCompleted,
-    TaskFailed, TaskHeartbeat, TaskPaused, TaskStarted, TaskSuspended, Via, Vote, WaitFor, WaitSpec,
+    TaskFailed, TaskHeartbeat, TaskLogged, TaskPaused, TaskStarted, TaskSuspended, Via, Vote, WaitFor,
+    WaitSpec,
 };
 use abide_core::effect::{ChildInput, Effect};
-use abide_core::history::{Failure, FailureDetail, JournalResult, ModelCall, WakeOn};
+use abide_core::history::{Failure, FailureDetail, JournalResult, Level, LogLine, ModelCall, WakeOn};
 use abide_core::id::{OccurrenceId, RunId, WorkspaceId};
 use abide_core::json::Json;
 use abide_core::refusal::Refusal;
@@ -177,7 +178,7 @@ impl World {
         let index = self.random.below(self.in_hand.len() as u64) as usize;
         let InHand { run, at, delivery, named } = self.in_hand[index].clone();
         let mut lets_go = true;
-        let command = match self.random.below(16) {
+        let command = match self.random.below(17) {
             0..6 => self.completed(at, delivery),
             6..9 => self.failed(at, delivery),
             9 => {
@@ -209,6 +210,12 @@ impl World {
                 };
                 let (asked, response) = (None, None);
                 Command::CreateWaitpoint(CreateWaitpoint { at, delivery, name, wait, asked, response })
+            }
+            15 => {
+                lets_go = false;
+                let line = |level| LogLine { level, message: "working".to_owned() };
+                let lines = vec![line(Level::Info), line(Level::Warn)];
+                Command::TaskLogged(TaskLogged { at, delivery, lines })
             }
             // The worker dies.
             _ => {

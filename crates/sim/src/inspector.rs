@@ -247,6 +247,7 @@ impl Watched {
             | Change::MapStarted { .. }
             | Change::TaskRedelivered { .. }
             | Change::CheckpointSaved { .. }
+            | Change::TaskLogged { .. }
             | Change::ApprovalRequested { .. } => Ok(()),
             Change::TaskStarted { at, build, .. } => self.takes(run, *at, build.as_deref()),
             Change::JournalRecorded { at, entries } => self.records(run, *at, entries),
@@ -498,6 +499,7 @@ fn place(change: &Change) -> Option<At> {
         | Change::TaskRedelivered { .. }
         | Change::JournalRecorded { .. }
         | Change::CheckpointSaved { .. }
+        | Change::TaskLogged { .. }
         | Change::LlmCallCompleted { .. }
         | Change::WaitCreated { .. }
         | Change::WaitResolved { .. }

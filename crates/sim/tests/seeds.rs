@@ -90,7 +90,7 @@ fn the_same_seed_gives_the_same_hash() {
     assert_ne!(first, simulate(4712).map(|report| report.hash).ok());
 }
 
-const RECORDS: [&str; 36] = [
+const RECORDS: [&str; 37] = [
     "WORKFLOW_CREATED",
     "WORKFLOW_STARTED",
     "WORKFLOW_PAUSED",
@@ -118,6 +118,7 @@ const RECORDS: [&str; 36] = [
     "TASK_REDELIVERED",
     "JOURNAL_RECORDED",
     "CHECKPOINT_SAVED",
+    "TASK_LOGGED",
     "WAIT_CREATED",
     "WAIT_RESOLVED",
     "WAIT_RESCHEDULED",

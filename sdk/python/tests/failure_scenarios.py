@@ -7,7 +7,7 @@ from typing import Any
 from abide import Context, Workflow
 from abide.testing import TestServer
 
-from .scenarios import scenario
+from .scenarios import one, scenario
 
 
 class Unweighable(Exception):
@@ -37,3 +37,23 @@ async def a_failure_that_can_be_read(server: TestServer) -> Any:
         "message": error["message"],
         "run": {"call": brief["call"], "stack": "stack" in brief},
     }
+
+
+@scenario("a log that is written once")
+async def a_log_that_is_written_once(server: TestServer) -> Any:
+    entered = 0
+
+    async def work(ctx: Context) -> None:
+        nonlocal entered
+        entered += 1
+        ctx.log("begins")
+        await ctx.sleep("nap", "1h")
+        ctx.log("half of %s", "password=hunter22", level="warn")
+        ctx.log("ends")
+
+    await one(server, work)
+    run = await server.client.start("one")
+    await server.skip_waits(run)
+    logged: list[Any] = [record for record in await server.history(run) if record["type"] == "TASK_LOGGED"]
+    lines = [f"{line['level']}: {line['message']}" for record in logged for line in record["lines"]]
+    return {"lines": lines, "entered": entered}

@@ -11,6 +11,7 @@ from pathlib import Path
 from abide.testing import TestServer
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
+FILES = ("order.py", "worker.py", "start.py")
 
 
 async def run(name: str, server: TestServer) -> asyncio.subprocess.Process:
@@ -30,5 +31,5 @@ class Example(unittest.IsolatedAsyncioTestCase):
             self.assertEqual(await worker.wait(), 0)
 
     def test_the_example_has_at_most_40_lines(self) -> None:
-        lines = [line for path in EXAMPLES.glob("*.py") for line in path.read_text().splitlines()]
+        lines = [line for name in FILES for line in (EXAMPLES / name).read_text().splitlines()]
         self.assertLessEqual(len([line for line in lines if line.strip()]), 40)

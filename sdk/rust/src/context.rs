@@ -2,6 +2,7 @@
 
 mod approvals;
 mod children;
+mod log;
 
 use std::pin::Pin;
 use std::sync::Arc;

@@ -11,6 +11,7 @@
 
 mod driver;
 mod group;
+mod log;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -28,7 +29,7 @@ use crate::failure::{Result, TaskError};
 use crate::reports::Reports;
 use crate::wait::{Opened, Spec};
 use crate::wire::{
-    JournalEntry, Json, NewJournalEntry, Object, ReportDone, Task, TaskReportHeartbeat, TaskWait,
+    JournalEntry, Json, LogLine, NewJournalEntry, Object, ReportDone, Task, TaskReportHeartbeat, TaskWait,
     WaitpointKind, Wake, code,
 };
 
@@ -74,6 +75,8 @@ pub(crate) struct Execution {
     /// Nothing of the journal is left to come to, or nothing counts any more.
     released: Notify,
     over: watch::Sender<bool>,
+    /// Held by whoever sends lines of the log.
+    logging: tokio::sync::Mutex<()>,
     state: Mutex<State>,
 }
 
@@ -88,6 +91,8 @@ struct State {
     opened: Vec<Arc<Opened>>,
     groups: Vec<Waiting>,
     held: Vec<String>,
+    /// Lines of the log that are still to be sent.
+    lines: Vec<LogLine>,
     /// Entries that must be stored before anything new is done.
     unsaved: Vec<NewJournalEntry>,
     /// Waits that lost a race, and are cancelled with the entry that says who won.
@@ -134,6 +139,7 @@ impl Execution {
             driver: AtomicWaker::new(),
             released: Notify::new(),
             over: watch::Sender::new(false),
+            logging: tokio::sync::Mutex::new(()),
             state: Mutex::new(state),
         }
     }

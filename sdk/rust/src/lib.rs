@@ -79,7 +79,7 @@ pub use resources::{
 };
 pub use stream::Items;
 pub use wait::{ForApproval, ForChild, ForEvent, ForPause, TimesOut, Unlimited, Wait, Waits};
-pub use wire::{Json, code};
+pub use wire::{Json, LogLevel, code};
 pub use worker::{Worker, Working};
 pub use workflow::{Workflow, workflow};
 

@@ -965,6 +965,32 @@ impl From<ListensForCode> for ListensFor {
     fn from(value: ListensForCode) -> ListensFor { ListensFor::Code(value) }
 }
 
+#[derive(Debug, Clone, PartialEq, Copy, Eq, Hash, Serialize, Deserialize)]
+pub enum LogLevel {
+    #[serde(rename = "debug")] Debug,
+    #[serde(rename = "info")] Info,
+    #[serde(rename = "warn")] Warn,
+    #[serde(rename = "error")] Error,
+}
+
+/// A line of a run's log.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LogLine {
+    /// `info` if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub level: Option<LogLevel>,
+    pub message: String,
+}
+
+impl LogLine {
+    /// With what it needs.
+    pub fn new(message: impl Into<String>) -> LogLine {
+        LogLine { message: message.into(), level: None }
+    }
+}
+
+setters!(LogLine { level [into LogLevel] });
+
 /// A new key, with its secret.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -1917,6 +1943,21 @@ impl TaskReportHeartbeat {
 
 setters!(TaskReportHeartbeat { cancels [list String], checkpoint [into Json], entries [list NewJournalEntry] });
 
+/// Lines for the run's log.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskReportLog {
+    pub lease_token: String,
+    pub lines: Vec<LogLine>,
+}
+
+impl TaskReportLog {
+    /// With what it needs.
+    pub fn new(lease_token: impl Into<String>, lines: impl IntoIterator<Item = impl Into<LogLine>>) -> TaskReportLog {
+        TaskReportLog { lease_token: lease_token.into(), lines: lines.into_iter().map(Into::into).collect() }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskReportRelease {
@@ -1939,6 +1980,7 @@ pub enum TaskReport {
     #[serde(rename = "pause")] Pause(TaskReportPause),
     #[serde(rename = "suspend")] Suspend(TaskReportSuspend),
     #[serde(rename = "heartbeat")] Heartbeat(TaskReportHeartbeat),
+    #[serde(rename = "log")] Log(TaskReportLog),
     #[serde(rename = "release")] Release(TaskReportRelease),
 }
 
@@ -1960,6 +2002,10 @@ impl From<TaskReportSuspend> for TaskReport {
 
 impl From<TaskReportHeartbeat> for TaskReport {
     fn from(value: TaskReportHeartbeat) -> TaskReport { TaskReport::Heartbeat(value) }
+}
+
+impl From<TaskReportLog> for TaskReport {
+    fn from(value: TaskReportLog) -> TaskReport { TaskReport::Log(value) }
 }
 
 impl From<TaskReportRelease> for TaskReport {

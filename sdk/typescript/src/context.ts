@@ -1,5 +1,6 @@
 /** What a handler is given: the task, and durable calls whose results outlive the worker. */
 import { randomBytes } from "node:crypto";
+import { format } from "node:util";
 
 import { askedOf } from "./asked.js";
 import type { DurableCall, RunOptions } from "./call.js";
@@ -10,6 +11,7 @@ import { ChildFailed, CodeChanged, WaitCancelled } from "./failure.js";
 import type { SendOptions } from "./resources.js";
 import { Wait, type WaitSpec } from "./wait.js";
 import type { Workflow } from "./workflow.js";
+import type * as wire from "./wire.js";
 import type { Json, SentEvent, Task, Vote } from "./wire.js";
 
 /** A waitpoint with a URL that ends it. */
@@ -96,6 +98,11 @@ export class Context<I = Json> {
     this.task = execution.task;
     this.input = this.task.input as I;
     this.signal = execution.controller.signal;
+    const at =
+      (level: wire.LogLine["level"]) =>
+      (...parts: unknown[]): void =>
+        execution.log(level, format(...parts));
+    this.log = Object.assign(at("info"), { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") });
   }
 
   /** A client of the worker's server, within the trace of this task. */
@@ -298,6 +305,12 @@ export class Context<I = Json> {
     return this.run(name, () => this.client.notify(eventId, data, { ...options, idempotencyKey }));
   }
 
+  /**
+   * Lines for the run's log, shown on its page and with `abide logs`. What an earlier delivery has written is not written
+   * again. The log of a run is bounded (256 KiB).
+   */
+  readonly log: Log;
+
   /** Leaves a value for the next delivery, should there be one: see `lastCheckpoint`. */
   async checkpoint(value: Json): Promise<void> {
     await this.execution.record({ checkpoint: asJson("checkpoint", value) });
@@ -327,6 +340,10 @@ export class Context<I = Json> {
     return new Wait(this.execution, name, spec, read, timedOut);
   }
 }
+
+type Write = (...parts: unknown[]) => void;
+/** Writes to a run's log, as `console` does to the terminal. */
+export type Log = Write & { debug: Write; info: Write; warn: Write; error: Write };
 
 export interface ChildOptions {
   /** The newest if absent. */

@@ -19,7 +19,7 @@ import { Cancelled, CodeChanged, Misused, RunFailed, Suspended, SuspensionSwallo
 import { Problem } from "./problem.js";
 import type { Reports } from "./reports.js";
 import { Wait, type WaitSpec } from "./wait.js";
-import type { Json, JournalEntry, NewJournalEntry, ReportDone, Task, TaskReport } from "./wire.js";
+import type { Json, JournalEntry, LogLine, NewJournalEntry, ReportDone, Task, TaskReport } from "./wire.js";
 
 /** Names of entries that are ours: `!charge` is how `charge` failed. */
 const OWN = "!";
@@ -27,6 +27,11 @@ const OWN = "!";
 const NAME_CHARS = 190;
 /** The server takes 255 characters. */
 const KEY_CHARS = 255;
+/** What is kept of a line of the log, and how many lines go into one report. */
+const LINE_CHARS = 8_000;
+const MOST_LINES = 500;
+/** How long lines of the log are gathered. */
+const LOG_DELAY_MS = 200;
 /** Refusals that mean that the task is somebody else's, or nobody's, by now. */
 const TAKEN_BACK = new Set(["STALE_LEASE", "RUN_ENDED", "UNKNOWN_RUN", "WRONG_STEP_STATUS", "BAD_LEASE", "UNKNOWN_TASK"]);
 
@@ -65,6 +70,10 @@ export class Execution {
   private readonly groups: Group[] = [];
   private held: Held[] = [];
   private grace: NodeJS.Timeout | undefined;
+  /** Lines of the log that are still to be sent. */
+  private lines: LogLine[] = [];
+  private logging: Promise<unknown> | undefined;
+  private logTimer: NodeJS.Timeout | undefined;
   /** Entries that must be stored before anything new is done. */
   private unsaved: NewJournalEntry[] = [];
   /** Waits that lost a race, and are cancelled with the entry that says who won. */
@@ -115,8 +124,29 @@ export class Execution {
       const { unsaved: entries, cancels } = this;
       this.heed(await this.reports.send({ type: "heartbeat", leaseToken: report.leaseToken, entries, cancels }));
     }
+    // What was written before is there before the task is over; what is left goes along with the last report.
+    await this.logging;
+    void this.flushLog();
     this.state = "over";
     return report;
+  }
+
+  /** Writes a line to the run's log, unless an earlier delivery has. */
+  log(level: LogLine["level"], message: string): void {
+    if (this.unasked.size > 0 || this.state !== "running") return;
+    this.lines.push({ level, message: message.slice(0, LINE_CHARS) } as LogLine);
+    if (this.lines.length >= MOST_LINES) void this.flushLog();
+    this.logTimer ??= setTimeout(() => void this.flushLog(), LOG_DELAY_MS);
+  }
+
+  private flushLog(): Promise<unknown> {
+    clearTimeout(this.logTimer);
+    this.logTimer = undefined;
+    const lines = this.lines.splice(0);
+    if (lines.length === 0) return Promise.resolve();
+    // A line that is lost is no reason to fail.
+    this.logging = this.reports.send({ type: "log", leaseToken: this.task.leaseToken, lines }).catch(() => {});
+    return this.logging;
   }
 
   private verdict(outcome: Outcome): TaskReport {

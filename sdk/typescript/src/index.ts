@@ -10,6 +10,7 @@ export {
   Context,
   type EventOptions,
   type First,
+  type Log,
   type RequestedApproval,
   type Waitpoint,
 } from "./context.js";

@@ -395,6 +395,10 @@ export class Tasks extends Resource {
     return this.post(at`/tasks/${id}/heartbeat`, report, { repeatable: true });
   }
 
+  log(id: string, report: Lease & { lines: wire.LogLine[] }): Promise<wire.Reported> {
+    return this.post(at`/tasks/${id}/log`, report);
+  }
+
   checkpoint(id: string, report: Lease & { checkpoint: wire.Json }): Promise<wire.Reported> {
     return this.post(at`/tasks/${id}/checkpoint`, report, { repeatable: true });
   }

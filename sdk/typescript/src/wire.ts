@@ -608,6 +608,13 @@ export type ListensFor = {
   type: "code";
 };
 
+/** A line of a run's log. */
+export interface LogLine {
+  /** `info` if absent. */
+  level?: "debug" | "info" | "warn" | "error";
+  message: string;
+}
+
 /** A new key, with its secret. */
 export interface MadeKey {
   createdAt: string;
@@ -1256,6 +1263,10 @@ export type TaskReport = {
   entries?: NewJournalEntry[];
   leaseToken: string;
   type: "heartbeat";
+} | {
+  leaseToken: string;
+  lines: LogLine[];
+  type: "log";
 } | {
   leaseToken: string;
   type: "release";

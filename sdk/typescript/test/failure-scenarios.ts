@@ -1,4 +1,5 @@
 /** The scenarios of failures and what they tell. */
+import type { wire } from "../src/index.js";
 import { type Scenario, one } from "./scenarios.js";
 
 class Unweighable extends Error {
@@ -23,5 +24,21 @@ export const scenarios: Record<string, Scenario> = {
       message,
       run: { call: error?.detail?.call, stack: error?.detail?.stack !== undefined },
     };
+  },
+
+  "a log that is written once": async (server) => {
+    let entered = 0;
+    await one(server, async (ctx) => {
+      entered += 1;
+      ctx.log("begins");
+      await ctx.sleep("nap", "1h");
+      ctx.log.warn("half of %s", "password=hunter22");
+      ctx.log("ends");
+    });
+    const run = await server.client.start("one");
+    await server.skipWaits(run);
+    const logged = (await server.history(run)).filter(({ type }) => type === "TASK_LOGGED");
+    const lines = logged.flatMap((record) => record["lines"] as wire.LogLine[]);
+    return { lines: lines.map(({ level, message }) => `${level}: ${message}`), entered };
   },
 };

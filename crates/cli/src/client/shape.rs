@@ -1,7 +1,7 @@
 //! As much of the API's answers as is shown to people. `--json` shows all of it.
 
 use jiff::Timestamp;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 #[derive(Debug, Deserialize)]
@@ -288,7 +288,7 @@ pub(crate) struct Polled {
     pub(crate) tasks: Vec<Value>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Record {
     pub(crate) seq: u64,

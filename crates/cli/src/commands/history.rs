@@ -12,6 +12,9 @@ use crate::record;
 /// Between two tries to get back to a server that went away.
 const RECONNECT: Duration = Duration::from_secs(1);
 
+/// Records that are a run's last.
+const ENDS: [&str; 3] = ["WORKFLOW_COMPLETED", "WORKFLOW_FAILED", "WORKFLOW_CANCELLED"];
+
 /// Show a run's history: one line for each record.
 #[derive(Debug, Args)]
 #[command(
@@ -35,81 +38,100 @@ impl History {
     pub(super) async fn run(&self, console: &mut Console<'_>) -> Result<(), Error> {
         let client = self.api.open()?;
         let run = client.find_run(&self.run).await?;
+        let json = self.api.json;
         if self.follow {
-            self.follow(&client, &run, console).await
-        } else {
-            self.list(&client, &run, console).await
-        }
-    }
-
-    async fn list(&self, client: &Client, run: &str, console: &mut Console<'_>) -> Result<(), Error> {
-        let mut cursor: Option<String> = None;
-        let after = self.after.map(|after| after.to_string());
-        loop {
-            let mut query = vec![("limit", "500")];
-            match &cursor {
-                Some(cursor) => query.push(("cursor", cursor)),
-                None => query.extend(after.iter().map(|after| ("after", after.as_str()))),
-            }
-            let answer = client.get(&["workflow-runs", run, "events"], &query).await?;
-            let list: List<Record> = answer.read()?;
-            if self.api.json {
-                console.raw(&answer.text)?;
-            } else {
-                list.data.iter().try_for_each(|record| record::write(console, record))?;
-            }
-            match list.next_cursor {
-                Some(next) => cursor = Some(next),
-                None => return Ok(()),
-            }
-        }
-    }
-
-    async fn follow(&self, client: &Client, run: &str, console: &mut Console<'_>) -> Result<(), Error> {
-        let path = ["workflow-runs", run, "events"];
-        let mut last = self.after;
-        let mut opened = client.stream(&path, last).await;
-        loop {
-            let lost = match opened {
-                Ok(None) => return Ok(()),
-                Ok(Some(mut stream)) => loop {
-                    match stream.next().await {
-                        Ok(Some(event)) => {
-                            last = event.id.or(last);
-                            if self.write_event(console, &event.data)? {
-                                return Ok(());
-                            }
-                        }
-                        Ok(None) => break None,
-                        Err(error) => break Some(error),
-                    }
-                },
-                Err(error @ Error::Unreachable { .. }) if last != self.after => Some(error),
-                Err(error) => return Err(error),
-            };
-            if lost.is_some() {
-                console.note("The server went away; trying to get back to it.")?;
-            }
-            loop {
-                tokio::time::sleep(RECONNECT).await;
-                opened = client.stream(&path, last).await;
-                if !matches!(opened, Err(Error::Unreachable { .. })) {
-                    break;
+            return follow(&client, &run, self.after, console, |console, data, record| {
+                if json {
+                    return Ok(console.raw(data)?);
                 }
+                record::write(console, record)?;
+                Ok(console.flush()?)
+            })
+            .await;
+        }
+        pages(&client, &run, self.after, console, |console, page| {
+            if json {
+                return Ok(console.raw(page.text)?);
             }
+            Ok(page.data.iter().try_for_each(|record| record::write(console, record))?)
+        })
+        .await
+    }
+}
+
+/// A page of a history, and as it came.
+pub(super) struct HistoryPage<'a> {
+    pub(super) data: Vec<Record>,
+    pub(super) text: &'a str,
+}
+
+/// Writes a run's history as it is, page by page.
+pub(super) async fn pages(
+    client: &Client,
+    run: &str,
+    after: Option<u64>,
+    console: &mut Console<'_>,
+    mut write: impl FnMut(&mut Console<'_>, HistoryPage<'_>) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let mut cursor: Option<String> = None;
+    let after = after.map(|after| after.to_string());
+    loop {
+        let mut query = vec![("limit", "500")];
+        match &cursor {
+            Some(cursor) => query.push(("cursor", cursor)),
+            None => query.extend(after.iter().map(|after| ("after", after.as_str()))),
+        }
+        let answer = client.get(&["workflow-runs", run, "events"], &query).await?;
+        let List { data, next_cursor } = answer.read::<List<Record>>()?;
+        write(console, HistoryPage { data, text: &answer.text })?;
+        match next_cursor {
+            Some(next) => cursor = Some(next),
+            None => return Ok(()),
         }
     }
+}
 
-    /// Whether it was the run's last.
-    fn write_event(&self, console: &mut Console<'_>, data: &str) -> Result<bool, Error> {
-        let record: Record =
-            serde_json::from_str(data).map_err(|why| Error::NotUnderstood(why.to_string()))?;
-        if self.api.json {
-            console.raw(data)?;
-        } else {
-            record::write(console, &record)?;
-            console.flush()?;
+/// Writes a run's history as it happens, until the run has ended. It goes on where it was when the server was away.
+pub(super) async fn follow(
+    client: &Client,
+    run: &str,
+    after: Option<u64>,
+    console: &mut Console<'_>,
+    mut write: impl FnMut(&mut Console<'_>, &str, &Record) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let path = ["workflow-runs", run, "events"];
+    let mut last = after;
+    let mut opened = client.stream(&path, last).await;
+    loop {
+        let lost = match opened {
+            Ok(None) => return Ok(()),
+            Ok(Some(mut stream)) => loop {
+                match stream.next().await {
+                    Ok(Some(event)) => {
+                        last = event.id.or(last);
+                        let record: Record = serde_json::from_str(&event.data)
+                            .map_err(|why| Error::NotUnderstood(why.to_string()))?;
+                        write(console, &event.data, &record)?;
+                        if ENDS.contains(&record.r#type.as_str()) {
+                            return Ok(());
+                        }
+                    }
+                    Ok(None) => break None,
+                    Err(error) => break Some(error),
+                }
+            },
+            Err(error @ Error::Unreachable { .. }) if last != after => Some(error),
+            Err(error) => return Err(error),
+        };
+        if lost.is_some() {
+            console.note("The server went away; trying to get back to it.")?;
         }
-        Ok(matches!(record.r#type.as_str(), "WORKFLOW_COMPLETED" | "WORKFLOW_FAILED" | "WORKFLOW_CANCELLED"))
+        loop {
+            tokio::time::sleep(RECONNECT).await;
+            opened = client.stream(&path, last).await;
+            if !matches!(opened, Err(Error::Unreachable { .. })) {
+                break;
+            }
+        }
     }
 }

@@ -34,6 +34,7 @@ impl Change {
             | Change::WaitCreated { .. } => self.opens().iter().for_each(|wait| wait.payloads(each)),
             Change::WorkflowStarted { .. }
             | Change::WorkflowPaused { .. }
+            | Change::TaskLogged { .. }
             | Change::WorkflowResumed
             | Change::WorkflowPauseRequested
             | Change::WorkflowHeld

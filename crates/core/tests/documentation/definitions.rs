@@ -133,6 +133,7 @@ fn every_limit_is_listed_with_its_figure() {
         ($($module:ident::$name:ident)*) => { BTreeMap::from([$((stringify!($name).to_owned(), figure($module::$name))),*]) };
     }
     let figures: BTreeMap<String, String> = figures![
+        limits::LOG_BYTES limits::LOG_LINE_BYTES limits::LOG_LINES
         limits::CONTENT_SCHEMA_BYTES limits::FAILURE_STACK_BYTES limits::FAILURE_CAUSE_BYTES limits::FAILURE_CAUSES
         limits::PAYLOAD_BYTES limits::STATE_BYTES limits::DEFINITION_BYTES limits::NESTING
         limits::WORKFLOW_NAME_CHARS limits::VERSION_CHARS limits::DESCRIPTION_CHARS limits::STEP_NAME_CHARS

@@ -234,6 +234,7 @@ fn delivery(command: &Command) -> Option<(At, u32)> {
         Command::TaskSuspended(report) => Some((report.at, report.delivery)),
         Command::TaskStarted(_)
         | Command::TaskHeartbeat(_)
+        | Command::TaskLogged(_)
         | Command::LeaseLost(_)
         | Command::CodeArrived(_)
         | Command::CreateWaitpoint(_)

@@ -16,7 +16,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use self::lease::Lease;
-use self::report::{Complete, Fail, Heartbeat, Pause, Release, Report, Suspend};
+use self::report::{Complete, Fail, Heartbeat, Log, Pause, Release, Report, Suspend};
 use crate::app::{App, Shared};
 use crate::caller::Caller;
 use crate::endpoint::{Endpoint, Group, Verb};
@@ -87,6 +87,7 @@ pub(super) fn routes() -> Group {
             report("/tasks/{id}/checkpoint", "Leave a checkpoint or journal entries on the way").body::<Heartbeat>(),
             heartbeat,
         )
+        .add(report("/tasks/{id}/log", "Write to the run's log").body::<Log>(), log)
         .add(report("/tasks/{id}/release", "Give a task back, for another worker").body::<Release>(), release)
 }
 
@@ -245,6 +246,15 @@ async fn heartbeat(
     Body(body): Body<Heartbeat>,
 ) -> Result<Answer<ReportedBody>, Problem> {
     app.report_on(&caller, task, Report::Heartbeat(body)).await
+}
+
+async fn log(
+    State(app): State<Shared>,
+    caller: Caller,
+    Id(task): Id<TaskId>,
+    Body(body): Body<Log>,
+) -> Result<Answer<ReportedBody>, Problem> {
+    app.report_on(&caller, task, Report::Log(body)).await
 }
 
 async fn release(

@@ -104,6 +104,7 @@ fn waitpoint(change: &Change) -> Option<u32> {
         | Change::TaskRedelivered { .. }
         | Change::JournalRecorded { .. }
         | Change::CheckpointSaved { .. }
+        | Change::TaskLogged { .. }
         | Change::LlmCallCompleted { .. }
         | Change::SignalReceived { .. } => {
             let mut numbers = change.waitpoints();

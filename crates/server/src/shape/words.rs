@@ -1,5 +1,6 @@
 //! Schemas of the core's words: the types are the core's, and know nothing of HTTP.
 
+use abide_core::history::Level;
 use abide_core::notice::Topic;
 use abide_core::schedule::{CatchUp, Overlap};
 use abide_core::status::{RunStatus, StepStatus, WaitStatus};
@@ -58,6 +59,10 @@ pub(crate) fn execution_type(_: &mut SchemaGenerator) -> Schema {
 
 pub(crate) fn decision(_: &mut SchemaGenerator) -> Schema {
     one_of(&[Decision::Approve, Decision::Reject, Decision::Edit])
+}
+
+pub(crate) fn level(_: &mut SchemaGenerator) -> Schema {
+    one_of(&[Level::Debug, Level::Info, Level::Warn, Level::Error])
 }
 
 pub(crate) fn scopes(_: &mut SchemaGenerator) -> Schema {

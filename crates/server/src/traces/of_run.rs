@@ -122,6 +122,7 @@ impl Story<'_> {
             | Change::MapStarted { .. }
             | Change::JournalRecorded { .. }
             | Change::CheckpointSaved { .. }
+            | Change::TaskLogged { .. }
             | Change::LlmCallCompleted { .. }
             | Change::ApprovalReminded { .. }
             | Change::ApprovalEscalated { .. }

@@ -223,6 +223,16 @@ class Task:
         deployed, false for those that had, at every replay. Both ways stay in the code until the old runs have ended."""
         return self._execution.patched(id)
 
+    def log(
+        self, message: object, *args: object, level: Literal["debug", "info", "warn", "error"] = "info"
+    ) -> None:
+        """A line for the run's log, shown on its page and with ``abide logs``; ``args`` are filled in as by ``logging``.
+        What an earlier delivery has written is not written again. The log of a run is bounded (256 KiB)."""
+        self._log(level, str(message) % args if args else str(message))
+
+    def _log(self, level: Literal["debug", "info", "warn", "error"], message: str) -> None:
+        self._execution.log(level, message)
+
     def set_state(self, **updates: Any) -> None:
         """Merged into the run's ``state`` when the task completes."""
         self._execution.state_updates = {**(self._execution.state_updates or {}), **updates}

@@ -44,6 +44,12 @@ KEY_CHARS = 255
 """The server takes 255 characters."""
 TAKEN_BACK = {"STALE_LEASE", "RUN_ENDED", "UNKNOWN_RUN", "WRONG_STEP_STATUS", "BAD_LEASE", "UNKNOWN_TASK"}
 """Refusals that mean that the task is somebody else's, or nobody's, by now."""
+LINE_CHARS = 8_000
+"""What is kept of a line of the log."""
+MOST_LINES = 500
+"""Lines of the log in one report."""
+LOG_DELAY = 0.2
+"""How long lines of the log are gathered, in seconds."""
 HOPS = 20
 """Turns of the event loop without a durable call after which a handler counts as waiting."""
 
@@ -104,6 +110,10 @@ class Execution:
         self._groups: list[Group] = []
         self._held: list[Held] = []
         self._grace_timer: asyncio.TimerHandle | None = None
+        # Lines of the log that are still to be sent.
+        self._lines: list[wire.LogLine] = []
+        self._logging: asyncio.Future[wire.ReportDone] | None = None
+        self._log_timer: asyncio.TimerHandle | None = None
         # Entries that must be stored before anything new is done.
         self._unsaved: list[wire.NewJournalEntry] = []
         # Waits that lost a race, and are cancelled with the entry that says who won.
@@ -144,7 +154,31 @@ class Execution:
             # A pause carries no entries: what is to be remembered goes before it.
             saved = {"type": "heartbeat", "leaseToken": report["leaseToken"], "entries": self._unsaved}
             self.heed(await self._reports.send({**saved, "cancels": self._cancels}))
+        # What was written before is there before the task is over; what is left goes along with the last report.
+        if self._logging:
+            await asyncio.wait([self._logging])
+        self._flush_log()
         return report
+
+    def log(self, level: Literal["debug", "info", "warn", "error"], message: str) -> None:
+        """Writes a line to the run's log, unless an earlier delivery has."""
+        if self._unasked or self._settled or self.lost:
+            return
+        self._lines.append({"level": level, "message": message[:LINE_CHARS]})
+        if len(self._lines) >= MOST_LINES:
+            self._flush_log()
+        elif self._log_timer is None:
+            self._log_timer = asyncio.get_running_loop().call_later(LOG_DELAY, self._flush_log)
+
+    def _flush_log(self) -> None:
+        if self._log_timer:
+            self._log_timer.cancel()
+            self._log_timer = None
+        lines, self._lines = self._lines, []
+        if lines:
+            self._logging = self._reports.send({"type": "log", "leaseToken": self.task["leaseToken"], "lines": lines})
+            # A line that is lost is no reason to fail.
+            self._logging.add_done_callback(lambda done: None if done.cancelled() else done.exception())
 
     def _verdict(self, output: Any, error: BaseException | None) -> Report:
         if self._fatal:

@@ -527,6 +527,9 @@ class Tasks(Resource):
     ) -> wire.Reported:
         return await self._report(id, "heartbeat", lease_token, {"entries": entries or []})
 
+    async def log(self, id: str, lease_token: str, lines: list[wire.LogLine]) -> wire.Reported:
+        return await self._report(id, "log", lease_token, {"lines": lines})
+
     async def checkpoint(self, id: str, lease_token: str, checkpoint: Any) -> wire.Reported:
         return await self._report(id, "checkpoint", lease_token, {"checkpoint": checkpoint})
 

@@ -81,6 +81,9 @@ class SyncContext(Task):
         self._do(execution.back_off(name, begun.attempt, given, again))
         raise again
 
+    def _log(self, level: Literal["debug", "info", "warn", "error"], message: str) -> None:
+        self._loop.call_soon_threadsafe(self._execution.log, level, message)
+
     def sleep(self, name: str, duration: Duration) -> None:
         self._end(lambda: self._context.sleep(name, duration))
 

@@ -665,6 +665,14 @@ class ListensForCode(TypedDict):
     type: Literal["code"]
 
 
+class LogLine(TypedDict):
+    """A line of a run's log."""
+
+    level: NotRequired[Literal["debug", "info", "warn", "error"]]
+    """`info` if absent."""
+    message: str
+
+
 class MadeKey(TypedDict):
     """A new key, with its secret."""
 
@@ -1330,6 +1338,14 @@ class TaskReportHeartbeat(TypedDict):
     """Results that the journal does not hold yet."""
     leaseToken: str
     type: Literal["heartbeat"]
+
+
+class TaskReportLog(TypedDict):
+    """Lines for the run's log."""
+
+    leaseToken: str
+    lines: list[LogLine]
+    type: Literal["log"]
 
 
 class TaskReportRelease(TypedDict):
@@ -2386,7 +2402,7 @@ class WorkspaceList(TypedDict):
 
 ListensFor: TypeAlias = Union["ListensForTime", "ListensForSignal", "ListensForEvent", "ListensForCall", "ListensForApproval", "ListensForChild", "ListensForAttempt", "ListensForCode"]
 HistoryRecord: TypeAlias = dict[str, Any]
-TaskReport: TypeAlias = Union["TaskReportComplete", "TaskReportFail", "TaskReportPause", "TaskReportSuspend", "TaskReportHeartbeat", "TaskReportRelease"]
+TaskReport: TypeAlias = Union["TaskReportComplete", "TaskReportFail", "TaskReportPause", "TaskReportSuspend", "TaskReportHeartbeat", "TaskReportLog", "TaskReportRelease"]
 TaskWait: TypeAlias = Union["TaskWaitSleep", "TaskWaitUntil", "TaskWaitSignal", "TaskWaitEvent", "TaskWaitWebhook", "TaskWaitWaitpoint", "TaskWaitRetry", "TaskWaitApproval", "TaskWaitChild"]
 WebhookStatus: TypeAlias = Union[Literal["ENABLED", "DISABLED"], Literal["FAILING"]]
 WorkflowDelivery: TypeAlias = Union[Literal["all"], Literal["one"]]

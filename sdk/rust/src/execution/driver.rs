@@ -48,6 +48,8 @@ impl Execution {
         let report = self.locked(|state| self.verdict(state, outcome));
         self.end();
         drop(driver);
+        // What was written is there before the task is over.
+        self.send_log().await;
         if let Some(TaskReport::Pause(_)) = report {
             // A pause carries no entries: what is to be remembered goes before it.
             if let Some(saved) = self.take_unsaved() {

@@ -30,6 +30,7 @@ impl Tasks<'_> {
             TaskReport::Pause(report) => post("pause").body(report),
             TaskReport::Suspend(report) => post("suspend").body(report),
             TaskReport::Release(report) => post("release").body(report),
+            TaskReport::Log(report) => post("log").body(report),
             TaskReport::Heartbeat(report) if report.checkpoint.is_some() => {
                 Ok(post("checkpoint").body(report)?.repeatable())
             }

@@ -131,13 +131,14 @@ async fn ask_schedules_and_webhooks(client: &Client) {
 async fn ask_tasks(client: &Client) {
     let _ = client.tasks().poll(&PollTasks::new(["x"], "x")).await;
     let _ = client.tasks().report(&[]).await;
-    let reports: [TaskReport; 7] = [
+    let reports: [TaskReport; 8] = [
         TaskReportComplete::new("x").into(),
         TaskReportFail::new("x", "x").into(),
         TaskReportPause::new("x", "x").into(),
         TaskReportSuspend::new("x", [TaskWaitSleep::new("x")]).into(),
         TaskReportHeartbeat::new("x").into(),
         TaskReportHeartbeat::new("x").checkpoint(1).into(),
+        TaskReportLog::new("x", [LogLine::new("x")]).into(),
         TaskReportRelease::new("x").into(),
     ];
     for report in &reports {

@@ -18,6 +18,8 @@ use std::time::Duration;
 use abide::testing::TestServer;
 use abide::{Context, Error, Json, Result, RunHandle, wire, workflow};
 
+pub(crate) use approvals::send;
+
 const SCENARIOS: &str = include_str!("../../../conformance/scenarios.md");
 
 fn expected() -> BTreeMap<&'static str, Json> {
@@ -99,6 +101,7 @@ scenarios! {
     "a map of children, two at a time" => children::a_map_of_children_two_at_a_time,
     "a loser beside other waits is cancelled" => children::a_loser_beside_other_waits_is_cancelled,
     "values of the code in a wait for an event" => children::values_of_the_code_in_a_wait_for_an_event,
+    "a log that is written once" => failures::a_log_that_is_written_once,
     "an approval that is edited by link" => approvals::an_approval_that_is_edited_by_link,
 }
 

@@ -5,9 +5,14 @@
 mod api;
 mod conformance;
 mod deploys;
+mod desk;
 mod durable;
 mod example;
 mod property;
+mod readme;
+#[path = "../../examples/refund_desk.rs"]
+#[allow(unreachable_pub, reason = "it is written as somebody would write it in their own crate")]
+mod refund_desk;
 mod requests;
 mod resources;
 mod scripted;

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use abide_core::command::{
-    Command, LeaseLoss, LeaseLost, Mismatch, TaskCompleted, TaskFailed, TaskHeartbeat, TaskPaused,
-    TaskSuspended,
+    Command, LeaseLoss, LeaseLost, Mismatch, TaskCompleted, TaskFailed, TaskHeartbeat, TaskLogged,
+    TaskPaused, TaskSuspended,
 };
-use abide_core::history::{JournalResult, WakeOn};
+use abide_core::history::{JournalResult, Level, LogLine, WakeOn};
 use abide_core::json::Json;
+use abide_core::limits;
 use abide_core::time::Millis;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -35,6 +36,7 @@ pub(super) enum Report {
     Pause(Pause),
     Suspend(Suspend),
     Heartbeat(Heartbeat),
+    Log(Log),
     Release(Release),
 }
 
@@ -141,6 +143,28 @@ pub(super) struct Heartbeat {
     cancels: Vec<Name>,
 }
 
+/// Lines for the run's log.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(inline)]
+pub(super) struct Log {
+    lease_token: String,
+    #[schemars(length(max = limits::LOG_LINES))]
+    lines: Vec<Line>,
+}
+
+/// A line of a run's log.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "LogLine")]
+struct Line {
+    /// `info` if absent.
+    #[serde(default)]
+    #[schemars(schema_with = "words::level")]
+    level: Level,
+    message: String,
+}
+
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(inline)]
@@ -177,6 +201,7 @@ impl Report {
             | Report::Pause(Pause { lease_token, .. })
             | Report::Suspend(Suspend { lease_token, .. })
             | Report::Heartbeat(Heartbeat { lease_token, .. })
+            | Report::Log(Log { lease_token, .. })
             | Report::Release(Release { lease_token }) => lease_token,
         }
     }
@@ -188,6 +213,12 @@ impl Report {
             Report::Pause(report) => report.command(lease),
             Report::Suspend(report) => report.command(lease),
             Report::Heartbeat(report) => Ok(report.command(lease)),
+            Report::Log(Log { lines, .. }) => {
+                let Lease { run: _, at, delivery } = lease;
+                let line = |Line { level, message }| LogLine { level, message };
+                let lines = lines.into_iter().map(line).collect();
+                Ok(Command::TaskLogged(TaskLogged { at, delivery, lines }))
+            }
             Report::Release(_) => {
                 let Lease { run: _, at, delivery } = lease;
                 Ok(Command::LeaseLost(LeaseLost { at, delivery, loss: LeaseLoss::Released }))

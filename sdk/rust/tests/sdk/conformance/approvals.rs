@@ -17,7 +17,7 @@ fn refund() -> Json {
 }
 
 /// What the page behind a link answers to a form.
-async fn send(link: &str, form: &str) -> (u16, String) {
+pub(crate) async fn send(link: &str, form: &str) -> (u16, String) {
     let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build().unwrap();
     let request = client.post(link).header("content-type", "application/x-www-form-urlencoded");
     let answer = request.body(form.to_owned()).send().await.unwrap();

@@ -4,8 +4,10 @@ use std::fmt;
 
 use abide::testing::TestServer;
 use abide::wire::WorkflowRetry;
-use abide::{Context, Error, Json, step, workflow};
+use abide::{Context, Error, Json, LogLevel, step, workflow};
 use serde_json::json;
+
+use super::{Count, one};
 
 #[derive(Debug)]
 struct Unweighable(std::io::Error);
@@ -51,4 +53,29 @@ pub(super) async fn a_failure_that_can_be_read(server: &TestServer) -> Result<Js
         "message": error.message,
         "run": {"call": brief.call, "stack": brief.stack.is_some()},
     }))
+}
+
+pub(super) async fn a_log_that_is_written_once(server: &TestServer) -> Result<Json, Error> {
+    let entered = Count::default();
+    let entries = entered.clone();
+    let work = move |ctx: Context, _: Json| {
+        entries.up();
+        async move {
+            ctx.log("begins");
+            ctx.sleep("nap", "1h").await?;
+            ctx.log_at(LogLevel::Warn, format_args!("half of {}", "password=hunter22"));
+            ctx.log("ends");
+            Ok(())
+        }
+    };
+    one(server, work).await?;
+    let run = server.client.start("one", Json::Null).await?;
+    server.skip_waits(&run).await?;
+    let history = server.history(&run).await?;
+    let logged = history.iter().filter(|record| record.kind == "TASK_LOGGED");
+    let lines = logged.flat_map(|record| record.fields["lines"].as_array().unwrap());
+    let text = |line: &Json, field: &str| line[field].as_str().unwrap().to_owned();
+    let lines: Vec<String> =
+        lines.map(|line| format!("{}: {}", text(line, "level"), text(line, "message"))).collect();
+    Ok(json!({"lines": lines, "entered": entered.get()}))
 }
