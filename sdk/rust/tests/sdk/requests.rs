@@ -7,7 +7,7 @@ use abide::{Client, Error, Json, ProblemKind};
 use crate::scripted::{Answer, Scripted};
 
 const YES: Answer = Answer::Yes(
-    r#"{"id": "run_1", "url": "/x", "name": "x", "createdAt": "2026-01-01T00:00:00Z", "openRuns": 0, "quotas": {}}"#,
+    r#"{"id": "run_1", "url": "/x", "name": "x", "createdAt": "2026-01-01T00:00:00Z", "openRuns": 0, "storedBytes": 0, "quotas": {}}"#,
 );
 
 async fn scripted(answers: &[Answer]) -> (Client, Scripted) {
