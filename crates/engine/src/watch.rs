@@ -48,6 +48,7 @@ pub(crate) struct Watch {
 struct Troubles {
     commit: Option<String>,
     timers: Option<String>,
+    backlog: Option<String>,
 }
 
 impl Default for Watch {
@@ -100,6 +101,10 @@ impl Watch {
         self.set(|troubles| &mut troubles.timers, failed);
     }
 
+    pub(crate) fn backlog_loaded(&self, failed: Option<String>) {
+        self.set(|troubles| &mut troubles.backlog, failed);
+    }
+
     fn set(&self, which: impl FnOnce(&mut Troubles) -> &mut Option<String>, to: Option<String>) {
         *which(&mut self.troubles.lock().unwrap_or_else(PoisonError::into_inner)) = to;
     }
@@ -135,9 +140,10 @@ impl Watch {
         if let Some(lasts) = is_stuck(&self.commit_since) {
             return Some(format!("a commit has not ended for {} s", lasts.as_secs()));
         }
-        let Troubles { commit, timers } = self.troubles();
+        let Troubles { commit, timers, backlog } = self.troubles();
         let commit = commit.map(|why| format!("the last round could not be committed: {why}"));
-        commit.or_else(|| timers.map(|why| format!("what is due cannot be read: {why}")))
+        let due = timers.or(backlog).map(|why| format!("what is due cannot be read: {why}"));
+        commit.or(due)
     }
 }
 
@@ -243,6 +249,10 @@ mod tests {
         watch.commit_ends(None);
         assert!(watch.trouble().unwrap().contains("what is due cannot be read"));
         watch.timers_loaded(None);
+        assert_eq!(watch.trouble(), None);
+        watch.backlog_loaded(Some("damaged".to_owned()));
+        assert!(watch.trouble().is_some());
+        watch.backlog_loaded(None);
         assert_eq!(watch.trouble(), None);
     }
 }

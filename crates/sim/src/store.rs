@@ -51,6 +51,12 @@ impl Store {
         self.runs.get(&run).map_or(0, |stored| stored.run.seq)
     }
 
+    /// Whether what came before a wait is still to be offered to it.
+    pub(crate) fn is_to_look_back(&self, run: RunId, number: u32) -> bool {
+        let look = Effect::LookBack { number };
+        self.outbox.values().any(|(of, effect)| *of == run && *effect == look)
+    }
+
     /// All or nothing; `false` when the run has moved on since it was loaded.
     pub(crate) fn commit(&mut self, write: &Write) -> bool {
         let id = write.run.id;

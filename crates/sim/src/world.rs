@@ -8,7 +8,7 @@ use abide_core::door::decide_once;
 use abide_core::id::{At, RunId};
 use abide_core::random::Random;
 use abide_core::refusal::Refusal;
-use abide_core::run::Run;
+use abide_core::run::{Run, Timer};
 use abide_core::time::Millis;
 use abide_core::waitpoint::Actor;
 use jiff::Timestamp;
@@ -229,6 +229,12 @@ impl World {
             let reply = outcome.reply.clone();
             if !self.commit(Write { based_on, run, outcome, remembered })? {
                 self.report.conflicts += 1;
+                // Whoever was first may have left events to be looked for: no timer fires before they were offered.
+                if let Command::TimerFired(Timer::Waitpoint(number)) = request.command
+                    && self.store.is_to_look_back(request.run, number)
+                {
+                    return Ok(Answer::Lost);
+                }
                 continue;
             }
             self.tell(|| format!("{} {:?} → {reply:?}", request.by, request.command));

@@ -11,7 +11,7 @@ const SEEDS: u64 = 250;
 const FIRST: &str = "ABIDE_SIM_FIRST";
 
 /// Seeds that once broke a rule, with what was wrong then.
-const KEPT: [(u64, &str); 8] = [
+const KEPT: [(u64, &str); 9] = [
     (17807, R5A),
     (26894, R5A),
     (67877, R5A),
@@ -20,7 +20,10 @@ const KEPT: [(u64, &str); 8] = [
     (98664, R5A),
     (28421, R5B),
     (1958, DUE),
+    (232192, MOVED),
 ];
+const MOVED: &str =
+    "a timer fired before an event was offered to its wait, which somebody had moved meanwhile";
 const DUE: &str =
     "an overdue approval that somebody moved, to an instant that was over too, was ended by them";
 const R5A: &str = "a signal that came while a wait was overdue was missed when the wait was open again";

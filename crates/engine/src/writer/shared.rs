@@ -183,10 +183,12 @@ impl Writer {
             }
             None => Vec::new(),
         };
-        if let Err(error) = self.backlog.load(&mut *self.store, &others) {
+        let loaded = self.backlog.load(&mut *self.store, &others);
+        if let Err(error) = &loaded {
             tracing::error!(%error, "what is left to be done could not be looked up");
             self.trouble_until = Some(Instant::now() + TROUBLE);
         }
+        self.watch.backlog_loaded(loaded.err().map(|error| error.to_string()));
     }
 
     pub(super) fn divide(&mut self, nodes: &[NodeId]) {
