@@ -874,9 +874,11 @@ impl Engine {
     /// With a settable clock: where it stands.
     pub async fn standing(&self) -> Result<Option<Standing>, Error> {
         let Some(clock) = &self.settable else { return Ok(None) };
-        let next_timer = self.settled().await?;
+        self.settled().await?;
         let stats = self.stats().await?;
         let tasks = stats.tasks_ready + stats.tasks_out;
+        // Asked for after the tasks: of one that was reported on in between, the timers are there.
+        let next_timer = self.settled().await?;
         Ok(Some(Standing { now: clock.now(), next_timer, tasks }))
     }
 
