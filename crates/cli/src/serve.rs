@@ -110,7 +110,7 @@ fn ignore_file_size_signal() {
 #[cfg(not(unix))]
 fn ignore_file_size_signal() {}
 
-/// The same number on every system that has it.
+/// The signal of a file that may not grow: 25 on every system that has it.
 #[cfg(unix)]
 const SIGXFSZ: i32 = 25;
 

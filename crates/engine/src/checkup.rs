@@ -24,7 +24,7 @@ const EVERY: Millis = Millis::from_days(1);
 const ASK: Duration = Duration::from_secs(60);
 /// For every moment at work it rests so many.
 const REST: u32 = 50;
-/// The same when something may be wrong.
+/// After a crash, when something may be damaged, it rests so many moments for every moment at work.
 const REST_AFTER_A_CRASH: u32 = 4;
 /// A rest is no longer than it takes to notice that it is to stop.
 const NAP: Duration = Duration::from_millis(50);

@@ -54,8 +54,8 @@ pub fn examine(store: &mut dyn Read, tell: Tell<'_>) -> Result<(Examined, Vec<Fi
     Ok((doctor.examined, doctor.findings))
 }
 
-/// The same beside a server that goes on: nothing that takes long in one go, and nothing that is only the same while
-/// everybody stands still.
+/// Looks at everything beside a server that goes on: nothing that takes long in one go, and nothing that can only be
+/// compared while everybody stands still.
 pub(crate) fn examine_beside(
     store: &mut dyn Read,
     tell: Tell<'_>,

@@ -107,7 +107,7 @@ impl Share {
 /// Says that the node is there, for as long as it is.
 pub(crate) struct Pulse {
     pub(crate) node: NodeId,
-    /// Those who were there when it began.
+    /// The nodes that were there when this one began.
     pub(crate) nodes: Vec<NodeId>,
     pub(crate) clock: Arc<StoreClock>,
     store: Box<dyn Shared>,

@@ -166,7 +166,7 @@ impl Context {
         self.run_with(name, RunOptions::new(), work).await
     }
 
-    /// The same, with attempts and a time of its own. Between two attempts the handler is suspended, and holds no worker.
+    /// Runs a durable call with attempts and a time of its own. Between two attempts the handler is suspended, and holds no worker.
     pub async fn run_with<T, F, Fut>(
         &self,
         name: impl Into<String>,

@@ -89,7 +89,7 @@ impl App {
         Ok(self.links_for(&caller.actor, id, era, recipients))
     }
 
-    /// The same for a webhook that is told of an approval, from what it is told.
+    /// The links of an approval for a webhook that is told of it, from what it is told.
     pub(crate) fn links_to_tell(
         &self,
         store: &mut dyn Read,

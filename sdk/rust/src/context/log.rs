@@ -12,7 +12,7 @@ impl Context {
         self.log_at(LogLevel::Info, message);
     }
 
-    /// The same as [`log`](Context::log), with how much it matters.
+    /// Writes a line to the run, as [`log`](Context::log) does, and says how much it matters.
     pub fn log_at(&self, level: LogLevel, message: impl fmt::Display) {
         self.execution.log(level, message.to_string());
     }
