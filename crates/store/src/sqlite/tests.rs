@@ -129,3 +129,31 @@ fn a_store_in_memory_can_be_backed_up_and_a_backup_that_failed_leaves_nothing() 
     store.reader().unwrap().backup(&path).unwrap();
     nap.check(&mut Sqlite::open(&path).unwrap());
 }
+
+#[test]
+fn what_is_forgotten_leaves_its_room_to_what_comes_next() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("small.db");
+    let size = || std::fs::metadata(&path).unwrap().len();
+    let mut world = World::new();
+    let mut sizes = Vec::new();
+    for _ in 0..4 {
+        let events: Vec<_> =
+            (0..300).map(|_| world.occurrence("paid", Value::from("x".repeat(8_000)))).collect();
+        let mut store = Sqlite::open(&path).unwrap();
+        store.commit(&Batch { occurrences: events.iter().collect(), ..Batch::default() }).unwrap();
+        loop {
+            let old = store.old_events((WorkspaceId::DEFAULT, None), Timestamp::MAX, None, 500).unwrap();
+            if old.is_empty() {
+                break;
+            }
+            store.forget_events(&old).unwrap();
+        }
+        drop(store);
+        sizes.push(size());
+    }
+    assert!(sizes[0] > 300 * 8_000, "{sizes:?}");
+    assert!(sizes[3] < sizes[0] + sizes[0] / 20, "it grows by what is kept, and by nothing else: {sizes:?}");
+    repair::repair(&path, |_| Ok(())).unwrap();
+    assert!(size() < 1_000_000, "written anew, it is as large as what it holds: {}", size());
+}
