@@ -66,6 +66,7 @@ impl Run {
             log_bytes: 0,
             output: None,
             error: None,
+            handled_by: None,
             tags: tags.clone(),
             parent: *parent,
             scheduled: *scheduled,
@@ -132,10 +133,17 @@ impl Run {
             Change::WorkflowCompleted { output } => {
                 self.ended(record, RunStatus::Completed, Some(output), None)
             }
-            Change::WorkflowFailed { error } => self.ended(record, RunStatus::Failed, None, Some(error)),
-            Change::WorkflowCancelled { reason: _ } => self.ended(record, RunStatus::Cancelled, None, None),
+            Change::WorkflowFailed { error, handled_by } => {
+                self.snapshot.handled_by = *handled_by;
+                self.ended(record, RunStatus::Failed, None, Some(error))
+            }
+            Change::WorkflowCancelled { reason: _, handled_by } => {
+                self.snapshot.handled_by = *handled_by;
+                self.ended(record, RunStatus::Cancelled, None, None)
+            }
             Change::WorkflowRetried { deadline } => {
                 self.snapshot.error = None;
+                self.snapshot.handled_by = None;
                 self.snapshot.failure = None;
                 self.snapshot.ended_at = None;
                 self.snapshot.retried_at = Some(record.at);

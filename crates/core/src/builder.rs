@@ -26,8 +26,8 @@ mod parts;
 use serde_json::Value;
 
 use crate::definition::document::{
-    Approval, Condition, ExternalEvent, Http, Llm, Map, MapStep, MapStepKind, Method, Notify, Respond, Retry,
-    Step, StepKind, SubWorkflow, Task, Wait, WaitForEvent, Webhook, Workflow,
+    Approval, Condition, ExternalEvent, Hook, Http, Llm, Map, MapStep, MapStepKind, Method, Notify, Respond,
+    Retry, Step, StepKind, SubWorkflow, Task, Wait, WaitForEvent, Webhook, Workflow,
 };
 use crate::problem::{Code, Problem, pointer};
 
@@ -73,6 +73,18 @@ impl Workflow {
     /// The retry policy of steps that have none of their own.
     pub fn default_retry(mut self, retry: Retry) -> Workflow {
         self.default_retry = Some(retry);
+        self
+    }
+
+    /// Called when a run has failed, each time it does: `"tell-ops"`, or a [`Hook`] with settings and a retry policy.
+    pub fn on_failure(mut self, hook: impl Into<Hook>) -> Workflow {
+        self.on_failure = Some(hook.into());
+        self
+    }
+
+    /// Called when a run was cancelled.
+    pub fn on_cancel(mut self, hook: impl Into<Hook>) -> Workflow {
+        self.on_cancel = Some(hook.into());
         self
     }
 

@@ -14,6 +14,7 @@ mod child_finished;
 mod code_arrived;
 mod create_waitpoint;
 mod deliver_event;
+mod http_call;
 mod lease_lost;
 mod pause;
 mod resume_waitpoint;

@@ -14,7 +14,10 @@ mod awaits;
 mod blocked;
 mod check;
 mod compile;
+mod derived;
 mod findings;
+mod hook;
+mod http_call;
 mod immediate;
 mod locate;
 mod read;
@@ -38,11 +41,16 @@ use crate::retry::RetryPolicy;
 use crate::time::Millis;
 use document::Workflow;
 
+pub(crate) use compile::is_header_name;
+
 pub use awaits::AwaitedEvent;
 pub use blocked::blocked_pattern;
 pub use check::Checked;
+pub use derived::Derived;
 pub use document::OnCodeChange;
 pub use findings::{PROBLEMS, Rejected};
+pub use hook::{Hook, Hooks};
+pub use http_call::{HTTP_CALL, HttpCall};
 pub use immediate::StartedAtOnce;
 pub use locate::{Location, Locations};
 pub use schema::{closed_schema, json_schema};
@@ -76,6 +84,8 @@ pub struct Definition {
     pub input_schema: Option<Schema>,
     /// Headers that the input of a run that a trigger starts keeps beside [`KEPT_HEADERS`], in small letters.
     pub keep_headers: Vec<Arc<str>>,
+    /// The workflows that call the handlers of `onFailure` and `onCancel`.
+    pub hooks: Hooks,
     by_name: HashMap<Arc<str>, u16>,
 }
 

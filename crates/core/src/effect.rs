@@ -103,6 +103,9 @@ pub struct ChildStart {
     /// A wait that ends when the child is started, or could not be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tells: Option<WaitpointId>,
+    /// It calls the handler of its parent's `onFailure` or `onCancel`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_hook: bool,
     /// On whose behalf its parent was.
     pub started_by: Actor,
 }

@@ -13,6 +13,7 @@ mod begin;
 mod code;
 mod end;
 mod finish;
+mod hook;
 mod later;
 mod map;
 mod wait;

@@ -66,10 +66,16 @@ pub enum Change {
     },
     WorkflowFailed {
         error: Failure,
+        /// The run that calls the handler of `onFailure`, started with this record.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        handled_by: Option<RunId>,
     },
     WorkflowCancelled {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
+        /// The run that calls the handler of `onCancel`, started with this record.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        handled_by: Option<RunId>,
     },
     /// FAILED → RUNNING.
     WorkflowRetried {

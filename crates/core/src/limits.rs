@@ -71,6 +71,17 @@ pub const FAILURE_STACK_BYTES: usize = 16 * 1024;
 pub const FAILURE_CAUSE_BYTES: usize = 2 * 1024;
 /// Causes of a failure that are kept, the nearest first.
 pub const FAILURE_CAUSES: usize = 8;
+/// The input and the state of a run that has ended, each, as they are handed to `onFailure` or `onCancel`; what is larger
+/// is left out, and named.
+pub const HOOK_VALUE_BYTES: usize = 256 * 1024;
+/// Of the message of the failure that is handed to `onFailure`.
+pub const HOOK_MESSAGE_CHARS: usize = 20_000;
+/// The URL of a call that the engine makes for durable code.
+pub const HTTP_URL_BYTES: usize = 8 * 1024;
+/// Headers of such a call.
+pub const HTTP_HEADERS: usize = 100;
+/// Statuses that fail such a call.
+pub const HTTP_FAIL_ON: usize = 100;
 /// Runs that start runs that start runs …
 pub const CHILD_DEPTH: u32 = 32;
 /// An output or a content that goes along with a notice; a larger one is left out, and the notice says so.

@@ -79,18 +79,18 @@ pub fn notices<'r>(run: &'r Run, records: &'r [Record]) -> impl Iterator<Item = 
 }
 
 fn tell(run: &Run, record: &Record) -> Option<(Topic, Data)> {
-    // The run of a tool is a part of the step that called it.
-    if Definition::is_own(&run.definition_ref.name) {
+    // The run of a tool or of a call is a part of the step that started it.
+    if Definition::is_part_of_a_step(&run.definition_ref.name) {
         return None;
     }
     match &record.change {
         Change::WorkflowCompleted { output } => {
             Some((Topic::WorkflowCompleted, of_run(run, "COMPLETED").value("output", output)))
         }
-        Change::WorkflowFailed { error } => {
+        Change::WorkflowFailed { error, handled_by: _ } => {
             Some((Topic::WorkflowFailed, of_run(run, "FAILED").with("error", json!(error))))
         }
-        Change::WorkflowCancelled { reason } => {
+        Change::WorkflowCancelled { reason, handled_by: _ } => {
             let data = of_run(run, "CANCELLED").with("by", json!(record.by));
             Some((Topic::WorkflowCancelled, data.maybe("reason", reason.as_ref().map(|why| json!(why)))))
         }

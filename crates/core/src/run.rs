@@ -187,6 +187,9 @@ pub struct Snapshot {
     pub output: Option<Json>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Failure>,
+    /// The run that calls the handler of `onFailure` or `onCancel`, if this one has ended in that way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handled_by: Option<RunId>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<Arc<str>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

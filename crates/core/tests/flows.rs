@@ -22,6 +22,10 @@ mod durable_calls;
 mod examples;
 #[path = "flows/graphs.rs"]
 mod graphs;
+#[path = "flows/hooks.rs"]
+mod hooks;
+#[path = "flows/http_calls.rs"]
+mod http_calls;
 #[path = "flows/journals.rs"]
 mod journals;
 #[path = "flows/maps.rs"]

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
-use abide_core::definition::Definition;
+use abide_core::definition::{Definition, Derived};
 use abide_core::id::{RunId, WorkspaceId};
 use abide_core::run::Run;
 use abide_core::status::RunStatus;
@@ -218,15 +218,17 @@ impl Memory {
         if let Some(known) = known {
             return Ok(Arc::clone(known));
         }
-        if let Some(tool) = Definition::of_tool(name) {
-            let (name, version): (Arc<str>, Arc<str>) = (name.into(), version.unwrap_or("1").into());
-            let definition = Arc::new(tool?);
-            self.definitions.insert((workspace, Arc::clone(&name), version), Arc::clone(&definition));
-            self.newest.insert((workspace, name), Arc::clone(&definition));
-            return Ok(definition);
-        }
         let unknown =
             || Error::UnknownDefinition { name: name.to_owned(), version: version.map(str::to_owned) };
+        match Definition::derived(name, version) {
+            // Made anew each time: nothing bounds how many there may be.
+            Some(Derived::Whole(definition)) => return Ok(Arc::new((*definition)?)),
+            Some(Derived::Hook(hook, of)) => {
+                let of = self.definition(store, workspace, of, version)?;
+                return of.hook(hook).map(Arc::clone).ok_or_else(unknown);
+            }
+            None => {}
+        }
         let stored = store.definition(workspace, name, version)?.ok_or_else(unknown)?;
         let key = (workspace, Arc::from(stored.name.as_str()), Arc::from(stored.version.as_str()));
         let definition = match self.definitions.get(&key) {

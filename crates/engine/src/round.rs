@@ -468,7 +468,7 @@ impl<'w> Round<'w> {
         }
         let workspace = start.workspace;
         let version = start.version.as_deref();
-        if Definition::of_tool(&start.name).is_some() {
+        if Definition::is_own(&start.name) {
             // It is a part of another run, and nobody's to start.
             return Err(Error::UnknownDefinition { name: start.name, version: start.version });
         }

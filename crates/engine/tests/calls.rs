@@ -8,6 +8,8 @@ mod budgets;
 mod documented;
 #[path = "calls/examples.rs"]
 mod examples;
+#[path = "calls/for_code.rs"]
+mod for_code;
 #[path = "calls/http.rs"]
 mod http;
 #[path = "calls/llm.rs"]

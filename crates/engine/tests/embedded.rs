@@ -14,6 +14,8 @@ mod following;
 mod held;
 #[path = "embedded/herd.rs"]
 mod herd;
+#[path = "embedded/hooks.rs"]
+mod hooks;
 #[path = "embedded/host.rs"]
 mod host;
 #[path = "embedded/keeping.rs"]

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use abide_core::definition::Definition;
+use abide_core::definition::{Definition, Derived};
 use abide_core::history::DefinitionRef;
 use abide_core::id::{DefinitionId, RunId, WorkspaceId};
 use abide_core::run::Run;
@@ -47,11 +47,20 @@ impl Definitions {
             return Ok(found.clone());
         }
         let DefinitionRef { name, version } = definition;
-        if let Some(Ok(tool)) = Definition::of_tool(name) {
-            // It is not stored, and has no id of its own.
-            return Ok(Known { id: DefinitionId(0), definition: Arc::new(tool) });
-        }
         let damaged = |what: &str| Error::Corrupt(format!("the definition {name} {version} {what}"));
+        // What is derived is not stored, and has no id of its own.
+        let derived = |definition| Ok(Known { id: DefinitionId(0), definition });
+        match Definition::derived(name, Some(version)) {
+            Some(Derived::Whole(whole)) => {
+                return derived(Arc::new(whole.map_err(|_| damaged("cannot be read"))?));
+            }
+            Some(Derived::Hook(hook, of)) => {
+                let of = DefinitionRef { name: of.into(), version: Arc::clone(version) };
+                let of = self.find(store, workspace, &of)?.definition;
+                return derived(of.hook(hook).map(Arc::clone).ok_or_else(|| damaged("is not there"))?);
+            }
+            None => {}
+        }
         let stored = store.definition(workspace, name, Some(version))?;
         let stored = stored.ok_or_else(|| damaged("of a run is not there"))?;
         let checked = Definition::from_stored(&stored.document).map_err(|_| damaged("cannot be read"))?;

@@ -34,6 +34,8 @@ mod health;
 mod held;
 #[path = "api/history.rs"]
 mod history;
+#[path = "api/hooks.rs"]
+mod hooks;
 #[path = "api/hostile.rs"]
 mod hostile;
 #[path = "api/keys.rs"]

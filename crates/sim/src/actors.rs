@@ -9,6 +9,8 @@ use abide_core::command::{
     TaskFailed, TaskHeartbeat, TaskLogged, TaskPaused, TaskStarted, TaskSuspended, Via, Vote, WaitFor,
     WaitSpec,
 };
+use abide_core::definition::HttpCall;
+use abide_core::definition::document::{Method, Retry};
 use abide_core::effect::{ChildInput, Effect};
 use abide_core::history::{Failure, FailureDetail, JournalResult, Level, LogLine, ModelCall, WakeOn};
 use abide_core::id::{OccurrenceId, RunId, WorkspaceId};
@@ -293,7 +295,7 @@ impl World {
     fn wait_spec(&mut self) -> WaitSpec {
         let name = self.journal_name();
         let timeout = self.chance(2).then(|| Millis(1 + self.random.below(200_000)));
-        let wait = match self.random.below(8) {
+        let wait = match self.random.below(9) {
             0 => WaitFor::Sleep { duration: Millis(self.random.below(200_000)) },
             1 => WaitFor::Signal { signal_type: "a".into(), timeout },
             2 => WaitFor::Event {
@@ -319,9 +321,24 @@ impl World {
                 timeout,
                 detached: self.chance(3),
             },
+            7 if self.store.runs.len() < 3 * CROWD => WaitFor::Http(Box::new(self.call())),
             _ => self.question(timeout),
         };
         WaitSpec::new(name, wait)
+    }
+
+    fn call(&mut self) -> HttpCall {
+        let max_attempts =
+            self.chance(2).then(|| 1 + u32::try_from(self.random.below(3)).unwrap_or_default());
+        HttpCall {
+            url: "https://example.com/{{ input.n }}".to_owned(),
+            method: Method::Post,
+            headers: Default::default(),
+            body: self.chance(2).then(|| json!({ "n": "{{ input.n }}" }).into()),
+            fail_on: None,
+            retry: Retry { max_attempts, ..Retry::default() },
+            timeout_ms: self.chance(3).then_some(5_000),
+        }
     }
 
     fn expire_leases(&mut self) -> Check {
@@ -521,7 +538,7 @@ impl World {
         let (run, command) = match effect {
             Effect::LookBack { number } => return self.look_back(run, number),
             Effect::StartChild(child) => {
-                let definition = Arc::clone(&self.store.definitions[&*child.definition]);
+                let definition = self.store.definition(&child.definition, child.version.as_deref());
                 let parent = &self.store.runs[&child.parent.run_id].run;
                 let input = match child.input {
                     ChildInput::Given(input) => input,

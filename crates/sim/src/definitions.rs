@@ -34,6 +34,11 @@ fn document(random: &mut Random, name: &str, children: &[String]) -> Value {
     if random.below(5) == 0 {
         document["timeout"] = json!(DURATIONS[2 + random.below(4) as usize]);
     }
+    for hook in ["onFailure", "onCancel"] {
+        if random.below(2) == 0 {
+            document[hook] = json!({ "handler": "work", "config": { "of": "{{ input.run.name }}" }, "retry": retry(random) });
+        }
+    }
     if random.below(6) == 0 {
         document["output"] = json!({ "n": "{{ input.n }}", "doc": "{{ state.doc ?? 'none' }}" });
     }

@@ -1,6 +1,7 @@
 //! The rules, written a second time and independently of the code that must keep them. Looks at every commit.
 
 mod code;
+mod hooks;
 mod law;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,6 +25,7 @@ use crate::world::Check;
 #[derive(Default)]
 pub(crate) struct Inspector {
     watched: BTreeMap<RunId, Watched>,
+    hooks: hooks::Hooks,
     hash: Hash,
     seen: BTreeMap<String, u64>,
 }
@@ -100,11 +102,13 @@ impl Inspector {
         watched.check_waits(run)?;
         check_counts(run)?;
         check_tasks(store, run)?;
+        self.hooks.committed(write)?;
         check_effects(run, &write.outcome.effects)
     }
 
     /// When all is over, nothing may be left.
     pub(crate) fn check_ended(&self, store: &Store) -> Check {
+        self.hooks.check_ended(store)?;
         if let Some(((run, at), _)) = store.tasks.first_key_value() {
             return Err(format!("{run}: the task at {at:?} outlives its run"));
         }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use abide_core::command::{Occurrence, Outcome};
-use abide_core::definition::Definition;
+use abide_core::definition::{Definition, Derived};
 use abide_core::door::Remembered;
 use abide_core::effect::Effect;
 use abide_core::history::{Change, Record};
@@ -49,6 +49,17 @@ pub(crate) struct Write {
 impl Store {
     pub(crate) fn version(&self, run: RunId) -> u64 {
         self.runs.get(&run).map_or(0, |stored| stored.run.seq)
+    }
+
+    /// A workflow by its name: one that was deployed, or one that the engine derives.
+    pub(crate) fn definition(&self, name: &str, version: Option<&str>) -> Arc<Definition> {
+        match Definition::derived(name, version) {
+            Some(Derived::Whole(whole)) => Arc::new(whole.expect("what the engine derives is sound")),
+            Some(Derived::Hook(hook, of)) => {
+                Arc::clone(self.definitions[of].hook(hook).expect("a hook that was started is there"))
+            }
+            None => Arc::clone(&self.definitions[name]),
+        }
     }
 
     /// Whether what came before a wait is still to be offered to it.

@@ -57,6 +57,9 @@ pub(crate) struct Run {
     #[serde(default)]
     pub(crate) output: Value,
     pub(crate) error: Option<Failure>,
+    /// The run that calls the handler of `onFailure` or `onCancel`.
+    #[serde(default)]
+    pub(crate) handled_by: Option<String>,
     pub(crate) steps: Vec<Step>,
     pub(crate) waiting_for: Vec<WaitingFor>,
     #[serde(default)]

@@ -76,6 +76,10 @@ fn write_with(console: &mut Console<'_>, run: &Run, children: &[Run]) -> io::Res
     if let Some(error) = &run.error {
         console.line(&format!("error    {}", failure(error)))?;
     }
+    if let Some(handler) = &run.handled_by {
+        let hook = if run.status == "CANCELLED" { "onCancel" } else { "onFailure" };
+        console.line(&format!("handled  by {handler} ({hook})"))?;
+    }
     console.line("")?;
     let lines: Vec<steps::Line> = run.steps.iter().flat_map(|step| of_step(run, step)).collect();
     steps::write(console, &lines, "  ")?;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::definition::document::{OnApprovalTimeout, OnTimeout, Respond, Retry, StepKind, Tool};
+use crate::definition::document::{Hook, OnApprovalTimeout, OnTimeout, Respond, Retry, StepKind, Tool};
 
 impl Retry {
     /// All tries together.
@@ -22,6 +22,42 @@ impl Retry {
     pub fn max_backoff_ms(mut self, most: u64) -> Retry {
         self.max_backoff_ms = Some(most);
         self
+    }
+}
+
+impl Hook {
+    /// A hook that calls the handler of this name.
+    pub fn new(handler: impl Into<String>) -> Hook {
+        Hook { handler: handler.into(), ..Hook::default() }
+    }
+
+    /// Settings for the handler; templates allowed, over what the handler gets.
+    pub fn config(mut self, config: Value) -> Hook {
+        self.config = Some(config);
+        self
+    }
+
+    pub fn retry(mut self, retry: Retry) -> Hook {
+        self.retry = Some(retry);
+        self
+    }
+
+    /// How long one attempt may work.
+    pub fn timeout_ms(mut self, ms: u64) -> Hook {
+        self.timeout_ms = Some(ms);
+        self
+    }
+}
+
+impl From<&str> for Hook {
+    fn from(handler: &str) -> Hook {
+        Hook::new(handler)
+    }
+}
+
+impl From<String> for Hook {
+    fn from(handler: String) -> Hook {
+        Hook::new(handler)
     }
 }
 

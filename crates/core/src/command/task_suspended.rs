@@ -8,6 +8,8 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::command::Reply;
+use crate::command::http_call::check_call;
+use crate::definition::{HTTP_CALL, HttpCall};
 use crate::effect::ChildInput;
 use crate::expression::Expression;
 use crate::flow::{self, NewWait, ParentWaits, await_waits, new_waitpoint};
@@ -99,6 +101,8 @@ pub enum WaitFor {
         /// The wait is over when the run is started, and the run goes on by itself.
         detached: bool,
     },
+    /// A call that the engine makes; its outcome is the wait's payload.
+    Http(Box<HttpCall>),
     /// A durable call failed: the handler goes on when it is time to make the call again.
     Retry {
         call: Arc<str>,
@@ -155,6 +159,12 @@ impl TaskSuspended {
                             let (definition, version) = (Arc::clone(definition), version.clone());
                             Some(NewChild { definition, version, input: input.clone(), detached: *detached })
                         }
+                        WaitFor::Http(call) => Some(NewChild {
+                            definition: HTTP_CALL.into(),
+                            version: Some(call.version().into()),
+                            input: call.request(),
+                            detached: false,
+                        }),
                         WaitFor::Sleep { .. }
                         | WaitFor::Instant { .. }
                         | WaitFor::Signal { .. }
@@ -229,14 +239,14 @@ impl WaitFor {
             WaitFor::Event { .. } => Kind::Event,
             WaitFor::Call { .. } | WaitFor::Created => Kind::Webhook,
             WaitFor::RateLimit { .. } | WaitFor::Retry { .. } => Kind::Retry,
-            WaitFor::Child { .. } => Kind::Child,
+            WaitFor::Child { .. } | WaitFor::Http(_) => Kind::Child,
             WaitFor::Approval { .. } => Kind::Approval,
         }
     }
 
     /// What the worker asks for, as a wait that keeps the limits.
     pub(super) fn check(self, turn: &mut Turn<'_>, at: At) -> Result<NewWait, Refusal> {
-        let is_child = matches!(self, WaitFor::Child { .. });
+        let is_child = matches!(self, WaitFor::Child { .. } | WaitFor::Http(_));
         let fresh = is_child.then(|| RunId::new(turn.now, turn.random.draw_u128()));
         let drawn = if matches!(self, WaitFor::Retry { .. }) { turn.random.draw() } else { 0 };
         let turn = &*turn;
@@ -302,10 +312,14 @@ impl WaitFor {
                 let run_id = fresh.filter(|_| !definition.is_empty());
                 let run_id = run_id.ok_or_else(|| malformed("/waits/definition", "a workflow has a name"))?;
                 within("the input's size in bytes", input.bytes(), limits::PAYLOAD_BYTES)?;
-                let depth = usize::try_from(flow::child_depth(turn.run)).unwrap_or(usize::MAX);
-                let most = usize::try_from(limits::CHILD_DEPTH).unwrap_or(usize::MAX);
-                within("the depth of runs that start runs", depth, most)?;
+                turn.check_depth()?;
                 Ok(new(Kind::Child, due(timeout)?, ListensFor::Child { run_id }))
+            }
+            WaitFor::Http(call) => {
+                check_call(&call, turn.bounds.max_wait)?;
+                turn.check_depth()?;
+                let run_id = fresh.ok_or_else(|| malformed("/waits/url", "a call is made by a run"))?;
+                Ok(new(Kind::Child, None, ListensFor::Child { run_id }))
             }
             WaitFor::Approval { prompt, content, content_schema, approvers, quorum, timeout } => {
                 within("the content's size in bytes", content.bytes(), limits::PAYLOAD_BYTES)?;
@@ -385,7 +399,7 @@ pub(super) fn check_asked(asked: Option<&str>) -> Result<(), Refusal> {
     asked.map_or(Ok(()), |asked| check_name("/waits/asked", asked))
 }
 
-fn malformed(pointer: &'static str, message: impl Into<String>) -> Refusal {
+pub(super) fn malformed(pointer: &'static str, message: impl Into<String>) -> Refusal {
     Refusal::Malformed { pointer, message: message.into() }
 }
 
@@ -395,6 +409,11 @@ impl Turn<'_> {
             return Err(malformed("/name", "names that begin with `$` are the engine's"));
         }
         check_name("/name", name)
+    }
+
+    fn check_depth(&self) -> Result<(), Refusal> {
+        let (depth, most) = (to_usize(flow::child_depth(self.run)), to_usize(limits::CHILD_DEPTH));
+        within("the depth of runs that start runs", depth, most)
     }
 
     /// The waitpoint of this name, if the step's visit has one. A result of that name is a conflict.

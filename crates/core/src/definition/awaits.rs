@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::document::{MapStepKind, StepKind, Tool};
-use super::{Action, Definition, Executor, Step};
+use super::{Action, Definition, Executor, Hook, Step};
 use crate::time::Millis;
 
 /// A wait for events that a run of a definition may come to.
@@ -20,11 +20,14 @@ pub struct AwaitedEvent {
     /// How far before its beginning the wait looks; `None`: to the creation of its run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lookback: Option<Millis>,
+    /// The wait is of a run that calls this hook's handler, and not of a run of the definition itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hook: Option<Hook>,
 }
 
 impl AwaitedEvent {
     /// What is known of a wait of which nothing is known.
-    pub const ANY: AwaitedEvent = AwaitedEvent { event_id: None, lookback: None };
+    pub const ANY: AwaitedEvent = AwaitedEvent { event_id: None, lookback: None, hook: None };
 }
 
 impl Definition {
@@ -39,6 +42,9 @@ impl Definition {
             // A `lookback` may reach further than to the creation of the run.
             awaited.retain(|wait| *wait == AwaitedEvent::ANY || wait.lookback.is_some());
         }
+        // A handler of a hook may wait for anything, too.
+        let hooks = Hook::ALL.into_iter().filter(|hook| self.hook(*hook).is_some());
+        awaited.extend(hooks.map(|hook| AwaitedEvent { hook: Some(hook), ..AwaitedEvent::ANY }));
         awaited.into_iter().collect()
     }
 
@@ -76,7 +82,7 @@ fn awaited_by(step: &Step) -> Option<AwaitedEvent> {
     match &step.action {
         Action::Event { event_id, lookback, .. } => {
             let event_id = event_id.as_constant().and_then(|id| id.as_str()).map(Arc::from);
-            Some(AwaitedEvent { event_id, lookback: *lookback })
+            Some(AwaitedEvent { event_id, lookback: *lookback, hook: None })
         }
         Action::Work(work) => match work.executor {
             Executor::Handler => Some(AwaitedEvent::ANY),

@@ -19,10 +19,11 @@ use serde_json::Value;
 
 use super::document::{self, Workflow};
 use super::findings::Findings;
-use super::{Definition, Order, Schema, Step, Target};
+use super::{Definition, Order, Schema, Step, Target, hook};
 use crate::problem::{Code, Problem, pointer};
 use names::Names;
 use order::Links;
+pub(crate) use work::is_header_name;
 
 /// What is not known about a document of which only a part is well-shaped.
 #[derive(Clone, Copy, Debug, Default)]
@@ -47,6 +48,7 @@ pub(super) fn compile(document: Workflow, doubts: Doubts, findings: &mut Finding
     let keep_headers = compiler.kept_headers("keepHeaders", document.keep_headers.as_deref());
     let compiled: Vec<Option<Step>> =
         (0..).zip(&document.steps).map(|(index, step)| compiler.step(index, step)).collect();
+    let hooks = hook::compile(&document, findings);
     let steps: Vec<Step> = compiled.into_iter().collect::<Option<_>>().filter(|_| findings.are_good())?;
     let order = links.order();
     if order == Order::Sequence {
@@ -54,7 +56,7 @@ pub(super) fn compile(document: Workflow, doubts: Doubts, findings: &mut Finding
     }
     let by_name: HashMap<Arc<str>, u16> =
         (0..).zip(&steps).map(|(index, step)| (step.name.clone(), index)).collect();
-    Some(Definition { document, steps, order, timeout, output, input_schema, keep_headers, by_name })
+    Some(Definition { document, steps, order, timeout, output, input_schema, keep_headers, hooks, by_name })
 }
 
 /// The state of a check: what is known of the whole document, and the place it has come to.

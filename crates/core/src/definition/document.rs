@@ -44,6 +44,12 @@ pub struct Workflow {
     /// What becomes of a handler whose code does not fit what it has recorded, for tasks that do not say so themselves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_code_change: Option<OnCodeChange>,
+    /// Called when a run has failed, each time it does, in a run of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_failure: Option<Hook>,
+    /// Called when a run was cancelled, in a run of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_cancel: Option<Hook>,
     /// What a completed run's `output` is; templates allowed. Without it, the output of the last step that has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<Value>,
@@ -65,6 +71,28 @@ fn first_version() -> String {
 
 fn is_first_version(version: &str) -> bool {
     version == "1"
+}
+
+/// A handler that is called when a run has ended, with what became of it: `{run, input, state, error}`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Hook {
+    /// The handler's registered name. It may be durable code like any other.
+    #[schemars(length(min = 1, max = 200))]
+    pub handler: String,
+    /// Settings for the handler; templates allowed, over the `input` that the handler gets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub config: Option<Value>,
+    /// The `defaultRetry` of the workflow if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry: Option<Retry>,
+    /// How long one attempt may work, in milliseconds; waiting does not count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub timeout_ms: Option<u64>,
+    /// The same as a duration.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<String>,
 }
 
 /// One step of a workflow.

@@ -71,6 +71,11 @@ impl Findings {
         self.problems
     }
 
+    /// Its problems and its warnings.
+    pub(super) fn into_both(self) -> (Vec<Problem>, Vec<Problem>) {
+        (self.problems, self.warnings)
+    }
+
     pub(super) fn are_good(&self) -> bool {
         self.problems.is_empty()
     }

@@ -12,7 +12,7 @@ const PREFIX: &str = "$tool/";
 
 impl Definition {
     /// Whether a workflow of this name is the engine's, not somebody's.
-    pub(crate) fn is_own(name: &str) -> bool {
+    pub fn is_own(name: &str) -> bool {
         name.starts_with(OWN)
     }
 
@@ -22,7 +22,7 @@ impl Definition {
     }
 
     /// The workflow of this name, if it is one that [`Definition::tool_name`] gives.
-    pub fn of_tool(name: &str) -> Option<Result<Definition, Rejected>> {
+    pub(super) fn of_tool(name: &str) -> Option<Result<Definition, Rejected>> {
         let handler = name.strip_prefix(PREFIX)?;
         let task = Task { handler: handler.to_owned(), ..Task::default() };
         let step = Step {

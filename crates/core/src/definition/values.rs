@@ -11,6 +11,8 @@ pub(super) fn of(workflow: &mut Workflow) -> Vec<&mut Value> {
     let mut values = Vec::new();
     values.extend(&mut workflow.input_schema);
     values.extend(&mut workflow.output);
+    let hooks = workflow.on_failure.iter_mut().chain(&mut workflow.on_cancel);
+    values.extend(hooks.filter_map(|hook| hook.config.as_mut()));
     for step in &mut workflow.steps {
         match &mut step.kind {
             StepKind::Task(task) => of_task(task, &mut values),

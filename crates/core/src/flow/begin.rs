@@ -373,17 +373,19 @@ pub(crate) fn child_depth(run: &Run) -> u32 {
     run.parent.map_or(0, |parent| parent.depth) + 1
 }
 
-/// Starts a run after the commit. The waitpoint of this number, if one is given, is what it ends by ending.
 /// What a parent waits for, and with which of its waits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ParentWaits {
     Not,
+    /// It has ended, and the child is its hook.
+    NoLonger,
     /// That the child is started.
     UntilStarted(u32),
     /// That the child has ended.
     UntilEnded(u32),
 }
 
+/// Starts a run after the commit. The waitpoint of this number, if one is given, is what it ends by ending.
 pub(crate) fn start_child_run(
     turn: &mut Turn<'_>,
     run_id: RunId,
@@ -393,7 +395,7 @@ pub(crate) fn start_child_run(
     input: ChildInput,
 ) {
     let (for_start, for_end) = match waits {
-        ParentWaits::Not => (None, None),
+        ParentWaits::Not | ParentWaits::NoLonger => (None, None),
         ParentWaits::UntilStarted(number) => (Some(number), None),
         ParentWaits::UntilEnded(number) => (None, Some(number)),
     };
@@ -405,7 +407,9 @@ pub(crate) fn start_child_run(
     };
     let (workspace, started_by) = (turn.run.workspace, turn.run.started_by.clone());
     let tells = for_start.map(|number| turn.run.waitpoint_id(number));
-    let child = ChildStart { run_id, workspace, definition, version, input, parent, tells, started_by };
+    let is_hook = matches!(waits, ParentWaits::NoLonger);
+    let child =
+        ChildStart { run_id, workspace, definition, version, input, parent, tells, is_hook, started_by };
     turn.effect(Effect::StartChild(Box::new(child)));
 }
 

@@ -8,6 +8,7 @@ use crate::effect::Effect;
 use crate::expression::EvaluationError;
 use crate::flow::begin::expression_failed;
 use crate::flow::finish::recall;
+use crate::flow::hook::{self, Ending};
 use crate::flow::wait::{cancel_open_waits, cancel_wait};
 use crate::history::{Change, Failure};
 use crate::id::At;
@@ -77,7 +78,8 @@ pub(crate) fn fail_run(turn: &mut Turn<'_>, failure: Failure) -> Result<(), Refu
         cancel_open_waits(turn, at)?;
     }
     cancel_the_rest(turn)?;
-    turn.emit(Change::WorkflowFailed { error: failure.clone() })?;
+    let handled_by = hook::start(turn, &Ending::Failed(&failure));
+    turn.emit(Change::WorkflowFailed { error: failure.clone(), handled_by })?;
     tell_others(turn, ChildOutcome::Failed { error: failure });
     Ok(())
 }
@@ -88,7 +90,8 @@ pub(crate) fn cancel_run(turn: &mut Turn<'_>, reason: Option<String>) -> Result<
         turn.emit(Change::StepCancelled { at })?;
     }
     cancel_the_rest(turn)?;
-    turn.emit(Change::WorkflowCancelled { reason })?;
+    let handled_by = hook::start(turn, &Ending::Cancelled { reason: reason.as_deref() });
+    turn.emit(Change::WorkflowCancelled { reason, handled_by })?;
     tell_others(turn, ChildOutcome::Cancelled);
     Ok(())
 }

@@ -261,3 +261,32 @@ fn who_approves_and_who_is_asked_later_must_make_sense() {
         assert_is(&problem_of_steps(&step), &format!("/steps/0/{field}"), code, None);
     }
 }
+
+#[test]
+fn what_is_wrong_with_a_hook_is_told_where_it_stands() {
+    let hook =
+        |hook: &str| problem(&format!("name: w\n{hook}\nsteps: [{{name: a, type: task, handler: h}}]"));
+    assert_is(
+        &hook("onFailure: {handler: h, config: {x: '{{ a'}}"),
+        "/onFailure/config/x",
+        Code::BadTemplate,
+        None,
+    );
+    assert_is(&hook("onCancel: {handler: '{{ input.h }}'}"), "/onCancel/handler", Code::BadTemplate, None);
+    assert_is(&hook("onCancel: {handler: h, timeout: soon}"), "/onCancel/timeout", Code::BadDuration, None);
+    assert_is(
+        &hook("onFailure: {handler: h, retry: {backoffMs: 500, maxBackoffMs: 200}}"),
+        "/onFailure/retry/maxBackoffMs",
+        Code::Contradiction,
+        None,
+    );
+    assert_is(
+        &hook("onFailure: {confg: h, handler: h}"),
+        "/onFailure/confg",
+        Code::UnknownField,
+        Some("config"),
+    );
+    let steps = "onFailure: {handler: h, config: {of: '{{ steps.a.output }}'}}";
+    let unknown = hook(steps);
+    assert_eq!(unknown.pointer, "/onFailure/config/of", "a hook has a run of its own, with steps of its own");
+}

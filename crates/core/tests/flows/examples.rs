@@ -1,7 +1,7 @@
 //! The examples, walked from start to end in virtual time.
 
 use abide_core::command::{Command, Vote};
-use abide_core::definition::Definition;
+use abide_core::definition::{Definition, Hook};
 use abide_core::effect::Effect;
 use abide_core::waitpoint::Decision;
 use serde_json::{Value, json};
@@ -38,6 +38,28 @@ fn the_drip_campaign_sends_three_mails_in_a_week() {
     assert_eq!(
         (run.status(), run.output(), run.run().waitpoints().len()),
         ("COMPLETED".to_owned(), json!({ "sent": 3 }), 3)
+    );
+}
+
+#[test]
+fn a_refund_that_fails_tells_ops_and_one_that_is_cancelled_releases_what_was_reserved() {
+    let order = || example!("refund.yaml", json!({ "orderId": "o-7", "amount": 30 })).start();
+    let mut failed = order();
+    failed.complete("reserve", json!({ "reservation": 4 }));
+    failed.live("2d");
+    failed.fail_for_good("pay");
+    let hook = failed.children()[0].clone();
+    let definition = failed.run().definition.hook(Hook::OnFailure).unwrap();
+    let input = Value::clone(hook.input.given().unwrap());
+    let told = Plan::shared(std::sync::Arc::clone(definition)).input(input).start();
+    assert_eq!(*told.task("onFailure").config, json!({ "subject": "Refund of o-7 failed: it went wrong" }));
+    let mut cancelled = order();
+    cancelled.complete("reserve", json!({ "reservation": 4 }));
+    cancelled.cancel();
+    let hook = cancelled.children()[0].clone();
+    assert_eq!(
+        (&*hook.definition, &hook.input.given().unwrap()["state"]),
+        ("$onCancel/refund", &json!({ "reservation": 4 }))
     );
 }
 

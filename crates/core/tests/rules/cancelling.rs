@@ -120,7 +120,10 @@ fn r17_who_cancelled_and_why_is_in_the_history() {
     let mut run = start(json!([task("a")]));
     run.cancel();
     let last = run.history().last().expect("a record");
-    assert_eq!(last.change, Change::WorkflowCancelled { reason: Some("not needed".to_owned()) });
+    assert_eq!(
+        last.change,
+        Change::WorkflowCancelled { reason: Some("not needed".to_owned()), handled_by: None }
+    );
     assert_eq!(last.by.to_string(), "operator");
 }
 

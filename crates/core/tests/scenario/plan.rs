@@ -47,7 +47,11 @@ pub(crate) fn definition(document: Value) -> Definition {
 
 impl Plan {
     pub(crate) fn of(definition: Definition) -> Plan {
-        let (definition, now, workspace) = (Arc::new(definition), instant(MORNING), WorkspaceId::DEFAULT);
+        Plan::shared(Arc::new(definition))
+    }
+
+    pub(crate) fn shared(definition: Arc<Definition>) -> Plan {
+        let (now, workspace) = (instant(MORNING), WorkspaceId::DEFAULT);
         Plan { definition, input: json!({}), now, run_at: None, tags: Vec::new(), parent: None, workspace }
     }
 

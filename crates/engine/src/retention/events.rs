@@ -4,9 +4,12 @@
 //! an open run may come to a wait that looks back to it. What a definition says of its waits is stored with it, so that
 //! this is a question about the oldest open run of each definition, and not about all of them.
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use abide_core::definition::Hook;
+use abide_core::history::DefinitionRef;
 use abide_core::id::{RunId, WorkspaceId};
 use abide_core::time::Millis;
 use abide_store::{Error, EventPlace, OfRun, OldEvent, Read};
@@ -199,8 +202,16 @@ impl Holds {
             if !awaits.events.iter().any(|event| matters(event.lookback)) {
                 continue;
             }
-            let Some(oldest) = store.oldest_open(workspace, Some(&awaits.definition))? else { continue };
+            let mut oldest_of = HashMap::new();
             for event in awaits.events {
+                let oldest = match oldest_of.entry(event.hook) {
+                    Entry::Occupied(known) => *known.get(),
+                    Entry::Vacant(unknown) => {
+                        let definition = owner(&awaits.definition, event.hook);
+                        *unknown.insert(store.oldest_open(workspace, Some(&definition))?)
+                    }
+                };
+                let Some(oldest) = oldest else { continue };
                 let from = since(event.lookback).unwrap_or_else(|| oldest.made_at());
                 if from < line {
                     holds.hold(event.event_id, from);
@@ -223,4 +234,10 @@ impl Holds {
     fn from(&self, event_id: &str) -> Option<Timestamp> {
         self.by_event.get(event_id).copied()
     }
+}
+
+/// Whose runs wait: those of the definition, or those of its hook.
+fn owner(definition: &DefinitionRef, hook: Option<Hook>) -> DefinitionRef {
+    let DefinitionRef { name, version } = definition.clone();
+    DefinitionRef { name: hook.map_or(name.clone(), |hook| hook.workflow_name(&name).into()), version }
 }

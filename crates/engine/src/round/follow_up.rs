@@ -101,6 +101,9 @@ impl Round<'_> {
             FollowUp::StartChild(child) => match self.start_child(&child, None) {
                 Ok(()) => {}
                 Err(NotStarted::Check(..)) => self.leave(workspace, FollowUp::StartChild(child)),
+                Err(NotStarted::Failed(error)) if child.is_hook && error.passes() => {
+                    self.leave(workspace, FollowUp::StartChild(child));
+                }
                 Err(NotStarted::Failed(error)) => self.child_not_started(&child, &error),
             },
             FollowUp::StartScheduled { schedule, run, occurrence } => {
@@ -134,6 +137,9 @@ impl Round<'_> {
             FollowUp::StartChild(child) => match self.start_child(child, verdict) {
                 Ok(()) => Taken::Done,
                 Err(NotStarted::Check(definition, input)) => return Taken::Check(definition, input),
+                Err(NotStarted::Failed(error)) if child.is_hook && error.passes() => {
+                    self.go_on_later(stored, stored.what.clone())
+                }
                 Err(NotStarted::Failed(error)) => {
                     self.child_not_started(child, &error);
                     Taken::Done
@@ -151,17 +157,7 @@ impl Round<'_> {
                 }
             }
             FollowUp::Deliver { .. } | FollowUp::LookBack { .. } => match self.go_on_offering(stored) {
-                Some(rest) => {
-                    let version = stored.version + 1;
-                    let owner = self.backlog.owner();
-                    self.decided.changed.push(StoredFollowUp {
-                        version,
-                        owner,
-                        what: rest,
-                        ..stored.clone()
-                    });
-                    Taken::Left
-                }
+                Some(rest) => self.go_on_later(stored, rest),
                 None => Taken::Done,
             },
             todo
@@ -178,6 +174,13 @@ impl Round<'_> {
         taken
     }
 
+    /// What is left of a follow-up goes on in a later round.
+    fn go_on_later(&mut self, stored: &StoredFollowUp, rest: FollowUp) -> Taken {
+        let (version, owner) = (stored.version + 1, self.backlog.owner());
+        self.decided.changed.push(StoredFollowUp { version, owner, what: rest, ..stored.clone() });
+        Taken::Left
+    }
+
     pub(super) fn command(&mut self, run: RunId, command: Command) {
         let context = self.context(Actor::new("engine"));
         let Ok(touched) = self.touch(run) else { return };
@@ -191,7 +194,8 @@ impl Round<'_> {
     }
 
     fn start_child(&mut self, child: &ChildStart, verdict: Option<&Verdict>) -> Result<(), NotStarted> {
-        let ChildStart { run_id, workspace, definition, version, input, parent, tells, started_by } = child;
+        let ChildStart { run_id, workspace, definition, version, input, parent, tells, is_hook, started_by } =
+            child;
         let asking = self.run(parent.run_id);
         // A parent that waits no longer wants it no longer.
         let is_wanted = match (&asking, parent.waitpoint.or(*tells)) {
@@ -219,8 +223,11 @@ impl Round<'_> {
             (ChildInput::Of(_), Err(error)) => return Err(error.into()),
         };
         let definition = self.memory.definition(self.store, *workspace, definition, version.as_deref())?;
-        self.check_descendants(parent.root())?;
-        self.check_open_runs(*workspace)?;
+        // The run of a hook takes the place of the run that has ended: it is counted, and never refused.
+        if !is_hook {
+            self.check_descendants(parent.root())?;
+            self.check_open_runs(*workspace)?;
+        }
         check_input(&definition, &input, verdict)?;
         let new = command::NewRun {
             workspace: *workspace,

@@ -42,6 +42,10 @@ pub(crate) struct RunBody {
     /// Of a failed run.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<FailureBody>,
+    /// The run that calls the handler of `onFailure` or `onCancel`, where the workflow has one and this run has ended so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    handled_by: Option<RunId>,
     steps: Vec<StepBody>,
     /// Every open wait, the oldest first; then the tasks that nobody does.
     waiting_for: Vec<WaitingForBody>,
@@ -198,6 +202,7 @@ impl RunBody {
             state: run.state.clone(),
             output: run.output.clone(),
             error: run.error.as_ref().map(FailureBody::from),
+            handled_by: run.handled_by,
             steps: steps(run),
             waiting_for: waiting_for(run)
                 .into_iter()

@@ -77,7 +77,7 @@ impl Story<'_> {
                 self.begun = record.at;
             }
             Change::WorkflowCompleted { .. } => self.end_run(record, "COMPLETED", None),
-            Change::WorkflowFailed { error } => self.end_run(record, "FAILED", Some(error)),
+            Change::WorkflowFailed { error, handled_by: _ } => self.end_run(record, "FAILED", Some(error)),
             Change::WorkflowCancelled { .. } => self.end_run(record, "CANCELLED", None),
             Change::StepStarted { at, .. } => {
                 self.steps.insert(*at, record.at);

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use abide_core::command::{Command, SendSignal};
 use abide_core::expression::Expression;
 use abide_core::history::{Failure, JournalResult, StateChange, WakeOn};
-use abide_core::id::{At, OccurrenceId, ScheduleId};
+use abide_core::id::{At, OccurrenceId, RunId, ScheduleId};
 use abide_core::random::Random;
 use abide_core::status::WaitStatus;
 use abide_core::waitpoint::{
@@ -155,8 +155,8 @@ fn changes(random: &mut Random) -> Vec<Change> {
         Change::WorkflowUnpaused,
         Change::WorkflowDeadlinePassed,
         Change::WorkflowCompleted { output: payload(random) },
-        Change::WorkflowFailed { error: error.clone() },
-        Change::WorkflowCancelled { reason: Some(text(random)) },
+        Change::WorkflowFailed { error: error.clone(), handled_by: None },
+        Change::WorkflowCancelled { reason: Some(text(random)), handled_by: Some(RunId(random.draw_u128())) },
         Change::WorkflowRetried { deadline: instant_or_none(random) },
         Change::StepStarted { at, request: payload_or_none(random) },
         Change::StepWaiting {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use abide_core::command::{Command, Occurrence, Reply, TaskFailed, TaskStarted};
-use abide_core::definition::AwaitedEvent;
+use abide_core::definition::{AwaitedEvent, Hook};
 use abide_core::door::Remembered;
 use abide_core::history::DefinitionRef;
 use abide_core::id::{At, RunId, WorkspaceId};
@@ -187,8 +187,9 @@ pub fn the_oldest_open_run_and_those_that_ended_are_found(subject: &mut dyn Subj
 pub fn what_the_runs_of_a_definition_may_wait_for_is_kept_with_it(subject: &mut dyn Subject) {
     let (mut store, mut world) = (subject.fresh(), World::new());
     let awaits = [
-        AwaitedEvent { event_id: Some("p\u{e4}id".into()), lookback: None },
-        AwaitedEvent { event_id: None, lookback: Some(Millis(5)) },
+        AwaitedEvent { event_id: Some("p\u{e4}id".into()), lookback: None, hook: None },
+        AwaitedEvent { event_id: None, lookback: Some(Millis(5)), hook: None },
+        AwaitedEvent { hook: Some(Hook::OnFailure), ..AwaitedEvent::ANY },
     ];
     let (first, second) = (world.definition("order", "1", "{}"), world.definition("order", "2", "{}"));
     let definitions = vec![NewDefinition { awaits: &awaits, ..first }, second];

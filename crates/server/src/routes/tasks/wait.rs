@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use abide_core::command::{WaitFor, WaitSpec};
+use abide_core::definition::HttpCall;
+use abide_core::definition::document::{self, Method, StatusPattern};
 use abide_core::history::Failure;
 use abide_core::limits::CALL_ATTEMPTS;
 use abide_core::retry::RetryPolicy;
@@ -38,6 +40,9 @@ pub(super) enum WaitBody {
     /// A run of another workflow, started with the wait. Its outcome ends it: `{"status": "COMPLETED", "output": …}`,
     /// `{"status": "FAILED", "error": …}` or `{"status": "CANCELLED"}`; if the wait is cancelled, so is the run.
     Child(Child),
+    /// A call that the engine makes; no worker is held meanwhile. It is a run of its own, and its outcome ends the wait as
+    /// that of a `child` does: the output is `{status, headers, body}`.
+    Http(Box<Http>),
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -225,6 +230,72 @@ pub(super) struct Child {
     detached: bool,
 }
 
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(inline)]
+pub(super) struct Http {
+    name: Name,
+    /// What the code asks for, in its own words. A recorded wait answers only code that asks the same.
+    asked: Option<Name>,
+    /// Taken as it stands: nothing in a call is a template.
+    #[schemars(length(min = 1, max = 8192))]
+    url: String,
+    /// `GET` if absent.
+    method: Option<Method>,
+    #[serde(default)]
+    headers: BTreeMap<String, String>,
+    /// JSON, or text when it is a string; no body if absent.
+    #[serde(default, deserialize_with = "present")]
+    #[schemars(schema_with = "words::any")]
+    body: Option<Value>,
+    /// How long one attempt may take.
+    timeout_ms: Option<u64>,
+    /// The same as text: `30s`.
+    timeout: Option<String>,
+    /// Statuses that fail an attempt, such as `4xx`, `5xx` or `404`; both classes if absent.
+    fail_on: Option<Vec<StatusPattern>>,
+    /// How often the call is made; that of an `http` step if absent.
+    #[serde(default)]
+    retry: CallRetry,
+}
+
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(inline)]
+struct CallRetry {
+    /// All attempts together; 3 if absent.
+    #[schemars(range(min = 1, max = 20))]
+    max_attempts: Option<u32>,
+    /// The longest time before the second attempt; 1000 if absent.
+    backoff_ms: Option<u64>,
+    /// By how much that grows from attempt to attempt; 2 if absent.
+    #[schemars(range(min = 1.0, max = 10.0))]
+    backoff_multiplier: Option<f64>,
+    /// It never grows beyond this; 300000 if absent.
+    max_backoff_ms: Option<u64>,
+}
+
+/// A body that is null is a body.
+fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
+}
+
+impl Http {
+    fn wait(self) -> Result<WaitFor, Problem> {
+        let timeout = length("timeout", self.timeout_ms, self.timeout.as_deref())?;
+        let CallRetry { max_attempts, backoff_ms, backoff_multiplier, max_backoff_ms } = self.retry;
+        Ok(WaitFor::Http(Box::new(HttpCall {
+            url: self.url,
+            method: self.method.unwrap_or(Method::Get),
+            headers: self.headers,
+            body: self.body.map(Into::into),
+            fail_on: self.fail_on,
+            retry: document::Retry { max_attempts, backoff_ms, backoff_multiplier, max_backoff_ms },
+            timeout_ms: timeout.map(|timeout| timeout.0),
+        })))
+    }
+}
+
 impl WaitBody {
     pub(super) fn spec(self) -> Result<WaitSpec, Problem> {
         let (name, asked, wait) = match self {
@@ -250,13 +321,19 @@ impl WaitBody {
             }
             WaitBody::Waitpoint(Waitpoint { name }) => (name, None, WaitFor::Created),
             WaitBody::Retry(wait) => (wait.name.clone(), wait.asked.clone(), wait.wait()?),
+            WaitBody::Http(wait) => (wait.name.clone(), wait.asked.clone(), wait.wait()?),
             WaitBody::Approval(wait) => {
                 let (name, asked) = (wait.name.clone(), wait.asked.clone());
                 (name, asked, wait.wait()?)
             }
             WaitBody::Child(wait) => {
+                let workflow: Arc<str> = wait.workflow.into();
+                if workflow.starts_with('$') {
+                    let message = "names of workflows that begin with `$` are the engine's";
+                    return Err(Problem::malformed("/waits/workflow", message));
+                }
                 let timeout = length("timeout", wait.timeout_ms, wait.timeout.as_deref())?;
-                let (definition, version) = (wait.workflow.into(), wait.version.map(Into::into));
+                let (definition, version) = (workflow, wait.version.map(Into::into));
                 let (input, detached) = (wait.input.into(), wait.detached);
                 let child = WaitFor::Child { definition, version, input, timeout, detached };
                 (wait.name, wait.asked, child)
