@@ -295,6 +295,11 @@ impl Round<'_> {
         checked: Option<&Arc<Definition>>,
     ) -> Result<(), Error> {
         let version = plan.version.as_deref();
+        if Definition::is_own(&plan.workflow) {
+            // It is a part of another run, and nobody's to start.
+            let (name, version) = (plan.workflow.to_string(), plan.version.as_ref().map(ToString::to_string));
+            return Err(Error::UnknownDefinition { name, version });
+        }
         let definition = self.memory.definition(self.store, workspace, &plan.workflow, version)?;
         plan.check()?;
         if !checked.is_some_and(|checked| Arc::ptr_eq(checked, &definition)) {

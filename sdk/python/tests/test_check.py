@@ -25,3 +25,9 @@ class Check(unittest.TestCase):
             lost.build()
         codes = sorted(problem.code for problem in raised.exception.problems)
         self.assertEqual(codes, ["DUPLICATE_NAME", "OUT_OF_RANGE", "UNKNOWN_STEP"])
+
+    def test_the_handlers_of_a_failure_and_of_a_cancel_are_in_the_document(self) -> None:
+        built = Workflow("order").task("pay", "pay").on_failure("tell-ops", retry={"maxAttempts": 10}).on_cancel("release", timeout="30s")
+        document = built.build()
+        self.assertEqual(document["onFailure"], {"handler": "tell-ops", "retry": {"maxAttempts": 10}})
+        self.assertEqual(document["onCancel"], {"handler": "release", "timeout": "30s"})

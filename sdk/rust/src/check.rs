@@ -69,6 +69,10 @@ pub(crate) fn problems(document: &Value) -> Vec<WorkflowProblem> {
     }
     check.retry("/defaultRetry", &document["defaultRetry"]);
     check.length("", document, "timeout", 1.0);
+    for hook in ["onFailure", "onCancel"] {
+        check.retry(&format!("/{hook}/retry"), &document[hook]["retry"]);
+        check.length(&format!("/{hook}"), &document[hook], "timeout", 1.0);
+    }
     for (at, step) in steps.iter().enumerate() {
         let place = format!("/steps/{at}");
         check.name(at, step["name"].as_str().unwrap_or_default());

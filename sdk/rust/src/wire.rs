@@ -282,6 +282,22 @@ impl BulkSteering {
 
 setters!(BulkSteering { cursor [into String], dry_run [plain bool], limit [plain u32], payload [into Json], resume_at [plain Timestamp] });
 
+/// How often a call that the engine makes is tried, and after what time.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CallRetry {
+    /// The longest time before the second attempt; 1000 if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub backoff_ms: Option<u64>,
+    /// By how much that grows from attempt to attempt; 2 if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub backoff_multiplier: Option<f64>,
+    /// All attempts together; 3 if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub max_attempts: Option<u32>,
+    /// It never grows beyond this; 300000 if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub max_backoff_ms: Option<u64>,
+}
+
+setters!(CallRetry { backoff_ms [plain u64], backoff_multiplier [plain f64], max_attempts [plain u32], max_backoff_ms [plain u64] });
+
 #[derive(Debug, Clone, PartialEq, Copy, Eq, Hash, Serialize, Deserialize)]
 pub enum Scope {
     #[serde(rename = "read")] Read,
@@ -1042,6 +1058,17 @@ pub struct MakeLink {
 
 setters!(MakeLink { expires_in [length expires_in_ms], recipient [into String] });
 
+#[derive(Debug, Clone, PartialEq, Copy, Eq, Hash, Serialize, Deserialize)]
+pub enum Method {
+    #[serde(rename = "GET")] Get,
+    #[serde(rename = "HEAD")] Head,
+    #[serde(rename = "POST")] Post,
+    #[serde(rename = "PUT")] Put,
+    #[serde(rename = "PATCH")] Patch,
+    #[serde(rename = "DELETE")] Delete,
+    #[serde(rename = "OPTIONS")] Options,
+}
+
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MoveClock {
@@ -1424,6 +1451,8 @@ pub struct Run {
     pub ended_at: Option<Timestamp>,
     /// Of a failed run.
     pub error: Option<Failure>,
+    /// The run that calls the handler of `onFailure` or `onCancel`, where the workflow has one and this run has ended so.
+    pub handled_by: Option<String>,
     /// Nothing is decided about it until it is released.
     pub held: Option<Held>,
     pub id: String,
@@ -1707,6 +1736,9 @@ pub struct StartedRun {
     /// Where the run can be seen.
     pub url: String,
 }
+
+/// An HTTP status such as `404`, or a class of them such as `5xx`.
+pub type StatusPattern = Json;
 
 #[derive(Debug, Clone, PartialEq, Copy, Eq, Hash, Serialize, Deserialize)]
 pub enum StepStatus {
@@ -2228,6 +2260,39 @@ impl TaskWaitChild {
 
 setters!(TaskWaitChild { asked [into String], detached [plain bool], input [into Json], timeout [length timeout_ms], version [into String] });
 
+/// A call that the engine makes; no worker is held meanwhile. It is a run of its own, and its outcome ends the wait as that of a `child` does: the output is `{status, headers, body}`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskWaitHttp {
+    /// What the code asks for, in its own words. A recorded wait answers only code that asks the same.
+    #[serde(skip_serializing_if = "Option::is_none")] pub asked: Option<String>,
+    /// JSON, or text when it is a string; no body if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub body: Option<Json>,
+    /// Statuses that fail an attempt, such as `4xx`, `5xx` or `404`; both classes if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub fail_on: Option<Vec<StatusPattern>>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub headers: Option<BTreeMap<String, String>>,
+    /// `GET` if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub method: Option<Method>,
+    pub name: String,
+    /// How often the call is made; that of an `http` step if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub retry: Option<CallRetry>,
+    /// The same as text: `30s`.
+    #[serde(skip_serializing_if = "Option::is_none")] pub timeout: Option<String>,
+    /// How long one attempt may take.
+    #[serde(skip_serializing_if = "Option::is_none")] pub timeout_ms: Option<u64>,
+    /// Taken as it stands: nothing in a call is a template.
+    pub url: String,
+}
+
+impl TaskWaitHttp {
+    /// With what it needs.
+    pub fn new(name: impl Into<String>, url: impl Into<String>) -> TaskWaitHttp {
+        TaskWaitHttp { name: name.into(), url: url.into(), asked: None, body: None, fail_on: None, headers: None, method: None, retry: None, timeout: None, timeout_ms: None }
+    }
+}
+
+setters!(TaskWaitHttp { asked [into String], body [into Json], fail_on [list StatusPattern], headers [into BTreeMap<String, String>], method [into Method], retry [into CallRetry], timeout [length timeout_ms] });
+
 /// A wait, by its type.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type")]
@@ -2241,6 +2306,7 @@ pub enum TaskWait {
     #[serde(rename = "retry")] Retry(TaskWaitRetry),
     #[serde(rename = "approval")] Approval(TaskWaitApproval),
     #[serde(rename = "child")] Child(TaskWaitChild),
+    #[serde(rename = "http")] Http(TaskWaitHttp),
 }
 
 impl From<TaskWaitSleep> for TaskWait {
@@ -2277,6 +2343,10 @@ impl From<TaskWaitApproval> for TaskWait {
 
 impl From<TaskWaitChild> for TaskWait {
     fn from(value: TaskWaitChild) -> TaskWait { TaskWait::Child(value) }
+}
+
+impl From<TaskWaitHttp> for TaskWait {
+    fn from(value: TaskWaitHttp) -> TaskWait { TaskWait::Http(value) }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -2572,8 +2642,12 @@ pub struct Workflow {
     #[serde(skip_serializing_if = "Option::is_none")] pub keep_headers: Option<Vec<String>>,
     /// What the workflow is called; runs are started by it.
     pub name: String,
+    /// Called when a run was cancelled, in a run of its own.
+    #[serde(skip_serializing_if = "Option::is_none")] pub on_cancel: Option<WorkflowHook>,
     /// What becomes of a handler whose code does not fit what it has recorded, for tasks that do not say so themselves.
     #[serde(skip_serializing_if = "Option::is_none")] pub on_code_change: Option<WorkflowOnCodeChange>,
+    /// Called when a run has failed, each time it does, in a run of its own.
+    #[serde(skip_serializing_if = "Option::is_none")] pub on_failure: Option<WorkflowHook>,
     /// What a completed run's `output` is; templates allowed. Without it, the output of the last step that has one.
     #[serde(skip_serializing_if = "Option::is_none")] pub output: Option<Json>,
     pub steps: Vec<WorkflowStep>,
@@ -2588,11 +2662,11 @@ pub struct Workflow {
 impl Workflow {
     /// With what it needs.
     pub fn new(name: impl Into<String>, steps: impl IntoIterator<Item = impl Into<WorkflowStep>>) -> Workflow {
-        Workflow { name: name.into(), steps: steps.into_iter().map(Into::into).collect(), budget_micros: None, default_retry: None, description: None, input_schema: None, keep_headers: None, on_code_change: None, output: None, timeout: None, timeout_ms: None, version: None }
+        Workflow { name: name.into(), steps: steps.into_iter().map(Into::into).collect(), budget_micros: None, default_retry: None, description: None, input_schema: None, keep_headers: None, on_cancel: None, on_code_change: None, on_failure: None, output: None, timeout: None, timeout_ms: None, version: None }
     }
 }
 
-setters!(Workflow { budget_micros [plain u64], default_retry [into WorkflowRetry], description [into String], input_schema [into Json], keep_headers [list String], on_code_change [into WorkflowOnCodeChange], output [into Json], timeout [length timeout_ms], version [into String] });
+setters!(Workflow { budget_micros [plain u64], default_retry [into WorkflowRetry], description [into String], input_schema [into Json], keep_headers [list String], on_cancel [into WorkflowHook], on_code_change [into WorkflowOnCodeChange], on_failure [into WorkflowHook], output [into Json], timeout [length timeout_ms], version [into String] });
 
 #[derive(Debug, Clone, PartialEq, Copy, Eq, Hash, Serialize, Deserialize)]
 pub enum WorkflowDelivery {
@@ -2661,6 +2735,31 @@ impl From<WorkflowGuardrailContentSafety> for WorkflowGuardrail {
 impl From<WorkflowGuardrailConfidenceThreshold> for WorkflowGuardrail {
     fn from(value: WorkflowGuardrailConfidenceThreshold) -> WorkflowGuardrail { WorkflowGuardrail::ConfidenceThreshold(value) }
 }
+
+/// A handler that is called when a run has ended, with what became of it: `{run, input, state, error}`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkflowHook {
+    /// Settings for the handler; templates allowed, over the `input` that the handler gets.
+    #[serde(skip_serializing_if = "Option::is_none")] pub config: Option<Json>,
+    /// The handler's registered name. It may be durable code like any other.
+    pub handler: String,
+    /// The `defaultRetry` of the workflow if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub retry: Option<WorkflowRetry>,
+    /// The same as a duration.
+    #[serde(skip_serializing_if = "Option::is_none")] pub timeout: Option<String>,
+    /// How long one attempt may work, in milliseconds; waiting does not count.
+    #[serde(skip_serializing_if = "Option::is_none")] pub timeout_ms: Option<u64>,
+}
+
+impl WorkflowHook {
+    /// With what it needs.
+    pub fn new(handler: impl Into<String>) -> WorkflowHook {
+        WorkflowHook { handler: handler.into(), config: None, retry: None, timeout: None, timeout_ms: None }
+    }
+}
+
+setters!(WorkflowHook { config [into Json], retry [into WorkflowRetry], timeout [length timeout_ms] });
 
 /// The step of a `map`: any step that does something or waits.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

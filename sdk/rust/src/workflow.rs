@@ -12,7 +12,8 @@ use crate::client::WorkflowRef;
 use crate::length::Length;
 use crate::step;
 use crate::wire::{
-    self, Json, WorkflowMapStep, WorkflowMessage, WorkflowOnCodeChange, WorkflowRetry, WorkflowStep,
+    self, Json, WorkflowHook, WorkflowMapStep, WorkflowMessage, WorkflowOnCodeChange, WorkflowRetry,
+    WorkflowStep,
 };
 
 /// A workflow for inputs `I` and outputs `O`. Steps run in the order written, or, if one says `after`, as a graph.
@@ -23,6 +24,12 @@ use crate::wire::{
 pub struct Workflow<I = Json, O = Json> {
     document: wire::Workflow,
     types: PhantomData<fn(I) -> O>,
+}
+
+impl From<&str> for WorkflowHook {
+    fn from(handler: &str) -> WorkflowHook {
+        WorkflowHook::new(handler)
+    }
 }
 
 /// A workflow to build, for any JSON. [`Workflow::new`] is for types.
@@ -75,6 +82,16 @@ impl<I, O> Workflow<I, O> {
     /// What becomes of tasks whose code does not fit what they have recorded, for those that do not say so themselves.
     pub fn on_code_change(self, what: WorkflowOnCodeChange) -> Self {
         self.with(|document| document.on_code_change(what))
+    }
+
+    /// The handler that is called each time a run fails: its name, or a [`WorkflowHook`] with settings and a retry policy.
+    pub fn on_failure(self, hook: impl Into<WorkflowHook>) -> Self {
+        self.with(|document| document.on_failure(hook))
+    }
+
+    /// The handler that is called when a run was cancelled.
+    pub fn on_cancel(self, hook: impl Into<WorkflowHook>) -> Self {
+        self.with(|document| document.on_cancel(hook))
     }
 
     /// What all calls to models of a run together may cost, in millionths of the currency of the price table.

@@ -81,6 +81,10 @@ export function problems(document: object): WorkflowProblem[] {
   if (steps.length > STEPS) tell("/steps", "LIMIT_EXCEEDED", `${steps.length} steps are more than the limit of ${STEPS}`);
   retry("/defaultRetry", fields.defaultRetry, tell);
   length("", fields, "timeout", tell);
+  for (const hook of ["onFailure", "onCancel"] as const) {
+    retry(`/${hook}/retry`, fields[hook]?.retry, tell);
+    if (fields[hook]) length(`/${hook}`, fields[hook], "timeout", tell);
+  }
   steps.forEach((step, at) => {
     const place = `/steps/${at}`;
     stepName(`${place}/name`, step.name ?? "", tell);

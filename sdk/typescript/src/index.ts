@@ -40,5 +40,5 @@ export {
 export type { ClientOptions } from "./transport.js";
 export { Wait } from "./wait.js";
 export * from "./worker.js";
-export { Workflow, type WorkflowFields, workflow } from "./workflow.js";
+export { type HookOptions, Workflow, type WorkflowFields, workflow } from "./workflow.js";
 export type * as wire from "./wire.js";

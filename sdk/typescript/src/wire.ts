@@ -201,6 +201,18 @@ export interface BulkSteering {
   resumeAt?: string | null;
 }
 
+/** How often a call that the engine makes is tried, and after what time. */
+export interface CallRetry {
+  /** The longest time before the second attempt; 1000 if absent. */
+  backoffMs?: number | null;
+  /** By how much that grows from attempt to attempt; 2 if absent. */
+  backoffMultiplier?: number | null;
+  /** All attempts together; 3 if absent. */
+  maxAttempts?: number | null;
+  /** It never grows beyond this; 300000 if absent. */
+  maxBackoffMs?: number | null;
+}
+
 export interface Caller {
   /** What histories say: the key's name. */
   name: string;
@@ -658,6 +670,8 @@ export interface MakeLink {
   recipient?: string | null;
 }
 
+export type Method = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS";
+
 export interface MoveClock {
   /** The same as text: `2d 4h`. */
   advance?: string | null;
@@ -907,6 +921,8 @@ export interface Run {
   endedAt?: string | null;
   /** Of a failed run. */
   error?: Failure | null;
+  /** The run that calls the handler of `onFailure` or `onCancel`, where the workflow has one and this run has ended so. */
+  handledBy?: string | null;
   /** Nothing is decided about it until it is released. */
   held?: Held | null;
   id: string;
@@ -1121,6 +1137,9 @@ export interface StartedRun {
   /** Where the run can be seen. */
   url: string;
 }
+
+/** An HTTP status such as `404`, or a class of them such as `5xx`. */
+export type StatusPattern = number | "1xx" | "2xx" | "3xx" | "4xx" | "5xx";
 
 export interface Step {
   /** Of this visit, from 1; 0 before the first. */
@@ -1377,6 +1396,26 @@ export type TaskWait = {
   version?: string | null;
   /** The name of the workflow. */
   workflow: string;
+} | {
+  /** What the code asks for, in its own words. A recorded wait answers only code that asks the same. */
+  asked?: string | null;
+  /** JSON, or text when it is a string; no body if absent. */
+  body?: Json;
+  /** Statuses that fail an attempt, such as `4xx`, `5xx` or `404`; both classes if absent. */
+  failOn?: StatusPattern[] | null;
+  headers?: Record<string, string>;
+  /** `GET` if absent. */
+  method?: Method | null;
+  name: string;
+  /** How often the call is made; that of an `http` step if absent. */
+  retry?: CallRetry | null;
+  /** The same as text: `30s`. */
+  timeout?: string | null;
+  /** How long one attempt may take. */
+  timeoutMs?: number | null;
+  type: "http";
+  /** Taken as it stands: nothing in a call is a template. */
+  url: string;
 };
 
 export interface TestClock {
@@ -1610,8 +1649,12 @@ export interface Workflow {
   keepHeaders?: string[] | null;
   /** What the workflow is called; runs are started by it. */
   name: string;
+  /** Called when a run was cancelled, in a run of its own. */
+  onCancel?: WorkflowHook | null;
   /** What becomes of a handler whose code does not fit what it has recorded, for tasks that do not say so themselves. */
   onCodeChange?: WorkflowOnCodeChange | null;
+  /** Called when a run has failed, each time it does, in a run of its own. */
+  onFailure?: WorkflowHook | null;
   /** What a completed run's `output` is; templates allowed. Without it, the output of the last step that has one. */
   output?: Json;
   steps: WorkflowStep[];
@@ -1641,6 +1684,20 @@ export type WorkflowGuardrail = {
   path?: string | null;
   type: "confidence_threshold";
 };
+
+/** A handler that is called when a run has ended, with what became of it: `{run, input, state, error}`. */
+export interface WorkflowHook {
+  /** Settings for the handler; templates allowed, over the `input` that the handler gets. */
+  config?: Json;
+  /** The handler's registered name. It may be durable code like any other. */
+  handler: string;
+  /** The `defaultRetry` of the workflow if absent. */
+  retry?: WorkflowRetry | null;
+  /** The same as a duration. */
+  timeout?: string | null;
+  /** How long one attempt may work, in milliseconds; waiting does not count. */
+  timeoutMs?: number | null;
+}
 
 /** The step of a `map`: any step that does something or waits. */
 export type WorkflowMapStep = WorkflowMapStepTask | WorkflowMapStepWait | WorkflowMapStepExternalEvent | WorkflowMapStepWaitForEvent | WorkflowMapStepWebhook | WorkflowMapStepLlm | WorkflowMapStepHttp | WorkflowMapStepNotify | WorkflowMapStepSubWorkflow;

@@ -18,6 +18,9 @@ export interface WorkflowFields {
   output?: wire.Json;
 }
 
+/** What a hook has beside its handler. */
+export type HookOptions = Fields<wire.WorkflowHook, "handler">;
+
 /** Something with a handler's name: what `handler` of a worker gives. */
 export interface Handles {
   readonly handlerName: string;
@@ -30,11 +33,24 @@ export class Workflow<I = wire.Json, O = wire.Json> {
   /** Only for the compiler. */
   declare readonly types: { input: I; output: O };
   private readonly steps: AnyStep[] = [];
+  private readonly hooks: { onFailure?: object; onCancel?: object } = {};
 
   constructor(
     readonly name: string,
     private readonly fields: WorkflowFields = {},
   ) {}
+
+  /** The handler that is called each time a run fails, in a run of its own: cleanup belongs here, not into a `finally`. */
+  onFailure(handler: string | Handles, options: HookOptions = {}): this {
+    this.hooks.onFailure = hook(handler, options);
+    return this;
+  }
+
+  /** The handler that is called when a run was cancelled. */
+  onCancel(handler: string | Handles, options: HookOptions = {}): this {
+    this.hooks.onCancel = hook(handler, options);
+    return this;
+  }
 
   /** Work for a handler. */
   task(name: string, handler: string | Handles, fields: Fields<wire.WorkflowStepTask, "handler"> = {}): this {
@@ -150,13 +166,17 @@ export class Workflow<I = wire.Json, O = wire.Json> {
   /** The document as it stands, unchecked. */
   toJSON(): wire.Workflow {
     const { timeout, ...fields } = this.fields;
-    return { name: this.name, ...fields, ...field("timeout", timeout), steps: this.steps } as unknown as wire.Workflow;
+    return { name: this.name, ...fields, ...field("timeout", timeout), ...this.hooks, steps: this.steps } as unknown as wire.Workflow;
   }
 
   private add(type: string, name: string, fields: object): this {
     this.steps.push({ type, name, ...fields });
     return this;
   }
+}
+
+function hook(handler: string | Handles, options: HookOptions): object {
+  return { handler: typeof handler === "string" ? handler : handler.handlerName, ...lengths(options) };
 }
 
 type Times = "untilTimestamp" | "cron" | "timezone";

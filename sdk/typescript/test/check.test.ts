@@ -31,3 +31,10 @@ test("build throws what is wrong, all of it", () => {
     return true;
   });
 });
+
+test("the handlers of a failure and of a cancel are in the document", () => {
+  const built = workflow("order").task("pay", "pay").onFailure("tell-ops", { retry: { maxAttempts: 10 } }).onCancel("release", { timeout: "30s" });
+  const document = built.build();
+  assert.deepEqual(document.onFailure, { handler: "tell-ops", retry: { maxAttempts: 10 } });
+  assert.deepEqual(document.onCancel, { handler: "release", timeout: "30s" });
+});

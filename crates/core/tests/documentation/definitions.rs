@@ -37,7 +37,12 @@ fn every_field_is_described_in_its_section_with_its_range_and_nothing_else_is() 
     for step in &steps {
         check_fields(parts, step["title"].as_str().unwrap(), step, &shared);
     }
-    for (heading, part) in [("Messages", "Message"), ("Tools", "Tool"), ("Retries", "Retry")] {
+    for (heading, part) in [
+        ("Messages", "Message"),
+        ("Tools", "Tool"),
+        ("Retries", "Retry"),
+        ("When a run fails or is cancelled", "Hook"),
+    ] {
         check_fields(parts, heading, &parts[part], &Names::new());
     }
     let guardrails = choices(&parts["Guardrail"]).iter();
@@ -133,6 +138,7 @@ fn every_limit_is_listed_with_its_figure() {
         ($($module:ident::$name:ident)*) => { BTreeMap::from([$((stringify!($name).to_owned(), figure($module::$name))),*]) };
     }
     let figures: BTreeMap<String, String> = figures![
+        limits::HOOK_VALUE_BYTES limits::HOOK_MESSAGE_CHARS limits::HTTP_URL_BYTES limits::HTTP_HEADERS limits::HTTP_FAIL_ON
         limits::LOG_BYTES limits::LOG_LINE_BYTES limits::LOG_LINES
         limits::CONTENT_SCHEMA_BYTES limits::FAILURE_STACK_BYTES limits::FAILURE_CAUSE_BYTES limits::FAILURE_CAUSES
         limits::PAYLOAD_BYTES limits::STATE_BYTES limits::DEFINITION_BYTES limits::NESTING

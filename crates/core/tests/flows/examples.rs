@@ -59,7 +59,7 @@ fn a_refund_that_fails_tells_ops_and_one_that_is_cancelled_releases_what_was_res
     let hook = cancelled.children()[0].clone();
     assert_eq!(
         (&*hook.definition, &hook.input.given().unwrap()["state"]),
-        ("$onCancel/refund", &json!({ "reservation": 4 }))
+        ("$onCancel/refund", &json!({ "reserved": { "reservation": 4 } }))
     );
 }
 

@@ -67,7 +67,10 @@ async fn what_hooks_are_made_of_is_no_workflow_of_its_own() {
     let bad = json!({"name": "w", "steps": [{"type": "task", "name": "a", "handler": "h"}], "onFailure": {}});
     let reply = host.post("/workflow-definitions", bad).await;
     assert!(
-        reply.is_problem(422, "INVALID_DEFINITION").text.contains("/onFailure/handler"),
+        reply
+            .is_problem(422, "INVALID_DEFINITION")
+            .text
+            .contains("/onFailure: the field `handler` is missing"),
         "{}",
         reply.text
     );

@@ -66,6 +66,11 @@ class _Check:
             yield "/steps", "LIMIT_EXCEEDED", f"{len(self.steps)} steps are more than the limit of {STEPS}"
         yield from _retry("/defaultRetry", self.document.get("defaultRetry"))
         yield from _length("", self.document, "timeout")
+        for hook in ("onFailure", "onCancel"):
+            said = self.document.get(hook)
+            if isinstance(said, dict):
+                yield from _retry(f"/{hook}/retry", said.get("retry"))
+                yield from _length(f"/{hook}", said, "timeout")
         for at, step in enumerate(self.steps):
             yield from self._name(at, step)
             yield from self._links(at, step)

@@ -216,6 +216,19 @@ class BulkSteering(TypedDict):
     """With `reschedule`: the new instant."""
 
 
+class CallRetry(TypedDict):
+    """How often a call that the engine makes is tried, and after what time."""
+
+    backoffMs: NotRequired[int | None]
+    """The longest time before the second attempt; 1000 if absent."""
+    backoffMultiplier: NotRequired[float | None]
+    """By how much that grows from attempt to attempt; 2 if absent."""
+    maxAttempts: NotRequired[int | None]
+    """All attempts together; 3 if absent."""
+    maxBackoffMs: NotRequired[int | None]
+    """It never grows beyond this; 300000 if absent."""
+
+
 class Caller(TypedDict):
     name: str
     """What histories say: the key's name."""
@@ -964,6 +977,8 @@ class Run(TypedDict):
     endedAt: NotRequired[str | None]
     error: NotRequired[Failure | None]
     """Of a failed run."""
+    handledBy: NotRequired[str | None]
+    """The run that calls the handler of `onFailure` or `onCancel`, where the workflow has one and this run has ended so."""
     held: NotRequired[Held | None]
     """Nothing is decided about it until it is released."""
     id: str
@@ -1483,6 +1498,30 @@ class TaskWaitChild(TypedDict):
     """The name of the workflow."""
 
 
+class TaskWaitHttp(TypedDict):
+    """A call that the engine makes; no worker is held meanwhile. It is a run of its own, and its outcome ends the wait as that of a `child` does: the output is `{status, headers, body}`."""
+
+    asked: NotRequired[str | None]
+    """What the code asks for, in its own words. A recorded wait answers only code that asks the same."""
+    body: NotRequired[Json]
+    """JSON, or text when it is a string; no body if absent."""
+    failOn: NotRequired[list[StatusPattern] | None]
+    """Statuses that fail an attempt, such as `4xx`, `5xx` or `404`; both classes if absent."""
+    headers: NotRequired[dict[str, str]]
+    method: NotRequired[Method | None]
+    """`GET` if absent."""
+    name: str
+    retry: NotRequired[CallRetry | None]
+    """How often the call is made; that of an `http` step if absent."""
+    timeout: NotRequired[str | None]
+    """The same as text: `30s`."""
+    timeoutMs: NotRequired[int | None]
+    """How long one attempt may take."""
+    type: Literal["http"]
+    url: str
+    """Taken as it stands: nothing in a call is a template."""
+
+
 class TestClock(TypedDict):
     nextTimer: str | None
     """When the next timer is due; null: time alone brings nothing more."""
@@ -1728,8 +1767,12 @@ class Workflow(TypedDict):
     """Headers of a call that starts a run by a trigger that its input keeps, beside those that always are: `content-type`, `user-agent`, `webhook-id`, `webhook-timestamp` and `webhook-signature`."""
     name: str
     """What the workflow is called; runs are started by it."""
+    onCancel: NotRequired[WorkflowHook | None]
+    """Called when a run was cancelled, in a run of its own."""
     onCodeChange: NotRequired[WorkflowOnCodeChange | None]
     """What becomes of a handler whose code does not fit what it has recorded, for tasks that do not say so themselves."""
+    onFailure: NotRequired[WorkflowHook | None]
+    """Called when a run has failed, each time it does, in a run of its own."""
     output: NotRequired[Json]
     """What a completed run's `output` is; templates allowed. Without it, the output of the last step that has one."""
     steps: list[WorkflowStep]
@@ -1765,6 +1808,21 @@ class WorkflowGuardrailConfidenceThreshold(TypedDict):
     onFailure: NotRequired[WorkflowOnGuardrail | None]
     path: NotRequired[str | None]
     type: Literal["confidence_threshold"]
+
+
+class WorkflowHook(TypedDict):
+    """A handler that is called when a run has ended, with what became of it: `{run, input, state, error}`."""
+
+    config: NotRequired[Json]
+    """Settings for the handler; templates allowed, over the `input` that the handler gets."""
+    handler: str
+    """The handler's registered name. It may be durable code like any other."""
+    retry: NotRequired[WorkflowRetry | None]
+    """The `defaultRetry` of the workflow if absent."""
+    timeout: NotRequired[str | None]
+    """The same as a duration."""
+    timeoutMs: NotRequired[int | None]
+    """How long one attempt may work, in milliseconds; waiting does not count."""
 
 
 class WorkflowMapStepExternalEvent(TypedDict):
@@ -2401,9 +2459,11 @@ class WorkspaceList(TypedDict):
 
 
 ListensFor: TypeAlias = Union["ListensForTime", "ListensForSignal", "ListensForEvent", "ListensForCall", "ListensForApproval", "ListensForChild", "ListensForAttempt", "ListensForCode"]
+Method: TypeAlias = Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 HistoryRecord: TypeAlias = dict[str, Any]
+StatusPattern: TypeAlias = Union["int", Literal["1xx", "2xx", "3xx", "4xx", "5xx"]]
 TaskReport: TypeAlias = Union["TaskReportComplete", "TaskReportFail", "TaskReportPause", "TaskReportSuspend", "TaskReportHeartbeat", "TaskReportLog", "TaskReportRelease"]
-TaskWait: TypeAlias = Union["TaskWaitSleep", "TaskWaitUntil", "TaskWaitSignal", "TaskWaitEvent", "TaskWaitWebhook", "TaskWaitWaitpoint", "TaskWaitRetry", "TaskWaitApproval", "TaskWaitChild"]
+TaskWait: TypeAlias = Union["TaskWaitSleep", "TaskWaitUntil", "TaskWaitSignal", "TaskWaitEvent", "TaskWaitWebhook", "TaskWaitWaitpoint", "TaskWaitRetry", "TaskWaitApproval", "TaskWaitChild", "TaskWaitHttp"]
 WebhookStatus: TypeAlias = Union[Literal["ENABLED", "DISABLED"], Literal["FAILING"]]
 WorkflowDelivery: TypeAlias = Union[Literal["all"], Literal["one"]]
 WorkflowGuardrail: TypeAlias = Union["WorkflowGuardrailSchemaValidation", "WorkflowGuardrailContentSafety", "WorkflowGuardrailConfidenceThreshold"]

@@ -38,6 +38,14 @@ class Workflow:
         )
         self._steps: list[dict[str, Any]] = []
 
+    def on_failure(self, handler: str | Callable[..., Any], **options: Any) -> Self:
+        """The handler that is called each time a run fails, in a run of its own: cleanup belongs here, not into a `finally`."""
+        return self._hook("onFailure", handler, options)
+
+    def on_cancel(self, handler: str | Callable[..., Any], **options: Any) -> Self:
+        """The handler that is called when a run was cancelled."""
+        return self._hook("onCancel", handler, options)
+
     def task(self, name: str, handler: str | Callable[..., Any], **fields: Any) -> Self:
         """Work for a handler, by its name or as it was registered."""
         return self._add("task", name, handler=handler if isinstance(handler, str) else name_of(handler), **fields)
@@ -108,6 +116,10 @@ class Workflow:
         if found := problems(document):
             raise InvalidWorkflow(self.name, found)
         return document
+
+    def _hook(self, name: str, handler: str | Callable[..., Any], options: dict[str, Any]) -> Self:
+        self._fields[name] = {"handler": handler if isinstance(handler, str) else name_of(handler), **camel(**options)}
+        return self
 
     def _add(self, type: str, name: str, **fields: Any) -> Self:
         self._steps.append({"type": type, "name": name, **camel(**fields)})

@@ -255,13 +255,12 @@ pub(super) struct Http {
     /// Statuses that fail an attempt, such as `4xx`, `5xx` or `404`; both classes if absent.
     fail_on: Option<Vec<StatusPattern>>,
     /// How often the call is made; that of an `http` step if absent.
-    #[serde(default)]
-    retry: CallRetry,
+    retry: Option<CallRetry>,
 }
 
+/// How often a call that the engine makes is tried, and after what time.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[schemars(inline)]
 struct CallRetry {
     /// All attempts together; 3 if absent.
     #[schemars(range(min = 1, max = 20))]
@@ -283,7 +282,8 @@ fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<V
 impl Http {
     fn wait(self) -> Result<WaitFor, Problem> {
         let timeout = length("timeout", self.timeout_ms, self.timeout.as_deref())?;
-        let CallRetry { max_attempts, backoff_ms, backoff_multiplier, max_backoff_ms } = self.retry;
+        let CallRetry { max_attempts, backoff_ms, backoff_multiplier, max_backoff_ms } =
+            self.retry.unwrap_or_default();
         Ok(WaitFor::Http(Box::new(HttpCall {
             url: self.url,
             method: self.method.unwrap_or(Method::Get),
