@@ -3,12 +3,14 @@ import { randomBytes } from "node:crypto";
 import { format } from "node:util";
 
 import { askedOf } from "./asked.js";
+import { Branch, type Decided, type Member, gather, race } from "./branch.js";
 import type { DurableCall, RunOptions } from "./call.js";
 import { Client, RunHandle } from "./client.js";
 import { type Duration, field, instant } from "./duration.js";
 import { type Execution, asJson } from "./execution.js";
 import { ChildFailed, CodeChanged, WaitCancelled } from "./failure.js";
 import type { SendOptions } from "./resources.js";
+import { currentScope, never } from "./scope.js";
 import { Wait, type WaitSpec } from "./wait.js";
 import type { Workflow } from "./workflow.js";
 import type * as wire from "./wire.js";
@@ -74,14 +76,14 @@ export interface RequestedApproval<T = Json> {
   readonly options: ApprovalOptions & { content?: T };
 }
 
-/** The first of several waits. */
-export interface First<T = Json> {
-  index: number;
-  name: string;
-  value: T;
-}
+/** The first of several waits and branches. Its `index`, or its `name`, tells what its `value` is. */
+export type First<M extends readonly Member[] = readonly Member[]> = {
+  [K in keyof M]: { index: Position<K>; name: M[K]["name"]; value: ValueOf<M[K]> };
+}[number];
 
-type Values<W extends readonly Wait<any>[]> = { -readonly [K in keyof W]: W[K] extends Wait<infer T> ? T : never };
+type Position<K> = K extends `${infer I extends number}` ? I : number;
+type ValueOf<M> = M extends Wait<infer T> ? T : M extends Branch<infer T> ? T : never;
+type Values<M extends readonly Member[]> = { -readonly [K in keyof M]: ValueOf<M[K]> };
 
 export class Context<I = Json> {
   readonly task: Task;
@@ -313,19 +315,38 @@ export class Context<I = Json> {
 
   /** Leaves a value for the next delivery, should there be one: see `lastCheckpoint`. */
   async checkpoint(value: Json): Promise<void> {
+    if (currentScope()?.isLost) return never();
     await this.execution.record({ checkpoint: asJson("checkpoint", value) });
   }
 
-  /** The values of all, when all are over. */
-  async all<const W extends readonly Wait<any>[]>(waits: W): Promise<Values<W>> {
-    await this.execution.until([...waits], "all");
-    return waits.map((wait) => wait.value()) as Values<W>;
+  /**
+   * A named part of the handler with durable calls of its own, for `any` and `all`. It begins when it is awaited, alone or
+   * among others. If another one is first in an `any`, its open waits are cancelled, its work is aborted, and its next
+   * durable call never returns.
+   */
+  branch<T, const N extends string = string>(name: N, work: () => T | PromiseLike<T>): Branch<T, N> {
+    return new Branch(name, work);
   }
 
-  /** The first that is over. The others are cancelled. */
-  async any<const W extends readonly Wait<any>[]>(waits: W): Promise<First<Values<W>[number]>> {
-    await this.execution.until([...waits], "any");
-    const index = this.execution.winner([...waits]);
+  /** The values of all waits and branches, when all are over. */
+  all<const M extends readonly Member[]>(members: M): Promise<Values<M>> {
+    const done = gather(this.execution, members) as Promise<Values<M>>;
+    done.catch(() => {});
+    return done;
+  }
+
+  /** The first of several waits and branches that is over. The others are cancelled. */
+  any<const M extends readonly Member[]>(members: M): Promise<First<M>> {
+    const done = this.first(members) as Promise<First<M>>;
+    done.catch(() => {});
+    return done;
+  }
+
+  private async first(members: readonly Member[]): Promise<Decided> {
+    const waits = members.filter((member) => member instanceof Wait);
+    if (waits.length < members.length) return race(this.execution, members);
+    await this.execution.until(waits, "any");
+    const index = this.execution.winner(waits);
     const wait = waits[index];
     if (!wait) throw new WaitCancelled(waits[0]?.name ?? "");
     return { index, name: wait.name, value: wait.value() };
@@ -333,6 +354,7 @@ export class Context<I = Json> {
 
   /** Merged into the run's `state` when the task completes. */
   setState(updates: Record<string, Json>): void {
+    if (currentScope()?.isLost) return;
     this.execution.stateUpdates = { ...this.execution.stateUpdates, ...updates };
   }
 

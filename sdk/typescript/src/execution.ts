@@ -12,12 +12,15 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
 import { askedOf, mismatch } from "./asked.js";
-import { described, typeOf } from "./described.js";
+import type { Decided } from "./branch.js";
+import { callOf, described, typeOf } from "./described.js";
 import { type DurableCall, type RunOptions, attemptsOf, backOff, backOffName, within } from "./call.js";
 import { field } from "./duration.js";
-import { Cancelled, CodeChanged, Misused, RunFailed, Suspended, SuspensionSwallowed, TaskError } from "./failure.js";
+import { Cancelled, CodeChanged, Misused, RunFailed, Suspended, SuspensionSwallowed, TaskError, type TaskErrorOptions } from "./failure.js";
 import { Problem } from "./problem.js";
 import type { Reports } from "./reports.js";
+import { RunLog } from "./run-log.js";
+import { type Scope, currentScope, never } from "./scope.js";
 import { Wait, type WaitSpec } from "./wait.js";
 import type { Json, JournalEntry, LogLine, NewJournalEntry, ReportDone, Task, TaskReport } from "./wire.js";
 
@@ -27,11 +30,6 @@ const OWN = "!";
 const NAME_CHARS = 190;
 /** The server takes 255 characters. */
 const KEY_CHARS = 255;
-/** What is kept of a line of the log, and how many lines go into one report. */
-const LINE_CHARS = 8_000;
-const MOST_LINES = 500;
-/** How long lines of the log are gathered. */
-const LOG_DELAY_MS = 200;
 /** Refusals that mean that the task is somebody else's, or nobody's, by now. */
 const TAKEN_BACK = new Set(["STALE_LEASE", "RUN_ENDED", "UNKNOWN_RUN", "WRONG_STEP_STATUS", "BAD_LEASE", "UNKNOWN_TASK"]);
 
@@ -40,10 +38,17 @@ interface Group {
   waits: Wait<unknown>[];
   wake: "all" | "any";
   reject: (error: Error) => void;
+  scope: Scope | undefined;
+}
+
+/** Something new that is being done. */
+interface Act {
+  scope: Scope | undefined;
 }
 
 interface Held {
   name: string;
+  scope: Scope | undefined;
   go: () => void;
   reject: (error: Error) => void;
 }
@@ -70,15 +75,14 @@ export class Execution {
   private readonly groups: Group[] = [];
   private held: Held[] = [];
   private grace: NodeJS.Timeout | undefined;
-  /** Lines of the log that are still to be sent. */
-  private lines: LogLine[] = [];
-  private logging: Promise<unknown> | undefined;
-  private logTimer: NodeJS.Timeout | undefined;
+  private readonly runLog: RunLog;
   /** Entries that must be stored before anything new is done. */
   private unsaved: NewJournalEntry[] = [];
   /** Waits that lost a race, and are cancelled with the entry that says who won. */
-  private cancels: string[] = [];
-  private busy = 0;
+  private readonly cancels = new Set<string>();
+  private readonly acts = new Set<Act>();
+  /** Waits of branches that have lost, which somebody else may have cancelled before. */
+  private parked: (() => void)[] = [];
   private whenQuiet: (() => void)[] = [];
   private activity = 0;
   private suspension: Suspended | undefined;
@@ -96,6 +100,7 @@ export class Execution {
     // The back-off of a call is no call of its own.
     const calls = task.journal.filter(({ name, wait }) => !name.startsWith(OWN) && wait?.kind !== "RETRY");
     this.unasked = new Set(calls.map(({ name }) => name));
+    this.runLog = new RunLog(reports, task.leaseToken);
   }
 
   /** The name of the next pause under this one: `poll`, `poll#2`, `poll#3`, … */
@@ -119,34 +124,21 @@ export class Execution {
     clearTimeout(this.grace);
     if (this.state === "lost") return undefined;
     const report = this.verdict(outcome);
-    if (report.type === "pause" && this.unsaved.length > 0) {
+    if (report.type === "pause" && this.unsaved.length + this.cancels.size > 0) {
       // A pause carries no entries: what is to be remembered goes before it.
-      const { unsaved: entries, cancels } = this;
+      const { unsaved: entries } = this;
+      const cancels = [...this.cancels];
       this.heed(await this.reports.send({ type: "heartbeat", leaseToken: report.leaseToken, entries, cancels }));
     }
-    // What was written before is there before the task is over; what is left goes along with the last report.
-    await this.logging;
-    void this.flushLog();
+    await this.runLog.end();
     this.state = "over";
     return report;
   }
 
   /** Writes a line to the run's log, unless an earlier delivery has. */
   log(level: LogLine["level"], message: string): void {
-    if (this.unasked.size > 0 || this.state !== "running") return;
-    this.lines.push({ level, message: message.slice(0, LINE_CHARS) } as LogLine);
-    if (this.lines.length >= MOST_LINES) void this.flushLog();
-    this.logTimer ??= setTimeout(() => void this.flushLog(), LOG_DELAY_MS);
-  }
-
-  private flushLog(): Promise<unknown> {
-    clearTimeout(this.logTimer);
-    this.logTimer = undefined;
-    const lines = this.lines.splice(0);
-    if (lines.length === 0) return Promise.resolve();
-    // A line that is lost is no reason to fail.
-    this.logging = this.reports.send({ type: "log", leaseToken: this.task.leaseToken, lines }).catch(() => {});
-    return this.logging;
+    if (this.unasked.size > 0 || this.state !== "running" || currentScope()?.isLost) return;
+    this.runLog.write(level, message);
   }
 
   private verdict(outcome: Outcome): TaskReport {
@@ -204,7 +196,7 @@ export class Execution {
     const alone = this.groups.length === 1 && begun.length === 0 ? this.groups[0] : undefined;
     const waits = open.map((wait) => ({ name: wait.name, asked: askedOf(wait.spec), ...wait.spec }));
     const wake = open.length === 1 ? "all" : (alone?.wake ?? "each");
-    const report = { type: "suspend", leaseToken, waits, wake, entries: this.unsaved, cancels: this.cancels };
+    const report = { type: "suspend", leaseToken, waits, wake, entries: this.unsaved, cancels: [...this.cancels] };
     return report as unknown as TaskReport;
   }
 
@@ -214,11 +206,11 @@ export class Execution {
   ask(name: string, kind: "run" | "wait" | "waitpoint" | "backOff", spec: WaitSpec = { type: "webhook" }): JournalEntry | undefined {
     if (this.state === "lost") throw this.controller.signal.reason;
     if (this.suspension) {
-      this.swallowedAt ??= name;
+      if (!currentScope()?.isLost) this.swallowedAt ??= name;
       throw this.suspension;
     }
     if (this.fatal) throw this.fatal;
-    if (this.settled) throw new Cancelled("HANDLER_ENDED");
+    if (this.settled && !currentScope()?.isLost) throw new Cancelled("HANDLER_ENDED");
     if (kind !== "backOff") this.checkName(name);
     const call = kind === "waitpoint" ? `waitpoint ${name}` : name;
     if (this.asked.has(call)) {
@@ -253,17 +245,29 @@ export class Execution {
 
   /** Does something new, once it is clear that the code fits the journal. */
   async act<T>(name: string, work: () => Promise<T>): Promise<T> {
-    this.busy += 1;
+    const scope = currentScope();
+    if (scope?.isLost) return never();
+    const act: Act = { scope };
+    this.acts.add(act);
     try {
-      if (this.unasked.size > 0) await new Promise<void>((go, reject) => this.hold({ name, go, reject }));
-      if (this.unsaved.length > 0) await this.save();
+      if (this.unasked.size > 0) await new Promise<void>((go, reject) => this.hold({ name, scope, go, reject }));
+      if (this.unsaved.length + this.cancels.size > 0) await this.save();
       if (this.settled) throw new Cancelled("HANDLER_ENDED");
-      return await work();
+      if (scope?.isLost) return await never<T>();
+      const done = await work();
+      return scope?.isLost ? await never<T>() : done;
+    } catch (error) {
+      if (scope?.isLost) return await never<T>();
+      throw error;
     } finally {
-      this.busy -= 1;
-      this.stir();
-      if (this.busy === 0) this.whenQuiet.splice(0).forEach((quiet) => quiet());
+      this.end(act);
     }
+  }
+
+  private end(act: Act): void {
+    this.acts.delete(act);
+    this.stir();
+    if (this.acts.size === 0) this.whenQuiet.splice(0).forEach((quiet) => quiet());
   }
 
   async runOnce<T>(name: string, work: (call: DurableCall) => T | PromiseLike<T>, options: RunOptions = {}): Promise<T> {
@@ -290,13 +294,15 @@ export class Execution {
     let value: T;
     try {
       const run = (signal: AbortSignal) => inside.run(name, () => work({ name, attempt, idempotencyKey, signal }));
-      value = await within(name, options.timeout, this.controller.signal, run);
+      value = await within(name, options.timeout, this.signal, run);
     } catch (error) {
+      if (currentScope()?.isLost) return never();
       if (error instanceof Suspended || error instanceof Cancelled || error === this.fatal) throw error;
       const known = error instanceof TaskError ? error : new TaskError(messageOf(error));
       if (known.retryable && attempt < attemptsOf(options)) return { again: known };
       throw this.noteFailure(name, error, options.retry !== undefined);
     }
+    if (currentScope()?.isLost) return never();
     const result = asJson(name, value);
     await this.record({ entries: [{ name, result }] });
     return { value: result as T };
@@ -314,11 +320,10 @@ export class Execution {
   }
 
   private noteFailure(name: string, error: unknown, hasPolicy: boolean): RunFailed {
-    const { code, retryAfter, ...known } = error instanceof TaskError ? error : new TaskError("");
+    const { code, retryAfter, type, ...known } = failureOf(error);
     // A call that had attempts of its own has used them up: another attempt of the handler would only go beyond.
     const retryable = known.retryable && !hasPolicy;
     const message = messageOf(error);
-    const type = typeOf(error);
     const remembered = JSON.parse(JSON.stringify({ message, code, retryable, retryAfter, type })) as Json;
     this.unsaved.push({ name: OWN + name, result: remembered });
     return new RunFailed(name, message, { code, retryable, retryAfter, type, cause: error } as object);
@@ -332,9 +337,73 @@ export class Execution {
     const name = `${OWN}patch ${id}`;
     const decided = this.journal.get(name) ?? this.unsaved.find((entry) => entry.name === name);
     if (decided) return decided.result === true;
+    if (currentScope()?.isLost) return false;
     const result = this.unasked.size === 0;
     this.unsaved.push({ name, result });
     return result;
+  }
+
+  // Races of branches
+
+  /** Ends when nothing that the branch, or the whole handler, does counts any more. */
+  get signal(): AbortSignal {
+    const scope = currentScope();
+    return scope ? AbortSignal.any([this.controller.signal, scope.signal]) : this.controller.signal;
+  }
+
+  isFatal(error: unknown): boolean {
+    return error === this.fatal && error !== undefined;
+  }
+
+  /** How a race was decided by an earlier delivery. */
+  recordedRace(name: string): (Omit<Decided, "value"> & { value?: unknown; error?: Error }) | undefined {
+    const entry = this.ask(name, "run");
+    const failed = this.journal.get(OWN + name)?.result;
+    if (failed) return { ...failed, error: new RunFailed(failed.run, failed.message, failed) };
+    return entry?.result;
+  }
+
+  /** Remembers who has won, before anything new is done. The value, as it will be after a replay. */
+  noteRace(name: string, won: { index: number; name: string; value?: unknown }): Json {
+    const result = asJson(won.name, won);
+    this.unsaved.push({ name, result });
+    return result.value;
+  }
+
+  /** A branch that failed was first, too. As with a `run`, that is remembered if the handler goes on. */
+  noteFailedRace(name: string, winner: string, { index, error }: { index: number; error: unknown }): RunFailed {
+    const failed = error instanceof RunFailed ? error : new RunFailed(callOf(error) ?? winner, messageOf(error), failureOf(error));
+    const { code, retryable, retryAfter, type, message, run } = failed;
+    const remembered = { index, name: winner, run, message, code, retryable, retryAfter, type };
+    this.unsaved.push({ name: OWN + name, result: JSON.parse(JSON.stringify(remembered)) as Json });
+    return failed;
+  }
+
+  /** Another branch was first: nothing that is done in this one counts, and what it waits for is cancelled. */
+  lose(scope: Scope): void {
+    scope.lose();
+    const of = (other: Scope | undefined) => other?.isWithin(scope) ?? false;
+    this.opened.filter((wait) => of(wait.scope)).forEach((wait) => this.forget(wait));
+    this.groups.splice(0, Infinity, ...this.groups.filter((group) => !of(group.scope)));
+    this.held = this.held.filter((held) => !of(held.scope));
+    [...this.acts].filter((act) => of(act.scope)).forEach((act) => this.end(act));
+  }
+
+  /** A wait that has lost. Whoever awaits it all the same is told that it was cancelled. */
+  drop(wait: Wait<unknown>): void {
+    wait.drop();
+    this.forget(wait);
+  }
+
+  /** What the server waits for is cancelled with the next report; what it does not know yet is never begun. */
+  forget(wait: Wait<unknown>): void {
+    if (wait.status === "PENDING") this.cancels.add(wait.name);
+    const index = this.opened.indexOf(wait);
+    if (index >= 0) this.opened.splice(index, 1);
+  }
+
+  park(go: () => void): void {
+    this.parked.push(go);
   }
 
   /** Which of several waits was first: what was decided once stays decided. */
@@ -346,7 +415,7 @@ export class Execution {
     const others = waits.some((wait, index) => index !== first && wait.status !== "CANCELLED");
     if (first >= 0 && others) {
       this.unsaved.push({ name, result: waits[first]?.name });
-      this.cancels.push(...waits.filter((wait) => wait.status === "PENDING").map((wait) => wait.name));
+      waits.filter((_, index) => index !== first).forEach((wait) => this.drop(wait));
     }
     return first;
   }
@@ -355,8 +424,9 @@ export class Execution {
     // A failure that nobody catches ends the handler first, and is then not remembered.
     await new Promise<void>((go) => setImmediate(go));
     const entries = this.unsaved.splice(0);
-    const cancels = this.cancels.splice(0);
-    if (entries.length > 0 && !this.settled && !this.suspension) await this.record({ entries, cancels });
+    const cancels = [...this.cancels];
+    this.cancels.clear();
+    if (entries.length + cancels.length > 0 && !this.settled && !this.suspension) await this.record({ entries, cancels });
   }
 
   async record(more: { entries?: NewJournalEntry[]; cancels?: string[]; checkpoint?: Json }): Promise<void> {
@@ -383,6 +453,8 @@ export class Execution {
   until(waits: Wait<unknown>[], wake: "all" | "any"): Promise<void> {
     const over = wake === "all" ? waits.every((wait) => wait.hasEnded) : this.isDecided(waits);
     if (over) return Promise.resolve();
+    const scope = currentScope() ?? waits[0]?.scope;
+    if (scope?.isLost) return never();
     if (this.state === "lost") return Promise.reject(this.controller.signal.reason);
     if (this.fatal) return Promise.reject(this.fatal);
     if (this.suspension) {
@@ -390,7 +462,7 @@ export class Execution {
       return Promise.reject(this.suspension);
     }
     return new Promise<void>((_, reject) => {
-      this.groups.push({ waits, wake, reject });
+      this.groups.push({ waits, wake, reject, scope });
       this.stir();
     });
   }
@@ -413,10 +485,10 @@ export class Execution {
 
   private suspendIfIdle(): void {
     const [group] = this.groups;
-    if (this.state !== "running" || this.suspension || this.fatal || this.busy > 0 || !group) return;
+    if (this.state !== "running" || this.suspension || this.fatal || this.acts.size > 0 || !group) return;
     if (this.unasked.size > 0) {
       const name = group.waits.find((wait) => !wait.hasEnded)?.name ?? "";
-      return this.hold({ name, go: () => this.stir(), reject: () => {} });
+      return this.hold({ name, scope: undefined, go: () => this.stir(), reject: () => {} });
     }
     const names = this.groups.flatMap(({ waits }) => waits).filter((wait) => !wait.hasEnded);
     this.suspension = new Suspended(names.map((wait) => wait.name));
@@ -427,6 +499,12 @@ export class Execution {
   private hold(held: Held): void {
     this.held.push(held);
     this.grace ??= setTimeout(() => {
+      this.grace = undefined;
+      const parked = this.parked.splice(0);
+      if (parked.length > 0) {
+        parked.forEach((go) => go());
+        return this.held.splice(0).forEach((again) => this.hold(again));
+      }
       const [left] = this.unasked;
       const names = this.held.map(({ name }) => `\`${name}\``).join(", ");
       this.break(new CodeChanged(`\`${left}\``, names));
@@ -462,8 +540,15 @@ export class Execution {
   }
 
   private quiet(): Promise<void> {
-    return this.busy === 0 ? Promise.resolve() : new Promise((quiet) => this.whenQuiet.push(quiet));
+    return this.acts.size === 0 ? Promise.resolve() : new Promise((quiet) => this.whenQuiet.push(quiet));
   }
+}
+
+/** What a failure says about itself, besides its message. */
+function failureOf(error: unknown) {
+  const { code, retryable, retryAfter } = error instanceof TaskError ? error : new TaskError("");
+  const type = error instanceof RunFailed ? error.type : typeOf(error);
+  return { code, retryable, retryAfter, type, cause: error } as TaskErrorOptions & { type: string; retryable: boolean };
 }
 
 /** A value as it will be after a replay. */

@@ -1,4 +1,5 @@
 /** abide for TypeScript: a client, a worker, durable code in handlers, and workflows written in code. */
+export { Branch } from "./branch.js";
 export type { CallRetry, DurableCall, RunOptions } from "./call.js";
 export { InvalidWorkflow, type WorkflowProblem } from "./check.js";
 export * from "./client.js";

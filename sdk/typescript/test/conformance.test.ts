@@ -5,12 +5,13 @@ import { test } from "node:test";
 
 import { TestServer } from "../src/testing.js";
 import { scenarios as ofApprovals } from "./approval-scenarios.js";
+import { scenarios as ofBranches } from "./branch-scenarios.js";
 import { scenarios as ofChildren } from "./child-scenarios.js";
 import { scenarios as ofFailures } from "./failure-scenarios.js";
 import { scenarios as inProcesses } from "./process-scenarios.js";
 import { scenarios as ofWaits } from "./scenarios.js";
 
-const scenarios = { ...ofWaits, ...ofFailures, ...ofChildren, ...ofApprovals };
+const scenarios = { ...ofWaits, ...ofFailures, ...ofChildren, ...ofApprovals, ...ofBranches };
 
 const text = readFileSync(new URL("../../../conformance/scenarios.md", import.meta.url), "utf8");
 const expected = new Map(
