@@ -36,18 +36,44 @@ export class InvalidWorkflow extends Error {
   }
 }
 
-type Fields = Record<string, any>;
+interface Jump {
+  goto?: string;
+}
+
+/** The fields of a step that are looked at, and those of a workflow. */
+interface Fields {
+  name?: string;
+  type?: string;
+  after?: string[];
+  next?: string;
+  trueStep?: string;
+  falseStep?: string;
+  onTimeout?: Jump;
+  onReject?: Jump;
+  retry?: RetryFields;
+  defaultRetry?: RetryFields;
+  timezone?: string;
+  cron?: string;
+  steps?: Fields[];
+  [field: string]: unknown;
+}
+
+interface RetryFields {
+  backoffMs?: number;
+  maxBackoffMs?: number;
+  [field: string]: unknown;
+}
 
 /** Everything that is wrong with the structure, in the order of the document. */
 export function problems(document: object): WorkflowProblem[] {
   const fields = document as Fields;
-  const steps: Fields[] = Array.isArray(fields.steps) ? fields.steps : [];
+  const steps = Array.isArray(fields.steps) ? fields.steps : [];
   const found: WorkflowProblem[] = [];
   const tell = (pointer: string, code: string, message: string): void => {
     found.push({ pointer, code, message });
   };
   const index = new Map<string, number>();
-  steps.forEach(({ name }, at) => index.has(name) || index.set(name, at));
+  steps.forEach(({ name = "" }, at) => index.has(name) || index.set(name, at));
   const isGraph = steps.some(({ after }) => after != null);
   const after = steps.map((step, at) => {
     const named = [...new Set<string>(step.after ?? [])].map((name) => index.get(name));
@@ -63,16 +89,18 @@ export function problems(document: object): WorkflowProblem[] {
   };
 
   const links = (at: number, step: Fields): void => {
-    (step.after ?? []).forEach((name: string, entry: number) => {
+    (step.after ?? []).forEach((name, entry, names) => {
       const place = `/steps/${at}/after/${entry}`;
       if (!index.has(name)) tell(place, "UNKNOWN_STEP", `there is no step \`${name}\``);
       else if (index.get(name) === at) tell(place, "CYCLE", `the step \`${name}\` cannot be after itself`);
-      else if (step.after.indexOf(name) < entry) tell(place, "DUPLICATE_NAME", `\`${name}\` is named twice`);
+      else if (names.indexOf(name) < entry) tell(place, "DUPLICATE_NAME", `\`${name}\` is named twice`);
     });
     if (step.next != null && isGraph) tell(`/steps/${at}/next`, "CONTRADICTION", "in a graph, a step does not say what comes next");
     else if (step.next != null) target(at, `/steps/${at}/next`, step.next);
-    for (const field of ["trueStep", "falseStep"]) if (step[field] != null) target(at, `/steps/${at}/${field}`, step[field]);
-    for (const field of ["onTimeout", "onReject"]) {
+    for (const field of ["trueStep", "falseStep"] as const) {
+      if (step[field] != null) target(at, `/steps/${at}/${field}`, step[field]);
+    }
+    for (const field of ["onTimeout", "onReject"] as const) {
       if (step[field]?.goto != null) target(at, `/steps/${at}/${field}/goto`, step[field].goto);
     }
   };
@@ -88,7 +116,7 @@ export function problems(document: object): WorkflowProblem[] {
   steps.forEach((step, at) => {
     const place = `/steps/${at}`;
     stepName(`${place}/name`, step.name ?? "", tell);
-    const first = index.get(step.name);
+    const first = index.get(step.name ?? "");
     if (first !== at) tell(`${place}/name`, "DUPLICATE_NAME", `the step ${first} has the name \`${step.name}\` too`);
     links(at, step);
     retry(`${place}/retry`, step.retry, tell);
@@ -148,7 +176,7 @@ function times(place: string, step: Fields, tell: Tell): void {
 }
 
 function length(place: string, owner: Fields, field: string, tell: Tell): void {
-  const value = owner[`${field}Ms`];
+  const value = owner[`${field}Ms`] as number | null | undefined;
   const least = LEAST_MS[field]!;
   if (value == null) return;
   if (owner[field] != null && field !== "duration") {
@@ -158,7 +186,7 @@ function length(place: string, owner: Fields, field: string, tell: Tell): void {
   else if (value < least) tell(`${place}/${field}Ms`, "OUT_OF_RANGE", `${value} is less than ${least}`);
 }
 
-function retry(place: string, given: Fields | undefined, tell: Tell): void {
+function retry(place: string, given: RetryFields | undefined, tell: Tell): void {
   if (given == null) return;
   for (const [field, [least, most]] of Object.entries(RETRY)) {
     const value = given[field];
@@ -167,7 +195,7 @@ function retry(place: string, given: Fields | undefined, tell: Tell): void {
       tell(`${place}/${field}`, "OUT_OF_RANGE", `${value} is not ${bounds}`);
     }
   }
-  if (given.maxBackoffMs < given.backoffMs) {
+  if ((given.maxBackoffMs ?? Infinity) < (given.backoffMs ?? 0)) {
     tell(`${place}/maxBackoffMs`, "CONTRADICTION", `\`maxBackoffMs\` is less than \`backoffMs\`, which is ${given.backoffMs}`);
   }
 }

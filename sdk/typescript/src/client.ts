@@ -3,6 +3,7 @@
  * `notify`.
  */
 import { instant } from "./duration.js";
+import type { Jsonify } from "./json.js";
 import { RunNotCompleted } from "./problem.js";
 import {
   Admin,
@@ -24,7 +25,7 @@ import {
 } from "./resources.js";
 import { follow } from "./stream.js";
 import { type ClientOptions, Transport } from "./transport.js";
-import type { Workflow } from "./workflow.js";
+import type { AnyWorkflow, Workflow } from "./workflow.js";
 import type * as wire from "./wire.js";
 
 /** How long a start waits for the result before the run is followed instead. */
@@ -39,7 +40,10 @@ export interface StartOptions extends Keyed {
 }
 
 /** A workflow by its name, or as it was built. */
-export type WorkflowRef<I, O> = string | Workflow<I, O>;
+export type WorkflowRef = string | AnyWorkflow;
+
+/** The input of a workflow, and what else may be said: a workflow whose input has a type needs it. */
+export type Given<I, Options> = undefined extends I ? [input?: I, options?: Options] : [input: I, options?: Options];
 
 /** A run that has changed. `missed`: there were more, and the lists should be read again. */
 export type Change = { runId: string; status: wire.Run["status"]; version: number } | { missed: number };
@@ -73,33 +77,33 @@ export class Client {
     this.testClock = new TestClock(this.transport);
   }
 
-  deploy(definition: wire.Workflow | Workflow<any, any>): Promise<wire.DeployedDefinition> {
+  deploy(definition: wire.Workflow | AnyWorkflow): Promise<wire.DeployedDefinition> {
     return this.definitions.deploy(definition);
   }
 
   /** Starts a run. When this returns, it is on disk. */
-  async start<O = wire.Json, I = any>(workflow: WorkflowRef<I, O>, input?: I, options: StartOptions = {}): Promise<RunHandle<O>> {
+  start<I, O>(workflow: Workflow<I, O>, ...given: Given<I, StartOptions>): Promise<RunHandle<Jsonify<O>>>;
+  start<O = wire.Json>(workflow: string, input?: unknown, options?: StartOptions): Promise<RunHandle<O>>;
+  async start(workflow: WorkflowRef, input?: unknown, options: StartOptions = {}): Promise<RunHandle<unknown>> {
     const { id } = await this.runs.start(startOf(workflow, input, options), options);
-    return new RunHandle<O>(this, id);
+    return new RunHandle(this, id);
   }
 
   /** Starts a run and returns its output. A run that does not complete is a `RunNotCompleted`. */
-  async startAndWait<O = wire.Json, I = any>(
-    workflow: WorkflowRef<I, O>,
-    input?: I,
-    options: StartOptions = {},
-  ): Promise<O> {
+  startAndWait<I, O>(workflow: Workflow<I, O>, ...given: Given<I, StartOptions>): Promise<Jsonify<O>>;
+  startAndWait<O = wire.Json>(workflow: string, input?: unknown, options?: StartOptions): Promise<O>;
+  async startAndWait(workflow: WorkflowRef, input?: unknown, options: StartOptions = {}): Promise<unknown> {
     const request = keyed("POST", at`/workflow-runs`, startOf(workflow, input, options), options);
     const query = { wait: START_WAIT };
     const run = await this.transport.json<wire.Run>({ ...request, query, signal: options.signal });
-    return outputOf<O>(ENDED.has(run.status) ? run : await this.runs.wait(run.id, options.signal));
+    return outputOf(ENDED.has(run.status) ? run : await this.runs.wait(run.id, options.signal));
   }
 
-  signal(runId: string, signalType: string, payload?: wire.Json, options: Keyed = {}): Promise<wire.Signalled> {
+  signal(runId: string, signalType: string, payload?: unknown, options: Keyed = {}): Promise<wire.Signalled> {
     return this.runs.signal(runId, signalType, payload, options);
   }
 
-  notify(eventId: string, data?: wire.Json, options: SendOptions = {}): Promise<wire.SentEvent> {
+  notify(eventId: string, data?: unknown, options: SendOptions = {}): Promise<wire.SentEvent> {
     return this.events.send(eventId, data, options);
   }
 
@@ -128,7 +132,7 @@ export class RunHandle<O = wire.Json> {
     return outputOf<O>(await this.client.runs.wait(this.id, signal));
   }
 
-  signal(signalType: string, payload?: wire.Json, options: Keyed = {}): Promise<wire.Signalled> {
+  signal(signalType: string, payload?: unknown, options: Keyed = {}): Promise<wire.Signalled> {
     return this.client.runs.signal(this.id, signalType, payload, options);
   }
 
@@ -141,12 +145,12 @@ export class RunHandle<O = wire.Json> {
   }
 }
 
-function startOf<I, O>(workflow: WorkflowRef<I, O>, input: I | undefined, options: StartOptions): wire.StartRun {
+function startOf(workflow: WorkflowRef, input: unknown, options: StartOptions): wire.StartRun {
   const { version, runAt, tags } = options;
   return {
     name: typeof workflow === "string" ? workflow : workflow.name,
     ...(version === undefined ? {} : { version }),
-    ...(input === undefined ? {} : { input }),
+    ...(input === undefined ? {} : { input: input as wire.Json }),
     ...(runAt === undefined ? {} : { runAt: instant(runAt) }),
     ...(tags === undefined ? {} : { tags }),
   };

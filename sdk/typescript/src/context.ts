@@ -5,10 +5,11 @@ import { format } from "node:util";
 import { askedOf } from "./asked.js";
 import { Branch, type Decided, type Member, gather, race } from "./branch.js";
 import type { DurableCall, RunOptions } from "./call.js";
-import { Client, RunHandle } from "./client.js";
+import { Client, type Given, RunHandle, type WorkflowRef } from "./client.js";
 import { type Duration, field, instant } from "./duration.js";
 import { type Execution, asJson } from "./execution.js";
 import { ChildFailed, CodeChanged, WaitCancelled } from "./failure.js";
+import type { Jsonify } from "./json.js";
 import type { SendOptions } from "./resources.js";
 import { currentScope, never } from "./scope.js";
 import { Wait, type WaitSpec } from "./wait.js";
@@ -40,12 +41,12 @@ export interface EventOptions {
   lookback?: Duration;
 }
 
-export interface ApprovalOptions {
+export interface ApprovalOptions<T = unknown> {
   prompt?: string;
   /** What is to be approved. */
-  content?: Json;
+  content?: T;
   /** A JSON Schema that edited content must satisfy; the page behind a link makes a form of it. */
-  contentSchema?: Json;
+  contentSchema?: unknown;
   /** Who may decide; anyone with the scope `approve` if absent. */
   approvers?: string[];
   /** Approvals that are needed; 1 if absent. */
@@ -58,14 +59,14 @@ export interface Approval<T = Json> {
   decision: "approve" | "reject" | "edit" | "timeout";
   /** True for `approve`, and for `edit`, which approves what it makes. */
   approved: boolean;
-  /** What was approved: as it was asked, or as it was edited. */
+  /** What was approved: as it was asked, or as it was edited. Null if nothing was given. */
   content: T;
   /** Who said what. */
   votes: Vote[];
 }
 
 /** An approval that people were asked for, and who decides where. */
-export interface RequestedApproval<T = Json> {
+export interface RequestedApproval<T = unknown> {
   readonly name: string;
   readonly id: string;
   /** The link for anyone, if one voice of anyone is enough. */
@@ -73,19 +74,21 @@ export interface RequestedApproval<T = Json> {
   /** A link for each approver who is named. What is decided by it is recorded under that name. */
   readonly links: Readonly<Record<string, string>>;
   /** What was asked. */
-  readonly options: ApprovalOptions & { content?: T };
+  readonly options: ApprovalOptions<T>;
 }
 
 /** The first of several waits and branches. Its `index`, or its `name`, tells what its `value` is. */
 export type First<M extends readonly Member[] = readonly Member[]> = {
-  [K in keyof M]: { index: Position<K>; name: M[K]["name"]; value: ValueOf<M[K]> };
+  [K in keyof M]: { index: Position<K>; name: M[K]["name"]; value: RecordedOf<M[K]> };
 }[number];
 
 type Position<K> = K extends `${infer I extends number}` ? I : number;
 type ValueOf<M> = M extends Wait<infer T> ? T : M extends Branch<infer T> ? T : never;
+/** Who has won is recorded, with what it gave. */
+type RecordedOf<M> = M extends Branch<infer T> ? Jsonify<T> : ValueOf<M>;
 type Values<M extends readonly Member[]> = { -readonly [K in keyof M]: ValueOf<M[K]> };
 
-export class Context<I = Json> {
+export class Context<I = unknown> {
   readonly task: Task;
   readonly input: I;
   /** Ends when the run was cancelled, or the lease lost: nothing done after that counts. */
@@ -128,7 +131,7 @@ export class Context<I = Json> {
   }
 
   get state(): Record<string, Json> {
-    return this.task.state;
+    return this.task.state as Record<string, Json>;
   }
 
   get config(): Json {
@@ -145,8 +148,8 @@ export class Context<I = Json> {
    * *at least once* until the result is recorded, and never after: a worker may die in between. Pass `call.idempotencyKey` on
    * to services that take one.
    */
-  run<T>(name: string, work: (call: DurableCall) => T | PromiseLike<T>, options: RunOptions = {}): Promise<T> {
-    const done = this.execution.runOnce(name, work, options);
+  run<T>(name: string, work: (call: DurableCall) => T | PromiseLike<T>, options: RunOptions = {}): Promise<Jsonify<T>> {
+    const done = this.execution.runOnce(name, work, options) as Promise<Jsonify<T>>;
     // In a branch that nobody looks at any more, a failure must not end the process.
     done.catch(() => {});
     return done;
@@ -166,24 +169,32 @@ export class Context<I = Json> {
   }
 
   /** Sleeps. The worker is free meanwhile. */
-  sleep(name: string, duration: Duration): Wait<void> {
+  sleep<const N extends string>(name: N, duration: Duration): Wait<void, N> {
     return this.wait(name, { type: "sleep", ...field("duration", duration) }, nothing, nothing);
   }
 
-  sleepUntil(name: string, at: Date | string): Wait<void> {
+  sleepUntil<const N extends string>(name: N, at: Date | string): Wait<void, N> {
     return this.wait(name, { type: "until", at: instant(at) }, nothing, nothing);
   }
 
   /** Waits for an event to everyone. Its data, or undefined when the time is over. */
-  waitForEvent<T = Json>(name: string, eventId: string, options: EventOptions = {}): Wait<T | undefined> {
+  waitForEvent<T = Json, const N extends string = string>(
+    name: N,
+    eventId: string,
+    options: EventOptions = {},
+  ): Wait<Jsonify<T> | undefined, N> {
     const { timeout, lookback, ...conditions } = options;
     const spec = { type: "event", eventId, ...conditions, ...field("timeout", timeout), ...field("lookback", lookback) };
-    return this.wait(name, spec, given<T>, nothing);
+    return this.wait(name, spec, given<Jsonify<T>>, nothing);
   }
 
   /** Waits for a signal to this run. Its payload, or undefined when the time is over. */
-  waitForSignal<T = Json>(name: string, signalType: string, options: { timeout?: Duration } = {}): Wait<T | undefined> {
-    return this.wait(name, { type: "signal", signalType, ...field("timeout", options.timeout) }, given<T>, nothing);
+  waitForSignal<T = Json, const N extends string = string>(
+    name: N,
+    signalType: string,
+    options: { timeout?: Duration } = {},
+  ): Wait<Jsonify<T> | undefined, N> {
+    return this.wait(name, { type: "signal", signalType, ...field("timeout", options.timeout) }, given<Jsonify<T>>, nothing);
   }
 
   /** A waitpoint with a URL, to be given away before it is waited for. The same name gives the same one. */
@@ -199,20 +210,20 @@ export class Context<I = Json> {
   }
 
   /** Waits for a call on the URL of a waitpoint. The call, or undefined when the time is over. */
-  waitForWaitpoint<T = Json>(waitpoint: Waitpoint | string, options: { timeout?: Duration } = {}): Wait<Call<T> | undefined> {
+  waitForWaitpoint<T = Json>(waitpoint: Waitpoint | string, options: { timeout?: Duration } = {}): Wait<Call<Jsonify<T>> | undefined> {
     const name = typeof waitpoint === "string" ? waitpoint : waitpoint.name;
-    return this.wait(name, { type: "webhook", ...field("timeout", options.timeout) }, given<Call<T>>, nothing);
+    return this.wait(name, { type: "webhook", ...field("timeout", options.timeout) }, given<Call<Jsonify<T>>>, nothing);
   }
 
   /** Asks people, and goes on: what it gives has their links, to be sent before `waitForApproval` waits for them. */
-  requestApproval<T = Json>(name: string, options: ApprovalOptions & { content?: T } = {}): Promise<RequestedApproval<T>> {
+  requestApproval<T = unknown>(name: string, options: ApprovalOptions<T> = {}): Promise<RequestedApproval<T>> {
     const spec = approvalOf(options);
     const known = this.execution.ask(name, "waitpoint", spec);
     const make = async (): Promise<RequestedApproval<T>> => {
       const { timeout, ...approval } = options;
       const { leaseToken } = this.task;
-      const asked = { leaseToken, name, type: "APPROVAL" as const, approval, asked: askedOf(spec), ...field("timeout", timeout) };
-      const { id, links: made = [] } = await this.client.waitpoints.create(asked);
+      const asked = { leaseToken, name, type: "APPROVAL", approval, asked: askedOf(spec), ...field("timeout", timeout) };
+      const { id, links: made = [] } = await this.client.waitpoints.create(asked as wire.CreateWaitpoint);
       const named = made.flatMap(({ recipient, confirmUrl }) => (recipient == null ? [] : [[recipient, confirmUrl] as const]));
       const url = made.find(({ recipient }) => recipient == null)?.confirmUrl;
       return { name, id, url, links: Object.fromEntries(named), options };
@@ -221,21 +232,20 @@ export class Context<I = Json> {
   }
 
   /** Waits for what was decided on an approval that was asked for before. */
-  waitForApproval<T = Json>(request: RequestedApproval<T>): Wait<Approval<T>> {
+  waitForApproval<T>(request: RequestedApproval<T>): Wait<Approval<Jsonify<T>>> {
     return this.approve<T>(request.name, request.options);
   }
 
   /** Asks people, and waits for what they decide. */
-  approve<T = Json>(name: string, options: ApprovalOptions = {}): Wait<Approval<T>> {
-    const asked = options.content as T;
-    const read = (payload: Json): Approval<T> => {
-      const decision = payload?.decision;
+  approve<T = unknown, const N extends string = string>(name: N, options: ApprovalOptions<T> = {}): Wait<Approval<Jsonify<T>>, N> {
+    const asked = asJson("content", options.content) as Jsonify<T>;
+    const read = (payload: Json): Approval<Jsonify<T>> => {
+      const { decision, content = asked, votes = [] } = (payload ?? {}) as Partial<Approval<Jsonify<T>>>;
       // What is absent never means yes.
       if (decision === undefined) throw new CodeChanged(`\`${name}\` without a decision`, `\`${name}\` as an approval`);
-      const { content = asked, votes = [] } = payload;
       return { decision, approved: decision === "approve" || decision === "edit", content, votes };
     };
-    const late = (): Approval<T> => ({ decision: "timeout", approved: false, content: asked, votes: [] });
+    const late = (): Approval<Jsonify<T>> => ({ decision: "timeout", approved: false, content: asked, votes: [] });
     return this.wait(name, approvalOf(options), read, late);
   }
 
@@ -243,19 +253,34 @@ export class Context<I = Json> {
    * Starts a run of another workflow, and waits for its output. A run that does not complete is a `ChildFailed`. If the
    * wait is cancelled (it lost an `any`, or the handler's own run is cancelled), so is the child.
    */
-  child<O = Json, I = any>(name: string, workflow: Startable<I, O>, input?: I, options: ChildOptions = {}): Wait<O> {
-    const read = (payload: Json): O => {
-      if (payload?.status === "COMPLETED") return payload.output as O;
-      throw childFailed(name, payload);
+  child<I, O, const N extends string>(name: N, workflow: Workflow<I, O>, ...given: Given<I, ChildOptions>): Wait<Jsonify<O>, N>;
+  child<O = Json, const N extends string = string>(name: N, workflow: string, input?: unknown, options?: ChildOptions): Wait<Jsonify<O>, N>;
+  child(name: string, workflow: WorkflowRef, input?: unknown, options: ChildOptions = {}): Wait<unknown> {
+    const read = (payload: Json): unknown => {
+      const ended = payload as ChildEnd | null;
+      if (ended?.status === "COMPLETED") return ended.output;
+      throw childFailed(name, ended);
     };
     return this.wait(name, childOf(workflow, input, options), read, () => childTimedOut(name));
   }
 
   /** Starts a run of another workflow, once, and goes on without waiting for its end. */
-  startChild<O = Json, I = any>(name: string, workflow: Startable<I, O>, input?: I, options: ChildOptions = {}): Wait<RunHandle<O>> {
-    const read = (payload: Json): RunHandle<O> => {
-      if (payload?.status === "STARTED") return new RunHandle<O>(this.client, payload.runId as string);
-      throw childFailed(name, payload);
+  startChild<I, O, const N extends string>(
+    name: N,
+    workflow: Workflow<I, O>,
+    ...given: Given<I, ChildOptions>
+  ): Wait<RunHandle<Jsonify<O>>, N>;
+  startChild<O = Json, const N extends string = string>(
+    name: N,
+    workflow: string,
+    input?: unknown,
+    options?: ChildOptions,
+  ): Wait<RunHandle<O>, N>;
+  startChild(name: string, workflow: WorkflowRef, input?: unknown, options: ChildOptions = {}): Wait<RunHandle<unknown>> {
+    const read = (payload: Json): RunHandle<unknown> => {
+      const begun = payload as ChildEnd | null;
+      if (begun?.status === "STARTED") return new RunHandle(this.client, begun.runId ?? "");
+      throw childFailed(name, begun);
     };
     const spec = { ...childOf(workflow, input, options), detached: true };
     return this.wait(name, spec, read, () => childTimedOut(name));
@@ -290,7 +315,7 @@ export class Context<I = Json> {
   }
 
   /** Lets go for a while. The step stays RUNNING, and no attempt is used up. A loop may use one name: each turn of it pauses. */
-  pause(name: string, duration: Duration, options: { checkpoint?: Json } = {}): Wait<void> {
+  pause(name: string, duration: Duration, options: { checkpoint?: unknown } = {}): Wait<void> {
     const { checkpoint } = options;
     const spec = { type: "pause", ...field("duration", duration) };
     return this.wait(this.execution.pauseName(name), checkpoint === undefined ? spec : { ...spec, checkpoint }, nothing, nothing);
@@ -300,7 +325,7 @@ export class Context<I = Json> {
   notify(
     name: string,
     eventId: string,
-    data?: Json,
+    data?: unknown,
     options: Omit<SendOptions, "idempotencyKey" | "dryRun"> = {},
   ): Promise<SentEvent> {
     const idempotencyKey = this.idempotencyKey(name);
@@ -314,7 +339,7 @@ export class Context<I = Json> {
   readonly log: Log;
 
   /** Leaves a value for the next delivery, should there be one: see `lastCheckpoint`. */
-  async checkpoint(value: Json): Promise<void> {
+  async checkpoint(value: unknown): Promise<void> {
     if (currentScope()?.isLost) return never();
     await this.execution.record({ checkpoint: asJson("checkpoint", value) });
   }
@@ -353,12 +378,12 @@ export class Context<I = Json> {
   }
 
   /** Merged into the run's `state` when the task completes. */
-  setState(updates: Record<string, Json>): void {
+  setState(updates: Record<string, unknown>): void {
     if (currentScope()?.isLost) return;
-    this.execution.stateUpdates = { ...this.execution.stateUpdates, ...updates };
+    this.execution.stateUpdates = { ...this.execution.stateUpdates, ...(asJson("state", updates) as Record<string, Json>) };
   }
 
-  private wait<T>(name: string, spec: WaitSpec, read: (payload: Json) => T, timedOut: () => T): Wait<T> {
+  private wait<T, const N extends string>(name: N, spec: WaitSpec, read: (payload: Json) => T, timedOut: () => T): Wait<T, N> {
     return new Wait(this.execution, name, spec, read, timedOut);
   }
 }
@@ -372,15 +397,20 @@ export interface ChildOptions {
   version?: string;
 }
 
-/** A workflow, or its name. */
-type Startable<I, O> = string | Workflow<I, O>;
+/** What is told of the run of a `child`. */
+interface ChildEnd {
+  status: "STARTED" | "COMPLETED" | "FAILED" | "CANCELLED";
+  runId?: string;
+  output?: Json;
+  error?: { code: string; message: string };
+}
 
 function approvalOf(options: ApprovalOptions): WaitSpec {
   const { timeout, ...rest } = options;
   return { type: "approval", ...rest, ...field("timeout", timeout) };
 }
 
-function childOf(workflow: Startable<any, any>, input: unknown, { version }: ChildOptions): WaitSpec {
+function childOf(workflow: WorkflowRef, input: unknown, { version }: ChildOptions): WaitSpec {
   const name = typeof workflow === "string" ? workflow : workflow.name;
   const spec = { type: "child", workflow: name, input: asJson("input", input) };
   return version === undefined ? spec : { ...spec, version };
@@ -391,7 +421,7 @@ function childTimedOut(name: string): never {
   throw new ChildFailed(name, `the wait for the run of \`${name}\` was timed out`, "CHILD_TIMED_OUT");
 }
 
-function childFailed(name: string, payload: Json): ChildFailed {
+function childFailed(name: string, payload: ChildEnd | null): ChildFailed {
   if (payload?.status === "CANCELLED") return new ChildFailed(name, `the run of \`${name}\` was cancelled`, "CHILD_CANCELLED");
   const { code = "UNKNOWN", message = "it ended without a result" } = payload?.error ?? {};
   return new ChildFailed(name, `the run of \`${name}\` failed: ${code}: ${message}`, "CHILD_FAILED");

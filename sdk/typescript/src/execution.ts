@@ -53,6 +53,16 @@ interface Held {
   reject: (error: Error) => void;
 }
 
+/** How a call failed that the handler went on after. */
+interface Remembered extends TaskErrorOptions {
+  message: string;
+  type?: string;
+  /** Of a race: who was first, and the call that failed in it. */
+  index?: number;
+  name?: string;
+  run?: string;
+}
+
 type Outcome = { output: Json } | { error: unknown };
 type State = "running" | "over" | "lost";
 
@@ -272,8 +282,8 @@ export class Execution {
 
   async runOnce<T>(name: string, work: (call: DurableCall) => T | PromiseLike<T>, options: RunOptions = {}): Promise<T> {
     const entry = this.ask(name, "run");
-    const failed = this.journal.get(OWN + name);
-    if (failed) throw new RunFailed(name, failed.result.message, failed.result);
+    const failed = this.rememberedFailure(name);
+    if (failed) throw new RunFailed(name, failed.message, failed);
     if (entry) return entry.result as T;
     let attempt = 1;
     for (; this.journal.has(backOffName(name, attempt)); attempt += 1) await this.backOff(name, attempt, options);
@@ -358,16 +368,20 @@ export class Execution {
   /** How a race was decided by an earlier delivery. */
   recordedRace(name: string): (Omit<Decided, "value"> & { value?: unknown; error?: Error }) | undefined {
     const entry = this.ask(name, "run");
-    const failed = this.journal.get(OWN + name)?.result;
-    if (failed) return { ...failed, error: new RunFailed(failed.run, failed.message, failed) };
-    return entry?.result;
+    const failed = this.rememberedFailure(name);
+    if (failed) return { index: failed.index ?? 0, name: failed.name ?? "", error: new RunFailed(failed.run ?? name, failed.message, failed) };
+    return entry?.result as unknown as Decided | undefined;
+  }
+
+  private rememberedFailure(name: string): Remembered | undefined {
+    return this.journal.get(OWN + name)?.result as unknown as Remembered | undefined;
   }
 
   /** Remembers who has won, before anything new is done. The value, as it will be after a replay. */
   noteRace(name: string, won: { index: number; name: string; value?: unknown }): Json {
-    const result = asJson(won.name, won);
-    this.unsaved.push({ name, result });
-    return result.value;
+    const result = asJson(won.name, won) as { value?: Json };
+    this.unsaved.push({ name, result: result as Json });
+    return result.value ?? null;
   }
 
   /** A branch that failed was first, too. As with a `run`, that is remembered if the handler goes on. */
@@ -414,7 +428,7 @@ export class Execution {
     const first = waits.findIndex((wait) => wait.hasHappened);
     const others = waits.some((wait, index) => index !== first && wait.status !== "CANCELLED");
     if (first >= 0 && others) {
-      this.unsaved.push({ name, result: waits[first]?.name });
+      this.unsaved.push({ name, result: waits[first]?.name ?? null });
       waits.filter((_, index) => index !== first).forEach((wait) => this.drop(wait));
     }
     return first;

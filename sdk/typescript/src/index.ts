@@ -17,6 +17,7 @@ export {
 } from "./context.js";
 export type { Duration } from "./duration.js";
 export * from "./failure.js";
+export type { Json, Jsonify } from "./json.js";
 export { type Page, Pages } from "./pages.js";
 export * from "./problem.js";
 export {
@@ -41,5 +42,5 @@ export {
 export type { ClientOptions } from "./transport.js";
 export { Wait } from "./wait.js";
 export * from "./worker.js";
-export { type HookOptions, Workflow, type WorkflowFields, workflow } from "./workflow.js";
+export { type AnyWorkflow, type HookOptions, Workflow, type WorkflowFields, workflow } from "./workflow.js";
 export type * as wire from "./wire.js";

@@ -1,5 +1,8 @@
-/** Lists: awaited, the first page; iterated, every item of every page. */
+/** Lists: iterated, every item of every page; `all` gives them at once, `pages` page by page; awaited, the first page. */
 import type { Transport } from "./transport.js";
+
+/** What `all` gives at most, if it is not told otherwise. */
+const MOST_ITEMS = 10_000;
 
 export interface Page<T> {
   data: T[];
@@ -13,7 +16,8 @@ export class Pages<T> implements PromiseLike<Page<T>>, AsyncIterable<T> {
     private readonly query: object = {},
   ) {}
 
-  private page(cursor?: string): Promise<Page<T>> {
+  /** The page at a cursor; the first if there is none. */
+  page(cursor?: string): Promise<Page<T>> {
     const query = { ...this.query, ...(cursor === undefined ? {} : { cursor }) };
     return this.transport.json<Page<T>>({ method: "GET", path: this.path, query });
   }
@@ -25,12 +29,29 @@ export class Pages<T> implements PromiseLike<Page<T>>, AsyncIterable<T> {
     return this.page().then(fulfilled, rejected);
   }
 
-  async *[Symbol.asyncIterator](): AsyncIterator<T> {
+  async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
+    for await (const page of this.pages()) yield* page.data;
+  }
+
+  /** One page after the other. */
+  async *pages(): AsyncGenerator<Page<T>, void, undefined> {
     let cursor: string | undefined;
     do {
       const page = await this.page(cursor);
-      yield* page.data;
+      yield page;
       cursor = page.nextCursor ?? undefined;
     } while (cursor !== undefined);
+  }
+
+  /** Every item of every page. A list of more than `most` (10,000 if absent) is refused, not cut off: iterate over it. */
+  async all({ most = MOST_ITEMS }: { most?: number } = {}): Promise<T[]> {
+    const items: T[] = [];
+    for await (const { data } of this.pages()) {
+      items.push(...data);
+      if (items.length > most) {
+        throw new RangeError(`there are more than ${most}: iterate over the list, or say \`all({ most: … })\``);
+      }
+    }
+    return items;
   }
 }

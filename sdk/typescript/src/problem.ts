@@ -14,9 +14,9 @@ export class Problem extends Error {
   /** Everything that was wrong with the request, each with its place. */
   readonly problems: Finding[];
   /** The state that stands against the request. */
-  readonly current: Json;
+  readonly current: Json | undefined;
   /** What a waitpoint that is resolved already came to. */
-  readonly outcome: Json;
+  readonly outcome: Json | undefined;
   /** How long the server asks to be left alone. */
   readonly retryAfterMs: number | undefined;
 

@@ -3,7 +3,7 @@ import { type Duration, field, instant } from "./duration.js";
 import { Pages } from "./pages.js";
 import { follow } from "./stream.js";
 import type { Request, Transport } from "./transport.js";
-import { Workflow } from "./workflow.js";
+import type { AnyWorkflow } from "./workflow.js";
 import type * as wire from "./wire.js";
 
 const API = "/api/v1";
@@ -29,12 +29,14 @@ export const at = (path: TemplateStringsArray, ...ids: string[]): string =>
   API + String.raw({ raw: path }, ...ids.map(encodeURIComponent));
 
 /** A request that carries a key, so that it may be repeated. */
-export const keyed = (method: string, path: string, body?: wire.Json, { idempotencyKey }: Keyed = {}): Request => ({
+export const keyed = (method: string, path: string, body?: unknown, { idempotencyKey }: Keyed = {}): Request => ({
   method,
   path,
   key: idempotencyKey ?? true,
   ...(body === undefined ? {} : { body }),
 });
+
+const isBuilder = (definition: object): definition is AnyWorkflow => typeof (definition as AnyWorkflow).build === "function";
 
 class Resource {
   constructor(protected readonly transport: Transport) {}
@@ -43,15 +45,15 @@ class Resource {
     return this.transport.json<T>({ method: "GET", path, ...(query ? { query } : {}) });
   }
 
-  protected post<T>(path: string, body?: wire.Json, more: Partial<Request> = {}): Promise<T> {
+  protected post<T>(path: string, body?: unknown, more: Partial<Request> = {}): Promise<T> {
     return this.transport.json<T>({ method: "POST", path, ...(body === undefined ? {} : { body }), ...more });
   }
 }
 
 export class Definitions extends Resource {
   /** Stores a workflow. The very same again is fine; another one of the same name and version is refused. */
-  deploy(definition: wire.Workflow | Workflow<any, any>): Promise<wire.DeployedDefinition> {
-    const body = definition instanceof Workflow ? definition.build() : definition;
+  deploy(definition: wire.Workflow | AnyWorkflow): Promise<wire.DeployedDefinition> {
+    const body = isBuilder(definition) ? definition.build() : definition;
     return this.post(at`/workflow-definitions`, body, { repeatable: true });
   }
 
@@ -71,8 +73,8 @@ export class Definitions extends Resource {
 }
 
 export class Runs extends Resource {
-  start(run: wire.StartRun, { idempotencyKey }: Keyed = {}): Promise<wire.StartedRun> {
-    return this.transport.json(keyed("POST", at`/workflow-runs`, run, { idempotencyKey }));
+  start(run: wire.StartRun, options: Keyed = {}): Promise<wire.StartedRun> {
+    return this.transport.json(keyed("POST", at`/workflow-runs`, run, options));
   }
 
   list(query: RunQuery = {}): Pages<wire.RunSummary> {
@@ -109,7 +111,7 @@ export class Runs extends Resource {
     for await (const { data } of follow(this.transport, request, isLast, String(after))) yield JSON.parse(data);
   }
 
-  signal(id: string, signalType: string, payload?: wire.Json, options: Keyed = {}): Promise<wire.Signalled> {
+  signal(id: string, signalType: string, payload?: unknown, options: Keyed = {}): Promise<wire.Signalled> {
     const body = { signalType, ...(payload === undefined ? {} : { payload }) };
     return this.transport.json(keyed("POST", at`/workflow-runs/${id}/resume`, body, options));
   }
@@ -162,7 +164,7 @@ export class Waitpoints extends Resource {
   }
 
   /** Ends a wait as if what it waits for had come. */
-  complete(id: string, payload?: wire.Json, options: Keyed = {}): Promise<wire.Waitpoint> {
+  complete(id: string, payload?: unknown, options: Keyed = {}): Promise<wire.Waitpoint> {
     const body = payload === undefined ? {} : { payload };
     return this.transport.json(keyed("POST", at`/waitpoints/${id}/complete`, body, options));
   }
@@ -192,17 +194,17 @@ export class Waitpoints extends Resource {
   }
 
   /** As whoever has the resume URL: ends the wait with this body. */
-  resume(resumeUrl: string, body: wire.Json = {}, options: Keyed = {}): Promise<wire.Resumed> {
+  resume(resumeUrl: string, body: unknown = {}, options: Keyed = {}): Promise<wire.Resumed> {
     return this.transport.json(keyed("POST", resumeUrl, body, options));
   }
 
   /** Resumes a step by its name, even before it has begun. */
-  resumeStep(runId: string, step: string, body: wire.Json = {}, options: Keyed = {}): Promise<wire.Resumed> {
+  resumeStep(runId: string, step: string, body: unknown = {}, options: Keyed = {}): Promise<wire.Resumed> {
     return this.transport.json(keyed("POST", at`/workflow-runs/${runId}/waitpoints/${step}`, body, options));
   }
 
   /** The same, answered with what the run says next. */
-  resumeStepSync(runId: string, step: string, body: wire.Json = {}, options: Keyed = {}): Promise<wire.Json> {
+  resumeStepSync(runId: string, step: string, body: unknown = {}, options: Keyed = {}): Promise<wire.Json> {
     return this.transport.json(keyed("POST", at`/workflow-runs/${runId}/waitpoints/${step}/sync`, body, options));
   }
 }
@@ -218,7 +220,7 @@ export interface SendOptions extends Keyed {
 
 export class Events extends Resource {
   /** To everyone who waits for it, now or later. */
-  send(eventId: string, data?: wire.Json, options: SendOptions = {}): Promise<wire.SentEvent> {
+  send(eventId: string, data?: unknown, options: SendOptions = {}): Promise<wire.SentEvent> {
     const { runId: workflowRunId, delivery, dryRun } = options;
     const body = { eventId, eventData: data ?? null, workflowRunId, delivery, dryRun };
     return this.transport.json(keyed("POST", at`/events`, body, options));
@@ -249,12 +251,12 @@ export class Approvals extends Resource {
 
 export class Triggers extends Resource {
   /** Starts a run with a call, as a webhook of somebody else would. */
-  call(workflow: string, body: wire.Json = {}, options: Keyed = {}): Promise<wire.StartedRun> {
+  call(workflow: string, body: unknown = {}, options: Keyed = {}): Promise<wire.StartedRun> {
     return this.transport.json(keyed("POST", at`/triggers/${workflow}`, body, options));
   }
 
   /** The same, answered with what the run says first. */
-  callSync(workflow: string, body: wire.Json = {}, options: Keyed = {}): Promise<wire.Json> {
+  callSync(workflow: string, body: unknown = {}, options: Keyed = {}): Promise<wire.Json> {
     return this.transport.json(keyed("POST", at`/triggers/${workflow}/sync`, body, options));
   }
 }
@@ -366,7 +368,7 @@ export class Tasks extends Resource {
     return this.post(at`/tasks/report`, { reports }, { repeatable: true });
   }
 
-  complete(id: string, report: Lease & { output?: wire.Json; stateUpdates?: object }): Promise<wire.Reported> {
+  complete(id: string, report: Lease & { output?: unknown; stateUpdates?: object }): Promise<wire.Reported> {
     return this.post(at`/tasks/${id}/complete`, report);
   }
 
@@ -379,7 +381,7 @@ export class Tasks extends Resource {
 
   pause(
     id: string,
-    report: Lease & { name: string; durationMs?: number; duration?: string; checkpoint?: wire.Json },
+    report: Lease & { name: string; durationMs?: number; duration?: string; checkpoint?: unknown },
   ): Promise<wire.Reported> {
     return this.post(at`/tasks/${id}/pause`, report);
   }
@@ -399,7 +401,7 @@ export class Tasks extends Resource {
     return this.post(at`/tasks/${id}/log`, report);
   }
 
-  checkpoint(id: string, report: Lease & { checkpoint: wire.Json }): Promise<wire.Reported> {
+  checkpoint(id: string, report: Lease & { checkpoint: unknown }): Promise<wire.Reported> {
     return this.post(at`/tasks/${id}/checkpoint`, report, { repeatable: true });
   }
 
@@ -447,9 +449,9 @@ export class Admin extends Resource {
     return this.get(at`/signing-key`);
   }
 
-  /** Control actions, the last one first: a page of them. */
-  audit(query: { cursor?: string; limit?: number } = {}): Promise<wire.AuditEntryList> {
-    return this.get(at`/audit`, { ...query });
+  /** Control actions, the last one first. */
+  audit(query: Paged = {}): Pages<wire.AuditEntry> {
+    return new Pages(this.transport, at`/audit`, query);
   }
 
   /** Whether the audit log is as it was written. */
@@ -457,9 +459,9 @@ export class Admin extends Resource {
     return this.get(at`/audit/verify`);
   }
 
-  /** Runs and schedules that are held, and why: a page of them. */
-  held(query: { cursor?: string; limit?: number } = {}): Promise<wire.HeldItemList> {
-    return this.get(at`/held`, { ...query });
+  /** Runs and schedules that are held, and why. */
+  held(query: Paged = {}): Pages<wire.HeldItem> {
+    return new Pages(this.transport, at`/held`, query);
   }
 
   /** Holds a run or a schedule: nothing of it goes on until it is released. */

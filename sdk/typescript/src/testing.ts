@@ -6,9 +6,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { Client, RunHandle } from "./client.js";
+import { Client, type Given, RunHandle, type StartOptions, type WorkflowRef } from "./client.js";
 import { type Duration, pauseFor } from "./duration.js";
+import type { Jsonify } from "./json.js";
 import { Worker, type WorkerOptions } from "./worker.js";
+import type { Workflow } from "./workflow.js";
 import type { HistoryRecord, Json, Run, TestClock } from "./wire.js";
 
 export interface TestServerOptions {
@@ -68,7 +70,7 @@ export class TestServer {
   }
 
   /** Lets time pass until the run has ended, or waits for something that time does not bring. */
-  async skipWaits(run: RunHandle<any> | string): Promise<Run> {
+  async skipWaits(run: RunHandle<unknown> | string): Promise<Run> {
     const id = typeof run === "string" ? run : run.id;
     for (;;) {
       const clock = await this.idle();
@@ -92,20 +94,23 @@ export class TestServer {
   }
 
   /** Returns when nothing is being done: the run has ended, or waits. */
-  async settle(run: RunHandle<any> | string): Promise<Run> {
+  async settle(run: RunHandle<unknown> | string): Promise<Run> {
     await this.idle();
     return this.client.runs.find(typeof run === "string" ? run : run.id);
   }
 
   /** Skips every wait of a run, and gives its output. */
-  async runThrough<O = Json, I = any>(workflow: Parameters<Client["start"]>[0], input?: I): Promise<O> {
-    const handle = await this.client.start<O, I>(workflow as never, input);
+  runThrough<I, O>(workflow: Workflow<I, O>, ...given: Given<I, StartOptions>): Promise<Jsonify<O>>;
+  runThrough<O = Json>(workflow: string, input?: unknown, options?: StartOptions): Promise<O>;
+  async runThrough(workflow: WorkflowRef, input?: unknown, options: StartOptions = {}): Promise<unknown> {
+    const name = typeof workflow === "string" ? workflow : workflow.name;
+    const handle = await this.client.start<unknown>(name, input, options);
     await this.skipWaits(handle);
     return handle.result(AbortSignal.timeout(PATIENCE_MS));
   }
 
   /** What happened to a run, whole. */
-  async history(run: RunHandle<any> | string): Promise<HistoryRecord[]> {
+  async history(run: RunHandle<unknown> | string): Promise<HistoryRecord[]> {
     const records: HistoryRecord[] = [];
     for await (const record of this.client.runs.history(typeof run === "string" ? run : run.id)) records.push(record);
     return records;

@@ -5,7 +5,7 @@ import { randomUUID } from "node:crypto";
 
 import { backoff, pauseFor } from "./duration.js";
 import { Busy, Problem, Unreachable } from "./problem.js";
-import type { Json } from "./wire.js";
+import type { Problem as Body } from "./wire.js";
 
 export const DEFAULT_URL = "http://127.0.0.1:22433";
 const FIRST_BACKOFF_MS = 100;
@@ -26,7 +26,7 @@ export interface Request {
   method: string;
   path: string;
   query?: Record<string, unknown>;
-  body?: Json;
+  body?: unknown;
   /** Sent as `Idempotency-Key`; `true` makes one up. With it, a request may be repeated. */
   key?: string | true | undefined;
   /** Twice is the same as once, by what it is. */
@@ -131,7 +131,7 @@ async function problemOf(response: Response): Promise<Problem> {
   const retryAfterMs = Number.isFinite(seconds) ? seconds * 1_000 : undefined;
   const text = await response.text();
   try {
-    const body = JSON.parse(text) as Json;
+    const body = JSON.parse(text) as Body | null;
     if (typeof body?.code === "string") return Problem.of(body, retryAfterMs);
   } catch {
     // Not one of ours: something between us and the server said it.

@@ -5,9 +5,23 @@ import { currentScope } from "./scope.js";
 import type { Json, JournalWait } from "./wire.js";
 
 /** What is reported to the server, but for the name. */
-export type WaitSpec = { type: string; [field: string]: unknown };
+export interface WaitSpec {
+  type: string;
+  eventId?: unknown;
+  match?: unknown;
+  where?: unknown;
+  signalType?: unknown;
+  workflow?: unknown;
+  version?: unknown;
+  input?: unknown;
+  detached?: unknown;
+  content?: unknown;
+  approvers?: unknown;
+  quorum?: unknown;
+  [field: string]: unknown;
+}
 
-export class Wait<T> implements PromiseLike<T> {
+export class Wait<T, N extends string = string> implements PromiseLike<T> {
   private readonly known: JournalWait | undefined;
   private promise: Promise<T> | undefined;
   private dropped = false;
@@ -16,7 +30,7 @@ export class Wait<T> implements PromiseLike<T> {
 
   constructor(
     private readonly execution: Execution,
-    readonly name: string,
+    readonly name: N,
     readonly spec: WaitSpec,
     private readonly read: (payload: Json) => T,
     private readonly timedOut: () => T,
@@ -52,7 +66,7 @@ export class Wait<T> implements PromiseLike<T> {
   /** What it came to. */
   value(): T {
     if (this.isCancelled) throw new WaitCancelled(this.name);
-    return this.known?.status === "TIMED_OUT" ? this.timedOut() : this.read(this.known?.payload);
+    return this.known?.status === "TIMED_OUT" ? this.timedOut() : this.read(this.known?.payload ?? null);
   }
 
   then<A = T, B = never>(

@@ -1,7 +1,7 @@
 // Written by sdk/generate from schema/openapi.json; change that, not this.
 
 /** Any JSON value. */
-export type Json = any;
+export type Json = string | number | boolean | null | Json[] | { [field: string]: Json };
 
 /** A link that lets somebody decide. */
 export interface ApprovalLink {
@@ -823,7 +823,7 @@ export interface HistoryRecord {
   type: string;
   /** The waitpoint it is about. */
   waitpointId?: string | null;
-  [field: string]: Json;
+  [field: string]: Json | undefined;
 }
 
 /** A part of a list. */

@@ -19,22 +19,25 @@ import { NotFound, Problem, Unreachable } from "./problem.js";
 import { Reports } from "./reports.js";
 import type { ClientOptions } from "./transport.js";
 import type { Handles } from "./workflow.js";
-import type { Json, Task, TaskReport } from "./wire.js";
+import type { Task, TaskReport } from "./wire.js";
 
-export type HandlerFunction<I = any, O = any> = (ctx: Context<I>, input: I) => O | Promise<O>;
+export type HandlerFunction<I = unknown, O = unknown> = (ctx: Context<I>, input: I) => O | Promise<O>;
+
+/** A handler of whatever input. Where the code does not say what it takes, that is `unknown`. */
+export type AnyHandlerFunction = { run(ctx: Context, input: unknown): unknown }["run"];
 
 /** A handler with its name: what workers register and workflows name. */
-export interface Handler<I = any, O = any> extends Handles {
+export interface Handler<I = never, O = unknown> extends Handles {
   readonly run: HandlerFunction<I, O>;
 }
 
-export function handler<I = Json, O = Json>(name: string, run: HandlerFunction<I, O>): Handler<I, O> {
+export function handler<I = unknown, O = unknown>(name: string, run: HandlerFunction<I, O>): Handler<I, O> {
   return { handlerName: name, run };
 }
 
 export interface WorkerOptions {
   client?: Client | ClientOptions;
-  handlers?: Handler[] | Record<string, HandlerFunction>;
+  handlers?: readonly Handler[] | Readonly<Record<string, AnyHandlerFunction>>;
   /** Tasks at the same time; 100 if absent. */
   concurrency?: number;
   /** How it is called in histories; the machine's name and the process' number if absent. */
@@ -66,7 +69,7 @@ export class Worker {
   readonly client: Client;
   readonly name: string;
   private readonly givenBuildId: string | undefined;
-  private readonly handlers = new Map<string, HandlerFunction>();
+  private readonly handlers = new Map<string, AnyHandlerFunction>();
   private readonly reports: Reports;
   private readonly active = new Map<Execution, number>();
   private readonly stopping = new AbortController();
@@ -76,7 +79,7 @@ export class Worker {
 
   constructor(options: WorkerOptions = {}) {
     const { client, handlers = [], name, buildId, ...rest } = options;
-    this.givenBuildId = buildId ?? process.env.ABIDE_BUILD_ID;
+    this.givenBuildId = buildId ?? process.env["ABIDE_BUILD_ID"];
     this.client = client instanceof Client ? client : new Client(client);
     this.name = name ?? `${hostname()}-${process.pid}`;
     const leaseMs = rest.leaseMs ?? 30_000;
@@ -91,14 +94,14 @@ export class Worker {
       leaseMs,
     };
     this.reports = new Reports(this.client.transport, leaseMs);
-    const named = Array.isArray(handlers) ? handlers : Object.entries(handlers).map(([name, run]) => handler(name, run));
-    named.forEach(({ handlerName, run }) => this.handle(handlerName, run));
+    const given = handlers instanceof Array ? handlers.map(({ handlerName, run }) => [handlerName, run] as const) : Object.entries(handlers);
+    given.forEach(([name, run]) => this.handle(name, run));
   }
 
   /** Registers a handler. Before the worker starts. */
-  handle<I = Json, O = Json>(name: string, run: HandlerFunction<I, O>): this {
+  handle<I = unknown>(name: string, run: HandlerFunction<I>): this {
     if (this.handlers.has(name)) throw new Error(`there are two handlers \`${name}\``);
-    this.handlers.set(name, run);
+    this.handlers.set(name, run as AnyHandlerFunction);
     return this;
   }
 

@@ -1,6 +1,8 @@
 /** Workflows written in TypeScript. `build` gives exactly the JSON that the server takes, once its structure is sound. */
 import { InvalidWorkflow, problems } from "./check.js";
 import { type Duration, field, instant } from "./duration.js";
+import type { Jsonify } from "./json.js";
+import type { Handler } from "./worker.js";
 import type * as wire from "./wire.js";
 
 type Common = "type" | "name" | "duration" | "durationMs" | "timeout" | "timeoutMs" | "heartbeat" | "heartbeatMs";
@@ -12,10 +14,10 @@ type Fields<S, Taken extends string = never> = Omit<S, Common | Taken> &
 export interface WorkflowFields {
   version?: string;
   description?: string;
-  inputSchema?: wire.Json;
+  inputSchema?: unknown;
   timeout?: Duration;
   defaultRetry?: wire.WorkflowRetry;
-  output?: wire.Json;
+  output?: unknown;
 }
 
 /** What a hook has beside its handler. */
@@ -26,10 +28,20 @@ export interface Handles {
   readonly handlerName: string;
 }
 
+type TaskFields = Fields<wire.WorkflowStepTask, "handler">;
+/** What a handler must take: the input as it is after JSON, if it has a type. */
+type Taken<I> = unknown extends I ? never : Jsonify<I>;
+
 type AnyStep = { type: string; name: string; [field: string]: unknown };
 
+/** A workflow of whatever input and output. */
+export interface AnyWorkflow {
+  readonly name: string;
+  build(): wire.Workflow;
+}
+
 /** A workflow for inputs `I` and outputs `O`. Steps run in the order written, or, if one says `after`, as a graph. */
-export class Workflow<I = wire.Json, O = wire.Json> {
+export class Workflow<I = unknown, O = wire.Json> implements AnyWorkflow {
   /** Only for the compiler. */
   declare readonly types: { input: I; output: O };
   private readonly steps: AnyStep[] = [];
@@ -52,8 +64,11 @@ export class Workflow<I = wire.Json, O = wire.Json> {
     return this;
   }
 
-  /** Work for a handler. */
-  task(name: string, handler: string | Handles, fields: Fields<wire.WorkflowStepTask, "handler"> = {}): this {
+  /** Work for a handler. Without an `input` of its own it gets the workflow's, and must be one that takes it. */
+  task(name: string, handler: string, fields?: TaskFields): this;
+  task(name: string, handler: Handler, fields: TaskFields & { input: wire.Json }): this;
+  task(name: string, handler: Handler<Taken<I>>, fields?: TaskFields): this;
+  task(name: string, handler: string | Handles, fields: TaskFields = {}): this {
     return this.add("task", name, {
       handler: typeof handler === "string" ? handler : handler.handlerName,
       ...lengths(fields),
@@ -134,7 +149,7 @@ export class Workflow<I = wire.Json, O = wire.Json> {
   /** Starts a child run and waits for it. */
   child(
     name: string,
-    definition: string | Workflow<any, any>,
+    definition: string | AnyWorkflow,
     fields: Fields<wire.WorkflowStepSubWorkflow, "definition"> = {},
   ): this {
     const child = typeof definition === "string" ? definition : definition.name;
@@ -191,6 +206,6 @@ function lengths(fields: object): Record<string, unknown> {
 }
 
 /** A workflow to build. */
-export function workflow<I = wire.Json, O = wire.Json>(name: string, fields: WorkflowFields = {}): Workflow<I, O> {
+export function workflow<I = unknown, O = wire.Json>(name: string, fields: WorkflowFields = {}): Workflow<I, O> {
   return new Workflow<I, O>(name, fields);
 }

@@ -17,7 +17,7 @@ export const scenarios: Record<string, Scenario> = {
       const { decision, content, votes } = await ctx.waitForApproval(review);
       return { decision, content, by: votes[0]?.by };
     });
-    const run = await server.client.start("one");
+    const run = await server.client.start<object>("one");
     await server.settle(run);
     const [link = ""] = links;
     const page = await (await fetch(link)).text();

@@ -21,7 +21,7 @@ export const scenarios: Record<string, Scenario> = {
       await ctx.sleep("later", "1h");
       return { winner, value };
     });
-    const run = await server.client.start("one");
+    const run = await server.client.start<object>("one");
     await server.advance("1h");
     const children: string[] = [];
     for await (const { id, definition } of server.client.runs.list()) if (definition.name === "sleeper") children.push(id);

@@ -39,7 +39,7 @@ export const scenarios: Record<string, Scenario> = {
       return { output };
     });
     const before = await server.now();
-    const run = await server.client.start("one");
+    const run = await server.client.start<object>("one");
     await server.advance("1d");
     const hours = await hoursSince(server, before);
     await server.skipWaits(run);
@@ -48,8 +48,8 @@ export const scenarios: Record<string, Scenario> = {
 
   "a child that is only started": async (server) => {
     await deployNap(server, "restock", "1d");
-    await one(server, async (ctx, { workflow }) => (await ctx.startChild("tea", workflow, { say: "tea" })).id);
-    const id = await server.client.startAndWait("one", { workflow: "restock" });
+    await one(server, async (ctx, { workflow }: { workflow: string }) => (await ctx.startChild("tea", workflow, { say: "tea" })).id);
+    const id = await server.client.startAndWait<string>("one", { workflow: "restock" });
     const { status: child } = await server.client.runs.find(id);
     await server.advance("1d");
     const { status: later } = await server.client.runs.find(id);
@@ -94,7 +94,7 @@ export const scenarios: Record<string, Scenario> = {
   },
 
   "values of the code in a wait for an event": async (server) => {
-    await one(server, async (ctx, { unknown }) => {
+    await one(server, async (ctx, { unknown }: { unknown?: boolean }) => {
       const orderId = 7;
       if (unknown) return ctx.waitForEvent("news", "order.paid", { match: "event.order.id == orderId", timeout: "1d" });
       return ctx.waitForEvent("payment", "order.paid", { where: { "order.id": orderId }, timeout: "1d" });

@@ -38,7 +38,7 @@ export const scenarios: Record<string, Scenario> = {
     const run = await server.client.start("one");
     await server.skipWaits(run);
     const logged = (await server.history(run)).filter(({ type }) => type === "TASK_LOGGED");
-    const lines = logged.flatMap((record) => record["lines"] as wire.LogLine[]);
+    const lines = logged.flatMap((record) => record["lines"] as unknown as wire.LogLine[]);
     return { lines: lines.map(({ level, message }) => `${level}: ${message}`), entered };
   },
 };

@@ -23,19 +23,26 @@ async function end(child: ChildProcess): Promise<void> {
   await ended(child);
 }
 
-async function start(server: TestServer, handler: string): Promise<RunHandle> {
+/** What the handlers of the worker's process give. */
+interface Slept {
+  before: string;
+  after: string;
+  attempt: number;
+}
+
+async function start(server: TestServer, handler: string): Promise<RunHandle<Slept>> {
   await server.client.deploy(workflow(handler).task("work", handler));
-  return server.client.start(handler);
+  return server.client.start<Slept>(handler);
 }
 
 /** Follows a run until a record of this type has come. */
-async function until(run: RunHandle, ...types: string[]): Promise<void> {
+async function until(run: RunHandle<unknown>, ...types: string[]): Promise<void> {
   for await (const record of run.follow()) if (types.includes(record.type)) return;
 }
 
-const recorded = async (server: TestServer, run: RunHandle, name: string): Promise<number> => {
+const recorded = async (server: TestServer, run: RunHandle<unknown>, name: string): Promise<number> => {
   const records = (await server.history(run)).filter(({ type }) => type === "JOURNAL_RECORDED");
-  return records.filter(({ entries }) => entries.some((entry: { name: string }) => entry.name === name)).length;
+  return records.filter((record) => (record["entries"] as { name: string }[]).some((entry) => entry.name === name)).length;
 };
 
 export const scenarios: Record<string, Scenario> = {

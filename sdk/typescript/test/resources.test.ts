@@ -66,3 +66,25 @@ test("a webhook is told of a run, and told again under the same id", async () =>
   await assert.rejects(webhooks.find(id), NotFound);
   receiver.close();
 });
+
+test("a list is iterated, read as a whole or page by page, and is never cut off in silence", async () => {
+  const server = await TestServer.start();
+  try {
+    const { client } = server;
+    for (const eventId of ["a", "b", "c"]) await client.notify(eventId, {});
+    const list = () => client.events.list({ limit: 2 });
+    const iterated: string[] = [];
+    for await (const { eventId } of list()) iterated.push(eventId);
+    assert.deepEqual(iterated.sort(), ["a", "b", "c"]);
+    assert.equal((await list().all()).length, 3);
+    const sizes: number[] = [];
+    for await (const { data } of list().pages()) sizes.push(data.length);
+    assert.deepEqual(sizes, [2, 1]);
+    const { data, nextCursor } = await list().page();
+    assert.equal(data.length, 2);
+    assert.equal((await list().page(nextCursor ?? "")).data.length, 1);
+    await assert.rejects(list().all({ most: 2 }), RangeError);
+  } finally {
+    await server.close();
+  }
+});

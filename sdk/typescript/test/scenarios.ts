@@ -5,6 +5,7 @@ import {
   Client,
   type Context,
   type DurableCall,
+  type AnyHandlerFunction,
   type HandlerFunction,
   NotRetryable,
   Problem,
@@ -18,11 +19,10 @@ import {
 } from "../src/index.js";
 import { TestServer } from "../src/testing.js";
 
-type Json = wire.Json;
-export type Scenario = (server: TestServer) => Promise<Json>;
+export type Scenario = (server: TestServer) => Promise<unknown>;
 
 /** A workflow of one task. */
-export async function one(server: TestServer, run: HandlerFunction, retry?: Json): Promise<void> {
+export async function one(server: TestServer, run: AnyHandlerFunction, retry?: wire.WorkflowRetry): Promise<void> {
   server.worker({ handlers: { work: run }, graceMs: 100, heartbeatMs: 50 });
   await server.client.deploy(workflow("one").task("work", "work", retry ? { retry } : {}));
 }
@@ -90,7 +90,7 @@ async function attemptOf(server: TestServer, run: RunHandle) {
 
 export const scenarios: Record<string, Scenario> = {
   "start and wait": async (server) => {
-    await one(server, (_, { a, b }) => a + b);
+    await one(server, (_, { a, b }: Record<"a" | "b", number>) => a + b);
     const { client } = server;
     const output = await client.startAndWait("one", { a: 2, b: 3 });
     const key = { idempotencyKey: "order-7" };
@@ -143,7 +143,7 @@ export const scenarios: Record<string, Scenario> = {
   },
 
   lookback: async (server) => {
-    await one(server, async (ctx, { lookback }) => {
+    await one(server, async (ctx, { lookback }: { lookback?: string }) => {
       const event = await ctx.waitForEvent("early", "early", { timeout: "1h", ...(lookback ? { lookback } : {}) });
       return event ?? null;
     });
@@ -187,7 +187,7 @@ export const scenarios: Record<string, Scenario> = {
       await ctx.pause("rest", "1d", { checkpoint: { page: 3 } });
       return { checkpoint: ctx.lastCheckpoint, attempt: ctx.attempt };
     });
-    const run = await server.client.start("one");
+    const run = await server.client.start<object>("one");
     const paused = await server.settle(run);
     await server.skipWaits(run);
     return { ...(await run.result()), while: paused.steps[0]?.status };
@@ -200,7 +200,7 @@ export const scenarios: Record<string, Scenario> = {
       return { asked, attempt: ctx.attempt };
     });
     const before = await server.now();
-    const run = await server.client.start("one");
+    const run = await server.client.start<object>("one");
     await server.skipWaits(run);
     const waited = (await server.now()).getTime() - before.getTime();
     return { ...(await run.result()), waitedMs: waited };
@@ -508,17 +508,17 @@ export const scenarios: Record<string, Scenario> = {
 
   "unicode and large payloads": async (server) => {
     const name = "größe-名前-🍵";
-    await one(server, async (ctx, input) => {
+    await one(server, async (ctx, input: { tooLarge?: boolean }) => {
       const text = await ctx.run(name, () => input);
       await ctx.sleep("nap", "1h");
       if (input.tooLarge) return "x".repeat(1_100_000);
       return text;
     });
     const input = { text: "é".repeat(60_000) + "🍵名\u0001\u2028", name, more: "x".repeat(839_996) };
-    const run = await server.client.start("one", input);
+    const run = await server.client.start<typeof input>("one", input);
     await server.skipWaits(run);
     const output = await run.result();
-    const characters = [...(output.text as string)].length + (output.more as string).length;
+    const characters = [...output.text].length + output.more.length;
     const large = await server.client.start("one", { tooLarge: true });
     const { code } = await failure(server, large);
     const same = isDeepStrictEqual(output, input);
@@ -528,7 +528,7 @@ export const scenarios: Record<string, Scenario> = {
   "one trace": async (server) => {
     const traces: string[] = [];
     let child = "";
-    await one(server, async (ctx, input) => {
+    await one(server, async (ctx, input: { parent?: boolean }) => {
       traces.push(traceIdOf(ctx.traceparent));
       if (!input.parent) return;
       child = await ctx.run("start", async () => (await ctx.client.start("one", {})).id);
@@ -578,7 +578,7 @@ export const scenarios: Record<string, Scenario> = {
   },
 
   "a graph in code": async (server) => {
-    const add: HandlerFunction = (_, { a, b }) => a + b;
+    const add = (_: Context, { a, b }: Record<"a" | "b", number>) => a + b;
     server.worker({ handlers: { add } });
     const graph = workflow("graph")
       .task("left", "add", { input: { a: 1, b: 2 } })
@@ -604,12 +604,12 @@ export const scenarios: Record<string, Scenario> = {
 };
 
 /** A signal against a sleep of a day. */
-async function first(server: TestServer, happens: (run: RunHandle) => Promise<unknown>): Promise<Json> {
+async function first(server: TestServer, happens: (run: RunHandle<unknown>) => Promise<unknown>): Promise<unknown> {
   await one(server, async (ctx: Context) => {
     const { index, name, value } = await ctx.any([ctx.waitForSignal("reply", "reply"), ctx.sleep("too-late", "1d")]);
     return { index, name, value: value ?? null };
   });
-  const run = await server.client.start("one");
+  const run = await server.client.start<{ name: string }>("one");
   await server.settle(run);
   await happens(run);
   const output = await run.result();
