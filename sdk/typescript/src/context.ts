@@ -122,6 +122,11 @@ export class Context<I = unknown> {
     return this.trace;
   }
 
+  /** Whether an earlier delivery has recorded something: this one begins with a replay. */
+  get replaying(): boolean {
+    return this.task.journal.length > 0;
+  }
+
   get runId(): string {
     return this.task.runId;
   }

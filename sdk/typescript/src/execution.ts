@@ -72,6 +72,8 @@ const inside = new AsyncLocalStorage<string>();
 export class Execution {
   readonly controller = new AbortController();
   stateUpdates: Record<string, Json> | undefined;
+  /** Code around the work of each durable call. */
+  aroundCall: (call: DurableCall, work: () => Promise<unknown>) => Promise<unknown> = (_, work) => work();
   /** What the handler failed with in this delivery. */
   failedWith: unknown;
   private state: State = "running";
@@ -303,7 +305,10 @@ export class Execution {
     const idempotencyKey = options.idempotencyKey ?? this.idempotencyKey(name);
     let value: T;
     try {
-      const run = (signal: AbortSignal) => inside.run(name, () => work({ name, attempt, idempotencyKey, signal }));
+      const run = (signal: AbortSignal) => {
+        const call = { name, attempt, idempotencyKey, signal };
+        return inside.run(name, () => this.aroundCall(call, async () => work(call)) as Promise<T>);
+      };
       value = await within(name, options.timeout, this.signal, run);
     } catch (error) {
       if (currentScope()?.isLost) return never();

@@ -16,8 +16,11 @@ export {
   type Waitpoint,
 } from "./context.js";
 export type { Duration } from "./duration.js";
+export { captureConsole } from "./console.js";
 export * from "./failure.js";
+export { type AnyHandlerFunction, type Handler, type HandlerFunction, type Handlers, type Handles, handler } from "./handling.js";
 export type { Json, Jsonify } from "./json.js";
+export type { CallInContext, Middleware } from "./middleware.js";
 export { type Page, Pages } from "./pages.js";
 export * from "./problem.js";
 export {

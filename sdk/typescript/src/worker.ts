@@ -11,33 +11,21 @@ import { hostname } from "node:os";
 
 import { hashOf } from "./build.js";
 import { Client } from "./client.js";
-import { Context } from "./context.js";
 import { callOf, told } from "./described.js";
 import { backoff, pauseFor } from "./duration.js";
-import { Execution, asJson } from "./execution.js";
+import { Execution } from "./execution.js";
+import { type AnyHandlerFunction, type HandlerFunction, type Handlers, byName, handle } from "./handling.js";
+import type { Middleware } from "./middleware.js";
 import { NotFound, Problem, Unreachable } from "./problem.js";
 import { Reports } from "./reports.js";
 import type { ClientOptions } from "./transport.js";
-import type { Handles } from "./workflow.js";
 import type { Task, TaskReport } from "./wire.js";
-
-export type HandlerFunction<I = unknown, O = unknown> = (ctx: Context<I>, input: I) => O | Promise<O>;
-
-/** A handler of whatever input. Where the code does not say what it takes, that is `unknown`. */
-export type AnyHandlerFunction = { run(ctx: Context, input: unknown): unknown }["run"];
-
-/** A handler with its name: what workers register and workflows name. */
-export interface Handler<I = never, O = unknown> extends Handles {
-  readonly run: HandlerFunction<I, O>;
-}
-
-export function handler<I = unknown, O = unknown>(name: string, run: HandlerFunction<I, O>): Handler<I, O> {
-  return { handlerName: name, run };
-}
 
 export interface WorkerOptions {
   client?: Client | ClientOptions;
-  handlers?: readonly Handler[] | Readonly<Record<string, AnyHandlerFunction>>;
+  handlers?: Handlers;
+  /** Code around handlers and durable calls; the first is outermost. */
+  middleware?: readonly Middleware[];
   /** Tasks at the same time; 100 if absent. */
   concurrency?: number;
   /** How it is called in histories; the machine's name and the process' number if absent. */
@@ -69,7 +57,7 @@ export class Worker {
   readonly client: Client;
   readonly name: string;
   private readonly givenBuildId: string | undefined;
-  private readonly handlers = new Map<string, AnyHandlerFunction>();
+  private readonly handlers: Map<string, AnyHandlerFunction>;
   private readonly reports: Reports;
   private readonly active = new Map<Execution, number>();
   private readonly stopping = new AbortController();
@@ -85,6 +73,7 @@ export class Worker {
     const leaseMs = rest.leaseMs ?? 30_000;
     this.options = {
       concurrency: 100,
+      middleware: [],
       heartbeatMs: Math.min(5_000, leaseMs / 3),
       pollMs: 30_000,
       drainMs: 30_000,
@@ -94,8 +83,7 @@ export class Worker {
       leaseMs,
     };
     this.reports = new Reports(this.client.transport, leaseMs);
-    const given = handlers instanceof Array ? handlers.map(({ handlerName, run }) => [handlerName, run] as const) : Object.entries(handlers);
-    given.forEach(([name, run]) => this.handle(name, run));
+    this.handlers = byName(handlers);
   }
 
   /** Registers a handler. Before the worker starts. */
@@ -201,13 +189,9 @@ export class Worker {
 
   private async execute(execution: Execution): Promise<void> {
     const { task } = execution;
-    const run = this.handlers.get(task.handler);
-    const ctx = new Context(execution, this.client);
+    const { handlers, client } = this;
     try {
-      const report = await execution.run(async () => {
-        if (!run) throw new Error(`there is no handler \`${task.handler}\``);
-        return asJson(task.handler, await run(ctx, ctx.input));
-      });
+      const report = await handle(execution, { handlers, client, middleware: this.options.middleware });
       if (report?.type === "fail") this.tell(execution);
       if (report) await this.deliver(execution, report);
     } catch (error) {

@@ -2,7 +2,7 @@
 import { InvalidWorkflow, problems } from "./check.js";
 import { type Duration, field, instant } from "./duration.js";
 import type { Jsonify } from "./json.js";
-import type { Handler } from "./worker.js";
+import type { Handler, Handles } from "./handling.js";
 import type * as wire from "./wire.js";
 
 type Common = "type" | "name" | "duration" | "durationMs" | "timeout" | "timeoutMs" | "heartbeat" | "heartbeatMs";
@@ -22,11 +22,6 @@ export interface WorkflowFields {
 
 /** What a hook has beside its handler. */
 export type HookOptions = Fields<wire.WorkflowHook, "handler">;
-
-/** Something with a handler's name: what `handler` of a worker gives. */
-export interface Handles {
-  readonly handlerName: string;
-}
 
 type TaskFields = Fields<wire.WorkflowStepTask, "handler">;
 /** What a handler must take: the input as it is after JSON, if it has a type. */

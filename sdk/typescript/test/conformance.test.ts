@@ -8,10 +8,11 @@ import { scenarios as ofApprovals } from "./approval-scenarios.js";
 import { scenarios as ofBranches } from "./branch-scenarios.js";
 import { scenarios as ofChildren } from "./child-scenarios.js";
 import { scenarios as ofFailures } from "./failure-scenarios.js";
+import { scenarios as ofMiddleware } from "./middleware-scenarios.js";
 import { scenarios as inProcesses } from "./process-scenarios.js";
 import { scenarios as ofWaits } from "./scenarios.js";
 
-const scenarios = { ...ofWaits, ...ofFailures, ...ofChildren, ...ofApprovals, ...ofBranches };
+const scenarios = { ...ofWaits, ...ofFailures, ...ofChildren, ...ofApprovals, ...ofBranches, ...ofMiddleware };
 
 const text = readFileSync(new URL("../../../conformance/scenarios.md", import.meta.url), "utf8");
 const expected = new Map(
