@@ -206,6 +206,7 @@ export class Context<I = unknown> {
   createWaitpoint(name: string, options: { timeout?: Duration; allowGet?: boolean } = {}): Promise<Waitpoint> {
     const known = this.execution.ask(name, "waitpoint");
     const make = async (): Promise<Waitpoint> => {
+      if (this.execution.onNew) return { name, id: known?.wait?.waitpointId ?? "", resumeUrl: NOWHERE };
       const { timeout, ...more } = options;
       const { leaseToken } = this.task;
       const made = await this.client.waitpoints.create({ leaseToken, name, ...field("timeout", timeout), ...more });
@@ -225,6 +226,7 @@ export class Context<I = unknown> {
     const spec = approvalOf(options);
     const known = this.execution.ask(name, "waitpoint", spec);
     const make = async (): Promise<RequestedApproval<T>> => {
+      if (this.execution.onNew) return { name, id: known?.wait?.waitpointId ?? "", url: NOWHERE, links: {}, options };
       const { timeout, ...approval } = options;
       const { leaseToken } = this.task;
       const asked = { leaseToken, name, type: "APPROVAL", approval, asked: askedOf(spec), ...field("timeout", timeout) };
@@ -392,6 +394,9 @@ export class Context<I = unknown> {
     return new Wait(this.execution, name, spec, read, timedOut);
   }
 }
+
+/** What stands for a link where no server is asked for one. */
+const NOWHERE = "http://replay.invalid/";
 
 type Write = (...parts: unknown[]) => void;
 /** Writes to a run's log, as `console` does to the terminal. */

@@ -72,6 +72,8 @@ const inside = new AsyncLocalStorage<string>();
 export class Execution {
   readonly controller = new AbortController();
   stateUpdates: Record<string, Json> | undefined;
+  /** Where nothing is executed: told when the code has got past its journal. */
+  onNew: ((name: string) => void) | undefined;
   /** Code around the work of each durable call. */
   aroundCall: (call: DurableCall, work: () => Promise<unknown>) => Promise<unknown> = (_, work) => work();
   /** What the handler failed with in this delivery. */
@@ -105,7 +107,7 @@ export class Execution {
 
   constructor(
     readonly task: Task,
-    private readonly reports: Reports,
+    private readonly reports: Pick<Reports, "send">,
     private readonly graceMs: number,
   ) {
     this.journal = new Map(task.journal.map((entry) => [entry.name, entry]));
@@ -263,6 +265,10 @@ export class Execution {
     this.acts.add(act);
     try {
       if (this.unasked.size > 0) await new Promise<void>((go, reject) => this.hold({ name, scope, go, reject }));
+      if (this.onNew) {
+        this.onNew(name);
+        return await never<T>();
+      }
       if (this.unsaved.length + this.cancels.size > 0) await this.save();
       if (this.settled) throw new Cancelled("HANDLER_ENDED");
       if (scope?.isLost) return await never<T>();

@@ -13,6 +13,8 @@ import { Worker, type WorkerOptions } from "./worker.js";
 import type { Workflow } from "./workflow.js";
 import type { HistoryRecord, Json, Run, TestClock } from "./wire.js";
 
+export { type ExportedJournal, type Journals, type ReplayOptions, type ReplayVerdict, assertReplays, replayCheck } from "./replay.js";
+
 export interface TestServerOptions {
   /** The `abide` binary; `ABIDE_BIN`, or `abide` from the path, if absent. */
   bin?: string;
