@@ -1,6 +1,6 @@
 /** Where an error came from, for whoever reads the run: its type, stack and causes, and the durable call it was thrown in. */
 import { ChildFailed, RunFailed, WaitCancelled } from "./failure.js";
-import type { FailureDetail } from "./wire.js";
+import type { FailureDetail, Task } from "./wire.js";
 
 /** The server keeps no more of a stack than this. */
 const STACK_CHARS = 16_000;
@@ -36,6 +36,13 @@ export function told(error: unknown): string {
   const causes = causesOf(origin).map((cause) => `\n  caused by ${typeOf(cause)}: ${textOf(cause)}`);
   const stack = origin instanceof Error ? (origin.stack ?? `${typeOf(origin)}: ${origin.message}`) : String(origin);
   return `${stack}${causes.join("")}`;
+}
+
+/** How a task failed, for whoever watches the handlers. */
+export function failureOf(task: Pick<Task, "handler" | "attempt" | "runId">, error: unknown): string {
+  const call = callOf(error);
+  const place = call === undefined ? task.handler : `${task.handler} › ${call}`;
+  return `${place} failed in attempt ${task.attempt} of ${task.runId}: ${told(error)}`;
 }
 
 export function typeOf(error: unknown): string {

@@ -22,6 +22,8 @@ export interface TestServerOptions {
   realTime?: boolean;
   /** More arguments for `abide serve`. */
   args?: string[];
+  /** More of the environment for it, such as secrets. */
+  env?: Record<string, string>;
 }
 
 /** How long workers may take for what they have, in real time. */
@@ -154,7 +156,11 @@ function serve(directory: string, address: string, options: TestServerOptions): 
   const bin = options.bin ?? process.env["ABIDE_BIN"] ?? "abide";
   const args = ["serve", "--listen", address, "--store", `sqlite:${join(directory, "abide.db")}`, "--log", "error"];
   if (!options.realTime) args.push("--test-clock");
-  const child = spawn(bin, [...args, ...(options.args ?? [])], { stdio: ["ignore", "pipe", "pipe"], cwd: directory });
+  const child = spawn(bin, [...args, ...(options.args ?? [])], {
+    stdio: ["ignore", "pipe", "pipe"],
+    cwd: directory,
+    env: { ...process.env, ...options.env },
+  });
   return new Promise((resolve, reject) => {
     let said = "";
     const hear = (text: Buffer) => {

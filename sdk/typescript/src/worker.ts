@@ -11,7 +11,7 @@ import { hostname } from "node:os";
 
 import { hashOf } from "./build.js";
 import { Client } from "./client.js";
-import { callOf, told } from "./described.js";
+import { failureOf } from "./described.js";
 import { backoff, pauseFor } from "./duration.js";
 import { Execution } from "./execution.js";
 import { type AnyHandlerFunction, type HandlerFunction, type Handlers, byName, handle } from "./handling.js";
@@ -202,9 +202,7 @@ export class Worker {
 
   /** A failure is told here, too, with its stack: whoever watches the worker need not look elsewhere. */
   private tell({ task, failedWith }: Execution): void {
-    const call = callOf(failedWith);
-    const place = call === undefined ? task.handler : `${task.handler} › ${call}`;
-    this.options.log(`${place} failed in attempt ${task.attempt} of ${task.runId}: ${told(failedWith)}`);
+    this.options.log(failureOf(task, failedWith));
   }
 
   private async deliver(execution: Execution, report: TaskReport): Promise<void> {
