@@ -19,6 +19,7 @@ const KINDS: Record<string, JournalWait["kind"]> = {
   webhook: "WEBHOOK",
   approval: "APPROVAL",
   child: "CHILD",
+  http: "CHILD",
   pause: "PAUSE",
   retry: "RETRY",
 };
@@ -49,6 +50,12 @@ function inWords(spec: WaitSpec): string {
     case "child": {
       const version = spec.version === undefined ? "" : ` ${spec.version}`;
       return `${spec.detached ? "start" : "run"} of ${spec.workflow}${version} with ${digest(sorted((spec.input ?? null) as Json))}`;
+    }
+    case "http": {
+      // A key may stand in a query, or before the host: what is shown has neither.
+      const url = String(spec.url).replace(/[?#].*$/, "").replace(/\/\/[^/@]*@/, "//");
+      const whole = { url: spec.url, body: spec.body ?? null } as Json;
+      return `call of ${spec.method ?? "GET"} ${url} with ${digest(sorted(whole))}`;
     }
     case "signal":
       return `signal ${spec.signalType}`;

@@ -11,10 +11,13 @@
  */
 import { createHash } from "node:crypto";
 
+import { type Remembered, callOf, messageOf, termsOf } from "./described.js";
 import type { Execution } from "./execution.js";
-import { WaitCancelled, isSuspended } from "./failure.js";
+import { RunFailed, WaitCancelled, isSuspended } from "./failure.js";
+import { asJson } from "./json.js";
 import { Scope, currentScope, inScope, never } from "./scope.js";
 import { Wait } from "./wait.js";
+import type { Json } from "./wire.js";
 
 /** What is kept of the names of those in a race. */
 const RACE_CHARS = 100;
@@ -61,7 +64,7 @@ export async function race(execution: Execution, members: readonly Member[]): Pr
   const name = raceName(members);
   const branches = members.filter((member) => member instanceof Branch);
   const waits = members.filter((member) => member instanceof Wait);
-  const recorded = execution.recordedRace(name);
+  const recorded = recordedRace(execution, name);
   if (recorded) {
     lose(execution, members, recorded.index);
     branches.forEach((branch) => branch.scope.lose());
@@ -74,15 +77,39 @@ export async function race(execution: Execution, members: readonly Member[]): Pr
     lose(execution, members, over);
     // What they have recorded is still to be reached.
     branches.forEach((branch) => branch.start());
-    execution.noteRace(name, { index: over, name: members[over]?.name ?? "" });
+    noteRace(execution, name, { index: over, name: members[over]?.name ?? "" });
     return { index: over, name: members[over]?.name ?? "", value: valueOf(members[over], undefined) };
   }
   const first = await firstOf(execution, members, waits);
   if (scope?.isLost) return never();
   lose(execution, members, first.index);
   const winner = members[first.index]?.name ?? "";
-  if ("error" in first) throw execution.noteFailedRace(name, winner, first);
-  return { index: first.index, name: winner, value: execution.noteRace(name, { ...first, name: winner }) };
+  if ("error" in first) throw noteFailedRace(execution, name, winner, first);
+  return { index: first.index, name: winner, value: noteRace(execution, name, { ...first, name: winner }) };
+}
+
+/** How a race was decided by an earlier delivery. */
+function recordedRace(execution: Execution, name: string): (Omit<Decided, "value"> & { value?: unknown; error?: Error }) | undefined {
+  const entry = execution.ask(name, "run");
+  const failed = execution.rememberedFailure(name);
+  if (!failed) return entry?.result as unknown as Decided | undefined;
+  const { index = 0, name: winner = "", run = name, message } = failed;
+  return { index, name: winner, error: new RunFailed(run, message, failed) };
+}
+
+/** Remembers who has won, before anything new is done. The value, as it will be after a replay. */
+function noteRace(execution: Execution, name: string, won: { index: number; name: string; value?: unknown }): unknown {
+  const result = asJson(won.name, won) as { value?: Json };
+  execution.note(name, result as Json);
+  return result.value ?? null;
+}
+
+/** A branch that failed was first, too. */
+function noteFailedRace(execution: Execution, name: string, winner: string, { index, error }: { index: number; error: unknown }): RunFailed {
+  const failed = error instanceof RunFailed ? error : new RunFailed(callOf(error) ?? winner, messageOf(error), termsOf(error));
+  const { code, retryable, retryAfter, type, message, run } = failed;
+  execution.noteFailed(name, { index, name: winner, run, message, code, retryable, retryAfter, type } as Remembered);
+  return failed;
 }
 
 type Finish = { index: number; value: unknown } | { index: number; error: unknown };

@@ -7,75 +7,32 @@ import { Branch, type Decided, type Member, gather, race } from "./branch.js";
 import type { DurableCall, RunOptions } from "./call.js";
 import { Client, type Given, RunHandle, type WorkflowRef } from "./client.js";
 import { type Duration, field, instant } from "./duration.js";
-import { type Execution, asJson } from "./execution.js";
-import { ChildFailed, CodeChanged, WaitCancelled } from "./failure.js";
-import type { Jsonify } from "./json.js";
+import type { Execution } from "./execution.js";
+import { CallFailed, CodeChanged, WaitCancelled } from "./failure.js";
+import { type Jsonify, asJson } from "./json.js";
 import type { SendOptions } from "./resources.js";
 import { currentScope, never } from "./scope.js";
 import { Wait, type WaitSpec } from "./wait.js";
+import {
+  type Approval,
+  type ApprovalOptions,
+  type Call,
+  type ChildEnd,
+  type ChildOptions,
+  type EventOptions,
+  type HttpAnswer,
+  type HttpRequest,
+  type RequestedApproval,
+  type Waitpoint,
+  approvalOf,
+  callFailed,
+  childFailed,
+  childOf,
+  childTimedOut,
+} from "./waits.js";
 import type { Workflow } from "./workflow.js";
 import type * as wire from "./wire.js";
-import type { Json, SentEvent, Task, Vote } from "./wire.js";
-
-/** A waitpoint with a URL that ends it. */
-export interface Waitpoint {
-  readonly name: string;
-  readonly id: string;
-  readonly resumeUrl: string;
-}
-
-/** A call on a resume URL. */
-export interface Call<T = Json> {
-  body: T;
-  headers: Record<string, string>;
-  queryParams: Record<string, string>;
-}
-
-export interface EventOptions {
-  timeout?: Duration;
-  /** An expression that the event must satisfy: `event.order == input.id`. */
-  match?: string;
-  /** What fields of the event must be, by their paths: `{ "order.id": orderId }`. Values of the code go here, not into `match`. */
-  where?: Record<string, Json>;
-  /** How far back to look for events; to the run's creation if absent. */
-  lookback?: Duration;
-}
-
-export interface ApprovalOptions<T = unknown> {
-  prompt?: string;
-  /** What is to be approved. */
-  content?: T;
-  /** A JSON Schema that edited content must satisfy; the page behind a link makes a form of it. */
-  contentSchema?: unknown;
-  /** Who may decide; anyone with the scope `approve` if absent. */
-  approvers?: string[];
-  /** Approvals that are needed; 1 if absent. */
-  quorum?: number;
-  timeout?: Duration;
-}
-
-/** What was decided. Neither approved nor rejected: nobody decided in time. */
-export interface Approval<T = Json> {
-  decision: "approve" | "reject" | "edit" | "timeout";
-  /** True for `approve`, and for `edit`, which approves what it makes. */
-  approved: boolean;
-  /** What was approved: as it was asked, or as it was edited. Null if nothing was given. */
-  content: T;
-  /** Who said what. */
-  votes: Vote[];
-}
-
-/** An approval that people were asked for, and who decides where. */
-export interface RequestedApproval<T = unknown> {
-  readonly name: string;
-  readonly id: string;
-  /** The link for anyone, if one voice of anyone is enough. */
-  readonly url: string | undefined;
-  /** A link for each approver who is named. What is decided by it is recorded under that name. */
-  readonly links: Readonly<Record<string, string>>;
-  /** What was asked. */
-  readonly options: ApprovalOptions<T>;
-}
+import type { Json, SentEvent, Task } from "./wire.js";
 
 /** The first of several waits and branches. Its `index`, or its `name`, tells what its `value` is. */
 export type First<M extends readonly Member[] = readonly Member[]> = {
@@ -294,6 +251,30 @@ export class Context<I = unknown> {
   }
 
   /**
+   * A call over HTTP that the engine makes: no worker is held while it lasts, nor between its attempts. The answer, or a
+   * `CallFailed` when its attempts are used up. Nothing in it is a template.
+   */
+  http<T = Json, const N extends string = string>(name: N, request: HttpRequest): Wait<HttpAnswer<Jsonify<T>>, N> {
+    const { timeout, retry, body, ...rest } = request;
+    const spec = {
+      type: "http",
+      ...rest,
+      ...(body === undefined ? {} : { body: asJson("body", body) }),
+      ...(retry === undefined ? {} : { retry: typeof retry === "number" ? { maxAttempts: retry } : retry }),
+      ...field("timeout", timeout),
+    };
+    const read = (payload: Json): HttpAnswer<Jsonify<T>> => {
+      const ended = payload as ChildEnd | null;
+      if (ended?.status === "COMPLETED") return ended.output as unknown as HttpAnswer<Jsonify<T>>;
+      throw callFailed(name, ended);
+    };
+    const timedOut = (): never => {
+      throw new CallFailed(name, `the call \`${name}\` was timed out`, "CALL_TIMED_OUT");
+    };
+    return this.wait(name, spec, read, timedOut);
+  }
+
+  /**
    * The work of every item, in parallel branches, and the results in the order of the items. `work` is given the item
    * and a name of its own, for the durable calls of its branch: `name[0]`, `name[1]`, … When one fails, no other is begun.
    */
@@ -401,41 +382,6 @@ const NOWHERE = "http://replay.invalid/";
 type Write = (...parts: unknown[]) => void;
 /** Writes to a run's log, as `console` does to the terminal. */
 export type Log = Write & { debug: Write; info: Write; warn: Write; error: Write };
-
-export interface ChildOptions {
-  /** The newest if absent. */
-  version?: string;
-}
-
-/** What is told of the run of a `child`. */
-interface ChildEnd {
-  status: "STARTED" | "COMPLETED" | "FAILED" | "CANCELLED";
-  runId?: string;
-  output?: Json;
-  error?: { code: string; message: string };
-}
-
-function approvalOf(options: ApprovalOptions): WaitSpec {
-  const { timeout, ...rest } = options;
-  return { type: "approval", ...rest, ...field("timeout", timeout) };
-}
-
-function childOf(workflow: WorkflowRef, input: unknown, { version }: ChildOptions): WaitSpec {
-  const name = typeof workflow === "string" ? workflow : workflow.name;
-  const spec = { type: "child", workflow: name, input: asJson("input", input) };
-  return version === undefined ? spec : { ...spec, version };
-}
-
-/** Nobody but an operator ends the wait so. */
-function childTimedOut(name: string): never {
-  throw new ChildFailed(name, `the wait for the run of \`${name}\` was timed out`, "CHILD_TIMED_OUT");
-}
-
-function childFailed(name: string, payload: ChildEnd | null): ChildFailed {
-  if (payload?.status === "CANCELLED") return new ChildFailed(name, `the run of \`${name}\` was cancelled`, "CHILD_CANCELLED");
-  const { code = "UNKNOWN", message = "it ended without a result" } = payload?.error ?? {};
-  return new ChildFailed(name, `the run of \`${name}\` failed: ${code}: ${message}`, "CHILD_FAILED");
-}
 
 const nothing = (): undefined => undefined;
 const given = <T>(payload: Json): T => payload as T;

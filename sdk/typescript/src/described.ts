@@ -1,6 +1,8 @@
 /** Where an error came from, for whoever reads the run: its type, stack and causes, and the durable call it was thrown in. */
-import { ChildFailed, RunFailed, WaitCancelled } from "./failure.js";
-import type { FailureDetail, Task } from "./wire.js";
+import { field } from "./duration.js";
+import { CallFailed, ChildFailed, CodeChanged, RunFailed, TaskError, type TaskErrorOptions, WaitCancelled } from "./failure.js";
+import { Problem } from "./problem.js";
+import type { FailureDetail, Task, TaskReport } from "./wire.js";
 
 /** The server keeps no more of a stack than this. */
 const STACK_CHARS = 16_000;
@@ -27,6 +29,7 @@ export function described(error: unknown): FailureDetail {
 export function callOf(error: unknown): string | undefined {
   if (error instanceof RunFailed) return error.run;
   if (error instanceof ChildFailed) return error.child;
+  if (error instanceof CallFailed) return error.call;
   return error instanceof WaitCancelled ? error.wait : undefined;
 }
 
@@ -72,3 +75,40 @@ function textOf(error: unknown): string {
 }
 
 const shortened = (text: string, chars: number): string => (text.length <= chars ? text : `${text.slice(0, chars - 1)}…`);
+
+export function messageOf(error: unknown): string {
+  if (error instanceof Problem) return error.message;
+  return error instanceof Error ? error.message || error.name : String(error);
+}
+
+/** What a failure says about itself, besides its message. */
+export function termsOf(error: unknown) {
+  const { code, retryable, retryAfter } = error instanceof TaskError ? error : new TaskError("");
+  const type = error instanceof RunFailed ? error.type : typeOf(error);
+  return { code, retryable, retryAfter, type, cause: error } as TaskErrorOptions & { type: string; retryable: boolean };
+}
+
+/** How a call failed that the handler went on after. */
+export interface Remembered extends TaskErrorOptions {
+  message: string;
+  type?: string;
+  /** Of a race: who was first, and the call that failed in it. */
+  index?: number;
+  name?: string;
+  run?: string;
+}
+
+/** The report of a handler that failed. */
+export function failureReport(leaseToken: string, error: unknown): TaskReport {
+  const known = error instanceof TaskError ? error : new TaskError(messageOf(error));
+  return {
+    type: "fail",
+    leaseToken,
+    message: known.message || known.name,
+    retryable: known.retryable,
+    ...(known.code === undefined ? {} : { code: known.code }),
+    ...field("retryAfter", known.retryAfter),
+    detail: described(error),
+    ...(known instanceof CodeChanged ? { mismatch: { recorded: known.recorded, found: known.found } } : {}),
+  } as TaskReport;
+}

@@ -12,12 +12,10 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
 import { askedOf, mismatch } from "./asked.js";
-import type { Decided } from "./branch.js";
-import { callOf, described, typeOf } from "./described.js";
+import { type Remembered, failureReport, messageOf, termsOf } from "./described.js";
 import { type DurableCall, type RunOptions, attemptsOf, backOff, backOffName, within } from "./call.js";
-import { field } from "./duration.js";
-import { Cancelled, CodeChanged, Misused, RunFailed, Suspended, SuspensionSwallowed, TaskError, type TaskErrorOptions } from "./failure.js";
-import { Problem } from "./problem.js";
+import { Cancelled, CodeChanged, Misused, RunFailed, Suspended, SuspensionSwallowed, TaskError } from "./failure.js";
+import { asJson } from "./json.js";
 import type { Reports } from "./reports.js";
 import { RunLog } from "./run-log.js";
 import { type Scope, currentScope, never } from "./scope.js";
@@ -51,16 +49,6 @@ interface Held {
   scope: Scope | undefined;
   go: () => void;
   reject: (error: Error) => void;
-}
-
-/** How a call failed that the handler went on after. */
-interface Remembered extends TaskErrorOptions {
-  message: string;
-  type?: string;
-  /** Of a race: who was first, and the call that failed in it. */
-  index?: number;
-  name?: string;
-  run?: string;
 }
 
 type Outcome = { output: Json } | { error: unknown };
@@ -185,18 +173,7 @@ export class Execution {
 
   private failure(error: unknown): TaskReport {
     this.failedWith = error;
-    const { leaseToken } = this.task;
-    const known = error instanceof TaskError ? error : new TaskError(messageOf(error));
-    return {
-      type: "fail",
-      leaseToken,
-      message: known.message || known.name,
-      retryable: known.retryable,
-      ...(known.code === undefined ? {} : { code: known.code }),
-      ...field("retryAfter", known.retryAfter),
-      detail: described(error),
-      ...(known instanceof CodeChanged ? { mismatch: { recorded: known.recorded, found: known.found } } : {}),
-    } as TaskReport;
+    return failureReport(this.task.leaseToken, error);
   }
 
   private letGo(): TaskReport {
@@ -341,12 +318,11 @@ export class Execution {
   }
 
   private noteFailure(name: string, error: unknown, hasPolicy: boolean): RunFailed {
-    const { code, retryAfter, type, ...known } = failureOf(error);
+    const { code, retryAfter, type, ...known } = termsOf(error);
     // A call that had attempts of its own has used them up: another attempt of the handler would only go beyond.
     const retryable = known.retryable && !hasPolicy;
     const message = messageOf(error);
-    const remembered = JSON.parse(JSON.stringify({ message, code, retryable, retryAfter, type })) as Json;
-    this.unsaved.push({ name: OWN + name, result: remembered });
+    this.noteFailed(name, { message, code, retryable, retryAfter, type } as Remembered);
     return new RunFailed(name, message, { code, retryable, retryAfter, type, cause: error } as object);
   }
 
@@ -360,7 +336,7 @@ export class Execution {
     if (decided) return decided.result === true;
     if (currentScope()?.isLost) return false;
     const result = this.unasked.size === 0;
-    this.unsaved.push({ name, result });
+    this.note(name, result);
     return result;
   }
 
@@ -376,32 +352,19 @@ export class Execution {
     return error === this.fatal && error !== undefined;
   }
 
-  /** How a race was decided by an earlier delivery. */
-  recordedRace(name: string): (Omit<Decided, "value"> & { value?: unknown; error?: Error }) | undefined {
-    const entry = this.ask(name, "run");
-    const failed = this.rememberedFailure(name);
-    if (failed) return { index: failed.index ?? 0, name: failed.name ?? "", error: new RunFailed(failed.run ?? name, failed.message, failed) };
-    return entry?.result as unknown as Decided | undefined;
-  }
-
-  private rememberedFailure(name: string): Remembered | undefined {
+  /** How a call failed in an earlier delivery that went on after it. */
+  rememberedFailure(name: string): Remembered | undefined {
     return this.journal.get(OWN + name)?.result as unknown as Remembered | undefined;
   }
 
-  /** Remembers who has won, before anything new is done. The value, as it will be after a replay. */
-  noteRace(name: string, won: { index: number; name: string; value?: unknown }): Json {
-    const result = asJson(won.name, won) as { value?: Json };
-    this.unsaved.push({ name, result: result as Json });
-    return result.value ?? null;
+  /** Remembers something before anything new is done. */
+  note(name: string, result: Json): void {
+    this.unsaved.push({ name, result });
   }
 
-  /** A branch that failed was first, too. As with a `run`, that is remembered if the handler goes on. */
-  noteFailedRace(name: string, winner: string, { index, error }: { index: number; error: unknown }): RunFailed {
-    const failed = error instanceof RunFailed ? error : new RunFailed(callOf(error) ?? winner, messageOf(error), failureOf(error));
-    const { code, retryable, retryAfter, type, message, run } = failed;
-    const remembered = { index, name: winner, run, message, code, retryable, retryAfter, type };
-    this.unsaved.push({ name: OWN + name, result: JSON.parse(JSON.stringify(remembered)) as Json });
-    return failed;
+  /** As with a `run`: a failure is remembered if the handler catches it and goes on. */
+  noteFailed(name: string, failure: Remembered): void {
+    this.note(OWN + name, JSON.parse(JSON.stringify(failure)) as Json);
   }
 
   /** Another branch was first: nothing that is done in this one counts, and what it waits for is cancelled. */
@@ -439,7 +402,7 @@ export class Execution {
     const first = waits.findIndex((wait) => wait.hasHappened);
     const others = waits.some((wait, index) => index !== first && wait.status !== "CANCELLED");
     if (first >= 0 && others) {
-      this.unsaved.push({ name, result: waits[first]?.name ?? null });
+      this.note(name, waits[first]?.name ?? null);
       waits.filter((_, index) => index !== first).forEach((wait) => this.drop(wait));
     }
     return first;
@@ -567,25 +530,4 @@ export class Execution {
   private quiet(): Promise<void> {
     return this.acts.size === 0 ? Promise.resolve() : new Promise((quiet) => this.whenQuiet.push(quiet));
   }
-}
-
-/** What a failure says about itself, besides its message. */
-function failureOf(error: unknown) {
-  const { code, retryable, retryAfter } = error instanceof TaskError ? error : new TaskError("");
-  const type = error instanceof RunFailed ? error.type : typeOf(error);
-  return { code, retryable, retryAfter, type, cause: error } as TaskErrorOptions & { type: string; retryable: boolean };
-}
-
-/** A value as it will be after a replay. */
-export function asJson(name: string, value: unknown): Json {
-  try {
-    return JSON.parse(JSON.stringify(value ?? null)) as Json;
-  } catch (error) {
-    throw new TaskError(`what \`${name}\` gives is not JSON: ${messageOf(error)}`, { code: "NOT_JSON", retryable: false });
-  }
-}
-
-function messageOf(error: unknown): string {
-  if (error instanceof Problem) return error.message;
-  return error instanceof Error ? error.message || error.name : String(error);
 }

@@ -82,6 +82,19 @@ export class ChildFailed extends NotRetryable {
   }
 }
 
+/** A call that the engine made did not come to an answer that counts. `code` says why: `HTTP_STATUS`, for instance. */
+export class CallFailed extends NotRetryable {
+  override name = "CallFailed";
+
+  constructor(
+    readonly call: string,
+    message: string,
+    code: string,
+  ) {
+    super(message, { code });
+  }
+}
+
 /** The code does not fit what an earlier delivery of the task recorded. */
 export class CodeChanged extends NotRetryable {
   override name = "CodeChanged";

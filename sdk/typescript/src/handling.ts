@@ -2,7 +2,8 @@
 import type { Client } from "./client.js";
 import { recordedBy } from "./console.js";
 import { Context } from "./context.js";
-import { type Execution, asJson } from "./execution.js";
+import type { Execution } from "./execution.js";
+import { asJson } from "./json.js";
 import { type Middleware, aroundCall, aroundHandler } from "./middleware.js";
 import type { TaskReport } from "./wire.js";
 

@@ -3,18 +3,7 @@ export { Branch } from "./branch.js";
 export type { CallRetry, DurableCall, RunOptions } from "./call.js";
 export { InvalidWorkflow, type WorkflowProblem } from "./check.js";
 export * from "./client.js";
-export {
-  type Approval,
-  type ApprovalOptions,
-  type Call,
-  type ChildOptions,
-  Context,
-  type EventOptions,
-  type First,
-  type Log,
-  type RequestedApproval,
-  type Waitpoint,
-} from "./context.js";
+export { Context, type First, type Log } from "./context.js";
 export type { Duration } from "./duration.js";
 export { captureConsole } from "./console.js";
 export * from "./failure.js";
@@ -44,6 +33,17 @@ export {
 } from "./resources.js";
 export type { ClientOptions } from "./transport.js";
 export { Wait } from "./wait.js";
+export type {
+  Approval,
+  ApprovalOptions,
+  Call,
+  ChildOptions,
+  EventOptions,
+  HttpAnswer,
+  HttpRequest,
+  RequestedApproval,
+  Waitpoint,
+} from "./waits.js";
 export * from "./worker.js";
 export { type AnyWorkflow, type HookOptions, Workflow, type WorkflowFields, workflow } from "./workflow.js";
 export type * as wire from "./wire.js";

@@ -1,4 +1,6 @@
 /** What a value is after it was written as JSON and read again. */
+import { messageOf } from "./described.js";
+import { TaskError } from "./failure.js";
 import type { Json } from "./wire.js";
 
 export type { Json } from "./wire.js";
@@ -49,3 +51,12 @@ type Absent<V, K> =
   : never;
 
 type Flat<T> = { [K in keyof T]: T[K] };
+
+/** A value as it will be after a replay. */
+export function asJson(name: string, value: unknown): Json {
+  try {
+    return JSON.parse(JSON.stringify(value ?? null)) as Json;
+  } catch (error) {
+    throw new TaskError(`what \`${name}\` gives is not JSON: ${messageOf(error)}`, { code: "NOT_JSON", retryable: false });
+  }
+}

@@ -16,6 +16,9 @@ export interface WaitSpec {
   input?: unknown;
   detached?: unknown;
   content?: unknown;
+  url?: unknown;
+  method?: unknown;
+  body?: unknown;
   approvers?: unknown;
   quorum?: unknown;
   [field: string]: unknown;
