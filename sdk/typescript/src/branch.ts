@@ -32,7 +32,12 @@ export class Branch<T, N extends string = string> implements PromiseLike<T> {
     private readonly work: () => T | PromiseLike<T>,
   ) {}
 
+  /** A branch that has lost gives nothing to whoever awaits it all the same. */
   start(): Promise<T> {
+    return this.scope.hasLost ? Promise.reject(new WaitCancelled(this.name)) : this.begin();
+  }
+
+  begin(): Promise<T> {
     this.promise ??= inScope(this.scope, async () => this.work());
     // A branch that nobody looks at any more must not end the process when it fails.
     this.promise.catch(() => {});
@@ -67,8 +72,8 @@ export async function race(execution: Execution, members: readonly Member[]): Pr
   const recorded = recordedRace(execution, name);
   if (recorded) {
     lose(execution, members, recorded.index);
-    branches.forEach((branch) => branch.scope.lose());
-    branches.forEach((branch) => branch.start());
+    branches.forEach((branch) => execution.lose(branch.scope));
+    branches.forEach((branch) => branch.begin());
     if (recorded.error) throw recorded.error;
     return { ...recorded, value: valueOf(members[recorded.index], recorded.value) };
   }
@@ -76,7 +81,7 @@ export async function race(execution: Execution, members: readonly Member[]): Pr
   if (over >= 0 && !scope?.isLost) {
     lose(execution, members, over);
     // What they have recorded is still to be reached.
-    branches.forEach((branch) => branch.start());
+    branches.forEach((branch) => branch.begin());
     noteRace(execution, name, { index: over, name: members[over]?.name ?? "" });
     return { index: over, name: members[over]?.name ?? "", value: valueOf(members[over], undefined) };
   }

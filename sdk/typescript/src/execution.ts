@@ -31,6 +31,8 @@ const KEY_CHARS = 255;
 /** Refusals that mean that the task is somebody else's, or nobody's, by now. */
 const TAKEN_BACK = new Set(["STALE_LEASE", "RUN_ENDED", "UNKNOWN_RUN", "WRONG_STEP_STATUS", "BAD_LEASE", "UNKNOWN_TASK"]);
 
+const AT_THE_END = "the end of the handler";
+
 /** What is waited for together, and when it is over. */
 interface Group {
   waits: Wait<unknown>[];
@@ -45,7 +47,8 @@ interface Act {
 }
 
 interface Held {
-  name: string;
+  /** Nothing at the end of the handler. */
+  name?: string;
   scope: Scope | undefined;
   go: () => void;
   reject: (error: Error) => void;
@@ -80,6 +83,8 @@ export class Execution {
   private readonly runLog: RunLog;
   /** Entries that must be stored before anything new is done. */
   private unsaved: NewJournalEntry[] = [];
+  /** Over when what was to be stored is. */
+  private saving: Promise<void> = Promise.resolve();
   /** Waits that lost a race, and are cancelled with the entry that says who won. */
   private readonly cancels = new Set<string>();
   private readonly acts = new Set<Act>();
@@ -123,6 +128,7 @@ export class Execution {
     this.settled = true;
     // A sibling that is still at work may record what it has done.
     await this.quiet();
+    if ("output" in outcome) await this.othersThrough();
     clearTimeout(this.grace);
     if (this.state === "lost") return undefined;
     const report = this.verdict(outcome);
@@ -143,6 +149,12 @@ export class Execution {
     this.runLog.write(level, message);
   }
 
+  /** Branches that the handler does not wait for are replayed beside it, and it may be at its end before them. */
+  private async othersThrough(): Promise<void> {
+    if (this.unasked.size === 0 || this.suspension || this.fatal) return;
+    await new Promise<void>((go) => this.hold({ scope: undefined, go, reject: () => go() }));
+  }
+
   private verdict(outcome: Outcome): TaskReport {
     const { leaseToken } = this.task;
     if (this.fatal) return this.failure(this.fatal);
@@ -153,7 +165,7 @@ export class Execution {
     if ("error" in outcome) return this.failure(outcome.error);
     const [left] = this.unasked;
     if (left !== undefined) {
-      return this.failure(new CodeChanged(`\`${left}\``, "the end of the handler"));
+      return this.failure(new CodeChanged(`\`${left}\``, AT_THE_END));
     }
     const stateUpdates = this.stateUpdates;
     return { type: "complete", leaseToken, output: outcome.output, ...(stateUpdates ? { stateUpdates } : {}) };
@@ -201,7 +213,7 @@ export class Execution {
       throw this.suspension;
     }
     if (this.fatal) throw this.fatal;
-    if (this.settled && !currentScope()?.isLost) throw new Cancelled("HANDLER_ENDED");
+    if (this.settled && !this.isRecorded(name) && !currentScope()?.isLost) throw new Cancelled("HANDLER_ENDED");
     if (kind !== "backOff") this.checkName(name);
     const call = kind === "waitpoint" ? `waitpoint ${name}` : name;
     if (this.asked.has(call)) {
@@ -221,6 +233,10 @@ export class Execution {
     const changed = entry?.wait ? mismatch(name, entry.wait, spec) : undefined;
     if (changed !== undefined) throw this.break(new CodeChanged(...changed));
     return entry;
+  }
+
+  private isRecorded(name: string): boolean {
+    return this.journal.has(name) || this.journal.has(OWN + name);
   }
 
   private checkName(name: string): void {
@@ -246,7 +262,8 @@ export class Execution {
         this.onNew(name);
         return await never<T>();
       }
-      if (this.unsaved.length + this.cancels.size > 0) await this.save();
+      if (this.unsaved.length + this.cancels.size > 0) this.saving = this.saving.then(() => this.save());
+      await this.saving;
       if (this.settled) throw new Cancelled("HANDLER_ENDED");
       if (scope?.isLost) return await never<T>();
       const done = await work();
@@ -473,7 +490,7 @@ export class Execution {
 
   private suspendIfIdle(): void {
     const [group] = this.groups;
-    if (this.state !== "running" || this.suspension || this.fatal || this.acts.size > 0 || !group) return;
+    if (this.state !== "running" || this.settled || this.suspension || this.fatal || this.acts.size > 0 || !group) return;
     if (this.unasked.size > 0) {
       const name = group.waits.find((wait) => !wait.hasEnded)?.name ?? "";
       return this.hold({ name, scope: undefined, go: () => this.stir(), reject: () => {} });
@@ -494,7 +511,7 @@ export class Execution {
         return this.held.splice(0).forEach((again) => this.hold(again));
       }
       const [left] = this.unasked;
-      const names = this.held.map(({ name }) => `\`${name}\``).join(", ");
+      const names = this.held.map(({ name }) => (name === undefined ? AT_THE_END : `\`${name}\``)).join(", ");
       this.break(new CodeChanged(`\`${left}\``, names));
     }, this.graceMs);
   }

@@ -5,7 +5,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 export class Scope {
   private readonly controller = new AbortController();
   readonly signal: AbortSignal;
-  private hasLost = false;
+  hasLost = false;
 
   constructor(private readonly parent: Scope | undefined) {
     this.signal = parent ? AbortSignal.any([parent.signal, this.controller.signal]) : this.controller.signal;

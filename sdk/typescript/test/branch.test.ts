@@ -160,3 +160,58 @@ test("a wait that lost is cancelled for whoever awaits it all the same", () =>
     });
     assert.equal(await server.runThrough("one"), "WAIT_CANCELLED");
   }));
+
+test("a handler may be at its end before what has lost is replayed", () =>
+  serving(async (server) => {
+    await one(server, async (ctx) => {
+      const { name } = await ctx.any([
+        ctx.branch("long", async () => {
+          for (let step = 0; step < 20; step += 1) await ctx.run(`step-${step}`, () => step);
+          await ctx.sleep("nap", "2h");
+        }),
+        ctx.sleep("short", "1h"),
+      ]);
+      return name;
+    });
+    assert.equal(await server.runThrough("one"), "short");
+  }));
+
+test("a handler that goes on after a failure may be at its end before the branches beside it are replayed", () =>
+  serving(async (server) => {
+    await one(server, async (ctx) => {
+      const failing = async () => {
+        await ctx.sleep("nap", "1h");
+        return ctx.run("fails", () => {
+          throw new NotRetryable("no");
+        });
+      };
+      const long = async () => {
+        for (let step = 0; step < 20; step += 1) await ctx.run(`step-${step}`, () => step);
+        await ctx.sleep("long", "9h");
+      };
+      try {
+        await ctx.all([ctx.branch("failing", failing), ctx.branch("long", long)]);
+      } catch (error) {
+        if (isSuspended(error)) throw error;
+      }
+      return ctx.sleep("last", "1h").then(() => "went on");
+    });
+    assert.equal(await server.runThrough("one"), "went on");
+  }));
+
+test("a branch that lost is cancelled for whoever awaits it all the same", () =>
+  serving(async (server) => {
+    await one(server, async (ctx) => {
+      const loser = ctx.branch("loser", () => ctx.sleep("nap", "1d"));
+      await ctx.any([loser, ctx.branch("at-once", () => 1)]);
+      try {
+        await loser;
+      } catch (error) {
+        if (isSuspended(error)) throw error;
+        await ctx.sleep("after", "1h");
+        return (error as RunFailed).code;
+      }
+      return "slept";
+    });
+    assert.equal(await server.runThrough("one"), "WAIT_CANCELLED");
+  }));
