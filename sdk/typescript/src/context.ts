@@ -10,6 +10,7 @@ import { type Duration, field, instant } from "./duration.js";
 import type { Execution } from "./execution.js";
 import { CallFailed, CodeChanged, WaitCancelled } from "./failure.js";
 import { type Jsonify, asJson } from "./json.js";
+import { runOnce } from "./run.js";
 import type { SendOptions } from "./resources.js";
 import { currentScope, never } from "./scope.js";
 import { Wait, type WaitSpec } from "./wait.js";
@@ -111,7 +112,7 @@ export class Context<I = unknown> {
    * to services that take one.
    */
   run<T>(name: string, work: (call: DurableCall) => T | PromiseLike<T>, options: RunOptions = {}): Promise<Jsonify<T>> {
-    const done = this.execution.runOnce(name, work, options) as Promise<Jsonify<T>>;
+    const done = runOnce(this.execution, name, work, options) as Promise<Jsonify<T>>;
     // In a branch that nobody looks at any more, a failure must not end the process.
     done.catch(() => {});
     return done;

@@ -9,17 +9,16 @@
  *
  * The journal does not change during a delivery, so a wait that is open stays open until the next one.
  */
-import { AsyncLocalStorage } from "node:async_hooks";
-
 import { askedOf, mismatch } from "./asked.js";
-import { type Remembered, failureReport, messageOf, termsOf } from "./described.js";
-import { type DurableCall, type RunOptions, attemptsOf, backOff, backOffName, within } from "./call.js";
-import { Cancelled, CodeChanged, Misused, RunFailed, Suspended, SuspensionSwallowed, TaskError } from "./failure.js";
-import { asJson } from "./json.js";
+import { type Remembered, failureReport, messageOf } from "./described.js";
+import type { DurableCall } from "./call.js";
+import { Cancelled, CodeChanged, Misused, Suspended, SuspensionSwallowed, TaskError } from "./failure.js";
 import type { Reports } from "./reports.js";
+import { currentRun } from "./run.js";
 import { RunLog } from "./run-log.js";
 import { type Scope, currentScope, never } from "./scope.js";
-import { Wait, type WaitSpec } from "./wait.js";
+import { AT_THE_END, Unasked } from "./unasked.js";
+import type { Wait, WaitSpec } from "./wait.js";
 import type { Json, JournalEntry, LogLine, NewJournalEntry, ReportDone, Task, TaskReport } from "./wire.js";
 
 /** Names of entries that are ours: `!charge` is how `charge` failed. */
@@ -30,8 +29,6 @@ const NAME_CHARS = 190;
 const KEY_CHARS = 255;
 /** Refusals that mean that the task is somebody else's, or nobody's, by now. */
 const TAKEN_BACK = new Set(["STALE_LEASE", "RUN_ENDED", "UNKNOWN_RUN", "WRONG_STEP_STATUS", "BAD_LEASE", "UNKNOWN_TASK"]);
-
-const AT_THE_END = "the end of the handler";
 
 /** What is waited for together, and when it is over. */
 interface Group {
@@ -46,19 +43,8 @@ interface Act {
   scope: Scope | undefined;
 }
 
-interface Held {
-  /** Nothing at the end of the handler. */
-  name?: string;
-  scope: Scope | undefined;
-  go: () => void;
-  reject: (error: Error) => void;
-}
-
 type Outcome = { output: Json } | { error: unknown };
 type State = "running" | "over" | "lost";
-
-/** The name of the `ctx.run` that the code is in. */
-const inside = new AsyncLocalStorage<string>();
 
 export class Execution {
   readonly controller = new AbortController();
@@ -71,15 +57,12 @@ export class Execution {
   failedWith: unknown;
   private state: State = "running";
   private readonly journal: Map<string, JournalEntry>;
-  /** What the journal holds and the code has not come to. */
-  private readonly unasked: Set<string>;
+  private readonly unasked: Unasked;
   private readonly asked = new Set<string>();
   /** How often the code has paused under a name. */
   private readonly pauses = new Map<string, number>();
   private readonly opened: Wait<unknown>[] = [];
   private readonly groups: Group[] = [];
-  private held: Held[] = [];
-  private grace: NodeJS.Timeout | undefined;
   private readonly runLog: RunLog;
   /** Entries that must be stored before anything new is done. */
   private unsaved: NewJournalEntry[] = [];
@@ -88,8 +71,6 @@ export class Execution {
   /** Waits that lost a race, and are cancelled with the entry that says who won. */
   private readonly cancels = new Set<string>();
   private readonly acts = new Set<Act>();
-  /** Waits of branches that have lost, which somebody else may have cancelled before. */
-  private parked: (() => void)[] = [];
   private whenQuiet: (() => void)[] = [];
   private activity = 0;
   private suspension: Suspended | undefined;
@@ -101,12 +82,13 @@ export class Execution {
   constructor(
     readonly task: Task,
     private readonly reports: Pick<Reports, "send">,
-    private readonly graceMs: number,
+    graceMs: number,
   ) {
     this.journal = new Map(task.journal.map((entry) => [entry.name, entry]));
     // The back-off of a call is no call of its own.
     const calls = task.journal.filter(({ name, wait }) => !name.startsWith(OWN) && wait?.kind !== "RETRY");
-    this.unasked = new Set(calls.map(({ name }) => name));
+    const names = calls.map(({ name }) => name);
+    this.unasked = new Unasked(names, graceMs, (error) => this.break(error));
     this.runLog = new RunLog(reports, task.leaseToken);
   }
 
@@ -129,7 +111,7 @@ export class Execution {
     // A sibling that is still at work may record what it has done.
     await this.quiet();
     if ("output" in outcome) await this.othersThrough();
-    clearTimeout(this.grace);
+    this.unasked.stop();
     if (this.state === "lost") return undefined;
     const report = this.verdict(outcome);
     if (report.type === "pause" && this.unsaved.length + this.cancels.size > 0) {
@@ -152,7 +134,7 @@ export class Execution {
   /** Branches that the handler does not wait for are replayed beside it, and it may be at its end before them. */
   private async othersThrough(): Promise<void> {
     if (this.unasked.size === 0 || this.suspension || this.fatal) return;
-    await new Promise<void>((go) => this.hold({ scope: undefined, go, reject: () => go() }));
+    await new Promise<void>((go) => this.unasked.hold({ go, reject: () => go() }));
   }
 
   private verdict(outcome: Outcome): TaskReport {
@@ -163,10 +145,8 @@ export class Execution {
       return passed ? this.letGo() : this.failure(this.swallowed(this.suspension, outcome));
     }
     if ("error" in outcome) return this.failure(outcome.error);
-    const [left] = this.unasked;
-    if (left !== undefined) {
-      return this.failure(new CodeChanged(`\`${left}\``, AT_THE_END));
-    }
+    const left = this.unasked.first;
+    if (left !== undefined) return this.failure(new CodeChanged(`\`${left}\``, AT_THE_END));
     const stateUpdates = this.stateUpdates;
     return { type: "complete", leaseToken, output: outcome.output, ...(stateUpdates ? { stateUpdates } : {}) };
   }
@@ -221,8 +201,7 @@ export class Execution {
       throw this.break(new Misused(`\`${name}\` is used twice; ${advice}`));
     }
     this.asked.add(call);
-    this.unasked.delete(name);
-    if (this.unasked.size === 0) this.release();
+    this.unasked.reached(name);
     this.stir();
     const entry = this.journal.get(name);
     const failed = this.journal.has(OWN + name);
@@ -235,12 +214,12 @@ export class Execution {
     return entry;
   }
 
-  private isRecorded(name: string): boolean {
+  isRecorded(name: string): boolean {
     return this.journal.has(name) || this.journal.has(OWN + name);
   }
 
   private checkName(name: string): void {
-    const within = inside.getStore();
+    const within = currentRun();
     if (within !== undefined) {
       throw this.break(new Misused(`\`${name}\` is inside of \`${within}\`; what \`run\` does cannot itself be durable`));
     }
@@ -257,7 +236,7 @@ export class Execution {
     const act: Act = { scope };
     this.acts.add(act);
     try {
-      if (this.unasked.size > 0) await new Promise<void>((go, reject) => this.hold({ name, scope, go, reject }));
+      if (this.unasked.size > 0) await new Promise<void>((go, reject) => this.unasked.hold({ name, scope, go, reject }));
       if (this.onNew) {
         this.onNew(name);
         return await never<T>();
@@ -282,65 +261,9 @@ export class Execution {
     if (this.acts.size === 0) this.whenQuiet.splice(0).forEach((quiet) => quiet());
   }
 
-  async runOnce<T>(name: string, work: (call: DurableCall) => T | PromiseLike<T>, options: RunOptions = {}): Promise<T> {
-    const entry = this.ask(name, "run");
-    const failed = this.rememberedFailure(name);
-    if (failed) throw new RunFailed(name, failed.message, failed);
-    if (entry) return entry.result as T;
-    let attempt = 1;
-    for (; this.journal.has(backOffName(name, attempt)); attempt += 1) await this.backOff(name, attempt, options);
-    const done = await this.act(name, () => this.attempt(name, attempt, work, options));
-    if ("value" in done) return done.value;
-    await this.backOff(name, attempt, options, done.again);
-    throw done.again;
-  }
-
-  /** One attempt of a call: what it gave, or why it is made again. */
-  private async attempt<T>(
-    name: string,
-    attempt: number,
-    work: (call: DurableCall) => T | PromiseLike<T>,
-    options: RunOptions,
-  ): Promise<{ value: T } | { again: TaskError }> {
-    const idempotencyKey = options.idempotencyKey ?? this.idempotencyKey(name);
-    let value: T;
-    try {
-      const run = (signal: AbortSignal) => {
-        const call = { name, attempt, idempotencyKey, signal };
-        return inside.run(name, () => this.aroundCall(call, async () => work(call)) as Promise<T>);
-      };
-      value = await within(name, options.timeout, this.signal, run);
-    } catch (error) {
-      if (currentScope()?.isLost) return never();
-      if (error instanceof Suspended || error instanceof Cancelled || error === this.fatal) throw error;
-      const known = error instanceof TaskError ? error : new TaskError(messageOf(error));
-      if (known.retryable && attempt < attemptsOf(options)) return { again: known };
-      throw this.noteFailure(name, error, options.retry !== undefined);
-    }
-    if (currentScope()?.isLost) return never();
-    const result = asJson(name, value);
-    await this.record({ entries: [{ name, result }] });
-    return { value: result as T };
-  }
-
-  /** Waits until a call is made again. A handler that only waits for that is suspended. */
-  private async backOff(name: string, attempt: number, options: RunOptions, error?: TaskError): Promise<void> {
-    const nothing = () => undefined;
-    await new Wait(this, backOffName(name, attempt), backOff(name, attempt, options, error), nothing, nothing);
-  }
-
   /** What other services may know a call by: the same at every attempt and every replay. */
   idempotencyKey(name: string): string {
     return `${this.task.id}/${name}`.slice(0, KEY_CHARS);
-  }
-
-  private noteFailure(name: string, error: unknown, hasPolicy: boolean): RunFailed {
-    const { code, retryAfter, type, ...known } = termsOf(error);
-    // A call that had attempts of its own has used them up: another attempt of the handler would only go beyond.
-    const retryable = known.retryable && !hasPolicy;
-    const message = messageOf(error);
-    this.noteFailed(name, { message, code, retryable, retryAfter, type } as Remembered);
-    return new RunFailed(name, message, { code, retryable, retryAfter, type, cause: error } as object);
   }
 
   /**
@@ -390,7 +313,7 @@ export class Execution {
     const of = (other: Scope | undefined) => other?.isWithin(scope) ?? false;
     this.opened.filter((wait) => of(wait.scope)).forEach((wait) => this.forget(wait));
     this.groups.splice(0, Infinity, ...this.groups.filter((group) => !of(group.scope)));
-    this.held = this.held.filter((held) => !of(held.scope));
+    this.unasked.lose(scope);
     [...this.acts].filter((act) => of(act.scope)).forEach((act) => this.end(act));
   }
 
@@ -408,7 +331,7 @@ export class Execution {
   }
 
   park(go: () => void): void {
-    this.parked.push(go);
+    this.unasked.park(go);
   }
 
   /** Which of several waits was first: what was decided once stays decided. */
@@ -493,33 +416,11 @@ export class Execution {
     if (this.state !== "running" || this.settled || this.suspension || this.fatal || this.acts.size > 0 || !group) return;
     if (this.unasked.size > 0) {
       const name = group.waits.find((wait) => !wait.hasEnded)?.name ?? "";
-      return this.hold({ name, scope: undefined, go: () => this.stir(), reject: () => {} });
+      return this.unasked.hold({ name, go: () => this.stir(), reject: () => {} });
     }
     const names = this.groups.flatMap(({ waits }) => waits).filter((wait) => !wait.hasEnded);
     this.suspension = new Suspended(names.map((wait) => wait.name));
     this.groups.forEach(({ reject }) => reject(this.suspension as Suspended));
-  }
-
-  /** The journal holds something the code has not come to. Another branch may yet: it is given some time. */
-  private hold(held: Held): void {
-    this.held.push(held);
-    this.grace ??= setTimeout(() => {
-      this.grace = undefined;
-      const parked = this.parked.splice(0);
-      if (parked.length > 0) {
-        parked.forEach((go) => go());
-        return this.held.splice(0).forEach((again) => this.hold(again));
-      }
-      const [left] = this.unasked;
-      const names = this.held.map(({ name }) => (name === undefined ? AT_THE_END : `\`${name}\``)).join(", ");
-      this.break(new CodeChanged(`\`${left}\``, names));
-    }, this.graceMs);
-  }
-
-  private release(): void {
-    clearTimeout(this.grace);
-    this.grace = undefined;
-    this.held.splice(0).forEach(({ go }) => go());
   }
 
   /** Ends the handler with an error that counts, whatever the handler makes of it. */
@@ -539,8 +440,7 @@ export class Execution {
   }
 
   private endAll(error: Error): void {
-    clearTimeout(this.grace);
-    this.held.splice(0).forEach(({ reject }) => reject(error));
+    this.unasked.end(error);
     this.groups.splice(0).forEach(({ reject }) => reject(error));
   }
 
