@@ -68,6 +68,9 @@ export async function calls(ctx: Context<{ id: number }>): Promise<void> {
   holds<Same<(typeof asked)["options"]["content"], { cents: number } | undefined>>();
   holds<Same<Awaited<ReturnType<typeof ctx.waitForApproval<{ cents: number }>>>["content"], { cents: number }>>();
 
+  const answer = await ctx.http<{ at: Date }>("rate", { url: "https://rates.example.com", retry: 3 });
+  holds<Same<typeof answer.body, { at: string }>>();
+
   const first = await ctx.any([
     ctx.waitForSignal<number>("reply", "reply"),
     ctx.sleep("late", "1d"),
