@@ -1,11 +1,13 @@
 """abide for Python: a client, a worker, durable code in handlers, and workflows written in code."""
 
+from .branch import Branch
 from .call import DurableCall, Retry
 from .check import InvalidWorkflow, WorkflowProblem
 from .client import Client, RunHandle
 from .context import Approval, Call, Context, First, RequestedApproval, Waitpoint
 from .duration import Duration, Instant
 from .failure import (
+    BranchLost,
     Cancelled,
     ChildFailed,
     CodeChanged,
@@ -31,12 +33,14 @@ from .problem import (
 )
 from .resources import Page, Pages
 from .sync_context import SyncContext
-from .wait import Wait
+from .wait import Pending, Wait
 from .worker import Worker
 from .workflow import Workflow
 
 __all__ = [
     "Approval",
+    "Branch",
+    "BranchLost",
     "Busy",
     "Call",
     "Cancelled",
@@ -58,6 +62,7 @@ __all__ = [
     "NotRetryable",
     "Page",
     "Pages",
+    "Pending",
     "Problem",
     "RequestedApproval",
     "Retry",

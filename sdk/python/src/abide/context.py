@@ -7,10 +7,11 @@ import os
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar, overload
+from typing import Any, Generic, Literal, TypeVar, overload
 
 from . import wire
 from .asked import asked_of
+from .branch import Branch, all_of, first_of
 from .call import DurableCall, Retry, policy
 from .client import Client
 from .duration import Duration, Instant, field, instant
@@ -18,11 +19,15 @@ from .execution import Execution
 from .failure import ChildFailed, CodeChanged, WaitCancelled
 from .plain import as_json
 from .resources import given
-from .wait import Wait
+from .wait import Pending, Wait
 from .workflow import Workflow
 
 T = TypeVar("T")
 R = TypeVar("R")
+A = TypeVar("A")
+B = TypeVar("B")
+C = TypeVar("C")
+D = TypeVar("D")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +76,12 @@ class RequestedApproval:
 
 
 @dataclass(frozen=True, slots=True)
-class First:
-    """The first of several waits."""
+class First(Generic[T]):
+    """The first of several waits and branches."""
 
     index: int
     name: str
-    value: Any
+    value: T
 
 
 class Waits:
@@ -301,6 +306,7 @@ class Context(Task, Waits):
 
     async def _make_waitpoint(self, name: str, timeout: Duration | None, allow_get: bool) -> Waitpoint:
         lease_token = self.task["leaseToken"]
+        self._execution.make(name)
         made = await self.client.waitpoints.create(lease_token, name, timeout=timeout, allow_get=allow_get)
         return Waitpoint(name, made["id"], made.get("resumeUrl") or "")
 
@@ -329,6 +335,7 @@ class Context(Task, Waits):
     ) -> RequestedApproval:
         lease_token = self.task["leaseToken"]
         words = asked_of(spec)
+        self._execution.make(name)
         made = await self.client.waitpoints.create(
             lease_token, name, type="APPROVAL", approval=approval, asked=words, timeout=timeout
         )
@@ -384,18 +391,43 @@ class Context(Task, Waits):
         """Leaves a value for the next delivery, should there be one: see ``last_checkpoint``."""
         await self._execution.record(checkpoint=self._execution.as_json("checkpoint", value))
 
-    async def all(self, waits: Sequence[Wait[Any]]) -> list[Any]:
-        """The values of all, when all are over."""
-        await self._execution.until(list(waits), "all")
-        return [wait.value() for wait in waits]
+    def branch(self, name: str, work: Callable[[], Awaitable[T]]) -> Branch[T]:
+        """A named branch for ``any`` and ``all``: a coroutine function with durable calls of its own."""
+        return Branch(name, work)
 
-    async def any(self, waits: Sequence[Wait[Any]]) -> First:
-        """The first that is over. The others are cancelled."""
-        await self._execution.until(list(waits), "any")
-        first = self._execution.winner(list(waits))
+    @overload
+    async def all(self, items: tuple[Pending[A], Pending[B]]) -> tuple[A, B]: ...  # type: ignore[overload-overlap]
+    @overload
+    async def all(self, items: tuple[Pending[A], Pending[B], Pending[C]]) -> tuple[A, B, C]: ...  # type: ignore[overload-overlap]
+    @overload
+    async def all(self, items: tuple[Pending[A], Pending[B], Pending[C], Pending[D]]) -> tuple[A, B, C, D]: ...  # type: ignore[overload-overlap]
+    @overload
+    async def all(self, items: Sequence[Pending[T]]) -> list[T]: ...
+    async def all(self, items: Sequence[Pending[Any]]) -> Any:
+        """What all waits and branches came to, when all are over: a list, or a tuple if it is given one. The first failure
+        is that of all."""
+        waits = [item for item in items if isinstance(item, Wait)]
+        if len(waits) == len(items):
+            await self._execution.until(waits, "all")
+            values = [wait.value() for wait in waits]
+        else:
+            values = await all_of(self._execution, items)
+        return tuple(values) if isinstance(items, tuple) else values
+
+    async def any(self, items: Sequence[Pending[T]]) -> First[T]:
+        """The first wait or branch that is over. The others are cancelled: their open waits, children with them, and
+        what they are doing."""
+        if not items:
+            raise self._execution.misused("`any` needs something to wait for")
+        waits = [item for item in items if isinstance(item, Wait)]
+        if len(waits) < len(items):
+            index, value = await first_of(self._execution, items)
+            return First(index, items[index].name, value)
+        await self._execution.until(waits, "any")
+        first = self._execution.winner(waits)
         if first is None:
             raise WaitCancelled(waits[0].name)
-        return First(list(waits).index(first), first.name, first.value())
+        return First(waits.index(first), first.name, first.value())
 
 
 DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"

@@ -15,14 +15,16 @@ from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 from . import wire
 from .asked import asked_of, mismatch
+from .branch import Racer, Scope, has_lost, scope
 from .call import DurableCall, Policy, back_off, back_off_name, began, took_too_long
 from .described import described, type_of
 from .duration import Duration, field, seconds
 from .failure import (
+    BranchLost,
     Cancelled,
     CodeChanged,
     Misused,
@@ -34,7 +36,7 @@ from .failure import (
 )
 from .plain import as_json
 from .reports import Reports
-from .wait import Wait
+from .wait import Pending, Wait
 
 OWN = "!"
 """Names of entries that are ours: ``!charge`` is how ``charge`` failed."""
@@ -69,12 +71,22 @@ class Group:
     waits: list[Wait[Any]]
     wake: Literal["all", "any"]
     over: asyncio.Future[None]
+    scope: Scope | None
 
 
 @dataclass(slots=True)
 class Held:
-    name: str
+    """Something new that is not done before it is clear that the code fits the journal."""
+
+    found: str
     go: asyncio.Future[None]
+
+
+@dataclass(slots=True, eq=False)
+class Act:
+    """Something new that is being done."""
+
+    scope: Scope | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +100,7 @@ class Execution:
     def __init__(self, task: wire.Task, reports: Reports, grace: float) -> None:
         self.task = task
         self.state_updates: dict[str, Any] | None = None
-        self.opened: list[Wait[Any]] = []
+        self.opened: list[tuple[Wait[Any], Scope | None]] = []
         self.failed_with: BaseException | None = None
         """What the handler failed with in this delivery."""
         self.lost: Cancelled | None = None
@@ -118,7 +130,17 @@ class Execution:
         self._unsaved: list[wire.NewJournalEntry] = []
         # Waits that lost a race, and are cancelled with the entry that says who won.
         self._cancels: list[str] = []
-        self._busy = 0
+        # What runs beside the handler, for `any` and `all`.
+        self.branches: dict[asyncio.Task[Any], Scope] = {}
+        # Waitpoints that were made in this delivery, and whose they are.
+        self._made: list[tuple[str, Scope | None]] = []
+        # Waits that were open when their branch lost.
+        self._dropped: set[str] = set()
+        # Branches that lost, and came to the end of what they had recorded.
+        self._stopped: list[asyncio.Future[None]] = []
+        self._acts: set[Act] = set()
+        # Threads that are between two durable calls: who knows what they come to.
+        self._threads: set[Act] = set()
         self._quiet = asyncio.Event()
         self._quiet.set()
         self._hops = 0
@@ -141,7 +163,15 @@ class Execution:
             output = await handler()
         except BaseException as raised:
             error = raised
+        if error is None and self._unasked and self._has_losers():
+            error = await self._end_of_handler()
         self._settled = True
+        try:
+            return await self._last_report(output, error)
+        finally:
+            self._close_branches()
+
+    async def _last_report(self, output: Any, error: BaseException | None) -> Report | None:
         # A sibling that is still at work may record what it has done.
         await self._quiet.wait()
         self._stop_grace()
@@ -162,7 +192,7 @@ class Execution:
 
     def log(self, level: Literal["debug", "info", "warn", "error"], message: str) -> None:
         """Writes a line to the run's log, unless an earlier delivery has."""
-        if self._unasked or self._settled or self.lost:
+        if self._unasked or self._settled or self.lost or has_lost(scope.get()):
             return
         self._lines.append({"level": level, "message": message[:LINE_CHARS]})
         if len(self._lines) >= MOST_LINES:
@@ -223,7 +253,11 @@ class Execution:
             if wait.spec["type"] == "pause":
                 return {"leaseToken": token, "name": wait.name, **wait.spec}
         # What was begun and is not awaited yet begins now, too: its time counts from here.
-        begun = [wait for wait in self.opened if wait.status is None and wait not in awaited]
+        begun = [
+            wait
+            for wait, branch in self.opened
+            if wait.status is None and wait not in awaited and not has_lost(branch)
+        ]
         both = dict.fromkeys([*awaited, *begun])
         open_waits = [wait for wait in both if not wait.has_ended and wait.spec["type"] != "pause"]
         alone = self._groups[0].wake if len(self._groups) == 1 and not begun else "each"
@@ -261,7 +295,7 @@ class Execution:
         self._unasked.pop(name, None)
         if not self._unasked:
             self._release()
-        self._stir()
+        self.stir()
         entry = self._journal.get(name)
         failed = OWN + name in self._journal
         is_run = kind == "run"
@@ -285,23 +319,46 @@ class Execution:
     @asynccontextmanager
     async def acting(self, name: str) -> AsyncIterator[None]:
         """Around something new, once it is clear that the code fits the journal."""
-        self._busy += 1
+        branch = scope.get()
+        if has_lost(branch):
+            await self.stop()
+        act = Act(branch)
+        self._acts.add(act)
         self._quiet.clear()
         try:
-            if self._unasked:
-                held = Held(name, asyncio.get_running_loop().create_future())
-                self._hold(held)
-                await held.go
+            await self.fits(name)
             if self._unsaved:
                 await self._save()
             if self._settled:
                 raise Cancelled("HANDLER_ENDED")
-            yield
+            if not has_lost(branch):
+                yield
+                return
         finally:
-            self._busy -= 1
-            self._stir()
-            if self._busy == 0:
-                self._quiet.set()
+            self._done(act)
+        await self.stop()
+
+    def goes(self, thread: Act) -> None:
+        """A thread of the handler goes on by itself, until it comes to a durable call."""
+        if not has_lost(thread.scope):
+            self._threads.add(thread)
+
+    def halts(self, thread: Act) -> None:
+        self._threads.discard(thread)
+        self.stir()
+
+    async def fits(self, name: str) -> None:
+        """Returns when the code has come to everything that the journal holds."""
+        if self._unasked:
+            held = Held(f"`{name}`", asyncio.get_running_loop().create_future())
+            self._hold(held)
+            await held.go
+
+    def _done(self, act: Act) -> None:
+        self._acts.discard(act)
+        self.stir()
+        if not self._acts:
+            self._quiet.set()
 
     def recall(self, name: str) -> Recalled | None:
         entry = self.ask(name, "run")
@@ -364,11 +421,14 @@ class Execution:
         if decided is not None:
             return decided.get("result") is True
         result = not self._unasked
-        self._unsaved.append({"name": name, "result": result})
+        if not has_lost(scope.get()):
+            self._unsaved.append({"name": name, "result": result})
         return result
 
     async def keep(self, name: str, value: Any) -> Any:
-        """Records what a run gave."""
+        """Records what a run gave. What a branch did that has lost meanwhile is not recorded."""
+        if has_lost(scope.get()):
+            await self.stop()
         result = self.as_json(name, value)
         await self.record(entries=[{"name": name, "result": result}])
         return result
@@ -406,12 +466,118 @@ class Execution:
         name = f"{OWN}first {waits[0].name}"
         decided = self._journal.get(name)
         if decided is not None:
-            return next((wait for wait in waits if wait.name == decided.get("result")), None)
-        first = next((wait for wait in waits if wait.has_happened), None)
-        if first and any(wait is not first and wait.status != "CANCELLED" for wait in waits):
+            first = next((wait for wait in waits if wait.name == decided.get("result")), None)
+        else:
+            first = next((wait for wait in waits if wait.has_happened), None)
+        if decided is None and first and any(wait is not first and wait.status != "CANCELLED" for wait in waits):
             self._unsaved.append({"name": name, "result": first.name})
             self._cancels += [wait.name for wait in waits if wait.status == "PENDING"]
+        if first:
+            self._give_up_waits([wait for wait in waits if wait is not first])
         return first
+
+    # Branches
+
+    def begin(self, wait: Wait[Any]) -> None:
+        self.opened.append((wait, scope.get()))
+
+    def make(self, name: str) -> None:
+        """A waitpoint is made before it is waited for."""
+        self._made.append((name, scope.get()))
+
+    def check(self) -> None:
+        """Raises what ends the handler, if something does."""
+        ending = self.lost or self._fatal or self._suspension
+        if ending:
+            raise ending
+
+    def settle_race(self, call: str, winner: Racer[Any], racers: list[Racer[Any]]) -> None:
+        """It is decided who won, which is stored before anything new is done."""
+        losers = [racer for racer in racers if racer is not winner]
+        for racer in losers:
+            racer.scope.lose()
+        made = [name for name, branch in self._made if has_lost(branch)]
+        cancels = [*(wait.name for wait in self._lost_waits(losers) if wait.status == "PENDING"), *made]
+        index = racers.index(winner)
+        self._unsaved.append({"name": call, "result": {"index": index, "name": winner.name, "cancelled": cancels}})
+        self._cancels += cancels
+        self._drop(losers, cancels)
+
+    def replay_race(self, winner: Racer[Any], racers: list[Racer[Any]], cancelled: list[str]) -> None:
+        losers = [racer for racer in racers if racer is not winner]
+        for racer in losers:
+            racer.scope.lose()
+        self._drop(losers, cancelled)
+
+    def _lost_waits(self, losers: list[Racer[Any]]) -> list[Wait[Any]]:
+        given: list[Pending[Any]] = [racer.item for racer in losers]
+        return [wait for wait, branch in self.opened if wait in given or has_lost(branch)]
+
+    def _drop(self, losers: list[Racer[Any]], cancelled: list[str]) -> None:
+        waits = self._lost_waits(losers)
+        self._dropped.update(cancelled, (wait.name for wait in waits if not wait.has_ended))
+        # What they are at holds nobody back any more.
+        for group in [group for group in self._groups if has_lost(group.scope)]:
+            self._groups.remove(group)
+            self._stopped.append(group.over)
+        self._give_up_waits(waits)
+        self._threads = {thread for thread in self._threads if not has_lost(thread.scope)}
+        for act in [act for act in self._acts if has_lost(act.scope)]:
+            self._done(act)
+        if not self._unasked:
+            self._cancel_losers()
+
+    def _give_up_waits(self, waits: list[Wait[Any]]) -> None:
+        """They are cancelled, as the server will say at the next delivery. Whoever waits for one of them elsewhere is told."""
+        for wait in waits:
+            if not wait.has_ended:
+                wait.status = "CANCELLED"
+        for group in [group for group in self._groups if all(wait.has_ended for wait in group.waits)]:
+            self._groups.remove(group)
+            if not group.over.done():
+                group.over.set_result(None)
+
+    def _has_losers(self) -> bool:
+        return any(branch.is_lost for branch in self.branches.values())
+
+    def _cancel_losers(self) -> None:
+        """What they had recorded has been reached: they are of no use any more."""
+        for task, branch in self.branches.items():
+            if branch.is_lost and not task.cancelling():
+                task.cancel()
+
+    async def stop(self) -> NoReturn:
+        """A branch that lost goes no further."""
+        if not self._settled:
+            stopped: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._stopped.append(stopped)
+            await stopped
+        raise BranchLost()
+
+    def _close_branches(self) -> None:
+        for stopped in self._stopped:
+            fail(stopped, BranchLost())
+        for task in self.branches:
+            task.add_done_callback(lambda done: None if done.cancelled() else done.exception())
+            task.cancel()
+
+    async def _end_of_handler(self) -> BaseException | None:
+        """A branch that lost may yet come to what it had recorded."""
+        end = Held("the end of the handler", asyncio.get_running_loop().create_future())
+        self._hold(end)
+        try:
+            await end.go
+        except BaseException as error:
+            return error
+        return None
+
+    def recorded_failure(self, call: str) -> int | None:
+        """Which item of an ``all`` failed first."""
+        entry = self._journal.get(OWN + call)
+        return None if entry is None else int(entry.get("result") or 0)
+
+    def note_failure_of_all(self, call: str, index: int) -> None:
+        self._unsaved.append({"name": OWN + call, "result": index})
 
     async def _save(self) -> None:
         # A failure that nobody catches ends the handler first, and is then not remembered.
@@ -440,8 +606,10 @@ class Execution:
 
     async def until(self, waits: list[Wait[Any]], wake: Literal["all", "any"]) -> None:
         """Waits until a group is over; in this delivery that is either so already, or never."""
-        over = all(wait.has_ended for wait in waits)
-        if over or (wake == "any" and any(wait.has_happened for wait in waits)):
+        over = all(wait.has_ended for wait in waits) or (wake == "any" and any(wait.has_happened for wait in waits))
+        if has_lost(scope.get()) and (not over or any(wait.name in self._dropped for wait in waits)):
+            await self.stop()
+        if over:
             return
         if self.lost:
             raise self.lost
@@ -450,14 +618,14 @@ class Execution:
         if self._suspension:
             self._swallowed_at = self._swallowed_at or waits[0].name
             raise self._suspension
-        group = Group(waits, wake, asyncio.get_running_loop().create_future())
+        group = Group(waits, wake, asyncio.get_running_loop().create_future(), scope.get())
         self._groups.append(group)
-        self._stir()
+        self.stir()
         await group.over
 
     # Letting go
 
-    def _stir(self) -> None:
+    def stir(self) -> None:
         """Looks, after everything that can go on has gone on, whether the handler only waits."""
         if self._hops == 0:
             asyncio.get_running_loop().call_soon(self._hop)
@@ -471,13 +639,15 @@ class Execution:
             self._suspend_if_idle()
 
     def _suspend_if_idle(self) -> None:
-        if self._settled or self.lost or self._suspension or self._fatal or self._busy or not self._groups:
+        if self._settled or self.lost or self._suspension or self._fatal or not self._groups:
+            return
+        if self._acts or self._threads:
             return
         names = [wait.name for group in self._groups for wait in group.waits if not wait.has_ended]
         if self._unasked:
             go = asyncio.get_running_loop().create_future()
-            go.add_done_callback(lambda done: None if done.cancelled() or done.exception() else self._stir())
-            return self._hold(Held(names[0], go))
+            go.add_done_callback(lambda done: None if done.cancelled() or done.exception() else self.stir())
+            return self._hold(Held(f"`{names[0]}`", go))
         self._suspension = Suspended(names)
         for group in self._groups:
             fail(group.over, self._suspension)
@@ -489,8 +659,8 @@ class Execution:
             self._grace_timer = asyncio.get_running_loop().call_later(self._grace, self._give_up)
 
     def _give_up(self) -> None:
-        left, names = next(iter(self._unasked)), quoted([held.name for held in self._held])
-        self._break(CodeChanged(f"`{left}`", names))
+        left = next(iter(self._unasked))
+        self._break(CodeChanged(f"`{left}`", ", ".join(held.found for held in self._held)))
 
     def _release(self) -> None:
         self._stop_grace()
@@ -498,6 +668,10 @@ class Execution:
         for one in held:
             if not one.go.done():
                 one.go.set_result(None)
+        self._cancel_losers()
+
+    def misused(self, message: str) -> TaskError:
+        return self._break(Misused(message))
 
     def _break(self, error: TaskError) -> TaskError:
         """Ends the handler with an error that counts, whatever the handler makes of it."""

@@ -117,5 +117,12 @@ class Cancelled(BaseException):
         self.code = code
 
 
+class BranchLost(BaseException):
+    """Another branch was first: this one goes no further. Raised where it cannot simply be cancelled."""
+
+    def __init__(self) -> None:
+        super().__init__("another branch was first")
+
+
 def quoted(names: list[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)

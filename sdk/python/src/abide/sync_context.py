@@ -3,23 +3,59 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import contextvars
+import functools
 import threading
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import Future
-from typing import Any, Literal, TypeVar
+from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, overload
 
-from . import sync, wire
+from . import sync
 from .blocking import Transport
+from .branch import Branch, scope
 from .call import DurableCall, Retry, began, policy, took_too_long
-from .context import Approval, Call, Context, First, RequestedApproval, Task, Waitpoint, Waits
-from .duration import Duration, Instant, seconds
-from .execution import Recalled, inside
-from .wait import Wait
-from .workflow import Workflow
+from .context import Context, First, Task, Waits
+from .duration import Duration, seconds
+from .execution import Act, Recalled, inside
+from .wait import Pending, Wait
 
+P = ParamSpec("P")
 T = TypeVar("T")
 I = TypeVar("I")
+A = TypeVar("A")
+B = TypeVar("B")
+C = TypeVar("C")
+D = TypeVar("D")
+
+
+own_thread: contextvars.ContextVar[Act | None] = contextvars.ContextVar("own_thread", default=None)
+"""The thread that the code is in, if it is one of the handler's."""
+
+
+def waited(method: Callable[Concatenate[Context, P], Wait[T]]) -> Callable[Concatenate[SyncContext, P], T]:
+    """What begins a wait there, and blocks until it is over here."""
+
+    def block(self: SyncContext, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        async def wait() -> T:
+            return await method(self._context, *args, **kwargs)
+
+        return self._do(wait())
+
+    functools.update_wrapper(block, method)
+    return block
+
+
+def awaited(
+    method: Callable[Concatenate[Context, P], Coroutine[Any, Any, T]],
+) -> Callable[Concatenate[SyncContext, P], T]:
+    """What is awaited there, and blocks here."""
+
+    def block(self: SyncContext, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return self._do(method(self._context, *args, **kwargs))
+
+    functools.update_wrapper(block, method)
+    return block
 
 
 class SyncContext(Task):
@@ -29,7 +65,7 @@ class SyncContext(Task):
         self._loop = loop
         self._transport = transport
         self._client: sync.Client | None = None
-        self.waits = SyncWaits(self, context)
+        self.waits = SyncWaits(self)
         """Waits that are only begun, for ``any`` and ``all``."""
 
     @property
@@ -38,6 +74,21 @@ class SyncContext(Task):
         if self._client is None:
             self._client = sync.Client(transport=self._transport.traced_by(lambda: self.traceparent))
         return self._client
+
+    sleep = waited(Context.sleep)
+    sleep_until = waited(Context.sleep_until)
+    wait_for_event = waited(Context.wait_for_event)
+    wait_for_signal = waited(Context.wait_for_signal)
+    wait_for_waitpoint = waited(Context.wait_for_waitpoint)
+    approve = waited(Context.approve)
+    wait_for_approval = waited(Context.wait_for_approval)
+    child = waited(Context.child)
+    start_child = waited(Context.start_child)
+    pause = waited(Context.pause)
+    create_waitpoint = awaited(Context.create_waitpoint)
+    request_approval = awaited(Context.request_approval)
+    notify = awaited(Context.notify)
+    checkpoint = awaited(Context.checkpoint)
 
     def run(
         self,
@@ -84,139 +135,78 @@ class SyncContext(Task):
     def _log(self, level: Literal["debug", "info", "warn", "error"], message: str) -> None:
         self._loop.call_soon_threadsafe(self._execution.log, level, message)
 
-    def sleep(self, name: str, duration: Duration) -> None:
-        self._end(lambda: self._context.sleep(name, duration))
-
-    def sleep_until(self, name: str, at: Instant) -> None:
-        self._end(lambda: self._context.sleep_until(name, at))
-
-    def wait_for_event(
-        self,
-        name: str,
-        event_id: str,
-        *,
-        timeout: Duration | None = None,
-        match: str | None = None,
-        where: dict[str, Any] | None = None,
-        lookback: Duration | None = None,
-    ) -> Any:
-        """The event's data, or None when the time is over."""
-        context = self._context
-        return self._end(
-            lambda: context.wait_for_event(
-                name, event_id, timeout=timeout, match=match, where=where, lookback=lookback
-            )
-        )
-
-    def wait_for_signal(self, name: str, signal_type: str, *, timeout: Duration | None = None) -> Any:
-        """The signal's payload, or None when the time is over."""
-        return self._end(lambda: self._context.wait_for_signal(name, signal_type, timeout=timeout))
-
-    def create_waitpoint(self, name: str, *, timeout: Duration | None = None, allow_get: bool = False) -> Waitpoint:
-        return self._do(self._context.create_waitpoint(name, timeout=timeout, allow_get=allow_get))
-
-    def wait_for_waitpoint(self, waitpoint: Waitpoint | str, *, timeout: Duration | None = None) -> Call | None:
-        return self._end(lambda: self._context.wait_for_waitpoint(waitpoint, timeout=timeout))
-
-    def approve(
-        self,
-        name: str,
-        *,
-        prompt: str | None = None,
-        content: Any = None,
-        content_schema: dict[str, Any] | None = None,
-        approvers: Sequence[str] = (),
-        quorum: int | None = None,
-        timeout: Duration | None = None,
-    ) -> Approval:
-        context = self._context
-        return self._end(
-            lambda: context.approve(
-                name,
-                prompt=prompt,
-                content=content,
-                content_schema=content_schema,
-                approvers=approvers,
-                quorum=quorum,
-                timeout=timeout,
-            )
-        )
-
-    def request_approval(
-        self,
-        name: str,
-        *,
-        prompt: str | None = None,
-        content: Any = None,
-        content_schema: dict[str, Any] | None = None,
-        approvers: Sequence[str] = (),
-        quorum: int | None = None,
-        timeout: Duration | None = None,
-    ) -> RequestedApproval:
-        """Asks people, and goes on: what it gives has their links, to be sent before ``wait_for_approval`` waits for
-        them."""
-        return self._do(
-            self._context.request_approval(
-                name,
-                prompt=prompt,
-                content=content,
-                content_schema=content_schema,
-                approvers=approvers,
-                quorum=quorum,
-                timeout=timeout,
-            )
-        )
-
-    def wait_for_approval(self, request: RequestedApproval) -> Approval:
-        return self._end(lambda: self._context.wait_for_approval(request))
-
-    def child(self, name: str, workflow: str | Workflow, input: Any = None, *, version: str | None = None) -> Any:
-        """The output of a run of another workflow."""
-        return self._end(lambda: self._context.child(name, workflow, input, version=version))
-
-    def start_child(
-        self, name: str, workflow: str | Workflow, input: Any = None, *, version: str | None = None
-    ) -> str:
-        """Starts a run of another workflow, once, and goes on without waiting for its end. The run's id."""
-        return self._end(lambda: self._context.start_child(name, workflow, input, version=version))
-
     def map(self, name: str, items: Sequence[I], begin: Callable[[I, str], Wait[T]]) -> list[T]:
         """A wait for every item, all at once, and what they come to in the order of the items. ``begin`` is given the item
         and a name for its wait, which it begins: ``lambda line, name: ctx.waits.child(name, "restock", line)``."""
         return self.all([begin(item, f"{name}[{index}]") for index, item in enumerate(items)])
 
-    def pause(self, name: str, duration: Duration, *, checkpoint: Any = None) -> None:
-        self._end(lambda: self._context.pause(name, duration, checkpoint=checkpoint))
+    def branch(self, name: str, work: Callable[[], T]) -> Branch[T]:
+        """A named branch for ``any`` and ``all``: a plain function with durable calls of its own, which gets a thread. What
+        a branch that lost is doing is left to itself."""
+        return Branch(name, lambda: self._in_thread(name, work))
 
-    def notify(
-        self,
-        name: str,
-        event_id: str,
-        data: Any = None,
-        *,
-        run_id: str | None = None,
-        delivery: Literal["all", "one"] | None = None,
-    ) -> wire.SentEvent:
-        return self._do(self._context.notify(name, event_id, data, run_id=run_id, delivery=delivery))
+    @overload
+    def all(self, items: tuple[Pending[A], Pending[B]]) -> tuple[A, B]: ...  # type: ignore[overload-overlap]
+    @overload
+    def all(self, items: tuple[Pending[A], Pending[B], Pending[C]]) -> tuple[A, B, C]: ...  # type: ignore[overload-overlap]
+    @overload
+    def all(self, items: tuple[Pending[A], Pending[B], Pending[C], Pending[D]]) -> tuple[A, B, C, D]: ...  # type: ignore[overload-overlap]
+    @overload
+    def all(self, items: Sequence[Pending[T]]) -> list[T]: ...
+    def all(self, items: Sequence[Pending[Any]]) -> Any:
+        """What all waits and branches came to, when all are over: a list, or a tuple if it is given one. The first failure
+        is that of all."""
+        return self._do(self._context.all(items))
 
-    def checkpoint(self, value: Any) -> None:
-        self._do(self._context.checkpoint(value))
-
-    def all(self, waits: Sequence[Wait[Any]]) -> list[Any]:
-        return self._do(self._context.all(waits))
-
-    def any(self, waits: Sequence[Wait[Any]]) -> First:
-        return self._do(self._context.any(waits))
-
-    def _end(self, begin: Callable[[], Wait[T]]) -> T:
-        async def wait() -> T:
-            return await begin()
-
-        return self._do(wait())
+    def any(self, items: Sequence[Pending[T]]) -> First[T]:
+        """The first wait or branch that is over. The others are cancelled: their open waits, children with them."""
+        return self._do(self._context.any(items))
 
     def _do(self, work: Coroutine[Any, Any, T]) -> T:
         """On the worker's event loop, where everything about a task happens."""
-        return asyncio.run_coroutine_threadsafe(caught(work), self._loop).result().get()  # type: ignore[no-any-return]
+        return asyncio.run_coroutine_threadsafe(self._halted(work), self._loop).result().get()  # type: ignore[no-any-return]
+
+    async def _halted(self, work: Coroutine[Any, Any, Any]) -> Outcome:
+        thread = own_thread.get()
+        if thread is None:
+            return await caught(work)
+        self._execution.halts(thread)
+        outcome = await caught(work)
+        self._execution.goes(thread)
+        return outcome
+
+    async def _in_thread(self, name: str, work: Callable[[], T]) -> T:
+        """Does the work in a thread of its own: one of the worker's might be held by whoever waits for it."""
+        done: asyncio.Future[Outcome] = self._loop.create_future()
+
+        def tell(outcome: Outcome) -> None:
+            if not done.done():
+                done.set_result(outcome)
+
+        def act() -> None:
+            try:
+                outcome = Outcome(work(), None)
+            except BaseException as error:
+                outcome = Outcome(None, error)
+            # A worker that has ended wants to know nothing any more.
+            with contextlib.suppress(RuntimeError):
+                self._loop.call_soon_threadsafe(tell, outcome)
+
+        with self.going() as context:
+            threading.Thread(target=context.run, args=(act,), name=f"abide-branch-{name}", daemon=True).start()
+            return (await done).get()  # type: ignore[no-any-return]
+
+    @contextlib.contextmanager
+    def going(self) -> Iterator[contextvars.Context]:
+        """Around a thread of the handler: in what context it is to run."""
+        thread = Act(scope.get())
+        context = contextvars.copy_context()
+        context.run(own_thread.set, thread)
+        self._execution.goes(thread)
+        try:
+            yield context
+        finally:
+            self._execution.halts(thread)
 
 
 def within(call: DurableCall, timeout: Duration | None, work: Callable[[], T]) -> T:
@@ -244,7 +234,7 @@ def within(call: DurableCall, timeout: Duration | None, work: Callable[[], T]) -
 class SyncWaits(Waits):
     """``Waits``, begun from another thread."""
 
-    def __init__(self, context: SyncContext, waits: Waits) -> None:
+    def __init__(self, context: SyncContext) -> None:
         super().__init__(context._execution)
         self._sync = context
 

@@ -11,16 +11,27 @@ if TYPE_CHECKING:
     from .execution import Execution
 
 T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 
-class Wait(Generic[T]):
+class Pending(Generic[T_co]):
+    """What ``any`` and ``all`` take: a wait, or a branch."""
+
+    name: str
+
+    async def until_over(self) -> T_co:
+        """What it comes to, when it does."""
+        raise NotImplementedError
+
+
+class Wait(Pending[T_co]):
     def __init__(
         self,
         execution: Execution,
         name: str,
         spec: dict[str, Any],
-        read: Callable[[Any], T],
-        timed_out: Callable[[], T],
+        read: Callable[[Any], T_co],
+        timed_out: Callable[[], T_co],
     ) -> None:
         self._execution = execution
         self.name = name
@@ -33,7 +44,7 @@ class Wait(Generic[T]):
         self.status: str | None = known["status"] if known else None
         """As the server knows it; nothing if it does not yet."""
         self._payload: Any = known["payload"] if known else None
-        execution.opened.append(self)
+        execution.begin(self)
 
     @property
     def has_ended(self) -> bool:
@@ -44,12 +55,15 @@ class Wait(Generic[T]):
         """It came, or its time was over."""
         return self.has_ended and self.status != "CANCELLED"
 
-    def value(self) -> T:
+    def value(self) -> T_co:
         """What it came to."""
         if self.status == "CANCELLED":
             raise WaitCancelled(self.name)
         return self._timed_out() if self.status == "TIMED_OUT" else self._read(self._payload)
 
-    def __await__(self) -> Generator[Any, None, T]:
+    async def until_over(self) -> T_co:
+        return await self
+
+    def __await__(self) -> Generator[Any, None, T_co]:
         yield from self._execution.until([self], "all").__await__()
         return self.value()

@@ -231,7 +231,10 @@ class Worker:
             self._threads = ThreadPoolExecutor(self._concurrency, "abide-handler")
             self._blocking = blocking.Transport(own=self.client.transport.apart())
         plain = SyncContext(context, loop, self._blocking)
-        return await loop.run_in_executor(self._threads, function, *arguments(function, plain, context.input))
+        with plain.going() as own:
+            return await loop.run_in_executor(
+                self._threads, own.run, function, *arguments(function, plain, context.input)
+            )
 
     async def _deliver(self, execution: Execution, report: Report) -> None:
         done = await self._reports.send(report)
