@@ -1,11 +1,13 @@
 """A refund desk: an order that is asked back, cooled off, returned or withdrawn, approved, paid and put back on the shelf."""
 
 from collections.abc import Awaitable, Callable
-from typing import Any, Protocol
+from typing import Protocol, TypedDict
 
 from abide import Context, Workflow
 
-Order = dict[str, Any]
+Line = TypedDict("Line", {"sku": str, "cents": int})
+Order = TypedDict("Order", {"id": int, "lines": list[Line]})
+Refund = TypedDict("Refund", {"cents": int, "note": str})
 
 
 class Shop(Protocol):
@@ -40,9 +42,9 @@ def refunds(shop: Shop) -> Callable[[Context, dict[str, int]], Awaitable[str]]:
         if first.value is None:
             return "not returned"
 
-        content = {"cents": sum(line["cents"] for line in order["lines"]), "note": ""}
+        content = Refund(cents=sum(line["cents"] for line in order["lines"]), note="")
         review = await ctx.request_approval(
-            "review", content=content, content_schema=REFUND, approvers=["ana"], timeout="3d"
+            "review", content=content, content_schema=REFUND, approvers=["ana"], timeout="3d", returns=Refund
         )
         await ctx.run("tell-ana", lambda: shop.tell("ana", review.links["ana"]))
         decided = await ctx.wait_for_approval(review)
@@ -52,7 +54,9 @@ def refunds(shop: Shop) -> Callable[[Context, dict[str, int]], Awaitable[str]]:
         cents = decided.content["cents"]
         ctx.log("pays %d cents back", cents)
         paid = await ctx.run("pay", lambda: shop.pay(order["id"], cents, f"refund-{order['id']}"))
-        back = await ctx.map("restock", order["lines"], lambda line, name: ctx.child(name, restock, line), concurrency=2)
+        back = await ctx.map(
+            "restock", order["lines"], lambda line, name: ctx.child(name, restock, line, returns=str), concurrency=2
+        )
         return f"{paid}; {' and '.join(back)} back on the shelf"
 
     return handle

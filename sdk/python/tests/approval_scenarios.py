@@ -49,6 +49,6 @@ async def an_approval_that_is_edited_by_link(server: TestServer) -> Any:
     edit = {"decision": "edit", "edit/note": "sorry"}
     status, refused = await asyncio.to_thread(ask, links[0], {**edit, "edit/cents": "5000"})
     await asyncio.to_thread(ask, links[0], {**edit, "edit/cents": "4200"})
-    output = await run.result()
+    output = await run.result(returns=dict[str, Any])
     shown = {"form": 'name="edit/cents"' in page, "refused": status, "place": "/editedContent/cents" in refused}
     return {**shown, **output, "sameLink": len(links) == 2 and links[0] == links[1]}

@@ -49,7 +49,7 @@ async def a_child(server: TestServer) -> Any:
     await server.advance("1d")
     hours = await hours_since(server, before)
     await server.skip_waits(run)
-    return {**await run.result(), "children": await runs_of(server, "restock"), "hours": hours}
+    return {**await run.result(returns=dict[str, str]), "children": await runs_of(server, "restock"), "hours": hours}
 
 
 @scenario("a child that is only started")
@@ -59,7 +59,7 @@ async def a_child_that_is_only_started(server: TestServer) -> Any:
 
     await deploy_nap(server, "restock", "1d")
     await one(server, work)
-    id = await server.client.start_and_wait("one", {"workflow": "restock"})
+    id = await server.client.start_and_wait("one", {"workflow": "restock"}, returns=str)
     child = (await server.client.runs.find(id))["status"]
     await server.advance("1d")
     later = (await server.client.runs.find(id))["status"]

@@ -57,7 +57,7 @@ async def sleep_across_the_kill_of_a_worker(server: TestServer) -> Any:
     second = await worker(server)
     [nap] = (await run.get())["waitingFor"]
     await server.client.waitpoints.complete(nap.get("waitpointId") or "")
-    output = await run.result()
+    output = await run.result(returns=dict[str, int])
     await end(second)
     return {
         "sameWorker": output["before"] == output["after"],
@@ -85,7 +85,7 @@ async def heartbeat_loss(server: TestServer) -> Any:
     await until(run, "JOURNAL_RECORDED")
     first.send_signal(signal.SIGSTOP)
     second = await worker(server)
-    output = await run.result()
+    output = await run.result(returns=dict[str, int])
     first.send_signal(signal.SIGCONT)
     await end(first)
     await end(second)

@@ -203,7 +203,7 @@ async def pause_in_a_loop(server: TestServer) -> Any:
     run = await server.client.start("one")
     await server.skip_waits(run)
     waited = await server.now() - before
-    return {**await run.result(), "waitedMs": round(waited.total_seconds() * 1_000)}
+    return {**await run.result(returns=dict[str, Any]), "waitedMs": round(waited.total_seconds() * 1_000)}
 
 
 async def first_of_two(server: TestServer, happens: Callable[[RunHandle], Awaitable[Any]]) -> Any:
@@ -217,7 +217,7 @@ async def first_of_two(server: TestServer, happens: Callable[[RunHandle], Awaita
     run = await server.client.start("one")
     await server.settle(run)
     await happens(run)
-    output = await run.result()
+    output = await run.result(returns=dict[str, Any])
     waits = [wait async for wait in server.client.waitpoints.list(run_id=run.id)]
     return {**output, "loser": next(wait["status"] for wait in waits if wait["name"] != output["name"])}
 
@@ -702,7 +702,7 @@ async def unicode_and_large_payloads(server: TestServer) -> Any:
     input = {"text": "é" * 60_000 + "🍵名\u0001\u2028", "name": name, "more": "x" * 839_996}
     run = await server.client.start("one", input)
     await server.skip_waits(run)
-    output = await run.result()
+    output = await run.result(returns=dict[str, str])
     failed = await failure(server, await server.client.start("one", {"tooLarge": True}))
     characters = len(output["text"]) + len(output["more"])
     return {"same": output == input, "characters": characters, "name": output["name"], "tooLarge": failed["code"]}

@@ -17,7 +17,7 @@ from .approval_scenarios import ask
 EXAMPLES = Path(__file__).parents[1] / "examples"
 sys.path.insert(0, str(EXAMPLES))
 
-from refund_desk import desk, refunds, restock  # noqa: E402
+from refund_desk import Order, desk, refunds, restock  # noqa: E402
 
 
 class Shop:
@@ -26,7 +26,7 @@ class Shop:
         self.paid: list[tuple[int, str]] = []
         self.asked = 0
 
-    def order(self, id: int) -> dict[str, Any]:
+    def order(self, id: int) -> Order:
         return {"id": id, "lines": [{"sku": "tea", "cents": 4000}, {"sku": "cup", "cents": 900}]}
 
     def pay(self, order: int, cents: int, key: str) -> str:

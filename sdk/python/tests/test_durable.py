@@ -215,22 +215,69 @@ class Durable(unittest.IsolatedAsyncioTestCase):
 
     async def test_an_input_is_read_by_the_type_it_is_declared_with(self) -> None:
         async def work(ctx: Context, order: Order) -> Any:
-            return await ctx.run("double", lambda: dataclasses.replace(order, amount=order.amount * 2))
+            return await ctx.run("double", lambda: dataclasses.replace(order, amount=order.amount * 2), returns=Order)
 
         self.assertEqual(await self.through(work, Order(7, 21)), {"id": 7, "amount": 42})
 
     async def test_a_model_of_pydantic_is_an_input_a_result_and_a_schema(self) -> None:
         async def work(ctx: Context, parcel: Parcel) -> Parcel:
-            return Parcel.model_validate(await ctx.run("weigh", lambda: parcel.model_copy(update={"grams": 500})))
+            return await ctx.run("weigh", lambda: parcel.model_copy(update={"grams": 500}), returns=Parcel)
 
         self.server.worker({"work": work})
         workflow = Workflow("parcels", input_schema=Parcel).task("work", "work")
         await self.server.client.deploy(workflow)
-        output = await self.server.client.start_and_wait(workflow, Parcel(order=7))
-        self.assertEqual(Parcel.model_validate(output), Parcel(order=7, grams=500))
+        output = await self.server.client.start_and_wait(workflow, Parcel(order=7), returns=Parcel)
+        self.assertEqual(output, Parcel(order=7, grams=500))
         with self.assertRaises(Invalid) as caught:
             await self.server.client.start(workflow, {"order": "seven"})
         self.assertEqual(caught.exception.code, "INVALID_INPUT")
+
+    async def test_what_was_recorded_and_what_came_are_of_the_types_that_the_code_declares(self) -> None:
+        kinds: list[str] = []
+
+        def fetch() -> list[Order]:
+            return [Order(7, 1.5)]
+
+        async def work(ctx: Context) -> float:
+            [fetched] = await ctx.run("fetch", fetch)
+            kinds.append(type(fetched).__name__)
+            paid = await ctx.wait_for_signal("paid", "paid", returns=Parcel)
+            review = await ctx.approve("review", content=Order(7, 2.0), timeout="1h", returns=Order)
+            return fetched.amount + (paid.grams or 0 if paid else 0) + review.content.amount
+
+        run = await self.start(work)
+        await self.server.settle(run)
+        await self.server.client.signal(run, "paid", Parcel(order=7, grams=10))
+        self.assertEqual((await self.server.skip_waits(run)).get("output"), 13.5)
+        self.assertEqual(set(kinds), {"Order"})
+
+    async def test_what_is_not_of_the_declared_type_fails_with_its_place(self) -> None:
+        async def work(ctx: Context) -> Any:
+            return await ctx.run("fetch", lambda: {"id": "seven", "amount": 1}, returns=Order)
+
+        await self.refused(work, "UNEXPECTED_DATA", "what `fetch` gives is not .* at /id: there is a text")
+
+    async def test_a_result_that_would_come_back_as_something_else_is_refused_at_once(self) -> None:
+        async def work(ctx: Context) -> Any:
+            return await ctx.run("fetch", lambda: Order(7, 1))
+
+        await self.refused(work, "NOT_JSON", "`returns=Order`")
+
+    async def test_a_list_is_iterated_given_whole_or_by_pages(self) -> None:
+        await self.server.client.deploy(Workflow("nap").sleep("nap", "1h"))
+        ids = {(await self.server.client.start("nap")).id for _ in range(5)}
+        runs = self.server.client.runs.list(limit=2)
+        self.assertEqual({run["id"] async for run in runs}, ids)
+        self.assertEqual({run["id"] for run in await runs.all()}, ids)
+        self.assertEqual([len(page) async for page in runs.pages()], [2, 2, 1])
+        with self.assertRaisesRegex(ValueError, "more than 4 items"):
+            await runs.all(at_most=4)
+
+        def blocking() -> int:
+            with sync.Client(self.server.url) as client:
+                return len(client.runs.list(limit=2).all())
+
+        self.assertEqual(await asyncio.to_thread(blocking), 5)
 
     async def test_a_plain_function_has_the_same_durable_calls(self) -> None:
         def work(ctx: SyncContext, input: Any) -> Any:

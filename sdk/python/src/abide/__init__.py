@@ -5,6 +5,7 @@ from .call import DurableCall, Retry
 from .check import InvalidWorkflow, WorkflowProblem
 from .client import Client, RunHandle
 from .context import Approval, Call, Context, First, RequestedApproval, Waitpoint
+from .decode import Json
 from .duration import Duration, Instant
 from .failure import (
     BranchLost,
@@ -56,6 +57,7 @@ __all__ = [
     "Instant",
     "Invalid",
     "InvalidWorkflow",
+    "Json",
     "Misused",
     "NotAllowed",
     "NotFound",

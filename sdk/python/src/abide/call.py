@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 from .duration import Duration, field
 from .failure import TaskError
@@ -39,6 +39,17 @@ class DurableCall:
     """The same at every attempt, at every replay and on every worker: pass it on to services that take one."""
 
 
+class CallOptions(TypedDict, total=False):
+    """How a durable call is made."""
+
+    retry: Retry | int | None
+    """The attempts of this call alone: a policy, or just how many. Between two of them the handler is suspended."""
+    timeout: Duration | None
+    """How long one attempt may take."""
+    idempotency_key: str | None
+    """What other services know the call by, instead of its own key."""
+
+
 @dataclass(frozen=True, slots=True)
 class Policy:
     """What a call was given."""
@@ -52,8 +63,11 @@ class Policy:
         return self.retry.max_attempts if self.retry else 1
 
 
-def policy(retry: Retry | int | None, timeout: Duration | None, idempotency_key: str | None) -> Policy:
-    return Policy(Retry(retry) if isinstance(retry, int) else retry, timeout, idempotency_key)
+def policy(options: CallOptions) -> Policy:
+    retry = options.get("retry")
+    return Policy(
+        Retry(retry) if isinstance(retry, int) else retry, options.get("timeout"), options.get("idempotency_key")
+    )
 
 
 def back_off_name(call: str, attempt: int) -> str:

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from .plain import is_list, is_object
+
 END = "end"
 RESERVED = frozenset({"input", "state", "steps", "run", "event", "item", "index", "secret"})
 STEPS = 1000
@@ -52,7 +54,7 @@ class _Check:
     def __init__(self, document: dict[str, Any]) -> None:
         self.document = document
         steps = document.get("steps")
-        self.steps: list[dict[str, Any]] = [step for step in steps if isinstance(step, dict)] if isinstance(steps, list) else []
+        self.steps = [step for step in steps if is_object(step)] if is_list(steps) else []
         self.index: dict[str, int] = {}
         for at, step in enumerate(self.steps):
             self.index.setdefault(step.get("name", ""), at)
@@ -128,7 +130,8 @@ class _Check:
             yield place, "BACKWARD_JUMP", f"the step `{name}` is not further down"
 
     def _resolved(self, at: int) -> list[int]:
-        named = (self.index.get(name) for name in self.steps[at].get("after") or [])
+        after: list[Any] = self.steps[at].get("after") or []
+        named = (self.index.get(name) for name in after)
         return [step for step in dict.fromkeys(named) if step is not None and step != at]
 
     def _cycles(self) -> _Found:
@@ -172,7 +175,7 @@ def _length(place: str, owner: dict[str, Any], field: str) -> _Found:
 
 
 def _retry(place: str, retry: Any) -> _Found:
-    if not isinstance(retry, dict):
+    if not is_object(retry):
         return
     for field, (least, most) in RETRY.items():
         value = retry.get(field)

@@ -7,17 +7,18 @@ import os
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Literal, TypeVar, overload
+from typing import Any, Generic, Literal, TypeAlias, TypedDict, TypeVar, Unpack, overload
 
 from . import wire
 from .asked import asked_of
 from .branch import Branch, all_of, first_of
-from .call import DurableCall, Retry, policy
+from .call import CallOptions, DurableCall, policy
 from .client import Client
+from .decode import Returned
 from .duration import Duration, Instant, field, instant
-from .execution import Execution
+from .execution import Execution, decoded
 from .failure import ChildFailed, CodeChanged, WaitCancelled
-from .plain import as_json
+from .plain import as_json, is_object
 from .resources import given
 from .wait import Pending, Wait
 from .workflow import Workflow
@@ -28,6 +29,9 @@ A = TypeVar("A")
 B = TypeVar("B")
 C = TypeVar("C")
 D = TypeVar("D")
+
+Work: TypeAlias = Callable[[], T] | Callable[[DurableCall], T]
+"""What ``run`` does: a function of no argument, or of the call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,29 +44,29 @@ class Waitpoint:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class Call(Generic[T]):
     """A call on a resume URL."""
 
-    body: Any
+    body: T
     headers: dict[str, str]
     query_params: dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Approval:
+class Approval(Generic[T]):
     """What was decided. Neither approved nor rejected: nobody decided in time."""
 
     decision: Literal["approve", "reject", "edit", "timeout"]
     approved: bool
     """True for ``approve``, and for ``edit``, which approves what it makes."""
-    content: Any
+    content: T
     """What was approved: as it was asked, or as it was edited."""
     votes: list[wire.Vote]
     """Who said what."""
 
 
 @dataclass(frozen=True, slots=True)
-class RequestedApproval:
+class RequestedApproval(Generic[T]):
     """An approval that people were asked for, and who decides where."""
 
     name: str
@@ -73,6 +77,23 @@ class RequestedApproval:
     """A link for each approver who is named. What is decided by it is recorded under that name."""
     spec: dict[str, Any]
     """What was asked."""
+    returns: type[T] | None
+    """What the content is read as."""
+
+
+class ApprovalOptions(TypedDict, total=False):
+    """What people are asked."""
+
+    prompt: str | None
+    content: object
+    """What is to be approved, or edited."""
+    content_schema: dict[str, Any] | None
+    """A JSON Schema that edited content must satisfy; the page behind a link makes a form of it."""
+    approvers: Sequence[str]
+    """Who may decide. Without any, anyone with the scope ``approve`` may."""
+    quorum: int | None
+    """How many of them must agree."""
+    timeout: Duration | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,89 +127,113 @@ class Waits:
         match: str | None = None,
         where: dict[str, Any] | None = None,
         lookback: Duration | None = None,
-    ) -> Wait[Any]:
+        returns: type[Returned] | None = None,
+    ) -> Wait[Returned | None]:
         """Waits for an event to everyone. Its data, or None when the time is over. ``match`` is an expression that
         the event must satisfy: ``event.order == input.id``. ``where`` says what its fields must be, by their paths:
-        ``{"order.id": order_id}``; values of the code go here, not into ``match``."""
+        ``{"order.id": order_id}``; values of the code go here, not into ``match``. ``returns``: the type that the data are
+        read as; JSON if absent."""
         spec = {"type": "event", "eventId": event_id, **given(match=match, where=where)}
-        return self._wait(name, {**spec, **field("timeout", timeout), **field("lookback", lookback)}, same)
+        return self._wait(name, {**spec, **field("timeout", timeout), **field("lookback", lookback)}, self._read(name, returns))
 
-    def wait_for_signal(self, name: str, signal_type: str, *, timeout: Duration | None = None) -> Wait[Any]:
-        """Waits for a signal to this run. Its payload, or None when the time is over."""
-        return self._wait(name, {"type": "signal", "signalType": signal_type, **field("timeout", timeout)}, same)
-
-    def wait_for_waitpoint(self, waitpoint: Waitpoint | str, *, timeout: Duration | None = None) -> Wait[Call | None]:
-        """Waits for a call on the URL of a waitpoint. The call, or None when the time is over."""
-        name = waitpoint if isinstance(waitpoint, str) else waitpoint.name
-        return self._wait(name, {"type": "webhook", **field("timeout", timeout)}, call_of)
-
-    def approve(
+    def wait_for_signal(
         self,
         name: str,
+        signal_type: str,
         *,
-        prompt: str | None = None,
-        content: Any = None,
-        content_schema: dict[str, Any] | None = None,
-        approvers: Sequence[str] = (),
-        quorum: int | None = None,
         timeout: Duration | None = None,
-    ) -> Wait[Approval]:
-        """Asks people, and waits for what they decide. Without approvers, anyone with the scope ``approve`` may.
-        ``content_schema`` is a JSON Schema that edited content must satisfy; the page behind a link makes a form of
-        it."""
-        asked = ask_of(prompt, content, content_schema, approvers, quorum)
-        return self._decided(name, {"type": "approval", **asked, **field("timeout", timeout)})
+        returns: type[Returned] | None = None,
+    ) -> Wait[Returned | None]:
+        """Waits for a signal to this run. Its payload, or None when the time is over."""
+        spec = {"type": "signal", "signalType": signal_type, **field("timeout", timeout)}
+        return self._wait(name, spec, self._read(name, returns))
 
-    def wait_for_approval(self, request: RequestedApproval) -> Wait[Approval]:
+    def wait_for_waitpoint(
+        self,
+        waitpoint: Waitpoint | str,
+        *,
+        timeout: Duration | None = None,
+        returns: type[Returned] | None = None,
+    ) -> Wait[Call[Returned] | None]:
+        """Waits for a call on the URL of a waitpoint. The call, or None when the time is over. ``returns`` is the type of
+        its body."""
+        name = waitpoint if isinstance(waitpoint, str) else waitpoint.name
+        read = self._read(name, returns)
+        return self._wait(name, {"type": "webhook", **field("timeout", timeout)}, lambda payload: call_of(payload, read))
+
+    def approve(
+        self, name: str, *, returns: type[Returned] | None = None, **options: Unpack[ApprovalOptions]
+    ) -> Wait[Approval[Returned]]:
+        """Asks people, and waits for what they decide. ``returns``: the type that the content is read as."""
+        asked = ask_of(options)
+        return self._decided(name, {"type": "approval", **asked, **field("timeout", options.get("timeout"))}, returns)
+
+    def wait_for_approval(self, request: RequestedApproval[T]) -> Wait[Approval[T]]:
         """Waits for what was decided on an approval that was asked for before."""
-        return self._decided(request.name, request.spec)
+        return self._decided(request.name, request.spec, request.returns)
 
-    def _decided(self, name: str, spec: dict[str, Any]) -> Wait[Approval]:
-        content = spec["content"]
+    def _decided(self, name: str, spec: dict[str, Any], returns: type[T] | None) -> Wait[Approval[T]]:
+        content, read_content = spec["content"], self._read(name, returns)
 
-        def read(payload: Any) -> Approval:
-            decision = (payload or {}).get("decision")
+        def read(payload: Any) -> Approval[T]:
+            decision = fields(payload).get("decision")
             # What is absent never means yes.
             if decision is None:
                 raise CodeChanged(f"`{name}` without a decision", f"`{name}` as an approval")
             approved = decision in ("approve", "edit")
-            return Approval(decision, approved, payload.get("content", content), payload.get("votes", []))
+            return Approval(decision, approved, read_content(payload.get("content", content)), payload.get("votes", []))
 
-        return self._wait(name, spec, read, lambda: Approval("timeout", False, content, []))
+        return self._wait(name, spec, read, lambda: Approval("timeout", False, read_content(content), []))
 
-    def child(self, name: str, workflow: str | Workflow, input: Any = None, *, version: str | None = None) -> Wait[Any]:
+    def child(
+        self,
+        name: str,
+        workflow: str | Workflow,
+        input: object = None,
+        *,
+        version: str | None = None,
+        returns: type[Returned] | None = None,
+    ) -> Wait[Returned]:
         """Starts a run of another workflow, and waits for its output. A run that does not complete is a ``ChildFailed``.
-        If the wait is cancelled (it lost an ``any``, or the handler's own run is cancelled), so is the child."""
+        If the wait is cancelled (it lost an ``any``, or the handler's own run is cancelled), so is the child. ``returns``:
+        the type that the output is read as; JSON if absent."""
+        read_output = self._read(name, returns)
 
-        def read(payload: Any) -> Any:
-            if (payload or {}).get("status") == "COMPLETED":
-                return payload.get("output")
+        def read(payload: Any) -> Returned:
+            if fields(payload).get("status") == "COMPLETED":
+                return read_output(payload.get("output"))
             raise child_failed(name, payload)
 
         return self._wait(name, child_of(workflow, input, version), read, child_timed_out(name))
 
     def start_child(
-        self, name: str, workflow: str | Workflow, input: Any = None, *, version: str | None = None
+        self, name: str, workflow: str | Workflow, input: object = None, *, version: str | None = None
     ) -> Wait[str]:
         """Starts a run of another workflow, once, and goes on without waiting for its end. The run's id."""
 
         def read(payload: Any) -> str:
-            if (payload or {}).get("status") == "STARTED":
+            if fields(payload).get("status") == "STARTED":
                 return str(payload["runId"])
             raise child_failed(name, payload)
 
         spec = {**child_of(workflow, input, version), "detached": True}
         return self._wait(name, spec, read, child_timed_out(name))
 
-    def pause(self, name: str, duration: Duration, *, checkpoint: Any = None) -> Wait[None]:
+    def pause(self, name: str, duration: Duration, *, checkpoint: object = None) -> Wait[None]:
         """Lets go for a while. The step stays RUNNING, and no attempt is used up. A loop may use one name: each turn of it
         pauses."""
-        return self._wait(self._execution.pause_name(name), {"type": "pause", **field("duration", duration), **given(checkpoint=checkpoint)}, nothing)
+        spec = {"type": "pause", **field("duration", duration), **given(checkpoint=checkpoint)}
+        return self._wait(self._execution.pause_name(name), spec, nothing)
 
     def _wait(
         self, name: str, spec: dict[str, Any], read: Callable[[Any], T], late: Callable[[], Any] = lambda: None
     ) -> Wait[Any]:
         return Wait(self._execution, name, spec, read, late)
+
+    def _read(self, name: str, returns: type[T] | None) -> Callable[[Any], T]:
+        """What came, as the type that was asked for."""
+        read = self._execution.decoder(name, returns)
+        return lambda payload: decoded(f"what came for `{name}`", read, payload)
 
 
 class Task:
@@ -261,39 +306,26 @@ class Context(Task, Waits):
 
     @overload
     async def run(
-        self,
-        name: str,
-        work: Callable[[], Awaitable[T]] | Callable[[DurableCall], Awaitable[T]],
-        *,
-        retry: Retry | int | None = None,
-        timeout: Duration | None = None,
-        idempotency_key: str | None = None,
+        self, name: str, work: Work[object], *, returns: type[T], **options: Unpack[CallOptions]
     ) -> T: ...
     @overload
     async def run(
         self,
         name: str,
-        work: Callable[[], T] | Callable[[DurableCall], T],
-        *,
-        retry: Retry | int | None = None,
-        timeout: Duration | None = None,
-        idempotency_key: str | None = None,
+        work: Callable[[], Awaitable[T]] | Callable[[DurableCall], Awaitable[T]],
+        **options: Unpack[CallOptions],
     ) -> T: ...
+    @overload
+    async def run(self, name: str, work: Work[T], **options: Unpack[CallOptions]) -> T: ...
     async def run(
-        self,
-        name: str,
-        work: Callable[..., Any],
-        *,
-        retry: Retry | int | None = None,
-        timeout: Duration | None = None,
-        idempotency_key: str | None = None,
+        self, name: str, work: Callable[..., Any], *, returns: Any = None, **options: Unpack[CallOptions]
     ) -> Any:
         """Does something and records its result: another delivery of the task gets the result without doing it again. It is
-        done *at least once* until the result is recorded, and never after: a worker may die in between. ``retry``: the
-        attempts of this call alone, a policy or just how many; between two of them the handler is suspended. ``timeout``: how
-        long one attempt may take, if the work is a coroutine. Work that takes an argument is given the ``DurableCall``, whose
-        ``idempotency_key`` is for services that take one."""
-        return await self._execution.run_once(name, work, policy(retry, timeout, idempotency_key))
+        done *at least once* until the result is recorded, and never after: a worker may die in between. What it gives is
+        read from what was recorded, into ``returns`` or the type that the work declares: a dataclass, a typed dict, a
+        pydantic model, an instant, lists of them. Work that takes an argument is given the ``DurableCall``, whose
+        ``idempotency_key`` is for services that take one. A ``timeout`` is for work that is a coroutine."""
+        return await self._execution.run_once(name, work, policy(options), self._execution.decoder(name, returns, work))
 
     async def create_waitpoint(
         self, name: str, *, timeout: Duration | None = None, allow_get: bool = False
@@ -311,28 +343,25 @@ class Context(Task, Waits):
         return Waitpoint(name, made["id"], made.get("resumeUrl") or "")
 
     async def request_approval(
-        self,
-        name: str,
-        *,
-        prompt: str | None = None,
-        content: Any = None,
-        content_schema: dict[str, Any] | None = None,
-        approvers: Sequence[str] = (),
-        quorum: int | None = None,
-        timeout: Duration | None = None,
-    ) -> RequestedApproval:
+        self, name: str, *, returns: type[Returned] | None = None, **options: Unpack[ApprovalOptions]
+    ) -> RequestedApproval[Returned]:
         """Asks people, and goes on: what it gives has their links, to be sent before ``wait_for_approval`` waits for
         them."""
-        asked = ask_of(prompt, content, content_schema, approvers, quorum)
+        asked, timeout = ask_of(options), options.get("timeout")
         spec = {"type": "approval", **asked, **field("timeout", timeout)}
         if self._execution.ask(name, "waitpoint", spec) is None:
             async with self._execution.acting(name):
-                return await self._ask_people(name, spec, asked, timeout)
-        return await self._ask_people(name, spec, asked, timeout)
+                return await self._ask_people(name, spec, asked, timeout, returns)
+        return await self._ask_people(name, spec, asked, timeout, returns)
 
     async def _ask_people(
-        self, name: str, spec: dict[str, Any], approval: dict[str, Any], timeout: Duration | None
-    ) -> RequestedApproval:
+        self,
+        name: str,
+        spec: dict[str, Any],
+        approval: dict[str, Any],
+        timeout: Duration | None,
+        returns: type[T] | None,
+    ) -> RequestedApproval[T]:
         lease_token = self.task["leaseToken"]
         words = asked_of(spec)
         self._execution.make(name)
@@ -342,7 +371,7 @@ class Context(Task, Waits):
         links = made.get("links") or []
         named = {link["recipient"]: link["confirmUrl"] for link in links if link["recipient"] is not None}
         url = next((link["confirmUrl"] for link in links if link["recipient"] is None), None)
-        return RequestedApproval(name, made["id"], url, named, spec)
+        return RequestedApproval(name, made["id"], url, named, spec, returns)
 
     async def map(
         self,
@@ -375,7 +404,7 @@ class Context(Task, Waits):
         self,
         name: str,
         event_id: str,
-        data: Any = None,
+        data: object = None,
         *,
         run_id: str | None = None,
         delivery: Literal["all", "one"] | None = None,
@@ -387,7 +416,7 @@ class Context(Task, Waits):
             lambda: self.client.notify(event_id, data, run_id=run_id, delivery=delivery, idempotency_key=key),
         )
 
-    async def checkpoint(self, value: Any) -> None:
+    async def checkpoint(self, value: object) -> None:
         """Leaves a value for the next delivery, should there be one: see ``last_checkpoint``."""
         await self._execution.record(checkpoint=self._execution.as_json("checkpoint", value))
 
@@ -442,18 +471,14 @@ def trace_of(run_id: str) -> str:
     return f"00-{number:032x}-{os.urandom(8).hex()}-01"
 
 
-def ask_of(
-    prompt: str | None,
-    content: Any,
-    content_schema: dict[str, Any] | None,
-    approvers: Sequence[str],
-    quorum: int | None,
-) -> dict[str, Any]:
-    more = given(prompt=prompt, quorum=quorum, contentSchema=content_schema)
-    return {"content": as_json(content), "approvers": list(approvers), **more}
+def ask_of(options: ApprovalOptions) -> dict[str, Any]:
+    more = given(
+        prompt=options.get("prompt"), quorum=options.get("quorum"), contentSchema=options.get("content_schema")
+    )
+    return {"content": as_json(options.get("content")), "approvers": list(options.get("approvers", ())), **more}
 
 
-def child_of(workflow: str | Workflow, input: Any, version: str | None) -> dict[str, Any]:
+def child_of(workflow: str | Workflow, input: object, version: str | None) -> dict[str, Any]:
     name = workflow if isinstance(workflow, str) else workflow.name
     return {"type": "child", "workflow": name, "input": as_json(input), **given(version=version)}
 
@@ -468,7 +493,7 @@ def child_timed_out(name: str) -> Callable[[], Any]:
 
 
 def child_failed(name: str, payload: Any) -> ChildFailed:
-    payload = payload or {}
+    payload = fields(payload)
     if payload.get("status") == "CANCELLED":
         return ChildFailed(name, f"the run of `{name}` was cancelled", "CHILD_CANCELLED")
     error = payload.get("error") or {"code": "UNKNOWN", "message": "it ended without a result"}
@@ -479,10 +504,10 @@ def nothing(_: Any) -> None:
     return None
 
 
-def same(payload: Any) -> Any:
-    return payload
+def fields(payload: Any) -> dict[str, Any]:
+    return payload or {}
 
 
-def call_of(payload: Any) -> Call:
-    payload = payload if isinstance(payload, dict) else {"body": payload}
-    return Call(payload.get("body"), payload.get("headers") or {}, payload.get("queryParams") or {})
+def call_of(payload: Any, read: Callable[[Any], T]) -> Call[T]:
+    call = payload if is_object(payload) else {"body": payload}
+    return Call(read(call.get("body")), call.get("headers") or {}, call.get("queryParams") or {})

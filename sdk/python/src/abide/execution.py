@@ -10,18 +10,19 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal, NoReturn, TypeGuard
 
 from . import wire
 from .asked import asked_of, mismatch
 from .branch import Racer, Scope, has_lost, scope
 from .call import DurableCall, Policy, back_off, back_off_name, began, took_too_long
 from .described import described, type_of
+from .decode import Decoder, Undecodable, Unsupported, decoder_of, decoder_of_result
 from .duration import Duration, field, seconds
 from .failure import (
     BranchLost,
@@ -34,7 +35,7 @@ from .failure import (
     TaskError,
     quoted,
 )
-from .plain import as_json
+from .plain import as_json, is_plain
 from .reports import Reports
 from .wait import Pending, Wait
 
@@ -317,7 +318,7 @@ class Execution:
             raise self._break(Misused(message))
 
     @asynccontextmanager
-    async def acting(self, name: str) -> AsyncIterator[None]:
+    async def acting(self, name: str) -> AsyncGenerator[None, None]:
         """Around something new, once it is clear that the code fits the journal."""
         branch = scope.get()
         if has_lost(branch):
@@ -364,13 +365,14 @@ class Execution:
         entry = self.ask(name, "run")
         failed = self._journal.get(OWN + name)
         if failed is not None:
-            raise RunFailed(name, **failed["result"])
+            remembered: dict[str, Any] = failed.get("result") or {}
+            raise RunFailed(name, **remembered)
         return None if entry is None else Recalled(entry.get("result"))
 
-    async def run_once(self, name: str, work: Callable[..., Any], given: Policy) -> Any:
+    async def run_once(self, name: str, work: Callable[..., Any], given: Policy, read: Decoder | None) -> Any:
         begun = await self.begin_run(name, given)
         if isinstance(begun, Recalled):
-            return begun.value
+            return decoded(f"what `{name}` recorded", read, begun.value)
         async with self.acting(name):
             token = inside.set(name)
             try:
@@ -380,7 +382,7 @@ class Execution:
             except Exception as error:
                 again = self.failed_run(begun, error, given)
             else:
-                return await self.keep(name, value)
+                return await self.keep(name, value, read)
             finally:
                 inside.reset(token)
         await self.back_off(name, begun.attempt, given, again)
@@ -425,13 +427,28 @@ class Execution:
             self._unsaved.append({"name": name, "result": result})
         return result
 
-    async def keep(self, name: str, value: Any) -> Any:
+    async def keep(self, name: str, value: Any, read: Decoder | None) -> Any:
         """Records what a run gave. What a branch did that has lost meanwhile is not recorded."""
         if has_lost(scope.get()):
             await self.stop()
         result = self.as_json(name, value)
+        if read is None and not is_plain(value):
+            kind = type(value).__name__
+            advice = f"say which type it is to be read as, such as `returns={kind}`, or declare what the work returns"
+            message = f"`{name}` gives a {kind}, of which only JSON is recorded; {advice}"
+            raise TaskError(message, code="NOT_JSON", retryable=False)
+        given = decoded(f"what `{name}` gives", read, result)
         await self.record(entries=[{"name": name, "result": result}])
-        return result
+        return given
+
+    def decoder(self, name: str, returns: Any, work: Callable[..., Any] | None = None) -> Decoder | None:
+        """How what a call gives is read: as it says, or as its work declares."""
+        if returns is None:
+            return None if work is None else decoder_of_result(work)
+        try:
+            return decoder_of(returns)
+        except Unsupported as error:
+            raise self._break(Misused(f"`{name}` cannot return that: {error}")) from None
 
     def as_json(self, name: str, value: Any) -> Any:
         try:
@@ -728,8 +745,23 @@ def fail(future: asyncio.Future[None], error: BaseException) -> None:
         future.exception()
 
 
+def decoded(what: str, read: Decoder | None, value: Any) -> Any:
+    """JSON as the type that the code declares."""
+    if read is None:
+        return value
+    try:
+        return read(value)
+    except Undecodable as error:
+        message = f"{what} is not of the type that the code declares: {error}"
+        raise TaskError(message, code="UNEXPECTED_DATA", retryable=False) from error
+
+
+def is_group(error: BaseException) -> TypeGuard[BaseExceptionGroup[BaseException]]:
+    return isinstance(error, BaseExceptionGroup)
+
+
 def only_suspended(error: BaseException) -> bool:
-    if isinstance(error, BaseExceptionGroup):
+    if is_group(error):
         return all(only_suspended(one) for one in error.exceptions)
     return isinstance(error, Suspended)
 

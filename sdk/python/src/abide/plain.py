@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import inspect
 import json
-import typing
-from collections.abc import Callable
+from collections.abc import Iterable
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from enum import Enum
 from pathlib import PurePath
-from typing import Any
+from typing import Any, TypeGuard
 from uuid import UUID
 
 
@@ -29,7 +27,7 @@ def plain(value: Any) -> Any:
         return value.value
     if isinstance(value, timedelta):
         return value.total_seconds()
-    if isinstance(value, (set, frozenset, tuple)):
+    if is_some(value):
         return list(value)
     raise TypeError(f"{type(value).__name__} is not JSON")
 
@@ -46,25 +44,24 @@ def as_json(value: Any) -> Any:
     return json.loads(write(value))
 
 
-Reader = Callable[[Any], Any]
+def is_plain(value: Any) -> bool:
+    """It is the same after it was written and read."""
+    if value is None or type(value) in (str, int, float, bool):
+        return True
+    if is_list(value) and type(value) is list:
+        return all(is_plain(item) for item in value)
+    if is_object(value) and type(value) is dict:
+        return all(type(key) is str and is_plain(item) for key, item in value.items())
+    return False
 
 
-def reader_of(function: Callable[..., Any]) -> Reader | None:
-    """How the input of a handler is read, by the type it is declared with: a pydantic model or a dataclass."""
-    parameters = list(inspect.signature(function).parameters.values())
-    if len(parameters) < 2:
-        return None
-    declared = parameters[1].annotation
-    if isinstance(declared, str):
-        try:
-            declared = eval(declared, getattr(function, "__globals__", {}))
-        except NameError:
-            # A type that is only known to a type checker reads nothing.
-            return None
-    if not isinstance(declared, type):
-        return None
-    if hasattr(declared, "model_validate"):
-        return typing.cast(Reader, declared.model_validate)
-    if dataclasses.is_dataclass(declared):
-        return lambda value: declared(**value)
-    return None
+def is_list(value: object) -> TypeGuard[list[Any]]:
+    return isinstance(value, list)
+
+
+def is_object(value: object) -> TypeGuard[dict[str, Any]]:
+    return isinstance(value, dict)
+
+
+def is_some(value: object) -> TypeGuard[Iterable[Any]]:
+    return isinstance(value, (set, frozenset, tuple))

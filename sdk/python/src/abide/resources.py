@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
+from collections.abc import Iterator as Items
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Generic, Literal, TypeVar
@@ -24,12 +25,29 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Page(Generic[T]):
+    """One page of a list: its items, by themselves or as ``data``."""
+
     data: list[T]
     next_cursor: str | None
+    """Where the next page begins; nothing if this is the last."""
+
+    def __iter__(self) -> Items[T]:
+        return iter(self.data)
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+    def __getitem__(self, index: int) -> T:
+        return self.data[index]
+
+
+MOST_ITEMS = 10_000
+"""How many items ``all`` gives, unless more are asked for."""
 
 
 class Pages(Generic[T]):
-    """A list: iterated, every item of every page; ``page`` gives one."""
+    """A list: iterated, every item of every page; ``all`` gives all of them at once, ``pages`` a page at a time, and
+    ``page`` one."""
 
     def __init__(self, transport: Transport, path: str, query: dict[str, Any]) -> None:
         self._transport = transport
@@ -41,14 +59,26 @@ class Pages(Generic[T]):
         page = await self._transport.json(Request("GET", self._path, query))
         return Page(page["data"], page.get("nextCursor"))
 
-    async def __aiter__(self) -> AsyncIterator[T]:
+    async def pages(self) -> AsyncIterator[Page[T]]:
         page = await self.page()
-        while True:
+        yield page
+        while page.next_cursor is not None:
+            page = await self.page(page.next_cursor)
+            yield page
+
+    async def __aiter__(self) -> AsyncIterator[T]:
+        async for page in self.pages():
             for item in page.data:
                 yield item
-            if page.next_cursor is None:
-                return
-            page = await self.page(page.next_cursor)
+
+    async def all(self, *, at_most: int = MOST_ITEMS) -> list[T]:
+        """Every item. More than ``at_most`` are refused, not cut off."""
+        found: list[T] = []
+        async for page in self.pages():
+            found += page.data
+            if len(found) > at_most:
+                raise ValueError(f"there are more than {at_most} items: iterate over them, or say `at_most`")
+        return found
 
 
 def at(*parts: str) -> str:

@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Any, Literal, Self, TypedDict, Unpack
 
 from . import wire
+from .decode import Returned, decoder_of
 from .duration import Instant, instant
 from .problem import RunNotCompleted
 from .sync_resources import (
@@ -87,7 +88,7 @@ class Client:
         return self.definitions.deploy(definition)
 
     def start(
-        self, workflow: WorkflowRef, input: Any = None, **options: Unpack[StartOptions]
+        self, workflow: WorkflowRef, input: object = None, **options: Unpack[StartOptions]
     ) -> RunHandle:
         """Starts a run. When this returns, it is on disk."""
         request = keyed("POST", at("workflow-runs"), start_of(workflow, input, options), options.get("idempotency_key"))
@@ -95,23 +96,29 @@ class Client:
         return RunHandle(self, started["id"])
 
     def start_and_wait(
-        self, workflow: WorkflowRef, input: Any = None, **options: Unpack[StartOptions]
-    ) -> Any:
-        """Starts a run and returns its output. A run that does not complete is a ``RunNotCompleted``."""
+        self,
+        workflow: WorkflowRef,
+        input: object = None,
+        *,
+        returns: type[Returned] | None = None,
+        **options: Unpack[StartOptions],
+    ) -> Returned:
+        """Starts a run and returns its output, read as the type it is said to be; JSON if absent. A run that does not
+        complete is a ``RunNotCompleted``."""
         body, key = start_of(workflow, input, options), options.get("idempotency_key") or fresh_key()
         request = Request("POST", at("workflow-runs"), {"wait": START_WAIT}, body, key=key)
         run: wire.Run = self.transport.json(request)
-        return output_of(run if run["status"] in ENDED else self.runs.wait(run["id"]))
+        return output_of(run if run["status"] in ENDED else self.runs.wait(run["id"]), returns)
 
     def signal(
-        self, run_id: str, signal_type: str, payload: Any = None, *, idempotency_key: str | None = None
+        self, run_id: str, signal_type: str, payload: object = None, *, idempotency_key: str | None = None
     ) -> wire.Signalled:
         return self.runs.signal(run_id, signal_type, payload, idempotency_key=idempotency_key)
 
     def notify(
         self,
         event_id: str,
-        data: Any = None,
+        data: object = None,
         *,
         run_id: str | None = None,
         delivery: Literal["all", "one"] | None = None,
@@ -139,12 +146,13 @@ class RunHandle:
     def get(self) -> wire.Run:
         return self._client.runs.find(self.id)
 
-    def result(self) -> Any:
-        """Its output, when it has ended. A run that does not complete is a ``RunNotCompleted``."""
-        return output_of(self._client.runs.wait(self.id))
+    def result(self, *, returns: type[Returned] | None = None) -> Returned:
+        """Its output, when it has ended, read as the type it is said to be; JSON if absent. A run that does not complete is
+        a ``RunNotCompleted``."""
+        return output_of(self._client.runs.wait(self.id), returns)
 
     def signal(
-        self, signal_type: str, payload: Any = None, *, idempotency_key: str | None = None
+        self, signal_type: str, payload: object = None, *, idempotency_key: str | None = None
     ) -> wire.Signalled:
         return self._client.runs.signal(self.id, signal_type, payload, idempotency_key=idempotency_key)
 
@@ -156,7 +164,7 @@ class RunHandle:
             yield record
 
 
-def start_of(workflow: WorkflowRef, input: Any, options: StartOptions) -> dict[str, Any]:
+def start_of(workflow: WorkflowRef, input: object, options: StartOptions) -> dict[str, Any]:
     run_at = options.get("run_at")
     return {
         "name": workflow if isinstance(workflow, str) else workflow.name,
@@ -169,7 +177,10 @@ def start_of(workflow: WorkflowRef, input: Any, options: StartOptions) -> dict[s
     }
 
 
-def output_of(run: wire.Run) -> Any:
+def output_of(run: wire.Run, returns: type[Returned] | None = None) -> Returned:
     if run["status"] != "COMPLETED":
         raise RunNotCompleted(run)
-    return run.get("output")
+    read = None if returns is None else decoder_of(returns)
+    output: Any = run.get("output")
+    decoded: Returned = read(output) if read else output
+    return decoded

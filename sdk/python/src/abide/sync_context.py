@@ -1,5 +1,7 @@
 """The same durable calls for handlers that are plain functions. Each runs in a thread, and blocks where it waits."""
 
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
 import asyncio
@@ -7,17 +9,17 @@ import contextlib
 import contextvars
 import functools
 import threading
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Generator, Sequence
 from concurrent.futures import Future
-from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, overload
+from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, Unpack, overload
 
 from . import sync
 from .blocking import Transport
 from .branch import Branch, scope
-from .call import DurableCall, Retry, began, policy, took_too_long
-from .context import Context, First, Task, Waits
+from .call import CallOptions, DurableCall, began, policy, took_too_long
+from .context import Context, First, Task, Waits, Work
 from .duration import Duration, seconds
-from .execution import Act, Recalled, inside
+from .execution import Act, Recalled, decoded, inside
 from .wait import Pending, Wait
 
 P = ParamSpec("P")
@@ -90,22 +92,21 @@ class SyncContext(Task):
     notify = awaited(Context.notify)
     checkpoint = awaited(Context.checkpoint)
 
+    @overload
+    def run(self, name: str, work: Work[object], *, returns: type[T], **options: Unpack[CallOptions]) -> T: ...
+    @overload
+    def run(self, name: str, work: Work[T], **options: Unpack[CallOptions]) -> T: ...
     def run(
         self,
         name: str,
-        work: Callable[[], T] | Callable[[DurableCall], T],
+        work: Callable[..., Any],
         *,
-        retry: Retry | int | None = None,
-        timeout: Duration | None = None,
-        idempotency_key: str | None = None,
-    ) -> T:
-        """Does something and records its result: another delivery of the task gets the result without doing it again. It is
-        done *at least once* until the result is recorded, and never after: a worker may die in between. ``retry``: the
-        attempts of this call alone, a policy or just how many; between two of them the handler is suspended. ``timeout``: how
-        long one attempt may take; work that takes longer is left to itself, in a thread. Work that takes an argument is given
-        the ``DurableCall``, whose ``idempotency_key`` is for services that take one."""
+        returns: Any = None,
+        **options: Unpack[CallOptions],
+    ) -> Any:
+        """As in a coroutine (``Context.run``). Work that takes longer than its ``timeout`` is left to itself, in a thread."""
         execution = self._execution
-        given = policy(retry, timeout, idempotency_key)
+        given, read = policy(options), execution.decoder(name, returns, work)
         acting = execution.acting(name)
 
         async def begin() -> Recalled | DurableCall:
@@ -116,15 +117,15 @@ class SyncContext(Task):
 
         begun = self._do(begin())
         if isinstance(begun, Recalled):
-            return begun.value  # type: ignore[no-any-return]
+            return decoded(f"what `{name}` recorded", read, begun.value)
         token = inside.set(name)
         try:
             try:
-                value = within(begun, timeout, lambda: began(work, begun))
+                value = within(begun, given.timeout, lambda: began(work, begun))
             except Exception as error:
                 again = execution.failed_run(begun, error, given)
             else:
-                return self._do(execution.keep(name, value))  # type: ignore[no-any-return]
+                return self._do(execution.keep(name, value, read))
             finally:
                 inside.reset(token)
         finally:
@@ -197,7 +198,7 @@ class SyncContext(Task):
             return (await done).get()  # type: ignore[no-any-return]
 
     @contextlib.contextmanager
-    def going(self) -> Iterator[contextvars.Context]:
+    def going(self) -> Generator[contextvars.Context, None, None]:
         """Around a thread of the handler: in what context it is to run."""
         thread = Act(scope.get())
         context = contextvars.copy_context()

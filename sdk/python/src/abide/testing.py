@@ -12,13 +12,14 @@ import time
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, Unpack
 
 from . import wire
 from .client import Client, RunHandle, WorkflowRef
+from .decode import Returned
 from .duration import Duration
 from .resources import ENDED
-from .worker import Worker
+from .worker import Worker, WorkerOptions
 
 PATIENCE = 10.0
 """How many seconds workers may take for what they have, in real time."""
@@ -60,9 +61,10 @@ class TestServer:
         await self.client.close()
         self._directory.cleanup()
 
-    def worker(self, handlers: dict[str, Callable[..., Any]], **options: Any) -> Worker:
+    def worker(self, handlers: dict[str, Callable[..., Any]], **options: Unpack[WorkerOptions]) -> Worker:
         """A worker that works until the server is closed."""
-        worker = Worker(Client(self.url), handlers, **{"poll": 5.0, "drain": 1.0, **options})
+        given: WorkerOptions = {"poll": 5.0, "drain": 1.0, **options}
+        worker = Worker(Client(self.url), handlers, **given)
         self._workers.append((worker, asyncio.ensure_future(worker.start())))
         return worker
 
@@ -108,11 +110,13 @@ class TestServer:
         await self._idle()
         return await self.client.runs.find(id_of(run))
 
-    async def run_through(self, workflow: WorkflowRef, input: Any = None) -> Any:
-        """Starts a run, skips every wait of it, and gives its output."""
+    async def run_through(
+        self, workflow: WorkflowRef, input: object = None, *, returns: type[Returned] | None = None
+    ) -> Returned:
+        """Starts a run, skips every wait of it, and gives its output, read as the type it is said to be."""
         run = await self.client.start(workflow, input)
         await self.skip_waits(run)
-        return await asyncio.wait_for(run.result(), PATIENCE)
+        return await asyncio.wait_for(run.result(returns=returns), PATIENCE)
 
     async def history(self, run: RunHandle | str) -> list[wire.HistoryRecord]:
         """What happened to a run, whole."""

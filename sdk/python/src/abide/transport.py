@@ -14,7 +14,7 @@ from urllib.parse import urlencode, urlsplit
 
 from .duration import backoff, instant
 from .http1 import Broken, Pool, Response
-from .plain import write
+from .plain import is_list, is_some, write
 from .problem import Busy, Problem, Unreachable
 
 DEFAULT_URL = "http://127.0.0.1:22433"
@@ -30,7 +30,7 @@ Traceparent = Callable[[], str | None]
 class Request:
     method: str
     path: str
-    query: dict[str, Any] = field(default_factory=dict)
+    query: dict[str, Any] = field(default_factory=dict[str, Any])
     body: Any = None
     text: bytes | None = None
     """Already written JSON."""
@@ -39,7 +39,7 @@ class Request:
     repeatable: bool = False
     """Twice is the same as once, by what it is."""
     accept: str = "application/json"
-    headers: dict[str, str] = field(default_factory=dict)
+    headers: dict[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,14 +179,11 @@ class Transport:
 
 
 def written(value: Any) -> str:
-    match value:
-        case bool():
-            return "true" if value else "false"
-        case datetime():
-            return instant(value)
-        case list() | tuple():
-            return ",".join(map(str, value))
-    return str(value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, datetime):
+        return instant(value)
+    return ",".join(map(str, value)) if is_list(value) or is_some(value) else str(value)
 
 
 def is_passing(error: Problem | Unreachable) -> bool:

@@ -17,16 +17,16 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, TypedDict, TypeVar
 
 from . import blocking, wire
 from .build import hash_of_code
 from .client import Client
 from .context import Context
+from .decode import Decoder, decoder_of_input
 from .described import call_of, origin_of
 from .duration import backoff
-from .execution import Execution, Report
-from .plain import Reader, reader_of
+from .execution import Execution, Report, decoded
 from .problem import Problem, Unreachable
 from .reports import Reports
 from .sync_context import SyncContext
@@ -38,6 +38,19 @@ LONGEST_BACKOFF = 5.0
 MOST_TASKS = 1_000
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class WorkerOptions(TypedDict, total=False):
+    """What a worker takes beside its client and handlers; see ``Worker``."""
+
+    concurrency: int
+    name: str | None
+    build_id: str | None
+    lease: float
+    heartbeat: float | None
+    poll: float
+    drain: float
+    grace: float
 
 
 class Worker:
@@ -64,7 +77,7 @@ class Worker:
         self.client = client or Client()
         self.name = name or f"{socket.gethostname()}-{os.getpid()}"
         self._build_id = build_id or os.environ.get("ABIDE_BUILD_ID")
-        self._handlers: dict[str, tuple[Callable[..., Any], Reader | None]] = {}
+        self._handlers: dict[str, tuple[Callable[..., Any], Decoder | None]] = {}
         self._concurrency = concurrency
         self._lease = lease
         self._heartbeat = heartbeat if heartbeat is not None else min(5.0, lease / 3)
@@ -85,7 +98,7 @@ class Worker:
         with the input if it takes two arguments."""
         if name in self._handlers:
             raise ValueError(f"there are two handlers `{name}`")
-        self._handlers[name] = (function, reader_of(function))
+        self._handlers[name] = (function, decoder_of_input(function))
 
     def handler(self, name: str) -> Callable[[Function], Function]:
         """Registers what it decorates."""
@@ -218,7 +231,7 @@ class Worker:
         name = execution.task["handler"]
         function, read = self._handlers[name]
         given = execution.task["input"]
-        context = Context(execution, self.client, read(given) if read else given)
+        context = Context(execution, self.client, decoded("the input", read, given))
         if inspect.iscoroutinefunction(function):
             output = await function(*arguments(function, context, context.input))
         else:
@@ -231,10 +244,9 @@ class Worker:
             self._threads = ThreadPoolExecutor(self._concurrency, "abide-handler")
             self._blocking = blocking.Transport(own=self.client.transport.apart())
         plain = SyncContext(context, loop, self._blocking)
+        given = arguments(function, plain, context.input)
         with plain.going() as own:
-            return await loop.run_in_executor(
-                self._threads, own.run, function, *arguments(function, plain, context.input)
-            )
+            return await loop.run_in_executor(self._threads, lambda: own.run(function, *given))
 
     async def _deliver(self, execution: Execution, report: Report) -> None:
         done = await self._reports.send(report)
