@@ -11,7 +11,15 @@ from typing import Any
 
 from abide.testing import TestServer
 
-from . import approval_scenarios, branch_scenarios, child_scenarios, failure_scenarios, process_scenarios, scenarios
+from . import (
+    approval_scenarios,
+    around_scenarios,
+    branch_scenarios,
+    child_scenarios,
+    failure_scenarios,
+    process_scenarios,
+    scenarios,
+)
 
 TEXT = (Path(__file__).parents[2] / "conformance" / "scenarios.md").read_text()
 EXPECTED: dict[str, Any] = {
@@ -25,7 +33,7 @@ class Conformance(unittest.TestCase):
     maxDiff = None
 
     def test_there_is_a_function_for_every_scenario_and_a_scenario_for_every_function(self) -> None:
-        assert approval_scenarios and branch_scenarios and child_scenarios and failure_scenarios
+        assert approval_scenarios and around_scenarios and branch_scenarios and child_scenarios and failure_scenarios
         names = [*scenarios.scenarios, *process_scenarios.scenarios]
         self.assertEqual(sorted(names), sorted(EXPECTED))
 

@@ -21,6 +21,7 @@ from .failure import (
     TaskError,
     WaitCancelled,
 )
+from .middleware import Middleware, MiddlewareCall
 from .problem import (
     Busy,
     Conflict,
@@ -58,6 +59,8 @@ __all__ = [
     "Invalid",
     "InvalidWorkflow",
     "Json",
+    "Middleware",
+    "MiddlewareCall",
     "Misused",
     "NotAllowed",
     "NotFound",

@@ -20,6 +20,7 @@ from .execution import Execution, decoded
 from .failure import ChildFailed, CodeChanged, WaitCancelled
 from .plain import as_json, is_object
 from .resources import given
+from .run_log import Level
 from .wait import Pending, Wait
 from .workflow import Workflow
 
@@ -250,6 +251,8 @@ class Task:
         self.config: Any = self.task["config"]
         self.last_checkpoint: Any = self.task["checkpoint"]
         """What ``checkpoint`` or ``pause`` left before, or None."""
+        self.replaying: bool = bool(self.task["journal"])
+        """An earlier delivery has recorded something already."""
 
     @property
     def cancelled(self) -> bool:
@@ -273,15 +276,10 @@ class Task:
         deployed, false for those that had, at every replay. Both ways stay in the code until the old runs have ended."""
         return self._execution.patched(id)
 
-    def log(
-        self, message: object, *args: object, level: Literal["debug", "info", "warn", "error"] = "info"
-    ) -> None:
+    def log(self, message: object, *args: object, level: Level = "info") -> None:
         """A line for the run's log, shown on its page and with ``abide logs``; ``args`` are filled in as by ``logging``.
         What an earlier delivery has written is not written again. The log of a run is bounded (256 KiB)."""
-        self._log(level, str(message) % args if args else str(message))
-
-    def _log(self, level: Literal["debug", "info", "warn", "error"], message: str) -> None:
-        self._execution.log(level, message)
+        self._execution.log_from_anywhere(level, str(message) % args if args else str(message))
 
     def set_state(self, **updates: Any) -> None:
         """Merged into the run's ``state`` when the task completes."""

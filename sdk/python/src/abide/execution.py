@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import threading
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
@@ -36,7 +37,9 @@ from .failure import (
     quoted,
 )
 from .plain import as_json, is_plain
+from .middleware import Next
 from .reports import Reports
+from .run_log import Level, RunLog
 from .wait import Pending, Wait
 
 OWN = "!"
@@ -47,12 +50,6 @@ KEY_CHARS = 255
 """The server takes 255 characters."""
 TAKEN_BACK = {"STALE_LEASE", "RUN_ENDED", "UNKNOWN_RUN", "WRONG_STEP_STATUS", "BAD_LEASE", "UNKNOWN_TASK"}
 """Refusals that mean that the task is somebody else's, or nobody's, by now."""
-LINE_CHARS = 8_000
-"""What is kept of a line of the log."""
-MOST_LINES = 500
-"""Lines of the log in one report."""
-LOG_DELAY = 0.2
-"""How long lines of the log are gathered, in seconds."""
 HOPS = 20
 """Turns of the event loop without a durable call after which a handler counts as waiting."""
 
@@ -61,6 +58,8 @@ Report = dict[str, Any]
 WEBHOOK: dict[str, Any] = {"type": "webhook"}
 """What a waitpoint with a URL is waited for by."""
 
+current: ContextVar[Execution | None] = ContextVar("current", default=None)
+"""The execution that the code belongs to."""
 inside: ContextVar[str | None] = ContextVar("inside", default=None)
 """The name of the ``ctx.run`` that the code is in."""
 
@@ -123,10 +122,11 @@ class Execution:
         self._groups: list[Group] = []
         self._held: list[Held] = []
         self._grace_timer: asyncio.TimerHandle | None = None
-        # Lines of the log that are still to be sent.
-        self._lines: list[wire.LogLine] = []
-        self._logging: asyncio.Future[wire.ReportDone] | None = None
-        self._log_timer: asyncio.TimerHandle | None = None
+        self._log = RunLog(reports, task["leaseToken"])
+        self._loop = asyncio.get_running_loop()
+        self._thread = threading.get_ident()
+        self.around: Callable[[DurableCall, Next], Next] | None = None
+        """What is put around the work of a call."""
         # Entries that must be stored before anything new is done.
         self._unsaved: list[wire.NewJournalEntry] = []
         # Waits that lost a race, and are cancelled with the entry that says who won.
@@ -185,31 +185,20 @@ class Execution:
             # A pause carries no entries: what is to be remembered goes before it.
             saved = {"type": "heartbeat", "leaseToken": report["leaseToken"], "entries": self._unsaved}
             self.heed(await self._reports.send({**saved, "cancels": self._cancels}))
-        # What was written before is there before the task is over; what is left goes along with the last report.
-        if self._logging:
-            await asyncio.wait([self._logging])
-        self._flush_log()
+        await self._log.finish()
         return report
 
-    def log(self, level: Literal["debug", "info", "warn", "error"], message: str) -> None:
+    def log(self, level: Level, message: str) -> None:
         """Writes a line to the run's log, unless an earlier delivery has."""
-        if self._unasked or self._settled or self.lost or has_lost(scope.get()):
-            return
-        self._lines.append({"level": level, "message": message[:LINE_CHARS]})
-        if len(self._lines) >= MOST_LINES:
-            self._flush_log()
-        elif self._log_timer is None:
-            self._log_timer = asyncio.get_running_loop().call_later(LOG_DELAY, self._flush_log)
+        if not (self._unasked or self._settled or self.lost or has_lost(scope.get())):
+            self._log.write(level, message)
 
-    def _flush_log(self) -> None:
-        if self._log_timer:
-            self._log_timer.cancel()
-            self._log_timer = None
-        lines, self._lines = self._lines, []
-        if lines:
-            self._logging = self._reports.send({"type": "log", "leaseToken": self.task["leaseToken"], "lines": lines})
-            # A line that is lost is no reason to fail.
-            self._logging.add_done_callback(lambda done: None if done.cancelled() else done.exception())
+    def log_from_anywhere(self, level: Level, message: str) -> None:
+        """The same, also from another thread."""
+        if threading.get_ident() == self._thread:
+            self.log(level, message)
+        else:
+            self._loop.call_soon_threadsafe(self.log, level, message)
 
     def _verdict(self, output: Any, error: BaseException | None) -> Report:
         if self._fatal:
@@ -376,9 +365,7 @@ class Execution:
         async with self.acting(name):
             token = inside.set(name)
             try:
-                value = began(work, begun)
-                if inspect.isawaitable(value):
-                    value = await within(name, given.timeout, value)
+                value = await self.surrounded(begun, lambda: in_time(begun, work, given.timeout))
             except Exception as error:
                 again = self.failed_run(begun, error, given)
             else:
@@ -387,6 +374,10 @@ class Execution:
                 inside.reset(token)
         await self.back_off(name, begun.attempt, given, again)
         raise again
+
+    async def surrounded(self, call: DurableCall, work: Next) -> Any:
+        """Does the work, with what is put around it."""
+        return await (self.around(call, work) if self.around else work)()
 
     async def begin_run(self, name: str, given: Policy) -> Recalled | DurableCall:
         """What was recorded, or the attempt that is to be made, when it is time for it."""
@@ -724,17 +715,20 @@ def is_back_off(entry: wire.JournalEntry) -> bool:
     return wait is not None and wait["kind"] == "RETRY"
 
 
-async def within(name: str, timeout: Duration | None, work: Awaitable[Any]) -> Any:
+async def in_time(call: DurableCall, work: Callable[..., Any], timeout: Duration | None) -> Any:
     """Does the work, for no longer than it may take."""
+    value = began(work, call)
+    if not inspect.isawaitable(value):
+        return value
     if timeout is None:
-        return await work
+        return await value
     over = asyncio.timeout(seconds(timeout))
     try:
         async with over:
-            return await work
+            return await value
     except TimeoutError:
         if over.expired():
-            raise took_too_long(name, timeout) from None
+            raise took_too_long(call.name, timeout) from None
         raise
 
 

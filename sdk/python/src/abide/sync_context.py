@@ -8,10 +8,11 @@ import asyncio
 import contextlib
 import contextvars
 import functools
+import queue
 import threading
 from collections.abc import Callable, Coroutine, Generator, Sequence
 from concurrent.futures import Future
-from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, Unpack, overload
+from typing import Any, Concatenate, ParamSpec, TypeVar, Unpack, overload
 
 from . import sync
 from .blocking import Transport
@@ -121,7 +122,7 @@ class SyncContext(Task):
         token = inside.set(name)
         try:
             try:
-                value = within(begun, given.timeout, lambda: began(work, begun))
+                value = self._surrounded(begun, lambda: within(begun, given.timeout, lambda: began(work, begun)))
             except Exception as error:
                 again = execution.failed_run(begun, error, given)
             else:
@@ -133,8 +134,24 @@ class SyncContext(Task):
         self._do(execution.back_off(name, begun.attempt, given, again))
         raise again
 
-    def _log(self, level: Literal["debug", "info", "warn", "error"], message: str) -> None:
-        self._loop.call_soon_threadsafe(self._execution.log, level, message)
+    def _surrounded(self, call: DurableCall, work: Callable[[], Any]) -> Any:
+        """Does the work in this thread, with what is put around it on the event loop."""
+        if self._execution.around is None:
+            return work()
+        asked: queue.SimpleQueue[tuple[contextvars.Context, asyncio.Future[Outcome]] | None] = queue.SimpleQueue()
+
+        async def ask() -> Any:
+            done: asyncio.Future[Outcome] = self._loop.create_future()
+            asked.put((contextvars.copy_context(), done))
+            return (await done).get()
+
+        surrounded = caught(self._execution.surrounded(call, ask))
+        doing = asyncio.run_coroutine_threadsafe(surrounded, self._loop)
+        doing.add_done_callback(lambda _: asked.put(None))
+        while (one := asked.get()) is not None:
+            context, done = one
+            self._loop.call_soon_threadsafe(settle, done, outcome_of(lambda: context.run(work)))
+        return doing.result().get()
 
     def map(self, name: str, items: Sequence[I], begin: Callable[[I, str], Wait[T]]) -> list[T]:
         """A wait for every item, all at once, and what they come to in the order of the items. ``begin`` is given the item
@@ -180,18 +197,11 @@ class SyncContext(Task):
         """Does the work in a thread of its own: one of the worker's might be held by whoever waits for it."""
         done: asyncio.Future[Outcome] = self._loop.create_future()
 
-        def tell(outcome: Outcome) -> None:
-            if not done.done():
-                done.set_result(outcome)
-
         def act() -> None:
-            try:
-                outcome = Outcome(work(), None)
-            except BaseException as error:
-                outcome = Outcome(None, error)
+            outcome = outcome_of(work)
             # A worker that has ended wants to know nothing any more.
             with contextlib.suppress(RuntimeError):
-                self._loop.call_soon_threadsafe(tell, outcome)
+                self._loop.call_soon_threadsafe(settle, done, outcome)
 
         with self.going() as context:
             threading.Thread(target=context.run, args=(act,), name=f"abide-branch-{name}", daemon=True).start()
@@ -259,6 +269,18 @@ class Outcome:
         if self._error:
             raise self._error
         return self._value
+
+
+def outcome_of(work: Callable[[], Any]) -> Outcome:
+    try:
+        return Outcome(work(), None)
+    except BaseException as error:
+        return Outcome(None, error)
+
+
+def settle(done: asyncio.Future[Outcome], outcome: Outcome) -> None:
+    if not done.done():
+        done.set_result(outcome)
 
 
 async def caught(work: Coroutine[Any, Any, Any]) -> Outcome:

@@ -8,28 +8,25 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import inspect
 import logging
 import os
 import signal
 import socket
 import time
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, TypedDict, TypeVar
 
-from . import blocking, wire
+from . import wire
 from .build import hash_of_code
 from .client import Client
-from .context import Context
-from .decode import Decoder, decoder_of_input
 from .described import call_of, origin_of
 from .duration import backoff
-from .execution import Execution, Report, decoded
+from .execution import Execution, Report
+from .handlers import Handlers
+from .middleware import Middleware
 from .problem import Problem, Unreachable
 from .reports import Reports
-from .sync_context import SyncContext
 
 log = logging.getLogger("abide")
 
@@ -51,6 +48,7 @@ class WorkerOptions(TypedDict, total=False):
     poll: float
     drain: float
     grace: float
+    middleware: Sequence[Middleware]
 
 
 class Worker:
@@ -67,17 +65,18 @@ class Worker:
         poll: float = 30.0,
         drain: float = 30.0,
         grace: float = 2.0,
+        middleware: Sequence[Middleware] = (),
     ) -> None:
         """All times are in seconds. ``build_id``: which code this worker has; handlers whose journal it does not fit wait for
         a worker with another one. ``ABIDE_BUILD_ID``, or a hash of the program's own modules, if absent; a commit's hash is
         better. ``concurrency``: tasks at the same time. ``lease``: how long a task stays here after
         its last heartbeat. ``heartbeat``: how often the worker asks whether its tasks are still wanted. ``drain``: how
         long a shutdown waits for handlers. ``grace``: how long a journal may hold something the code has not come to,
-        before the code counts as changed."""
+        before the code counts as changed. ``middleware``: what is put around handlers and calls, the first outermost."""
         self.client = client or Client()
         self.name = name or f"{socket.gethostname()}-{os.getpid()}"
         self._build_id = build_id or os.environ.get("ABIDE_BUILD_ID")
-        self._handlers: dict[str, tuple[Callable[..., Any], Decoder | None]] = {}
+        self._handlers = Handlers(self.client, middleware, concurrency)
         self._concurrency = concurrency
         self._lease = lease
         self._heartbeat = heartbeat if heartbeat is not None else min(5.0, lease / 3)
@@ -89,16 +88,13 @@ class Worker:
         self._stopping = asyncio.Event()
         self._changed = asyncio.Event()
         self._polling: asyncio.Task[wire.PolledTasks] | None = None
-        self._threads: ThreadPoolExecutor | None = None
         for handler_name, function in (handlers or {}).items():
             self.handle(handler_name, function)
 
     def handle(self, name: str, function: Callable[..., Any]) -> None:
         """Registers a handler: a coroutine function, or a plain one, which gets a thread. Called with the context, and
         with the input if it takes two arguments."""
-        if name in self._handlers:
-            raise ValueError(f"there are two handlers `{name}`")
-        self._handlers[name] = (function, decoder_of_input(function))
+        self._handlers.add(name, function)
 
     def handler(self, name: str) -> Callable[[Function], Function]:
         """Registers what it decorates."""
@@ -129,7 +125,7 @@ class Worker:
 
     async def start(self) -> None:
         """Works until ``stop``. Ends with an error if the server refuses this worker."""
-        if not self._handlers:
+        if not self._handlers.names:
             raise ValueError("a worker needs at least one handler")
         self._reports = Reports(self.client.transport, self._lease)
         beating = asyncio.ensure_future(self._beat())
@@ -140,9 +136,7 @@ class Worker:
             await self._reports.sent()
         finally:
             beating.cancel()
-            if self._threads:
-                self._threads.shutdown(wait=False)
-                await asyncio.to_thread(self._blocking.close)
+            await self._handlers.close()
 
     async def stop(self) -> None:
         """Takes no more tasks and finishes those it has. What is not done in time is given back."""
@@ -175,7 +169,7 @@ class Worker:
                 await self._room()
                 continue
             poll: wire.PollTasks = {
-                "handlers": list(self._handlers),
+                "handlers": self._handlers.names,
                 "maxTasks": min(free, MOST_TASKS),
                 "waitMs": int(self._poll_time * 1_000),
                 "workerId": self.name,
@@ -217,7 +211,7 @@ class Worker:
     async def _execute(self, execution: Execution) -> None:
         task = execution.task
         try:
-            report = await execution.run(lambda: self._call(execution))
+            report = await execution.run(lambda: self._handlers.call(execution))
             if report and report["type"] == "fail":
                 tell(execution)
             if report:
@@ -226,27 +220,6 @@ class Worker:
             log.warning("task %s could not be reported; it will be handed out again", task["id"])
         except Exception:
             log.exception("task %s could not be reported", task["id"])
-
-    async def _call(self, execution: Execution) -> Any:
-        name = execution.task["handler"]
-        function, read = self._handlers[name]
-        given = execution.task["input"]
-        context = Context(execution, self.client, decoded("the input", read, given))
-        if inspect.iscoroutinefunction(function):
-            output = await function(*arguments(function, context, context.input))
-        else:
-            output = await self._in_thread(function, context)
-        return execution.as_json(name, output)
-
-    async def _in_thread(self, function: Callable[..., Any], context: Context) -> Any:
-        loop = asyncio.get_running_loop()
-        if self._threads is None:
-            self._threads = ThreadPoolExecutor(self._concurrency, "abide-handler")
-            self._blocking = blocking.Transport(own=self.client.transport.apart())
-        plain = SyncContext(context, loop, self._blocking)
-        given = arguments(function, plain, context.input)
-        with plain.going() as own:
-            return await loop.run_in_executor(self._threads, lambda: own.run(function, *given))
 
     async def _deliver(self, execution: Execution, report: Report) -> None:
         done = await self._reports.send(report)
@@ -298,9 +271,3 @@ def heard(execution: Execution, done: asyncio.Future[wire.ReportDone]) -> None:
         execution.cancel("UNREACHABLE")
     else:
         execution.heed(done.result())
-
-
-def arguments(function: Callable[..., Any], context: Any, input: Any) -> tuple[Any, ...]:
-    code = getattr(function, "__code__", None)
-    takes_input = code is None or code.co_argcount - (1 if inspect.ismethod(function) else 0) >= 2
-    return (context, input) if takes_input else (context,)
