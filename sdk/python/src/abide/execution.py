@@ -678,6 +678,16 @@ class Execution:
                 one.go.set_result(None)
         self._cancel_losers()
 
+    def end(self, error: TaskError) -> TaskError:
+        """Ends the handler here, whatever it makes of it."""
+        return self._break(error)
+
+    def waitpoint_id(self, name: str) -> str:
+        """Of a wait that the journal holds."""
+        entry = self._journal.get(name)
+        wait = entry.get("wait") if entry else None
+        return wait["waitpointId"] if wait else ""
+
     def misused(self, message: str) -> TaskError:
         return self._break(Misused(message))
 

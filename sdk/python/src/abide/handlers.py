@@ -19,8 +19,15 @@ from .sync_context import SyncContext
 
 
 class Handlers:
-    def __init__(self, client: Client, middleware: Sequence[Middleware], concurrency: int) -> None:
-        """``concurrency``: how many threads there may be for plain functions."""
+    def __init__(
+        self,
+        client: Client,
+        middleware: Sequence[Middleware],
+        concurrency: int,
+        context: type[Context] = Context,
+    ) -> None:
+        """``concurrency``: how many threads there may be for plain functions. ``context``: what they are given."""
+        self._context = context
         self._client = client
         self._middleware = tuple(middleware)
         self._concurrency = concurrency
@@ -46,7 +53,7 @@ class Handlers:
         function, read = self._functions[name]
         token = current.set(execution)
         try:
-            context = Context(execution, self._client, decoded("the input", read, execution.task["input"]))
+            context = self._context(execution, self._client, decoded("the input", read, execution.task["input"]))
             execution.around = self._around_calls(context)
             output = await around_handler(self._middleware, context, lambda: self._handle(function, context))()
         finally:

@@ -18,8 +18,11 @@ from . import wire
 from .client import Client, RunHandle, WorkflowRef
 from .decode import Returned
 from .duration import Duration
+from .replay import ReplayFailed, ReplayVerdict, assert_replays, replay_check
 from .resources import ENDED
 from .worker import Worker, WorkerOptions
+
+__all__ = ["ReplayFailed", "ReplayVerdict", "TestServer", "assert_replays", "replay_check"]
 
 PATIENCE = 10.0
 """How many seconds workers may take for what they have, in real time."""
