@@ -34,9 +34,18 @@ class TestServer:
 
     __test__ = False
 
-    def __init__(self, *, bin: str | None = None, real_time: bool = False, args: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        *,
+        bin: str | None = None,
+        real_time: bool = False,
+        args: tuple[str, ...] = (),
+        env: dict[str, str] | None = None,
+    ) -> None:
         """``bin``: the abide binary; ABIDE_BIN, or ``abide`` from the path, if absent. ``real_time``: go by the machine's
-        clock, not by one that the test moves."""
+        clock, not by one that the test moves. ``args``: more arguments of ``abide serve``. ``env``: variables for it, beside
+        those of this process."""
+        self._env = {**os.environ, **(env or {})}
         self._bin = bin or os.environ.get("ABIDE_BIN", "abide")
         self._flags = (*(() if real_time else ("--test-clock",)), *args)
         self._directory = tempfile.TemporaryDirectory(prefix="abide-test-")
@@ -147,7 +156,9 @@ class TestServer:
         command = [self._bin, "serve", "--listen", address, "--store", store, "--log", "error", *self._flags]
         pipe = asyncio.subprocess.PIPE
         try:
-            self._process = await asyncio.create_subprocess_exec(*command, stdout=pipe, cwd=self._directory.name)
+            self._process = await asyncio.create_subprocess_exec(
+                *command, stdout=pipe, cwd=self._directory.name, env=self._env
+            )
         except OSError as error:
             raise RuntimeError(f"{self._bin} cannot be started: {error}; set ABIDE_BIN") from error
         assert self._process.stdout

@@ -215,26 +215,11 @@ class Worker:
             if report and report["type"] == "fail":
                 tell(execution)
             if report:
-                await self._deliver(execution, report)
+                await deliver(self._reports, task, report)
         except Unreachable:
             log.warning("task %s could not be reported; it will be handed out again", task["id"])
         except Exception:
             log.exception("task %s could not be reported", task["id"])
-
-    async def _deliver(self, execution: Execution, report: Report) -> None:
-        done = await self._reports.send(report)
-        problem = done.get("problem")
-        if done["ok"] or not problem:
-            return
-        # What the server cannot take as a result is a failure, and no other attempt would help.
-        changed = problem["code"] in ("JOURNAL_CONFLICT", "JOURNAL_MISMATCH")
-        if problem["status"] in (401, 404, 409) and not changed:
-            log.warning("task %s: %s: %s", execution.task["id"], problem["code"], problem["detail"])
-            return
-        message = f"the report was refused: {problem['code']}: {problem['detail']}"
-        failed = {"type": "fail", "leaseToken": execution.task["leaseToken"], "message": message}
-        mismatch = {"mismatch": {"recorded": problem["detail"], "found": "something else"}} if changed else {}
-        await self._reports.send({**failed, "code": problem["code"], "retryable": False, **mismatch})
 
     async def _beat(self) -> None:
         while True:
@@ -256,6 +241,22 @@ class Worker:
         """Returns when a task has ended."""
         self._changed.clear()
         await self._changed.wait()
+
+
+async def deliver(reports: Reports, task: wire.Task, report: Report) -> None:
+    """Sends the last report on a task. One that the server cannot take is a failure, and no other attempt would help."""
+    done = await reports.send(report)
+    problem = done.get("problem")
+    if done["ok"] or not problem:
+        return
+    changed = problem["code"] in ("JOURNAL_CONFLICT", "JOURNAL_MISMATCH")
+    if problem["status"] in (401, 404, 409) and not changed:
+        log.warning("task %s: %s: %s", task["id"], problem["code"], problem["detail"])
+        return
+    message = f"the report was refused: {problem['code']}: {problem['detail']}"
+    failed = {"type": "fail", "leaseToken": task["leaseToken"], "message": message}
+    mismatch = {"mismatch": {"recorded": problem["detail"], "found": "something else"}} if changed else {}
+    await reports.send({**failed, "code": problem["code"], "retryable": False, **mismatch})
 
 
 def tell(execution: Execution) -> None:
