@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import tempfile
 import unittest
 from pathlib import Path
 from typing import Any
 
-from abide import Context, SyncContext
+from abide import CallFailed, Context, HttpResponse, SyncContext
 from abide.testing import ReplayFailed, assert_replays, replay_check
 
 
@@ -86,6 +87,34 @@ class ReplayCheck(unittest.IsolatedAsyncioTestCase):
         word, nap = wait("word", "SIGNAL", "signal word", "CANCELLED"), wait("nap", "DELAY", "a sleep", "COMPLETED")
         decided = result("any:slow|fast", {"index": 1, "name": "fast", "cancelled": ["word"]})
         self.assertEqual(await self.verdicts(desk, line(result("slow"), nap, word, decided)), [("fits", None)])
+
+    async def test_what_came_of_a_call_of_the_engine_is_read_from_the_journal(self) -> None:
+        seen: list[Any] = []
+
+        async def desk(ctx: Context) -> None:
+            try:
+                call = ctx.http("rate", "https://a.example/eur", body={"n": 1}, returns=dict[str, int])
+                answer = (await ctx.any([call, ctx.sleep("late", "1d")])).value
+                seen.append(answer)
+            except CallFailed as error:
+                seen.append((error.code, error.call))
+            await ctx.run("end", self.fail)
+
+        async def other(ctx: Context) -> None:
+            await ctx.http("rate", "https://a.example/usd", body={"n": 1})
+
+        digest = hashlib.sha256(b'{"n":1}').hexdigest()[:16]
+        asked = f"call of GET https://a.example/eur with {digest}"
+        answer = {"status": 200, "headers": {"a": "b"}, "body": {"rate": 3}}
+        late = wait("late", "DELAY", "a sleep")
+        done = wait("rate", "CHILD", asked, "COMPLETED", {"status": "COMPLETED", "output": answer})
+        error = {"code": "HTTP_STATUS", "message": "503"}
+        failed = wait("rate", "CHILD", asked, "COMPLETED", {"status": "FAILED", "error": error})
+        found = await self.verdicts(desk, line(done, late), line(failed, late))
+        self.assertEqual(found, [("fits", None)] * 2)
+        self.assertEqual(seen, [HttpResponse(200, {"a": "b"}, {"rate": 3}), ("HTTP_STATUS", "rate")])
+        [(verdict, _)] = await self.verdicts(other, line(done))
+        self.assertEqual(verdict, "mismatch")
 
     async def test_a_file_is_read_and_what_does_not_fit_is_listed(self) -> None:
         async def desk(ctx: Context) -> None:

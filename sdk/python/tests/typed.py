@@ -11,7 +11,22 @@ from typing import TypedDict, assert_type
 
 import pydantic
 
-from abide import Approval, Branch, Call, Client, Context, DurableCall, First, Json, Retry, SyncContext, Wait, sync, wire
+from abide import (
+    Approval,
+    Branch,
+    Call,
+    Client,
+    Context,
+    DurableCall,
+    First,
+    HttpResponse,
+    Json,
+    Retry,
+    SyncContext,
+    Wait,
+    sync,
+    wire,
+)
 from abide.testing import TestServer
 
 
@@ -56,6 +71,8 @@ async def waits(ctx: Context) -> None:
     assert_type(await ctx.child("g", "restock", Order(7), returns=str), str)
     assert_type(await ctx.start_child("h", "restock"), str)
     assert_type(await ctx.wait_for_waitpoint("i", returns=Note), Call[Note] | None)
+    assert_type(await ctx.http("l", "https://a.example", retry=3, returns=Note), HttpResponse[Note])
+    assert_type((await ctx.http("m", "https://a.example", method="POST", body=Order(7))).body, Json)
     (await ctx.wait_for_event("j", "order.paid"))["id"]  # type: ignore[index,call-overload]
     await ctx.wait_for_signal("k")  # type: ignore[call-arg]
 
@@ -87,6 +104,7 @@ def plain(ctx: SyncContext) -> None:
     assert_type(ctx.wait_for_signal("d", "go"), Json)
     assert_type(ctx.child("e", "restock", returns=str), str)
     assert_type(ctx.approve("f", content=7, returns=int), Approval[int])
+    assert_type(ctx.http("l", "https://a.example", returns=Note), HttpResponse[Note])
     assert_type(ctx.any([ctx.branch("g", lambda: "x"), ctx.waits.sleep("h", "1d")]), First[str | None])
     assert_type(ctx.all((ctx.branch("i", lambda: 1), ctx.waits.sleep("j", "1d"))), tuple[int, None])
     ctx.sleep("k", 5)  # type: ignore[arg-type]

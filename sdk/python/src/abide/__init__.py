@@ -4,11 +4,12 @@ from .branch import Branch
 from .call import DurableCall, Retry
 from .check import InvalidWorkflow, WorkflowProblem
 from .client import Client, RunHandle
-from .context import Approval, Call, Context, First, RequestedApproval, Waitpoint
+from .context import Approval, Call, Context, First, HttpResponse, RequestedApproval, Waitpoint
 from .decode import Json
 from .duration import Duration, Instant
 from .failure import (
     BranchLost,
+    CallFailed,
     Cancelled,
     ChildFailed,
     CodeChanged,
@@ -45,6 +46,7 @@ __all__ = [
     "BranchLost",
     "Busy",
     "Call",
+    "CallFailed",
     "Cancelled",
     "ChildFailed",
     "Client",
@@ -55,6 +57,7 @@ __all__ = [
     "Duration",
     "First",
     "Gone",
+    "HttpResponse",
     "Instant",
     "Invalid",
     "InvalidWorkflow",

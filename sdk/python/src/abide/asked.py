@@ -22,6 +22,8 @@ KINDS = {
     "webhook": "WEBHOOK",
     "approval": "APPROVAL",
     "child": "CHILD",
+    # The engine makes it in a run of its own.
+    "http": "CHILD",
     "pause": "PAUSE",
     "retry": "RETRY",
 }
@@ -53,6 +55,9 @@ def _in_words(spec: dict[str, Any]) -> str:
         version = f" {spec['version']}" if spec.get("version") is not None else ""
         verb = "start" if spec.get("detached") else "run"
         return f"{verb} of {spec['workflow']}{version} with {_digest(_text(spec.get('input')))}"
+    if kind == "http":
+        body = f" with {_digest(_text(spec['body']))}" if spec.get("body") is not None else ""
+        return f"call of {spec.get('method') or 'GET'} {spec['url']}{body}"
     if kind == "signal":
         return f"signal {spec['signalType']}"
     if kind == "approval":

@@ -70,6 +70,20 @@ def policy(options: CallOptions) -> Policy:
     )
 
 
+def retry_of(retry: Retry | int | None) -> dict[str, Any]:
+    """A policy, as the server takes it."""
+    given = Retry(retry) if isinstance(retry, int) else retry
+    if given is None:
+        return {}
+    fields = {
+        "maxAttempts": given.max_attempts,
+        "backoffMs": given.backoff_ms,
+        "backoffMultiplier": given.backoff_multiplier,
+        "maxBackoffMs": given.max_backoff_ms,
+    }
+    return {name: value for name, value in fields.items() if value is not None}
+
+
 def back_off_name(call: str, attempt: int) -> str:
     """The name under which the back-off after an attempt is recorded."""
     return f"{call}#retry-{attempt}"
@@ -77,20 +91,15 @@ def back_off_name(call: str, attempt: int) -> str:
 
 def back_off(call: str, attempt: int, given: Policy, error: TaskError | None) -> dict[str, Any]:
     """The back-off after an attempt that failed."""
-    retry = given.retry or Retry()
-    fields = {
-        "backoffMs": retry.backoff_ms,
-        "backoffMultiplier": retry.backoff_multiplier,
-        "maxBackoffMs": retry.max_backoff_ms,
-        "code": error.code if error else None,
-    }
+    code = error.code if error else None
     return {
         "type": "retry",
         "call": call,
         "attempt": attempt,
-        "maxAttempts": max(given.attempts, attempt + 1),
         "message": error.message if error else "",
-        **{name: value for name, value in fields.items() if value is not None},
+        **retry_of(given.retry),
+        "maxAttempts": max(given.attempts, attempt + 1),
+        **({} if code is None else {"code": code}),
         **field("retryAfter", error.retry_after if error else None),
     }
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 import asyncio
 import os
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeAlias, TypedDict, TypeVar, Unpack, overload
 
 from . import wire
 from .asked import asked_of
 from .branch import Branch, all_of, first_of
-from .call import CallOptions, DurableCall, policy
+from .call import CallOptions, DurableCall, Retry, policy, retry_of
 from .client import Client
 from .decode import Returned
 from .duration import Duration, Instant, field, instant
 from .execution import Execution, decoded
-from .failure import ChildFailed, CodeChanged, WaitCancelled
+from .failure import CallFailed, ChildFailed, CodeChanged, WaitCancelled
 from .plain import as_json, is_object
 from .resources import given
 from .run_log import Level
@@ -51,6 +51,15 @@ class Call(Generic[T]):
     body: T
     headers: dict[str, str]
     query_params: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class HttpResponse(Generic[T]):
+    """What came of a call that the engine made."""
+
+    status: int
+    headers: dict[str, str]
+    body: T
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +228,41 @@ class Waits:
 
         spec = {**child_of(workflow, input, version), "detached": True}
         return self._wait(name, spec, read, child_timed_out(name))
+
+    def http(
+        self,
+        name: str,
+        url: str,
+        *,
+        method: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        body: object = None,
+        timeout: Duration | None = None,
+        fail_on: Sequence[str] | None = None,
+        retry: Retry | int | None = None,
+        returns: type[Returned] | None = None,
+    ) -> Wait[HttpResponse[Returned]]:
+        """A call that the engine makes: no worker is held meanwhile. It is made *at least once* until its answer is recorded.
+        ``timeout``: how long one attempt may take. ``fail_on``: statuses that fail an attempt, such as ``5xx`` or ``404``;
+        ``4xx`` and ``5xx`` if absent. ``retry``: its attempts, a policy or just how many. ``returns``: the type of the body. A
+        call that fails is a ``CallFailed`` with the code of the failure. What it sends is kept with the run: a secret does not
+        belong into it."""
+        more = given(method=method, headers=headers and dict(headers), failOn=fail_on and list(fail_on))
+        spec = {"type": "http", "url": url, **more, **field("timeout", timeout)}
+        if body is not None:
+            spec["body"] = as_json(body)
+        if retry is not None:
+            spec["retry"] = retry_of(retry)
+        read_body = self._read(name, returns)
+
+        def read(payload: Any) -> HttpResponse[Returned]:
+            came = fields(payload)
+            if came.get("status") != "COMPLETED":
+                raise call_failed(name, came)
+            answer = fields(came.get("output"))
+            return HttpResponse(answer["status"], answer.get("headers") or {}, read_body(answer.get("body")))
+
+        return self._wait(name, spec, read, call_timed_out(name))
 
     def pause(self, name: str, duration: Duration, *, checkpoint: object = None) -> Wait[None]:
         """Lets go for a while. The step stays RUNNING, and no attempt is used up. A loop may use one name: each turn of it
@@ -496,6 +540,22 @@ def child_failed(name: str, payload: Any) -> ChildFailed:
         return ChildFailed(name, f"the run of `{name}` was cancelled", "CHILD_CANCELLED")
     error = payload.get("error") or {"code": "UNKNOWN", "message": "it ended without a result"}
     return ChildFailed(name, f"the run of `{name}` failed: {error['code']}: {error['message']}", "CHILD_FAILED")
+
+
+def call_failed(name: str, payload: dict[str, Any]) -> CallFailed:
+    if payload.get("status") == "CANCELLED":
+        return CallFailed(name, f"the call `{name}` was cancelled", "CALL_CANCELLED")
+    error = payload.get("error") or {"code": "UNKNOWN", "message": "it ended without a result"}
+    return CallFailed(name, f"the call `{name}` failed: {error['code']}: {error['message']}", error["code"])
+
+
+def call_timed_out(name: str) -> Callable[[], Any]:
+    """Nobody but an operator ends the wait so."""
+
+    def late() -> Any:
+        raise CallFailed(name, f"the wait for the call `{name}` was timed out", "CALL_TIMED_OUT")
+
+    return late
 
 
 def nothing(_: Any) -> None:

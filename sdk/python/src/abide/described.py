@@ -7,7 +7,7 @@ import traceback
 from typing import Any
 
 from . import wire
-from .failure import ChildFailed, RunFailed, WaitCancelled
+from .failure import CallFailed, ChildFailed, RunFailed, WaitCancelled
 
 STACK_CHARS = 16_000
 """The server keeps no more of a stack than this."""
@@ -35,6 +35,8 @@ def call_of(error: BaseException | None) -> str | None:
         return error.run
     if isinstance(error, ChildFailed):
         return error.child
+    if isinstance(error, CallFailed):
+        return error.call
     return error.wait if isinstance(error, WaitCancelled) else None
 
 

@@ -75,6 +75,14 @@ class ChildFailed(NotRetryable):
         self.child = child
 
 
+class CallFailed(NotRetryable):
+    """A call that the engine made for the handler failed, with all its attempts: the code says why."""
+
+    def __init__(self, call: str, message: str, code: str) -> None:
+        super().__init__(message, code=code)
+        self.call = call
+
+
 class CodeChanged(NotRetryable):
     """The code does not fit what an earlier delivery of the task recorded."""
 

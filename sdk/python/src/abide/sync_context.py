@@ -87,6 +87,7 @@ class SyncContext(Task):
     wait_for_approval = waited(Context.wait_for_approval)
     child = waited(Context.child)
     start_child = waited(Context.start_child)
+    http = waited(Context.http)
     pause = waited(Context.pause)
     create_waitpoint = awaited(Context.create_waitpoint)
     request_approval = awaited(Context.request_approval)
