@@ -230,6 +230,22 @@ pub struct Detours {
 }
 
 impl Action {
+    /// What is done outside the core, if that is what the step is for.
+    pub fn work(&self) -> Option<&Work> {
+        match self {
+            Action::Work(work) => Some(work),
+            Action::Wait(_)
+            | Action::Condition { .. }
+            | Action::Signal { .. }
+            | Action::Event { .. }
+            | Action::Webhook { .. }
+            | Action::Approval(_)
+            | Action::Respond { .. }
+            | Action::Child { .. }
+            | Action::Map(_) => None,
+        }
+    }
+
     pub fn detours(&self) -> Detours {
         let goto = |on: OnTimeout| match on {
             OnTimeout::Goto(target) => Some(target),

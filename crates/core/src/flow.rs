@@ -20,7 +20,7 @@ mod wait;
 
 pub(crate) use approval::{Tally, tally, timeout_means, verdict};
 pub(crate) use begin::{ParentWaits, child_depth, expression_failed, start_child_run};
-pub(crate) use code::{wait_for_code, waits_for_code, with_builds};
+pub(crate) use code::{code_to_wait_for, wait_for_code};
 pub(crate) use end::cancel_run;
 pub(crate) use finish::{Completion, complete, fail_attempt, fail_step, recall, result_state};
 pub(crate) use wait::{

@@ -112,7 +112,7 @@ impl Run {
     pub fn unclaimed_tasks(&self) -> impl Iterator<Item = (At, Arc<str>, Timestamp)> {
         self.places().filter_map(|(at, step)| {
             step.task.as_deref().filter(|task| task.out && task.taken_at.is_none())?;
-            let Action::Work(work) = &self.defined(at).action else { return None };
+            let work = self.defined(at).action.work()?;
             let is_handler = work.executor == Executor::Handler;
             is_handler.then(|| (at, Arc::clone(&work.handler), step.started_at.unwrap_or(self.created_at)))
         })

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::definition::{Action, Executor, Work};
+use crate::definition::{Executor, Work};
 use crate::expression::{EvaluationError, SecretPlace, Template};
 use crate::flow::expression_failed;
 use crate::history::Failure;
@@ -130,13 +130,13 @@ impl Run {
     pub fn task(&self, at: At) -> Option<Result<Task, Failure>> {
         let step = self.step(at)?;
         let task = step.task.as_deref().filter(|task| task.out)?;
-        let Action::Work(work) = &self.defined(at).action else { return None };
+        let work = self.defined(at).action.work()?;
         Some(self.render_task(at, step, task, work).map_err(|error| expression_failed(&error)))
     }
 
     /// For how long a task that is out is kept without a sign of life.
     pub fn heartbeat(&self, at: At) -> Option<Millis> {
-        if let Action::Work(work) = &self.defined(at).action { work.heartbeat } else { None }
+        self.defined(at).action.work()?.heartbeat
     }
 
     fn render_task(

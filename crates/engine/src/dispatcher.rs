@@ -10,7 +10,7 @@ use std::task::Poll as Polled;
 use std::time::{Duration, Instant};
 
 use abide_core::command::{Command, TaskCompleted, TaskFailed, TaskPaused, TaskSuspended};
-use abide_core::definition::{Action, Executor, Work};
+use abide_core::definition::{Executor, Work};
 use abide_core::history::Failure;
 use abide_core::id::{At, RunId, WorkspaceId};
 use abide_core::run::Run;
@@ -232,7 +232,7 @@ impl Dispatcher {
 
     /// A committed task: to a handler here, to an executor of the engine, or to the pollers.
     pub(crate) fn dispatch(&mut self, run: &Run, at: At, delivery: u32) {
-        let Action::Work(work) = &run.defined(at).action else { return };
+        let Some(work) = run.defined(at).action.work() else { return };
         let ready = ReadyTask { run: run.id, at, delivery };
         if work.executor == Executor::Notify {
             self.own.push_back(ready);
@@ -264,18 +264,8 @@ impl Dispatcher {
 
     /// Whether a task is done in this process, by a handler or by the engine itself.
     pub(crate) fn works_at(&self, run: &Run, at: At) -> bool {
-        match &run.defined(at).action {
-            Action::Work(work) => work.executor == Executor::Notify || self.performer(work).is_some(),
-            Action::Wait(_)
-            | Action::Condition { .. }
-            | Action::Signal { .. }
-            | Action::Event { .. }
-            | Action::Webhook { .. }
-            | Action::Approval(_)
-            | Action::Respond { .. }
-            | Action::Child { .. }
-            | Action::Map(_) => false,
-        }
+        let work = run.defined(at).action.work();
+        work.is_some_and(|work| work.executor == Executor::Notify || self.performer(work).is_some())
     }
 
     /// Whether a poller waits for tasks of this name.
@@ -346,7 +336,7 @@ impl Dispatcher {
 
     /// Takes a task that is not committed yet, if a poller waits for it. It must be claimed in the same round.
     pub(crate) fn offer(&mut self, run: &Run, at: At, delivery: u32) -> bool {
-        let Action::Work(work) = &run.defined(at).action else { return false };
+        let Some(work) = run.defined(at).action.work() else { return false };
         if work.executor == Executor::Notify || self.performer(work).is_some() {
             return false;
         }
@@ -458,7 +448,7 @@ impl Dispatcher {
     /// The task is not wanted any more, wherever it is.
     pub(crate) fn recall(&mut self, run: &Run, at: At, delivery: u32) {
         self.settle(run.id, at, delivery);
-        if let Action::Work(work) = &run.defined(at).action
+        if let Some(work) = run.defined(at).action.work()
             && let Some(tasks) = self.ready.get_mut(&(run.workspace, Arc::clone(&work.handler)))
         {
             tasks.gone.insert(ReadyTask { run: run.id, at, delivery });

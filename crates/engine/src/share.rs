@@ -16,7 +16,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use abide_core::definition::{Action, Executor};
+use abide_core::definition::Executor;
 use abide_core::id::{At, RunId};
 use abide_core::run::Run;
 use abide_core::time::Millis;
@@ -189,7 +189,7 @@ pub(crate) fn task_row(
     lease: Option<Millis>,
     works_here: impl Fn(&Run, At) -> bool,
 ) -> Option<TaskWrite> {
-    let Action::Work(work) = &run.defined(at).action else { return None };
+    let work = run.defined(at).action.work()?;
     let task = run.step(at).and_then(|step| step.task.as_deref())?;
     if !task.out {
         return Some(TaskWrite::Remove { run: run.id, at, delivery: task.delivery });

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::apply::BadHistory;
-use crate::definition::{Action, Executor};
+use crate::definition::Executor;
 use crate::history::{JournalResult, Record, WakeOn};
 use crate::id::At;
 use crate::run::{JournalEntry, Journalled, Run, TaskState};
@@ -68,18 +68,8 @@ impl Run {
     /// A handler has recorded something new: it has all its attempts again (R21). What the engine calls itself records
     /// its failures, too.
     pub(super) fn renew_attempts(&mut self, at: At) -> Result<(), BadHistory> {
-        let is_handler = match &self.defined(at).action {
-            Action::Work(work) => work.executor == Executor::Handler,
-            Action::Wait(_)
-            | Action::Condition { .. }
-            | Action::Signal { .. }
-            | Action::Event { .. }
-            | Action::Webhook { .. }
-            | Action::Approval(_)
-            | Action::Respond { .. }
-            | Action::Child { .. }
-            | Action::Map(_) => false,
-        };
+        let work = self.defined(at).action.work();
+        let is_handler = work.is_some_and(|work| work.executor == Executor::Handler);
         let step = self.step_mut(at)?;
         if is_handler {
             step.renewed_at = step.attempt.saturating_sub(1);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::command::Reply;
-use crate::definition::{Action, Executor};
+use crate::definition::Executor;
 use crate::flow::{self, Completion};
 use crate::id::At;
 use crate::json::Json;
@@ -43,9 +43,6 @@ impl TaskCompleted {
 }
 
 fn is_handler(turn: &Turn<'_>, at: At) -> bool {
-    if let Action::Work(work) = &turn.run.defined(at).action {
-        work.executor == Executor::Handler
-    } else {
-        false
-    }
+    let work = turn.run.defined(at).action.work();
+    work.is_some_and(|work| work.executor == Executor::Handler)
 }

@@ -41,10 +41,7 @@ impl TaskFailed {
     pub(super) fn decide(self, turn: &mut Turn<'_>) -> Result<Reply, Refusal> {
         let TaskFailed { at, delivery, message, code, retryable, retry_after, detail, mismatch } = self;
         turn.fence(at, delivery)?;
-        if let Some(mismatch) = mismatch
-            && flow::waits_for_code(turn.run, at)
-        {
-            let mismatch = flow::with_builds(turn.run, at, mismatch);
+        if let Some(mismatch) = mismatch.and_then(|found| flow::code_to_wait_for(turn.run, at, found)) {
             return flow::wait_for_code(turn, at, mismatch).map(Reply::Waitpoint);
         }
         within("the message's size in bytes", message.len(), limits::PAYLOAD_BYTES)?;

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::command::Reply;
-use crate::definition::Action;
 use crate::flow;
 use crate::history::Change;
 use crate::id::At;
@@ -50,18 +49,7 @@ impl TaskStarted {
             let (step, worker) = (turn.run.step_name(at), holder.to_string());
             return Err(Refusal::AlreadyTaken { step, delivery, worker });
         }
-        let timeout = match &turn.run.defined(at).action {
-            Action::Work(work) => work.timeout,
-            Action::Wait(_)
-            | Action::Condition { .. }
-            | Action::Signal { .. }
-            | Action::Event { .. }
-            | Action::Webhook { .. }
-            | Action::Approval(_)
-            | Action::Respond { .. }
-            | Action::Child { .. }
-            | Action::Map(_) => None,
-        };
+        let timeout = turn.run.defined(at).action.work().and_then(|work| work.timeout);
         if task.worker.is_some() {
             // Its time runs on.
             let deadline = task.deadline;

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::command::Mismatch;
-use crate::definition::{Action, OnCodeChange};
+use crate::definition::OnCodeChange;
 use crate::effect::Effect;
 use crate::flow::wait::{NewWait, new_waitpoint, next_number};
 use crate::history::{Change, WakeOn, shortened};
@@ -15,36 +15,10 @@ use crate::run::Run;
 use crate::turn::Turn;
 use crate::waitpoint::{CODE, CodeMismatch, Kind, ListensFor};
 
-/// Whether a step whose code has changed waits for other code, or fails.
-pub(crate) fn waits_for_code(run: &Run, at: At) -> bool {
-    match &run.defined(at).action {
-        Action::Work(work) => work.on_code_change == OnCodeChange::Wait,
-        Action::Wait(_)
-        | Action::Condition { .. }
-        | Action::Signal { .. }
-        | Action::Event { .. }
-        | Action::Webhook { .. }
-        | Action::Approval(_)
-        | Action::Respond { .. }
-        | Action::Child { .. }
-        | Action::Map(_) => false,
-    }
-}
-
-/// What was found by the code that has the task now, with all builds that are known not to fit.
-pub(crate) fn with_builds(run: &Run, at: At, mismatch: Mismatch) -> CodeMismatch {
-    let handler = match &run.defined(at).action {
-        Action::Work(work) => Arc::clone(&work.handler),
-        Action::Wait(_)
-        | Action::Condition { .. }
-        | Action::Signal { .. }
-        | Action::Event { .. }
-        | Action::Webhook { .. }
-        | Action::Approval(_)
-        | Action::Respond { .. }
-        | Action::Child { .. }
-        | Action::Map(_) => "".into(),
-    };
+/// What a task waits for whose code came to something else than it has recorded: code of none of the builds that are known
+/// not to fit. `None` where the step fails for it.
+pub(crate) fn code_to_wait_for(run: &Run, at: At, mismatch: Mismatch) -> Option<CodeMismatch> {
+    let work = run.defined(at).action.work().filter(|work| work.on_code_change == OnCodeChange::Wait)?;
     let task = run.step(at).and_then(|step| step.task.as_deref());
     let build: Arc<str> = task.and_then(|task| task.build.clone()).unwrap_or_else(|| "".into());
     let known = task.and_then(|task| task.unfit.as_deref()).map_or(&[][..], |unfit| &unfit.builds);
@@ -53,7 +27,7 @@ pub(crate) fn with_builds(run: &Run, at: At, mismatch: Mismatch) -> CodeMismatch
     builds.drain(..builds.len().saturating_sub(limits::UNFIT_BUILDS));
     let Mismatch { recorded, found } = mismatch;
     let [recorded, found] = [recorded, found].map(|side| shortened(&side, limits::MISMATCH_CHARS));
-    CodeMismatch { handler, builds, recorded, found }
+    Some(CodeMismatch { handler: Arc::clone(&work.handler), builds, recorded, found })
 }
 
 /// The step waits until a worker comes whose build is not among those that do not fit, or an operator decides.

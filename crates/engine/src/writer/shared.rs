@@ -5,7 +5,6 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use abide_core::definition::Action;
 use abide_core::id::{At, RunId, WorkspaceId};
 use abide_core::run::Run;
 use abide_store::EventName;
@@ -164,7 +163,7 @@ impl Writer {
         let Some(share) = &mut self.share else { return self.dispatcher.dispatch(run, at, delivery) };
         if self.dispatcher.works_at(run, at) {
             self.dispatcher.dispatch(run, at, delivery);
-        } else if let Action::Work(work) = &run.defined(at).action {
+        } else if let Some(work) = run.defined(at).action.work() {
             share.task_may_be_free |= self.dispatcher.is_waited_for(run.workspace, &work.handler);
         }
     }
