@@ -1,8 +1,8 @@
 //! `abide backup`: a whole copy of a store, while others read and write it. Through its server, or of a file or a database at hand.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -13,7 +13,7 @@ use crate::client::{Connection, Error, Exit};
 use crate::commands::finish;
 use crate::console::Console;
 use crate::place::Place;
-use crate::private;
+use crate::private::Partial;
 use crate::times;
 
 /// Copy a store to a file, as of one instant, while the server goes on.
@@ -72,36 +72,11 @@ impl Backup {
             return Err(failed("it is there already and is not overwritten"));
         }
         let client = self.connection.open()?;
-        let partial = Partial::make(&self.to).map_err(|error| failed(&error.to_string()))?;
+        let partial = Partial::of(&self.to).map_err(|error| failed(&error.to_string()))?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let mut file = &partial.file;
         let bytes = runtime.block_on(client.download(&["backup"], &mut file))?;
-        partial.file.sync_all()?;
-        // Unlike a rename, a link does not replace a file that came meanwhile.
-        fs::hard_link(&partial.path, &self.to).map_err(|error| failed(&error.to_string()))?;
+        partial.complete(&self.to).map_err(|error| failed(&error.to_string()))?;
         Ok(bytes)
-    }
-}
-
-/// What has come so far. It goes when it is dropped.
-struct Partial {
-    path: PathBuf,
-    file: File,
-}
-
-impl Partial {
-    fn make(whole: &Path) -> io::Result<Partial> {
-        let mut path = whole.as_os_str().to_owned();
-        path.push(".partial");
-        let path = PathBuf::from(path);
-        let file = private::create(&path)?;
-        Ok(Partial { path, file })
-    }
-}
-
-impl Drop for Partial {
-    fn drop(&mut self) {
-        // If it stays, it says what it is.
-        drop(fs::remove_file(&self.path));
     }
 }

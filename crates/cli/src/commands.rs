@@ -8,6 +8,7 @@ mod deploy;
 mod filter;
 mod held;
 mod history;
+mod journals;
 mod keys;
 mod link;
 mod logs;
@@ -49,6 +50,9 @@ pub(crate) enum Remote {
     Pause(control::Pause),
     Unpause(control::Unpause),
     Retry(control::Retry),
+    Pin(control::Pin),
+    Unpin(control::Unpin),
+    Journals(journals::Journals),
     Held(held::Held),
     Hold(held::Hold),
     Release(held::Release),
@@ -89,6 +93,9 @@ impl Remote {
             Remote::Pause(pause) => pause.run(console).await,
             Remote::Unpause(unpause) => unpause.run(console).await,
             Remote::Retry(retry) => retry.run(console).await,
+            Remote::Pin(pin) => pin.run(console).await,
+            Remote::Unpin(unpin) => unpin.run(console).await,
+            Remote::Journals(journals) => journals.run(console).await,
             Remote::Held(held) => held.run(console).await,
             Remote::Hold(hold) => hold.run(console).await,
             Remote::Release(release) => release.run(console).await,

@@ -12,7 +12,7 @@ use crate::definition::Definition;
 use crate::history::{Change, Creation, Failure, LogLine, Record};
 use crate::json::Json;
 use crate::limits;
-use crate::run::{Run, Snapshot};
+use crate::run::{Pin, Run, Snapshot};
 use crate::spent::Spent;
 use crate::status::{IllegalMove, RunStatus, transition};
 use crate::waitpoint::{ApprovalVote, TakenEvent};
@@ -170,6 +170,14 @@ impl Run {
             Change::MapStarted { at, items } => self.map_started(*at, items),
             Change::TaskStarted { at, delivery: _, worker, build, deadline } => {
                 self.task_started(record, *at, (worker, build.as_ref()), *deadline)
+            }
+            Change::TaskPinned { at, build } => {
+                self.task_mut(*at)?.pin = Some(Pin::To(Arc::clone(build)));
+                Ok(())
+            }
+            Change::TaskUnpinned { at } => {
+                self.task_mut(*at)?.pin = Some(Pin::Lifted);
+                Ok(())
             }
             Change::TaskPaused { at, opens } => self.task_paused(record, *at, opens),
             Change::TaskRedelivered { at, counted } => self.task_redelivered(record, *at, *counted),

@@ -88,6 +88,12 @@ impl Workflow {
         self
     }
 
+    /// Every task stays with the build that took it first, unless its step says otherwise.
+    pub fn pin_tasks_to_builds(mut self) -> Workflow {
+        self.pin_to_build = Some(true);
+        self
+    }
+
     /// What a completed run's output is; templates allowed.
     pub fn output(mut self, output: Value) -> Workflow {
         self.output = Some(output);

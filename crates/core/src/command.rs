@@ -17,6 +17,7 @@ mod deliver_event;
 mod http_call;
 mod lease_lost;
 mod pause;
+mod pin;
 mod resume_waitpoint;
 mod retry;
 mod signal;
@@ -38,6 +39,7 @@ pub use code_arrived::CodeArrived;
 pub use create_waitpoint::CreateWaitpoint;
 pub use deliver_event::{DeliverEvent, Occurrence};
 pub use lease_lost::{LeaseLoss, LeaseLost};
+pub use pin::PinTasks;
 pub use resume_waitpoint::{ResumeTarget, ResumeWaitpoint, Via};
 pub use signal::SendSignal;
 pub use start::{NewRun, start};
@@ -85,6 +87,7 @@ pub enum Command {
     Vote(Vote),
     ChildFinished(ChildFinished),
     Steer(Steer),
+    PinTasks(PinTasks),
     Pause,
     Unpause,
     Cancel { reason: Option<String> },
@@ -168,6 +171,7 @@ pub fn decide(run: &mut Run, command: Command, context: &Context) -> Result<Outc
         Command::Vote(command) => command.decide(&mut turn),
         Command::ChildFinished(command) => command.decide(&mut turn),
         Command::Steer(command) => command.decide(&mut turn),
+        Command::PinTasks(command) => command.decide(&mut turn),
         Command::Pause => pause::decide(&mut turn),
         Command::Unpause => unpause::decide(&mut turn),
         Command::Cancel { reason } => cancel::decide(&mut turn, reason),

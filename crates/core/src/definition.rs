@@ -305,6 +305,8 @@ pub struct Work {
     pub timeout: Option<Millis>,
     pub heartbeat: Option<Millis>,
     pub on_code_change: OnCodeChange,
+    /// Only workers of the build that took it first have it again.
+    pub pin_to_build: bool,
 }
 
 /// Who does the work of a step.

@@ -24,8 +24,8 @@ pub(crate) use code::{code_to_wait_for, wait_for_code};
 pub(crate) use end::cancel_run;
 pub(crate) use finish::{Completion, complete, fail_attempt, fail_step, recall, result_state};
 pub(crate) use wait::{
-    NewWait, await_waits, cancel_wait, deliver_mail, look_for_early_ones, new_waitpoint, next_listener,
-    next_number, resolve, start_run,
+    NewWait, await_waits, cancel_wait, deliver_mail, end_wait, look_for_early_ones, new_waitpoint,
+    next_listener, next_number, resolve, start_run,
 };
 
 use crate::history::Change;

@@ -156,6 +156,15 @@ pub enum Change {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         deadline: Option<Timestamp>,
     },
+    /// From here on only workers of this build have the task: the one that took it first, or that an operator named.
+    TaskPinned {
+        at: At,
+        build: Arc<str>,
+    },
+    /// An operator lifted the pin: any build may have the task.
+    TaskUnpinned {
+        at: At,
+    },
     /// The step stays RUNNING; the worker let go until the pause ends.
     TaskPaused {
         at: At,
@@ -288,6 +297,8 @@ impl Change {
                 | Change::StepSkipped { .. }
                 | Change::StepCancelled { .. }
                 | Change::TaskStarted { .. }
+                | Change::TaskPinned { .. }
+                | Change::TaskUnpinned { .. }
                 | Change::TaskPaused { .. }
                 | Change::TaskRedelivered { .. }
                 | Change::LlmCallCompleted { .. }
@@ -341,6 +352,8 @@ impl Change {
             | Change::StepCancelled { .. }
             | Change::MapStarted { .. }
             | Change::TaskStarted { .. }
+            | Change::TaskPinned { .. }
+            | Change::TaskUnpinned { .. }
             | Change::TaskRedelivered { .. }
             | Change::JournalRecorded { .. }
             | Change::CheckpointSaved { .. }
@@ -367,6 +380,8 @@ impl Change {
             | Change::StepSkipped { at }
             | Change::StepCancelled { at }
             | Change::TaskStarted { at, .. }
+            | Change::TaskPinned { at, .. }
+            | Change::TaskUnpinned { at }
             | Change::TaskPaused { at, .. }
             | Change::TaskRedelivered { at, .. } => Some(*at),
             Change::WorkflowCreated(_)
@@ -424,6 +439,8 @@ impl Change {
             Change::StepCancelled { .. } => "STEP_CANCELLED",
             Change::MapStarted { .. } => "MAP_STARTED",
             Change::TaskStarted { .. } => "TASK_STARTED",
+            Change::TaskPinned { .. } => "TASK_PINNED",
+            Change::TaskUnpinned { .. } => "TASK_UNPINNED",
             Change::TaskPaused { .. } => "TASK_PAUSED",
             Change::TaskRedelivered { .. } => "TASK_REDELIVERED",
             Change::JournalRecorded { .. } => "JOURNAL_RECORDED",

@@ -118,6 +118,8 @@ fn tell(run: &Run, record: &Record) -> Option<(Topic, Data)> {
         | Change::StepCancelled { .. }
         | Change::MapStarted { .. }
         | Change::TaskStarted { .. }
+        | Change::TaskPinned { .. }
+        | Change::TaskUnpinned { .. }
         | Change::TaskPaused { .. }
         | Change::TaskRedelivered { .. }
         | Change::JournalRecorded { .. }

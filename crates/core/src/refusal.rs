@@ -57,6 +57,10 @@ pub enum Refusal {
     StaleDelivery { step: String, given: u32, current: u32 },
     #[error("delivery {delivery} of step `{step}` is already taken by {worker}")]
     AlreadyTaken { step: String, delivery: u32, worker: String },
+    #[error(
+        "step `{step}` is pinned to build `{build}`: a worker of another build is not given it, unless it is unpinned"
+    )]
+    PinnedToBuild { step: String, build: String },
     #[error("journal entry `{name}` already holds another result")]
     JournalConflict { name: String },
     #[error("`{name}` was recorded as {recorded}, and the code asks for {asked}")]
@@ -128,6 +132,7 @@ impl Refusal {
             Refusal::WrongStep { .. } => "WRONG_STEP_STATUS",
             Refusal::StaleDelivery { .. } => "STALE_LEASE",
             Refusal::AlreadyTaken { .. } => "TASK_ALREADY_TAKEN",
+            Refusal::PinnedToBuild { .. } => "PINNED_TO_BUILD",
             Refusal::JournalConflict { .. } => "JOURNAL_CONFLICT",
             Refusal::JournalMismatch { .. } => "JOURNAL_MISMATCH",
             Refusal::Malformed { .. } => "MALFORMED",

@@ -4,6 +4,7 @@
 //! The snapshot is sparse: steps that have not begun take no room, and the counters that say whether something
 //! runs, waits or is left are kept up to date, so that no decision walks the whole run.
 
+mod pin;
 mod weight;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -23,6 +24,8 @@ use crate::status::{RunStatus, StepStatus};
 use crate::time::Millis;
 use crate::trace::Traceparent;
 use crate::waitpoint::{Actor, CodeMismatch, OWN_WAIT, TakenEvent, Waitpoint};
+
+pub use self::pin::Pin;
 
 /// A run in memory. Reads like its [`Snapshot`].
 #[derive(Clone, Debug)]
@@ -108,13 +111,17 @@ impl Run {
         own.map_or_else(|| open().filter_map(|wait| wait.resume_at).min(), |wait| wait.resume_at)
     }
 
-    /// Tasks for handlers that are to be done and that no worker has taken, each with its handler and since when.
-    pub fn unclaimed_tasks(&self) -> impl Iterator<Item = (At, Arc<str>, Timestamp)> {
+    /// Tasks for handlers that are to be done and that no worker has taken.
+    pub fn unclaimed_tasks(&self) -> impl Iterator<Item = UnclaimedTask> {
         self.places().filter_map(|(at, step)| {
-            step.task.as_deref().filter(|task| task.out && task.taken_at.is_none())?;
-            let work = self.defined(at).action.work()?;
-            let is_handler = work.executor == Executor::Handler;
-            is_handler.then(|| (at, Arc::clone(&work.handler), step.started_at.unwrap_or(self.created_at)))
+            let task = step.task.as_deref().filter(|task| task.out && task.taken_at.is_none())?;
+            let work = self.defined(at).action.work().filter(|work| work.executor == Executor::Handler)?;
+            Some(UnclaimedTask {
+                at,
+                handler: Arc::clone(&work.handler),
+                pinned_to: task.pinned_to().cloned(),
+                since: step.started_at.unwrap_or(self.created_at),
+            })
         })
     }
 
@@ -139,6 +146,16 @@ impl Run {
         let run = self.open_deadline().map(|at| (at, Timer::Run));
         waits.chain(attempts).chain(run).collect()
     }
+}
+
+/// A task for a handler that no worker has taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnclaimedTask {
+    pub at: At,
+    pub handler: Arc<str>,
+    /// The only build that may take it.
+    pub pinned_to: Option<Arc<str>>,
+    pub since: Timestamp,
 }
 
 /// The step a place belongs to; an item's is the step inside its map.
@@ -406,6 +423,8 @@ pub struct TaskState {
     /// Code that is known not to fit the journal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) unfit: Option<Box<CodeMismatch>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) pin: Option<Pin>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) taken_at: Option<Timestamp>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

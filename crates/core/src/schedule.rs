@@ -398,6 +398,14 @@ impl Schedule {
                 let message = "a schedule's run begins with the schedule's input".to_owned();
                 Err(Refusal::Malformed { pointer: "/payload", message })
             }
+            Steering::Skip { .. } => {
+                let waitpoint = self.waitpoint_id(number);
+                Err(Refusal::WrongKind {
+                    waitpoint,
+                    kind: Kind::Schedule,
+                    verb: "skipped: it can be cancelled",
+                })
+            }
             Steering::Cancel => {
                 let after = self.occurrence.map_or(now, |occurrence| occurrence.max(now));
                 self.resolve(WaitStatus::Cancelled, None, by, now);

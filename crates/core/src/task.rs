@@ -14,7 +14,7 @@ use crate::id::{At, RunId, TaskId, WaitpointId};
 use crate::json::Json;
 use crate::run::{Journalled, Run, StepState, TaskState};
 use crate::scope;
-use crate::status::WaitStatus;
+use crate::status::{StepStatus, WaitStatus};
 use crate::time::Millis;
 use crate::trace::Traceparent;
 use crate::waitpoint::{Kind, TakenEvent, Waitpoint};
@@ -132,6 +132,18 @@ impl Run {
         let task = step.task.as_deref().filter(|task| task.out)?;
         let work = self.defined(at).action.work()?;
         Some(self.render_task(at, step, task, work).map_err(|error| expression_failed(&error)))
+    }
+
+    /// The task of a handler at a place that is under way, as it would be handed out if what it waits for ended now: what new
+    /// code can be tried on. Nobody has it by that.
+    pub fn task_under_way(&self, at: At) -> Option<Result<Task, Failure>> {
+        let step = self.step(at)?;
+        let is_open = matches!(step.status, StepStatus::Running | StepStatus::Waiting);
+        let task = step.task.as_deref().filter(|_| is_open)?;
+        let work = self.defined(at).action.work().filter(|work| work.executor == Executor::Handler)?;
+        let rendered = self.render_task(at, step, task, work).map_err(|error| expression_failed(&error));
+        let next_attempt = step.attempt + u32::from(self.is_backing_off(at));
+        Some(rendered.map(|task| Task { attempt: next_attempt, ..task }))
     }
 
     /// For how long a task that is out is kept without a sign of life.

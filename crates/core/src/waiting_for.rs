@@ -104,7 +104,11 @@ fn ended_by(waitpoint: &Waitpoint) -> String {
             let at = waitpoint.resume_at.map(|at| at.to_string()).unwrap_or_default();
             format!("attempt {} of {max_attempts} at {at}, after: {}", attempt + 1, error.message)
         }
-        ListensFor::Code(CodeMismatch { handler, builds: _, recorded, found }) => format!(
+        ListensFor::Code(CodeMismatch { pinned_to: Some(build), recorded, found, .. }) => format!(
+            "an operator: it is pinned to build `{build}`, whose code does not fit: the journal holds {recorded}, and the \
+             code comes to {found}"
+        ),
+        ListensFor::Code(CodeMismatch { handler, builds: _, pinned_to: None, recorded, found }) => format!(
             "a worker of `{handler}` whose code fits: the journal holds {recorded}, and the code comes to {found}"
         ),
     }

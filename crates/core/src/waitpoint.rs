@@ -245,6 +245,9 @@ pub struct CodeMismatch {
     pub handler: Arc<str>,
     /// The builds whose code does not fit, the last one last. The empty one is code that did not say which build it is.
     pub builds: Vec<Arc<str>>,
+    /// The only build that the task may be given to, which is among those that do not fit: an operator decides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pinned_to: Option<Arc<str>>,
     /// What the journal holds.
     pub recorded: String,
     /// What the code came to instead.

@@ -32,6 +32,8 @@ mod journals;
 mod maps;
 #[path = "flows/outputs.rs"]
 mod outputs;
+#[path = "flows/pinning.rs"]
+mod pinning;
 #[path = "flows/retries.rs"]
 mod retries;
 #[path = "flows/sequences.rs"]

@@ -30,6 +30,7 @@ use crate::handed::Handed;
 use crate::handler::{Handler, TaskResult};
 use crate::notify_step;
 use crate::pollers::{Pollers, Queue};
+use crate::queues::{NOTIFY, pinned_to, queue_of};
 use crate::request::{Answer, Leased, Poll, Request, Worker, Workers};
 
 /// The worker whose name stands in the history when a handler here begins.
@@ -40,8 +41,6 @@ pub(crate) const LEASE: Millis = Millis(60_000);
 const TRY_AGAIN: Millis = Millis(250);
 /// A worker that has not asked for this long, and has no task, is not shown any more.
 const WORKER_SEEN: Millis = Millis(15 * 60 * 1_000);
-/// The queue of the `notify` steps, which the engine does itself. No handler has such a name.
-pub(crate) const NOTIFY: &str = "\u{1}notify";
 /// Tasks that a process takes for its own handlers at once.
 const TAKEN_HERE: usize = 1_000;
 /// Workers that are remembered at most, and how long all their names and those of their handlers may be.
@@ -58,6 +57,8 @@ pub(crate) struct Dispatcher {
     executors: Arc<Executors>,
     running: HashMap<(RunId, At), Running>,
     ready: HashMap<Queue, ReadyTasks>,
+    /// Where the ready ones wait that are pinned to a build, which an operator may change meanwhile.
+    pinned: HashMap<(RunId, At), Queue>,
     /// Tasks that are out and are to be handed out again, in the next round.
     handed_over: VecDeque<ReadyTask>,
     /// Tasks for handlers here whose time is limited: it is noted when it begins, in the next round.
@@ -171,6 +172,7 @@ impl Dispatcher {
             executors,
             running: HashMap::new(),
             ready: HashMap::new(),
+            pinned: HashMap::new(),
             handed_over: VecDeque::new(),
             timed: VecDeque::new(),
             own: VecDeque::new(),
@@ -236,7 +238,7 @@ impl Dispatcher {
         let ready = ReadyTask { run: run.id, at, delivery };
         if work.executor == Executor::Notify {
             self.own.push_back(ready);
-        } else if let Some(performer) = self.performer(work) {
+        } else if let Some(performer) = self.performer_of(run, at, work) {
             if self.running_bytes >= IN_PROCESS_BYTES {
                 // It is rendered when those that are under way have made room.
                 self.without_room.push_back(ready);
@@ -252,9 +254,9 @@ impl Dispatcher {
                 None => {}
             }
         } else {
-            let queue = (run.workspace, Arc::clone(&work.handler));
+            let queue = (run.workspace, queue_of(run, at, work));
             self.pollers.call(&queue);
-            self.ready.entry(queue).or_default().push(&run.definition_ref.name, ready);
+            self.keep_ready(run, queue, ready);
         }
     }
 
@@ -265,20 +267,22 @@ impl Dispatcher {
     /// Whether a task is done in this process, by a handler or by the engine itself.
     pub(crate) fn works_at(&self, run: &Run, at: At) -> bool {
         let work = run.defined(at).action.work();
-        work.is_some_and(|work| work.executor == Executor::Notify || self.performer(work).is_some())
+        work.is_some_and(|work| {
+            work.executor == Executor::Notify || self.performer_of(run, at, work).is_some()
+        })
     }
 
     /// Whether a poller waits for tasks of this name.
-    pub(crate) fn is_waited_for(&self, workspace: WorkspaceId, handler: &Arc<str>) -> bool {
-        self.pollers.wait_for(&(workspace, Arc::clone(handler)))
+    pub(crate) fn is_waited_for(&self, queue: &Queue) -> bool {
+        self.pollers.wait_for(queue)
     }
 
     /// Of what kinds tasks can be taken now, for those who poll and for the handlers here.
     pub(crate) fn wanted<'p>(&self, polls: impl Iterator<Item = &'p Poll>) -> Vec<WantedTasks> {
         let mut wanted: BTreeMap<(WorkspaceId, Arc<str>), usize> = BTreeMap::new();
         let mut want = |poll: &Poll| {
-            for handler in &poll.handlers {
-                let room = wanted.entry((poll.workspace, Arc::clone(handler))).or_default();
+            for queue in poll.queues() {
+                let room = wanted.entry(queue).or_default();
                 *room = room.saturating_add(poll.most);
             }
         };
@@ -337,16 +341,28 @@ impl Dispatcher {
     /// Takes a task that is not committed yet, if a poller waits for it. It must be claimed in the same round.
     pub(crate) fn offer(&mut self, run: &Run, at: At, delivery: u32) -> bool {
         let Some(work) = run.defined(at).action.work() else { return false };
-        if work.executor == Executor::Notify || self.performer(work).is_some() {
+        if self.works_at(run, at) {
             return false;
         }
-        let queue = (run.workspace, Arc::clone(&work.handler));
+        let queue = (run.workspace, queue_of(run, at, work));
         let is_waited_for = self.pollers.call(&queue);
         if is_waited_for {
             let ready = ReadyTask { run: run.id, at, delivery };
-            self.ready.entry(queue).or_default().push(&run.definition_ref.name, ready);
+            self.keep_ready(run, queue, ready);
         }
         is_waited_for
+    }
+
+    fn keep_ready(&mut self, run: &Run, queue: Queue, ready: ReadyTask) {
+        if pinned_to(run, ready.at).is_some() {
+            self.pinned.insert((ready.run, ready.at), queue.clone());
+        }
+        self.ready.entry(queue).or_default().push(&run.definition_ref.name, ready);
+    }
+
+    /// Who does a task here. One that is pinned is a worker's of its build, and nobody's here.
+    fn performer_of(&self, run: &Run, at: At, work: &Work) -> Option<Performer> {
+        if pinned_to(run, at).is_some() { None } else { self.performer(work) }
     }
 
     /// Who does this work here. A handler of the name of a call (`http`, `llm`) stands in for it.
@@ -448,9 +464,10 @@ impl Dispatcher {
     /// The task is not wanted any more, wherever it is.
     pub(crate) fn recall(&mut self, run: &Run, at: At, delivery: u32) {
         self.settle(run.id, at, delivery);
-        if let Some(work) = run.defined(at).action.work()
-            && let Some(tasks) = self.ready.get_mut(&(run.workspace, Arc::clone(&work.handler)))
-        {
+        let Some(work) = run.defined(at).action.work() else { return };
+        let pinned = self.pinned.remove(&(run.id, at));
+        let queue = pinned.unwrap_or_else(|| (run.workspace, queue_of(run, at, work)));
+        if let Some(tasks) = self.ready.get_mut(&queue) {
             tasks.gone.insert(ReadyTask { run: run.id, at, delivery });
         }
     }
@@ -467,14 +484,15 @@ impl Dispatcher {
 
     /// The next task for a poller, if there is one.
     pub(crate) fn take(&mut self, poll: &Poll) -> Option<ReadyTask> {
-        poll.handlers.iter().find_map(|handler| {
-            let queue = (poll.workspace, Arc::clone(handler));
+        let task = poll.queues().find_map(|queue| {
             let task = self.ready.get_mut(&queue).map(ReadyTasks::pop)?;
             if task.is_none() {
                 self.ready.remove(&queue);
             }
             task
-        })
+        })?;
+        self.pinned.remove(&(task.run, task.at));
+        Some(task)
     }
 
     /// Tasks for a poller, which come back if it has gone.
@@ -505,8 +523,7 @@ impl Dispatcher {
 
     /// What a poller has left, or could not take because it has gone, is for the next in line.
     pub(crate) fn wake_another(&mut self, poll: &Poll) {
-        for handler in &poll.handlers {
-            let queue = (poll.workspace, Arc::clone(handler));
+        for queue in poll.queues() {
             if self.ready.get(&queue).is_some_and(|tasks| tasks.len() > 0) {
                 self.pollers.wake(&queue);
             }
@@ -611,15 +628,19 @@ impl Dispatcher {
     }
 
     pub(crate) fn workers(&self, now: Timestamp) -> Workers {
-        let mut handlers: BTreeMap<(WorkspaceId, Arc<str>), Timestamp> = BTreeMap::new();
+        let (mut handlers, mut builds) = (BTreeMap::new(), BTreeMap::new());
         for worker in self.workers.values() {
+            let (workspace, seen_at) = (worker.workspace, worker.seen_at);
             for handler in &worker.handlers {
-                let seen = handlers.entry((worker.workspace, Arc::clone(handler))).or_insert(worker.seen_at);
-                *seen = worker.seen_at.max(*seen);
+                let seen = handlers.entry((workspace, Arc::clone(handler))).or_insert(seen_at);
+                *seen = seen_at.max(*seen);
+                let build = (workspace, Arc::clone(handler), Arc::clone(&worker.build));
+                let seen = builds.entry(build).or_insert(seen_at);
+                *seen = seen_at.max(*seen);
             }
         }
         let here = self.handlers.keys().cloned().chain(self.executors.queues()).collect();
-        Workers { seen: self.seen_lately(now), here, handlers }
+        Workers { seen: self.seen_lately(now), here, handlers, builds }
     }
 
     /// Those seen lately, or at work, by name.

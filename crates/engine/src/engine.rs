@@ -801,8 +801,7 @@ impl Engine {
         most: usize,
         lease: Duration,
     ) -> Result<Vec<Leased>, Error> {
-        let (most, worker, build) = (most.max(1), worker.into(), build.into());
-        let poll = Poll { workspace, handlers, most, worker, build, lease, waits: true };
+        let poll = Poll { waits: true, ..Poll::new(workspace, (worker, build), handlers, most, lease) };
         self.ask(|answer| Request::Poll { poll, answer }).await.map(Handed::take)
     }
 
@@ -815,8 +814,7 @@ impl Engine {
         most: usize,
         lease: Duration,
     ) -> Result<Vec<Leased>, Error> {
-        let (most, worker, build) = (most.max(1), worker.into(), build.into());
-        let poll = Poll { workspace, handlers, most, worker, build, lease, waits: false };
+        let poll = Poll::new(workspace, (worker, build), handlers, most, lease);
         self.ask(|answer| Request::Poll { poll, answer }).await.map(Handed::take)
     }
 

@@ -41,6 +41,7 @@ mod memory;
 mod notify_step;
 mod paused;
 mod pollers;
+mod queues;
 mod readers;
 mod request;
 mod retention;

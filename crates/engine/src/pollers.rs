@@ -9,7 +9,7 @@ use abide_core::id::WorkspaceId;
 use crate::handed::Handed;
 use crate::request::{Answer, Poll};
 
-/// Tasks of one handler's name in one workspace.
+/// Tasks of one name in one workspace: of a handler, and of those that are pinned a build.
 pub(crate) type Queue = (WorkspaceId, Arc<str>);
 
 /// Fewer are not worth looking for those that have gone.
@@ -52,8 +52,7 @@ impl Pollers {
             self.forget_gone();
         }
         self.last += 1;
-        for handler in &poll.handlers {
-            let queue = (poll.workspace, Arc::clone(handler));
+        for queue in poll.queues() {
             self.parked_for.entry(queue).or_default().insert(self.last);
         }
         self.parked.insert(self.last, (poll, answer));
@@ -69,8 +68,7 @@ impl Pollers {
 
     fn unpark(&mut self, id: u64) -> Option<(Poll, Answer<Handed>)> {
         let (poll, answer) = self.parked.remove(&id)?;
-        for handler in &poll.handlers {
-            let queue = (poll.workspace, Arc::clone(handler));
+        for queue in poll.queues() {
             if let Some(pollers) = self.parked_for.get_mut(&queue) {
                 pollers.remove(&id);
                 if pollers.is_empty() {
@@ -129,8 +127,8 @@ impl Pollers {
         let Some((poll, answer)) = self.unpark(id).filter(|(_, answer)| !answer.is_closed()) else {
             return false;
         };
-        for handler in &poll.handlers {
-            let room = self.room.entry((poll.workspace, Arc::clone(handler))).or_default();
+        for queue in poll.queues() {
+            let room = self.room.entry(queue).or_default();
             *room = room.saturating_add(poll.most);
         }
         self.woken.insert(id, (poll, answer));
@@ -156,15 +154,9 @@ mod tests {
     use super::*;
 
     fn poll(handlers: &[&str]) -> Poll {
-        Poll {
-            workspace: WorkspaceId::DEFAULT,
-            handlers: handlers.iter().map(|name| Arc::from(*name)).collect(),
-            most: 1,
-            worker: "w".into(),
-            build: "".into(),
-            lease: Duration::from_secs(1),
-            waits: true,
-        }
+        let handlers = handlers.iter().map(|name| Arc::from(*name)).collect();
+        let poll = Poll::new(WorkspaceId::DEFAULT, ("w", ""), handlers, 1, Duration::from_secs(1));
+        Poll { waits: true, ..poll }
     }
 
     fn queue(name: &str) -> Queue {

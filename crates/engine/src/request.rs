@@ -28,6 +28,8 @@ use crate::error::Error;
 use crate::handed::Handed;
 use crate::handler::Handler;
 use crate::histogram::Histogram;
+use crate::pollers::Queue;
+use crate::queues::queues_for;
 use crate::schedules::{Ordered, ScheduleOrder};
 
 pub(crate) type Answer<T> = oneshot::Sender<Result<T, Error>>;
@@ -193,6 +195,28 @@ pub(crate) struct Poll {
     pub(crate) lease: Duration,
     /// Wait until there is something.
     pub(crate) waits: bool,
+    /// The names under which tasks for it wait.
+    pub(crate) queues: Vec<Arc<str>>,
+}
+
+impl Poll {
+    /// For tasks that are ready now.
+    pub(crate) fn new(
+        workspace: WorkspaceId,
+        (worker, build): (&str, &str),
+        handlers: Vec<Arc<str>>,
+        most: usize,
+        lease: Duration,
+    ) -> Poll {
+        let queues = queues_for(&handlers, build);
+        let (most, worker, build) = (most.max(1), worker.into(), build.into());
+        Poll { workspace, handlers, most, worker, build, lease, waits: false, queues }
+    }
+
+    /// The names under which tasks for it wait.
+    pub(crate) fn queues(&self) -> impl Iterator<Item = Queue> {
+        self.queues.iter().map(|queue| (self.workspace, Arc::clone(queue)))
+    }
 }
 
 /// A task in a worker's hands.
@@ -231,6 +255,8 @@ pub struct Workers {
     pub here: Vec<Arc<str>>,
     /// When a worker with a handler was last seen, also long ago.
     pub handlers: BTreeMap<(WorkspaceId, Arc<str>), Timestamp>,
+    /// When a worker with a handler and of a build was.
+    pub builds: BTreeMap<(WorkspaceId, Arc<str>, Arc<str>), Timestamp>,
 }
 
 impl Workers {
@@ -240,6 +266,15 @@ impl Workers {
             worker.workspace == workspace && worker.handlers.iter().any(|name| **name == *handler)
         };
         self.here.iter().any(|name| **name == *handler) || self.seen.iter().any(polls)
+    }
+
+    /// Whether a worker of this build polls for tasks of this handler.
+    pub fn has_build(&self, workspace: WorkspaceId, handler: &str, build: &str) -> bool {
+        self.seen.iter().any(|worker| {
+            worker.workspace == workspace
+                && *worker.build == *build
+                && worker.handlers.iter().any(|name| **name == *handler)
+        })
     }
 }
 

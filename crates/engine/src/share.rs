@@ -16,7 +16,6 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use abide_core::definition::Executor;
 use abide_core::id::{At, RunId};
 use abide_core::run::Run;
 use abide_core::time::Millis;
@@ -26,8 +25,9 @@ use jiff::Timestamp;
 
 use crate::alarm::Portion;
 use crate::clock::StoreClock;
-use crate::dispatcher::{IN_PROCESS, NOTIFY};
+use crate::dispatcher::IN_PROCESS;
 use crate::error::Error;
+use crate::queues::queue_of;
 use crate::request::Request;
 
 /// How often a node says that it is there.
@@ -194,10 +194,7 @@ pub(crate) fn task_row(
     if !task.out {
         return Some(TaskWrite::Remove { run: run.id, at, delivery: task.delivery });
     }
-    let queue = match work.executor {
-        Executor::Notify => NOTIFY.into(),
-        Executor::Handler | Executor::Http | Executor::Llm => Arc::clone(&work.handler),
-    };
+    let queue = queue_of(run, at, work);
     let (is_taken, free_at, lease) = match (&task.worker, lease) {
         (Some(worker), _) if &**worker == IN_PROCESS => (true, HOLD.after(now), HOLD),
         (Some(_), Some(lease)) => (true, lease.after(now), lease),

@@ -7,9 +7,10 @@ mod watched;
 
 use std::time::Duration;
 
-use abide_core::command::{Command, TaskCompleted, TaskHeartbeat};
+use abide_core::command::{Command, LeaseLoss, LeaseLost, PinTasks, TaskCompleted, TaskHeartbeat};
 use abide_core::definition::document::Workflow;
 use abide_core::id::{RunId, WorkspaceId};
+use abide_core::run::Pin;
 use abide_core::status::RunStatus;
 use abide_engine::{Engine, Error, Leased, NewRun, Notification, Options, Said, TaskResult};
 use abide_store::Store;
@@ -330,4 +331,38 @@ async fn what_takes_up_something_of_a_round_is_committed_after_it() {
     assert_eq!(watch.commits(), [[run]]);
     assert_eq!(engine.stats().await.unwrap().conflicts, 0);
     assert_eq!(engine.get(run).await.unwrap().status, RunStatus::Completed);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_pinned_task_finds_its_build_on_whatever_node_it_polls() {
+    let (a, b) = two_nodes().await;
+    a.deploy(Workflow::new("w").task("work", "remote").pin_to_build()).await.unwrap();
+    let run = a.start("w", json!({})).await.unwrap();
+    let claim = async |node: &Engine, build: &str| {
+        let handlers = vec!["remote".into()];
+        node.claim_in(WorkspaceId::DEFAULT, ("w", build), handlers, 1, LEASE).await.unwrap()
+    };
+    let gives_back = |leased: &Leased| {
+        let (at, delivery, loss) = (leased.at, leased.task.delivery, LeaseLoss::Released);
+        Command::LeaseLost(LeaseLost { at, delivery, loss })
+    };
+    let first = claim(&a, "old").await.remove(0);
+    // One of its build waits at the other node, and one of another build at this.
+    let poll = |node: &Engine, build: &'static str| {
+        let (node, handlers) = (node.clone(), vec!["remote".into()]);
+        tokio::spawn(
+            async move { node.poll_in(WorkspaceId::DEFAULT, ("w", build), handlers, 1, LEASE).await },
+        )
+    };
+    let (of_its_build, other) = (poll(&b, "old"), poll(&a, "new"));
+    b.settled().await.unwrap();
+    a.command(run, gives_back(&first)).await.unwrap();
+    let second = of_its_build.await.unwrap().unwrap().remove(0);
+    assert_eq!((second.task.run_id, second.task.delivery), (run, 2));
+    b.command(run, gives_back(&second)).await.unwrap();
+    b.command(run, Command::PinTasks(PinTasks { handler: None, pin: Pin::To("new".into()) })).await.unwrap();
+    let third = other.await.unwrap().unwrap().remove(0);
+    assert_eq!(claim(&b, "old").await.len(), 0);
+    b.command(run, completes(&third, json!(1))).await.unwrap();
+    assert_eq!(a.wait(run).await.unwrap().status, RunStatus::Completed);
 }

@@ -13,7 +13,7 @@ use crate::guard::{RequestId, peer};
 
 /// Every control action, and what the log calls it. Starts, signals, events, decisions and reports of workers are in the
 /// histories of their runs, and not here.
-const ACTIONS: [(Verb, &str, &str); 32] = [
+const ACTIONS: [(Verb, &str, &str); 35] = [
     (Verb::Post, "/keys", "key.made"),
     (Verb::Delete, "/keys/{id}", "key.revoked"),
     (Verb::Post, "/workspaces", "workspace.made"),
@@ -38,6 +38,7 @@ const ACTIONS: [(Verb, &str, &str); 32] = [
     (Verb::Post, "/schedules/{id}/unpause", "schedule.unpaused"),
     (Verb::Patch, "/waitpoints/{id}", "wait.rescheduled"),
     (Verb::Post, "/waitpoints/{id}/complete", "wait.completed"),
+    (Verb::Post, "/waitpoints/{id}/skip", "wait.skipped"),
     (Verb::Post, "/waitpoints/{id}/timeout", "wait.timed-out"),
     (Verb::Post, "/waitpoints/{id}/cancel", "wait.cancelled"),
     (Verb::Post, "/waitpoints/bulk", "waits.steered"),
@@ -45,6 +46,8 @@ const ACTIONS: [(Verb, &str, &str); 32] = [
     (Verb::Post, "/workflow-runs/{id}/pause", "run.paused"),
     (Verb::Post, "/workflow-runs/{id}/unpause", "run.unpaused"),
     (Verb::Post, "/workflow-runs/{id}/retry", "run.retried"),
+    (Verb::Post, "/workflow-runs/{id}/pin", "run.pinned"),
+    (Verb::Post, "/workflow-runs/{id}/unpin", "run.unpinned"),
     (Verb::Post, "/workflow-runs/bulk", "runs.commanded"),
 ];
 

@@ -14,6 +14,8 @@ mod audit;
 mod auth;
 #[path = "api/borders.rs"]
 mod borders;
+#[path = "api/builds.rs"]
+mod builds;
 #[path = "api/bulk.rs"]
 mod bulk;
 #[path = "api/calls.rs"]

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use abide_core::command::{
     ChildFinished, ChildOutcome, CodeArrived, Command, CreateWaitpoint, DeliverEvent, LeaseLoss, LeaseLost,
-    Mismatch, NewRun, Occurrence, ResumeTarget, ResumeWaitpoint, SendSignal, Steer, Steering, TaskCompleted,
-    TaskFailed, TaskHeartbeat, TaskLogged, TaskPaused, TaskStarted, TaskSuspended, Via, Vote, WaitFor,
-    WaitSpec,
+    Mismatch, NewRun, Occurrence, PinTasks, ResumeTarget, ResumeWaitpoint, SendSignal, Steer, Steering,
+    TaskCompleted, TaskFailed, TaskHeartbeat, TaskLogged, TaskPaused, TaskStarted, TaskSuspended, Via, Vote,
+    WaitFor, WaitSpec,
 };
 use abide_core::definition::HttpCall;
 use abide_core::definition::document::{Method, Retry};
@@ -17,7 +17,7 @@ use abide_core::id::{OccurrenceId, RunId, WorkspaceId};
 use abide_core::json::Json;
 use abide_core::refusal::Refusal;
 use abide_core::retry::RetryPolicy;
-use abide_core::run::Timer;
+use abide_core::run::{Pin, Timer};
 use abide_core::status::RunStatus;
 use abide_core::time::Millis;
 use abide_core::waitpoint::{Decision, Kind, ListensFor};
@@ -585,7 +585,7 @@ impl World {
         let key = self.chance(3).then(|| format!("key-{}", self.keys));
         // Approvals are rare, and much can happen to one.
         let votes = self.some_approval(run).is_some() && self.chance(2);
-        let (by, command) = match if votes { 11 } else { self.random.below(24) } {
+        let (by, command) = match if votes { 11 } else { self.random.below(25) } {
             0..6 => {
                 let signal_type = self.pick(&["a", "b", "c"]).unwrap_or("a").into();
                 let payload = match self.random.below(4) {
@@ -610,6 +610,10 @@ impl World {
             20..22 => ("operator", Command::Unpause),
             22 => {
                 ("operator", if self.chance(3) { Command::Cancel { reason: None } } else { Command::Unpause })
+            }
+            23 => {
+                let builds = [Pin::Lifted, Pin::To("b1".into()), Pin::To("b2".into())];
+                ("operator", Command::PinTasks(PinTasks { handler: None, pin: self.pick(&builds)? }))
             }
             _ => ("operator", Command::Retry),
         };
@@ -647,7 +651,7 @@ impl World {
 
     fn steer(&mut self, run: RunId) -> Option<Command> {
         let number = self.some_wait(run)?;
-        let steering = match self.random.below(4) {
+        let steering = match self.random.below(5) {
             0 => {
                 let length = Millis(self.random.below(1_000_000));
                 let resume_at = if self.chance(3) { length.before(self.now) } else { length.after(self.now) };
@@ -655,6 +659,7 @@ impl World {
             }
             1 => Steering::Complete { payload: self.chance(2).then(|| json!({ "by": "hand" }).into()) },
             2 => Steering::TimeOut,
+            3 => Steering::Skip { output: json!({ "by": "hand" }).into(), reason: None },
             _ => Steering::Cancel,
         };
         // Some operators may decide, too.

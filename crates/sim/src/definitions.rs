@@ -112,6 +112,9 @@ fn task(random: &mut Random) -> Value {
     if random.below(4) == 0 {
         step["timeout"] = json!(["5s", "10m"][random.below(2) as usize]);
     }
+    if random.below(3) == 0 {
+        step["pinToBuild"] = json!(true);
+    }
     step
 }
 

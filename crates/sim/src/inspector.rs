@@ -44,6 +44,8 @@ struct Watched {
     failed_attempts: BTreeMap<At, (u32, u32)>,
     /// Builds whose code does not fit what a handler has recorded.
     unfit: BTreeMap<At, Vec<Arc<str>>>,
+    /// The only build that may have a task, where there is one; `None` where an operator has lifted that.
+    pinned: BTreeMap<At, Option<Arc<str>>>,
     /// What handlers have recorded, and never lose.
     recorded: BTreeMap<At, BTreeMap<Arc<str>, Json>>,
     awaited: BTreeMap<At, (Vec<u32>, WakeOn)>,
@@ -254,6 +256,8 @@ impl Watched {
             | Change::TaskLogged { .. }
             | Change::ApprovalRequested { .. } => Ok(()),
             Change::TaskStarted { at, build, .. } => self.takes(run, *at, build.as_deref()),
+            Change::TaskPinned { at, build } => self.pins(*at, build),
+            Change::TaskUnpinned { at } => self.unpins(*at),
             Change::JournalRecorded { at, entries } => self.records(run, *at, entries),
         }
     }
@@ -500,6 +504,8 @@ fn place(change: &Change) -> Option<At> {
         | Change::StepHeld { .. }
         | Change::MapStarted { .. }
         | Change::TaskStarted { .. }
+        | Change::TaskPinned { .. }
+        | Change::TaskUnpinned { .. }
         | Change::TaskRedelivered { .. }
         | Change::JournalRecorded { .. }
         | Change::CheckpointSaved { .. }

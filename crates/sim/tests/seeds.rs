@@ -93,7 +93,7 @@ fn the_same_seed_gives_the_same_hash() {
     assert_ne!(first, simulate(4712).map(|report| report.hash).ok());
 }
 
-const RECORDS: [&str; 37] = [
+const RECORDS: [&str; 39] = [
     "WORKFLOW_CREATED",
     "WORKFLOW_STARTED",
     "WORKFLOW_PAUSED",
@@ -117,6 +117,8 @@ const RECORDS: [&str; 37] = [
     "STEP_CANCELLED",
     "MAP_STARTED",
     "TASK_STARTED",
+    "TASK_PINNED",
+    "TASK_UNPINNED",
     "TASK_PAUSED",
     "TASK_REDELIVERED",
     "JOURNAL_RECORDED",
@@ -134,7 +136,7 @@ const RECORDS: [&str; 37] = [
 ];
 
 /// Those that chance can bring about; the others are for malformed requests and limits.
-const REFUSALS: [&str; 20] = [
+const REFUSALS: [&str; 21] = [
     "ALREADY_DECIDED",
     "ALREADY_RESOLVED",
     "CONTENT_CHANGED",
@@ -143,6 +145,7 @@ const REFUSALS: [&str; 20] = [
     "NOT_AN_APPROVER",
     "NOT_DUE",
     "NO_SUCH_TIMER",
+    "PINNED_TO_BUILD",
     "READ_ONLY",
     "RUN_ENDED",
     "RUN_NOT_FAILED",

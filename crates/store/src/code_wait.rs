@@ -24,8 +24,13 @@ pub(crate) struct CodeRange {
 
 /// What a wait for other code is found by.
 pub(crate) fn listens(mismatch: &CodeMismatch) -> String {
-    place(&mismatch.handler, mismatch.builds.last().map_or("", |build| build))
+    let place = place(&mismatch.handler, mismatch.builds.last().map_or("", |build| build));
+    // No worker may come for one that is pinned: it is outside of all that is looked at.
+    if mismatch.pinned_to.is_some() { format!("{PINNED}{place}") } else { place }
 }
+
+/// No handler's name begins so.
+const PINNED: &str = "\u{1}";
 
 fn place(handler: &str, build: &str) -> String {
     format!("{handler}\u{1}={build}")

@@ -93,6 +93,7 @@ macro_rules! conformance {
             waiters_come_oldest_first_page_by_page
             a_waiter_has_its_filter
             a_wait_for_other_code_is_found_by_every_build_but_the_one_that_left_it
+            a_wait_for_other_code_of_a_pinned_task_is_found_by_no_build
             occurrences_come_in_the_order_they_were_received
             occurrences_of_other_events_and_of_earlier_times_are_left_out
             events_are_listed_the_last_one_first_page_by_page

@@ -1,4 +1,4 @@
-//! `abide cancel`, `pause`, `unpause` and `retry`: some runs, or all that a filter finds.
+//! `abide cancel`, `pause`, `unpause`, `retry`, `pin` and `unpin`: some runs, or all that a filter finds.
 
 use clap::Args;
 use serde_json::{Value, json};
@@ -65,6 +65,53 @@ pub(crate) struct Unpause {
 pub(crate) struct Retry {
     #[command(flatten)]
     target: Target,
+}
+
+/// Pin the tasks of runs to another build, where their steps say `pinToBuild`: only its workers are given them.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  abide pin latest --build 4f2c1e9\n  abide pin --all --workflow refunds --build 4f2c1e9 --dry-run\n\nA worker that has a task keeps it until it lets go. Tasks that are not pinned stay as they are."
+)]
+pub(crate) struct Pin {
+    /// The build whose workers are given the tasks
+    #[arg(long, value_name = "BUILD")]
+    build: String,
+    /// Only tasks of this handler
+    #[arg(long, value_name = "HANDLER")]
+    handler: Option<String>,
+    #[command(flatten)]
+    target: Target,
+}
+
+/// Let workers of any build have the tasks of runs that are pinned to one.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  abide unpin latest\n  abide unpin --all --workflow refunds --status RUNNING,WAITING --dry-run\n\nThe tasks are not pinned again."
+)]
+pub(crate) struct Unpin {
+    /// Only tasks of this handler
+    #[arg(long, value_name = "HANDLER")]
+    handler: Option<String>,
+    #[command(flatten)]
+    target: Target,
+}
+
+impl Pin {
+    pub(super) async fn run(&self, console: &mut Console<'_>) -> Result<(), Error> {
+        let mut body = of_handler(self.handler.as_deref());
+        body["build"] = json!(self.build);
+        self.target.tell(console, "pin", body).await
+    }
+}
+
+impl Unpin {
+    pub(super) async fn run(&self, console: &mut Console<'_>) -> Result<(), Error> {
+        self.target.tell(console, "unpin", of_handler(self.handler.as_deref())).await
+    }
+}
+
+fn of_handler(handler: Option<&str>) -> Value {
+    handler.map_or(json!({}), |handler| json!({ "handler": handler }))
 }
 
 impl Cancel {

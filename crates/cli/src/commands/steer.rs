@@ -58,6 +58,8 @@ impl Target {
 enum Outcome {
     /// As if what it waits for had come
     Completed,
+    /// Of a wait for other code (CODE): its step is completed with --output, without its handler
+    Skipped,
     /// As if its time were over: what the step's `onTimeout` says happens
     TimedOut,
     /// Nothing is to be waited for any more: the step fails
@@ -69,6 +71,7 @@ impl Outcome {
     fn action(self) -> &'static str {
         match self {
             Outcome::Completed => "complete",
+            Outcome::Skipped => "skip",
             Outcome::TimedOut => "timeout",
             Outcome::Cancelled => "cancel",
         }
@@ -78,7 +81,7 @@ impl Outcome {
 /// End a wait now, as if what it waits for had come, or as if its time were over.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  abide wake latest\n  abide wake wp_06f3mzv0szn5sfxsn4tffvdytw_1\n  abide wake latest --step await-payment --payload '{\"amount\": 99}'\n  abide wake latest --as timed-out\n  abide wake --all --kind DELAY --due-before 2026-12-01T00:00:00Z --dry-run"
+    after_help = "Examples:\n  abide wake latest\n  abide wake wp_06f3mzv0szn5sfxsn4tffvdytw_1\n  abide wake latest --step await-payment --payload '{\"amount\": 99}'\n  abide wake latest --as timed-out\n  abide wake --all --kind CODE\n  abide wake latest --step charge --as skipped --output '{\"paid\": true}' --reason 'paid by hand'\n  abide wake --all --kind DELAY --due-before 2026-12-01T00:00:00Z --dry-run"
 )]
 pub(crate) struct Wake {
     #[command(flatten)]
@@ -86,6 +89,12 @@ pub(crate) struct Wake {
     /// As if this had come
     #[arg(long, short, value_name = payload::FORM)]
     payload: Option<String>,
+    /// With `--as skipped`: the step's output; null if absent
+    #[arg(long, short, value_name = payload::FORM)]
+    output: Option<String>,
+    /// With `--as skipped`: stands in the history
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
     /// How it ends
     #[arg(long = "as", value_name = "OUTCOME", value_enum, default_value_t = Outcome::Completed)]
     outcome: Outcome,
@@ -102,6 +111,15 @@ impl Wake {
                 return Err(Error::Usage("--payload goes with `--as completed` only".to_owned()));
             }
             body["payload"] = payload::read("--payload", payload)?;
+        }
+        if (self.output.is_some() || self.reason.is_some()) && self.outcome != Outcome::Skipped {
+            return Err(Error::Usage("--output and --reason go with `--as skipped` only".to_owned()));
+        }
+        if let Some(output) = &self.output {
+            body["output"] = payload::read("--output", output)?;
+        }
+        if let Some(reason) = &self.reason {
+            body["reason"] = json!(reason);
         }
         let Some(wait) = self.target.find(&client).await? else {
             body["action"] = json!(self.outcome.action());

@@ -68,6 +68,13 @@ impl Workflow {
         })
     }
 
+    /// Only workers of the build that takes the task first are given it again.
+    pub fn pin_to_build(self) -> Workflow {
+        self.of_kind("pin_to_build", "a `task`", |kind| {
+            kinds::task(kind).map(|task| task.pin_to_build = Some(true))
+        })
+    }
+
     /// What a task or a child run gets as its input; templates allowed.
     pub fn input(self, value: impl Into<Value>) -> Workflow {
         self.of_kind("input", "a `task` or a `workflow`", |kind| {

@@ -28,7 +28,10 @@ impl CodeArrived {
             let (waitpoint, kind) = (turn.run.waitpoint_id(number), waitpoint.kind);
             return Err(Refusal::WrongKind { waitpoint, kind, verb: "ended by a worker that comes" });
         };
-        if mismatch.excludes(&build) || turn.run.holds_work() || turn.run.failure.is_some() {
+        let task = turn.run.step(at).and_then(|step| step.task.as_deref());
+        let is_pinned_away = task.is_some_and(|task| task.is_pinned_away_from(Some(&build)));
+        if is_pinned_away || mismatch.excludes(&build) || turn.run.holds_work() || turn.run.failure.is_some()
+        {
             return Ok(Reply::Unchanged);
         }
         let payload = Some(json!({ "build": &*build }).into());

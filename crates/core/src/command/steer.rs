@@ -7,10 +7,11 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde::Serialize;
+use serde_json::json;
 
 use crate::command::Reply;
 use crate::command::vote::check_voter;
-use crate::flow;
+use crate::flow::{self, Completion};
 use crate::history::Change;
 use crate::json::Json;
 use crate::limits;
@@ -38,6 +39,11 @@ pub enum Steering {
     /// As if what it waits for had come, with this payload.
     Complete {
         payload: Option<Json>,
+    },
+    /// Of a wait for other code: its step is completed with this output, and without its handler.
+    Skip {
+        output: Json,
+        reason: Option<String>,
     },
     /// As if its time were over.
     TimeOut,
@@ -96,6 +102,7 @@ impl Steer {
                 within("the payload's size in bytes", bytes, limits::PAYLOAD_BYTES)?;
                 flow::resolve(turn, number, WaitStatus::Completed, payload)?;
             }
+            Steering::Skip { output, reason } => skip(turn, number, output, reason)?,
             Steering::TimeOut => {
                 let status = if kind.ends_by_time() { WaitStatus::Completed } else { WaitStatus::TimedOut };
                 flow::resolve(turn, number, status, None)?;
@@ -104,6 +111,25 @@ impl Steer {
         }
         Ok(Reply::Waitpoint(id))
     }
+}
+
+/// A step that waits for other code is completed without it (R20). Whatever else its handler waits for is cancelled.
+fn skip(turn: &mut Turn<'_>, number: u32, output: Json, reason: Option<String>) -> Result<(), Refusal> {
+    let waitpoint = turn.pending(number)?;
+    let kind = waitpoint.kind;
+    let (Some(at), true) = (waitpoint.at, kind == Kind::Code) else {
+        let waitpoint = turn.run.waitpoint_id(number);
+        return Err(Refusal::WrongKind { waitpoint, kind, verb: "skipped: only a wait for other code can" });
+    };
+    within("the output's size in bytes", output.bytes(), limits::PAYLOAD_BYTES)?;
+    let chars = reason.as_ref().map_or(0, |reason| reason.chars().count());
+    within("the reason's length", chars, limits::DESCRIPTION_CHARS)?;
+    let state = flow::result_state(turn.run, at, Some(&output), None)
+        .map_err(|failure| Refusal::Malformed { pointer: "/output", message: failure.message })?;
+    let said =
+        reason.map_or_else(|| json!({ "skipped": true }), |why| json!({ "skipped": true, "reason": why }));
+    flow::end_wait(turn, number, WaitStatus::Completed, Some(said.into()))?;
+    flow::complete(turn, at, Completion { waitpoint: Some(number), state, ..Completion::of(output) })
 }
 
 /// Where the steering of a wait decides an approval: whether they may who ask for it, and their vote.
@@ -125,7 +151,7 @@ fn check_approval(
     let (Some(at), true) = (waitpoint.at, approval == number) else { return Ok(()) };
     let decision = match steering {
         Steering::TimeOut | Steering::Reschedule { .. } => flow::timeout_means(turn.run, at),
-        Steering::Cancel | Steering::Complete { .. } => Decision::Reject,
+        Steering::Cancel | Steering::Complete { .. } | Steering::Skip { .. } => Decision::Reject,
     };
     let has_decided = request.has_decided(&turn.by);
     if decision == Decision::Approve {
@@ -137,7 +163,7 @@ fn check_approval(
     }
     let ends_now = match steering {
         Steering::Reschedule { resume_at } => *resume_at <= turn.now,
-        Steering::TimeOut | Steering::Cancel | Steering::Complete { .. } => true,
+        Steering::TimeOut | Steering::Cancel | Steering::Complete { .. } | Steering::Skip { .. } => true,
     };
     if ends_now && !has_decided {
         let (edited_content, comment, link) = (None, None, None);
@@ -151,16 +177,16 @@ fn decided_by(run: &Run, number: u32, steering: &Steering) -> Option<u32> {
     let waitpoint = run.waitpoint(number)?;
     let is_earlier = match steering {
         Steering::Reschedule { resume_at } => waitpoint.resume_at.is_none_or(|was| *resume_at < was),
-        Steering::TimeOut | Steering::Cancel | Steering::Complete { .. } => true,
+        Steering::TimeOut | Steering::Cancel | Steering::Complete { .. } | Steering::Skip { .. } => true,
     };
     if !is_earlier {
         return None;
     }
     if waitpoint.kind == Kind::Approval {
         // By hand it is not completed at all.
-        return (!matches!(steering, Steering::Complete { .. })).then_some(number);
+        return (!matches!(steering, Steering::Complete { .. } | Steering::Skip { .. })).then_some(number);
     }
-    if waitpoint.is_escalation() && *steering != Steering::Cancel {
+    if waitpoint.is_escalation() && !matches!(steering, Steering::Cancel | Steering::Skip { .. }) {
         let awaited = run.step(waitpoint.at?)?.awaiting.as_ref();
         return awaited.and_then(|awaiting| awaiting.waits.first().copied());
     }

@@ -36,6 +36,10 @@ impl TaskStarted {
         within("the worker's name's length", worker.chars().count(), limits::NAME_CHARS)?;
         let chars = build.as_ref().map_or(0, |build| build.chars().count());
         within("the build id's length", chars, limits::BUILD_CHARS)?;
+        if task.is_pinned_away_from(build.as_deref()) {
+            let build = task.pinned_to().map(|build| build.to_string()).unwrap_or_default();
+            return Err(Refusal::PinnedToBuild { step: turn.run.step_name(at), build });
+        }
         if let Some(unfit) =
             task.unfit.as_deref().filter(|unfit| unfit.excludes(build.as_deref().unwrap_or("")))
         {
@@ -49,16 +53,25 @@ impl TaskStarted {
             let (step, worker) = (turn.run.step_name(at), holder.to_string());
             return Err(Refusal::AlreadyTaken { step, delivery, worker });
         }
-        let timeout = turn.run.defined(at).action.work().and_then(|work| work.timeout);
+        let work = turn.run.defined(at).action.work();
+        let timeout = work.and_then(|work| work.timeout);
+        let pins_to =
+            build.clone().filter(|_| task.pin.is_none() && work.is_some_and(|work| work.pin_to_build));
         if task.worker.is_some() {
             // Its time runs on.
             let deadline = task.deadline;
             turn.emit(Change::TaskStarted { at, delivery, worker, build, deadline })?;
+            pin(turn, at, pins_to)?;
             return Ok(Reply::Leased { deadline });
         }
         let left = timeout.map(|timeout| Millis(timeout.0.saturating_sub(task.worked.0)));
         let deadline = left.map(|left| left.after(turn.now));
         turn.emit(Change::TaskStarted { at, delivery, worker, build, deadline })?;
+        pin(turn, at, pins_to)?;
         Ok(Reply::Leased { deadline })
     }
+}
+
+fn pin(turn: &mut Turn<'_>, at: At, build: Option<Arc<str>>) -> Result<(), Refusal> {
+    build.map_or(Ok(()), |build| turn.emit(Change::TaskPinned { at, build }))
 }

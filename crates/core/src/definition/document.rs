@@ -50,6 +50,9 @@ pub struct Workflow {
     /// Called when a run was cancelled, in a run of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_cancel: Option<Hook>,
+    /// Whether a task stays with the build that took it first, for tasks that do not say so themselves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pin_to_build: Option<bool>,
     /// What a completed run's `output` is; templates allowed. Without it, the output of the last step that has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<Value>,
@@ -176,6 +179,10 @@ pub struct Task {
     /// What becomes of it when its code does not fit what it has recorded; `wait` if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_code_change: Option<OnCodeChange>,
+    /// Only workers of the build that takes it first are given it again, in this run; `false` if absent. Until an operator
+    /// unpins it, it waits for them, however long they are away.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pin_to_build: Option<bool>,
 }
 
 /// What becomes of a handler whose code does not fit what it has recorded.

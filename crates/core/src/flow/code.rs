@@ -27,7 +27,8 @@ pub(crate) fn code_to_wait_for(run: &Run, at: At, mismatch: Mismatch) -> Option<
     builds.drain(..builds.len().saturating_sub(limits::UNFIT_BUILDS));
     let Mismatch { recorded, found } = mismatch;
     let [recorded, found] = [recorded, found].map(|side| shortened(&side, limits::MISMATCH_CHARS));
-    Some(CodeMismatch { handler: Arc::clone(&work.handler), builds, recorded, found })
+    let pinned_to = task.and_then(|task| task.pinned_to()).cloned();
+    Some(CodeMismatch { handler: Arc::clone(&work.handler), builds, pinned_to, recorded, found })
 }
 
 /// The step waits until a worker comes whose build is not among those that do not fit, or an operator decides.

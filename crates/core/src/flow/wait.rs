@@ -183,8 +183,8 @@ pub(crate) fn cancel_wait(turn: &mut Turn<'_>, number: u32) -> Result<(), Refusa
     end_wait(turn, number, WaitStatus::Cancelled, None)
 }
 
-/// A child that nobody waits for any more is cancelled too.
-fn end_wait(
+/// Resolves a pending waitpoint without going on. A child that nobody waits for any more is cancelled too.
+pub(crate) fn end_wait(
     turn: &mut Turn<'_>,
     number: u32,
     status: WaitStatus,

@@ -49,6 +49,8 @@ impl Change {
             | Change::StepSkipped { .. }
             | Change::StepCancelled { .. }
             | Change::TaskStarted { .. }
+            | Change::TaskPinned { .. }
+            | Change::TaskUnpinned { .. }
             | Change::TaskRedelivered { .. }
             | Change::LlmCallCompleted { .. }
             | Change::WaitRescheduled { .. }

@@ -1,7 +1,7 @@
 //! R20 Changed code waits, it does not fail: what is recorded stays, and other code goes on from there.
 
 use abide_core::command::Steering;
-use abide_core::waitpoint::ListensFor;
+use abide_core::waitpoint::{Kind, ListensFor};
 use serde_json::json;
 
 use crate::scenario::*;
@@ -126,4 +126,46 @@ fn a_paused_run_keeps_its_wait_for_other_code_until_it_is_unpaused() {
     run.unpause();
     run.bring_code("a", "old");
     assert_eq!(run.status(), "RUNNING");
+}
+
+#[test]
+fn an_operator_skips_the_step_with_an_output_of_their_choice() {
+    let mut run = start(json!([task("a").also(json!({ "saveAs": "paid" })), task("b")]));
+    run.take_with("a", "old");
+    run.suspend_for(
+        "a",
+        vec![for_sleep("nap", "1d"), for_signal("reply", "go")],
+        abide_core::history::WakeOn::Each,
+        &[("charge", json!(7))],
+    );
+    run.live("1d");
+    run.take_with("a", "new");
+    run.mismatch("a");
+    assert_eq!(run.open(), ["a SIGNAL", "a CODE"]);
+    let number = run.wait_of_kind(Kind::Code);
+    let reason = Some("paid by hand".to_owned());
+    run.steer_wait(number, Steering::Skip { output: json!({ "by": "hand" }).into(), reason });
+    assert_eq!((run.step("a"), run.output_of("a")), ("COMPLETED".to_owned(), json!({ "by": "hand" })));
+    assert_eq!(run.state()["paid"], json!({ "by": "hand" }));
+    assert_eq!((run.open(), run.dispatched()), (Vec::<String>::new(), vec!["b".to_owned()]));
+    let skipped = run.run().waitpoint(number).unwrap().clone();
+    assert_eq!(skipped.resolved_by.as_ref().map(|by| by.to_string()), Some("operator".to_owned()));
+    let said = json!({ "skipped": true, "reason": "paid by hand" });
+    assert_eq!(skipped.resume_payload.as_ref().map(|payload| (**payload).clone()), Some(said));
+    run.complete("b", json!("done"));
+    assert_eq!(run.status(), "COMPLETED");
+}
+
+#[test]
+fn only_a_wait_for_other_code_can_be_skipped() {
+    let mut run = start(json!([{ "type": "sleep", "name": "nap", "duration": "1h" }]));
+    let skip = || Steering::Skip { output: abide_core::json::Json::null(), reason: None };
+    assert_eq!(run.steer("nap", skip()).code(), "WRONG_WAITPOINT_KIND");
+    let mut run = mismatched();
+    let long = Some("x".repeat(abide_core::limits::DESCRIPTION_CHARS + 1));
+    let skip_long = Steering::Skip { output: abide_core::json::Json::null(), reason: long };
+    assert_eq!(run.steer("a", skip_long).code(), "LIMIT_EXCEEDED");
+    run.steer("a", skip());
+    assert_eq!((run.status(), run.output_of("a")), ("COMPLETED".to_owned(), json!(null)));
+    assert_eq!(run.steer("a", Steering::Cancel).code(), "ALREADY_RESOLVED");
 }

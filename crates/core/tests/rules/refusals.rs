@@ -44,6 +44,7 @@ fn listed(refusal: &Refusal) -> bool {
         | Refusal::WrongStep { .. }
         | Refusal::StaleDelivery { .. }
         | Refusal::AlreadyTaken { .. }
+        | Refusal::PinnedToBuild { .. }
         | Refusal::JournalConflict { .. }
         | Refusal::JournalMismatch { .. }
         | Refusal::Malformed { .. }
@@ -79,7 +80,8 @@ fn one_of_each() -> Vec<Refusal> {
         Refusal::NotFailed(RunStatus::Running),
         Refusal::WrongStep { step: step.clone(), status: StepStatus::Skipped, verb: "resumed" },
         Refusal::StaleDelivery { step: step.clone(), given: 1, current: 2 },
-        Refusal::AlreadyTaken { step, delivery: 1, worker: "w".to_owned() },
+        Refusal::AlreadyTaken { step: step.clone(), delivery: 1, worker: "w".to_owned() },
+        Refusal::PinnedToBuild { step, build: "b1".to_owned() },
         Refusal::JournalConflict { name: "n".to_owned() },
         Refusal::JournalMismatch {
             name: "n".to_owned(),

@@ -10,7 +10,7 @@ use abide_core::id::At;
 use abide_core::run::{Run, StepState};
 use abide_core::task::{JournalWhat, Task};
 use abide_core::waiting_for::waiting_for;
-use abide_core::waitpoint::Waitpoint;
+use abide_core::waitpoint::{Kind, Waitpoint};
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
@@ -126,6 +126,11 @@ impl Scenario {
     }
 
     /// The steps with open waits, and their kinds, the oldest first.
+    /// The number of the open wait of this kind.
+    pub(crate) fn wait_of_kind(&self, kind: Kind) -> u32 {
+        self.run.open_waitpoints().find(|wait| wait.kind == kind).expect("a wait of this kind").number
+    }
+
     pub(crate) fn open(&self) -> Vec<String> {
         let name = |wait: &Waitpoint| match wait.at {
             Some(at) => format!("{} {}", self.run.step_name(at), wait.kind),

@@ -245,6 +245,7 @@ fn delivery(command: &Command) -> Option<(At, u32)> {
         | Command::Vote(_)
         | Command::ChildFinished(_)
         | Command::Steer(_)
+        | Command::PinTasks(_)
         | Command::Pause
         | Command::Unpause
         | Command::Cancel { .. }

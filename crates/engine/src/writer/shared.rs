@@ -19,6 +19,7 @@ use crate::engine::{Ended, Said};
 use crate::error::Error;
 use crate::followers::Changed;
 use crate::in_flight::RoundNumber;
+use crate::queues::queue_of;
 use crate::request::Request;
 use crate::round::{Errand, FIRST_PAGE};
 use crate::share::{HOLD, KEEP, KEEP_AFTER, LATE, LATE_HOLD, LATE_TASKS, LOOK, VERY_LATE};
@@ -164,7 +165,8 @@ impl Writer {
         if self.dispatcher.works_at(run, at) {
             self.dispatcher.dispatch(run, at, delivery);
         } else if let Some(work) = run.defined(at).action.work() {
-            share.task_may_be_free |= self.dispatcher.is_waited_for(run.workspace, &work.handler);
+            let queue = (run.workspace, queue_of(run, at, work));
+            share.task_may_be_free |= self.dispatcher.is_waited_for(&queue);
         }
     }
 
@@ -209,7 +211,7 @@ impl Writer {
                     }
                 }
                 News::TaskReady { workspace, queue } => {
-                    share.task_may_be_free |= self.dispatcher.is_waited_for(workspace, &queue);
+                    share.task_may_be_free |= self.dispatcher.is_waited_for(&(workspace, queue));
                 }
                 News::Missed => share.look_now(),
             }

@@ -1,12 +1,15 @@
 use std::time::Duration;
 
-use abide_core::command::{Command, Mismatch, TaskCompleted, TaskFailed, TaskHeartbeat, TaskPaused};
+use abide_core::command::{
+    Command, LeaseLoss, LeaseLost, Mismatch, PinTasks, TaskCompleted, TaskFailed, TaskHeartbeat, TaskPaused,
+};
 use abide_core::definition::document::Workflow;
-use abide_core::id::WorkspaceId;
+use abide_core::id::{RunId, WorkspaceId};
+use abide_core::run::Pin;
 use abide_core::status::RunStatus;
 use abide_core::time::Millis;
 use abide_core::waitpoint::Actor;
-use abide_engine::{Error, Leased};
+use abide_engine::{Error, Leased, TaskResult};
 use serde_json::json;
 
 use crate::host::Host;
@@ -244,4 +247,79 @@ async fn r20_a_worker_of_another_build_that_waits_for_work_is_given_it_at_once()
     let leased = fits.await.unwrap().unwrap().remove(0);
     host.engine.command(run, completes(&leased)).await.unwrap();
     assert_eq!(host.engine.wait(run).await.unwrap().status, RunStatus::Completed);
+}
+
+fn pins(pin: Pin) -> Command {
+    Command::PinTasks(PinTasks { handler: None, pin })
+}
+
+fn gives_back(leased: &Leased) -> Command {
+    let (at, delivery, loss) = (leased.at, leased.task.delivery, LeaseLoss::Released);
+    Command::LeaseLost(LeaseLost { at, delivery, loss })
+}
+
+/// A task that build `old` took first and gave back.
+async fn pinned(host: &Host) -> RunId {
+    let run = host.start("w").await;
+    let first = claim(host, "old").await.remove(0);
+    host.engine.command(run, gives_back(&first)).await.unwrap();
+    run
+}
+
+#[tokio::test]
+async fn a_pinned_task_is_given_to_workers_of_its_build_only_and_holds_up_no_other() {
+    let host = Host::with(Workflow::new("w").task("work", "remote").pin_to_build()).await;
+    let run = pinned(&host).await;
+    for other in ["new", ""] {
+        assert_eq!(claim(&host, other).await.len(), 0, "{other:?}");
+    }
+    let fresh = host.start("w").await;
+    let taken = claim(&host, "new").await;
+    assert_eq!(taken.iter().map(|leased| leased.task.run_id).collect::<Vec<_>>(), [fresh]);
+    let leased = claim(&host, "old").await.remove(0);
+    assert_eq!(leased.task.run_id, run);
+    host.engine.command(run, completes(&leased)).await.unwrap();
+    assert_eq!(host.engine.wait(run).await.unwrap().status, RunStatus::Completed);
+}
+
+#[tokio::test]
+async fn a_worker_of_its_build_that_waits_for_work_is_given_a_pinned_task_at_once() {
+    let host = Host::with(Workflow::new("w").task("work", "remote").pin_to_build()).await;
+    let run = host.start("w").await;
+    let first = claim(&host, "old").await.remove(0);
+    let poll = |build: &'static str| {
+        let engine = host.engine.clone();
+        let polled = async move {
+            engine.poll_in(WorkspaceId::DEFAULT, ("w", build), vec!["remote".into()], 1, LEASE).await
+        };
+        tokio::spawn(polled)
+    };
+    let (_other, of_its_build) = (poll("new"), poll("old"));
+    tokio::task::yield_now().await;
+    host.engine.command(run, gives_back(&first)).await.unwrap();
+    let leased = of_its_build.await.unwrap().unwrap().remove(0);
+    assert_eq!(leased.task.run_id, run);
+}
+
+#[tokio::test]
+async fn a_task_that_is_unpinned_or_pinned_anew_is_given_to_others() {
+    let host = Host::with(Workflow::new("w").task("work", "remote").pin_to_build()).await;
+    let run = pinned(&host).await;
+    host.engine.command(run, pins(Pin::To("new".into()))).await.unwrap();
+    assert_eq!(claim(&host, "old").await.len(), 0);
+    let leased = claim(&host, "new").await.remove(0);
+    host.engine.command(run, gives_back(&leased)).await.unwrap();
+    host.engine.command(run, pins(Pin::Lifted)).await.unwrap();
+    let leased = claim(&host, "old").await.remove(0);
+    assert_eq!(leased.task.run_id, run);
+    assert_eq!(host.engine.stats().await.unwrap().tasks_ready, 0, "nothing of its old places is left");
+}
+
+#[tokio::test]
+async fn a_pinned_task_is_not_done_by_a_handler_of_the_process() {
+    let host = Host::with(Workflow::new("w").task("work", "remote").pin_to_build()).await;
+    let run = pinned(&host).await;
+    host.engine.handler("remote", |_| async { TaskResult::complete(json!("here")) }).await.unwrap();
+    host.engine.settled().await.unwrap();
+    assert_eq!(claim(&host, "old").await.remove(0).task.run_id, run);
 }

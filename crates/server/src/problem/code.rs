@@ -80,6 +80,7 @@ codes! {
     WrongStepStatus "WRONG_STEP_STATUS" CONFLICT "The step is in a state in which this cannot be done to it."
     StaleLease "STALE_LEASE" CONFLICT "The task was handed out again, or is over. Stop working on it."
     TaskAlreadyTaken "TASK_ALREADY_TAKEN" CONFLICT "Another worker has the task."
+    PinnedToBuild "PINNED_TO_BUILD" CONFLICT "The task is pinned to another build than the worker's."
     JournalConflict "JOURNAL_CONFLICT" CONFLICT "The journal holds another result under this name."
     JournalMismatch "JOURNAL_MISMATCH" CONFLICT "The journal holds another kind of wait, or another question, under this name."
     DefinitionExists "DEFINITION_EXISTS" CONFLICT "This name and version exist with another content. Change the version."

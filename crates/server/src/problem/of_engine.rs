@@ -85,6 +85,9 @@ impl From<Refusal> for Problem {
             Refusal::AlreadyTaken { step, worker, .. } => {
                 problem.current(json!({ "step": step, "worker": worker }))
             }
+            Refusal::PinnedToBuild { step, build } => {
+                problem.current(json!({ "step": step, "build": build }))
+            }
             Refusal::Malformed { pointer, .. } => problem.at(pointer),
             Refusal::InvalidInput(errors) => {
                 let findings = errors
@@ -154,6 +157,7 @@ fn code(refusal: &Refusal) -> Code {
         Refusal::WrongStep { .. } => Code::WrongStepStatus,
         Refusal::StaleDelivery { .. } => Code::StaleLease,
         Refusal::AlreadyTaken { .. } => Code::TaskAlreadyTaken,
+        Refusal::PinnedToBuild { .. } => Code::PinnedToBuild,
         Refusal::JournalConflict { .. } => Code::JournalConflict,
         Refusal::JournalMismatch { .. } => Code::JournalMismatch,
         Refusal::Malformed { .. } => Code::Malformed,

@@ -1,8 +1,9 @@
 //! The same command to every run that a filter finds, with a dry run that only counts.
 
-use abide_core::command::Command;
+use abide_core::command::{Command, PinTasks};
 use abide_core::id::RunId;
 use abide_core::limits;
+use abide_core::run::Pin;
 use abide_store::{Page, RunFilter, Scope};
 use axum::extract::State;
 use futures_util::future::join_all;
@@ -17,7 +18,7 @@ use crate::caller::Caller;
 use crate::endpoint::{Endpoint, Verb};
 use crate::guard::Access;
 use crate::problem::{Code, Problem, ProblemBody};
-use crate::request::{Body, cursor};
+use crate::request::{Body, Name, cursor};
 use crate::shape::Answer;
 
 /// Runs that one request reaches; the rest with its cursor.
@@ -54,6 +55,10 @@ pub(super) struct BulkBody {
     /// With `cancel`: stands in the histories.
     #[schemars(length(max = limits::DESCRIPTION_CHARS))]
     reason: Option<String>,
+    /// With `pin`: the build whose workers are given their tasks.
+    build: Option<Name>,
+    /// With `pin` and `unpin`: only tasks of this handler; all if absent.
+    handler: Option<Name>,
     /// Runs at most; 10000 if absent.
     #[schemars(range(min = 1, max = BULK_RUNS))]
     limit: Option<u32>,
@@ -69,6 +74,8 @@ enum Action {
     Pause,
     Unpause,
     Retry,
+    Pin,
+    Unpin,
 }
 
 /// What became of many runs.
@@ -103,7 +110,8 @@ pub(super) async fn bulk(
     caller: Caller,
     Body(body): Body<BulkBody>,
 ) -> Result<Noted<Answer<BulkDone>>, Problem> {
-    let BulkBody { action, filter, dry_run, reason, limit, cursor } = body;
+    let BulkBody { action, filter, dry_run, reason, build, handler, limit, cursor } = body;
+    let command = action.command(reason, build, handler)?;
     let most = usize::try_from(limit.unwrap_or(BULK_RUNS)).unwrap_or(usize::MAX);
     let after = cursor::read::<RunId>(LIST, cursor.as_deref())?;
     let runs = find(&app, filter.of(&caller)?, Page { after, limit: most }).await?;
@@ -111,8 +119,7 @@ pub(super) async fn bulk(
     let mut done =
         BulkDone { dry_run, matched: runs.len(), done: 0, refused: 0, refusals: Vec::new(), next_cursor };
     for runs in runs.chunks(AT_ONCE).filter(|_| !dry_run) {
-        let commands =
-            runs.iter().map(|run| app.command(&caller, *run, action.command(reason.clone()), None));
+        let commands = runs.iter().map(|run| app.command(&caller, *run, command.clone(), None));
         for (run_id, result) in runs.iter().copied().zip(join_all(commands).await) {
             match result {
                 Ok(_) => done.done += 1,
@@ -137,12 +144,35 @@ async fn find(app: &App, filter: RunFilter, page: Page<RunId>) -> Result<Vec<Run
 }
 
 impl Action {
-    fn command(self, reason: Option<String>) -> Command {
-        match self {
+    fn command(
+        self,
+        reason: Option<String>,
+        build: Option<Name>,
+        handler: Option<Name>,
+    ) -> Result<Command, Problem> {
+        let pins = matches!(self, Action::Pin | Action::Unpin);
+        let stray = |pointer: &'static str| {
+            Err(Problem::malformed(pointer, format!("{pointer}: not with this action")))
+        };
+        if build.is_some() && !matches!(self, Action::Pin) {
+            return stray("/build");
+        }
+        if handler.is_some() && !pins {
+            return stray("/handler");
+        }
+        let handler = handler.map(Into::into);
+        Ok(match self {
             Action::Cancel => Command::Cancel { reason },
             Action::Pause => Command::Pause,
             Action::Unpause => Command::Unpause,
             Action::Retry => Command::Retry,
-        }
+            Action::Pin => {
+                let needed =
+                    || Problem::malformed("/build", "/build: `pin` needs the build that the tasks are for");
+                let pin = Pin::To(build.ok_or_else(needed)?.into());
+                Command::PinTasks(PinTasks { handler, pin })
+            }
+            Action::Unpin => Command::PinTasks(PinTasks { handler, pin: Pin::Lifted }),
+        })
     }
 }

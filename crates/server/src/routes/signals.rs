@@ -1,8 +1,9 @@
-//! What can be asked of a run that exists: signals, pause, unpause, cancel, retry.
+//! What can be asked of a run that exists: signals, pause, unpause, cancel, retry, pins.
 
-use abide_core::command::{Command, Reply, SendSignal};
+use abide_core::command::{Command, PinTasks, Reply, SendSignal};
 use abide_core::id::{RunId, WaitpointId};
 use abide_core::limits;
+use abide_core::run::Pin;
 use abide_core::status::RunStatus;
 use abide_store::Scope;
 use axum::extract::State;
@@ -48,6 +49,22 @@ pub(super) fn routes() -> Group {
             verb("/workflow-runs/{id}/retry", "Try the failed steps of a failed run again")
                 .codes(&[Code::RunNotFailed]),
             retry,
+        )
+        .add(
+            verb("/workflow-runs/{id}/pin", "Pin the tasks of a run to another build")
+                .about(
+                    "Of tasks under way whose step says `pinToBuild` and that a worker has taken: workers of this build are \
+                     given them from now on, and no others. A worker that has one keeps it until it lets go.",
+                )
+                .body::<PinBody>()
+                .codes(&[Code::LimitExceeded, Code::Malformed]),
+            pin,
+        )
+        .add(
+            verb("/workflow-runs/{id}/unpin", "Let workers of any build have the tasks of a run")
+                .about("Of tasks under way that are pinned to a build. They are not pinned again.")
+                .optional_body::<UnpinBody>(),
+            unpin,
         )
         .add(bulk::endpoint(), bulk::bulk)
 }
@@ -161,6 +178,45 @@ async fn retry(
     key: IdempotencyKey,
 ) -> Result<Answer<CommandedBody>, Problem> {
     app.commanded(&caller, run, Command::Retry, key).await
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "PinRun")]
+struct PinBody {
+    build: Name,
+    /// Only tasks of this handler; all if absent.
+    handler: Option<Name>,
+}
+
+async fn pin(
+    State(app): State<Shared>,
+    caller: Caller,
+    Id(run): Id<RunId>,
+    key: IdempotencyKey,
+    Body(PinBody { build, handler }): Body<PinBody>,
+) -> Result<Answer<CommandedBody>, Problem> {
+    let pin = PinTasks { handler: handler.map(Into::into), pin: Pin::To(build.into()) };
+    app.commanded(&caller, run, Command::PinTasks(pin), key).await
+}
+
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "UnpinRun")]
+struct UnpinBody {
+    /// Only tasks of this handler; all if absent.
+    handler: Option<Name>,
+}
+
+async fn unpin(
+    State(app): State<Shared>,
+    caller: Caller,
+    Id(run): Id<RunId>,
+    key: IdempotencyKey,
+    Body(UnpinBody { handler }): Body<UnpinBody>,
+) -> Result<Answer<CommandedBody>, Problem> {
+    let pin = PinTasks { handler: handler.map(Into::into), pin: Pin::Lifted };
+    app.commanded(&caller, run, Command::PinTasks(pin), key).await
 }
 
 impl App {

@@ -1,5 +1,6 @@
 //! Tasks for workers: polled, worked on, reported. A worker needs nothing but HTTP and JSON.
 
+mod journals;
 pub(super) mod lease;
 mod report;
 mod wait;
@@ -65,6 +66,7 @@ pub(super) fn routes() -> Group {
                 .ok::<PolledBody>("Tasks, or none when the time was over."),
             poll,
         )
+        .add(journals::endpoint(), journals::list)
         .add(
             Endpoint::new(Verb::Post, "/tasks/report", WORKER, "Report on many tasks at once")
                 .about("Each report has its own answer, in the same order; one that is refused hinders no other.")

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use abide_core::command::{Command, CreateWaitpoint, Reply, Steer, Steering, WaitFor};
 use abide_core::id::{RunId, ScheduleId, WaitpointId};
+use abide_core::limits;
 use abide_core::refusal::Refusal;
 use abide_core::status::WaitStatus;
 use abide_core::waitpoint::{Kind, ListensFor};
@@ -104,6 +105,16 @@ pub(super) fn routes() -> Group {
             .optional_body::<CompleteBody>()
             .codes(&[Code::WrongWaitpointKind, Code::PayloadTooLarge]),
         complete,
+    )
+    .add(
+        steer(Verb::Post, "/waitpoints/{id}/skip", "Complete the step of a wait for other code, without its handler")
+            .about(
+                "Of a CODE wait. The step's output is the one given; whatever else its handler waits for is cancelled, and the \
+                 run goes on.",
+            )
+            .optional_body::<SkipBody>()
+            .codes(&[Code::WrongWaitpointKind, Code::PayloadTooLarge, Code::LimitExceeded, Code::Malformed]),
+        skip,
     )
     .add(
         steer(Verb::Post, "/waitpoints/{id}/timeout", "End a wait as if its time were over").about(
@@ -496,6 +507,28 @@ async fn complete(
     Body(CompleteBody { payload }): Body<CompleteBody>,
 ) -> Result<Answer<WaitpointBody>, Problem> {
     app.steer(&caller, id, Steering::Complete { payload: payload.map(Into::into) }, key).await
+}
+
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[schemars(rename = "SkipWaitpoint")]
+struct SkipBody {
+    /// The step's output; null if absent.
+    #[schemars(schema_with = "words::any")]
+    output: Value,
+    /// Stands in the history.
+    #[schemars(length(max = limits::DESCRIPTION_CHARS))]
+    reason: Option<String>,
+}
+
+async fn skip(
+    State(app): State<Shared>,
+    caller: Caller,
+    Id(id): Id<WaitpointId>,
+    key: IdempotencyKey,
+    Body(SkipBody { output, reason }): Body<SkipBody>,
+) -> Result<Answer<WaitpointBody>, Problem> {
+    app.steer(&caller, id, Steering::Skip { output: output.into(), reason }, key).await
 }
 
 async fn time_out(

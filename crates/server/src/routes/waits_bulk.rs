@@ -2,6 +2,7 @@
 
 use abide_core::command::{Command, Steer, Steering};
 use abide_core::id::WaitpointId;
+use abide_core::limits;
 use abide_core::status::WaitStatus;
 use abide_store::{Page, Scope};
 use axum::extract::State;
@@ -55,6 +56,13 @@ pub(super) struct BulkBody {
     #[serde(default, deserialize_with = "present")]
     #[schemars(schema_with = "words::any")]
     payload: Option<Value>,
+    /// With `skip`: the output of the steps; null if absent.
+    #[serde(default, deserialize_with = "present")]
+    #[schemars(schema_with = "words::any")]
+    output: Option<Value>,
+    /// With `skip`: stands in the histories.
+    #[schemars(length(max = limits::DESCRIPTION_CHARS))]
+    reason: Option<String>,
     /// Only count.
     #[serde(default)]
     dry_run: bool,
@@ -70,6 +78,8 @@ pub(super) struct BulkBody {
 #[schemars(inline)]
 enum Action {
     Complete,
+    /// Of waits for other code: their steps are completed, without their handlers.
+    Skip,
     Reschedule,
     Timeout,
     Cancel,
@@ -105,8 +115,8 @@ pub(super) async fn bulk(
     caller: Caller,
     Body(body): Body<BulkBody>,
 ) -> Result<Noted<Answer<BulkDone>>, Problem> {
-    let BulkBody { action, filter, resume_at, payload, dry_run, limit, cursor } = body;
-    let steering = action.steering(resume_at, payload)?;
+    let BulkBody { action, filter, resume_at, payload, output, reason, dry_run, limit, cursor } = body;
+    let steering = action.steering(resume_at, payload, (output, reason))?;
     let mut filter = filter.of(&caller)?;
     if filter.status.is_some_and(|status| status != WaitStatus::Pending) {
         return Err(Problem::malformed(
@@ -149,10 +159,21 @@ pub(super) async fn bulk(
 }
 
 impl Action {
-    fn steering(self, resume_at: Option<Timestamp>, payload: Option<Value>) -> Result<Steering, Problem> {
+    fn steering(
+        self,
+        resume_at: Option<Timestamp>,
+        payload: Option<Value>,
+        (output, reason): (Option<Value>, Option<String>),
+    ) -> Result<Steering, Problem> {
         let stray = |pointer: &'static str| {
             Err(Problem::malformed(pointer, format!("{pointer}: not with this action")))
         };
+        let skips = matches!(self, Action::Skip);
+        match (&output, &reason) {
+            (Some(output), _) if !skips && !output.is_null() => return stray("/output"),
+            (_, Some(_)) if !skips => return stray("/reason"),
+            (Some(_) | None, Some(_) | None) => {}
+        }
         let payload = payload.filter(|payload| matches!(self, Action::Complete) || !payload.is_null());
         match (self, resume_at, payload) {
             (Action::Reschedule, Some(resume_at), None) => Ok(Steering::Reschedule { resume_at }),
@@ -160,10 +181,17 @@ impl Action {
                 Err(Problem::malformed("/resumeAt", "/resumeAt: `reschedule` needs the new instant"))
             }
             (Action::Complete, None, payload) => Ok(Steering::Complete { payload: payload.map(Into::into) }),
+            (Action::Skip, None, None) => {
+                Ok(Steering::Skip { output: output.unwrap_or_default().into(), reason })
+            }
             (Action::Timeout, None, None) => Ok(Steering::TimeOut),
             (Action::Cancel, None, None) => Ok(Steering::Cancel),
-            (Action::Reschedule | Action::Timeout | Action::Cancel, _, Some(_)) => stray("/payload"),
-            (Action::Complete | Action::Timeout | Action::Cancel, Some(_), _) => stray("/resumeAt"),
+            (Action::Reschedule | Action::Skip | Action::Timeout | Action::Cancel, _, Some(_)) => {
+                stray("/payload")
+            }
+            (Action::Complete | Action::Skip | Action::Timeout | Action::Cancel, Some(_), _) => {
+                stray("/resumeAt")
+            }
         }
     }
 }

@@ -101,6 +101,8 @@ fn waitpoint(change: &Change) -> Option<u32> {
         | Change::StepCancelled { .. }
         | Change::MapStarted { .. }
         | Change::TaskStarted { .. }
+        | Change::TaskPinned { .. }
+        | Change::TaskUnpinned { .. }
         | Change::TaskRedelivered { .. }
         | Change::JournalRecorded { .. }
         | Change::CheckpointSaved { .. }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use abide_core::history::{DefinitionRef, Parent};
 use abide_core::id::{DefinitionId, RunId, WaitpointId};
 use abide_core::json::Json;
-use abide_core::run::Run;
+use abide_core::run::{Run, UnclaimedTask};
 use abide_core::status::RunStatus;
 use abide_core::trace::Traceparent;
 use abide_core::waiting_for::{WaitingFor, waiting_for};
@@ -169,13 +169,30 @@ pub(crate) const WORKER: &str = "WORKER";
 impl WaitingForBody {
     /// The tasks of the run that are ready and whose handler nobody has.
     fn without_worker(run: &Run, workers: &Workers) -> Vec<WaitingForBody> {
-        let unhandled = run.unclaimed_tasks().filter(|(_, handler, _)| !workers.has(run.workspace, handler));
-        unhandled
-            .map(|(at, handler, ready)| {
-                let seen = workers.handlers.get(&(run.workspace, Arc::clone(&handler))).copied();
-                let (step, since) = (run.step_name(at), seen.unwrap_or(ready));
-                let sentence =
-                    format!("`{step}` waits for a worker: none has handler `{handler}` since {since}");
+        let is_done = |task: &UnclaimedTask| match &task.pinned_to {
+            Some(build) => workers.has_build(run.workspace, &task.handler, build),
+            None => workers.has(run.workspace, &task.handler),
+        };
+        run.unclaimed_tasks()
+            .filter(|task| !is_done(task))
+            .map(|UnclaimedTask { at, handler, pinned_to, since: ready }| {
+                let step = run.step_name(at);
+                let (seen, sentence) = match pinned_to {
+                    Some(build) => {
+                        let seen = workers.builds.get(&(run.workspace, handler, Arc::clone(&build))).copied();
+                        let last = seen.map_or_else(
+                            || "none was seen since the server started".to_owned(),
+                            |seen| format!("the last one was seen at {seen}"),
+                        );
+                        (seen, format!("`{step}` waits for a worker of build `{build}`, to which it is pinned; {last}"))
+                    }
+                    None => {
+                        let seen = workers.handlers.get(&(run.workspace, Arc::clone(&handler))).copied();
+                        let since = seen.unwrap_or(ready);
+                        (seen, format!("`{step}` waits for a worker: none has handler `{handler}` since {since}"))
+                    }
+                };
+                let since = seen.unwrap_or(ready);
                 WaitingForBody {
                     waitpoint_id: None,
                     step_name: Some(step),

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use abide_core::history::DefinitionRef;
 use abide_core::id::{RunId, TaskId, WaitpointId};
 use abide_core::json::Json;
+use abide_core::run::Run;
 use abide_core::status::WaitStatus;
 use abide_core::task::{ExecutionType, JournalItem, JournalWhat, ResumedBy, Task};
 use abide_core::waitpoint::Kind;
@@ -112,6 +114,58 @@ pub(crate) struct JournalWait {
     /// Of an event: which one, and when it was received.
     #[serde(skip_serializing_if = "Option::is_none")]
     event: Option<TakenEventBody>,
+}
+
+/// A task that is under way, with all that its handler has recorded: what new code can be tried on.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "TaskJournal")]
+pub(crate) struct TaskJournalBody {
+    #[schemars(with = "String")]
+    run_id: RunId,
+    /// The name of its definition, and the version.
+    #[schemars(with = "String")]
+    workflow: Arc<str>,
+    #[schemars(with = "String")]
+    version: Arc<str>,
+    /// The step's name; an item's of a map ends in its index.
+    step: String,
+    #[schemars(with = "String")]
+    handler: Arc<str>,
+    /// Of this visit, from 1.
+    attempt: u32,
+    #[schemars(schema_with = "words::any")]
+    input: Json,
+    #[schemars(schema_with = "words::any")]
+    state: Value,
+    #[schemars(schema_with = "words::any")]
+    config: Json,
+    /// What an earlier delivery left, or null.
+    #[schemars(with = "Option<Value>")]
+    checkpoint: Option<Json>,
+    /// What earlier deliveries recorded, in the order it was; waits that are open among it.
+    journal: Vec<JournalBody>,
+}
+
+impl TaskJournalBody {
+    pub(crate) fn new(run: &Run, task: Task) -> TaskJournalBody {
+        let DefinitionRef { name, version } = run.definition_ref.clone();
+        let Task { run_id, step_name, handler, attempt, config, input, state, checkpoint, journal, .. } =
+            task;
+        TaskJournalBody {
+            run_id,
+            workflow: name,
+            version,
+            step: step_name,
+            handler,
+            attempt,
+            input,
+            state,
+            config,
+            checkpoint,
+            journal: journal.into_iter().map(JournalBody::from).collect(),
+        }
+    }
 }
 
 impl From<JournalItem> for JournalBody {

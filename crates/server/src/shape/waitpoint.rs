@@ -160,6 +160,10 @@ pub(crate) enum ListensForBody {
         /// The builds that do not fit, the last one last. The empty one did not say which it is.
         #[schemars(with = "Vec<String>")]
         builds: Vec<Arc<str>>,
+        /// The only build that may have the task, which does not fit: an operator decides.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(with = "Option<String>")]
+        pinned_to: Option<Arc<str>>,
         /// What the journal holds.
         recorded: String,
         /// What the code came to instead.
@@ -273,8 +277,8 @@ impl From<&ListensFor> for ListensForBody {
                 }
             }
             ListensFor::Code(mismatch) => {
-                let CodeMismatch { handler, builds, recorded, found } = mismatch.clone();
-                ListensForBody::Code { handler, builds, recorded, found }
+                let CodeMismatch { handler, builds, pinned_to, recorded, found } = mismatch.clone();
+                ListensForBody::Code { handler, builds, pinned_to, recorded, found }
             }
         }
     }

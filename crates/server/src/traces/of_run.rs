@@ -120,6 +120,8 @@ impl Story<'_> {
             | Change::StepHeld { .. }
             | Change::StepSkipped { .. }
             | Change::MapStarted { .. }
+            | Change::TaskPinned { .. }
+            | Change::TaskUnpinned { .. }
             | Change::JournalRecorded { .. }
             | Change::CheckpointSaved { .. }
             | Change::TaskLogged { .. }

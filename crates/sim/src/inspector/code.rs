@@ -1,5 +1,7 @@
 //! Durable code: what was recorded stays, code that does not fit it is not tried again, and progress renews the budget.
 
+use std::sync::Arc;
+
 use abide_core::definition::{Action, Executor};
 use abide_core::history::JournalResult;
 use abide_core::id::At;
@@ -57,6 +59,7 @@ impl Watched {
             (Some(build), _) if mismatch.excludes(&build) => {
                 Err(format!("R20: {}: {build} was tried before", run.waitpoint_id(number)))
             }
+            (None, WaitStatus::Completed) if Self::is_skipped(payload) => Ok(()),
             (None, WaitStatus::Completed) => {
                 self.unfit.remove(&at);
                 Ok(())
@@ -65,8 +68,32 @@ impl Watched {
         }
     }
 
+    pub(super) fn pins(&mut self, at: At, build: &Arc<str>) -> Check {
+        match self.pinned.insert(at, Some(Arc::clone(build))) {
+            Some(Some(before)) if before == *build => Err(format!("{at:?} was pinned to {build} twice")),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    pub(super) fn unpins(&mut self, at: At) -> Check {
+        match self.pinned.insert(at, None) {
+            Some(Some(_)) => Ok(()),
+            Some(None) | None => Err(format!("{at:?} was unpinned, and was not pinned")),
+        }
+    }
+
+    /// A step that an operator completes has waited for other code.
+    fn is_skipped(payload: Option<&Json>) -> bool {
+        payload.is_some_and(|payload| payload["skipped"] == true)
+    }
+
     /// A task in somebody's hands: whose code may fit, and with everything that was recorded.
     pub(super) fn takes(&self, run: &Run, at: At, build: Option<&str>) -> Check {
+        if let Some(Some(pinned)) = self.pinned.get(&at)
+            && Some(&**pinned) != build
+        {
+            return Err(format!("{}: {build:?} at {at:?}, which is pinned to {pinned}", run.id));
+        }
         let build = build.unwrap_or("");
         if self.unfit.get(&at).is_some_and(|builds| builds.iter().any(|unfit| **unfit == *build)) {
             return Err(format!("R20: {}: `{build}` at {at:?}, which does not fit", run.id));

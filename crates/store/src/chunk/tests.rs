@@ -194,6 +194,8 @@ fn changes(random: &mut Random) -> Vec<Change> {
             deadline: instant_or_none(random),
         },
         Change::TaskPaused { at, opens: waitpoint(random) },
+        Change::TaskPinned { at, build: text(random).into() },
+        Change::TaskUnpinned { at },
         Change::TaskRedelivered { at, counted: true },
         Change::JournalRecorded {
             at,
@@ -262,6 +264,7 @@ fn waitpoint(random: &mut Random) -> Waitpoint {
         6 => ListensFor::Code(CodeMismatch {
             handler: text(random).into(),
             builds: vec!["".into(), text(random).into()],
+            pinned_to: random.below(2).eq(&0).then(|| text(random).into()),
             recorded: text(random),
             found: text(random),
         }),

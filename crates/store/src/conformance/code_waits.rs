@@ -17,11 +17,16 @@ fn mismatched(world: &mut World, build: &str) -> Story {
     let (at, delivery) = (At::step(0), 1);
     let started = TaskStarted { build: Some(build.into()), ..TaskStarted::new(at, delivery, "worker-1") };
     world.tell(&mut story, Command::TaskStarted(started));
+    world.tell(&mut story, does_not_fit());
+    story
+}
+
+/// Said of the first delivery of the first step.
+fn does_not_fit() -> Command {
     let mismatch = Some(Mismatch { recorded: "`a`".to_owned(), found: "`b`".to_owned() });
     let (message, code, retryable, retry_after, detail) = (String::new(), None, false, None, None);
-    let failed = TaskFailed { at, delivery, message, code, retryable, retry_after, detail, mismatch };
-    world.tell(&mut story, Command::TaskFailed(failed));
-    story
+    let (at, delivery) = (At::step(0), 1);
+    Command::TaskFailed(TaskFailed { at, delivery, message, code, retryable, retry_after, detail, mismatch })
 }
 
 fn found(store: &mut dyn Store, handler: &str, build: &str, page: usize) -> Vec<WaitpointId> {
@@ -62,4 +67,16 @@ pub fn a_wait_for_other_code_is_found_by_every_build_but_the_one_that_left_it(su
     save(&mut *store, &mut stories);
     let mut store = subject.after_a_crash(store);
     assert_eq!(found(&mut *store, HANDLER, "other", 100).len(), stories.len() - 2);
+}
+
+pub fn a_wait_for_other_code_of_a_pinned_task_is_found_by_no_build(subject: &mut dyn Subject) {
+    let (mut store, mut world) = (subject.fresh(), World::new());
+    let mut pinned = world.start(&story::pinned_errand(), json!({ "n": 1 }));
+    let started = TaskStarted { build: Some("a".into()), ..TaskStarted::new(At::step(0), 1, "worker-1") };
+    world.tell(&mut pinned, Command::TaskStarted(started));
+    world.tell(&mut pinned, does_not_fit());
+    let mut stories = vec![pinned, mismatched(&mut world, "a")];
+    save(&mut *store, &mut stories);
+    let found = found(&mut *store, HANDLER, "b", 10);
+    assert_eq!(found, [stories[1].id().waitpoint(1)]);
 }

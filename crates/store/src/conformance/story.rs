@@ -264,6 +264,12 @@ pub(crate) fn errand() -> Arc<Definition> {
     ] }))
 }
 
+/// A task that stays with the build that takes it first.
+pub(crate) fn pinned_errand() -> Arc<Definition> {
+    let draft = json!({ "type": "task", "name": "draft", "handler": "writer", "pinToBuild": true });
+    workflow(json!({ "name": "pinned-errand", "steps": [draft] }))
+}
+
 /// Reads a list page by page, each after the last of the one before.
 pub(crate) fn pages<T>(limit: usize, mut read: impl FnMut(Option<&T>) -> Result<Vec<T>, Error>) -> Vec<T> {
     const ENOUGH: usize = 20_000;

@@ -48,6 +48,7 @@ impl Request {
             timeout,
             heartbeat: None,
             on_code_change: OnCodeChange::Wait,
+            pin_to_build: false,
         })
     }
 }
@@ -67,6 +68,7 @@ impl Compiler<'_> {
             timeout: self.timeout(task.timeout_ms, task.timeout.as_deref()),
             heartbeat: self.length("heartbeatMs", task.heartbeat_ms, "heartbeat", task.heartbeat.as_deref()),
             on_code_change: task.on_code_change.or(self.document.on_code_change).unwrap_or_default(),
+            pin_to_build: task.pin_to_build.or(self.document.pin_to_build).unwrap_or_default(),
         })
     }
 

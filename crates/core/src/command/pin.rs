@@ -1,0 +1,76 @@
+//! An operator pins the tasks of a run to another build, or lifts their pins. Only tasks that have been pinned are: those
+//! whose steps say `pinToBuild`, and that a worker has taken.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use crate::command::Reply;
+use crate::effect::Effect;
+use crate::flow;
+use crate::history::Change;
+use crate::id::At;
+use crate::limits;
+use crate::refusal::{Refusal, within};
+use crate::run::{Pin, Run};
+use crate::status::{StepStatus, WaitStatus};
+use crate::turn::Turn;
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PinTasks {
+    /// Only tasks of this handler; all if absent.
+    pub handler: Option<Arc<str>>,
+    pub pin: Pin,
+}
+
+impl PinTasks {
+    pub(super) fn decide(self, turn: &mut Turn<'_>) -> Result<Reply, Refusal> {
+        turn.refuse_ended()?;
+        if let Pin::To(build) = &self.pin {
+            within("the build id's length", build.chars().count(), limits::BUILD_CHARS)?;
+            if build.is_empty() {
+                let message = "a build id is text; to let any build have it, lift the pin".to_owned();
+                return Err(Refusal::Malformed { pointer: "/build", message });
+            }
+        }
+        let places = self.places(turn.run);
+        for at in &places {
+            let change = match self.pin.clone() {
+                Pin::To(build) => Change::TaskPinned { at: *at, build },
+                Pin::Lifted => Change::TaskUnpinned { at: *at },
+            };
+            turn.emit(change)?;
+            offer_again(turn, *at)?;
+        }
+        Ok(if places.is_empty() { Reply::Unchanged } else { Reply::Done })
+    }
+
+    /// Where something is to be changed.
+    fn places(&self, run: &Run) -> Vec<At> {
+        let places = run.places().filter(|(at, step)| {
+            let is_open = matches!(step.status, StepStatus::Running | StepStatus::Waiting);
+            let pin = step.task.as_ref().and_then(|task| task.pin.as_ref());
+            let handler = run.defined(*at).action.work().map(|work| &work.handler);
+            let is_meant = self.handler.as_ref().is_none_or(|meant| handler == Some(meant));
+            is_open && is_meant && pin.is_some_and(|pin| *pin != self.pin)
+        });
+        places.map(|(at, _)| at).collect()
+    }
+}
+
+/// A task that nobody has is for others than it was; one that a worker has stays with it until it lets go.
+fn offer_again(turn: &mut Turn<'_>, at: At) -> Result<(), Refusal> {
+    let task = turn.run.step(at).and_then(|step| step.task.as_deref());
+    if let Some(delivery) = task.filter(|task| task.out && task.worker.is_none()).map(|task| task.delivery) {
+        turn.emit(Change::TaskRedelivered { at, counted: false })?;
+        turn.effect(Effect::Recall { at, delivery });
+        turn.effect(Effect::Dispatch { at, delivery: delivery + 1 });
+    }
+    let is_code =
+        |number: &u32| turn.run.waitpoint(*number).is_some_and(|wait| wait.code_mismatch().is_some());
+    let awaiting = turn.run.step(at).and_then(|step| step.awaiting.as_ref());
+    let code = awaiting.and_then(|awaiting| awaiting.waits.first().copied()).filter(is_code);
+    // Whoever may have it from here on tries again.
+    code.filter(|number| turn.run.open.contains(number))
+        .map_or(Ok(()), |number| flow::resolve(turn, number, WaitStatus::Completed, None))
+}
