@@ -2,20 +2,58 @@
 import { patch, post, type Query } from './api/client';
 import type { BulkDone, BulkSteered, Json, Waitpoint } from './api/types';
 
-export type WaitAction = 'complete' | 'reschedule' | 'timeout' | 'cancel';
+export type WaitAction = 'complete' | 'skip' | 'reschedule' | 'timeout' | 'cancel';
 export type RunAction = 'cancel' | 'pause' | 'unpause' | 'retry';
 
-export const WAIT_ACTIONS: Record<WaitAction, { name: string; about: string; done: string; danger: boolean }> = {
+interface Wording {
+  name: string;
+  about: string;
+  done: string;
+  danger: boolean;
+}
+
+const WAIT_ACTIONS: Record<WaitAction, Wording> = {
   complete: {
     name: 'Wake',
     about: 'It goes on at once, as if what it waits for had come.',
     done: 'woken',
     danger: false,
   },
+  skip: {
+    name: 'Skip',
+    about:
+      'Its step is completed with this output, without its handler. Whatever else the handler waits for is cancelled.',
+    done: 'skipped',
+    danger: true,
+  },
   reschedule: { name: 'Reschedule', about: 'Its instant, or its deadline, moves.', done: 'moved', danger: false },
   timeout: { name: 'Time out', about: 'It ends as if its time were over.', done: 'timed out', danger: true },
   cancel: { name: 'Cancel', about: 'It ends, and its step fails.', done: 'cancelled', danger: true },
 };
+
+/** Of waits for other code. */
+const CODE_ACTIONS: Partial<Record<WaitAction, Wording>> = {
+  complete: { name: 'Retry', about: 'Any worker may try again.', done: 'tried again', danger: false },
+  skip: WAIT_ACTIONS.skip,
+  cancel: { name: 'Fail', about: 'Its step fails.', done: 'failed', danger: true },
+};
+
+/** What can be done to waits of a kind, or of any. */
+export function actionsFor(kind?: string): WaitAction[] {
+  const all = Object.keys(WAIT_ACTIONS) as WaitAction[];
+  return all.filter((action) => (kind === 'CODE' ? action in CODE_ACTIONS : action !== 'skip'));
+}
+
+/** How that is said. */
+export function wording(action: WaitAction, kind?: string): Wording {
+  return (kind === 'CODE' ? CODE_ACTIONS[action] : undefined) ?? WAIT_ACTIONS[action];
+}
+
+/** The kind that all of these are of. */
+export function commonKind(waits: Waitpoint[]): string | undefined {
+  const [first] = waits;
+  return first && waits.every((wait) => wait.kind === first.kind) ? first.kind : undefined;
+}
 
 export const RUN_ACTIONS: Record<RunAction, { name: string; about: string; done: string; danger: boolean }> = {
   retry: { name: 'Retry', about: 'The steps that failed begin again.', done: 'tried again', danger: false },
@@ -27,6 +65,7 @@ export const RUN_ACTIONS: Record<RunAction, { name: string; about: string; done:
 export interface With {
   resumeAt?: string;
   payload?: Json;
+  output?: Json;
   reason?: string;
 }
 
@@ -39,7 +78,12 @@ export interface Tally {
 
 export async function steer(id: string, action: WaitAction, how: With): Promise<Waitpoint> {
   if (action === 'reschedule') return patch(`/waitpoints/${id}`, { resumeAt: how.resumeAt });
-  const body = action === 'complete' ? { payload: how.payload ?? null } : undefined;
+  const body =
+    action === 'complete'
+      ? { payload: how.payload ?? null }
+      : action === 'skip'
+        ? { output: how.output ?? null, ...(how.reason ? { reason: how.reason } : {}) }
+        : undefined;
   return post(`/waitpoints/${id}/${action}`, body);
 }
 

@@ -46,6 +46,8 @@ const TAKEN_HERE: usize = 1_000;
 /// Workers that are remembered at most, and how long all their names and those of their handlers may be.
 const WORKERS: usize = 10_000;
 const WORKERS_BYTES: usize = 16 * 1024 * 1024;
+/// Builds of which it is remembered when they were last seen.
+const BUILDS: usize = 1_000;
 
 pub(crate) struct Dispatcher {
     runtime: Handle,
@@ -74,6 +76,8 @@ pub(crate) struct Dispatcher {
     leased: HashMap<(RunId, At), Lease>,
     workers: HashMap<(WorkspaceId, Arc<str>), Worker>,
     workers_bytes: usize,
+    /// When a worker of a build was last seen, also if it has another one since.
+    builds: BTreeMap<(WorkspaceId, Arc<str>), Timestamp>,
     /// The store says which tasks are out and until when, to this process and to others.
     is_shared: bool,
 }
@@ -184,6 +188,7 @@ impl Dispatcher {
             leased: HashMap::new(),
             workers: HashMap::new(),
             workers_bytes: 0,
+            builds: BTreeMap::new(),
         }
     }
 
@@ -607,6 +612,7 @@ impl Dispatcher {
     // Workers
 
     pub(crate) fn saw(&mut self, poll: &Poll, now: Timestamp) {
+        self.saw_build(poll, now);
         let key = (poll.workspace, Arc::clone(&poll.worker));
         let (workspace, name) = key.clone();
         let (build, handlers) = (Arc::clone(&poll.build), poll.handlers.clone());
@@ -627,20 +633,26 @@ impl Dispatcher {
         }
     }
 
+    fn saw_build(&mut self, poll: &Poll, now: Timestamp) {
+        let key = (poll.workspace, Arc::clone(&poll.build));
+        if self.builds.len() >= BUILDS && !self.builds.contains_key(&key) {
+            let oldest = self.builds.iter().min_by_key(|(_, seen)| **seen).map(|(key, _)| key.clone());
+            oldest.map(|oldest| self.builds.remove(&oldest));
+        }
+        self.builds.insert(key, now);
+    }
+
     pub(crate) fn workers(&self, now: Timestamp) -> Workers {
-        let (mut handlers, mut builds) = (BTreeMap::new(), BTreeMap::new());
+        let mut handlers = BTreeMap::new();
         for worker in self.workers.values() {
             let (workspace, seen_at) = (worker.workspace, worker.seen_at);
             for handler in &worker.handlers {
                 let seen = handlers.entry((workspace, Arc::clone(handler))).or_insert(seen_at);
                 *seen = seen_at.max(*seen);
-                let build = (workspace, Arc::clone(handler), Arc::clone(&worker.build));
-                let seen = builds.entry(build).or_insert(seen_at);
-                *seen = seen_at.max(*seen);
             }
         }
         let here = self.handlers.keys().cloned().chain(self.executors.queues()).collect();
-        Workers { seen: self.seen_lately(now), here, handlers, builds }
+        Workers { seen: self.seen_lately(now), here, handlers, builds: self.builds.clone() }
     }
 
     /// Those seen lately, or at work, by name.

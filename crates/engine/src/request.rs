@@ -255,8 +255,8 @@ pub struct Workers {
     pub here: Vec<Arc<str>>,
     /// When a worker with a handler was last seen, also long ago.
     pub handlers: BTreeMap<(WorkspaceId, Arc<str>), Timestamp>,
-    /// When a worker with a handler and of a build was.
-    pub builds: BTreeMap<(WorkspaceId, Arc<str>, Arc<str>), Timestamp>,
+    /// When a worker of a build was.
+    pub builds: BTreeMap<(WorkspaceId, Arc<str>), Timestamp>,
 }
 
 impl Workers {

@@ -188,18 +188,24 @@ pub enum BulkCommandAction {
     #[serde(rename = "pause")] Pause,
     #[serde(rename = "unpause")] Unpause,
     #[serde(rename = "retry")] Retry,
+    #[serde(rename = "pin")] Pin,
+    #[serde(rename = "unpin")] Unpin,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BulkCommand {
     pub action: BulkCommandAction,
+    /// With `pin`: the build whose workers are given their tasks.
+    #[serde(skip_serializing_if = "Option::is_none")] pub build: Option<String>,
     /// The `nextCursor` of the request before.
     #[serde(skip_serializing_if = "Option::is_none")] pub cursor: Option<String>,
     /// Only count.
     #[serde(skip_serializing_if = "Option::is_none")] pub dry_run: Option<bool>,
     /// An empty filter finds every run.
     pub filter: RunFilter,
+    /// With `pin` and `unpin`: only tasks of this handler; all if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub handler: Option<String>,
     /// Runs at most; 10000 if absent.
     #[serde(skip_serializing_if = "Option::is_none")] pub limit: Option<u32>,
     /// With `cancel`: stands in the histories.
@@ -209,11 +215,11 @@ pub struct BulkCommand {
 impl BulkCommand {
     /// With what it needs.
     pub fn new(action: impl Into<BulkCommandAction>, filter: impl Into<RunFilter>) -> BulkCommand {
-        BulkCommand { action: action.into(), filter: filter.into(), cursor: None, dry_run: None, limit: None, reason: None }
+        BulkCommand { action: action.into(), filter: filter.into(), build: None, cursor: None, dry_run: None, handler: None, limit: None, reason: None }
     }
 }
 
-setters!(BulkCommand { cursor [into String], dry_run [plain bool], limit [plain u32], reason [into String] });
+setters!(BulkCommand { build [into String], cursor [into String], dry_run [plain bool], handler [into String], limit [plain u32], reason [into String] });
 
 /// What became of many runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -247,18 +253,10 @@ pub struct BulkSteered {
     pub refused: u64,
 }
 
-#[derive(Debug, Clone, PartialEq, Copy, Eq, Hash, Serialize, Deserialize)]
-pub enum BulkSteeringAction {
-    #[serde(rename = "complete")] Complete,
-    #[serde(rename = "reschedule")] Reschedule,
-    #[serde(rename = "timeout")] Timeout,
-    #[serde(rename = "cancel")] Cancel,
-}
-
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BulkSteering {
-    pub action: BulkSteeringAction,
+    pub action: Json,
     /// The `nextCursor` of the request before.
     #[serde(skip_serializing_if = "Option::is_none")] pub cursor: Option<String>,
     /// Only count.
@@ -267,20 +265,24 @@ pub struct BulkSteering {
     pub filter: WaitpointFilter,
     /// Waits at most; 10000 if absent.
     #[serde(skip_serializing_if = "Option::is_none")] pub limit: Option<u32>,
+    /// With `skip`: the output of the steps; null if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub output: Option<Json>,
     /// With `complete`: as if this had come.
     #[serde(skip_serializing_if = "Option::is_none")] pub payload: Option<Json>,
+    /// With `skip`: stands in the histories.
+    #[serde(skip_serializing_if = "Option::is_none")] pub reason: Option<String>,
     /// With `reschedule`: the new instant.
     #[serde(skip_serializing_if = "Option::is_none")] pub resume_at: Option<Timestamp>,
 }
 
 impl BulkSteering {
     /// With what it needs.
-    pub fn new(action: impl Into<BulkSteeringAction>, filter: impl Into<WaitpointFilter>) -> BulkSteering {
-        BulkSteering { action: action.into(), filter: filter.into(), cursor: None, dry_run: None, limit: None, payload: None, resume_at: None }
+    pub fn new(action: impl Into<Json>, filter: impl Into<WaitpointFilter>) -> BulkSteering {
+        BulkSteering { action: action.into(), filter: filter.into(), cursor: None, dry_run: None, limit: None, output: None, payload: None, reason: None, resume_at: None }
     }
 }
 
-setters!(BulkSteering { cursor [into String], dry_run [plain bool], limit [plain u32], payload [into Json], resume_at [plain Timestamp] });
+setters!(BulkSteering { cursor [into String], dry_run [plain bool], limit [plain u32], output [into Json], payload [into Json], reason [into String], resume_at [plain Timestamp] });
 
 /// How often a call that the engine makes is tried, and after what time.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -939,6 +941,8 @@ pub struct ListensForCode {
     /// What the code came to instead.
     pub found: String,
     pub handler: String,
+    /// The only build that may have the task, which does not fit: an operator decides.
+    pub pinned_to: Option<String>,
     /// What the journal holds.
     pub recorded: String,
 }
@@ -1204,6 +1208,23 @@ pub struct Overview {
     /// Open waits.
     pub waits: Vec<WaitCount>,
 }
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PinRun {
+    pub build: String,
+    /// Only tasks of this handler; all if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub handler: Option<String>,
+}
+
+impl PinRun {
+    /// With what it needs.
+    pub fn new(build: impl Into<String>) -> PinRun {
+        PinRun { build: build.into(), handler: None }
+    }
+}
+
+setters!(PinRun { handler [into String] });
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -1693,6 +1714,17 @@ pub struct SigningKey {
     pub workspace: String,
 }
 
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SkipWaitpoint {
+    /// The step's output; null if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub output: Option<Json>,
+    /// Stands in the history.
+    #[serde(skip_serializing_if = "Option::is_none")] pub reason: Option<String>,
+}
+
+setters!(SkipWaitpoint { output [into Json], reason [into String] });
+
 /// Tokens and money.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -1851,6 +1883,37 @@ pub struct Task {
     pub step_name: String,
     /// The trace of the run, to go on with in the worker; null if there is none.
     pub traceparent: Option<String>,
+}
+
+/// A task that is under way, with all that its handler has recorded: what new code can be tried on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskJournal {
+    /// Of this visit, from 1.
+    pub attempt: u32,
+    /// What an earlier delivery left, or null.
+    pub checkpoint: Json,
+    pub config: Json,
+    pub handler: String,
+    pub input: Json,
+    /// What earlier deliveries recorded, in the order it was; waits that are open among it.
+    pub journal: Vec<JournalEntry>,
+    pub run_id: String,
+    pub state: Json,
+    /// The step's name; an item's of a map ends in its index.
+    pub step: String,
+    pub version: String,
+    /// The name of its definition, and the version.
+    pub workflow: String,
+}
+
+/// A part of a list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskJournalList {
+    pub data: Vec<TaskJournal>,
+    /// Give it as `cursor` to get what follows; null at the end.
+    pub next_cursor: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -2370,6 +2433,15 @@ pub struct Triggered {
     pub run_id: Option<String>,
 }
 
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct UnpinRun {
+    /// Only tasks of this handler; all if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub handler: Option<String>,
+}
+
+setters!(UnpinRun { handler [into String] });
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Vote {
@@ -2650,6 +2722,8 @@ pub struct Workflow {
     #[serde(skip_serializing_if = "Option::is_none")] pub on_failure: Option<WorkflowHook>,
     /// What a completed run's `output` is; templates allowed. Without it, the output of the last step that has one.
     #[serde(skip_serializing_if = "Option::is_none")] pub output: Option<Json>,
+    /// Whether a task stays with the build that took it first, for tasks that do not say so themselves.
+    #[serde(skip_serializing_if = "Option::is_none")] pub pin_to_build: Option<bool>,
     pub steps: Vec<WorkflowStep>,
     /// The same as a duration, such as `2d 4h` or `PT30M`.
     #[serde(skip_serializing_if = "Option::is_none")] pub timeout: Option<String>,
@@ -2966,6 +3040,8 @@ pub struct WorkflowMapStepTask {
     #[serde(skip_serializing_if = "Option::is_none")] pub input: Option<Json>,
     /// What becomes of it when its code does not fit what it has recorded; `wait` if absent.
     #[serde(skip_serializing_if = "Option::is_none")] pub on_code_change: Option<WorkflowOnCodeChange>,
+    /// Only workers of the build that takes it first are given it again, in this run; `false` if absent. Until an operator unpins it, it waits for them, however long they are away.
+    #[serde(skip_serializing_if = "Option::is_none")] pub pin_to_build: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")] pub retry: Option<WorkflowRetry>,
     /// The same as a duration.
     #[serde(skip_serializing_if = "Option::is_none")] pub timeout: Option<String>,
@@ -2976,11 +3052,11 @@ pub struct WorkflowMapStepTask {
 impl WorkflowMapStepTask {
     /// With what it needs.
     pub fn new(handler: impl Into<String>) -> WorkflowMapStepTask {
-        WorkflowMapStepTask { handler: handler.into(), config: None, heartbeat: None, heartbeat_ms: None, input: None, on_code_change: None, retry: None, timeout: None, timeout_ms: None }
+        WorkflowMapStepTask { handler: handler.into(), config: None, heartbeat: None, heartbeat_ms: None, input: None, on_code_change: None, pin_to_build: None, retry: None, timeout: None, timeout_ms: None }
     }
 }
 
-setters!(WorkflowMapStepTask { config [into Json], heartbeat [length heartbeat_ms], input [into Json], on_code_change [into WorkflowOnCodeChange], retry [into WorkflowRetry], timeout [length timeout_ms] });
+setters!(WorkflowMapStepTask { config [into Json], heartbeat [length heartbeat_ms], input [into Json], on_code_change [into WorkflowOnCodeChange], pin_to_build [plain bool], retry [into WorkflowRetry], timeout [length timeout_ms] });
 
 /// Suspends the run durably: for a time, until an instant, or until the next time of a cron line.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -3607,6 +3683,8 @@ pub struct WorkflowStepTask {
     #[serde(skip_serializing_if = "Option::is_none")] pub next: Option<String>,
     /// What becomes of it when its code does not fit what it has recorded; `wait` if absent.
     #[serde(skip_serializing_if = "Option::is_none")] pub on_code_change: Option<WorkflowOnCodeChange>,
+    /// Only workers of the build that takes it first are given it again, in this run; `false` if absent. Until an operator unpins it, it waits for them, however long they are away.
+    #[serde(skip_serializing_if = "Option::is_none")] pub pin_to_build: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")] pub retry: Option<WorkflowRetry>,
     /// The key of `state` under which the step's result is stored.
     #[serde(skip_serializing_if = "Option::is_none")] pub save_as: Option<String>,
@@ -3621,11 +3699,11 @@ pub struct WorkflowStepTask {
 impl WorkflowStepTask {
     /// With what it needs.
     pub fn new(name: impl Into<String>, handler: impl Into<String>) -> WorkflowStepTask {
-        WorkflowStepTask { name: name.into(), handler: handler.into(), after: None, config: None, description: None, heartbeat: None, heartbeat_ms: None, input: None, next: None, on_code_change: None, retry: None, save_as: None, timeout: None, timeout_ms: None, when: None }
+        WorkflowStepTask { name: name.into(), handler: handler.into(), after: None, config: None, description: None, heartbeat: None, heartbeat_ms: None, input: None, next: None, on_code_change: None, pin_to_build: None, retry: None, save_as: None, timeout: None, timeout_ms: None, when: None }
     }
 }
 
-setters!(WorkflowStepTask { after [list String], config [into Json], description [into String], heartbeat [length heartbeat_ms], input [into Json], next [into String], on_code_change [into WorkflowOnCodeChange], retry [into WorkflowRetry], save_as [into String], timeout [length timeout_ms], when [into String] });
+setters!(WorkflowStepTask { after [list String], config [into Json], description [into String], heartbeat [length heartbeat_ms], input [into Json], next [into String], on_code_change [into WorkflowOnCodeChange], pin_to_build [plain bool], retry [into WorkflowRetry], save_as [into String], timeout [length timeout_ms], when [into String] });
 
 /// Suspends the run durably: for a time, until an instant, or until the next time of a cron line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -3881,6 +3959,8 @@ pub mod code {
     pub const STALE_LEASE: &str = "STALE_LEASE";
     /// Another worker has the task.
     pub const TASK_ALREADY_TAKEN: &str = "TASK_ALREADY_TAKEN";
+    /// The task is pinned to another build than the worker's.
+    pub const PINNED_TO_BUILD: &str = "PINNED_TO_BUILD";
     /// The journal holds another result under this name.
     pub const JOURNAL_CONFLICT: &str = "JOURNAL_CONFLICT";
     /// The journal holds another kind of wait, or another question, under this name.

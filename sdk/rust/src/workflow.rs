@@ -94,6 +94,11 @@ impl<I, O> Workflow<I, O> {
         self.with(|document| document.on_cancel(hook))
     }
 
+    /// Whether tasks stay with the build that took them first, for those that do not say so themselves.
+    pub fn pin_to_build(self, pins: bool) -> Self {
+        self.with(|document| document.pin_to_build(pins))
+    }
+
     /// What all calls to models of a run together may cost, in millionths of the currency of the price table.
     pub fn budget_micros(self, micros: u64) -> Self {
         self.with(|document| document.budget_micros(micros))

@@ -134,6 +134,18 @@ export class Runs extends Resource {
     return this.transport.json(keyed("POST", at`/workflow-runs/${id}/retry`, undefined, options));
   }
 
+  /** Only workers of this build are given the run's pinned tasks from now on, or those of one handler. */
+  pin(id: string, build: string, options: Keyed & { handler?: string } = {}): Promise<wire.CommandedRun> {
+    const body = options.handler === undefined ? { build } : { build, handler: options.handler };
+    return this.transport.json(keyed("POST", at`/workflow-runs/${id}/pin`, body, options));
+  }
+
+  /** Workers of any build may have the run's pinned tasks, or those of one handler. They are not pinned again. */
+  unpin(id: string, options: Keyed & { handler?: string } = {}): Promise<wire.CommandedRun> {
+    const body = options.handler === undefined ? {} : { handler: options.handler };
+    return this.transport.json(keyed("POST", at`/workflow-runs/${id}/unpin`, body, options));
+  }
+
   /** What its calls to models cost. */
   cost(id: string): Promise<wire.RunCost> {
     return this.get(at`/workflow-runs/${id}/cost`);
@@ -167,6 +179,12 @@ export class Waitpoints extends Resource {
   complete(id: string, payload?: unknown, options: Keyed = {}): Promise<wire.Waitpoint> {
     const body = payload === undefined ? {} : { payload };
     return this.transport.json(keyed("POST", at`/waitpoints/${id}/complete`, body, options));
+  }
+
+  /** Completes the step of a wait for other code (CODE) with this output, without its handler. */
+  skip(id: string, output: wire.Json = null, options: Keyed & { reason?: string } = {}): Promise<wire.Waitpoint> {
+    const body = options.reason === undefined ? { output } : { output, reason: options.reason };
+    return this.transport.json(keyed("POST", at`/waitpoints/${id}/skip`, body, options));
   }
 
   /** Ends a wait as if its time were over. */
@@ -362,6 +380,11 @@ type Lease = { leaseToken: string };
 export class Tasks extends Resource {
   poll(poll: wire.PollTasks, signal?: AbortSignal): Promise<wire.PolledTasks> {
     return this.post(at`/tasks/poll`, poll, { signal });
+  }
+
+  /** What handlers of open runs have recorded: what a worker would be given if their waits ended now. */
+  journals(query: { handler?: string; workflow?: string; cursor?: string } = {}): Pages<wire.TaskJournal> {
+    return new Pages(this.transport, at`/tasks/journals`, query);
   }
 
   report(reports: wire.TaskReport[]): Promise<wire.ReportedTasks> {

@@ -144,13 +144,17 @@ export interface Beat {
 }
 
 export interface BulkCommand {
-  action: "cancel" | "pause" | "unpause" | "retry";
+  action: "cancel" | "pause" | "unpause" | "retry" | "pin" | "unpin";
+  /** With `pin`: the build whose workers are given their tasks. */
+  build?: string | null;
   /** The `nextCursor` of the request before. */
   cursor?: string | null;
   /** Only count. */
   dryRun?: boolean;
   /** An empty filter finds every run. */
   filter: RunFilter;
+  /** With `pin` and `unpin`: only tasks of this handler; all if absent. */
+  handler?: string | null;
   /** Runs at most; 10000 if absent. */
   limit?: number | null;
   /** With `cancel`: stands in the histories. */
@@ -186,7 +190,7 @@ export interface BulkSteered {
 }
 
 export interface BulkSteering {
-  action: "complete" | "reschedule" | "timeout" | "cancel";
+  action: "complete" | "reschedule" | "timeout" | "cancel" | "skip";
   /** The `nextCursor` of the request before. */
   cursor?: string | null;
   /** Only count. */
@@ -195,8 +199,12 @@ export interface BulkSteering {
   filter: WaitpointFilter;
   /** Waits at most; 10000 if absent. */
   limit?: number | null;
+  /** With `skip`: the output of the steps; null if absent. */
+  output?: Json;
   /** With `complete`: as if this had come. */
   payload?: Json;
+  /** With `skip`: stands in the histories. */
+  reason?: string | null;
   /** With `reschedule`: the new instant. */
   resumeAt?: string | null;
 }
@@ -615,6 +623,8 @@ export type ListensFor = {
   /** What the code came to instead. */
   found: string;
   handler: string;
+  /** The only build that may have the task, which does not fit: an operator decides. */
+  pinnedTo?: string | null;
   /** What the journal holds. */
   recorded: string;
   type: "code";
@@ -747,6 +757,12 @@ export interface Overview {
   runs: RunCount[];
   /** Open waits. */
   waits: WaitCount[];
+}
+
+export interface PinRun {
+  build: string;
+  /** Only tasks of this handler; all if absent. */
+  handler?: string | null;
 }
 
 export interface PollTasks {
@@ -1102,6 +1118,13 @@ export interface SigningKey {
   workspace: string;
 }
 
+export interface SkipWaitpoint {
+  /** The step's output; null if absent. */
+  output?: Json;
+  /** Stands in the history. */
+  reason?: string | null;
+}
+
 /** Tokens and money. */
 export interface Spent {
   /** Those of them that a provider had seen before. */
@@ -1224,6 +1247,33 @@ export interface Task {
   stepName: string;
   /** The trace of the run, to go on with in the worker; null if there is none. */
   traceparent: string | null;
+}
+
+/** A task that is under way, with all that its handler has recorded: what new code can be tried on. */
+export interface TaskJournal {
+  /** Of this visit, from 1. */
+  attempt: number;
+  /** What an earlier delivery left, or null. */
+  checkpoint: Json;
+  config: Json;
+  handler: string;
+  input: Json;
+  /** What earlier deliveries recorded, in the order it was; waits that are open among it. */
+  journal: JournalEntry[];
+  runId: string;
+  state: Json;
+  /** The step's name; an item's of a map ends in its index. */
+  step: string;
+  version: string;
+  /** The name of its definition, and the version. */
+  workflow: string;
+}
+
+/** A part of a list. */
+export interface TaskJournalList {
+  data: TaskJournal[];
+  /** Give it as `cursor` to get what follows; null at the end. */
+  nextCursor: string | null;
 }
 
 /** A report, by its type. */
@@ -1433,6 +1483,11 @@ export interface Triggered {
   /** `started`, or `skipped`, `queued`, `queueFull` as the overlap policy has it, or `failed`. */
   outcome: string;
   runId: string | null;
+}
+
+export interface UnpinRun {
+  /** Only tasks of this handler; all if absent. */
+  handler?: string | null;
 }
 
 export interface Vote {
@@ -1657,6 +1712,8 @@ export interface Workflow {
   onFailure?: WorkflowHook | null;
   /** What a completed run's `output` is; templates allowed. Without it, the output of the last step that has one. */
   output?: Json;
+  /** Whether a task stays with the build that took it first, for tasks that do not say so themselves. */
+  pinToBuild?: boolean | null;
   steps: WorkflowStep[];
   /** The same as a duration, such as `2d 4h` or `PT30M`. */
   timeout?: string | null;
@@ -1804,6 +1861,8 @@ export interface WorkflowMapStepTask {
   input?: Json;
   /** What becomes of it when its code does not fit what it has recorded; `wait` if absent. */
   onCodeChange?: WorkflowOnCodeChange | null;
+  /** Only workers of the build that takes it first are given it again, in this run; `false` if absent. Until an operator unpins it, it waits for them, however long they are away. */
+  pinToBuild?: boolean | null;
   retry?: WorkflowRetry | null;
   /** The same as a duration. */
   timeout?: string | null;
@@ -2199,6 +2258,8 @@ export interface WorkflowStepTask {
   next?: string | null;
   /** What becomes of it when its code does not fit what it has recorded; `wait` if absent. */
   onCodeChange?: WorkflowOnCodeChange | null;
+  /** Only workers of the build that takes it first are given it again, in this run; `false` if absent. Until an operator unpins it, it waits for them, however long they are away. */
+  pinToBuild?: boolean | null;
   retry?: WorkflowRetry | null;
   /** The key of `state` under which the step's result is stored. */
   saveAs?: string | null;
@@ -2327,4 +2388,4 @@ export interface WorkspaceList {
   nextCursor: string | null;
 }
 
-export type ProblemCode = "NOT_JSON" | "BAD_REQUEST" | "UNAUTHENTICATED" | "BAD_LINK" | "BAD_LEASE" | "FORBIDDEN" | "NOT_AN_APPROVER" | "SELF_APPROVAL" | "SYNC_NOT_ALLOWED" | "MAY_NOT_DECIDE" | "HOST_REFUSED" | "PROXY_REFUSED" | "ORIGIN_REFUSED" | "NOT_FOUND" | "UNKNOWN_RUN" | "UNKNOWN_DEFINITION" | "UNKNOWN_STEP" | "UNKNOWN_WAITPOINT" | "UNKNOWN_TASK" | "UNKNOWN_KEY" | "UNKNOWN_LINK_SECRET" | "NO_SIGNING_KEY" | "UNKNOWN_SCHEDULE" | "UNKNOWN_WEBHOOK" | "UNKNOWN_DELIVERY" | "NOT_HELD" | "UNKNOWN_WORKSPACE" | "METHOD_NOT_ALLOWED" | "READ_ONLY" | "BODY_TIMEOUT" | "ALREADY_RESOLVED" | "ALREADY_DECIDED" | "QUORUM_NOT_REACHED" | "CONTENT_CHANGED" | "WRONG_WAITPOINT_KIND" | "EVENT_DOES_NOT_MATCH" | "NOT_DUE" | "NO_SUCH_TIMER" | "RUN_ENDED" | "NO_TEST_CLOCK" | "HELD" | "RUN_NOT_FAILED" | "WRONG_STEP_STATUS" | "STALE_LEASE" | "TASK_ALREADY_TAKEN" | "JOURNAL_CONFLICT" | "JOURNAL_MISMATCH" | "DEFINITION_EXISTS" | "SCHEDULE_EXISTS" | "DELIVERY_PENDING" | "WORKSPACE_EXISTS" | "WAITPOINT_TIMED_OUT" | "WAITPOINT_CANCELLED" | "WAITPOINT_EXPIRED" | "LINK_REVOKED" | "LINK_EXPIRED" | "BODY_TOO_LARGE" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "MALFORMED" | "BAD_CURSOR" | "INVALID_DEFINITION" | "INVALID_INPUT" | "INVALID_CONTENT" | "LIMIT_EXCEEDED" | "IDEMPOTENCY_KEY_REUSED" | "RUN_FAILED" | "RUN_CANCELLED" | "RATE_LIMITED" | "QUOTA_EXCEEDED" | "HEADERS_TOO_LARGE" | "DAMAGED" | "INTERNAL" | "ILLEGAL_TRANSITION" | "OVERLOADED" | "STORE_UNAVAILABLE" | "PAUSED" | "ENGINE_STUCK" | "STOPPING";
+export type ProblemCode = "NOT_JSON" | "BAD_REQUEST" | "UNAUTHENTICATED" | "BAD_LINK" | "BAD_LEASE" | "FORBIDDEN" | "NOT_AN_APPROVER" | "SELF_APPROVAL" | "SYNC_NOT_ALLOWED" | "MAY_NOT_DECIDE" | "HOST_REFUSED" | "PROXY_REFUSED" | "ORIGIN_REFUSED" | "NOT_FOUND" | "UNKNOWN_RUN" | "UNKNOWN_DEFINITION" | "UNKNOWN_STEP" | "UNKNOWN_WAITPOINT" | "UNKNOWN_TASK" | "UNKNOWN_KEY" | "UNKNOWN_LINK_SECRET" | "NO_SIGNING_KEY" | "UNKNOWN_SCHEDULE" | "UNKNOWN_WEBHOOK" | "UNKNOWN_DELIVERY" | "NOT_HELD" | "UNKNOWN_WORKSPACE" | "METHOD_NOT_ALLOWED" | "READ_ONLY" | "BODY_TIMEOUT" | "ALREADY_RESOLVED" | "ALREADY_DECIDED" | "QUORUM_NOT_REACHED" | "CONTENT_CHANGED" | "WRONG_WAITPOINT_KIND" | "EVENT_DOES_NOT_MATCH" | "NOT_DUE" | "NO_SUCH_TIMER" | "RUN_ENDED" | "NO_TEST_CLOCK" | "HELD" | "RUN_NOT_FAILED" | "WRONG_STEP_STATUS" | "STALE_LEASE" | "TASK_ALREADY_TAKEN" | "PINNED_TO_BUILD" | "JOURNAL_CONFLICT" | "JOURNAL_MISMATCH" | "DEFINITION_EXISTS" | "SCHEDULE_EXISTS" | "DELIVERY_PENDING" | "WORKSPACE_EXISTS" | "WAITPOINT_TIMED_OUT" | "WAITPOINT_CANCELLED" | "WAITPOINT_EXPIRED" | "LINK_REVOKED" | "LINK_EXPIRED" | "BODY_TOO_LARGE" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "MALFORMED" | "BAD_CURSOR" | "INVALID_DEFINITION" | "INVALID_INPUT" | "INVALID_CONTENT" | "LIMIT_EXCEEDED" | "IDEMPOTENCY_KEY_REUSED" | "RUN_FAILED" | "RUN_CANCELLED" | "RATE_LIMITED" | "QUOTA_EXCEEDED" | "HEADERS_TOO_LARGE" | "DAMAGED" | "INTERNAL" | "ILLEGAL_TRANSITION" | "OVERLOADED" | "STORE_UNAVAILABLE" | "PAUSED" | "ENGINE_STUCK" | "STOPPING";

@@ -180,6 +180,14 @@ impl Target {
             } else {
                 ""
             };
+            if matches!(verb, "pin" | "unpin") {
+                let done = match (run.changed, verb) {
+                    (false, _) => "has no task under way that this would change",
+                    (true, "pin") => "has its tasks pinned to that build",
+                    (true, _) => "has its tasks unpinned",
+                };
+                return console.line(&format!("{} {done}", run.id));
+            }
             let unchanged = if run.changed { "" } else { " already" };
             console.line(&format!("{} is {}{unchanged}{soon}", run.id, run.status))
         })

@@ -14,6 +14,7 @@ use crate::private::Partial;
 
 /// The journals of tasks that are under way.
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  abide journals export --handler desk --out journals.jsonl")]
 pub(crate) struct Journals {
     #[command(subcommand)]
     action: Action,

@@ -115,3 +115,36 @@ fn a_worker_that_is_told_twice_gives_its_task_back() {
 fn terminate(process: u32) {
     let _ = Command::new("kill").args(["-TERM", &process.to_string()]).stderr(Stdio::null()).status();
 }
+
+#[test]
+fn journals_of_tasks_under_way_are_written_a_line_each_to_a_file_of_ones_own() {
+    let host = Host::start();
+    let run = host.started(ADD);
+    let line: serde_json::Value = serde_json::from_str(&host.ok(&["journals", "export"])).unwrap();
+    assert_eq!((&line["runId"], &line["handler"], &line["step"]), (&json!(run), &json!("add"), &json!("add")));
+    assert_eq!((&line["input"], &line["journal"]), (&json!({"a": 1, "b": 2}), &json!([])));
+    assert_eq!(host.ok(&["journals", "export", "--handler", "other"]), "");
+    let file = host.directory.path().join("journals.jsonl");
+    let to = file.to_str().unwrap();
+    let said = host.ok(&["journals", "export", "--workflow", "add", "--out", to]);
+    assert_eq!(said, format!("{to}  1 journals"));
+    let written: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    assert_eq!(written, line);
+    let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&file).unwrap().permissions());
+    assert_eq!(mode & 0o777, 0o600);
+    let said = host.abide(&["journals", "export", "--out", to]);
+    assert!(said.code != 0 && said.err.contains("is not overwritten"), "{said:?}");
+    assert!(!host.directory.path().join("journals.jsonl.partial").exists());
+}
+
+#[test]
+fn runs_are_pinned_and_unpinned_one_or_by_a_filter() {
+    let host = Host::start();
+    let run = host.started(&ADD.replace("handler: add,", "handler: add, pinToBuild: true,"));
+    let nothing = format!("{run} has no task under way that this would change");
+    assert_eq!(host.ok(&["unpin", &run]), nothing, "nobody has taken it");
+    let counted = host.ok(&["pin", "--all", "--workflow", "add", "--build", "b1", "--dry-run"]);
+    assert_eq!(counted, "1 runs found; nothing was changed");
+    let said = host.abide(&["wake", &run, "--output", "1"]);
+    assert!(said.code != 0 && said.err.contains("--as skipped"), "{said:?}");
+}

@@ -179,7 +179,7 @@ impl WaitingForBody {
                 let step = run.step_name(at);
                 let (seen, sentence) = match pinned_to {
                     Some(build) => {
-                        let seen = workers.builds.get(&(run.workspace, handler, Arc::clone(&build))).copied();
+                        let seen = workers.builds.get(&(run.workspace, Arc::clone(&build))).copied();
                         let last = seen.map_or_else(
                             || "none was seen since the server started".to_owned(),
                             |seen| format!("the last one was seen at {seen}"),

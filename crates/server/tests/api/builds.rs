@@ -100,7 +100,7 @@ async fn journals_are_narrowed_by_handler_and_workflow_and_come_page_by_page() {
     let rest_runs = rest["data"].as_array().unwrap();
     assert_eq!((rest_runs.len(), &rest["nextCursor"]), (51, &Value::Null));
     assert_eq!(rest_runs[50]["runId"], json!(run));
-    host.get("/tasks/journals?cursor=nothing").await.is_problem(400, "BAD_CURSOR");
+    host.get("/tasks/journals?cursor=nothing").await.is_problem(422, "BAD_CURSOR");
 }
 
 #[tokio::test]
@@ -158,7 +158,7 @@ async fn a_run_says_which_build_its_pinned_task_waits_for() {
     let host = Host::start().await;
     let run = host.run_of(work(json!({ "pinToBuild": true }))).await;
     let first = poll(&host, "b1").await;
-    let history = host.get(&format!("/workflow-runs/{run}/history")).await.text;
+    let history = host.get(&format!("/workflow-runs/{run}/events")).await.text;
     assert!(history.contains("TASK_PINNED"), "{history}");
     suspend(&host, &first).await;
     // Long enough for the worker not to count as there.

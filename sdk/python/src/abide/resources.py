@@ -205,6 +205,18 @@ class Runs(Resource):
         """Takes a failed run up again where it failed."""
         return await self._command(id, "retry", None, idempotency_key)
 
+    async def pin(
+        self, id: str, build: str, *, handler: str | None = None, idempotency_key: str | None = None
+    ) -> wire.CommandedRun:
+        """Only workers of this build are given the run's pinned tasks from now on, or those of one handler."""
+        return await self._command(id, "pin", given(build=build, handler=handler), idempotency_key)
+
+    async def unpin(
+        self, id: str, *, handler: str | None = None, idempotency_key: str | None = None
+    ) -> wire.CommandedRun:
+        """Workers of any build may have the run's pinned tasks, or those of one handler. They are not pinned again."""
+        return await self._command(id, "unpin", given(handler=handler), idempotency_key)
+
     async def cost(self, id: str) -> wire.RunCost:
         """What its calls to models cost."""
         cost: wire.RunCost = await self._transport.json(Request("GET", at("workflow-runs", id, "cost")))
@@ -278,6 +290,12 @@ class Waitpoints(Resource):
     async def complete(self, id: str, payload: Any = None, *, idempotency_key: str | None = None) -> wire.Waitpoint:
         """Ends a wait as if what it waits for had come."""
         return await self._steer(id, "complete", {"payload": payload}, idempotency_key)
+
+    async def skip(
+        self, id: str, output: Any = None, *, reason: str | None = None, idempotency_key: str | None = None
+    ) -> wire.Waitpoint:
+        """Completes the step of a wait for other code (CODE) with this output, without its handler."""
+        return await self._steer(id, "skip", {"output": output, **given(reason=reason)}, idempotency_key)
 
     async def time_out(self, id: str, *, idempotency_key: str | None = None) -> wire.Waitpoint:
         """Ends a wait as if its time were over."""
@@ -510,6 +528,10 @@ class Tasks(Resource):
     async def poll(self, poll: wire.PollTasks) -> wire.PolledTasks:
         polled: wire.PolledTasks = await self._transport.json(Request("POST", at("tasks", "poll"), body=poll))
         return polled
+
+    def journals(self, *, handler: str | None = None, workflow: str | None = None) -> Pages[wire.TaskJournal]:
+        """What handlers of open runs have recorded: what a worker would be given if their waits ended now."""
+        return Pages(self._transport, at("tasks", "journals"), given(handler=handler, workflow=workflow))
 
     async def report(self, reports: list[wire.TaskReport]) -> wire.ReportedTasks:
         request = Request("POST", at("tasks", "report"), body={"reports": reports}, repeatable=True)

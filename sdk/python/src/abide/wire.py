@@ -157,13 +157,17 @@ class Beat(TypedDict):
 
 
 class BulkCommand(TypedDict):
-    action: Literal["cancel", "pause", "unpause", "retry"]
+    action: Literal["cancel", "pause", "unpause", "retry", "pin", "unpin"]
+    build: NotRequired[str | None]
+    """With `pin`: the build whose workers are given their tasks."""
     cursor: NotRequired[str | None]
     """The `nextCursor` of the request before."""
     dryRun: NotRequired[bool]
     """Only count."""
     filter: RunFilter
     """An empty filter finds every run."""
+    handler: NotRequired[str | None]
+    """With `pin` and `unpin`: only tasks of this handler; all if absent."""
     limit: NotRequired[int | None]
     """Runs at most; 10000 if absent."""
     reason: NotRequired[str | None]
@@ -201,7 +205,7 @@ class BulkSteered(TypedDict):
 
 
 class BulkSteering(TypedDict):
-    action: Literal["complete", "reschedule", "timeout", "cancel"]
+    action: Literal["complete", "reschedule", "timeout", "cancel"] | Literal["skip"]
     cursor: NotRequired[str | None]
     """The `nextCursor` of the request before."""
     dryRun: NotRequired[bool]
@@ -210,8 +214,12 @@ class BulkSteering(TypedDict):
     """Only pending waits are found."""
     limit: NotRequired[int | None]
     """Waits at most; 10000 if absent."""
+    output: NotRequired[Json]
+    """With `skip`: the output of the steps; null if absent."""
     payload: NotRequired[Json]
     """With `complete`: as if this had come."""
+    reason: NotRequired[str | None]
+    """With `skip`: stands in the histories."""
     resumeAt: NotRequired[str | None]
     """With `reschedule`: the new instant."""
 
@@ -673,6 +681,8 @@ class ListensForCode(TypedDict):
     found: str
     """What the code came to instead."""
     handler: str
+    pinnedTo: NotRequired[str | None]
+    """The only build that may have the task, which does not fit: an operator decides."""
     recorded: str
     """What the journal holds."""
     type: Literal["code"]
@@ -809,6 +819,12 @@ class Overview(TypedDict):
     runs: list[RunCount]
     waits: list[WaitCount]
     """Open waits."""
+
+
+class PinRun(TypedDict):
+    build: str
+    handler: NotRequired[str | None]
+    """Only tasks of this handler; all if absent."""
 
 
 class PollTasks(TypedDict):
@@ -1165,6 +1181,13 @@ class SigningKey(TypedDict):
     """The workspace's id."""
 
 
+class SkipWaitpoint(TypedDict):
+    output: NotRequired[Json]
+    """The step's output; null if absent."""
+    reason: NotRequired[str | None]
+    """Stands in the history."""
+
+
 class Spent(TypedDict):
     """Tokens and money."""
 
@@ -1288,6 +1311,35 @@ class Task(TypedDict):
     stepName: str
     traceparent: str | None
     """The trace of the run, to go on with in the worker; null if there is none."""
+
+
+class TaskJournal(TypedDict):
+    """A task that is under way, with all that its handler has recorded: what new code can be tried on."""
+
+    attempt: int
+    """Of this visit, from 1."""
+    checkpoint: Json
+    """What an earlier delivery left, or null."""
+    config: Json
+    handler: str
+    input: Json
+    journal: list[JournalEntry]
+    """What earlier deliveries recorded, in the order it was; waits that are open among it."""
+    runId: str
+    state: Json
+    step: str
+    """The step's name; an item's of a map ends in its index."""
+    version: str
+    workflow: str
+    """The name of its definition, and the version."""
+
+
+class TaskJournalList(TypedDict):
+    """A part of a list."""
+
+    data: list[TaskJournal]
+    nextCursor: str | None
+    """Give it as `cursor` to get what follows; null at the end."""
 
 
 class TaskReportComplete(TypedDict):
@@ -1540,6 +1592,11 @@ class Triggered(TypedDict):
     runId: str | None
 
 
+class UnpinRun(TypedDict):
+    handler: NotRequired[str | None]
+    """Only tasks of this handler; all if absent."""
+
+
 class Vote(TypedDict):
     by: str
     comment: NotRequired[str | None]
@@ -1775,6 +1832,8 @@ class Workflow(TypedDict):
     """Called when a run has failed, each time it does, in a run of its own."""
     output: NotRequired[Json]
     """What a completed run's `output` is; templates allowed. Without it, the output of the last step that has one."""
+    pinToBuild: NotRequired[bool | None]
+    """Whether a task stays with the build that took it first, for tasks that do not say so themselves."""
     steps: list[WorkflowStep]
     timeout: NotRequired[str | None]
     """The same as a duration, such as `2d 4h` or `PT30M`."""
@@ -1933,6 +1992,8 @@ class WorkflowMapStepTask(TypedDict):
     """What the handler gets as its input; templates allowed. Without it, the run's input."""
     onCodeChange: NotRequired[WorkflowOnCodeChange | None]
     """What becomes of it when its code does not fit what it has recorded; `wait` if absent."""
+    pinToBuild: NotRequired[bool | None]
+    """Only workers of the build that takes it first are given it again, in this run; `false` if absent. Until an operator unpins it, it waits for them, however long they are away."""
     retry: NotRequired[WorkflowRetry | None]
     timeout: NotRequired[str | None]
     """The same as a duration."""
@@ -2325,6 +2386,8 @@ class WorkflowStepTask(TypedDict):
     """In a written sequence: the step to go on with, further down, or `end`."""
     onCodeChange: NotRequired[WorkflowOnCodeChange | None]
     """What becomes of it when its code does not fit what it has recorded; `wait` if absent."""
+    pinToBuild: NotRequired[bool | None]
+    """Only workers of the build that takes it first are given it again, in this run; `false` if absent. Until an operator unpins it, it waits for them, however long they are away."""
     retry: NotRequired[WorkflowRetry | None]
     saveAs: NotRequired[str | None]
     """The key of `state` under which the step's result is stored."""
@@ -2478,4 +2541,4 @@ WorkflowResponseFormat: TypeAlias = Literal["text", "json"]
 WorkflowRole: TypeAlias = Literal["system", "user", "assistant"]
 WorkflowStatusPattern: TypeAlias = Union["int", Literal["1xx", "2xx", "3xx", "4xx", "5xx"]]
 WorkflowStep: TypeAlias = Union["WorkflowStepTask", "WorkflowStepWait", "WorkflowStepCondition", "WorkflowStepExternalEvent", "WorkflowStepWaitForEvent", "WorkflowStepWebhook", "WorkflowStepApproval", "WorkflowStepLlm", "WorkflowStepHttp", "WorkflowStepNotify", "WorkflowStepRespond", "WorkflowStepSubWorkflow", "WorkflowStepMap"]
-ProblemCode: TypeAlias = Literal["NOT_JSON", "BAD_REQUEST", "UNAUTHENTICATED", "BAD_LINK", "BAD_LEASE", "FORBIDDEN", "NOT_AN_APPROVER", "SELF_APPROVAL", "SYNC_NOT_ALLOWED", "MAY_NOT_DECIDE", "HOST_REFUSED", "PROXY_REFUSED", "ORIGIN_REFUSED", "NOT_FOUND", "UNKNOWN_RUN", "UNKNOWN_DEFINITION", "UNKNOWN_STEP", "UNKNOWN_WAITPOINT", "UNKNOWN_TASK", "UNKNOWN_KEY", "UNKNOWN_LINK_SECRET", "NO_SIGNING_KEY", "UNKNOWN_SCHEDULE", "UNKNOWN_WEBHOOK", "UNKNOWN_DELIVERY", "NOT_HELD", "UNKNOWN_WORKSPACE", "METHOD_NOT_ALLOWED", "READ_ONLY", "BODY_TIMEOUT", "ALREADY_RESOLVED", "ALREADY_DECIDED", "QUORUM_NOT_REACHED", "CONTENT_CHANGED", "WRONG_WAITPOINT_KIND", "EVENT_DOES_NOT_MATCH", "NOT_DUE", "NO_SUCH_TIMER", "RUN_ENDED", "NO_TEST_CLOCK", "HELD", "RUN_NOT_FAILED", "WRONG_STEP_STATUS", "STALE_LEASE", "TASK_ALREADY_TAKEN", "JOURNAL_CONFLICT", "JOURNAL_MISMATCH", "DEFINITION_EXISTS", "SCHEDULE_EXISTS", "DELIVERY_PENDING", "WORKSPACE_EXISTS", "WAITPOINT_TIMED_OUT", "WAITPOINT_CANCELLED", "WAITPOINT_EXPIRED", "LINK_REVOKED", "LINK_EXPIRED", "BODY_TOO_LARGE", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE", "MALFORMED", "BAD_CURSOR", "INVALID_DEFINITION", "INVALID_INPUT", "INVALID_CONTENT", "LIMIT_EXCEEDED", "IDEMPOTENCY_KEY_REUSED", "RUN_FAILED", "RUN_CANCELLED", "RATE_LIMITED", "QUOTA_EXCEEDED", "HEADERS_TOO_LARGE", "DAMAGED", "INTERNAL", "ILLEGAL_TRANSITION", "OVERLOADED", "STORE_UNAVAILABLE", "PAUSED", "ENGINE_STUCK", "STOPPING"]
+ProblemCode: TypeAlias = Literal["NOT_JSON", "BAD_REQUEST", "UNAUTHENTICATED", "BAD_LINK", "BAD_LEASE", "FORBIDDEN", "NOT_AN_APPROVER", "SELF_APPROVAL", "SYNC_NOT_ALLOWED", "MAY_NOT_DECIDE", "HOST_REFUSED", "PROXY_REFUSED", "ORIGIN_REFUSED", "NOT_FOUND", "UNKNOWN_RUN", "UNKNOWN_DEFINITION", "UNKNOWN_STEP", "UNKNOWN_WAITPOINT", "UNKNOWN_TASK", "UNKNOWN_KEY", "UNKNOWN_LINK_SECRET", "NO_SIGNING_KEY", "UNKNOWN_SCHEDULE", "UNKNOWN_WEBHOOK", "UNKNOWN_DELIVERY", "NOT_HELD", "UNKNOWN_WORKSPACE", "METHOD_NOT_ALLOWED", "READ_ONLY", "BODY_TIMEOUT", "ALREADY_RESOLVED", "ALREADY_DECIDED", "QUORUM_NOT_REACHED", "CONTENT_CHANGED", "WRONG_WAITPOINT_KIND", "EVENT_DOES_NOT_MATCH", "NOT_DUE", "NO_SUCH_TIMER", "RUN_ENDED", "NO_TEST_CLOCK", "HELD", "RUN_NOT_FAILED", "WRONG_STEP_STATUS", "STALE_LEASE", "TASK_ALREADY_TAKEN", "PINNED_TO_BUILD", "JOURNAL_CONFLICT", "JOURNAL_MISMATCH", "DEFINITION_EXISTS", "SCHEDULE_EXISTS", "DELIVERY_PENDING", "WORKSPACE_EXISTS", "WAITPOINT_TIMED_OUT", "WAITPOINT_CANCELLED", "WAITPOINT_EXPIRED", "LINK_REVOKED", "LINK_EXPIRED", "BODY_TOO_LARGE", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE", "MALFORMED", "BAD_CURSOR", "INVALID_DEFINITION", "INVALID_INPUT", "INVALID_CONTENT", "LIMIT_EXCEEDED", "IDEMPOTENCY_KEY_REUSED", "RUN_FAILED", "RUN_CANCELLED", "RATE_LIMITED", "QUOTA_EXCEEDED", "HEADERS_TOO_LARGE", "DAMAGED", "INTERNAL", "ILLEGAL_TRANSITION", "OVERLOADED", "STORE_UNAVAILABLE", "PAUSED", "ENGINE_STUCK", "STOPPING"]

@@ -93,6 +93,16 @@ impl Runs<'_> {
         self.command(id, "retry", &json!({})).await
     }
 
+    /// Only workers of this build are given the run's pinned tasks from now on.
+    pub async fn pin(&self, id: &str, pin: &wire::PinRun) -> Result<wire::CommandedRun, Error> {
+        self.command(id, "pin", pin).await
+    }
+
+    /// Workers of any build may have the run's pinned tasks. They are not pinned again.
+    pub async fn unpin(&self, id: &str, unpin: &wire::UnpinRun) -> Result<wire::CommandedRun, Error> {
+        self.command(id, "unpin", unpin).await
+    }
+
     /// What its calls to models cost.
     pub async fn cost(&self, id: &str) -> Result<wire::RunCost, Error> {
         self.0.transport().json(self.0.get(at(&["workflow-runs", id, "cost"]))).await

@@ -1,6 +1,7 @@
 use serde_json::json;
 
 use crate::client::Client;
+use crate::pages::Pages;
 use crate::problem::Error;
 use crate::transport::at;
 use crate::wire::{self, TaskReport};
@@ -13,6 +14,13 @@ impl Tasks<'_> {
     /// Waits for tasks, and takes them.
     pub async fn poll(&self, poll: &wire::PollTasks) -> Result<wire::PolledTasks, Error> {
         self.0.transport().json(self.0.post(at(&["tasks", "poll"])).body(poll)?).await
+    }
+
+    /// What handlers of open runs have recorded, of one handler or all, of one workflow or all: what a worker would be given
+    /// if their waits ended now.
+    pub fn journals(&self, handler: Option<&str>, workflow: Option<&str>) -> Pages<wire::TaskJournal> {
+        let query = json!({ "handler": handler, "workflow": workflow });
+        Pages::new(self.0, self.0.get(at(&["tasks", "journals"])).query(&query))
     }
 
     /// Many reports at once. Each has an answer of its own.

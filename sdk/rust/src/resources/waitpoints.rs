@@ -42,6 +42,11 @@ impl Waitpoints<'_> {
         self.keyed(self.0.post(at(&["waitpoints", id, "complete"])), &body).await
     }
 
+    /// Completes the step of a wait for other code (CODE) with an output, without its handler.
+    pub async fn skip(&self, id: &str, skip: &wire::SkipWaitpoint) -> Result<wire::Waitpoint, Error> {
+        self.keyed(self.0.post(at(&["waitpoints", id, "skip"])), skip).await
+    }
+
     /// Ends a wait as if its time were over.
     pub async fn time_out(&self, id: &str) -> Result<wire::Waitpoint, Error> {
         self.keyed(self.0.post(at(&["waitpoints", id, "timeout"])), &json!({})).await
