@@ -1,6 +1,7 @@
 //! The fold: what each recorded change does to a run. Used live, by every decision, and when a history is
 //! replayed; there is no other way to change a run. It decides nothing: a change says all there is to know.
 
+mod moved;
 mod step;
 mod task;
 mod wait;
@@ -28,17 +29,28 @@ pub enum BadHistory {
     NotCreated,
     #[error("the record names {0}, which the run does not have")]
     Unknown(&'static str),
+    #[error("the run was moved to version {0}, which is not at hand")]
+    UnknownVersion(Arc<str>),
 }
 
 impl Run {
-    /// The run that a whole history gives.
+    /// The run that a whole history gives, if it was never moved to another version.
     pub fn replay<'a>(
         definition: Arc<Definition>,
         history: impl IntoIterator<Item = &'a Record>,
     ) -> Result<Run, BadHistory> {
+        Run::replay_with(definition, &[], history)
+    }
+
+    /// The run that a whole history gives: with the definition that it began with, and those it was moved to.
+    pub fn replay_with<'a>(
+        definition: Arc<Definition>,
+        moved_to: &[Arc<Definition>],
+        history: impl IntoIterator<Item = &'a Record>,
+    ) -> Result<Run, BadHistory> {
         let mut history = history.into_iter();
         let mut run = Run::created(definition, history.next().ok_or(BadHistory::NotCreated)?)?;
-        history.try_for_each(|record| run.apply(record))?;
+        history.try_for_each(|record| run.apply_with(moved_to, record))?;
         Ok(run)
     }
 
@@ -75,6 +87,9 @@ impl Run {
             traceparent: record.traceparent,
             created_at: record.at,
             retried_at: None,
+            awaits_since: None,
+            past_versions: Vec::new(),
+            deliveries_before: 0,
             started_at: None,
             ended_at: None,
             deadline: None,
@@ -103,8 +118,14 @@ impl Run {
         Ok(Run { definition, snapshot })
     }
 
-    /// Applies the next record of the history. After an error the run is in no defined state.
+    /// Applies the next record of the history, which is no move. After an error the run is in no defined state.
     pub fn apply(&mut self, record: &Record) -> Result<(), BadHistory> {
+        self.apply_with(&[], record)
+    }
+
+    /// Applies the next record of the history; a move finds its definition among those given. After an error the run is in
+    /// no defined state.
+    pub fn apply_with(&mut self, moved_to: &[Arc<Definition>], record: &Record) -> Result<(), BadHistory> {
         if record.seq != self.seq + 1 {
             return Err(BadHistory::Gap { last: self.seq, found: record.seq });
         }
@@ -150,6 +171,14 @@ impl Run {
                 self.snapshot.deadline = *deadline;
                 self.snapshot.deadline_passed = false;
                 self.move_to(RunStatus::Running)
+            }
+            Change::WorkflowMoved { from: _, to, steps, bars, awaits_more } => {
+                let is_it = |definition: &&Arc<Definition>| {
+                    definition.name() == &*to.name && definition.version() == &*to.version
+                };
+                let unknown = || BadHistory::UnknownVersion(Arc::clone(&to.version));
+                let definition = moved_to.iter().find(is_it).cloned().ok_or_else(unknown)?;
+                self.moved(record, (to, definition), steps, bars, *awaits_more)
             }
             Change::StepStarted { at, request } => self.step_started(record, *at, request.as_ref()),
             Change::StepWaiting { at, opens, awaits, wake } => {

@@ -27,10 +27,10 @@ impl Bounds {
     /// The instant before which events may have been forgotten that a wait of this run, which begins now, would look
     /// back to; `None` if it sees all it asks for.
     ///
-    /// From the moment a run is opened, started or retried, retention leaves alone what it may come to. Events that were
+    /// From the moment a run is opened, started, retried or moved to a version that waits for more, retention leaves alone what it may come to. Events that were
     /// older than `keep_events` at that moment may have been gone already.
     pub fn forgotten_before(&self, run: &Run, since: Timestamp, now: Timestamp) -> Option<Timestamp> {
-        let opened_at = run.retried_at.unwrap_or(run.created_at);
+        let opened_at = run.retried_at.max(run.awaits_since).unwrap_or(run.created_at);
         let unclaimed = self.keep_events.map(|kept| kept.before(opened_at));
         let too_old = self.keep_events_at_most.map(|kept| kept.before(now));
         unclaimed.max(too_old).filter(|horizon| since < *horizon)

@@ -16,6 +16,7 @@ mod create_waitpoint;
 mod deliver_event;
 mod http_call;
 mod lease_lost;
+mod move_run;
 mod pause;
 mod pin;
 mod resume_waitpoint;
@@ -40,6 +41,7 @@ pub use create_waitpoint::CreateWaitpoint;
 pub use deliver_event::{DeliverEvent, Occurrence};
 pub use lease_lost::{LeaseLoss, LeaseLost};
 pub use pin::PinTasks;
+pub use move_run::Move;
 pub use resume_waitpoint::{ResumeTarget, ResumeWaitpoint, Via};
 pub use signal::SendSignal;
 pub use start::{NewRun, start};
@@ -88,6 +90,7 @@ pub enum Command {
     ChildFinished(ChildFinished),
     Steer(Steer),
     PinTasks(PinTasks),
+    Move(Move),
     Pause,
     Unpause,
     Cancel { reason: Option<String> },
@@ -172,6 +175,7 @@ pub fn decide(run: &mut Run, command: Command, context: &Context) -> Result<Outc
         Command::ChildFinished(command) => command.decide(&mut turn),
         Command::Steer(command) => command.decide(&mut turn),
         Command::PinTasks(command) => command.decide(&mut turn),
+        Command::Move(command) => command.decide(&mut turn),
         Command::Pause => pause::decide(&mut turn),
         Command::Unpause => unpause::decide(&mut turn),
         Command::Cancel { reason } => cancel::decide(&mut turn, reason),

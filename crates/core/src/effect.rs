@@ -73,7 +73,7 @@ impl Effect {
 #[serde(rename_all = "camelCase")]
 pub enum ChildInput {
     Given(Json),
-    /// [`Run::child_input`](crate::run::Run::child_input) of its parent says it, when it is started.
+    /// [`Run::input_of`](crate::run::Run::input_of) of its parent says it, when it is started.
     Of(At),
 }
 

@@ -18,11 +18,12 @@ mod later;
 mod map;
 mod wait;
 
+pub(crate) use advance::bars;
 pub(crate) use approval::{Tally, tally, timeout_means, verdict};
 pub(crate) use begin::{ParentWaits, child_depth, expression_failed, start_child_run};
 pub(crate) use code::{code_to_wait_for, wait_for_code};
 pub(crate) use end::cancel_run;
-pub(crate) use finish::{Completion, complete, fail_attempt, fail_step, recall, result_state};
+pub(crate) use finish::{Completion, Exit, complete, fail_attempt, fail_step, recall, result_state};
 pub(crate) use wait::{
     NewWait, await_waits, cancel_wait, deliver_mail, end_wait, look_for_early_ones, new_waitpoint,
     next_listener, next_number, resolve, start_run,

@@ -82,6 +82,19 @@ pub enum Change {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         deadline: Option<Timestamp>,
     },
+    /// From here on the run is one of another version. Places in later records are those of that version.
+    WorkflowMoved {
+        from: DefinitionRef,
+        to: DefinitionRef,
+        /// Which step of the old version is which of the new one, for all that something has happened to.
+        steps: Vec<(u16, u16)>,
+        /// Graph: the steps of the new version that are not taken.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        bars: Vec<u16>,
+        /// The new version may come to wait for events that the old one did not.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        awaits_more: bool,
+    },
 
     /// PENDING or FAILED → RUNNING: a visit begins.
     StepStarted {
@@ -289,6 +302,7 @@ impl Change {
                 | Change::WorkflowFailed { .. }
                 | Change::WorkflowCancelled { .. }
                 | Change::WorkflowRetried { .. }
+                | Change::WorkflowMoved { .. }
                 | Change::StepWaiting { .. }
                 | Change::StepResumed { .. }
                 | Change::StepRetrying { .. }
@@ -343,6 +357,7 @@ impl Change {
             | Change::WorkflowFailed { .. }
             | Change::WorkflowCancelled { .. }
             | Change::WorkflowRetried { .. }
+            | Change::WorkflowMoved { .. }
             | Change::StepStarted { .. }
             | Change::StepResumed { .. }
             | Change::StepHeld { .. }
@@ -396,6 +411,7 @@ impl Change {
             | Change::WorkflowFailed { .. }
             | Change::WorkflowCancelled { .. }
             | Change::WorkflowRetried { .. }
+            | Change::WorkflowMoved { .. }
             | Change::MapStarted { .. }
             | Change::JournalRecorded { .. }
             | Change::CheckpointSaved { .. }
@@ -428,6 +444,7 @@ impl Change {
             Change::WorkflowFailed { .. } => "WORKFLOW_FAILED",
             Change::WorkflowCancelled { .. } => "WORKFLOW_CANCELLED",
             Change::WorkflowRetried { .. } => "WORKFLOW_RETRIED",
+            Change::WorkflowMoved { .. } => "WORKFLOW_MOVED",
             Change::StepStarted { .. } => "STEP_STARTED",
             Change::StepWaiting { .. } => "STEP_WAITING",
             Change::StepResumed { .. } => "STEP_RESUMED",

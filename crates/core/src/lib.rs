@@ -26,6 +26,7 @@ pub mod history;
 pub mod id;
 pub mod json;
 pub mod limits;
+pub mod moving;
 pub mod notice;
 pub mod problem;
 pub mod random;

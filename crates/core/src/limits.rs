@@ -52,6 +52,8 @@ pub const MAILBOX: usize = 1000;
 pub const MAILBOX_BYTES: usize = 16 * 1024 * 1024;
 /// Waitpoints a run may ever have.
 pub const WAITPOINTS: usize = 100_000;
+/// How often a run may be moved to another version of its workflow.
+pub const MOVES: usize = 100;
 /// Journal entries of one task.
 pub const JOURNAL_ENTRIES: usize = 10_000;
 pub const MAP_ITEMS: usize = 10_000;

@@ -107,6 +107,7 @@ fn tell(run: &Run, record: &Record) -> Option<(Topic, Data)> {
         | Change::WorkflowUnpaused
         | Change::WorkflowDeadlinePassed
         | Change::WorkflowRetried { .. }
+        | Change::WorkflowMoved { .. }
         | Change::StepStarted { .. }
         | Change::StepWaiting { .. }
         | Change::StepResumed { .. }

@@ -6,6 +6,7 @@ use serde::Serialize;
 use crate::apply::BadHistory;
 use crate::id::WaitpointId;
 use crate::json::Json;
+use crate::moving::Misfit;
 use crate::status::{RunStatus, StepStatus, WaitStatus};
 use crate::waitpoint::{Actor, Kind, Waitpoint};
 
@@ -51,6 +52,12 @@ pub enum Refusal {
     RunEnded(RunStatus),
     #[error("the run is {0}; only a FAILED run can be retried")]
     NotFailed(RunStatus),
+    #[error(
+        "the run is {0}; only one that stands still, WAITING, PAUSED or PENDING with nothing at work, can be moved"
+    )]
+    NotWaiting(RunStatus),
+    #[error("the run does not fit that version: {}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
+    DoesNotFit(Vec<Misfit>),
     #[error("step `{step}` is {status}; it cannot be {verb}")]
     WrongStep { step: String, status: StepStatus, verb: &'static str },
     #[error("delivery {given} of step `{step}` is over; the last one made is {current}")]
@@ -129,6 +136,8 @@ impl Refusal {
             Refusal::AlreadyDecided { .. } => "ALREADY_DECIDED",
             Refusal::RunEnded(_) => "RUN_ENDED",
             Refusal::NotFailed(_) => "RUN_NOT_FAILED",
+            Refusal::NotWaiting(_) => "RUN_NOT_WAITING",
+            Refusal::DoesNotFit(_) => "RUN_DOES_NOT_FIT",
             Refusal::WrongStep { .. } => "WRONG_STEP_STATUS",
             Refusal::StaleDelivery { .. } => "STALE_LEASE",
             Refusal::AlreadyTaken { .. } => "TASK_ALREADY_TAKEN",

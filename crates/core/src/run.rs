@@ -23,7 +23,7 @@ use crate::spent::Spent;
 use crate::status::{RunStatus, StepStatus};
 use crate::time::Millis;
 use crate::trace::Traceparent;
-use crate::waitpoint::{Actor, CodeMismatch, OWN_WAIT, TakenEvent, Waitpoint};
+use crate::waitpoint::{Actor, CodeMismatch, ListensFor, OWN_WAIT, TakenEvent, Waitpoint};
 
 pub use self::pin::Pin;
 
@@ -84,6 +84,19 @@ impl Run {
         let at = At::item(self.definition.index_of(name)?, item.parse().ok()?);
         let map = self.steps.get(&at.step)?.map.as_ref()?;
         (at.item? < map.len()).then_some(at)
+    }
+
+    /// Where a child was started, wherever that step is since the run was moved.
+    pub(crate) fn place_of_child(&self, child: RunId) -> Option<At> {
+        let id = child.to_string();
+        let is_it = |(at, state): &(At, &StepState)| {
+            let waits = state.waits.values().filter_map(|number| self.waitpoint(*number));
+            let is_awaited = |wait: &Waitpoint| matches!(wait.listens_for, ListensFor::Child { run_id } if run_id == child);
+            let is_told = || state.output.as_ref().and_then(|it| it.get("runId")).is_some_and(|it| *it == id);
+            matches!(self.defined(*at).action, Action::Child { .. })
+                && (waits.into_iter().any(is_awaited) || is_told())
+        };
+        self.places().find(is_it).map(|(at, _)| at)
     }
 
     /// How far a step is, begun or not.
@@ -223,6 +236,15 @@ pub struct Snapshot {
     /// When it was retried last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retried_at: Option<Timestamp>,
+    /// When it was moved last to a version that may wait for other events.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) awaits_since: Option<Timestamp>,
+    /// The versions it was moved from, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub past_versions: Vec<PastVersion>,
+    /// Tasks that began after a move are handed out with greater numbers than all before it.
+    #[serde(default, skip_serializing_if = "is_none_of")]
+    pub(crate) deliveries_before: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_at: Option<Timestamp>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -309,6 +331,12 @@ impl Snapshot {
         map.list.get(usize::try_from(at.item?).ok()?)
     }
 
+    /// The version that the record of this number is of: places in it are that version's.
+    pub fn version_at(&self, seq: u64) -> &DefinitionRef {
+        let past = self.past_versions.iter().find(|past| seq <= past.until);
+        past.map_or(&self.definition_ref, |past| &past.definition)
+    }
+
     /// Signals that came before anything waited for them.
     pub fn mailbox(&self) -> impl Iterator<Item = &Signal> {
         self.mailbox.values().flatten()
@@ -318,6 +346,14 @@ impl Snapshot {
     pub(crate) fn holds_work(&self) -> bool {
         self.pausing
     }
+}
+
+/// A version that a run was moved from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PastVersion {
+    /// The record of the move: those before it are of this version.
+    pub until: u64,
+    pub definition: DefinitionRef,
 }
 
 /// Where an event was taken first.

@@ -1,11 +1,13 @@
 //! One decision under way: the run being changed, what has been recorded so far, and the work still to look at.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
 
 use jiff::Timestamp;
 
 use crate::bounds::Bounds;
 use crate::command::{Context, Outcome, Reply};
+use crate::definition::Definition;
 use crate::effect::Effect;
 use crate::flow;
 use crate::history::{Change, JournalResult, Record};
@@ -60,9 +62,14 @@ impl<'a> Turn<'a> {
 
     /// Records a change and applies it.
     pub(crate) fn emit(&mut self, change: Change) -> Result<(), Refusal> {
+        self.emit_with(change, &[])
+    }
+
+    /// Records a move, or any change, and applies it.
+    pub(crate) fn emit_with(&mut self, change: Change, moved_to: &[Arc<Definition>]) -> Result<(), Refusal> {
         let (by, traceparent) = (self.by.clone(), self.traceparent);
         let record = Record { seq: self.run.seq + 1, at: self.now, by, traceparent, change };
-        self.run.apply(&record)?;
+        self.run.apply_with(moved_to, &record)?;
         self.bytes = self.bytes.saturating_add(record.change.payload_bytes());
         self.records.push(record);
         Ok(())

@@ -30,6 +30,8 @@ mod http_calls;
 mod journals;
 #[path = "flows/maps.rs"]
 mod maps;
+#[path = "flows/moves.rs"]
+mod moves;
 #[path = "flows/outputs.rs"]
 mod outputs;
 #[path = "flows/pinning.rs"]

@@ -8,6 +8,7 @@ use abide_core::definition::Definition;
 use abide_core::id::WorkspaceId;
 use abide_core::json::Json;
 use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::{Semaphore, oneshot};
 
 use crate::committer::Done;
 use crate::error::Error;
@@ -42,6 +43,23 @@ pub(crate) fn start(done: UnboundedSender<Done>) -> std::io::Result<mpsc::Sender
     let thread = std::thread::Builder::new().name("abide-check".to_owned()).stack_size(STACK_BYTES);
     thread.spawn(move || work(&asked, &done))?;
     Ok(checks)
+}
+
+/// One input at a time is checked for those who do not wait at the writer.
+static BESIDE: Semaphore = Semaphore::const_new(1);
+
+/// Checks an input where nobody else waits for it.
+pub(crate) async fn check_beside(definition: &Arc<Definition>, input: &Json) -> Result<(), Error> {
+    if definition.is_quick_to_check(input) {
+        return Ok(definition.check_input(input)?);
+    }
+    let _turn = BESIDE.acquire().await;
+    let (definition, input) = (Arc::clone(definition), input.clone());
+    let (verdict, told) = oneshot::channel();
+    let check = move || drop(verdict.send(definition.check_input(&input)));
+    let thread = std::thread::Builder::new().name("abide-check-beside".to_owned()).stack_size(STACK_BYTES);
+    thread.spawn(check).map_err(|error| Error::NotStarted(error.to_string()))?;
+    Ok(told.await.map_err(|_| Error::Stopped)??)
 }
 
 /// Works until nobody can ask for anything any more.

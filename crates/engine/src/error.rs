@@ -36,6 +36,9 @@ pub enum Error {
     /// Nothing is decided about it until it is released.
     #[error("{owner} is held: {reason}; `abide release {owner}` lets it go on")]
     Held { owner: Owner, reason: String },
+    /// Something else was decided about the run in the same moment.
+    #[error("{0} has just changed; try again")]
+    Busy(RunId),
     #[error("overloaded; try again in {} ms", retry_after.as_millis())]
     Overloaded { retry_after: Duration },
     /// Nothing was acknowledged. Nothing is there either, unless a sync failed and the machine then stopped.
@@ -71,6 +74,7 @@ impl Error {
             | Error::TooManyDescendants { .. }
             | Error::TooManyOpenRuns { .. }
             | Error::Held { .. }
+            | Error::Busy(_)
             | Error::Overloaded { .. }
             | Error::Paused
             | Error::MasterKey(_)
@@ -84,6 +88,7 @@ impl Error {
         match self {
             Error::Store(error) => !error.is_damage(),
             Error::Overloaded { .. }
+            | Error::Busy(_)
             | Error::NotStarted(_)
             | Error::Stopped
             | Error::Paused

@@ -38,6 +38,7 @@ mod in_flight;
 mod limits;
 mod long_waits;
 mod memory;
+mod moves;
 mod notify_step;
 mod paused;
 mod pollers;

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use abide_core::definition::{Definition, Derived};
+use abide_core::history::{Change, DefinitionRef, Record};
 use abide_core::id::{RunId, WorkspaceId};
 use abide_core::run::Run;
 use abide_core::status::RunStatus;
@@ -19,6 +20,9 @@ const IDLE_RUNS: usize = 4_096;
 const IDLE_BYTES: usize = 256 * 1024 * 1024;
 /// Large payloads of idle runs that stay as they were read, counted by their text. Read, they take up to 17 times as much.
 const UNFOLDED_BYTES: usize = 8 * 1024 * 1024;
+
+/// The definition that a run began with, if that is known, and those it was moved to.
+type Versions = (Option<Arc<Definition>>, Vec<Arc<Definition>>);
 
 #[derive(Default)]
 pub(crate) struct Memory {
@@ -151,11 +155,39 @@ impl Memory {
     }
 
     fn replay(&mut self, store: &mut dyn Read, id: RunId, stored: &StoredRun) -> Result<Box<Run>, Error> {
-        let (name, version) = (&stored.definition.name, &stored.definition.version);
-        let definition = self.definition(store, stored.workspace, name, Some(version));
-        let definition = definition.map_err(|error| without_definition(id, error))?;
-        let run = Run::replay(definition, &stored.history);
+        let definitions = self.versions(store, stored.workspace, &stored.history);
+        let (first, moved_to) = definitions.map_err(|error| without_definition(id, error))?;
+        let first = match first {
+            Some(first) => first,
+            None => {
+                let DefinitionRef { name, version } = &stored.definition;
+                let definition = self.definition(store, stored.workspace, name, Some(version));
+                definition.map_err(|error| without_definition(id, error))?
+            }
+        };
+        let run = Run::replay_with(first, &moved_to, &stored.history);
         run.map(Box::new).map_err(|error| Error::unreadable(id, &error))
+    }
+
+    /// The definition that records begin with, if they are all, and those that their run was moved to.
+    pub(crate) fn versions(
+        &mut self,
+        store: &mut dyn Read,
+        workspace: WorkspaceId,
+        records: &[Record],
+    ) -> Result<Versions, Error> {
+        let mut find = |it: &DefinitionRef| self.definition(store, workspace, &it.name, Some(&it.version));
+        let first = match records.first().map(|record| &record.change) {
+            Some(Change::WorkflowCreated(creation)) => Some(find(&creation.definition)?),
+            Some(_) | None => None,
+        };
+        let mut moved_to = Vec::new();
+        for record in records {
+            if let Change::WorkflowMoved { to, .. } = &record.change {
+                moved_to.push(find(to)?);
+            }
+        }
+        Ok((first, moved_to))
     }
 
     pub(crate) fn put(&mut self, run: Box<Run>) {

@@ -576,6 +576,10 @@ impl<'w> Round<'w> {
         let key = key.map(|key| format!("{id}/{}{key}", voter.unwrap_or_default()));
         let earlier = key.as_ref().map(|key| self.recall_key(key)).transpose()?.flatten();
         let touched = self.touch(id)?;
+        if matches!(command, Command::Move(_)) && !touched.records.is_empty() {
+            // What else this round does for the run names places of the version it had.
+            return Err(Error::Busy(id));
+        }
         let decided = match &key {
             None => command::decide(&mut touched.run, command, &context).map(|outcome| (outcome, None)),
             Some(key) => decide_once(&mut touched.run, command, &context, key, earlier.as_ref()),
@@ -630,18 +634,21 @@ impl<'w> Round<'w> {
 
     fn make_anew(&mut self, id: RunId) -> Result<(), Error> {
         let Some(touched) = self.decided.touched.get_mut(&id) else { return Ok(()) };
+        let workspace = touched.run.workspace;
+        let (_, moved_to) = self.memory.versions(self.store, workspace, &touched.records)?;
         let definition = Arc::clone(&touched.run.definition);
         let unreadable = |error| Error::unreadable(id, &error);
         let before = self.before.find(|before| before.touched.get(&id));
         *touched.run = match (before, touched.based_on) {
-            (_, 0) => Run::replay(definition, &touched.records).map_err(unreadable)?,
+            (_, 0) => Run::replay_with(definition, &moved_to, &touched.records).map_err(unreadable)?,
             (Some((_, before)), _) => {
-                apply_all(Run::clone(&before.run), &touched.records).map_err(unreadable)?
+                apply_all(Run::clone(&before.run), &moved_to, &touched.records).map_err(unreadable)?
             }
             (None, _) => {
                 let stored = self.store.load(id)?.ok_or(Error::UnknownRun(id))?;
-                let run = Run::replay(definition, &stored.history).map_err(unreadable)?;
-                apply_all(run, &touched.records).map_err(unreadable)?
+                let (first, before) = self.memory.versions(self.store, workspace, &stored.history)?;
+                let run = Run::replay_with(first.unwrap_or(definition), &before, &stored.history);
+                apply_all(run.map_err(unreadable)?, &moved_to, &touched.records).map_err(unreadable)?
             }
         };
         Ok(())
@@ -694,7 +701,7 @@ impl<'w> Round<'w> {
     }
 }
 
-fn apply_all(mut run: Run, records: &[Record]) -> Result<Run, BadHistory> {
-    records.iter().try_for_each(|record| run.apply(record))?;
+fn apply_all(mut run: Run, moved_to: &[Arc<Definition>], records: &[Record]) -> Result<Run, BadHistory> {
+    records.iter().try_for_each(|record| run.apply_with(moved_to, record))?;
     Ok(run)
 }

@@ -13,7 +13,7 @@ use crate::guard::{RequestId, peer};
 
 /// Every control action, and what the log calls it. Starts, signals, events, decisions and reports of workers are in the
 /// histories of their runs, and not here.
-const ACTIONS: [(Verb, &str, &str); 35] = [
+const ACTIONS: [(Verb, &str, &str); 36] = [
     (Verb::Post, "/keys", "key.made"),
     (Verb::Delete, "/keys/{id}", "key.revoked"),
     (Verb::Post, "/workspaces", "workspace.made"),
@@ -48,6 +48,7 @@ const ACTIONS: [(Verb, &str, &str); 35] = [
     (Verb::Post, "/workflow-runs/{id}/retry", "run.retried"),
     (Verb::Post, "/workflow-runs/{id}/pin", "run.pinned"),
     (Verb::Post, "/workflow-runs/{id}/unpin", "run.unpinned"),
+    (Verb::Post, "/workflow-runs/{id}/move", "run.moved"),
     (Verb::Post, "/workflow-runs/bulk", "runs.commanded"),
 ];
 

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use abide_core::definition::{Definition, Derived};
-use abide_core::history::DefinitionRef;
+use abide_core::history::{Change, DefinitionRef};
 use abide_core::id::{DefinitionId, RunId, WorkspaceId};
 use abide_core::run::Run;
-use abide_store::{Error, Read};
+use abide_store::{Error, Read, StoredRun};
 
 use crate::app::App;
 use crate::problem::Problem;
@@ -74,6 +74,29 @@ impl Definitions {
     }
 }
 
+impl Definitions {
+    /// The definition that a run began with, and those it was moved to.
+    pub(crate) fn versions(
+        &self,
+        store: &mut dyn Read,
+        workspace: WorkspaceId,
+        stored: &StoredRun,
+    ) -> Result<(Arc<Definition>, Vec<Arc<Definition>>), Error> {
+        let first = match stored.history.first().map(|record| &record.change) {
+            Some(Change::WorkflowCreated(creation)) => &creation.definition,
+            Some(_) | None => &stored.definition,
+        };
+        let first = self.find(store, workspace, first)?.definition;
+        let mut moved_to = Vec::new();
+        for record in &stored.history {
+            if let Change::WorkflowMoved { to, .. } = &record.change {
+                moved_to.push(self.find(store, workspace, to)?.definition);
+            }
+        }
+        Ok((first, moved_to))
+    }
+}
+
 impl App {
     /// The definition of a run.
     pub(crate) async fn definition(
@@ -121,7 +144,7 @@ fn load(
     let Some(stored) = store.load(id)?.filter(|stored| stored.workspace == workspace) else {
         return Ok(None);
     };
-    let definition = definitions.find(store, workspace, &stored.definition)?.definition;
-    let run = Run::replay(definition, &stored.history);
+    let (first, moved_to) = definitions.versions(store, workspace, &stored)?;
+    let run = Run::replay_with(first, &moved_to, &stored.history);
     run.map(Some).map_err(|error| Error::Corrupt(format!("{id}: {error}")))
 }

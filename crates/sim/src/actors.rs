@@ -37,6 +37,7 @@ const PEOPLE: [&str; 4] = ["anna", "ben", "cleo", "mallory"];
 impl World {
     /// One thing happens.
     pub(crate) fn act(&mut self) -> Check {
+        self.move_some_run()?;
         match self.random.below(41) {
             0..3 => self.start_some_run(),
             3..9 => self.poll(),
@@ -540,12 +541,7 @@ impl World {
             Effect::StartChild(child) => {
                 let definition = self.store.definition(&child.definition, child.version.as_deref());
                 let parent = &self.store.runs[&child.parent.run_id].run;
-                let input = match child.input {
-                    ChildInput::Given(input) => input,
-                    ChildInput::Of(at) => {
-                        parent.child_input(at).expect("what could be rendered still can be")
-                    }
-                };
+                let input = parent.input_of(&child).expect("what could be rendered still can be");
                 let new = NewRun {
                     workspace: child.workspace,
                     parent: Some(child.parent),

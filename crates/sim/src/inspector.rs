@@ -3,6 +3,7 @@
 mod code;
 mod hooks;
 mod law;
+mod moved;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -118,7 +119,9 @@ impl Inspector {
             if stored.run.open_waitpoints().next().is_some() {
                 return Err(format!("{}: a wait outlives its run", stored.run.id));
             }
-            let replayed = Run::replay(Arc::clone(&stored.run.definition), &stored.history)
+            let name = &stored.run.definition_ref.name;
+            let first = store.definitions.get(&**name).ok_or("a run of no workflow")?;
+            let replayed = Run::replay_with(Arc::clone(first), &store.versions, &stored.history)
                 .map_err(|error| format!("{}: the history cannot be replayed: {error}", stored.run.id))?;
             if replayed.snapshot() != stored.run.snapshot() {
                 return Err(format!(
@@ -136,7 +139,7 @@ impl Watched {
         let before = self.replayed.take();
         let after = match before.clone() {
             None => Run::replay(Arc::clone(&run.definition), [record]),
-            Some(mut replayed) => replayed.apply(record).map(|()| replayed),
+            Some(mut replayed) => replayed.apply_with(&store.versions, record).map(|()| replayed),
         };
         let after = after.map_err(|error| format!("{}: {:?}: {error}", run.id, record.change))?;
         let status_before = before.as_ref().map_or(RunStatus::Pending, |run| run.status);
@@ -149,6 +152,9 @@ impl Watched {
             return Err(format!("R17: {} after the run ended: {:?}", run.id, record.change));
         }
         self.ended = after.status.has_ended();
+        if let (Change::WorkflowMoved { steps, .. }, Some(before)) = (&record.change, &before) {
+            self.moves(before, &after, steps)?;
+        }
         self.look_at_change(&after, record, store)?;
         self.replayed = Some(after);
         Ok(())
@@ -245,6 +251,7 @@ impl Watched {
             | Change::WorkflowHeld
             | Change::WorkflowDeadlinePassed
             | Change::WorkflowRetried { .. }
+            | Change::WorkflowMoved { .. }
             | Change::StepHeld { .. }
             | Change::StepCompleted { .. }
             | Change::StepFailed { .. }
@@ -501,6 +508,7 @@ fn place(change: &Change) -> Option<At> {
         | Change::WorkflowFailed { .. }
         | Change::WorkflowCancelled { .. }
         | Change::WorkflowRetried { .. }
+        | Change::WorkflowMoved { .. }
         | Change::StepHeld { .. }
         | Change::MapStarted { .. }
         | Change::TaskStarted { .. }

@@ -18,6 +18,7 @@ mod definitions;
 mod inspector;
 mod quiesce;
 mod store;
+mod versions;
 mod world;
 
 pub use world::{Report, Violation, simulate};

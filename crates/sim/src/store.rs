@@ -15,6 +15,8 @@ use jiff::Timestamp;
 #[derive(Default)]
 pub(crate) struct Store {
     pub(crate) definitions: BTreeMap<String, Arc<Definition>>,
+    /// All versions that runs were asked to move to, and those they began with.
+    pub(crate) versions: Vec<Arc<Definition>>,
     pub(crate) runs: BTreeMap<RunId, StoredRun>,
     pub(crate) tasks: BTreeMap<(RunId, At), TaskRow>,
     /// Effects that are still to be performed, with the run that asked for them.

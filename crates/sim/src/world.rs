@@ -16,6 +16,7 @@ use jiff::Timestamp;
 use crate::definitions;
 use crate::inspector::Inspector;
 use crate::store::{Store, Write};
+use crate::versions;
 
 /// A broken rule, in words.
 pub(crate) type Check<T = ()> = Result<T, String>;
@@ -87,6 +88,8 @@ pub fn simulate(seed: u64) -> Result<Report, Box<Violation>> {
 
 pub(crate) struct World {
     pub(crate) random: Random,
+    /// Of the moves to other versions, in worlds that have any.
+    pub(crate) moving: Option<Random>,
     pub(crate) now: Timestamp,
     pub(crate) store: Store,
     pub(crate) inspector: Inspector,
@@ -134,6 +137,7 @@ impl World {
     fn new(seed: u64, tells: bool) -> World {
         World {
             random: Random::new(seed),
+            moving: versions::chance(seed),
             now: "2026-03-01T00:00:00Z".parse().expect("an instant"),
             store: Store::default(),
             inspector: Inspector::default(),
@@ -163,6 +167,7 @@ impl World {
             });
             self.store.definitions.insert(name, definition);
         }
+        self.store.versions = self.store.definitions.values().cloned().collect();
         for _ in 0..ACTIONS {
             self.act()?;
         }

@@ -93,7 +93,7 @@ fn the_same_seed_gives_the_same_hash() {
     assert_ne!(first, simulate(4712).map(|report| report.hash).ok());
 }
 
-const RECORDS: [&str; 39] = [
+const RECORDS: [&str; 40] = [
     "WORKFLOW_CREATED",
     "WORKFLOW_STARTED",
     "WORKFLOW_PAUSED",
@@ -106,6 +106,7 @@ const RECORDS: [&str; 39] = [
     "WORKFLOW_FAILED",
     "WORKFLOW_CANCELLED",
     "WORKFLOW_RETRIED",
+    "WORKFLOW_MOVED",
     "STEP_STARTED",
     "STEP_WAITING",
     "STEP_RESUMED",
@@ -136,7 +137,7 @@ const RECORDS: [&str; 39] = [
 ];
 
 /// Those that chance can bring about; the others are for malformed requests and limits.
-const REFUSALS: [&str; 21] = [
+const REFUSALS: [&str; 23] = [
     "ALREADY_DECIDED",
     "ALREADY_RESOLVED",
     "CONTENT_CHANGED",
@@ -147,8 +148,10 @@ const REFUSALS: [&str; 21] = [
     "NO_SUCH_TIMER",
     "PINNED_TO_BUILD",
     "READ_ONLY",
+    "RUN_DOES_NOT_FIT",
     "RUN_ENDED",
     "RUN_NOT_FAILED",
+    "RUN_NOT_WAITING",
     "SELF_APPROVAL",
     "STALE_LEASE",
     "TASK_ALREADY_TAKEN",

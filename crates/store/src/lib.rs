@@ -38,7 +38,7 @@ use std::path::Path;
 use abide_core::command::Occurrence;
 use abide_core::definition::AwaitedEvent;
 use abide_core::door::Remembered;
-use abide_core::history::{DefinitionRef, Record};
+use abide_core::history::{Change, DefinitionRef, Record};
 use abide_core::id::{
     DefinitionId, DeliveryId, KeyId, OccurrenceId, RunId, ScheduleId, WaitpointId, WebhookId, WorkspaceId,
 };
@@ -518,6 +518,11 @@ impl RunWrite<'_> {
     #[cfg(feature = "postgres")]
     pub(crate) fn opens(&self) -> BTreeSet<u32> {
         self.records.iter().flat_map(|record| record.change.opens()).map(|wait| wait.number).collect()
+    }
+
+    /// The run has another version of its workflow than before.
+    pub(crate) fn is_moved(&self) -> bool {
+        self.records.iter().any(|record| matches!(record.change, Change::WorkflowMoved { .. }))
     }
 
     /// The waitpoints whose row is made or changes.

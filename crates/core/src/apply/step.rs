@@ -7,7 +7,7 @@ use crate::definition::{Action, Order};
 use crate::history::{Failure, Record, StateChange, WakeOn};
 use crate::id::At;
 use crate::json::Json;
-use crate::run::{Awaiting, Journalled, MapState, Run, StepState};
+use crate::run::{Awaiting, Journalled, MapState, Run, StepState, TaskState};
 use crate::status::{StepStatus, transition};
 use crate::time::Millis;
 use crate::waitpoint::{Kind, Waitpoint};
@@ -53,6 +53,7 @@ impl Run {
     ) -> Result<(), BadHistory> {
         let is_work = matches!(self.defined(at).action, Action::Work(_));
         let backed_off = self.call_back_offs(at);
+        let handed_out = self.deliveries_before;
         let step = self.move_step(at, StepStatus::Running)?;
         if step.visit > 0 {
             step.begin_again(is_work, &backed_off);
@@ -65,7 +66,8 @@ impl Run {
         step.error = None;
         step.stopped = false;
         if is_work {
-            let task = step.task.get_or_insert_default();
+            let first = || Box::new(TaskState { delivery: handed_out, ..TaskState::default() });
+            let task = step.task.get_or_insert_with(first);
             task.begin_attempt();
             task.hand_out();
             task.request = request.cloned();

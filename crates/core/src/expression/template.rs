@@ -20,12 +20,12 @@ use crate::problem::pointer;
 const TEXT_PROBLEMS: usize = 20;
 
 /// A parsed template.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Template {
     pub(super) part: Part,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) enum Part {
     /// Nothing in it is templated.
     Constant(Json),
@@ -36,7 +36,7 @@ pub(super) enum Part {
     Object(Vec<(String, Part)>),
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) enum Piece {
     Text(String),
     Value(Expression),

@@ -3,6 +3,7 @@
 //! under way, they are rendered when they are handed out, again and again to the same value, and never recorded.
 
 use crate::definition::{Action, Order};
+use crate::effect::{ChildInput, ChildStart};
 use crate::expression::{EvaluationError, SecretPlace, Template};
 use crate::id::At;
 use crate::json::Json;
@@ -69,8 +70,21 @@ fn gives_the_same(run: &Run, template: &Template, holds_state: bool) -> bool {
 }
 
 impl Run {
+    /// What a child begins with that this run asked for.
+    pub fn input_of(&self, child: &ChildStart) -> Result<Json, EvaluationError> {
+        match &child.input {
+            ChildInput::Given(input) => Ok(input.clone()),
+            ChildInput::Of(at) if self.past_versions.is_empty() => self.child_input(*at),
+            // The place is that of another version.
+            ChildInput::Of(_) => match self.place_of_child(child.run_id) {
+                Some(at) => self.child_input(at),
+                None => Ok(Json::null()),
+            },
+        }
+    }
+
     /// The input of the child that the step at this place starts.
-    pub fn child_input(&self, at: At) -> Result<Json, EvaluationError> {
+    fn child_input(&self, at: At) -> Result<Json, EvaluationError> {
         match &self.defined(at).action {
             Action::Child { input, .. } => input.render(&RunScope { run: self, at }),
             Action::Work(_)

@@ -43,6 +43,7 @@ impl Change {
             | Change::WorkflowFailed { .. }
             | Change::WorkflowCancelled { .. }
             | Change::WorkflowRetried { .. }
+            | Change::WorkflowMoved { .. }
             | Change::StepResumed { .. }
             | Change::StepHeld { .. }
             | Change::StepFailed { .. }

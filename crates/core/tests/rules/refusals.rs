@@ -8,6 +8,7 @@ use abide_core::command::{
 };
 use abide_core::id::{At, OccurrenceId, RunId, WaitpointId, WorkspaceId};
 use abide_core::json::Json;
+use abide_core::moving::{Misfit, MisfitCode};
 use abide_core::refusal::{Refusal, Resolved};
 use abide_core::run::Timer;
 use abide_core::status::{RunStatus, StepStatus, WaitStatus};
@@ -41,6 +42,8 @@ fn listed(refusal: &Refusal) -> bool {
         | Refusal::AlreadyDecided { .. }
         | Refusal::RunEnded(_)
         | Refusal::NotFailed(_)
+        | Refusal::NotWaiting(_)
+        | Refusal::DoesNotFit(_)
         | Refusal::WrongStep { .. }
         | Refusal::StaleDelivery { .. }
         | Refusal::AlreadyTaken { .. }
@@ -78,6 +81,8 @@ fn one_of_each() -> Vec<Refusal> {
         Refusal::AlreadyDecided { by },
         Refusal::RunEnded(RunStatus::Cancelled),
         Refusal::NotFailed(RunStatus::Running),
+        Refusal::NotWaiting(RunStatus::Running),
+        Refusal::DoesNotFit(vec![Misfit::of_run(MisfitCode::OrderChanged, "it is a graph")]),
         Refusal::WrongStep { step: step.clone(), status: StepStatus::Skipped, verb: "resumed" },
         Refusal::StaleDelivery { step: step.clone(), given: 1, current: 2 },
         Refusal::AlreadyTaken { step: step.clone(), delivery: 1, worker: "w".to_owned() },

@@ -19,7 +19,7 @@ use abide_core::bounds::Bounds;
 use abide_core::command::{Command, Context, Occurrence, Outcome, decide};
 use abide_core::definition::Definition;
 use abide_core::effect::Effect;
-use abide_core::history::Record;
+use abide_core::history::{Change, Record};
 use abide_core::id::At;
 use abide_core::refusal::Refusal;
 use abide_core::run::{Run, Snapshot, Timer};
@@ -48,6 +48,8 @@ const TIMERS: usize = 1000;
 pub(crate) struct Scenario {
     pub(crate) now: Timestamp,
     definition: Arc<Definition>,
+    /// The versions that the run was asked to move to.
+    others: Vec<Arc<Definition>>,
     /// As it was stored and loaded again.
     run: Run,
     /// What the history gives, record by record as read back.
@@ -76,6 +78,7 @@ impl Scenario {
             run: run.clone(),
             replayed,
             definition,
+            others: Vec::new(),
             history: vec![records[0].clone()],
             effects: Vec::new(),
             looked_back: 0,
@@ -147,7 +150,7 @@ impl Scenario {
         let stored = serde_json::to_string(run.snapshot()).expect("a snapshot is JSON");
         let snapshot: Snapshot = serde_json::from_str(&stored).expect("a stored snapshot can be read");
         assert_eq!(&snapshot, run.snapshot(), "the stored snapshot is another run");
-        Run::restore(Arc::clone(&self.definition), snapshot)
+        Run::restore(Arc::clone(&run.definition), snapshot)
     }
 
     fn replay(&mut self, record: &Record) {
@@ -155,7 +158,12 @@ impl Scenario {
             self.replayed.status,
             step_statuses(&self.replayed).into_iter().map(|(at, status)| (at, status.to_string())).collect(),
         );
-        self.replayed.apply(record).expect("a record follows the run it was decided on");
+        self.replayed.apply_with(&self.others, record).expect("a record follows the run it was decided on");
+        if matches!(record.change, Change::WorkflowMoved { .. }) {
+            // The places are others; nothing has happened to them.
+            self.definition = Arc::clone(&self.replayed.definition);
+            return;
+        }
         if self.replayed.status != before.0 {
             self.path.push(self.replayed.status.to_string());
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use abide_core::command::{
     ChildFinished, ChildOutcome, CodeArrived, Command, CreateWaitpoint, DeliverEvent, LeaseLoss, LeaseLost,
-    Mismatch, Occurrence, ResumeTarget, ResumeWaitpoint, SendSignal, Steer, Steering, TaskCompleted,
+    Mismatch, Move, Occurrence, ResumeTarget, ResumeWaitpoint, SendSignal, Steer, Steering, TaskCompleted,
     TaskFailed, TaskHeartbeat, TaskPaused, TaskStarted, TaskSuspended, Via, Vote, WaitFor, WaitSpec,
 };
 use abide_core::effect::Effect;
@@ -15,7 +15,7 @@ use abide_core::waitpoint::{Decision, ListensFor};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::{Answer, Scenario, millis};
+use super::{Answer, Scenario, definition, millis};
 
 /// Workers.
 impl Scenario {
@@ -336,6 +336,15 @@ impl Scenario {
 
     pub(crate) fn cancel(&mut self) -> Answer {
         self.send_as("operator", Command::Cancel { reason: Some("not needed".to_owned()) })
+    }
+
+    /// To another version of its workflow: of these steps, or of this document.
+    pub(crate) fn move_to(&mut self, version: &str, document: Value) -> Answer {
+        let mut document = if document.is_array() { json!({ "steps": document }) } else { document };
+        document["version"] = json!(version);
+        let to = Arc::new(definition(document));
+        self.others.push(Arc::clone(&to));
+        self.send(Command::Move(Move { to }))
     }
 
     pub(crate) fn retry(&mut self) -> Answer {

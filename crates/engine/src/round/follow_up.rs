@@ -212,8 +212,8 @@ impl Round<'_> {
         let traceparent = asking.as_ref().ok().and_then(|asking| asking.traceparent);
         let input = match (input, asking) {
             (ChildInput::Given(input), _) => input.clone(),
-            (ChildInput::Of(at), Ok(asking)) => {
-                let rendered = asking.child_input(*at);
+            (ChildInput::Of(_), Ok(asking)) => {
+                let rendered = asking.input_of(child);
                 let malformed = |error: abide_core::expression::EvaluationError| Refusal::Malformed {
                     pointer: "/input",
                     message: error.to_string(),

@@ -246,6 +246,7 @@ fn delivery(command: &Command) -> Option<(At, u32)> {
         | Command::ChildFinished(_)
         | Command::Steer(_)
         | Command::PinTasks(_)
+        | Command::Move(_)
         | Command::Pause
         | Command::Unpause
         | Command::Cancel { .. }

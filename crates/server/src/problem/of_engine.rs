@@ -33,6 +33,7 @@ impl From<Error> for Problem {
             Error::Overloaded { retry_after } => {
                 Problem::new(Code::Overloaded, detail).retry_after(retry_after)
             }
+            Error::Busy(_) => Problem::new(Code::RunBusy, detail),
             Error::Held { .. } => Problem::new(Code::Held, detail),
             Error::Store(why) if why.is_damage() => {
                 tracing::error!(%why, "something stored is damaged");
@@ -73,9 +74,10 @@ impl From<Refusal> for Problem {
                 problem.current(json!({ "status": WaitStatus::Pending, "resumeAt": at }))
             }
             Refusal::WrongKind { kind, .. } => problem.current(json!({ "kind": kind })),
-            Refusal::RunEnded(status) | Refusal::NotFailed(status) => {
+            Refusal::RunEnded(status) | Refusal::NotFailed(status) | Refusal::NotWaiting(status) => {
                 problem.current(json!({ "status": status }))
             }
+            Refusal::DoesNotFit(misfits) => problem.current(json!({ "misfits": misfits })),
             Refusal::WrongStep { step, status, .. } => {
                 problem.current(json!({ "step": step, "status": status }))
             }
@@ -154,6 +156,8 @@ fn code(refusal: &Refusal) -> Code {
         Refusal::AlreadyDecided { .. } => Code::AlreadyDecided,
         Refusal::RunEnded(_) => Code::RunEnded,
         Refusal::NotFailed(_) => Code::RunNotFailed,
+        Refusal::NotWaiting(_) => Code::RunNotWaiting,
+        Refusal::DoesNotFit(_) => Code::RunDoesNotFit,
         Refusal::WrongStep { .. } => Code::WrongStepStatus,
         Refusal::StaleDelivery { .. } => Code::StaleLease,
         Refusal::AlreadyTaken { .. } => Code::TaskAlreadyTaken,

@@ -1,6 +1,9 @@
 //! The same command to every run that a filter finds, with a dry run that only counts.
 
+use std::sync::Arc;
+
 use abide_core::command::{Command, PinTasks};
+use abide_core::definition::Definition;
 use abide_core::id::RunId;
 use abide_core::limits;
 use abide_core::run::Pin;
@@ -11,6 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::check_runs::STANDING_STILL;
 use super::runs::FilterBody;
 use crate::app::{App, Shared};
 use crate::audit::{Noted, noted};
@@ -23,6 +27,8 @@ use crate::shape::Answer;
 
 /// Runs that one request reaches; the rest with its cursor.
 const BULK_RUNS: u32 = 10_000;
+/// Runs that one request moves; the rest with its cursor.
+const MOVED_RUNS: usize = 1_000;
 /// Runs commanded at the same time: as many as a round takes well.
 const AT_ONCE: usize = 256;
 /// Refusals that are listed; the rest is only counted.
@@ -36,10 +42,14 @@ pub(super) fn endpoint() -> Endpoint {
         Access::Key(&[Scope::Run]),
         "Command many runs by a filter",
     )
-    .about("With `dryRun` nothing is changed, and the answer says how many runs the filter finds.")
+    .about(
+        "With `dryRun` nothing is changed, and the answer says how many runs the filter finds. `move` takes them over to \
+         `version` of the workflow `filter.definition`, those that stand still unless `filter.status` says otherwise; with \
+         `dryRun` the answer also says which of them fit. It reaches 1000 at a time.",
+    )
     .body::<BulkBody>()
     .ok::<BulkDone>("What became of them.")
-    .codes(&[Code::BadCursor])
+    .codes(&[Code::BadCursor, Code::UnknownDefinition])
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -59,6 +69,9 @@ pub(super) struct BulkBody {
     build: Option<Name>,
     /// With `pin` and `unpin`: only tasks of this handler; all if absent.
     handler: Option<Name>,
+    /// With `move`: the version that the runs go on with.
+    #[schemars(length(min = 1, max = limits::VERSION_CHARS))]
+    version: Option<String>,
     /// Runs at most; 10000 if absent.
     #[schemars(range(min = 1, max = BULK_RUNS))]
     limit: Option<u32>,
@@ -76,6 +89,7 @@ enum Action {
     Retry,
     Pin,
     Unpin,
+    Move,
 }
 
 /// What became of many runs.
@@ -86,7 +100,7 @@ pub(super) struct BulkDone {
     dry_run: bool,
     /// Runs that the filter found.
     matched: usize,
-    /// Runs that did as they were told.
+    /// Runs that did as they were told, or would be moved.
     done: usize,
     /// Runs that could not.
     refused: usize,
@@ -110,19 +124,32 @@ pub(super) async fn bulk(
     caller: Caller,
     Body(body): Body<BulkBody>,
 ) -> Result<Noted<Answer<BulkDone>>, Problem> {
-    let BulkBody { action, filter, dry_run, reason, build, handler, limit, cursor } = body;
+    let BulkBody { action, mut filter, dry_run, reason, build, handler, version, limit, cursor } = body;
     let command = action.command(reason, build, handler)?;
+    let to = target(&app, &caller, action, &mut filter, version.as_deref()).await?;
     let most = usize::try_from(limit.unwrap_or(BULK_RUNS)).unwrap_or(usize::MAX);
+    let most = if to.is_some() { most.min(MOVED_RUNS) } else { most };
     let after = cursor::read::<RunId>(LIST, cursor.as_deref())?;
     let runs = find(&app, filter.of(&caller)?, Page { after, limit: most }).await?;
     let next_cursor = runs.last().filter(|_| runs.len() == most).map(|last| cursor::write(LIST, last));
     let mut done =
         BulkDone { dry_run, matched: runs.len(), done: 0, refused: 0, refusals: Vec::new(), next_cursor };
-    for runs in runs.chunks(AT_ONCE).filter(|_| !dry_run) {
-        let commands = runs.iter().map(|run| app.command(&caller, *run, command.clone(), None));
-        for (run_id, result) in runs.iter().copied().zip(join_all(commands).await) {
+    for runs in runs.chunks(AT_ONCE).filter(|_| !dry_run || to.is_some()) {
+        let results = match (&command, &to) {
+            (Some(command), _) => {
+                let commands = runs.iter().map(|run| app.command(&caller, *run, command.clone(), None));
+                join_all(commands).await.into_iter().map(|result| result.map(|_| ())).collect()
+            }
+            (None, Some(to)) if dry_run => would_move(&app, &caller, runs, to).await?,
+            (None, Some(to)) => {
+                let moves = runs.iter().map(|run| app.move_run(&caller, *run, to));
+                join_all(moves).await.into_iter().map(|result| result.map(|_| ())).collect()
+            }
+            (None, None) => Vec::new(),
+        };
+        for (run_id, result) in runs.iter().copied().zip(results) {
             match result {
-                Ok(_) => done.done += 1,
+                Ok(()) => done.done += 1,
                 Err(problem) => {
                     done.refused += 1;
                     if done.refusals.len() < LISTED {
@@ -134,8 +161,57 @@ pub(super) async fn bulk(
     }
     let detail = json!({
         "action": action, "matched": done.matched, "done": done.done, "refused": done.refused, "dryRun": dry_run,
+        "version": version,
     });
     Ok(noted(detail, Answer::ok(done)))
+}
+
+/// The version that the runs are moved to, if that is what is asked for.
+async fn target(
+    app: &App,
+    caller: &Caller,
+    action: Action,
+    filter: &mut FilterBody,
+    version: Option<&str>,
+) -> Result<Option<Arc<Definition>>, Problem> {
+    let name = filter.definition.clone();
+    match (action, name, version) {
+        (Action::Move, Some(name), Some(version)) => {
+            if filter.status.is_empty() {
+                filter.status = STANDING_STILL.to_vec();
+            }
+            app.version(caller, &name, version).await.map(Some)
+        }
+        (Action::Move, None, _) => Err(Problem::malformed(
+            "/filter/definition",
+            "/filter/definition: `move` needs the workflow's name",
+        )),
+        (Action::Move, Some(_), None) => {
+            Err(Problem::malformed("/version", "/version: `move` needs the version to go on with"))
+        }
+        (Action::Cancel | Action::Pause | Action::Unpause | Action::Retry | Action::Pin | Action::Unpin, _, Some(_)) => {
+            Err(Problem::malformed("/version", "/version: only with `move`"))
+        }
+        (Action::Cancel | Action::Pause | Action::Unpause | Action::Retry | Action::Pin | Action::Unpin, _, None) => Ok(None),
+    }
+}
+
+/// What a move of these runs would come to, as they were committed last.
+async fn would_move(
+    app: &App,
+    caller: &Caller,
+    runs: &[RunId],
+    to: &Arc<Definition>,
+) -> Result<Vec<Result<(), Problem>>, Problem> {
+    let found = app.runs_beside(caller.workspace, runs.to_vec()).await?;
+    let mut results = Vec::with_capacity(runs.len());
+    for id in runs {
+        results.push(match found.get(id) {
+            Some(run) => app.check_move(run, to).await,
+            None => Err(abide_engine::Error::UnknownRun(*id).into()),
+        });
+    }
+    Ok(results)
 }
 
 async fn find(app: &App, filter: RunFilter, page: Page<RunId>) -> Result<Vec<RunId>, Problem> {
@@ -144,12 +220,13 @@ async fn find(app: &App, filter: RunFilter, page: Page<RunId>) -> Result<Vec<Run
 }
 
 impl Action {
+    /// Nothing, where it takes more than a command.
     fn command(
         self,
         reason: Option<String>,
         build: Option<Name>,
         handler: Option<Name>,
-    ) -> Result<Command, Problem> {
+    ) -> Result<Option<Command>, Problem> {
         let pins = matches!(self, Action::Pin | Action::Unpin);
         let stray = |pointer: &'static str| {
             Err(Problem::malformed(pointer, format!("{pointer}: not with this action")))
@@ -161,7 +238,7 @@ impl Action {
             return stray("/handler");
         }
         let handler = handler.map(Into::into);
-        Ok(match self {
+        Ok(Some(match self {
             Action::Cancel => Command::Cancel { reason },
             Action::Pause => Command::Pause,
             Action::Unpause => Command::Unpause,
@@ -173,6 +250,7 @@ impl Action {
                 Command::PinTasks(PinTasks { handler, pin })
             }
             Action::Unpin => Command::PinTasks(PinTasks { handler, pin: Pin::Lifted }),
-        })
+            Action::Move => return Ok(None),
+        }))
     }
 }

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::page_size;
+use super::{check_runs, page_size};
 use crate::app::{App, Shared};
 use crate::audit::{Noted, noted};
 use crate::caller::Caller;
@@ -24,7 +24,7 @@ use crate::shape::{Answer, List, words};
 
 const READ: Access = Access::Key(&[Scope::Read]);
 const DEPLOY: Access = Access::Key(&[Scope::Deploy]);
-const DOCUMENTS: &[&str] = &["application/json", "application/yaml"];
+pub(super) const DOCUMENTS: &[&str] = &["application/json", "application/yaml"];
 const LIST: &str = "definitions";
 
 pub(super) fn routes() -> Group {
@@ -48,6 +48,7 @@ pub(super) fn routes() -> Group {
                 .ok::<CheckedBody>("What was found, good or bad."),
             check,
         )
+        .add(check_runs::endpoint(), check_runs::check_runs)
         .add(
             Endpoint::new(Verb::Get, path, READ, "List definitions, the newest first")
                 .query::<ListQuery>()
@@ -106,7 +107,7 @@ fn warnings(app: &App, caller: &Caller, checked: &Checked) -> Vec<abide_core::pr
 }
 
 /// The document that was sent. A large one takes a while to check, so that is done beside the others' requests.
-async fn read(app: &Shared, request: Request) -> Result<Result<Checked, Rejected>, Problem> {
+pub(super) async fn read(app: &Shared, request: Request) -> Result<Result<Checked, Rejected>, Problem> {
     let bytes = body::read(request.into_body(), DOCUMENT_BYTES, app.settings.limits.body_time).await?;
     let text = String::from_utf8(bytes.into());
     let text = text.map_err(|_| Problem::new(Code::NotJson, "the body is not UTF-8"))?;

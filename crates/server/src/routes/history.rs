@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use abide_core::definition::Definition;
-use abide_core::history::Change;
+use abide_core::history::{Change, DefinitionRef};
 use abide_core::id::{RunId, WorkspaceId};
 use abide_engine::{Follower, Token, TokenFollower};
 use abide_store::{Read, Scope};
@@ -16,7 +16,7 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::{self, Stream};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::{PAGE_BYTES, page_size};
 use crate::app::Shared;
@@ -71,19 +71,23 @@ async fn history(
     Query(query): Query<HistoryQuery>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let after = match query.cursor.as_deref() {
-        Some(cursor) => cursor::read::<u64>(LIST, Some(cursor))?,
-        None => query.after,
+    let begun = match query.cursor.as_deref() {
+        Some(cursor) => cursor::read::<Begun>(LIST, Some(cursor))?,
+        None => query.after.map(Begun::After),
     };
     if wants_stream(&headers) {
-        return stream(app, caller, run, after.or(last_event(&headers)?).unwrap_or(0)).await;
+        let resumed = last_event(&headers)?.map(Begun::After);
+        return stream(app, caller, run, begun.or(resumed).unwrap_or_default()).await;
     }
-    let mut reader = Reader::open(app, caller, run, after.unwrap_or(0)).await?;
+    let mut reader = Reader::open(app, caller, run, begun.unwrap_or_default()).await?;
     let size = page_size(query.limit);
     let mut records = reader.next(size + 1).await?;
     let more = records.len() > size || reader.is_behind;
     records.truncate(size);
-    let next_cursor = records.last().filter(|_| more).map(|last| cursor::write(LIST, &last.seq()));
+    let next_cursor = records.last().filter(|_| more).map(|last| {
+        let version = reader.version_of(last.seq());
+        cursor::write(LIST, &Begun::Of(last.seq(), version))
+    });
     Ok(Answer::ok(List { data: records, next_cursor }).into_response())
 }
 
@@ -99,11 +103,11 @@ fn last_event(headers: &HeaderMap) -> Result<Option<u64>, Problem> {
     number.map(Some).ok_or_else(bad)
 }
 
-async fn stream(app: Shared, caller: Caller, run: RunId, last: u64) -> Result<Response, Problem> {
+async fn stream(app: Shared, caller: Caller, run: RunId, begun: Begun) -> Result<Response, Problem> {
     // Followed before the first look, so that nothing falls in between.
     let follower = app.engine.follow(run);
     let tokens = app.engine.tokens(run);
-    let mut reader = Reader::open(app, caller, run, last).await?;
+    let mut reader = Reader::open(app, caller, run, begun).await?;
     let records = reader.next(BATCH).await?;
     if records.is_empty() && reader.has_ended {
         return Ok(StatusCode::NO_CONTENT.into_response());
@@ -126,6 +130,21 @@ fn token(token: &Token) -> Event {
     Event::default().event("token").data(serde_json::to_string(token).expect("a token is JSON"))
 }
 
+/// Where a history is read on.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Begun {
+    After(u64),
+    /// After a record, and the version of the workflow that the next one is of.
+    Of(u64, Arc<str>),
+}
+
+impl Default for Begun {
+    fn default() -> Begun {
+        Begun::After(0)
+    }
+}
+
 /// Reads on in a history from where it stopped.
 struct Reader {
     app: Shared,
@@ -133,6 +152,10 @@ struct Reader {
     run: RunId,
     definition: Arc<Definition>,
     last: u64,
+    /// The moves among what was read: the record of each, and the version after it.
+    moves: Vec<(u64, Arc<str>)>,
+    /// The version of the first record that was read.
+    first: Arc<str>,
     /// As of the last record that was read.
     has_ended: bool,
     /// There may be more than was read.
@@ -140,17 +163,25 @@ struct Reader {
 }
 
 impl Reader {
-    async fn open(app: Shared, caller: Caller, run: RunId, last: u64) -> Result<Reader, Problem> {
+    async fn open(app: Shared, caller: Caller, run: RunId, begun: Begun) -> Result<Reader, Problem> {
         let found = app.engine.read(move |store| store.run(run)).await?;
         let found = found.filter(|found| found.workspace == caller.workspace);
         let found = found.ok_or(abide_engine::Error::UnknownRun(run))?;
-        let definition = app.definition(caller.workspace, &found.definition).await?.definition;
+        let (last, version) = match begun {
+            Begun::Of(last, version) => (last, Some(version)),
+            Begun::After(last) => (last, version_after(&app, &caller, run, last).await?),
+        };
+        let version = version.unwrap_or_else(|| Arc::clone(&found.definition.version));
+        let of = DefinitionRef { name: Arc::clone(&found.definition.name), version: Arc::clone(&version) };
+        let definition = app.definition(caller.workspace, &of).await?.definition;
         Ok(Reader {
             app,
             workspace: caller.workspace,
             run,
             definition,
             last,
+            moves: Vec::new(),
+            first: version,
             has_ended: found.status.has_ended(),
             is_behind: false,
         })
@@ -167,8 +198,41 @@ impl Reader {
             self.last = record.seq;
             self.has_ended = ends(&record.change);
         }
-        Ok(found.iter().map(|record| RecordBody::new(run, &self.definition, record)).collect())
+        let mut told = Vec::with_capacity(found.len());
+        for record in &found {
+            told.push(RecordBody::new(run, &self.definition, record));
+            if let Change::WorkflowMoved { to, .. } = &record.change {
+                self.definition = self.app.definition(self.workspace, to).await?.definition;
+                self.moves.push((record.seq, Arc::clone(&to.version)));
+            }
+        }
+        Ok(told)
     }
+
+    /// The version that the record after this one is of.
+    fn version_of(&self, seq: u64) -> Arc<str> {
+        let before = self.moves.iter().rev().find(|(moved, _)| *moved <= seq);
+        Arc::clone(before.map_or(&self.first, |(_, version)| version))
+    }
+}
+
+/// The version that the record after this one is of, where nobody says.
+async fn version_after(
+    app: &Shared,
+    caller: &Caller,
+    run: RunId,
+    last: u64,
+) -> Result<Option<Arc<str>>, Problem> {
+    if last == 0 {
+        let first =
+            app.engine.read_in(caller.workspace, move |store| store.records_after(run, 0, 1, PAGE_BYTES));
+        let first = first.await?.into_iter().next().map(|record| record.change);
+        let Some(Change::WorkflowCreated(creation)) = first else { return Ok(None) };
+        return Ok(Some(creation.definition.version));
+    }
+    // One that cannot be loaded is told as what it is.
+    let found = app.run(caller, run).await.ok();
+    Ok(found.map(|found| Arc::clone(&found.version_at(last + 1).version)))
 }
 
 fn ends(change: &Change) -> bool {

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::bulk;
+use super::{bulk, moves};
 use crate::app::{App, Shared};
 use crate::caller::Caller;
 use crate::endpoint::{Endpoint, Group, Verb};
@@ -66,6 +66,7 @@ pub(super) fn routes() -> Group {
                 .optional_body::<UnpinBody>(),
             unpin,
         )
+        .add(moves::endpoint(), moves::move_run)
         .add(bulk::endpoint(), bulk::bulk)
 }
 

@@ -93,6 +93,7 @@ fn waitpoint(change: &Change) -> Option<u32> {
         | Change::WorkflowFailed { .. }
         | Change::WorkflowCancelled { .. }
         | Change::WorkflowRetried { .. }
+        | Change::WorkflowMoved { .. }
         | Change::StepStarted { .. }
         | Change::StepResumed { .. }
         | Change::StepHeld { .. }

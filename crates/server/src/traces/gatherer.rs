@@ -131,8 +131,8 @@ impl Gathered {
                 let mut ended = Vec::new();
                 for (run, after) in few {
                     let Some(stored) = store.load(run)? else { continue };
-                    let known = definitions.find(store, stored.workspace, &stored.definition)?;
-                    ended.extend(of_run::spans(&known.definition, &stored.history, after));
+                    let (first, moved_to) = definitions.versions(store, stored.workspace, &stored)?;
+                    ended.extend(of_run::spans(&first, &moved_to, &stored.history, after));
                 }
                 Ok::<_, Error>(ended)
             });

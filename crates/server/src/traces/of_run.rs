@@ -14,8 +14,14 @@ use serde_json::json;
 
 use super::span::{self, Kind, Span};
 
-/// Those that ended after this record; none, if the trace is not sampled.
-pub(super) fn spans(definition: &Definition, history: &[Record], after: u64) -> Vec<Span> {
+/// Those that ended after this record; none, if the trace is not sampled. The run began with the first definition, and was
+/// moved to the others.
+pub(super) fn spans(
+    definition: &Definition,
+    moved_to: &[Arc<Definition>],
+    history: &[Record],
+    after: u64,
+) -> Vec<Span> {
     let Some(Record { at, traceparent, change: Change::WorkflowCreated(creation), .. }) = history.first()
     else {
         return Vec::new();
@@ -25,6 +31,7 @@ pub(super) fn spans(definition: &Definition, history: &[Record], after: u64) -> 
     }
     let mut story = Story {
         definition,
+        moved_to,
         creation,
         traceparent: *traceparent,
         begun: *at,
@@ -51,6 +58,8 @@ pub(super) fn spans(definition: &Definition, history: &[Record], after: u64) -> 
 /// How far the history has been read, and what is open there.
 struct Story<'h> {
     definition: &'h Definition,
+    /// The versions that the run is moved to from here on.
+    moved_to: &'h [Arc<Definition>],
     creation: &'h Creation,
     traceparent: Option<Traceparent>,
     /// The run, or its last retry.
@@ -76,6 +85,7 @@ impl Story<'_> {
                 self.retries += 1;
                 self.begun = record.at;
             }
+            Change::WorkflowMoved { steps, .. } => self.re_place(steps),
             Change::WorkflowCompleted { .. } => self.end_run(record, "COMPLETED", None),
             Change::WorkflowFailed { error, handled_by: _ } => self.end_run(record, "FAILED", Some(error)),
             Change::WorkflowCancelled { .. } => self.end_run(record, "CANCELLED", None),
@@ -133,6 +143,23 @@ impl Story<'_> {
             | Change::EventMatched { .. }
             | Change::ApprovalRequested { .. }
             | Change::ApprovalDecided { .. } => {}
+        }
+    }
+
+    /// From here on places are those of the next version. Nothing is at work in a run that is moved.
+    fn re_place(&mut self, steps: &[(u16, u16)]) {
+        let Some((next, rest)) = self.moved_to.split_first() else { return };
+        (self.definition, self.moved_to) = (next, rest);
+        let there = |at: At| {
+            let (_, step) = steps.iter().find(|(old, _)| *old == at.step)?;
+            Some(At { step: *step, ..at })
+        };
+        let steps = std::mem::take(&mut self.steps);
+        self.steps.extend(steps.into_iter().filter_map(|(at, begun)| Some((there(at)?, begun))));
+        let visits = std::mem::take(&mut self.visits);
+        self.visits.extend(visits.into_iter().filter_map(|(at, count)| Some((there(at)?, count))));
+        for wait in self.waits.values_mut() {
+            wait.at = wait.at.and_then(there);
         }
     }
 

@@ -198,6 +198,7 @@ struct Statements<'t> {
     insert_run: CachedStatement<'t>,
     find_run: CachedStatement<'t>,
     update_run: CachedStatement<'t>,
+    move_run: CachedStatement<'t>,
     new_waitpoint: CachedStatement<'t>,
     update_waitpoint: CachedStatement<'t>,
 }
@@ -216,7 +217,7 @@ impl<'t> Statements<'t> {
             update_run: transaction.prepare_cached(
                 "UPDATE runs SET status = ?2, ended_at = ?3, deadline_at = ?4, seq = ?5, sum = ?6 WHERE id = ?1",
             )?,
-
+            move_run: transaction.prepare_cached("UPDATE runs SET version = ?2 WHERE id = ?1")?,
             new_waitpoint: transaction.prepare_cached(
                 "INSERT INTO waitpoints (run, number, status, resume_at, filter, workspace, kind, created_at,
                      listens)
@@ -250,6 +251,9 @@ impl<'t> Statements<'t> {
         let deadline_at = run.open_deadline().map(column::instant);
         if let Some(was) = was {
             self.update_run.execute(params![id, status, ended_at, deadline_at, seq, sum])?;
+            if write.is_moved() {
+                self.move_run.execute(params![id, run.definition_ref.version])?;
+            }
             if was.status != status {
                 tally.add(run.workspace, was.status, -1);
                 tally.add(run.workspace, status, 1);

@@ -66,7 +66,10 @@ impl<'a> Plan<'a> {
             runs.iter().map(|write| encoder.encode(write.run.id, write.records).to_vec()).collect();
         let tails: HashMap<RunId, u32> =
             runs.iter().zip(&chunks).map(|(write, chunk)| (write.run.id, chunk::tail(chunk))).collect();
+        let (moved, known): (Vec<&RunWrite<'a>>, Vec<&RunWrite<'a>>) =
+            known.into_iter().partition(|write| write.is_moved());
         plan.update_runs(&known, &tails);
+        plan.move_runs(&moved, &tails);
         plan.insert_runs(&new, &tails);
         plan.weigh(&runs, &chunks, &batch.occurrences);
         plan.append_history(&runs, chunks);
@@ -182,6 +185,37 @@ impl<'a> Plan<'a> {
             ],
         );
         self.rows.expect("moved", known.len());
+    }
+
+    /// Runs that have another version of their workflow. A statement changes a row once, so all of it is changed here.
+    fn move_runs(&mut self, moved: &[&RunWrite<'a>], tails: &HashMap<RunId, u32>) {
+        if moved.is_empty() {
+            return;
+        }
+        let each = || moved.iter().map(|write| write.run);
+        self.rows.add(
+            "versioned",
+            "UPDATE runs SET seq = new.seq, written_at = new.written_at, status = new.status,
+                 ended_at = new.ended_at, deadline_at = new.deadline_at, version = new.version,
+                 sum = (runs.sum * 16777619 + new.tail + 1) % 4294967291
+             FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::bigint[], $5::smallint[], $6::bigint[], $7::bigint[],
+                     $8::bigint[], $9::text[])
+                 AS new (id, based_on, seq, written_at, status, ended_at, deadline_at, tail, version)
+             WHERE runs.id = new.id AND runs.seq = new.based_on AND {sound}
+             RETURNING 1",
+            values![
+                ids(moved),
+                moved.iter().map(|write| column::count(write.based_on)).collect::<Vec<_>>(),
+                each().map(|run| column::count(run.seq)).collect::<Vec<_>>(),
+                moved.iter().map(|write| written_at(write)).collect::<Vec<_>>(),
+                each().map(|run| column::run_status(run.status)).collect::<Vec<_>>(),
+                each().map(|run| run.ended_at.map(column::instant)).collect::<Vec<_>>(),
+                each().map(|run| run.open_deadline().map(column::instant)).collect::<Vec<_>>(),
+                each().map(|run| i64::from(tails[&run.id])).collect::<Vec<_>>(),
+                each().map(|run| column::name(&run.definition_ref.version)).collect::<Vec<_>>(),
+            ],
+        );
+        self.rows.expect("versioned", moved.len());
     }
 
     fn insert_runs(&mut self, new: &[&RunWrite<'a>], tails: &HashMap<RunId, u32>) {
