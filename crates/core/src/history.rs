@@ -3,6 +3,7 @@
 
 mod failure;
 mod payloads;
+mod sentence;
 
 use std::collections::BTreeMap;
 use std::slice;
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::failure::{Failure, FailureCause, FailureDetail};
 pub(crate) use self::failure::{cut, redacted, shortened};
+pub use self::sentence::{KnownWaits, Waits, sentence};
 use crate::id::{At, OccurrenceId, RunId, ScheduleId, WaitpointId, WorkspaceId};
 use crate::json::Json;
 use crate::status::WaitStatus;

@@ -84,6 +84,8 @@ pub const HTTP_URL_BYTES: usize = 8 * 1024;
 pub const HTTP_HEADERS: usize = 100;
 /// Statuses that fail such a call.
 pub const HTTP_FAIL_ON: usize = 100;
+/// The sentence that says what a record is about; what would be longer is cut.
+pub const SENTENCE_CHARS: usize = 500;
 /// Runs that start runs that start runs …
 pub const CHILD_DEPTH: u32 = 32;
 /// An output or a content that goes along with a notice; a larger one is left out, and the notice says so.

@@ -18,7 +18,7 @@ pub struct WaitingFor {
     /// `None`: the run has not begun.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step_name: Option<String>,
-    /// The durable call of a handler that is to be made again.
+    /// The durable call of a handler that waits, or that is to be made again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call: Option<Arc<str>>,
     pub kind: Kind,
@@ -51,7 +51,7 @@ pub fn waiting_for(run: &Run) -> Vec<WaitingFor> {
         .map(|waitpoint| WaitingFor {
             waitpoint_id: run.waitpoint_id(waitpoint.number),
             step_name: waitpoint.at.map(|at| run.step_name(at)),
-            call: waitpoint.next_attempt().map(|next| Arc::clone(&next.call)),
+            call: waitpoint.call().cloned(),
             kind: waitpoint.kind,
             since: waitpoint.created_at,
             until: waitpoint.resume_at,

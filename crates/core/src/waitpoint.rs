@@ -96,6 +96,15 @@ impl Waitpoint {
         if let ListensFor::Attempt(next) = &self.listens_for { Some(next) } else { None }
     }
 
+    /// The durable call of a handler whose wait it is: the one that waits, or that is to be made again. `None` where the
+    /// step itself waits, or the engine.
+    pub fn call(&self) -> Option<&Arc<str>> {
+        match self.next_attempt() {
+            Some(next) => Some(&next.call),
+            None => self.at.and(Some(&self.name)).filter(|name| !name.starts_with('$')),
+        }
+    }
+
     /// It does not hold its step up: it only says when somebody is told something.
     pub fn is_aside(&self) -> bool {
         self.name.starts_with(REMINDER) || &*self.name == ESCALATION
