@@ -41,7 +41,9 @@ const CODE_ACTIONS: Partial<Record<WaitAction, Wording>> = {
 /** What can be done to waits of a kind, or of any. */
 export function actionsFor(kind?: string): WaitAction[] {
   const all = Object.keys(WAIT_ACTIONS) as WaitAction[];
-  return all.filter((action) => (kind === 'CODE' ? action in CODE_ACTIONS : action !== 'skip'));
+  if (kind === 'CODE') return all.filter((action) => action in CODE_ACTIONS);
+  // An approval is not woken: it is decided.
+  return all.filter((action) => action !== 'skip' && (kind !== 'APPROVAL' || action !== 'complete'));
 }
 
 /** How that is said. */

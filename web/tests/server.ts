@@ -107,7 +107,7 @@ export class Server {
   }
 
   /** Takes one task of this handler and reports on it. */
-  async work(handler: string, report: 'complete' | 'fail', body: object): Promise<void> {
+  async work(handler: string, report: 'complete' | 'fail' | 'suspend', body: object): Promise<void> {
     const polled = await this.call('POST', '/tasks/poll', { handlers: [handler], workerId: 'tester', waitMs: 10_000 });
     const [task] = polled.json.tasks;
     const reply = await this.call('POST', `/tasks/${task.id}/${report}`, { leaseToken: task.leaseToken, ...body });

@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use jiff::Timestamp;
 use reqwest::{Certificate, Method, RequestBuilder, Response, Url, header};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -19,6 +20,8 @@ pub(crate) use error::{Error, Exit};
 pub(crate) use problem::Problem;
 pub(crate) use shape::*;
 
+/// In which the server says its time.
+const TIME: &str = "abide-time";
 const CONNECT_TIME: Duration = Duration::from_secs(5);
 /// Longer than the longest wait that a request may ask for.
 const ANSWER_TIME: Duration = Duration::from_secs(330);
@@ -54,6 +57,8 @@ pub(crate) struct Client {
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) text: String,
+    /// The server's time when it answered.
+    pub(crate) now: Option<Timestamp>,
 }
 
 impl Answer {
@@ -175,8 +180,9 @@ impl Client {
 
     async fn answer(&self, request: RequestBuilder) -> Result<Answer, Error> {
         let response = self.respond(request.timeout(ANSWER_TIME)).await?;
+        let now = response.headers().get(TIME).and_then(|now| now.to_str().ok()?.parse().ok());
         let text = response.text().await.map_err(|error| self.unreachable(&error))?;
-        Ok(Answer { text })
+        Ok(Answer { text, now })
     }
 
     /// An answer that says yes.

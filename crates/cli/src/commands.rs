@@ -152,6 +152,7 @@ impl Api {
         if self.json {
             console.raw(&answer.text)?;
         } else {
+            console.go_by(answer.now);
             shown(console, answer.read()?)?;
         }
         Ok(())

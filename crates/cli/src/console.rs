@@ -13,6 +13,8 @@ pub(crate) struct Console<'a> {
     err: &'a mut dyn Write,
     /// Of the terminal; none where the output goes elsewhere.
     pub(crate) width: Option<usize>,
+    /// What the server says the time is, once it has said so.
+    server_time: Option<Timestamp>,
 }
 
 impl fmt::Debug for Console<'_> {
@@ -25,7 +27,7 @@ impl<'a> Console<'a> {
     pub(crate) fn new(out: &'a mut dyn Write, err: &'a mut dyn Write) -> Console<'a> {
         let size = terminal_size::terminal_size_of(io::stdout());
         let width = size.filter(|_| io::stdout().is_terminal());
-        Console { out, err, width: width.map(|(width, _)| usize::from(width.0)) }
+        Console { out, err, width: width.map(|(width, _)| usize::from(width.0)), server_time: None }
     }
 
     /// What was asked for. What a payload holds must not steer the terminal.
@@ -66,7 +68,12 @@ impl<'a> Console<'a> {
         self.out.flush()
     }
 
+    /// From here on times are relative to the server's, which may be a test clock.
+    pub(crate) fn go_by(&mut self, server_time: Option<Timestamp>) {
+        self.server_time = server_time.or(self.server_time);
+    }
+
     pub(crate) fn now(&self) -> Timestamp {
-        Timestamp::now()
+        self.server_time.unwrap_or_else(Timestamp::now)
     }
 }

@@ -15,6 +15,7 @@ use crate::client::{Error, Exit};
 use crate::commands::finish;
 use crate::console::Console;
 use crate::place::Place;
+use crate::terminal::counted;
 
 /// Read all of a store and say what is wrong with it.
 #[derive(Debug, Args)]
@@ -62,8 +63,13 @@ impl Doctor {
         let shows = !self.json && io::stderr().is_terminal();
         let mut tell = |examined: Examined| {
             let Examined { runs, schedules, definitions, events } = examined;
-            let line =
-                format!("{definitions} workflows, {schedules} schedules, {events} events, {runs} runs");
+            let line = [
+                counted(definitions, "workflow"),
+                counted(schedules, "schedule"),
+                counted(events, "event"),
+                counted(runs, "run"),
+            ]
+            .join(", ");
             !shows || console.note(&line).is_ok()
         };
         examine(&mut *store, &mut tell).map_err(unusable)
@@ -93,8 +99,13 @@ impl Doctor {
                 None => console.line(&finding.what)?,
             }
         }
-        let looked_at =
-            format!("{runs} runs, {schedules} schedules, {definitions} workflows and {events} events");
+        let looked_at = format!(
+            "{}, {}, {} and {}",
+            counted(runs, "run"),
+            counted(schedules, "schedule"),
+            counted(definitions, "workflow"),
+            counted(events, "event")
+        );
         match findings.len() {
             0 => console.line(&format!("Nothing is wrong with {looked_at}.")),
             found => console.line(&format!("{found} found in {looked_at}; {held} held.")),

@@ -1,8 +1,5 @@
 //! The steps of a run as lines, live or not.
 
-use std::io;
-
-use crate::console::Console;
 use crate::terminal::shortened;
 
 /// A step for people.
@@ -39,8 +36,4 @@ pub(crate) fn texts(lines: &[Line], indent: &str, width: Option<usize>) -> Vec<S
         width.map_or_else(|| text.to_owned(), |width| shortened(text, width))
     };
     lines.iter().map(text).collect()
-}
-
-pub(crate) fn write(console: &mut Console<'_>, lines: &[Line], indent: &str) -> io::Result<()> {
-    texts(lines, indent, console.width).iter().try_for_each(|line| console.line(line))
 }

@@ -22,6 +22,11 @@ pub(crate) fn line(out: &mut dyn Write, text: &str) -> io::Result<()> {
     writeln!(out, "{harmless}")
 }
 
+/// `1 run`, `2 runs`.
+pub(crate) fn counted(count: u64, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
 /// Cut to a width, with an ellipsis.
 pub(crate) fn shortened(text: &str, width: usize) -> String {
     if text.chars().count() <= width {

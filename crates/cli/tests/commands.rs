@@ -10,6 +10,8 @@ mod backups;
 mod codes;
 #[path = "commands/damage.rs"]
 mod damage;
+#[path = "commands/durable.rs"]
+mod durable;
 #[path = "commands/following.rs"]
 mod following;
 #[path = "commands/host.rs"]

@@ -210,7 +210,7 @@ impl Run {
             }
             Change::TaskPaused { at, opens } => self.task_paused(record, *at, opens),
             Change::TaskRedelivered { at, counted } => self.task_redelivered(record, *at, *counted),
-            Change::JournalRecorded { at, entries } => self.journal_recorded(*at, entries),
+            Change::JournalRecorded { at, entries } => self.journal_recorded(record, *at, entries),
             Change::CheckpointSaved { at, checkpoint } => {
                 self.task_mut(*at)?.checkpoint = Some(checkpoint.clone());
                 Ok(())

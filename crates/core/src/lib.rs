@@ -18,6 +18,7 @@ pub mod command;
 pub mod cron;
 pub mod definition;
 pub mod door;
+pub mod durable_calls;
 pub mod effect;
 pub mod expression;
 mod flow;

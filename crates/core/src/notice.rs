@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::definition::Definition;
-use crate::history::{Change, Record};
+use crate::history::{Change, Record, sentence};
 use crate::json::Json;
 use crate::limits;
 use crate::run::Run;
@@ -74,6 +74,8 @@ pub struct Notice {
 pub fn notices<'r>(run: &'r Run, records: &'r [Record]) -> impl Iterator<Item = Notice> + 'r {
     records.iter().filter_map(|record| {
         let (topic, data) = tell(run, record)?;
+        let text = sentence(&run.definition, &|number| run.waitpoint(number), record);
+        let data = data.with("text", json!(text));
         Some(Notice { topic, timestamp: record.at, data: Value::Object(data.0) })
     })
 }
@@ -213,7 +215,10 @@ fn of_run(run: &Run, status: &str) -> Data {
 
 fn of_wait(run: &Run, waitpoint: &Waitpoint) -> Data {
     let step = waitpoint.at.map(|at| json!(run.step_name(at)));
-    Data::of(run).with("waitpointId", json!(run.waitpoint_id(waitpoint.number))).maybe("stepName", step)
+    Data::of(run)
+        .with("waitpointId", json!(run.waitpoint_id(waitpoint.number)))
+        .maybe("stepName", step)
+        .maybe("call", waitpoint.call().map(|call| json!(call)))
 }
 
 struct Data(Map<String, Value>);

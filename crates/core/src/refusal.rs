@@ -25,7 +25,7 @@ pub enum Refusal {
     NotDue { waitpoint: WaitpointId, at: Timestamp },
     #[error("the timer is not set, or not due")]
     NoSuchTimer,
-    #[error("waitpoint {waitpoint} is a {kind}; it cannot be {verb}")]
+    #[error("waitpoint {waitpoint} is {} {kind}; it cannot be {verb}", kind.article())]
     WrongKind { waitpoint: WaitpointId, kind: Kind, verb: &'static str },
     #[error("waitpoint {0} is resolved by POST; reading it changes nothing")]
     ReadOnly(WaitpointId),

@@ -474,6 +474,9 @@ pub struct TaskState {
     pub checkpoint: Option<Json>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) journal: BTreeMap<Arc<str>, JournalEntry>,
+    /// When a worker took it last, or its handler recorded something last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) progress_at: Option<Timestamp>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -481,6 +484,12 @@ pub(crate) struct JournalEntry {
     /// Entries are handed back in the order they were made.
     pub(crate) order: u32,
     pub(crate) what: Journalled,
+    /// When it was recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) recorded_at: Option<Timestamp>,
+    /// Since when the handler may have been at it: a worker took the task then, or recorded what came before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) since: Option<Timestamp>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

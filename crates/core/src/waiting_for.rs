@@ -97,7 +97,8 @@ fn ended_by(waitpoint: &Waitpoint) -> String {
             let who =
                 if request.approvers.is_empty() { "anyone".to_owned() } else { request.approvers.join(", ") };
             let votes = request.decisions.len();
-            format!("{} approval(s) from {who}, {votes} decided so far", request.quorum)
+            let plural = if request.quorum == 1 { "" } else { "s" };
+            format!("{} approval{plural} from {who}, {votes} decided so far", request.quorum)
         }
         ListensFor::Child { run_id } => format!("the child run {run_id} to end"),
         ListensFor::Attempt(NextAttempt { call: _, attempt, max_attempts, error }) => {

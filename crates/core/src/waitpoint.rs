@@ -186,6 +186,23 @@ impl Kind {
     }
 }
 
+impl Kind {
+    /// What stands before it in a sentence: `an APPROVAL`, `a DELAY`.
+    pub fn article(self) -> &'static str {
+        match self {
+            Kind::Event | Kind::Approval => "an",
+            Kind::Delay
+            | Kind::Webhook
+            | Kind::Signal
+            | Kind::Child
+            | Kind::Pause
+            | Kind::Retry
+            | Kind::Schedule
+            | Kind::Code => "a",
+        }
+    }
+}
+
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

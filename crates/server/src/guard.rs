@@ -22,6 +22,8 @@ use crate::strangers::Visitor;
 use crate::traces::{self, InTrace, RequestSpan};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+/// The server's time, which is another than the caller's where a test clock stands still.
+const TIME: HeaderName = HeaderName::from_static("abide-time");
 const REQUEST_ID_CHARS: usize = 64;
 
 /// Who sent the request: whoever connected, or whom a trusted proxy names.
@@ -72,6 +74,9 @@ pub(crate) async fn around(State(app): State<Shared>, mut request: Request, next
     let headers = response.headers_mut();
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    if let Ok(now) = app.engine.now().to_string().parse() {
+        headers.insert(TIME, now);
+    }
     if let Some(page) = page.filter(|page| is_listed(&app, page)) {
         allow_page(headers, page);
     }

@@ -1,5 +1,6 @@
 //! How things look from outside. Each type here is a body of an answer; its schema is in `/openapi.json`.
 
+pub(crate) mod call;
 pub(crate) mod definition;
 pub(crate) mod record;
 pub(crate) mod run;

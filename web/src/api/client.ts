@@ -1,4 +1,5 @@
 /** The one way to the server: JSON in, JSON out, and a `Refused` that says what was wrong in the server's words. */
+import { clock } from '../clock.svelte';
 import type { Finding, Problem } from './types';
 
 /** Where the server is, for those who come through its public URL. Ends in a slash. */
@@ -68,6 +69,8 @@ export async function call<T>(method: string, path: string, options: Options = {
       if (attempt >= attempts || !idempotent) throw new Refused(0, 'UNREACHABLE', 'The server does not answer.');
     }
   }
+  const time = response.headers.get('abide-time');
+  if (time) clock.correct(time);
   if (response.ok) return (response.status === 204 ? null : await response.json()) as T;
   const refused = await refusal(response);
   if (refused.status === 401) unauthenticated.forEach((listener) => listener(refused));

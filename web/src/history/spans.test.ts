@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 import type { HistoryRecord } from '../api/types';
+import { ended, took } from './calls';
+import { rows } from './rows';
 import { cost, story, totals } from './spans';
 
 let seq = 0;
@@ -72,5 +74,96 @@ test('a retried run visits its failed step again, from its first attempt', () =>
   expect(attempts.map(({ visit, number }) => [visit, number])).toEqual([
     [1, 1],
     [2, 1],
+  ]);
+});
+
+const wait = (number: number, name: string, kind: string, more: object = {}): object => ({
+  number,
+  at: { step: 0 },
+  name,
+  kind,
+  status: 'PENDING',
+  ...more,
+});
+const desk = (second: number, type: string, more: object = {}): HistoryRecord =>
+  at(second, type, 'desk', { at: { step: 0 }, ...more });
+
+test('each durable call has its own bar: what it worked, slept and waited for', () => {
+  const told = story([
+    desk(0, 'STEP_STARTED'),
+    desk(1, 'TASK_STARTED', { worker: 'w1' }),
+    desk(3, 'JOURNAL_RECORDED', { entries: [{ name: 'order', result: { id: 7 } }] }),
+    desk(4, 'STEP_WAITING', { opens: [wait(1, 'cooling-off', 'DELAY')], waitpointId: 'wp_1' }),
+    at(60, 'WAIT_RESOLVED', '', { number: 1, status: 'COMPLETED' }),
+    desk(60, 'STEP_RESUMED'),
+    desk(61, 'TASK_STARTED', { worker: 'w1' }),
+    desk(62, 'STEP_WAITING', { opens: [wait(2, 'review', 'APPROVAL')] }),
+  ]);
+  expect(told.durable.map(({ name, kind, status }) => [name, kind, status])).toEqual([
+    ['order', 'RUN', 'COMPLETED'],
+    ['cooling-off', 'DELAY', 'COMPLETED'],
+    ['review', 'APPROVAL', 'PENDING'],
+  ]);
+  const [order, coolingOff, review] = told.durable;
+  expect(order).toMatchObject({ result: { id: 7 }, pieces: [{ doing: 'working', from: 1_000, until: 3_000 }] });
+  expect(coolingOff?.pieces).toEqual([{ doing: 'waiting', from: 4_000, until: 60_000 }]);
+  expect(took(coolingOff!, 0)).toBe(56_000);
+  expect(ended(review!)).toBeUndefined();
+  expect(took(review!, 70_000)).toBe(8_000);
+  expect(rows(told).map(({ label }) => label)).toEqual(['desk', 'desk › order', 'desk › cooling-off', 'desk › review']);
+});
+
+test('a call that fails and is made again is one call, with its attempts and their back-offs', () => {
+  const backOff = (attempt: number): object => ({
+    listensFor: {
+      attempt: { call: 'charge', attempt, maxAttempts: 8, error: { code: 'X', message: `no ${attempt}` } },
+    },
+  });
+  const { durable } = story([
+    desk(0, 'STEP_STARTED'),
+    desk(0, 'TASK_STARTED', { worker: 'w1' }),
+    desk(2, 'STEP_WAITING', { opens: [wait(1, 'charge#retry-1', 'RETRY', backOff(1))] }),
+    at(5, 'WAIT_RESOLVED', '', { number: 1, status: 'COMPLETED' }),
+    desk(5, 'TASK_STARTED', { worker: 'w1' }),
+    desk(6, 'STEP_WAITING', { opens: [wait(2, 'charge#retry-2', 'RETRY', backOff(2))] }),
+    at(9, 'WAIT_RESOLVED', '', { number: 2, status: 'COMPLETED' }),
+    desk(9, 'TASK_STARTED', { worker: 'w1' }),
+    desk(10, 'JOURNAL_RECORDED', { entries: [{ name: 'charge', result: 'paid' }] }),
+  ]);
+  expect(durable).toHaveLength(1);
+  expect(durable[0]).toMatchObject({ name: 'charge', kind: 'RUN', status: 'COMPLETED', attempts: 3, result: 'paid' });
+  expect(durable[0]?.error).toBeUndefined();
+  expect(durable[0]?.pieces).toEqual([
+    { doing: 'working', from: 0, until: 2_000, error: 'no 1' },
+    { doing: 'waiting', from: 2_000, until: 5_000 },
+    { doing: 'working', from: 5_000, until: 6_000, error: 'no 2' },
+    { doing: 'waiting', from: 6_000, until: 9_000 },
+    { doing: 'working', from: 9_000, until: 10_000 },
+  ]);
+});
+
+test('what SDKs and the engine keep for themselves is no call, and how a call failed is', () => {
+  const { durable } = story([
+    desk(0, 'STEP_STARTED'),
+    desk(0, 'TASK_STARTED', { worker: 'w1' }),
+    desk(1, 'JOURNAL_RECORDED', {
+      entries: [
+        { name: '!first a', result: 'a' },
+        { name: '!charge', result: { message: 'declined' } },
+      ],
+    }),
+    desk(2, 'STEP_RETRYING', { error: { code: 'X', message: 'x' }, opens: wait(1, '$retry-1', 'RETRY') }),
+  ]);
+  expect(durable.map(({ name, status, error }) => [name, status, error])).toEqual([['charge', 'FAILED', 'declined']]);
+});
+
+test('a wait that its handler made before it waited is of the step it was made for', () => {
+  const { durable } = story([
+    desk(0, 'STEP_STARTED'),
+    at(1, 'WAIT_CREATED', '', { opens: wait(1, 'review', 'APPROVAL'), waitpointId: 'wp_1' }),
+    desk(9, 'STEP_FAILED', { error: { code: 'X', message: 'x' } }),
+  ]);
+  expect(durable).toMatchObject([
+    { step: 'desk', name: 'review', status: 'CANCELLED', waitpointId: 'wp_1', pieces: [{ from: 1_000, until: 9_000 }] },
   ]);
 });

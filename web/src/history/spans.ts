@@ -3,6 +3,7 @@
  * shows the two apart, because most of a run's life is waiting.
  */
 import type { HistoryRecord } from '../api/types';
+import { Calls, type DurableCall } from './calls';
 
 export type Doing = 'working' | 'waiting' | 'held';
 
@@ -27,13 +28,6 @@ export interface Attempt {
   error?: { code: string; message: string };
 }
 
-export interface JournalLine {
-  step: string;
-  name: string;
-  result: unknown;
-  time: string;
-}
-
 /** One call to a model, and what it used up. */
 export interface ModelCall {
   step: string;
@@ -49,7 +43,8 @@ export interface ModelCall {
 export interface Story {
   stretches: Stretch[];
   attempts: Attempt[];
-  journal: JournalLine[];
+  /** What handlers recorded and waited for, by name. */
+  durable: DurableCall[];
   calls: ModelCall[];
   /** In the order in which they began. */
   steps: string[];
@@ -61,7 +56,7 @@ const ENDS = new Set(['STEP_COMPLETED', 'STEP_FAILED', 'STEP_SKIPPED', 'STEP_CAN
 export function story(records: HistoryRecord[]): Story {
   const stretches: Stretch[] = [];
   const attempts: Attempt[] = [];
-  const journal: JournalLine[] = [];
+  const durable = new Calls();
   const calls: ModelCall[] = [];
   const steps: string[] = [];
   const open = new Map<string, Stretch>();
@@ -96,6 +91,7 @@ export function story(records: HistoryRecord[]): Story {
   };
 
   for (const record of records) {
+    durable.take(record);
     const step = record.stepName;
     if (!step) continue;
     const time = Date.parse(record.time);
@@ -132,11 +128,6 @@ export function story(records: HistoryRecord[]): Story {
       case 'TASK_REDELIVERED':
         begin(step, 'working', time);
         break;
-      case 'JOURNAL_RECORDED':
-        for (const entry of (fields['entries'] ?? []) as { name: string; result?: unknown }[]) {
-          journal.push({ step, name: entry.name, result: entry.result, time: record.time });
-        }
-        break;
       case 'LLM_CALL_COMPLETED':
         calls.push({ ...(fields['call'] as Omit<ModelCall, 'step' | 'time'>), step, time: record.time });
         break;
@@ -150,7 +141,7 @@ export function story(records: HistoryRecord[]): Story {
         }
     }
   }
-  return { stretches, attempts, journal, calls, steps };
+  return { stretches, attempts, durable: durable.all, calls, steps };
 }
 
 /** What calls cost together; those of models without a price count for nothing. */

@@ -47,11 +47,19 @@ export const KIND_PLURALS: Record<WaitKind, string> = {
 export const endsByTime = (kind: WaitKind): boolean =>
   kind === 'DELAY' || kind === 'PAUSE' || kind === 'RETRY' || kind === 'SCHEDULE';
 
-/** Whose wait it is: the step, and the durable call that is made again. */
-export const whose = (wait: Pick<Waitpoint, 'stepName' | 'listensFor'>): string | undefined =>
-  wait.stepName != null && wait.listensFor.type === 'attempt'
-    ? `${wait.stepName} › ${wait.listensFor.call}`
-    : (wait.stepName ?? undefined);
+/** What a durable call does. */
+export const CALL_WORDS: Record<'RUN' | WaitKind, string> = { ...KIND_WORDS, RUN: 'run', RETRY: 'rate limit' };
+
+/** A step, and maybe a durable call of its handler. */
+export const named = (step: string, call?: string | null): string => (call == null ? step : `${step} › ${call}`);
+
+/** Whose wait it is: the step, and the durable call of its handler. */
+export const whose = (wait: Pick<Waitpoint, 'stepName' | 'call'>): string | undefined =>
+  wait.stepName == null ? undefined : named(wait.stepName, wait.call);
+
+/** `1 line`, `2 lines`. */
+export const counted = (count: number, noun: string): string =>
+  `${count.toLocaleString()} ${count === 1 ? noun : `${noun}s`}`;
 
 /** What ends a wait, besides those who may end any. */
 export function endedBy(wait: Pick<Waitpoint, 'kind' | 'listensFor'>): { lead: string; what: string; match?: string } {
@@ -86,7 +94,16 @@ export const shortId = (id: string): string => {
 
 /** A record's own fields, without those that every record has. */
 export function details(record: HistoryRecord): Record<string, unknown> {
-  const { seq: _seq, time: _time, by: _by, type: _type, stepName: _step, waitpointId: _wait, ...rest } = record;
+  const {
+    seq: _seq,
+    time: _time,
+    by: _by,
+    type: _type,
+    text: _text,
+    stepName: _step,
+    waitpointId: _wait,
+    ...rest
+  } = record;
   delete (rest as Record<string, unknown>)['at'];
   return rest;
 }

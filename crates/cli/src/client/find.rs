@@ -65,7 +65,7 @@ impl Client {
         query.extend(kind.map(|kind| ("kind", kind)));
         let found: List<Waitpoint> = self.get(&["waitpoints"], &query).await?.read()?;
         let mut waits = found.data;
-        waits.retain(|wait| step.is_none() || wait.step_name.as_deref() == step);
+        waits.retain(|wait| step.is_none_or(|step| is_of(wait, step)));
         match waits.as_slice() {
             [only] => Ok(only.id.clone()),
             [] => {
@@ -78,12 +78,17 @@ impl Client {
             many => {
                 let ids: Vec<String> = many
                     .iter()
-                    .map(|wait| format!("  {}  {}", wait.id, wait.step_name.as_deref().unwrap_or_default()))
+                    .map(|wait| format!("  {}  {}", wait.id, wait.whose().unwrap_or_default()))
                     .collect();
                 Err(Error::Usage(format!("{run} has more than one wait; name one:\n{}", ids.join("\n"))))
             }
         }
     }
+}
+
+/// Whether a wait is of this step: named by the step, by the durable call, or by both.
+fn is_of(wait: &Waitpoint, step: &str) -> bool {
+    [wait.step_name.as_deref(), wait.call.as_deref(), wait.whose().as_deref()].contains(&Some(step))
 }
 
 /// An id begins with its instant, so the beginning of one is a span of time.

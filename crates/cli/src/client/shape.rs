@@ -102,6 +102,11 @@ pub(crate) struct FailureCause {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Step {
     pub(crate) name: String,
+    pub(crate) previous_error: Option<Failure>,
+    #[serde(default)]
+    pub(crate) journal: Vec<Call>,
+    #[serde(default)]
+    pub(crate) journal_omitted: usize,
     pub(crate) r#type: String,
     pub(crate) status: String,
     pub(crate) attempt: u32,
@@ -113,6 +118,20 @@ pub(crate) struct Step {
     pub(crate) worker: Option<String>,
     #[serde(default)]
     pub(crate) items: Vec<Step>,
+}
+
+/// A durable call of a handler.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Call {
+    pub(crate) name: String,
+    pub(crate) kind: String,
+    pub(crate) status: String,
+    pub(crate) started_at: Option<Timestamp>,
+    pub(crate) ended_at: Option<Timestamp>,
+    pub(crate) until: Option<Timestamp>,
+    pub(crate) attempts: u32,
+    pub(crate) error: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -136,12 +155,34 @@ pub(crate) struct Started {
 pub(crate) struct Waitpoint {
     pub(crate) id: String,
     pub(crate) step_name: Option<String>,
+    /// The durable call of a handler that waits.
+    pub(crate) call: Option<String>,
     pub(crate) kind: String,
     pub(crate) status: String,
     pub(crate) created_at: Timestamp,
     pub(crate) resume_at: Option<Timestamp>,
     pub(crate) listens_for: ListensFor,
     pub(crate) approval: Option<Approval>,
+}
+
+impl Waitpoint {
+    /// Whose it is: its step, and the durable call of its handler.
+    pub(crate) fn whose(&self) -> Option<String> {
+        named(self.step_name.as_deref(), self.call.as_deref())
+    }
+}
+
+impl ApprovalRequest {
+    /// Who asks: a step, or a durable call of its handler.
+    pub(crate) fn whose(&self) -> Option<String> {
+        named(self.step_name.as_deref(), self.call.as_deref())
+    }
+}
+
+/// A step and a durable call of its handler, as people are shown them.
+fn named(step: Option<&str>, call: Option<&str>) -> Option<String> {
+    let step = step?;
+    Some(call.map_or_else(|| step.to_owned(), |call| format!("{step} › {call}")))
 }
 
 #[derive(Debug, Deserialize)]
@@ -162,7 +203,6 @@ pub(crate) enum ListensFor {
         run_id: String,
     },
     Attempt {
-        call: String,
         attempt: u32,
         max_attempts: u32,
         error: Failure,
@@ -186,6 +226,7 @@ pub(crate) struct Approval {
 pub(crate) struct ApprovalRequest {
     pub(crate) id: String,
     pub(crate) step_name: Option<String>,
+    pub(crate) call: Option<String>,
     pub(crate) status: String,
     pub(crate) resume_at: Option<Timestamp>,
     pub(crate) prompt: Option<String>,
@@ -298,6 +339,9 @@ pub(crate) struct Record {
     pub(crate) time: Timestamp,
     pub(crate) by: String,
     pub(crate) r#type: String,
+    /// What it says, in a sentence.
+    #[serde(default)]
+    pub(crate) text: String,
     pub(crate) step_name: Option<String>,
     #[serde(flatten)]
     pub(crate) fields: serde_json::Map<String, Value>,

@@ -64,7 +64,7 @@ impl Approvals {
 
 fn write(console: &mut Console<'_>, request: &ApprovalRequest) -> io::Result<()> {
     let now = console.now();
-    let step = request.step_name.as_deref().unwrap_or_default();
+    let step = request.whose().unwrap_or_default();
     let until = request.resume_at.map(|at| format!("  until {}", times::both(at, now))).unwrap_or_default();
     console.line(&format!("{}  {step}  {}{until}", request.id, request.status))?;
     if let Some(prompt) = &request.prompt {

@@ -7,6 +7,7 @@ use super::Api;
 use super::filter::RunFilter;
 use crate::client::{BulkDone, Client, Commanded, Error, Exit};
 use crate::console::Console;
+use crate::terminal::counted;
 
 /// Which runs.
 #[derive(Debug, Args)]
@@ -146,7 +147,7 @@ impl Target {
             body["action"] = json!(verb);
             body["filter"] = self.filter.json();
             body["dryRun"] = json!(self.dry_run);
-            return bulk(&self.api, &client, console, "workflow-runs", "runs", body).await;
+            return bulk(&self.api, &client, console, "workflow-runs", "run", body).await;
         }
         // Each is tried, and the worst decides the exit code.
         let mut worst: Option<Exit> = None;
@@ -200,7 +201,7 @@ pub(super) async fn bulk(
     client: &Client,
     console: &mut Console<'_>,
     resource: &str,
-    plural: &str,
+    noun: &str,
     mut body: Value,
 ) -> Result<(), Error> {
     let (mut matched, mut done, mut refused) = (0, 0, 0);
@@ -218,11 +219,11 @@ pub(super) async fn bulk(
             Some(cursor) => body["cursor"] = json!(cursor),
             None if api.json => break,
             None if part.dry_run => {
-                console.line(&format!("{matched} {plural} found; nothing was changed"))?;
+                console.line(&format!("{} found; nothing was changed", counted(matched, noun)))?;
                 break;
             }
             None => {
-                console.line(&format!("{matched} {plural} found, {done} done, {refused} refused"))?;
+                console.line(&format!("{} found, {done} done, {refused} refused", counted(matched, noun)))?;
                 break;
             }
         }

@@ -15,10 +15,10 @@ const RECONNECT: Duration = Duration::from_secs(1);
 /// Records that are a run's last.
 const ENDS: [&str; 3] = ["WORKFLOW_COMPLETED", "WORKFLOW_FAILED", "WORKFLOW_CANCELLED"];
 
-/// Show a run's history: one line for each record.
+/// Show a run's history: a sentence for each record.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  abide history latest\n  abide history latest --follow\n  abide history run_06f3mzv0 --json | jq -r '.data[].type'\n\nWith --follow it ends when the run does, and goes on where it was when the server was restarted in between;\nwith --json it writes one record a line."
+    after_help = "Examples:\n  abide history latest\n  abide history latest --follow\n  abide history latest --fields\n  abide history run_06f3mzv0 --json | jq -r '.data[].type'\n\nWith --follow it ends when the run does, and goes on where it was when the server was restarted in between;\nwith --json it writes one record a line."
 )]
 pub(crate) struct History {
     /// Its id, the beginning of one, or `latest`
@@ -30,6 +30,9 @@ pub(crate) struct History {
     /// Only records after this one
     #[arg(long, value_name = "NUMBER")]
     after: Option<u64>,
+    /// Show the fields behind each sentence, too
+    #[arg(long)]
+    fields: bool,
     #[command(flatten)]
     api: Api,
 }
@@ -39,12 +42,16 @@ impl History {
         let client = self.api.open()?;
         let run = client.find_run(&self.run).await?;
         let json = self.api.json;
+        let write = |console: &mut Console<'_>, record: &Record| {
+            record::write(console, record)?;
+            if self.fields { record::write_fields(console, record) } else { Ok(()) }
+        };
         if self.follow {
             return follow(&client, &run, self.after, console, |console, data, record| {
                 if json {
                     return Ok(console.raw(data)?);
                 }
-                record::write(console, record)?;
+                write(console, record)?;
                 Ok(console.flush()?)
             })
             .await;
@@ -53,7 +60,7 @@ impl History {
             if json {
                 return Ok(console.raw(page.text)?);
             }
-            Ok(page.data.iter().try_for_each(|record| record::write(console, record))?)
+            Ok(page.data.iter().try_for_each(|record| write(console, record))?)
         })
         .await
     }

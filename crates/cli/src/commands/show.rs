@@ -1,5 +1,7 @@
 //! `abide show`: one run, its steps and what it waits for.
 
+mod journal;
+
 use std::io;
 
 use clap::Args;
@@ -81,9 +83,13 @@ fn write_with(console: &mut Console<'_>, run: &Run, children: &[Run]) -> io::Res
         console.line(&format!("handled  by {handler} ({hook})"))?;
     }
     console.line("")?;
-    let lines: Vec<steps::Line> = run.steps.iter().flat_map(|step| of_step(run, step)).collect();
-    steps::write(console, &lines, "  ")?;
-    for step in run.steps.iter().flat_map(|step| std::iter::once(step).chain(&step.items)) {
+    let all = || run.steps.iter().flat_map(|step| std::iter::once(step).chain(&step.items));
+    let lines: Vec<steps::Line> = all().map(|step| of_step(run, step)).collect();
+    for (step, line) in all().zip(steps::texts(&lines, "  ", console.width)) {
+        console.line(&line)?;
+        journal::write(console, step)?;
+    }
+    for step in all() {
         for line in step.error.iter().flat_map(|error| came_from(&step.name, error)) {
             console.line(&line)?;
         }
@@ -131,10 +137,14 @@ fn came_from(step: &str, error: &Failure) -> Vec<String> {
     lines
 }
 
-fn of_step(run: &Run, step: &Step) -> Vec<steps::Line> {
+fn of_step(run: &Run, step: &Step) -> steps::Line {
     let took = step.started_at.zip(step.ended_at);
     let took = took.map(|(from, to)| times::length(to.as_millisecond() - from.as_millisecond()));
-    let attempt = (step.attempt > 1).then(|| format!("attempt {}", step.attempt));
+    let is_running = step.status == "RUNNING";
+    let attempt = (step.attempt > 1).then(|| match step.previous_error.as_ref().filter(|_| is_running) {
+        Some(error) => format!("attempt {}, after: {}", step.attempt, error.message),
+        None => format!("attempt {}", step.attempt),
+    });
     let waiting = run.waiting_for.iter().any(|wait| wait.step_name.as_deref() == Some(step.name.as_str()));
     let what = match (&step.error, step.status.as_str()) {
         (Some(error), _) => Some(format!("{} [{}]", error.message, error.code)),
@@ -145,13 +155,7 @@ fn of_step(run: &Run, step: &Step) -> Vec<steps::Line> {
         (None, _) => Some(step.output.to_string()),
     };
     let detail = [took, attempt, what].into_iter().flatten().collect::<Vec<_>>().join("  ");
-    let line = steps::Line {
-        name: step.name.clone(),
-        r#type: step.r#type.clone(),
-        status: step.status.clone(),
-        detail,
-    };
-    std::iter::once(line).chain(step.items.iter().flat_map(|item| of_step(run, item))).collect()
+    steps::Line { name: step.name.clone(), r#type: step.r#type.clone(), status: step.status.clone(), detail }
 }
 
 /// What a caller who waited for the run is told by the exit code.

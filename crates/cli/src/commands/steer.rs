@@ -49,7 +49,7 @@ impl Target {
     ) -> Result<(), Error> {
         body["filter"] = self.filter.json();
         body["dryRun"] = json!(self.dry_run);
-        control::bulk(api, client, console, "waitpoints", "waits", body).await
+        control::bulk(api, client, console, "waitpoints", "wait", body).await
     }
 }
 

@@ -69,17 +69,7 @@ fn table(waits: &[Waitpoint], now: jiff::Timestamp) -> Table {
             None => ("-".to_owned(), String::new()),
         };
         let unnamed = || if wait.kind == "SCHEDULE" { "(schedule)" } else { "(start)" }.to_owned();
-        let step = wait.step_name.clone().unwrap_or_else(unnamed);
-        let step = match &wait.listens_for {
-            ListensFor::Attempt { call, .. } => format!("{step} › {call}"),
-            ListensFor::Time
-            | ListensFor::Signal { .. }
-            | ListensFor::Event { .. }
-            | ListensFor::Call {}
-            | ListensFor::Approval
-            | ListensFor::Child { .. }
-            | ListensFor::Code { .. } => step,
-        };
+        let step = wait.whose().unwrap_or_else(unnamed);
         let since = times::relative(wait.created_at, now);
         table.row([wait.id.clone(), step, waited_for(wait), until, instant, since, wait.status.clone()]);
     }
@@ -107,7 +97,7 @@ fn waited_for(wait: &Waitpoint) -> String {
             format!("approval{votes}: {}", prompt.unwrap_or_else(|| "a decision".to_owned()))
         }
         ListensFor::Child { run_id } => format!("run {run_id}"),
-        ListensFor::Attempt { call: _, attempt, max_attempts, error } => {
+        ListensFor::Attempt { attempt, max_attempts, error } => {
             format!("attempt {} of {max_attempts}, after: {}", attempt + 1, error.message)
         }
         ListensFor::Code { builds, recorded, found } => {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use abide_core::definition::{Action, Executor};
+use abide_core::history::sentence;
 use abide_core::id::{At, RunId};
 use abide_core::run::Run;
 use abide_core::status::StepStatus;
@@ -67,9 +68,13 @@ impl Tracker {
         let stored = self.engine.read(move |store| store.load(id)).await.map_err(failed)?;
         let history = stored.map(|stored| stored.history).unwrap_or_default();
         let new = history.iter().filter(|record| record.seq > self.last);
+        let text = |record: &abide_core::history::Record| {
+            sentence(&run.definition, &|number| run.waitpoint(number), record)
+        };
         let records: Result<Vec<Record>, _> = new
             .map(|record| {
                 let mut value = serde_json::to_value(record)?;
+                value["text"] = Value::from(text(record));
                 let at = serde_json::from_value::<At>(value["at"].clone());
                 if let Ok(at) = at {
                     value["stepName"] = Value::from(run.step_name(at));

@@ -39,7 +39,7 @@ fn the_doctor_finds_nothing_wrong_with_a_sound_store_beside_its_server_too() {
     host.until_waiting(&run);
     let said = doctor(host.directory.path(), &[]);
     assert_eq!(said.code, 0, "{said:?}");
-    assert!(said.out.contains("Nothing is wrong with 1 runs"), "{said:?}");
+    assert!(said.out.contains("Nothing is wrong with 1 run,"), "{said:?}");
     let said = doctor(host.directory.path(), &["--repair"]);
     assert_eq!(said.code, 2, "somebody serves it: {said:?}");
     let directory = host.end();

@@ -152,7 +152,7 @@ fn many_runs_are_cancelled_by_a_filter() {
     let host = Host::start();
     let (sleeper, payment) = (host.started(SLEEPER), host.started(PAYMENT));
     let counted = host.ok(&["cancel", "--all", "--workflow", "sleeper", "--dry-run"]);
-    assert_eq!(counted, "1 runs found; nothing was changed");
+    assert_eq!(counted, "1 run found; nothing was changed");
     host.ok(&["cancel", "--all", "--workflow", "sleeper"]);
     assert_eq!((host.status(&sleeper).as_str(), host.status(&payment).as_str()), ("CANCELLED", "WAITING"));
     let said = host.abide(&["retry", "--all"]);

@@ -73,7 +73,7 @@ impl Run {
             task.request = request.cloned();
             // What was resumed before the task began is in its journal from the start.
             for (name, number) in &step.waits {
-                task.record(name, Journalled::Wait(*number));
+                task.record(name, Journalled::Wait(*number), record.at);
             }
         }
         if let Some(item) = at.item {

@@ -29,6 +29,7 @@ impl Run {
         task.build = build.cloned();
         // Handed on, it was taken when the first one took it.
         task.taken_at.get_or_insert(record.at);
+        task.progress_at = Some(record.at);
         task.deadline = deadline;
         Ok(())
     }
@@ -57,11 +58,17 @@ impl Run {
         Ok(())
     }
 
-    pub(super) fn journal_recorded(&mut self, at: At, entries: &[JournalResult]) -> Result<(), BadHistory> {
+    pub(super) fn journal_recorded(
+        &mut self,
+        record: &Record,
+        at: At,
+        entries: &[JournalResult],
+    ) -> Result<(), BadHistory> {
         let task = self.task_mut(at)?;
         for JournalResult { name, result } in entries {
-            task.record(name, Journalled::Result(result.clone()));
+            task.record(name, Journalled::Result(result.clone()), record.at);
         }
+        task.progress_at = Some(record.at);
         self.renew_attempts(at)
     }
 
@@ -106,9 +113,10 @@ impl TaskState {
         self.deadline = None;
     }
 
-    pub(super) fn record(&mut self, name: &Arc<str>, what: Journalled) {
+    pub(super) fn record(&mut self, name: &Arc<str>, what: Journalled, now: Timestamp) {
         let order = u32::try_from(self.journal.len()).expect("fewer than limits::JOURNAL_ENTRIES");
-        self.journal.entry(Arc::clone(name)).or_insert(JournalEntry { order, what });
+        let (recorded_at, since) = (Some(now), self.progress_at);
+        self.journal.entry(Arc::clone(name)).or_insert(JournalEntry { order, what, recorded_at, since });
     }
 
     /// Takes an entry out, and closes the gap in the order of the others.

@@ -40,7 +40,7 @@ impl Run {
                 task.unfit = Some(Box::new(mismatch.clone()));
             }
             if !waitpoint.is_beside_the_journal() {
-                task.record(&waitpoint.name, Journalled::Wait(waitpoint.number));
+                task.record(&waitpoint.name, Journalled::Wait(waitpoint.number), waitpoint.created_at);
                 if waitpoint.kind != Kind::Retry {
                     self.renew_attempts(at)?;
                 }
@@ -50,7 +50,7 @@ impl Run {
     }
 
     /// Whether the place waits for its back-off to end.
-    pub(crate) fn is_backing_off(&self, at: At) -> bool {
+    pub fn is_backing_off(&self, at: At) -> bool {
         let awaiting = self.step(at).and_then(|step| step.awaiting.as_ref());
         let number = awaiting.and_then(|awaiting| awaiting.waits.first().copied());
         number.and_then(|number| self.waitpoint(number)).is_some_and(Waitpoint::is_back_off)

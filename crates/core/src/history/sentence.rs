@@ -16,13 +16,12 @@ use jiff::Timestamp;
 pub use self::known::KnownWaits;
 use super::{redacted, shortened};
 use crate::definition::Definition;
+use crate::durable_calls::SDK_ENTRY;
 use crate::history::{Change, Creation, Failure, JournalResult, LogLine, ModelCall, Record, WakeOn};
 use crate::id::At;
 use crate::limits;
 use crate::waitpoint::{Actor, CLOCK, Decision, Kind, ListensFor, Waitpoint};
 
-/// What SDKs begin the names of entries with that are their own: `!charge` is how the durable call `charge` failed.
-const SDK_ENTRY: char = '!';
 /// Names of a list that are told before the rest is counted.
 const NAMED: usize = 3;
 

@@ -1,7 +1,9 @@
 //! R21 Progress renews the budget: a durable call has its own attempts, a handler's count from its last progress.
 
 use abide_core::command::{Steering, WaitFor, WaitSpec};
+use abide_core::durable_calls::{CallKind, CallStatus};
 use abide_core::history::Failure;
+use abide_core::id::At;
 use abide_core::retry::RetryPolicy;
 use abide_core::time::Millis;
 use abide_core::waitpoint::{Kind, ListensFor};
@@ -114,4 +116,54 @@ fn a_model_that_fails_again_and_again_has_no_more_attempts_for_what_it_records()
     run.journal("ask", &[("call 2", json!("no answer"))]);
     run.fail("ask");
     assert_eq!(run.status(), "FAILED");
+}
+
+#[test]
+fn the_calls_of_a_handler_are_listed_in_their_order_with_what_became_of_them() {
+    let mut run = start(json!([task("desk")]));
+    run.take("desk", "w");
+    run.live("2s");
+    run.journal(
+        "desk",
+        &[("order", json!(7)), ("!first a", json!("a")), ("!mail", json!({ "message": "no such box" }))],
+    );
+    run.suspend("desk", vec![for_sleep("cooling-off", "1d")]);
+    run.live("1d");
+    run.take("desk", "w");
+    run.suspend("desk", vec![again("charge", 2, 5)]);
+    let calls = run.run().durable_calls(At::step(0));
+    let told: Vec<_> =
+        calls.iter().map(|call| (&*call.name, call.kind, call.status, call.attempts)).collect();
+    assert_eq!(
+        told,
+        [
+            ("order", CallKind::Run, CallStatus::Completed, 1),
+            ("mail", CallKind::Run, CallStatus::Failed, 1),
+            ("cooling-off", CallKind::Wait(Kind::Delay), CallStatus::Completed, 1),
+            ("charge", CallKind::Run, CallStatus::Pending, 2),
+        ]
+    );
+    let took = |index: usize| {
+        let call = &calls[index];
+        Millis::between(call.started_at.expect("it began"), call.ended_at.expect("it ended"))
+    };
+    assert_eq!((took(0), took(2)), (Millis(2_000), Millis::from_days(1)));
+    assert_eq!(
+        (calls[1].error.as_deref(), calls[3].error.as_deref()),
+        (Some("no such box"), Some("no money"))
+    );
+    assert!(calls[3].until.is_some() && calls[3].waitpoint.is_some());
+    run.live("1m");
+    run.take("desk", "w");
+    run.journal("desk", &[("charge", json!("paid"))]);
+    run.complete("desk", json!(null));
+    let charge = run.run().durable_calls(At::step(0)).pop().expect("a call");
+    assert_eq!((charge.status, charge.attempts, charge.error), (CallStatus::Completed, 3, None));
+}
+
+#[test]
+fn every_wait_of_a_handler_is_told_by_the_name_of_its_call() {
+    let mut run = start(json!([task("desk")]));
+    run.suspend("desk", vec![for_sleep("cooling-off", "1h")]);
+    assert_eq!(run.waiting_for(), ["`desk › cooling-off` waits for the clock: 2026-03-01T09:00:00Z"]);
 }

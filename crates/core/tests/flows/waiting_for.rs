@@ -32,8 +32,8 @@ fn every_kind_of_wait_says_what_would_end_it_and_until_when() {
         "`e` waits for an event `parcel` where event.id == input.id, until 2026-03-02T08:00:00Z at the latest",
         "`any` waits for an event `parcel`",
         "`w` waits for a call on its resume URL",
-        "`ok` waits for 2 approval(s) from anna, ben, 1 decided so far",
-        "`anyone` waits for 1 approval(s) from anyone, 0 decided so far",
+        "`ok` waits for 2 approvals from anna, ben, 1 decided so far",
+        "`anyone` waits for 1 approval from anyone, 0 decided so far",
         "`resting` waits for the end of its worker's pause at 2026-03-01T10:00:00Z",
         "`failing` waits for its next attempt at 2026-03-01T11:00:00Z",
     ];

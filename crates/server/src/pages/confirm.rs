@@ -77,8 +77,8 @@ fn open(wait: &WaitpointBody, asked: Asked<'_>, refused: Option<&Problem>) -> St
             }
         }
         None => {
-            let step = wait.step_name.as_deref().unwrap_or(asked.workflow);
-            content.push_str(&format!("<h1>Let <code>{}</code> go on?</h1>\n", escaped(step)));
+            let step = wait.whose().unwrap_or_else(|| asked.workflow.to_owned());
+            content.push_str(&format!("<h1>Let <code>{}</code> go on?</h1>\n", escaped(&step)));
         }
     }
     if let Some(at) = wait.resume_at {
@@ -145,8 +145,8 @@ fn over(wait: &WaitpointBody, workflow: &str) -> String {
     if let Some(comment) = payload.and_then(|payload| payload.get("comment")).and_then(Value::as_str) {
         row("Comment", escaped(comment));
     }
-    let step = wait.step_name.as_deref().unwrap_or(workflow);
-    row("Step", format!("<code>{}</code>", escaped(step)));
+    let step = wait.whose().unwrap_or_else(|| workflow.to_owned());
+    row("Step", format!("<code>{}</code>", escaped(&step)));
     content.push_str("</dl>\n<p class=\"soft\">This is recorded. Nothing more can be changed here.</p>\n");
     content
 }

@@ -1,5 +1,7 @@
 //! Approval requests: what people are asked, and their decisions.
 
+use std::sync::Arc;
+
 use abide_core::command::{Command, Reply, Vote};
 use abide_core::id::{RunId, WaitpointId};
 use abide_core::json::Json;
@@ -107,6 +109,10 @@ struct RequestBody {
     run_id: RunId,
     #[serde(skip_serializing_if = "Option::is_none")]
     step_name: Option<String>,
+    /// The durable call of a handler that asks; absent where the step itself does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    call: Option<Arc<str>>,
     #[schemars(schema_with = "words::wait_status")]
     status: WaitStatus,
     created_at: Timestamp,
@@ -140,6 +146,7 @@ impl TryFrom<WaitpointBody> for RequestBody {
             id,
             run_id: id.run,
             step_name: body.step_name,
+            call: body.call,
             status: body.status,
             created_at: body.created_at,
             resume_at: body.resume_at,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use abide_core::definition::Definition;
-use abide_core::history::{Change, DefinitionRef};
+use abide_core::history::{Change, DefinitionRef, KnownWaits};
 use abide_core::id::{RunId, WorkspaceId};
 use abide_engine::{Follower, Token, TokenFollower};
 use abide_store::{Read, Scope};
@@ -34,6 +34,8 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 const STREAM: &str = "text/event-stream";
 /// Records that a stream reads at a time.
 const BATCH: usize = 500;
+/// Waits that a stream remembers by name; when there are more, it reads those that it needs again.
+const KNOWN_WAITS: usize = 10_000;
 
 pub(super) fn routes() -> Group {
     Group::new("history", "What happened to a run: append-only, one record a transition.").add(
@@ -160,6 +162,8 @@ struct Reader {
     has_ended: bool,
     /// There may be more than was read.
     is_behind: bool,
+    /// The waits that were opened in what was read: records name them by number.
+    waits: KnownWaits,
 }
 
 impl Reader {
@@ -184,6 +188,7 @@ impl Reader {
             first: version,
             has_ended: found.status.has_ended(),
             is_behind: false,
+            waits: KnownWaits::default(),
         })
     }
 
@@ -198,15 +203,36 @@ impl Reader {
             self.last = record.seq;
             self.has_ended = ends(&record.change);
         }
+        if self.waits.len() > KNOWN_WAITS {
+            self.waits = KnownWaits::default();
+        }
+        if self.waits.lacks_some_of(&found) {
+            self.read_waits(found.first().map_or(0, |first| first.seq)).await?;
+        }
         let mut told = Vec::with_capacity(found.len());
         for record in &found {
-            told.push(RecordBody::new(run, &self.definition, record));
+            self.waits.read(&record.change);
+            told.push(RecordBody::new(run, &self.definition, &self.waits, record));
             if let Change::WorkflowMoved { to, .. } = &record.change {
                 self.definition = self.app.definition(self.workspace, to).await?.definition;
                 self.moves.push((record.seq, Arc::clone(&to.version)));
             }
         }
         Ok(told)
+    }
+
+    /// Reads which waits there were before a record.
+    async fn read_waits(&mut self, before: u64) -> Result<(), Problem> {
+        let run = self.run;
+        let read = move |store: &mut dyn Read| {
+            let history = store.load(run)?.map(|stored| stored.history).unwrap_or_default();
+            let mut waits = KnownWaits::default();
+            let earlier = history.iter().take_while(|record| record.seq < before);
+            earlier.for_each(|record| waits.read(&record.change));
+            Ok(waits)
+        };
+        self.waits = self.app.engine.read_in(self.workspace, read).await?;
+        Ok(())
     }
 
     /// The version that the record after this one is of.

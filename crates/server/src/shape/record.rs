@@ -1,7 +1,7 @@
 //! A record of a history, as the core writes it, with the names that a reader needs beside the numbers.
 
 use abide_core::definition::Definition;
-use abide_core::history::{Change, Record};
+use abide_core::history::{Change, KnownWaits, Record, sentence};
 use abide_core::id::{At, RunId};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -21,6 +21,9 @@ pub(crate) struct RecordBody {
     by: Value,
     #[schemars(with = "String")]
     r#type: Value,
+    /// What it says, in a sentence for people, of at most 500 characters. Instants in it are RFC 3339, names are between
+    /// backticks. It may be worded otherwise in another version.
+    text: String,
     /// The step it is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     step_name: Option<String>,
@@ -37,7 +40,12 @@ pub(crate) struct RecordBody {
 }
 
 impl RecordBody {
-    pub(crate) fn new(run: RunId, definition: &Definition, record: &Record) -> RecordBody {
+    pub(crate) fn new(
+        run: RunId,
+        definition: &Definition,
+        waits: &KnownWaits,
+        record: &Record,
+    ) -> RecordBody {
         let Ok(Value::Object(mut fields)) = serde_json::to_value(record) else {
             unreachable!("a record is an object")
         };
@@ -50,6 +58,7 @@ impl RecordBody {
             time,
             by,
             r#type,
+            text: sentence(definition, &|number| waits.get(number), record),
             step_name: at.map(|at| step_name(definition, at)),
             waitpoint_id: number.map(|number| run.waitpoint(number).to_string()),
             resumed_from_wait: matches!(record.change, Change::StepCompleted { waitpoint: Some(_), .. }),

@@ -125,7 +125,7 @@ pub(crate) struct WaitingForBody {
     /// Absent: the run has not begun.
     #[serde(skip_serializing_if = "Option::is_none")]
     step_name: Option<String>,
-    /// The durable call of a handler that is to be made again.
+    /// The durable call of a handler that waits, or that is to be made again.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     call: Option<Arc<str>>,

@@ -13,6 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::call::{self, CallBody};
 use super::waitpoint::TakenEventBody;
 use super::words;
 
@@ -44,6 +45,9 @@ pub(crate) struct StepBody {
     event: Option<TakenEventBody>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<FailureBody>,
+    /// Of a step that has gone on since: why an earlier attempt of this visit failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    previous_error: Option<FailureBody>,
     /// The worker that has it, or had it last.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
@@ -54,6 +58,14 @@ pub(crate) struct StepBody {
     /// The waits of this visit by name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     waits: Vec<StepWait>,
+    /// The durable calls of its handler, in the order in which it came to them; the last 100.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    journal: Vec<CallBody>,
+    /// Durable calls before those of `journal`.
+    #[serde(skip_serializing_if = "is_zero")]
+    #[schemars(default)]
+    journal_omitted: usize,
     /// Of a map: its items so far.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     items: Vec<StepBody>,
@@ -141,6 +153,10 @@ impl From<FailureDetailBody> for FailureDetail {
     }
 }
 
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
+
 /// Every step of the definition, in its order.
 pub(crate) fn steps(run: &Run) -> Vec<StepBody> {
     let items =
@@ -162,6 +178,10 @@ fn step_body(run: &Run, at: At) -> StepBody {
     let state = run.step(at);
     let task = state.and_then(|state| state.task.as_deref());
     let waits = state.into_iter().flat_map(|state| &state.waits);
+    let error = state.and_then(|state| state.error.as_ref()).map(FailureBody::from);
+    let is_current = run.step_status(at) == StepStatus::Failed || run.is_backing_off(at);
+    let (error, previous_error) = if is_current { (error, None) } else { (None, error) };
+    let (journal, journal_omitted) = call::journal(run, at);
     StepBody {
         name: run.step_name(at),
         r#type: type_name(&run.defined(at).action),
@@ -173,7 +193,8 @@ fn step_body(run: &Run, at: At) -> StepBody {
         wake_at: run.wake_at(at),
         output: state.and_then(|state| state.output.clone()),
         event: run.event_of(at).map(TakenEventBody::from),
-        error: state.and_then(|state| state.error.as_ref()).map(FailureBody::from),
+        error,
+        previous_error,
         worker: task.and_then(|task| task.worker.clone()),
         checkpoint: task.and_then(|task| task.checkpoint.clone()),
         waits: waits
@@ -182,6 +203,8 @@ fn step_body(run: &Run, at: At) -> StepBody {
                 waitpoint_id: run.waitpoint_id(*number),
             })
             .collect(),
+        journal,
+        journal_omitted,
         items: Vec::new(),
     }
 }

@@ -41,6 +41,10 @@ pub(crate) struct WaitpointBody {
     /// Absent: the run's delayed start.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) step_name: Option<String>,
+    /// The durable call of a handler that waits, or that is to be made again; absent where the step itself waits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub(crate) call: Option<Arc<str>>,
     /// Unique in its step; those that begin with `$` are the engine's.
     #[schemars(with = "String")]
     name: Arc<str>,
@@ -314,6 +318,12 @@ impl WaitpointBody {
         self
     }
 
+    /// Whose it is: its step, and the durable call of its handler.
+    pub(crate) fn whose(&self) -> Option<String> {
+        let step = self.step_name.as_deref()?;
+        Some(self.call.as_ref().map_or_else(|| step.to_owned(), |call| format!("{step} › {call}")))
+    }
+
     pub(crate) fn payload_bytes(&self) -> usize {
         let payloads = self.response_to_send.iter().chain(&self.resume_payload);
         let content = self.approval.as_ref().map_or(0, |approval| approval.content.bytes());
@@ -328,6 +338,7 @@ impl WaitpointBody {
             schedule_id: None,
             definition: None,
             step_name: None,
+            call: waitpoint.call().cloned(),
             name: Arc::clone(&waitpoint.name),
             kind: waitpoint.kind,
             status: waitpoint.status,

@@ -53,6 +53,17 @@ pub(crate) fn waiting_kind(_: &mut SchemaGenerator) -> Schema {
     one_of(&words)
 }
 
+/// What a durable call does.
+pub(crate) fn call_kind(_: &mut SchemaGenerator) -> Schema {
+    let words: Vec<String> =
+        ["RUN".to_owned()].into_iter().chain(Kind::ALL.iter().map(ToString::to_string)).collect();
+    one_of(&words)
+}
+
+pub(crate) fn call_status(_: &mut SchemaGenerator) -> Schema {
+    one_of(&["PENDING", "COMPLETED", "FAILED", "TIMED_OUT", "CANCELLED"])
+}
+
 pub(crate) fn execution_type(_: &mut SchemaGenerator) -> Schema {
     one_of(&[ExecutionType::Begin, ExecutionType::Resume])
 }

@@ -1,10 +1,11 @@
-//! The spans of a run, out of its history: the run, its steps, the times that workers had its tasks, and its waits.
+//! The spans of a run, out of its history: the run, its steps, the times that workers had its tasks, the durable calls
+//! that were made then, and the waits.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use abide_core::definition::Definition;
-use abide_core::history::{Change, Creation, Failure, Record};
+use abide_core::history::{Change, Creation, Failure, JournalResult, Record};
 use abide_core::id::At;
 use abide_core::status::WaitStatus;
 use abide_core::trace::Traceparent;
@@ -76,7 +77,12 @@ struct Attempt {
     begun: Timestamp,
     delivery: u32,
     worker: Arc<str>,
+    /// When its handler recorded something last: the next durable call began then, or later.
+    progress: Timestamp,
 }
+
+/// What SDKs begin the names of entries with that are their own: `!charge` is how the durable call `charge` failed.
+const SDK_ENTRY: char = '!';
 
 impl Story<'_> {
     fn take(&mut self, record: &Record) {
@@ -94,6 +100,11 @@ impl Story<'_> {
                 *self.visits.entry(*at).or_default() += 1;
             }
             Change::StepWaiting { at, opens, .. } => {
+                for wait in opens {
+                    if let Some(next) = wait.next_attempt() {
+                        self.end_call(*at, record, &next.call, next.attempt, Some(&next.error.message));
+                    }
+                }
                 self.end_attempt(*at, record, None);
                 self.waits.extend(opens.iter().map(|wait| (wait.number, wait.clone())));
             }
@@ -105,7 +116,8 @@ impl Story<'_> {
             Change::StepFailed { at, error, .. } => self.end_step(*at, record, "FAILED", Some(error)),
             Change::StepCancelled { at } => self.end_step(*at, record, "CANCELLED", None),
             Change::TaskStarted { at, delivery, worker, .. } => {
-                let attempt = Attempt { begun: record.at, delivery: *delivery, worker: Arc::clone(worker) };
+                let (begun, progress, worker) = (record.at, record.at, Arc::clone(worker));
+                let attempt = Attempt { begun, delivery: *delivery, worker, progress };
                 self.attempts.insert(*at, attempt);
             }
             Change::TaskPaused { at, opens } => {
@@ -116,6 +128,7 @@ impl Story<'_> {
                 let lost = Failure::new("LEASE_LOST", "the worker did not report in time");
                 self.end_attempt(*at, record, Some(&lost));
             }
+            Change::JournalRecorded { at, entries } => self.end_calls(*at, record, entries),
             Change::WaitCreated { opens } => drop(self.waits.insert(opens.number, opens.clone())),
             Change::WaitResolved { number, status, .. } => self.end_wait(*number, record, *status),
             Change::WorkflowCreated(_)
@@ -132,7 +145,6 @@ impl Story<'_> {
             | Change::MapStarted { .. }
             | Change::TaskPinned { .. }
             | Change::TaskUnpinned { .. }
-            | Change::JournalRecorded { .. }
             | Change::CheckpointSaved { .. }
             | Change::TaskLogged { .. }
             | Change::LlmCallCompleted { .. }
@@ -213,7 +225,9 @@ impl Story<'_> {
     }
 
     fn end_attempt(&mut self, at: At, record: &Record, error: Option<&Failure>) {
-        let Some(Attempt { begun, delivery, worker }) = self.attempts.remove(&at) else { return };
+        let Some(Attempt { begun, delivery, worker, progress: _ }) = self.attempts.remove(&at) else {
+            return;
+        };
         let id = span::attempt_id(self.creation.run_id, at, delivery);
         let name = format!("{} by {worker}", self.step_name(at));
         let mut span = self.span(id, Some(self.step_above(at)), name, begun, record);
@@ -224,12 +238,53 @@ impl Story<'_> {
         self.ended.push(span);
     }
 
+    /// What a handler recorded: each durable call of it is over.
+    fn end_calls(&mut self, at: At, record: &Record, entries: &[JournalResult]) {
+        for JournalResult { name, result } in entries {
+            match name.strip_prefix(SDK_ENTRY) {
+                None => self.end_call(at, record, name, 0, None),
+                Some(call) => {
+                    if let Some(message) = result.get("message").and_then(|message| message.as_str()) {
+                        self.end_call(at, record, call, 0, Some(message));
+                    }
+                }
+            }
+        }
+        if let Some(attempt) = self.attempts.get_mut(&at) {
+            attempt.progress = record.at;
+        }
+    }
+
+    /// A durable call was made, once: within the time that a worker had the task, since whatever it recorded before.
+    fn end_call(&mut self, at: At, record: &Record, call: &str, attempt: u32, error: Option<&str>) {
+        let Some(Attempt { delivery, progress, .. }) = self.attempts.get(&at) else { return };
+        let run = self.creation.run_id;
+        let id = span::call_id(run, at, *delivery, call);
+        let above = span::attempt_id(run, at, *delivery);
+        let name = format!("{} › {call}", self.step_name(at));
+        let mut span = self.span(id, Some(above), name, *progress, record);
+        span.attributes.push(("abide.call", json!(call)));
+        span.attributes.push(("abide.call.kind", json!("RUN")));
+        if attempt > 0 {
+            span.attributes.push(("abide.call.attempt", json!(attempt)));
+        }
+        span.failure = error.map(str::to_owned);
+        self.ended.push(span);
+    }
+
     fn end_wait(&mut self, number: u32, record: &Record, status: WaitStatus) {
         let Some(wait) = self.waits.remove(&number) else { return };
         let run = self.creation.run_id;
         let above = wait.at.map_or_else(|| span::run_id(run, self.retries), |at| self.step_above(at));
-        let mut span =
-            self.span(span::wait_id(run, number), Some(above), name(&wait), wait.created_at, record);
+        let called = wait.at.zip(wait.call()).map(|(at, call)| format!("{} › {call}", self.step_name(at)));
+        let about = about(&wait);
+        let name = called.unwrap_or_else(|| about.clone());
+        let mut span = self.span(span::wait_id(run, number), Some(above), name, wait.created_at, record);
+        if let Some(call) = wait.call() {
+            span.attributes.push(("abide.call", json!(call)));
+            span.attributes.push(("abide.call.kind", json!(wait.kind)));
+        }
+        span.attributes.push(("abide.wait.for", json!(about)));
         span.attributes.push(("abide.wait.id", json!(run.waitpoint(number).to_string())));
         span.attributes.push(("abide.wait.kind", json!(wait.kind)));
         span.attributes.push(("abide.wait.status", json!(status)));
@@ -255,7 +310,7 @@ impl Story<'_> {
     }
 }
 
-fn name(wait: &Waitpoint) -> String {
+fn about(wait: &Waitpoint) -> String {
     match &wait.listens_for {
         ListensFor::Signal { signal_type } => format!("wait for signal {signal_type}"),
         ListensFor::Event(filter) => format!("wait for event {}", filter.event_id),

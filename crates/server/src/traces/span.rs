@@ -48,6 +48,11 @@ pub(crate) fn attempt_id(run: RunId, at: At, delivery: u32) -> u64 {
     id(run, &format!("attempt/{}/{delivery}", place(at)))
 }
 
+/// A durable call that was made while a worker had the task.
+pub(super) fn call_id(run: RunId, at: At, delivery: u32, call: &str) -> u64 {
+    id(run, &format!("call/{}/{delivery}/{call}", place(at)))
+}
+
 fn place(at: At) -> String {
     at.item.map_or_else(|| at.step.to_string(), |item| format!("{}.{item}", at.step))
 }

@@ -253,3 +253,48 @@ async fn a_caller_that_does_not_sample_is_not_traced_and_a_collector_that_is_gon
     host.pass(1_000).await;
     assert_eq!(host.run(&run).await["status"], "COMPLETED");
 }
+
+#[tokio::test]
+async fn each_durable_call_is_a_span_by_its_name() {
+    let (collector, address) = Collector::listen(0).await;
+    let host = traced(address).await;
+    host.run_of(json!([{ "type": "task", "name": "desk", "handler": "h" }])).await;
+    let task = poll(&host).await;
+    let report = async |task: &Value, verb: &str, mut body: Value| {
+        body["leaseToken"] = task["leaseToken"].clone();
+        let done = host.post(&format!("/tasks/{}/{verb}", task["id"].as_str().unwrap()), body).await;
+        assert_eq!(done.status, 200, "{}", done.text);
+    };
+    host.pass(2_000).await;
+    report(&task, "checkpoint", json!({ "entries": [{ "name": "order", "result": 7 }] })).await;
+    host.pass(1_000).await;
+    let charge = json!({ "type": "retry", "name": "charge#retry-1", "call": "charge", "attempt": 1, "maxAttempts": 3,
+        "message": "fetch failed", "retryAfterMs": 5_000 });
+    report(&task, "suspend", json!({ "waits": [charge] })).await;
+    host.pass(5_000).await;
+    let task = poll(&host).await;
+    let nap = json!([{ "type": "sleep", "name": "cooling-off", "duration": "1h" }]);
+    report(&task, "suspend", json!({ "waits": nap })).await;
+    host.pass(3_600_000).await;
+    report(&poll(&host).await, "complete", json!({ "output": 1 })).await;
+    host.stop().await;
+
+    let nanos = |span: &Value, field: &str| span[field].as_str().unwrap().parse::<u64>().unwrap();
+    let length =
+        |span: &Value| (nanos(span, "endTimeUnixNano") - nanos(span, "startTimeUnixNano")) / 1_000_000;
+    let step = collector.span("desk");
+    let attempts: Vec<Value> =
+        collector.spans().into_iter().filter(|span| span["name"] == "desk by w").collect();
+    let order = collector.span("desk › order");
+    assert_eq!((&order["parentSpanId"], length(&order)), (&attempts[0]["spanId"], 2_000));
+    assert_eq!(attribute(&order, "abide.call"), json!({ "stringValue": "order" }));
+    let charges: Vec<Value> =
+        collector.spans().into_iter().filter(|span| span["name"] == "desk › charge").collect();
+    let (tried, waited) = (&charges[0], &charges[1]);
+    assert_eq!((&tried["parentSpanId"], length(tried)), (&attempts[0]["spanId"], 1_000));
+    assert_eq!(tried["status"], json!({ "code": 2, "message": "fetch failed" }));
+    assert_eq!((&waited["parentSpanId"], length(waited)), (&step["spanId"], 5_000));
+    let nap = collector.span("desk › cooling-off");
+    assert_eq!((&nap["parentSpanId"], length(&nap)), (&step["spanId"], 3_600_000));
+    assert_eq!(attribute(&nap, "abide.call.kind"), json!({ "stringValue": "DELAY" }));
+}

@@ -17,7 +17,7 @@ impl Teller<'_, '_> {
                 let matching =
                     filter.matching.as_ref().map(|matching| format!(" where {}", matching.source()));
                 let (event, matching) = (&filter.event_id, matching.unwrap_or_default());
-                format!("{whose} waits for event `{event}`{}{matching}", deadline(wait.resume_at))
+                format!("{whose} waits for event `{event}`{matching}{}", deadline(wait.resume_at))
             }
             ListensFor::Call { .. } => {
                 format!("{whose} waits for a call on its URL{}", deadline(wait.resume_at))

@@ -1,0 +1,150 @@
+//! The durable calls of a handler, in the order in which it came to them: what its journal holds, results and waits
+//! alike, as people are shown it. What SDKs record for themselves is left out.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use crate::history::Failure;
+use crate::id::At;
+use crate::json::Json;
+use crate::run::{JournalEntry, Journalled, Run};
+use crate::status::WaitStatus;
+use crate::waitpoint::{Kind, Waitpoint};
+
+/// What SDKs begin the names of entries with that are their own: `!charge` is how the durable call `charge` failed.
+pub(crate) const SDK_ENTRY: char = '!';
+
+/// One `ctx.…` of a handler, by its name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DurableCall {
+    pub name: Arc<str>,
+    pub kind: CallKind,
+    pub status: CallStatus,
+    /// When it began. Of a [`CallKind::Run`], since when the handler may have been at its last attempt.
+    pub started_at: Option<Timestamp>,
+    /// When its result was recorded, or its wait ended.
+    pub ended_at: Option<Timestamp>,
+    /// When time ends it, or its deadline; of a call that is to be made again, when.
+    pub until: Option<Timestamp>,
+    /// Attempts so far, as far as they were recorded.
+    pub attempts: u32,
+    /// Why it failed, or why its last attempt did.
+    pub error: Option<String>,
+    /// Of one that waits, or has waited.
+    pub waitpoint: Option<u32>,
+}
+
+/// What a durable call does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallKind {
+    /// It works, and records what came of it.
+    Run,
+    Wait(Kind),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallStatus {
+    /// It waits, or is to be made again.
+    Pending,
+    Completed,
+    Failed,
+    TimedOut,
+    Cancelled,
+}
+
+impl From<WaitStatus> for CallStatus {
+    fn from(status: WaitStatus) -> CallStatus {
+        match status {
+            WaitStatus::Pending => CallStatus::Pending,
+            WaitStatus::Completed => CallStatus::Completed,
+            WaitStatus::TimedOut => CallStatus::TimedOut,
+            WaitStatus::Cancelled => CallStatus::Cancelled,
+        }
+    }
+}
+
+impl Run {
+    /// The durable calls of the handler at a place, the first first.
+    pub fn durable_calls(&self, at: At) -> Vec<DurableCall> {
+        let Some(task) = self.step(at).and_then(|step| step.task.as_deref()) else { return Vec::new() };
+        let mut entries: Vec<(&Arc<str>, &JournalEntry)> = task.journal.iter().collect();
+        entries.sort_by_key(|(_, entry)| entry.order);
+        let mut calls: Vec<DurableCall> = Vec::new();
+        for (name, entry) in entries {
+            let Some(call) = self.durable_call(name, entry) else { continue };
+            // The back-offs of a call and its result are one call, at the place of its first attempt.
+            match calls.iter_mut().find(|known| known.name == call.name && known.kind == CallKind::Run) {
+                Some(known) => {
+                    let attempts = known.attempts.max(call.attempts);
+                    let attempts = if call.ended_at.is_some() { known.attempts + 1 } else { attempts };
+                    *known = DurableCall { attempts, ..call };
+                }
+                None => calls.push(call),
+            }
+        }
+        calls
+    }
+
+    fn durable_call(&self, name: &Arc<str>, entry: &JournalEntry) -> Option<DurableCall> {
+        match &entry.what {
+            Journalled::Result(result) => ran(name, entry, result),
+            Journalled::Wait(number) => {
+                let wait = self.waitpoint(*number)?;
+                wait.next_attempt().map_or_else(|| waited(wait), |next| backs_off(wait, entry, next.attempt))
+            }
+        }
+    }
+}
+
+fn ran(name: &Arc<str>, entry: &JournalEntry, result: &Json) -> Option<DurableCall> {
+    let (name, error) = match name.strip_prefix(SDK_ENTRY) {
+        None => (Arc::clone(name), None),
+        Some(call) => {
+            let message = result.get("message").and_then(|message| message.as_str())?;
+            (call.into(), Some(message.to_owned()))
+        }
+    };
+    Some(DurableCall {
+        name,
+        kind: CallKind::Run,
+        status: if error.is_some() { CallStatus::Failed } else { CallStatus::Completed },
+        started_at: entry.since,
+        ended_at: entry.recorded_at,
+        until: None,
+        attempts: 1,
+        error,
+        waitpoint: None,
+    })
+}
+
+fn waited(wait: &Waitpoint) -> Option<DurableCall> {
+    let name = wait.call()?;
+    Some(DurableCall {
+        name: Arc::clone(name),
+        kind: CallKind::Wait(wait.kind),
+        status: wait.status.into(),
+        started_at: Some(wait.created_at),
+        ended_at: wait.resolved_at,
+        until: wait.resume_at,
+        attempts: 1,
+        error: None,
+        waitpoint: Some(wait.number),
+    })
+}
+
+/// A call that failed and is made again when its back-off is over.
+fn backs_off(wait: &Waitpoint, entry: &JournalEntry, attempt: u32) -> Option<DurableCall> {
+    let error = wait.next_attempt().map(|next| &next.error);
+    Some(DurableCall {
+        name: Arc::clone(wait.call()?),
+        kind: CallKind::Run,
+        status: CallStatus::Pending,
+        started_at: entry.since,
+        ended_at: None,
+        until: wait.resume_at.filter(|_| wait.is_pending()),
+        attempts: attempt,
+        error: error.map(|Failure { message, .. }| message.clone()),
+        waitpoint: wait.is_pending().then_some(wait.number),
+    })
+}
