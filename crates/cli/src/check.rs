@@ -69,11 +69,19 @@ impl Outcome {
 pub(crate) fn check_file(path: &Path) -> Outcome {
     let is_stdin = path == Path::new("-");
     let file = if is_stdin { "<stdin>".to_owned() } else { path.display().to_string() };
-    let read = if is_stdin { read_text(io::stdin().lock()) } else { File::open(path).and_then(read_text) };
+    let read = if is_stdin { read_text(io::stdin().lock()) } else { read_file(path) };
     match read {
-        Ok(text) => Outcome { file, result: Ok(Definition::from_text(&text)), text },
+        Ok(text) => check_text(file, text),
         Err(error) => Outcome { file, text: String::new(), result: Err(error) },
     }
+}
+
+pub(crate) fn check_text(file: String, text: String) -> Outcome {
+    Outcome { file, result: Ok(Definition::from_text(&text)), text }
+}
+
+pub(crate) fn read_file(path: &Path) -> io::Result<String> {
+    File::open(path).and_then(read_text)
 }
 
 /// Reads no more than is needed to see that it is too much.

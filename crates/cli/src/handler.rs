@@ -117,7 +117,7 @@ async fn try_work(
 }
 
 /// Of these variables, those that a command does not get: keys and secrets that are the worker's or the server's own.
-fn kept_back<'p>(
+pub(crate) fn kept_back<'p>(
     variables: impl Iterator<Item = OsString> + 'p,
     pass: &'p [String],
 ) -> impl Iterator<Item = OsString> + 'p {

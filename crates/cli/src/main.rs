@@ -9,6 +9,7 @@ mod completions;
 mod config;
 mod console;
 mod demo;
+mod dev;
 mod doctor;
 mod first_key;
 mod handler;
@@ -16,6 +17,7 @@ mod migrate;
 mod payload;
 mod place;
 mod private;
+mod process;
 mod record;
 #[cfg(test)]
 mod reference;
@@ -46,6 +48,7 @@ struct Abide {
 #[derive(Debug, Subcommand)]
 enum Command {
     Serve(serve::Serve),
+    Dev(dev::Dev),
     Run(run::RunHere),
     Check(check::Check),
     #[command(flatten)]
@@ -68,6 +71,7 @@ fn main() -> ExitCode {
     let mut out = io::stdout().lock();
     let done = match Abide::parse().command {
         Command::Serve(serve) => serve.run(&mut out, &mut io::stderr()),
+        Command::Dev(dev) => dev.run(&mut out, &mut io::stderr()),
         Command::Run(run) => run.run(&mut out, &mut io::stderr()),
         Command::Check(check) => check.run(&mut out, &mut io::stderr().lock()),
         Command::Remote(remote) => remote.run(&mut out, &mut io::stderr()),

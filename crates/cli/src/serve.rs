@@ -1,7 +1,7 @@
 //! `abide serve`: the server, on an embedded store or as one of many nodes on a shared one.
 
 use std::future::Future;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -10,11 +10,10 @@ use abide_server::{Auth, Server};
 use abide_store::sqlite::Opening;
 use anyhow::Context;
 use clap::Args;
-use tracing_subscriber::EnvFilter;
 
 use crate::config::{self, Config, Flags};
 use crate::first_key::{self, FirstKey};
-use crate::{demo, terminal};
+use crate::{demo, process, terminal};
 
 /// Start the server.
 #[derive(Debug, Args)]
@@ -54,22 +53,11 @@ impl Serve {
         let config = Config::read(&self.flags, |name| std::env::var(name).ok())?;
         let mut settings = config.server()?;
         settings.check()?;
-        start_log(&config)?;
-        // Ten thousand idle streams are ten thousand open files.
-        match rlimit::increase_nofile_limit(u64::MAX) {
-            Ok(files) => {
-                if let Some(most) = settings.limits.within_files(files) {
-                    tracing::info!(
-                        "this process may open {files} files, so at most {most} connections are taken; raise the limit \
-                         (`ulimit -n`, `LimitNOFILE=`) or lower --max-connections"
-                    );
-                }
-            }
-            Err(error) => tracing::warn!(%error, "the limit of open files could not be raised"),
-        }
+        process::start_log(config.text("log"), &config)?;
+        process::raise_file_limit(&mut settings.limits, &config);
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         runtime.context("the runtime could not be started")?.block_on(async {
-            ignore_file_size_signal();
+            process::ignore_file_size_signal();
             let mut store = config.store()?.open_with(Opening { accept_loss: self.accept_loss })?;
             let workspaces = store.workspaces()?;
             let clock = self.test_clock.then(|| SettableClock::new(SystemClock.now()));
@@ -95,36 +83,6 @@ impl Serve {
             Ok(())
         })
     }
-}
-
-/// A file that may not grow any more is an error of the write, and not the end of the process.
-#[cfg(unix)]
-fn ignore_file_size_signal() {
-    use tokio::signal::unix::{SignalKind, signal};
-    // With somebody who listens, it does not end the process any more, also when nobody does.
-    if let Err(error) = signal(SignalKind::from_raw(SIGXFSZ)) {
-        tracing::warn!(%error, "SIGXFSZ cannot be ignored");
-    }
-}
-
-#[cfg(not(unix))]
-fn ignore_file_size_signal() {}
-
-/// The signal of a file that may not grow: 25 on every system that has it.
-#[cfg(unix)]
-const SIGXFSZ: i32 = 25;
-
-fn start_log(config: &Config) -> anyhow::Result<()> {
-    let filter = EnvFilter::try_new(config.text("log"));
-    let filter = filter.context("log is not a level such as `info`, or `abide_server=debug`")?;
-    let colours = io::stderr().is_terminal();
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).with_ansi(colours);
-    if config.logs_json()? {
-        log.json().init()
-    } else {
-        log.init()
-    }
-    Ok(())
 }
 
 fn greet(

@@ -15,6 +15,7 @@ mod blocked;
 mod check;
 mod compile;
 mod derived;
+mod development;
 mod findings;
 mod hook;
 mod http_call;

@@ -1,5 +1,7 @@
 //! Deploying: a workflow is stored under its name and version, once and for all.
 
+mod development;
+
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -10,6 +12,8 @@ use abide_store::{Batch, NewDefinition, Read, Store};
 use jiff::Timestamp;
 
 use crate::error::Error;
+
+pub use development::{Developed, Versions};
 
 pub(crate) struct Deploy {
     pub(crate) workspace: WorkspaceId,

@@ -472,6 +472,11 @@ impl Engine {
         self.paused
     }
 
+    /// Whether time stands still until somebody moves it.
+    pub fn has_test_clock(&self) -> bool {
+        self.settable.is_some()
+    }
+
     /// The master key, under which the store's own secrets are sealed.
     pub fn vault(&self) -> &Vault {
         &self.vault

@@ -61,7 +61,7 @@ pub use abide_calls::secrets::{self, Error as SecretsError, Secret, Secrets};
 pub use abide_calls::signing;
 pub use abide_calls::vault;
 pub use clock::{Clock, SettableClock, SystemClock};
-pub use deploy::Deployed;
+pub use deploy::{Deployed, Developed, Versions};
 pub use doctor::{Examined, Finding, Mended, Tell, examine, mend};
 pub use engine::{Ended, Engine, Listener, NewRun, Notification, Options, Queue, Said, Standing};
 pub use error::Error;

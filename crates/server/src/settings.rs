@@ -28,6 +28,9 @@ pub struct Settings {
     pub limits: Limits,
     /// Of every workspace that has none of its own.
     pub quotas: Quotas,
+    /// For one developer on their own machine: a workflow that is posted again with other content becomes a new version by
+    /// itself, and the dashboard lets waits be skipped.
+    pub development: bool,
 }
 
 /// Whether a key is needed.
@@ -78,6 +81,7 @@ impl Default for Settings {
             traces: None,
             limits: Limits::default(),
             quotas: Quotas { schedules: Some(1_000), webhooks: Some(100), ..Quotas::default() },
+            development: false,
         }
     }
 }

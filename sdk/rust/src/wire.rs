@@ -1674,12 +1674,16 @@ pub struct SentEvent {
 pub struct Session {
     /// Null where a key is needed, and none was given.
     pub caller: Option<Caller>,
+    /// The server was started by `abide dev`: workflows change without a new version, and waits may be skipped.
+    pub development: bool,
     /// Without a key nothing is shown.
     pub keys_needed: bool,
     /// The server was started with `--paused`: it shows what there is and changes nothing.
     pub paused: bool,
     /// By a cookie.
     pub signed_in: bool,
+    /// Time stands still until `POST /test/clock` moves it.
+    pub test_clock: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

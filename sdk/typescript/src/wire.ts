@@ -1091,12 +1091,16 @@ export interface SentEvent {
 export interface Session {
   /** Null where a key is needed, and none was given. */
   caller: Caller | null;
+  /** The server was started by `abide dev`: workflows change without a new version, and waits may be skipped. */
+  development: boolean;
   /** Without a key nothing is shown. */
   keysNeeded: boolean;
   /** The server was started with `--paused`: it shows what there is and changes nothing. */
   paused: boolean;
   /** By a cookie. */
   signedIn: boolean;
+  /** Time stands still until `POST /test/clock` moves it. */
+  testClock: boolean;
 }
 
 export interface SignIn {

@@ -20,6 +20,12 @@ impl Policy {
         Policy { everything: false, allowed: rules.into_iter().collect() }
     }
 
+    /// The same, and these.
+    pub fn and(mut self, rules: impl IntoIterator<Item = Rule>) -> Policy {
+        self.allowed.extend(rules);
+        self
+    }
+
     /// For addresses that stand in the settings of the server. Never for one that a definition or a payload named.
     pub fn everything() -> Policy {
         Policy { everything: true, allowed: Vec::new() }

@@ -131,7 +131,7 @@ pub(crate) struct Flags {
     /// How long idempotency keys are kept, after their run has ended [env: ABIDE_KEEP_KEYS] [default: 30d]
     #[arg(long, value_name = "DURATION")]
     keep_keys: Option<String>,
-    /// How long it is kept what webhooks were told [env: ABIDE_KEEP_DELIVERIES] [default: 30d]
+    /// How long webhook deliveries are kept [env: ABIDE_KEEP_DELIVERIES] [default: 30d]
     #[arg(long, value_name = "DURATION")]
     keep_deliveries: Option<String>,
     /// The longest that a wait may take, a deadline may be ahead, or a start may be delayed [env: ABIDE_MAX_WAIT] [default: 365d]
@@ -172,6 +172,11 @@ pub(crate) struct Flags {
 }
 
 impl Flags {
+    /// Only which file has the settings.
+    pub(crate) fn in_file(config: Option<PathBuf>) -> Flags {
+        Flags { config, ..Flags::default() }
+    }
+
     /// What the flag of a setting says, if it was given.
     pub(crate) fn given(&self, name: &str) -> Option<String> {
         let list = |given: &[String]| (!given.is_empty()).then(|| given.join(","));

@@ -115,6 +115,11 @@ impl Config {
         &self.values[name].text
     }
 
+    /// Whether somebody has set it: it is not just the default.
+    pub(crate) fn is_given(&self, name: &'static str) -> bool {
+        self.values[name].from != From::Default
+    }
+
     fn parsed<T>(
         &self,
         name: &'static str,
@@ -249,6 +254,7 @@ impl Config {
                 schedules: self.quota("quota_schedules")?,
                 webhooks: self.quota("quota_webhooks")?,
             },
+            development: false,
         })
     }
 }

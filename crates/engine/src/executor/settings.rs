@@ -38,6 +38,11 @@ impl CallSettings {
         self.policy = Policy::allowing(rules);
     }
 
+    /// Allows these besides what is allowed already.
+    pub fn allow_also(&mut self, rules: impl IntoIterator<Item = Rule>) {
+        self.policy = std::mem::take(&mut self.policy).and(rules);
+    }
+
     pub fn provider(&mut self, name: &str, provider: Provider) {
         self.models.providers.insert(name.to_owned(), provider);
     }

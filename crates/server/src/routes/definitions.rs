@@ -3,6 +3,7 @@
 use abide_core::definition::{Checked, Definition, Rejected};
 use abide_core::id::DefinitionId;
 use abide_core::problem::Code as Finding;
+use abide_engine::{Deployed, Developed, Versions};
 use abide_store::{Page, Scope};
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
@@ -34,7 +35,9 @@ pub(super) fn routes() -> Group {
             Endpoint::new(Verb::Post, path, DEPLOY, "Store a workflow")
                 .about(
                     "The body is the workflow itself, in JSON or YAML; `/workflow-definitions/check` says what is \
-                     wrong with one. Posting the very same again changes nothing.",
+                     wrong with one. Posting the very same again changes nothing. On a server that `abide dev` started, \
+                     other content under a version that is taken is stored under a version of its own, such as \
+                     `1-dev.3f2a9c1e`: the answer says which.",
                 )
                 .body_like(DOCUMENTS, words::workflow)
                 .answer::<DeployedBody>(StatusCode::CREATED, "Stored.")
@@ -74,9 +77,10 @@ async fn post(
     let checked = read(&app, request).await?.map_err(|rejected| {
         Problem::found(Code::InvalidDefinition, rejected.problems).warnings(rejected.warnings)
     })?;
-    let (name, version) = (checked.definition.name().to_owned(), checked.definition.version().to_owned());
+    let name = checked.definition.name().to_owned();
     let warnings = warnings(&app, &caller, &checked);
-    let deployed = app.engine.deploy_checked(caller.workspace, checked).await?;
+    let deployed = deploy(&app, &caller, checked).await?;
+    let version = deployed.version;
     for warning in warnings.iter().filter(|warning| deployed.created && warning.code == Finding::LongWait) {
         tracing::warn!(workflow = %name, %version, at = %warning.pointer, "{}", warning.message);
     }
@@ -84,6 +88,17 @@ async fn post(
     let (id, created) = (deployed.id, deployed.created);
     let detail = json!({ "name": name, "version": version, "created": created });
     Ok(noted(detail, Answer(status, DeployedBody { id, name, version, created, warnings })))
+}
+
+/// In development, a version that is taken by other content is no reason to refuse: it gets another one.
+async fn deploy(app: &App, caller: &Caller, checked: Checked) -> Result<Developed, Problem> {
+    if app.settings.development {
+        let deployed = app.engine.deploy_for_development(caller.workspace, checked, Versions::OwnIfFree);
+        return Ok(deployed.await?);
+    }
+    let version = checked.definition.version().to_owned();
+    let Deployed { id, created } = app.engine.deploy_checked(caller.workspace, checked).await?;
+    Ok(Developed { id, version, created })
 }
 
 async fn check(

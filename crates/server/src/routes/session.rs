@@ -67,6 +67,10 @@ struct SessionBody {
     keys_needed: bool,
     /// The server was started with `--paused`: it shows what there is and changes nothing.
     paused: bool,
+    /// The server was started by `abide dev`: workflows change without a new version, and waits may be skipped.
+    development: bool,
+    /// Time stands still until `POST /test/clock` moves it.
+    test_clock: bool,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -87,6 +91,8 @@ fn body(app: &App, caller: Option<Caller>) -> SessionBody {
         signed_in: caller.as_ref().is_some_and(|caller| caller.signed_in),
         keys_needed: app.settings.needs_keys(),
         paused: app.engine.is_paused(),
+        development: app.settings.development,
+        test_clock: app.engine.has_test_clock(),
         caller: caller.map(|caller| CallerBody {
             name: caller.actor,
             workspace: caller.workspace.to_string(),

@@ -1,3 +1,4 @@
+use abide_server::Settings;
 use hyper::Method;
 use serde_json::{Value, json};
 
@@ -17,6 +18,30 @@ async fn a_definition_is_stored_once_and_never_changed() {
     let mut other = nap("1");
     other["description"] = "another".into();
     host.post("/workflow-definitions", other).await.is_problem(409, "DEFINITION_EXISTS");
+}
+
+#[tokio::test]
+async fn in_development_other_content_becomes_a_new_version_by_itself() {
+    let host = Host::with(Settings { development: true, ..Settings::default() }).await;
+    assert_eq!(host.get("/session").await.json["development"], true);
+    let post = async |milliseconds: u64| {
+        let steps = json!([{ "type": "wait", "name": "sleep", "durationMs": milliseconds }]);
+        let reply = host.post("/workflow-definitions", json!({ "name": "nap", "steps": steps })).await.json;
+        let newest = host.get("/workflow-definitions/nap").await.json;
+        assert_eq!(newest["id"], reply["id"], "runs that are started by name use it");
+        assert_eq!(newest["document"]["steps"][0]["durationMs"], milliseconds);
+        (reply["version"].as_str().unwrap().to_owned(), reply["created"] == true)
+    };
+    assert_eq!(post(1000).await, ("1".to_owned(), true));
+    assert_eq!(post(1000).await, ("1".to_owned(), false));
+    let (second, created) = post(2000).await;
+    assert!(second.starts_with("1-dev.") && created, "{second}");
+    assert_eq!(post(2000).await, (second.clone(), false));
+    let (back, created) = post(1000).await;
+    assert!(back.starts_with("1-dev.") && back != second && created, "{back}");
+    assert_eq!(post(2000).await, (format!("{second}.2"), true));
+    // Another version is what its author says it is.
+    assert_eq!(host.post("/workflow-definitions", nap("2")).await.json["version"], "2");
 }
 
 #[tokio::test]

@@ -25,7 +25,7 @@ async fn who_signs_in_is_the_key_and_may_what_it_may() {
     let nobody = host.get("/session").await;
     assert_eq!(
         nobody.json,
-        json!({ "caller": null, "signedIn": false, "keysNeeded": true, "paused": false })
+        json!({ "caller": null, "signedIn": false, "keysNeeded": true, "paused": false, "development": false, "testClock": true })
     );
     let (reply, cookie) = sign_in(&host, &secret).await;
     assert_eq!(reply.json["caller"]["name"], "looker");

@@ -1153,12 +1153,16 @@ class Session(TypedDict):
 
     caller: Caller | None
     """Null where a key is needed, and none was given."""
+    development: bool
+    """The server was started by `abide dev`: workflows change without a new version, and waits may be skipped."""
     keysNeeded: bool
     """Without a key nothing is shown."""
     paused: bool
     """The server was started with `--paused`: it shows what there is and changes nothing."""
     signedIn: bool
     """By a cookie."""
+    testClock: bool
+    """Time stands still until `POST /test/clock` moves it."""
 
 
 class SignIn(TypedDict):
