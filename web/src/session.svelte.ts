@@ -35,6 +35,11 @@ class Current {
     await this.read();
   }
 
+  /** In development and in tests nobody wants to wait. */
+  get skipsWaits(): boolean {
+    return (this.session?.development ?? false) || (this.session?.testClock ?? false);
+  }
+
   may(scope: Scope): boolean {
     const scopes = this.session?.caller?.scopes ?? [];
     return (

@@ -21,26 +21,22 @@ export class Server {
   readonly folder = mkdtempSync(join(tmpdir(), 'abide-web-'));
   #process: ChildProcess | null = null;
   #arguments: string[];
+  #command: 'serve' | 'dev';
 
-  constructor(more: string[] = []) {
+  constructor(more: string[] = [], command: 'serve' | 'dev' = 'serve') {
     this.#arguments = more;
+    this.#command = command;
   }
 
   async start(port = 0): Promise<this> {
     const binary = process.env['ABIDE_BIN'];
     if (!binary) throw new Error('ABIDE_BIN must name the abide binary');
     const store = process.env['ABIDE_WEB_STORE'] ?? join(this.folder, 'abide.db');
-    const given = [
-      'serve',
-      '--demo',
-      '--listen',
-      `127.0.0.1:${port}`,
-      '--store',
-      `sqlite:${store}`,
-      '--allow-address',
-      '127.0.0.1',
-      ...this.#arguments,
-    ];
+    const place = ['--listen', `127.0.0.1:${port}`, '--store', `sqlite:${store}`];
+    const given =
+      this.#command === 'dev'
+        ? ['dev', this.folder, ...place, ...this.#arguments]
+        : ['serve', '--demo', ...place, '--allow-address', '127.0.0.1', ...this.#arguments];
     const child = spawn(binary, given, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, NO_COLOR: '1' } });
     this.#process = child;
     let said = '';
