@@ -66,6 +66,13 @@ pub(crate) enum Call {
     BackOff,
 }
 
+/// What the journal holds under the name of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Recorded {
+    Run,
+    Wait,
+}
+
 #[derive(Debug)]
 pub(crate) struct Execution {
     pub(crate) task: Task,
@@ -75,6 +82,8 @@ pub(crate) struct Execution {
     /// Nothing of the journal is left to come to, or nothing counts any more.
     released: Notify,
     over: watch::Sender<bool>,
+    /// Where in the task's journal an entry is, by its name.
+    places: HashMap<String, usize>,
     /// Held by whoever sends lines of the log.
     logging: tokio::sync::Mutex<()>,
     state: Mutex<State>,
@@ -82,7 +91,6 @@ pub(crate) struct Execution {
 
 #[derive(Debug, Default)]
 struct State {
-    journal: HashMap<String, JournalEntry>,
     /// What the journal holds and the code has not come to, in the order it was.
     unasked: Vec<String>,
     asked: HashSet<(String, bool)>,
@@ -121,19 +129,18 @@ struct Waiting {
 }
 
 impl Execution {
-    pub(crate) fn new(mut task: Task, reports: Reports, grace: Duration) -> Execution {
-        let entries = std::mem::take(&mut task.journal);
+    pub(crate) fn new(task: Task, reports: Reports, grace: Duration) -> Execution {
+        let entries = &task.journal;
         // The back-off of a call is no call of its own.
         let is_back_off =
             |entry: &JournalEntry| entry.wait.as_ref().is_some_and(|wait| wait.kind == WaitpointKind::Retry);
         let calls = entries.iter().filter(|entry| !entry.name.starts_with(OWN) && !is_back_off(entry));
-        let state = State {
-            unasked: calls.map(|entry| entry.name.clone()).collect(),
-            journal: entries.into_iter().map(|entry| (entry.name.clone(), entry)).collect(),
-            ..State::default()
-        };
+        let unasked = calls.map(|entry| entry.name.clone()).collect();
+        let places = entries.iter().enumerate().map(|(place, entry)| (entry.name.clone(), place)).collect();
+        let state = State { unasked, ..State::default() };
         Execution {
             task,
+            places,
             reports,
             grace,
             driver: AtomicWaker::new(),
@@ -146,6 +153,16 @@ impl Execution {
 
     fn locked<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
         change(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// What the journal holds under a name. It does not change during a delivery.
+    fn recorded(&self, name: &str) -> Option<&JournalEntry> {
+        self.places.get(name).map(|place| &self.task.journal[*place])
+    }
+
+    /// How a call failed, if the journal holds that.
+    fn failed(&self, name: &str) -> Option<&JournalEntry> {
+        self.recorded(&format!("{OWN}{name}"))
     }
 
     /// The name of the next pause under this one: `poll`, `poll#2`, `poll#3`, …
@@ -161,14 +178,20 @@ impl Execution {
     /// What the journal holds for a call. A call that does not fit it, or cannot be, ends the task.
     pub(crate) fn ask(&self, name: &str, call: Call) -> Result<Option<JournalEntry>> {
         let within = INSIDE.try_with(String::clone).ok();
+        let entry = self.recorded(name);
+        let recorded = match entry {
+            Some(entry) if entry.wait.is_some() => Some(Recorded::Wait),
+            Some(_) => Some(Recorded::Run),
+            None => self.failed(name).map(|_| Recorded::Run),
+        };
         let answer = self.locked(|state| {
             state.goes_on()?;
-            let checked = state.check(name, call, within.as_deref());
+            let checked = state.check(name, call, recorded, within.as_deref());
             checked.map_err(|error| state.fatal.get_or_insert(error).clone())
         });
         self.released_if_clear();
         self.driver.wake();
-        answer
+        answer.map(|()| entry.cloned())
     }
 
     pub(crate) fn open(&self, name: String, spec: Spec) -> Result<Arc<Opened>> {
@@ -232,16 +255,15 @@ impl Execution {
         Fut: Future<Output = Result<T>>,
     {
         let entry = self.ask(name, Call::Run)?;
-        let failed = self.locked(|state| state.journal.get(&format!("{OWN}{name}")).cloned());
-        if let Some(failed) = failed {
+        if let Some(failed) = self.failed(name) {
             self.note_branch_failure();
-            return Err(read(name, failed.result)?);
+            return Err(read(name, failed.result.clone())?);
         }
         if let Some(entry) = entry {
             return read(name, entry.result);
         }
         let mut attempt = 1;
-        while self.locked(|state| state.journal.contains_key(&back_off_name(name, attempt))) {
+        while self.recorded(&back_off_name(name, attempt)).is_some() {
             self.back_off(name, attempt, options, None).await?;
             attempt += 1;
         }
@@ -290,8 +312,8 @@ impl Execution {
     /// What was decided once stays decided.
     pub(crate) fn patched(&self, id: &str) -> bool {
         let name = format!("{OWN}patch {id}");
+        let recorded = self.recorded(&name).map(|entry| entry.result == true);
         self.locked(|state| {
-            let recorded = state.journal.get(&name).map(|entry| entry.result == true);
             let noted = || state.unsaved.iter().find(|entry| entry.name == name);
             let decided = recorded.or_else(|| noted().map(|entry| entry.result == Some(true.into())));
             decided.unwrap_or_else(|| {
@@ -325,10 +347,10 @@ impl Execution {
     /// Which of several waits was first: what was decided once stays decided.
     pub(crate) fn winner(&self, waits: &[Arc<Opened>]) -> Option<usize> {
         let name = format!("{OWN}first {}", waits.first()?.name);
+        if let Some(decided) = self.recorded(&name) {
+            return waits.iter().position(|wait| decided.result == wait.name.as_str());
+        }
         self.locked(|state| {
-            if let Some(decided) = state.journal.get(&name) {
-                return waits.iter().position(|wait| decided.result == wait.name.as_str());
-            }
             let first = waits.iter().position(|wait| wait.has_happened())?;
             let open = |(index, wait): (usize, &Arc<Opened>)| index != first && !wait.was_cancelled();
             if waits.iter().enumerate().any(open) {
@@ -418,7 +440,13 @@ impl State {
         if self.ended { Err(TaskError::taken_back("HANDLER_ENDED")) } else { Ok(()) }
     }
 
-    fn check(&mut self, name: &str, call: Call, within: Option<&str>) -> Result<Option<JournalEntry>> {
+    fn check(
+        &mut self,
+        name: &str,
+        call: Call,
+        recorded: Option<Recorded>,
+        within: Option<&str>,
+    ) -> Result<()> {
         if let Some(abandoned) = self.abandoned.take() {
             return Err(swallowed(&abandoned, &format!("went on to `{name}`")));
         }
@@ -438,16 +466,14 @@ impl State {
         }
         self.unasked.retain(|unasked| unasked != name);
         self.activity += 1;
-        let entry = self.journal.get(name);
-        let was_wait = entry.is_some_and(|entry| entry.wait.is_some());
-        let was_run = entry.is_some_and(|entry| entry.wait.is_none())
-            || self.journal.contains_key(&format!("{OWN}{name}"));
-        let is_run = call == Call::Run;
-        if (is_run && was_wait) || (!is_run && was_run) {
-            let (now, was) = if is_run { ("a run", "a wait") } else { ("a wait", "a run") };
-            return Err(TaskError::code_changed(format!("`{name}` as {was}"), format!("`{name}` as {now}")));
-        }
-        Ok(entry.cloned())
+        let (now, was) = match (call, recorded) {
+            (Call::Run, Some(Recorded::Wait)) => ("a run", "a wait"),
+            (Call::Wait | Call::Waitpoint | Call::BackOff, Some(Recorded::Run)) => ("a wait", "a run"),
+            (_, None)
+            | (Call::Run, Some(Recorded::Run))
+            | (Call::Wait | Call::Waitpoint | Call::BackOff, Some(Recorded::Wait)) => return Ok(()),
+        };
+        Err(TaskError::code_changed(format!("`{name}` as {was}"), format!("`{name}` as {now}")))
     }
 }
 

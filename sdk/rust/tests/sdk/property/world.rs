@@ -1,6 +1,6 @@
 //! The world that handlers live in: a server with its own clock, workers of two builds, and what goes wrong.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -9,10 +9,13 @@ use abide::testing::TestServer;
 use abide::wire::{
     MoveClock, RunFilter, RunStatus, WaitpointFilter, WaitpointKind, WaitpointStatus, WorkflowRetry,
 };
-use abide::{Client, Context, Json, Result, Retry, RunHandle, RunOptions, TaskError, Worker, step, workflow};
+use abide::{
+    Client, Context, Json, Result, Retry, RunHandle, RunOptions, TaskError, Wait, Worker, step, workflow,
+};
 use serde_json::json;
 use tokio::runtime::Runtime;
 
+use super::ledger::Ledger;
 use super::program::{Author, Op, Random, Seen, changed, comes_to, is_even, value};
 
 const GRACE: Duration = Duration::from_millis(200);
@@ -22,43 +25,7 @@ const TROUBLES: u64 = 25;
 const PATIENCE: Duration = Duration::from_secs(300);
 const BUILDS: [&str; 2] = ["old", "new"];
 
-/// What was seen of every run, by whoever did its work.
-#[derive(Debug, Default)]
-struct Ledger {
-    /// What a call or a wait gave the first time it returned.
-    returned: HashMap<(String, String), Json>,
-    /// How often a call was tried, and the handler failed at a place.
-    tried: HashMap<(String, String), u32>,
-    next_value: u64,
-    wrong: Vec<String>,
-}
-
 type Shared = Arc<Mutex<Ledger>>;
-
-impl Ledger {
-    /// A call is made. A worker that has lost its task, and has not noticed, may make one that another has made: what it
-    /// comes to is refused, and never seen again.
-    fn tries(&mut self, run: &str, name: &str) -> u32 {
-        let tried = self.tried.entry((run.to_owned(), name.to_owned())).or_default();
-        *tried += 1;
-        *tried
-    }
-
-    /// No two calls give the same, so that whatever is repeated shows.
-    fn gives(&mut self) -> u64 {
-        self.next_value += 1;
-        self.next_value
-    }
-
-    /// A call or a wait returned: always with the same.
-    fn returns(&mut self, run: &str, name: &str, value: &Json) {
-        let first = self.returned.entry((run.to_owned(), name.to_owned())).or_insert_with(|| value.clone());
-        if first != value {
-            self.wrong.push(format!("{run}: `{name}` was {first}, and is {value}"));
-        }
-    }
-}
-
 type Doing = Pin<Box<dyn Future<Output = Result<Seen>> + Send>>;
 
 /// Does what a program says, with the durable calls of the SDK.
@@ -66,14 +33,14 @@ fn perform(ctx: Context, program: Vec<Op>, before: Seen, ledger: Shared) -> Doin
     Box::pin(async move {
         let mut seen = before;
         let inherited = seen.len();
-        let run = ctx.run_id().to_owned();
+        let lease = ctx.task().lease_token.clone();
         for op in program {
             match op {
                 Op::Call { name, failures, has_policy } => {
-                    let (tries, place) = (ledger.clone(), (run.clone(), name.clone()));
+                    let (makes, place) = (ledger.clone(), (lease.clone(), name.clone()));
                     let work = || async move {
-                        let mut ledger = tries.lock().unwrap();
-                        match ledger.tries(&place.0, &place.1) <= failures {
+                        let mut ledger = makes.lock().unwrap();
+                        match ledger.makes(&place.0, &place.1) <= failures {
                             true => Err(TaskError::new("not yet")),
                             false => Ok(ledger.gives()),
                         }
@@ -81,31 +48,27 @@ fn perform(ctx: Context, program: Vec<Op>, before: Seen, ledger: Shared) -> Doin
                     let options = RunOptions::new();
                     let options = if has_policy { options.retry(Retry::attempts(20)) } else { options };
                     let value = json!(ctx.run_with(&name, options, work).await?);
-                    ledger.lock().unwrap().returns(&run, &name, &value);
+                    ledger.lock().unwrap().returns(&lease, &name, &value);
                     seen.push((name, value));
                 }
                 Op::Sleep { name, seconds } => {
-                    ctx.sleep(&name, Duration::from_secs(seconds)).await?;
-                    ledger.lock().unwrap().returns(&run, &name, &Json::Null);
+                    let sleep = ctx.sleep(&name, Duration::from_secs(seconds));
+                    awaited(sleep, &name, &lease, &ledger).await?;
+                    ledger.lock().unwrap().waited(&lease, &name, WaitpointKind::Delay, &Json::Null);
                     seen.push((name, Json::Null));
                 }
                 Op::Signal { name } => {
-                    let value: Option<Json> = ctx.wait_for_signal(&name, &name).await?;
-                    let value = value.unwrap_or_default();
+                    let signal = ctx.wait_for_signal::<Json>(&name, &name);
+                    let value = awaited(signal, &name, &lease, &ledger).await?.unwrap_or_default();
+                    let mut ledger = ledger.lock().unwrap();
                     if value != json!(name) {
-                        ledger.lock().unwrap().wrong.push(format!("{run}: `{name}` got {value}"));
+                        ledger.is_wrong(format!("{}: `{name}` got {value}", ctx.run_id()));
                     }
-                    ledger.lock().unwrap().returns(&run, &name, &value);
+                    ledger.waited(&lease, &name, WaitpointKind::Signal, &value);
                     seen.push((name, value));
                 }
                 Op::Fail { name, failures } => {
-                    let failed = {
-                        let mut ledger = ledger.lock().unwrap();
-                        let tried = ledger.tried.entry((run.clone(), name.clone())).or_default();
-                        *tried += 1;
-                        *tried <= failures
-                    };
-                    if failed {
+                    if ledger.lock().unwrap().passes(ctx.run_id(), &name) <= failures {
                         return Err(TaskError::new("the handler fails"));
                     }
                 }
@@ -125,6 +88,18 @@ fn perform(ctx: Context, program: Vec<Op>, before: Seen, ledger: Shared) -> Doin
     })
 }
 
+/// Awaits a wait, and notes where the handler stands still.
+async fn awaited<T, K>(mut wait: Wait<T, K>, name: &str, lease: &str, ledger: &Shared) -> Result<T> {
+    let awaited = std::future::poll_fn(|cx| {
+        let polled = Pin::new(&mut wait).poll(cx);
+        if polled.is_pending() {
+            ledger.lock().unwrap().stands_at(lease, name);
+        }
+        polled
+    });
+    awaited.await
+}
+
 /// The same, with what was seen before it.
 async fn perform_after(ctx: &Context, program: Vec<Op>, seen: Seen, ledger: &Shared) -> Result<Seen> {
     let more = perform(ctx.clone(), program, seen.clone(), ledger.clone()).await?;
@@ -139,13 +114,17 @@ impl Process {
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         let (url, ledger) = (url.to_owned(), ledger.clone());
+        let name = format!("{build}-{}", ledger.lock().unwrap().next_worker());
         runtime.spawn(async move {
+            let worker = name.clone();
             let work = move |ctx: Context, programs: BTreeMap<String, Vec<Op>>| {
                 let program = programs[build].clone();
+                ledger.lock().unwrap().begins(&worker, ctx.task());
                 perform(ctx, program, Vec::new(), ledger.clone())
             };
             let client = Client::at(url).unwrap();
-            let worker = Worker::new(&client).build_id(build).grace(GRACE).poll(Duration::from_secs(1));
+            let worker =
+                Worker::new(&client).name(name).build_id(build).grace(GRACE).poll(Duration::from_secs(1));
             // It ends with its runtime.
             let _ = worker.heartbeat(Duration::from_millis(100)).handler("work", work).start().ended().await;
         });
@@ -265,7 +244,7 @@ impl World {
             let failed = self.server.client.runs().find(&run).await.unwrap().error.unwrap();
             if !["TASK_FAILED", "WORKER_LOST"].contains(&failed.code.as_str()) {
                 let wrong = format!("{run} failed: {}: {}", failed.code, failed.message);
-                self.ledger.lock().unwrap().wrong.push(wrong);
+                self.ledger.lock().unwrap().is_wrong(wrong);
             }
             self.server.client.runs().retry(&run).await.unwrap();
         }
@@ -278,8 +257,7 @@ impl World {
     }
 
     fn check_ledger(&self) -> std::result::Result<(), String> {
-        let ledger = self.ledger.lock().unwrap();
-        if ledger.wrong.is_empty() { Ok(()) } else { Err(ledger.wrong.join("\n")) }
+        self.ledger.lock().unwrap().check()
     }
 
     /// Every run came to what one of its programs comes to, with everything that was recorded on the way.
@@ -291,6 +269,8 @@ impl World {
                 return Err(format!("{}: no program comes to {seen:?}: {programs:?}", run.id()));
             }
             self.check_kept(run.id(), &seen)?;
+            let history = self.server.history(run).await.unwrap();
+            self.ledger.lock().unwrap().check_history(run.id(), &history)?;
             self.check_waits(run.id(), &seen).await?;
         }
         Ok(())
@@ -299,7 +279,7 @@ impl World {
     /// What a call or a wait gave once is in what the handler came to.
     fn check_kept(&self, run: &str, seen: &Seen) -> std::result::Result<(), String> {
         let ledger = self.ledger.lock().unwrap();
-        for ((_, name), value) in ledger.returned.iter().filter(|((of, _), _)| of == run) {
+        for (name, value) in ledger.returned_in(run) {
             if !seen.iter().any(|(found, given)| found == name && given == value) {
                 return Err(format!("{run}: `{name}` gave {value}, and it is lost: {seen:?}"));
             }
