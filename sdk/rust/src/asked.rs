@@ -91,6 +91,6 @@ fn of_kind(kind: WaitpointKind) -> &'static str {
     }
 }
 
-fn digest(text: &str) -> String {
+pub(crate) fn digest(text: &str) -> String {
     Sha256::digest(text).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,6 +1,7 @@
 //! What a handler is given: the task, and durable calls whose results outlive the worker.
 
 mod approvals;
+mod branches;
 mod children;
 mod log;
 
@@ -13,14 +14,14 @@ use serde::{Deserialize, Serialize};
 use crate::Timestamp;
 use crate::call::RunOptions;
 use crate::client::Client;
-use crate::execution::{Call, Execution, Group};
+use crate::execution::{Call, Execution};
 use crate::failure::{Result, TaskError};
 use crate::length::{Length, random_hex};
-use crate::wait::{ForApproval, ForEvent, ForPause, Opened, Spec, Unlimited, Wait, Waits, given, nothing};
+use crate::wait::{ForApproval, ForEvent, ForPause, Opened, Spec, Unlimited, Wait, given, nothing};
 use crate::wire::{
     CreateWaitpoint, Json, Object, SendEvent, SentEvent, Task, TaskReportHeartbeat, TaskReportPause,
     TaskWait, TaskWaitApproval, TaskWaitEvent, TaskWaitSignal, TaskWaitSleep, TaskWaitUntil, TaskWaitWebhook,
-    Vote, Wake,
+    Vote,
 };
 
 pub use approvals::{NewApproval, RequestedApproval};
@@ -283,31 +284,9 @@ impl Context {
         self.execution.record(report).await
     }
 
-    /// What all come to, when all are over: waits in a tuple, or in a list of one type.
-    pub async fn all<W: Waits>(&self, waits: W) -> Result<W::Values> {
-        self.until(waits.opened()?.into_iter().map(|wait| wait.0).collect(), Wake::All).await?;
-        waits.values()
-    }
-
-    /// The first that is over. The others are cancelled. [`Wait::map`] makes waits of different types one.
-    pub async fn any<T, K>(&self, waits: impl IntoIterator<Item = Wait<T, K>>) -> Result<First<T>> {
-        let mut waits: Vec<Wait<T, K>> = waits.into_iter().collect();
-        let opened: Vec<Arc<Opened>> = waits.iter().map(Wait::opened).collect::<Result<_>>()?;
-        self.until(opened.clone(), Wake::Any).await?;
-        let Some(index) = self.execution.winner(&opened) else {
-            return Err(TaskError::wait_cancelled(opened.first().map_or("", |wait| &wait.name)));
-        };
-        Ok(First { index, name: opened[index].name.clone(), value: waits.swap_remove(index).value()? })
-    }
-
     /// Merged into the run's `state` when the task completes.
     pub fn set_state(&self, key: impl Into<String>, value: impl Into<Json>) {
         self.execution.update_state(Object::from_iter([(key.into(), value.into())]));
-    }
-
-    async fn until(&self, waits: Vec<Arc<Opened>>, wake: Wake) -> Result<()> {
-        let mut group = Group::new(self.execution.clone(), waits, wake);
-        std::future::poll_fn(|cx| group.poll(cx)).await
     }
 
     fn wait<T, K>(

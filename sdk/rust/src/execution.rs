@@ -11,7 +11,9 @@
 
 mod driver;
 mod group;
+mod lane;
 mod log;
+mod race;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -27,7 +29,7 @@ use crate::asked;
 use crate::call::{RunOptions, back_off_name};
 use crate::failure::{Result, TaskError};
 use crate::reports::Reports;
-use crate::wait::{Opened, Spec};
+use crate::wait::{Open, Opened, Spec};
 use crate::wire::{
     JournalEntry, Json, LogLine, NewJournalEntry, Object, ReportDone, Task, TaskReportHeartbeat, TaskWait,
     WaitpointKind, Wake, code,
@@ -35,6 +37,7 @@ use crate::wire::{
 
 pub(crate) use driver::Running;
 pub(crate) use group::Group;
+use lane::Lane;
 
 /// Names of entries that are ours: `!charge` is how `charge` failed.
 const OWN: char = '!';
@@ -191,14 +194,20 @@ impl Execution {
         });
         self.released_if_clear();
         self.driver.wake();
-        answer.map(|()| entry.cloned())
+        answer.map(|()| {
+            Lane::reach(name);
+            entry.cloned()
+        })
     }
 
     pub(crate) fn open(&self, name: String, spec: Spec) -> Result<Arc<Opened>> {
         let call = if matches!(spec, Spec::Wait(TaskWait::Retry(_))) { Call::BackOff } else { Call::Wait };
         let known = self.ask(&name, call)?.and_then(|entry| entry.wait);
-        let opened = Arc::new(Opened::new(name, known, spec));
-        self.locked(|state| state.opened.push(opened.clone()));
+        let given_up = Lane::gave_up(&name);
+        let opened = Arc::new(Opened::new(name, known, given_up, spec));
+        if !Lane::is_lost() {
+            self.locked(|state| state.opened.push(opened.clone()));
+        }
         Ok(opened)
     }
 
@@ -219,10 +228,11 @@ impl Execution {
 
     /// Does something new, once it is clear that the code fits the journal.
     pub(crate) async fn act<T>(&self, name: &str, work: impl Future<Output = Result<T>>) -> Result<T> {
-        let _busy = Busy::new(self);
-        if self.locked(|state| !state.unasked.is_empty()) {
-            self.hold(name).await?;
+        if Lane::is_lost() {
+            return std::future::pending().await;
         }
+        let _busy = Busy::new(self);
+        self.clear(name).await?;
         if self.locked(|state| !state.unsaved.is_empty()) {
             self.save().await?;
         }
@@ -231,8 +241,12 @@ impl Execution {
         done.inspect_err(|_| self.note_branch_failure())
     }
 
-    /// The journal holds something the code has not come to. Another branch may yet: the driver gives it some time.
-    async fn hold(&self, name: &str) -> Result<()> {
+    /// Returns when the code has come to everything that the journal holds. Where it has not, another branch may yet: the
+    /// driver gives it some time.
+    async fn clear(&self, name: &str) -> Result<()> {
+        if self.locked(|state| state.unasked.is_empty()) {
+            return Ok(());
+        }
         let _held = Held::new(self, name);
         loop {
             let released = self.released.notified();
@@ -297,10 +311,10 @@ impl Execution {
         error: Option<&TaskError>,
     ) -> Result<()> {
         let spec = Spec::Wait(options.back_off(name, attempt, error).into());
-        let opened = self.open(back_off_name(name, attempt), spec)?;
-        let mut group = Group::new(self.clone(), vec![opened.clone()], Wake::All);
+        let opened = Open::new(self, self.open(back_off_name(name, attempt), spec)?);
+        let mut group = Group::new(self.clone(), vec![opened.wait.clone()], Wake::All);
         std::future::poll_fn(|cx| group.poll(cx)).await?;
-        opened.payload().map(drop).inspect_err(|_| self.note_branch_failure())
+        opened.wait.payload().map(drop).inspect_err(|_| self.note_branch_failure())
     }
 
     /// What other services may know a call by: the same at every attempt and every replay.

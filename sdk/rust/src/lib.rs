@@ -36,6 +36,7 @@
 #![warn(missing_docs)]
 
 mod asked;
+mod branch;
 mod build;
 mod call;
 mod check;
@@ -61,6 +62,7 @@ pub mod wire;
 mod worker;
 mod workflow;
 
+pub use branch::{Branch, Part, Waits};
 pub use call::{Retry, RunOptions};
 pub use check::{InvalidWorkflow, WorkflowProblem};
 pub use client::{Change, ChangedRun, Client, ClientBuilder, RunHandle, WorkflowRef};
@@ -78,7 +80,7 @@ pub use resources::{
     Waitpoints, Webhooks,
 };
 pub use stream::Items;
-pub use wait::{ForApproval, ForChild, ForEvent, ForPause, TimesOut, Unlimited, Wait, Waits};
+pub use wait::{ForApproval, ForChild, ForEvent, ForPause, TimesOut, Unlimited, Wait};
 pub use wire::{Json, LogLevel, code};
 pub use worker::{Worker, Working};
 pub use workflow::{Workflow, workflow};

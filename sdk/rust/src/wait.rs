@@ -9,6 +9,7 @@ use std::task::{Context, Poll, ready};
 use serde::de::DeserializeOwned;
 
 use crate::asked;
+use crate::branch::Branch;
 use crate::execution::{Execution, Group};
 use crate::failure::{Result, TaskError};
 use crate::length::Length;
@@ -28,12 +29,14 @@ pub(crate) enum Spec {
 pub(crate) struct Opened {
     pub(crate) name: String,
     pub(crate) known: Option<JournalWait>,
+    /// The branch that waits for it has lost an `any` meanwhile: it does not return.
+    given_up: bool,
     spec: Mutex<Spec>,
 }
 
 impl Opened {
-    pub(crate) fn new(name: String, known: Option<JournalWait>, spec: Spec) -> Opened {
-        Opened { name, known, spec: Mutex::new(spec) }
+    pub(crate) fn new(name: String, known: Option<JournalWait>, given_up: bool, spec: Spec) -> Opened {
+        Opened { name, known, given_up, spec: Mutex::new(spec) }
     }
 
     pub(crate) fn spec(&self) -> Spec {
@@ -50,11 +53,11 @@ impl Opened {
     }
 
     pub(crate) fn has_ended(&self) -> bool {
-        self.known.as_ref().is_some_and(|known| known.status != WaitpointStatus::Pending)
+        self.known.as_ref().is_some_and(|known| known.status != WaitpointStatus::Pending && !self.given_up)
     }
 
     pub(crate) fn was_cancelled(&self) -> bool {
-        self.known.as_ref().is_some_and(|known| known.status == WaitpointStatus::Cancelled)
+        self.known.as_ref().is_some_and(|known| known.status == WaitpointStatus::Cancelled && !self.given_up)
     }
 
     /// It came, or its time was over.
@@ -95,9 +98,15 @@ impl<T> Begun<T> {
 }
 
 /// What was begun and is held, so that it may be awaited later.
-struct Open {
+pub(crate) struct Open {
     execution: Arc<Execution>,
-    wait: Arc<Opened>,
+    pub(crate) wait: Arc<Opened>,
+}
+
+impl Open {
+    pub(crate) fn new(execution: &Arc<Execution>, wait: Arc<Opened>) -> Open {
+        Open { execution: execution.clone(), wait }
+    }
 }
 
 impl Drop for Open {
@@ -137,7 +146,7 @@ impl<T, K> Wait<T, K> {
     ) -> Wait<T, K> {
         let state = execution.open(name, spec).map(|wait| Begun {
             group: Group::new(execution.clone(), vec![wait.clone()], Wake::All),
-            opened: Open { execution: execution.clone(), wait },
+            opened: Open::new(execution, wait),
             read: Some(Box::new(read)),
         });
         Wait { state, kind: PhantomData }
@@ -160,6 +169,16 @@ impl<T, K> Wait<T, K> {
             read: read.map(|read| -> Read<U> { Box::new(move |opened| read(opened).map(make)) }),
         });
         Wait { state, kind: PhantomData }
+    }
+
+    /// Without what else may be told of it.
+    pub(crate) fn plain(self) -> Wait<T> {
+        Wait { state: self.state, kind: PhantomData }
+    }
+
+    /// Waits and branches in one list must be of one type: this makes a branch of a wait.
+    pub fn into_branch<'a>(self) -> Branch<'a, T> {
+        Branch::of_wait(self.plain())
     }
 
     fn tell(self, change: impl FnOnce(&mut Spec)) -> Self {
@@ -317,58 +336,3 @@ pub(crate) fn given<T: DeserializeOwned>(opened: &Opened) -> Result<Option<T>> {
     let read = |payload: &Json| serde_json::from_value(payload.clone());
     opened.payload()?.map(read).transpose().map_err(|error| TaskError::unexpected(&what(), &error))
 }
-
-/// Several waits: a list of one type, or a tuple.
-pub trait Waits {
-    /// What they come to.
-    type Values;
-
-    #[doc(hidden)]
-    fn opened(&self) -> Result<Vec<OpenedWait>>;
-    #[doc(hidden)]
-    fn values(self) -> Result<Self::Values>;
-}
-
-/// For the compiler only.
-#[doc(hidden)]
-#[derive(Debug)]
-pub struct OpenedWait(pub(crate) Arc<Opened>);
-
-fn shown<T, K>(wait: &Wait<T, K>) -> Result<OpenedWait> {
-    wait.opened().map(OpenedWait)
-}
-
-impl<T, K> Waits for Vec<Wait<T, K>> {
-    type Values = Vec<T>;
-
-    fn opened(&self) -> Result<Vec<OpenedWait>> {
-        self.iter().map(shown).collect()
-    }
-
-    fn values(self) -> Result<Vec<T>> {
-        self.into_iter().map(Wait::value).collect()
-    }
-}
-
-macro_rules! tuples {
-    ($($wait:ident: $value:ident $kind:ident),*) => {
-        impl<$($value, $kind),*> Waits for ($(Wait<$value, $kind>,)*) {
-            type Values = ($($value,)*);
-
-            fn opened(&self) -> Result<Vec<OpenedWait>> {
-                let ($($wait,)*) = self;
-                Ok(vec![$(shown($wait)?),*])
-            }
-
-            fn values(self) -> Result<Self::Values> {
-                let ($($wait,)*) = self;
-                Ok(($($wait.value()?,)*))
-            }
-        }
-    };
-}
-
-tuples!(a: A KA, b: B KB);
-tuples!(a: A KA, b: B KB, c: C KC);
-tuples!(a: A KA, b: B KB, c: C KC, d: D KD);
-tuples!(a: A KA, b: B KB, c: C KC, d: D KD, e: E KE);

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
 
+use super::lane::{Lane, is_giving_up};
 use super::{Execution, Waiting, quoted};
 use crate::failure::Result;
 use crate::wait::Opened;
@@ -39,6 +40,9 @@ impl Group {
         }
         if self.is_over() {
             return Poll::Ready(Ok(()));
+        }
+        if Lane::is_lost() {
+            return Poll::Pending;
         }
         let id = self.awaited.as_ref().map(|awaited| awaited.id);
         let awaited = self.execution.locked(|state| {
@@ -86,7 +90,11 @@ impl Drop for Group {
         let Some(awaited) = self.awaited.take() else { return };
         self.execution.locked(|state| {
             state.groups.retain(|waiting| waiting.id != awaited.id);
-            if !state.ended && !std::thread::panicking() && state.failures == awaited.failures {
+            if !state.ended
+                && !is_giving_up()
+                && !std::thread::panicking()
+                && state.failures == awaited.failures
+            {
                 let open = self.waits.iter().filter(|wait| !wait.has_ended());
                 state.abandoned.get_or_insert_with(|| quoted(open.map(|wait| wait.name.as_str())));
             }
