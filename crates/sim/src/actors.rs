@@ -11,7 +11,7 @@ use abide_core::command::{
 };
 use abide_core::definition::HttpCall;
 use abide_core::definition::document::{Method, Retry};
-use abide_core::effect::{ChildInput, Effect};
+use abide_core::effect::Effect;
 use abide_core::history::{Failure, FailureDetail, JournalResult, Level, LogLine, ModelCall, WakeOn};
 use abide_core::id::{OccurrenceId, RunId, WorkspaceId};
 use abide_core::json::Json;

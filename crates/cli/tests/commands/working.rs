@@ -121,7 +121,10 @@ fn journals_of_tasks_under_way_are_written_a_line_each_to_a_file_of_ones_own() {
     let host = Host::start();
     let run = host.started(ADD);
     let line: serde_json::Value = serde_json::from_str(&host.ok(&["journals", "export"])).unwrap();
-    assert_eq!((&line["runId"], &line["handler"], &line["step"]), (&json!(run), &json!("add"), &json!("add")));
+    assert_eq!(
+        (&line["runId"], &line["handler"], &line["step"]),
+        (&json!(run), &json!("add"), &json!("add"))
+    );
     assert_eq!((&line["input"], &line["journal"]), (&json!({"a": 1, "b": 2}), &json!([])));
     assert_eq!(host.ok(&["journals", "export", "--handler", "other"]), "");
     let file = host.directory.path().join("journals.jsonl");

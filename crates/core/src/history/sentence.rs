@@ -18,7 +18,7 @@ use super::{redacted, shortened};
 use crate::definition::Definition;
 use crate::durable_calls::SDK_ENTRY;
 use crate::history::{Change, Creation, Failure, JournalResult, LogLine, ModelCall, Record, WakeOn};
-use crate::id::At;
+use crate::id::{At, RunId};
 use crate::limits;
 use crate::waitpoint::{Actor, CLOCK, Decision, Kind, ListensFor, Waitpoint};
 
@@ -58,15 +58,20 @@ impl Teller<'_, '_> {
             Change::WorkflowUnpaused => format!("{by} lifted the pause"),
             Change::WorkflowDeadlinePassed => "the time of the run is over".to_owned(),
             Change::WorkflowCompleted { output: _ } => "the run completed".to_owned(),
-            Change::WorkflowFailed { error } => {
+            Change::WorkflowFailed { error, handled_by } => {
                 let place = error.step.as_ref().map(|step| format!(" in {}", Name::of(step, call_of(error))));
-                format!("the run failed{}: {}", place.unwrap_or_default(), reason(error))
+                let (place, hook) = (place.unwrap_or_default(), hook("onFailure", *handled_by));
+                format!("the run failed{place}: {}{hook}", reason(error))
             }
-            Change::WorkflowCancelled { reason } => {
-                format!("{by} cancelled the run{}", said(reason.as_deref()))
+            Change::WorkflowCancelled { reason, handled_by } => {
+                let hook = hook("onCancel", *handled_by);
+                format!("{by} cancelled the run{}{hook}", said(reason.as_deref()))
             }
             Change::WorkflowRetried { deadline: _ } => {
                 format!("{by} retried the run: the steps that failed begin again")
+            }
+            Change::WorkflowMoved { from, to, steps: _, bars: _, awaits_more: _ } => {
+                format!("{by} moved the run from version {} to version {}", from.version, to.version)
             }
             Change::StepStarted { at, request: _ } => format!("{} begins", self.step(*at)),
             Change::StepWaiting { at, opens, awaits, wake } => self.waiting(*at, opens, awaits, *wake),
@@ -99,6 +104,10 @@ impl Teller<'_, '_> {
                 let build = build.as_ref().map(|build| format!(", with build {build}")).unwrap_or_default();
                 format!("{worker} took {}{again}{build}", self.step(*at))
             }
+            Change::TaskPinned { at, build } => {
+                format!("{} is for workers of build {build} alone", self.step(*at))
+            }
+            Change::TaskUnpinned { at } => format!("{by} lets workers of any build have {}", self.step(*at)),
             Change::TaskPaused { at: _, opens } | Change::WaitCreated { opens } => self.opened(opens),
             Change::TaskRedelivered { at, counted: _ } => {
                 format!("the worker of {} was lost; the task is handed out again", self.step(*at))
@@ -321,6 +330,11 @@ fn approvers(wait: &Waitpoint) -> String {
 fn reason(error: &Failure) -> String {
     let message = plain(&error.message);
     if &*error.code == "TASK_FAILED" { message } else { format!("{message} [{}]", error.code) }
+}
+
+/// The run that was started for a run's end, if its workflow asks for one.
+fn hook(name: &str, run: Option<RunId>) -> String {
+    run.map(|run| format!("; `{name}` is run {run}")).unwrap_or_default()
 }
 
 /// What somebody gave as a reason, after a colon.

@@ -189,10 +189,16 @@ async fn target(
         (Action::Move, Some(_), None) => {
             Err(Problem::malformed("/version", "/version: `move` needs the version to go on with"))
         }
-        (Action::Cancel | Action::Pause | Action::Unpause | Action::Retry | Action::Pin | Action::Unpin, _, Some(_)) => {
-            Err(Problem::malformed("/version", "/version: only with `move`"))
-        }
-        (Action::Cancel | Action::Pause | Action::Unpause | Action::Retry | Action::Pin | Action::Unpin, _, None) => Ok(None),
+        (
+            Action::Cancel | Action::Pause | Action::Unpause | Action::Retry | Action::Pin | Action::Unpin,
+            _,
+            Some(_),
+        ) => Err(Problem::malformed("/version", "/version: only with `move`")),
+        (
+            Action::Cancel | Action::Pause | Action::Unpause | Action::Retry | Action::Pin | Action::Unpin,
+            _,
+            None,
+        ) => Ok(None),
     }
 }
 

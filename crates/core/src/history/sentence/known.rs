@@ -91,6 +91,7 @@ fn spoken_of(change: &Change) -> Vec<u32> {
         | Change::WorkflowFailed { .. }
         | Change::WorkflowCancelled { .. }
         | Change::WorkflowRetried { .. }
+        | Change::WorkflowMoved { .. }
         | Change::StepStarted { .. }
         | Change::StepResumed { .. }
         | Change::StepRetrying { .. }
@@ -101,6 +102,8 @@ fn spoken_of(change: &Change) -> Vec<u32> {
         | Change::StepCancelled { .. }
         | Change::MapStarted { .. }
         | Change::TaskStarted { .. }
+        | Change::TaskPinned { .. }
+        | Change::TaskUnpinned { .. }
         | Change::TaskPaused { .. }
         | Change::TaskRedelivered { .. }
         | Change::JournalRecorded { .. }

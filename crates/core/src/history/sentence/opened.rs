@@ -33,9 +33,14 @@ impl Teller<'_, '_> {
                 let (why, again) = (reason(error), again.unwrap_or_default());
                 format!("{whose} failed (attempt {attempt} of {max_attempts}): {why}{again}")
             }
-            ListensFor::Code(CodeMismatch { handler, recorded, found, builds: _ }) => format!(
-                "{whose} waits for other code of `{handler}`: the journal holds {recorded}, and the code comes to {found}"
-            ),
+            ListensFor::Code(CodeMismatch { handler, recorded, found, builds: _, pinned_to }) => {
+                let build =
+                    pinned_to.as_ref().map(|build| format!(", with build {build}")).unwrap_or_default();
+                format!(
+                    "{whose} waits for other code of `{handler}`{build}: the journal holds {recorded}, and the code comes \
+                     to {found}"
+                )
+            }
         }
     }
 }
