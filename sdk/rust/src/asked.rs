@@ -36,6 +36,11 @@ fn in_words(spec: &Spec) -> String {
             let input = wait.input.clone().unwrap_or_default().to_string();
             format!("{verb} of {}{version} with {}", wait.workflow, digest(&input))
         }
+        Spec::Wait(TaskWait::Http(wait)) => {
+            let method = serde_json::to_value(wait.method).unwrap_or_default();
+            let body = wait.body.clone().unwrap_or_default().to_string();
+            format!("http {} {} with {}", method.as_str().unwrap_or("GET"), wait.url, digest(&body))
+        }
         Spec::Wait(TaskWait::Signal(wait)) => format!("signal {}", wait.signal_type),
         Spec::Wait(TaskWait::Approval(wait)) => {
             let approvers = wait.approvers.as_deref().unwrap_or_default();
@@ -70,7 +75,7 @@ fn kind(spec: &Spec) -> WaitpointKind {
         Spec::Wait(TaskWait::Signal(_)) => WaitpointKind::Signal,
         Spec::Wait(TaskWait::Webhook(_) | TaskWait::Waitpoint(_)) => WaitpointKind::Webhook,
         Spec::Wait(TaskWait::Approval(_)) => WaitpointKind::Approval,
-        Spec::Wait(TaskWait::Child(_)) => WaitpointKind::Child,
+        Spec::Wait(TaskWait::Child(_) | TaskWait::Http(_)) => WaitpointKind::Child,
         Spec::Wait(TaskWait::Retry(_)) => WaitpointKind::Retry,
         Spec::Pause(_) => WaitpointKind::Pause,
     }

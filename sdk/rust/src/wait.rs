@@ -212,6 +212,7 @@ impl<T, K: TimesOut> Wait<T, K> {
                 | TaskWait::Until(_)
                 | TaskWait::Waitpoint(_)
                 | TaskWait::Child(_)
+                | TaskWait::Http(_)
                 | TaskWait::Retry(_),
             )
             | Spec::Pause(_) => {}

@@ -79,11 +79,11 @@ async fn a_handler_is_called_after_a_crash_and_once_for_each_failure() {
     assert_eq!(host.hook_of(run).await, first);
     host.declining().await;
     host.engine.handler("tell-ops", async |_| TaskResult::complete(json!("told"))).await.unwrap();
-    assert_eq!(output(&host.end_of(first).await), json!("told"));
+    assert_eq!(output(&host.engine.wait(first).await.unwrap()), json!("told"));
     host.engine.command(run, Command::Retry).await.unwrap();
     assert_eq!(host.engine.wait(run).await.unwrap().status, RunStatus::Failed);
     let second = host.hook_of(run).await;
-    assert_eq!(output(&host.end_of(second).await), json!("told"));
+    assert_eq!(output(&host.engine.wait(second).await.unwrap()), json!("told"));
     assert_ne!(first, second);
     assert_eq!(host.runs_named("$onFailure/order").await, 2);
 }

@@ -239,6 +239,7 @@ fn with_asked(wait: TaskWait) -> TaskWait {
         TaskWait::Webhook(wait) => wait.asked(asked).into(),
         TaskWait::Approval(wait) => wait.asked(asked).into(),
         TaskWait::Child(wait) => wait.asked(asked).into(),
+        TaskWait::Http(wait) => wait.asked(asked).into(),
         TaskWait::Retry(wait) => wait.asked(asked).into(),
         // Its name is all that it asks for.
         TaskWait::Waitpoint(wait) => wait.into(),
