@@ -484,7 +484,8 @@ impl<'a> Plan<'a> {
                  $7::boolean[], $8::boolean[], $9::bigint[], $10::bigint[], $11::bigint[])
              WHERE {sound}
              ON CONFLICT (run, place) DO UPDATE
-                 SET delivery = excluded.delivery, is_taken = excluded.is_taken, has_begun = excluded.has_begun,
+                 SET delivery = excluded.delivery, queue = excluded.queue, is_taken = excluded.is_taken,
+                     has_begun = excluded.has_begun,
                      free_at = excluded.free_at, lease = excluded.lease, deadline_at = excluded.deadline_at",
             values![
                 each().map(|task| column::run(task.run)).collect::<Vec<_>>(),

@@ -263,3 +263,15 @@ fn only_runs_that_have_moved_on_are_loaded() {
     let unknown: Vec<(RunId, u64)> = known.iter().map(|(run, _)| (*run, 0)).chain([(RunId(1), 0)]).collect();
     assert_eq!(store.load_changed(&unknown).unwrap().len(), 3);
 }
+
+#[test]
+fn a_task_that_is_handed_out_again_is_found_under_the_name_it_has_then() {
+    let mut store = Postgres::open(&Server::shared().database()).unwrap();
+    let mut share = store.share().unwrap().unwrap();
+    write(&mut store, &[TaskWrite::Put(task(1, "mail"))]);
+    let pinned = StoredTask { delivery: 2, ..task(1, "mail\u{1}b1") };
+    write(&mut store, &[TaskWrite::Put(pinned)]);
+    assert_eq!(share.take_tasks(&[wanted("mail", 9)], after(1), after(10)).unwrap(), []);
+    let found = share.take_tasks(&[wanted("mail\u{1}b1", 9)], after(1), after(10)).unwrap();
+    assert_eq!((runs(&found), found[0].delivery), ([1].into(), 2));
+}
