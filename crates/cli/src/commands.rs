@@ -5,6 +5,7 @@ mod audit;
 mod control;
 mod decide;
 mod deploy;
+mod deploy_check;
 mod filter;
 mod held;
 mod history;
@@ -12,6 +13,7 @@ mod journals;
 mod keys;
 mod link;
 mod logs;
+mod move_runs;
 mod notify;
 mod runs;
 mod schedules;
@@ -53,6 +55,7 @@ pub(crate) enum Remote {
     Pin(control::Pin),
     Unpin(control::Unpin),
     Journals(journals::Journals),
+    Move(move_runs::MoveRuns),
     Held(held::Held),
     Hold(held::Hold),
     Release(held::Release),
@@ -96,6 +99,7 @@ impl Remote {
             Remote::Pin(pin) => pin.run(console).await,
             Remote::Unpin(unpin) => unpin.run(console).await,
             Remote::Journals(journals) => journals.run(console).await,
+            Remote::Move(moves) => moves.run(console).await,
             Remote::Held(held) => held.run(console).await,
             Remote::Hold(hold) => hold.run(console).await,
             Remote::Release(release) => release.run(console).await,

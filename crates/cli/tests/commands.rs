@@ -20,6 +20,8 @@ mod host;
 mod https;
 #[path = "commands/local.rs"]
 mod local;
+#[path = "commands/moving.rs"]
+mod moving;
 #[path = "commands/naming.rs"]
 mod naming;
 #[path = "commands/running.rs"]

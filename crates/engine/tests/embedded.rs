@@ -22,6 +22,8 @@ mod host;
 mod keeping;
 #[path = "embedded/maps.rs"]
 mod maps;
+#[path = "embedded/moves.rs"]
+mod moves;
 #[path = "embedded/overload.rs"]
 mod overload;
 #[path = "embedded/running.rs"]

@@ -292,6 +292,54 @@ pub(crate) struct BulkDone {
     pub(crate) next_cursor: Option<String>,
 }
 
+/// A run that was moved to another version, or could be.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Moved {
+    pub(crate) id: String,
+    pub(crate) status: String,
+    pub(crate) from: String,
+    pub(crate) to: String,
+    pub(crate) changed: bool,
+    pub(crate) dry_run: bool,
+}
+
+/// How the runs that wait would fit a new version.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct CheckedRuns {
+    pub(crate) valid: bool,
+    pub(crate) problems: Vec<Value>,
+    pub(crate) name: Option<String>,
+    pub(crate) version: Option<String>,
+    pub(crate) looked_at: u64,
+    pub(crate) fit: u64,
+    pub(crate) stranded: u64,
+    pub(crate) unclear: u64,
+    pub(crate) groups: Vec<CheckedGroup>,
+    pub(crate) not_told: u64,
+    pub(crate) next_cursor: Option<String>,
+}
+
+/// Runs of one version that wait at the same steps.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct CheckedGroup {
+    pub(crate) version: String,
+    pub(crate) waiting_at: Vec<String>,
+    pub(crate) runs: u64,
+    pub(crate) fits: bool,
+    pub(crate) misfits: Vec<Misfit>,
+    pub(crate) examples: Vec<String>,
+}
+
+#[derive(Debug, PartialEq, Eq, Deserialize)]
+pub(crate) struct Misfit {
+    pub(crate) code: String,
+    pub(crate) step: Option<String>,
+    pub(crate) reason: String,
+}
+
 #[derive(Debug, Deserialize)]
 pub(crate) struct Refused {
     #[serde(alias = "runId", alias = "waitpointId")]

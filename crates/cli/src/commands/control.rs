@@ -149,32 +149,43 @@ impl Target {
             body["dryRun"] = json!(self.dry_run);
             return bulk(&self.api, &client, console, "workflow-runs", "run", body).await;
         }
-        // Each is tried, and the worst decides the exit code.
-        let mut worst: Option<Exit> = None;
-        for named in &self.runs {
-            match self.tell_one(&client, console, named, verb, &body).await {
-                Ok(()) => {}
-                Err(error) if self.runs.len() == 1 => return Err(error),
-                Err(error @ (Error::Unreachable { .. } | Error::Io(_))) => return Err(error),
-                Err(error) => {
-                    console.note(&format!("{named}: {error}"))?;
-                    worst = worst.max(Some(error.exit()));
-                }
+        each(console, &self.runs, &Telling { api: &self.api, client: &client, verb, body: &body }).await
+    }
+}
+
+/// What is asked of each run that was named.
+pub(super) trait Each {
+    async fn tell(&self, console: &mut Console<'_>, named: &str) -> Result<(), Error>;
+}
+
+/// Each is tried, and the worst decides the exit code.
+pub(super) async fn each(console: &mut Console<'_>, runs: &[String], asked: &impl Each) -> Result<(), Error> {
+    let mut worst: Option<Exit> = None;
+    for named in runs {
+        match asked.tell(console, named).await {
+            Ok(()) => {}
+            Err(error) if runs.len() == 1 => return Err(error),
+            Err(error @ (Error::Unreachable { .. } | Error::Io(_))) => return Err(error),
+            Err(error) => {
+                console.note(&format!("{named}: {error}"))?;
+                worst = worst.max(Some(error.exit()));
             }
         }
-        worst.map_or(Ok(()), |exit| Err(Error::Said(exit)))
     }
+    worst.map_or(Ok(()), |exit| Err(Error::Said(exit)))
+}
 
-    async fn tell_one(
-        &self,
-        client: &Client,
-        console: &mut Console<'_>,
-        named: &str,
-        verb: &str,
-        body: &Value,
-    ) -> Result<(), Error> {
-        let run = client.find_run(named).await?;
-        let answer = client.post(&["workflow-runs", &run, verb], body).await?;
+struct Telling<'a> {
+    api: &'a Api,
+    client: &'a Client,
+    verb: &'a str,
+    body: &'a Value,
+}
+
+impl Each for Telling<'_> {
+    async fn tell(&self, console: &mut Console<'_>, named: &str) -> Result<(), Error> {
+        let run = self.client.find_run(named).await?;
+        let answer = self.client.post(&["workflow-runs", &run, self.verb], self.body).await?;
         self.api.show(console, &answer, |console, run: Commanded| {
             let soon = if run.pausing && run.status != "PAUSED" {
                 "; it pauses at its next step boundary"
@@ -218,6 +229,12 @@ pub(super) async fn bulk(
         match part.next_cursor {
             Some(cursor) => body["cursor"] = json!(cursor),
             None if api.json => break,
+            None if part.dry_run && done + refused > 0 => {
+                console.line(&format!(
+                    "{matched} {plural} found, {done} fit, {refused} do not; nothing was changed"
+                ))?;
+                break;
+            }
             None if part.dry_run => {
                 console.line(&format!("{} found; nothing was changed", counted(matched, noun)))?;
                 break;

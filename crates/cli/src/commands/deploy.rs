@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use reqwest::Method;
 
-use super::Api;
+use super::{Api, deploy_check};
 use crate::check::{Outcome, check_file};
 use crate::client::{Deployed, Error, Exit};
 use crate::console::Console;
@@ -13,12 +13,18 @@ use crate::console::Console;
 /// Store workflows on the server. A version never changes; the very same again is no error.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  abide deploy examples/payment.json\n  abide deploy workflows/*.yaml\n  cat workflow.yaml | abide deploy -"
+    after_help = "Examples:\n  abide deploy examples/payment.json\n  abide deploy workflows/*.yaml\n  cat workflow.yaml | abide deploy -\n  abide deploy --check order.yaml\n\nWith --check it exits with 1 when the new version would strand a run that waits: `abide move` would refuse to take it over."
 )]
 pub(crate) struct Deploy {
     /// Files in JSON or YAML; `-` reads the standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
+    /// Store nothing: say which of the runs that wait would fit the new version, and which not
+    #[arg(long)]
+    check: bool,
+    /// With --check: only runs of this version
+    #[arg(long, value_name = "VERSION", requires = "check")]
+    from: Option<String>,
     #[command(flatten)]
     api: Api,
 }
@@ -52,6 +58,9 @@ impl Deploy {
                 return Err(Error::Said(Exit::Failed));
             }
             Err(why) => return Err(Error::Usage(format!("cannot be read: {why}"))),
+        }
+        if self.check {
+            return deploy_check::check_runs(&self.api, console, outcome, self.from.as_deref()).await;
         }
         let client = self.api.open()?;
         // JSON is YAML, too.

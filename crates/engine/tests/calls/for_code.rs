@@ -9,6 +9,7 @@ use abide_core::history::WakeOn;
 use abide_core::id::RunId;
 use abide_core::status::RunStatus;
 use abide_core::task::{JournalWhat, Task};
+use abide_core::waitpoint::ListensFor;
 use abide_engine::{Engine, TaskResult};
 use serde_json::{Value, json};
 
@@ -91,9 +92,8 @@ async fn a_call_whose_run_is_cancelled_is_cancelled_with_it() {
     let run = desk(&place, call(receiver.url("/"))).await;
     let child = loop {
         let waiting = place.engine.get(run).await.unwrap();
-        let child = waiting.open_waitpoints().find_map(|wait| match wait.listens_for {
-            abide_core::waitpoint::ListensFor::Child { run_id } => Some(run_id),
-            _ => None,
+        let child = waiting.open_waitpoints().find_map(|wait| {
+            if let ListensFor::Child { run_id } = wait.listens_for { Some(run_id) } else { None }
         });
         if let Some(child) = child
             && place.engine.get(child).await.is_ok_and(|child| child.status == RunStatus::Waiting)
