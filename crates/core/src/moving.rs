@@ -49,8 +49,21 @@ pub(crate) fn plan(run: &Run, to: &Definition) -> Result<Plan, Vec<Misfit>> {
     let mut misfits = Vec::new();
     let steps = map_steps(run, to, &mut misfits);
     let mut plan = Plan { steps, ..Plan::default() };
-    // Before its first step every order is possible.
-    if run.status != RunStatus::Pending && misfits.is_empty() {
+    // Before its first step every order is possible; and without all its steps none can be told.
+    let is_whole = misfits.iter().all(|misfit| match misfit.code {
+        MisfitCode::WaitChanged
+        | MisfitCode::WorkChanged
+        | MisfitCode::ChildChanged
+        | MisfitCode::MapChanged
+        | MisfitCode::InvalidInput => true,
+        MisfitCode::OtherWorkflow
+        | MisfitCode::OrderChanged
+        | MisfitCode::StepMissing
+        | MisfitCode::StepTypeChanged
+        | MisfitCode::StepOutOfOrder
+        | MisfitCode::StepNotDone => false,
+    });
+    if run.status != RunStatus::Pending && is_whole {
         order::arrange(run, to, &mut plan, &mut misfits);
     }
     if misfits.is_empty() { Ok(plan) } else { Err(misfits) }

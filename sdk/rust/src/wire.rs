@@ -210,6 +210,8 @@ pub struct BulkCommand {
     #[serde(skip_serializing_if = "Option::is_none")] pub limit: Option<u32>,
     /// With `cancel`: stands in the histories.
     #[serde(skip_serializing_if = "Option::is_none")] pub reason: Option<String>,
+    /// With `move`: the version that the runs go on with.
+    #[serde(skip_serializing_if = "Option::is_none")] pub version: Option<String>,
 }
 
 impl BulkCommand {
@@ -225,7 +227,7 @@ setters!(BulkCommand { build [into String], cursor [into String], dry_run [plain
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BulkDone {
-    /// Runs that did as they were told.
+    /// Runs that did as they were told, or would be moved.
     pub done: u64,
     pub dry_run: bool,
     /// Runs that the filter found.
@@ -404,6 +406,47 @@ pub struct CheckedDefinition {
     pub problems: Vec<Finding>,
     pub valid: bool,
     pub warnings: Vec<Finding>,
+}
+
+/// Runs of one version that wait at the same steps, and what keeps them from the new one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CheckedGroup {
+    /// Some of them.
+    pub examples: Vec<String>,
+    pub fits: bool,
+    pub misfits: Vec<Misfit>,
+    /// How many there are.
+    pub runs: u64,
+    pub version: String,
+    /// The steps where they wait; empty: for their start.
+    pub waiting_at: Vec<String>,
+}
+
+/// How the runs that wait would fit a new version.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CheckedRuns {
+    /// Those that could be moved.
+    pub fit: u64,
+    /// Runs alike.
+    pub groups: Vec<CheckedGroup>,
+    /// Runs that were looked at.
+    pub looked_at: u64,
+    /// Of the new version.
+    pub name: Option<String>,
+    /// There may be more: give it as `cursor`.
+    pub next_cursor: Option<String>,
+    /// Runs of groups that are not told, because there are too many.
+    pub not_told: u64,
+    pub problems: Vec<Finding>,
+    /// Those whose past does not fit.
+    pub stranded: u64,
+    /// Those that have changed since they were found, or cannot be read.
+    pub unclear: u64,
+    /// Whether the document is a workflow; otherwise `problems` says what is wrong, and no run was looked at.
+    pub valid: bool,
+    pub version: Option<String>,
 }
 
 /// What was recorded, and what the code came to instead.
@@ -1085,6 +1128,39 @@ pub struct MoveClock {
 }
 
 setters!(MoveClock { advance [length advance_ms], to [plain Timestamp] });
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MoveRun {
+    /// Only say whether it fits.
+    #[serde(skip_serializing_if = "Option::is_none")] pub dry_run: Option<bool>,
+    /// The version to go on with.
+    pub version: String,
+}
+
+impl MoveRun {
+    /// With what it needs.
+    pub fn new(version: impl Into<String>) -> MoveRun {
+        MoveRun { version: version.into(), dry_run: None }
+    }
+}
+
+setters!(MoveRun { dry_run [plain bool] });
+
+/// A run that was moved, or could be.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MovedRun {
+    /// False: it was of that version already, or this was a dry run.
+    pub changed: bool,
+    pub dry_run: bool,
+    /// The version it had.
+    pub from: String,
+    pub id: String,
+    pub status: RunStatus,
+    /// The version that was asked for.
+    pub to: String,
+}
 
 /// A named result of durable code.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -3957,6 +4033,12 @@ pub mod code {
     pub const HELD: &str = "HELD";
     /// Only a FAILED run can be retried.
     pub const RUN_NOT_FAILED: &str = "RUN_NOT_FAILED";
+    /// Only a run that stands still can be moved to another version: WAITING, PAUSED or PENDING, with no task at work. Ask again when it waits. `current` says its status.
+    pub const RUN_NOT_WAITING: &str = "RUN_NOT_WAITING";
+    /// The run's past does not fit the version it was to be moved to. `current.misfits` lists every reason, with its code and step.
+    pub const RUN_DOES_NOT_FIT: &str = "RUN_DOES_NOT_FIT";
+    /// The run changed in the same moment. Nothing was changed; ask again.
+    pub const RUN_BUSY: &str = "RUN_BUSY";
     /// The step is in a state in which this cannot be done to it.
     pub const WRONG_STEP_STATUS: &str = "WRONG_STEP_STATUS";
     /// The task was handed out again, or is over. Stop working on it.

@@ -62,6 +62,11 @@ export class Definitions extends Resource {
     return this.post(at`/workflow-definitions/check`, document, { repeatable: true });
   }
 
+  /** Which of the runs that wait would fit a new version, and which it would strand; a page of them. Stores nothing. */
+  checkRuns(document: unknown, query: { from?: string; cursor?: string; limit?: number } = {}): Promise<wire.CheckedRuns> {
+    return this.post(at`/workflow-definitions/check-runs`, document, { query, repeatable: true });
+  }
+
   list(query: Paged & { name?: string } = {}): Pages<wire.DefinitionSummary> {
     return new Pages(this.transport, at`/workflow-definitions`, query);
   }
@@ -144,6 +149,14 @@ export class Runs extends Resource {
   unpin(id: string, options: Keyed & { handler?: string } = {}): Promise<wire.CommandedRun> {
     const body = options.handler === undefined ? {} : { handler: options.handler };
     return this.transport.json(keyed("POST", at`/workflow-runs/${id}/unpin`, body, options));
+  }
+
+  /**
+   * Takes a run that waits over to another version of its workflow, where its past fits. With `dryRun` nothing is changed.
+   * One that does not fit is refused with `RUN_DOES_NOT_FIT`, and every reason.
+   */
+  move(id: string, version: string, options: { dryRun?: boolean } = {}): Promise<wire.MovedRun> {
+    return this.post(at`/workflow-runs/${id}/move`, { version, ...options }, { repeatable: true });
   }
 
   /** What its calls to models cost. */

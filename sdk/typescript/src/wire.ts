@@ -159,11 +159,13 @@ export interface BulkCommand {
   limit?: number | null;
   /** With `cancel`: stands in the histories. */
   reason?: string | null;
+  /** With `move`: the version that the runs go on with. */
+  version?: string | null;
 }
 
 /** What became of many runs. */
 export interface BulkDone {
-  /** Runs that did as they were told. */
+  /** Runs that did as they were told, or would be moved. */
   done: number;
   dryRun: boolean;
   /** Runs that the filter found. */
@@ -265,6 +267,43 @@ export interface CheckedDefinition {
   problems: Finding[];
   valid: boolean;
   warnings: Finding[];
+}
+
+/** Runs of one version that wait at the same steps, and what keeps them from the new one. */
+export interface CheckedGroup {
+  /** Some of them. */
+  examples: string[];
+  fits: boolean;
+  misfits: Misfit[];
+  /** How many there are. */
+  runs: number;
+  version: string;
+  /** The steps where they wait; empty: for their start. */
+  waitingAt: string[];
+}
+
+/** How the runs that wait would fit a new version. */
+export interface CheckedRuns {
+  /** Those that could be moved. */
+  fit: number;
+  /** Runs alike. */
+  groups: CheckedGroup[];
+  /** Runs that were looked at. */
+  lookedAt: number;
+  /** Of the new version. */
+  name: string | null;
+  /** There may be more: give it as `cursor`. */
+  nextCursor: string | null;
+  /** Runs of groups that are not told, because there are too many. */
+  notTold: number;
+  problems: Finding[];
+  /** Those whose past does not fit. */
+  stranded: number;
+  /** Those that have changed since they were found, or cannot be read. */
+  unclear: number;
+  /** Whether the document is a workflow; otherwise `problems` says what is wrong, and no run was looked at. */
+  valid: boolean;
+  version: string | null;
 }
 
 /** What was recorded, and what the code came to instead. */
@@ -689,6 +728,26 @@ export interface MoveClock {
   advanceMs?: number | null;
   /** At most to this instant. */
   to?: string | null;
+}
+
+export interface MoveRun {
+  /** Only say whether it fits. */
+  dryRun?: boolean;
+  /** The version to go on with. */
+  version: string;
+}
+
+/** A run that was moved, or could be. */
+export interface MovedRun {
+  /** False: it was of that version already, or this was a dry run. */
+  changed: boolean;
+  dryRun: boolean;
+  /** The version it had. */
+  from: string;
+  id: string;
+  status: "PENDING" | "RUNNING" | "WAITING" | "PAUSED" | "COMPLETED" | "FAILED" | "CANCELLED";
+  /** The version that was asked for. */
+  to: string;
 }
 
 /** A named result of durable code. */

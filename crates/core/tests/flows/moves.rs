@@ -174,6 +174,15 @@ fn an_open_wait_must_ask_for_the_same() {
 }
 
 #[test]
+fn all_misfits_are_told_at_once() {
+    let mut run = start(json!([task("a"), signal("s", "paid")]));
+    run.complete("a", json!(1));
+    let answer = run.move_to("2", json!([task("a"), task("new"), signal("s", "sold")]));
+    let both = [(MisfitCode::WaitChanged, "s".to_owned()), (MisfitCode::StepNotDone, "new".to_owned())];
+    assert_eq!(misfits(answer), both);
+}
+
+#[test]
 fn an_open_approval_keeps_whom_it_asks() {
     let asks = |approvers: &[&str]| {
         json!([

@@ -115,6 +115,16 @@ class Definitions(Resource):
         checked: wire.CheckedDefinition = await self._transport.json(request)
         return checked
 
+    async def check_runs(
+        self, document: Any, *, from_version: str | None = None, cursor: str | None = None, limit: int | None = None
+    ) -> wire.CheckedRuns:
+        """Which of the runs that wait would fit a new version, and which it would strand; a page of them."""
+        query = {**given(cursor=cursor, limit=limit), **given(**{"from": from_version})}
+        path = at("workflow-definitions", "check-runs")
+        request = Request("POST", path, query=query, body=document, repeatable=True)
+        checked: wire.CheckedRuns = await self._transport.json(request)
+        return checked
+
     def list(self, *, name: str | None = None, limit: int | None = None) -> Pages[wire.DefinitionSummary]:
         return Pages(self._transport, at("workflow-definitions"), given(name=name, limit=limit))
 
@@ -216,6 +226,16 @@ class Runs(Resource):
     ) -> wire.CommandedRun:
         """Workers of any build may have the run's pinned tasks, or those of one handler. They are not pinned again."""
         return await self._command(id, "unpin", given(handler=handler), idempotency_key)
+
+    async def move(self, id: str, version: str, *, dry_run: bool = False) -> wire.MovedRun:
+        """Takes a run that waits over to another version of its workflow, where its past fits.
+
+        With `dry_run` nothing is changed. One that does not fit is refused with `RUN_DOES_NOT_FIT`, and every reason.
+        """
+        body = {"version": version, "dryRun": dry_run}
+        request = Request("POST", at("workflow-runs", id, "move"), body=body, repeatable=True)
+        moved: wire.MovedRun = await self._transport.json(request)
+        return moved
 
     async def cost(self, id: str) -> wire.RunCost:
         """What its calls to models cost."""

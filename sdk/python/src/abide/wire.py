@@ -172,13 +172,15 @@ class BulkCommand(TypedDict):
     """Runs at most; 10000 if absent."""
     reason: NotRequired[str | None]
     """With `cancel`: stands in the histories."""
+    version: NotRequired[str | None]
+    """With `move`: the version that the runs go on with."""
 
 
 class BulkDone(TypedDict):
     """What became of many runs."""
 
     done: int
-    """Runs that did as they were told."""
+    """Runs that did as they were told, or would be moved."""
     dryRun: bool
     matched: int
     """Runs that the filter found."""
@@ -282,6 +284,45 @@ class CheckedDefinition(TypedDict):
     problems: list[Finding]
     valid: bool
     warnings: list[Finding]
+
+
+class CheckedGroup(TypedDict):
+    """Runs of one version that wait at the same steps, and what keeps them from the new one."""
+
+    examples: list[str]
+    """Some of them."""
+    fits: bool
+    misfits: list[Misfit]
+    runs: int
+    """How many there are."""
+    version: str
+    waitingAt: list[str]
+    """The steps where they wait; empty: for their start."""
+
+
+class CheckedRuns(TypedDict):
+    """How the runs that wait would fit a new version."""
+
+    fit: int
+    """Those that could be moved."""
+    groups: list[CheckedGroup]
+    """Runs alike."""
+    lookedAt: int
+    """Runs that were looked at."""
+    name: str | None
+    """Of the new version."""
+    nextCursor: str | None
+    """There may be more: give it as `cursor`."""
+    notTold: int
+    """Runs of groups that are not told, because there are too many."""
+    problems: list[Finding]
+    stranded: int
+    """Those whose past does not fit."""
+    unclear: int
+    """Those that have changed since they were found, or cannot be read."""
+    valid: bool
+    """Whether the document is a workflow; otherwise `problems` says what is wrong, and no run was looked at."""
+    version: str | None
 
 
 class CodeMismatch(TypedDict):
@@ -741,6 +782,16 @@ class MakeLink(TypedDict):
     """Whom it is for; anyone if absent."""
 
 
+class Misfit(TypedDict):
+    """One reason why a run does not fit another version."""
+
+    code: str
+    """Stable; see `docs/definitions.md`."""
+    reason: str
+    step: str | None
+    """The step it is about."""
+
+
 class MoveClock(TypedDict):
     advance: NotRequired[str | None]
     """The same as text: `2d 4h`."""
@@ -748,6 +799,26 @@ class MoveClock(TypedDict):
     """At most by this time."""
     to: NotRequired[str | None]
     """At most to this instant."""
+
+
+class MoveRun(TypedDict):
+    dryRun: NotRequired[bool]
+    """Only say whether it fits."""
+    version: str
+    """The version to go on with."""
+
+
+MovedRun = TypedDict(
+    "MovedRun",
+    {
+        "changed": "bool",
+        "dryRun": "bool",
+        "from": "str",
+        "id": "str",
+        "status": "Literal['PENDING', 'RUNNING', 'WAITING', 'PAUSED', 'COMPLETED', 'FAILED', 'CANCELLED']",
+        "to": "str",
+    },
+)
 
 
 class NewJournalEntry(TypedDict):

@@ -24,6 +24,17 @@ impl Definitions<'_> {
         self.0.transport().json(request).await
     }
 
+    /// Which of the runs that wait would fit a new version, and which it would strand: a page of them, the first or after a
+    /// cursor. Stores nothing.
+    pub async fn check_runs(
+        &self,
+        document: &impl Serialize,
+        cursor: Option<&str>,
+    ) -> Result<wire::CheckedRuns, Error> {
+        let request = self.0.post(at(&["workflow-definitions", "check-runs"])).body(document)?.repeatable();
+        self.0.transport().json(request.query(&json!({"cursor": cursor}))?).await
+    }
+
     /// All of them, or all versions of one.
     pub fn list(&self, name: Option<&str>) -> Pages<wire::DefinitionSummary> {
         Pages::new(self.0, self.0.get(at(&["workflow-definitions"])).query(&json!({"name": name})))

@@ -103,6 +103,13 @@ impl Runs<'_> {
         self.command(id, "unpin", unpin).await
     }
 
+    /// Takes a run that waits over to another version of its workflow, where its past fits. One that does not fit is refused
+    /// with `RUN_DOES_NOT_FIT`, and every reason; so is one that is only asked about, with a `dry_run`.
+    pub async fn move_to(&self, id: &str, to: &wire::MoveRun) -> Result<wire::MovedRun, Error> {
+        let request = self.0.post(at(&["workflow-runs", id, "move"])).body(to)?.repeatable();
+        self.0.transport().json(request).await
+    }
+
     /// What its calls to models cost.
     pub async fn cost(&self, id: &str) -> Result<wire::RunCost, Error> {
         self.0.transport().json(self.0.get(at(&["workflow-runs", id, "cost"]))).await

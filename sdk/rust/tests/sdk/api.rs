@@ -60,6 +60,7 @@ async fn there_is_a_method_for_every_operation() {
 async fn ask_runs(client: &Client) {
     let _ = client.deploy(&json!({})).await;
     let _ = client.definitions().check(&json!({})).await;
+    let _ = client.definitions().check_runs(&json!({}), None).await;
     let _ = client.definitions().list(None).page().await;
     let _ = client.definitions().find("x", None).await;
     let _ = client.start("x", Json::Null).await;
@@ -74,6 +75,7 @@ async fn ask_runs(client: &Client) {
     let _ = runs.pause("x").await;
     let _ = runs.unpause("x").await;
     let _ = runs.retry("x").await;
+    let _ = runs.move_to("x", &MoveRun::new("2")).await;
     let _ = runs.cost("x").await;
     let _ = runs.bulk(&BulkCommand::new(BulkCommandAction::Pause, RunFilter::default())).await;
     let _ = client.triggers().call("x", ()).await;
