@@ -40,6 +40,8 @@ pub struct ApprovalRequest {
     pub allow_self_approval: bool,
     /// Empty: anyone with the scope `approve`.
     pub approvers: Vec<String>,
+    /// The durable call of a handler that asks; absent where the step itself does.
+    pub call: Option<String>,
     pub content: Json,
     /// Stands for the content that is shown: send it along with a decision.
     pub content_digest: String,
@@ -1396,6 +1398,8 @@ pub struct HistoryRecord {
     pub seq: u64,
     /// The step it is about.
     pub step_name: Option<String>,
+    /// What it says, in a sentence for people, of at most 500 characters. Instants in it are RFC 3339, names are between backticks. It may be worded otherwise in another version.
+    pub text: String,
     pub time: String,
     #[serde(rename = "type")]
     pub kind: String,
@@ -1875,9 +1879,15 @@ pub struct Step {
     pub event: Option<TakenEvent>,
     /// Of a map: its items so far.
     #[serde(default)] pub items: Vec<Step>,
+    /// The durable calls of its handler, in the order in which it came to them; the last 100.
+    #[serde(default)] pub journal: Vec<StepCall>,
+    /// Durable calls before those of `journal`.
+    pub journal_omitted: Option<u64>,
     /// An item of a map ends in its index: `send[3]`.
     pub name: String,
     #[serde(default)] pub output: Json,
+    /// Of a step that has gone on since: why an earlier attempt of this visit failed.
+    pub previous_error: Option<Failure>,
     pub started_at: Option<Timestamp>,
     pub status: StepStatus,
     #[serde(rename = "type")]
@@ -1890,6 +1900,51 @@ pub struct Step {
     pub wake_at: Option<Timestamp>,
     /// The worker that has it, or had it last.
     pub worker: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Copy, Eq, Hash, Serialize, Deserialize)]
+pub enum StepCallKind {
+    #[serde(rename = "RUN")] Run,
+    #[serde(rename = "DELAY")] Delay,
+    #[serde(rename = "WEBHOOK")] Webhook,
+    #[serde(rename = "SIGNAL")] Signal,
+    #[serde(rename = "EVENT")] Event,
+    #[serde(rename = "APPROVAL")] Approval,
+    #[serde(rename = "CHILD")] Child,
+    #[serde(rename = "PAUSE")] Pause,
+    #[serde(rename = "RETRY")] Retry,
+    #[serde(rename = "SCHEDULE")] Schedule,
+    #[serde(rename = "CODE")] Code,
+}
+
+#[derive(Debug, Clone, PartialEq, Copy, Eq, Hash, Serialize, Deserialize)]
+pub enum StepCallStatus {
+    #[serde(rename = "PENDING")] Pending,
+    #[serde(rename = "COMPLETED")] Completed,
+    #[serde(rename = "FAILED")] Failed,
+    #[serde(rename = "TIMED_OUT")] TimedOut,
+    #[serde(rename = "CANCELLED")] Cancelled,
+}
+
+/// A durable call of a handler: what it recorded, or what it waits for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StepCall {
+    /// Attempts so far.
+    pub attempts: u32,
+    pub ended_at: Option<Timestamp>,
+    /// Why it failed, or why its last attempt did.
+    pub error: Option<String>,
+    /// `RUN`, or the kind of its wait.
+    pub kind: StepCallKind,
+    pub name: String,
+    /// When it began. Of a RUN: the earliest instant at which its last attempt can have begun.
+    pub started_at: Option<Timestamp>,
+    /// PENDING: it waits, or is to be made again.
+    pub status: StepCallStatus,
+    /// When time ends it, its deadline, or when it is made again.
+    pub until: Option<Timestamp>,
+    pub waitpoint_id: Option<String>,
 }
 
 /// Tokens and money.
@@ -2592,7 +2647,7 @@ pub enum WaitingForKind {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WaitingFor {
-    /// The durable call of a handler that is to be made again.
+    /// The durable call of a handler that waits, or that is to be made again.
     pub call: Option<String>,
     /// Of a CHILD: the run that is waited for.
     pub child_run_id: Option<String>,
@@ -2615,6 +2670,8 @@ pub struct WaitingFor {
 pub struct Waitpoint {
     /// Of an APPROVAL: what is asked, and who has decided what.
     pub approval: Option<ApprovalState>,
+    /// The durable call of a handler that waits, or that is to be made again; absent where the step itself waits.
+    pub call: Option<String>,
     pub created_at: Timestamp,
     /// Of the run; absent for a schedule's wait.
     pub definition: Option<DefinitionRef>,

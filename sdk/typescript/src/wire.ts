@@ -19,6 +19,8 @@ export interface ApprovalRequest {
   allowSelfApproval: boolean;
   /** Empty: anyone with the scope `approve`. */
   approvers: string[];
+  /** The durable call of a handler that asks; absent where the step itself does. */
+  call?: string | null;
   content: Json;
   /** Stands for the content that is shown: send it along with a decision. */
   contentDigest: string;
@@ -894,6 +896,8 @@ export interface HistoryRecord {
   seq: number;
   /** The step it is about. */
   stepName?: string | null;
+  /** What it says, in a sentence for people, of at most 500 characters. Instants in it are RFC 3339, names are between backticks. It may be worded otherwise in another version. */
+  text: string;
   time: string;
   type: string;
   /** The waitpoint it is about. */
@@ -1237,9 +1241,15 @@ export interface Step {
   event?: TakenEvent | null;
   /** Of a map: its items so far. */
   items?: Step[];
+  /** The durable calls of its handler, in the order in which it came to them; the last 100. */
+  journal?: StepCall[];
+  /** Durable calls before those of `journal`. */
+  journalOmitted?: number;
   /** An item of a map ends in its index: `send[3]`. */
   name: string;
   output?: Json;
+  /** Of a step that has gone on since: why an earlier attempt of this visit failed. */
+  previousError?: Failure | null;
   startedAt?: string | null;
   status: "PENDING" | "RUNNING" | "WAITING" | "COMPLETED" | "FAILED" | "SKIPPED" | "CANCELLED";
   type: string;
@@ -1251,6 +1261,25 @@ export interface Step {
   wakeAt?: string | null;
   /** The worker that has it, or had it last. */
   worker?: string | null;
+}
+
+/** A durable call of a handler: what it recorded, or what it waits for. */
+export interface StepCall {
+  /** Attempts so far. */
+  attempts: number;
+  endedAt?: string | null;
+  /** Why it failed, or why its last attempt did. */
+  error?: string | null;
+  /** `RUN`, or the kind of its wait. */
+  kind: "RUN" | "DELAY" | "WEBHOOK" | "SIGNAL" | "EVENT" | "APPROVAL" | "CHILD" | "PAUSE" | "RETRY" | "SCHEDULE" | "CODE";
+  name: string;
+  /** When it began. Of a RUN: the earliest instant at which its last attempt can have begun. */
+  startedAt?: string | null;
+  /** PENDING: it waits, or is to be made again. */
+  status: "PENDING" | "COMPLETED" | "FAILED" | "TIMED_OUT" | "CANCELLED";
+  /** When time ends it, its deadline, or when it is made again. */
+  until?: string | null;
+  waitpointId?: string | null;
 }
 
 /** Tokens and money. */
@@ -1595,7 +1624,7 @@ export interface WaiterList {
 
 /** An open wait, or a task that nobody does, in words. */
 export interface WaitingFor {
-  /** The durable call of a handler that is to be made again. */
+  /** The durable call of a handler that waits, or that is to be made again. */
   call?: string | null;
   /** Of a CHILD: the run that is waited for. */
   childRunId?: string | null;
@@ -1616,6 +1645,8 @@ export interface WaitingFor {
 export interface Waitpoint {
   /** Of an APPROVAL: what is asked, and who has decided what. */
   approval?: ApprovalState | null;
+  /** The durable call of a handler that waits, or that is to be made again; absent where the step itself waits. */
+  call?: string | null;
   createdAt: string;
   /** Of the run; absent for a schedule's wait. */
   definition?: DefinitionRef | null;

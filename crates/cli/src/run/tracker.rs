@@ -122,7 +122,8 @@ fn line(run: &Run, at: At) -> Line {
     let step = run.step(at);
     let took = step.and_then(|step| step.started_at.zip(step.ended_at));
     let took = took.map(|(from, to)| times::length(to.as_millisecond() - from.as_millisecond()));
-    let said = step.and_then(|step| match (&step.error, &step.output) {
+    let is_current = run.step_status(at) == StepStatus::Failed || run.is_backing_off(at);
+    let said = step.and_then(|step| match (step.error.as_ref().filter(|_| is_current), &step.output) {
         (Some(error), _) => Some(format!("{} [{}]", error.message, error.code)),
         (None, Some(output)) if !output.is_null() => Some(Value::clone(output).to_string()),
         (None, _) => None,

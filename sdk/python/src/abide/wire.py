@@ -25,6 +25,8 @@ class ApprovalRequest(TypedDict):
     """Whether whoever started the run may decide."""
     approvers: list[str]
     """Empty: anyone with the scope `approve`."""
+    call: NotRequired[str | None]
+    """The durable call of a handler that asks; absent where the step itself does."""
     content: Json
     contentDigest: str
     """Stands for the content that is shown: send it along with a decision."""
@@ -1311,9 +1313,15 @@ class Step(TypedDict):
     """Of a `wait_for_event`: the event whose data is the output."""
     items: NotRequired[list[Step]]
     """Of a map: its items so far."""
+    journal: NotRequired[list[StepCall]]
+    """The durable calls of its handler, in the order in which it came to them; the last 100."""
+    journalOmitted: NotRequired[int]
+    """Durable calls before those of `journal`."""
     name: str
     """An item of a map ends in its index: `send[3]`."""
     output: NotRequired[Json]
+    previousError: NotRequired[Failure | None]
+    """Of a step that has gone on since: why an earlier attempt of this visit failed."""
     startedAt: NotRequired[str | None]
     status: Literal["PENDING", "RUNNING", "WAITING", "COMPLETED", "FAILED", "SKIPPED", "CANCELLED"]
     type: str
@@ -1325,6 +1333,26 @@ class Step(TypedDict):
     """Of a step that sleeps, or has slept: until when."""
     worker: NotRequired[str | None]
     """The worker that has it, or had it last."""
+
+
+class StepCall(TypedDict):
+    """A durable call of a handler: what it recorded, or what it waits for."""
+
+    attempts: int
+    """Attempts so far."""
+    endedAt: NotRequired[str | None]
+    error: NotRequired[str | None]
+    """Why it failed, or why its last attempt did."""
+    kind: Literal["RUN", "DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY", "SCHEDULE", "CODE"]
+    """`RUN`, or the kind of its wait."""
+    name: str
+    startedAt: NotRequired[str | None]
+    """When it began. Of a RUN: the earliest instant at which its last attempt can have begun."""
+    status: Literal["PENDING", "COMPLETED", "FAILED", "TIMED_OUT", "CANCELLED"]
+    """PENDING: it waits, or is to be made again."""
+    until: NotRequired[str | None]
+    """When time ends it, its deadline, or when it is made again."""
+    waitpointId: NotRequired[str | None]
 
 
 class StepCost(TypedDict):
@@ -1718,7 +1746,7 @@ class WaitingFor(TypedDict):
     """An open wait, or a task that nobody does, in words."""
 
     call: NotRequired[str | None]
-    """The durable call of a handler that is to be made again."""
+    """The durable call of a handler that waits, or that is to be made again."""
     childRunId: NotRequired[str | None]
     """Of a CHILD: the run that is waited for."""
     kind: Literal["DELAY", "WEBHOOK", "SIGNAL", "EVENT", "APPROVAL", "CHILD", "PAUSE", "RETRY", "SCHEDULE", "CODE", "WORKER"]
@@ -1739,6 +1767,8 @@ class Waitpoint(TypedDict):
 
     approval: NotRequired[ApprovalState | None]
     """Of an APPROVAL: what is asked, and who has decided what."""
+    call: NotRequired[str | None]
+    """The durable call of a handler that waits, or that is to be made again; absent where the step itself waits."""
     createdAt: str
     definition: NotRequired[DefinitionRef | None]
     """Of the run; absent for a schedule's wait."""
