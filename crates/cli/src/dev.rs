@@ -51,7 +51,7 @@ const LOG: &str = "warn";
 /// Develop workflows: a server that stores definition files as they change, and keeps a worker running.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A workflow is stored again whenever its file changes, under a version made of its content, such as `1-dev.3f2a9c1e`;\nruns that are started by name use the newest, and runs under way keep theirs. A file with problems is told with all of\nthem, and what it held before stays in use. The command after `--` gets ABIDE_SERVER, is started again when it ends or when\nfiles in --watch change, and is ended with all it started. In the dashboard, every wait has a button that skips it.\n\nThe server listens on this machine only, needs no key, and may call addresses of this machine (127.0.0.0/8, ::1). Models,\nsecrets and other settings are those of `abide serve`; store, address and keys of `abide.toml` do not count.\n\nExamples:\n  abide dev\n  abide dev workflows -- npm run worker\n  abide dev orders.yaml --watch src -- python -m shop.worker\n  abide dev examples/cool-down.json --ephemeral -- abide worker --handler lock-account='echo true' --handler unlock-account='echo true'\n\nExits with 0 when it was stopped, 2 when it could not start."
+    after_help = "A workflow is stored again whenever its file changes, under a version made of its content\n(`1-dev.3f2a9c1e`). Runs that are started by name use the newest; runs under way keep theirs.\nA file with problems is told with all of them, and what it held before stays in use.\n\nThe command after `--` gets ABIDE_SERVER. It is started again when it ends, or when files in\n--watch change, and is ended with all it started. In the dashboard, a button skips each wait.\n\nThe server listens on this machine only, needs no key, and may call addresses of this machine.\nModels, secrets and other settings are those of `abide serve`; store, address and keys of\n`abide.toml` do not count.\n\nExamples:\n  abide dev\n  abide dev workflows -- npm run worker\n  abide dev orders.yaml --watch src -- python -m shop.worker\n  abide dev examples/cool-down.json --ephemeral -- abide worker --handler lock-account='echo true' \\\n    --handler unlock-account='echo true'\n\nExits with 0 when it was stopped, 2 when it could not start."
 )]
 pub(crate) struct Dev {
     /// Definition files in JSON or YAML, or directories that have some; the current directory if none is named
@@ -113,7 +113,7 @@ impl Dev {
         let config = Config::read(&Flags::in_file(self.config.clone()), |name| std::env::var(name).ok())?;
         let level = self.log.as_deref().or_else(|| config.is_given("log").then(|| config.text("log")));
         process::start_log(level.unwrap_or(LOG), &config)?;
-        let stop = StopSignals::listen()?;
+        let stop = StopSignals::listen_to_hangups_too()?;
         let engine = self.engine(&config).await?;
         let server = self.server(&engine, &config).await?;
         let url = format!("http://{}", server.address());

@@ -131,7 +131,8 @@ fn a_command_is_started_again_when_what_is_watched_changes_and_ends_with_all_it_
     dev.hear("code two");
     assert!(!is_alive(&first), "all of the first one is gone before the second begins");
     assert!(is_alive(&second));
-    assert_eq!(dev.stopped(), Some(0));
+    // As when the terminal is closed.
+    assert_eq!(dev.stopped_by("-HUP"), Some(0));
     until("an end of the child", || !is_alive(&second));
 }
 

@@ -86,8 +86,12 @@ impl Dev {
 
     /// Stops it as Ctrl-C would, and gives its exit code.
     pub(crate) fn stopped(&mut self) -> Option<i32> {
+        self.stopped_by("-INT")
+    }
+
+    pub(crate) fn stopped_by(&mut self, signal: &str) -> Option<i32> {
         let id = self.process.id().to_string();
-        assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+        assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
         self.process.wait().unwrap().code()
     }
 }
