@@ -16,6 +16,8 @@ YES = b'HTTP/1.1 200 OK\r\ncontent-length: 15\r\n\r\n{"id": "run_1"}'
 CHUNKS = b'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n8\r\n{"id": "\r\n7\r\nrun_1"}\r\n0\r\n\r\n'
 BODY = b'{"type": "", "title": "", "status": 503, "code": "OVERLOADED", "detail": "later"}'
 BUSY = b"HTTP/1.1 503 No\r\nretry-after: 0\r\ncontent-length: %d\r\n\r\n%b" % (len(BODY), BODY)
+NEEDS_KEY = b'{"type": "", "title": "", "status": 401, "code": "UNAUTHENTICATED", "detail": "this needs an API key"}'
+NO_KEY = b"HTTP/1.1 401 No\r\ncontent-length: %d\r\n\r\n%b" % (len(NEEDS_KEY), NEEDS_KEY)
 PROXY = b"HTTP/1.1 502 Bad\r\ncontent-length: 6\r\n\r\n<html>"
 HANG_UP = b""
 SILENCE = b"nothing, for as long as anybody listens"
@@ -54,6 +56,13 @@ class Requests(unittest.IsolatedAsyncioTestCase):
             self.assertEqual((await client.start("order")).id, "run_1")
             keys = {headers["idempotency-key"] for headers in asked}
             self.assertEqual((len(asked), len(keys)), (3, 1))
+
+    async def test_who_has_no_key_is_told_where_one_is_read_from(self) -> None:
+        async with scripted(NO_KEY) as (client, _):
+            with self.assertRaises(Problem) as caught:
+                await client.start("order")
+            said = "UNAUTHENTICATED: this needs an API key; give a key as `api_key`, or in ABIDE_API_KEY"
+            self.assertEqual(str(caught.exception), said)
 
     async def test_a_busy_server_is_given_up_after_the_retries_with_its_code(self) -> None:
         async with scripted(BUSY, BUSY, BUSY) as (client, asked):

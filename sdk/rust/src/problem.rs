@@ -72,6 +72,9 @@ impl Error {
     }
 }
 
+/// What would help where no key was given, or not the right one.
+const NO_KEY: &str = "; give a key with `ClientBuilder::api_key`, or in ABIDE_API_KEY";
+
 /// A request that the server refused. Its fields are those of the answer: `code`, `detail`, `pointer`, `problems`, …
 #[derive(Debug, Clone, PartialEq)]
 pub struct Problem {
@@ -128,7 +131,8 @@ impl Deref for Problem {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.code, self.detail)
+        write!(f, "{}: {}", self.code, self.detail)?;
+        f.write_str(if self.code == "UNAUTHENTICATED" { NO_KEY } else { "" })
     }
 }
 
@@ -163,5 +167,23 @@ impl fmt::Display for RunNotCompleted {
         let wire::Run { id, definition, status, error, .. } = &self.run;
         write!(f, "{id} of {} is {status:?}: {}", definition.name, self.code)?;
         error.as_ref().map_or(Ok(()), |failure| write!(f, ": {}", failure.message))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_has_no_key_is_told_where_one_is_read_from() {
+        let problem = |code: &str| {
+            let body = serde_json::json!({ "type": "", "title": "", "status": 401, "code": code, "detail": "this needs an API key" });
+            Problem::new(serde_json::from_value(body).unwrap(), None).to_string()
+        };
+        assert_eq!(
+            problem("UNAUTHENTICATED"),
+            "UNAUTHENTICATED: this needs an API key; give a key with `ClientBuilder::api_key`, or in ABIDE_API_KEY"
+        );
+        assert_eq!(problem("FORBIDDEN"), "FORBIDDEN: this needs an API key");
     }
 }

@@ -3,6 +3,9 @@
  */
 import type { Finding, Json, Problem as Body, ProblemCode, Run } from "./wire.js";
 
+/** What would help where no key was given, or not the right one. */
+const NO_KEY = "; give a key as `apiKey`, or in ABIDE_API_KEY";
+
 /** A request that the server refused. */
 export class Problem extends Error {
   /** Stable: what a program may rely on. */
@@ -25,7 +28,7 @@ export class Problem extends Error {
     readonly body: Body,
     retryAfterMs?: number,
   ) {
-    super(`${body.code}: ${body.detail}`);
+    super(`${body.code}: ${body.detail}${body.code === "UNAUTHENTICATED" ? NO_KEY : ""}`);
     this.name = new.target.name;
     this.code = body.code as ProblemCode;
     this.status = body.status;

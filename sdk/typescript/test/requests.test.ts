@@ -31,7 +31,16 @@ const busy: Answer = (_, response) => {
   response.writeHead(503, { "content-type": "application/problem+json", "retry-after": "0" });
   response.end('{"type": "", "title": "", "status": 503, "code": "OVERLOADED", "detail": "later"}');
 };
+const noKey: Answer = (_, response) => {
+  response.writeHead(401, { "content-type": "application/problem+json" });
+  response.end('{"type": "", "title": "", "status": 401, "code": "UNAUTHENTICATED", "detail": "this needs an API key"}');
+};
 const proxy: Answer = (_, response) => response.writeHead(502).end("<html>");
+
+test("who has no key is told where one is read from", () =>
+  scripted([noKey], async (client) => {
+    await assert.rejects(client.start("order"), { message: /needs an API key; give a key as `apiKey`, or in ABIDE_API_KEY$/ });
+  }));
 
 test("a start is repeated with the same key until it is answered", () =>
   scripted([busy, hangUp, yes], async (client, asked) => {

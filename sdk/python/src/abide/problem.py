@@ -7,11 +7,15 @@ from typing import Any, cast
 from . import wire
 
 
+NO_KEY = "; give a key as `api_key`, or in ABIDE_API_KEY"
+"""What would help where no key was given, or not the right one."""
+
+
 class Problem(Exception):
     """A request that the server refused."""
 
     def __init__(self, body: wire.Problem, retry_after: float | None = None) -> None:
-        super().__init__(f"{body['code']}: {body['detail']}")
+        super().__init__(f"{body['code']}: {body['detail']}{NO_KEY if body['code'] == 'UNAUTHENTICATED' else ''}")
         self.body = body
         """The answer as it came."""
         self.code: str = body["code"]
