@@ -186,6 +186,30 @@ fn with_keys_the_first_one_is_in_a_file_that_only_its_owner_can_read_and_not_in_
 }
 
 #[test]
+fn who_asks_for_more_connections_than_files_may_be_open_is_warned_and_gets_what_there_is() {
+    let directory = tempfile::tempdir().unwrap();
+    let line = "ulimit -n 300; exec \"$ABIDE\" serve --listen 127.0.0.1:0 --max-connections 5000";
+    let mut process = Command::new("sh")
+        .args(["-c", line])
+        .env("ABIDE", env!("CARGO_BIN_EXE_abide"))
+        .current_dir(directory.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let out = BufReader::new(process.stdout.take().unwrap());
+    let mut abide = Abide { process, out, address: String::new() };
+    let mut said = String::new();
+    abide.out.read_line(&mut said).unwrap();
+    abide.signal("-TERM");
+    let (code, err) = abide.ended();
+    assert_eq!(code, Some(0), "{err}");
+    let warned = err.lines().find(|line| line.contains("WARN")).unwrap_or_default();
+    assert!(warned.contains("may open 300 files") && warned.contains("at most 172 connections"), "{err}");
+    assert!(warned.contains("and not 5000") && warned.contains("--max-connections"), "{err}");
+}
+
+#[test]
 fn config_shows_each_value_and_where_it_came_from() {
     let directory = tempfile::tempdir().unwrap();
     std::fs::write(directory.path().join("abide.toml"), "log = \"debug\"\nallow_host = [\"a\", \"b\"]\n")
