@@ -1,4 +1,4 @@
-//! `abide serve --demo`: a few of the examples, and somebody who does their work. Nothing here reaches outside.
+//! `abide serve --demo`: a few of the examples, and a demo worker. Nothing here reaches outside.
 
 use abide_core::definition::Definition;
 use abide_core::id::WorkspaceId;

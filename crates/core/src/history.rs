@@ -188,7 +188,7 @@ pub enum Change {
     /// A worker's lease ended without a report; the same attempt is handed out again.
     TaskRedelivered {
         at: At,
-        /// Whether it counts towards the leases an attempt may lose.
+        /// Whether it counts towards the lost-worker limit of the attempt.
         counted: bool,
     },
     JournalRecorded {

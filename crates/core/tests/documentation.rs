@@ -21,15 +21,19 @@ use std::path::Path;
 const DEFINITIONS: &str = include_str!("../../../docs/definitions.md");
 const EXPRESSIONS: &str = include_str!("../../../docs/expressions.md");
 const HISTORIES: &str = include_str!("../../../docs/histories.md");
+const STEPS_OR_CODE: &str = include_str!("../../../docs/steps-or-code.md");
 
 type Names = BTreeSet<String>;
 
 #[test]
 fn every_link_leads_somewhere() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
-    for (own, page) in
-        [("definitions.md", DEFINITIONS), ("expressions.md", EXPRESSIONS), ("histories.md", HISTORIES)]
-    {
+    for (own, page) in [
+        ("definitions.md", DEFINITIONS),
+        ("expressions.md", EXPRESSIONS),
+        ("histories.md", HISTORIES),
+        ("steps-or-code.md", STEPS_OR_CODE),
+    ] {
         for target in page.split("](").skip(1).map(|rest| rest.split(')').next().unwrap()) {
             let (file, anchor) = target.split_once('#').unwrap_or((target, ""));
             let file = if file.is_empty() { own } else { file };

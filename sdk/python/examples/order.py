@@ -1,7 +1,7 @@
 from abide import Context, Workflow
 
 
-# Durable code: it is left at every wait, and goes on where it was, on any worker.
+# Durable code: suspended at every wait, and re-executed from the top when it is over, on any worker.
 async def fulfil(ctx: Context, order: dict[str, int]) -> str:
     parcel = await ctx.run("pack", lambda: f"parcel of order {order['id']}")
     await ctx.sleep("cool-down", "1s")

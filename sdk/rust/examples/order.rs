@@ -8,7 +8,7 @@ pub(crate) struct Order {
     pub(crate) amount: u64,
 }
 
-// Durable code: it is left at every wait, and goes on where it was, on any worker.
+// Durable code: suspended at every wait, and re-executed from the top when it is over, on any worker.
 pub(crate) async fn fulfil(ctx: Context, order: Order) -> Result<String> {
     let parcel: String = ctx.run("pack", || async { Ok(format!("parcel of order {}", order.id)) }).await?;
     ctx.sleep("cool-down", "1s").await?;

@@ -1,7 +1,7 @@
 //! abide for Rust: a client, a worker, durable code in handlers, workflows written in code, and a server for tests.
 //!
-//! A handler may wait. It is left at every wait, holds no worker, no thread and no memory, and is entered again
-//! when the wait is over, on any worker. What it did in [`Context::run`] is not done again.
+//! A handler may wait. At each wait it is suspended, and holds no worker, no thread and no memory. When the wait is over it is
+//! re-executed from the top, on any worker, and finished calls answer with what was recorded.
 //!
 //! ```no_run
 //! use abide::{Client, Context, Json, Result, Worker, Workflow};

@@ -273,7 +273,7 @@ impl<T> Wait<T, ForApproval> {
         self.approval(|wait| wait.content_schema(schema))
     }
 
-    /// Who may decide; anyone with the scope `approve` if absent.
+    /// Who may decide; every key with the scope `approve`, and whoever has a link, if absent.
     pub fn approvers(self, approvers: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.approval(|wait| wait.approvers(approvers))
     }

@@ -96,7 +96,7 @@ pub struct ApprovalState {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Ask {
-    /// Anyone with the scope `approve` if absent.
+    /// Every key with the scope `approve`, and whoever has a link, if absent.
     #[serde(skip_serializing_if = "Option::is_none")] pub approvers: Option<Vec<String>>,
     /// What is to be approved.
     #[serde(skip_serializing_if = "Option::is_none")] pub content: Option<Json>,
@@ -3358,7 +3358,7 @@ pub enum WorkflowResponseFormat {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkflowRetry {
-    /// The longest time before the second try, in milliseconds; 1000 if absent. Each time is drawn between zero and the longest.
+    /// The initial back-off, before the second try, in milliseconds; 1000 if absent. Back-off has full jitter.
     #[serde(skip_serializing_if = "Option::is_none")] pub backoff_ms: Option<u64>,
     /// By how much that grows from try to try; 2 if absent.
     #[serde(skip_serializing_if = "Option::is_none")] pub backoff_multiplier: Option<f64>,
@@ -3459,7 +3459,7 @@ pub struct WorkflowStepApproval {
     #[serde(skip_serializing_if = "Option::is_none")] pub after: Option<Vec<String>>,
     /// Whether whoever started the run may decide; true if absent.
     #[serde(skip_serializing_if = "Option::is_none")] pub allow_self_approval: Option<bool>,
-    /// Who may decide: people by name, or `scope:approve` and `scope:admin` for any key with that scope. Anyone with the right to approve if absent.
+    /// Who may decide: people by name, or `scope:approve` and `scope:admin` for any key with that scope. Every key with the scope `approve`, and whoever has a link, if absent.
     #[serde(skip_serializing_if = "Option::is_none")] pub approvers: Option<Vec<String>>,
     /// The key of `state` whose value is shown, and replaced when it is edited.
     pub content_key: String,

@@ -5,7 +5,7 @@ export interface Order {
   amount: number;
 }
 
-// Durable code: it is left at every wait, and goes on where it was, on any worker.
+// Durable code: suspended at every wait, and re-executed from the top when it is over, on any worker.
 export const fulfil = handler<Order, string>("fulfil-order", async (ctx, order) => {
   const parcel = await ctx.run("pack", () => `parcel of order ${order.id}`);
   await ctx.sleep("cool-down", "1s");

@@ -128,7 +128,7 @@ export class Misused extends NotRetryable {
 }
 
 /**
- * Thrown into a handler that has to wait: it is left, and entered again when the wait is over. Let it pass. A
+ * Thrown into a handler that has to wait: it is suspended, and re-executed when the wait is over. Let it pass. A
  * `catch` around a wait should begin with `if (isSuspended(error)) throw error`.
  */
 export class Suspended extends Error {

@@ -38,7 +38,7 @@ export interface ApprovalOptions<T = unknown> {
   content?: T;
   /** A JSON Schema that edited content must satisfy; the page behind a link makes a form of it. */
   contentSchema?: unknown;
-  /** Who may decide; anyone with the scope `approve` if absent. */
+  /** Who may decide; every key with the scope `approve`, and whoever has a link, if absent. */
   approvers?: string[];
   /** Approvals that are needed; 1 if absent. */
   quorum?: number;

@@ -69,7 +69,7 @@ export interface ApprovalState {
 
 /** What people are asked. */
 export interface Ask {
-  /** Anyone with the scope `approve` if absent. */
+  /** Every key with the scope `approve`, and whoever has a link, if absent. */
   approvers?: string[];
   /** What is to be approved. */
   content?: Json;
@@ -2057,7 +2057,7 @@ export type WorkflowResponseFormat = "text" | "json";
 
 /** How often, and after what time, a failed step is tried again. */
 export interface WorkflowRetry {
-  /** The longest time before the second try, in milliseconds; 1000 if absent. Each time is drawn between zero and the longest. */
+  /** The initial back-off, before the second try, in milliseconds; 1000 if absent. Back-off has full jitter. */
   backoffMs?: number | null;
   /** By how much that grows from try to try; 2 if absent. */
   backoffMultiplier?: number | null;
@@ -2081,7 +2081,7 @@ export interface WorkflowStepApproval {
   after?: string[] | null;
   /** Whether whoever started the run may decide; true if absent. */
   allowSelfApproval?: boolean | null;
-  /** Who may decide: people by name, or `scope:approve` and `scope:admin` for any key with that scope. Anyone with the right to approve if absent. */
+  /** Who may decide: people by name, or `scope:approve` and `scope:admin` for any key with that scope. Every key with the scope `approve`, and whoever has a link, if absent. */
   approvers?: string[] | null;
   /** The key of `state` whose value is shown, and replaced when it is edited. */
   contentKey: string;

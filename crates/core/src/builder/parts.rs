@@ -12,7 +12,7 @@ impl Retry {
         Retry { max_attempts: Some(attempts), ..Retry::default() }
     }
 
-    /// The longest time before the second try, and by how much it grows from try to try.
+    /// The initial back-off, before the second try, and by how much it grows from try to try.
     pub fn backoff_ms(mut self, first: u64, multiplier: f64) -> Retry {
         self.backoff_ms = Some(first);
         self.backoff_multiplier = Some(multiplier);

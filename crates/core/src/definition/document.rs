@@ -315,8 +315,8 @@ pub struct Approval {
     /// What is asked; templates allowed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt: Option<String>,
-    /// Who may decide: people by name, or `scope:approve` and `scope:admin` for any key with that scope. Anyone with
-    /// the right to approve if absent.
+    /// Who may decide: people by name, or `scope:approve` and `scope:admin` for any key with that scope. Every
+    /// key with the scope `approve`, and whoever has a link, if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 100), inner(length(min = 1, max = 200)))]
     pub approvers: Option<Vec<String>>,
@@ -664,7 +664,7 @@ pub struct Retry {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 20))]
     pub max_attempts: Option<u32>,
-    /// The longest time before the second try, in milliseconds; 1000 if absent. Each time is drawn between zero and the longest.
+    /// The initial back-off, before the second try, in milliseconds; 1000 if absent. Back-off has full jitter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 100))]
     pub backoff_ms: Option<u64>,

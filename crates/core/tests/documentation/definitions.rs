@@ -13,11 +13,11 @@ use serde_json::{Value, json};
 
 use crate::page::{blocks, codes, figure, only_code, rows, table};
 use crate::source::variants;
-use crate::{DEFINITIONS, EXPRESSIONS, Names};
+use crate::{DEFINITIONS, EXPRESSIONS, Names, STEPS_OR_CODE};
 
 #[test]
 fn every_example_of_a_definition_is_one_without_warnings() {
-    let blocks = blocks(DEFINITIONS);
+    let blocks: Vec<String> = blocks(DEFINITIONS).into_iter().chain(blocks(STEPS_OR_CODE)).collect();
     assert!(blocks.len() > 13, "one for each type of step");
     for block in blocks {
         let checked =

@@ -70,7 +70,7 @@ pub(super) fn routes() -> Group {
         Endpoint::new(Verb::Post, "/waitpoints", WORKER, "Create a waitpoint, as a worker")
             .about(
                 "Idempotent on run, step and name: the same name gives the same waitpoint. To wait for it, let go of the \
-                 task with `POST /tasks/{id}/suspend {\"waits\": [{\"type\": \"waitpoint\", \"name\": …}]}`; the handler is entered again when it is over. \
+                 task with `POST /tasks/{id}/suspend {\"waits\": [{\"type\": \"waitpoint\", \"name\": …}]}`; the handler is re-executed from the top when it is over. \
                  With `responseToSend`, whoever called the run is answered first.",
             )
             .body::<CreateBody>()
@@ -346,7 +346,7 @@ struct AskBody {
     content: Value,
     /// A JSON Schema that edited content must satisfy.
     content_schema: Option<Value>,
-    /// Anyone with the scope `approve` if absent.
+    /// Every key with the scope `approve`, and whoever has a link, if absent.
     #[serde(default)]
     approvers: Vec<String>,
     /// Approvals that are needed; 1 if absent.

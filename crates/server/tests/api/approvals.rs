@@ -70,6 +70,23 @@ async fn only_those_who_are_named_decide_and_each_of_them_once() {
 }
 
 #[tokio::test]
+async fn where_nobody_is_named_every_key_that_may_approve_decides_and_whoever_has_a_link() {
+    let host = Host::with(Settings::default()).await;
+    let (runner, bob) = (key(&host, "runner", &["run"]).await, key(&host, "bob", &["approve"]).await);
+    let approve = json!({ "decision": "approve" });
+    let (run, id) = asked(&host, json!({})).await;
+    let path = format!("/approval-requests/{id}/decide");
+    host.post_as(&runner, &path, approve.clone()).await.is_problem(403, "FORBIDDEN");
+    assert_eq!(host.post_as(&bob, &path, approve.clone()).await.json["resolved"], true);
+    assert_eq!(host.run(&run).await["status"], "COMPLETED");
+    let (run, _) = asked(&host, json!({})).await;
+    let url = host.waitpoint(&run).await["resumeUrl"].as_str().unwrap().to_owned();
+    let headers = [("content-type", "application/json")];
+    assert_eq!(host.raw(Method::POST, &url, &headers, approve.to_string().into()).await.status, 200);
+    assert_eq!(host.run(&run).await["status"], "COMPLETED");
+}
+
+#[tokio::test]
 async fn a_link_for_one_person_decides_under_that_name_and_a_link_for_nobody_is_not_given_out() {
     let host = Host::start().await;
     let (run, id) = asked(&host, json!({ "approvers": ["ann"] })).await;

@@ -100,7 +100,7 @@ class ApprovalOptions(TypedDict, total=False):
     content_schema: dict[str, Any] | None
     """A JSON Schema that edited content must satisfy; the page behind a link makes a form of it."""
     approvers: Sequence[str]
-    """Who may decide. Without any, anyone with the scope ``approve`` may."""
+    """Who may decide. Without any, every key with the scope ``approve`` may, and whoever has a link."""
     quorum: int | None
     """How many of them must agree."""
     timeout: Duration | None

@@ -109,7 +109,7 @@ class Misused(NotRetryable):
 
 
 class Suspended(BaseException):
-    """Raised into a handler that has to wait: it is left, and entered again when the wait is over. Let it pass: catch
+    """Raised into a handler that has to wait: it is suspended, and re-executed when the wait is over. Let it pass: catch
     ``Exception``, never everything."""
 
     def __init__(self, waits: list[str]) -> None:

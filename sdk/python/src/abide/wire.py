@@ -79,7 +79,7 @@ class Ask(TypedDict):
     """What people are asked."""
 
     approvers: NotRequired[list[str]]
-    """Anyone with the scope `approve` if absent."""
+    """Every key with the scope `approve`, and whoever has a link, if absent."""
     content: NotRequired[Json]
     """What is to be approved."""
     contentSchema: NotRequired[Json]
@@ -2195,7 +2195,7 @@ class WorkflowRetry(TypedDict):
     """How often, and after what time, a failed step is tried again."""
 
     backoffMs: NotRequired[int | None]
-    """The longest time before the second try, in milliseconds; 1000 if absent. Each time is drawn between zero and the longest."""
+    """The initial back-off, before the second try, in milliseconds; 1000 if absent. Back-off has full jitter."""
     backoffMultiplier: NotRequired[float | None]
     """By how much that grows from try to try; 2 if absent."""
     maxAttempts: NotRequired[int | None]
@@ -2212,7 +2212,7 @@ class WorkflowStepApproval(TypedDict):
     allowSelfApproval: NotRequired[bool | None]
     """Whether whoever started the run may decide; true if absent."""
     approvers: NotRequired[list[str] | None]
-    """Who may decide: people by name, or `scope:approve` and `scope:admin` for any key with that scope. Anyone with the right to approve if absent."""
+    """Who may decide: people by name, or `scope:approve` and `scope:admin` for any key with that scope. Every key with the scope `approve`, and whoever has a link, if absent."""
     contentKey: str
     """The key of `state` whose value is shown, and replaced when it is edited."""
     contentSchema: NotRequired[Json]

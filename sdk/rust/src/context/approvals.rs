@@ -65,7 +65,7 @@ impl<'a> NewApproval<'a> {
         self
     }
 
-    /// Who may decide; anyone with the scope `approve` if absent.
+    /// Who may decide; every key with the scope `approve`, and whoever has a link, if absent.
     pub fn approvers(mut self, approvers: impl IntoIterator<Item = impl Into<String>>) -> NewApproval<'a> {
         self.asked = self.asked.approvers(approvers);
         self
