@@ -53,6 +53,8 @@ const TOLERANCE = "5m";
 const GRACE_MS = 2_000;
 /** How long a server that does not answer is tried. */
 const PATIENCE_MS = 10_000;
+/** Where the address of a task begins, behind the server's. */
+const TASKS = "/api/v1/tasks/";
 /** How often it is asked whether the task is still wanted. */
 const HEARTBEAT_MS = 5_000;
 /** Of a task that is not ours any more: long enough to be refused, too short to hold anything up. */
@@ -165,8 +167,9 @@ function clients(given: Client | ClientOptions | undefined, isSigned: boolean): 
   }
   const known = new Map<string, Client>();
   return ({ reportUrl }) => {
-    if (!isSigned || reportUrl === undefined) return undefined;
-    const url = reportUrl.slice(0, Math.max(0, reportUrl.lastIndexOf("/api/v1/tasks/")));
+    const end = reportUrl?.lastIndexOf(TASKS) ?? -1;
+    if (!isSigned || reportUrl === undefined || end <= 0) return undefined;
+    const url = reportUrl.slice(0, end);
     if (!known.has(url)) known.set(url, new Client({ ...given, url }));
     return known.get(url);
   };
