@@ -50,6 +50,8 @@ interface Fields {
   falseStep?: string;
   onTimeout?: Jump;
   onReject?: Jump;
+  onFailure?: Fields;
+  onCancel?: Fields;
   retry?: RetryFields;
   defaultRetry?: RetryFields;
   timezone?: string;
