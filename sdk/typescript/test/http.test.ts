@@ -4,7 +4,9 @@ import { createHash } from "node:crypto";
 import { test } from "node:test";
 
 import { CallFailed, type AnyHandlerFunction, type wire } from "../src/index.js";
-import { replayCheck } from "../src/testing.js";
+import { TestServer, replayCheck } from "../src/testing.js";
+import { service } from "./http-scenarios.js";
+import { one } from "./scenarios.js";
 
 const url = "https://me:secret@rates.example.com/eur?key=secret";
 const request = { url, method: "POST", body: { to: "usd" }, retry: 3, timeout: "10s" } as const;
@@ -53,4 +55,27 @@ test("nothing that was recorded is no answer", async () => {
 test("another call under the same name is changed code", async () => {
   const { verdict } = await played(null, "COMPLETED", "call of GET https://rates.example.com/eur");
   assert.equal(verdict?.verdict, "mismatch");
+});
+
+test("a call that loses a race is not made; a status counts as the code says; a call that uses up its attempts fails", async () => {
+  const broken = await service({ status: 503, body: { why: "closed" } });
+  const server = await TestServer.start({ args: ["--allow-address", "127.0.0.1"] });
+  try {
+    await one(server, async (ctx) => {
+      const { name } = await ctx.any([ctx.http("slow", { url: broken.url, retry: { maxAttempts: 20, backoffMs: 300_000 } }), ctx.branch("quick", () => 1)]);
+      const { status } = await ctx.http("taken", { url: broken.url, failOn: [500] });
+      try {
+        await ctx.http("rate", { url: broken.url, method: "POST", body: { to: "usd" }, retry: 2 });
+      } catch (error) {
+        if (error instanceof CallFailed) return [name, status, error.call, error.code];
+        throw error;
+      }
+      return [];
+    });
+    assert.deepEqual(await server.runThrough("one"), ["quick", 503, "rate", "HTTP_STATUS"]);
+    assert.equal(broken.requests(), 3);
+  } finally {
+    await server.close();
+    broken.close();
+  }
 });
