@@ -19,8 +19,9 @@ from .blocking import Transport
 from .branch import Branch, scope
 from .call import CallOptions, DurableCall, began, policy, took_too_long
 from .context import Context, First, Task, Waits, Work
+from .delivery import Act, inside
 from .duration import Duration, seconds
-from .execution import Act, Recalled, decoded, inside
+from .execution import Recalled, decoded
 from .wait import Pending, Wait
 
 P = ParamSpec("P")
