@@ -22,7 +22,7 @@ from .failure import (
     TaskError,
     WaitCancelled,
 )
-from .middleware import Middleware, MiddlewareCall
+from .middleware import Middleware, MiddlewareCall, Next
 from .problem import (
     Busy,
     Conflict,
@@ -65,6 +65,7 @@ __all__ = [
     "Middleware",
     "MiddlewareCall",
     "Misused",
+    "Next",
     "NotAllowed",
     "NotFound",
     "NotRetryable",
