@@ -17,6 +17,7 @@ use crate::client::Client;
 use crate::execution::{Call, Execution};
 use crate::failure::{Result, TaskError};
 use crate::length::{Length, random_hex};
+use crate::middleware::Stack;
 use crate::wait::{ForApproval, ForEvent, ForPause, Opened, Spec, Unlimited, Wait, given, nothing};
 use crate::wire::{
     CreateWaitpoint, Json, Object, SendEvent, SentEvent, Task, TaskReportHeartbeat, TaskReportPause,
@@ -35,6 +36,7 @@ pub struct Context {
     execution: Arc<Execution>,
     client: Client,
     traceparent: Arc<str>,
+    middleware: Stack,
 }
 
 /// A waitpoint with a URL that ends it.
@@ -102,10 +104,14 @@ pub struct First<T> {
 }
 
 impl Context {
-    pub(crate) fn new(execution: Arc<Execution>, client: &Client) -> Context {
+    pub(crate) fn new(execution: Arc<Execution>, client: &Client, middleware: Stack) -> Context {
         let task = &execution.task;
         let traceparent: Arc<str> = task.traceparent.clone().unwrap_or_else(|| trace_of(&task.run_id)).into();
-        Context { client: client.traced(traceparent.clone()), traceparent, execution }
+        Context { client: client.traced(traceparent.clone()), traceparent, execution, middleware }
+    }
+
+    pub(crate) fn middleware(&self) -> &Stack {
+        &self.middleware
     }
 
     /// The task, as it was handed out.
@@ -138,6 +144,11 @@ impl Context {
         &self.task().checkpoint
     }
 
+    /// Whether the handler is re-executed: an earlier delivery has recorded something.
+    pub fn replaying(&self) -> bool {
+        !self.task().journal.is_empty()
+    }
+
     /// A client of the worker's server, within the trace of this task.
     pub fn client(&self) -> &Client {
         &self.client
@@ -161,8 +172,8 @@ impl Context {
     pub async fn run<T, F, Fut>(&self, name: impl Into<String>, work: F) -> Result<T>
     where
         T: Serialize + DeserializeOwned,
-        F: FnOnce() -> Fut,
-        Fut: Future<Output = Result<T>>,
+        F: FnOnce() -> Fut + Send,
+        Fut: Future<Output = Result<T>> + Send,
     {
         self.run_with(name, RunOptions::new(), work).await
     }
@@ -176,10 +187,10 @@ impl Context {
     ) -> Result<T>
     where
         T: Serialize + DeserializeOwned,
-        F: FnOnce() -> Fut,
-        Fut: Future<Output = Result<T>>,
+        F: FnOnce() -> Fut + Send,
+        Fut: Future<Output = Result<T>> + Send,
     {
-        self.execution.run_once(&name.into(), &options, work).await
+        self.execution.run_once(self, &name.into(), &options, work).await
     }
 
     /// What other services may know a call of this handler by: the same at every attempt, every replay and every worker.

@@ -27,7 +27,9 @@ use tokio::sync::{Notify, watch};
 
 use crate::asked;
 use crate::call::{RunOptions, back_off_name};
+use crate::context::Context;
 use crate::failure::{Result, TaskError};
+use crate::middleware::CallAttempt;
 use crate::reports::Reports;
 use crate::wait::{Open, Opened, Spec};
 use crate::wire::{
@@ -38,6 +40,8 @@ use crate::wire::{
 pub(crate) use driver::Running;
 pub(crate) use group::Group;
 use lane::Lane;
+#[cfg(feature = "tracing-layer")]
+pub(crate) use log::log_of_handler;
 
 /// Names of entries that are ours: `!charge` is how `charge` failed.
 const OWN: char = '!';
@@ -259,14 +263,15 @@ impl Execution {
 
     pub(crate) async fn run_once<T, F, Fut>(
         self: &Arc<Self>,
+        ctx: &Context,
         name: &str,
         options: &RunOptions,
         work: F,
     ) -> Result<T>
     where
         T: Serialize + DeserializeOwned,
-        F: FnOnce() -> Fut,
-        Fut: Future<Output = Result<T>>,
+        F: FnOnce() -> Fut + Send,
+        Fut: Future<Output = Result<T>> + Send,
     {
         let entry = self.ask(name, Call::Run)?;
         if let Some(failed) = self.failed(name) {
@@ -282,13 +287,18 @@ impl Execution {
             attempt += 1;
         }
         let work = async {
-            let done = options.within(name, INSIDE.scope(name.to_owned(), async { work().await })).await;
-            let value = match done {
-                Ok(value) => value,
+            let idempotency_key = self.idempotency_key(name);
+            let call = CallAttempt { name, attempt, idempotency_key, ctx };
+            let work = Box::pin(async {
+                let value = work().await?;
+                serde_json::to_value(value).map_err(|error| TaskError::not_json(name, &error))
+            });
+            let done = INSIDE.scope(name.to_owned(), ctx.middleware().call(&call, work));
+            let result = match options.within(name, done).await {
+                Ok(result) => result,
                 Err(error) if error.retryable && attempt < options.attempts() => return Ok(Err(error)),
                 Err(error) => return Err(self.note_failure(name, error, options)),
             };
-            let result = serde_json::to_value(value).map_err(|error| TaskError::not_json(name, &error))?;
             let entry = NewJournalEntry::new(name).result(result.clone());
             self.record(TaskReportHeartbeat::new(&self.task.lease_token).entries([entry])).await?;
             read(name, result).map(Ok)

@@ -45,6 +45,9 @@ mod context;
 mod execution;
 mod failure;
 mod length;
+#[cfg(feature = "tracing-layer")]
+pub mod log;
+mod middleware;
 mod origin;
 mod pages;
 mod problem;
@@ -72,6 +75,7 @@ pub use context::{
 pub use failure::{Result, TaskError};
 pub use jiff::Timestamp;
 pub use length::Length;
+pub use middleware::{CallAttempt, Middleware, Next};
 pub use origin::Origin;
 pub use pages::{Page, Pages};
 pub use problem::{Error, Problem, ProblemKind, RunNotCompleted};

@@ -22,6 +22,7 @@ use crate::client::Client;
 use crate::context::Context;
 use crate::execution::Running;
 use crate::failure::{Result, TaskError};
+use crate::middleware::{Middleware, Stack};
 use crate::problem::Error;
 use work::{Stage, Work};
 
@@ -43,6 +44,7 @@ pub struct Worker {
     handlers: HashMap<String, Handler>,
     /// A name that two handlers have.
     twice: Option<String>,
+    middleware: Stack,
     settings: Settings,
 }
 
@@ -63,7 +65,8 @@ impl Worker {
         let settings = Settings { concurrency, lease, heartbeat, poll: POLL, drain: DRAIN, grace: GRACE };
         let name = format!("{}-{}", machine(), std::process::id());
         let (client, handlers) = (client.clone(), HashMap::new());
-        Worker { client, name, build_id: None, handlers, twice: None, settings }
+        let middleware = Stack::default();
+        Worker { client, name, build_id: None, handlers, twice: None, middleware, settings }
     }
 
     /// Registers a handler. Its input is read, and its output written, as JSON.
@@ -89,6 +92,12 @@ impl Worker {
         if self.handlers.insert(name.clone(), handler).is_some() {
             self.twice = Some(name);
         }
+        self
+    }
+
+    /// Stands around every handler and every durable call of this worker. The first one is the outermost.
+    pub fn middleware(mut self, middleware: impl Middleware + 'static) -> Worker {
+        self.middleware.push(middleware);
         self
     }
 

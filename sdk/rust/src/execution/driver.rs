@@ -42,7 +42,7 @@ enum Standing {
 
 impl Execution {
     /// Runs the handler. The last report on this delivery, or nothing if the task is not ours any more.
-    pub(crate) async fn drive(&self, handler: Running) -> Option<TaskReport> {
+    pub(crate) async fn drive(self: &Arc<Self>, handler: Running) -> Option<TaskReport> {
         let mut driver = Driver { execution: self, handler, looks: 0, seen: 0, grace: None };
         let outcome = std::future::poll_fn(|cx| driver.poll(cx)).await;
         let report = self.locked(|state| self.verdict(state, outcome));
@@ -161,7 +161,7 @@ impl State {
 }
 
 struct Driver<'a> {
-    execution: &'a Execution,
+    execution: &'a Arc<Execution>,
     handler: Running,
     looks: u32,
     seen: u64,
@@ -175,7 +175,9 @@ impl Driver<'_> {
         if self.is_broken() {
             return Poll::Ready(Outcome::Broken);
         }
-        match catch_unwind(AssertUnwindSafe(|| self.handler.as_mut().poll(cx))) {
+        let handler = &mut self.handler;
+        let poll = || self.execution.polled(|| handler.as_mut().poll(cx));
+        match catch_unwind(AssertUnwindSafe(poll)) {
             Ok(Poll::Ready(result)) => return Poll::Ready(Outcome::Returned(result)),
             Ok(Poll::Pending) => {}
             Err(panic) => return Poll::Ready(Outcome::Returned(Err(TaskError::new(words(&*panic))))),

@@ -12,7 +12,24 @@ const MOST_LINES: usize = 500;
 /// How long lines are gathered.
 const DELAY: Duration = Duration::from_millis(200);
 
+tokio::task_local! {
+    /// The delivery whose handler is being polled.
+    static POLLED: Arc<Execution>;
+}
+
+/// Writes a line to the log of the run whose handler calls; nothing if none does.
+pub(crate) fn log_of_handler(level: LogLevel, line: impl FnOnce() -> String) {
+    if let Ok(execution) = POLLED.try_with(Arc::clone) {
+        execution.log(level, line());
+    }
+}
+
 impl Execution {
+    /// Polls the handler, so that what it tells its logger is known to be its own.
+    pub(super) fn polled<T>(self: &Arc<Execution>, poll: impl FnOnce() -> T) -> T {
+        POLLED.sync_scope(self.clone(), poll)
+    }
+
     /// Writes a line to the run's log, unless an earlier delivery has.
     pub(crate) fn log(self: &Arc<Execution>, level: LogLevel, mut message: String) {
         message.truncate(message.floor_char_boundary(LINE_BYTES));

@@ -93,7 +93,7 @@ impl Work {
     }
 
     async fn poll(self: &Arc<Work>) -> Result<(), Error> {
-        let Worker { client, name, build_id, handlers, twice, settings } = &self.worker;
+        let Worker { client, name, build_id, handlers, twice, settings, middleware: _ } = &self.worker;
         if let Some(twice) = twice {
             return Err(Error::Unusable(format!("there are two handlers `{twice}`")));
         }
@@ -164,14 +164,18 @@ impl Work {
 
     async fn execute(&self, execution: &Arc<Execution>) {
         let task = &execution.task;
-        let context = Context::new(execution.clone(), &self.worker.client);
+        let middleware = &self.worker.middleware;
+        let context = Context::new(execution.clone(), &self.worker.client, middleware.clone());
         let report = match self.worker.handlers.get(&task.handler) {
-            Some(handler) => execution.drive(handler(context)).await,
+            Some(handler) => execution.drive(middleware.handler(&context, handler(context.clone()))).await,
             None => {
                 let message = format!("there is no handler `{}`", task.handler);
                 execution.drive(Box::pin(async { Err(TaskError::new(message)) })).await
             }
         };
+        if let Some(TaskReport::Suspend(_) | TaskReport::Pause(_)) = report {
+            middleware.suspended(&context);
+        }
         if let Some(report) = report
             && let Err(error) = self.deliver(task, report).await
         {

@@ -7,6 +7,7 @@ mod calls;
 mod children;
 mod code;
 mod failures;
+mod hooks;
 mod processes;
 mod tasks;
 mod waits;
@@ -108,6 +109,8 @@ scenarios! {
     "an approval that is edited by link" => approvals::an_approval_that_is_edited_by_link,
     "any over branches" => branches::any_over_branches,
     "all over branches and waits" => branches::all_over_branches_and_waits,
+    "middleware around handlers and calls" => hooks::middleware_around_handlers_and_calls,
+    "the language's own logger" => hooks::the_language_s_own_logger,
 }
 
 /// A workflow of one task.
