@@ -44,6 +44,7 @@ mod client;
 mod context;
 mod execution;
 mod failure;
+mod handlers;
 mod length;
 #[cfg(feature = "tracing-layer")]
 pub mod log;
@@ -73,6 +74,7 @@ pub use context::{
     Approval, Context, First, NewApproval, NewWaitpoint, RequestedApproval, ResumeCall, Verdict, Waitpoint,
 };
 pub use failure::{Result, TaskError};
+pub use handlers::Handlers;
 pub use jiff::Timestamp;
 pub use length::Length;
 pub use middleware::{CallAttempt, Middleware, Next};

@@ -18,6 +18,8 @@
 //! # }
 //! ```
 
+mod replay;
+
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -34,6 +36,8 @@ use crate::problem::Error;
 use crate::resources::has_ended;
 use crate::wire::{self, HistoryRecord, ListensFor, MoveClock, WaitingForKind};
 use crate::worker::Worker;
+
+pub use replay::{Journals, ReplayOutcome, ReplayVerdict, StoredJournal, assert_fits, replay_check};
 
 /// How long workers may take for what they have, in real time.
 const PATIENCE: Duration = Duration::from_secs(10);

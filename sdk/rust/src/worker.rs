@@ -8,9 +8,7 @@
 
 mod work;
 
-use std::collections::HashMap;
 use std::fmt;
-use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -20,8 +18,8 @@ use tokio::task::JoinHandle;
 
 use crate::client::Client;
 use crate::context::Context;
-use crate::execution::Running;
-use crate::failure::{Result, TaskError};
+use crate::failure::Result;
+use crate::handlers::Handlers;
 use crate::middleware::{Middleware, Stack};
 use crate::problem::Error;
 use work::{Stage, Work};
@@ -33,17 +31,13 @@ const POLL: Duration = Duration::from_secs(30);
 const DRAIN: Duration = Duration::from_secs(30);
 const GRACE: Duration = Duration::from_secs(2);
 
-type Handler = Arc<dyn Fn(Context) -> Running + Send + Sync>;
-
 /// Takes tasks for its handlers, and does them.
 #[derive(Clone)]
 pub struct Worker {
     client: Client,
     name: String,
     build_id: Option<String>,
-    handlers: HashMap<String, Handler>,
-    /// A name that two handlers have.
-    twice: Option<String>,
+    handlers: Handlers,
     middleware: Stack,
     settings: Settings,
 }
@@ -64,9 +58,9 @@ impl Worker {
         let (concurrency, lease, heartbeat) = (CONCURRENCY, LEASE, HEARTBEAT);
         let settings = Settings { concurrency, lease, heartbeat, poll: POLL, drain: DRAIN, grace: GRACE };
         let name = format!("{}-{}", machine(), std::process::id());
-        let (client, handlers) = (client.clone(), HashMap::new());
+        let (client, handlers) = (client.clone(), Handlers::new());
         let middleware = Stack::default();
-        Worker { client, name, build_id: None, handlers, twice: None, middleware, settings }
+        Worker { client, name, build_id: None, handlers, middleware, settings }
     }
 
     /// Registers a handler. Its input is read, and its output written, as JSON.
@@ -77,21 +71,13 @@ impl Worker {
         F: Fn(Context, I) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<O>> + Send + 'static,
     {
-        let name = name.into();
-        let handle = Arc::new(handle);
-        let known = name.clone();
-        let handler: Handler = Arc::new(move |context: Context| {
-            let (handle, name) = (handle.clone(), known.clone());
-            Box::pin(async move {
-                let input = serde_json::from_value(context.task().input.clone());
-                let input = input.map_err(|error| TaskError::unexpected("the input", &error))?;
-                let output = handle(context, input).await?;
-                serde_json::to_value(output).map_err(|error| TaskError::not_json(&name, &error))
-            })
-        });
-        if self.handlers.insert(name.clone(), handler).is_some() {
-            self.twice = Some(name);
-        }
+        self.handlers = self.handlers.handler(name, handle);
+        self
+    }
+
+    /// Registers handlers that are also used elsewhere, such as in a [replay check](crate::testing::replay_check).
+    pub fn handlers(mut self, handlers: &Handlers) -> Worker {
+        self.handlers.extend(handlers);
         self
     }
 
@@ -179,11 +165,10 @@ impl Worker {
 impl fmt::Debug for Worker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Worker { client, name, handlers, settings, .. } = self;
-        let handlers: Vec<&String> = handlers.keys().collect();
         f.debug_struct("Worker")
             .field("client", client)
             .field("name", name)
-            .field("handlers", &handlers)
+            .field("handlers", handlers)
             .field("settings", settings)
             .finish()
     }

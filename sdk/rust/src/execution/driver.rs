@@ -23,6 +23,12 @@ const LOOKS: u32 = 2;
 
 pub(crate) type Running = Pin<Box<dyn Future<Output = Result<Json>> + Send>>;
 
+/// What a check of the code against its journal came to.
+pub(crate) enum Rehearsed {
+    Fits,
+    Failed(TaskError),
+}
+
 enum Outcome {
     Returned(Result<Json>),
     /// It only waits.
@@ -53,10 +59,24 @@ impl Execution {
         if let Some(TaskReport::Pause(_)) = report {
             // A pause carries no entries: what is to be remembered goes before it.
             if let Some(saved) = self.take_unsaved() {
-                self.reports.send(saved).await.inspect(|done| self.heed(done)).ok()?;
+                self.reports.as_ref()?.send(saved).await.inspect(|done| self.heed(done)).ok()?;
             }
         }
         report
+    }
+
+    /// Runs the handler against its journal, and does nothing.
+    pub(crate) async fn rehearse(self: &Arc<Self>, handler: Running) -> Rehearsed {
+        let mut driver = Driver { execution: self, handler, looks: 0, seen: 0, grace: None };
+        let outcome = std::future::poll_fn(|cx| driver.poll(cx)).await;
+        let failed = self.locked(|state| match (&state.fatal, outcome) {
+            (Some(fatal), _) => Some(fatal.clone()),
+            (None, Outcome::Returned(Ok(_))) => state.not_at_its_end(),
+            (None, Outcome::Returned(Err(error))) => Some(error),
+            (None, Outcome::Left | Outcome::Broken) => None,
+        });
+        self.end();
+        failed.map_or(Rehearsed::Fits, Rehearsed::Failed)
     }
 
     fn verdict(&self, state: &State, outcome: Outcome) -> Option<TaskReport> {
@@ -75,11 +95,8 @@ impl Execution {
     }
 
     fn completion(&self, state: &State, output: Json) -> TaskReport {
-        if let Some(abandoned) = &state.abandoned {
-            return self.failure(swallowed(abandoned, "returned"));
-        }
-        if let Some(left) = state.unasked.first() {
-            return self.failure(TaskError::code_changed(format!("`{left}`"), "the end of the handler"));
+        if let Some(failed) = state.not_at_its_end() {
+            return self.failure(failed);
         }
         let report = TaskReportComplete::new(&self.task.lease_token).output(output);
         let updates = state.state_updates.clone();
@@ -141,6 +158,15 @@ impl Execution {
 }
 
 impl State {
+    /// What stands against the end of the handler, which has returned.
+    fn not_at_its_end(&self) -> Option<TaskError> {
+        if let Some(abandoned) = &self.abandoned {
+            return Some(swallowed(abandoned, "returned"));
+        }
+        let left = self.unasked.first()?;
+        Some(TaskError::code_changed(format!("`{left}`"), "the end of the handler"))
+    }
+
     fn awaits(&self, wait: &Arc<Opened>) -> bool {
         self.groups.iter().flat_map(|group| &group.waits).any(|other| Arc::ptr_eq(other, wait))
     }
@@ -184,6 +210,9 @@ impl Driver<'_> {
         }
         if self.is_broken() {
             return Poll::Ready(Outcome::Broken);
+        }
+        if self.execution.locked(|state| state.passed) {
+            return Poll::Ready(Outcome::Left);
         }
         match self.execution.locked(|state| state.standing()) {
             Standing::Working => {

@@ -34,7 +34,7 @@ impl Execution {
     pub(crate) fn log(self: &Arc<Execution>, level: LogLevel, mut message: String) {
         message.truncate(message.floor_char_boundary(LINE_BYTES));
         let is_first = self.locked(|state| {
-            if !state.unasked.is_empty() || state.goes_on().is_err() {
+            if self.is_rehearsal() || !state.unasked.is_empty() || state.goes_on().is_err() {
                 return false;
             }
             state.lines.push(LogLine::new(message).level(level));
@@ -62,7 +62,10 @@ impl Execution {
             if lines.is_empty() {
                 return;
             }
-            drop(self.reports.send(TaskReportLog::new(&self.task.lease_token, lines)).await);
+            let report = TaskReportLog::new(&self.task.lease_token, lines);
+            if let Some(reports) = &self.reports {
+                drop(reports.send(report).await);
+            }
         }
     }
 }

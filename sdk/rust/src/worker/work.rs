@@ -93,8 +93,8 @@ impl Work {
     }
 
     async fn poll(self: &Arc<Work>) -> Result<(), Error> {
-        let Worker { client, name, build_id, handlers, twice, settings, middleware: _ } = &self.worker;
-        if let Some(twice) = twice {
+        let Worker { client, name, build_id, handlers, settings, middleware: _ } = &self.worker;
+        if let Some(twice) = handlers.twice() {
             return Err(Error::Unusable(format!("there are two handlers `{twice}`")));
         }
         if handlers.is_empty() {
@@ -115,7 +115,7 @@ impl Work {
                     return Ok(Vec::new());
                 }
                 let most = u32::try_from(free.min(MOST_TASKS)).unwrap_or(u32::MAX);
-                let poll = PollTasks::new(handlers.keys().cloned(), name);
+                let poll = PollTasks::new(handlers.names().cloned(), name);
                 let poll =
                     poll.max_tasks(most).wait_ms(millis(settings.poll)).lease_ms(millis(settings.lease));
                 let poll = if build_id.is_empty() { poll } else { poll.build_id(&build_id) };
@@ -150,7 +150,8 @@ impl Work {
     }
 
     fn take(self: &Arc<Work>, task: Task) {
-        let execution = Arc::new(Execution::new(task, self.reports.clone(), self.worker.settings.grace));
+        let execution =
+            Arc::new(Execution::new(task, Some(self.reports.clone()), self.worker.settings.grace));
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
         let last_beat = Instant::now();
         self.active(|active| active.insert(id, Active { execution: execution.clone(), last_beat }));

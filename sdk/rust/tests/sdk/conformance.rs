@@ -9,6 +9,7 @@ mod code;
 mod failures;
 mod hooks;
 mod processes;
+mod replay;
 mod tasks;
 mod waits;
 
@@ -111,6 +112,7 @@ scenarios! {
     "all over branches and waits" => branches::all_over_branches_and_waits,
     "middleware around handlers and calls" => hooks::middleware_around_handlers_and_calls,
     "the language's own logger" => hooks::the_language_s_own_logger,
+    "replay check" => replay::replay_check,
 }
 
 /// A workflow of one task.

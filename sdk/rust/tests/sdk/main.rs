@@ -14,6 +14,7 @@ mod readme;
 #[path = "../../examples/refund_desk.rs"]
 #[allow(unreachable_pub, reason = "it is written as somebody would write it in their own crate")]
 mod refund_desk;
+mod replay;
 mod requests;
 mod resources;
 mod scripted;
