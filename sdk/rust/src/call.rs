@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::failure::{Result, TaskError};
-use crate::wire::TaskWaitRetry;
+use crate::wire::{CallRetry, TaskWaitRetry};
 
 const ATTEMPTS: u32 = 3;
 
@@ -42,6 +42,17 @@ impl Retry {
     /// The longest back-off; five minutes if absent.
     pub fn max_backoff(self, longest: Duration) -> Retry {
         Retry { max_backoff_ms: Some(millis(longest)), ..self }
+    }
+}
+
+impl From<Retry> for CallRetry {
+    fn from(retry: Retry) -> CallRetry {
+        CallRetry {
+            backoff_ms: retry.backoff_ms,
+            backoff_multiplier: retry.multiplier,
+            max_attempts: Some(retry.attempts),
+            max_backoff_ms: retry.max_backoff_ms,
+        }
     }
 }
 

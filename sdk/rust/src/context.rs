@@ -3,6 +3,7 @@
 mod approvals;
 mod branches;
 mod children;
+mod http;
 mod log;
 
 use std::pin::Pin;
@@ -26,6 +27,7 @@ use crate::wire::{
 };
 
 pub use approvals::{NewApproval, RequestedApproval};
+pub use http::HttpResponse;
 
 /// The digits of ids: base32 without `i`, `l`, `o` and `u`.
 const DIGITS: &str = "0123456789abcdefghjkmnpqrstvwxyz";

@@ -71,7 +71,8 @@ pub use call::{Retry, RunOptions};
 pub use check::{InvalidWorkflow, WorkflowProblem};
 pub use client::{Change, ChangedRun, Client, ClientBuilder, RunHandle, WorkflowRef};
 pub use context::{
-    Approval, Context, First, NewApproval, NewWaitpoint, RequestedApproval, ResumeCall, Verdict, Waitpoint,
+    Approval, Context, First, HttpResponse, NewApproval, NewWaitpoint, RequestedApproval, ResumeCall,
+    Verdict, Waitpoint,
 };
 pub use failure::{Result, TaskError};
 pub use handlers::Handlers;
@@ -86,7 +87,7 @@ pub use resources::{
     Waitpoints, Webhooks,
 };
 pub use stream::Items;
-pub use wait::{ForApproval, ForChild, ForEvent, ForPause, TimesOut, Unlimited, Wait};
+pub use wait::{ForApproval, ForChild, ForEvent, ForHttp, ForPause, TimesOut, Unlimited, Wait};
 pub use wire::{Json, LogLevel, code};
 pub use worker::{Worker, Working};
 pub use workflow::{Workflow, workflow};

@@ -127,6 +127,9 @@ pub enum ForApproval {}
 /// A wait for a run.
 #[derive(Debug)]
 pub enum ForChild {}
+/// A wait for a call that the engine makes.
+#[derive(Debug)]
+pub enum ForHttp {}
 /// A pause.
 #[derive(Debug)]
 pub enum ForPause {}
@@ -181,7 +184,7 @@ impl<T, K> Wait<T, K> {
         Branch::of_wait(self.plain())
     }
 
-    fn tell(self, change: impl FnOnce(&mut Spec)) -> Self {
+    pub(crate) fn tell(self, change: impl FnOnce(&mut Spec)) -> Self {
         if let Ok(begun) = &self.state {
             begun.opened.wait.change(change);
         }

@@ -304,6 +304,22 @@ pub struct CallRetry {
 
 setters!(CallRetry { backoff_ms [plain u64], backoff_multiplier [plain f64], max_attempts [plain u32], max_backoff_ms [plain u64] });
 
+/// How often a call that the engine makes is tried, and after what time.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CallRetry {
+    /// The longest time before the second attempt; 1000 if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub backoff_ms: Option<u64>,
+    /// By how much that grows from attempt to attempt; 2 if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub backoff_multiplier: Option<f64>,
+    /// All attempts together; 3 if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub max_attempts: Option<u32>,
+    /// It never grows beyond this; 300000 if absent.
+    #[serde(skip_serializing_if = "Option::is_none")] pub max_backoff_ms: Option<u64>,
+}
+
+setters!(CallRetry { backoff_ms [plain u64], backoff_multiplier [plain f64], max_attempts [plain u32], max_backoff_ms [plain u64] });
+
 #[derive(Debug, Clone, PartialEq, Copy, Eq, Hash, Serialize, Deserialize)]
 pub enum Scope {
     #[serde(rename = "read")] Read,

@@ -13,7 +13,7 @@ use crate::wire::{Failure, Json, TaskWaitChild};
 /// What a wait for a run comes to.
 #[derive(Deserialize)]
 #[serde(tag = "status", rename_all = "SCREAMING_SNAKE_CASE")]
-enum Outcome {
+pub(super) enum Outcome {
     #[serde(rename_all = "camelCase")]
     Started {
         run_id: String,
@@ -110,14 +110,14 @@ impl Context {
     }
 }
 
-fn outcome(opened: &Opened) -> Result<Outcome> {
+pub(super) fn outcome(opened: &Opened) -> Result<Outcome> {
     // Nobody but an operator ends the wait so.
     let late =
         |name: &str| TaskError::of_call(name, format!("the wait for the run of `{name}` was timed out"));
     given(opened)?.ok_or_else(|| late(&opened.name).code("CHILD_TIMED_OUT"))
 }
 
-fn not_completed(name: &str, outcome: Outcome) -> TaskError {
+pub(super) fn not_completed(name: &str, outcome: Outcome) -> TaskError {
     match outcome {
         Outcome::Failed { error: Failure { code, message, .. } } => {
             let message = format!("the run of `{name}` failed: {code}: {message}");

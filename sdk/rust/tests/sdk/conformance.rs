@@ -8,6 +8,7 @@ mod children;
 mod code;
 mod failures;
 mod hooks;
+mod http;
 mod processes;
 mod replay;
 mod tasks;
@@ -113,6 +114,7 @@ scenarios! {
     "middleware around handlers and calls" => hooks::middleware_around_handlers_and_calls,
     "the language's own logger" => hooks::the_language_s_own_logger,
     "replay check" => replay::replay_check,
+    "the engine makes the call" => http::the_engine_makes_the_call,
 }
 
 /// A workflow of one task.
