@@ -1,4 +1,4 @@
-//! Durable code against a model: random handlers with calls, waits, branches and failures, under kills of the server and
+//! Durable code against a model: random handlers with calls, waits, branches, races and failures, under kills of the server and
 //! of workers, lost leases, retries, and two builds side by side. Whatever happens, no recorded result or wait is lost,
 //! repeated or misread. The model is in [`ledger`].
 //!

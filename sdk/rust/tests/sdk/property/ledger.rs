@@ -17,6 +17,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use abide::Json;
 use abide::wire::{HistoryRecord, JournalEntry, Task, WaitpointKind, WaitpointStatus};
 
+use super::program::RACED;
+
 /// What a journal holds under a name, and never changes any more.
 #[derive(Debug, Clone, PartialEq)]
 enum Entry {
@@ -117,7 +119,9 @@ impl Ledger {
     /// The handler stands still at a wait, and may be suspended there: it is not over.
     pub(super) fn stands_at(&mut self, lease: &str, name: &str) {
         let delivery = &self.deliveries[lease];
-        if let Some(entry) = delivery.journal.get(name) {
+        // A branch that lost a race stands where it did, also at a wait that ended before it could be cancelled.
+        let has_lost = name.contains(RACED) && delivery.journal.keys().any(|name| name.starts_with("any:"));
+        if let Some(entry) = delivery.journal.get(name).filter(|_| !has_lost) {
             let run = &delivery.run;
             self.wrong.push(format!("{run}: `{name}` is waited for, and its journal holds {entry:?}"));
         }
@@ -132,6 +136,11 @@ impl Ledger {
             held => self.wrong.push(format!("{run}: `{name}` is over, and its journal holds {held:?}")),
         }
         self.gave(run, name, value);
+    }
+
+    /// A race was won: always by the same.
+    pub(super) fn won(&mut self, lease: &str, name: &str, winner: &Json) {
+        self.gave(self.deliveries[lease].run.clone(), name, winner);
     }
 
     fn gave(&mut self, run: String, name: &str, value: &Json) {

@@ -35,6 +35,12 @@ pub(super) enum Op {
         left: Vec<Op>,
         right: Vec<Op>,
     },
+    /// Both at the same time, until the first is over.
+    Race {
+        name: String,
+        left: Vec<Op>,
+        right: Vec<Op>,
+    },
 }
 
 /// A generator of pseudo-random numbers (SplitMix64).
@@ -50,16 +56,30 @@ impl Random {
     }
 }
 
+/// How names begin that stand in a race.
+pub(super) const RACED: &str = "raced-";
+
 /// Makes a program, and counts the names that it gives.
 pub(super) struct Author<'r> {
     pub(super) random: &'r mut Random,
     pub(super) names: u64,
+    /// What is written stands in a race, which a failure would end for good: nothing in it fails.
+    pub(super) is_raced: bool,
 }
 
 impl Author<'_> {
     fn name(&mut self, what: &str) -> String {
         self.names += 1;
-        format!("{what}-{}", self.names)
+        let raced = if self.is_raced { RACED } else { "" };
+        format!("{raced}{what}-{}", self.names)
+    }
+
+    fn race(&mut self, depth: u32) -> Op {
+        let name = self.name("race");
+        let outer = std::mem::replace(&mut self.is_raced, true);
+        let (left, right) = (self.write(depth), self.write(depth));
+        self.is_raced = outer;
+        Op::Race { name, left, right }
     }
 
     pub(super) fn write(&mut self, depth: u32) -> Vec<Op> {
@@ -69,16 +89,18 @@ impl Author<'_> {
     }
 
     fn op(&mut self, depth: u32, calls: &mut Vec<String>) -> Op {
-        match self.random.below(if depth > 0 { 12 } else { 9 }) {
+        match self.random.below(if depth > 0 { 14 } else { 9 }) {
             0..4 => {
                 let name = self.name("call");
                 calls.push(name.clone());
                 let failures = [0, 0, 0, 1, 2][self.random.below(5) as usize];
-                Op::Call { name, failures, has_policy: self.random.below(2) == 0 }
+                Op::Call { name, failures, has_policy: self.is_raced || self.random.below(2) == 0 }
             }
             4..6 => Op::Sleep { name: self.name("sleep"), seconds: self.random.below(200_000) },
             6..8 => Op::Signal { name: self.name("signal") },
-            8 => Op::Fail { name: self.name("fail"), failures: 1 },
+            8 if !self.is_raced => Op::Fail { name: self.name("fail"), failures: 1 },
+            8 => Op::Sleep { name: self.name("sleep"), seconds: 1 },
+            12.. => self.race(depth - 1),
             9 | 10 if !calls.is_empty() => {
                 let on = calls[self.random.below(calls.len() as u64) as usize].clone();
                 Op::Branch { on, even: self.write(depth - 1), odd: self.write(depth - 1) }
@@ -110,7 +132,7 @@ fn count(ops: &[Op]) -> u64 {
 fn parts(op: &Op) -> Vec<&[Op]> {
     match op {
         Op::Branch { even, odd, .. } => vec![even, odd],
-        Op::Both { left, right } => vec![left, right],
+        Op::Both { left, right } | Op::Race { left, right, .. } => vec![left, right],
         Op::Call { .. } | Op::Sleep { .. } | Op::Signal { .. } | Op::Fail { .. } => Vec::new(),
     }
 }
@@ -125,7 +147,9 @@ fn change(ops: &mut [Op], place: &mut u64) -> bool {
                     }
                     Op::Sleep { name, .. } => Op::Signal { name },
                     Op::Signal { name } => Op::Sleep { name, seconds: 60 },
-                    other @ (Op::Fail { .. } | Op::Branch { .. } | Op::Both { .. }) => other,
+                    other @ (Op::Fail { .. } | Op::Branch { .. } | Op::Both { .. } | Op::Race { .. }) => {
+                        other
+                    }
                 };
                 return true;
             }
@@ -133,7 +157,9 @@ fn change(ops: &mut [Op], place: &mut u64) -> bool {
         }
         let changed = match op {
             Op::Branch { even, odd, .. } => change(even, place) || change(odd, place),
-            Op::Both { left, right } => change(left, place) || change(right, place),
+            Op::Both { left, right } | Op::Race { left, right, .. } => {
+                change(left, place) || change(right, place)
+            }
             Op::Call { .. } | Op::Sleep { .. } | Op::Signal { .. } | Op::Fail { .. } => false,
         };
         if changed {
@@ -164,7 +190,45 @@ fn follow(program: &[Op], all: &Seen, left: &mut &[(String, Json)]) -> bool {
         Op::Fail { .. } => true,
         Op::Branch { on, even, odd } => follow(if is_even(value(all, on)) { even } else { odd }, all, left),
         Op::Both { left: one, right: other } => follow(one, all, left) && follow(other, all, left),
+        Op::Race { name, left: one, right: other } => match left.split_first() {
+            Some(((found, winner), rest)) if found == name => {
+                *left = rest;
+                follow(if *winner == 0 { one } else { other }, all, left)
+            }
+            _ => false,
+        },
     })
+}
+
+/// The names in branches that lost a race, by what the handler saw.
+pub(super) fn lost(program: &[Op], seen: &Seen) -> Vec<String> {
+    let in_op = |op: &Op| match op {
+        Op::Race { name, left, right } => match value(seen, name).and_then(Json::as_u64) {
+            Some(0) => [lost(left, seen), names(right)].concat(),
+            Some(_) => [names(left), lost(right, seen)].concat(),
+            None => Vec::new(),
+        },
+        Op::Call { .. }
+        | Op::Sleep { .. }
+        | Op::Signal { .. }
+        | Op::Fail { .. }
+        | Op::Branch { .. }
+        | Op::Both { .. } => parts(op).into_iter().flat_map(|part| lost(part, seen)).collect(),
+    };
+    program.iter().flat_map(in_op).collect()
+}
+
+fn names(ops: &[Op]) -> Vec<String> {
+    let in_op = |op: &Op| {
+        let own = match op {
+            Op::Call { name, .. } | Op::Sleep { name, .. } | Op::Signal { name } | Op::Race { name, .. } => {
+                Some(name.clone())
+            }
+            Op::Fail { .. } | Op::Branch { .. } | Op::Both { .. } => None,
+        };
+        own.into_iter().chain(parts(op).into_iter().flat_map(names)).collect::<Vec<_>>()
+    };
+    ops.iter().flat_map(in_op).collect()
 }
 
 /// The value of an earlier call, under either of the names that it has in the two builds.

@@ -16,7 +16,7 @@ use serde_json::json;
 use tokio::runtime::Runtime;
 
 use super::ledger::Ledger;
-use super::program::{Author, Op, Random, Seen, changed, comes_to, is_even, value};
+use super::program::{Author, Op, Random, Seen, changed, comes_to, is_even, lost, value};
 
 const GRACE: Duration = Duration::from_millis(200);
 /// Things that go wrong before the world calms down.
@@ -81,6 +81,17 @@ fn perform(ctx: Context, program: Vec<Op>, before: Seen, ledger: Shared) -> Doin
                     let right = perform(ctx.clone(), right, seen.clone(), ledger.clone());
                     let (left, right) = futures_util::future::try_join(left, right).await?;
                     seen.extend(left.into_iter().chain(right));
+                }
+                Op::Race { name, left, right } => {
+                    let branches = [left, right].map(|part| {
+                        let work = perform(ctx.clone(), part, seen.clone(), ledger.clone());
+                        ctx.branch(&name, work)
+                    });
+                    let first = ctx.any(branches).await?;
+                    let winner = json!(first.index);
+                    ledger.lock().unwrap().won(&lease, &name, &winner);
+                    seen.push((name, winner));
+                    seen.extend(first.value);
                 }
             }
         }
@@ -154,7 +165,7 @@ impl World {
         let mut random = Random(seed);
         let mut runs = Vec::new();
         for _ in 0..handlers {
-            let old = Author { random: &mut random, names: 0 }.write(2);
+            let old = Author { random: &mut random, names: 0, is_raced: false }.write(2);
             let new = changed(&old, &mut random);
             let programs = BTreeMap::from([("old".to_owned(), old), ("new".to_owned(), new)]);
             let run = server.client.start("one", json!(programs)).await.unwrap();
@@ -268,7 +279,7 @@ impl World {
             if !programs.values().any(|program| comes_to(program, &seen)) {
                 return Err(format!("{}: no program comes to {seen:?}: {programs:?}", run.id()));
             }
-            self.check_kept(run.id(), &seen)?;
+            self.check_kept(run.id(), programs, &seen)?;
             let history = self.server.history(run).await.unwrap();
             self.ledger.lock().unwrap().check_history(run.id(), &history)?;
             self.check_waits(run.id(), &seen).await?;
@@ -276,11 +287,18 @@ impl World {
         Ok(())
     }
 
-    /// What a call or a wait gave once is in what the handler came to.
-    fn check_kept(&self, run: &str, seen: &Seen) -> std::result::Result<(), String> {
+    /// What a call or a wait gave once is in what the handler came to, unless it was in a branch that lost.
+    fn check_kept(
+        &self,
+        run: &str,
+        programs: &BTreeMap<String, Vec<Op>>,
+        seen: &Seen,
+    ) -> std::result::Result<(), String> {
         let ledger = self.ledger.lock().unwrap();
+        let lost: Vec<String> = programs.values().flat_map(|program| lost(program, seen)).collect();
         for (name, value) in ledger.returned_in(run) {
-            if !seen.iter().any(|(found, given)| found == name && given == value) {
+            let is_kept = seen.iter().any(|(found, given)| found == name && given == value);
+            if !is_kept && !lost.iter().any(|lost| lost == name) {
                 return Err(format!("{run}: `{name}` gave {value}, and it is lost: {seen:?}"));
             }
         }
@@ -308,7 +326,9 @@ fn signals(programs: &BTreeMap<String, Vec<Op>>) -> Vec<String> {
         for op in ops {
             match op {
                 Op::Signal { name } => names.push(name.clone()),
-                Op::Branch { even: one, odd: other, .. } | Op::Both { left: one, right: other } => {
+                Op::Branch { even: one, odd: other, .. }
+                | Op::Both { left: one, right: other }
+                | Op::Race { left: one, right: other, .. } => {
                     of(one, names);
                     of(other, names);
                 }
