@@ -257,10 +257,19 @@ pub struct BulkSteered {
     pub refused: u64,
 }
 
+#[derive(Debug, Clone, PartialEq, Copy, Eq, Hash, Serialize, Deserialize)]
+pub enum BulkSteeringAction {
+    #[serde(rename = "complete")] Complete,
+    #[serde(rename = "skip")] Skip,
+    #[serde(rename = "reschedule")] Reschedule,
+    #[serde(rename = "timeout")] Timeout,
+    #[serde(rename = "cancel")] Cancel,
+}
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BulkSteering {
-    pub action: Json,
+    pub action: BulkSteeringAction,
     /// The `nextCursor` of the request before.
     #[serde(skip_serializing_if = "Option::is_none")] pub cursor: Option<String>,
     /// Only count.
@@ -281,7 +290,7 @@ pub struct BulkSteering {
 
 impl BulkSteering {
     /// With what it needs.
-    pub fn new(action: impl Into<Json>, filter: impl Into<WaitpointFilter>) -> BulkSteering {
+    pub fn new(action: impl Into<BulkSteeringAction>, filter: impl Into<WaitpointFilter>) -> BulkSteering {
         BulkSteering { action: action.into(), filter: filter.into(), cursor: None, dry_run: None, limit: None, output: None, payload: None, reason: None, resume_at: None }
     }
 }

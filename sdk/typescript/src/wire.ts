@@ -194,7 +194,7 @@ export interface BulkSteered {
 }
 
 export interface BulkSteering {
-  action: "complete" | "reschedule" | "timeout" | "cancel" | "skip";
+  action: "complete" | "skip" | "reschedule" | "timeout" | "cancel";
   /** The `nextCursor` of the request before. */
   cursor?: string | null;
   /** Only count. */

@@ -78,7 +78,6 @@ pub(super) struct BulkBody {
 #[schemars(inline)]
 enum Action {
     Complete,
-    /// Of waits for other code: their steps are completed, without their handlers.
     Skip,
     Reschedule,
     Timeout,

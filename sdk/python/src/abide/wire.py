@@ -209,7 +209,7 @@ class BulkSteered(TypedDict):
 
 
 class BulkSteering(TypedDict):
-    action: Literal["complete", "reschedule", "timeout", "cancel"] | Literal["skip"]
+    action: Literal["complete", "skip", "reschedule", "timeout", "cancel"]
     cursor: NotRequired[str | None]
     """The `nextCursor` of the request before."""
     dryRun: NotRequired[bool]
