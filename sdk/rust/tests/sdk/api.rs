@@ -76,6 +76,8 @@ async fn ask_runs(client: &Client) {
     let _ = runs.unpause("x").await;
     let _ = runs.retry("x").await;
     let _ = runs.move_to("x", &MoveRun::new("2")).await;
+    let _ = runs.pin("x", &PinRun::new("x")).await;
+    let _ = runs.unpin("x", &UnpinRun::default()).await;
     let _ = runs.cost("x").await;
     let _ = runs.bulk(&BulkCommand::new(BulkCommandAction::Pause, RunFilter::default())).await;
     let _ = client.triggers().call("x", ()).await;
@@ -91,6 +93,7 @@ async fn ask_waits(client: &Client) {
     let _ = waitpoints.find("x").await;
     let _ = waitpoints.reschedule("x", Timestamp::UNIX_EPOCH).await;
     let _ = waitpoints.complete("x", ()).await;
+    let _ = waitpoints.skip("x", &SkipWaitpoint::default()).await;
     let _ = waitpoints.time_out("x").await;
     let _ = waitpoints.cancel("x").await;
     let _ = waitpoints.make_link("x", None).await;
@@ -132,6 +135,7 @@ async fn ask_schedules_and_webhooks(client: &Client) {
 
 async fn ask_tasks(client: &Client) {
     let _ = client.tasks().poll(&PollTasks::new(["x"], "x")).await;
+    let _ = client.tasks().journals(None, None).page().await;
     let _ = client.tasks().report(&[]).await;
     let reports: [TaskReport; 8] = [
         TaskReportComplete::new("x").into(),
