@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use crate::history::Failure;
+use crate::history::{Failure, JournalResult};
 use crate::id::At;
 use crate::json::Json;
 use crate::run::{JournalEntry, Journalled, Run};
@@ -13,7 +13,19 @@ use crate::status::WaitStatus;
 use crate::waitpoint::{Kind, Waitpoint};
 
 /// What SDKs begin the names of entries with that are their own: `!charge` is how the durable call `charge` failed.
-pub(crate) const SDK_ENTRY: char = '!';
+const SDK_ENTRY: char = '!';
+
+/// The durable call whose outcome an entry of a journal is, with its error if it failed. `None`: the entry is its SDK's own.
+pub fn outcome_in(entry: &JournalResult) -> Option<(&str, Option<&str>)> {
+    outcome(&entry.name, &entry.result)
+}
+
+fn outcome<'e>(name: &'e str, result: &'e Json) -> Option<(&'e str, Option<&'e str>)> {
+    match name.strip_prefix(SDK_ENTRY) {
+        None => Some((name, None)),
+        Some(call) => Some((call, Some(result.get("message")?.as_str()?))),
+    }
+}
 
 /// One `ctx.…` of a handler, by its name.
 #[derive(Clone, Debug, PartialEq)]
@@ -97,16 +109,11 @@ impl Run {
     }
 }
 
-fn ran(name: &Arc<str>, entry: &JournalEntry, result: &Json) -> Option<DurableCall> {
-    let (name, error) = match name.strip_prefix(SDK_ENTRY) {
-        None => (Arc::clone(name), None),
-        Some(call) => {
-            let message = result.get("message").and_then(|message| message.as_str())?;
-            (call.into(), Some(message.to_owned()))
-        }
-    };
+fn ran(name: &str, entry: &JournalEntry, result: &Json) -> Option<DurableCall> {
+    let (name, error) = outcome(name, result)?;
+    let error = error.map(str::to_owned);
     Some(DurableCall {
-        name,
+        name: name.into(),
         kind: CallKind::Run,
         status: if error.is_some() { CallStatus::Failed } else { CallStatus::Completed },
         started_at: entry.since,

@@ -9,14 +9,13 @@ mod opened;
 mod tests;
 
 use std::fmt;
-use std::sync::Arc;
 
 use jiff::Timestamp;
 
 pub use self::known::KnownWaits;
 use super::{redacted, shortened};
 use crate::definition::Definition;
-use crate::durable_calls::SDK_ENTRY;
+use crate::durable_calls::outcome_in;
 use crate::history::{Change, Creation, Failure, JournalResult, LogLine, ModelCall, Record, WakeOn};
 use crate::id::{At, RunId};
 use crate::limits;
@@ -196,19 +195,15 @@ impl Teller<'_, '_> {
     }
 
     fn recorded(&self, at: At, entries: &[JournalResult]) -> String {
-        if let [JournalResult { name, result }] = entries
-            && let Some(call) = name.strip_prefix(SDK_ENTRY)
-            && let Some(message) = result.get("message").and_then(|message| message.as_str())
-        {
-            return format!("{} failed for good: {}", self.call(at, Some(call)), plain(message));
-        }
-        let calls: Vec<&Arc<str>> =
-            entries.iter().map(|entry| &entry.name).filter(|name| !name.starts_with(SDK_ENTRY)).collect();
+        let calls: Vec<(&str, Option<&str>)> = entries.iter().filter_map(outcome_in).collect();
         match &*calls {
             [] => format!("{} recorded how it goes on", self.step(at)),
-            [call] => format!("{} is recorded", self.call(at, Some(call))),
+            [(call, None)] => format!("{} is recorded", self.call(at, Some(call))),
+            [(call, Some(error))] => {
+                format!("{} failed for good: {}", self.call(at, Some(call)), plain(error))
+            }
             calls => {
-                let names: Vec<String> = calls.iter().map(|call| format!("`{call}`")).collect();
+                let names: Vec<String> = calls.iter().map(|(call, _)| format!("`{call}`")).collect();
                 format!("{} recorded {}", self.step(at), listed(&names))
             }
         }

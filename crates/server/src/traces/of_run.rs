@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use abide_core::definition::Definition;
+use abide_core::durable_calls::outcome_in;
 use abide_core::history::{Change, Creation, Failure, JournalResult, Record};
 use abide_core::id::At;
 use abide_core::status::WaitStatus;
@@ -80,9 +81,6 @@ struct Attempt {
     /// When its handler recorded something last: the next durable call began then, or later.
     progress: Timestamp,
 }
-
-/// What SDKs begin the names of entries with that are their own: `!charge` is how the durable call `charge` failed.
-const SDK_ENTRY: char = '!';
 
 impl Story<'_> {
     fn take(&mut self, record: &Record) {
@@ -240,15 +238,8 @@ impl Story<'_> {
 
     /// What a handler recorded: each durable call of it is over.
     fn end_calls(&mut self, at: At, record: &Record, entries: &[JournalResult]) {
-        for JournalResult { name, result } in entries {
-            match name.strip_prefix(SDK_ENTRY) {
-                None => self.end_call(at, record, name, 0, None),
-                Some(call) => {
-                    if let Some(message) = result.get("message").and_then(|message| message.as_str()) {
-                        self.end_call(at, record, call, 0, Some(message));
-                    }
-                }
-            }
+        for (call, error) in entries.iter().filter_map(outcome_in) {
+            self.end_call(at, record, call, 0, error);
         }
         if let Some(attempt) = self.attempts.get_mut(&at) {
             attempt.progress = record.at;
