@@ -97,10 +97,11 @@ impl Waitpoint {
     }
 
     /// The durable call of a handler whose wait it is: the one that waits, or that is to be made again. `None` where the
-    /// step itself waits, or the engine.
+    /// step itself waits, for a rate limit too, or the engine.
     pub fn call(&self) -> Option<&Arc<str>> {
         match self.next_attempt() {
             Some(next) => Some(&next.call),
+            None if self.kind == Kind::Retry => None,
             None => self.at.and(Some(&self.name)).filter(|name| !name.starts_with('$')),
         }
     }

@@ -98,7 +98,8 @@ export class Calls {
   #open(record: HistoryRecord, wait: OpenedWait, time: number): void {
     const step = record.stepName || this.#places.get(JSON.stringify(wait.at));
     const next = wait.listensFor?.attempt;
-    if (!step || (!next && wait.name.startsWith('$'))) return;
+    // A rate limit is the step's, and what begins with `$` the engine's.
+    if (!step || (!next && (wait.kind === 'RETRY' || wait.name.startsWith('$')))) return;
     const call = this.#call(step, next?.call ?? wait.name, next ? 'RUN' : wait.kind);
     if (next) {
       call.pieces.push({

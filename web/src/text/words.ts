@@ -48,7 +48,7 @@ export const endsByTime = (kind: WaitKind): boolean =>
   kind === 'DELAY' || kind === 'PAUSE' || kind === 'RETRY' || kind === 'SCHEDULE';
 
 /** What a durable call does. */
-export const CALL_WORDS: Record<'RUN' | WaitKind, string> = { ...KIND_WORDS, RUN: 'run', RETRY: 'rate limit' };
+export const CALL_WORDS: Record<'RUN' | WaitKind, string> = { ...KIND_WORDS, RUN: 'run' };
 
 /** A step, and maybe a durable call of its handler. */
 export const named = (step: string, call?: string | null): string => (call == null ? step : `${step} › ${call}`);

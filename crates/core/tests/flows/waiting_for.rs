@@ -34,7 +34,7 @@ fn every_kind_of_wait_says_what_would_end_it_and_until_when() {
         "`w` waits for a call on its resume URL",
         "`ok` waits for 2 approvals from anna, ben, 1 decided so far",
         "`anyone` waits for 1 approval from anyone, 0 decided so far",
-        "`resting` waits for the end of its worker's pause at 2026-03-01T10:00:00Z",
+        "`resting › rest` waits for the end of its worker's pause at 2026-03-01T10:00:00Z",
         "`failing` waits for its next attempt at 2026-03-01T11:00:00Z",
     ];
     assert_eq!(run.waiting_for(), expected);

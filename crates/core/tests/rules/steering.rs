@@ -59,7 +59,8 @@ fn r09_every_kind_of_wait_is_listed_with_what_would_end_it() {
     for kind in KINDS {
         let listed = waiting(kind).waiting_for();
         assert_eq!(listed.len(), 1);
-        assert!(listed[0].starts_with("`w` waits for "), "{listed:?}");
+        let whose = if kind == Kind::Pause { "`w › rest`" } else { "`w`" };
+        assert!(listed[0].starts_with(&format!("{whose} waits for ")), "{listed:?}");
     }
 }
 
@@ -112,7 +113,9 @@ fn r09_an_approval_is_decided_only_by_people_and_a_child_ends_only_by_itself() {
         let refusal = run.steer("w", Steering::Complete { payload: None }).refused();
         assert_eq!(refusal.code(), "WRONG_WAITPOINT_KIND");
         assert!(
-            refusal.to_string().contains(&format!("is a {kind}; it cannot be completed by hand")),
+            refusal
+                .to_string()
+                .contains(&format!("is {} {kind}; it cannot be completed by hand", kind.article())),
             "{refusal}"
         );
     }

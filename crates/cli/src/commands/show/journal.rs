@@ -50,7 +50,6 @@ fn kind(call: &Call) -> &str {
         "APPROVAL" => "approval",
         "CHILD" => "child run",
         "PAUSE" => "pause",
-        "RETRY" => "rate limit",
         other => other,
     }
 }
@@ -65,7 +64,7 @@ fn state(call: &Call, now: Timestamp) -> String {
             format!("attempt {} {left}, after: {error}", call.attempts + 1)
         }
         ("PENDING", "RUN", None) => format!("attempt {}, after: {error}", call.attempts + 1),
-        ("PENDING", "DELAY" | "PAUSE" | "RETRY", Some((at, left))) => format!("until {at} ({left})"),
+        ("PENDING", "DELAY" | "PAUSE", Some((at, left))) => format!("until {at} ({left})"),
         ("PENDING", _, Some((at, left))) => format!("waits until {at} at the latest ({left})"),
         ("PENDING", _, None) => "waits".to_owned(),
         ("COMPLETED", "RUN", _) if call.attempts > 1 => {
