@@ -10,6 +10,7 @@ use std::process::ExitCode;
 
 use abide_core::definition::{Checked, Definition, Rejected};
 use abide_core::limits;
+use abide_core::time::Millis;
 use clap::Args;
 
 /// Check workflow files: all problems and warnings, each with its place.
@@ -71,13 +72,14 @@ pub(crate) fn check_file(path: &Path) -> Outcome {
     let file = if is_stdin { "<stdin>".to_owned() } else { path.display().to_string() };
     let read = if is_stdin { read_text(io::stdin().lock()) } else { read_file(path) };
     match read {
-        Ok(text) => check_text(file, text),
+        Ok(text) => check_text(file, text, limits::WAIT),
         Err(error) => Outcome { file, text: String::new(), result: Err(error) },
     }
 }
 
-pub(crate) fn check_text(file: String, text: String) -> Outcome {
-    Outcome { file, result: Ok(Definition::from_text(&text)), text }
+/// `max_wait` is the longest that a wait may take.
+pub(crate) fn check_text(file: String, text: String, max_wait: Millis) -> Outcome {
+    Outcome { file, result: Ok(Definition::from_text_within(&text, max_wait)), text }
 }
 
 pub(crate) fn read_file(path: &Path) -> io::Result<String> {

@@ -146,14 +146,28 @@ fn is_alive(process: &str) -> bool {
 #[test]
 fn a_worker_does_the_work_of_a_workflow_and_a_failure_is_told() {
     let folder = tempfile::tempdir().unwrap();
+    // Nobody serves that model here, which is told, and no reason not to store it.
+    let doubtful = "name: ask\nsteps:\n  - type: llm\n    name: ask\n    model: nobodys\n    messages: [{ role: user, content: hi }]\n";
+    fs::write(folder.path().join("ask.yaml"), doubtful).unwrap();
     let flow = "name: greet\nsteps:\n  - type: task\n    name: hello\n    handler: hello\n    retry: { maxAttempts: 1 }\n";
     fs::write(folder.path().join("greet.yaml"), flow).unwrap();
     let worker = "echo oh dear >&2; exit 65";
     let binary = env!("CARGO_BIN_EXE_abide");
     let mut dev = Dev::start(
         folder.path(),
-        &["greet.yaml", "--ephemeral", "--", binary, "worker", "--handler", &format!("hello={worker}")],
+        &[
+            "greet.yaml",
+            "ask.yaml",
+            "--ephemeral",
+            "--",
+            binary,
+            "worker",
+            "--handler",
+            &format!("hello={worker}"),
+        ],
     );
+    dev.hear("✓ ask.yaml: ask 1-dev.");
+    dev.hear("ask.yaml: warning /steps/0/model");
     dev.hear("started");
     start(&dev, "greet");
     let said = dev.hear("of greet failed");

@@ -69,7 +69,7 @@ impl Definitions {
             Err(why) if !counts || why.kind() == io::ErrorKind::NotFound => return Vec::new(),
             Err(why) => return vec![line(Mark::Bad, format!("{file}: cannot be read: {why}"))],
         };
-        let outcome = check_text(file, text);
+        let outcome = check_text(file, text, self.engine.max_wait());
         match &outcome.result {
             Ok(Err(rejected)) => {
                 let count = rejected.problems.len();
@@ -91,9 +91,12 @@ impl Definitions {
     }
 
     async fn store(&mut self, path: &Path, outcome: Outcome) -> Vec<Line> {
-        let warnings = findings(&outcome);
+        let mut warnings = findings(&outcome);
         let Outcome { file, result, .. } = outcome;
         let Ok(Ok(checked)) = result else { return Vec::new() };
+        for doubt in self.engine.calls().doubts(WorkspaceId::DEFAULT, &checked.definition) {
+            warnings.push(line(Mark::More, format!("{file}: warning {}: {}", doubt.pointer, doubt.message)));
+        }
         let document = checked.definition.document.clone();
         let stored = self.engine.deploy_for_development(WorkspaceId::DEFAULT, checked, Versions::Made).await;
         let Developed { version, created, .. } = match stored {
