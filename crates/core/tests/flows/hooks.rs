@@ -23,7 +23,7 @@ fn called(run: &Scenario) -> Vec<ChildStart> {
 }
 
 fn given(child: &ChildStart) -> Value {
-    Value::clone(child.input.given().unwrap())
+    Value::clone(child.input.given().expect("it is rendered with the end"))
 }
 
 /// The run of a hook, begun as the engine would.
@@ -33,8 +33,8 @@ fn begun(of: &Scenario, child: &ChildStart) -> Scenario {
         panic!("{} is no hook", child.definition);
     };
     assert_eq!(name, of.run().definition.name());
-    let derived = of.run().definition.hook(hook).unwrap();
-    let document = serde_json::to_string(&derived.document).unwrap();
+    let derived = of.run().definition.hook(hook).expect("the workflow has it");
+    let document = serde_json::to_string(&derived.document).expect("a document is JSON");
     assert_eq!((derived.name(), derived.version()), (&*child.definition, "3"), "{document}");
     Plan::shared(std::sync::Arc::clone(derived)).input(given(child)).child_of(child.parent).start()
 }

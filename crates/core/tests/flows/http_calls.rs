@@ -33,8 +33,8 @@ fn begun(child: &ChildStart) -> Scenario {
     else {
         panic!("a call is derived from its name");
     };
-    let input = Value::clone(child.input.given().unwrap());
-    Plan::shared(Arc::new(derived.unwrap())).input(input).child_of(child.parent).start()
+    let input = Value::clone(child.input.given().expect("a call has its request"));
+    Plan::shared(Arc::new(derived.expect("it is sound"))).input(input).child_of(child.parent).start()
 }
 
 #[test]
