@@ -90,7 +90,14 @@ impl Execution {
         .await;
         self.locked(|state| state.goes_on())?;
         if Lane::is_lost() {
-            return std::future::pending().await;
+            // Nothing is decided any more, but each branch comes to what it had recorded.
+            let replayed = std::future::poll_fn(|cx| {
+                for runner in &mut runners {
+                    let _ = runner.poll(cx);
+                }
+                Poll::<()>::Pending
+            });
+            replayed.await;
         }
         let _busy = Busy::new(self);
         let mut clear = pin!(self.clear(name));

@@ -63,6 +63,24 @@ async fn a_waitpoint_that_was_made_and_a_race_that_was_won_are_replayed() {
 }
 
 #[tokio::test]
+async fn every_branch_of_a_race_that_was_undecided_in_a_loser_is_come_to_again() {
+    async fn work(ctx: Context, _: Json) -> Result<u64> {
+        let call = |name: &'static str| ctx.branch(name, ctx.run(name, || async { Ok(1) }));
+        let slow = ctx.branch("slow", async { Ok(ctx.any([call("a"), call("b")]).await?.value) });
+        Ok(ctx.any([slow, call("quick")]).await?.value)
+    }
+    let won = json!({"index": 1, "name": "quick", "reached": ["a", "b"], "cancelled": []});
+    let journal = json!([
+        {"name": "a", "result": 1},
+        {"name": "b", "result": 1},
+        {"name": "quick", "result": 1},
+        {"name": "any:slow|quick", "result": won},
+    ]);
+    let (verdict, message) = outcome(Handlers::new().handler("work", work), journal).await;
+    assert_eq!(verdict, ReplayOutcome::Fits, "{message}");
+}
+
+#[tokio::test]
 async fn an_exported_file_is_read_line_by_line_and_what_does_not_fit_is_listed() {
     let path = std::env::temp_dir().join(format!("abide-journals-{}.jsonl", std::process::id()));
     let lines = [line("work", json!([])), line("other", json!([]))];
