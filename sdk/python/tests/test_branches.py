@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from abide import Context, RunFailed, RunNotCompleted, SyncContext, WaitCancelled, Workflow
+from abide import Context, Retry, RunFailed, RunNotCompleted, SyncContext, WaitCancelled, Workflow
 from abide.testing import TestServer
 
 
@@ -176,6 +176,27 @@ class Branches(unittest.IsolatedAsyncioTestCase):
         still = sorted(wait.get("name") or "" for wait in listed if wait["status"] == "PENDING")
         self.assertEqual(still, ["later"])
         self.assertEqual((await self.server.skip_waits(run)).get("output"), "go")
+
+    async def test_the_back_off_of_a_call_in_a_branch_that_lost_is_cancelled(self) -> None:
+        def charge() -> None:
+            self.done.update(["charge"])
+            raise ValueError("no money")
+
+        async def work(ctx: Context) -> Any:
+            async def pay() -> None:
+                await ctx.run("charge", charge, retry=Retry(5, backoff_ms=100_000_000, max_backoff_ms=100_000_000))
+
+            first = await ctx.any([ctx.branch("pay", pay), ctx.wait_for_signal("withdrawn", "withdrawn")])
+            await ctx.sleep("later", "1h")
+            return first.name
+
+        run = await self.start(work)
+        await self.server.settle(run)
+        await self.server.client.signal(run, "withdrawn")
+        waiting = await self.server.settle(run)
+        self.assertEqual([wait["kind"] for wait in waiting["waitingFor"]], ["DELAY"])
+        ended = await self.server.skip_waits(run)
+        self.assertEqual((ended.get("output"), self.done["charge"]), ("withdrawn", 1))
 
     async def test_a_wait_that_lost_is_cancelled_for_whoever_waits_for_it_elsewhere(self) -> None:
         async def work(ctx: Context) -> Any:

@@ -1,5 +1,6 @@
 """Random durable code: trees of calls, sleeps, signals, branches and races. However they are nested, and however often the
-handler is re-executed, everything is done at most once, nothing changes its mind, and nobody takes the code for changed."""
+handler is re-executed and the server killed, everything is done at most once, nothing changes its mind, and nobody takes the
+code for changed."""
 
 from __future__ import annotations
 
@@ -122,7 +123,11 @@ class RandomCode(unittest.IsolatedAsyncioTestCase):
                 with self.subTest(seed=code.seed):
                     workflow = Workflow(f"w{code.seed}").task("work", f"h{code.seed}", on_code_change="fail")
                     await server.client.deploy(workflow)
-                    run = await server.skip_waits(await server.client.start(workflow))
+                    started = await server.client.start(workflow)
+                    if code.seed % 5 == 0:
+                        await server.settle(started)
+                        await server.crash()
+                    run = await server.skip_waits(started)
                     self.assertEqual((run["status"], run.get("output")), ("COMPLETED", "done"), run.get("error"))
                     self.assertEqual([name for name, count in code.done.items() if count > 1], [])
                     self.assertEqual([place for place, chosen in code.chosen.items() if len(chosen) > 1], [])

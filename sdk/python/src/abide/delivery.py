@@ -95,7 +95,7 @@ class Delivery:
         self._groups: list[Group] = []
         self._held: list[Held] = []
         self._grace_timer: asyncio.TimerHandle | None = None
-        self._log = RunLog(reports, task["leaseToken"])
+        self._log: RunLog | None = None
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
         self.around: Callable[[DurableCall, Next], Next] | None = None
@@ -132,6 +132,7 @@ class Delivery:
     def log(self, level: Level, message: str) -> None:
         """Writes a line to the run's log, unless an earlier delivery has."""
         if not (self._unasked or self._settled or self.lost or has_lost(scope.get())):
+            self._log = self._log or RunLog(self._reports, self.task["leaseToken"])
             self._log.write(level, message)
 
     def log_from_anywhere(self, level: Level, message: str) -> None:

@@ -66,7 +66,8 @@ class Execution(Racing):
             # A pause carries no entries: what is to be remembered goes before it.
             saved = {"type": "heartbeat", "leaseToken": report["leaseToken"], "entries": self._unsaved}
             self.heed(await self._reports.send({**saved, "cancels": self._cancels}))
-        await self._log.finish()
+        if self._log:
+            await self._log.finish()
         return report
 
     def _verdict(self, output: Any, error: BaseException | None) -> Report:

@@ -55,7 +55,10 @@ class Handlers:
         try:
             context = self._context(execution, self._client, decoded("the input", read, execution.task["input"]))
             execution.around = self._around_calls(context)
-            output = await around_handler(self._middleware, context, lambda: self._handle(function, context))()
+            if self._middleware:
+                output = await around_handler(self._middleware, context, lambda: self._handle(function, context))()
+            else:
+                output = await self._handle(function, context)
         finally:
             current.reset(token)
         return execution.as_json(name, output)
