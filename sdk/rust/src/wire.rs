@@ -192,6 +192,7 @@ pub enum BulkCommandAction {
     #[serde(rename = "retry")] Retry,
     #[serde(rename = "pin")] Pin,
     #[serde(rename = "unpin")] Unpin,
+    #[serde(rename = "move")] Move,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -219,11 +220,11 @@ pub struct BulkCommand {
 impl BulkCommand {
     /// With what it needs.
     pub fn new(action: impl Into<BulkCommandAction>, filter: impl Into<RunFilter>) -> BulkCommand {
-        BulkCommand { action: action.into(), filter: filter.into(), build: None, cursor: None, dry_run: None, handler: None, limit: None, reason: None }
+        BulkCommand { action: action.into(), filter: filter.into(), build: None, cursor: None, dry_run: None, handler: None, limit: None, reason: None, version: None }
     }
 }
 
-setters!(BulkCommand { build [into String], cursor [into String], dry_run [plain bool], handler [into String], limit [plain u32], reason [into String] });
+setters!(BulkCommand { build [into String], cursor [into String], dry_run [plain bool], handler [into String], limit [plain u32], reason [into String], version [into String] });
 
 /// What became of many runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -296,22 +297,6 @@ impl BulkSteering {
 }
 
 setters!(BulkSteering { cursor [into String], dry_run [plain bool], limit [plain u32], output [into Json], payload [into Json], reason [into String], resume_at [plain Timestamp] });
-
-/// How often a call that the engine makes is tried, and after what time.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct CallRetry {
-    /// The longest time before the second attempt; 1000 if absent.
-    #[serde(skip_serializing_if = "Option::is_none")] pub backoff_ms: Option<u64>,
-    /// By how much that grows from attempt to attempt; 2 if absent.
-    #[serde(skip_serializing_if = "Option::is_none")] pub backoff_multiplier: Option<f64>,
-    /// All attempts together; 3 if absent.
-    #[serde(skip_serializing_if = "Option::is_none")] pub max_attempts: Option<u32>,
-    /// It never grows beyond this; 300000 if absent.
-    #[serde(skip_serializing_if = "Option::is_none")] pub max_backoff_ms: Option<u64>,
-}
-
-setters!(CallRetry { backoff_ms [plain u64], backoff_multiplier [plain f64], max_attempts [plain u32], max_backoff_ms [plain u64] });
 
 /// How often a call that the engine makes is tried, and after what time.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -1141,6 +1126,17 @@ pub enum Method {
     #[serde(rename = "PATCH")] Patch,
     #[serde(rename = "DELETE")] Delete,
     #[serde(rename = "OPTIONS")] Options,
+}
+
+/// One reason why a run does not fit another version.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Misfit {
+    /// Stable; see `docs/definitions.md`.
+    pub code: String,
+    pub reason: String,
+    /// The step it is about.
+    pub step: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -2898,11 +2894,11 @@ pub struct Workflow {
 impl Workflow {
     /// With what it needs.
     pub fn new(name: impl Into<String>, steps: impl IntoIterator<Item = impl Into<WorkflowStep>>) -> Workflow {
-        Workflow { name: name.into(), steps: steps.into_iter().map(Into::into).collect(), budget_micros: None, default_retry: None, description: None, input_schema: None, keep_headers: None, on_cancel: None, on_code_change: None, on_failure: None, output: None, timeout: None, timeout_ms: None, version: None }
+        Workflow { name: name.into(), steps: steps.into_iter().map(Into::into).collect(), budget_micros: None, default_retry: None, description: None, input_schema: None, keep_headers: None, on_cancel: None, on_code_change: None, on_failure: None, output: None, pin_to_build: None, timeout: None, timeout_ms: None, version: None }
     }
 }
 
-setters!(Workflow { budget_micros [plain u64], default_retry [into WorkflowRetry], description [into String], input_schema [into Json], keep_headers [list String], on_cancel [into WorkflowHook], on_code_change [into WorkflowOnCodeChange], on_failure [into WorkflowHook], output [into Json], timeout [length timeout_ms], version [into String] });
+setters!(Workflow { budget_micros [plain u64], default_retry [into WorkflowRetry], description [into String], input_schema [into Json], keep_headers [list String], on_cancel [into WorkflowHook], on_code_change [into WorkflowOnCodeChange], on_failure [into WorkflowHook], output [into Json], pin_to_build [plain bool], timeout [length timeout_ms], version [into String] });
 
 #[derive(Debug, Clone, PartialEq, Copy, Eq, Hash, Serialize, Deserialize)]
 pub enum WorkflowDelivery {

@@ -192,8 +192,8 @@ impl Each for Telling<'_> {
             } else {
                 ""
             };
-            if matches!(verb, "pin" | "unpin") {
-                let done = match (run.changed, verb) {
+            if matches!(self.verb, "pin" | "unpin") {
+                let done = match (run.changed, self.verb) {
                     (false, _) => "has no task under way that this would change",
                     (true, "pin") => "has its tasks pinned to that build",
                     (true, _) => "has its tasks unpinned",
@@ -230,9 +230,8 @@ pub(super) async fn bulk(
             Some(cursor) => body["cursor"] = json!(cursor),
             None if api.json => break,
             None if part.dry_run && done + refused > 0 => {
-                console.line(&format!(
-                    "{matched} {plural} found, {done} fit, {refused} do not; nothing was changed"
-                ))?;
+                let found = counted(matched, noun);
+                console.line(&format!("{found} found, {done} fit, {refused} do not; nothing was changed"))?;
                 break;
             }
             None if part.dry_run => {
