@@ -159,13 +159,15 @@ class Door(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(await self.status(signing_key=f"{other} {KEY}"), 200)
         self.assertEqual(await self.status(signing_key={"ws_a": KEY}), 200)
         self.assertEqual(await self.status(signing_key={"ws_b": KEY}), 401)
-        self.assertEqual(await self.status({}, signing_key=None), 200)
+        self.assertEqual(await self.status({}, signing_key=None, unsigned=True), 200)
+        with self.assertRaisesRegex(ValueError, "tasks are signed"):
+            await self.status({}, signing_key=None)
 
     async def test_what_is_not_a_task_or_too_large_is_refused(self) -> None:
         self.assertEqual(await self.status(body=b"{}"), 400)
         self.assertEqual(await self.status(body=b"no json"), 400)
         self.assertEqual(await self.status(max_bytes=10), 413)
-        app = asgi({}, client=Client("http://127.0.0.1:1"))
+        app = asgi({}, client=Client("http://127.0.0.1:1"), unsigned=True)
         self.assertEqual((await asked(app, b"", {}, "GET"))[0], 405)
 
     async def test_a_report_that_cannot_be_sent_is_tried_again(self) -> None:
@@ -173,7 +175,7 @@ class Door(unittest.IsolatedAsyncioTestCase):
             await ctx.sleep("nap", "1h")
 
         with patch("abide.push.PATIENCE", 0.0):
-            app = asgi({"desk": desk}, client=Client("http://127.0.0.1:1", retries=0))
+            app = asgi({"desk": desk}, client=Client("http://127.0.0.1:1", retries=0), unsigned=True)
             self.assertEqual((await asked(app, json.dumps(self.task).encode(), {}))[0], 503)
 
 

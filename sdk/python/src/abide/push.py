@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import os
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -164,11 +165,19 @@ def push(
     handlers: dict[str, Callable[..., Any]],
     client: Client | None,
     signing_key: SigningKey | None,
+    unsigned: bool,
     middleware: Sequence[Middleware],
     max_bytes: int,
     max_age: float | None,
     grace: float,
 ) -> Push:
+    if signing_key is None:
+        signing_key = os.environ.get("ABIDE_SIGNING_KEY")
+    if signing_key is None and not unsigned:
+        raise ValueError(
+            "tasks are signed: give `signing_key`, set ABIDE_SIGNING_KEY, or say `unsigned=True` where nobody else can"
+            " reach this URL"
+        )
     return Push(handlers, client or Client(), signing_key, middleware, max_bytes, max_age, grace)
 
 
@@ -276,16 +285,18 @@ def asgi(
     *,
     client: Client | None = None,
     signing_key: SigningKey | None = None,
+    unsigned: bool = False,
     middleware: Sequence[Middleware] = (),
     max_bytes: int = MOST_BYTES,
     max_age: float | None = MOST_AGE,
     grace: float = 2.0,
 ) -> Asgi:
     """Handlers as an ASGI application. ``client``: of the server whose tasks are taken (ABIDE_SERVER and ABIDE_API_KEY if
-    absent), with the scope ``worker``. ``signing_key``: ``whsec_…``, or one for each workspace by its id; requests that are
-    not signed with it are refused. Without one, whoever reaches the URL can run the handlers. ``max_bytes``: the largest task.
+    absent), with the scope ``worker``. ``signing_key``: ``whsec_…``, or one for each workspace by its id (ABIDE_SIGNING_KEY
+    if absent); requests that are not signed with it are refused. Without one nothing is served, unless ``unsigned`` says
+    that nobody else can reach the URL. ``max_bytes``: the largest task.
     ``max_age``: how many seconds old a signature may be. ``grace``: as of a worker."""
-    return Asgi(push(handlers, client, signing_key, middleware, max_bytes, max_age, grace))
+    return Asgi(push(handlers, client, signing_key, unsigned, middleware, max_bytes, max_age, grace))
 
 
 def wsgi(
@@ -293,10 +304,11 @@ def wsgi(
     *,
     client: Client | None = None,
     signing_key: SigningKey | None = None,
+    unsigned: bool = False,
     middleware: Sequence[Middleware] = (),
     max_bytes: int = MOST_BYTES,
     max_age: float | None = MOST_AGE,
     grace: float = 2.0,
 ) -> Wsgi:
     """The same as a WSGI application."""
-    return Wsgi(push(handlers, client, signing_key, middleware, max_bytes, max_age, grace))
+    return Wsgi(push(handlers, client, signing_key, unsigned, middleware, max_bytes, max_age, grace))
