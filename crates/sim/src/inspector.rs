@@ -11,7 +11,7 @@ use std::sync::Arc;
 use abide_core::command::Occurrence;
 use abide_core::definition::Order;
 use abide_core::effect::Effect;
-use abide_core::history::{Change, Record, WakeOn};
+use abide_core::history::{Change, DefinitionRef, Record, WakeOn};
 use abide_core::id::{At, OccurrenceId, RunId};
 use abide_core::json::Json;
 use abide_core::run::Run;
@@ -119,9 +119,13 @@ impl Inspector {
             if stored.run.open_waitpoints().next().is_some() {
                 return Err(format!("{}: a wait outlives its run", stored.run.id));
             }
-            let name = &stored.run.definition_ref.name;
-            let first = store.definitions.get(&**name).ok_or("a run of no workflow")?;
-            let replayed = Run::replay_with(Arc::clone(first), &store.versions, &stored.history)
+            let Some(Change::WorkflowCreated(creation)) = stored.history.first().map(|first| &first.change)
+            else {
+                return Err(format!("{}: its history does not begin with its creation", stored.run.id));
+            };
+            let DefinitionRef { name, version } = &creation.definition;
+            let first = store.definition(name, Some(version));
+            let replayed = Run::replay_with(first, &store.versions, &stored.history)
                 .map_err(|error| format!("{}: the history cannot be replayed: {error}", stored.run.id))?;
             if replayed.snapshot() != stored.run.snapshot() {
                 return Err(format!(

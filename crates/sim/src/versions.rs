@@ -6,6 +6,7 @@ use abide_core::command::{Command, Move};
 use abide_core::definition::Definition;
 use abide_core::id::RunId;
 use abide_core::random::Random;
+use abide_core::run::Run;
 use serde_json::{Value, json};
 
 use crate::world::{Check, Request, World};
@@ -39,7 +40,13 @@ impl World {
         if random.below(RARE) > 0 {
             return None;
         }
-        let open = self.store.runs.values().filter(|stored| !stored.run.status.has_ended());
+        // What the engine derives has no versions of its own.
+        let is_stored = |run: &Run| self.store.definitions.contains_key(run.definition.name());
+        let open = self
+            .store
+            .runs
+            .values()
+            .filter(|stored| !stored.run.status.has_ended() && is_stored(&stored.run));
         let open: Vec<(RunId, Arc<Definition>)> =
             open.map(|stored| (stored.run.id, Arc::clone(&stored.run.definition))).collect();
         let (run, definition) = pick(random, &open)?.clone();

@@ -11,7 +11,7 @@ const SEEDS: u64 = 250;
 const FIRST: &str = "ABIDE_SIM_FIRST";
 
 /// Seeds that once broke a rule, with what was wrong then.
-const KEPT: [(u64, &str); 9] = [
+const KEPT: [(u64, &str); 11] = [
     (17807, R5A),
     (26894, R5A),
     (67877, R5A),
@@ -21,11 +21,15 @@ const KEPT: [(u64, &str); 9] = [
     (28421, R5B),
     (1958, DUE),
     (232192, MOVED),
+    (622, OVERDUE),
+    (2010, OVERDUE),
 ];
 const MOVED: &str =
     "a timer fired before an event was offered to its wait, which somebody had moved meanwhile";
 const DUE: &str =
     "an overdue approval that somebody moved, to an instant that was over too, was ended by them";
+const OVERDUE: &str =
+    "a wait for other code that was moved to an instant that is over was skipped, or ended by another pin";
 const R5A: &str = "a signal that came while a wait was overdue was missed when the wait was open again";
 const R5B: &str = "an event that came while a wait was overdue was missed when the wait was moved";
 

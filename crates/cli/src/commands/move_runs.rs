@@ -46,7 +46,7 @@ impl MoveRuns {
             if let Some(from) = &self.from {
                 body["filter"]["version"] = json!(from);
             }
-            return bulk(&self.api, &client, console, "workflow-runs", "runs", body).await;
+            return bulk(&self.api, &client, console, "workflow-runs", "run", body).await;
         }
         each(console, &self.runs, &Moving { command: self, client: &client, body: &body }).await
     }

@@ -147,7 +147,7 @@ fn runs_are_pinned_and_unpinned_one_or_by_a_filter() {
     let nothing = format!("{run} has no task under way that this would change");
     assert_eq!(host.ok(&["unpin", &run]), nothing, "nobody has taken it");
     let counted = host.ok(&["pin", "--all", "--workflow", "add", "--build", "b1", "--dry-run"]);
-    assert_eq!(counted, "1 runs found; nothing was changed");
+    assert_eq!(counted, "1 run found; nothing was changed");
     let said = host.abide(&["wake", &run, "--output", "1"]);
     assert!(said.code != 0 && said.err.contains("--as skipped"), "{said:?}");
 }

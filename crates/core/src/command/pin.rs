@@ -70,7 +70,7 @@ fn offer_again(turn: &mut Turn<'_>, at: At) -> Result<(), Refusal> {
         |number: &u32| turn.run.waitpoint(*number).is_some_and(|wait| wait.code_mismatch().is_some());
     let awaiting = turn.run.step(at).and_then(|step| step.awaiting.as_ref());
     let code = awaiting.and_then(|awaiting| awaiting.waits.first().copied()).filter(is_code);
-    // Whoever may have it from here on tries again.
-    code.filter(|number| turn.run.open.contains(number))
+    // Whoever may have it from here on tries again, unless the time of the wait is over and its timer about to end it (R4).
+    code.filter(|number| turn.open_to_others(*number).is_ok())
         .map_or(Ok(()), |number| flow::resolve(turn, number, WaitStatus::Completed, None))
 }

@@ -121,6 +121,8 @@ fn skip(turn: &mut Turn<'_>, number: u32, output: Json, reason: Option<String>) 
         let waitpoint = turn.run.waitpoint_id(number);
         return Err(Refusal::WrongKind { waitpoint, kind, verb: "skipped: only a wait for other code can" });
     };
+    // One that was moved to an instant that is over is ended by that (R4).
+    turn.open_to_others(number)?;
     within("the output's size in bytes", output.bytes(), limits::PAYLOAD_BYTES)?;
     let chars = reason.as_ref().map_or(0, |reason| reason.chars().count());
     within("the reason's length", chars, limits::DESCRIPTION_CHARS)?;

@@ -65,6 +65,7 @@ impl Watched {
         moved(&mut self.unfit, there);
         moved(&mut self.recorded, there);
         moved(&mut self.awaited, there);
+        moved(&mut self.pinned, there);
         let paid = std::mem::take(&mut self.paid);
         self.paid.extend(paid.into_iter().filter_map(|(at, entry)| Some((there(at)?, entry))));
     }

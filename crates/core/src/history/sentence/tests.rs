@@ -181,6 +181,15 @@ fn every_kind_of_record_has_its_sentence() {
         ),
         (json!({ "type": "WORKFLOW_RETRIED" }), "ana retried the run: the steps that failed begin again"),
         (
+            json!({ "type": "WORKFLOW_MOVED", "from": { "name": "refunds", "version": "1" }, "to": { "name": "refunds", "version": "2" }, "steps": [] }),
+            "ana moved the run from version 1 to version 2",
+        ),
+        (
+            json!({ "type": "TASK_PINNED", "at": at, "build": "b7" }),
+            "`desk` is for workers of build b7 alone",
+        ),
+        (json!({ "type": "TASK_UNPINNED", "at": at }), "ana lets workers of any build have `desk`"),
+        (
             json!({ "type": "WORKFLOW_CANCELLED", "reason": "ordered twice" }),
             "ana cancelled the run: ordered twice",
         ),
