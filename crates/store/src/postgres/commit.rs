@@ -39,7 +39,7 @@ const OUTCOME: Duration = Duration::from_secs(30);
 const OUTCOME_EVERY: Duration = Duration::from_millis(50);
 
 /// Which commits were made is known from the last one of each writer, a row that is written with it. The number of the
-/// transaction would not do: a server that crashes may give it to another one.
+/// transaction would not do: a server that crashes may give it to another one. Between two numbers is that of a fence.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mark {
     writer: Id,
@@ -117,7 +117,7 @@ pub(super) fn culprits(
 
 fn next(link: &mut Link, mark: &mut Option<Mark>) -> Result<Mark, Error> {
     let next = match *mark {
-        Some(Mark { writer, number }) => Mark { writer, number: number + 1 },
+        Some(Mark { writer, number }) => Mark { writer, number: number + 2 },
         None => {
             let row = link.ask(async |session| session.one("SELECT gen_random_uuid()", &[]).await)?;
             Mark { writer: Id(row.id(0)?), number: 1 }
@@ -359,15 +359,17 @@ async fn definition_exists(session: &mut Session, batch: &Batch<'_>) -> Result<E
     Ok(Error::Unavailable("a definition was being written elsewhere; try again".to_owned()))
 }
 
-/// How a commit ended whose answer was lost.
+/// How a commit ended whose answer was lost. If it is still being written by a server that has not noticed, this waits for
+/// the end of that; if the server has not begun with it, the fence keeps it from being written later.
 fn outcome(link: &mut Link, Mark { writer, number }: Mark, lost: Error) -> Result<(), Error> {
-    // If it is still being written by a server that has not noticed, this waits for the end of that.
-    let sql = "INSERT INTO commits (writer, number, written_at) VALUES ($1, 0, now())
-        ON CONFLICT (writer) DO UPDATE SET number = commits.number RETURNING number";
+    let sql = "INSERT INTO commits (writer, number, written_at) VALUES ($1, $2::bigint + 1, now())
+        ON CONFLICT (writer) DO UPDATE
+            SET number = CASE WHEN commits.number = $2 THEN commits.number ELSE excluded.number END
+        RETURNING number";
     let begun = Instant::now();
     loop {
         let last: Result<i64, Error> =
-            link.ask(async |session| Ok(session.one(sql, &[&writer]).await?.try_get(0)?));
+            link.ask(async |session| Ok(session.one(sql, &[&writer, &number]).await?.try_get(0)?));
         match last {
             Ok(last) if last == number => return Ok(()),
             Ok(_) => return Err(lost),

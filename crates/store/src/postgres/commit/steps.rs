@@ -92,12 +92,14 @@ impl<'a> Plan<'a> {
         Ok(plan)
     }
 
-    /// How it ended is known by this.
+    /// How it ended is known by this. Whoever lost its answer and asked for its outcome has [fenced](super::outcome) it: what
+    /// comes after that fails.
     fn mark(&mut self, Mark { writer, number }: Mark) {
         self.rows.add(
             "marked",
             "INSERT INTO commits (writer, number, written_at) VALUES ($1, $2, now())
-             ON CONFLICT (writer) DO UPDATE SET number = excluded.number, written_at = excluded.written_at",
+             ON CONFLICT (writer) DO UPDATE SET written_at = excluded.written_at,
+                 number = excluded.number / (commits.number < excluded.number)::integer",
             values![writer, number],
         );
     }

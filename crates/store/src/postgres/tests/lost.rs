@@ -5,7 +5,7 @@ use std::net::Shutdown;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Barrier, Mutex};
 
 use super::*;
 
@@ -67,7 +67,15 @@ struct Between {
 enum Loses {
     /// And this happens before anybody notices.
     Commit(Arc<dyn Fn() + Send + Sync>),
+    /// When the server has given it.
     Answer,
+    /// The commit comes to the server when whoever sent it has given it up.
+    Late(Arc<Late>),
+}
+
+struct Late {
+    given_up: Barrier,
+    answered: Barrier,
 }
 
 /// How a commit ends.
@@ -78,15 +86,35 @@ enum Ends {
     WithCommit,
 }
 
+/// What a client has sent, which comes in pieces of any length.
+#[derive(Default)]
+struct Heard {
+    /// Of a request that is not whole yet.
+    request: Vec<u8>,
+    /// The statement was sent to be compiled; the next request carries it out.
+    is_compiled: bool,
+}
+
+/// The last message of a request.
+const SYNC: &[u8] = b"S\0\0\0\x04";
+
 impl Ends {
-    /// Whether this is the end, and if not, whether what comes next may be.
-    fn is_in(self, bytes: &[u8], is_next: &mut bool) -> bool {
-        let has = |word: &[u8]| bytes.windows(word.len()).any(|part| part == word);
-        match self {
-            // The statement is compiled first.
-            Ends::WithItsStatement => std::mem::replace(is_next, has(b"INSERT INTO commits")),
+    /// Whether the end is whole with these bytes.
+    fn is_in(self, bytes: &[u8], heard: &mut Heard) -> bool {
+        heard.request.extend_from_slice(bytes);
+        let has = |word: &[u8]| heard.request.windows(word.len()).any(|part| part == word);
+        let is_end = match self {
+            Ends::WithItsStatement if heard.request.ends_with(SYNC) => {
+                let is_compiled = has(b"INSERT INTO commits");
+                std::mem::replace(&mut heard.is_compiled, is_compiled)
+            }
+            Ends::WithItsStatement => false,
             Ends::WithCommit => has(b"COMMIT\0"),
+        };
+        if heard.request.ends_with(SYNC) {
+            heard.request.clear();
         }
+        is_end
     }
 }
 
@@ -100,21 +128,38 @@ impl Between {
                 let (client, loses) = (client.unwrap(), loses.clone());
                 let Ok(server) = UnixStream::connect(&socket) else { continue };
                 let (from, to) = (server.try_clone().unwrap(), client.try_clone().unwrap());
-                thread::spawn(move || pass(from, to, |_| true));
+                let is_unheard = Arc::new(AtomicBool::new(false));
+                let (is_lost, late) = (Arc::clone(&is_unheard), loses.clone());
+                thread::spawn(move || {
+                    let nobody = to.try_clone().unwrap();
+                    pass(from, to, |_| !is_lost.load(Ordering::SeqCst));
+                    let _ = nobody.shutdown(Shutdown::Both);
+                    if let (true, Loses::Late(late)) = (is_lost.load(Ordering::SeqCst), late) {
+                        late.answered.wait();
+                    }
+                });
                 let is_armed = Arc::clone(&is_armed);
                 let (wire, answers) = (server.try_clone().unwrap(), client.try_clone().unwrap());
                 thread::spawn(move || {
-                    let mut is_next = false;
+                    let mut heard = Heard::default();
                     pass(client, server, |bytes| {
-                        if !ends.is_in(bytes, &mut is_next) || !is_armed.swap(false, Ordering::SeqCst) {
+                        if !ends.is_in(bytes, &mut heard) || !is_armed.swap(false, Ordering::SeqCst) {
                             return true;
                         }
-                        match &loses {
-                            Loses::Commit(meanwhile) => meanwhile(),
-                            Loses::Answer => (&wire).write_all(bytes).unwrap(),
-                        }
                         // Nobody hears what the server has to say from here on.
-                        let _ = answers.shutdown(Shutdown::Both);
+                        is_unheard.store(true, Ordering::SeqCst);
+                        match &loses {
+                            Loses::Commit(meanwhile) => {
+                                meanwhile();
+                                let _ = answers.shutdown(Shutdown::Both);
+                            }
+                            Loses::Answer => (&wire).write_all(bytes).unwrap(),
+                            Loses::Late(late) => {
+                                let _ = answers.shutdown(Shutdown::Both);
+                                late.given_up.wait();
+                                (&wire).write_all(bytes).unwrap();
+                            }
+                        }
                         false
                     });
                 });
@@ -175,6 +220,19 @@ fn a_commit_that_never_arrived_is_known_not_to_be_written() {
         assert!(matches!(result, Err(Error::Unavailable(_))), "{result:?}");
         assert_eq!(store.load(nap.id()).unwrap(), None);
     }
+}
+
+#[test]
+fn a_commit_that_arrives_when_it_is_given_up_is_not_written_any_more() {
+    let server = Server::shared();
+    let late = Arc::new(Late { given_up: Barrier::new(2), answered: Barrier::new(2) });
+    let loses = Loses::Late(Arc::clone(&late));
+    let (result, mut store, nap) =
+        commit_through(server.socket(), &server.database(), loses, Ends::WithItsStatement);
+    assert!(matches!(result, Err(Error::Unavailable(_))), "{result:?}");
+    late.given_up.wait();
+    late.answered.wait();
+    assert_eq!(store.load(nap.id()).unwrap(), None);
 }
 
 /// A server that crashes forgets the numbers of transactions that it had not written down, and gives them to others.
