@@ -70,7 +70,7 @@ class _Check:
         yield from _length("", self.document, "timeout")
         for hook in ("onFailure", "onCancel"):
             said = self.document.get(hook)
-            if isinstance(said, dict):
+            if is_object(said):
                 yield from _retry(f"/{hook}/retry", said.get("retry"))
                 yield from _length(f"/{hook}", said, "timeout")
         for at, step in enumerate(self.steps):
