@@ -20,7 +20,7 @@ impl Policy {
         Policy { everything: false, allowed: rules.into_iter().collect() }
     }
 
-    /// The same, and these.
+    /// This policy, with more addresses allowed.
     pub fn and(mut self, rules: impl IntoIterator<Item = Rule>) -> Policy {
         self.allowed.extend(rules);
         self

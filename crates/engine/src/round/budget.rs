@@ -12,9 +12,12 @@ const ROUND_FOLLOW_UPS: usize = 1_024;
 /// Records of a round, and what their payloads take: with more, nothing is followed up in it.
 const ROUND_RECORDS: usize = 20_000;
 const ROUND_BYTES: usize = 16 * 1024 * 1024;
-/// Follow-ups of earlier rounds that a round takes up: at least so many, however large it is, and at most.
-const BACKLOG_AT_LEAST: usize = 4;
+/// Follow-ups of earlier rounds that a round takes up: at least so many, however large it is, and at most, with all that
+/// follows from them at once.
+const BACKLOG_AT_LEAST: usize = 1;
 const BACKLOG_AT_MOST: usize = 256;
+/// So many before it is known how quick the store is.
+const BACKLOG_AT_FIRST: usize = 64;
 /// Where a commit takes longer, fewer are taken up with the next ones: whoever comes meanwhile waits for it.
 const LONG_COMMIT: Duration = Duration::from_millis(15);
 /// So many more after a commit that took less.
@@ -30,7 +33,7 @@ pub(crate) struct Pace(usize);
 
 impl Default for Pace {
     fn default() -> Pace {
-        Pace(BACKLOG_AT_MOST)
+        Pace(BACKLOG_AT_FIRST)
     }
 }
 
@@ -72,7 +75,7 @@ impl Spent {
 
     pub(crate) fn has_room_for_backlog(&self, pace: Pace) -> bool {
         let is_large = self.is_large() || self.is_matched_out();
-        self.backlog < if is_large { BACKLOG_AT_LEAST } else { pace.0 }
+        self.backlog < BACKLOG_AT_LEAST || (!is_large && self.backlog + self.follow_ups < pace.0)
     }
 
     pub(crate) fn take_backlog(&mut self) {
@@ -113,6 +116,17 @@ mod tests {
         assert!(!spent.has_room_for_backlog(slowed));
         assert!(spent.has_room_for_backlog(slowed.after(quick)));
         let again = (0..100).fold(slowed, |pace, _| pace.after(quick));
-        assert_eq!(again, Pace::default());
+        assert_eq!(again, Pace(BACKLOG_AT_MOST));
+    }
+
+    #[test]
+    fn what_follows_at_once_counts_as_what_is_taken_up() {
+        let pace = Pace(BACKLOG_AT_FIRST);
+        let spent = Spent { backlog: 2, follow_ups: BACKLOG_AT_FIRST - 3, ..Spent::default() };
+        assert!(spent.has_room_for_backlog(pace));
+        let spent = Spent { follow_ups: BACKLOG_AT_FIRST, ..spent };
+        assert!(!spent.has_room_for_backlog(pace));
+        // However much others ask for, the backlog gets on.
+        assert!(Spent { backlog: 0, ..spent }.has_room_for_backlog(pace));
     }
 }
