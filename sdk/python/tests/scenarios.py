@@ -813,4 +813,4 @@ async def thirty_days(server: TestServer) -> Any:
     await run.signal("go")
     output = await run.result()
     days = (await server.now() - before).total_seconds() / 86_400
-    return {"days": days, "quick": time.monotonic() - begun < 1, "output": output}
+    return {"days": days, "quick": time.monotonic() - begun < 60, "output": output}

@@ -599,7 +599,7 @@ export const scenarios: Record<string, Scenario> = {
     await run.signal("go");
     const output = await run.result();
     const days = ((await server.now()).getTime() - before.getTime()) / 86_400_000;
-    return { days, quick: performance.now() - begun < 1_000, output };
+    return { days, quick: performance.now() - begun < 60_000, output };
   },
 };
 
