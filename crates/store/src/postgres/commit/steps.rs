@@ -92,8 +92,8 @@ impl<'a> Plan<'a> {
         Ok(plan)
     }
 
-    /// How it ended is known by this. Whoever lost its answer and asked for its outcome has [fenced](super::outcome) it: what
-    /// comes after that fails.
+    /// Writes the number of this commit, by which its writer knows later whether it was written. If the writer lost the
+    /// answer and asked for the [outcome](super::outcome) before this came to be written, the commit fails.
     fn mark(&mut self, Mark { writer, number }: Mark) {
         self.rows.add(
             "marked",
