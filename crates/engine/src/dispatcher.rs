@@ -17,7 +17,7 @@ use abide_core::run::Run;
 use abide_core::task::Task;
 use abide_core::time::Millis;
 use abide_core::waitpoint::Waitpoint;
-use abide_store::share::{FoundTask, WantedTasks};
+use abide_store::tasks::{FoundTask, WantedTasks};
 use jiff::Timestamp;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;

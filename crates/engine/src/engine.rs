@@ -24,7 +24,7 @@ use abide_core::status::RunStatus;
 use abide_core::time::Millis;
 use abide_core::trace::Traceparent;
 use abide_core::waitpoint::Actor;
-use abide_store::share::NodeId;
+use abide_store::cluster::NodeId;
 use abide_store::sqlite::Sqlite;
 use abide_store::{Held, Owner, Read, Store};
 use jiff::Timestamp;
@@ -928,14 +928,14 @@ impl From<NewRun> for Start {
 
 /// What the writer needs on a store that others write to; what they commit is heard through the queue.
 fn share(store: &dyn Store, node: NodeId, queue: mpsc::WeakSender<Request>) -> Result<Option<Share>, Error> {
-    let Some(mut store) = store.share()? else { return Ok(None) };
-    store.hear(Box::new(move |news| {
+    let (Some(mut cluster), Some(tasks)) = (store.cluster()?, store.tasks()?) else { return Ok(None) };
+    cluster.listen(Box::new(move |news| {
         if let Some(queue) = queue.upgrade() {
             // When there is no room, it is found out later.
             drop(queue.try_send(Request::News(news)));
         }
     }))?;
-    Ok(Some(Share::new(store, node)))
+    Ok(Some(Share::new(tasks, node)))
 }
 
 fn fresh_number() -> u128 {

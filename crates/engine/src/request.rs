@@ -14,7 +14,7 @@ use abide_core::task::Task;
 use abide_core::time::Millis;
 use abide_core::trace::Traceparent;
 use abide_core::waitpoint::Actor;
-use abide_store::share::{News, NodeId};
+use abide_store::cluster::{NodeId, Notification as News};
 use abide_store::{Held, Owner};
 use jiff::Timestamp;
 use tokio::sync::oneshot;

@@ -28,7 +28,7 @@ use abide_core::run::Run;
 use abide_core::time::Millis;
 use abide_core::trace::Traceparent;
 use abide_core::waitpoint::{Actor, ListensFor};
-use abide_store::share::TaskWrite;
+use abide_store::tasks::TaskWrite;
 use abide_store::{Batch, FollowUpWrite, Held, Owner, Read, RunWrite, StoredFollowUp, Waiter};
 use jiff::Timestamp;
 

@@ -20,7 +20,8 @@ use abide_core::id::{At, RunId};
 use abide_core::run::Run;
 use abide_core::time::Millis;
 use abide_store::Store;
-use abide_store::share::{NodeId, Share as Shared, StoredTask, TaskWrite};
+use abide_store::cluster::{Cluster, NodeId};
+use abide_store::tasks::{StoredTask, TaskWrite, Tasks};
 use jiff::Timestamp;
 
 use crate::alarm::Portion;
@@ -51,7 +52,7 @@ pub(crate) const VERY_LATE: Millis = Millis(3_000);
 
 /// What the writer keeps of it.
 pub(crate) struct Share {
-    pub(crate) store: Box<dyn Shared>,
+    pub(crate) tasks: Box<dyn Tasks>,
     node: NodeId,
     /// Those that are there.
     pub(crate) nodes: Vec<NodeId>,
@@ -67,10 +68,10 @@ pub(crate) struct Share {
 }
 
 impl Share {
-    pub(crate) fn new(store: Box<dyn Shared>, node: NodeId) -> Share {
+    pub(crate) fn new(tasks: Box<dyn Tasks>, node: NodeId) -> Share {
         let now = Instant::now();
         Share {
-            store,
+            tasks,
             node,
             nodes: vec![node],
             portion: Portion::ALL,
@@ -110,7 +111,7 @@ pub(crate) struct Pulse {
     /// The nodes that were there when this one began.
     pub(crate) nodes: Vec<NodeId>,
     pub(crate) clock: Arc<StoreClock>,
-    store: Box<dyn Shared>,
+    cluster: Box<dyn Cluster>,
 }
 
 /// Ends with the pulse.
@@ -132,11 +133,11 @@ impl Beating {
 impl Pulse {
     /// `None` if nobody else writes to the store.
     pub(crate) fn of(store: &dyn Store, node: NodeId) -> Result<Option<Pulse>, Error> {
-        let Some(mut store) = store.share()? else { return Ok(None) };
+        let Some(mut cluster) = store.cluster()? else { return Ok(None) };
         let asked = Instant::now();
-        let beat = store.beat(node)?;
+        let beat = cluster.heartbeat(node)?;
         let clock = Arc::new(StoreClock::new(beat.now, asked));
-        Ok(Some(Pulse { node, nodes: beat.nodes, clock, store }))
+        Ok(Some(Pulse { node, nodes: beat.nodes, clock, cluster }))
     }
 
     pub(crate) fn start(
@@ -154,7 +155,7 @@ impl Pulse {
                 }
             }
             // If it fails, the others notice after a while.
-            let _ = self.store.leave(self.node);
+            let _ = self.cluster.leave(self.node);
         };
         let thread = std::thread::Builder::new().name("abide-pulse".to_owned()).spawn(beat)?;
         Ok(Beating { _stop: stop, thread })
@@ -162,7 +163,7 @@ impl Pulse {
 
     fn beat(&mut self, queue: &tokio::sync::mpsc::WeakSender<Request>, was_heard: bool) -> bool {
         let asked = Instant::now();
-        match self.store.beat(self.node) {
+        match self.cluster.heartbeat(self.node) {
             Ok(beat) => {
                 self.clock.set(beat.now, asked);
                 if let Some(queue) = queue.upgrade() {

@@ -7,7 +7,7 @@ use abide_core::id::At;
 use abide_core::run::Run;
 use abide_core::status::RunStatus;
 use abide_core::time::Millis;
-use abide_store::share::{StoredTask, TaskWrite};
+use abide_store::tasks::{StoredTask, TaskWrite};
 use abide_store::{Batch, Page, RunFilter, Store};
 use jiff::Timestamp;
 
@@ -28,7 +28,7 @@ const GRACE: Millis = Millis(10 * 60 * 1_000);
 /// A worker keeps its task for ten minutes from then on at least, a task that a handler of a process was at is anybody's
 /// at once. The time that a task may take is not prolonged.
 pub fn write_tasks_out(store: &mut dyn Store, now: Timestamp) -> Result<usize, Error> {
-    if store.share()?.is_none() {
+    if store.tasks()?.is_none() {
         return Ok(0);
     }
     let mut memory = Memory::default();

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use abide_core::id::RunId;
 use abide_store::Owner;
-use abide_store::share::NodeId;
+use abide_store::cluster::NodeId;
 
 use crate::committer::Job;
 

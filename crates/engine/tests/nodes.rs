@@ -14,9 +14,10 @@ use abide_core::run::Pin;
 use abide_core::status::RunStatus;
 use abide_engine::{Engine, Error, Leased, NewRun, Notification, Options, Said, TaskResult};
 use abide_store::Store;
+use abide_store::cluster::NodeId;
 use abide_store::postgres::Postgres;
 use abide_store::postgres::server::Server;
-use abide_store::share::{NodeId, WantedTasks};
+use abide_store::tasks::WantedTasks;
 use jiff::ToSpan;
 use serde_json::{Value, json};
 use watched::Watch;
@@ -254,10 +255,9 @@ async fn a_task_that_a_node_took_that_is_gone_is_done_by_another() {
     // As one that dies when it has taken it.
     let gone = std::thread::spawn(move || {
         let store = Postgres::open(&address).unwrap();
-        let mut share = store.share().unwrap().unwrap();
-        let now = share.beat(NodeId(7)).unwrap().now;
+        let now = store.cluster().unwrap().unwrap().heartbeat(NodeId(7)).unwrap().now;
         let wanted = WantedTasks { workspace: None, queue: "here".into(), limit: 9 };
-        share.take_tasks(&[wanted], now + 1.second(), now).unwrap()
+        store.tasks().unwrap().unwrap().take(&[wanted], now + 1.second(), now).unwrap()
     });
     assert_eq!(gone.join().unwrap().len(), 1);
     let done = async |_: abide_core::task::Task| TaskResult::complete(json!("done"));

@@ -13,6 +13,7 @@
 
 pub mod audit;
 mod chunk;
+pub mod cluster;
 mod code;
 mod code_wait;
 #[cfg(any(test, feature = "conformance"))]
@@ -25,9 +26,9 @@ mod key;
 mod list;
 #[cfg(feature = "postgres")]
 pub mod postgres;
-pub mod share;
 pub mod sqlite;
 mod table;
+pub mod tasks;
 pub mod transfer;
 mod waits;
 mod webhook;
@@ -50,7 +51,9 @@ use abide_core::waitpoint::{EventFilter, Kind, Waitpoint};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::Serialize;
-use share::{NodeId, Share, TaskWrite};
+
+use cluster::{Cluster, NodeId};
+use tasks::{TaskWrite, Tasks};
 
 pub use audit::{AuditEntry, AuditHash, AuditNote};
 pub use code_wait::CodeWait;
@@ -98,6 +101,15 @@ pub trait Read: Send {
             }
         }
         Ok(changed)
+    }
+
+    /// How many records there are of each of these runs, where there are any.
+    fn versions(&mut self, runs: &[RunId]) -> Result<Vec<(RunId, u64)>, Error> {
+        let mut versions = Vec::new();
+        for run in runs {
+            versions.extend(self.load(*run)?.map(|stored| (*run, stored.history.len() as u64)));
+        }
+        Ok(versions)
     }
 
     /// The document of a definition: of this version, or the one that came last.
@@ -350,9 +362,15 @@ pub trait Store: Read {
         Ok(None)
     }
 
-    /// Where any number of processes write at the same time: what one of them needs to work beside the others. `None`
-    /// where a store has one writer.
-    fn share(&self) -> Result<Option<Box<dyn Share>>, Error> {
+    /// The task board, for another thread, where any number of nodes work on the store. `None` where a store has one
+    /// writer, who keeps its tasks itself.
+    fn tasks(&self) -> Result<Option<Box<dyn Tasks>>, Error> {
+        Ok(None)
+    }
+
+    /// What nodes know of each other, for another thread, where any number of them work on the store. `None` where a
+    /// store has one writer.
+    fn cluster(&self) -> Result<Option<Box<dyn Cluster>>, Error> {
         Ok(None)
     }
 

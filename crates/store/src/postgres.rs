@@ -13,7 +13,7 @@
 //!   cost.rs   what models used up                schedules.rs, webhooks.rs
 //!   looks.rs  events and waits that begin at the same time
 //!   figures.rs  what measures itself asks a server
-//!   share.rs  nodes, and the tasks that are out      news.rs    word of what is committed
+//!   tasks.rs  the tasks that are out   cluster.rs  who is there   notifications.rs  of what is committed
 //!   tls.rs    connections that are encrypted
 //!   transfer.rs  its tables as rows of values, for backups and moves
 //! ```
@@ -21,6 +21,7 @@
 mod admin;
 mod audit;
 mod backup;
+mod cluster;
 mod column;
 mod commit;
 mod cost;
@@ -35,12 +36,12 @@ mod link;
 mod list;
 mod looks;
 mod migrations;
-mod news;
+mod notifications;
 mod open;
 mod schedules;
 #[cfg(any(test, feature = "conformance"))]
 pub mod server;
-mod share;
+mod tasks;
 mod tls;
 mod transfer;
 mod waits;
@@ -60,9 +61,10 @@ use abide_core::waitpoint::{Kind, Waitpoint};
 use jiff::Timestamp;
 use jiff::civil::Date;
 
+use crate::cluster::{Cluster, NodeId};
 use crate::code_wait::{self, CodeWait};
-use crate::share::{NodeId, Share};
 use crate::table::MOVE;
+use crate::tasks::Tasks;
 use crate::transfer::note;
 use crate::{
     ApiKey, AttemptWrite, AuditEntry, AuditHash, AuditNote, Awaits, Batch, CostRow, Culprit,
@@ -72,7 +74,6 @@ use crate::{
     WaitpointSummary, Webhook, Workspace,
 };
 use link::Link;
-use share::Sharing;
 
 pub use figures::Figures;
 pub use link::Sent;
@@ -101,6 +102,10 @@ pub struct Reading;
 pub struct Writing {
     last: Option<commit::Mark>,
 }
+
+/// For what is lost in a crash of the server without harm: leases and heartbeats.
+#[derive(Debug)]
+pub struct Unsynced;
 
 /// An address as it may be shown: without its password.
 pub fn shown(address: &str) -> String {
@@ -168,6 +173,10 @@ impl<Role: Send> Read for Handle<Role> {
 
     fn load_changed(&mut self, known: &[(RunId, u64)]) -> Result<Vec<(RunId, Loaded)>, Error> {
         find::load_changed(&mut self.link, known)
+    }
+
+    fn versions(&mut self, runs: &[RunId]) -> Result<Vec<(RunId, u64)>, Error> {
+        find::versions(&mut self.link, runs)
     }
 
     fn definition(
@@ -451,8 +460,12 @@ impl Store for Postgres {
         Ok(Some(Box::new(Handle { link, role: Writing::default() })))
     }
 
-    fn share(&self) -> Result<Option<Box<dyn Share>>, Error> {
-        Ok(Some(Box::new(Handle { link: self.link.sharing(), role: Sharing })))
+    fn tasks(&self) -> Result<Option<Box<dyn Tasks>>, Error> {
+        Ok(Some(Box::new(Handle { link: self.link.unsynced(), role: Unsynced })))
+    }
+
+    fn cluster(&self) -> Result<Option<Box<dyn Cluster>>, Error> {
+        Ok(Some(Box::new(Handle { link: self.link.unsynced(), role: Unsynced })))
     }
 
     fn commit(&mut self, batch: &Batch<'_>) -> Result<(), Error> {

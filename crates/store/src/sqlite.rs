@@ -55,8 +55,8 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
+use crate::cluster::NodeId;
 use crate::code_wait::{self, CodeWait};
-use crate::share::NodeId;
 use crate::table::MOVE;
 use crate::transfer::note;
 use crate::{

@@ -6,7 +6,7 @@ use abide_core::command::{Command, LeaseLoss, LeaseLost, Reply, TaskStarted};
 use abide_core::id::{At, DefinitionId, RunId, ScheduleId, WorkspaceId};
 use abide_core::refusal::Refusal;
 use abide_core::waitpoint::Actor;
-use abide_store::share::TaskCounts;
+use abide_store::tasks::TaskCounts;
 use jiff::Timestamp;
 
 use super::work::claim;
@@ -122,7 +122,7 @@ impl Writer {
                 let runs_in_memory = round.memory.len();
                 let here = TaskCounts { taken: dispatcher.tasks_out(), free: dispatcher.tasks_ready() };
                 let tasks = match &mut self.share {
-                    Some(share) => share.store.count_tasks(COUNTED_TASKS).map_err(Error::from),
+                    Some(share) => share.tasks.count(COUNTED_TASKS).map_err(Error::from),
                     None => Ok(here),
                 };
                 let stats = tasks.map(|TaskCounts { taken: tasks_out, free: tasks_ready }| Stats {

@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 use abide_core::id::{At, RunId, WorkspaceId};
 use abide_core::run::Run;
 use abide_store::EventName;
-use abide_store::share::{FoundTask, News, NodeId};
+use abide_store::cluster::{NodeId, Notification as News};
+use abide_store::tasks::FoundTask;
 use jiff::Timestamp;
 
 use super::{TROUBLE, Writer};
@@ -125,7 +126,7 @@ impl Writer {
         }
         share.task_may_be_free = false;
         let wanted = self.dispatcher.wanted(polls());
-        match share.store.take_tasks(&wanted, now, HOLD.after(now)) {
+        match share.tasks.take(&wanted, now, HOLD.after(now)) {
             Ok(found) => found.into_iter().for_each(|task| self.dispatcher.take_up(task)),
             Err(error) => {
                 tracing::error!(%error, "tasks could not be looked for");
@@ -140,7 +141,7 @@ impl Writer {
         let Some(share) = &mut self.share else { return };
         let tasks: Vec<FoundTask> = self.dispatcher.held().map(found).collect();
         if !tasks.is_empty()
-            && let Err(error) = share.store.let_go_of_tasks(&tasks, self.clock.now())
+            && let Err(error) = share.tasks.release(&tasks, self.clock.now())
         {
             tracing::warn!(%error, "tasks could not be given back; they are free in a while");
         }
@@ -242,10 +243,10 @@ impl Writer {
             self.holds.load(&mut *self.store)?;
             let kept: Vec<FoundTask> = self.dispatcher.running_for(KEEP_AFTER).map(found).collect();
             if !kept.is_empty() {
-                share.store.keep_tasks(&kept, HOLD.after(now))?;
+                share.tasks.renew(&kept, HOLD.after(now))?;
             }
         }
-        let late = share.store.take_late_tasks(now, LATE_HOLD.after(now), LATE_TASKS)?;
+        let late = share.tasks.late(now, LATE_HOLD.after(now), LATE_TASKS)?;
         share.task_may_be_free |= late.freed > 0;
         let portion = share.portion;
         self.alarm.load_late(&mut *self.store, LATE.before(now), portion)?;
@@ -273,7 +274,7 @@ impl Writer {
             return Ok(());
         }
         let mut seen = std::mem::take(&mut share.seen);
-        for (run, version) in share.store.versions(&runs)? {
+        for (run, version) in self.store.versions(&runs)? {
             self.followers.tell_version(run, version);
             if seen.remove(&run) != Some(version)
                 && (self.watchers.contains_key(&run) || self.listeners.contains_key(&run))

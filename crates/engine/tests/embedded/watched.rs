@@ -16,7 +16,8 @@ use abide_core::id::{
 use abide_core::schedule::Schedule;
 use abide_core::status::RunStatus;
 use abide_core::waitpoint::{Kind, Waitpoint};
-use abide_store::share::{NodeId, Share};
+use abide_store::cluster::{Cluster, NodeId};
+use abide_store::tasks::Tasks;
 use abide_store::{
     ApiKey, AttemptWrite, AuditEntry, AuditHash, AuditNote, Awaits, Batch, CodeWait, CostRow, Culprit,
     DefinitionSummary, Delivery, DeliveryFilter, Due, Error, EventPlace, Health, Held, KeyHash, KeyPlace,
@@ -247,6 +248,7 @@ reads! {
     held(owner: Owner) -> Option<Held>;
     all_held(page: &Page<Owner>) -> Vec<Held>;
     run(run: RunId) -> Option<RunSummary>;
+    versions(runs: &[RunId]) -> Vec<(RunId, u64)>;
     records_after(run: RunId, after: u64, limit: usize, bytes: usize) -> Vec<Record>;
     definition(workspace: WorkspaceId, name: &str, version: Option<&str>) -> Option<StoredDefinition>;
     definition_by_id(id: DefinitionId) -> Option<StoredDefinition>;
@@ -313,8 +315,12 @@ macro_rules! writes {
                 Ok(another.map(|inner| Box::new(Watched { inner, watch: self.watch.clone() }) as Box<dyn Store>))
             }
 
-            fn share(&self) -> Result<Option<Box<dyn Share>>, Error> {
-                self.inner.share()
+            fn tasks(&self) -> Result<Option<Box<dyn Tasks>>, Error> {
+                self.inner.tasks()
+            }
+
+            fn cluster(&self) -> Result<Option<Box<dyn Cluster>>, Error> {
+                self.inner.cluster()
             }
 
             fn commit(&mut self, batch: &Batch<'_>) -> Result<(), Error> {

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::Subject;
 use super::story::{self, World};
-use crate::share::NodeId;
+use crate::cluster::NodeId;
 use crate::{Held, Owner, Page, Store, Suspect, WaitpointFilter};
 
 fn held(world: &World, number: u128, reason: &str) -> Held {

@@ -53,8 +53,8 @@ pub(super) fn commit(link: &mut Link, mark: &mut Option<Mark>, batch: &Batch<'_>
     if !batch.runs.is_empty() || !batch.occurrences.is_empty() {
         link.looks.turn(written);
     }
-    if let Some(crier) = link.crier.get().filter(|_| result.is_ok()) {
-        crier.tell(batch);
+    if let Some(notifier) = link.notifier.get().filter(|_| result.is_ok()) {
+        notifier.notify(batch);
     }
     result.map(drop)
 }

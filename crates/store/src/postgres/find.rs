@@ -118,6 +118,14 @@ fn read_definition(row: &Row) -> Result<StoredDefinition, Error> {
     })
 }
 
+pub(super) fn versions(link: &mut Link, runs: &[RunId]) -> Result<Vec<(RunId, u64)>, Error> {
+    let sql =
+        "SELECT runs.id, runs.seq FROM unnest($1::uuid[]) AS asked (run) JOIN runs ON runs.id = asked.run";
+    let runs: Vec<Id> = runs.iter().map(|run| column::run(*run)).collect();
+    let rows = link.ask(async |session| session.rows(sql, &[&runs]).await)?;
+    rows.iter().map(|row| Ok((RunId(row.id(0)?), row.number(1)?))).collect()
+}
+
 pub(super) fn definition(
     link: &mut Link,
     workspace: WorkspaceId,

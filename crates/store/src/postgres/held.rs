@@ -3,9 +3,9 @@
 use abide_core::id::RunId;
 use tokio_postgres::Row;
 
+use crate::cluster::NodeId;
 use crate::postgres::column::{self, Column, Id};
 use crate::postgres::link::Link;
-use crate::share::NodeId;
 use crate::{Error, Held, Owner, Page, Suspect};
 
 const HELD: &str = "SELECT id, workspace, held_at, held_by, reason FROM held";

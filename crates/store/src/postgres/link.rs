@@ -25,7 +25,7 @@ use tokio_postgres::{Client, Row, RowStream, Statement};
 
 use crate::Error;
 use crate::postgres::looks::Looks;
-use crate::postgres::news::Crier;
+use crate::postgres::notifications::Notifier;
 use crate::postgres::open::Address;
 
 /// More than there are statements in ordinary use, so that each is compiled once. Lists have many forms.
@@ -139,8 +139,8 @@ pub(super) struct Link {
     pub(super) driver: Arc<Driver>,
     pub(super) address: Arc<Address>,
     pub(super) looks: Arc<Looks>,
-    /// Where there is one, others hear of what is committed.
-    pub(super) crier: Arc<OnceLock<Crier>>,
+    /// Where there is one, other nodes are notified of what is committed.
+    pub(super) notifier: Arc<OnceLock<Notifier>>,
     role: Role,
     pub(super) session: Option<Session>,
     /// How often it connected.
@@ -153,7 +153,7 @@ enum Role {
     Writes,
     Reads,
     /// Writes what need not be synced.
-    Shares,
+    Unsynced,
 }
 
 impl Link {
@@ -162,7 +162,7 @@ impl Link {
             driver: Arc::new(driver),
             address: Arc::new(address),
             looks: Arc::default(),
-            crier: Arc::default(),
+            notifier: Arc::default(),
             role: Role::Writes,
             session: None,
             connections: 0,
@@ -181,8 +181,8 @@ impl Link {
     }
 
     /// To the same place, for what need not be synced.
-    pub(super) fn sharing(&self) -> Link {
-        self.another(Role::Shares)
+    pub(super) fn unsynced(&self) -> Link {
+        self.another(Role::Unsynced)
     }
 
     fn another(&self, role: Role) -> Link {
@@ -190,7 +190,7 @@ impl Link {
             driver: Arc::clone(&self.driver),
             address: Arc::clone(&self.address),
             looks: Arc::clone(&self.looks),
-            crier: Arc::clone(&self.crier),
+            notifier: Arc::clone(&self.notifier),
             role,
             session: None,
             connections: 0,
@@ -203,7 +203,7 @@ impl Link {
         match self.role {
             Role::Writes => self.looks.lose(),
             Role::Reads => wait(client.batch_execute("SET default_transaction_read_only = on"))?,
-            Role::Shares => wait(client.batch_execute("SET synchronous_commit = off"))?,
+            Role::Unsynced => wait(client.batch_execute("SET synchronous_commit = off"))?,
         }
         self.connections += 1;
         self.session = Some(Session::new(client, self.connections, self.driver.statements()));

@@ -3,7 +3,7 @@
 use abide_core::id::{RunId, WorkspaceId};
 use rusqlite::{Connection, Row, Transaction, params};
 
-use crate::share::NodeId;
+use crate::cluster::NodeId;
 use crate::sqlite::column::{self, Column};
 use crate::sqlite::find::{collect, first};
 use crate::{Error, Held, Owner, Page, Suspect};

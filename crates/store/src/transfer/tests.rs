@@ -7,8 +7,8 @@ use jiff::Timestamp;
 use tempfile::TempDir;
 
 use super::*;
+use crate::cluster::NodeId;
 use crate::postgres::server::Server;
-use crate::share::NodeId;
 use filled::Filled;
 
 /// A place for a store, of either kind.
@@ -219,18 +219,18 @@ fn what_is_served_is_not_moved_and_nothing_is_moved_to_it() {
     let mut spots = Spots::new();
     let (from, to) = (spots.database(), spots.file());
     let store = from.open().unwrap();
-    let mut share = store.share().unwrap().unwrap();
-    share.beat(NodeId(1)).unwrap();
-    share.beat(NodeId(2)).unwrap();
+    let mut cluster = store.cluster().unwrap().unwrap();
+    cluster.heartbeat(NodeId(1)).unwrap();
+    cluster.heartbeat(NodeId(2)).unwrap();
     let said = begin(&from, &to).unwrap_err().to_string();
     assert!(said.contains("2 nodes were seen") && said.contains("stop every server"), "{said}");
     assert!(matches!(from.contents().check(&to.contents()), Err(Error::Served { nodes: 2, .. })));
-    share.leave(NodeId(1)).unwrap();
+    cluster.leave(NodeId(1)).unwrap();
     let other = spots.file();
     drop(other.open().unwrap());
     let said = begin(&other, &from).unwrap_err().to_string();
     assert!(said.contains("1 node was seen"), "{said}");
-    share.leave(NodeId(2)).unwrap();
+    cluster.leave(NodeId(2)).unwrap();
     drop(store);
     move_all(&from, &to);
 
@@ -248,8 +248,8 @@ fn a_node_that_slips_in_is_noticed_before_the_end() {
     let mut whole = begin(&from, &to).unwrap();
     whole.copy(&mut |_| {}).unwrap();
     whole.verify(&mut |_| {}).unwrap();
-    let mut share = store.share().unwrap().unwrap();
-    share.beat(NodeId(1)).unwrap();
+    let mut cluster = store.cluster().unwrap().unwrap();
+    cluster.heartbeat(NodeId(1)).unwrap();
     assert!(matches!(whole.finish(NOW), Err(Error::Served { nodes: 1, .. })));
     assert!(to.open().is_err(), "the move is not finished");
 }

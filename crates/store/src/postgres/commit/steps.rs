@@ -16,7 +16,7 @@ use crate::postgres::cost::Costs;
 use crate::postgres::link::{Step, Value, values};
 use crate::postgres::looks::{Look, Snapshot, event_key};
 use crate::postgres::{follow_ups, schedules, webhooks};
-use crate::share::{StoredTask, TaskWrite};
+use crate::tasks::{StoredTask, TaskWrite};
 use crate::{
     Batch, Delivery, Error, FollowUpWrite, NewDefinition, RunWrite, ScheduleWrite, chunk, code, waits,
 };

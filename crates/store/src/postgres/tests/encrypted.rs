@@ -88,8 +88,8 @@ fn much_goes_through_an_encrypted_connection() {
         (0..4).map(|_| world.start(&story::nap(), json!({ "sleep": "1h", "text": text }))).collect();
     story::save(&mut store, &mut stories);
     stories.iter().for_each(|story| story.check(&mut store));
-    let mut share = store.share().unwrap().unwrap();
-    share.hear(Box::new(|_| {})).unwrap();
+    let mut cluster = store.cluster().unwrap().unwrap();
+    cluster.listen(Box::new(|_| {})).unwrap();
     let copy = on.directory.path().join("copy.db");
     store.reader().backup(&copy).unwrap();
     let mut copy = Sqlite::open(copy).unwrap();

@@ -1,4 +1,4 @@
-//! What nodes share: tasks, each other, and word.
+//! What nodes have in common: the task board, each other, and notifications.
 
 use std::collections::BTreeSet;
 use std::sync::mpsc;
@@ -7,7 +7,8 @@ use abide_core::id::At;
 use abide_core::time::Millis;
 
 use super::*;
-use crate::share::{FoundTask, LateTasks, News, NodeId, StoredTask, TaskCounts, TaskWrite, WantedTasks};
+use crate::cluster::{NodeId, Notification};
+use crate::tasks::{FoundTask, LateTasks, StoredTask, TaskCounts, TaskWrite, WantedTasks};
 
 const NOW: &str = "2026-03-01T00:00:00Z";
 
@@ -54,7 +55,7 @@ fn runs(found: &[FoundTask]) -> BTreeSet<u128> {
 #[test]
 fn tasks_are_taken_from_each_workflow_in_turn() {
     let mut store = Postgres::open(&Server::shared().database()).unwrap();
-    let mut share = store.share().unwrap().unwrap();
+    let mut board = store.tasks().unwrap().unwrap();
     let put = |number, flow: &str, free_at| {
         TaskWrite::Put(StoredTask { definition: flow.into(), free_at, ..task(number, "mail") })
     };
@@ -62,7 +63,7 @@ fn tasks_are_taken_from_each_workflow_in_turn() {
     rows.extend([put(11, "quiet", after(1)), put(12, "quiet", after(2)), put(13, "zen", after(3))]);
     write(&mut store, &rows);
     let anywhere = |limit| WantedTasks { workspace: None, ..wanted("mail", limit) };
-    let mut take = |wanted| runs(&share.take_tasks(&[wanted], after(5), after(10)).unwrap());
+    let mut take = |wanted| runs(&board.take(&[wanted], after(5), after(10)).unwrap());
     let first = take(anywhere(3));
     assert_eq!(first.range(11..).copied().collect::<Vec<_>>(), [11, 13], "{first:?}");
     let second = take(wanted("mail", 3));
@@ -74,45 +75,45 @@ fn tasks_are_taken_from_each_workflow_in_turn() {
 #[test]
 fn a_task_is_found_by_one_who_wants_it_and_by_nobody_else_for_a_while() {
     let mut store = Postgres::open(&Server::shared().database()).unwrap();
-    let mut share = store.share().unwrap().unwrap();
+    let mut board = store.tasks().unwrap().unwrap();
     let mut rows: Vec<TaskWrite> = (1..=5).map(|number| TaskWrite::Put(task(number, "mail"))).collect();
     rows.push(TaskWrite::Put(task(6, "other")));
     rows.push(TaskWrite::Put(StoredTask { free_at: after(60), ..task(7, "mail") }));
     rows.push(TaskWrite::Put(StoredTask { workspace: WorkspaceId(1), ..task(8, "mail") }));
     write(&mut store, &rows);
-    let first = share.take_tasks(&[wanted("mail", 3)], after(1), after(10)).unwrap();
+    let first = board.take(&[wanted("mail", 3)], after(1), after(10)).unwrap();
     assert_eq!(first.len(), 3);
     assert_eq!((first[0].at, first[0].delivery, &*first[0].queue), (At::item(2, 7), 1, "mail"));
-    let rest = share.take_tasks(&[wanted("mail", 9)], after(1), after(10)).unwrap();
+    let rest = board.take(&[wanted("mail", 9)], after(1), after(10)).unwrap();
     assert_eq!(&runs(&first) | &runs(&rest), (1..=5).collect());
     assert_eq!(rest.len(), 2);
-    assert_eq!(share.take_tasks(&[wanted("mail", 9)], after(2), after(10)).unwrap(), []);
+    assert_eq!(board.take(&[wanted("mail", 9)], after(2), after(10)).unwrap(), []);
     // Of any workspace.
     let anywhere = WantedTasks { workspace: None, ..wanted("mail", 9) };
-    let both = share.take_tasks(&[anywhere, wanted("other", 9)], after(2), after(10)).unwrap();
+    let both = board.take(&[anywhere, wanted("other", 9)], after(2), after(10)).unwrap();
     assert_eq!(runs(&both), [6, 8].into());
     // Those that were kept are kept longer, and the others are free again.
-    share.keep_tasks(&first, after(20)).unwrap();
-    assert_eq!(share.take_late_tasks(after(11), after(12), 9).unwrap(), freed(4));
-    assert_eq!(runs(&share.take_tasks(&[wanted("mail", 9)], after(11), after(30)).unwrap()), runs(&rest));
+    board.renew(&first, after(20)).unwrap();
+    assert_eq!(board.late(after(11), after(12), 9).unwrap(), freed(4));
+    assert_eq!(runs(&board.take(&[wanted("mail", 9)], after(11), after(30)).unwrap()), runs(&rest));
     // Another delivery of it has begun meanwhile.
     write(&mut store, &[TaskWrite::Remove { run: RunId(5), at: At::item(2, 7), delivery: 0 }]);
     write(&mut store, &[TaskWrite::Remove { run: RunId(7), at: At::item(2, 7), delivery: 1 }]);
-    assert_eq!(share.take_late_tasks(after(100), after(200), 9).unwrap(), freed(5));
-    let late = share.take_tasks(&[wanted("mail", 9)], after(100), after(200)).unwrap();
+    assert_eq!(board.late(after(100), after(200), 9).unwrap(), freed(5));
+    let late = board.take(&[wanted("mail", 9)], after(100), after(200)).unwrap();
     assert_eq!(runs(&late), (1..=5).collect());
 }
 
 #[test]
 fn a_task_that_has_begun_is_late_when_its_time_is_over_and_a_sign_of_life_gives_it_more() {
     let mut store = Postgres::open(&Server::shared().database()).unwrap();
-    let mut share = store.share().unwrap().unwrap();
+    let mut board = store.tasks().unwrap().unwrap();
     let begun = |number| StoredTask { has_begun: true, ..held(number, after(30)) };
     let limited = StoredTask { deadline: Some(after(45)), ..begun(2) };
     let rows = [begun(1), limited, begun(3)].map(TaskWrite::Put);
     write(&mut store, &rows);
-    assert_eq!(share.take_tasks(&[wanted("mail", 9)], after(100), after(200)).unwrap(), []);
-    let mut late = |now, until| runs(&share.take_late_tasks(now, until, 9).unwrap().taken);
+    assert_eq!(board.take(&[wanted("mail", 9)], after(100), after(200)).unwrap(), []);
+    let mut late = |now, until| runs(&board.late(now, until, 9).unwrap().taken);
     assert_eq!(late(after(29), after(32)), [].into());
     let renew =
         |number| TaskWrite::Renew { run: RunId(number), at: At::item(2, 7), delivery: 1, now: after(29) };
@@ -127,24 +128,24 @@ fn a_task_that_has_begun_is_late_when_its_time_is_over_and_a_sign_of_life_gives_
 fn tasks_that_a_node_had_that_is_gone_are_free_again_however_many() {
     const TASKS: u128 = 1_000;
     let mut store = Postgres::open(&Server::shared().database()).unwrap();
-    let mut share = store.share().unwrap().unwrap();
+    let mut board = store.tasks().unwrap().unwrap();
     let mut rows: Vec<TaskWrite> =
         (1..=TASKS).map(|number| TaskWrite::Put(held(number, after(10)))).collect();
     // In the midst of them is one that has begun.
     rows.push(TaskWrite::Put(StoredTask { has_begun: true, ..held(TASKS + 1, after(9)) }));
     write(&mut store, &rows);
-    assert_eq!(share.take_tasks(&[wanted("mail", 9_999)], after(99), after(200)).unwrap(), []);
-    assert_eq!(share.take_late_tasks(after(8), after(12), 9).unwrap(), LateTasks::default());
-    let late = share.take_late_tasks(after(10), after(12), 9).unwrap();
+    assert_eq!(board.take(&[wanted("mail", 9_999)], after(99), after(200)).unwrap(), []);
+    assert_eq!(board.late(after(8), after(12), 9).unwrap(), LateTasks::default());
+    let late = board.late(after(10), after(12), 9).unwrap();
     assert_eq!((runs(&late.taken), late.freed), ([TASKS + 1].into(), 1_000));
-    let found = share.take_tasks(&[wanted("mail", 9_999)], after(10), after(20)).unwrap();
+    let found = board.take(&[wanted("mail", 9_999)], after(10), after(20)).unwrap();
     assert_eq!(runs(&found), (1..=TASKS).collect());
 }
 
 #[test]
 fn a_task_that_is_let_go_of_is_free_at_once_and_one_that_has_begun_is_late() {
     let mut store = Postgres::open(&Server::shared().database()).unwrap();
-    let mut share = store.share().unwrap().unwrap();
+    let mut board = store.tasks().unwrap().unwrap();
     let begun = StoredTask { has_begun: true, ..held(2, after(60)) };
     write(&mut store, &[TaskWrite::Put(held(1, after(10))), TaskWrite::Put(begun)]);
     let found = |number| FoundTask {
@@ -154,28 +155,28 @@ fn a_task_that_is_let_go_of_is_free_at_once_and_one_that_has_begun_is_late() {
         workspace: WorkspaceId::DEFAULT,
         queue: "mail".into(),
     };
-    share.let_go_of_tasks(&[found(1), found(2)], after(5)).unwrap();
-    assert_eq!(share.count_tasks(9).unwrap(), TaskCounts { taken: 1, free: 1 });
-    assert_eq!(share.take_tasks(&[wanted("mail", 9)], after(5), after(20)).unwrap(), [found(1)]);
-    assert_eq!(share.take_late_tasks(after(5), after(7), 9).unwrap().taken, [found(2)]);
-    assert_eq!(share.count_tasks(9).unwrap(), TaskCounts { taken: 2, free: 0 });
+    board.release(&[found(1), found(2)], after(5)).unwrap();
+    assert_eq!(board.count(9).unwrap(), TaskCounts { taken: 1, free: 1 });
+    assert_eq!(board.take(&[wanted("mail", 9)], after(5), after(20)).unwrap(), [found(1)]);
+    assert_eq!(board.late(after(5), after(7), 9).unwrap().taken, [found(2)]);
+    assert_eq!(board.count(9).unwrap(), TaskCounts { taken: 2, free: 0 });
 }
 
 #[test]
 fn a_task_that_is_kept_by_one_who_was_away_is_his_again() {
     let mut store = Postgres::open(&Server::shared().database()).unwrap();
-    let mut share = store.share().unwrap().unwrap();
+    let mut board = store.tasks().unwrap().unwrap();
     write(&mut store, &[TaskWrite::Put(task(1, "mail"))]);
-    let mine = share.take_tasks(&[wanted("mail", 9)], after(1), after(10)).unwrap();
-    assert_eq!(share.take_late_tasks(after(11), after(12), 9).unwrap(), freed(1));
-    share.keep_tasks(&mine, after(21)).unwrap();
-    assert_eq!(share.take_tasks(&[wanted("mail", 9)], after(12), after(30)).unwrap(), []);
+    let mine = board.take(&[wanted("mail", 9)], after(1), after(10)).unwrap();
+    assert_eq!(board.late(after(11), after(12), 9).unwrap(), freed(1));
+    board.renew(&mine, after(21)).unwrap();
+    assert_eq!(board.take(&[wanted("mail", 9)], after(12), after(30)).unwrap(), []);
 }
 
 #[test]
 fn a_queue_of_all_workspaces_is_taken_from_in_turn_and_one_of_a_workspace_is_left_alone_by_others() {
     let mut store = Postgres::open(&Server::shared().database()).unwrap();
-    let mut share = store.share().unwrap().unwrap();
+    let mut board = store.tasks().unwrap().unwrap();
     let put = |number: u128, workspace, flow: &str| {
         let (workspace, definition) = (WorkspaceId(workspace), flow.into());
         TaskWrite::Put(StoredTask { workspace, definition, ..task(number, "mail") })
@@ -186,60 +187,58 @@ fn a_queue_of_all_workspaces_is_taken_from_in_turn_and_one_of_a_workspace_is_lef
     rows.push(TaskWrite::Put(task(40, "nail")));
     write(&mut store, &rows);
     let of = |workspace| WantedTasks { workspace, ..wanted("mail", 6) };
-    let in_two = share.take_tasks(&[of(Some(WorkspaceId(2)))], after(1), after(10)).unwrap();
+    let in_two = board.take(&[of(Some(WorkspaceId(2)))], after(1), after(10)).unwrap();
     assert_eq!(runs(&in_two), [33].into());
-    let anywhere = share.take_tasks(&[of(None)], after(1), after(10)).unwrap();
+    let anywhere = board.take(&[of(None)], after(1), after(10)).unwrap();
     assert_eq!(anywhere.len(), 6);
     assert!(runs(&anywhere).is_superset(&[31, 32, 34, 35].into()), "{anywhere:?}");
-    let in_three = share.take_tasks(&[of(Some(WorkspaceId(3)))], after(1), after(10)).unwrap();
+    let in_three = board.take(&[of(Some(WorkspaceId(3)))], after(1), after(10)).unwrap();
     assert_eq!(in_three.iter().filter(|task| task.workspace == WorkspaceId(3)).count(), 6);
 }
 
 #[test]
 fn nodes_see_each_other_while_they_are_there() {
     let store = Postgres::open(&Server::shared().database()).unwrap();
-    let mut share = store.share().unwrap().unwrap();
+    let mut cluster = store.cluster().unwrap().unwrap();
     let (a, b) = (NodeId(7), NodeId(3));
-    assert_eq!(share.beat(a).unwrap().nodes, [a]);
-    let beat = share.beat(b).unwrap();
-    assert_eq!(beat.nodes, [b, a]);
-    assert!((Timestamp::now() - beat.now).get_hours().abs() < 1, "{}", beat.now);
-    share.leave(a).unwrap();
-    assert_eq!(share.beat(b).unwrap().nodes, [b]);
-    Hand(store.link.sharing()).run("UPDATE nodes SET seen_at = seen_at - 2000000");
-    assert_eq!(share.beat(a).unwrap().nodes, [a]);
+    assert_eq!(cluster.heartbeat(a).unwrap().nodes, [a]);
+    let heartbeat = cluster.heartbeat(b).unwrap();
+    assert_eq!(heartbeat.nodes, [b, a]);
+    assert!((Timestamp::now() - heartbeat.now).get_hours().abs() < 1, "{}", heartbeat.now);
+    cluster.leave(a).unwrap();
+    assert_eq!(cluster.heartbeat(b).unwrap().nodes, [b]);
+    Hand(store.link.unsynced()).run("UPDATE nodes SET seen_at = seen_at - 2000000");
+    assert_eq!(cluster.heartbeat(a).unwrap().nodes, [a]);
 }
 
 #[test]
-fn word_of_a_commit_reaches_the_others_and_not_oneself() {
+fn the_others_are_notified_of_a_commit_and_oneself_is_not() {
     let address = Server::shared().database();
     let mut stores = [(); 2].map(|()| Postgres::open(&address).unwrap());
     let mut heard = Vec::new();
-    let mut shares = Vec::new();
     for store in &stores {
         let (tell, told) = mpsc::channel();
-        let mut share = store.share().unwrap().unwrap();
-        share.hear(Box::new(move |news| news.into_iter().for_each(|news| drop(tell.send(news))))).unwrap();
-        assert_eq!(told.recv_timeout(Duration::from_secs(30)).unwrap(), News::Missed);
+        let listener = move |all: Vec<Notification>| all.into_iter().for_each(|one| drop(tell.send(one)));
+        store.cluster().unwrap().unwrap().listen(Box::new(listener)).unwrap();
+        assert_eq!(told.recv_timeout(Duration::from_secs(30)).unwrap(), Notification::Missed);
         heard.push(told);
-        shares.push(share);
     }
     let mut world = World::new();
     let mut nap = world.start(&story::nap(), json!({ "sleep": "1h" }));
     nap.save(&mut stores[0]);
     let run = nap.id();
-    let News::RunChanged { run: changed, version, .. } =
+    let Notification::RunChanged { run: changed, version, .. } =
         heard[1].recv_timeout(Duration::from_secs(30)).unwrap()
     else {
         panic!("a run was changed")
     };
     assert_eq!(changed, run);
-    assert_eq!(shares[1].versions(&[run, RunId(1)]).unwrap(), [(run, version)]);
+    assert_eq!(stores[1].versions(&[run, RunId(1)]).unwrap(), [(run, version)]);
     // What somebody has is nothing to look for.
     write(&mut stores[1], &[TaskWrite::Put(held(2, after(9)))]);
     write(&mut stores[1], &[TaskWrite::Put(task(1, "mail"))]);
-    let news = heard[0].recv_timeout(Duration::from_secs(30)).unwrap();
-    assert_eq!(news, News::TaskReady { workspace: WorkspaceId::DEFAULT, queue: "mail".into() });
+    let ready = heard[0].recv_timeout(Duration::from_secs(30)).unwrap();
+    assert_eq!(ready, Notification::TaskReady { workspace: WorkspaceId::DEFAULT, queue: "mail".into() });
     assert!(heard[1].try_recv().is_err() && heard[0].try_recv().is_err());
 }
 
@@ -267,11 +266,11 @@ fn only_runs_that_have_moved_on_are_loaded() {
 #[test]
 fn a_task_that_is_handed_out_again_is_found_under_the_name_it_has_then() {
     let mut store = Postgres::open(&Server::shared().database()).unwrap();
-    let mut share = store.share().unwrap().unwrap();
+    let mut board = store.tasks().unwrap().unwrap();
     write(&mut store, &[TaskWrite::Put(task(1, "mail"))]);
     let pinned = StoredTask { delivery: 2, ..task(1, "mail\u{1}b1") };
     write(&mut store, &[TaskWrite::Put(pinned)]);
-    assert_eq!(share.take_tasks(&[wanted("mail", 9)], after(1), after(10)).unwrap(), []);
-    let found = share.take_tasks(&[wanted("mail\u{1}b1", 9)], after(1), after(10)).unwrap();
+    assert_eq!(board.take(&[wanted("mail", 9)], after(1), after(10)).unwrap(), []);
+    let found = board.take(&[wanted("mail\u{1}b1", 9)], after(1), after(10)).unwrap();
     assert_eq!((runs(&found), found[0].delivery), ([1].into(), 2));
 }

@@ -1,23 +1,14 @@
-//! Nodes, and the tasks that are out. What is written here is not synced: a crash of the server makes tasks free again
-//! that somebody had taken, and nothing else.
+//! The tasks that are out. Leases are not synced: a crash of the server makes tasks free again that somebody had taken, and
+//! nothing else.
 
 use abide_core::id::RunId;
 use jiff::Timestamp;
 use tokio_postgres::Row;
 
-use crate::postgres::Handle;
 use crate::postgres::column::{self, Column, Id};
-use crate::postgres::news;
-use crate::share::{Beat, FoundTask, LateTasks, News, NodeId, Share, TaskCounts, WantedTasks};
+use crate::postgres::{Handle, Unsynced};
+use crate::tasks::{FoundTask, LateTasks, TaskCounts, Tasks, WantedTasks};
 use crate::{Error, code};
-
-/// A connection of a node to what it shares with others.
-#[derive(Debug)]
-pub struct Sharing;
-
-/// A node that was not heard of for so long does not count, and is forgotten after the second.
-const SEEN_US: i64 = 1_200_000;
-const FORGOTTEN_US: i64 = 60_000_000;
 
 /// Tasks that are late, looked at in one statement and in one call: those that have not begun are only made free, and may
 /// be as many as a node had that is gone.
@@ -62,39 +53,8 @@ pub(super) const TAKE_LATE: &str = "UPDATE tasks
         ORDER BY free_at LIMIT $3 FOR UPDATE SKIP LOCKED))
     RETURNING run, place, delivery, workspace, queue, has_begun";
 
-impl Share for Handle<Sharing> {
-    fn beat(&mut self, node: NodeId) -> Result<Beat, Error> {
-        const NOW: &str = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
-        let said = format!(
-            "INSERT INTO nodes (id, seen_at) VALUES ($1, {NOW}) ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at"
-        );
-        let others = format!("SELECT id, {NOW} FROM nodes WHERE seen_at > {NOW} - $1 ORDER BY id");
-        let gone = format!(
-            "DELETE FROM nodes WHERE ctid = ANY (ARRAY(
-            SELECT ctid FROM nodes WHERE seen_at < {NOW} - $1 FOR UPDATE SKIP LOCKED))"
-        );
-        let rows = self.link.ask(async |session| {
-            session.count(&said, &[&Id(node.0)]).await?;
-            session.count(&gone, &[&FORGOTTEN_US]).await?;
-            session.rows(&others, &[&SEEN_US]).await
-        })?;
-        let last = rows.last().ok_or_else(|| Error::Corrupt("a node that is not there".to_owned()))?;
-        let now: i64 = last.try_get(1)?;
-        let now = Timestamp::from_microsecond(now).map_err(|error| Error::Corrupt(error.to_string()))?;
-        let nodes: Vec<NodeId> =
-            rows.iter().map(|row| Ok(NodeId(row.id(0)?))).collect::<Result<_, Error>>()?;
-        if let Some(crier) = self.link.crier.get() {
-            crier.set_alone(nodes == [node]);
-        }
-        Ok(Beat { now, nodes })
-    }
-
-    fn leave(&mut self, node: NodeId) -> Result<(), Error> {
-        let sql = "DELETE FROM nodes WHERE id = $1";
-        self.link.ask(async |session| session.count(sql, &[&Id(node.0)]).await).map(drop)
-    }
-
-    fn take_tasks(
+impl Tasks for Handle<Unsynced> {
+    fn take(
         &mut self,
         wanted: &[WantedTasks],
         now: Timestamp,
@@ -116,12 +76,7 @@ impl Share for Handle<Sharing> {
         rows.iter().map(found).collect()
     }
 
-    fn take_late_tasks(
-        &mut self,
-        now: Timestamp,
-        until: Timestamp,
-        limit: usize,
-    ) -> Result<LateTasks, Error> {
+    fn late(&mut self, now: Timestamp, until: Timestamp, limit: usize) -> Result<LateTasks, Error> {
         let (now, until) = (column::instant(now), column::instant(until));
         let mut late = LateTasks::default();
         while late.taken.len() < limit && late.freed < LATE_IN_ALL {
@@ -142,37 +97,25 @@ impl Share for Handle<Sharing> {
         Ok(late)
     }
 
-    fn keep_tasks(&mut self, tasks: &[FoundTask], until: Timestamp) -> Result<(), Error> {
-        self.hold_tasks(tasks, "true", until)
+    fn renew(&mut self, tasks: &[FoundTask], until: Timestamp) -> Result<(), Error> {
+        self.set_lease(tasks, "true", until)
     }
 
-    fn let_go_of_tasks(&mut self, tasks: &[FoundTask], now: Timestamp) -> Result<(), Error> {
-        self.hold_tasks(tasks, "has_begun", now)
+    fn release(&mut self, tasks: &[FoundTask], now: Timestamp) -> Result<(), Error> {
+        self.set_lease(tasks, "has_begun", now)
     }
 
-    fn count_tasks(&mut self, most: usize) -> Result<TaskCounts, Error> {
+    fn count(&mut self, most: usize) -> Result<TaskCounts, Error> {
         let sql = "SELECT
             (SELECT count(*) FROM (SELECT FROM tasks WHERE is_taken ORDER BY free_at LIMIT $1) AS taken),
             (SELECT count(*) FROM (SELECT FROM tasks WHERE NOT is_taken ORDER BY queue LIMIT $1) AS free)";
         let row = self.link.ask(async |session| session.one(sql, &[&column::limit(most)]).await)?;
         Ok(TaskCounts { taken: row.number(0)?, free: row.number(1)? })
     }
-
-    fn versions(&mut self, runs: &[RunId]) -> Result<Vec<(RunId, u64)>, Error> {
-        let sql = "SELECT runs.id, runs.seq FROM unnest($1::uuid[]) AS asked (run) JOIN runs ON runs.id = asked.run";
-        let runs: Vec<Id> = runs.iter().map(|run| column::run(*run)).collect();
-        let rows = self.link.ask(async |session| session.rows(sql, &[&runs]).await)?;
-        rows.iter().map(|row| Ok((RunId(row.id(0)?), row.number(1)?))).collect()
-    }
-
-    fn hear(&mut self, hear: Box<dyn Fn(Vec<News>) + Send + Sync>) -> Result<(), Error> {
-        news::begin(&self.link, hear);
-        Ok(())
-    }
 }
 
-impl Handle<Sharing> {
-    fn hold_tasks(&mut self, tasks: &[FoundTask], is_taken: &str, until: Timestamp) -> Result<(), Error> {
+impl Handle<Unsynced> {
+    fn set_lease(&mut self, tasks: &[FoundTask], is_taken: &str, until: Timestamp) -> Result<(), Error> {
         let sql = format!(
             "UPDATE tasks SET is_taken = {is_taken}, free_at = least($4, coalesce(deadline_at, $4))
              WHERE ctid = ANY (ARRAY(

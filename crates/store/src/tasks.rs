@@ -1,0 +1,110 @@
+//! The tasks that are out, for anybody to take. A task is put and removed by the commit that decides so
+//! ([`Batch::tasks`](crate::Batch)); what is done here is not synced, and says only who has a task for how long.
+//!
+//! Nothing here decides anything: whatever two nodes take at the same time, the commit of one of them is refused.
+
+use std::sync::Arc;
+
+use abide_core::id::{At, RunId, WorkspaceId};
+use abide_core::time::Millis;
+use jiff::Timestamp;
+
+use crate::Error;
+
+/// The task board of a store that several nodes work on. For one thread of a node.
+pub trait Tasks: Send {
+    /// Takes up to `limit` tasks of each kind that are wanted and free now, until the given instant. Others do not find
+    /// them until then. They are taken from each workflow in turn, so that one with many leaves room for the others.
+    fn take(
+        &mut self,
+        wanted: &[WantedTasks],
+        now: Timestamp,
+        until: Timestamp,
+    ) -> Result<Vec<FoundTask>, Error>;
+
+    /// Takes up to `limit` tasks that have begun and whose lease is over, whatever they are, until the given instant.
+    /// Those whose lease is over and that have not begun are free from here on.
+    fn late(&mut self, now: Timestamp, until: Timestamp, limit: usize) -> Result<LateTasks, Error>;
+
+    /// Prolongs the leases of tasks that are worked on here.
+    fn renew(&mut self, tasks: &[FoundTask], until: Timestamp) -> Result<(), Error>;
+
+    /// Ends the leases of tasks that were worked on here. One that has begun is late from here on, any other is free.
+    fn release(&mut self, tasks: &[FoundTask], now: Timestamp) -> Result<(), Error>;
+
+    /// How many tasks are leased and how many are free, each counted up to `most`.
+    fn count(&mut self, most: usize) -> Result<TaskCounts, Error>;
+}
+
+/// A task that is out: somebody has it, or is to have it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredTask {
+    pub run: RunId,
+    pub at: At,
+    pub delivery: u32,
+    pub workspace: WorkspaceId,
+    pub queue: Arc<str>,
+    /// Of which workflow it is.
+    pub definition: Arc<str>,
+    /// Somebody has it.
+    pub is_taken: bool,
+    /// The history says who; then it is taken.
+    pub has_begun: bool,
+    /// From here on it is anybody's: to be taken, or to be taken away from whoever has it.
+    pub free_at: Timestamp,
+    /// How long it is kept from each sign of life on.
+    pub lease: Millis,
+    /// Whatever is heard of it, it is not kept beyond this.
+    pub deadline: Option<Timestamp>,
+}
+
+/// How a commit changes which tasks are out.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TaskWrite {
+    Put(StoredTask),
+    /// Up to this delivery; a later one stays.
+    Remove {
+        run: RunId,
+        at: At,
+        delivery: u32,
+    },
+    /// A sign of life.
+    Renew {
+        run: RunId,
+        at: At,
+        delivery: u32,
+        now: Timestamp,
+    },
+}
+
+/// Tasks that somebody can do.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct WantedTasks {
+    /// `None`: of any.
+    pub workspace: Option<WorkspaceId>,
+    pub queue: Arc<str>,
+    pub limit: usize,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundTask {
+    pub run: RunId,
+    pub at: At,
+    pub delivery: u32,
+    pub workspace: WorkspaceId,
+    pub queue: Arc<str>,
+}
+
+/// What became of tasks whose time was over.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LateTasks {
+    pub taken: Vec<FoundTask>,
+    /// How many nobody has any more.
+    pub freed: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TaskCounts {
+    pub taken: usize,
+    pub free: usize,
+}
