@@ -1,5 +1,8 @@
 //! The engine as its users hold it: a handle that any number of tasks share.
 
+mod open;
+mod options;
+
 use std::collections::HashMap;
 use std::fmt;
 use std::path::Path;
@@ -7,37 +10,25 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use abide_calls::http::Rule;
-use abide_calls::models::{Model, Provider};
-use abide_calls::signing::Keys;
 use abide_calls::vault::Vault;
-use abide_core::bounds::Bounds;
 use abide_core::command::{Command, Reply, SendSignal};
 use abide_core::definition::Checked;
 use abide_core::definition::document::{Delivery, Workflow};
 use abide_core::history::Failure;
 use abide_core::id::{At, RunId, WorkspaceId};
 use abide_core::json::Json;
-use abide_core::limits;
 use abide_core::run::Run;
 use abide_core::status::RunStatus;
 use abide_core::time::Millis;
 use abide_core::trace::Traceparent;
 use abide_core::waitpoint::Actor;
-use abide_store::cluster::NodeId;
-use abide_store::sqlite::Sqlite;
 use abide_store::{Held, Owner, Read, Store};
 use jiff::Timestamp;
 use serde_json::Value;
-use tokio::runtime::Handle;
 use tokio::sync::{broadcast, mpsc, oneshot};
 
-use crate::checker;
-use crate::checkup::Checkup;
-use crate::clock::{Clock, SettableClock, StoreClock, SystemClock};
-use crate::committer;
+use crate::clock::{Clock, SettableClock};
 use crate::deploy::{self, Deployed};
-use crate::dispatcher::Dispatcher;
 use crate::ear::Ear;
 use crate::error::Error;
 use crate::executor::{CallSettings, Executors, Reach, TokenFollower};
@@ -46,22 +37,18 @@ use crate::gate::Gate;
 use crate::handed::Handed;
 use crate::handler::{Handler, TaskResult};
 use crate::holds::Holds;
-use crate::identity;
-use crate::limits::{Limits, OpenRuns};
+use crate::limits::OpenRuns;
 use crate::readers::Readers;
 use crate::request::{Answer, Asker, Leased, Notified, Notify, Poll, Request, Start, Stats, Workers};
-use crate::retention::{Retention, Sweeper};
+use crate::retention::Sweeper;
 use crate::schedules::{Ordered, ScheduleOrder};
-use crate::sealed;
-use crate::share::{Pulse, Share};
-use crate::watch::{Watch, Watchdog};
-use crate::webhooks::{LinkMaker, Linking, Outbox, Sender};
-use crate::writer::Writer;
+use crate::watch::Watch;
+use crate::webhooks::{LinkMaker, Linking};
+
+pub use options::{Options, Queue};
 
 /// How long an overloaded engine asks its callers to wait.
 pub(crate) const RETRY_AFTER: Duration = Duration::from_millis(50);
-/// Rounds that are committed at once, where the store has more than one writer: one travels while another is written.
-const COMMITTERS: usize = 2;
 
 /// A durable workflow engine in this process. Clones share it. Open it inside a tokio runtime.
 #[derive(Clone)]
@@ -89,92 +76,6 @@ pub struct Engine {
 impl fmt::Debug for Engine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Engine")
-    }
-}
-
-/// How an engine is opened.
-#[derive(Clone, Debug, Default)]
-pub struct Options {
-    /// The longest that a wait may take; [`limits::WAIT`] if absent.
-    pub max_wait: Option<Millis>,
-    /// A clock that the caller sets, for tests. The machine's if absent.
-    pub clock: Option<SettableClock>,
-    pub retention: Retention,
-    /// Requests that may wait for a round; more are refused as [`Error::Overloaded`].
-    pub queue: Queue,
-    /// What may be called, and with what.
-    pub calls: CallSettings,
-    /// The master key, under which the store's own secrets are sealed.
-    pub vault: Vault,
-    /// Only look: no timer goes off, nobody is called, and whatever would change something is refused as
-    /// [`Error::Paused`]. For a copy whose original is at work.
-    pub paused: bool,
-    /// How much may be under way.
-    pub limits: Limits,
-}
-
-impl Options {
-    /// A secret that `http` steps of the default workspace name as `{{ secret.NAME }}`, and the hosts it may be sent to:
-    /// `api.example.com`, `*.example.com`, `http://10.0.0.5:8080`, or `*` for any.
-    pub fn secret(
-        mut self,
-        name: &str,
-        value: &str,
-        hosts: &[&str],
-    ) -> Result<Options, abide_calls::secrets::Error> {
-        self.calls.secrets.insert(WorkspaceId::DEFAULT, name, value.to_owned(), hosts.iter().copied())?;
-        Ok(self)
-    }
-
-    /// Who serves models, under this name.
-    pub fn provider(mut self, name: &str, provider: Provider) -> Options {
-        self.calls.provider(name, provider);
-        self
-    }
-
-    /// A model, by the name that definitions use, and what it costs.
-    pub fn model(mut self, name: &str, model: Model) -> Options {
-        self.calls.model(name, model);
-        self
-    }
-
-    /// Private addresses that `http` steps and handlers' URLs may reach.
-    pub fn allow(mut self, rules: impl IntoIterator<Item = Rule>) -> Options {
-        self.calls.allow(rules);
-        self
-    }
-
-    /// A handler that is called at a URL.
-    pub fn handler_url(mut self, name: &str, url: &str) -> Options {
-        self.calls.handler(name, url);
-        self
-    }
-
-    /// What calls are signed with.
-    pub fn signing(mut self, keys: Keys) -> Options {
-        self.calls.signing = Some(keys);
-        self
-    }
-
-    /// A clock that the caller sets.
-    pub fn clock(mut self, clock: SettableClock) -> Options {
-        self.clock = Some(clock);
-        self
-    }
-
-    /// Opens the store in a file, and takes up whatever was under way in it.
-    pub async fn open(self, path: impl AsRef<Path>) -> Result<Engine, Error> {
-        Engine::open_with(Box::new(Sqlite::open(path.as_ref())?), self).await
-    }
-}
-
-/// How many requests may wait. When they are this many, the engine says so instead of letting them pile up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Queue(pub usize);
-
-impl Default for Queue {
-    fn default() -> Queue {
-        Queue(65_536)
     }
 }
 
@@ -277,151 +178,6 @@ impl Engine {
     /// ```
     pub fn options() -> Options {
         Options::default()
-    }
-
-    /// Opens an engine on a given store.
-    pub async fn open_with(mut store: Box<dyn Store>, options: Options) -> Result<Engine, Error> {
-        sealed::check(&mut *store, &options.vault)?;
-        let store_id = identity::of(&mut *store, fresh_number())?;
-        let (queue, requests) = mpsc::channel(options.queue.0);
-        let settable = options.clock;
-        let pulse = Pulse::of(&*store, NodeId(fresh_number()))?;
-        let clock: Arc<dyn Clock> = match (&settable, &pulse) {
-            (Some(clock), _) => Arc::new(clock.clone()),
-            (None, Some(pulse)) => Arc::<StoreClock>::clone(&pulse.clock),
-            (None, None) => Arc::new(SystemClock),
-        };
-        let share = match &pulse {
-            // One that only looks does not take part.
-            Some(pulse) if !options.paused => share(&*store, pulse.node, queue.downgrade())?,
-            Some(_) | None => None,
-        };
-        let is_shared = share.is_some();
-        // One that only looks changes nothing.
-        let suspects = match options.paused {
-            true => Vec::new(),
-            false => store.take_suspects(pulse.as_ref().map_or(&[][..], |pulse| &pulse.nodes))?,
-        };
-        let node = pulse.as_ref().map(|pulse| pulse.node);
-        let (holds, watch) = (Holds::default(), Arc::<Watch>::default());
-        let followers = Followers::default();
-        let readers = Arc::new(Readers::new(&*store)?);
-        let own = store.reader()?;
-        // One that only looks holds nothing.
-        let checkup = match options.paused {
-            true => None,
-            false => Some(Checkup::start(&*store, Arc::clone(&clock), queue.downgrade())?),
-        };
-        let (jobs, asked) = std::sync::mpsc::channel();
-        let (done, did) = mpsc::unbounded_channel();
-        let not_started = |error: std::io::Error| Error::NotStarted(error.to_string());
-        let mut stores = vec![store];
-        while stores.len() < COMMITTERS
-            && let Some(another) = stores[0].another()?
-        {
-            stores.push(another);
-        }
-        let (asked, mut committers) = (Arc::new(std::sync::Mutex::new(asked)), Vec::new());
-        for store in stores {
-            let (asked, done, watch) = (Arc::clone(&asked), done.clone(), Arc::clone(&watch));
-            let thread = std::thread::Builder::new().name("abide-commit".to_owned());
-            let thread =
-                thread.spawn(move || committer::work(store, &asked, &done, &watch)).map_err(not_started)?;
-            committers.push(thread);
-        }
-        let checks = checker::start(done).map_err(not_started)?;
-        let executors = Arc::new(Executors::new(options.calls, Arc::clone(&clock)));
-        let (reports, reported) = mpsc::channel(options.queue.0);
-        let handle = Handle::current();
-        let dispatcher =
-            Dispatcher::new(handle, queue.downgrade(), reports, Arc::clone(&executors), is_shared);
-        let (outbox, wakes) = Outbox::new();
-        let linking = Linking::new(executors.settings().served);
-        let sender = Sender::new(
-            wakes,
-            Arc::clone(&readers),
-            queue.downgrade(),
-            Arc::clone(&clock),
-            (executors.client().clone(), options.vault.clone(), linking.clone()),
-            fresh_seed(),
-        );
-        let open_runs = OpenRuns::new(options.limits.open_runs);
-        let max_wait = options.max_wait.unwrap_or(limits::WAIT);
-        let bounds = Bounds { max_wait, ..options.retention.bounds() };
-        let watchdog = Watchdog::start(Arc::clone(&watch), jobs.clone(), node).map_err(not_started)?;
-        let mut writer = Writer::new(
-            own,
-            (jobs, checks),
-            Arc::clone(&clock),
-            fresh_seed(),
-            dispatcher,
-            (followers.clone(), outbox),
-            (bounds, options.limits, open_runs.clone()),
-        );
-        writer = writer.paused(options.paused);
-        writer = writer.watched(holds.clone(), Arc::clone(&watch), suspects);
-        if let Some(share) = share {
-            writer = writer.sharing(share).with_committers(committers.len());
-        }
-        let beating = pulse
-            .filter(|_| !options.paused)
-            .map(|pulse| pulse.start(queue.downgrade()))
-            .transpose()
-            .map_err(not_started)?;
-        let (opened, answer) = oneshot::channel();
-        let thread = std::thread::Builder::new().name("abide-writer".to_owned()).spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
-            match runtime.map_err(not_started) {
-                Ok(runtime) => {
-                    let recovered = writer.recover();
-                    let failed = recovered.is_err();
-                    drop(opened.send(recovered));
-                    if !failed {
-                        runtime.block_on(writer.live(requests, reported, did));
-                    }
-                }
-                Err(error) => drop(opened.send(Err(error))),
-            }
-            watchdog.stop();
-            checkup.into_iter().for_each(Checkup::stop);
-            // It closes the store; nothing is left to be told if it panicked.
-            for committer in committers {
-                drop(committer.join());
-            }
-            if let Some(beating) = beating {
-                beating.stop();
-            }
-        });
-        let thread = thread.map_err(not_started)?;
-        answer.await.map_err(|_| Error::Stopped)??;
-        tokio::spawn(sender.live());
-        let sweeper =
-            Arc::new(Sweeper::new(options.retention, Arc::clone(&clock), &readers, queue.downgrade()));
-        // What is only looked at stays as it is.
-        if !options.paused {
-            tokio::spawn(Arc::clone(&sweeper).live());
-        }
-        let thread = Arc::new(Mutex::new(Some(thread)));
-        Ok(Engine {
-            queue,
-            clock,
-            settable,
-            is_shared,
-            followers,
-            readers,
-            executors,
-            vault: options.vault,
-            paused: options.paused,
-            store_id: store_id.into(),
-            sweeper,
-            max_wait,
-            gate: Arc::default(),
-            open_runs,
-            holds,
-            linking,
-            watch,
-            thread,
-        })
     }
 
     /// Has a run or a schedule stand still: nothing is decided about it until it is [released](Engine::release). When it
@@ -924,26 +680,4 @@ impl From<NewRun> for Start {
             checked: None,
         }
     }
-}
-
-/// What the writer needs on a store that others write to; what they commit is heard through the queue.
-fn share(store: &dyn Store, node: NodeId, queue: mpsc::WeakSender<Request>) -> Result<Option<Share>, Error> {
-    let (Some(mut cluster), Some(tasks)) = (store.cluster()?, store.tasks()?) else { return Ok(None) };
-    cluster.listen(Box::new(move |news| {
-        if let Some(queue) = queue.upgrade() {
-            // When there is no room, it is found out later.
-            drop(queue.try_send(Request::News(news)));
-        }
-    }))?;
-    Ok(Some(Share::new(tasks, node)))
-}
-
-fn fresh_number() -> u128 {
-    u128::from(fresh_seed()) << 64 | u128::from(fresh_seed())
-}
-
-/// A seed that no two processes share: what the standard library seeds its maps with.
-fn fresh_seed() -> u64 {
-    use std::hash::{BuildHasher, RandomState};
-    RandomState::new().hash_one(Timestamp::now().as_nanosecond())
 }
