@@ -19,15 +19,15 @@ const WAITING_BYTES: usize = 64 * 1024 * 1024;
 /// Checkers go as deep as schema and value together.
 const STACK_BYTES: usize = 32 * 1024 * 1024;
 
-pub(crate) struct Check {
-    pub(crate) workspace: WorkspaceId,
-    pub(crate) definition: Arc<Definition>,
-    pub(crate) input: Json,
-    pub(crate) then: Then,
+pub struct Check {
+    pub workspace: WorkspaceId,
+    pub definition: Arc<Definition>,
+    pub input: Json,
+    pub then: Then,
 }
 
 /// Who goes on when an input is checked.
-pub(crate) enum Then {
+pub enum Then {
     Request(Box<Request>),
     FollowUp(u128),
 }

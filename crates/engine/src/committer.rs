@@ -13,13 +13,13 @@ use crate::deploy::{Deploy, Deployed};
 use crate::error::Error;
 use crate::in_flight::RoundNumber;
 use crate::request::Answer;
-use crate::round::Decided;
+use crate::round::RoundBatch;
 use crate::watch::Watch;
 
-pub(crate) type Write = Box<dyn FnOnce(&mut dyn Store) + Send>;
+pub type Write = Box<dyn FnOnce(&mut dyn Store) + Send>;
 
 pub(crate) enum Job {
-    Commit(RoundNumber, Arc<Decided>),
+    Commit(RoundNumber, Arc<RoundBatch>),
     Deploy {
         deploy: Deploy,
         answer: Answer<Deployed>,

@@ -15,12 +15,13 @@ use crate::error::Error;
 
 pub use development::{Developed, Versions};
 
-pub(crate) struct Deploy {
-    pub(crate) workspace: WorkspaceId,
-    pub(crate) definition: Arc<Definition>,
+/// A definition that is to be stored.
+pub struct Deploy {
+    pub workspace: WorkspaceId,
+    pub definition: Arc<Definition>,
     /// If it is not there yet.
-    pub(crate) id: DefinitionId,
-    pub(crate) now: Timestamp,
+    pub id: DefinitionId,
+    pub now: Timestamp,
 }
 
 /// A workflow that is there.
@@ -77,7 +78,8 @@ pub(crate) fn check_cycle(
 }
 
 impl Deploy {
-    pub(crate) fn perform(self, store: &mut dyn Store) -> Result<Deployed, Error> {
+    /// Stores it, unless the very same is there. When it returns, it is on disk.
+    pub fn perform(self, store: &mut dyn Store) -> Result<Deployed, Error> {
         let Deploy { workspace, definition, id, now } = self;
         let (name, version) = (definition.name(), definition.version());
         let document = serde_json::to_string(&definition.document).expect("a document is JSON");

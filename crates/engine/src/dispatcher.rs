@@ -109,10 +109,11 @@ struct Lease {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct ReadyTask {
-    pub(crate) run: RunId,
-    pub(crate) at: At,
-    pub(crate) delivery: u32,
+/// A task that is out, by its place and the number that fences an earlier holder.
+pub struct ReadyTask {
+    pub run: RunId,
+    pub at: At,
+    pub delivery: u32,
 }
 
 /// Tasks of one handler, taken from each definition in turn.

@@ -8,10 +8,10 @@ use tokio::sync::oneshot;
 use crate::engine::Said;
 
 #[derive(Clone, Debug)]
-pub(crate) struct Ear(Arc<Mutex<Option<oneshot::Sender<Said>>>>);
+pub struct Ear(Arc<Mutex<Option<oneshot::Sender<Said>>>>);
 
 impl Ear {
-    pub(crate) fn new(sender: oneshot::Sender<Said>) -> Ear {
+    pub fn new(sender: oneshot::Sender<Said>) -> Ear {
         Ear(Arc::new(Mutex::new(Some(sender))))
     }
 

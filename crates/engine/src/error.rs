@@ -58,7 +58,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Others were first. Decided again, on what they wrote, it will do.
+    /// Others were first. RoundBatch again, on what they wrote, it will do.
     pub(crate) fn is_conflict(&self) -> bool {
         match self {
             Error::Store(error) => {

@@ -8,7 +8,7 @@ use tokio::sync::mpsc;
 use crate::dispatcher::ReadyTask;
 use crate::request::{Leased, Request};
 
-pub(crate) struct Handed {
+pub struct Handed {
     tasks: Vec<Leased>,
     back: mpsc::WeakSender<Request>,
 }
@@ -19,7 +19,7 @@ impl Handed {
     }
 
     /// They have arrived, or are dealt with otherwise.
-    pub(crate) fn take(mut self) -> Vec<Leased> {
+    pub fn take(mut self) -> Vec<Leased> {
         mem::take(&mut self.tasks)
     }
 }

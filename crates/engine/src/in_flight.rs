@@ -7,15 +7,15 @@ use std::sync::Arc;
 use abide_core::id::RunId;
 
 use crate::aftermath::Aftermath;
-use crate::round::Decided;
+use crate::round::RoundBatch;
 
 /// A round, of those that were handed to the committers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct RoundNumber(u64);
+pub struct RoundNumber(u64);
 
 #[derive(Default)]
 pub(crate) struct InFlight {
-    rounds: Vec<(RoundNumber, Arc<Decided>, Aftermath)>,
+    rounds: Vec<(RoundNumber, Arc<RoundBatch>, Aftermath)>,
     begun: u64,
 }
 
@@ -38,22 +38,29 @@ impl InFlight {
     }
 
     /// No two of them are about the same.
-    pub(crate) fn find<'f, T>(&'f self, look: impl Fn(&'f Decided) -> Option<T>) -> Option<(RoundNumber, T)> {
+    pub(crate) fn find<'f, T>(
+        &'f self,
+        look: impl Fn(&'f RoundBatch) -> Option<T>,
+    ) -> Option<(RoundNumber, T)> {
         self.rounds().find_map(|(number, decided)| Some((number, look(decided)?)))
     }
 
-    pub(crate) fn rounds(&self) -> impl Iterator<Item = (RoundNumber, &Decided)> {
+    pub(crate) fn rounds(&self) -> impl Iterator<Item = (RoundNumber, &RoundBatch)> {
         self.rounds.iter().map(|(number, decided, _)| (*number, &**decided))
     }
 
-    pub(crate) fn begin(&mut self, decided: Decided, aftermath: Aftermath) -> (RoundNumber, Arc<Decided>) {
+    pub(crate) fn begin(
+        &mut self,
+        decided: RoundBatch,
+        aftermath: Aftermath,
+    ) -> (RoundNumber, Arc<RoundBatch>) {
         self.begun += 1;
         let (number, decided) = (RoundNumber(self.begun), Arc::new(decided));
         self.rounds.push((number, Arc::clone(&decided), aftermath));
         (number, decided)
     }
 
-    pub(crate) fn end(&mut self, number: RoundNumber) -> Option<(Arc<Decided>, Aftermath)> {
+    pub(crate) fn end(&mut self, number: RoundNumber) -> Option<(Arc<RoundBatch>, Aftermath)> {
         let place = self.rounds.iter().position(|(round, ..)| *round == number)?;
         let (_, decided, aftermath) = self.rounds.remove(place);
         Some((decided, aftermath))

@@ -37,6 +37,8 @@ mod identity;
 mod in_flight;
 mod limits;
 mod long_waits;
+#[doc(hidden)]
+pub mod machine;
 mod memory;
 mod moves;
 mod notify_step;

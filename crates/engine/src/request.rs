@@ -32,9 +32,9 @@ use crate::pollers::Queue;
 use crate::queues::queues_for;
 use crate::schedules::{Ordered, ScheduleOrder};
 
-pub(crate) type Answer<T> = oneshot::Sender<Result<T, Error>>;
+pub type Answer<T> = oneshot::Sender<Result<T, Error>>;
 
-pub(crate) enum Request {
+pub enum Request {
     Deploy {
         workspace: WorkspaceId,
         definition: Arc<Definition>,
@@ -64,7 +64,7 @@ pub(crate) enum Request {
         checked: Option<Arc<Definition>>,
         answer: Answer<Box<Ordered>>,
     },
-    /// Decided in one round, each by itself.
+    /// RoundBatch in one round, each by itself.
     Commands {
         workspace: WorkspaceId,
         commands: Vec<(RunId, Command)>,
@@ -156,52 +156,52 @@ impl From<Actor> for Asker {
 }
 
 #[derive(Clone)]
-pub(crate) struct Start {
-    pub(crate) workspace: WorkspaceId,
-    pub(crate) name: String,
-    pub(crate) version: Option<String>,
-    pub(crate) input: Json,
-    pub(crate) run_at: Option<Timestamp>,
-    pub(crate) tags: Vec<Arc<str>>,
-    pub(crate) key: Option<String>,
-    pub(crate) asked: Option<Json>,
-    pub(crate) by: Actor,
-    pub(crate) traceparent: Option<Traceparent>,
+pub struct Start {
+    pub workspace: WorkspaceId,
+    pub name: String,
+    pub version: Option<String>,
+    pub input: Json,
+    pub run_at: Option<Timestamp>,
+    pub tags: Vec<Arc<str>>,
+    pub key: Option<String>,
+    pub asked: Option<Json>,
+    pub by: Actor,
+    pub traceparent: Option<Traceparent>,
     /// The input was checked against this, somewhere else.
-    pub(crate) checked: Option<Arc<Definition>>,
+    pub checked: Option<Arc<Definition>>,
 }
 
 #[derive(Clone)]
-pub(crate) struct Notify {
-    pub(crate) workspace: WorkspaceId,
-    pub(crate) event_id: Arc<str>,
-    pub(crate) data: Json,
-    pub(crate) only: Option<RunId>,
-    pub(crate) delivery: Delivery,
-    pub(crate) key: Option<String>,
-    pub(crate) traceparent: Option<Traceparent>,
-    pub(crate) dry_run: bool,
+pub struct Notify {
+    pub workspace: WorkspaceId,
+    pub event_id: Arc<str>,
+    pub data: Json,
+    pub only: Option<RunId>,
+    pub delivery: Delivery,
+    pub key: Option<String>,
+    pub traceparent: Option<Traceparent>,
+    pub dry_run: bool,
 }
 
 /// A worker asks for tasks.
 #[derive(Clone)]
-pub(crate) struct Poll {
-    pub(crate) workspace: WorkspaceId,
-    pub(crate) handlers: Vec<Arc<str>>,
-    pub(crate) most: usize,
-    pub(crate) worker: Arc<str>,
+pub struct Poll {
+    pub workspace: WorkspaceId,
+    pub handlers: Vec<Arc<str>>,
+    pub most: usize,
+    pub worker: Arc<str>,
     /// Which code the worker has; empty if it does not say.
-    pub(crate) build: Arc<str>,
-    pub(crate) lease: Duration,
+    pub build: Arc<str>,
+    pub lease: Duration,
     /// Wait until there is something.
-    pub(crate) waits: bool,
+    pub waits: bool,
     /// The names under which tasks for it wait.
-    pub(crate) queues: Vec<Arc<str>>,
+    pub queues: Vec<Arc<str>>,
 }
 
 impl Poll {
     /// For tasks that are ready now.
-    pub(crate) fn new(
+    pub fn new(
         workspace: WorkspaceId,
         (worker, build): (&str, &str),
         handlers: Vec<Arc<str>>,
@@ -214,7 +214,7 @@ impl Poll {
     }
 
     /// The names under which tasks for it wait.
-    pub(crate) fn queues(&self) -> impl Iterator<Item = Queue> {
+    pub fn queues(&self) -> impl Iterator<Item = Queue> {
         self.queues.iter().map(|queue| (self.workspace, Arc::clone(queue)))
     }
 }

@@ -58,7 +58,7 @@ pub(crate) type Waiting = HashMap<(WorkspaceId, Arc<str>), Vec<Waiter>>;
 
 /// What a round came to, so far.
 #[derive(Default)]
-pub(crate) struct Decided {
+pub struct RoundBatch {
     touched: HashMap<RunId, Touched>,
     /// In the order they were touched, so that effects leave in order.
     order: Vec<RunId>,
@@ -148,7 +148,7 @@ pub(crate) struct Committed {
     pub(crate) errands: Vec<Errand>,
 }
 
-impl Decided {
+impl RoundBatch {
     pub(crate) fn touches(&self, run: RunId) -> bool {
         self.touched.contains_key(&run)
     }
@@ -202,7 +202,7 @@ impl Decided {
         self.changed.drain(..).chain(self.left.drain(..)).for_each(|left| backlog.add(left));
     }
 
-    pub(crate) fn batch(&self) -> Batch<'_> {
+    pub fn batch(&self) -> Batch<'_> {
         let runs = self.order.iter().map(|id| &self.touched[id]);
         let runs = runs.filter(|touched| !touched.records.is_empty()).map(|touched| RunWrite {
             based_on: touched.based_on,
@@ -242,7 +242,7 @@ impl Decided {
 
     /// Writes down which tasks are out. Once, when nothing more is decided in this round.
     pub(crate) fn note_tasks(&mut self, now: Timestamp, works_here: impl Fn(&Run, At) -> bool) {
-        let Decided { touched, order, leases, renewed, out_of_date, tasks, .. } = self;
+        let RoundBatch { touched, order, leases, renewed, out_of_date, tasks, .. } = self;
         tasks.extend(out_of_date.iter().map(|task| {
             let ReadyTask { run, at, delivery } = *task;
             TaskWrite::Remove { run, at, delivery }
@@ -277,7 +277,7 @@ impl Decided {
     }
 
     pub(crate) fn into_committed(self) -> impl Iterator<Item = Committed> {
-        let Decided { mut touched, order, .. } = self;
+        let RoundBatch { mut touched, order, .. } = self;
         order.into_iter().filter_map(move |id| touched.remove(&id)).map(|touched| {
             let Touched { run, records, errands, based_on: _ } = touched;
             Committed { run, records, errands }
@@ -332,7 +332,7 @@ pub(crate) struct Round<'w> {
     pub(crate) now: Timestamp,
     /// An instant that is not before now by any clock that others go by.
     pub(crate) latest: Timestamp,
-    pub(crate) decided: &'w mut Decided,
+    pub(crate) decided: &'w mut RoundBatch,
     pub(crate) waiting: &'w Waiting,
     /// What is being committed.
     pub(crate) before: &'w InFlight,

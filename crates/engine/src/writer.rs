@@ -47,7 +47,7 @@ use crate::long_waits::LongWaits;
 use crate::memory::Memory;
 use crate::request::{Answer, Request, Start, Stats};
 use crate::round::budget::{FOLLOW_UPS_AT_ONCE, Pace};
-use crate::round::{Committed, Decided, Errand, Round, Waiting};
+use crate::round::{Committed, Errand, Round, RoundBatch, Waiting};
 use crate::share::Share;
 use crate::tasks_out::lease_of;
 use crate::watch::Watch;
@@ -126,7 +126,7 @@ pub(crate) struct Writer {
 
 #[derive(Default)]
 struct OpenRound {
-    decided: Decided,
+    decided: RoundBatch,
     aftermath: Aftermath,
     requests: usize,
     /// Of these, what handlers report.
@@ -584,7 +584,7 @@ impl Writer {
     }
 
     /// Lets out what a committed round asks of the world.
-    fn finish(&mut self, mut decided: Decided, aftermath: Aftermath) {
+    fn finish(&mut self, mut decided: RoundBatch, aftermath: Aftermath) {
         let now = self.clock.now();
         for at in &aftermath.fired {
             self.stats.lateness_ms.add(Millis::between(*at, now).0);

@@ -17,7 +17,7 @@ use abide_core::waitpoint::{Actor, ListensFor};
 use abide_store::StoredFollowUp;
 
 use super::budget::FOLLOW_UPS_AT_ONCE;
-use super::{Decided, Round, Touched};
+use super::{Round, RoundBatch, Touched};
 use crate::backlog::{EventKey, Queued, Verdict};
 use crate::error::Error;
 
@@ -42,7 +42,7 @@ impl From<Error> for NotStarted {
     }
 }
 
-impl Decided {
+impl RoundBatch {
     fn leaves(&self, is_it: impl Fn(WorkspaceId, &FollowUp) -> bool) -> bool {
         self.left.iter().chain(&self.changed).any(|left| is_it(left.workspace, &left.what))
     }
