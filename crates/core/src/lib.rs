@@ -2,7 +2,7 @@
 //! no I/O, no SQL. The same inputs give the same records, on any machine, for ever.
 //!
 //! ```text
-//!   definition::Definition      what a workflow's document means, checked when it is read
+//!   abide_definition::Definition   what a workflow's document means, checked when it is read
 //!          │
 //!   command::start(..) ──▶ run::Run ◀──apply── history::Record      a run is what its history gives
 //!          │                  │
@@ -13,26 +13,19 @@
 
 pub mod apply;
 pub mod bounds;
-pub mod builder;
 pub mod command;
-pub mod cron;
-pub mod definition;
 pub mod door;
 pub mod durable_calls;
 pub mod effect;
-pub mod expression;
 mod flow;
 pub mod follow_up;
 pub mod history;
 pub mod id;
-pub mod json;
 pub mod limits;
 pub mod moving;
 pub mod notice;
-pub mod problem;
 pub mod random;
 pub mod refusal;
-pub mod retry;
 pub mod run;
 mod said;
 pub mod schedule;
@@ -40,8 +33,10 @@ mod scope;
 pub mod spent;
 pub mod status;
 pub mod task;
-pub mod time;
 pub mod trace;
 mod turn;
 pub mod waiting_for;
 pub mod waitpoint;
+
+pub use abide_definition as definition;
+pub use abide_definition::{builder, cron, expression, json, problem, retry, time};

@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::apply::BadHistory;
+use crate::definition::BadInput;
 use crate::id::WaitpointId;
 use crate::json::Json;
 use crate::moving::Misfit;
@@ -149,6 +150,15 @@ impl Refusal {
             Refusal::InvalidInput(_) => "INVALID_INPUT",
             Refusal::KeyReused(_) => "IDEMPOTENCY_KEY_REUSED",
             Refusal::Illegal(_) => "ILLEGAL_TRANSITION",
+        }
+    }
+}
+
+impl From<BadInput> for Refusal {
+    fn from(bad: BadInput) -> Refusal {
+        match bad {
+            BadInput::OverLimit { what, limit, actual } => Refusal::LimitExceeded { what, limit, actual },
+            BadInput::Invalid(errors) => Refusal::InvalidInput(errors),
         }
     }
 }

@@ -16,6 +16,8 @@ use crate::id::{At, OccurrenceId, RunId};
 use crate::json::Json;
 use crate::status::WaitStatus;
 
+pub use abide_definition::BY_SCOPE;
+
 /// Names that only the engine gives. A worker's own names may not begin with `$`.
 pub(crate) const OWN_WAIT: &str = "$wait";
 pub(crate) const DELAYED_START: &str = "$start";
@@ -24,8 +26,6 @@ pub(crate) const REMINDER: &str = "$remind";
 pub(crate) const ESCALATION: &str = "$escalate";
 pub(crate) const CODE: &str = "$code-";
 
-/// What an approver's name begins with where it means any key with a scope. Nobody is called so.
-pub const BY_SCOPE: &str = "scope:";
 /// Who ends a wait whose time is over.
 pub const CLOCK: &str = "timer";
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use abide_core::apply::BadHistory;
-use abide_core::definition::Rejected;
+use abide_core::definition::{BadInput, Rejected};
 use abide_core::id::{RunId, ScheduleId};
 use abide_core::refusal::Refusal;
 use abide_store::Owner;
@@ -55,6 +55,12 @@ pub enum Error {
     NotStarted(String),
     #[error("the engine has been shut down")]
     Stopped,
+}
+
+impl From<BadInput> for Error {
+    fn from(bad: BadInput) -> Error {
+        Error::Refused(bad.into())
+    }
 }
 
 impl Error {

@@ -162,8 +162,9 @@ fn every_limit_is_listed_with_its_figure() {
             assert_eq!(told.split(' ').next(), figures.get(&only_code(&name)).map(String::as_str), "{name}");
         }
     }
-    let constants =
-        include_str!("../../src/limits.rs").lines().filter_map(|line| line.strip_prefix("pub const "));
+    let sources = [include_str!("../../src/limits.rs"), include_str!("../../../definition/src/limits.rs")];
+    let lines = sources.iter().flat_map(|source| source.lines());
+    let constants = lines.filter_map(|line| line.strip_prefix("pub const "));
     let constants: Names = constants.map(|line| line.split(':').next().unwrap().to_owned()).collect();
     assert_eq!(table(DEFINITIONS, "Limits").names("limit"), constants);
     assert!(DEFINITIONS.contains(&format!("At most {} are listed", figure(PROBLEMS))));

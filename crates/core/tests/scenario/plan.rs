@@ -105,7 +105,7 @@ impl Plan {
         let new = self.new_run();
         match new.definition.check_input(&new.input) {
             Ok(()) => start_run(new, &context).expect_err("the start is refused"),
-            Err(refusal) => refusal,
+            Err(bad) => bad.into(),
         }
     }
 

@@ -377,7 +377,7 @@ fn check_input(
     let verdict = verdict.filter(|verdict| Arc::ptr_eq(&verdict.definition, definition));
     let result = match verdict {
         Some(verdict) => verdict.result.clone(),
-        None if definition.is_quick_to_check(input) => definition.check_input(input),
+        None if definition.is_quick_to_check(input) => definition.check_input(input).map_err(Refusal::from),
         None => return Err(NotStarted::Check(Arc::clone(definition), input.clone())),
     };
     Ok(result.map_err(Error::from)?)

@@ -1,0 +1,96 @@
+//! Doubtful ways through a written sequence: a branch that runs into the other one, a step no way leads to.
+
+use crate::findings::{Findings, quoted};
+use crate::problem::{Code, Problem};
+use crate::{Action, Detours, END, Step, Target, document};
+
+pub(super) fn warn(written: &[document::Step], steps: &[Step], findings: &mut Findings) {
+    let reached = reachable(steps, 0, None);
+    for (index, step) in steps.iter().enumerate().filter(|(index, _)| !reached[*index]) {
+        findings.warning(|| {
+            let message = format!("no way leads to the step {}", quoted(&step.name));
+            Problem::new(format!("/steps/{index}"), Code::Unreachable, message)
+        });
+    }
+    let mut reported = vec![false; steps.len()];
+    for step in steps.iter().enumerate().filter(|(index, _)| reached[*index]).map(|(_, step)| step) {
+        if let Action::Condition { on_true: Target::Step(a), on_false: Some(Target::Step(b)), .. } =
+            step.action
+            && a != b
+        {
+            // All jumps go forward, so only the upper branch can run into the lower one.
+            fall_through(
+                usize::from(a.min(b)),
+                usize::from(a.max(b)),
+                written,
+                steps,
+                &mut reported,
+                findings,
+            );
+        }
+    }
+}
+
+/// The written order alone leads from a step of the upper branch into the lower one.
+fn fall_through(
+    upper: usize,
+    lower: usize,
+    written: &[document::Step],
+    steps: &[Step],
+    reported: &mut [bool],
+    findings: &mut Findings,
+) {
+    let last = lower - 1;
+    let goes_on = match steps[last].action {
+        Action::Condition { on_false, .. } => on_false.is_none(),
+        Action::Work(_)
+        | Action::Wait(_)
+        | Action::Signal { .. }
+        | Action::Event { .. }
+        | Action::Webhook { .. }
+        | Action::Approval(_)
+        | Action::Respond { .. }
+        | Action::Child { .. }
+        | Action::Map(_) => true,
+    };
+    if goes_on
+        && written[last].next.is_none()
+        && !reported[last]
+        && reachable(steps, upper, Some(lower))[last]
+    {
+        reported[last] = true;
+        findings.warning(|| {
+            let (upper, lower) = (quoted(&steps[upper].name), quoted(&steps[lower].name));
+            let message = format!("the branch {upper} runs on into the other branch, {lower}");
+            Problem::new(format!("/steps/{last}"), Code::FallThrough, message)
+                .expected(format!("`next` here: `{END}`, a later step, or {lower} if it is meant"))
+        });
+    }
+}
+
+/// The steps some way leads to from `start`, not going beyond `until`.
+fn reachable(steps: &[Step], start: usize, until: Option<usize>) -> Vec<bool> {
+    let mut reached = vec![false; steps.len()];
+    reached[start] = true;
+    // Jumps go forward: whatever leads to a step is above it.
+    for index in start..until.unwrap_or(steps.len()) {
+        if reached[index] {
+            for target in ways_on(&steps[index]).into_iter().flatten() {
+                if let Target::Step(next) = target {
+                    reached[usize::from(next)] = true;
+                }
+            }
+        }
+    }
+    reached
+}
+
+fn ways_on(step: &Step) -> [Option<Target>; 3] {
+    if let Action::Condition { on_true, on_false, .. } = &step.action {
+        // A condition that is skipped goes on like any other step.
+        let skipped = step.when.as_ref().map(|_| step.next);
+        return [Some(*on_true), Some(on_false.unwrap_or(step.next)), skipped];
+    }
+    let Detours { too_late, rejected } = step.action.detours();
+    [Some(step.next), too_late, rejected]
+}

@@ -1,0 +1,386 @@
+//! The definition language: what a workflow's document means, checked and compiled. Everything that can be wrong with a
+//! document is found here, when it is read; a run of a [`Definition`] meets only what depends on its data. This crate
+//! knows no runs: what a run of a definition does is decided by `abide-core`.
+//!
+//! ```text
+//!   text ──read──▶ JSON ──shape──▶ document::Workflow ──compile──▶ Definition
+//!                        (fields,      ▲                 (names, order, expressions,
+//!                         types,       │                  templates, times, limits)
+//!                         ranges)    builder
+//! ```
+
+pub mod builder;
+pub mod cron;
+pub mod document;
+pub mod expression;
+pub mod json;
+pub mod limits;
+pub mod problem;
+pub mod retry;
+pub mod time;
+
+mod awaits;
+mod blocked;
+mod check;
+mod compile;
+mod derived;
+mod development;
+mod findings;
+mod hook;
+mod http_call;
+mod immediate;
+mod input;
+mod locate;
+mod read;
+mod salvage;
+mod schema;
+mod shape;
+mod tool;
+mod validate;
+mod values;
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use crate::expression::{Expression, Template};
+use crate::json::Json;
+use crate::retry::RetryPolicy;
+use crate::time::Millis;
+use document::Workflow;
+
+pub use awaits::AwaitedEvent;
+pub use blocked::blocked_pattern;
+pub use check::Checked;
+pub use compile::is_header_name;
+pub use derived::Derived;
+pub use document::OnCodeChange;
+pub use findings::{PROBLEMS, Rejected};
+pub use hook::{Hook, Hooks};
+pub use http_call::{HTTP_CALL, HttpCall};
+pub use immediate::StartedAtOnce;
+pub use input::BadInput;
+pub use locate::{Location, Locations};
+pub use schema::{closed_schema, json_schema};
+pub use shape::{misfits, whole_numbers};
+pub use validate::{Schema, TooMuchWork};
+
+/// The names that expressions give a meaning of their own: no step and no `saveAs` may have them. A key of `state` that
+/// comes with a payload may: it is reached as `state.input`, and the bare name keeps its meaning.
+pub const RESERVED_KEYS: [&str; 8] = ["input", "state", "steps", "run", "event", "item", "index", "secret"];
+
+/// As a target it ends the run, so no step may have this name.
+pub const END: &str = "end";
+
+/// Headers of a call from outside that are kept wherever one is taken.
+pub const KEPT_HEADERS: [&str; 5] =
+    ["content-type", "user-agent", "webhook-id", "webhook-timestamp", "webhook-signature"];
+
+/// Headers that let somebody in: no definition may keep them.
+pub const NEVER_KEPT_HEADERS: [&str; 5] =
+    ["authorization", "cookie", "proxy-authorization", "set-cookie", "x-api-key"];
+
+/// What an approver's name begins with where it means any key with a scope. Nobody is called so.
+pub const BY_SCOPE: &str = "scope:";
+
+/// A checked workflow. Immutable; runs share it.
+#[derive(Debug)]
+pub struct Definition {
+    /// The document it was made from, as it is stored and shown.
+    pub document: Workflow,
+    pub steps: Vec<Step>,
+    pub order: Order,
+    pub timeout: Option<Millis>,
+    pub output: Option<Template>,
+    pub input_schema: Option<Schema>,
+    /// Headers that the input of a run that a trigger starts keeps beside [`KEPT_HEADERS`], in small letters.
+    pub keep_headers: Vec<Arc<str>>,
+    /// The workflows that call the handlers of `onFailure` and `onCancel`.
+    pub hooks: Hooks,
+    by_name: HashMap<Arc<str>, u16>,
+}
+
+impl Definition {
+    pub fn name(&self) -> &str {
+        &self.document.name
+    }
+
+    pub fn version(&self) -> &str {
+        &self.document.version
+    }
+
+    pub fn index_of(&self, step_name: &str) -> Option<u16> {
+        self.by_name.get(step_name).copied()
+    }
+
+    pub fn step(&self, index: u16) -> &Step {
+        &self.steps[usize::from(index)]
+    }
+
+    /// Whether a step is done before another begins, by the order of the workflow.
+    pub fn comes_before(&self, first: u16, then: u16) -> bool {
+        match self.order {
+            Order::Sequence => first < then,
+            Order::Graph => {
+                let mut seen = BTreeSet::new();
+                let mut to_see = vec![then];
+                while let Some(step) = to_see.pop() {
+                    let after = &self.step(step).after;
+                    if after.contains(&first) {
+                        return true;
+                    }
+                    to_see.extend(after.iter().copied().filter(|step| seen.insert(*step)));
+                }
+                false
+            }
+        }
+    }
+}
+
+/// How one step leads to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// As written, with jumps forward.
+    Sequence,
+    /// A step starts when all it is `after` are done.
+    Graph,
+}
+
+/// A checked step.
+#[derive(Debug)]
+pub struct Step {
+    pub name: Arc<str>,
+    pub when: Option<Expression>,
+    pub save_as: Option<Arc<str>>,
+    pub retry: RetryPolicy,
+    pub action: Action,
+    /// Sequence: where it goes on after this step.
+    pub next: Target,
+    /// Graph: the steps this one waits for.
+    pub after: Vec<u16>,
+    /// Graph: the steps that wait for this one, in the order written.
+    pub before: Vec<u16>,
+}
+
+/// Where a jump leads. Always further down than where it comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    Step(u16),
+    End,
+}
+
+/// What a step does.
+#[derive(Debug)]
+pub enum Action {
+    /// Work done outside the core: by a worker's handler, or by the engine itself.
+    Work(Work),
+    Wait(Until),
+    Condition {
+        expression: Expression,
+        on_true: Target,
+        on_false: Option<Target>,
+    },
+    Signal {
+        signal_type: Arc<str>,
+        deadline: Deadline,
+    },
+    Event {
+        event_id: Template,
+        matching: Option<Expression>,
+        lookback: Option<Millis>,
+        deadline: Deadline,
+    },
+    Webhook {
+        response: Option<Template>,
+        allow_get: bool,
+        /// Whoever has the link may wait for what the run says next.
+        allow_sync: bool,
+        /// Headers of the call that are kept beside the usual ones, in small letters.
+        keep_headers: Vec<Arc<str>>,
+        deadline: Deadline,
+    },
+    Approval(Approval),
+    Respond {
+        response: Template,
+    },
+    Child {
+        definition: Arc<str>,
+        version: Option<Arc<str>>,
+        input: Template,
+        wait: bool,
+    },
+    Map(Map),
+}
+
+/// Where a step goes only when it does not come to what it is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Detours {
+    pub too_late: Option<Target>,
+    pub rejected: Option<Target>,
+}
+
+impl Action {
+    /// What is done outside the core, if that is what the step is for.
+    pub fn work(&self) -> Option<&Work> {
+        match self {
+            Action::Work(work) => Some(work),
+            Action::Wait(_)
+            | Action::Condition { .. }
+            | Action::Signal { .. }
+            | Action::Event { .. }
+            | Action::Webhook { .. }
+            | Action::Approval(_)
+            | Action::Respond { .. }
+            | Action::Child { .. }
+            | Action::Map(_) => None,
+        }
+    }
+
+    pub fn detours(&self) -> Detours {
+        let goto = |on: OnTimeout| match on {
+            OnTimeout::Goto(target) => Some(target),
+            OnTimeout::Fail | OnTimeout::Continue => None,
+        };
+        match self {
+            Action::Signal { deadline, .. }
+            | Action::Event { deadline, .. }
+            | Action::Webhook { deadline, .. } => {
+                Detours { too_late: goto(deadline.on_timeout), rejected: None }
+            }
+            Action::Approval(approval) => {
+                let too_late = match approval.on_timeout {
+                    OnApprovalTimeout::Goto(target) => Some(target),
+                    OnApprovalTimeout::Fail
+                    | OnApprovalTimeout::Continue
+                    | OnApprovalTimeout::Approve
+                    | OnApprovalTimeout::Reject => None,
+                };
+                Detours { too_late, rejected: goto(approval.on_reject) }
+            }
+            Action::Work(_)
+            | Action::Wait(_)
+            | Action::Condition { .. }
+            | Action::Respond { .. }
+            | Action::Child { .. }
+            | Action::Map(_) => Detours::default(),
+        }
+    }
+
+    /// Whether the step's output can be the run's: a condition and a reply only say what they did.
+    pub fn gives_output(&self) -> bool {
+        match self {
+            Action::Condition { .. } | Action::Respond { .. } => false,
+            Action::Work(_)
+            | Action::Wait(_)
+            | Action::Signal { .. }
+            | Action::Event { .. }
+            | Action::Webhook { .. }
+            | Action::Approval(_)
+            | Action::Child { .. }
+            | Action::Map(_) => true,
+        }
+    }
+}
+
+/// Work for an executor: a handler's task, or a call the engine makes.
+#[derive(Debug)]
+pub struct Work {
+    pub executor: Executor,
+    /// The handler of a task; the kind of call (`http`, `llm`, `notify`) otherwise.
+    pub handler: Arc<str>,
+    /// A task's settings.
+    pub config: Option<Template>,
+    /// A task's input (`None`: the run's input), or the whole request of a call.
+    pub input: Option<Template>,
+    pub timeout: Option<Millis>,
+    pub heartbeat: Option<Millis>,
+    pub on_code_change: OnCodeChange,
+    /// Only workers of the build that took it first have it again.
+    pub pin_to_build: bool,
+}
+
+/// Who does the work of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Executor {
+    /// A registered handler: in process, polled, or behind a URL.
+    Handler,
+    Http,
+    Llm,
+    Notify,
+}
+
+/// When a `wait` ends.
+#[derive(Debug)]
+pub enum Until {
+    For(Millis),
+    /// A template that gives a duration: text as in a document, or a number of milliseconds.
+    ForRendered(Template),
+    Instant(Timestamp),
+    /// A template that gives an RFC 3339 instant, or a number of milliseconds since 1970.
+    InstantRendered(Template),
+    Cron(Box<crate::cron::Cron>),
+}
+
+/// How long a wait may take, and what happens then.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Deadline {
+    pub timeout: Option<Millis>,
+    pub on_timeout: OnTimeout,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnTimeout {
+    Fail,
+    Continue,
+    Goto(Target),
+}
+
+#[derive(Debug)]
+pub struct Approval {
+    pub content_key: Arc<str>,
+    /// What edited content must satisfy: a JSON Schema that compiles.
+    pub content_schema: Option<Json>,
+    pub prompt: Option<Template>,
+    pub approvers: Vec<Arc<str>>,
+    pub quorum: u32,
+    pub allow_self_approval: bool,
+    pub remind_after: Vec<Millis>,
+    pub escalation: Option<Escalation>,
+    pub timeout: Option<Millis>,
+    pub on_timeout: OnApprovalTimeout,
+    pub on_reject: OnTimeout,
+}
+
+/// From when on others may decide too.
+#[derive(Debug)]
+pub struct Escalation {
+    pub after: Millis,
+    pub to: Vec<Arc<str>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnApprovalTimeout {
+    Fail,
+    Continue,
+    Approve,
+    Reject,
+    Goto(Target),
+}
+
+#[derive(Debug)]
+pub struct Map {
+    pub items: Items,
+    /// Its name is the map step's; it has no `when`, `after` or `next`.
+    pub step: Box<Step>,
+    pub concurrency: u32,
+    pub collect_failures: bool,
+}
+
+#[derive(Debug)]
+pub enum Items {
+    /// The list may hold templates.
+    Template(Template),
+    Expression(Expression),
+}

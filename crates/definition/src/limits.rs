@@ -1,0 +1,52 @@
+//! Every limit of the definition language, by name. What is hit says so with the name and both figures (R16).
+
+use crate::time::Millis;
+
+/// One payload: an input, an output, a signal, an event, a checkpoint, a journal entry.
+pub const PAYLOAD_BYTES: usize = 1024 * 1024;
+/// A definition's document.
+pub const DEFINITION_BYTES: usize = 4 * 1024 * 1024;
+/// Nesting of objects and arrays in anything that is read.
+pub const NESTING: usize = 100;
+
+pub const WORKFLOW_NAME_CHARS: usize = 200;
+pub const VERSION_CHARS: usize = 50;
+pub const DESCRIPTION_CHARS: usize = 1000;
+pub const STEP_NAME_CHARS: usize = 100;
+/// A handler, a signal type, an event id, a journal entry's name, a tag.
+pub const NAME_CHARS: usize = 200;
+pub const STEPS: usize = 1000;
+
+/// An expression's source. Evaluation is linear in it, and the parser recurses at most `EXPRESSION_DEPTH` deep.
+pub const EXPRESSION_BYTES: usize = 4 * 1024;
+pub const EXPRESSION_DEPTH: usize = 64;
+
+pub const WAIT: Millis = Millis::from_days(365);
+/// Longer waits are allowed, with a warning: people often mean hours when they write this much.
+pub const WAIT_WITHOUT_WARNING: Millis = Millis::from_days(30);
+
+pub const RETRY_ATTEMPTS: u32 = 20;
+pub const BACKOFF_MS: u64 = 100;
+pub const BACKOFF_MULTIPLIER: f64 = 10.0;
+
+pub const MAP_ITEMS: usize = 10_000;
+pub const MAP_CONCURRENCY: u32 = 10_000;
+pub const APPROVERS: usize = 100;
+/// The schema that edited content must satisfy.
+pub const CONTENT_SCHEMA_BYTES: usize = 64 * 1024;
+
+/// Subschemas of a JSON Schema.
+pub const SCHEMA_NODES: usize = 50_000;
+/// Subschemas that apply each other to the same value, one after the other.
+pub const SCHEMA_DEPTH: usize = 32;
+/// Subschemas that are applied to one value: each counts once for each way that leads to it.
+pub const SCHEMA_WAYS: u64 = 20_000;
+/// Patterns of a JSON Schema, and their length together.
+pub const SCHEMA_PATTERNS: usize = 64;
+pub const SCHEMA_PATTERN_BYTES: usize = 64 * 1024;
+/// Checking a value against a JSON Schema: subschemas that are applied to parts of it.
+pub const SCHEMA_WORK: u64 = 5_000_000;
+/// Up to here all errors are told, above only the first.
+pub const SCHEMA_WORK_EXPLAINED: u64 = 200_000;
+/// Up to here a value is checked where a decision is made; above, somewhere else.
+pub const SCHEMA_WORK_QUICK: u64 = 1_000;
