@@ -2,17 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-#[path = "http/receiver.rs"]
-mod receiver;
-
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use abide_calls::http::{CONNECT, Client, Error, Looked, Policy, Request, Resolve, Rule};
+use abide_testkit::receiver::{Receiver, ok, redirect};
 use http::{HeaderValue, Method, header};
-use receiver::{Receiver, ok, redirect};
 
 /// Every name has these addresses.
 struct Named(Vec<SocketAddr>);
@@ -138,7 +135,7 @@ async fn a_host_is_allowed_by_its_name_and_only_by_that() {
 
 #[tokio::test]
 async fn redirects_are_followed_up_to_a_bound_and_relative_ones_too() {
-    let receiver = Receiver::start(|head| match head.path() {
+    let receiver = Receiver::start(|received| match received.path() {
         "/start?q=1" => redirect(307, "next"),
         "/next" => redirect(308, "/end"),
         "/end" => ok("arrived"),
@@ -157,7 +154,7 @@ async fn redirects_are_followed_up_to_a_bound_and_relative_ones_too() {
 
 #[tokio::test]
 async fn another_origin_gets_neither_credentials_nor_secrets() {
-    let other = Receiver::start(|head| ok(&head.text)).await;
+    let other = Receiver::start(|received| ok(&received.head)).await;
     let target = other.url("/");
     let first = Receiver::start(move |_| redirect(307, &target)).await;
     let mut request = Request::new(Method::POST, first.url("/"));
@@ -171,7 +168,7 @@ async fn another_origin_gets_neither_credentials_nor_secrets() {
     let seen = String::from_utf8(response.body.to_vec()).unwrap();
     assert!(seen.starts_with("POST / ") && seen.contains("x-plain: plain"), "{seen}");
     assert!(!seen.contains("token") && !seen.contains("hidden"), "{seen}");
-    assert!(first.heads()[0].text.contains("Bearer token"));
+    assert!(first.received()[0].head.contains("Bearer token"));
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-use abide_store::postgres::server::Server;
+use abide_testkit::postgres::Server;
 use serde_json::Value;
 use tempfile::TempDir;
 

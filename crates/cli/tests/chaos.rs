@@ -7,12 +7,8 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a process that cannot be driven is a failed test")]
 
-#[path = "real/http.rs"]
-mod http;
 #[path = "real/ledger.rs"]
 mod ledger;
-#[path = "real/process.rs"]
-mod process;
 #[path = "real/traffic.rs"]
 mod traffic;
 #[path = "real/verdict.rs"]
@@ -26,12 +22,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use abide_core::random::Random;
-use abide_store::postgres::server::Server;
+use abide_testkit::http::Http;
+use abide_testkit::postgres::Server;
+use abide_testkit::serve::Process;
 use tempfile::TempDir;
 
-use http::Http;
 use ledger::Ledger;
-use process::Process;
 use traffic::{deploy, drive, work};
 
 const SECONDS: u64 = 12;
@@ -122,7 +118,7 @@ fn node(store: &str, number: usize) -> Process {
         NODES => vec![("LD_PRELOAD", wrong_clock(&folder)), ("CLOCK_IS_WRONG_BY", PathBuf::from("-420"))],
         _ => Vec::new(),
     };
-    Process::start_on(folder, store.to_owned(), environment)
+    Process::start_on(env!("CARGO_BIN_EXE_abide"), folder, store.to_owned(), environment)
 }
 
 fn wrong_clock(folder: &TempDir) -> PathBuf {

@@ -4,19 +4,13 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a process that cannot be driven is a failed test")]
 
-#[path = "real/http.rs"]
-mod http;
-#[path = "real/process.rs"]
-mod process;
-
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use abide_testkit::http::{Answer, Http};
+use abide_testkit::serve::Process;
 use serde_json::{Value, json};
-
-use http::{Answer, Http};
-use process::Process;
 
 fn on_a_failing_disk() -> (Process, Http) {
     let folder = tempfile::tempdir().unwrap();
@@ -25,7 +19,11 @@ fn on_a_failing_disk() -> (Process, Http) {
     let built = Command::new("cc").args(["-shared", "-fPIC", "-o"]).arg(&shim).arg(source).status().unwrap();
     assert!(built.success());
     let trouble = folder.path().to_owned();
-    let process = Process::start_with(folder, vec![("LD_PRELOAD", shim), ("ABIDE_TROUBLE", trouble)]);
+    let process = Process::start_with(
+        env!("CARGO_BIN_EXE_abide"),
+        folder,
+        vec![("LD_PRELOAD", shim), ("ABIDE_TROUBLE", trouble)],
+    );
     let mut http = Http::new(process.address());
     let steps = json!([{ "type": "wait", "name": "nap", "duration": "{{ input.nap }}" }]);
     let answer =
@@ -115,7 +113,7 @@ fn r11_a_sync_that_fails_is_no_acknowledgement() {
 /// The kernel's answer to a file beyond its limit is a signal that ends the process, unless that is ignored.
 #[test]
 fn a_file_that_may_not_grow_is_a_full_disk_and_ends_nobody() {
-    let mut process = Process::start();
+    let mut process = Process::start(env!("CARGO_BIN_EXE_abide"));
     let mut http = Http::new(process.address());
     let steps = json!([{ "type": "wait", "name": "nap", "duration": "{{ input.nap }}" }]);
     let flow = json!({ "name": "nap", "version": "1", "steps": steps });

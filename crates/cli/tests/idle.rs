@@ -3,21 +3,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a process that cannot be driven is a failed test")]
 
-#[allow(dead_code, reason = "other tests need more of it")]
-#[path = "real/http.rs"]
-mod http;
-#[allow(dead_code, reason = "other tests need more of it")]
-#[path = "real/process.rs"]
-mod process;
-
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
+use abide_testkit::http::Http;
+use abide_testkit::serve::Process;
 use serde_json::{Value, json};
-
-use http::Http;
-use process::Process;
 
 const IDLE: u64 = 10_000;
 /// What else the test has open.
@@ -87,7 +79,7 @@ fn first_answer(polls: &[TcpStream]) -> Value {
 #[test]
 fn ten_thousand_idle_streams_and_polls_leave_a_start_as_quick_as_before() {
     let idle = rlimit::increase_nofile_limit(IDLE + BESIDES).unwrap().saturating_sub(BESIDES).min(IDLE);
-    let process = Process::start();
+    let process = Process::start(env!("CARGO_BIN_EXE_abide"));
     let mut http = Http::new(process.address());
     let nap = json!([{ "type": "wait", "name": "nap", "duration": "1h" }]);
     let pack = json!([{ "type": "task", "name": "pack", "handler": "pack" }]);

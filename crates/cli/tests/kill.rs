@@ -7,12 +7,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a process that cannot be driven is a failed test")]
 
-#[path = "real/http.rs"]
-mod http;
 #[path = "real/ledger.rs"]
 mod ledger;
-#[path = "real/process.rs"]
-mod process;
 #[path = "real/traffic.rs"]
 mod traffic;
 #[path = "real/verdict.rs"]
@@ -22,10 +18,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use abide_core::random::Random;
+use abide_testkit::http::Http;
+use abide_testkit::serve::Process;
 
-use http::Http;
 use ledger::Ledger;
-use process::Process;
 use traffic::{deploy, drive, work};
 
 const KILLS: u64 = 50;
@@ -36,7 +32,7 @@ const LONGEST: u64 = 250;
 #[test]
 fn nothing_acknowledged_is_lost_and_nothing_happens_twice_however_often_the_process_is_killed() {
     let kills = std::env::var("ABIDE_KILLS").map_or(KILLS, |kills| kills.parse().unwrap());
-    let mut process = Process::start();
+    let mut process = Process::start(env!("CARGO_BIN_EXE_abide"));
     let address = process.address();
     deploy(&mut Http::new(address));
     let ledger = Ledger::default();

@@ -3,27 +3,22 @@
 
 #![allow(clippy::unwrap_used, reason = "a process that cannot be driven is a failed test")]
 
-#[path = "real/http.rs"]
-mod http;
-#[path = "real/process.rs"]
-mod process;
-
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
+use abide_testkit::http::Http;
+use abide_testkit::serve::Process;
 use serde_json::{Value, json};
-
-use http::Http;
-use process::Process;
 
 #[test]
 fn a_call_that_was_under_way_is_made_again_and_its_answer_reaches_the_code() {
     let (receiver, calls) = silent_once();
     let settings = vec![("ABIDE_ALLOW_ADDRESS", PathBuf::from("127.0.0.1"))];
-    let mut process = Process::start_with(tempfile::tempdir().unwrap(), settings);
+    let mut process =
+        Process::start_with(env!("CARGO_BIN_EXE_abide"), tempfile::tempdir().unwrap(), settings);
     let http = &mut Http::new(process.address());
     deploy(http, &json!({"name": "desk", "steps": [{"name": "desk", "type": "task", "handler": "desk"}]}));
     let run = start(http, "desk");
@@ -47,7 +42,7 @@ fn a_call_that_was_under_way_is_made_again_and_its_answer_reaches_the_code() {
 
 #[test]
 fn a_run_that_failed_before_the_kill_calls_its_handler_after_it() {
-    let mut process = Process::start();
+    let mut process = Process::start(env!("CARGO_BIN_EXE_abide"));
     let http = &mut Http::new(process.address());
     let pay = json!({"name": "pay", "type": "task", "handler": "pay", "retry": {"maxAttempts": 1}});
     deploy(http, &json!({"name": "order", "steps": [pay], "onFailure": {"handler": "tell-ops"}}));

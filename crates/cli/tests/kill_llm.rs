@@ -6,11 +6,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a process that cannot be driven is a failed test")]
 
-#[path = "real/http.rs"]
-mod http;
-#[path = "real/process.rs"]
-mod process;
-
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener};
@@ -19,11 +14,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use abide_standin::{Logged, Reply, Rule, Script, StandIn, Usage};
+use abide_testkit::http::{Answer, Http};
+use abide_testkit::serve::Process;
 use jiff::Timestamp;
 use serde_json::{Value, json};
-
-use http::Http;
-use process::Process;
 
 const ROUNDS: usize = 5;
 /// The tool is a handler behind a URL, or a workflow with a polled worker.
@@ -45,7 +39,8 @@ fn nothing_that_was_paid_for_is_paid_again_wherever_the_process_is_killed() {
         ("ABIDE_SECRET_SIGNING_KEY", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"),
     ];
     let settings = settings.map(|(name, value)| (name, PathBuf::from(value)));
-    let mut process = Process::start_with(tempfile::tempdir().unwrap(), settings.to_vec());
+    let mut process =
+        Process::start_with(env!("CARGO_BIN_EXE_abide"), tempfile::tempdir().unwrap(), settings.to_vec());
     let address = process.address();
     deploy(&mut Http::new(address));
     let working = AtomicBool::new(true);
@@ -231,7 +226,7 @@ fn work(http: &mut Http, working: &AtomicBool) {
     }
 }
 
-fn until_answered(mut ask: impl FnMut() -> std::io::Result<http::Answer>) -> Value {
+fn until_answered(mut ask: impl FnMut() -> std::io::Result<Answer>) -> Value {
     let answer = until(|| ask().ok());
     // Conflict: the answer to the same report was lost.
     assert!(matches!(answer.status, 200..300 | 409), "{answer:?}");

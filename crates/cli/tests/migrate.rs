@@ -8,8 +8,6 @@
 
 #[path = "migrate/crowd.rs"]
 mod crowd;
-#[path = "real/http.rs"]
-mod http;
 #[path = "migrate/lives.rs"]
 mod lives;
 #[path = "migrate/server.rs"]
@@ -18,7 +16,7 @@ mod server;
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
-use abide_store::postgres::server::Server as Postgres;
+use abide_testkit::postgres::Server as Postgres;
 use serde_json::json;
 
 use crowd::Crowd;

@@ -8,11 +8,6 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a process that cannot be driven is a failed test")]
 
-#[path = "real/http.rs"]
-mod http;
-#[path = "real/process.rs"]
-mod process;
-
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,10 +15,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use abide_testkit::http::Http;
+use abide_testkit::serve::Process;
 use serde_json::{Value, json};
-
-use http::Http;
-use process::Process;
 
 /// How much of it.
 struct Dose {
@@ -160,7 +154,7 @@ fn at(times: &[Duration], percent: usize) -> Duration {
 #[test]
 fn poison_behind_a_timer_is_bounded_and_others_are_served_through_a_kill_too() {
     let dose = Dose::asked_for();
-    let mut process = Process::start();
+    let mut process = Process::start(env!("CARGO_BIN_EXE_abide"));
     let address = process.address();
     let mut open = Http::new(address);
     let admin = json!({ "name": "root", "scopes": ["admin"] });

@@ -2,19 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a process that cannot be driven is a failed test")]
 
-#[path = "real/http.rs"]
-mod http;
-#[path = "real/process.rs"]
-mod process;
-
 use std::time::{Duration, Instant};
 
 use abide_core::random::Random;
+use abide_testkit::http::{Answer, Http};
+use abide_testkit::serve::Process;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
-
-use http::{Answer, Http};
-use process::Process;
 
 /// Occurrences that must have come, and how often the process is killed meanwhile.
 const OCCURRENCES: usize = 6;
@@ -33,7 +27,7 @@ fn get(process: &Process, path: &str) -> Value {
 
 #[test]
 fn each_occurrence_starts_one_run_however_often_the_process_is_killed() {
-    let mut process = Process::start();
+    let mut process = Process::start(env!("CARGO_BIN_EXE_abide"));
     let steps = json!([{ "type": "external_event", "name": "wait", "signalType": "go" }]);
     ask(&process, "/workflow-definitions", &json!({ "name": "tick", "version": "1", "steps": steps }));
     let plan =

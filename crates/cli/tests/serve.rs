@@ -3,11 +3,11 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
+use abide_testkit::http;
 use serde_json::{Value, json};
 
 struct Abide {
@@ -34,19 +34,8 @@ impl Abide {
     }
 
     fn send(&self, method: &str, path: &str, body: &Value) -> (u16, Value) {
-        let mut stream = TcpStream::connect(&self.address).unwrap();
         let body = if body.is_null() { String::new() } else { body.to_string() };
-        let length = body.len();
-        write!(
-            stream,
-            "{method} {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n{body}"
-        )
-        .unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-        (status, serde_json::from_str(body).unwrap_or_default())
+        http::exchange(&self.address, method, path, "", &body)
     }
 
     fn signal(&self, name: &str) {

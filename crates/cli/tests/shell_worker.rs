@@ -4,22 +4,14 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a process that cannot be driven is a failed test")]
 
-#[allow(dead_code, reason = "other tests need more of it")]
-#[path = "real/http.rs"]
-mod http;
-#[allow(dead_code, reason = "other tests need more of it")]
-#[path = "real/process.rs"]
-mod process;
-
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use abide_testkit::http::Http;
+use abide_testkit::serve::Process;
 use serde_json::{Value, json};
-
-use http::Http;
-use process::Process;
 
 fn examples() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples")
@@ -70,7 +62,7 @@ fn records(http: &mut Http, run: &str, kind: &str) -> Vec<Value> {
 
 #[test]
 fn a_worker_of_curl_and_a_loop_pauses_is_killed_and_others_go_on() {
-    let process = Process::start();
+    let process = Process::start(env!("CARGO_BIN_EXE_abide"));
     let mut http = Http::new(process.address());
     let workflow = std::fs::read_to_string(examples().join("page-reader.json")).unwrap();
     let workflow: Value = serde_json::from_str(&workflow).unwrap();

@@ -4,19 +4,15 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a process that cannot be driven is a failed test")]
 
-#[path = "real/process.rs"]
-mod process;
-
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use abide_testkit::serve::Process;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
-
-use process::Process;
 
 /// Few enough for any machine.
 const CROWD: usize = 400;
@@ -102,7 +98,8 @@ async fn ask(to: SocketAddr, key: &str, request: &str) -> String {
 async fn a_crowd_without_keys_takes_little_and_keeps_nobody_waiting() {
     let crowd = std::env::var("ABIDE_STRANGERS").map_or(CROWD, |count| count.parse().unwrap());
     drop(rlimit::increase_nofile_limit(u64::MAX));
-    let mut process = Process::start_with(tempfile::tempdir().unwrap(), Vec::new());
+    let mut process =
+        Process::start_with(env!("CARGO_BIN_EXE_abide"), tempfile::tempdir().unwrap(), Vec::new());
     let address = process.address();
     let made = ask(address, "", "POST /v1/keys\n{\"name\": \"honest\", \"scopes\": [\"admin\"]}").await;
     let secret = &made[made.find("abk_").unwrap()..][..68];

@@ -3,21 +3,15 @@
 
 #![allow(clippy::unwrap_used, reason = "a process that cannot be driven is a failed test")]
 
-#[path = "real/http.rs"]
-mod http;
-#[path = "real/process.rs"]
-mod process;
-
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
 
 use ::http::{HeaderMap, HeaderName, HeaderValue};
+use abide_testkit::http::{Answer, Http};
+use abide_testkit::serve::Process;
 use serde_json::{Value, json};
 use standardwebhooks::Webhook;
-
-use http::{Answer, Http};
-use process::Process;
 
 /// What came, and the connection that waits for an answer.
 struct Call {
@@ -70,7 +64,7 @@ fn ask(http: &mut Http, path: &str, body: Value) -> Value {
 /// A server with one webhook, and its secret.
 fn server(receiver: SocketAddr) -> (Process, String) {
     let environment = vec![("ABIDE_ALLOW_ADDRESS", "127.0.0.1".into())];
-    let process = Process::start_with(tempfile::tempdir().unwrap(), environment);
+    let process = Process::start_with(env!("CARGO_BIN_EXE_abide"), tempfile::tempdir().unwrap(), environment);
     let mut http = Http::new(process.address());
     let hook = json!({ "url": format!("http://{receiver}/hook"), "events": ["workflow.completed"] });
     let secret = ask(&mut http, "/webhooks", hook)["secret"].as_str().unwrap().to_owned();

@@ -16,7 +16,5 @@ mod http;
 mod llm;
 #[path = "calls/place.rs"]
 mod place;
-#[path = "calls/receiver.rs"]
-mod receiver;
 #[path = "calls/url.rs"]
 mod url;

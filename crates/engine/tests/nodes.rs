@@ -16,8 +16,8 @@ use abide_engine::{Engine, Error, Leased, NewRun, Notification, Options, Said, T
 use abide_store::Store;
 use abide_store::cluster::NodeId;
 use abide_store::postgres::Postgres;
-use abide_store::postgres::server::Server;
 use abide_store::tasks::WantedTasks;
+use abide_testkit::postgres::Server;
 use jiff::ToSpan;
 use serde_json::{Value, json};
 use watched::Watch;

@@ -39,8 +39,6 @@ mod migrations;
 mod notifications;
 mod open;
 mod schedules;
-#[cfg(any(test, feature = "conformance"))]
-pub mod server;
 mod tasks;
 mod tls;
 mod transfer;

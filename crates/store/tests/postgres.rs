@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use abide_store::Store;
 use abide_store::conformance::Subject;
 use abide_store::postgres::Postgres;
-use abide_store::postgres::server::Server;
 use abide_store::sqlite::Sqlite;
+use abide_testkit::postgres::Server;
 use tempfile::TempDir;
 
 /// Databases of one server, of which the last one made is remembered.

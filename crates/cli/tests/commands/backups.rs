@@ -1,6 +1,6 @@
 //! Backups of a store in use.
 
-use abide_store::postgres::server::Server as Postgres;
+use abide_testkit::postgres::Server as Postgres;
 
 use super::host::{Host, alone};
 

@@ -1,6 +1,6 @@
 //! `abide run`: workflows without a server.
 
-use abide_store::postgres::server::Server as Postgres;
+use abide_testkit::postgres::Server as Postgres;
 use tempfile::TempDir;
 
 use super::host::alone;

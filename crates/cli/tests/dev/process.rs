@@ -1,13 +1,13 @@
 //! `abide dev` in a process and a folder of its own: what it says, line by line, and how it is stopped.
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use abide_testkit::http;
 use serde_json::Value;
 
 /// What is to come comes in this time, or never.
@@ -69,19 +69,8 @@ impl Dev {
     }
 
     pub(crate) fn send(&self, method: &str, path: &str, body: &Value) -> (u16, Value) {
-        let mut stream = TcpStream::connect(&self.address).unwrap();
         let body = if body.is_null() { String::new() } else { body.to_string() };
-        let length = body.len();
-        write!(
-            stream,
-            "{method} {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n{body}"
-        )
-        .unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-        (status, serde_json::from_str(body).unwrap_or_default())
+        http::exchange(&self.address, method, path, "", &body)
     }
 
     /// Stops it as Ctrl-C would, and gives its exit code.

@@ -6,9 +6,8 @@ use std::net::SocketAddr;
 use abide_core::definition::document::Workflow;
 use abide_core::id::RunId;
 use abide_engine::{Engine, NewRun};
+use abide_testkit::http::Http;
 use serde_json::{Value, json};
-
-use crate::http::Http;
 
 /// How many ask at the same time.
 const ASKERS: usize = 4;

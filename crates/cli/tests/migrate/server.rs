@@ -1,11 +1,12 @@
 //! `abide serve` on any store, and one who asks it.
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::time::Duration;
 
+use abide_testkit::http;
 use serde_json::Value;
 
 pub(crate) struct Server {
@@ -49,19 +50,17 @@ impl Server {
     }
 
     pub(crate) fn send(&self, method: &str, path: &str, headers: &str, body: &str) -> (u16, Value) {
-        let mut stream = TcpStream::connect(&self.address).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
-        let key = self.key.as_ref().map(|key| format!("authorization: Bearer {key}\r\n")).unwrap_or_default();
-        let length = body.len();
-        write!(
-            stream,
-            "{method} {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-type: application/json\r\n{key}{headers}content-length: {length}\r\n\r\n{body}"
-        )
-        .unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-        (head.split(' ').nth(1).unwrap().parse().unwrap(), serde_json::from_str(body).unwrap_or_default())
+        let key = self
+            .key
+            .as_ref()
+            .map(|key| {
+                format!(
+                    "authorization: Bearer {key}
+"
+                )
+            })
+            .unwrap_or_default();
+        http::exchange(&self.address, method, path, &(key + headers), body)
     }
 
     pub(crate) fn get(&self, path: &str) -> Value {

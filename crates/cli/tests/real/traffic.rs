@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use abide_core::random::Random;
+use abide_testkit::http::{Answer, Http};
 use serde_json::{Value, json};
 
-use crate::http::{Answer, Http};
 use crate::ledger::{Kind, Ledger};
 
 /// Runs that have not ended, so that there is always something to do and never too much.

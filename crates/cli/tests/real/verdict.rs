@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::fmt;
 use std::time::{Duration, Instant};
 
+use abide_testkit::http::Http;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::http::Http;
 use crate::ledger::{Kind, Ledger, Started};
 
 /// What was looked at.

@@ -6,10 +6,10 @@ use abide_core::task::Task;
 use abide_engine::signing::Keys;
 use abide_engine::{Ended, Engine, Model, NewRun, Options, Provider, Said, TaskResult, models_of};
 use abide_standin::{Script, StandIn};
+use abide_testkit::receiver::{Receiver, json};
 use serde_json::{Value, json};
 
 use crate::place::{Place, output};
-use crate::receiver::{Receiver, json};
 
 fn example(name: &str) -> String {
     let path = format!("{}/../../examples/{name}", env!("CARGO_MANIFEST_DIR"));
@@ -44,7 +44,7 @@ async fn handler(place: &Place, name: &str, answer: Value) {
 
 #[tokio::test]
 async fn a_company_is_looked_up_with_a_secret_and_stored() {
-    let receiver = Receiver::start(|_, _| json("200 OK", json!({"name": "Tea Ltd"}))).await;
+    let receiver = Receiver::start(|_| json("200 OK", json!({"name": "Tea Ltd"}))).await;
     let place =
         Place::on_loopback(Engine::options().secret("COMPANY_API_KEY", "c0mp4ny", &["*"]).unwrap()).await;
     handler(&place, "store-company", json!("stored")).await;
@@ -58,8 +58,8 @@ async fn a_company_is_looked_up_with_a_secret_and_stored() {
 
 #[tokio::test]
 async fn a_card_is_charged_behind_a_url_and_the_books_are_told() {
-    let pay = Receiver::start(|_, _| json("200 OK", json!({"output": {"id": "r-1"}}))).await;
-    let books = Receiver::start(|_, _| json("200 OK", json!({}))).await;
+    let pay = Receiver::start(|_| json("200 OK", json!({"output": {"id": "r-1"}}))).await;
+    let books = Receiver::start(|_| json("200 OK", json!({}))).await;
     let keys = Keys::new(["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"]).unwrap();
     let options = Engine::options().handler_url("charge-card", &pay.url("/")).signing(keys.clone());
     let place = Place::on_loopback(options.secret("BOOKS_TOKEN", "b00ks", &["*"]).unwrap()).await;

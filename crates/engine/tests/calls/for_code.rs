@@ -11,10 +11,10 @@ use abide_core::status::RunStatus;
 use abide_core::task::{JournalWhat, Task};
 use abide_core::waitpoint::ListensFor;
 use abide_engine::{Engine, TaskResult};
+use abide_testkit::receiver::{Receiver, json};
 use serde_json::{Value, json};
 
 use crate::place::{Place, output};
-use crate::receiver::{Receiver, json};
 
 fn call(url: String) -> HttpCall {
     HttpCall {
@@ -56,7 +56,7 @@ async fn outcome(place: &Place, run: RunId) -> Value {
 
 #[tokio::test]
 async fn a_503_is_followed_by_another_attempt_and_the_answer_goes_to_the_code() {
-    let receiver = Receiver::start(|count, _| match count {
+    let receiver = Receiver::start(|received| match received.number {
         1 => json("503 Busy", json!("later")),
         _ => json("200 OK", json!({ "rate": 3 })),
     })
@@ -87,7 +87,7 @@ async fn an_address_that_is_not_allowed_fails_the_call_with_its_reason() {
 
 #[tokio::test]
 async fn a_call_whose_run_is_cancelled_is_cancelled_with_it() {
-    let receiver = Receiver::start(|_, _| json("503 Busy\r\nretry-after: 86400", json!("later"))).await;
+    let receiver = Receiver::start(|_| json("503 Busy\r\nretry-after: 86400", json!("later"))).await;
     let place = Place::on_loopback(Engine::options()).await;
     let run = desk(&place, call(receiver.url("/"))).await;
     let child = loop {

@@ -3,10 +3,10 @@
 use abide_core::id::At;
 use abide_engine::signing::Keys;
 use abide_engine::{Engine, Policy};
+use abide_testkit::receiver::{Receiver, json, redirect};
 use serde_json::{Value, json};
 
 use crate::place::{Place, failure, output};
-use crate::receiver::{Receiver, json};
 
 const KEY: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
@@ -19,7 +19,7 @@ fn step(fields: Value) -> Value {
 #[tokio::test]
 async fn a_call_carries_what_was_rendered_and_gives_status_headers_and_body() {
     let receiver =
-        Receiver::start(|_, _| json("201 Created\r\nset-cookie: a=b\r\nx-a: 1\r\nx-a: 2", json!({"id": 7})))
+        Receiver::start(|_| json("201 Created\r\nset-cookie: a=b\r\nx-a: 1\r\nx-a: 2", json!({"id": 7})))
             .await;
     let place = Place::on_loopback(Engine::options()).await;
     let call = step(json!({
@@ -41,7 +41,7 @@ async fn a_call_carries_what_was_rendered_and_gives_status_headers_and_body() {
 
 #[tokio::test]
 async fn a_step_does_not_say_whom_a_request_is_for_or_where_it_ends() {
-    let receiver = Receiver::start(|_, _| json("200 OK", json!({}))).await;
+    let receiver = Receiver::start(|_| json("200 OK", json!({}))).await;
     let place = Place::on_loopback(Engine::options()).await;
     for (version, name) in
         ["Host", "Transfer-Encoding", "Content-Length", "Connection", "TE", "Upgrade"].into_iter().enumerate()
@@ -56,7 +56,7 @@ async fn a_step_does_not_say_whom_a_request_is_for_or_where_it_ends() {
 
 #[tokio::test]
 async fn every_attempt_has_the_same_idempotency_key_and_waits_as_long_as_it_is_told() {
-    let receiver = Receiver::start(|count, _| match count {
+    let receiver = Receiver::start(|received| match received.number {
         1 => json("500 Oops", json!("no")),
         2 => json("429 Slow down\r\nretry-after: 3600", json!("later")),
         _ => json("200 OK", json!("done")),
@@ -75,7 +75,7 @@ async fn every_attempt_has_the_same_idempotency_key_and_waits_as_long_as_it_is_t
 
 #[tokio::test]
 async fn only_the_statuses_that_the_step_names_fail_it() {
-    let receiver = Receiver::start(|_, _| json("404 Not Found", json!({"why": "gone"}))).await;
+    let receiver = Receiver::start(|_| json("404 Not Found", json!({"why": "gone"}))).await;
     let place = Place::on_loopback(Engine::options()).await;
     let (_, ended) = place.run(step(json!({"url": receiver.url("/a")})), json!({})).await;
     let (code, message) = failure(&ended);
@@ -92,7 +92,7 @@ async fn only_the_statuses_that_the_step_names_fail_it() {
 async fn a_secret_is_in_the_call_and_nowhere_else() {
     const SECRET: &str = "hunter2-hunter2";
     // It even says it back.
-    let receiver = Receiver::start(|_, received| {
+    let receiver = Receiver::start(|received| {
         let shown = format!("you sent {} and {}", received.header("authorization").unwrap(), received.body);
         json("200 OK", json!({"echo": shown, "line": received.line()}))
     })
@@ -118,7 +118,7 @@ async fn a_secret_is_in_the_call_and_nowhere_else() {
 
 #[tokio::test]
 async fn an_error_does_not_show_a_secret_either() {
-    let receiver = Receiver::start(|_, received| json("400 Bad", json!(received.header("x-key")))).await;
+    let receiver = Receiver::start(|received| json("400 Bad", json!(received.header("x-key")))).await;
     let place = Place::on_loopback(Engine::options().secret("KEY", "s3cr3t-value", &["*"]).unwrap()).await;
     let call = step(json!({"url": receiver.url("/"), "headers": {"x-key": "{{ secret.KEY }}"}}));
     let (run, ended) = place.run(call, json!({})).await;
@@ -138,10 +138,9 @@ async fn a_secret_that_is_not_there_fails_the_step_by_its_name() {
 
 #[tokio::test]
 async fn a_body_with_a_secret_is_not_sent_on_to_where_it_is_redirected() {
-    let elsewhere = Receiver::start(|_, _| json("200 OK", json!("thanks"))).await;
+    let elsewhere = Receiver::start(|_| json("200 OK", json!("thanks"))).await;
     let target = elsewhere.url("/");
-    let receiver =
-        Receiver::start(move |_, _| (format!("307 Over there\r\nlocation: {target}"), String::new())).await;
+    let receiver = Receiver::start(move |_| redirect(307, &target)).await;
     let place = Place::on_loopback(Engine::options().secret("KEY", "s3cr3t-value", &["*"]).unwrap()).await;
     let call = step(json!({"url": receiver.url("/"), "method": "POST", "body": "{{ secret.KEY }}"}));
     let (_, ended) = place.run(call, json!({})).await;
@@ -151,7 +150,7 @@ async fn a_body_with_a_secret_is_not_sent_on_to_where_it_is_redirected() {
 
 #[tokio::test]
 async fn a_secret_goes_to_its_hosts_and_to_nobody_else() {
-    let receiver = Receiver::start(|_, _| json("200 OK", json!("thanks"))).await;
+    let receiver = Receiver::start(|_| json("200 OK", json!("thanks"))).await;
     let own = receiver.url("");
     let own = own.trim_end_matches('/').to_owned();
     for (hosts, arrives) in [
@@ -186,10 +185,9 @@ async fn a_secret_goes_to_its_hosts_and_to_nobody_else() {
 
 #[tokio::test]
 async fn a_secret_does_not_follow_a_redirect_to_another_host() {
-    let elsewhere = Receiver::start(|_, _| json("200 OK", json!("thanks"))).await;
+    let elsewhere = Receiver::start(|_| json("200 OK", json!("thanks"))).await;
     let target = elsewhere.url("/").replace("127.0.0.1", "localhost");
-    let receiver =
-        Receiver::start(move |_, _| (format!("302 Over there\r\nlocation: {target}"), String::new())).await;
+    let receiver = Receiver::start(move |_| redirect(302, &target)).await;
     let own = receiver.url("").trim_end_matches('/').to_owned();
     let options = Engine::options().secret("KEY", "s3cr3t-value", &[&own]).unwrap();
     let place = Place::new(options.allow(["127.0.0.1".parse().unwrap(), "localhost".parse().unwrap()])).await;
@@ -206,7 +204,7 @@ async fn a_secret_does_not_follow_a_redirect_to_another_host() {
 
 #[tokio::test]
 async fn a_secret_is_known_in_its_own_workspace_only() {
-    let receiver = Receiver::start(|_, _| json("200 OK", json!("thanks"))).await;
+    let receiver = Receiver::start(|_| json("200 OK", json!("thanks"))).await;
     let place = Place::on_loopback(Engine::options().secret("KEY", "s3cr3t-value", &["*"]).unwrap()).await;
     let now = place.engine.now();
     let team = place.engine.write(move |store| store.add_workspace("team", now)).await.unwrap();
@@ -227,7 +225,7 @@ fn fresh() -> u64 {
 
 #[tokio::test]
 async fn a_call_is_signed_when_the_step_asks_for_it() {
-    let receiver = Receiver::start(|_, _| json("200 OK", json!(null))).await;
+    let receiver = Receiver::start(|_| json("200 OK", json!(null))).await;
     let keys = Keys::new([KEY]).unwrap();
     let place = Place::on_loopback(Engine::options().signing(keys.clone())).await;
     let call = step(json!({"url": receiver.url("/"), "method": "POST", "body": {"a": 1}, "sign": true}));
@@ -242,7 +240,7 @@ async fn a_call_is_signed_when_the_step_asks_for_it() {
 
 #[tokio::test]
 async fn private_addresses_are_refused_by_default_and_named() {
-    let inside = Receiver::start(|_, _| json("200 OK", json!("inside"))).await;
+    let inside = Receiver::start(|_| json("200 OK", json!("inside"))).await;
     let port = inside.url("").rsplit(':').next().unwrap().to_owned();
     let place = Place::new(Engine::options()).await;
     for (version, (url, code, says)) in [
@@ -267,9 +265,7 @@ async fn private_addresses_are_refused_by_default_and_named() {
 
 #[tokio::test]
 async fn a_redirect_to_an_address_that_is_not_allowed_is_refused_too() {
-    let receiver =
-        Receiver::start(|_, _| ("302 Found\r\nlocation: http://127.0.0.2:1/x".to_owned(), String::new()))
-            .await;
+    let receiver = Receiver::start(|_| redirect(302, "http://127.0.0.2:1/x")).await;
     let place = Place::on_loopback(Engine::options()).await;
     let (_, ended) = place.run(step(json!({"url": receiver.url("/")})), json!({})).await;
     let (code, message) = failure(&ended);

@@ -6,10 +6,10 @@ use abide_core::command::{Command, LeaseLoss, LeaseLost, TaskCompleted};
 use abide_core::id::{At, RunId};
 use abide_engine::signing::Keys;
 use abide_engine::{Engine, Options};
+use abide_testkit::receiver::{Receiver, json};
 use serde_json::{Value, json};
 
 use crate::place::{Place, failure, output};
-use crate::receiver::{Receiver, json};
 
 const KEY: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
@@ -31,7 +31,7 @@ fn charging(fields: Value) -> Value {
 #[tokio::test]
 async fn a_task_is_posted_signed_and_its_answer_is_the_result() {
     let receiver =
-        Receiver::start(|_, _| json("200 OK", json!({"output": {"ok": true}, "stateUpdates": {"paid": 7}})))
+        Receiver::start(|_| json("200 OK", json!({"output": {"ok": true}, "stateUpdates": {"paid": 7}})))
             .await;
     let place = Place::on_loopback(options(&receiver)).await;
     let (run, ended) =
@@ -53,7 +53,7 @@ async fn a_task_is_posted_signed_and_its_answer_is_the_result() {
 
 #[tokio::test]
 async fn a_receiver_may_pause_its_task_and_gets_it_again_with_what_it_left() {
-    let receiver = Receiver::start(|count, _| match count {
+    let receiver = Receiver::start(|received| match received.number {
         1 => {
             json("200 OK", json!({"pause": {"name": "settle", "duration": "2d", "checkpoint": {"page": 3}}}))
         }
@@ -72,7 +72,7 @@ async fn a_receiver_may_pause_its_task_and_gets_it_again_with_what_it_left() {
 
 #[tokio::test]
 async fn failures_are_retried_like_any_tasks_and_what_cannot_help_is_not() {
-    let receiver = Receiver::start(|count, _| match count {
+    let receiver = Receiver::start(|received| match received.number {
         1 => json("503 Busy\r\nretry-after: 60", json!(null)),
         2 => json("200 OK", json!({"fail": {"message": "no money", "code": "NO_MONEY", "retryable": false}})),
         _ => json("422 No", json!("never")),
@@ -91,7 +91,7 @@ async fn failures_are_retried_like_any_tasks_and_what_cannot_help_is_not() {
 
 #[tokio::test]
 async fn an_answer_that_is_no_report_says_what_would_be_one() {
-    let receiver = Receiver::start(|_, _| json("200 OK", json!({"result": 1}))).await;
+    let receiver = Receiver::start(|_| json("200 OK", json!({"result": 1}))).await;
     let place = Place::on_loopback(options(&receiver)).await;
     let (_, ended) = place.run(charging(json!({})), json!({})).await;
     let (code, message) = failure(&ended);
@@ -108,7 +108,7 @@ fn reachable(place: &Place) {
 #[tokio::test]
 async fn the_lease_token_of_a_receiver_that_echoes_its_request_is_not_written_down() {
     for status in ["200 OK", "400 Bad Request"] {
-        let receiver = Receiver::start(move |_, received| json(status, received.json())).await;
+        let receiver = Receiver::start(move |received| json(status, received.json())).await;
         let place = Place::on_loopback(options(&receiver)).await;
         reachable(&place);
         let (run, ended) = place.run(charging(json!({"retry": {"maxAttempts": 1}})), json!({})).await;
@@ -123,7 +123,7 @@ async fn the_lease_token_of_a_receiver_that_echoes_its_request_is_not_written_do
 async fn a_receiver_that_answers_202_reports_later_and_is_missed_when_it_does_not() {
     let tokens = Arc::new(Mutex::new(Vec::new()));
     let kept = Arc::clone(&tokens);
-    let receiver = Receiver::start(move |_, received| {
+    let receiver = Receiver::start(move |received| {
         kept.lock().unwrap().push(received.json()["leaseToken"].as_str().unwrap().to_owned());
         json("202 Accepted", json!({"leaseMs": 60_000}))
     })
@@ -173,7 +173,7 @@ async fn a_receiver_that_answers_202_reports_later_and_is_missed_when_it_does_no
 
 #[tokio::test]
 async fn a_private_url_is_refused_unless_it_is_allowed() {
-    let receiver = Receiver::start(|_, _| json("200 OK", json!({}))).await;
+    let receiver = Receiver::start(|_| json("200 OK", json!({}))).await;
     let place = Place::new(options(&receiver)).await;
     let (_, ended) = place.run(charging(json!({})), json!({})).await;
     assert_eq!(failure(&ended).0, "HTTP_ADDRESS_REFUSED");
@@ -182,10 +182,9 @@ async fn a_private_url_is_refused_unless_it_is_allowed() {
 
 #[tokio::test]
 async fn a_tool_may_be_behind_a_url() {
-    let receiver = Receiver::start(|_, received| {
-        json("200 OK", json!({"output": {"charged": received.json()["input"]}}))
-    })
-    .await;
+    let receiver =
+        Receiver::start(|received| json("200 OK", json!({"output": {"charged": received.json()["input"]}})))
+            .await;
     let script = abide_standin::Script::of([
         abide_standin::Reply::tool("charge", json!({"amount": 3})),
         abide_standin::Reply::text("Charged."),

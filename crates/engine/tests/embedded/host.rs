@@ -9,8 +9,8 @@ use abide_core::time::Millis;
 use abide_engine::{Clock, Ended, Engine, Error, Limits, Options, Retention, SettableClock, TaskResult};
 use abide_store::Store;
 use abide_store::postgres::Postgres;
-use abide_store::postgres::server::{self, Server};
 use abide_store::sqlite::Sqlite;
+use abide_testkit::postgres::{self, Server};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::task::JoinSet;
@@ -25,7 +25,7 @@ pub(crate) enum Place {
 
 impl Place {
     pub(crate) fn new() -> Place {
-        match server::is_asked_for() {
+        match postgres::is_asked_for() {
             true => Place::Database(Server::shared().database()),
             false => Place::File(tempfile::tempdir().unwrap()),
         }

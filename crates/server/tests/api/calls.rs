@@ -4,7 +4,7 @@ use abide_engine::signing::Keys;
 use abide_engine::{CallSettings, Model, Price, Provider};
 use abide_server::Settings;
 use abide_standin::{Reply as Answer, Script, StandIn, Usage};
-use abide_store::postgres::server::fresh_store;
+use abide_testkit::fresh_store;
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::service::service_fn;

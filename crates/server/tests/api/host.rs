@@ -7,7 +7,7 @@ use abide_core::time::Millis;
 use abide_engine::{CallSettings, Engine, Options, SettableClock};
 use abide_server::{Server, Settings};
 use abide_store::Store;
-use abide_store::postgres::server::fresh_store;
+use abide_testkit::fresh_store;
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::{HeaderMap, Method, Request, Response};

@@ -236,7 +236,7 @@ async fn one_delivery_is_replayed_with_its_id_and_a_pending_one_is_not() {
     assert_eq!(host.post(&format!("{path}/replay"), json!({})).await.json["replayed"], 1);
     host.engine.told().await.unwrap();
     let again = receiver.take().remove(0);
-    assert_eq!((again.id(), again.body), (first.id(), first.body));
+    assert_eq!((again.id(), &again.0.body), (first.id(), &first.0.body));
     let whole = host.get(&path).await.json;
     assert_eq!(
         (whole["attempts"].as_array().unwrap().len(), &whole["body"]["type"]),

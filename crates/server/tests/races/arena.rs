@@ -8,7 +8,7 @@ use abide_core::id::RunId;
 use abide_core::time::Millis;
 use abide_engine::{Engine, Options, SettableClock};
 use abide_server::{Server, Settings};
-use abide_store::postgres::server::fresh_store;
+use abide_testkit::fresh_store;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 

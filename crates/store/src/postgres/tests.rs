@@ -9,9 +9,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use abide_core::command::{Command, Reply};
+use abide_testkit::postgres::Server;
 use serde_json::json;
 
-use super::server::Server;
 use super::*;
 use crate::conformance::story::{self, World};
 

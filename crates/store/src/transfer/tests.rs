@@ -3,12 +3,12 @@ mod filled;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::PathBuf;
 
+use abide_testkit::postgres::Server;
 use jiff::Timestamp;
 use tempfile::TempDir;
 
 use super::*;
 use crate::cluster::NodeId;
-use crate::postgres::server::Server;
 use filled::Filled;
 
 /// A place for a store, of either kind.

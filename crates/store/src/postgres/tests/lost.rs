@@ -190,7 +190,8 @@ fn commit_through(
     drop(Postgres::open(address).unwrap());
     let name = address.rsplit_once('?').unwrap().0.trim_start_matches("postgresql:///");
     let between = Between::stand(socket, loses, ends);
-    let mut store = Postgres::open(&server::address(between.directory.path(), name)).unwrap();
+    let mut store =
+        Postgres::open(&abide_testkit::postgres::address(between.directory.path(), name)).unwrap();
     let mut world = World::new();
     let nap = world.start(&story::nap(), json!({ "sleep": "1h" }));
     let key = Remembered { key: "key".to_owned(), digest: 1, reply: Reply::Done, run: None, at: world.now };

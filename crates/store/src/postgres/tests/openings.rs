@@ -67,6 +67,6 @@ fn a_database_that_is_not_there_or_cannot_hold_every_text_is_refused() {
 #[test]
 fn a_server_that_is_not_there_may_come() {
     let directory = tempfile::tempdir().unwrap();
-    let refused = Postgres::open(&server::address(directory.path(), "test"));
+    let refused = Postgres::open(&abide_testkit::postgres::address(directory.path(), "test"));
     assert!(matches!(refused, Err(Error::Unavailable(_))), "{refused:?}");
 }

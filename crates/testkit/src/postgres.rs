@@ -13,13 +13,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
-use tokio_postgres::Client;
-
-use super::Postgres;
-use super::link::{Driver, wait};
-use super::open::Address;
-use crate::Store;
-use crate::sqlite::Sqlite;
+use tokio_postgres::NoTls;
 
 const WHAT_TO_DO: &str = "tests need the programs of a PostgreSQL server (initdb and postgres), in PATH or under \
     /usr/lib/postgresql; install it, on Debian with `apt-get install postgresql`";
@@ -40,19 +34,12 @@ const KEEPER: &str = r#"
 /// Who gets in where there is encryption.
 const TRUST_ALL_BUT_ANN: &str = "local all all trust\nhostssl all ann all scram-sha-256\nhost all ann all reject\nhost all all all trust\n";
 
-/// Whether tests that can run on any store are to run on PostgreSQL.
+/// Whether tests that can run on any store are to run on PostgreSQL: `ABIDE_TEST_STORE=postgres`.
 pub fn is_asked_for() -> bool {
     env::var("ABIDE_TEST_STORE").is_ok_and(|store| store == "postgres")
 }
 
-/// A store with nothing in it: in PostgreSQL if that is asked for, else in memory.
-pub fn fresh_store() -> Box<dyn Store> {
-    match is_asked_for() {
-        true => Box::new(Postgres::open(&Server::shared().database()).expect("the server is there")),
-        false => Box::new(Sqlite::open_in_memory().expect("there is memory")),
-    }
-}
-
+/// A private PostgreSQL server. It ends, and its files are removed, when this is dropped or the process ends.
 #[derive(Debug)]
 pub struct Server {
     programs: PathBuf,
@@ -60,7 +47,6 @@ pub struct Server {
     user: Option<User>,
     keeper: Child,
     listens: Listens,
-    driver: Driver,
     databases: AtomicU32,
 }
 
@@ -83,19 +69,19 @@ struct User {
 }
 
 impl Server {
-    /// The one of this process.
+    /// The server that all tests of this process share.
     pub fn shared() -> &'static Server {
         static SHARED: OnceLock<Server> = OnceLock::new();
         SHARED.get_or_init(Server::start)
     }
 
-    /// Another one.
+    /// A server of the caller's own.
     pub fn start() -> Server {
         Server::start_where(Listens::NOWHERE, |_, _| {})
     }
 
-    /// One that encrypts, with this certificate and its key, on a port of 127.0.0.1. There a user `ann` needs a password,
-    /// and encryption.
+    /// A server that encrypts, with this certificate and its key, on a port of 127.0.0.1. There a user `ann` needs a
+    /// password, and encryption.
     pub fn start_encrypted(certificate: &str, key: &str) -> Server {
         let free = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
         let port = free.expect("there is a free port").port();
@@ -121,9 +107,7 @@ impl Server {
         assert!(copied.expect("`cp` can be run").success(), "the template could not be copied");
         prepare(&directory.join("data"), user);
         let keeper = keep(&programs, &directory, user, listens);
-        let driver = Driver::start().expect("a thread can be started");
-        let server =
-            Server { programs, directory, user, keeper, listens, driver, databases: AtomicU32::new(0) };
+        let server = Server { programs, directory, user, keeper, listens, databases: AtomicU32::new(0) };
         server.wait_until_ready();
         server
     }
@@ -133,29 +117,30 @@ impl Server {
         self.database_with("ENCODING 'UTF8'")
     }
 
+    /// The address of a new database that is created with these options of `CREATE DATABASE`.
     pub fn database_with(&self, options: &str) -> String {
         let name = format!("test_{}", self.databases.fetch_add(1, Ordering::Relaxed));
         let made = format!("CREATE DATABASE {name} TEMPLATE template0 {options}");
-        let client = self.connect().expect("the server is there");
-        wait(client.batch_execute(&made)).expect("a database can be made");
+        self.execute(&made).expect("a database can be made");
         self.address(&name)
     }
 
+    /// The address of the database of this name.
     pub fn address(&self, database: &str) -> String {
         format!("{}&port={}", address(&self.directory, database), self.listens.port)
     }
 
-    /// The port on which it encrypts.
+    /// The port on which the server encrypts.
     pub fn port(&self) -> u16 {
         self.listens.port
     }
 
-    /// Where its socket is.
+    /// Where the server's socket is.
     pub fn socket(&self) -> PathBuf {
         self.directory.join(format!(".s.PGSQL.{}", self.listens.port))
     }
 
-    /// Stops it in the middle of whatever it does, and starts it again.
+    /// Stops the server in the middle of whatever it does, and starts it again.
     pub fn crash(&mut self) {
         let input = self.keeper.stdin.as_mut().expect("it has an input");
         input.write_all(b"crash\n").expect("the keeper listens");
@@ -164,14 +149,26 @@ impl Server {
         self.wait_until_ready();
     }
 
-    fn connect(&self) -> Result<Client, tokio_postgres::Error> {
-        let address = Address::read(&self.address("postgres")).expect("a sound address");
-        self.driver.connect(&address)
+    /// Runs statements in a thread of their own, so that tests inside a runtime may ask for it, too.
+    fn execute(&self, statements: &str) -> Result<(), tokio_postgres::Error> {
+        let address = self.address("postgres");
+        let execute = async {
+            let (client, connection) = tokio_postgres::connect(&address, NoTls).await?;
+            tokio::spawn(connection);
+            client.batch_execute(statements).await
+        };
+        thread::scope(|threads| {
+            let executed = threads.spawn(|| {
+                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+                runtime.expect("a runtime can be started").block_on(execute)
+            });
+            executed.join().expect("statements do not panic")
+        })
     }
 
     fn wait_until_ready(&self) {
         let begun = Instant::now();
-        while let Err(error) = self.connect() {
+        while let Err(error) = self.execute("") {
             let log = || fs::read_to_string(self.directory.join("log")).unwrap_or_default();
             assert!(begun.elapsed() < PATIENCE, "the server does not start: {error}\n{}", log());
             thread::sleep(Duration::from_millis(5));

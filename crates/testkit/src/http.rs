@@ -1,57 +1,68 @@
-//! A client with a connection to each of one or several servers, of which it asks one after the other. Nothing between it
-//! and the socket.
+//! Blocking HTTP, with nothing between it and the socket: a client that keeps its connections, and single requests.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
 use serde_json::Value;
 
-pub(crate) struct Http {
+/// What is to be answered is answered in this time, or never.
+const LONG: Duration = Duration::from_secs(60);
+
+/// A client with a connection to each of one or several servers, of which it asks one after the other.
+#[derive(Debug)]
+pub struct Http {
     servers: Vec<Server>,
-    /// The one that is asked next.
+    /// The server that is asked next.
     next: usize,
     patience: Duration,
-    /// What opens the door, if it is closed.
+    /// The API key, where the servers want one.
     secret: Option<String>,
 }
 
+#[derive(Debug)]
 struct Server {
     address: SocketAddr,
     connection: Option<BufReader<TcpStream>>,
 }
 
+/// What a server answered; the body is null where there is none.
 #[derive(Debug)]
-pub(crate) struct Answer {
-    pub(crate) status: u16,
-    pub(crate) body: Value,
+pub struct Answer {
+    /// The status code.
+    pub status: u16,
+    /// The JSON of the body.
+    pub body: Value,
 }
 
 impl Http {
-    #[allow(dead_code, reason = "not every test has one server only")]
-    pub(crate) fn new(address: SocketAddr) -> Http {
-        Http::of(&[address], Duration::from_secs(20))
+    /// A client of one server.
+    pub fn new(address: SocketAddr) -> Http {
+        Http::of(&[address], LONG)
     }
 
-    pub(crate) fn of(addresses: &[SocketAddr], patience: Duration) -> Http {
+    /// A client of several servers, which waits this long for an answer.
+    pub fn of(addresses: &[SocketAddr], patience: Duration) -> Http {
         let servers = addresses.iter().map(|address| Server { address: *address, connection: None });
         Http { servers: servers.collect(), next: 0, patience, secret: None }
     }
 
-    #[allow(dead_code, reason = "not every server has keys")]
-    pub(crate) fn with_key(self, secret: &str) -> Http {
+    /// The same client with an API key.
+    pub fn with_key(self, secret: &str) -> Http {
         Http { secret: Some(secret.to_owned()), ..self }
     }
 
-    pub(crate) fn get(&mut self, path: &str) -> std::io::Result<Answer> {
+    /// Asks for a path below `/api/v1`. `Err` means that there is no saying whether it was answered.
+    pub fn get(&mut self, path: &str) -> std::io::Result<Answer> {
         self.ask("GET", path, None, None)
     }
 
-    pub(crate) fn post(&mut self, path: &str, body: &Value, key: Option<&str>) -> std::io::Result<Answer> {
+    /// Posts to a path below `/api/v1`, under an idempotency key if one is given. `Err` means that there is no saying
+    /// whether it was done.
+    pub fn post(&mut self, path: &str, body: &Value, key: Option<&str>) -> std::io::Result<Answer> {
         self.ask("POST", path, Some(body), key)
     }
 
-    /// `Err` means that there is no saying whether it was done.
     fn ask(
         &mut self,
         method: &str,
@@ -120,4 +131,26 @@ fn read_answer(connection: &mut BufReader<TcpStream>) -> std::io::Result<Answer>
     connection.read_exact(&mut body)?;
     let body = if body.is_empty() { Value::Null } else { serde_json::from_slice(&body)? };
     Ok(Answer { status, body })
+}
+
+/// One request on a connection of its own, with these header lines: the status, and the body if it is JSON, else null.
+pub fn exchange(
+    address: impl ToSocketAddrs,
+    method: &str,
+    path: &str,
+    headers: &str,
+    body: &str,
+) -> (u16, Value) {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(LONG)).unwrap();
+    let length = body.len();
+    write!(
+        stream,
+        "{method} {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-type: application/json\r\n{headers}content-length: {length}\r\n\r\n{body}"
+    )
+    .unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    (head.split(' ').nth(1).unwrap().parse().unwrap(), serde_json::from_str(body).unwrap_or_default())
 }
