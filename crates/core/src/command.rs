@@ -6,8 +6,9 @@
 //! ```
 //!
 //! A decision changes the run in place, record by record, through [`apply`](crate::apply); nothing is copied.
-//! The caller commits the records together with whatever rows it keeps, and performs the effects only after that.
-//! If the commit fails, it drops the run and loads it again.
+//! The caller decides what the outcome asks for [in the round](RoundEffect), commits the records together with whatever
+//! rows it keeps, and lets out [what leaves after the commit](AfterCommit) only then. If the commit fails, it drops the
+//! run and loads it again.
 
 mod cancel;
 mod child_finished;
@@ -59,7 +60,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::bounds::Bounds;
-use crate::effect::Effect;
+use crate::effect::{AfterCommit, RoundEffect};
 use crate::history::Record;
 use crate::id::{OccurrenceId, RunId, WaitpointId};
 use crate::refusal::Refusal;
@@ -114,8 +115,10 @@ pub struct Context {
 pub struct Outcome {
     /// To be appended to the run's history. Empty when the command changed nothing.
     pub records: Vec<Record>,
-    /// To be performed after the commit.
-    pub effects: Vec<Effect>,
+    /// To be decided in the same round, or stored in its commit.
+    pub in_round: Vec<RoundEffect>,
+    /// To leave when the commit is durable.
+    pub after_commit: Vec<AfterCommit>,
     pub reply: Reply,
 }
 

@@ -39,7 +39,10 @@ pub fn decide_once(
     if let Some(reply) = replay(key, digest, remembered)? {
         let reply =
             if let (true, Reply::Waitpoint(id)) = (is_call, &reply) { Reply::Repeated(*id) } else { reply };
-        return Ok((Outcome { records: Vec::new(), effects: Vec::new(), reply }, None));
+        return Ok((
+            Outcome { records: Vec::new(), in_round: Vec::new(), after_commit: Vec::new(), reply },
+            None,
+        ));
     }
     let outcome = decide(run, command, context)?;
     let (key, reply, at) = (key.to_owned(), outcome.reply.clone(), context.now);

@@ -1,5 +1,6 @@
-//! Effects: what a decision asks of the world. Values only; the engine stores those that must not be lost in the
-//! same commit as the records, and performs them after it.
+//! Effects: what a decision asks of others. Values only, in two kinds that differ in when they are done: a
+//! [`RoundEffect`] is decided in the same round as the decision that asks for it, and committed with it; an
+//! [`AfterCommit`] leaves only when the records of its decision are durable.
 
 use std::sync::Arc;
 
@@ -11,61 +12,66 @@ use crate::id::{At, RunId, ScheduleId, WaitpointId, WorkspaceId};
 use crate::json::Json;
 use crate::waitpoint::Actor;
 
+/// What a decision asks of other runs, of schedules and of stored events. It is decided in the same round, or stored in
+/// the same commit as a [follow-up](crate::follow_up) and decided in a later one: it is never lost, and done once.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
-pub enum Effect {
-    /// Hand the task out: `Run::task` says what it is. At least once; the delivery number fences the rest.
-    Dispatch {
-        at: At,
-        delivery: u32,
-    },
-    /// The task is not wanted any more; a worker that has it may stop.
-    Recall {
-        at: At,
-        delivery: u32,
-    },
-    /// A worker with other code may come for the task of this place, if one waits for work.
-    WantCode {
-        at: At,
-    },
+pub enum RoundEffect {
     /// Offer this wait the events that are stored already, oldest first.
     LookBack {
+        /// The waitpoint's number in its run.
         number: u32,
     },
     /// Start a run; if that is impossible, say so to the parent as a failed child.
     StartChild(Box<ChildStart>),
+    /// Cancel a run that this one started.
     CancelChild {
+        /// The child.
         run_id: RunId,
     },
     /// This run has ended and another waits for it.
     TellParent {
+        /// The parent's wait.
         waitpoint: WaitpointId,
+        /// What became of this run.
         outcome: ChildOutcome,
     },
     /// This run has ended, and the schedule that started it may have more to start.
     TellSchedule {
+        /// The schedule that started this run.
         schedule: ScheduleId,
-    },
-    /// Answer the caller that started or resumed the run, if it still listens. Lost when it does not.
-    Respond {
-        response: Json,
     },
 }
 
-impl Effect {
-    /// Whether it must be kept until it is done. The others are hints.
-    pub fn is_durable(&self) -> bool {
-        match self {
-            Effect::Dispatch { .. }
-            | Effect::Recall { .. }
-            | Effect::LookBack { .. }
-            | Effect::StartChild(_)
-            | Effect::CancelChild { .. }
-            | Effect::TellParent { .. }
-            | Effect::TellSchedule { .. } => true,
-            Effect::Respond { .. } | Effect::WantCode { .. } => false,
-        }
-    }
+/// What leaves when the records of a decision are durable. It may be lost with the process: tasks are found again by
+/// the run's state, and the others are hints.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum AfterCommit {
+    /// Hand the task out: `Run::task` says what it is. At least once; the delivery number fences the rest.
+    Dispatch {
+        /// The place of the task.
+        at: At,
+        /// The number that fences earlier holders.
+        delivery: u32,
+    },
+    /// The task is not wanted any more; a worker that has it may stop.
+    Recall {
+        /// The place of the task.
+        at: At,
+        /// The number that the task was handed out under.
+        delivery: u32,
+    },
+    /// A worker with other code may come for the task of this place, if one waits for work.
+    WantCode {
+        /// The place of the task.
+        at: At,
+    },
+    /// Answer the caller that started or resumed the run, if it still listens.
+    Respond {
+        /// The answer.
+        response: Json,
+    },
 }
 
 /// What a child begins with.

@@ -6,7 +6,7 @@
 //!          │
 //!   command::start(..) ──▶ run::Run ◀──apply── history::Record      a run is what its history gives
 //!          │                  │
-//!   command::decide(run, command, context) ──▶ Outcome { records, effects, reply } or refusal::Refusal
+//!   command::decide(run, command, context) ──▶ Outcome or refusal::Refusal
 //! ```
 //!
 //! Every pause is a [`waitpoint::Waitpoint`]; [`waiting_for::waiting_for`] says what each open one waits for.

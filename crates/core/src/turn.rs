@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use crate::bounds::Bounds;
 use crate::command::{Context, Outcome, Reply};
 use crate::definition::Definition;
-use crate::effect::Effect;
+use crate::effect::{AfterCommit, RoundEffect};
 use crate::flow;
 use crate::history::{Change, JournalResult, Record};
 use crate::id::{At, RunId};
@@ -28,7 +28,8 @@ pub(crate) struct Turn<'a> {
     pub(crate) bounds: Bounds,
     pub(crate) random: Random,
     records: Vec<Record>,
-    effects: Vec<Effect>,
+    in_round: Vec<RoundEffect>,
+    after_commit: Vec<AfterCommit>,
     /// What the payloads of the records take.
     bytes: usize,
     /// What was looked at and made to evaluate expressions.
@@ -51,7 +52,8 @@ impl<'a> Turn<'a> {
             bounds: context.bounds,
             random: Random::new(context.random),
             records: Vec::new(),
-            effects: Vec::new(),
+            in_round: Vec::new(),
+            after_commit: Vec::new(),
             bytes: 0,
             work: 0,
             rendered: 0,
@@ -102,13 +104,20 @@ impl<'a> Turn<'a> {
         done
     }
 
-    pub(crate) fn effect(&mut self, effect: Effect) {
-        self.effects.push(effect);
+    /// Asks for something that is decided in the same round.
+    pub(crate) fn in_round(&mut self, effect: RoundEffect) {
+        self.in_round.push(effect);
+    }
+
+    /// Asks for something that leaves when the records are durable.
+    pub(crate) fn after_commit(&mut self, effect: AfterCommit) {
+        self.after_commit.push(effect);
     }
 
     /// The task of this place is not to be handed out: somebody has it already.
     pub(crate) fn withdraw_dispatch(&mut self, place: At) {
-        self.effects.retain(|effect| !matches!(effect, Effect::Dispatch { at, .. } if *at == place));
+        self.after_commit
+            .retain(|effect| !matches!(effect, AfterCommit::Dispatch { at, .. } if *at == place));
     }
 
     pub(crate) fn finish(mut self, reply: Reply) -> Result<Outcome, Refusal> {
@@ -117,7 +126,8 @@ impl<'a> Turn<'a> {
             flow::settle(&mut self)?;
         }
         self.forget_what_was_stopped();
-        Ok(Outcome { records: self.records, effects: self.effects, reply })
+        let Turn { records, in_round, after_commit, .. } = self;
+        Ok(Outcome { records, in_round, after_commit, reply })
     }
 
     /// What began and was stopped in the same decision never leaves it.
@@ -127,36 +137,42 @@ impl<'a> Turn<'a> {
             let task = run.step(at).and_then(|step| step.task.as_ref());
             task.is_some_and(|task| task.out && task.delivery == delivery)
         };
+        let stopped: BTreeSet<(At, u32)> = self
+            .after_commit
+            .iter()
+            .filter_map(|effect| match effect {
+                AfterCommit::Dispatch { at, delivery } => Some((*at, *delivery)),
+                AfterCommit::Recall { .. } | AfterCommit::WantCode { .. } | AfterCommit::Respond { .. } => {
+                    None
+                }
+            })
+            .filter(|(at, delivery)| !is_out(*at, *delivery))
+            .collect();
+        self.after_commit.retain(|effect| match effect {
+            AfterCommit::Dispatch { at, delivery } | AfterCommit::Recall { at, delivery } => {
+                !stopped.contains(&(*at, *delivery))
+            }
+            AfterCommit::Respond { .. } | AfterCommit::WantCode { .. } => true,
+        });
         let is_open = |number: u32| run.open.contains(&number);
-        let stopped = |effect: &Effect| match effect {
-            Effect::Dispatch { at, delivery } if !is_out(*at, *delivery) => {
-                Some(Stopped::Task(*at, *delivery))
-            }
-            Effect::StartChild(child) if child.parent.waitpoint.is_some_and(|wait| !is_open(wait.number)) => {
-                Some(Stopped::Child(child.run_id))
-            }
-            Effect::Dispatch { .. }
-            | Effect::Recall { .. }
-            | Effect::WantCode { .. }
-            | Effect::LookBack { .. }
-            | Effect::StartChild(_)
-            | Effect::CancelChild { .. }
-            | Effect::TellParent { .. }
-            | Effect::TellSchedule { .. }
-            | Effect::Respond { .. } => None,
-        };
-        let stopped: BTreeSet<Stopped> = self.effects.iter().filter_map(stopped).collect();
-        self.effects.retain(|effect| match effect {
-            Effect::Dispatch { at, delivery } | Effect::Recall { at, delivery } => {
-                !stopped.contains(&Stopped::Task(*at, *delivery))
-            }
-            Effect::StartChild(child) => !stopped.contains(&Stopped::Child(child.run_id)),
-            Effect::CancelChild { run_id } => !stopped.contains(&Stopped::Child(*run_id)),
-            Effect::LookBack { number } => is_open(*number),
-            Effect::TellParent { .. }
-            | Effect::TellSchedule { .. }
-            | Effect::Respond { .. }
-            | Effect::WantCode { .. } => true,
+        let stopped: BTreeSet<RunId> = self
+            .in_round
+            .iter()
+            .filter_map(|effect| match effect {
+                RoundEffect::StartChild(child) => Some((child.run_id, child.parent.waitpoint?)),
+                RoundEffect::LookBack { .. }
+                | RoundEffect::CancelChild { .. }
+                | RoundEffect::TellParent { .. }
+                | RoundEffect::TellSchedule { .. } => None,
+            })
+            .filter(|(_, waitpoint)| !is_open(waitpoint.number))
+            .map(|(child, _)| child)
+            .collect();
+        self.in_round.retain(|effect| match effect {
+            RoundEffect::StartChild(child) => !stopped.contains(&child.run_id),
+            RoundEffect::CancelChild { run_id } => !stopped.contains(run_id),
+            RoundEffect::LookBack { number } => is_open(*number),
+            RoundEffect::TellParent { .. } | RoundEffect::TellSchedule { .. } => true,
         });
     }
 
@@ -168,13 +184,6 @@ impl<'a> Turn<'a> {
     pub(crate) fn wake_run(&mut self) -> Result<(), Refusal> {
         if self.run.status == RunStatus::Waiting { self.emit(Change::WorkflowResumed) } else { Ok(()) }
     }
-}
-
-/// Begun and stopped in one decision.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-enum Stopped {
-    Task(At, u32),
-    Child(RunId),
 }
 
 /// Checks that several commands share. None of them changes anything.

@@ -17,7 +17,7 @@ use abide_core::bounds::Bounds;
 use abide_core::command::{self, Command, Context, Occurrence, Reply};
 use abide_core::definition::Definition;
 use abide_core::door::{Remembered, decide_once, digest, replay};
-use abide_core::effect::Effect;
+use abide_core::effect::{AfterCommit, RoundEffect};
 use abide_core::follow_up::FollowUp;
 use abide_core::history::Record;
 use abide_core::id::{At, RunId, ScheduleId, WaitpointId, WebhookId, WorkspaceId};
@@ -506,7 +506,7 @@ impl<'w> Round<'w> {
         let errands = listener.map(Errand::Listen).into_iter().collect();
         let run = Box::new(run);
         self.decided.insert(Touched { run, based_on: 0, records: outcome.records, errands });
-        self.perform(id, outcome.effects);
+        self.perform(id, outcome.in_round, outcome.after_commit);
         self.follow_up();
         Ok(())
     }
@@ -606,7 +606,7 @@ impl<'w> Round<'w> {
             None => self.listen(id, listener),
         }
         self.record(id, outcome.records);
-        self.perform(id, outcome.effects);
+        self.perform(id, outcome.in_round, outcome.after_commit);
         self.follow_up();
         Ok(outcome.reply)
     }
@@ -654,27 +654,37 @@ impl<'w> Round<'w> {
         Ok(())
     }
 
-    fn perform(&mut self, id: RunId, effects: Vec<Effect>) {
+    /// Takes up what a decision asks for in this round, and notes what leaves after its commit.
+    fn perform(&mut self, id: RunId, in_round: Vec<RoundEffect>, after_commit: Vec<AfterCommit>) {
         let workspace =
             self.decided.touched.get(&id).map_or_else(WorkspaceId::default, |it| it.run.workspace);
-        for effect in effects {
+        for effect in after_commit {
+            self.errand(
+                id,
+                match effect {
+                    AfterCommit::Dispatch { at, delivery } => Errand::Dispatch { at, delivery },
+                    AfterCommit::Recall { at, delivery } => Errand::Recall { at, delivery },
+                    AfterCommit::WantCode { at } => Errand::WantCode { at },
+                    AfterCommit::Respond { response } => Errand::Respond(response),
+                },
+            );
+        }
+        for effect in in_round {
             match effect {
-                Effect::Dispatch { at, delivery } => self.errand(id, Errand::Dispatch { at, delivery }),
-                Effect::Recall { at, delivery } => self.errand(id, Errand::Recall { at, delivery }),
-                Effect::WantCode { at } => self.errand(id, Errand::WantCode { at }),
-                Effect::LookBack { number } => self.decided.look_backs.push((id, number)),
-                Effect::StartChild(child) => self.todo.push_back((workspace, FollowUp::StartChild(child))),
-                Effect::CancelChild { run_id } => {
+                RoundEffect::LookBack { number } => self.decided.look_backs.push((id, number)),
+                RoundEffect::StartChild(child) => {
+                    self.todo.push_back((workspace, FollowUp::StartChild(child)))
+                }
+                RoundEffect::CancelChild { run_id } => {
                     self.todo.push_back((workspace, FollowUp::Cancel { run: run_id, reason: None }));
                 }
-                Effect::TellParent { waitpoint, outcome } => {
+                RoundEffect::TellParent { waitpoint, outcome } => {
                     let outcome = Some(outcome);
                     self.todo.push_back((workspace, FollowUp::TellParent { waitpoint, child: id, outcome }));
                 }
-                Effect::TellSchedule { schedule } => {
+                RoundEffect::TellSchedule { schedule } => {
                     self.todo.push_back((workspace, FollowUp::TellSchedule { schedule, run: id }));
                 }
-                Effect::Respond { response } => self.errand(id, Errand::Respond(response)),
             }
         }
     }

@@ -11,7 +11,7 @@ use abide_core::command::{
 };
 use abide_core::definition::HttpCall;
 use abide_core::definition::document::{Method, Retry};
-use abide_core::effect::Effect;
+use abide_core::effect::RoundEffect;
 use abide_core::history::{Failure, FailureDetail, JournalResult, Level, LogLine, ModelCall, WakeOn};
 use abide_core::id::{OccurrenceId, RunId, WorkspaceId};
 use abide_core::json::Json;
@@ -535,10 +535,10 @@ impl World {
         Ok(())
     }
 
-    fn perform(&mut self, run: RunId, effect: Effect) -> Check<bool> {
+    fn perform(&mut self, run: RunId, effect: RoundEffect) -> Check<bool> {
         let (run, command) = match effect {
-            Effect::LookBack { number } => return self.look_back(run, number),
-            Effect::StartChild(child) => {
+            RoundEffect::LookBack { number } => return self.look_back(run, number),
+            RoundEffect::StartChild(child) => {
                 let definition = self.store.definition(&child.definition, child.version.as_deref());
                 let parent = &self.store.runs[&child.parent.run_id].run;
                 let input = parent.input_of(&child).expect("what could be rendered still can be");
@@ -554,15 +554,12 @@ impl World {
                 let told = ChildFinished { number: waitpoint.number, outcome };
                 (waitpoint.run, Command::ChildFinished(told))
             }
-            Effect::CancelChild { run_id } => (run_id, Command::Cancel { reason: None }),
-            Effect::TellParent { waitpoint, outcome } => {
+            RoundEffect::CancelChild { run_id } => (run_id, Command::Cancel { reason: None }),
+            RoundEffect::TellParent { waitpoint, outcome } => {
                 (waitpoint.run, Command::ChildFinished(ChildFinished { number: waitpoint.number, outcome }))
             }
-            Effect::Dispatch { .. }
-            | Effect::Recall { .. }
-            | Effect::WantCode { .. }
-            | Effect::TellSchedule { .. }
-            | Effect::Respond { .. } => return Ok(true),
+            // No run here is a schedule's.
+            RoundEffect::TellSchedule { .. } => return Ok(true),
         };
         match self.submit(Request { run, command, by: "engine", key: None })? {
             Answer::Done | Answer::Refused(_) => Ok(true),

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use abide_core::command::Occurrence;
 use abide_core::definition::Order;
-use abide_core::effect::Effect;
+use abide_core::effect::AfterCommit;
 use abide_core::history::{Change, DefinitionRef, Record, WakeOn};
 use abide_core::id::{At, OccurrenceId, RunId};
 use abide_core::json::Json;
@@ -106,7 +106,7 @@ impl Inspector {
         check_counts(run)?;
         check_tasks(store, run)?;
         self.hooks.committed(write)?;
-        check_effects(run, &write.outcome.effects)
+        check_effects(run, &write.outcome.after_commit)
     }
 
     /// When all is over, nothing may be left.
@@ -582,9 +582,9 @@ fn check_tasks(store: &Store, run: &Run) -> Check {
     Ok(())
 }
 
-fn check_effects(run: &Run, effects: &[Effect]) -> Check {
+fn check_effects(run: &Run, effects: &[AfterCommit]) -> Check {
     for effect in effects {
-        if let Effect::Dispatch { at, delivery } = effect
+        if let AfterCommit::Dispatch { at, delivery } = effect
             && run.status.has_ended()
         {
             return Err(format!("{}: delivery {delivery} at {at:?} for a run that has ended", run.id));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use abide_core::command::{Occurrence, Outcome};
 use abide_core::definition::{Definition, Derived};
 use abide_core::door::Remembered;
-use abide_core::effect::Effect;
+use abide_core::effect::{AfterCommit, RoundEffect};
 use abide_core::history::{Change, Record};
 use abide_core::id::{At, RunId};
 use abide_core::run::Run;
@@ -20,7 +20,7 @@ pub(crate) struct Store {
     pub(crate) runs: BTreeMap<RunId, StoredRun>,
     pub(crate) tasks: BTreeMap<(RunId, At), TaskRow>,
     /// Effects that are still to be performed, with the run that asked for them.
-    pub(crate) outbox: BTreeMap<u64, (RunId, Effect)>,
+    pub(crate) outbox: BTreeMap<u64, (RunId, RoundEffect)>,
     outbox_last: u64,
     pub(crate) occurrences: Vec<Occurrence>,
     /// Occurrences whose waiters have not all been looked at.
@@ -66,7 +66,7 @@ impl Store {
 
     /// Whether what came before a wait is still to be offered to it.
     pub(crate) fn is_to_look_back(&self, run: RunId, number: u32) -> bool {
-        let look = Effect::LookBack { number };
+        let look = RoundEffect::LookBack { number };
         self.outbox.values().any(|(of, effect)| *of == run && *effect == look)
     }
 
@@ -76,24 +76,20 @@ impl Store {
         if self.version(id) != write.based_on {
             return false;
         }
-        for effect in &write.outcome.effects {
+        for effect in &write.outcome.after_commit {
             match effect {
-                Effect::Dispatch { at, delivery } => {
+                AfterCommit::Dispatch { at, delivery } => {
                     self.tasks.insert((id, *at), TaskRow { delivery: *delivery, leased_until: None });
                 }
-                Effect::Recall { at, delivery: _ } => {
+                AfterCommit::Recall { at, delivery: _ } => {
                     self.tasks.remove(&(id, *at));
                 }
-                // No run here is a schedule's.
-                Effect::Respond { .. } | Effect::TellSchedule { .. } | Effect::WantCode { .. } => {}
-                Effect::LookBack { .. }
-                | Effect::StartChild(_)
-                | Effect::CancelChild { .. }
-                | Effect::TellParent { .. } => {
-                    self.outbox_last += 1;
-                    self.outbox.insert(self.outbox_last, (id, effect.clone()));
-                }
+                AfterCommit::Respond { .. } | AfterCommit::WantCode { .. } => {}
             }
+        }
+        for effect in &write.outcome.in_round {
+            self.outbox_last += 1;
+            self.outbox.insert(self.outbox_last, (id, effect.clone()));
         }
         // Whoever takes a task straight from its wait for other code has it.
         for record in &write.outcome.records {

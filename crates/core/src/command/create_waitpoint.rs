@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::command::Reply;
 use crate::command::task_suspended::{WaitFor, check_asked};
-use crate::effect::Effect;
+use crate::effect::AfterCommit;
 use crate::flow::new_waitpoint;
 use crate::history::Change;
 use crate::id::At;
@@ -58,7 +58,7 @@ impl CreateWaitpoint {
             turn.emit(Change::ApprovalRequested { number })?;
         }
         if let Some(response) = response {
-            turn.effect(Effect::Respond { response });
+            turn.after_commit(AfterCommit::Respond { response });
         }
         Ok(Reply::Waitpoint(id))
     }

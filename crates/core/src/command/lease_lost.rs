@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use crate::command::Reply;
-use crate::effect::Effect;
+use crate::effect::AfterCommit;
 use crate::flow;
 use crate::history::{Change, Failure};
 use crate::id::At;
@@ -41,7 +41,7 @@ impl LeaseLost {
             flow::fail_attempt(turn, at, Failure::new("WORKER_LOST", message), true, None)?;
         } else {
             turn.emit(Change::TaskRedelivered { at, counted })?;
-            turn.effect(Effect::Dispatch { at, delivery: delivery + 1 });
+            turn.after_commit(AfterCommit::Dispatch { at, delivery: delivery + 1 });
         }
         Ok(Reply::Done)
     }

@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 
 use crate::command::Reply;
 use crate::definition::{Definition, Order};
-use crate::effect::Effect;
+use crate::effect::RoundEffect;
 use crate::history::{Change, DefinitionRef};
 use crate::id::At;
 use crate::limits;
@@ -79,7 +79,7 @@ impl Move {
 fn look_back_again(turn: &mut Turn<'_>) {
     let events = turn.run.open_waitpoints().filter(|wait| wait.kind == Kind::Event);
     let open: Vec<u32> = events.map(|wait| wait.number).collect();
-    open.into_iter().for_each(|number| turn.effect(Effect::LookBack { number }));
+    open.into_iter().for_each(|number| turn.in_round(RoundEffect::LookBack { number }));
 }
 
 /// A run that is at work, or about to fail, is nobody's to move.

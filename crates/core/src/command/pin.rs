@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::command::Reply;
-use crate::effect::Effect;
+use crate::effect::AfterCommit;
 use crate::flow;
 use crate::history::Change;
 use crate::id::At;
@@ -63,8 +63,8 @@ fn offer_again(turn: &mut Turn<'_>, at: At) -> Result<(), Refusal> {
     let task = turn.run.step(at).and_then(|step| step.task.as_deref());
     if let Some(delivery) = task.filter(|task| task.out && task.worker.is_none()).map(|task| task.delivery) {
         turn.emit(Change::TaskRedelivered { at, counted: false })?;
-        turn.effect(Effect::Recall { at, delivery });
-        turn.effect(Effect::Dispatch { at, delivery: delivery + 1 });
+        turn.after_commit(AfterCommit::Recall { at, delivery });
+        turn.after_commit(AfterCommit::Dispatch { at, delivery: delivery + 1 });
     }
     let is_code =
         |number: &u32| turn.run.waitpoint(*number).is_some_and(|wait| wait.code_mismatch().is_some());

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 use crate::definition::{Action, Approval, Deadline, Definition, Executor, Order, Until, Work};
-use crate::effect::{ChildInput, ChildStart, Effect};
+use crate::effect::{AfterCommit, ChildInput, ChildStart, RoundEffect};
 use crate::expression::{EvaluationError, Expression, Template};
 use crate::flow::advance::{advance, is_not_taken};
 use crate::flow::finish::{Completion, Exit, complete, fail_step};
@@ -151,7 +151,7 @@ fn act(turn: &mut Turn<'_>, at: At, definition: &Definition) -> Result<(), Refus
         Action::Approval(approval) => begin_approval(turn, at, approval),
         Action::Respond { response } => match render(turn.run, at, response) {
             Ok(response) => {
-                turn.effect(Effect::Respond { response: response.clone() });
+                turn.after_commit(AfterCommit::Respond { response: response.clone() });
                 complete(turn, at, Completion::of(response))
             }
             Err(error) => fail_step(turn, at, expression_failed(&error)),
@@ -185,7 +185,7 @@ fn begin_work(turn: &mut Turn<'_>, at: At, work: &Work) -> Result<(), Refusal> {
 
 pub(crate) fn dispatch(turn: &mut Turn<'_>, at: At) {
     let delivery = turn.run.step(at).and_then(|step| step.task.as_ref()).map_or(0, |task| task.delivery);
-    turn.effect(Effect::Dispatch { at, delivery });
+    turn.after_commit(AfterCommit::Dispatch { at, delivery });
 }
 
 /// What the executor is asked, where it depends on the run's data and is not rendered when it is handed out; the rest is
@@ -410,7 +410,7 @@ pub(crate) fn start_child_run(
     let is_hook = matches!(waits, ParentWaits::NoLonger);
     let child =
         ChildStart { run_id, workspace, definition, version, input, parent, tells, is_hook, started_by };
-    turn.effect(Effect::StartChild(Box::new(child)));
+    turn.in_round(RoundEffect::StartChild(Box::new(child)));
 }
 
 pub(crate) fn expression_failed(error: &EvaluationError) -> Failure {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::command::Mismatch;
 use crate::definition::OnCodeChange;
-use crate::effect::Effect;
+use crate::effect::AfterCommit;
 use crate::flow::wait::{NewWait, new_waitpoint, next_number};
 use crate::history::{Change, WakeOn, shortened};
 use crate::id::{At, WaitpointId};
@@ -42,6 +42,6 @@ pub(crate) fn wait_for_code(
     let wait = NewWait { kind: Kind::Code, resume_at: None, listens_for, response: None };
     let opens = new_waitpoint(turn, Some(at), format!("{CODE}{number}").into(), wait);
     turn.emit(Change::StepWaiting { at, opens: vec![opens], awaits: vec![number], wake: WakeOn::All })?;
-    turn.effect(Effect::WantCode { at });
+    turn.after_commit(AfterCommit::WantCode { at });
     Ok(turn.run.waitpoint_id(number))
 }

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::command::ChildOutcome;
 use crate::definition::Order;
-use crate::effect::Effect;
+use crate::effect::RoundEffect;
 use crate::expression::EvaluationError;
 use crate::flow::begin::expression_failed;
 use crate::flow::finish::recall;
@@ -118,10 +118,10 @@ fn cancel_the_rest(turn: &mut Turn<'_>) -> Result<(), Refusal> {
 /// Those who wait for the run to end: its parent, its schedule.
 fn tell_others(turn: &mut Turn<'_>, outcome: ChildOutcome) {
     if let Some(scheduled) = turn.run.scheduled {
-        turn.effect(Effect::TellSchedule { schedule: scheduled.schedule_id });
+        turn.in_round(RoundEffect::TellSchedule { schedule: scheduled.schedule_id });
     }
     if let Some(waitpoint) = turn.run.parent.and_then(|parent| parent.waitpoint) {
-        turn.effect(Effect::TellParent { waitpoint, outcome });
+        turn.in_round(RoundEffect::TellParent { waitpoint, outcome });
     }
 }
 

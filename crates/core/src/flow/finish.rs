@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::definition::{Action, Executor, Target};
-use crate::effect::Effect;
+use crate::effect::AfterCommit;
 use crate::flow::advance::{advance, bars};
 use crate::flow::map;
 use crate::flow::wait::{NewWait, cancel_open_waits, new_waitpoint};
@@ -104,7 +104,7 @@ pub(crate) fn recall(turn: &mut Turn<'_>, at: At) {
         && task.out
     {
         let delivery = task.delivery;
-        turn.effect(Effect::Recall { at, delivery });
+        turn.after_commit(AfterCommit::Recall { at, delivery });
     }
 }
 

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::command::ChildOutcome;
 use crate::definition::{Action, OnTimeout};
-use crate::effect::Effect;
+use crate::effect::{AfterCommit, RoundEffect};
 use crate::flow::approval;
 use crate::flow::begin::{begin_roots, dispatch, start_child_again};
 use crate::flow::end::cancel_run;
@@ -68,7 +68,7 @@ pub(crate) fn open_own_wait_with(
     let attempt = turn.run.step(at).map_or(1, |step| step.attempt);
     let name: Arc<str> = if attempt > 1 { format!("{OWN_WAIT}-{attempt}").into() } else { OWN_WAIT.into() };
     if let Some(response) = wait.response.clone() {
-        turn.effect(Effect::Respond { response });
+        turn.after_commit(AfterCommit::Respond { response });
     }
     let early = turn.run.step(at).and_then(|step| step.waits.get(&name).copied());
     if let Some(number) = early {
@@ -105,7 +105,7 @@ pub(crate) fn await_waits(
     go_on_if_over(turn, at)
 }
 
-/// What came before the wait (R5): signals in the mailbox now, stored events after the commit.
+/// What came before the wait (R5): signals in the mailbox now, stored events in the same round.
 pub(crate) fn look_for_early_ones(turn: &mut Turn<'_>, number: u32) -> Result<(), Refusal> {
     let Some(waitpoint) = turn.run.waitpoint(number) else { return Ok(()) };
     match &waitpoint.listens_for {
@@ -114,7 +114,7 @@ pub(crate) fn look_for_early_ones(turn: &mut Turn<'_>, number: u32) -> Result<()
             deliver_mail(turn, &signal_type).map(|_| ())
         }
         ListensFor::Event(_) => {
-            turn.effect(Effect::LookBack { number });
+            turn.in_round(RoundEffect::LookBack { number });
             Ok(())
         }
         ListensFor::Time
@@ -195,7 +195,7 @@ pub(crate) fn end_wait(
         && status != WaitStatus::Completed
     {
         let run_id = *run_id;
-        turn.effect(Effect::CancelChild { run_id });
+        turn.in_round(RoundEffect::CancelChild { run_id });
     }
     turn.emit(Change::WaitResolved { number, status, payload, signal: None })
 }

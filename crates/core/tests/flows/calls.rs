@@ -1,7 +1,7 @@
 //! Calls that the engine makes: what their executors may ask of a run.
 
 use abide_core::command::{ChildFinished, ChildOutcome, Command, TaskHeartbeat, TaskStarted, WaitFor};
-use abide_core::effect::Effect;
+use abide_core::effect::RoundEffect;
 use abide_core::expression::SecretPlace;
 use abide_core::history::{Failure, JournalResult, ModelCall};
 use serde_json::{Value, json};
@@ -106,7 +106,7 @@ fn a_run_that_ends_cancels_what_its_tasks_have_started() {
     run.suspend("ask", vec![wait_for("run 1.1", child_of("other", json!({})))]);
     let child = run.children()[0].run_id;
     run.cancel();
-    assert!(run.last_effects().contains(&Effect::CancelChild { run_id: child }));
+    assert!(run.last_in_round().contains(&RoundEffect::CancelChild { run_id: child }));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Runs that start runs.
 
 use abide_core::command::{ChildOutcome, Steering};
-use abide_core::effect::Effect;
+use abide_core::effect::RoundEffect;
 use abide_core::history::{Failure, Parent};
 use abide_core::id::{RunId, WorkspaceId};
 use abide_core::waitpoint::ListensFor;
@@ -72,7 +72,7 @@ fn a_child_nobody_waits_for_any_more_is_cancelled() {
         let mut run = start(json!([child("c")]));
         let run_id = run.children()[0].run_id;
         run.steer("c", steering);
-        assert_eq!(run.last_effects(), [Effect::CancelChild { run_id }]);
+        assert_eq!(run.last_in_round(), [RoundEffect::CancelChild { run_id }]);
     }
 }
 
@@ -81,7 +81,7 @@ fn a_child_is_cancelled_when_another_step_fails_the_run_and_begun_again_when_it_
     let mut run = start(json!([child("c").after(&[]), task("a").after(&[])]));
     let run_id = run.children()[0].run_id;
     run.fail_for_good("a");
-    assert_eq!(run.last_effects(), [Effect::CancelChild { run_id }]);
+    assert_eq!(run.last_in_round(), [RoundEffect::CancelChild { run_id }]);
     run.retry();
     assert_eq!(run.children().len(), 2);
 }
@@ -93,7 +93,7 @@ fn a_child_that_is_not_waited_for_is_started_and_left_alone() {
     assert_eq!((started.parent.waitpoint, run.step("a").as_str()), (None, "RUNNING"));
     assert_eq!(run.output_of("c"), json!({ "runId": started.run_id }));
     run.cancel();
-    assert!(!run.effects().iter().any(|effect| matches!(effect, Effect::CancelChild { .. })));
+    assert!(!run.in_round().iter().any(|effect| matches!(effect, RoundEffect::CancelChild { .. })));
 }
 
 #[test]
@@ -104,8 +104,8 @@ fn a_parent_is_told_how_its_child_ended() {
     run.fail_for_good("a");
     let error = Failure { step: Some("a".into()), ..Failure::new("TASK_FAILED", "it went wrong") };
     assert_eq!(
-        run.last_effects(),
-        [Effect::TellParent { waitpoint, outcome: ChildOutcome::Failed { error } }]
+        run.last_in_round(),
+        [RoundEffect::TellParent { waitpoint, outcome: ChildOutcome::Failed { error } }]
     );
 }
 
@@ -114,7 +114,7 @@ fn a_run_without_a_waiting_parent_tells_nobody() {
     let parent = Parent { waitpoint: None, run_id: RunId(1), depth: 1, root: None };
     let mut run = plan(json!([task("a")])).child_of(parent).start();
     run.complete("a", json!(1));
-    assert!(run.last_effects().is_empty());
+    assert!(run.last_in_round().is_empty());
 }
 
 #[test]

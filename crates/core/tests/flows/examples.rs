@@ -2,7 +2,7 @@
 
 use abide_core::command::{Command, Vote};
 use abide_core::definition::{Definition, Hook};
-use abide_core::effect::Effect;
+use abide_core::effect::AfterCommit;
 use abide_core::waitpoint::Decision;
 use serde_json::{Value, json};
 
@@ -146,7 +146,9 @@ fn a_parcel_is_followed_by_its_own_events() {
 fn the_form_s_sender_is_answered_at_once_and_the_contract_is_filed_when_it_is_signed() {
     let mut run = example!("contract-signing.json", json!({ "email": "ana@example.com" })).start();
     run.complete("prepare", json!(1));
-    let Effect::Respond { response } = &run.last_effects()[0] else { panic!("the sender is answered") };
+    let AfterCommit::Respond { response } = &run.last_after_commit()[0] else {
+        panic!("the sender is answered")
+    };
     assert_eq!(
         (&response["status"], &response["body"]["message"]),
         (&json!(202), &json!("The contract is on its way to ana@example.com."))

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use abide_core::command::{ChildOutcome, WaitFor};
 use abide_core::definition::document::{Method, Retry, StatusPattern};
 use abide_core::definition::{Definition, Derived, Executor, HttpCall};
-use abide_core::effect::{ChildStart, Effect};
+use abide_core::effect::{ChildStart, RoundEffect};
 use abide_core::history::{Failure, WakeOn};
 use serde_json::{Value, json};
 
@@ -66,8 +66,8 @@ fn a_call_that_fails_is_made_again_after_a_back_off_and_its_outcome_ends_the_wai
     assert_eq!(made.open(), ["call RETRY"]);
     made.live("1m");
     made.complete("call", json!({ "status": 200, "headers": {}, "body": { "rate": 3 } }));
-    let tells = made.last_effects().to_vec();
-    let [Effect::TellParent { outcome, .. }] = &tells[..] else { panic!("{tells:?}") };
+    let tells = made.last_in_round().to_vec();
+    let [RoundEffect::TellParent { outcome, .. }] = &tells[..] else { panic!("{tells:?}") };
     run.child_ends("desk", outcome.clone());
     assert_eq!(run.step("desk"), "RUNNING");
     let (name, payload) = run.journal_of("desk")[0].clone();
@@ -92,12 +92,12 @@ fn the_loser_of_a_race_and_the_call_of_a_cancelled_run_are_cancelled() {
     race.suspend_for("desk", vec![asks("rate", call()), nap()], WakeOn::Any, &[]);
     let run_id = race.children()[0].run_id;
     race.live("1m");
-    assert!(race.effects().contains(&Effect::CancelChild { run_id }));
+    assert!(race.in_round().contains(&RoundEffect::CancelChild { run_id }));
     let mut run = start(json!([task("desk")]));
     run.suspend("desk", vec![asks("rate", call())]);
     let run_id = run.children()[0].run_id;
     run.cancel();
-    assert!(run.last_effects().contains(&Effect::CancelChild { run_id }));
+    assert!(run.last_in_round().contains(&RoundEffect::CancelChild { run_id }));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use abide_core::command::{ChildFinished, ChildOutcome, Command, TaskHeartbeat, WaitFor, WaitSpec};
-use abide_core::effect::Effect;
+use abide_core::effect::RoundEffect;
 use abide_core::history::WakeOn;
 use serde_json::{Value, json};
 
@@ -335,7 +335,7 @@ fn losers_are_cancelled_with_the_report_that_names_them() {
     run.send(Command::TaskHeartbeat(TaskHeartbeat { at, delivery, checkpoint, entries, calls, cancels }))
         .reply();
     assert_eq!(run.last_names(), ["WAIT_RESOLVED"], "what is over stays as it is");
-    assert!(run.last_effects().contains(&Effect::CancelChild { run_id: child.run_id }));
+    assert!(run.last_in_round().contains(&RoundEffect::CancelChild { run_id: child.run_id }));
     assert_eq!(run.open(), ["a DELAY"]);
     let statuses: Vec<Value> = run.journal_of("a").iter().map(|(_, wait)| wait["status"].clone()).collect();
     assert_eq!(statuses, [json!("COMPLETED"), json!("CANCELLED"), json!("PENDING")]);
@@ -360,7 +360,7 @@ fn a_run_that_is_only_started_is_waited_for_until_it_is() {
     assert_eq!(run.journal_of("a")[0].1["payload"]["runId"], json!(child.run_id));
     run.cancel();
     assert!(
-        !run.last_effects().contains(&Effect::CancelChild { run_id: child.run_id }),
+        !run.last_in_round().contains(&RoundEffect::CancelChild { run_id: child.run_id }),
         "it goes on by itself"
     );
 }

@@ -1,6 +1,6 @@
 //! Attempts that fail, and failed runs that are retried.
 
-use abide_core::effect::Effect;
+use abide_core::effect::AfterCommit;
 use abide_core::waitpoint::Kind;
 use serde_json::json;
 
@@ -144,7 +144,7 @@ fn a_report_from_before_the_retry_is_fenced_off() {
     run.fail_for_good("b");
     run.retry();
     assert_eq!(run.complete_delivery("a", 1, json!("stale")).code(), "STALE_LEASE");
-    assert!(matches!(run.last_effects()[0], Effect::Dispatch { delivery: 2, .. }));
+    assert!(matches!(run.last_after_commit()[0], AfterCommit::Dispatch { delivery: 2, .. }));
 }
 
 #[test]

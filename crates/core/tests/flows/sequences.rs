@@ -1,6 +1,6 @@
 //! The written order, and its jumps.
 
-use abide_core::effect::Effect;
+use abide_core::effect::AfterCommit;
 use serde_json::{Value, json};
 
 use crate::scenario::*;
@@ -108,7 +108,7 @@ fn a_run_whose_every_step_is_skipped_completes() {
 fn a_thousand_steps_that_end_at_once_follow_each_other_in_one_decision() {
     let steps: Vec<Value> = (0..1000).map(|n| respond(&format!("r{n}"), json!(n))).collect();
     let run = start(json!(steps));
-    assert_eq!((run.status(), run.effects().len()), ("COMPLETED".to_owned(), 1000));
+    assert_eq!((run.status(), run.after_commit().len()), ("COMPLETED".to_owned(), 1000));
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn respond_answers_the_caller_and_the_run_goes_on() {
         .input(json!({ "name": "Ana" }))
         .start();
     let response = json!({ "status": 200, "headers": {}, "body": { "to": "Ana" } });
-    assert_eq!(run.last_effects()[0], Effect::Respond { response: response.into() });
+    assert_eq!(run.last_after_commit()[0], AfterCommit::Respond { response: response.into() });
     assert_eq!(run.step("a"), "RUNNING");
 }
 

@@ -1,7 +1,7 @@
 //! R17 Cancel works in every non-terminal state, resolves open waits as CANCELLED, and late results are refused.
 
 use abide_core::command::ChildOutcome;
-use abide_core::effect::Effect;
+use abide_core::effect::{AfterCommit, RoundEffect};
 use abide_core::history::{Change, Parent};
 use abide_core::id::RunId;
 use serde_json::json;
@@ -25,7 +25,7 @@ fn r17_a_run_whose_worker_is_at_work() {
     run.take("a", "w");
     run.cancel();
     let at = run.at("a");
-    assert_eq!(run.last_effects(), [Effect::Recall { at, delivery: 1 }]);
+    assert_eq!(run.last_after_commit(), [AfterCommit::Recall { at, delivery: 1 }]);
     assert_eq!(run.steps(), "a CANCELLED, b CANCELLED");
     assert_eq!(run.complete_delivery("a", 1, json!("late")).code(), "RUN_ENDED");
 }
@@ -103,7 +103,7 @@ fn r17_a_child_is_cancelled_with_its_parent() {
     let mut run = start(json!([child("c")]));
     let run_id = run.children()[0].run_id;
     run.cancel();
-    assert_eq!(run.last_effects(), [Effect::CancelChild { run_id }]);
+    assert_eq!(run.last_in_round(), [RoundEffect::CancelChild { run_id }]);
 }
 
 #[test]
@@ -112,7 +112,10 @@ fn r17_a_parent_is_told_that_its_child_was_cancelled() {
     let parent = Parent { waitpoint: Some(waitpoint), run_id: RunId(1), depth: 1, root: None };
     let mut run = plan(json!([sleep("nap", "1d")])).child_of(parent).start();
     run.cancel();
-    assert_eq!(run.last_effects(), [Effect::TellParent { waitpoint, outcome: ChildOutcome::Cancelled }]);
+    assert_eq!(
+        run.last_in_round(),
+        [RoundEffect::TellParent { waitpoint, outcome: ChildOutcome::Cancelled }]
+    );
 }
 
 #[test]

@@ -231,7 +231,7 @@ fn r05b_every_wait_for_an_event_asks_for_what_is_stored() {
     let mut run = start(json!([task("a"), event("e", "paid")]));
     run.complete("a", json!(1));
     let number = run.wait("e");
-    assert_eq!(run.last_effects(), [abide_core::effect::Effect::LookBack { number }]);
+    assert_eq!(run.last_in_round(), [abide_core::effect::RoundEffect::LookBack { number }]);
 }
 
 #[test]
@@ -321,5 +321,5 @@ fn r05d_a_webhook_that_was_called_before_it_began_still_answers_the_caller_that_
     run.call_step("w", json!(1));
     run.complete("a", json!(1));
     assert_eq!(run.status(), "COMPLETED");
-    assert!(matches!(run.last_effects(), [abide_core::effect::Effect::Respond { .. }]));
+    assert!(matches!(run.last_after_commit(), [abide_core::effect::AfterCommit::Respond { .. }]));
 }

@@ -1,7 +1,7 @@
 //! R12 Transitions are exactly-once, tasks at-least-once: a delivery number fences stale workers, and only attempts
 //! that were used are counted.
 
-use abide_core::effect::Effect;
+use abide_core::effect::AfterCommit;
 use abide_core::limits;
 use abide_core::refusal::Refusal;
 use abide_core::run::Timer;
@@ -52,7 +52,7 @@ fn r12_a_lost_lease_hands_the_same_attempt_out_again() {
     let mut run = start(json!([task("a").tries(1)]));
     run.lose_worker("a");
     let at = run.at("a");
-    assert_eq!(run.last_effects(), [Effect::Dispatch { at, delivery: 2 }]);
+    assert_eq!(run.last_after_commit(), [AfterCommit::Dispatch { at, delivery: 2 }]);
     assert_eq!(run.attempt("a"), 1);
 }
 
@@ -138,7 +138,7 @@ fn r12_an_attempt_that_works_too_long_has_failed_and_its_worker_is_called_back()
     run.advance("1m");
     run.fire(Timer::Attempt { at, delivery });
     assert_eq!((run.step("a"), run.error_of("a")), ("WAITING".to_owned(), "STEP_TIMED_OUT".to_owned()));
-    assert_eq!(run.last_effects(), [Effect::Recall { at, delivery }]);
+    assert_eq!(run.last_after_commit(), [AfterCommit::Recall { at, delivery }]);
     assert_eq!(run.complete_delivery("a", delivery, json!(1)).code(), "WRONG_STEP_STATUS");
 }
 

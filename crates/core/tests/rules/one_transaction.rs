@@ -2,7 +2,7 @@
 //! committed together is in one outcome, and nothing that depends on it is anywhere else.
 
 use abide_core::command::{ChildOutcome, Reply};
-use abide_core::effect::Effect;
+use abide_core::effect::{AfterCommit, RoundEffect};
 use abide_core::history::Parent;
 use abide_core::id::RunId;
 use abide_core::run::Timer;
@@ -40,7 +40,7 @@ fn r01_the_reply_to_the_caller_leaves_with_the_wait_it_belongs_to() {
     let run = start(json!([webhook("signed").also(reply)]));
     let response = json!({ "status": 202, "headers": {}, "body": "soon" });
     assert!(run.last_names().contains(&"STEP_WAITING"));
-    assert_eq!(run.last_effects(), [Effect::Respond { response: response.into() }]);
+    assert_eq!(run.last_after_commit(), [AfterCommit::Respond { response: response.into() }]);
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn r01_the_end_of_a_child_and_the_message_to_its_parent_are_in_one_outcome() {
     run.complete("a", json!("done"));
     assert!(run.last_names().contains(&"WORKFLOW_COMPLETED"));
     let outcome = ChildOutcome::Completed { output: json!("done").into() };
-    assert_eq!(run.last_effects(), [Effect::TellParent { waitpoint: waiting, outcome }]);
+    assert_eq!(run.last_in_round(), [RoundEffect::TellParent { waitpoint: waiting, outcome }]);
 }
 
 #[test]
@@ -65,9 +65,10 @@ fn r01_a_child_and_the_wait_for_it_are_in_one_outcome() {
 #[test]
 fn r01_a_refusal_leaves_no_record_and_no_effect() {
     let mut run = start(json!([task("a"), task("b")]));
-    let (records, effects) = (run.history().len(), run.effects().len());
+    let count = |run: &Scenario| (run.history().len(), run.in_round().len(), run.after_commit().len());
+    let before = count(&run);
     run.complete_delivery("a", 9, json!(1)).refused();
-    assert_eq!((run.history().len(), run.effects().len()), (records, effects));
+    assert_eq!(count(&run), before);
 }
 
 #[test]
@@ -75,7 +76,7 @@ fn r01_work_that_was_begun_and_stopped_in_one_decision_is_never_handed_out() {
     let steps = json!([task("a").after(&[]), sleep("bad", "{{ input.missing }}").after(&[])]);
     let run = start(steps);
     assert_eq!(run.steps(), "a FAILED, bad FAILED");
-    assert_eq!(run.effects(), []);
+    assert_eq!((run.in_round(), run.after_commit()), (&[][..], &[][..]));
 }
 
 #[test]
@@ -100,17 +101,14 @@ fn r11_whoever_is_told_that_something_changed_can_find_it_in_the_history() {
 }
 
 #[test]
-fn r11_what_must_not_be_lost_after_the_commit_says_so() {
+fn r11_a_child_is_asked_for_in_the_round_and_work_and_replies_leave_after_the_commit() {
     let run = start(json!([
         respond("r", json!("hi")),
         task("a").also(json!({ "after": ["r"] })),
         child("c").after(&[])
     ]));
-    let durable: Vec<bool> = run.effects().iter().map(Effect::is_durable).collect();
-    let is_reply: Vec<bool> =
-        run.effects().iter().map(|effect| matches!(effect, Effect::Respond { .. })).collect();
-    assert_eq!(durable, is_reply.iter().map(|reply| !reply).collect::<Vec<_>>());
-    assert_eq!(run.effects().len(), 3);
+    assert!(matches!(run.in_round(), [RoundEffect::StartChild(_)]));
+    assert!(matches!(run.after_commit(), [AfterCommit::Respond { .. }, AfterCommit::Dispatch { .. }]));
 }
 
 #[test]
@@ -122,5 +120,5 @@ fn r01_a_child_that_was_begun_and_stopped_in_one_decision_is_never_started() {
     ]);
     let run = start(steps);
     assert_eq!(run.steps(), "c FAILED, e FAILED, bad FAILED");
-    assert_eq!(run.effects(), []);
+    assert_eq!((run.in_round(), run.after_commit()), (&[][..], &[][..]));
 }

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use abide_core::bounds::Bounds;
 use abide_core::command::{Command, Context, Occurrence, Outcome, decide};
 use abide_core::definition::Definition;
-use abide_core::effect::Effect;
+use abide_core::effect::{AfterCommit, RoundEffect};
 use abide_core::history::{Change, Record};
 use abide_core::id::At;
 use abide_core::refusal::Refusal;
@@ -55,7 +55,8 @@ pub(crate) struct Scenario {
     /// What the history gives, record by record as read back.
     replayed: Run,
     history: Vec<Record>,
-    effects: Vec<Effect>,
+    in_round: Vec<RoundEffect>,
+    after_commit: Vec<AfterCommit>,
     looked_back: usize,
     last: Outcome,
     events: Vec<Occurrence>,
@@ -80,7 +81,8 @@ impl Scenario {
             definition,
             others: Vec::new(),
             history: vec![records[0].clone()],
-            effects: Vec::new(),
+            in_round: Vec::new(),
+            after_commit: Vec::new(),
             looked_back: 0,
             last: outcome.clone(),
             events: Vec::new(),
@@ -131,7 +133,8 @@ impl Scenario {
 
     fn take_in(&mut self, run: Run, outcome: Outcome, already_replayed: usize) {
         let changed = !outcome.records.is_empty();
-        assert!(changed || outcome.effects.is_empty(), "effects without records: {:?}", outcome.effects);
+        let has_effects = !(outcome.in_round.is_empty() && outcome.after_commit.is_empty());
+        assert!(changed || !has_effects, "effects without records: {outcome:?}");
         for record in outcome.records.iter().skip(already_replayed).map(read_back) {
             self.replay(&record);
             self.history.push(record);
@@ -142,7 +145,8 @@ impl Scenario {
         } else {
             run
         };
-        self.effects.extend(outcome.effects.iter().cloned());
+        self.in_round.extend(outcome.in_round.iter().cloned());
+        self.after_commit.extend(outcome.after_commit.iter().cloned());
         self.last = outcome;
     }
 

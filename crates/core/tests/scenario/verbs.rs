@@ -7,7 +7,7 @@ use abide_core::command::{
     Mismatch, Move, Occurrence, ResumeTarget, ResumeWaitpoint, SendSignal, Steer, Steering, TaskCompleted,
     TaskFailed, TaskHeartbeat, TaskPaused, TaskStarted, TaskSuspended, Via, Vote, WaitFor, WaitSpec,
 };
-use abide_core::effect::Effect;
+use abide_core::effect::RoundEffect;
 use abide_core::history::{Failure, JournalResult, WakeOn};
 use abide_core::id::{OccurrenceId, WorkspaceId};
 use abide_core::json::Json;
@@ -189,11 +189,13 @@ impl Scenario {
 
     /// The errands that the run asked for: waits are offered what was received before they began.
     pub(crate) fn look_back(&mut self) -> Vec<String> {
-        let asked: Vec<u32> = self.effects[self.looked_back..]
+        let asked: Vec<u32> = self.in_round[self.looked_back..]
             .iter()
-            .filter_map(|effect| if let Effect::LookBack { number } = effect { Some(*number) } else { None })
+            .filter_map(
+                |effect| if let RoundEffect::LookBack { number } = effect { Some(*number) } else { None },
+            )
             .collect();
-        self.looked_back = self.effects.len();
+        self.looked_back = self.in_round.len();
         let stored = self.events.clone();
         asked
             .into_iter()

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use abide_core::command::Outcome;
 use abide_core::definition::Definition;
-use abide_core::effect::{ChildStart, Effect};
+use abide_core::effect::{AfterCommit, ChildStart, RoundEffect};
 use abide_core::history::Record;
 use abide_core::id::At;
 use abide_core::run::{Run, StepState};
@@ -194,34 +194,42 @@ impl Scenario {
         self.names().into_iter().filter(|known| *known == name).count()
     }
 
-    pub(crate) fn effects(&self) -> &[Effect] {
-        &self.effects
+    pub(crate) fn in_round(&self) -> &[RoundEffect] {
+        &self.in_round
     }
 
-    pub(crate) fn last_effects(&self) -> &[Effect] {
-        &self.last.effects
+    pub(crate) fn after_commit(&self) -> &[AfterCommit] {
+        &self.after_commit
+    }
+
+    pub(crate) fn last_in_round(&self) -> &[RoundEffect] {
+        &self.last.in_round
+    }
+
+    pub(crate) fn last_after_commit(&self) -> &[AfterCommit] {
+        &self.last.after_commit
     }
 
     /// How often the step's work was handed out.
     pub(crate) fn dispatches(&self, step: &str) -> usize {
         let at = self.at(step);
-        self.effects
+        self.after_commit
             .iter()
-            .filter(|effect| matches!(effect, Effect::Dispatch { at: to, .. } if *to == at))
+            .filter(|effect| matches!(effect, AfterCommit::Dispatch { at: to, .. } if *to == at))
             .count()
     }
 
     /// The steps whose work the last command handed out.
     pub(crate) fn dispatched(&self) -> Vec<String> {
-        let dispatched = self.last.effects.iter().filter_map(|effect| {
-            if let Effect::Dispatch { at, .. } = effect { Some(self.run.step_name(*at)) } else { None }
+        let dispatched = self.last.after_commit.iter().filter_map(|effect| {
+            if let AfterCommit::Dispatch { at, .. } = effect { Some(self.run.step_name(*at)) } else { None }
         });
         dispatched.collect()
     }
 
     pub(crate) fn children(&self) -> Vec<&ChildStart> {
-        let started = self.effects.iter().filter_map(|effect| {
-            if let Effect::StartChild(child) = effect { Some(child.as_ref()) } else { None }
+        let started = self.in_round.iter().filter_map(|effect| {
+            if let RoundEffect::StartChild(child) = effect { Some(child.as_ref()) } else { None }
         });
         started.collect()
     }

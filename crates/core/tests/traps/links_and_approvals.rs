@@ -102,9 +102,9 @@ fn an_approver_is_the_same_person_at_every_door() {
 
 #[test]
 fn a_failed_run_answers_its_parent_at_once() {
-    use abide_core::{effect::Effect, history::Parent, id::RunId};
+    use abide_core::{effect::RoundEffect, history::Parent, id::RunId};
     let parent = Parent { waitpoint: Some(RunId(1).waitpoint(1)), run_id: RunId(1), depth: 1, root: None };
     let mut run = plan(json!([task("a")])).child_of(parent).start();
     run.fail_for_good("a");
-    assert!(matches!(run.last_effects(), [Effect::TellParent { .. }]));
+    assert!(matches!(run.last_in_round(), [RoundEffect::TellParent { .. }]));
 }

@@ -1,7 +1,7 @@
 //! Runs that looped, ran both branches, or never stopped.
 
 use abide_core::definition::Definition;
-use abide_core::effect::Effect;
+use abide_core::effect::AfterCommit;
 use abide_core::problem::Code;
 use abide_core::run::Timer;
 use serde_json::json;
@@ -171,7 +171,7 @@ fn an_attempt_that_timed_out_is_taken_from_its_worker_and_given_to_the_next() {
     let (at, delivery) = (run.at("a"), run.delivery("a"));
     run.advance("1m");
     run.fire(Timer::Attempt { at, delivery });
-    assert_eq!(run.last_effects(), [Effect::Recall { at, delivery }]);
+    assert_eq!(run.last_after_commit(), [AfterCommit::Recall { at, delivery }]);
     run.live("1m");
     assert_eq!(run.complete_delivery("a", delivery, json!("late")).code(), "STALE_LEASE");
     run.complete("a", json!("second"));

@@ -1,7 +1,7 @@
 //! Timers that fired early, late, twice, or never.
 
 use abide_core::definition::Definition;
-use abide_core::effect::Effect;
+use abide_core::effect::AfterCommit;
 use abide_core::run::Timer;
 use serde_json::json;
 
@@ -162,7 +162,7 @@ fn a_worker_that_works_through_the_run_s_deadline_is_called_back() {
     run.take("a", "w");
     run.live("1h");
     let at = run.at("a");
-    assert_eq!(run.last_effects(), [Effect::Recall { at, delivery: 1 }]);
+    assert_eq!(run.last_after_commit(), [AfterCommit::Recall { at, delivery: 1 }]);
     assert_eq!(run.complete_delivery("a", 1, json!(1)).code(), "RUN_ENDED");
 }
 

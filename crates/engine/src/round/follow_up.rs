@@ -187,7 +187,7 @@ impl Round<'_> {
         match command::decide(&mut touched.run, command, &context) {
             Ok(outcome) => {
                 self.record(run, outcome.records);
-                self.perform(run, outcome.effects);
+                self.perform(run, outcome.in_round, outcome.after_commit);
             }
             Err(refusal) => drop(self.refused(run, refusal)),
         }
@@ -241,7 +241,7 @@ impl Round<'_> {
         let run = Box::new(run);
         self.decided.insert(Touched { run, based_on: 0, records: outcome.records, errands: Vec::new() });
         *self.decided.descendants.entry(parent.root()).or_default() += 1;
-        self.perform(*run_id, outcome.effects);
+        self.perform(*run_id, outcome.in_round, outcome.after_commit);
         if let Some(waitpoint) = tells {
             let outcome = ChildOutcome::Started { run_id: *run_id };
             let started = ChildFinished { number: waitpoint.number, outcome };

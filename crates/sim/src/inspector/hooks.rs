@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use abide_core::effect::{ChildStart, Effect};
+use abide_core::effect::{ChildStart, RoundEffect};
 use abide_core::history::Change;
 use abide_core::id::RunId;
 use abide_core::run::Run;
@@ -30,7 +30,7 @@ impl Hooks {
                 None
             }
         });
-        let mut asked: Vec<&ChildStart> = write.outcome.effects.iter().filter_map(hook_of).collect();
+        let mut asked: Vec<&ChildStart> = write.outcome.in_round.iter().filter_map(hook_of).collect();
         for (field, status, handled_by) in wanted {
             // As the document says it, and not as it was compiled.
             let document = serde_json::to_value(&run.definition.document).unwrap_or_default();
@@ -81,8 +81,8 @@ impl Hooks {
     }
 }
 
-fn hook_of(effect: &Effect) -> Option<&ChildStart> {
-    if let Effect::StartChild(child) = effect
+fn hook_of(effect: &RoundEffect) -> Option<&ChildStart> {
+    if let RoundEffect::StartChild(child) = effect
         && child.definition.starts_with("$on")
     {
         Some(child)
