@@ -1,7 +1,6 @@
 //! The `abide` binary. Every subcommand has its own file; here is only which there are.
 
 mod backup;
-mod bench;
 mod check;
 mod client;
 mod commands;
@@ -19,7 +18,7 @@ mod place;
 mod private;
 mod process;
 mod record;
-#[cfg(test)]
+#[cfg(all(test, feature = "bench"))]
 mod reference;
 mod run;
 mod schema;
@@ -59,7 +58,8 @@ enum Command {
     Config(config::ShowConfig),
     Secrets(secrets::ListSecrets),
     Schema(schema::Schema),
-    Bench(bench::Bench),
+    #[cfg(feature = "bench")]
+    Bench(abide_bench::Bench),
     Completions(completions::Completions),
 }
 
@@ -81,6 +81,7 @@ fn main() -> ExitCode {
         Command::Config(config) => config.run(&mut out, &mut io::stderr().lock()),
         Command::Secrets(secrets) => secrets.run(&mut out, &mut io::stderr().lock()),
         Command::Schema(schema) => schema.run(&mut out),
+        #[cfg(feature = "bench")]
         Command::Bench(bench) => bench.run(&mut out, &mut io::stderr()),
         Command::Completions(completions) => completions.run::<Abide>(&mut out),
     };

@@ -1,5 +1,6 @@
 //! `abide bench`, as it is called, with so little work that it is done at once.
 
+#![cfg(feature = "bench")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::path::Path;
@@ -216,6 +217,31 @@ fn sleepers_on_a_database_wake_although_their_node_is_killed() {
         assert_eq!(waits[none], 0, "{none}: {waits}");
     }
     assert_positive(&parts["killed"], &["beforeMaxMs", "afterMaxMs"]);
+}
+
+#[test]
+fn a_run_that_grows_costs_what_is_told_at_each_length() {
+    let arguments = ["long", "--records", "10,200", "--transitions", "100"];
+    let parts = measure(&arguments);
+    for size in ["10", "200"] {
+        assert_positive(&parts[size], &["transitions", "wallUsPerTransition", "wallRatio"]);
+    }
+    assert_eq!(parts["10"]["wallRatio"], 1);
+
+    let database = Server::shared().database();
+    let parts = measure(&[&arguments[..], &["--store", &database, "--nodes", "3"]].concat());
+    assert_positive(&parts["200"], &["transitions", "wallUsPerTransition", "wallRatio"]);
+}
+
+#[test]
+fn a_store_with_running_runs_is_opened() {
+    let parts = measure(&["open", "--runs", "50"]);
+    assert_eq!(parts["open"]["runs"], 50);
+    assert_positive(&parts["open"], &["openMs", "servingMs"]);
+
+    let database = Server::shared().database();
+    let parts = measure(&["open", "--runs", "50", "--store", &database]);
+    assert_positive(&parts["open"], &["openMs", "servingMs"]);
 }
 
 #[test]

@@ -9,9 +9,9 @@ use anyhow::Context;
 
 use super::connection::Connection;
 use super::metrics::Metrics;
-use crate::bench::Bed;
-use crate::bench::child::Kin;
-use crate::bench::machine;
+use crate::Bed;
+use crate::child::Kin;
+use crate::machine;
 
 /// It is killed when this is dropped.
 pub(super) struct Server {

@@ -6,9 +6,9 @@ use abide_engine::Histogram;
 use abide_store::postgres::{Figures, Postgres};
 
 use super::node::Counted;
-use crate::bench::format::Unit;
-use crate::bench::machine;
-use crate::bench::report::{Engine, Part, Quantiles};
+use crate::format::Unit;
+use crate::machine;
+use crate::report::{Engine, Part, Quantiles};
 
 pub(super) struct Look {
     at: Instant,
@@ -30,6 +30,12 @@ impl Look {
 
     fn cpu_seconds(&self) -> Option<f64> {
         self.nodes.iter().map(|node| node.cpu_seconds).sum()
+    }
+
+    /// Records that were written, and the processor time that it took nodes and database.
+    pub(super) fn spent(&self) -> (u64, Option<f64>) {
+        let database = self.database_cpu_seconds.unwrap_or_default();
+        (self.nodes.iter().map(|node| node.records).sum(), self.cpu_seconds().map(|nodes| nodes + database))
     }
 
     /// Memory of all nodes.

@@ -3,14 +3,14 @@
 use super::connection::{Connection, says};
 use super::server::Server;
 use super::worker::Hired;
-use crate::bench::Bed;
-use crate::bench::format::Unit;
-use crate::bench::machine;
-use crate::bench::report::Report;
-use crate::bench::starters::{self, Pace};
-use crate::bench::three_steps::{self, HANDLER, WORKFLOW};
+use crate::Bed;
+use crate::format::Unit;
+use crate::machine;
+use crate::report::Report;
+use crate::starters::{self, Pace};
+use crate::three_steps::{self, HANDLER, WORKFLOW};
 
-pub(in crate::bench) async fn measure(runs: usize, bed: &Bed) -> anyhow::Result<Report> {
+pub(crate) async fn measure(runs: usize, bed: &Bed) -> anyhow::Result<Report> {
     let server = Server::start(bed)?;
     server.deploy(three_steps::workflow()).await?;
     let worker = Hired::new(server.address(), HANDLER)?;

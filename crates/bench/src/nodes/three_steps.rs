@@ -2,11 +2,11 @@
 
 use super::crew::Crew;
 use super::node::Order;
-use crate::bench::Bed;
-use crate::bench::report::Report;
-use crate::bench::three_steps;
+use crate::Bed;
+use crate::report::Report;
+use crate::three_steps;
 
-pub(in crate::bench) async fn measure(runs: usize, bed: &Bed) -> anyhow::Result<Report> {
+pub(crate) async fn measure(runs: usize, bed: &Bed) -> anyhow::Result<Report> {
     let mut crew = Crew::open(bed)?;
     let warm_up = three_steps::warm_up(runs);
     let complete = |which: std::ops::Range<usize>, starters| Order::Complete { count: which.len(), starters };

@@ -3,11 +3,11 @@
 
 use super::connection::{Connection, says};
 use super::server::Server;
-use crate::bench::events::{self, WORKFLOW, event_id};
-use crate::bench::report::Report;
-use crate::bench::{Bed, starters};
+use crate::events::{self, WORKFLOW, event_id};
+use crate::report::Report;
+use crate::{Bed, starters};
 
-pub(in crate::bench) async fn measure(runs: usize, bed: &Bed) -> anyhow::Result<Report> {
+pub(crate) async fn measure(runs: usize, bed: &Bed) -> anyhow::Result<Report> {
     let server = Server::start(bed)?;
     server.deploy(events::workflow()).await?;
     let connections = server.connections(bed.starters).await?;

@@ -10,9 +10,11 @@
 mod crew;
 mod events;
 mod herd;
+mod long;
 mod look;
 mod node;
 mod notes;
+mod open;
 mod sleepers;
 mod three_steps;
 
@@ -20,11 +22,11 @@ use abide_store::Read;
 use abide_store::postgres::{self, Postgres};
 use clap::Args;
 
-use crate::place::Place;
-
 pub(super) use events::measure as events;
 pub(super) use herd::measure as herd;
+pub(super) use long::measure as long;
 pub(super) use node::Node;
+pub(super) use open::measure as open;
 pub(super) use sleepers::measure as sleepers;
 pub(super) use three_steps::measure as three_steps;
 
@@ -50,11 +52,11 @@ impl Asked {
             );
             return Ok(None);
         };
-        let Some(Place::Database(address)) = Place::parse(&text) else {
-            anyhow::bail!(
-                "`--store` takes a PostgreSQL database, as postgres://USER@HOST/DATABASE; without it a file is measured"
-            );
-        };
+        anyhow::ensure!(
+            ["postgres://", "postgresql://"].iter().any(|scheme| text.starts_with(scheme)),
+            "`--store` takes a PostgreSQL database, as postgres://USER@HOST/DATABASE; without it a file is measured"
+        );
+        let address = text;
         let mut store = Postgres::open(&address)?;
         let runs: u64 = store.counts(None)?.into_iter().map(|(_, count)| count).sum();
         anyhow::ensure!(

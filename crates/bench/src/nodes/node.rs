@@ -13,14 +13,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::notes::Pen;
-use crate::bench::child::{self, Serving};
-use crate::bench::sleeper::{self, Due};
-use crate::bench::starters::{self, Pace};
-use crate::bench::{events, machine, three_steps};
+use crate::child::{self, Serving};
+use crate::sleeper::{self, Due};
+use crate::starters::{self, Pace};
+use crate::{events, long, machine, open, three_steps};
 
 /// A node, for the process that started it
 #[derive(Debug, Args)]
-pub(in crate::bench) struct Node {}
+pub(crate) struct Node {}
 
 /// What a node is told. It answers each with one line.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -51,6 +51,16 @@ pub(super) enum Order {
         which: Range<usize>,
         starters: usize,
     },
+    /// Runs that are RUNNING and stay so.
+    Park {
+        which: Range<usize>,
+        starters: usize,
+    },
+    /// To do this node's part of a run that grows, and to start it if the workflow is given. Answered by nothing.
+    Grow {
+        node: usize,
+        workflow: Option<String>,
+    },
     /// Answered by [`Counted`].
     Count,
     /// Answered by nothing, when the engine is shut down.
@@ -74,7 +84,7 @@ pub(super) struct Counted {
 pub(super) type Answer<T> = Result<T, String>;
 
 impl Node {
-    pub(in crate::bench) async fn run(self, out: &mut dyn Write) -> anyhow::Result<()> {
+    pub(crate) async fn run(self, out: &mut dyn Write) -> anyhow::Result<()> {
         let mut opened: Option<Opened> = None;
         for line in io::stdin().lock().lines() {
             let order: Order = serde_json::from_str(&line?)?;
@@ -138,6 +148,15 @@ impl Opened {
                 sleeper::probe(engine).await?;
                 return child::say(out, &Answer::Ok(self.serving()));
             }
+            Order::Grow { node, workflow } => {
+                long::handle(engine, node).await?;
+                if let Some(workflow) = workflow {
+                    engine.deploy(serde_json::from_str(&workflow)?).await?;
+                    engine.start(long::WORKFLOW, long::input()).await?;
+                }
+                return child::say(out, &Answer::Ok(()));
+            }
+            Order::Park { which, starters } => open::park(engine, which, starters).await?,
             Order::Count => return child::say(out, &Answer::Ok(self.count().await?)),
             Order::Complete { count, starters } => {
                 three_steps::complete("completed", engine, count, starters).await?

@@ -14,9 +14,9 @@ use serde::{Deserialize, Serialize};
 use tokio::task::JoinSet;
 
 use super::connection::{Answer, Connection};
-use crate::bench::child::{self, Kin};
-use crate::bench::machine;
-use crate::bench::sleeper::{Asleep, LOOK_EVERY, Told, Wakes};
+use crate::child::{self, Kin};
+use crate::machine;
+use crate::sleeper::{Asleep, LOOK_EVERY, Told, Wakes};
 
 /// While the tasks of one are reported, another has asked for the next.
 const POLLERS: usize = 2;
@@ -25,7 +25,7 @@ const TASKS: usize = 1_000;
 
 /// A worker that does nothing, for the process that started it
 #[derive(Debug, Args)]
-pub(in crate::bench) struct Worker {
+pub(crate) struct Worker {
     #[arg(long)]
     server: SocketAddr,
     /// The handler whose tasks it does
@@ -66,7 +66,7 @@ struct Recorded {
 }
 
 impl Worker {
-    pub(in crate::bench) async fn run(self, out: &mut dyn Write) -> anyhow::Result<()> {
+    pub(crate) async fn run(self, out: &mut dyn Write) -> anyhow::Result<()> {
         let work = Arc::new(Work { wakes: Wakes::new(self.sleepers), unreported: AtomicUsize::new(0) });
         let poll = serde_json::json!({ "handlers": [self.handler], "maxTasks": TASKS, "workerId": "bench" });
         let mut pollers = JoinSet::new();

@@ -2,11 +2,11 @@
 
 use super::crew::Crew;
 use super::node::Order;
-use crate::bench::Bed;
-use crate::bench::events;
-use crate::bench::report::Report;
+use crate::Bed;
+use crate::events;
+use crate::report::Report;
 
-pub(in crate::bench) async fn measure(runs: usize, bed: &Bed) -> anyhow::Result<Report> {
+pub(crate) async fn measure(runs: usize, bed: &Bed) -> anyhow::Result<Report> {
     let mut crew = Crew::open(bed)?;
     let begun = crew.look()?;
     let waiting = crew.share_out(runs, |which, starters| Order::Listen { which, starters })?;

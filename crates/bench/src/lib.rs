@@ -14,8 +14,10 @@ mod flat;
 mod format;
 mod herd;
 mod http;
+mod long;
 mod machine;
 mod nodes;
+mod open;
 mod overdue;
 mod progress;
 mod report;
@@ -33,7 +35,6 @@ use std::time::Duration;
 use abide_core::time::Millis;
 use clap::{Args, Subcommand};
 
-use crate::terminal;
 use nodes::Database;
 use report::Report;
 use scratch::Scratch;
@@ -41,9 +42,9 @@ use scratch::Scratch;
 /// Measure this machine: runs, sleepers and events per second, and how late timers are
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  abide bench w1 --runs 20000\n  abide bench w2 --sleepers 20000 --due-in 5\n  abide bench sleepers --count 1000000 --due-rate 1000\n  abide bench w4 --json\n  abide bench w1 --http\n  abide bench w1 --store postgres://postgres@127.0.0.1/empty --nodes 3\n\nA length of time is a number of seconds, or text like `500ms` or `2m`."
+    after_help = "Examples:\n  abide bench w1 --runs 20000\n  abide bench w2 --sleepers 20000 --due-in 5\n  abide bench sleepers --count 1000000 --due-rate 1000\n  abide bench long\n  abide bench w4 --json\n  abide bench w1 --http\n  abide bench w1 --store postgres://postgres@127.0.0.1/empty --nodes 3\n\nA length of time is a number of seconds, or text like `500ms` or `2m`."
 )]
-pub(crate) struct Bench {
+pub struct Bench {
     #[command(subcommand)]
     workload: Workload,
     /// How many ask at the same time
@@ -68,6 +69,8 @@ enum Workload {
     Sleepers(sleepers::Sleepers),
     Overdue(overdue::Overdue),
     Flat(flat::Flat),
+    Long(long::Long),
+    Open(open::Open),
     #[command(hide = true)]
     Child(child::Child),
     #[command(hide = true)]
@@ -88,6 +91,8 @@ impl Workload {
             | Workload::Sleepers(_)
             | Workload::Overdue(_)
             | Workload::Flat(_)
+            | Workload::Long(_)
+            | Workload::Open(_)
             | Workload::Child(_)
             | Workload::Node(_) => false,
         }
@@ -105,14 +110,16 @@ impl Workload {
                     "`--http` measures a server on a file; leave out one of `--http` and `--store`"
                 );
             }
-            Workload::Sleepers(_) => {}
+            Workload::Sleepers(_) | Workload::Long(_) | Workload::Open(_) => {}
             Workload::W4(_)
             | Workload::Overdue(_)
             | Workload::Flat(_)
             | Workload::Child(_)
             | Workload::Worker(_)
             | Workload::Node(_) => {
-                anyhow::bail!("w1, w2, w3 and sleepers are measured on a database, the others on a file")
+                anyhow::bail!(
+                    "w1, w2, w3, sleepers, long and open are measured on a database, the others on a file"
+                )
             }
         }
         Ok(())
@@ -128,7 +135,8 @@ struct Bed {
 }
 
 impl Bench {
-    pub(crate) fn run(self, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<ExitCode> {
+    /// Measures, and writes what it found.
+    pub fn run(self, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<ExitCode> {
         let mut builder = if self.workload.is_light() {
             tokio::runtime::Builder::new_current_thread()
         } else {
@@ -146,7 +154,9 @@ impl Bench {
             | Workload::W4(_)
             | Workload::Sleepers(_)
             | Workload::Overdue(_)
-            | Workload::Flat(_) => runtime.block_on(self.measure()).map(Some),
+            | Workload::Flat(_)
+            | Workload::Long(_)
+            | Workload::Open(_) => runtime.block_on(self.measure()).map(Some),
         };
         match done {
             Ok(Some(report)) if json => {
@@ -155,7 +165,7 @@ impl Bench {
             Ok(Some(report)) => out.write_all(report.to_text().as_bytes())?,
             Ok(None) => {}
             Err(error) => {
-                terminal::line(err, &format!("abide bench: {error:#}"))?;
+                writeln!(err, "abide bench: {error:#}")?;
                 return Ok(ExitCode::FAILURE);
             }
         }
@@ -177,6 +187,8 @@ impl Bench {
             Workload::Sleepers(workload) => workload.measure(&bed).await,
             Workload::Overdue(workload) => workload.measure(&bed).await,
             Workload::Flat(workload) => workload.measure(&bed).await,
+            Workload::Long(workload) => workload.measure(&bed).await,
+            Workload::Open(workload) => workload.measure(&bed).await,
             Workload::Child(_) | Workload::Worker(_) | Workload::Node(_) => {
                 anyhow::bail!("a child measures nothing of its own")
             }

@@ -5,12 +5,12 @@ use jiff::Timestamp;
 use super::connection::Connection;
 use super::server::Server;
 use super::worker::Hired;
-use crate::bench::herd::{Cost, Herd};
-use crate::bench::report::{Quantiles, Report};
-use crate::bench::sleeper::{self, Due};
-use crate::bench::{Bed, scratch, starters};
+use crate::herd::{Cost, Herd};
+use crate::report::{Quantiles, Report};
+use crate::sleeper::{self, Due};
+use crate::{Bed, scratch, starters};
 
-pub(in crate::bench) async fn measure(herd: &Herd, bed: &Bed) -> anyhow::Result<Report> {
+pub(crate) async fn measure(herd: &Herd, bed: &Bed) -> anyhow::Result<Report> {
     let (server, store, count) = (Server::start(bed)?, bed.scratch.store(), herd.sleepers);
     server.deploy(sleeper::workflow()).await?;
     let connections = server.connections(bed.starters).await?;

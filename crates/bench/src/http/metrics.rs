@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use anyhow::Context;
 
-use crate::bench::report::{Engine, Part, Quantiles};
+use crate::report::{Engine, Part, Quantiles};
 
 pub(super) struct Metrics(HashMap<String, f64>);
 

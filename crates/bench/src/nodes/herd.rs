@@ -4,12 +4,12 @@ use jiff::Timestamp;
 
 use super::crew::Crew;
 use super::node::Order;
-use crate::bench::Bed;
-use crate::bench::herd::{Cost, Herd};
-use crate::bench::report::{Quantiles, Report};
-use crate::bench::sleeper::{Due, Wakes};
+use crate::Bed;
+use crate::herd::{Cost, Herd};
+use crate::report::{Quantiles, Report};
+use crate::sleeper::{Due, Wakes};
 
-pub(in crate::bench) async fn measure(herd: &Herd, bed: &Bed) -> anyhow::Result<Report> {
+pub(crate) async fn measure(herd: &Herd, bed: &Bed) -> anyhow::Result<Report> {
     let (mut crew, count) = (Crew::open(bed)?, herd.sleepers);
     let begun = crew.look()?;
     let due = Due::after(Timestamp::now(), herd.due_in, herd.spread);

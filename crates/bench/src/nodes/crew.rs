@@ -16,9 +16,9 @@ use super::look::Look;
 use super::node::{Answer, Counted, Order};
 use super::notes::Notes;
 use super::{Database, shares};
-use crate::bench::Bed;
-use crate::bench::child::{Kin, Serving};
-use crate::bench::starters::Pace;
+use crate::Bed;
+use crate::child::{Kin, Serving};
+use crate::starters::Pace;
 
 pub(super) struct Crew {
     nodes: Vec<Held>,
@@ -104,6 +104,24 @@ impl Crew {
             latency.merge(&pace.latency);
         }
         Ok(Pace { seconds: begun.elapsed().as_secs_f64(), latency })
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Gives each node an order of its own, the first one last, and waits until all have done it.
+    pub(super) fn each(&mut self, order: impl Fn(usize) -> Order) -> anyhow::Result<()> {
+        for (number, node) in self.nodes.iter_mut().enumerate().rev() {
+            node.0.tell(&order(number))?;
+            node.hear::<()>()?;
+        }
+        Ok(())
+    }
+
+    /// Kills all nodes with SIGKILL.
+    pub(super) fn kill(self) {
+        drop(self.nodes);
     }
 
     /// What was one node's share is another's from now on.

@@ -12,7 +12,7 @@ use abide_engine::{Engine, TaskResult};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::bench::sleeper::{Asleep, WOKE, Wakes};
+use crate::sleeper::{Asleep, WOKE, Wakes};
 
 /// Which sleeper, when it was due, and when it woke: three numbers.
 const NOTE_BYTES: usize = 24;

@@ -13,18 +13,18 @@ use jiff::Timestamp;
 
 use super::crew::Crew;
 use super::node::Order;
-use crate::bench::Bed;
-use crate::bench::child::{Batch, Created};
-use crate::bench::format::Unit;
-use crate::bench::report::{Part, Quantiles, Report};
-use crate::bench::sleeper::{Due, Wakes, millis};
-use crate::bench::sleepers::Sleepers;
-use crate::bench::starters::Pace;
+use crate::Bed;
+use crate::child::{Batch, Created};
+use crate::format::Unit;
+use crate::report::{Part, Quantiles, Report};
+use crate::sleeper::{Due, Wakes, millis};
+use crate::sleepers::Sleepers;
+use crate::starters::Pace;
 
 /// Histories read at once.
 const PAGE: usize = 1_000;
 
-pub(in crate::bench) async fn measure(sleepers: &Sleepers, bed: &Bed) -> anyhow::Result<Report> {
+pub(crate) async fn measure(sleepers: &Sleepers, bed: &Bed) -> anyhow::Result<Report> {
     let mut crew = Crew::open_one(bed)?;
     let with_none = crew.probe()?;
     crew.stop()?;
