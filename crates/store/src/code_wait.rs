@@ -16,6 +16,13 @@ pub struct CodeWait {
     pub(crate) listens: String,
 }
 
+impl CodeWait {
+    /// The wait with this id, for other code than this.
+    pub fn new(waitpoint: WaitpointId, mismatch: &CodeMismatch) -> CodeWait {
+        CodeWait { waitpoint, builds: mismatch.builds.clone(), listens: listens(mismatch) }
+    }
+}
+
 /// Waits between two places, without them.
 pub(crate) struct CodeRange {
     pub(crate) after: (String, WaitpointId),
