@@ -22,13 +22,13 @@ const LATE_PAGE: usize = 2_000;
 
 /// The part of all runs whose timers a process looks after: every one whose id leaves this rest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Portion {
+pub(crate) struct Shard {
     pub(crate) rest: usize,
     pub(crate) of: usize,
 }
 
-impl Portion {
-    pub(crate) const ALL: Portion = Portion { rest: 0, of: 1 };
+impl Shard {
+    pub(crate) const ALL: Shard = Shard { rest: 0, of: 1 };
 
     pub(crate) fn has(self, run: RunId) -> bool {
         // The lower half of an id is random.
@@ -46,18 +46,20 @@ pub(crate) struct Alarm {
     /// On a store that others look after, too: what is set here for before this is kept here, for nobody else may have
     /// heard of it in time. What is set for later, others load when it is near.
     kept_until: Option<Timestamp>,
+    /// Others look after timers of the same store.
+    is_shared: bool,
 }
 
 impl Default for Alarm {
     fn default() -> Alarm {
-        Alarm { horizon: HORIZON, near: BTreeSet::new(), loaded: None, kept_until: None }
+        Alarm { horizon: HORIZON, near: BTreeSet::new(), loaded: None, kept_until: None, is_shared: false }
     }
 }
 
 impl Alarm {
     /// Of a process that is one of many on its store.
     pub(crate) fn shared() -> Alarm {
-        Alarm { horizon: SHARED_HORIZON, ..Alarm::default() }
+        Alarm { horizon: SHARED_HORIZON, is_shared: true, ..Alarm::default() }
     }
 
     /// Makes sure that what is due soon is in memory, of the runs that are for this process to look after.
@@ -65,7 +67,7 @@ impl Alarm {
         &mut self,
         store: &mut dyn Read,
         now: Timestamp,
-        share: Portion,
+        shard: Shard,
     ) -> Result<(), abide_store::Error> {
         let soon = Millis(self.horizon.0 / 2).after(now);
         while self.near.len() < PAGE && self.loaded.is_none_or(|mark| mark.at < soon) {
@@ -75,7 +77,7 @@ impl Alarm {
                 Some(last) if page.len() == PAGE => *last,
                 Some(_) | None => end_of(until),
             });
-            self.near.extend(page.into_iter().filter(|timer| share.has(timer.run)));
+            self.near.extend(page.into_iter().filter(|timer| shard.has(timer.run)));
         }
         Ok(())
     }
@@ -86,10 +88,10 @@ impl Alarm {
         &mut self,
         store: &mut dyn Read,
         until: Timestamp,
-        share: Portion,
+        shard: Shard,
     ) -> Result<(), abide_store::Error> {
         let late = store.timers(None, until, LATE_PAGE)?;
-        self.near.extend(late.into_iter().filter(|timer| share.has(timer.run)));
+        self.near.extend(late.into_iter().filter(|timer| shard.has(timer.run)));
         Ok(())
     }
 
@@ -99,9 +101,10 @@ impl Alarm {
         self.loaded = None;
     }
 
-    /// Others load what is near to them at their own pace: what is near to them is near here.
+    /// Others load what is near to them at their own pace: what is near to them is near here. Where there are none, nothing
+    /// is kept beyond what was loaded.
     pub(crate) fn keep_near(&mut self, now: Timestamp) {
-        self.kept_until = Some(Millis(self.horizon.0 + BESIDE.0).after(now));
+        self.kept_until = self.is_shared.then_some(Millis(self.horizon.0 + BESIDE.0).after(now));
     }
 
     /// A timer was set; if it is far away, the store has it.

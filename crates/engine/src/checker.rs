@@ -10,8 +10,8 @@ use abide_core::json::Json;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::{Semaphore, oneshot};
 
-use crate::committer::Done;
 use crate::error::Error;
+use crate::machine::Input;
 use crate::request::Request;
 
 /// What may wait of one workspace, in bytes of inputs.
@@ -38,7 +38,7 @@ struct Waiting {
     bytes: usize,
 }
 
-pub(crate) fn start(done: UnboundedSender<Done>) -> std::io::Result<mpsc::Sender<Check>> {
+pub(crate) fn start(done: UnboundedSender<Input>) -> std::io::Result<mpsc::Sender<Check>> {
     let (checks, asked) = mpsc::channel();
     let thread = std::thread::Builder::new().name("abide-check".to_owned()).stack_size(STACK_BYTES);
     thread.spawn(move || work(&asked, &done))?;
@@ -63,7 +63,7 @@ pub(crate) async fn check_beside(definition: &Arc<Definition>, input: &Json) -> 
 }
 
 /// Works until nobody can ask for anything any more.
-fn work(asked: &mpsc::Receiver<Check>, done: &UnboundedSender<Done>) {
+fn work(asked: &mpsc::Receiver<Check>, done: &UnboundedSender<Input>) {
     let mut waiting: BTreeMap<WorkspaceId, Waiting> = BTreeMap::new();
     let mut turns: VecDeque<WorkspaceId> = VecDeque::new();
     loop {
@@ -99,8 +99,8 @@ fn work(asked: &mpsc::Receiver<Check>, done: &UnboundedSender<Done>) {
     }
 }
 
-fn tell(done: &UnboundedSender<Done>, check: Check, result: Result<(), Error>) {
+fn tell(done: &UnboundedSender<Input>, check: Check, result: Result<(), Error>) {
     let Check { definition, then, .. } = check;
     // The writer may have gone.
-    let _ = done.send(Done::Checked { definition, result, then });
+    let _ = done.send(Input::Checked { definition, result, then });
 }

@@ -16,7 +16,7 @@ use crate::clock::Clock;
 use crate::doctor::{Finding, examine_beside};
 use crate::error::Error;
 use crate::holds::{ENGINE, workspace_of};
-use crate::request::Request;
+use crate::request::{Control, Request};
 
 /// From the beginning of one look to that of the next.
 const EVERY: Millis = Millis::from_days(1);
@@ -91,7 +91,7 @@ impl Looker {
     fn begin_if_it_is_time(&self) -> Option<Box<dyn Read>> {
         let (begin, begun) = std::sync::mpsc::channel();
         let now = self.clock.now();
-        self.send(Request::Write(Box::new(move |store| {
+        self.send(Control::Write(Box::new(move |store| {
             if is_time(store, now).unwrap_or(false)
                 && let Ok(reader) = store.reader()
             {
@@ -131,13 +131,13 @@ impl Looker {
         let workspace = workspace_of(reader, owner);
         tracing::error!(%owner, reason, "held; nothing is decided about it until it is released");
         let held = Held { owner, workspace, at: self.clock.now(), by: ENGINE.to_owned(), reason };
-        self.send(Request::Hold { held: Box::new(held), answer: oneshot::channel().0 });
+        self.send(Control::Hold { held: Box::new(held), answer: oneshot::channel().0 });
     }
 
-    fn send(&self, request: Request) {
+    fn send(&self, request: impl Into<Request>) {
         if let Some(queue) = self.queue.upgrade() {
             // The engine may be gone, and then there is nobody to tell.
-            drop(queue.blocking_send(request));
+            drop(queue.blocking_send(request.into()));
         }
     }
 }

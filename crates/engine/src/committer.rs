@@ -1,19 +1,15 @@
 //! The threads that have the store's writers. They commit rounds while the writer decides the next.
 
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use abide_core::definition::Definition;
-use abide_core::id::WorkspaceId;
-use abide_store::{Batch, Culprit, Store};
+use abide_store::{Batch, Culprit, Held, Owner, Store};
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::checker::Then;
 use crate::deploy::{Deploy, Deployed};
 use crate::error::Error;
-use crate::in_flight::RoundNumber;
+use crate::machine::{Input, RoundBatch, RoundNumber};
 use crate::request::Answer;
-use crate::round::RoundBatch;
 use crate::watch::Watch;
 
 pub type Write = Box<dyn FnOnce(&mut dyn Store) + Send>;
@@ -26,24 +22,16 @@ pub(crate) enum Job {
     },
     /// Whatever administration wants; it answers for itself.
     Write(Write),
-}
-
-pub(crate) enum Done {
-    Committed {
-        round: RoundNumber,
-        result: Result<(), Error>,
-        /// Of a round that cannot be committed because of damage: what of it is damaged.
-        culprits: Vec<Culprit>,
-        took: Duration,
+    /// A run or a schedule stands still from here on.
+    Hold {
+        held: Held,
+        answer: Option<Answer<bool>>,
     },
-    Deployed {
-        workspace: WorkspaceId,
-        definition: Arc<Definition>,
-        result: Result<Deployed, Error>,
-        answer: Answer<Deployed>,
+    /// A run or a schedule that stood still goes on.
+    Unhold {
+        owner: Owner,
+        answer: Answer<bool>,
     },
-    /// An input was checked against a schema.
-    Checked { definition: Arc<Definition>, result: Result<(), Error>, then: Then },
 }
 
 fn commit(store: &mut dyn Store, batch: &Batch<'_>) -> (Result<(), Error>, Vec<Culprit>) {
@@ -70,7 +58,7 @@ fn trouble(result: &Result<(), Error>, culprits: &[Culprit]) -> Option<String> {
 pub(crate) fn work(
     mut store: Box<dyn Store>,
     jobs: &Mutex<mpsc::Receiver<Job>>,
-    done: &UnboundedSender<Done>,
+    answers: &UnboundedSender<Input>,
     watch: &Watch,
 ) {
     // One of them waits for the next job, the others for their turn to.
@@ -84,18 +72,37 @@ pub(crate) fn work(
                 watch.commit_ends(trouble(&result, &culprits));
                 // The writer takes the runs back when it hears of it.
                 drop(decided);
-                Done::Committed { round, result, culprits, took: begun.elapsed() }
+                Input::Committed { round, result, culprits, took: begun.elapsed() }
             }
             Job::Deploy { deploy, answer } => {
                 let (workspace, definition) = (deploy.workspace, Arc::clone(&deploy.definition));
-                Done::Deployed { workspace, definition, result: deploy.perform(&mut *store), answer }
+                Input::Deployed { workspace, definition, result: deploy.perform(&mut *store), answer }
             }
             Job::Write(write) => {
                 write(&mut *store);
                 continue;
             }
+            Job::Hold { held, answer } => {
+                hold(&mut *store, &held, answer);
+                continue;
+            }
+            Job::Unhold { owner, answer } => {
+                drop(answer.send(store.let_go(owner).map_err(Error::from)));
+                continue;
+            }
         };
         // The writer may have gone.
-        let _ = done.send(did);
+        let _ = answers.send(did);
+    }
+}
+
+fn hold(store: &mut dyn Store, held: &Held, answer: Option<Answer<bool>>) {
+    let result = store.hold(held).map_err(Error::from);
+    match (answer, result) {
+        (Some(answer), result) => drop(answer.send(result)),
+        (None, Ok(_)) => {}
+        (None, Err(error)) => {
+            tracing::error!(owner = %held.owner, %error, "that it is held could not be written");
+        }
     }
 }

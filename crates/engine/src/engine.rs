@@ -34,14 +34,17 @@ use crate::error::Error;
 use crate::executor::{CallSettings, Executors, Reach, TokenFollower};
 use crate::followers::{Changed, Follower, Followers};
 use crate::gate::Gate;
-use crate::handed::Handed;
 use crate::handler::{Handler, TaskResult};
 use crate::holds::Holds;
 use crate::limits::OpenRuns;
 use crate::readers::Readers;
-use crate::request::{Answer, Asker, Leased, Notified, Notify, Poll, Request, Start, Stats, Workers};
+use crate::request::{
+    Answer, Asker, Control, Decide, Leased, Notified, Notify, Poll, Query, Request, Start, Stats,
+    TaskRequest, Workers,
+};
 use crate::retention::Sweeper;
 use crate::schedules::{Ordered, ScheduleOrder};
+use crate::tasks::Handed;
 use crate::watch::Watch;
 use crate::webhooks::{LinkMaker, Linking};
 
@@ -185,12 +188,12 @@ impl Engine {
     pub async fn hold(&self, owner: Owner, by: &str, reason: &str) -> Result<bool, Error> {
         let (by, reason) = (by.to_owned(), reason.to_owned());
         let held = Box::new(Held { owner, workspace: None, at: self.now(), by, reason });
-        self.ask(|answer| Request::Hold { held, answer }).await
+        self.ask(|answer| Control::Hold { held, answer }).await
     }
 
     /// Lets it go on from where it is. Says whether it was held. One that is damaged stays held.
     pub async fn release(&self, owner: Owner) -> Result<bool, Error> {
-        self.ask(|answer| Request::Release { owner, answer }).await
+        self.ask(|answer| Control::Unhold { owner, answer }).await
     }
 
     /// Whether a run or a schedule is held, and why.
@@ -209,9 +212,9 @@ impl Engine {
         self.watch.trouble()
     }
 
-    async fn ask<T>(&self, request: impl FnOnce(Answer<T>) -> Request) -> Result<T, Error> {
+    async fn ask<T, R: Into<Request>>(&self, request: impl FnOnce(Answer<T>) -> R) -> Result<T, Error> {
         let (answer, answered) = oneshot::channel();
-        self.queue.try_send(request(answer)).map_err(|error| match error {
+        self.queue.try_send(request(answer).into()).map_err(|error| match error {
             mpsc::error::TrySendError::Full(_) => Error::Overloaded { retry_after: RETRY_AFTER },
             mpsc::error::TrySendError::Closed(_) => Error::Stopped,
         })?;
@@ -239,10 +242,10 @@ impl Engine {
     }
 
     /// Asks on behalf of a workspace, which has its share of the queue.
-    async fn ask_in<T>(
+    async fn ask_in<T, R: Into<Request>>(
         &self,
         workspace: WorkspaceId,
-        request: impl FnOnce(Answer<T>) -> Request,
+        request: impl FnOnce(Answer<T>) -> R,
     ) -> Result<T, Error> {
         let overloaded = || Error::Overloaded { retry_after: RETRY_AFTER };
         let _place = self.gate.enter(workspace).await.ok_or_else(overloaded)?;
@@ -265,7 +268,7 @@ impl Engine {
             let deployed = Arc::clone(&definition);
             self.read(move |store| Ok(deploy::check_cycle(store, workspace, &deployed))).await??;
         }
-        self.ask_in(workspace, |answer| Request::Deploy { workspace, definition, answer }).await
+        self.ask_in(workspace, |answer| Control::Deploy { workspace, definition, answer }).await
     }
 
     /// Reads what was committed, beside the writer. Reads of any number are waiting their turn for a few
@@ -301,7 +304,7 @@ impl Engine {
         write: impl FnOnce(&mut dyn Store) -> Result<T, abide_store::Error> + Send + 'static,
     ) -> Result<T, Error> {
         self.ask(|answer| {
-            Request::Write(Box::new(move |store| drop(answer.send(write(store).map_err(Error::from)))))
+            Control::Write(Box::new(move |store| drop(answer.send(write(store).map_err(Error::from)))))
         })
         .await
     }
@@ -313,7 +316,7 @@ impl Engine {
         write: impl FnOnce(&mut dyn Store) -> Result<T, abide_store::Error> + Send + 'static,
     ) -> Result<T, Error> {
         let written = self.write(write).await?;
-        self.ask(|answer| Request::WebhooksChanged { answer }).await?;
+        self.ask(|answer| Control::WebhooksChanged { answer }).await?;
         Ok(written)
     }
 
@@ -324,7 +327,7 @@ impl Engine {
 
     /// Waits until no webhook is to be told anything now. Says when the next attempt is due.
     pub async fn told(&self) -> Result<Option<Timestamp>, Error> {
-        self.ask(|answer| Request::Told { answer }).await
+        self.ask(|answer| Query::WebhooksSettled { answer }).await
     }
 
     /// Follows the version of a run.
@@ -376,8 +379,8 @@ impl Engine {
         F: Fn(abide_core::task::Task) -> R + Send + Sync + 'static,
         R: Future<Output = TaskResult> + Send + 'static,
     {
-        let request = Request::Register { name: name.into(), handler: Handler::new(function) };
-        self.queue.send(request).await.map_err(|_| Error::Stopped)
+        let request = TaskRequest::Register { name: name.into(), handler: Handler::new(function) };
+        self.queue.send(request.into()).await.map_err(|_| Error::Stopped)
     }
 
     /// Starts a run of a workflow's newest version.
@@ -388,14 +391,14 @@ impl Engine {
     /// Starts a run. When it returns, the run is on disk.
     pub async fn start_run(&self, new: NewRun) -> Result<RunId, Error> {
         let start = Box::new(Start::from(new));
-        self.ask_in(start.workspace, |answer| Request::Start { start, listener: None, answer }).await
+        self.ask_in(start.workspace, |answer| Decide::Start { start, listener: None, answer }).await
     }
 
     /// Starts a run, and hears what it says first.
     pub async fn start_and_listen(&self, new: NewRun) -> Result<(RunId, Listener), Error> {
         let (listener, heard) = oneshot::channel();
         let (start, listener) = (Box::new(Start::from(new)), Some(Ear::new(listener)));
-        let run = self.ask_in(start.workspace, |answer| Request::Start { start, listener, answer }).await?;
+        let run = self.ask_in(start.workspace, |answer| Decide::Start { start, listener, answer }).await?;
         Ok((run, Listener(heard)))
     }
 
@@ -437,7 +440,7 @@ impl Engine {
         listener: Option<Ear>,
     ) -> Result<Reply, Error> {
         let (command, asker) = (Box::new(command), by.into());
-        let request = |answer| Request::Command { workspace, run, command, asker, key, listener, answer };
+        let request = |answer| Decide::Command { workspace, run, command, asker, key, listener, answer };
         match workspace {
             Some(workspace) => self.ask_in(workspace, request).await,
             None => self.ask(request).await,
@@ -452,7 +455,7 @@ impl Engine {
         commands: Vec<(RunId, Command)>,
         by: Actor,
     ) -> Result<Vec<Result<Reply, Error>>, Error> {
-        self.ask_in(workspace, |answer| Request::Commands { workspace, commands, by, answer }).await
+        self.ask_in(workspace, |answer| Decide::Commands { workspace, commands, by, answer }).await
     }
 
     /// Asks something of a run, and hears what it says next.
@@ -497,7 +500,7 @@ impl Engine {
         key: Option<String>,
     ) -> Result<Ordered, Error> {
         let order = Box::new(order);
-        let request = |answer| Request::Schedule { workspace, order, by, key, checked: None, answer };
+        let request = |answer| Decide::Schedule { workspace, order, by, key, checked: None, answer };
         let done = self.ask_in(workspace, request);
         done.await.map(|ordered| *ordered)
     }
@@ -514,12 +517,12 @@ impl Engine {
             traceparent: notification.traceparent,
             dry_run: notification.dry_run,
         });
-        self.ask_in(notify.workspace, |answer| Request::Notify { notify, answer }).await
+        self.ask_in(notify.workspace, |answer| Decide::Notify { notify, answer }).await
     }
 
     /// The run as it is now.
     pub async fn get(&self, run: RunId) -> Result<Run, Error> {
-        self.ask(|answer| Request::Get { run, answer }).await.map(|run| *run)
+        self.ask(|answer| Query::Get { run, answer }).await.map(|run| *run)
     }
 
     /// The run as it is now, if it is in this workspace.
@@ -538,7 +541,7 @@ impl Engine {
 
     /// Waits for a run to end.
     pub async fn wait(&self, run: RunId) -> Result<Ended, Error> {
-        self.ask(|answer| Request::Watch { run, answer }).await
+        self.ask(|answer| Query::Watch { run, answer }).await
     }
 
     /// Asks for tasks of these handlers, as a worker; waits for them as long as it is not dropped.
@@ -563,7 +566,7 @@ impl Engine {
         lease: Duration,
     ) -> Result<Vec<Leased>, Error> {
         let poll = Poll { waits: true, ..Poll::new(workspace, (worker, build), handlers, most, lease) };
-        self.ask(|answer| Request::Poll { poll, answer }).await.map(Handed::take)
+        self.ask(|answer| TaskRequest::Poll { poll, answer }).await.map(Handed::take)
     }
 
     /// The same, of what is ready now: it does not wait.
@@ -576,16 +579,16 @@ impl Engine {
         lease: Duration,
     ) -> Result<Vec<Leased>, Error> {
         let poll = Poll::new(workspace, (worker, build), handlers, most, lease);
-        self.ask(|answer| Request::Poll { poll, answer }).await.map(Handed::take)
+        self.ask(|answer| TaskRequest::Poll { poll, answer }).await.map(Handed::take)
     }
 
     /// Workers that polled lately, and which handlers are known.
     pub async fn workers(&self) -> Result<Workers, Error> {
-        self.ask(|answer| Request::Workers { answer }).await
+        self.ask(|answer| Query::Workers { answer }).await
     }
 
     pub async fn stats(&self) -> Result<Stats, Error> {
-        self.ask(|answer| Request::Stats { answer }).await
+        self.ask(|answer| Query::Stats { answer }).await
     }
 
     /// Whether others may work on the same store.
@@ -600,7 +603,7 @@ impl Engine {
     /// Waits until all that can be done now is done: only time, a worker or somebody outside can bring more. Says
     /// when the next timer is due.
     pub async fn settled(&self) -> Result<Option<Timestamp>, Error> {
-        self.ask(|answer| Request::NextTimer { answer }).await
+        self.ask(|answer| Query::Settled { answer }).await
     }
 
     /// With a settable clock: lets time pass until the run has ended or nothing is left that time could end. All
@@ -614,7 +617,7 @@ impl Engine {
             }
             let Some(next) = next else { return Ok(None) };
             clock.set(next.max(clock.now()));
-            self.queue.send(Request::Tick).await.map_err(|_| Error::Stopped)?;
+            self.queue.send(Control::Tick.into()).await.map_err(|_| Error::Stopped)?;
         }
     }
 
@@ -626,7 +629,7 @@ impl Engine {
         let next = self.settled().await?;
         let target = next.into_iter().chain(to).min().unwrap_or_else(|| clock.now());
         clock.set(target.max(clock.now()));
-        self.queue.send(Request::Tick).await.map_err(|_| Error::Stopped)?;
+        self.queue.send(Control::Tick.into()).await.map_err(|_| Error::Stopped)?;
         self.standing().await
     }
 
@@ -653,7 +656,7 @@ impl Engine {
         // The last connection to close should be the one that can tidy up.
         self.readers.close().await;
         let (answer, stopped) = oneshot::channel();
-        self.queue.send(Request::Stop { answer }).await.map_err(|_| Error::Stopped)?;
+        self.queue.send(Control::Stop { answer }.into()).await.map_err(|_| Error::Stopped)?;
         stopped.await.map_err(|_| Error::Stopped)?;
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(thread) = thread {

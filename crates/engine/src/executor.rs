@@ -27,7 +27,7 @@ use std::time::Duration;
 
 use abide_calls::http::Client;
 use abide_calls::models::Models;
-use abide_core::definition::{Executor, Work};
+use abide_core::definition::Executor;
 use abide_core::id::{At, RunId, WorkspaceId};
 use abide_core::task::Task;
 use abide_core::time::Millis;
@@ -65,10 +65,6 @@ pub(crate) struct Reach {
     pub(crate) tasks_url: String,
     pub(crate) lease_token: Box<dyn Fn(WorkspaceId, RunId, At, u32) -> String + Send + Sync>,
 }
-
-/// What the handlers of steps that are calls are named.
-const HTTP: &str = "http";
-const LLM: &str = "llm";
 
 pub(crate) struct Executors {
     settings: CallSettings,
@@ -130,19 +126,18 @@ impl Executors {
     }
 
     /// The call that this work is, if the engine does it.
-    pub(crate) fn call(&self, work: &Work) -> Option<Call> {
-        match work.executor {
+    pub(crate) fn call(&self, executor: Executor, handler: &str) -> Option<Call> {
+        match executor {
             Executor::Http => Some(Call::Http),
             Executor::Llm => Some(Call::Llm),
-            Executor::Handler => self.settings.handlers.get(&*work.handler).cloned().map(Call::Url),
+            Executor::Handler => self.settings.handlers.get(handler).cloned().map(Call::Url),
             Executor::Notify => None,
         }
     }
 
-    /// The names of the handlers that are calls.
-    pub(crate) fn queues(&self) -> impl Iterator<Item = Arc<str>> {
-        let urls = self.settings.handlers.keys().map(|name| Arc::from(name.as_str()));
-        [HTTP, LLM].into_iter().map(Arc::from).chain(urls)
+    /// The names of the handlers that are called at a URL.
+    pub(crate) fn urls(&self) -> impl Iterator<Item = Arc<str>> {
+        self.settings.handlers.keys().map(|name| Arc::from(name.as_str()))
     }
 
     pub(crate) fn perform(self: &Arc<Self>, call: Call, delivery: Delivery, task: Task) -> Performed {

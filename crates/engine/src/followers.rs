@@ -23,6 +23,14 @@ pub struct Changed {
     pub after: u64,
 }
 
+impl Changed {
+    /// A run to which so many records were added.
+    pub(crate) fn of(run: &Run, added: usize) -> Changed {
+        let (workspace, status, version) = (run.workspace, run.status, run.seq);
+        Changed { run: run.id, workspace, status, version, after: version.saturating_sub(added as u64) }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(crate) struct Followers {
     by_run: Arc<Mutex<HashMap<RunId, watch::Sender<u64>>>>,
@@ -47,13 +55,6 @@ impl Followers {
 
     pub(crate) fn feed(&self) -> broadcast::Receiver<Changed> {
         self.feed.subscribe()
-    }
-
-    /// After the commit.
-    pub(crate) fn tell(&self, run: &Run, added: usize) {
-        let (workspace, status, version) = (run.workspace, run.status, run.seq);
-        let after = version.saturating_sub(added as u64);
-        self.tell_of(Changed { run: run.id, workspace, status, version, after });
     }
 
     pub(crate) fn tell_of(&self, changed: Changed) {

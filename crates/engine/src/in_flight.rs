@@ -1,4 +1,4 @@
-//! Rounds that are being committed. What is decided meanwhile is decided on top of them, and whatever takes up something
+//! Rounds that are being committed. What is batch meanwhile is batch on top of them, and whatever takes up something
 //! of one of them is committed after it. Rounds that have nothing in common are committed side by side, by as many
 //! writers as the store has.
 
@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use abide_core::id::RunId;
 
-use crate::aftermath::Aftermath;
+use crate::pending::PendingRound;
 use crate::round::RoundBatch;
 
 /// A round, of those that were handed to the committers.
@@ -15,7 +15,7 @@ pub struct RoundNumber(u64);
 
 #[derive(Default)]
 pub(crate) struct InFlight {
-    rounds: Vec<(RoundNumber, Arc<RoundBatch>, Aftermath)>,
+    rounds: Vec<(RoundNumber, Arc<RoundBatch>, PendingRound)>,
     begun: u64,
 }
 
@@ -30,11 +30,11 @@ impl InFlight {
 
     /// How many runs the largest of them is about.
     pub(crate) fn largest(&self) -> usize {
-        self.rounds.iter().map(|(_, decided, _)| decided.runs()).max().unwrap_or(0)
+        self.rounds.iter().map(|(_, batch, _)| batch.runs()).max().unwrap_or(0)
     }
 
     pub(crate) fn touches(&self, run: RunId) -> bool {
-        self.rounds.iter().any(|(_, decided, _)| decided.touches(run))
+        self.rounds.iter().any(|(_, batch, _)| batch.touches(run))
     }
 
     /// No two of them are about the same.
@@ -42,27 +42,27 @@ impl InFlight {
         &'f self,
         look: impl Fn(&'f RoundBatch) -> Option<T>,
     ) -> Option<(RoundNumber, T)> {
-        self.rounds().find_map(|(number, decided)| Some((number, look(decided)?)))
+        self.rounds().find_map(|(number, batch)| Some((number, look(batch)?)))
     }
 
     pub(crate) fn rounds(&self) -> impl Iterator<Item = (RoundNumber, &RoundBatch)> {
-        self.rounds.iter().map(|(number, decided, _)| (*number, &**decided))
+        self.rounds.iter().map(|(number, batch, _)| (*number, &**batch))
     }
 
     pub(crate) fn begin(
         &mut self,
-        decided: RoundBatch,
-        aftermath: Aftermath,
+        batch: RoundBatch,
+        pending: PendingRound,
     ) -> (RoundNumber, Arc<RoundBatch>) {
         self.begun += 1;
-        let (number, decided) = (RoundNumber(self.begun), Arc::new(decided));
-        self.rounds.push((number, Arc::clone(&decided), aftermath));
-        (number, decided)
+        let (number, batch) = (RoundNumber(self.begun), Arc::new(batch));
+        self.rounds.push((number, Arc::clone(&batch), pending));
+        (number, batch)
     }
 
-    pub(crate) fn end(&mut self, number: RoundNumber) -> Option<(Arc<RoundBatch>, Aftermath)> {
+    pub(crate) fn end(&mut self, number: RoundNumber) -> Option<(Arc<RoundBatch>, PendingRound)> {
         let place = self.rounds.iter().position(|(round, ..)| *round == number)?;
-        let (_, decided, aftermath) = self.rounds.remove(place);
-        Some((decided, aftermath))
+        let (_, batch, pending) = self.rounds.remove(place);
+        Some((batch, pending))
     }
 }

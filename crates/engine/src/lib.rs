@@ -11,16 +11,16 @@
 //! Everything that arrives while a commit syncs rides in the next round; a lone request never waits for company.
 //! Nothing leaves the process before the commit that it depends on.
 
-mod aftermath;
+#![allow(missing_debug_implementations, reason = "requests carry the senders of their replies")]
+
 mod alarm;
 mod backlog;
 mod checker;
 mod checkup;
 mod clock;
-mod code_waits;
+mod cluster;
 mod committer;
 mod deploy;
-mod dispatcher;
 mod doctor;
 mod ear;
 mod engine;
@@ -29,8 +29,8 @@ mod executor;
 mod fair;
 mod followers;
 mod gate;
-mod handed;
 mod handler;
+mod heartbeat;
 mod histogram;
 mod holds;
 mod identity;
@@ -43,16 +43,16 @@ mod memory;
 mod moves;
 mod notify_step;
 mod paused;
-mod pollers;
-mod queues;
+mod pending;
 mod readers;
+mod reply;
 mod request;
 mod retention;
 mod round;
+mod runner;
 mod schedules;
 mod sealed;
-mod share;
-mod tasks_out;
+mod tasks;
 mod watch;
 mod webhooks;
 mod writer;
@@ -77,7 +77,7 @@ pub use limits::Limits;
 pub use request::{Asker, Leased, Notified, Stats, Worker, Workers};
 pub use retention::Retention;
 pub use schedules::{Ordered, ScheduleOrder};
-pub use tasks_out::write_tasks_out;
+pub use tasks::write_tasks_out;
 pub use webhooks::{LONG_FAILURE, LinkMaker, TRIES};
 
 /// The name of the secret that calls are signed with.

@@ -8,10 +8,10 @@ use abide_core::json::Json;
 use abide_core::refusal::Refusal;
 use abide_core::waitpoint::Actor;
 
-use crate::dispatcher::ReadyTask;
 use crate::error::Error;
 use crate::request::Notify;
 use crate::round::Round;
+use crate::tasks::ReadyTask;
 
 /// A task whose input cannot be rendered when it is handed out has failed.
 pub(crate) fn not_rendered(at: At, delivery: u32, failure: Failure) -> Command {

@@ -2,39 +2,54 @@
 //! original is at work.
 
 use crate::error::Error;
-use crate::request::Request;
+use crate::request::{Control, Decide, Request, TaskRequest};
 
 impl Request {
     /// What remains of a request in an engine that only looks: one that would change something is answered with
     /// [`Error::Paused`].
     pub(crate) fn while_paused(self) -> Option<Request> {
         match self {
-            Request::Deploy { answer, .. } => drop(answer.send(Err(Error::Paused))),
-            Request::Start { answer, .. } => drop(answer.send(Err(Error::Paused))),
-            Request::Command { answer, .. } => drop(answer.send(Err(Error::Paused))),
-            Request::Commands { answer, .. } => drop(answer.send(Err(Error::Paused))),
-            Request::Schedule { answer, .. } => drop(answer.send(Err(Error::Paused))),
-            Request::Notify { answer, .. } => drop(answer.send(Err(Error::Paused))),
-            Request::Poll { answer, .. } => drop(answer.send(Err(Error::Paused))),
-            Request::Lend { answer, .. } => drop(answer.send(Err(Error::Paused))),
-            Request::Hold { answer, .. } | Request::Release { answer, .. } => {
+            Request::Decide(request) => request.refuse(Error::Paused),
+            Request::Task(request) => request.refuse(Error::Paused),
+            Request::Query(_) => return Some(self),
+            Request::Control(request) => return request.while_paused().map(Request::Control),
+        }
+        None
+    }
+}
+
+impl Decide {
+    fn refuse(self, error: Error) {
+        match self {
+            Decide::Start { answer, .. } => drop(answer.send(Err(error))),
+            Decide::Command { answer, .. } => drop(answer.send(Err(error))),
+            Decide::Commands { answer, .. } => drop(answer.send(Err(error))),
+            Decide::Schedule { answer, .. } => drop(answer.send(Err(error))),
+            Decide::Notify { answer, .. } => drop(answer.send(Err(error))),
+        }
+    }
+}
+
+impl TaskRequest {
+    fn refuse(self, error: Error) {
+        match self {
+            TaskRequest::Poll { answer, .. } => drop(answer.send(Err(error))),
+            TaskRequest::Accept { answer, .. } => drop(answer.send(Err(error))),
+            TaskRequest::Release { .. } | TaskRequest::Register { .. } => {}
+        }
+    }
+}
+
+impl Control {
+    fn while_paused(self) -> Option<Control> {
+        match self {
+            Control::Deploy { answer, .. } => drop(answer.send(Err(Error::Paused))),
+            Control::Hold { answer, .. } | Control::Unhold { answer, .. } => {
                 drop(answer.send(Err(Error::Paused)));
             }
-            Request::Register { .. }
-            | Request::GiveBack { .. }
-            | Request::Nodes(_)
-            | Request::News(_)
-            | Request::WebhooksChanged { .. } => {}
-            Request::Get { .. }
-            | Request::Watch { .. }
-            | Request::Stats { .. }
-            | Request::Workers { .. }
+            Control::Nodes(_) | Control::Notifications(_) | Control::WebhooksChanged { .. } => {}
             // Keys, sessions and what the server needs to answer; it has no effect outside the store.
-            | Request::Write(_)
-            | Request::Told { .. }
-            | Request::Tick
-            | Request::NextTimer { .. }
-            | Request::Stop { .. } => return Some(self),
+            Control::Write(_) | Control::Tick | Control::Stop { .. } => return Some(self),
         }
         None
     }

@@ -14,39 +14,39 @@ use abide_core::task::Task;
 use abide_core::time::Millis;
 use abide_core::trace::Traceparent;
 use abide_core::waitpoint::Actor;
-use abide_store::cluster::{NodeId, Notification as News};
+use abide_store::cluster::{NodeId, Notification};
 use abide_store::{Held, Owner};
 use jiff::Timestamp;
 use tokio::sync::oneshot;
 
 use crate::committer::Write;
 use crate::deploy::Deployed;
-use crate::dispatcher::ReadyTask;
 use crate::ear::Ear;
 use crate::engine::Ended;
 use crate::error::Error;
-use crate::handed::Handed;
 use crate::handler::Handler;
 use crate::histogram::Histogram;
-use crate::pollers::Queue;
-use crate::queues::queues_for;
 use crate::schedules::{Ordered, ScheduleOrder};
+use crate::tasks::{Handed, Queue, ReadyTask, queues_for};
 
+/// Where a request is answered.
 pub type Answer<T> = oneshot::Sender<Result<T, Error>>;
 
+/// What the writer is asked.
 pub enum Request {
-    Deploy {
-        workspace: WorkspaceId,
-        definition: Arc<Definition>,
-        answer: Answer<Deployed>,
-    },
-    Start {
-        start: Box<Start>,
-        listener: Option<Ear>,
-        answer: Answer<RunId>,
-    },
+    Decide(Decide),
+    Task(TaskRequest),
+    Query(Query),
+    Control(Control),
+}
+
+/// Something is to be decided about runs. It is answered when the decision is committed.
+pub enum Decide {
+    /// Start a run.
+    Start { start: Box<Start>, listener: Option<Ear>, answer: Answer<RunId> },
+    /// Decide a command about a run.
     Command {
-        /// The run must be in it.
+        /// The workspace that the run must be in.
         workspace: Option<WorkspaceId>,
         run: RunId,
         command: Box<Command>,
@@ -55,53 +55,60 @@ pub enum Request {
         listener: Option<Ear>,
         answer: Answer<Reply>,
     },
-    Schedule {
-        workspace: WorkspaceId,
-        order: Box<ScheduleOrder>,
-        by: Actor,
-        key: Option<String>,
-        /// The plan's input was checked against this, somewhere else.
-        checked: Option<Arc<Definition>>,
-        answer: Answer<Box<Ordered>>,
-    },
-    /// RoundBatch in one round, each by itself.
+    /// Decide many commands in one round, each by itself.
     Commands {
         workspace: WorkspaceId,
         commands: Vec<(RunId, Command)>,
         by: Actor,
         answer: Answer<Vec<Result<Reply, Error>>>,
     },
-    Notify {
-        notify: Box<Notify>,
-        answer: Answer<Notified>,
+    /// Make a schedule, or change one.
+    Schedule {
+        workspace: WorkspaceId,
+        order: Box<ScheduleOrder>,
+        by: Actor,
+        key: Option<String>,
+        /// The definition that the plan's input was checked against, beside the writer.
+        checked: Option<Arc<Definition>>,
+        answer: Answer<Box<Ordered>>,
     },
+    /// Send an event to everyone who waits for it, or will.
+    Notify { notify: Box<Notify>, answer: Answer<Notified> },
+}
+
+/// What workers, and handlers in this process, ask for.
+pub enum TaskRequest {
+    /// A worker asks for tasks.
+    Poll { poll: Poll, answer: Answer<Handed> },
+    /// Whoever was called by the engine keeps the task, and reports later.
+    Accept { accept: Accept, answer: Answer<Reply> },
+    /// Tasks that a poller was given after it had gone are free again.
+    Release { tasks: Vec<ReadyTask> },
+    /// From here on tasks of this name are performed in this process.
+    Register { name: Arc<str>, handler: Handler },
+}
+
+/// A task that stays with whoever was called.
+#[derive(Clone, Copy, Debug)]
+pub struct Accept {
+    pub task: ReadyTask,
+    pub workspace: WorkspaceId,
+    /// The name under which the history knows whoever was called.
+    pub worker: &'static str,
+    pub lease: Millis,
+}
+
+/// What is asked without changing anything.
+pub enum Query {
+    /// The run as it is now.
     Get {
         run: RunId,
         answer: Answer<Box<Run>>,
     },
+    /// How a run ends, when it does.
     Watch {
         run: RunId,
         answer: Answer<Ended>,
-    },
-    Register {
-        name: Arc<str>,
-        handler: Handler,
-    },
-    Poll {
-        poll: Poll,
-        answer: Answer<Handed>,
-    },
-    /// Whoever was called keeps the task, and reports later.
-    Lend {
-        task: ReadyTask,
-        workspace: WorkspaceId,
-        worker: &'static str,
-        lease: Millis,
-        answer: Answer<Reply>,
-    },
-    /// Tasks that a poller was given after it had gone.
-    GiveBack {
-        tasks: Vec<ReadyTask>,
     },
     Stats {
         answer: Answer<Stats>,
@@ -109,37 +116,60 @@ pub enum Request {
     Workers {
         answer: Answer<Workers>,
     },
-    Write(Write),
-    /// Somebody wants a run or a schedule to stand still.
-    Hold {
-        held: Box<Held>,
-        answer: Answer<bool>,
-    },
-    /// And to go on.
-    Release {
-        owner: Owner,
-        answer: Answer<bool>,
-    },
-    /// Webhooks were added, changed or removed.
-    WebhooksChanged {
-        answer: Answer<()>,
-    },
-    /// Waits until no webhook is to be told anything now, and says when one is.
-    Told {
+    /// When the next timer is due, once nothing else is to be done.
+    Settled {
         answer: Answer<Option<Timestamp>>,
     },
+    /// When the next webhook is to be told something, once none is to be told something now.
+    WebhooksSettled {
+        answer: Answer<Option<Timestamp>>,
+    },
+}
+
+/// What administration and the process around the writer ask for.
+pub enum Control {
+    /// Store a definition.
+    Deploy { workspace: WorkspaceId, definition: Arc<Definition>, answer: Answer<Deployed> },
+    /// Write something that is not a run's. It answers for itself.
+    Write(Write),
+    /// A run or a schedule is to stand still.
+    Hold { held: Box<Held>, answer: Answer<bool> },
+    /// A run or a schedule that stands still is to go on.
+    Unhold { owner: Owner, answer: Answer<bool> },
+    /// Webhooks were added, changed or removed.
+    WebhooksChanged { answer: Answer<()> },
     /// Which nodes there are on the store.
     Nodes(Vec<NodeId>),
-    News(Vec<News>),
-    /// Look at the clock again.
+    /// What other nodes committed.
+    Notifications(Vec<Notification>),
+    /// The clock was set.
     Tick,
-    /// When the next timer is due, once nothing else is to be done.
-    NextTimer {
-        answer: Answer<Option<Timestamp>>,
-    },
-    Stop {
-        answer: oneshot::Sender<()>,
-    },
+    /// Finish what was asked, and stop.
+    Stop { answer: oneshot::Sender<()> },
+}
+
+impl From<Decide> for Request {
+    fn from(request: Decide) -> Request {
+        Request::Decide(request)
+    }
+}
+
+impl From<TaskRequest> for Request {
+    fn from(request: TaskRequest) -> Request {
+        Request::Task(request)
+    }
+}
+
+impl From<Query> for Request {
+    fn from(request: Query) -> Request {
+        Request::Query(request)
+    }
+}
+
+impl From<Control> for Request {
+    fn from(request: Control) -> Request {
+        Request::Control(request)
+    }
 }
 
 /// On whose behalf something is asked, and within which trace.

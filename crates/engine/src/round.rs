@@ -5,47 +5,44 @@
 //! While rounds are being committed, the next is decided on top of them. A run that it has in common with one of them is
 //! copied; what the store does not say yet is looked up there.
 
+mod batch;
 pub(crate) mod budget;
 mod events;
 mod follow_up;
 
-use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use abide_core::apply::BadHistory;
 use abide_core::bounds::Bounds;
-use abide_core::command::{self, Command, Context, Occurrence, Reply};
+use abide_core::command::{self, Command, Context, Reply};
 use abide_core::definition::Definition;
 use abide_core::door::{Remembered, decide_once, digest, replay};
 use abide_core::effect::{AfterCommit, RoundEffect};
 use abide_core::follow_up::FollowUp;
 use abide_core::history::Record;
-use abide_core::id::{At, RunId, ScheduleId, WaitpointId, WebhookId, WorkspaceId};
-use abide_core::json::Json;
+use abide_core::id::{RunId, WaitpointId, WorkspaceId};
 use abide_core::random::Random;
 use abide_core::refusal::Refusal;
 use abide_core::run::Run;
-use abide_core::time::Millis;
 use abide_core::trace::Traceparent;
-use abide_core::waitpoint::{Actor, ListensFor};
-use abide_store::tasks::TaskWrite;
-use abide_store::{Batch, FollowUpWrite, Held, Owner, Read, RunWrite, StoredFollowUp, Waiter};
+use abide_core::waitpoint::Actor;
+use abide_store::{Held, Owner, Read, Waiter};
 use jiff::Timestamp;
 
 use crate::backlog::Backlog;
-use crate::dispatcher::ReadyTask;
 use crate::ear::Ear;
 use crate::error::Error;
 use crate::holds::{ENGINE, Holds, workspace_of};
-use crate::in_flight::{InFlight, RoundNumber};
+use crate::in_flight::InFlight;
 use crate::limits::{Limits, OpenRuns};
 use crate::memory::Memory;
 use crate::request::Start;
-use crate::schedules::TouchedSchedule;
-use crate::share;
+use crate::tasks::ReadyTask;
 use crate::watch::Watch;
-use crate::webhooks::Subscribed;
-use budget::Spent;
+pub use batch::RoundBatch;
+use batch::RunDelta;
+pub(crate) use batch::{Action, Committed};
 pub(crate) use follow_up::Taken;
 
 /// Waiters are looked up in pages of this size.
@@ -56,274 +53,6 @@ pub(crate) const FIRST_PAGE: usize = 100;
 /// Who waits for an event, as far as that was looked up before.
 pub(crate) type Waiting = HashMap<(WorkspaceId, Arc<str>), Vec<Waiter>>;
 
-/// What a round came to, so far.
-#[derive(Default)]
-pub struct RoundBatch {
-    touched: HashMap<RunId, Touched>,
-    /// In the order they were touched, so that effects leave in order.
-    order: Vec<RunId>,
-    occurrences: Vec<Occurrence>,
-    pub(crate) remembered: HashMap<String, Remembered>,
-    /// Waits for events that began in this round, by what they wait for.
-    listening: HashMap<(WorkspaceId, Arc<str>), Vec<WaitpointId>>,
-    /// Waits that began and have not been offered yet what was there before them.
-    look_backs: Vec<(RunId, u32)>,
-    pub(crate) schedules: HashMap<ScheduleId, TouchedSchedule>,
-    deliveries: Vec<abide_store::Delivery>,
-    // Where the store says which tasks are out:
-    /// How long whoever took a task in this round has it.
-    pub(crate) leases: HashMap<(RunId, At), Millis>,
-    /// Tasks of which a sign of life came.
-    pub(crate) renewed: Vec<ReadyTask>,
-    /// Tasks that were found and that nobody wants any more.
-    pub(crate) out_of_date: Vec<ReadyTask>,
-    tasks: Vec<TaskWrite>,
-    /// The rounds of which this one took something up: they are committed first.
-    on_top_of: Vec<RoundNumber>,
-    pub(crate) spent: Spent,
-    /// What is left for later rounds.
-    left: Vec<StoredFollowUp>,
-    /// What earlier rounds left, and of which a part is done, or all.
-    changed: Vec<StoredFollowUp>,
-    done: Vec<StoredFollowUp>,
-    /// Descendants of a run that were started, and how many there were before.
-    descendants: HashMap<RunId, u64>,
-    descendants_before: HashMap<RunId, u64>,
-    /// Runs that were started in a workspace, and how many were open before.
-    started: HashMap<WorkspaceId, u64>,
-    open_before: HashMap<WorkspaceId, u64>,
-}
-
-struct Touched {
-    run: Box<Run>,
-    based_on: u64,
-    records: Vec<Record>,
-    errands: Vec<Errand>,
-}
-
-/// What is to be done for a run once its round is committed.
-#[derive(Debug)]
-pub(crate) enum Errand {
-    Dispatch {
-        at: At,
-        delivery: u32,
-    },
-    /// The same, of one that was out before.
-    HandOver {
-        at: At,
-        delivery: u32,
-    },
-    Recall {
-        at: At,
-        delivery: u32,
-    },
-    /// A worker with other code may come for it.
-    WantCode {
-        at: At,
-    },
-    /// Somebody wants to hear what the run says from here on.
-    Listen(Ear),
-    Respond(Json),
-    /// Somebody asks again for what the run said before.
-    Repeat(Ear, Json),
-}
-
-impl Errand {
-    fn place(&self) -> Option<At> {
-        match self {
-            Errand::Dispatch { at, .. } | Errand::Recall { at, .. } => Some(*at),
-            Errand::HandOver { .. }
-            | Errand::WantCode { .. }
-            | Errand::Listen(_)
-            | Errand::Respond(_)
-            | Errand::Repeat(..) => None,
-        }
-    }
-}
-
-/// A run as a committed round left it.
-pub(crate) struct Committed {
-    pub(crate) run: Box<Run>,
-    pub(crate) records: Vec<Record>,
-    pub(crate) errands: Vec<Errand>,
-}
-
-impl RoundBatch {
-    pub(crate) fn touches(&self, run: RunId) -> bool {
-        self.touched.contains_key(&run)
-    }
-
-    /// How many runs it is about.
-    pub(crate) fn runs(&self) -> usize {
-        self.order.len()
-    }
-
-    /// Whether this one is to be committed first.
-    pub(crate) fn is_on_top_of(&self, round: RoundNumber) -> bool {
-        self.on_top_of.contains(&round)
-    }
-
-    /// Whether any is.
-    pub(crate) fn is_on_top(&self) -> bool {
-        !self.on_top_of.is_empty()
-    }
-
-    pub(crate) fn put_on_top_of(&mut self, round: RoundNumber) {
-        if !self.is_on_top_of(round) {
-            self.on_top_of.push(round);
-        }
-    }
-
-    /// This one is committed.
-    pub(crate) fn was_committed(&mut self, round: RoundNumber) {
-        self.on_top_of.retain(|before| *before != round);
-    }
-
-    /// Whether waits began that have not looked back yet.
-    pub(crate) fn is_to_look_back(&self) -> bool {
-        !self.look_backs.is_empty()
-    }
-
-    pub(crate) fn has_changes(&self) -> bool {
-        let changed = self.touched.values().any(|touched| !touched.records.is_empty());
-        let scheduled = self.schedules.values().any(TouchedSchedule::has_changes);
-        changed
-            || scheduled
-            || !self.occurrences.is_empty()
-            || !self.remembered.is_empty()
-            || !self.renewed.is_empty()
-            || !self.out_of_date.is_empty()
-            || !(self.left.is_empty() && self.changed.is_empty() && self.done.is_empty())
-    }
-
-    /// What is to be done later, now that this round is committed; and what is done.
-    pub(crate) fn settle_follow_ups(&mut self, backlog: &mut Backlog) {
-        self.done.drain(..).for_each(|done| backlog.done(&done));
-        self.changed.drain(..).chain(self.left.drain(..)).for_each(|left| backlog.add(left));
-    }
-
-    pub fn batch(&self) -> Batch<'_> {
-        let runs = self.order.iter().map(|id| &self.touched[id]);
-        let runs = runs.filter(|touched| !touched.records.is_empty()).map(|touched| RunWrite {
-            based_on: touched.based_on,
-            run: &touched.run,
-            records: &touched.records,
-        });
-        Batch {
-            runs: runs.collect(),
-            occurrences: self.occurrences.iter().collect(),
-            remembered: self.remembered.values().collect(),
-            definitions: Vec::new(),
-            schedules: self.schedules.values().filter_map(TouchedSchedule::write).collect(),
-            deliveries: self.deliveries.iter().collect(),
-            tasks: self.tasks.iter().collect(),
-            follow_ups: self
-                .done
-                .iter()
-                .map(FollowUpWrite::Remove)
-                .chain(self.changed.iter().map(FollowUpWrite::Change))
-                .chain(self.left.iter().map(FollowUpWrite::Put))
-                .collect(),
-            descendants: self.descendants.iter().map(|(root, more)| (*root, *more)).collect(),
-        }
-    }
-
-    /// Writes down what webhooks are to be told of this round. Once, when nothing more is decided in it.
-    pub(crate) fn address(&mut self, subscribed: &Subscribed, random: &mut Random) {
-        for touched in self.order.iter().map(|id| &self.touched[id]) {
-            self.deliveries.extend(subscribed.address(&touched.run, &touched.records, random));
-        }
-    }
-
-    /// Those who are to be told something.
-    pub(crate) fn addressed(&self) -> BTreeSet<WebhookId> {
-        self.deliveries.iter().map(|delivery| delivery.webhook).collect()
-    }
-
-    /// Writes down which tasks are out. Once, when nothing more is decided in this round.
-    pub(crate) fn note_tasks(&mut self, now: Timestamp, works_here: impl Fn(&Run, At) -> bool) {
-        let RoundBatch { touched, order, leases, renewed, out_of_date, tasks, .. } = self;
-        tasks.extend(out_of_date.iter().map(|task| {
-            let ReadyTask { run, at, delivery } = *task;
-            TaskWrite::Remove { run, at, delivery }
-        }));
-        for Touched { run, records, errands, .. } in order.iter().filter_map(|id| touched.get(id)) {
-            let changed = records.iter().filter_map(|record| record.change.task_place());
-            let asked = errands.iter().filter_map(Errand::place);
-            let places: BTreeSet<At> = changed.chain(asked.filter(|_| !records.is_empty())).collect();
-            let lease = |at: At| leases.get(&(run.id, at)).copied();
-            tasks.extend(
-                places.into_iter().filter_map(|at| share::task_row(run, at, now, lease(at), &works_here)),
-            );
-        }
-        tasks.extend(renewed.iter().map(|task| {
-            let ReadyTask { run, at, delivery } = *task;
-            TaskWrite::Renew { run, at, delivery, now }
-        }));
-    }
-
-    /// Takes out the runs that nothing was decided about, with what is to be done for them.
-    pub(crate) fn take_unchanged(&mut self) -> Vec<(Box<Run>, Vec<Errand>)> {
-        self.schedules.retain(|_, touched| touched.has_changes());
-        let unchanged = |touched: &Touched| touched.records.is_empty();
-        let unchanged: Vec<RunId> =
-            self.order.iter().copied().filter(|id| self.touched.get(id).is_some_and(unchanged)).collect();
-        if !unchanged.is_empty() {
-            let gone: HashSet<RunId> = unchanged.iter().copied().collect();
-            self.order.retain(|id| !gone.contains(id));
-        }
-        let taken = unchanged.iter().filter_map(|id| self.touched.remove(id));
-        taken.map(|touched| (touched.run, touched.errands)).collect()
-    }
-
-    pub(crate) fn into_committed(self) -> impl Iterator<Item = Committed> {
-        let RoundBatch { mut touched, order, .. } = self;
-        order.into_iter().filter_map(move |id| touched.remove(&id)).map(|touched| {
-            let Touched { run, records, errands, based_on: _ } = touched;
-            Committed { run, records, errands }
-        })
-    }
-
-    /// Offers every task of this round. One that is taken is not dispatched again after the commit.
-    pub(crate) fn hand_out(&mut self, mut take: impl FnMut(&Run, At, u32) -> bool) {
-        for id in &self.order {
-            let Some(Touched { run, errands, .. }) = self.touched.get_mut(id) else { continue };
-            errands.retain(|errand| match errand {
-                Errand::Dispatch { at, delivery } | Errand::HandOver { at, delivery } => {
-                    !take(run, *at, *delivery)
-                }
-                Errand::Recall { .. }
-                | Errand::WantCode { .. }
-                | Errand::Listen(_)
-                | Errand::Respond(_)
-                | Errand::Repeat(..) => true,
-            });
-        }
-    }
-
-    fn insert(&mut self, touched: Touched) {
-        let id = touched.run.id;
-        self.spent.record(&touched.records);
-        if touched.based_on == 0 {
-            *self.started.entry(touched.run.workspace).or_default() += 1;
-        }
-        self.note_listeners(&touched.run, &touched.records);
-        self.touched.insert(id, touched);
-        self.order.push(id);
-    }
-
-    fn note_listeners(&mut self, run: &Run, records: &[Record]) {
-        for number in records.iter().flat_map(|record| record.change.waitpoints()) {
-            if let Some(wait) = run.waitpoint(number).filter(|wait| wait.is_pending())
-                && let ListensFor::Event(filter) = &wait.listens_for
-            {
-                let event = (run.workspace, Arc::clone(&filter.event_id));
-                self.listening.entry(event).or_default().push(run.id.waitpoint(number));
-            }
-        }
-    }
-}
-
 /// Decides: the round so far, and all it takes to go on with it.
 pub(crate) struct Round<'w> {
     pub(crate) store: &'w mut dyn Read,
@@ -332,7 +61,7 @@ pub(crate) struct Round<'w> {
     pub(crate) now: Timestamp,
     /// An instant that is not before now by any clock that others go by.
     pub(crate) latest: Timestamp,
-    pub(crate) decided: &'w mut RoundBatch,
+    pub(crate) batch: &'w mut RoundBatch,
     pub(crate) waiting: &'w Waiting,
     /// What is being committed.
     pub(crate) before: &'w InFlight,
@@ -364,7 +93,7 @@ impl<'w> Round<'w> {
         id: RunId,
         look: impl FnOnce(&Run) -> T,
     ) -> Option<Result<T, Error>> {
-        if self.decided.touches(id) || self.before.touches(id) {
+        if self.batch.touches(id) || self.before.touches(id) {
             return None;
         }
         Some(match self.memory.take(self.store, id) {
@@ -403,7 +132,7 @@ impl<'w> Round<'w> {
     }
 
     pub(crate) fn look_back_for(&mut self, run: RunId, number: u32) {
-        self.decided.look_backs.push((run, number));
+        self.batch.look_backs.push((run, number));
     }
 
     /// The run as it is in this round.
@@ -419,13 +148,13 @@ impl<'w> Round<'w> {
         }
     }
 
-    fn touch(&mut self, id: RunId) -> Result<&mut Touched, Error> {
+    fn touch(&mut self, id: RunId) -> Result<&mut RunDelta, Error> {
         self.watch.at(id);
-        if !self.decided.touches(id) {
+        if !self.batch.touches(id) {
             self.holds.check(id)?;
             let run = match self.before.find(|before| before.touched.get(&id)) {
                 Some((round, touched)) => {
-                    self.decided.put_on_top_of(round);
+                    self.batch.put_on_top_of(round);
                     touched.run.clone()
                 }
                 None => match self.memory.take(self.store, id) {
@@ -436,9 +165,9 @@ impl<'w> Round<'w> {
                     }
                 },
             };
-            self.decided.insert(Touched { based_on: run.seq, run, records: Vec::new(), errands: Vec::new() });
+            self.batch.insert(RunDelta { based_on: run.seq, run, records: Vec::new(), actions: Vec::new() });
         }
-        Ok(self.decided.touched.get_mut(&id).expect("it was just put there"))
+        Ok(self.batch.touched.get_mut(&id).expect("it was just put there"))
     }
 
     /// What the input of a run is to be checked against, if that is more than a moment's work.
@@ -486,7 +215,7 @@ impl<'w> Round<'w> {
         };
         self.start_run(new, start.by, listener)?;
         if let Some(key) = key {
-            self.decided.remembered.insert(
+            self.batch.remembered.insert(
                 key.clone(),
                 Remembered { key, digest, reply: Reply::Started(id), run: Some(id), at: self.now },
             );
@@ -503,9 +232,9 @@ impl<'w> Round<'w> {
         let id = new.id;
         let context = self.context(by);
         let (run, outcome) = command::start(new, &context)?;
-        let errands = listener.map(Errand::Listen).into_iter().collect();
+        let actions = listener.map(Action::Listen).into_iter().collect();
         let run = Box::new(run);
-        self.decided.insert(Touched { run, based_on: 0, records: outcome.records, errands });
+        self.batch.insert(RunDelta { run, based_on: 0, records: outcome.records, actions });
         self.perform(id, outcome.in_round, outcome.after_commit);
         self.follow_up();
         Ok(())
@@ -516,7 +245,7 @@ impl<'w> Round<'w> {
         if let Some(listener) = listener
             && let Ok(touched) = self.touch(run)
         {
-            touched.errands.push(Errand::Listen(listener));
+            touched.actions.push(Action::Listen(listener));
         }
     }
 
@@ -526,9 +255,9 @@ impl<'w> Round<'w> {
             && let Ok(touched) = self.touch(run)
         {
             let said = touched.run.said_since(since).cloned();
-            touched.errands.push(match said {
-                Some(said) => Errand::Repeat(listener, said),
-                None => Errand::Listen(listener),
+            touched.actions.push(match said {
+                Some(said) => Action::Repeat(listener, said),
+                None => Action::Listen(listener),
             });
         }
     }
@@ -538,12 +267,12 @@ impl<'w> Round<'w> {
     }
 
     pub(crate) fn recall_key(&mut self, key: &str) -> Result<Option<Remembered>, Error> {
-        if let Some(remembered) = self.decided.remembered.get(key) {
+        if let Some(remembered) = self.batch.remembered.get(key) {
             return Ok(Some(remembered.clone()));
         }
         match self.before.find(|before| before.remembered.get(key)) {
             Some((round, remembered)) => {
-                self.decided.put_on_top_of(round);
+                self.batch.put_on_top_of(round);
                 Ok(Some(remembered.clone()))
             }
             None => Ok(self.store.remembered(key)?),
@@ -588,7 +317,7 @@ impl<'w> Round<'w> {
             Ok(decided) => decided,
             Err(refusal) => return Err(self.refused(id, refusal)),
         };
-        self.decided.remembered.extend(remembered.map(|remembered| (remembered.key.clone(), remembered)));
+        self.batch.remembered.extend(remembered.map(|remembered| (remembered.key.clone(), remembered)));
         // What the run has said to the first call, it has said to the same call again.
         let repeated = match &outcome.reply {
             Reply::Repeated(waitpoint) => self.resolved_at(*waitpoint),
@@ -612,11 +341,11 @@ impl<'w> Round<'w> {
     }
 
     fn record(&mut self, id: RunId, records: Vec<Record>) {
-        if let Some(mut touched) = self.decided.touched.remove(&id) {
-            self.decided.note_listeners(&touched.run, &records);
-            self.decided.spent.record(&records);
+        if let Some(mut touched) = self.batch.touched.remove(&id) {
+            self.batch.note_listeners(&touched.run, &records);
+            self.batch.spent.record(&records);
             touched.records.extend(records);
-            self.decided.touched.insert(id, touched);
+            self.batch.touched.insert(id, touched);
         }
     }
 
@@ -633,7 +362,7 @@ impl<'w> Round<'w> {
     }
 
     fn make_anew(&mut self, id: RunId) -> Result<(), Error> {
-        let Some(touched) = self.decided.touched.get_mut(&id) else { return Ok(()) };
+        let Some(touched) = self.batch.touched.get_mut(&id) else { return Ok(()) };
         let workspace = touched.run.workspace;
         let (_, moved_to) = self.memory.versions(self.store, workspace, &touched.records)?;
         let definition = Arc::clone(&touched.run.definition);
@@ -656,24 +385,21 @@ impl<'w> Round<'w> {
 
     /// Takes up what a decision asks for in this round, and notes what leaves after its commit.
     fn perform(&mut self, id: RunId, in_round: Vec<RoundEffect>, after_commit: Vec<AfterCommit>) {
-        let workspace =
-            self.decided.touched.get(&id).map_or_else(WorkspaceId::default, |it| it.run.workspace);
+        let workspace = self.batch.touched.get(&id).map_or_else(WorkspaceId::default, |it| it.run.workspace);
         for effect in after_commit {
-            self.errand(
-                id,
-                match effect {
-                    AfterCommit::Dispatch { at, delivery } => Errand::Dispatch { at, delivery },
-                    AfterCommit::Recall { at, delivery } => Errand::Recall { at, delivery },
-                    AfterCommit::WantCode { at } => Errand::WantCode { at },
-                    AfterCommit::Respond { response } => Errand::Respond(response),
-                },
-            );
+            let action = match effect {
+                AfterCommit::Dispatch { at, delivery } => Action::Dispatch { at, delivery },
+                AfterCommit::Recall { at, delivery } => Action::Recall { at, delivery },
+                AfterCommit::WantCode { at } => Action::WantCode { at },
+                AfterCommit::Respond { response } => Action::Respond(response),
+            };
+            self.after_commit(id, action);
         }
         for effect in in_round {
             match effect {
-                RoundEffect::LookBack { number } => self.decided.look_backs.push((id, number)),
+                RoundEffect::LookBack { number } => self.batch.look_backs.push((id, number)),
                 RoundEffect::StartChild(child) => {
-                    self.todo.push_back((workspace, FollowUp::StartChild(child)))
+                    self.todo.push_back((workspace, FollowUp::StartChild(child)));
                 }
                 RoundEffect::CancelChild { run_id } => {
                     self.todo.push_back((workspace, FollowUp::Cancel { run: run_id, reason: None }));
@@ -689,24 +415,23 @@ impl<'w> Round<'w> {
         }
     }
 
-    /// Hands a task that is out already to somebody else, after the commit.
-    pub(crate) fn hand_over(&mut self, task: ReadyTask) {
+    /// Has a task that is out performed in this process, after the commit.
+    pub(crate) fn perform_after_commit(&mut self, task: ReadyTask) -> Result<(), Error> {
         let ReadyTask { run, at, delivery } = task;
-        if self.touch(run).is_ok() {
-            self.errand(run, Errand::HandOver { at, delivery });
-        }
+        self.touch(run)?.actions.push(Action::Perform { at, delivery });
+        Ok(())
     }
 
     /// Goes on with what is to be done for a run, as it is now.
-    pub(crate) fn resume_errands(&mut self, run: RunId, errands: Vec<Errand>) {
+    pub(crate) fn resume_actions(&mut self, run: RunId, actions: Vec<Action>) {
         if let Ok(touched) = self.touch(run) {
-            touched.errands.extend(errands);
+            touched.actions.extend(actions);
         }
     }
 
-    fn errand(&mut self, id: RunId, errand: Errand) {
-        if let Some(touched) = self.decided.touched.get_mut(&id) {
-            touched.errands.push(errand);
+    fn after_commit(&mut self, id: RunId, action: Action) {
+        if let Some(touched) = self.batch.touched.get_mut(&id) {
+            touched.actions.push(action);
         }
     }
 }

@@ -93,11 +93,11 @@ impl TouchedSchedule {
 impl Round<'_> {
     pub(crate) fn touch_schedule(&mut self, id: ScheduleId) -> Result<&mut Schedule, Error> {
         self.watch.at(id.owner());
-        if !self.decided.schedules.contains_key(&id) {
+        if !self.batch.schedules.contains_key(&id) {
             self.holds.check(id.owner())?;
             let known = match self.before.find(|before| before.schedules.get(&id)) {
                 Some((round, before)) => {
-                    self.decided.put_on_top_of(round);
+                    self.batch.put_on_top_of(round);
                     Some(before.schedule.clone()).filter(|_| !before.removed)
                 }
                 None => match self.store.schedule(id).map_err(Error::from) {
@@ -110,9 +110,9 @@ impl Round<'_> {
             };
             let schedule = known.ok_or(Error::UnknownSchedule(id))?;
             let touched = TouchedSchedule { based_on: schedule.seq, schedule, removed: false };
-            self.decided.schedules.insert(id, touched);
+            self.batch.schedules.insert(id, touched);
         }
-        match self.decided.schedules.get_mut(&id) {
+        match self.batch.schedules.get_mut(&id) {
             Some(touched) if !touched.removed => Ok(&mut touched.schedule),
             Some(_) | None => Err(Error::UnknownSchedule(id)),
         }
@@ -199,7 +199,7 @@ impl Round<'_> {
         if let Some(key) = key {
             let remembered =
                 Remembered { key: key.clone(), digest, reply: reply.clone(), run: None, at: self.now };
-            self.decided.remembered.insert(key, remembered);
+            self.batch.remembered.insert(key, remembered);
         }
     }
 
@@ -264,7 +264,7 @@ impl Round<'_> {
             }
             ScheduleOrder::Remove(id) => {
                 let schedule = self.schedule_of(Some(workspace), id)?.clone();
-                if let Some(touched) = self.decided.schedules.get_mut(&id) {
+                if let Some(touched) = self.batch.schedules.get_mut(&id) {
                     touched.removed = true;
                 }
                 return Ok(Ordered { schedule, triggered });
@@ -283,7 +283,7 @@ impl Round<'_> {
         self.check_plan(workspace, &plan, Some(&plan.name), checked)?;
         let id = ScheduleId::new(self.now, self.random.draw_u128());
         let schedule = Schedule::new(id, workspace, plan, by, self.now);
-        self.decided.schedules.insert(id, TouchedSchedule { schedule, based_on: 0, removed: false });
+        self.batch.schedules.insert(id, TouchedSchedule { schedule, based_on: 0, removed: false });
         Ok(id)
     }
 
@@ -317,7 +317,7 @@ impl Round<'_> {
         let (mut known, mut taken) = (false, false);
         let mut on_top_of = Vec::new();
         let before = self.before.rounds().map(|(round, before)| (Some(round), before));
-        for (round, decided) in before.chain([(None, &*self.decided)]) {
+        for (round, decided) in before.chain([(None, &*self.batch)]) {
             for touched in
                 decided.schedules.values().filter(|touched| touched.schedule.workspace == workspace)
             {
@@ -326,7 +326,7 @@ impl Round<'_> {
                 on_top_of.extend(round);
             }
         }
-        on_top_of.into_iter().for_each(|round| self.decided.put_on_top_of(round));
+        on_top_of.into_iter().for_each(|round| self.batch.put_on_top_of(round));
         Ok(taken || (stored.is_some() && !known))
     }
 
@@ -340,7 +340,7 @@ impl Round<'_> {
         let (previous, now) = (self.previous(id)?, self.now);
         let triggered = self.touch_schedule(id)?.trigger(previous, now);
         self.act(id, triggered.acts);
-        let run = triggered.run.filter(|run| self.decided.touches(*run) || self.is_starting(*run).is_some());
+        let run = triggered.run.filter(|run| self.batch.touches(*run) || self.is_starting(*run).is_some());
         if let Some(run) = run {
             self.remember(key, asked, &Reply::Started(run));
         }

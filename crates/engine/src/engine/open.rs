@@ -1,11 +1,14 @@
 //! Opening an engine: the store, the threads around the writer, and who is told what by whom.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, mpsc as threads};
+use std::thread::{Builder, JoinHandle};
+use std::time::Instant;
 
 use abide_core::bounds::Bounds;
 use abide_core::limits;
 use abide_store::Store;
 use abide_store::cluster::NodeId;
+use abide_store::tasks::Tasks;
 use jiff::Timestamp;
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
@@ -14,22 +17,23 @@ use super::{Engine, Options};
 use crate::checker;
 use crate::checkup::Checkup;
 use crate::clock::{Clock, StoreClock, SystemClock};
-use crate::committer;
-use crate::dispatcher::Dispatcher;
+use crate::committer::{self, Job};
 use crate::error::Error;
 use crate::executor::Executors;
 use crate::followers::Followers;
+use crate::heartbeat::{Beating, Heartbeat};
 use crate::holds::Holds;
 use crate::identity;
 use crate::limits::OpenRuns;
+use crate::machine::{Input, Machine, Setup};
 use crate::readers::Readers;
-use crate::request::Request;
+use crate::request::{Control, Request};
 use crate::retention::Sweeper;
+use crate::runner::Runner;
 use crate::sealed;
-use crate::share::{Pulse, Share};
 use crate::watch::{Watch, Watchdog};
 use crate::webhooks::{Linking, Outbox, Sender};
-use crate::writer::Writer;
+use crate::writer::{Ears, Writer};
 
 /// Rounds that are committed at once, where the store has more than one writer: one travels while another is written.
 const COMMITTERS: usize = 2;
@@ -41,56 +45,36 @@ impl Engine {
         let store_id = identity::of(&mut *store, fresh_number())?;
         let (queue, requests) = mpsc::channel(options.queue.0);
         let settable = options.clock;
-        let pulse = Pulse::of(&*store, NodeId(fresh_number()))?;
-        let clock: Arc<dyn Clock> = match (&settable, &pulse) {
+        let heartbeat = Heartbeat::of(&*store, NodeId(fresh_number()))?;
+        let clock: Arc<dyn Clock> = match (&settable, &heartbeat) {
             (Some(clock), _) => Arc::new(clock.clone()),
-            (None, Some(pulse)) => Arc::<StoreClock>::clone(&pulse.clock),
+            (None, Some(heartbeat)) => Arc::<StoreClock>::clone(&heartbeat.clock),
             (None, None) => Arc::new(SystemClock),
         };
-        let share = match &pulse {
-            // One that only looks does not take part.
-            Some(pulse) if !options.paused => share(&*store, pulse.node, queue.downgrade())?,
-            Some(_) | None => None,
+        // One that only looks does not take part, and changes nothing.
+        let (node, suspects) = match (&heartbeat, options.paused) {
+            (_, true) => (None, Vec::new()),
+            (Some(heartbeat), false) => {
+                let tasks = join(&*store, queue.downgrade())?;
+                (tasks.map(|tasks| (heartbeat.node, tasks)), store.take_suspects(&heartbeat.nodes)?)
+            }
+            (None, false) => (None, store.take_suspects(&[])?),
         };
-        let is_shared = share.is_some();
-        // One that only looks changes nothing.
-        let suspects = match options.paused {
-            true => Vec::new(),
-            false => store.take_suspects(pulse.as_ref().map_or(&[][..], |pulse| &pulse.nodes))?,
-        };
-        let node = pulse.as_ref().map(|pulse| pulse.node);
-        let (holds, watch) = (Holds::default(), Arc::<Watch>::default());
-        let followers = Followers::default();
+        let is_shared = node.is_some();
+        let (holds, watch, followers) = (Holds::default(), Arc::<Watch>::default(), Followers::default());
         let readers = Arc::new(Readers::new(&*store)?);
         let own = store.reader()?;
-        // One that only looks holds nothing.
         let checkup = match options.paused {
             true => None,
             false => Some(Checkup::start(&*store, Arc::clone(&clock), queue.downgrade())?),
         };
-        let (jobs, asked) = std::sync::mpsc::channel();
-        let (done, did) = mpsc::unbounded_channel();
-        let not_started = |error: std::io::Error| Error::NotStarted(error.to_string());
-        let mut stores = vec![store];
-        while stores.len() < COMMITTERS
-            && let Some(another) = stores[0].another()?
-        {
-            stores.push(another);
-        }
-        let (asked, mut committers) = (Arc::new(std::sync::Mutex::new(asked)), Vec::new());
-        for store in stores {
-            let (asked, done, watch) = (Arc::clone(&asked), done.clone(), Arc::clone(&watch));
-            let thread = std::thread::Builder::new().name("abide-commit".to_owned());
-            let thread =
-                thread.spawn(move || committer::work(store, &asked, &done, &watch)).map_err(not_started)?;
-            committers.push(thread);
-        }
+        let (jobs, asked) = threads::channel();
+        let (done, answers) = mpsc::unbounded_channel();
+        let committers = start_committers(store, asked, &done, &watch)?;
         let checks = checker::start(done).map_err(not_started)?;
         let executors = Arc::new(Executors::new(options.calls, Arc::clone(&clock)));
         let (reports, reported) = mpsc::channel(options.queue.0);
-        let handle = Handle::current();
-        let dispatcher =
-            Dispatcher::new(handle, queue.downgrade(), reports, Arc::clone(&executors), is_shared);
+        let runner = Runner::new(Handle::current(), queue.downgrade(), reports, Arc::clone(&executors));
         let (outbox, wakes) = Outbox::new();
         let linking = Linking::new(executors.settings().served);
         let sender = Sender::new(
@@ -103,53 +87,42 @@ impl Engine {
         );
         let open_runs = OpenRuns::new(options.limits.open_runs);
         let max_wait = options.max_wait.unwrap_or(limits::WAIT);
-        let bounds = Bounds { max_wait, ..options.retention.bounds() };
-        let watchdog = Watchdog::start(Arc::clone(&watch), jobs.clone(), node).map_err(not_started)?;
-        let mut writer = Writer::new(
-            own,
-            (jobs, checks),
-            Arc::clone(&clock),
-            fresh_seed(),
-            dispatcher,
-            (followers.clone(), outbox),
-            (bounds, options.limits, open_runs.clone()),
-        );
-        writer = writer.paused(options.paused);
-        writer = writer.watched(holds.clone(), Arc::clone(&watch), suspects);
-        if let Some(share) = share {
-            writer = writer.sharing(share).with_committers(committers.len());
-        }
-        let beating = pulse
+        let watched = heartbeat.as_ref().map(|heartbeat| heartbeat.node);
+        let watchdog = Watchdog::start(Arc::clone(&watch), jobs.clone(), watched).map_err(not_started)?;
+        let machine = Machine::new(Setup {
+            committers: if is_shared { committers.len() } else { 1 },
+            node,
+            time_passes: clock.runs(),
+            paused: options.paused,
+            urls: executors.urls().collect(),
+            suspects,
+            bounds: Bounds { max_wait, ..options.retention.bounds() },
+            limits: options.limits,
+            open_runs: open_runs.clone(),
+            followers: followers.clone(),
+            holds: holds.clone(),
+            watch: Arc::clone(&watch),
+            ..Setup::new(own, fresh_seed(), queue.downgrade())
+        });
+        let writer = Writer {
+            machine,
+            clock: Arc::clone(&clock),
+            begun: Instant::now(),
+            jobs,
+            checks,
+            runner,
+            outbox,
+            followers: followers.clone(),
+            watch: Arc::clone(&watch),
+        };
+        let beating = heartbeat
             .filter(|_| !options.paused)
-            .map(|pulse| pulse.start(queue.downgrade()))
+            .map(|heartbeat| heartbeat.start(queue.downgrade()))
             .transpose()
             .map_err(not_started)?;
-        let (opened, answer) = oneshot::channel();
-        let thread = std::thread::Builder::new().name("abide-writer".to_owned()).spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
-            match runtime.map_err(not_started) {
-                Ok(runtime) => {
-                    let recovered = writer.recover();
-                    let failed = recovered.is_err();
-                    drop(opened.send(recovered));
-                    if !failed {
-                        runtime.block_on(writer.live(requests, reported, did));
-                    }
-                }
-                Err(error) => drop(opened.send(Err(error))),
-            }
-            watchdog.stop();
-            checkup.into_iter().for_each(Checkup::stop);
-            // It closes the store; nothing is left to be told if it panicked.
-            for committer in committers {
-                drop(committer.join());
-            }
-            if let Some(beating) = beating {
-                beating.stop();
-            }
-        });
-        let thread = thread.map_err(not_started)?;
-        answer.await.map_err(|_| Error::Stopped)??;
+        let around = Around { watchdog, checkup, committers, beating };
+        let ears = Ears { requests, reports: reported, answers };
+        let thread = start_writer(writer, ears, around).await?;
         tokio::spawn(sender.live());
         let sweeper =
             Arc::new(Sweeper::new(options.retention, Arc::clone(&clock), &readers, queue.downgrade()));
@@ -157,7 +130,6 @@ impl Engine {
         if !options.paused {
             tokio::spawn(Arc::clone(&sweeper).live());
         }
-        let thread = Arc::new(Mutex::new(Some(thread)));
         Ok(Engine {
             queue,
             clock,
@@ -176,21 +148,90 @@ impl Engine {
             holds,
             linking,
             watch,
-            thread,
+            thread: Arc::new(Mutex::new(Some(thread))),
         })
     }
 }
 
-/// What the writer needs on a store that others write to; what they commit is heard through the queue.
-fn share(store: &dyn Store, node: NodeId, queue: mpsc::WeakSender<Request>) -> Result<Option<Share>, Error> {
+/// The threads around the writer, which end after it.
+struct Around {
+    watchdog: Watchdog,
+    checkup: Option<Checkup>,
+    committers: Vec<JoinHandle<()>>,
+    beating: Option<Beating>,
+}
+
+impl Around {
+    fn stop(self) {
+        self.watchdog.stop();
+        self.checkup.into_iter().for_each(Checkup::stop);
+        // They close the store; nothing is left to be told if one panicked.
+        for committer in self.committers {
+            drop(committer.join());
+        }
+        self.beating.into_iter().for_each(Beating::stop);
+    }
+}
+
+/// Starts the threads that have the store's writers.
+fn start_committers(
+    store: Box<dyn Store>,
+    jobs: threads::Receiver<Job>,
+    answers: &mpsc::UnboundedSender<Input>,
+    watch: &Arc<Watch>,
+) -> Result<Vec<JoinHandle<()>>, Error> {
+    let mut stores = vec![store];
+    while stores.len() < COMMITTERS
+        && let Some(another) = stores[0].another()?
+    {
+        stores.push(another);
+    }
+    let jobs = Arc::new(Mutex::new(jobs));
+    let start = |store| {
+        let (jobs, answers, watch) = (Arc::clone(&jobs), answers.clone(), Arc::clone(watch));
+        let thread = Builder::new().name("abide-commit".to_owned());
+        thread.spawn(move || committer::work(store, &jobs, &answers, &watch)).map_err(not_started)
+    };
+    stores.into_iter().map(start).collect()
+}
+
+/// Starts the writer's thread. When it returns, what was under way is taken up.
+async fn start_writer(mut writer: Writer, ears: Ears, around: Around) -> Result<JoinHandle<()>, Error> {
+    let (opened, answer) = oneshot::channel();
+    let live = move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
+        match runtime.map_err(not_started).and_then(|runtime| writer.recover().map(|()| runtime)) {
+            Ok(runtime) => {
+                drop(opened.send(Ok(())));
+                runtime.block_on(writer.live(ears));
+            }
+            Err(error) => {
+                // What the committers wait for ends with the writer.
+                drop(writer);
+                drop(opened.send(Err(error)));
+            }
+        }
+        around.stop();
+    };
+    let thread = Builder::new().name("abide-writer".to_owned()).spawn(live).map_err(not_started)?;
+    answer.await.map_err(|_| Error::Stopped)??;
+    Ok(thread)
+}
+
+/// The board of tasks on a store that several nodes share; what the others commit is heard through the queue.
+fn join(store: &dyn Store, queue: mpsc::WeakSender<Request>) -> Result<Option<Box<dyn Tasks>>, Error> {
     let (Some(mut cluster), Some(tasks)) = (store.cluster()?, store.tasks()?) else { return Ok(None) };
-    cluster.listen(Box::new(move |news| {
+    cluster.listen(Box::new(move |notifications| {
         if let Some(queue) = queue.upgrade() {
             // When there is no room, it is found out later.
-            drop(queue.try_send(Request::News(news)));
+            drop(queue.try_send(Control::Notifications(notifications).into()));
         }
     }))?;
-    Ok(Some(Share::new(tasks, node)))
+    Ok(Some(tasks))
+}
+
+fn not_started(error: std::io::Error) -> Error {
+    Error::NotStarted(error.to_string())
 }
 
 fn fresh_number() -> u128 {

@@ -12,9 +12,9 @@ use abide_core::waitpoint::Actor;
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::dispatcher::ReadyTask;
 use crate::error::Error;
-use crate::request::{Answer, Request};
+use crate::request::{Accept, Answer, Decide, Query, Request, TaskRequest};
+use crate::tasks::ReadyTask;
 
 /// How often something is told again while the store cannot write.
 const AGAIN: Duration = Duration::from_millis(100);
@@ -55,15 +55,13 @@ impl Delivery {
     /// The run as it is now.
     pub(crate) async fn run(&self) -> Result<Box<Run>, Error> {
         let run = self.ready.run;
-        ask(&self.queue, |answer| Request::Get { run, answer }).await
+        ask(&self.queue, |answer| Query::Get { run, answer }).await
     }
 
     /// Whoever was called keeps the task, and reports later.
     pub(crate) async fn lend(&self, worker: &'static str, lease: Millis) -> Result<(), Error> {
-        let (task, workspace) = (self.ready, self.workspace);
-        until_stored(|| ask(&self.queue, |answer| Request::Lend { task, workspace, worker, lease, answer }))
-            .await
-            .map(drop)
+        let accept = Accept { task: self.ready, workspace: self.workspace, worker, lease };
+        until_stored(|| ask(&self.queue, |answer| TaskRequest::Accept { accept, answer })).await.map(drop)
     }
 }
 
@@ -71,7 +69,7 @@ impl Delivery {
 pub(crate) async fn tell(queue: &mpsc::Sender<Request>, run: RunId, command: Command) -> Result<(), Error> {
     let told = until_stored(|| {
         let (command, asker) = (Box::new(command.clone()), Actor::new("handler").into());
-        ask(queue, |answer: Answer<Reply>| Request::Command {
+        ask(queue, |answer: Answer<Reply>| Decide::Command {
             workspace: None,
             run,
             command,
@@ -95,12 +93,12 @@ async fn until_stored<T, F: Future<Output = Result<T, Error>>>(
     }
 }
 
-async fn ask<T>(
+async fn ask<T, R: Into<Request>>(
     queue: &mpsc::Sender<Request>,
-    request: impl FnOnce(Answer<T>) -> Request,
+    request: impl FnOnce(Answer<T>) -> R,
 ) -> Result<T, Error> {
     let (answer, answered) = oneshot::channel();
     // When the engine has stopped, the task is handed out again by the next one.
-    queue.send(request(answer)).await.map_err(|_| Error::Stopped)?;
+    queue.send(request(answer).into()).await.map_err(|_| Error::Stopped)?;
     answered.await.map_err(|_| Error::Stopped)?
 }

@@ -9,18 +9,17 @@ use abide_core::id::{RunId, WebhookId, WorkspaceId};
 use abide_core::task::Task;
 use abide_store::{Culprit, Held, Owner};
 use jiff::Timestamp;
-use tokio::sync::oneshot;
 
 use crate::checker::{Check, Then};
 use crate::committer::Write;
 use crate::deploy::{Deploy, Deployed};
-use crate::dispatcher::ReadyTask;
 use crate::error::Error;
 use crate::followers::Changed;
 use crate::handler::Handler;
 use crate::in_flight::RoundNumber;
 use crate::request::{Answer, Request};
 use crate::round::RoundBatch;
+use crate::tasks::ReadyTask;
 
 /// The time of a step, as the machine is told it. It has no clock of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,8 +89,6 @@ pub enum Output {
     Changed(Changed),
     /// Tell those who follow a run that it has this version, if they do not know.
     Version { run: RunId, version: u64 },
-    /// The last output: nothing is left to be done. Tell whoever asked for it when all is closed.
-    Stopped(oneshot::Sender<()>),
 }
 
 /// A task for a handler of this process, or for a call that the engine makes itself.

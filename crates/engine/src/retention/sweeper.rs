@@ -15,7 +15,7 @@ use super::{ANEW, LATER, Retention, SOON, SWEEP, line};
 use crate::clock::Clock;
 use crate::error::Error;
 use crate::readers::Readers;
-use crate::request::Request;
+use crate::request::{Control, Request};
 
 pub(crate) struct Sweeper {
     retention: Retention,
@@ -121,7 +121,7 @@ impl Sweeper {
         let write = Box::new(move |store: &mut dyn Store| {
             drop(answer.send(forget(store, &retention, now, found).map_err(Error::from)));
         });
-        queue.send(Request::Write(write)).await.map_err(|_| Error::Stopped)?;
+        queue.send(Control::Write(write).into()).await.map_err(|_| Error::Stopped)?;
         drop(queue);
         let (there_is_more, left) = answered.await.map_err(|_| Error::Stopped)??;
         progress.left = left;

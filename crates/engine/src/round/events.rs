@@ -47,8 +47,8 @@ impl Round<'_> {
     /// Offers the waits that began the events that were there before them, oldest first. The store is asked once for
     /// many of them.
     pub(crate) fn look_back(&mut self) {
-        while !self.decided.look_backs.is_empty() {
-            let mut begun: Vec<Begun> = std::mem::take(&mut self.decided.look_backs)
+        while !self.batch.look_backs.is_empty() {
+            let mut begun: Vec<Begun> = std::mem::take(&mut self.batch.look_backs)
                 .into_iter()
                 .filter_map(|(run, number)| self.begun(run, number))
                 .collect();
@@ -75,7 +75,7 @@ impl Round<'_> {
     }
 
     fn begun(&self, run: RunId, number: u32) -> Option<Begun> {
-        let touched = self.decided.touched.get(&run)?;
+        let touched = self.batch.touched.get(&run)?;
         match touched.run.waitpoint(number).filter(|wait| wait.is_pending())?.listens_for.clone() {
             ListensFor::Event(filter) => {
                 Some(Begun { run, number, workspace: touched.run.workspace, filter })
@@ -102,7 +102,7 @@ impl Round<'_> {
         loop {
             let is_last = stored.len() < limit;
             for occurrence in stored {
-                if self.decided.spent.is_matched_out() {
+                if self.batch.spent.is_matched_out() {
                     return Some(after);
                 }
                 after = Some((occurrence.received_at, occurrence.id));
@@ -115,7 +115,7 @@ impl Round<'_> {
                 self.offer_fresh(begun);
                 return None;
             }
-            if self.decided.spent.is_matched_out() {
+            if self.batch.spent.is_matched_out() {
                 return Some(after);
             }
             limit = MORE_EVENTS;
@@ -133,13 +133,13 @@ impl Round<'_> {
     fn offer_fresh(&mut self, begun: &Begun) {
         let Begun { run: id, number, workspace, filter } = begun;
         let before = self.before.rounds().map(|(round, before)| (Some(round), before));
-        let fresh = before.chain([(None, &*self.decided)]);
+        let fresh = before.chain([(None, &*self.batch)]);
         let fresh = fresh.flat_map(|(round, decided)| decided.occurrences.iter().map(move |it| (round, it)));
         let named = fresh.filter(|(_, it)| it.workspace == *workspace && it.event_id == filter.event_id);
         let named: Vec<_> = named.map(|(round, occurrence)| (round, occurrence.clone())).collect();
         for (round, occurrence) in named {
             if self.would_take(*id, *number, &occurrence) {
-                round.into_iter().for_each(|round| self.decided.put_on_top_of(round));
+                round.into_iter().for_each(|round| self.batch.put_on_top_of(round));
                 return self.give(*id, *number, occurrence);
             }
         }
@@ -147,14 +147,14 @@ impl Round<'_> {
 
     /// Whether a wait of a run that is in this round takes an event.
     fn would_take(&mut self, run: RunId, number: u32, occurrence: &Occurrence) -> bool {
-        let Some(touched) = self.decided.touched.get(&run) else { return false };
+        let Some(touched) = self.batch.touched.get(&run) else { return false };
         let (takes, cost) = touched.run.takes_at(number, occurrence);
-        self.decided.spent.matched(cost);
+        self.batch.spent.matched(cost);
         takes
     }
 
     fn give(&mut self, run: RunId, number: u32, occurrence: Occurrence) {
-        self.decided.spent.offered();
+        self.batch.spent.offered();
         self.command(run, Command::DeliverEvent(DeliverEvent { number, occurrence }));
     }
 
@@ -187,7 +187,7 @@ impl Round<'_> {
             let is_all = self.give_at_once(&occurrence, (one, only), true, &mut given)?;
             return Ok(Notified { id: None, waiters: given.waiters, delivering: !is_all });
         }
-        self.decided.occurrences.push(occurrence.clone());
+        self.batch.occurrences.push(occurrence.clone());
         let event = (workspace, Arc::clone(&occurrence.event_id));
         // Events of one id reach those who wait in the order they came.
         let is_all =
@@ -199,7 +199,7 @@ impl Round<'_> {
         }
         if let Some(key) = key {
             let reply = Reply::Notified { occurrence: id, waiters: given.waiters.clone() };
-            self.decided.remembered.insert(
+            self.batch.remembered.insert(
                 key.clone(),
                 Remembered { key, digest: asked, reply, run: notify.only, at: self.now },
             );
@@ -209,7 +209,7 @@ impl Round<'_> {
 
     pub(crate) fn is_delivering(&self, event: &EventKey) -> bool {
         self.backlog.is_delivering(event)
-            || self.decided.is_delivering(event)
+            || self.batch.is_delivering(event)
             || self.before.rounds().any(|(_, before)| before.is_delivering(event))
     }
 
@@ -236,7 +236,7 @@ impl Round<'_> {
             return Ok(is_all);
         }
         // Waits that began in this round, or in one that is being committed, may not be in the store yet.
-        let fresh = self.before.rounds().map(|(_, before)| before).chain([&*self.decided]);
+        let fresh = self.before.rounds().map(|(_, before)| before).chain([&*self.batch]);
         let fresh = fresh.filter_map(|decided| decided.listening.get(&event)).flatten();
         let mut fresh: Vec<WaitpointId> = fresh.copied().filter(|wait| !known.contains(wait)).collect();
         fresh.sort();
@@ -298,7 +298,7 @@ impl Round<'_> {
         let mut takers = Vec::new();
         let mut is_all = true;
         for waiter in waiters {
-            if self.decided.spent.is_offered_out() {
+            if self.batch.spent.is_offered_out() {
                 is_all = false;
                 break;
             }
@@ -307,11 +307,11 @@ impl Round<'_> {
                 continue;
             }
             let (takes, cost) = waiter.filter.accepts_at(&occurrence.data);
-            self.decided.spent.matched(cost);
+            self.batch.spent.matched(cost);
             if takes {
                 // Whoever takes it compares it once more.
-                self.decided.spent.matched(cost);
-                self.decided.spent.offered();
+                self.batch.spent.matched(cost);
+                self.batch.spent.offered();
                 takers.push(waiter.waitpoint);
             }
         }
@@ -402,7 +402,7 @@ impl Round<'_> {
             match self.give_to(waiters, occurrence, one, false, &mut given) {
                 Ok(true) if is_last => return None,
                 Ok(_) if one && !given.waiters.is_empty() => return None,
-                Ok(true) if !self.decided.spent.is_offered_out() => {}
+                Ok(true) if !self.batch.spent.is_offered_out() => {}
                 Ok(_) => return Some(given.after),
                 Err(error) => {
                     tracing::error!(%error, "those who wait for an event could not be loaded");

@@ -17,7 +17,7 @@ use abide_core::waitpoint::{Actor, ListensFor};
 use abide_store::StoredFollowUp;
 
 use super::budget::FOLLOW_UPS_AT_ONCE;
-use super::{Round, RoundBatch, Touched};
+use super::{Round, RoundBatch, RunDelta};
 use crate::backlog::{EventKey, Queued, Verdict};
 use crate::error::Error;
 
@@ -68,7 +68,7 @@ impl Round<'_> {
     /// Does what is to be done for other runs, as far as there is room, and leaves the rest for later.
     pub(crate) fn follow_up(&mut self) {
         while let Some((workspace, todo)) = self.todo.pop_front() {
-            if self.allowance == 0 || !self.decided.spent.take_follow_up() {
+            if self.allowance == 0 || !self.batch.spent.take_follow_up() {
                 self.leave(workspace, todo);
                 continue;
             }
@@ -93,7 +93,7 @@ impl Round<'_> {
         };
         let id = self.memory.fresh_id(self.now, self.random.draw_u128()).0;
         let owner = self.backlog.owner();
-        self.decided.left.push(StoredFollowUp { id, workspace, owner, version: 1, what });
+        self.batch.left.push(StoredFollowUp { id, workspace, owner, version: 1, what });
     }
 
     fn do_now(&mut self, workspace: WorkspaceId, todo: FollowUp) {
@@ -167,9 +167,9 @@ impl Round<'_> {
             }
         };
         if matches!(taken, Taken::Done) {
-            self.decided.done.push(stored.clone());
+            self.batch.done.push(stored.clone());
         }
-        self.decided.spent.take_backlog();
+        self.batch.spent.take_backlog();
         self.follow_up();
         taken
     }
@@ -177,7 +177,7 @@ impl Round<'_> {
     /// What is left of a follow-up goes on in a later round.
     fn go_on_later(&mut self, stored: &StoredFollowUp, rest: FollowUp) -> Taken {
         let (version, owner) = (stored.version + 1, self.backlog.owner());
-        self.decided.changed.push(StoredFollowUp { version, owner, what: rest, ..stored.clone() });
+        self.batch.changed.push(StoredFollowUp { version, owner, what: rest, ..stored.clone() });
         Taken::Left
     }
 
@@ -239,8 +239,8 @@ impl Round<'_> {
         context.traceparent = traceparent;
         let (run, outcome) = command::start(new, &context).map_err(Error::from)?;
         let run = Box::new(run);
-        self.decided.insert(Touched { run, based_on: 0, records: outcome.records, errands: Vec::new() });
-        *self.decided.descendants.entry(parent.root()).or_default() += 1;
+        self.batch.insert(RunDelta { run, based_on: 0, records: outcome.records, actions: Vec::new() });
+        *self.batch.descendants.entry(parent.root()).or_default() += 1;
         self.perform(*run_id, outcome.in_round, outcome.after_commit);
         if let Some(waitpoint) = tells {
             let outcome = ChildOutcome::Started { run_id: *run_id };
@@ -320,24 +320,24 @@ impl Round<'_> {
     /// How far a scheduled run is that is not in the store: it may be about to be started.
     pub(crate) fn is_starting(&self, run: RunId) -> Option<RunStatus> {
         let is_starting = self.backlog.is_starting(run)
-            || self.decided.is_starting(run)
+            || self.batch.is_starting(run)
             || self.before.rounds().any(|(_, before)| before.is_starting(run));
         is_starting.then_some(RunStatus::Pending)
     }
 
     /// Refuses another descendant of a run that has too many.
     fn check_descendants(&mut self, root: RunId) -> Result<(), Error> {
-        let before = match self.decided.descendants_before.get(&root) {
+        let before = match self.batch.descendants_before.get(&root) {
             Some(before) => *before,
             None => {
                 let stored = self.store.descendants(root)?;
                 let in_flight = self.before.rounds().filter_map(|(_, before)| before.descendants.get(&root));
                 let before = stored + in_flight.sum::<u64>();
-                self.decided.descendants_before.insert(root, before);
+                self.batch.descendants_before.insert(root, before);
                 before
             }
         };
-        let now = before + self.decided.descendants.get(&root).copied().unwrap_or(0);
+        let now = before + self.batch.descendants.get(&root).copied().unwrap_or(0);
         if now < self.limits.descendants {
             Ok(())
         } else {
@@ -348,7 +348,7 @@ impl Round<'_> {
     /// Refuses another run in a workspace that has too many open ones.
     pub(super) fn check_open_runs(&mut self, workspace: WorkspaceId) -> Result<(), Error> {
         let Some(limit) = self.open_runs.of(workspace) else { return Ok(()) };
-        let before = match self.decided.open_before.get(&workspace) {
+        let before = match self.batch.open_before.get(&workspace) {
             Some(before) => *before,
             None => {
                 let counts = self.store.counts(Some(workspace))?;
@@ -359,11 +359,11 @@ impl Round<'_> {
                     .sum();
                 let in_flight = self.before.rounds().filter_map(|(_, before)| before.started.get(&workspace));
                 let before = stored + in_flight.sum::<u64>();
-                self.decided.open_before.insert(workspace, before);
+                self.batch.open_before.insert(workspace, before);
                 before
             }
         };
-        let now = before + self.decided.started.get(&workspace).copied().unwrap_or(0);
+        let now = before + self.batch.started.get(&workspace).copied().unwrap_or(0);
         if now < limit { Ok(()) } else { Err(Error::TooManyOpenRuns { limit }) }
     }
 }

@@ -21,7 +21,7 @@ use super::{LONG_FAILURE, Linking, Wake};
 use crate::clock::Clock;
 use crate::error::Error;
 use crate::readers::Readers;
-use crate::request::{Answer, Request};
+use crate::request::{Answer, Control, Request};
 
 /// Calls at the same time, in all and to one webhook, so that a slow one does not hold up the others.
 const CALLS: usize = 64;
@@ -208,7 +208,7 @@ impl Sender {
         let write = Box::new(move |store: &mut dyn Store| {
             drop(answer.send(write(store).map_err(Error::from)));
         });
-        queue.send(Request::Write(write)).await.map_err(|_| Error::Stopped)?;
+        queue.send(Control::Write(write).into()).await.map_err(|_| Error::Stopped)?;
         answered.await.map_err(|_| Error::Stopped)?
     }
 
@@ -216,7 +216,7 @@ impl Sender {
     async fn tell_writer(&self) {
         if let Some(queue) = self.queue.upgrade() {
             let (answer, looked_up) = oneshot::channel();
-            if queue.send(Request::WebhooksChanged { answer }).await.is_ok() {
+            if queue.send(Control::WebhooksChanged { answer }.into()).await.is_ok() {
                 drop(looked_up.await);
             }
         }

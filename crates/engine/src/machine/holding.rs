@@ -8,18 +8,16 @@ use abide_core::run::Run;
 use abide_core::status::RunStatus;
 use abide_core::waitpoint::{Actor, ListensFor};
 use abide_store::{Held, Owner, StoredTimer};
-use jiff::Timestamp;
 use serde_json::Value;
 
-use super::Writer;
-use crate::committer::Job;
+use super::{Machine, Output};
 use crate::error::Error;
 use crate::holds::{ENGINE, workspace_of};
 use crate::request::Answer;
 use crate::round::Round;
 use crate::watch::DEATHS;
 
-impl Writer {
+impl Machine {
     /// Takes over what is held, and holds what was decided each time the process ended.
     pub(super) fn recover_holds(&mut self) -> Result<(), Error> {
         self.holds.load(&mut *self.store)?;
@@ -44,20 +42,16 @@ impl Writer {
 
     pub(super) fn hold(&mut self, owner: Owner, reason: String) {
         let workspace = workspace_of(&mut *self.store, owner);
-        let held = Held { owner, workspace, at: self.clock.now(), by: ENGINE.to_owned(), reason };
+        let held = Held { owner, workspace, at: self.now.wall, by: ENGINE.to_owned(), reason };
         if self.holds.add(held.clone()) {
             self.keep_hold(held);
         }
     }
 
-    fn keep_hold(&self, held: Held) {
+    fn keep_hold(&mut self, held: Held) {
         let owner = held.owner;
         tracing::error!(%owner, reason = held.reason, "held; nothing is decided about it until it is released");
-        self.ask(Job::Write(Box::new(move |store| {
-            if let Err(error) = store.hold(&held) {
-                tracing::error!(%owner, %error, "that it is held could not be written");
-            }
-        })));
+        self.outputs.push(Output::Hold { held, answer: None });
     }
 
     /// Somebody wants it to stand still. Answers when that is on disk.
@@ -65,35 +59,31 @@ impl Writer {
         let workspace = held.workspace.or_else(|| workspace_of(&mut *self.store, held.owner));
         let held = Held { workspace, ..held };
         self.holds.add(held.clone());
-        self.ask(Job::Write(Box::new(move |store| {
-            drop(answer.send(store.hold(&held).map_err(Error::from)));
-        })));
+        self.outputs.push(Output::Hold { held, answer: Some(answer) });
     }
 
     /// Lets it go on from where it is: what came due or was sent meanwhile is looked for. Says whether it was held.
-    pub(super) fn release(&mut self, owner: Owner, now: Timestamp) -> Result<bool, Error> {
+    pub(super) fn unhold(&mut self, owner: Owner) -> Result<bool, Error> {
         let Some(held) = self.holds.remove(owner) else { return Ok(false) };
-        if let Err(error) = self.take_up_again(owner, now) {
+        if let Err(error) = self.take_up_again(owner) {
             self.holds.add(held);
             return Err(error);
         }
         Ok(true)
     }
 
-    fn take_up_again(&mut self, owner: Owner, now: Timestamp) -> Result<(), Error> {
+    fn take_up_again(&mut self, owner: Owner) -> Result<(), Error> {
         if let Some(schedule) = ScheduleId::of(owner.0) {
-            let timers = self.round(now).0.schedule_timers(schedule)?;
+            let timers = self.round().0.schedule_timers(schedule)?;
             timers.into_iter().for_each(|timer| self.alarm.set(timer));
             return Ok(());
         }
-        let run: Run = self.round(now).0.run(owner.0)?.clone();
+        let run: Run = self.round().0.run(owner.0)?.clone();
         for (at, timer) in run.timers() {
             self.alarm.set(StoredTimer { at, run: run.id, timer });
         }
-        if self.share.is_none() {
-            self.take_up(&run);
-        }
-        self.round(now).0.catch_up(&run);
+        self.free_tasks(&run);
+        self.round().0.catch_up(&run);
         Ok(())
     }
 }

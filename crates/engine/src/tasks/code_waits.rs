@@ -3,9 +3,9 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use crate::pollers::Queue;
+use super::pollers::Queue;
 
 /// How long it holds that nothing waits for a build, unless something begins to.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
@@ -14,23 +14,23 @@ const REMEMBERED: usize = 10_000;
 
 #[derive(Default)]
 pub(crate) struct CodeWaits {
-    /// By handler, the builds that nothing waits for, and since when.
-    none_for: HashMap<Queue, HashMap<Arc<str>, Instant>>,
+    /// By handler, the builds that nothing waits for, and since when by the clock that never goes back.
+    none_for: HashMap<Queue, HashMap<Arc<str>, Duration>>,
 }
 
 impl CodeWaits {
-    pub(crate) fn may_be_there(&self, queue: &Queue, build: &str) -> bool {
+    pub(crate) fn may_be_there(&self, queue: &Queue, build: &str, now: Duration) -> bool {
         let looked_at = self.none_for.get(queue).and_then(|builds| builds.get(build));
-        looked_at.is_none_or(|at| at.elapsed() >= LOOK_AGAIN)
+        looked_at.is_none_or(|at| now.saturating_sub(*at) >= LOOK_AGAIN)
     }
 
-    pub(crate) fn found_none(&mut self, queue: Queue, build: Arc<str>) {
+    pub(crate) fn found_none(&mut self, queue: Queue, build: Arc<str>, now: Duration) {
         if self.none_for.len() >= REMEMBERED {
             self.none_for.clear();
         }
         let builds = self.none_for.entry(queue).or_default();
-        builds.retain(|_, at| at.elapsed() < LOOK_AGAIN);
-        builds.insert(build, Instant::now());
+        builds.retain(|_, at| now.saturating_sub(*at) < LOOK_AGAIN);
+        builds.insert(build, now);
     }
 
     /// Something waits for other code of this handler.

@@ -5,8 +5,8 @@ use std::mem;
 
 use tokio::sync::mpsc;
 
-use crate::dispatcher::ReadyTask;
-use crate::request::{Leased, Request};
+use super::ReadyTask;
+use crate::request::{Leased, Request, TaskRequest};
 
 pub struct Handed {
     tasks: Vec<Leased>,
@@ -31,7 +31,7 @@ impl Drop for Handed {
             && let Some(queue) = self.back.upgrade()
         {
             // When there is no room, the lease ends by itself.
-            drop(queue.try_send(Request::GiveBack { tasks }));
+            drop(queue.try_send(TaskRequest::Release { tasks }.into()));
         }
     }
 }

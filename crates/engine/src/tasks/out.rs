@@ -1,5 +1,5 @@
-//! The tasks that are out, written into a store that keeps them: where runs came from one that does not, and which a
-//! single process had to itself. It follows from their histories who has what.
+//! The tasks of a run that are out, as its history has them: for a board that begins empty, and for a store that keeps them
+//! when runs come from one that does not.
 
 use std::sync::Arc;
 
@@ -11,11 +11,11 @@ use abide_store::tasks::{StoredTask, TaskWrite};
 use abide_store::{Batch, Page, RunFilter, Store};
 use jiff::Timestamp;
 
-use crate::dispatcher::{IN_PROCESS, LEASE};
+use super::stored::HOLD;
+use super::{IN_PROCESS, LEASE, task_row};
 use crate::error::Error;
 use crate::executor::{URL_LEASE, URL_WORKER};
 use crate::memory::Memory;
-use crate::share;
 
 /// Runs that are looked at, and tasks that are written, at once.
 const PAGE: usize = 500;
@@ -40,7 +40,7 @@ pub fn write_tasks_out(store: &mut dyn Store, now: Timestamp) -> Result<usize, E
         let mut tasks = Vec::new();
         for summary in &runs {
             if let Some(run) = memory.take(store, summary.id)? {
-                tasks.extend(of_run(&run, now));
+                tasks.extend(rows_of(&run, now, GRACE));
             }
         }
         count += tasks.len();
@@ -53,16 +53,18 @@ pub fn write_tasks_out(store: &mut dyn Store, now: Timestamp) -> Result<usize, E
     }
 }
 
-fn of_run(run: &Run, now: Timestamp) -> impl Iterator<Item = StoredTask> {
+/// The tasks of a run that are out. A worker keeps its task for `at_least` this long; what a handler of a process was at is
+/// late at once.
+pub(crate) fn rows_of(run: &Run, now: Timestamp, at_least: Millis) -> impl Iterator<Item = StoredTask> {
     run.places().filter_map(move |(at, step)| {
         let task = step.task.as_deref().filter(|task| task.out)?;
         let worker = task.worker.as_ref();
         let lease = worker.map(|worker| lease_of(run, at, worker));
-        let TaskWrite::Put(task) = share::task_row(run, at, now, lease, |_, _| false)? else { return None };
+        let TaskWrite::Put(task) = task_row(run, at, now, lease, HOLD, |_, _| false)? else { return None };
         let free_at = match worker {
             None => now,
             Some(worker) if **worker == *IN_PROCESS => now,
-            Some(_) => task.free_at.max(GRACE.after(now)),
+            Some(_) => task.free_at.max(at_least.after(now)),
         };
         let free_at = task.deadline.map_or(free_at, |deadline| free_at.min(deadline));
         Some(StoredTask { free_at, ..task })
@@ -113,7 +115,7 @@ mod tests {
     }
 
     fn task(run: &Run, now: Timestamp) -> StoredTask {
-        let tasks: Vec<StoredTask> = of_run(run, now).collect();
+        let tasks: Vec<StoredTask> = rows_of(run, now, GRACE).collect();
         assert_eq!(tasks.len(), 1);
         tasks.into_iter().next().unwrap()
     }
@@ -124,7 +126,10 @@ mod tests {
         assert_eq!((&*task.queue, task.free_at, task.deadline), ("h", NOW, None));
         assert!(!task.is_taken && !task.has_begun);
         let call = run(json!({ "type": "http", "name": "a", "url": "https://example.com" }));
-        assert_eq!((of_run(&call, NOW).count(), &*of_run(&call, NOW).next().unwrap().queue), (1, "http"));
+        assert_eq!(
+            (rows_of(&call, NOW, GRACE).count(), &*rows_of(&call, NOW, GRACE).next().unwrap().queue),
+            (1, "http")
+        );
     }
 
     #[test]
@@ -155,6 +160,9 @@ mod tests {
 
     #[test]
     fn a_run_that_waits_has_no_task_out() {
-        assert_eq!(of_run(&run(json!({ "type": "sleep", "name": "a", "duration": "1h" })), NOW).count(), 0);
+        assert_eq!(
+            rows_of(&run(json!({ "type": "sleep", "name": "a", "duration": "1h" })), NOW, GRACE).count(),
+            0
+        );
     }
 }

@@ -8,10 +8,11 @@ use abide_core::id::WaitpointId;
 use abide_core::waitpoint::Actor;
 use abide_store::CodeWait;
 
-use super::work::lease;
-use crate::dispatcher::{Dispatcher, ReadyTask};
+use super::Now;
+use super::claim::lease;
 use crate::request::{Leased, Poll};
 use crate::round::Round;
+use crate::tasks::{ReadyTask, Tasks};
 
 /// Waits that are looked at in one read.
 const PAGE: usize = 256;
@@ -19,23 +20,25 @@ const PAGE: usize = 256;
 /// Gives a poller what waits for its code, as far as it has room.
 pub(super) fn claim(
     round: &mut Round<'_>,
-    dispatcher: &mut Dispatcher,
+    tasks: &mut Tasks,
     poll: &Poll,
     leased: &mut Vec<Leased>,
+    now: Now,
 ) {
     for handler in &poll.handlers {
-        if leased.len() < poll.most && dispatcher.may_want_code(poll, handler) {
-            claim_of(round, dispatcher, poll, handler, leased);
+        if leased.len() < poll.most && tasks.may_want_code(poll, handler, now) {
+            claim_of(round, tasks, poll, handler, leased, now);
         }
     }
 }
 
 fn claim_of(
     round: &mut Round<'_>,
-    dispatcher: &mut Dispatcher,
+    tasks: &mut Tasks,
     poll: &Poll,
     handler: &Arc<str>,
     leased: &mut Vec<Leased>,
+    now: Now,
 ) {
     let mut last: Option<CodeWait> = None;
     loop {
@@ -49,21 +52,16 @@ fn claim_of(
             if leased.len() >= poll.most {
                 return;
             }
-            leased.extend(take(round, dispatcher, poll, wait.waitpoint));
+            leased.extend(take(round, poll, wait.waitpoint));
         }
         if is_last {
-            return dispatcher.want_no_code(poll, handler);
+            return tasks.want_no_code(poll, handler, now);
         }
         last = page.into_iter().next_back();
     }
 }
 
-fn take(
-    round: &mut Round<'_>,
-    dispatcher: &mut Dispatcher,
-    poll: &Poll,
-    waitpoint: WaitpointId,
-) -> Option<Leased> {
+fn take(round: &mut Round<'_>, poll: &Poll, waitpoint: WaitpointId) -> Option<Leased> {
     let WaitpointId { run, number } = waitpoint;
     let (worker, build) = (Arc::clone(&poll.worker), Arc::clone(&poll.build));
     let arrived = Command::CodeArrived(CodeArrived { number, worker, build });
@@ -74,5 +72,5 @@ fn take(
     let found = round.run(run).ok()?;
     let at = found.waitpoint(number)?.at?;
     let delivery = found.step(at)?.task.as_ref()?.delivery;
-    lease(round, dispatcher, poll, ReadyTask { run, at, delivery })
+    lease(round, poll, ReadyTask { run, at, delivery })
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use abide_core::id::WorkspaceId;
 
-use crate::handed::Handed;
+use super::handed::Handed;
 use crate::request::{Answer, Poll};
 
 /// Tasks of one name in one workspace: of a handler, and of those that are pinned a build.
@@ -45,6 +45,13 @@ impl Pollers {
     /// What those ask for who wait and have not gone.
     pub(crate) fn polls(&self) -> impl Iterator<Item = &Poll> {
         self.parked.values().filter(|(_, answer)| !answer.is_closed()).map(|(poll, _)| poll)
+    }
+
+    /// What those ask for who wait for tasks of this name, up to a number.
+    pub(crate) fn polls_for(&self, queue: &Queue, most: usize) -> impl Iterator<Item = &Poll> {
+        let parked = self.parked_for.get(queue).into_iter().flatten();
+        let parked = parked.filter_map(|id| self.parked.get(id));
+        parked.filter(|(_, answer)| !answer.is_closed()).map(|(poll, _)| poll).take(most)
     }
 
     pub(crate) fn park(&mut self, poll: Poll, answer: Answer<Handed>) {

@@ -1,0 +1,93 @@
+//! The thread that says for a node that it is there, and hears who else is and what time it is by the store's clock.
+
+use std::sync::Arc;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use abide_store::Store;
+use abide_store::cluster::{Cluster, NodeId};
+
+use crate::clock::StoreClock;
+use crate::error::Error;
+use crate::request::{Control, Request};
+
+/// How often a node says that it is there.
+const BEAT: Duration = Duration::from_millis(500);
+
+/// Says that the node is there, for as long as it is.
+pub(crate) struct Heartbeat {
+    pub(crate) node: NodeId,
+    /// The nodes that were there when this one began.
+    pub(crate) nodes: Vec<NodeId>,
+    pub(crate) clock: Arc<StoreClock>,
+    cluster: Box<dyn Cluster>,
+}
+
+/// Ends with the node.
+pub(crate) struct Beating {
+    _stop: mpsc::Sender<()>,
+    thread: JoinHandle<()>,
+}
+
+impl Beating {
+    /// When it returns, the others know that this node is gone.
+    pub(crate) fn stop(self) {
+        let Beating { _stop, thread } = self;
+        drop(_stop);
+        // Nothing is left to be told if it panicked.
+        drop(thread.join());
+    }
+}
+
+impl Heartbeat {
+    /// `None` if nobody else writes to the store.
+    pub(crate) fn of(store: &dyn Store, node: NodeId) -> Result<Option<Heartbeat>, Error> {
+        let Some(mut cluster) = store.cluster()? else { return Ok(None) };
+        let asked = Instant::now();
+        let beat = cluster.heartbeat(node)?;
+        let clock = Arc::new(StoreClock::new(beat.now, asked));
+        Ok(Some(Heartbeat { node, nodes: beat.nodes, clock, cluster }))
+    }
+
+    pub(crate) fn start(
+        mut self,
+        queue: tokio::sync::mpsc::WeakSender<Request>,
+    ) -> Result<Beating, std::io::Error> {
+        let (stop, stopped) = mpsc::channel();
+        let beat = move || {
+            let mut is_heard = true;
+            loop {
+                is_heard = self.beat(&queue, is_heard);
+                match stopped.recv_timeout(BEAT) {
+                    Ok(()) | Err(RecvTimeoutError::Disconnected) => break,
+                    Err(RecvTimeoutError::Timeout) => {}
+                }
+            }
+            // If it fails, the others notice after a while.
+            let _ = self.cluster.leave(self.node);
+        };
+        let thread = std::thread::Builder::new().name("abide-heartbeat".to_owned()).spawn(beat)?;
+        Ok(Beating { _stop: stop, thread })
+    }
+
+    fn beat(&mut self, queue: &tokio::sync::mpsc::WeakSender<Request>, was_heard: bool) -> bool {
+        let asked = Instant::now();
+        match self.cluster.heartbeat(self.node) {
+            Ok(beat) => {
+                self.clock.set(beat.now, asked);
+                if let Some(queue) = queue.upgrade() {
+                    // When there is no room, the next one will do.
+                    drop(queue.try_send(Control::Nodes(beat.nodes).into()));
+                }
+                true
+            }
+            Err(error) => {
+                if was_heard {
+                    tracing::warn!(%error, "the store does not answer");
+                }
+                false
+            }
+        }
+    }
+}

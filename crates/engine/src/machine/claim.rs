@@ -1,0 +1,109 @@
+//! Pollers get tasks: a task and its lease are one commit.
+
+use std::sync::Arc;
+
+use abide_core::command::{Command, Reply, TaskStarted};
+use abide_core::time::Millis;
+use abide_core::waitpoint::Actor;
+
+use super::requests::is_final;
+use super::{Machine, Now, code};
+use crate::error::Error;
+use crate::notify_step;
+use crate::pending::PendingRound;
+use crate::reply::PendingReply;
+use crate::request::{Answer, Leased, Poll};
+use crate::round::Round;
+use crate::tasks::{Handed, LEASE, Lease, ReadyTask, Tasks};
+
+/// What the tasks of one poll may take; with more, the rest is for the next one.
+const POLL_BYTES: usize = 8 * 1024 * 1024;
+
+impl Machine {
+    /// Gives the tasks of the open round to pollers that wait for them.
+    pub(super) fn hand_out(&mut self) {
+        if self.stop.is_some() || !self.tasks.has_pollers() {
+            return;
+        }
+        let now = self.now;
+        let (mut round, tasks, pending) = self.round();
+        round.batch.hand_out(|run, task| tasks.offer(run, task));
+        claim_woken(&mut round, tasks, pending, now);
+    }
+}
+
+/// Gives those who were woken what there is.
+pub(super) fn claim_woken(round: &mut Round<'_>, tasks: &mut Tasks, pending: &mut PendingRound, now: Now) {
+    while let Some((poll, answer)) = tasks.next_woken() {
+        claim(round, tasks, poll, answer, pending, now);
+    }
+}
+
+/// Gives a poller what is at hand, or lets it wait.
+pub(super) fn claim(
+    round: &mut Round<'_>,
+    tasks: &mut Tasks,
+    poll: Poll,
+    answer: Answer<Handed>,
+    pending: &mut PendingRound,
+    now: Now,
+) {
+    let mut leased = Vec::new();
+    let mut bytes = 0;
+    while leased.len() < poll.most
+        && bytes < POLL_BYTES
+        && let Some(ready) = tasks.take(&poll)
+    {
+        let ReadyTask { run, at, delivery } = ready;
+        let (worker, build) = (Arc::clone(&poll.worker), build_of(&poll));
+        let command = Command::TaskStarted(TaskStarted { at, delivery, worker, build, from: None });
+        match round.decide(run, command, Actor::new("worker"), None) {
+            Ok(_) => {
+                if let Some(task) = lease(round, &poll, ready) {
+                    bytes += task.task.bytes();
+                    leased.push(task);
+                }
+            }
+            // It is found again as soon as the store can be read.
+            Err(error) if error.passes() => tasks.could_not_read(ready),
+            decided => round.batch.out_of_date.extend(Some(ready).filter(|_| is_stale(&decided))),
+        }
+    }
+    code::claim(round, tasks, &poll, &mut leased, now);
+    if leased.len() >= poll.most || bytes >= POLL_BYTES {
+        tasks.wake_another(&poll);
+    }
+    if leased.is_empty() && poll.waits {
+        tasks.park(poll, answer);
+    } else {
+        pending.reply(PendingReply::Poll(answer, tasks.handed(leased), poll), None);
+    }
+}
+
+/// Which code a poller has, if it says so.
+fn build_of(poll: &Poll) -> Option<Arc<str>> {
+    Some(&poll.build).filter(|build| !build.is_empty()).cloned()
+}
+
+/// A task that a poller has taken in this round, with its lease.
+pub(super) fn lease(round: &mut Round<'_>, poll: &Poll, ready: ReadyTask) -> Option<Leased> {
+    let ReadyTask { run, at, delivery } = ready;
+    let task = match round.run(run).ok()?.task(at)? {
+        Ok(task) => task,
+        Err(failure) => {
+            let command = notify_step::not_rendered(at, delivery, failure);
+            drop(round.decide(run, command, Actor::new("engine"), None));
+            return None;
+        }
+    };
+    let asked = Millis::try_from(poll.lease).unwrap_or(LEASE);
+    let length = task.heartbeat.unwrap_or(asked);
+    let worker = (poll.workspace, Arc::clone(&poll.worker));
+    round.batch.leases.insert((run, at), Lease { length, worker });
+    Some(Leased { task, at, leased_until: length.after(round.now) })
+}
+
+/// Whether the delivery was over before.
+pub(super) fn is_stale(decided: &Result<Reply, Error>) -> bool {
+    decided.is_err() && (is_final(decided) || matches!(decided, Err(Error::UnknownRun(_))))
+}

@@ -1,0 +1,251 @@
+//! The end of a round: it is handed out to be committed, and when that is known, what it promised leaves, or what was taken for
+//! it is put back.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use abide_core::definition::Definition;
+use abide_core::history::Change;
+use abide_core::id::RunId;
+use abide_core::run::{Run, Timer};
+use abide_core::time::Millis;
+use abide_store::{Culprit, StoredTimer};
+
+use super::{Check, Machine, OpenRound, Output, RoundBatch, RoundNumber, Then};
+use crate::backlog::Verdict;
+use crate::engine::{Ended, Said};
+use crate::error::Error;
+use crate::followers::Changed;
+use crate::pending::PendingRound;
+use crate::request::{Decide, Request, Start};
+use crate::round::{Action, Committed};
+use crate::tasks::ReadyTask;
+
+impl Machine {
+    /// Whether the open round may be committed now. Beside others that are being committed, it waits until it is as large
+    /// as they are: a commit costs as much as many runs.
+    pub(super) fn may_seal(&self) -> bool {
+        let open = &self.open.batch;
+        let is_worth_it =
+            || self.in_flight.len() < self.committers && open.runs() >= self.in_flight.largest();
+        self.in_flight.is_empty() || (!open.is_on_top() && is_worth_it())
+    }
+
+    /// Hands the open round out to be committed. A round that changed nothing is done already.
+    pub(super) fn seal(&mut self) {
+        self.hand_out();
+        let (tasks, now) = (&self.tasks, self.now.wall);
+        self.open.batch.note_tasks(now, tasks.hold(), |run, at| tasks.works_at(run, at));
+        let OpenRound { mut batch, pending, .. } = std::mem::take(&mut self.open);
+        let has_changes = batch.has_changes() || (self.tasks.is_in_commit() && batch.has_task_writes());
+        self.stats.rounds += u64::from(has_changes || pending.replies() > 0);
+        if has_changes {
+            batch.commits_tasks = self.tasks.is_in_commit();
+            if !self.subscribed.is_empty() {
+                batch.address(&self.subscribed, &mut self.random);
+            }
+            let (round, batch) = self.in_flight.begin(batch, pending);
+            self.outputs.push(Output::Commit { round, batch });
+        } else {
+            self.finish(batch, pending);
+        }
+    }
+
+    /// Has an input checked where nobody waits for it.
+    pub(super) fn check(&mut self, check: Check) {
+        self.outputs.push(Output::Check(check));
+    }
+
+    /// Whoever waited for the verdict goes on.
+    pub(super) fn was_checked(&mut self, definition: Arc<Definition>, result: Result<(), Error>, then: Then) {
+        let request = match then {
+            Then::FollowUp(id) => {
+                let result = match result {
+                    Err(Error::Refused(refusal)) => Err(refusal),
+                    Ok(()) | Err(_) => Ok(()),
+                };
+                return self.backlog.was_checked(id, Verdict { definition, result });
+            }
+            Then::Request(request) => *request,
+        };
+        match (request, result) {
+            (Request::Decide(Decide::Start { start, listener, answer }), Ok(())) => {
+                let start = Box::new(Start { checked: Some(definition), ..*start });
+                self.again.push_back(Decide::Start { start, listener, answer }.into());
+            }
+            (Request::Decide(Decide::Start { answer, .. }), Err(error)) => drop(answer.send(Err(error))),
+            (Request::Decide(Decide::Schedule { workspace, order, by, key, checked: _, answer }), Ok(())) => {
+                let checked = Some(definition);
+                self.again.push_back(Decide::Schedule { workspace, order, by, key, checked, answer }.into());
+            }
+            (Request::Decide(Decide::Schedule { answer, .. }), Err(error)) => drop(answer.send(Err(error))),
+            // Nothing else has an input.
+            (other, _) => self.again.push_back(other),
+        }
+    }
+
+    /// It is known what became of a round that was handed out.
+    pub(super) fn committed(
+        &mut self,
+        round: RoundNumber,
+        result: Result<(), Error>,
+        culprits: &[Culprit],
+        took: Duration,
+    ) {
+        let Some((batch, pending)) = self.in_flight.end(round) else { return };
+        match (result, Arc::into_inner(batch)) {
+            (Ok(()), Some(batch)) => {
+                self.conflicts = self.conflicts.saturating_sub(1);
+                self.stats.commits += 1;
+                self.pace = self.pace.after(took);
+                self.stats.commit_us.add(u64::try_from(took.as_micros()).unwrap_or(u64::MAX));
+                self.stats.batch.add(pending.replies());
+                self.open.batch.was_committed(round);
+                // The store goes on while the effects of this round leave.
+                if self.open.batch.has_changes() && self.may_seal() {
+                    self.seal();
+                }
+                self.finish(batch, pending);
+            }
+            (Ok(()), None) => unreachable!("the committer lets go of a round before it says so"),
+            (Err(error), _) if self.cluster.is_conflict(&error) => self.decide_again(round, pending),
+            (Err(error), _) if culprits.is_empty() => self.fail(pending, &error),
+            (Err(_), _) => {
+                for Culprit { owner, why } in culprits {
+                    self.hold(*owner, why.clone());
+                }
+                // The others of the round are told to come again, and what nobody waits for is tried again at once.
+                let why = "something damaged was to be written with it, and is held from here on; try again";
+                self.fail(pending, &abide_store::Error::Unavailable(why.to_owned()).into());
+                self.trouble_until = None;
+            }
+        }
+    }
+
+    /// Lets out what a committed round asks of the world.
+    fn finish(&mut self, mut batch: RoundBatch, mut pending: PendingRound) {
+        for at in &pending.fired {
+            self.stats.lateness_ms.add(Millis::between(*at, self.now.wall).0);
+        }
+        self.tasks.committed(&batch.tasks, &|run, at| {
+            batch.leases.get(&(run, at)).map(|lease| lease.worker.clone())
+        });
+        for task in pending.reported.drain(..) {
+            self.tasks.settle(task, &mut self.outputs);
+        }
+        for task in pending.accepted.drain(..) {
+            self.tasks.accepted(task, &mut self.outputs);
+        }
+        pending.send_replies();
+        batch.settle_follow_ups(&mut self.backlog);
+        self.open.is_stalled = false;
+        self.alarm.put_back(self.early.drain(..));
+        self.tell(batch.addressed());
+        for touched in batch.schedules.values() {
+            touched.set_timers(&mut self.alarm);
+        }
+        batch.into_committed().for_each(|committed| self.publish(committed));
+    }
+
+    /// Nothing of a round was done, and nothing of what may have been decided on top of it is.
+    fn fail(&mut self, pending: PendingRound, error: &Error) {
+        tracing::error!(%error, "a round could not be committed; nothing of it was done");
+        let open = std::mem::take(&mut self.open);
+        for mut failed in [pending, open.pending] {
+            self.backlog.put_back(std::mem::take(&mut failed.follow_ups));
+            failed.put_back(error, &mut self.alarm, &mut self.tasks, self.now.wall);
+        }
+        self.in_trouble();
+    }
+
+    /// Others were first: the round is decided again, and so is the open one if it was decided on top of it.
+    fn decide_again(&mut self, round: RoundNumber, pending: PendingRound) {
+        self.conflicts += 1;
+        self.stats.conflicts += 1;
+        let is_on_top = self.open.batch.is_on_top_of(round);
+        let open = is_on_top.then(|| std::mem::take(&mut self.open).pending);
+        for mut undone in [pending].into_iter().chain(open) {
+            self.backlog.doubt(std::mem::take(&mut undone.follow_ups));
+            self.again.extend(undone.ask_again(&mut self.alarm, &mut self.tasks, self.now.wall));
+        }
+    }
+
+    /// What a commit did to a run leaves: tasks, replies, timers.
+    fn publish(&mut self, committed: Committed) {
+        let Committed { run, records, actions } = committed;
+        for record in &records {
+            self.stats.records += 1;
+            self.set_timers(&run, &record.change);
+        }
+        self.long_waits.look_at(&run, &records);
+        for action in actions {
+            self.act(&run, action);
+        }
+        if let Some(ended) = Ended::of(&run) {
+            self.tell_ended(run.id, &ended);
+        }
+        if !records.is_empty() {
+            self.outputs.push(Output::Changed(Changed::of(&run, records.len())));
+        }
+        if !self.in_flight.touches(run.id) && !self.open.batch.touches(run.id) {
+            self.memory.put(run);
+        }
+    }
+
+    fn act(&mut self, run: &Run, action: Action) {
+        let task = |at, delivery| ReadyTask { run: run.id, at, delivery };
+        match action {
+            Action::Dispatch { at, delivery } => {
+                self.tasks.dispatch(run, task(at, delivery), self.now, &mut self.outputs);
+            }
+            Action::Perform { at, delivery } => {
+                self.tasks.perform(run, task(at, delivery), self.now, &mut self.outputs);
+            }
+            Action::Recall { at, delivery } => self.tasks.settle(task(at, delivery), &mut self.outputs),
+            Action::WantCode { at } => self.tasks.want_code(run, at),
+            Action::Listen(listener) => {
+                self.listeners.entry(run.id).or_default().push((run.seq, listener));
+            }
+            Action::Respond(response) => self.say(run.id, &Said::Response(response)),
+            Action::Repeat(listener, said) => listener.tell(Said::Response(said)),
+        }
+    }
+
+    /// Those who wait for the end of a run hear of it.
+    pub(super) fn tell_ended(&mut self, run: RunId, ended: &Ended) {
+        for watcher in self.watchers.remove(&run).into_iter().flatten() {
+            drop(watcher.send(Ok(ended.clone())));
+        }
+        if self.listeners.contains_key(&run) {
+            self.say(run, &Said::Ended(ended.clone()));
+        }
+    }
+
+    fn say(&mut self, run: RunId, said: &Said) {
+        for (_, listener) in self.listeners.remove(&run).into_iter().flatten() {
+            listener.tell(said.clone());
+        }
+    }
+
+    fn set_timers(&mut self, run: &Run, change: &Change) {
+        for number in change.waitpoints() {
+            let Some(wait) = run.waitpoint(number) else { continue };
+            let Some(at) = wait.resume_at else { continue };
+            let timer = StoredTimer { at, run: run.id, timer: Timer::Waitpoint(number) };
+            if wait.is_pending() {
+                self.alarm.set(timer);
+            } else {
+                self.alarm.clear(&timer);
+            }
+        }
+        if let Change::TaskStarted { at, delivery, worker: _, build: _, deadline: Some(deadline) } = change {
+            let timer = Timer::Attempt { at: *at, delivery: *delivery };
+            self.alarm.set(StoredTimer { at: *deadline, run: run.id, timer });
+        }
+        if let Change::WorkflowStarted { deadline: Some(at) }
+        | Change::WorkflowRetried { deadline: Some(at) } = change
+        {
+            self.alarm.set(StoredTimer { at: *at, run: run.id, timer: Timer::Run });
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! What the writer does where other nodes write to the store, too: nothing is decided on what was read before it was asked, and
+//! what the others did or left undone is looked for. Alone, there is nothing of this to do.
+
+use std::sync::Arc;
+
+use abide_core::id::{RunId, WorkspaceId};
+use abide_core::run::Run;
+use abide_store::EventName;
+use abide_store::cluster::{NodeId, Notification};
+
+use super::{Machine, Output};
+use crate::alarm::Shard;
+use crate::cluster::{LATE, RENEW_AFTER, VERY_LATE};
+use crate::engine::{Ended, Said};
+use crate::error::Error;
+use crate::followers::Changed;
+use crate::request::{Decide, Poll, Query, Request, TaskRequest};
+use crate::round::{Action, FIRST_PAGE};
+
+impl Machine {
+    /// What is to be decided again comes first. Tasks that are asked for are taken from the board, and all runs that this pass
+    /// is about are compared with the store at once.
+    pub(super) fn begin_pass(&mut self) {
+        let room = self.round_requests().saturating_sub(self.open.requests).min(self.again.len());
+        for request in self.again.drain(..room).rev() {
+            self.requests.push_front(request);
+        }
+        if self.cluster.is_alone() {
+            return self.find_tasks();
+        }
+        self.memory.begin_pass();
+        self.alarm.keep_near(self.now.wall);
+        let mut kept: Vec<(RunId, Vec<Action>)> = Vec::new();
+        for (run, actions) in self.open.batch.take_unchanged() {
+            kept.push((run.id, actions));
+            // One that is being committed is not kept before it is.
+            if !self.in_flight.touches(run.id) {
+                self.memory.put(run);
+            }
+        }
+        self.find_tasks();
+        let mut needed: Vec<RunId> = kept.iter().map(|(run, _)| *run).collect();
+        self.requests.iter().for_each(|request| runs_of(request, &mut needed));
+        needed.extend(self.tasks.needed());
+        self.look_up_waiters();
+        needed.extend(self.waiting.values().flatten().map(|waiter| waiter.waitpoint.run));
+        self.refresh(needed);
+        let (mut round, _, _) = self.round();
+        for (run, actions) in kept.into_iter().filter(|(_, actions)| !actions.is_empty()) {
+            round.resume_actions(run, actions);
+        }
+    }
+
+    /// Takes tasks that are free, where somebody asks for them.
+    fn find_tasks(&mut self) {
+        if self.paused || self.stop.is_some() || self.is_in_trouble() {
+            return;
+        }
+        let is_time = self.cluster.is_time_to_look(self.now.elapsed);
+        let polls = || self.requests.iter().filter_map(poll_of);
+        if !(is_time || self.tasks.has_hints() || polls().next().is_some()) {
+            return;
+        }
+        if let Err(error) = self.tasks.find(polls(), is_time, self.now.wall) {
+            tracing::error!(%error, "tasks could not be looked for");
+            self.in_trouble();
+        }
+    }
+
+    /// Looks up who waits for the events of this pass, all at once. What cannot be looked up now is when it is needed.
+    fn look_up_waiters(&mut self) {
+        self.waiting.clear();
+        let mut events: Vec<(WorkspaceId, Arc<str>)> = self.requests.iter().filter_map(event_of).collect();
+        events.sort();
+        events.dedup();
+        if events.is_empty() {
+            return;
+        }
+        let names = events.iter().map(|(workspace, event_id)| EventName { workspace: *workspace, event_id });
+        match self.store.waiters_of(&names.collect::<Vec<_>>(), FIRST_PAGE) {
+            Ok(waiters) => self.waiting = events.into_iter().zip(waiters).collect(),
+            Err(error) => tracing::error!(%error, "who waits for events could not be looked up"),
+        }
+    }
+
+    /// Compares runs with the store. What cannot be compared now is when it is needed.
+    pub(super) fn refresh(&mut self, mut runs: Vec<RunId>) {
+        if self.cluster.is_alone() {
+            return;
+        }
+        runs.retain(|run| !self.open.batch.touches(*run) && !self.in_flight.touches(*run));
+        if let Err(error) = self.memory.refresh(&mut *self.store, runs) {
+            tracing::error!(%error, "runs could not be loaded");
+        }
+    }
+
+    /// Which nodes are there has changed, or not.
+    pub(super) fn divide(&mut self, nodes: &[NodeId]) {
+        if self.cluster.divide(nodes) {
+            self.alarm.forget_loaded();
+            // What a node that is gone had left is for the others.
+            self.backlog.doubt([]);
+        }
+    }
+
+    pub(super) fn look_now(&mut self) {
+        self.cluster.look_now();
+        if !self.cluster.is_alone() {
+            self.tasks.may_be_free_anywhere();
+        }
+    }
+
+    pub(super) fn heard(&mut self, notifications: Vec<Notification>) {
+        for notification in notifications {
+            match notification {
+                Notification::RunChanged { run, workspace, status, version } => {
+                    let changed = Changed { run, workspace, status, version, after: version };
+                    self.outputs.push(Output::Changed(changed));
+                    if self.is_waited_for(run) {
+                        self.cluster.has_moved(run);
+                    }
+                }
+                Notification::TaskReady { workspace, queue } => self.tasks.may_be_free((workspace, queue)),
+                Notification::Missed => self.look_now(),
+            }
+        }
+    }
+
+    fn is_waited_for(&self, run: RunId) -> bool {
+        self.watchers.contains_key(&run) || self.listeners.contains_key(&run)
+    }
+
+    /// Looks at what others did or left undone.
+    pub(super) fn look_around(&mut self) {
+        self.cluster.looked(self.now.elapsed);
+        self.tasks.look_for_code();
+        if let Err(error) = self.find_undone() {
+            tracing::error!(%error, "what is late could not be looked for");
+            self.in_trouble();
+        }
+    }
+
+    fn find_undone(&mut self) -> Result<(), Error> {
+        let now = self.now;
+        if self.cluster.take_renewal(now.elapsed) {
+            self.holds.load(&mut *self.store)?;
+            self.tasks.renew_lasting(RENEW_AFTER, now)?;
+        }
+        self.alarm.load_late(&mut *self.store, LATE.before(now.wall), self.cluster.shard())?;
+        if self.alarm.next().is_none_or(|next| next > now.wall) {
+            self.alarm.load_late(&mut *self.store, VERY_LATE.before(now.wall), Shard::ALL)?;
+        }
+        self.find_moved()?;
+        self.look_up_webhooks()
+    }
+
+    /// Compares the versions of all runs that somebody waits for or follows.
+    fn find_moved(&mut self) -> Result<(), Error> {
+        let waited_for = self.watchers.keys().chain(self.listeners.keys()).copied();
+        let mut runs: Vec<RunId> = waited_for.chain(self.followers.followed()).collect();
+        runs.sort();
+        runs.dedup();
+        let versions = if runs.is_empty() { Vec::new() } else { self.store.versions(&runs)? };
+        for (run, version) in &versions {
+            self.outputs.push(Output::Version { run: *run, version: *version });
+        }
+        for run in self.cluster.saw(&versions) {
+            if self.is_waited_for(run) {
+                self.cluster.has_moved(run);
+            }
+        }
+        Ok(())
+    }
+
+    /// Answers those who wait for runs that have ended, or said something, elsewhere.
+    pub(super) fn tell_of_moved(&mut self) {
+        let moved = self.cluster.take_moved();
+        if moved.is_empty() {
+            return;
+        }
+        self.refresh(moved.iter().copied().collect());
+        for id in moved {
+            let (mut round, _, _) = self.round();
+            // What is not committed yet is heard of when it is.
+            let Some(Ok(run)) = round.committed(id, Run::clone) else { continue };
+            self.tell_what_was_said(&run);
+            if let Some(ended) = Ended::of(&run) {
+                self.tell_ended(id, &ended);
+            }
+        }
+    }
+
+    fn tell_what_was_said(&mut self, run: &Run) {
+        let Some(listeners) = self.listeners.get(&run.id) else { return };
+        if listeners.iter().all(|(from, _)| *from >= run.seq) {
+            return;
+        }
+        let Ok(Some(stored)) = self.store.load(run.id) else { return };
+        let listeners = self.listeners.remove(&run.id).unwrap_or_default();
+        let listeners = listeners.into_iter().filter(|(from, listener)| {
+            let records = usize::try_from(*from).ok().and_then(|from| stored.history.get(from..));
+            match records.and_then(|records| run.said_in(records)).cloned() {
+                Some(said) => {
+                    listener.tell(Said::Response(said));
+                    false
+                }
+                None => true,
+            }
+        });
+        let listeners: Vec<_> = listeners.collect();
+        if !listeners.is_empty() {
+            self.listeners.insert(run.id, listeners);
+        }
+    }
+}
+
+fn poll_of(request: &Request) -> Option<&Poll> {
+    if let Request::Task(TaskRequest::Poll { poll, .. }) = request { Some(poll) } else { None }
+}
+
+/// The event that a request sends.
+fn event_of(request: &Request) -> Option<(WorkspaceId, Arc<str>)> {
+    if let Request::Decide(Decide::Notify { notify, .. }) = request {
+        Some((notify.workspace, Arc::clone(&notify.event_id)))
+    } else {
+        None
+    }
+}
+
+/// The runs that a request is about.
+fn runs_of(request: &Request, runs: &mut Vec<RunId>) {
+    match request {
+        Request::Decide(Decide::Command { run, .. })
+        | Request::Query(Query::Get { run, .. } | Query::Watch { run, .. }) => runs.push(*run),
+        Request::Decide(Decide::Commands { commands, .. }) => {
+            runs.extend(commands.iter().map(|(run, _)| *run));
+        }
+        Request::Task(TaskRequest::Accept { accept, .. }) => runs.push(accept.task.run),
+        Request::Task(TaskRequest::Release { tasks }) => runs.extend(tasks.iter().map(|task| task.run)),
+        Request::Decide(_) | Request::Task(_) | Request::Query(_) | Request::Control(_) => {}
+    }
+}

@@ -1,0 +1,94 @@
+//! What hangs on a round: replies that leave when it is committed, and what was taken for it, to be put back if it is not.
+
+use abide_store::StoredTimer;
+use jiff::Timestamp;
+
+use crate::alarm::Alarm;
+use crate::backlog::Queued;
+use crate::error::Error;
+use crate::reply::{PendingReply, Retry};
+use crate::request::{Request, TaskRequest};
+use crate::tasks::{ReadyTask, Tasks};
+
+#[derive(Default)]
+pub(crate) struct PendingRound {
+    replies: Vec<(PendingReply, Option<Retry>)>,
+    /// Deliveries of which nothing more is to be expected.
+    pub(crate) reported: Vec<ReadyTask>,
+    /// Tasks that stay with whoever was called.
+    pub(crate) accepted: Vec<ReadyTask>,
+    /// The instants of timers that had an effect.
+    pub(crate) fired: Vec<Timestamp>,
+    // What was taken for this round, to be put back if it fails.
+    pub(crate) due: Vec<StoredTimer>,
+    pub(crate) for_here: Vec<ReadyTask>,
+    pub(crate) timed: Vec<ReadyTask>,
+    pub(crate) own: Vec<ReadyTask>,
+    pub(crate) released: Vec<ReadyTask>,
+    /// What earlier rounds left.
+    pub(crate) follow_ups: Vec<Queued>,
+}
+
+impl PendingRound {
+    pub(crate) fn reply(&mut self, reply: PendingReply, retry: Option<Retry>) {
+        self.replies.push((reply, retry));
+    }
+
+    pub(crate) fn replies(&self) -> u64 {
+        self.replies.len() as u64
+    }
+
+    /// The round is committed.
+    pub(crate) fn send_replies(&mut self) {
+        self.replies.drain(..).for_each(|(reply, _)| reply.send());
+    }
+
+    /// Nothing was done, because others were first: what was taken is there again, and what was asked is asked again.
+    pub(crate) fn ask_again(self, alarm: &mut Alarm, tasks: &mut Tasks, now: Timestamp) -> Vec<Request> {
+        let PendingRound {
+            replies,
+            reported: _,
+            accepted: _,
+            fired: _,
+            due,
+            for_here,
+            timed,
+            own,
+            released,
+            follow_ups: _,
+        } = self;
+        alarm.put_back(due);
+        tasks.put_back(for_here, timed, own);
+        let (mut again, mut claimed) = (Vec::new(), Vec::new());
+        for (reply, retry) in replies {
+            let (request, tasks) = reply.ask_again(retry);
+            again.extend(request);
+            claimed.extend(tasks);
+        }
+        tasks.release(&claimed, now);
+        if !released.is_empty() {
+            again.push(TaskRequest::Release { tasks: released }.into());
+        }
+        again
+    }
+
+    /// Nothing was done: those who would have heard yes hear why, and what was taken is there again.
+    pub(crate) fn put_back(self, error: &Error, alarm: &mut Alarm, tasks: &mut Tasks, now: Timestamp) {
+        let PendingRound {
+            replies,
+            reported: _,
+            accepted: _,
+            fired: _,
+            due,
+            for_here,
+            timed,
+            own,
+            released: _,
+            follow_ups: _,
+        } = self;
+        alarm.put_back(due);
+        tasks.put_back(for_here, timed, own);
+        let claimed: Vec<ReadyTask> = replies.into_iter().flat_map(|(reply, _)| reply.fail(error)).collect();
+        tasks.release(&claimed, now);
+    }
+}

@@ -1,0 +1,164 @@
+//! Pending replies: answers that leave when the round they were decided in is committed. When other nodes were first, what
+//! was asked is decided again, and nobody hears of it.
+
+use std::sync::Arc;
+
+use abide_core::command::{Command, Reply};
+use abide_core::definition::Definition;
+use abide_core::id::{RunId, WorkspaceId};
+use abide_core::run::Run;
+use abide_core::waitpoint::Actor;
+
+use crate::ear::Ear;
+use crate::error::Error;
+use crate::request::{
+    Accept, Answer, Asker, Decide, Leased, Notified, Notify, Poll, Query, Request, Start, TaskRequest,
+};
+use crate::schedules::{Ordered, ScheduleOrder};
+use crate::tasks::{Handed, ReadyTask};
+
+/// A reply to a request, and where it goes.
+pub(crate) enum PendingReply {
+    Start(Answer<RunId>, Result<RunId, Error>),
+    Command(Answer<Reply>, Result<Reply, Error>),
+    Commands(Answer<Vec<Result<Reply, Error>>>, Vec<Result<Reply, Error>>),
+    Notify(Answer<Notified>, Result<Notified, Error>),
+    Schedule(Answer<Box<Ordered>>, Result<Box<Ordered>, Error>),
+    Get(Answer<Box<Run>>, Result<Box<Run>, Error>, RunId),
+    Accept(Answer<Reply>, Result<Reply, Error>, Accept),
+    Poll(Answer<Handed>, Handed, Poll),
+}
+
+impl PendingReply {
+    /// The round is committed.
+    pub(crate) fn send(self) {
+        match self {
+            PendingReply::Start(answer, result) => drop(answer.send(result)),
+            PendingReply::Command(answer, result) | PendingReply::Accept(answer, result, _) => {
+                drop(answer.send(result));
+            }
+            PendingReply::Commands(answer, results) => drop(answer.send(Ok(results))),
+            PendingReply::Notify(answer, result) => drop(answer.send(result)),
+            PendingReply::Schedule(answer, result) => drop(answer.send(result)),
+            PendingReply::Get(answer, result, _) => drop(answer.send(result)),
+            PendingReply::Poll(answer, handed, _) => drop(answer.send(Ok(handed))),
+        }
+    }
+
+    /// The round could not be committed: whoever would have heard yes hears why. Gives the tasks that a poller would have got.
+    pub(crate) fn fail(self, error: &Error) -> Vec<ReadyTask> {
+        fn told<T>(result: Result<T, Error>, error: &Error) -> Result<T, Error> {
+            result.and_then(|_| Err(error.clone()))
+        }
+        match self {
+            PendingReply::Start(answer, result) => drop(answer.send(told(result, error))),
+            PendingReply::Command(answer, result) | PendingReply::Accept(answer, result, _) => {
+                drop(answer.send(told(result, error)));
+            }
+            PendingReply::Commands(answer, results) => {
+                let results = results.into_iter().map(|result| told(result, error));
+                drop(answer.send(Ok(results.collect())));
+            }
+            PendingReply::Notify(answer, result) => drop(answer.send(told(result, error))),
+            PendingReply::Schedule(answer, result) => drop(answer.send(told(result, error))),
+            PendingReply::Get(answer, result, _) => drop(answer.send(told(result, error))),
+            PendingReply::Poll(answer, handed, _) => {
+                drop(answer.send(Err(error.clone())));
+                return handed.take().iter().map(Leased::ready).collect();
+            }
+        }
+        Vec::new()
+    }
+
+    /// Others were first: the reply is not given, and what was asked is asked again. Gives the tasks that a poller would have
+    /// got, too.
+    pub(crate) fn ask_again(self, retry: Option<Retry>) -> (Option<Request>, Vec<ReadyTask>) {
+        let again = match (self, retry) {
+            (PendingReply::Start(answer, _), Some(Retry::Start(start, listener))) => {
+                Decide::Start { start, listener, answer }.into()
+            }
+            (
+                PendingReply::Command(answer, _),
+                Some(Retry::Command { workspace, run, command, asker, key, listener }),
+            ) => Decide::Command { workspace, run, command, asker, key, listener, answer }.into(),
+            (PendingReply::Commands(answer, _), Some(Retry::Commands { workspace, commands, by })) => {
+                Decide::Commands { workspace, commands, by, answer }.into()
+            }
+            (PendingReply::Notify(answer, _), Some(Retry::Notify(notify))) => {
+                Decide::Notify { notify, answer }.into()
+            }
+            (
+                PendingReply::Schedule(answer, _),
+                Some(Retry::Schedule { workspace, order, by, key, checked }),
+            ) => Decide::Schedule { workspace, order, by, key, checked, answer }.into(),
+            (PendingReply::Get(answer, _, run), _) => Query::Get { run, answer }.into(),
+            (PendingReply::Accept(answer, _, accept), _) => TaskRequest::Accept { accept, answer }.into(),
+            (PendingReply::Poll(answer, handed, poll), _) => {
+                let tasks = handed.take().iter().map(Leased::ready).collect();
+                return (Some(TaskRequest::Poll { poll, answer }.into()), tasks);
+            }
+            (
+                PendingReply::Start(..)
+                | PendingReply::Command(..)
+                | PendingReply::Commands(..)
+                | PendingReply::Notify(..)
+                | PendingReply::Schedule(..),
+                _,
+            ) => return (None, Vec::new()),
+        };
+        (Some(again), Vec::new())
+    }
+}
+
+/// What is kept of a request so that it can be decided again.
+pub(crate) enum Retry {
+    Start(Box<Start>, Option<Ear>),
+    Command {
+        workspace: Option<WorkspaceId>,
+        run: RunId,
+        command: Box<Command>,
+        asker: Asker,
+        key: Option<String>,
+        listener: Option<Ear>,
+    },
+    Commands {
+        workspace: WorkspaceId,
+        commands: Vec<(RunId, Command)>,
+        by: Actor,
+    },
+    Notify(Box<Notify>),
+    Schedule {
+        workspace: WorkspaceId,
+        order: Box<ScheduleOrder>,
+        by: Actor,
+        key: Option<String>,
+        checked: Option<Arc<Definition>>,
+    },
+}
+
+impl Retry {
+    pub(crate) fn of(request: &Decide) -> Retry {
+        match request {
+            Decide::Start { start, listener, .. } => Retry::Start(start.clone(), listener.clone()),
+            Decide::Command { workspace, run, command, asker, key, listener, .. } => Retry::Command {
+                workspace: *workspace,
+                run: *run,
+                command: command.clone(),
+                asker: asker.clone(),
+                key: key.clone(),
+                listener: listener.clone(),
+            },
+            Decide::Commands { workspace, commands, by, .. } => {
+                Retry::Commands { workspace: *workspace, commands: commands.clone(), by: by.clone() }
+            }
+            Decide::Notify { notify, .. } => Retry::Notify(notify.clone()),
+            Decide::Schedule { workspace, order, by, key, checked, .. } => Retry::Schedule {
+                workspace: *workspace,
+                order: order.clone(),
+                by: by.clone(),
+                key: key.clone(),
+                checked: checked.clone(),
+            },
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! The board in memory, of a process that has its store to itself. It begins empty: the tasks of runs under way are put on it
+//! from their histories. A task that this process took is its own until it ends.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use abide_core::id::{At, RunId, WorkspaceId};
+use abide_core::time::Millis;
+use abide_store::Error;
+use abide_store::tasks::{FoundTask, LateTasks, StoredTask, TaskCounts, TaskWrite, WantedTasks};
+use jiff::Timestamp;
+
+use super::IN_PROCESS;
+use super::board::{TaskBoard, WorkerKey};
+use super::fair_queue::FairQueue;
+
+/// Longer than anything lasts.
+const FOR_GOOD: Millis = Millis(u64::MAX);
+
+#[derive(Default)]
+pub(crate) struct MemoryBoard {
+    rows: HashMap<(RunId, At), Row>,
+    free: BTreeMap<(Arc<str>, WorkspaceId), FairQueue>,
+    /// When the leases of tasks that are taken are over.
+    leases: BTreeSet<(Timestamp, RunId, At)>,
+    last_ticket: u64,
+}
+
+struct Row {
+    task: StoredTask,
+    /// Its place among those that are free.
+    ticket: u64,
+    worker: Option<WorkerKey>,
+}
+
+impl MemoryBoard {
+    fn remove(&mut self, key: (RunId, At)) -> Option<Row> {
+        let row = self.rows.remove(&key)?;
+        if row.task.is_taken {
+            self.leases.remove(&(row.task.free_at, key.0, key.1));
+        } else {
+            let queue = (Arc::clone(&row.task.queue), row.task.workspace);
+            if let Some(free) = self.free.get_mut(&queue) {
+                free.remove(&row.task.definition, row.ticket);
+                if free.is_empty() {
+                    self.free.remove(&queue);
+                }
+            }
+        }
+        Some(row)
+    }
+
+    fn insert(&mut self, task: StoredTask, worker: Option<WorkerKey>) {
+        let key = (task.run, task.at);
+        self.last_ticket += 1;
+        let ticket = self.last_ticket;
+        if task.is_taken {
+            self.leases.insert((task.free_at, key.0, key.1));
+        } else {
+            let queue = (Arc::clone(&task.queue), task.workspace);
+            self.free.entry(queue).or_default().push(&task.definition, ticket, key);
+        }
+        self.rows.insert(key, Row { task, ticket, worker });
+    }
+
+    /// Changes a row, if it is of this delivery.
+    fn change(&mut self, key: (RunId, At), delivery: u32, change: impl FnOnce(&mut StoredTask)) {
+        let is_it = |row: &Row| row.task.delivery == delivery;
+        if self.rows.get(&key).is_some_and(is_it)
+            && let Some(Row { mut task, worker, .. }) = self.remove(key)
+        {
+            change(&mut task);
+            self.insert(task, worker);
+        }
+    }
+
+    fn take_from(
+        &mut self,
+        queue: &(Arc<str>, WorkspaceId),
+        limit: usize,
+        until: Timestamp,
+        taken: &mut Vec<FoundTask>,
+    ) {
+        let enough = taken.len() + limit;
+        while taken.len() < enough
+            && let Some(key) = self.free.get_mut(queue).and_then(FairQueue::pop)
+        {
+            if let Some(row) = self.rows.get_mut(&key) {
+                row.task.is_taken = true;
+                row.task.free_at = within(&row.task, until);
+                self.leases.insert((row.task.free_at, key.0, key.1));
+                taken.push(found(&row.task));
+            }
+        }
+        if self.free.get(queue).is_some_and(FairQueue::is_empty) {
+            self.free.remove(queue);
+        }
+    }
+}
+
+impl TaskBoard for MemoryBoard {
+    fn is_in_commit(&self) -> bool {
+        false
+    }
+
+    fn put(&mut self, writes: &[TaskWrite], holder: &dyn Fn(RunId, At) -> Option<WorkerKey>) {
+        for write in writes {
+            match write {
+                TaskWrite::Put(task) => {
+                    self.remove((task.run, task.at));
+                    self.insert(task.clone(), holder(task.run, task.at));
+                }
+                TaskWrite::Remove { run, at, delivery } => {
+                    if self.rows.get(&(*run, *at)).is_some_and(|row| row.task.delivery <= *delivery) {
+                        self.remove((*run, *at));
+                    }
+                }
+                TaskWrite::Renew { run, at, delivery, now } => {
+                    self.change((*run, *at), *delivery, |task| {
+                        if task.has_begun {
+                            task.free_at = within(task, task.lease.after(*now));
+                        }
+                    });
+                }
+            }
+        }
+    }
+
+    fn restore(&mut self, task: StoredTask, worker: Option<WorkerKey>) {
+        if !self.rows.contains_key(&(task.run, task.at)) {
+            self.insert(task, worker.filter(|(_, name)| **name != *IN_PROCESS));
+        }
+    }
+
+    fn take(
+        &mut self,
+        wanted: &[WantedTasks],
+        _: Timestamp,
+        until: Timestamp,
+    ) -> Result<Vec<FoundTask>, Error> {
+        let mut taken = Vec::new();
+        for WantedTasks { workspace, queue, limit } in wanted {
+            match workspace {
+                Some(workspace) => {
+                    self.take_from(&(Arc::clone(queue), *workspace), *limit, until, &mut taken);
+                }
+                None => {
+                    let before = taken.len();
+                    let first = (Arc::clone(queue), WorkspaceId::default());
+                    let own = |(key, _): &(&(Arc<str>, WorkspaceId), _)| key.0 == *queue;
+                    let queues = self.free.range(first..).take_while(own);
+                    for queue in queues.map(|(key, _)| key.clone()).collect::<Vec<_>>() {
+                        let left = limit.saturating_sub(taken.len() - before);
+                        self.take_from(&queue, left, until, &mut taken);
+                    }
+                }
+            }
+        }
+        Ok(taken)
+    }
+
+    fn late(&mut self, now: Timestamp, until: Timestamp, limit: usize) -> Result<LateTasks, Error> {
+        let mut late = LateTasks::default();
+        while late.taken.len() < limit
+            && let Some((_, run, at)) = self.leases.first().copied().filter(|(over, _, _)| *over <= now)
+        {
+            let Some(Row { mut task, worker, .. }) = self.remove((run, at)) else {
+                self.leases.pop_first();
+                continue;
+            };
+            if task.has_begun {
+                task.free_at = until;
+                late.taken.push(found(&task));
+            } else {
+                task.is_taken = false;
+                late.freed += 1;
+            }
+            self.insert(task, worker);
+        }
+        Ok(late)
+    }
+
+    fn renew(&mut self, tasks: &[FoundTask], until: Timestamp) -> Result<(), Error> {
+        for task in tasks {
+            self.change((task.run, task.at), task.delivery, |task| {
+                task.is_taken = true;
+                task.free_at = within(task, until);
+            });
+        }
+        Ok(())
+    }
+
+    fn release(&mut self, tasks: &[FoundTask], now: Timestamp) -> Result<(), Error> {
+        for task in tasks {
+            self.change((task.run, task.at), task.delivery, |task| {
+                task.is_taken = task.has_begun;
+                task.free_at = within(task, now);
+            });
+        }
+        Ok(())
+    }
+
+    fn count(&mut self, most: usize) -> Result<TaskCounts, Error> {
+        let taken = self.leases.len();
+        Ok(TaskCounts { taken: taken.min(most), free: (self.rows.len() - taken).min(most) })
+    }
+
+    fn hold(&self) -> Millis {
+        FOR_GOOD
+    }
+
+    fn next_late(&self) -> Option<Timestamp> {
+        self.leases.first().map(|(over, _, _)| *over)
+    }
+
+    fn begins_empty(&self) -> bool {
+        true
+    }
+
+    fn holder(&self, run: RunId, at: At) -> Option<&WorkerKey> {
+        self.rows.get(&(run, at))?.worker.as_ref()
+    }
+
+    fn holders(&self) -> Vec<WorkerKey> {
+        let mut holders: Vec<WorkerKey> = self.rows.values().filter_map(|row| row.worker.clone()).collect();
+        holders.sort();
+        holders
+    }
+}
+
+/// A lease never lasts longer than the task may take.
+fn within(task: &StoredTask, until: Timestamp) -> Timestamp {
+    task.deadline.map_or(until, |deadline| until.min(deadline))
+}
+
+fn found(task: &StoredTask) -> FoundTask {
+    let StoredTask { run, at, delivery, workspace, ref queue, .. } = *task;
+    FoundTask { run, at, delivery, workspace, queue: Arc::clone(queue) }
+}

@@ -1,0 +1,81 @@
+//! Tasks that are performed in this process, by handlers and by calls of the engine's own.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+use abide_core::id::{At, RunId};
+
+use super::ReadyTask;
+
+/// What the payloads of tasks that are performed here may take together; with more, the next is rendered later.
+const IN_PROCESS_BYTES: usize = 64 * 1024 * 1024;
+/// Tasks that there was no room for and that come again at once.
+const COME_AT_ONCE: usize = 1_000;
+
+#[derive(Default)]
+pub(crate) struct Running {
+    tasks: BTreeMap<(RunId, At), Performed>,
+    bytes: usize,
+    without_room: VecDeque<ReadyTask>,
+}
+
+struct Performed {
+    delivery: u32,
+    /// By the clock that never goes back.
+    since: Duration,
+    bytes: usize,
+}
+
+impl Running {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.tasks.is_empty()
+    }
+
+    pub(crate) fn has(&self, task: ReadyTask) -> bool {
+        self.tasks.get(&(task.run, task.at)).is_some_and(|running| running.delivery == task.delivery)
+    }
+
+    /// Whether another task can be rendered now. Otherwise it comes again when there is room.
+    pub(crate) fn has_room_for(&mut self, task: ReadyTask) -> bool {
+        let has_room = self.bytes < IN_PROCESS_BYTES;
+        if !has_room {
+            self.without_room.push_back(task);
+        }
+        has_room
+    }
+
+    /// A task is performed from here on. Says which delivery of it was until now.
+    pub(crate) fn insert(&mut self, task: ReadyTask, since: Duration, bytes: usize) -> Option<ReadyTask> {
+        self.bytes += bytes;
+        let performed = Performed { delivery: task.delivery, since, bytes };
+        let before = self.tasks.insert((task.run, task.at), performed)?;
+        self.bytes -= before.bytes;
+        Some(ReadyTask { delivery: before.delivery, ..task })
+    }
+
+    /// Says whether the task was performed here until now.
+    pub(crate) fn remove(&mut self, task: ReadyTask) -> bool {
+        let is_here = self.has(task);
+        if is_here && let Some(ended) = self.tasks.remove(&(task.run, task.at)) {
+            self.bytes -= ended.bytes;
+        }
+        is_here
+    }
+
+    /// Those that there was no room for, and is now.
+    pub(crate) fn with_room(&mut self) -> impl Iterator<Item = ReadyTask> {
+        let come = if self.bytes < IN_PROCESS_BYTES { self.without_room.len().min(COME_AT_ONCE) } else { 0 };
+        self.without_room.drain(..come)
+    }
+
+    /// Those that have been performed for this long.
+    pub(crate) fn lasting(&self, length: Duration, now: Duration) -> impl Iterator<Item = ReadyTask> {
+        let lasting =
+            self.tasks.iter().filter(move |(_, running)| now.saturating_sub(running.since) >= length);
+        lasting.map(|((run, at), running)| ReadyTask { run: *run, at: *at, delivery: running.delivery })
+    }
+
+    pub(crate) fn waiting_for_room(&self) -> impl Iterator<Item = ReadyTask> {
+        self.without_room.iter().copied()
+    }
+}
