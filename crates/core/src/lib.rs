@@ -12,11 +12,13 @@
 //! Every pause is a [`waitpoint::Waitpoint`]; [`waiting_for::waiting_for`] says what each open one waits for.
 
 pub mod apply;
+pub mod board;
 pub mod bounds;
 pub mod command;
 pub mod door;
 pub mod durable_calls;
 pub mod effect;
+pub mod fan_out;
 mod flow;
 pub mod follow_up;
 pub mod history;
@@ -24,6 +26,7 @@ pub mod id;
 pub mod limits;
 pub mod moving;
 pub mod notice;
+pub mod queue;
 pub mod random;
 pub mod refusal;
 pub mod run;

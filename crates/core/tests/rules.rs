@@ -3,6 +3,8 @@
 #[path = "scenario/scenario.rs"]
 mod scenario;
 
+#[path = "rules/board.rs"]
+mod board;
 #[path = "rules/cancelling.rs"]
 mod cancelling;
 #[path = "rules/control_data.rs"]
@@ -11,6 +13,8 @@ mod control_data;
 mod doors;
 #[path = "rules/either_order.rs"]
 mod either_order;
+#[path = "rules/fan_out.rs"]
+mod fan_out;
 #[path = "rules/first_writer.rs"]
 mod first_writer;
 #[path = "rules/law.rs"]
