@@ -1,5 +1,5 @@
 #![allow(dead_code, reason = "each program needs a part of it")]
-use abide::{Context, Json, Result};
+use abide_sdk::{Context, Json, Result};
 use serde::{Deserialize, Serialize};
 
 #[derive(Serialize, Deserialize)]

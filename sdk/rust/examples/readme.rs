@@ -1,6 +1,6 @@
 #![allow(clippy::print_stdout, reason = "a program says what it found")]
 
-use abide::{Client, Context, Error, Json, Result, Worker, Workflow};
+use abide_sdk::{Client, Context, Error, Json, Result, Worker, Workflow};
 use serde::{Deserialize, Serialize};
 
 #[derive(Serialize, Deserialize)]

@@ -1,7 +1,7 @@
 //! A refund desk: an order that is asked back, cooled off, returned or withdrawn, approved, paid and put back on the shelf.
 use std::sync::Arc;
 
-use abide::{Context, Json, Result, TaskError, Verdict, Workflow, step};
+use abide_sdk::{Context, Json, Result, TaskError, Verdict, Workflow, step};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 

@@ -1,7 +1,7 @@
 #![allow(clippy::print_stdout, reason = "it says what came of it")]
 mod order;
 
-use abide::{Client, Error, Workflow, wire::Decide, wire::Decision};
+use abide_sdk::{Client, Error, Workflow, wire::Decide, wire::Decision};
 use serde_json::json;
 
 #[tokio::main]

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use abide::testing::TestServer;
-use abide::wire::{RunFilter, RunStatus};
-use abide::{Context, Error, Json, workflow};
+use abide_sdk::testing::TestServer;
+use abide_sdk::wire::{RunFilter, RunStatus};
+use abide_sdk::{Context, Error, Json, workflow};
 use futures_util::future::try_join_all;
 use serde_json::json;
 use tokio::sync::Notify;

@@ -1,7 +1,7 @@
 #![allow(clippy::print_stdout, reason = "a program says what it found")]
 
-use abide::testing::TestServer;
-use abide::{Context, Error, Result, Workflow};
+use abide_sdk::testing::TestServer;
+use abide_sdk::{Context, Error, Result, Workflow};
 
 async fn remind(ctx: Context, days: u64) -> Result<String> {
     ctx.sleep("rest", format!("{days}d")).await?;

@@ -1,6 +1,6 @@
 mod order;
 
-use abide::{Client, Error, Worker};
+use abide_sdk::{Client, Error, Worker};
 
 #[tokio::main]
 async fn main() -> Result<(), Error> {

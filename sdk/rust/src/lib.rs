@@ -4,7 +4,7 @@
 //! re-executed from the top, on any worker, and finished calls answer with what was recorded.
 //!
 //! ```no_run
-//! use abide::{Client, Context, Json, Result, Worker, Workflow};
+//! use abide_sdk::{Client, Context, Json, Result, Worker, Workflow};
 //! use serde::{Deserialize, Serialize};
 //!
 //! #[derive(Serialize, Deserialize)]
@@ -22,7 +22,7 @@
 //!     }
 //! }
 //!
-//! # async fn program() -> Result<(), abide::Error> {
+//! # async fn program() -> Result<(), abide_sdk::Error> {
 //! let orders = Workflow::<Order, String>::new("orders").task("fulfil", "fulfil-order");
 //! let client = Client::from_env()?; // ABIDE_SERVER, ABIDE_API_KEY
 //! client.deploy(&orders).await?;

@@ -16,7 +16,7 @@ use crate::wire::LogLevel;
 /// left to other layers.
 ///
 /// ```
-/// use abide::log::RunLogLayer;
+/// use abide_sdk::log::RunLogLayer;
 /// use tracing_subscriber::layer::SubscriberExt;
 ///
 /// let subscriber = tracing_subscriber::registry().with(RunLogLayer::new());
@@ -49,7 +49,7 @@ impl<S: Subscriber> Layer<S> for RunLogLayer {
     fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
         let (level, target) = (*event.metadata().level(), event.metadata().target());
         // What this crate tells of a handler is in the history of its run.
-        let is_ours = target == "abide" || target.starts_with("abide::");
+        let is_ours = target == "abide_sdk" || target.starts_with("abide_sdk::");
         if self.level < level || is_ours {
             return;
         }

@@ -17,7 +17,7 @@ pub type Next<'a> = Pin<Box<dyn Future<Output = Result<Json>> + Send + 'a>>;
 /// handler's error.
 ///
 /// ```
-/// use abide::{CallAttempt, Middleware, Next};
+/// use abide_sdk::{CallAttempt, Middleware, Next};
 ///
 /// struct Times;
 ///

@@ -1,8 +1,8 @@
 //! Steps of workflows, each with what it needs. What else it may have is told by its methods:
 //!
 //! ```
-//! use abide::step;
-//! use abide::wire::{WorkflowOnTimeout, WorkflowRetry};
+//! use abide_sdk::step;
+//! use abide_sdk::wire::{WorkflowOnTimeout, WorkflowRetry};
 //!
 //! let charge = step::task("charge", "charge-card").retry(WorkflowRetry::default().max_attempts(5)).save_as("receipt");
 //! let reply = step::wait_for_signal("reply", "reply").timeout("2d").on_timeout(WorkflowOnTimeout::Goto("remind".into()));

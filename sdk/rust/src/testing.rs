@@ -1,10 +1,10 @@
 //! A server for tests: a process of its own, a store that is thrown away, and time that passes when you say so.
 //!
 //! ```no_run
-//! use abide::testing::TestServer;
-//! use abide::{Context, Result, Workflow};
+//! use abide_sdk::testing::TestServer;
+//! use abide_sdk::{Context, Result, Workflow};
 //!
-//! # async fn test() -> Result<(), abide::Error> {
+//! # async fn test() -> Result<(), abide_sdk::Error> {
 //! let server = TestServer::start().await?; // ABIDE_BIN, or `abide` from the path
 //! let rest = |ctx: Context, days: u64| async move {
 //!     ctx.sleep("rest", format!("{days}d")).await?;

@@ -35,7 +35,7 @@ impl From<&str> for WorkflowHook {
 /// A workflow to build, for any JSON. [`Workflow::new`] is for types.
 ///
 /// ```
-/// use abide::{step, workflow};
+/// use abide_sdk::{step, workflow};
 /// use serde_json::json;
 ///
 /// let graph = workflow("graph")
@@ -209,7 +209,7 @@ impl<I, O> Workflow<I, O> {
     /// that too, and also what expressions and templates say.
     ///
     /// ```
-    /// use abide::{step, workflow};
+    /// use abide_sdk::{step, workflow};
     ///
     /// let lost = workflow("lost").step(step::task("a", "add").next("nowhere")).build().unwrap_err();
     /// assert_eq!((lost.problems[0].pointer.as_str(), lost.problems[0].code), ("/steps/0/next", "UNKNOWN_STEP"));

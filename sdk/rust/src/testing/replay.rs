@@ -195,11 +195,11 @@ impl fmt::Display for ReplayVerdict {
 /// comes to a call, or a wait, which is not recorded is through its journal, and is left there.
 ///
 /// ```no_run
-/// use abide::Handlers;
-/// use abide::testing::{assert_fits, replay_check};
-/// # async fn fulfil(ctx: abide::Context, order: u64) -> abide::Result<u64> { Ok(order) }
+/// use abide_sdk::Handlers;
+/// use abide_sdk::testing::{assert_fits, replay_check};
+/// # async fn fulfil(ctx: abide_sdk::Context, order: u64) -> abide_sdk::Result<u64> { Ok(order) }
 ///
-/// # async fn test() -> Result<(), abide::Error> {
+/// # async fn test() -> Result<(), abide_sdk::Error> {
 /// let handlers = Handlers::new().handler("fulfil-order", fulfil);
 /// assert_fits(&replay_check(&handlers, "journals.jsonl").await?); // of `abide journals export`
 /// # Ok(())

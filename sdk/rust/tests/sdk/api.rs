@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::process::Command;
 
-use abide::wire::*;
-use abide::{Client, CostQuery, Json, Timestamp};
+use abide_sdk::wire::*;
+use abide_sdk::{Client, CostQuery, Json, Timestamp};
 use serde_json::json;
 
 use crate::scripted::{Answer, Scripted};

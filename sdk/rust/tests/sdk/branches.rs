@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use abide::testing::TestServer;
-use abide::wire::RunStatus;
-use abide::{Context, Json, Result, TaskError, workflow};
+use abide_sdk::testing::TestServer;
+use abide_sdk::wire::RunStatus;
+use abide_sdk::{Context, Json, Result, TaskError, workflow};
 use serde_json::json;
 
 async fn one<F, Fut>(server: &TestServer, handle: F)

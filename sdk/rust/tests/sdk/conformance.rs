@@ -19,8 +19,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use abide::testing::TestServer;
-use abide::{Context, Error, Json, Result, RunHandle, wire, workflow};
+use abide_sdk::testing::TestServer;
+use abide_sdk::{Context, Error, Json, Result, RunHandle, wire, workflow};
 
 pub(crate) use approvals::send;
 

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use abide::testing::TestServer;
-use abide::wire::{RunFilter, RunStatus, WaitpointFilter, WaitpointKind, WaitpointStatus};
-use abide::{Context, Json, RunHandle, Working, workflow};
+use abide_sdk::testing::TestServer;
+use abide_sdk::wire::{RunFilter, RunStatus, WaitpointFilter, WaitpointKind, WaitpointStatus};
+use abide_sdk::{Context, Json, RunHandle, Working, workflow};
 use futures_util::future::try_join_all;
 
 const RUNS: usize = 1_000;
@@ -27,7 +27,7 @@ fn worker(server: &TestServer, build: &str, name: &'static str, done: &Arc<Atomi
     server.worker().build_id(build).concurrency(RUNS).grace(GRACE).handler("work", work).start()
 }
 
-async fn waits(server: &TestServer, kind: WaitpointKind) -> Vec<abide::wire::Waitpoint> {
+async fn waits(server: &TestServer, kind: WaitpointKind) -> Vec<abide_sdk::wire::Waitpoint> {
     server.client.waitpoints().list(&WaitpointFilter::default().kind(kind)).limit(500).all().await.unwrap()
 }
 
@@ -48,7 +48,7 @@ async fn a_bad_deploy_over_a_thousand_sleeping_runs_fails_none_and_a_rollback_le
     let held = waits(&server, WaitpointKind::Code).await;
     assert_eq!(held.len(), RUNS);
     for wait in &held {
-        let abide::wire::ListensFor::Code(code) = &wait.listens_for else { panic!("{wait:?}") };
+        let abide_sdk::wire::ListensFor::Code(code) = &wait.listens_for else { panic!("{wait:?}") };
         assert_eq!(
             (&*code.recorded, &*code.found, &code.builds[..]),
             ("`charge`", "`bill`", &["v2".to_owned()][..])

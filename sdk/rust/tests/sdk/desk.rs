@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use abide::testing::TestServer;
-use abide::{Error, Result, RunHandle, TaskError};
+use abide_sdk::testing::TestServer;
+use abide_sdk::{Error, Result, RunHandle, TaskError};
 use serde_json::json;
 
 use crate::refund_desk::{Line, Order, Shop, desk, refund, restock};

@@ -3,9 +3,9 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use abide::testing::TestServer;
-use abide::wire::{StepStatus, WaitpointFilter, WorkflowOnCodeChange, WorkflowRetry};
-use abide::{Change, Context, Error, Json, Result, RunHandle, TaskError, Working, code, step, workflow};
+use abide_sdk::testing::TestServer;
+use abide_sdk::wire::{StepStatus, WaitpointFilter, WorkflowOnCodeChange, WorkflowRetry};
+use abide_sdk::{Change, Context, Error, Json, Result, RunHandle, TaskError, Working, code, step, workflow};
 use serde::Serialize;
 use serde_json::json;
 

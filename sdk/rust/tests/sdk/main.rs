@@ -21,7 +21,7 @@ mod scripted;
 
 use std::path::PathBuf;
 
-use abide::testing::{TestServer, TestServerBuilder};
+use abide_sdk::testing::{TestServer, TestServerBuilder};
 
 fn server() -> TestServerBuilder {
     TestServer::builder().bin(abide())

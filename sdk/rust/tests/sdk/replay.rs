@@ -1,7 +1,7 @@
 //! New code against stored journals, without a server.
 
-use abide::testing::{ReplayOutcome, StoredJournal, assert_fits, replay_check};
-use abide::{Context, Handlers, Json, Result, TaskError};
+use abide_sdk::testing::{ReplayOutcome, StoredJournal, assert_fits, replay_check};
+use abide_sdk::{Context, Handlers, Json, Result, TaskError};
 use serde_json::json;
 
 fn line(handler: &str, journal: Json) -> Json {

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use abide::{Client, Error, Json, ProblemKind};
+use abide_sdk::{Client, Error, Json, ProblemKind};
 
 use crate::scripted::{Answer, Scripted};
 

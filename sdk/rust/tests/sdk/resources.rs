@@ -1,11 +1,11 @@
 //! Schedules and webhooks, made, steered and removed by the client.
 
-use abide::testing::TestServer;
-use abide::wire::{
+use abide_sdk::testing::TestServer;
+use abide_sdk::wire::{
     ChangeSchedule, ChangeWebhook, NewSchedule, NewWebhook, Overlap, RotateSecret, RunFilter, RunStatus,
     RunSummary, WaitpointKind, WebhookEvent, WebhookStatus,
 };
-use abide::{Error, Json, ProblemKind, workflow};
+use abide_sdk::{Error, Json, ProblemKind, workflow};
 
 use crate::scripted::{Answer, Scripted};
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use abide::{Client, Context, Error, Json, Worker};
+use abide_sdk::{Client, Context, Error, Json, Worker};
 use serde_json::json;
 
 #[tokio::main]

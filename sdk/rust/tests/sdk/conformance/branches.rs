@@ -1,8 +1,8 @@
 //! Scenarios of branches that run beside each other.
 
-use abide::testing::TestServer;
-use abide::wire::{ListensFor, WaitpointFilter, WaitpointStatus};
-use abide::{Context, Error, Json, workflow};
+use abide_sdk::testing::TestServer;
+use abide_sdk::wire::{ListensFor, WaitpointFilter, WaitpointStatus};
+use abide_sdk::{Context, Error, Json, workflow};
 use serde_json::json;
 
 use super::{Count, one};

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use abide::testing::TestServer;
-use abide::{Context, Error, Json, Result, RunHandle, Working, step, workflow};
+use abide_sdk::testing::TestServer;
+use abide_sdk::{Context, Error, Json, Result, RunHandle, Working, step, workflow};
 use serde_json::json;
 
 use super::{Count, failure, named};
@@ -120,7 +120,7 @@ pub(super) async fn another_event_under_the_same_name(server: &TestServer) -> Re
 
 pub(super) async fn changed_code_that_is_to_fail(server: &TestServer) -> Result<Json, Error> {
     let count = Count::default();
-    let fails = step::task("work", "work").on_code_change(abide::wire::WorkflowOnCodeChange::Fail);
+    let fails = step::task("work", "work").on_code_change(abide_sdk::wire::WorkflowOnCodeChange::Fail);
     server.client.deploy(&workflow("one").step(fails)).await?;
     let before = worker(server, "old", charging("charge", &count));
     let run = server.client.start("one", Json::Null).await?;
@@ -158,7 +158,7 @@ pub(super) async fn a_planned_change(server: &TestServer) -> Result<Json, Error>
                 async move {
                     let name: String = ctx.run(name, || async { Ok(name.to_owned()) }).await?;
                     done.lock().unwrap().push(name);
-                    Ok::<_, abide::TaskError>(())
+                    Ok::<_, abide_sdk::TaskError>(())
                 }
             };
             call("order").await?;

@@ -4,15 +4,15 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use abide::testing::TestServer;
-use abide::wire::{ListensFor, WorkflowRetry};
-use abide::{Context, Error, Json, Retry, RunOptions, TaskError, step, workflow};
+use abide_sdk::testing::TestServer;
+use abide_sdk::wire::{ListensFor, WorkflowRetry};
+use abide_sdk::{Context, Error, Json, Retry, RunOptions, TaskError, step, workflow};
 use serde_json::json;
 
 use super::{Count, failure, one};
 
 /// The wait that a run is at.
-async fn wait(server: &TestServer, run: &abide::RunHandle) -> Result<(Json, Json), Error> {
+async fn wait(server: &TestServer, run: &abide_sdk::RunHandle) -> Result<(Json, Json), Error> {
     let waiting = server.settle(run).await?;
     let wait = &waiting.waiting_for[0];
     let waitpoint = server.client.waitpoints().find(wait.waitpoint_id.as_deref().unwrap()).await?;

@@ -1,8 +1,8 @@
 //! Scenarios of work in other runs, and of what becomes of it.
 
-use abide::testing::TestServer;
-use abide::wire::{ListensFor, RunFilter, WaitpointFilter, WorkflowRetry};
-use abide::{Context, Error, Json, Result, TaskError, Timestamp, step, workflow};
+use abide_sdk::testing::TestServer;
+use abide_sdk::wire::{ListensFor, RunFilter, WaitpointFilter, WorkflowRetry};
+use abide_sdk::{Context, Error, Json, Result, TaskError, Timestamp, step, workflow};
 use serde_json::json;
 
 use super::{failure, one};

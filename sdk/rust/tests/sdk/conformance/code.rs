@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use abide::testing::TestServer;
-use abide::{Context, Error, Json, TaskError};
+use abide_sdk::testing::TestServer;
+use abide_sdk::{Context, Error, Json, TaskError};
 use futures_util::future::try_join_all;
 use serde_json::json;
 

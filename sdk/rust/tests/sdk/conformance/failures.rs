@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use abide::testing::TestServer;
-use abide::wire::WorkflowRetry;
-use abide::{Context, Error, Json, LogLevel, step, workflow};
+use abide_sdk::testing::TestServer;
+use abide_sdk::wire::WorkflowRetry;
+use abide_sdk::{Context, Error, Json, LogLevel, step, workflow};
 use serde_json::json;
 
 use super::{Count, one};

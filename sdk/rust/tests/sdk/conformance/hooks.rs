@@ -2,9 +2,9 @@
 
 use std::sync::{Arc, Mutex};
 
-use abide::log::RunLogLayer;
-use abide::testing::TestServer;
-use abide::{CallAttempt, Context, Error, Json, Middleware, Next, workflow};
+use abide_sdk::log::RunLogLayer;
+use abide_sdk::testing::TestServer;
+use abide_sdk::{CallAttempt, Context, Error, Json, Middleware, Next, workflow};
 use serde_json::json;
 use tracing_subscriber::layer::SubscriberExt;
 

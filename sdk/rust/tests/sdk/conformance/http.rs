@@ -1,7 +1,7 @@
 //! The scenario of a call that the engine makes.
 
-use abide::testing::TestServer;
-use abide::{Context, Error, Json, Retry};
+use abide_sdk::testing::TestServer;
+use abide_sdk::{Context, Error, Json, Retry};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;

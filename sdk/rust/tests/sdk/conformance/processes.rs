@@ -3,8 +3,8 @@
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use abide::testing::TestServer;
-use abide::{Error, Json, RunHandle, workflow};
+use abide_sdk::testing::TestServer;
+use abide_sdk::{Error, Json, RunHandle, workflow};
 use serde_json::json;
 use tokio::process::{Child, Command};
 

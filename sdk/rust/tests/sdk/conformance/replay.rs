@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use abide::testing::{self, ReplayOutcome, StoredJournal, TestServer};
-use abide::{Context, Error, Handlers, Json};
+use abide_sdk::testing::{self, ReplayOutcome, StoredJournal, TestServer};
+use abide_sdk::{Context, Error, Handlers, Json};
 use serde_json::json;
 
 use super::{Count, one};

@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use abide::testing::TestServer;
-use abide::{Context, Error, Json, TaskError, step, workflow};
+use abide_sdk::testing::TestServer;
+use abide_sdk::{Context, Error, Json, TaskError, step, workflow};
 use serde_json::json;
 use tokio::sync::Notify;
 

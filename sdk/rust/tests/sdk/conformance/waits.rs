@@ -3,9 +3,9 @@
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use abide::testing::TestServer;
-use abide::wire::{Decide, Decision, RunStatus, WaitpointFilter};
-use abide::{Context, Error, Json, Result, RunHandle, workflow};
+use abide_sdk::testing::TestServer;
+use abide_sdk::wire::{Decide, Decision, RunStatus, WaitpointFilter};
+use abide_sdk::{Context, Error, Json, Result, RunHandle, workflow};
 use serde_json::json;
 
 use super::{Count, code_of, one};

@@ -14,8 +14,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use abide::Json;
-use abide::wire::{HistoryRecord, JournalEntry, Task, WaitpointKind, WaitpointStatus};
+use abide_sdk::Json;
+use abide_sdk::wire::{HistoryRecord, JournalEntry, Task, WaitpointKind, WaitpointStatus};
 
 use super::program::RACED;
 

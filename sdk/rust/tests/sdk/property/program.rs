@@ -1,6 +1,6 @@
 //! A random handler: what it does, in the order it does it. The code of another build differs in one place.
 
-use abide::Json;
+use abide_sdk::Json;
 use serde::{Deserialize, Serialize};
 
 /// What a handler does next.

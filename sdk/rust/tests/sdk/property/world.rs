@@ -5,11 +5,11 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use abide::testing::TestServer;
-use abide::wire::{
+use abide_sdk::testing::TestServer;
+use abide_sdk::wire::{
     MoveClock, RunFilter, RunStatus, WaitpointFilter, WaitpointKind, WaitpointStatus, WorkflowRetry,
 };
-use abide::{
+use abide_sdk::{
     Client, Context, Json, Result, Retry, RunHandle, RunOptions, TaskError, Wait, Worker, step, workflow,
 };
 use serde_json::json;
@@ -261,7 +261,7 @@ impl World {
         }
     }
 
-    async fn some_open_run(&self) -> Option<abide::wire::Run> {
+    async fn some_open_run(&self) -> Option<abide_sdk::wire::Run> {
         let open = [RunStatus::Pending, RunStatus::Running, RunStatus::Waiting, RunStatus::Failed];
         let run = self.of_status(&open).await.into_iter().next()?;
         Some(self.server.client.runs().find(&run).await.unwrap())

@@ -1,9 +1,6 @@
-//! An order that waits for its payment, in your own process: `cargo run -p abide-engine --example order`.
+//! An order that waits for its payment, in your own process: `cargo run -p abide --example order`.
 
-use abide_core::definition::document::Workflow;
-use abide_engine::{Engine, TaskResult};
-use jiff::ToSpan;
-use serde_json::json;
+use abide::{Engine, TaskResult, ToSpan, Workflow, json};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
