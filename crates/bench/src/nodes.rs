@@ -18,8 +18,8 @@ mod open;
 mod sleepers;
 mod three_steps;
 
-use abide_store::Read;
 use abide_store::postgres::{self, Postgres};
+use abide_store::roles::Lists;
 use clap::Args;
 
 pub(super) use events::measure as events;

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use abide_store::{Read, postgres, sqlite};
+use abide_store::roles::Maintenance;
+use abide_store::{postgres, sqlite};
 use clap::Args;
 
 use crate::client::{Connection, Error, Exit};

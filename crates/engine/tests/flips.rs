@@ -22,6 +22,7 @@ use abide_core::waitpoint::Actor;
 use abide_engine::{
     Engine, Error, Mended, NewRun, Notification, Options, ScheduleOrder, SettableClock, examine, mend,
 };
+use abide_store::roles::*;
 use abide_store::sqlite::{self, Repaired, Sqlite};
 use abide_store::{ApiKey, Health, Owner, Page, Read, RunFilter, Scope, Store, WaitpointFilter, Webhook};
 use jiff::Timestamp;

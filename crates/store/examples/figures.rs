@@ -17,8 +17,9 @@ use abide_core::json::Json;
 use abide_core::random::Random;
 use abide_core::run::Run;
 use abide_core::waitpoint::Actor;
+use abide_store::roles::*;
 use abide_store::sqlite::Sqlite;
-use abide_store::{Batch, Page, Read, RunFilter, RunWrite, Store};
+use abide_store::{Batch, Page, RunFilter, RunWrite, Store};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 

@@ -7,8 +7,25 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::{Error, Read};
+use crate::row::RowReader;
+use crate::{Error, Page, Read};
 
+/// Reads the audit log.
+pub trait Audit: Send {
+    /// Control actions in a workspace or in all, the last one first. The cursor is a number.
+    fn audit(&mut self, workspace: Option<WorkspaceId>, page: &Page<u64>) -> Result<Vec<AuditEntry>, Error>;
+
+    /// The entries of the audit log after `after`, in order, at most `limit`: number, text as it was written, hash.
+    fn audit_chain(&mut self, after: u64, limit: usize) -> Result<Vec<(u64, String, AuditHash)>, Error>;
+}
+
+/// Writes the audit log.
+pub trait WriteAudit: Send {
+    /// Appends to the audit log. Entries are never changed or removed.
+    fn append_audit(&mut self, note: &AuditNote) -> Result<(), Error>;
+}
+
+/// What an entry of the audit log says of itself and of all before it.
 pub type AuditHash = [u8; 32];
 
 /// Before the first entry.
@@ -50,7 +67,14 @@ pub struct AuditEntry {
     pub hash: AuditHash,
 }
 
-/// As it is stored.
+impl AuditEntry {
+    /// Of `number, note, hash`.
+    pub(crate) fn read(row: &impl RowReader) -> Result<AuditEntry, Error> {
+        Ok(AuditEntry { number: row.number(0)?, note: row.json(1)?, hash: row.hash(2)? })
+    }
+}
+
+/// An entry as it is stored.
 pub(crate) struct Written {
     pub(crate) number: i64,
     pub(crate) note: String,

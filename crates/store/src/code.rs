@@ -14,6 +14,17 @@ use jiff::{Span, Timestamp};
 
 use crate::{DeliveryStatus, Error, Scope};
 
+/// An open wait.
+pub(crate) const WAIT_PENDING: i64 = wait_status(WaitStatus::Pending);
+/// A wait for a signal.
+pub(crate) const WAIT_SIGNAL: i64 = kind(Kind::Signal);
+/// A wait for an event.
+pub(crate) const WAIT_EVENT: i64 = kind(Kind::Event);
+/// A wait for other code.
+pub(crate) const WAIT_CODE: i64 = kind(Kind::Code);
+/// A delivery that is still to be made.
+pub(crate) const DELIVERY_PENDING: i64 = delivery_status(DeliveryStatus::Pending);
+
 /// In nanoseconds. What lies outside of the years 1677 to 2262 is stored as the beginning or the end of time: it
 /// keeps its place in the order, and nobody will see the difference.
 pub(crate) fn instant(instant: Timestamp) -> i64 {
@@ -55,7 +66,7 @@ pub(crate) const OPEN_RUNS: [RunStatus; 4] =
 pub(crate) const WAIT_STATUSES: [WaitStatus; 4] =
     [WaitStatus::Pending, WaitStatus::Completed, WaitStatus::TimedOut, WaitStatus::Cancelled];
 
-pub(crate) fn wait_status(status: WaitStatus) -> i64 {
+pub(crate) const fn wait_status(status: WaitStatus) -> i64 {
     match status {
         WaitStatus::Pending => 0,
         WaitStatus::Completed => 1,
@@ -64,7 +75,7 @@ pub(crate) fn wait_status(status: WaitStatus) -> i64 {
     }
 }
 
-pub(crate) fn kind(kind: Kind) -> i64 {
+pub(crate) const fn kind(kind: Kind) -> i64 {
     match kind {
         Kind::Delay => 0,
         Kind::Webhook => 1,
@@ -132,13 +143,14 @@ pub(crate) fn read_topics(bits: i64) -> BTreeSet<Topic> {
     Topic::ALL.into_iter().filter(|one| bits & topic(*one) != 0).collect()
 }
 
-pub(crate) fn delivery_status(status: DeliveryStatus) -> i64 {
+pub(crate) const fn delivery_status(status: DeliveryStatus) -> i64 {
     match status {
         DeliveryStatus::Pending => 0,
         DeliveryStatus::Delivered => 1,
         DeliveryStatus::Failed => 2,
     }
 }
+
 /// A place in a run as a number: the step, and after it the item, counted from 1; 0 is the step itself.
 #[cfg(feature = "postgres")]
 pub(crate) fn place(at: At) -> i64 {

@@ -2,7 +2,7 @@
 
 use abide_core::id::{DefinitionId, KeyId, RunId, WorkspaceId};
 
-use crate::held::Owner;
+use crate::holds::Owner;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {

@@ -4,14 +4,14 @@ use std::borrow::Cow;
 
 use abide_core::waitpoint::{ListensFor, Waitpoint};
 
-use crate::code_wait;
+use crate::code_waits;
 
 /// The signal type or event id that a wait is found by; of a wait for other code, its handler and the build that did not fit.
 pub(crate) fn listens(wait: &Waitpoint) -> Option<Cow<'_, str>> {
     match &wait.listens_for {
         ListensFor::Signal { signal_type } => Some(Cow::Borrowed(signal_type)),
         ListensFor::Event(filter) => Some(Cow::Borrowed(&filter.event_id)),
-        ListensFor::Code(mismatch) => Some(Cow::Owned(code_wait::listens(mismatch))),
+        ListensFor::Code(mismatch) => Some(Cow::Owned(code_waits::listens(mismatch))),
         ListensFor::Time
         | ListensFor::Call { .. }
         | ListensFor::Approval(_)

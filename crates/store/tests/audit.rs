@@ -2,9 +2,10 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use abide_core::id::WorkspaceId;
+use abide_store::AuditNote;
 use abide_store::audit::{Verified, verify};
+use abide_store::roles::*;
 use abide_store::sqlite::{Reader, Sqlite};
-use abide_store::{AuditNote, Store};
 use jiff::Timestamp;
 use rusqlite::{Connection, OpenFlags};
 use serde_json::json;

@@ -4,8 +4,9 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use abide_store::Error;
+use abide_store::roles::*;
 use abide_store::sqlite::{Reader, Sqlite};
-use abide_store::{Error, Read};
 use rusqlite::{Connection, OpenFlags};
 use tempfile::TempDir;
 

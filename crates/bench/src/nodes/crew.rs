@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use abide_core::status::RunStatus;
 use abide_engine::Histogram;
-use abide_store::Read;
 use abide_store::postgres::Postgres;
+use abide_store::roles::Lists;
 use anyhow::Context;
 use serde::de::DeserializeOwned;
 

@@ -8,7 +8,8 @@ use abide_core::id::{RunId, WaitpointId};
 use abide_core::waitpoint::Kind;
 use abide_engine::Histogram;
 use abide_store::postgres::Postgres;
-use abide_store::{Page, Read, WaitpointFilter};
+use abide_store::roles::{Histories, Lists};
+use abide_store::{Page, WaitpointFilter};
 use jiff::Timestamp;
 
 use super::crew::Crew;

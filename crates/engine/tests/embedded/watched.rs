@@ -17,6 +17,7 @@ use abide_core::schedule::Schedule;
 use abide_core::status::RunStatus;
 use abide_core::waitpoint::{Kind, Waitpoint};
 use abide_store::cluster::{Cluster, NodeId};
+use abide_store::roles::*;
 use abide_store::tasks::Tasks;
 use abide_store::{
     ApiKey, AttemptWrite, AuditEntry, AuditHash, AuditNote, Awaits, Batch, CodeWait, CostRow, Culprit,
@@ -169,175 +170,237 @@ struct Watched<S> {
     watch: Watch,
 }
 
-macro_rules! reads {
-    ($($name:ident($($argument:ident: $type:ty),*) -> $found:ty;)*) => {
-        impl<S: Read + ?Sized> Read for Watched<Box<S>> {
-            fn timers(
-                &mut self,
-                after: Option<&StoredTimer>,
-                until: Timestamp,
-                limit: usize,
-            ) -> Result<Vec<StoredTimer>, Error> {
-                self.watch.seen().timer_reads += 1;
-                self.inner.timers(after, until, limit)
-            }
-
-            fn load(&mut self, run: RunId) -> Result<Option<StoredRun>, Error> {
-                self.watch.load()?;
-                if self.watch.seen().unreadable.contains(&run) {
-                    return Err(Error::Damaged { owner: run, what: "it was told to be damaged".to_owned() });
-                }
-                self.inner.load(run)
-            }
-
-            fn old_events(
-                &mut self,
-                event: (WorkspaceId, Option<&str>),
-                before: Timestamp,
-                after: Option<EventPlace>,
-                limit: usize,
-            ) -> Result<Vec<OldEvent>, Error> {
-                let found = self.inner.old_events(event, before, after, limit)?;
-                self.watch.seen().looked_at += found.len();
-                Ok(found)
-            }
-
-            fn old_keys(
-                &mut self,
-                before: Timestamp,
-                after: Option<&KeyPlace>,
-                limit: usize,
-            ) -> Result<Vec<OldKey>, Error> {
-                let found = self.inner.old_keys(before, after, limit)?;
-                self.watch.seen().looked_at += found.len();
-                Ok(found)
-            }
-
-            fn ended_runs(
-                &mut self,
-                before: Timestamp,
-                after: (Timestamp, RunId),
-                limit: usize,
-            ) -> Result<Vec<(Timestamp, RunId)>, Error> {
-                let found = self.inner.ended_runs(before, after, limit)?;
-                self.watch.seen().looked_at += found.len();
-                Ok(found)
-            }
-
-            fn load_changed(
-                &mut self,
-                known: &[(RunId, u64)],
-            ) -> Result<Vec<(RunId, Loaded)>, Error> {
-                self.watch.load()?;
-                let mut changed = self.inner.load_changed(known)?;
-                let seen = self.watch.seen();
-                for (run, loaded) in changed.iter_mut().filter(|(run, _)| seen.unreadable.contains(run)) {
-                    *loaded = Err(Error::Damaged { owner: *run, what: "it was told to be damaged".to_owned() });
-                }
-                Ok(changed)
-            }
-
+/// Roles that a watched store passes on as they are.
+macro_rules! pass_on {
+    ($($role:ident { $($name:ident($($argument:ident: $type:ty),*) -> $found:ty;)* })*) => {
+        $(impl<S: Read + ?Sized> $role for Watched<Box<S>> {
             $(fn $name(&mut self, $($argument: $type),*) -> Result<$found, Error> {
                 self.inner.$name($($argument),*)
             })*
-        }
+        })*
     };
 }
 
-reads! {
-    held(owner: Owner) -> Option<Held>;
-    all_held(page: &Page<Owner>) -> Vec<Held>;
-    run(run: RunId) -> Option<RunSummary>;
-    versions(runs: &[RunId]) -> Vec<(RunId, u64)>;
-    records_after(run: RunId, after: u64, limit: usize, bytes: usize) -> Vec<Record>;
-    definition(workspace: WorkspaceId, name: &str, version: Option<&str>) -> Option<StoredDefinition>;
-    definition_by_id(id: DefinitionId) -> Option<StoredDefinition>;
-    definitions(workspace: WorkspaceId, name: Option<&str>, page: &Page<DefinitionId>) -> Vec<DefinitionSummary>;
-    waiters(
-        workspace: WorkspaceId, event: &str, after: Option<(Timestamp, WaitpointId)>, limit: usize
-    ) -> Vec<Waiter>;
-    code_waits(
-        workspace: WorkspaceId, handler: &str, build: &str, after: Option<&CodeWait>, limit: usize
-    ) -> Vec<CodeWait>;
-    occurrences(
-        workspace: WorkspaceId, event: &str, since: Timestamp, after: Option<(Timestamp, OccurrenceId)>,
-        limit: usize
-    ) -> Vec<Occurrence>;
-    events(
-        workspace: WorkspaceId, event: Option<&str>, page: &Page<(Timestamp, OccurrenceId)>
-    ) -> Vec<Occurrence>;
-    awaits(workspace: WorkspaceId) -> Vec<Awaits>;
-    oldest_open(workspace: WorkspaceId, definition: Option<&DefinitionRef>) -> Option<RunId>;
-    owners(runs: &[RunId], what: OfRun) -> Vec<RunId>;
-    remembered(key: &str) -> Option<Remembered>;
-    runs(filter: &RunFilter, page: &Page<RunId>) -> Vec<RunSummary>;
-    waitpoints(
-        filter: &WaitpointFilter, page: &Page<(Option<Timestamp>, WaitpointId)>
-    ) -> Vec<WaitpointSummary>;
-    counts(workspace: Option<WorkspaceId>) -> Vec<(RunStatus, u64)>;
-    stored_bytes(workspace: WorkspaceId) -> u64;
-    oldest_waiting(workspace: WorkspaceId, limit: usize) -> Vec<RunId>;
-    open_waits(workspace: WorkspaceId, kind: Kind, due: Due, limit: usize) -> usize;
-    costs(workspace: WorkspaceId, from: Date, until: Date) -> Vec<CostRow>;
-    workspaces() -> Vec<Workspace>;
-    key_by_hash(hash: &KeyHash) -> Option<ApiKey>;
-    keys(workspace: WorkspaceId) -> Vec<ApiKey>;
-    setting(name: &str) -> Option<Vec<u8>>;
-    link_generation(waitpoint: WaitpointId) -> u32;
-    audit(workspace: Option<WorkspaceId>, page: &Page<u64>) -> Vec<AuditEntry>;
-    audit_chain(after: u64, limit: usize) -> Vec<(u64, String, AuditHash)>;
-    follow_ups(not_of: &[u128], limit: usize) -> Vec<StoredFollowUp>;
-    descendants(root: RunId) -> u64;
-    schedule(id: ScheduleId) -> Option<Schedule>;
-    schedule_by_name(workspace: WorkspaceId, name: &str) -> Option<Schedule>;
-    schedules(workspace: WorkspaceId, page: &Page<String>) -> Vec<Schedule>;
-    webhooks(workspace: Option<WorkspaceId>) -> Vec<Webhook>;
-    webhook(id: WebhookId) -> Option<Webhook>;
-    deliveries(filter: &DeliveryFilter, page: &Page<DeliveryId>) -> Vec<Delivery>;
-    delivery(id: DeliveryId) -> Option<Delivery>;
-    due_deliveries(webhook: WebhookId, until: Timestamp, limit: usize) -> Vec<Delivery>;
-    backup(to: &Path) -> ();
+pass_on! {
+    Definitions {
+        definition(workspace: WorkspaceId, name: &str, version: Option<&str>) -> Option<StoredDefinition>;
+        definition_by_id(id: DefinitionId) -> Option<StoredDefinition>;
+        definitions(
+            workspace: WorkspaceId, name: Option<&str>, page: &Page<DefinitionId>
+        ) -> Vec<DefinitionSummary>;
+    }
+    Events {
+        waiters(
+            workspace: WorkspaceId, event: &str, after: Option<(Timestamp, WaitpointId)>, limit: usize
+        ) -> Vec<Waiter>;
+        occurrences(
+            workspace: WorkspaceId, event: &str, since: Timestamp, after: Option<(Timestamp, OccurrenceId)>,
+            limit: usize
+        ) -> Vec<Occurrence>;
+        events(
+            workspace: WorkspaceId, event: Option<&str>, page: &Page<(Timestamp, OccurrenceId)>
+        ) -> Vec<Occurrence>;
+    }
+    CodeWaits {
+        code_waits(
+            workspace: WorkspaceId, handler: &str, build: &str, after: Option<&CodeWait>, limit: usize
+        ) -> Vec<CodeWait>;
+    }
+    Idempotency {
+        remembered(key: &str) -> Option<Remembered>;
+    }
+    FollowUps {
+        follow_ups(not_of: &[u128], limit: usize) -> Vec<StoredFollowUp>;
+        descendants(root: RunId) -> u64;
+    }
+    Schedules {
+        schedule(id: ScheduleId) -> Option<Schedule>;
+        schedule_by_name(workspace: WorkspaceId, name: &str) -> Option<Schedule>;
+        schedules(workspace: WorkspaceId, page: &Page<String>) -> Vec<Schedule>;
+    }
+    Lists {
+        run(run: RunId) -> Option<RunSummary>;
+        runs(filter: &RunFilter, page: &Page<RunId>) -> Vec<RunSummary>;
+        waitpoints(
+            filter: &WaitpointFilter, page: &Page<(Option<Timestamp>, WaitpointId)>
+        ) -> Vec<WaitpointSummary>;
+        counts(workspace: Option<WorkspaceId>) -> Vec<(RunStatus, u64)>;
+        oldest_waiting(workspace: WorkspaceId, limit: usize) -> Vec<RunId>;
+        open_waits(workspace: WorkspaceId, kind: Kind, due: Due, limit: usize) -> usize;
+        stored_bytes(workspace: WorkspaceId) -> u64;
+    }
+    Costs {
+        costs(workspace: WorkspaceId, from: Date, until: Date) -> Vec<CostRow>;
+    }
+    Webhooks {
+        webhooks(workspace: Option<WorkspaceId>) -> Vec<Webhook>;
+        webhook(id: WebhookId) -> Option<Webhook>;
+        deliveries(filter: &DeliveryFilter, page: &Page<DeliveryId>) -> Vec<Delivery>;
+        delivery(id: DeliveryId) -> Option<Delivery>;
+        due_deliveries(webhook: WebhookId, until: Timestamp, limit: usize) -> Vec<Delivery>;
+    }
+    Links {
+        link_generation(waitpoint: WaitpointId) -> u32;
+    }
+    Admin {
+        workspaces() -> Vec<Workspace>;
+        key_by_hash(hash: &KeyHash) -> Option<ApiKey>;
+        keys(workspace: WorkspaceId) -> Vec<ApiKey>;
+        setting(name: &str) -> Option<Vec<u8>>;
+    }
+    Audit {
+        audit(workspace: Option<WorkspaceId>, page: &Page<u64>) -> Vec<AuditEntry>;
+        audit_chain(after: u64, limit: usize) -> Vec<(u64, String, AuditHash)>;
+    }
+    Holds {
+        held(owner: Owner) -> Option<Held>;
+        all_held(page: &Page<Owner>) -> Vec<Held>;
+    }
+    Maintenance {
+        backup(to: &Path) -> ();
+    }
 }
 
-macro_rules! writes {
-    ($($name:ident($($argument:ident: $type:ty),*) -> $done:ty;)*) => {
-        impl Store for Watched<Box<dyn Store>> {
-            fn reader(&self) -> Result<Box<dyn Read>, Error> {
-                let inner = self.inner.reader()?;
-                Ok(Box::new(Watched { inner, watch: self.watch.clone() }))
-            }
+impl<S: Read + ?Sized> Histories for Watched<Box<S>> {
+    fn load(&mut self, run: RunId) -> Result<Option<StoredRun>, Error> {
+        self.watch.load()?;
+        if self.watch.seen().unreadable.contains(&run) {
+            return Err(Error::Damaged { owner: run, what: "it was told to be damaged".to_owned() });
+        }
+        self.inner.load(run)
+    }
 
-            fn another(&self) -> Result<Option<Box<dyn Store>>, Error> {
-                if !self.watch.seen().has_several_writers {
-                    return Ok(None);
-                }
-                let another = self.inner.another()?;
-                Ok(another.map(|inner| Box::new(Watched { inner, watch: self.watch.clone() }) as Box<dyn Store>))
-            }
+    fn load_changed(&mut self, known: &[(RunId, u64)]) -> Result<Vec<(RunId, Loaded)>, Error> {
+        self.watch.load()?;
+        let mut changed = self.inner.load_changed(known)?;
+        let seen = self.watch.seen();
+        for (run, loaded) in changed.iter_mut().filter(|(run, _)| seen.unreadable.contains(run)) {
+            *loaded = Err(Error::Damaged { owner: *run, what: "it was told to be damaged".to_owned() });
+        }
+        Ok(changed)
+    }
 
-            fn tasks(&self) -> Result<Option<Box<dyn Tasks>>, Error> {
-                self.inner.tasks()
-            }
+    fn records_after(
+        &mut self,
+        run: RunId,
+        after: u64,
+        limit: usize,
+        bytes: usize,
+    ) -> Result<Vec<Record>, Error> {
+        self.inner.records_after(run, after, limit, bytes)
+    }
 
-            fn cluster(&self) -> Result<Option<Box<dyn Cluster>>, Error> {
-                self.inner.cluster()
-            }
+    fn versions(&mut self, runs: &[RunId]) -> Result<Vec<(RunId, u64)>, Error> {
+        self.inner.versions(runs)
+    }
+}
 
-            fn commit(&mut self, batch: &Batch<'_>) -> Result<(), Error> {
-                self.watch.pass_gate();
-                self.watch.write()?;
-                self.watch.check(batch)?;
-                self.inner.commit(batch)?;
-                self.watch.seen().commits.push(batch.runs.iter().map(|write| write.run.id).collect());
-                Ok(())
-            }
+impl<S: Read + ?Sized> Timers for Watched<Box<S>> {
+    fn timers(
+        &mut self,
+        after: Option<&StoredTimer>,
+        until: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<StoredTimer>, Error> {
+        self.watch.seen().timer_reads += 1;
+        self.inner.timers(after, until, limit)
+    }
+}
 
-            fn culprits(&mut self, batch: &Batch<'_>) -> Result<Vec<Culprit>, Error> {
-                let unwritable = self.watch.seen().unwritable.clone();
-                let runs = batch.runs.iter().map(|write| write.run.id).filter(|run| unwritable.contains(run));
-                Ok(runs.map(|run| Culprit { owner: Owner(run), why: "it cannot be written".to_owned() }).collect())
-            }
+impl<S: Read + ?Sized> Retention for Watched<Box<S>> {
+    fn awaits(&mut self, workspace: WorkspaceId) -> Result<Vec<Awaits>, Error> {
+        self.inner.awaits(workspace)
+    }
 
+    fn oldest_open(
+        &mut self,
+        workspace: WorkspaceId,
+        definition: Option<&DefinitionRef>,
+    ) -> Result<Option<RunId>, Error> {
+        self.inner.oldest_open(workspace, definition)
+    }
+
+    fn owners(&mut self, runs: &[RunId], what: OfRun) -> Result<Vec<RunId>, Error> {
+        self.inner.owners(runs, what)
+    }
+
+    fn old_events(
+        &mut self,
+        event: (WorkspaceId, Option<&str>),
+        before: Timestamp,
+        after: Option<EventPlace>,
+        limit: usize,
+    ) -> Result<Vec<OldEvent>, Error> {
+        let found = self.inner.old_events(event, before, after, limit)?;
+        self.watch.seen().looked_at += found.len();
+        Ok(found)
+    }
+
+    fn old_keys(
+        &mut self,
+        before: Timestamp,
+        after: Option<&KeyPlace>,
+        limit: usize,
+    ) -> Result<Vec<OldKey>, Error> {
+        let found = self.inner.old_keys(before, after, limit)?;
+        self.watch.seen().looked_at += found.len();
+        Ok(found)
+    }
+
+    fn ended_runs(
+        &mut self,
+        before: Timestamp,
+        after: (Timestamp, RunId),
+        limit: usize,
+    ) -> Result<Vec<(Timestamp, RunId)>, Error> {
+        let found = self.inner.ended_runs(before, after, limit)?;
+        self.watch.seen().looked_at += found.len();
+        Ok(found)
+    }
+}
+
+impl Store for Watched<Box<dyn Store>> {
+    fn reader(&self) -> Result<Box<dyn Read>, Error> {
+        let inner = self.inner.reader()?;
+        Ok(Box::new(Watched { inner, watch: self.watch.clone() }))
+    }
+
+    fn another(&self) -> Result<Option<Box<dyn Store>>, Error> {
+        if !self.watch.seen().has_several_writers {
+            return Ok(None);
+        }
+        let another = self.inner.another()?;
+        Ok(another.map(|inner| Box::new(Watched { inner, watch: self.watch.clone() }) as Box<dyn Store>))
+    }
+
+    fn tasks(&self) -> Result<Option<Box<dyn Tasks>>, Error> {
+        self.inner.tasks()
+    }
+
+    fn cluster(&self) -> Result<Option<Box<dyn Cluster>>, Error> {
+        self.inner.cluster()
+    }
+
+    fn commit(&mut self, batch: &Batch<'_>) -> Result<(), Error> {
+        self.watch.pass_gate();
+        self.watch.write()?;
+        self.watch.check(batch)?;
+        self.inner.commit(batch)?;
+        self.watch.seen().commits.push(batch.runs.iter().map(|write| write.run.id).collect());
+        Ok(())
+    }
+
+    fn culprits(&mut self, batch: &Batch<'_>) -> Result<Vec<Culprit>, Error> {
+        let unwritable = self.watch.seen().unwritable.clone();
+        let runs = batch.runs.iter().map(|write| write.run.id).filter(|run| unwritable.contains(run));
+        Ok(runs.map(|run| Culprit { owner: Owner(run), why: "it cannot be written".to_owned() }).collect())
+    }
+}
+
+/// Roles that write, as long as the disk is not full.
+macro_rules! write_through {
+    ($($role:ident { $($name:ident($($argument:ident: $type:ty),*) -> $done:ty;)* })*) => {
+        $(impl $role for Watched<Box<dyn Store>> {
             $(fn $name(&mut self, $($argument: $type),*) -> Result<$done, Error> {
                 self.watch.write()?;
                 let begun = Instant::now();
@@ -347,33 +410,47 @@ macro_rules! writes {
                 }
                 done
             })*
-        }
+        })*
     };
 }
 
-writes! {
-    append_audit(note: &AuditNote) -> ();
-    rewrite_waits(owner: Owner, workspace: WorkspaceId, waits: &[&Waitpoint]) -> ();
-    hold(held: &Held) -> bool;
-    let_go(owner: Owner) -> bool;
-    note_suspect(node: Option<NodeId>, owner: Option<Owner>) -> ();
-    take_suspects(alive: &[NodeId]) -> Vec<Suspect>;
-    forgive(owner: Owner) -> ();
-    fold() -> ();
-    forget_events(events: &[OldEvent]) -> usize;
-    forget_of(runs: &[RunId], what: OfRun, limit: usize) -> usize;
-    forget_runs(before: Timestamp, limit: usize) -> usize;
-    forget_keys(keys: &[String]) -> usize;
-    forget_deliveries(before: Timestamp, limit: usize) -> usize;
-    add_workspace(name: &str, now: Timestamp) -> WorkspaceId;
-    add_key(key: &ApiKey) -> ();
-    revoke_key(id: KeyId, now: Timestamp) -> bool;
-    touch_key(id: KeyId, now: Timestamp) -> ();
-    put_setting(name: &str, value: &[u8]) -> ();
-    put_webhook(webhook: &Webhook) -> ();
-    put_health(id: WebhookId, health: &Health, now: Timestamp) -> bool;
-    remove_webhook(id: WebhookId) -> bool;
-    put_attempts(attempts: &[AttemptWrite]) -> ();
-    replay(webhook: WebhookId, one: Option<DeliveryId>, now: Timestamp) -> usize;
-    bump_link_generation(waitpoint: WaitpointId) -> u32;
+write_through! {
+    WriteAudit {
+        append_audit(note: &AuditNote) -> ();
+    }
+    WriteMaintenance {
+        rewrite_waits(owner: Owner, workspace: WorkspaceId, waits: &[&Waitpoint]) -> ();
+        fold() -> ();
+    }
+    WriteHolds {
+        hold(held: &Held) -> bool;
+        let_go(owner: Owner) -> bool;
+        note_suspect(node: Option<NodeId>, owner: Option<Owner>) -> ();
+        take_suspects(alive: &[NodeId]) -> Vec<Suspect>;
+        forgive(owner: Owner) -> ();
+    }
+    WriteRetention {
+        forget_events(events: &[OldEvent]) -> usize;
+        forget_of(runs: &[RunId], what: OfRun, limit: usize) -> usize;
+        forget_runs(before: Timestamp, limit: usize) -> usize;
+        forget_keys(keys: &[String]) -> usize;
+        forget_deliveries(before: Timestamp, limit: usize) -> usize;
+    }
+    WriteAdmin {
+        add_workspace(name: &str, now: Timestamp) -> WorkspaceId;
+        add_key(key: &ApiKey) -> ();
+        revoke_key(id: KeyId, now: Timestamp) -> bool;
+        touch_key(id: KeyId, now: Timestamp) -> ();
+        put_setting(name: &str, value: &[u8]) -> ();
+    }
+    WriteWebhooks {
+        put_webhook(webhook: &Webhook) -> ();
+        put_health(id: WebhookId, health: &Health, now: Timestamp) -> bool;
+        remove_webhook(id: WebhookId) -> bool;
+        put_attempts(attempts: &[AttemptWrite]) -> ();
+        replay(webhook: WebhookId, one: Option<DeliveryId>, now: Timestamp) -> usize;
+    }
+    WriteLinks {
+        bump_link_generation(waitpoint: WaitpointId) -> u32;
+    }
 }

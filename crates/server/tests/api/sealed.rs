@@ -5,8 +5,9 @@ use std::path::Path;
 use abide_engine::vault::Vault;
 use abide_engine::{Engine, Options};
 use abide_server::{Auth, Settings, first_key};
+use abide_store::Store;
+use abide_store::roles::*;
 use abide_store::sqlite::Sqlite;
-use abide_store::{Read as _, Store};
 use hyper::Method;
 use serde_json::json;
 

@@ -4,8 +4,9 @@ use jiff::Timestamp;
 
 use crate::Error;
 use crate::cluster::{Cluster, Heartbeat, NodeId, Notification};
-use crate::postgres::column::{Column, Id};
+use crate::postgres::column::Id;
 use crate::postgres::{Handle, Unsynced, notifications};
+use crate::row::RowReader;
 
 /// A node without a heartbeat for so long does not count as there.
 const SEEN_US: i64 = 1_200_000;

@@ -4,20 +4,18 @@
 //! JSON needs nothing of the kind, for it has its own way to write a NUL.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 use std::error::Error as StdError;
 
-use abide_core::id::{DefinitionId, KeyId, OccurrenceId, RunId, WorkspaceId};
+use abide_core::id::{DefinitionId, DeliveryId, KeyId, OccurrenceId, RunId, WebhookId, WorkspaceId};
 use abide_core::status::{RunStatus, WaitStatus};
 use abide_core::waitpoint::Kind;
 use bytes::BytesMut;
-use jiff::Timestamp;
-use serde::de::DeserializeOwned;
 use tokio_postgres::Row;
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, accepts, to_sql_checked};
 
 pub(super) use crate::code::{instant, scopes};
-use crate::{Error, Scope, code};
+use crate::row::RowReader;
+use crate::{Error, code};
 
 /// An id as a uuid. Both sort by their bytes, big end first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,6 +52,14 @@ pub(super) fn key(id: KeyId) -> Id {
 }
 
 pub(super) fn occurrence(id: OccurrenceId) -> Id {
+    Id(id.0)
+}
+
+pub(super) fn webhook(id: WebhookId) -> Id {
+    Id(id.0)
+}
+
+pub(super) fn delivery(id: DeliveryId) -> Id {
     Id(id.0)
 }
 
@@ -107,69 +113,28 @@ pub(super) fn read_name(stored: String) -> String {
     name
 }
 
-/// Reads what the functions above wrote.
-pub(super) trait Column {
-    fn id(&self, index: usize) -> Result<u128, Error>;
-    fn optional_run(&self, index: usize) -> Result<Option<RunId>, Error>;
-    fn instant(&self, index: usize) -> Result<Timestamp, Error>;
-    fn optional_instant(&self, index: usize) -> Result<Option<Timestamp>, Error>;
-    fn number<N: TryFrom<i64>>(&self, index: usize) -> Result<N, Error>;
-    fn workspace(&self, index: usize) -> Result<WorkspaceId, Error>;
-    fn scopes(&self, index: usize) -> Result<BTreeSet<Scope>, Error>;
-    fn run_status(&self, index: usize) -> Result<RunStatus, Error>;
-    fn wait_status(&self, index: usize) -> Result<WaitStatus, Error>;
-    fn kind(&self, index: usize) -> Result<Kind, Error>;
-    fn name(&self, index: usize) -> Result<String, Error>;
-    fn optional_name(&self, index: usize) -> Result<Option<String>, Error>;
-    fn json<T: DeserializeOwned>(&self, index: usize) -> Result<T, Error>;
-}
-
-impl Column for Row {
+impl RowReader for Row {
     fn id(&self, index: usize) -> Result<u128, Error> {
         let Id(id) = self.try_get(index)?;
         Ok(id)
     }
 
-    fn optional_run(&self, index: usize) -> Result<Option<RunId>, Error> {
+    fn optional_id(&self, index: usize) -> Result<Option<u128>, Error> {
         let id: Option<Id> = self.try_get(index)?;
-        Ok(id.map(|Id(id)| RunId(id)))
+        Ok(id.map(|Id(id)| id))
     }
 
-    fn instant(&self, index: usize) -> Result<Timestamp, Error> {
-        Ok(code::read_instant(self.try_get(index)?))
+    fn integer(&self, index: usize) -> Result<i64, Error> {
+        Ok(self.try_get(index)?)
     }
 
-    fn optional_instant(&self, index: usize) -> Result<Option<Timestamp>, Error> {
-        let nanoseconds: Option<i64> = self.try_get(index)?;
-        Ok(nanoseconds.map(code::read_instant))
+    fn optional_integer(&self, index: usize) -> Result<Option<i64>, Error> {
+        Ok(self.try_get(index)?)
     }
 
-    fn number<N: TryFrom<i64>>(&self, index: usize) -> Result<N, Error> {
-        let number: i64 = self.try_get(index)?;
-        N::try_from(number).map_err(|_| Error::Corrupt(format!("{number} is out of range")))
-    }
-
-    fn workspace(&self, index: usize) -> Result<WorkspaceId, Error> {
-        self.number(index).map(WorkspaceId)
-    }
-
-    fn scopes(&self, index: usize) -> Result<BTreeSet<Scope>, Error> {
-        Ok(code::read_scopes(self.try_get(index)?))
-    }
-
-    fn run_status(&self, index: usize) -> Result<RunStatus, Error> {
+    fn code(&self, index: usize) -> Result<i64, Error> {
         let stored: i16 = self.try_get(index)?;
-        code::read(stored.into(), &RunStatus::ALL, code::run_status)
-    }
-
-    fn wait_status(&self, index: usize) -> Result<WaitStatus, Error> {
-        let stored: i16 = self.try_get(index)?;
-        code::read(stored.into(), &code::WAIT_STATUSES, code::wait_status)
-    }
-
-    fn kind(&self, index: usize) -> Result<Kind, Error> {
-        let stored: i16 = self.try_get(index)?;
-        code::read(stored.into(), &Kind::ALL, code::kind)
+        Ok(stored.into())
     }
 
     fn name(&self, index: usize) -> Result<String, Error> {
@@ -181,13 +146,12 @@ impl Column for Row {
         Ok(stored.map(read_name))
     }
 
-    fn json<T: DeserializeOwned>(&self, index: usize) -> Result<T, Error> {
-        let text: &str = self.try_get(index)?;
-        let mut deserializer = serde_json::Deserializer::from_str(text);
-        // Whoever wrote it had its depth under control.
-        deserializer.disable_recursion_limit();
-        let value = T::deserialize(&mut deserializer).and_then(|value| deserializer.end().map(|()| value));
-        value.map_err(|error| Error::Corrupt(error.to_string()))
+    fn optional_text(&self, index: usize) -> Result<Option<&str>, Error> {
+        Ok(self.try_get(index)?)
+    }
+
+    fn bytes(&self, index: usize) -> Result<&[u8], Error> {
+        Ok(self.try_get(index)?)
     }
 }
 

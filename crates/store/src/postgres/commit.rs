@@ -14,8 +14,12 @@
 //! there, rows of new runs; ids and rows are sorted. What else is written of a run is written by whoever holds its row, and
 //! after it; the rest comes table by table, sorted.
 
-mod steps;
-mod together;
+mod batch_statement;
+mod events;
+mod plan;
+mod runs;
+mod tasks;
+mod waitpoints;
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -26,13 +30,14 @@ use abide_core::waitpoint::{EventFilter, ListensFor};
 use tokio_postgres::Row;
 use tokio_postgres::error::{DbError, Severity, SqlState};
 
-use crate::postgres::column::{self, Column, Id};
-use crate::postgres::find::read_occurrence;
+use crate::events::read_occurrence;
+use crate::postgres::column::{self, Id};
 use crate::postgres::link::{Answer, Link, Session};
-use crate::postgres::looks::Looks;
+use crate::postgres::refusal::Refusal;
 use crate::postgres::{admin, schedules};
+use crate::row::RowReader;
 use crate::{Batch, Culprit, Error, RunWrite};
-use steps::{Part, Plan};
+use plan::{Part, Plan};
 
 /// How long a database is waited for that went away in the middle of a commit, and how often it is asked.
 const OUTCOME: Duration = Duration::from_secs(30);
@@ -133,7 +138,7 @@ fn went_away() -> Error {
 
 /// How many statements a batch takes.
 #[cfg(test)]
-pub(super) fn statements(batch: &Batch<'_>, looks: &Looks) -> usize {
+pub(super) fn statements(batch: &Batch<'_>, looks: &super::looks::Looks) -> usize {
     const BEGIN_AND_COMMIT: usize = 2;
     let plan = Plan::of(batch, looks, Mark { writer: Id(1), number: 1 }).expect("a sound batch");
     let is_short = plan.is_empty() || plan.is_one_statement();
@@ -200,7 +205,7 @@ async fn refused(
 /// Not all rows of runs were written, or a new run has one already.
 fn has_moved_on(said: &DbError) -> bool {
     let has_begun = *said.code() == SqlState::UNIQUE_VIOLATION && said.constraint() == Some("runs_pkey");
-    *said.code() == SqlState::DIVISION_BY_ZERO || has_begun
+    Refusal::of(said).is_some() || has_begun
 }
 
 /// Why a batch is not committed.

@@ -1,29 +1,18 @@
 //! What is to be done, and how many runs began with one.
 
 use abide_core::id::RunId;
-use tokio_postgres::Row;
 
-use crate::postgres::column::{self, Column, Id};
-use crate::postgres::link::{Link, Step, values};
+use crate::postgres::Handle;
+use crate::postgres::column::{self, Id};
+use crate::postgres::link::{Step, values};
+use crate::roles::FollowUps;
+use crate::row::RowReader;
 use crate::{Error, FollowUpWrite, StoredFollowUp};
 
-fn read(row: &Row) -> Result<StoredFollowUp, Error> {
-    Ok(StoredFollowUp {
-        workspace: row.workspace(0)?,
-        id: row.id(1)?,
-        owner: row.id(2)?,
-        version: row.number(3)?,
-        what: row.json(4)?,
-    })
-}
-
-pub(super) fn follow_ups(
-    link: &mut Link,
-    not_of: &[u128],
-    limit: usize,
-) -> Result<Vec<StoredFollowUp>, Error> {
-    // One workspace after the other, so that one with many leaves room for the others.
-    let sql = "WITH RECURSIVE places (workspace) AS (
+impl<Role: Send> FollowUps for Handle<Role> {
+    fn follow_ups(&mut self, not_of: &[u128], limit: usize) -> Result<Vec<StoredFollowUp>, Error> {
+        // One workspace after the other, so that one with many leaves room for the others.
+        let sql = "WITH RECURSIVE places (workspace) AS (
             (SELECT workspace FROM follow_ups ORDER BY workspace LIMIT 1)
             UNION ALL
             SELECT (SELECT next.workspace FROM follow_ups AS next WHERE next.workspace > places.workspace
@@ -33,16 +22,17 @@ pub(super) fn follow_ups(
             (SELECT workspace, id, owner, version, document FROM follow_ups
              WHERE follow_ups.workspace = places.workspace AND owner <> ALL ($1::uuid[]) ORDER BY id LIMIT $2) AS found
         ORDER BY found.workspace, found.id";
-    let owners: Vec<Id> = not_of.iter().map(|owner| Id(*owner)).collect();
-    let limit = column::limit(limit);
-    let rows = link.ask(async |session| session.rows(sql, &[&owners, &limit]).await)?;
-    rows.iter().map(read).collect()
-}
+        let owners: Vec<Id> = not_of.iter().map(|owner| Id(*owner)).collect();
+        let limit = column::limit(limit);
+        let rows = self.link.ask(async |session| session.rows(sql, &[&owners, &limit]).await)?;
+        rows.iter().map(StoredFollowUp::read).collect()
+    }
 
-pub(super) fn descendants(link: &mut Link, root: RunId) -> Result<u64, Error> {
-    let sql = "SELECT count FROM descendants WHERE root = $1";
-    let found = link.ask(async |session| session.first(sql, &[&column::run(root)]).await)?;
-    found.map_or(Ok(0), |row| row.number(0))
+    fn descendants(&mut self, root: RunId) -> Result<u64, Error> {
+        let sql = "SELECT count FROM descendants WHERE root = $1";
+        let found = self.link.ask(async |session| session.first(sql, &[&column::run(root)]).await)?;
+        found.map_or(Ok(0), |row| row.number(0))
+    }
 }
 
 /// The statements that write them. Each affects as many rows as it is given, unless somebody else was first.

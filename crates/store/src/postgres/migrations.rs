@@ -4,8 +4,8 @@
 //! must have a default, and what it removes must have been out of use for a version.
 
 use crate::Error;
-use crate::postgres::column::Column;
 use crate::postgres::link::Session;
+use crate::row::RowReader;
 
 struct Migration {
     sql: &'static str,
@@ -14,7 +14,7 @@ struct Migration {
 }
 
 /// In order; the first is version 1. A file that was released is never changed.
-const MIGRATIONS: [Migration; 7] = [
+const MIGRATIONS: [Migration; 8] = [
     Migration { sql: include_str!("migrations/0001_first.sql"), oldest: 1 },
     Migration { sql: include_str!("migrations/0002_audit.sql"), oldest: 1 },
     // A node that leaves nothing for later rounds does not look at what others left.
@@ -27,6 +27,7 @@ const MIGRATIONS: [Migration; 7] = [
     Migration { sql: include_str!("migrations/0006_stored_bytes.sql"), oldest: 6 },
     // A node of before knows no waits for other code.
     Migration { sql: include_str!("migrations/0007_code.sql"), oldest: 7 },
+    Migration { sql: include_str!("migrations/0008_refusals.sql"), oldest: 7 },
 ];
 
 /// "abide": those who migrate wait for each other.

@@ -3,44 +3,36 @@
 use abide_core::id::{RunId, ScheduleId, WorkspaceId};
 use abide_core::schedule::Schedule;
 use abide_core::waitpoint::Waitpoint;
-use tokio_postgres::Row;
 
-use crate::postgres::column::{self, Column, Id};
-use crate::postgres::link::{Link, Step, values};
+use crate::postgres::Handle;
+use crate::postgres::column::{self, Id};
+use crate::postgres::link::{Step, values};
+use crate::roles::Schedules;
+use crate::row::RowReader;
 use crate::{Error, Page, ScheduleWrite};
 
-fn read(row: &Row) -> Result<Schedule, Error> {
-    row.json(0)
-}
+impl<Role: Send> Schedules for Handle<Role> {
+    fn schedule(&mut self, id: ScheduleId) -> Result<Option<Schedule>, Error> {
+        let sql = "SELECT document FROM schedules WHERE id = $1";
+        let found = self.link.ask(async |session| session.first(sql, &[&column::run(id.owner())]).await)?;
+        found.map(|row| row.json(0)).transpose()
+    }
 
-pub(super) fn schedule(link: &mut Link, id: ScheduleId) -> Result<Option<Schedule>, Error> {
-    let sql = "SELECT document FROM schedules WHERE id = $1";
-    let found = link.ask(async |session| session.first(sql, &[&column::run(id.owner())]).await)?;
-    found.as_ref().map(read).transpose()
-}
+    fn schedule_by_name(&mut self, workspace: WorkspaceId, name: &str) -> Result<Option<Schedule>, Error> {
+        let sql = "SELECT document FROM schedules WHERE workspace = $1 AND name = $2";
+        let (workspace, name) = (column::workspace(workspace), column::name(name));
+        let found = self.link.ask(async |session| session.first(sql, &[&workspace, &name]).await)?;
+        found.map(|row| row.json(0)).transpose()
+    }
 
-pub(super) fn schedule_by_name(
-    link: &mut Link,
-    workspace: WorkspaceId,
-    name: &str,
-) -> Result<Option<Schedule>, Error> {
-    let sql = "SELECT document FROM schedules WHERE workspace = $1 AND name = $2";
-    let (workspace, name) = (column::workspace(workspace), column::name(name));
-    let found = link.ask(async |session| session.first(sql, &[&workspace, &name]).await)?;
-    found.as_ref().map(read).transpose()
-}
-
-pub(super) fn schedules(
-    link: &mut Link,
-    workspace: WorkspaceId,
-    page: &Page<String>,
-) -> Result<Vec<Schedule>, Error> {
-    let sql = "SELECT document FROM schedules WHERE workspace = $1 AND name > $2 ORDER BY name LIMIT $3";
-    // No name is empty.
-    let after = column::name(page.after.as_deref().unwrap_or_default()).into_owned();
-    let (workspace, limit) = (column::workspace(workspace), column::limit(page.limit));
-    let rows = link.ask(async |session| session.rows(sql, &[&workspace, &after, &limit]).await)?;
-    rows.iter().map(read).collect()
+    fn schedules(&mut self, workspace: WorkspaceId, page: &Page<String>) -> Result<Vec<Schedule>, Error> {
+        let sql = "SELECT document FROM schedules WHERE workspace = $1 AND name > $2 ORDER BY name LIMIT $3";
+        // No name is empty.
+        let after = column::name(page.after.as_deref().unwrap_or_default()).into_owned();
+        let (workspace, limit) = (column::workspace(workspace), column::limit(page.limit));
+        let rows = self.link.ask(async |session| session.rows(sql, &[&workspace, &after, &limit]).await)?;
+        rows.iter().map(|row| row.json(0)).collect()
+    }
 }
 
 /// The statements that write schedules. Each of the first three affects as many rows as it is given, unless somebody

@@ -5,8 +5,9 @@ use abide_core::id::RunId;
 use jiff::Timestamp;
 use tokio_postgres::Row;
 
-use crate::postgres::column::{self, Column, Id};
+use crate::postgres::column::{self, Id};
 use crate::postgres::{Handle, Unsynced};
+use crate::row::RowReader;
 use crate::tasks::{FoundTask, LateTasks, TaskCounts, Tasks, WantedTasks};
 use crate::{Error, code};
 

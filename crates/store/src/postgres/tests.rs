@@ -8,12 +8,17 @@ mod together;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use abide_core::command::{Command, Reply};
+use abide_core::command::{Command, Occurrence, Reply};
+use abide_core::door::Remembered;
+use abide_core::id::{DefinitionId, RunId, WorkspaceId};
 use abide_testkit::postgres::Server;
+use jiff::Timestamp;
 use serde_json::json;
 
 use super::*;
 use crate::conformance::story::{self, World};
+use crate::roles::*;
+use crate::{Due, OfRun, OldEvent, Page, RunFilter, WaitpointFilter};
 
 /// Beside the store: whatever one likes in the same database.
 pub(crate) struct Hand(Link);

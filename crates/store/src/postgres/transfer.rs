@@ -13,9 +13,10 @@ use tokio_postgres::Row as Read;
 use tokio_postgres::binary_copy::BinaryCopyInWriter;
 use tokio_postgres::types::{IsNull, ToSql, Type, accepts, to_sql_checked};
 
-use crate::postgres::column::{self, Column, Id};
+use crate::postgres::column::{self, Id};
 use crate::postgres::link::Session;
 use crate::postgres::{Handle, Postgres, Reader, Reading, Writing, open};
+use crate::row::RowReader;
 use crate::table::{MOVE, Row, Table};
 use crate::transfer::{self, AtWork, End, Look, Work};
 use crate::{Error, code};

@@ -1,61 +1,60 @@
 //! The audit log.
 
 use abide_core::id::WorkspaceId;
-use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
+use rusqlite::{OptionalExtension, params};
 
 use crate::audit::{AuditEntry, AuditHash, AuditNote, next};
-use crate::sqlite::column::Column;
-use crate::sqlite::find::collect;
+use crate::roles::{Audit, WriteAudit};
+use crate::row::RowReader;
+use crate::sqlite::query::collect;
+use crate::sqlite::{Handle, Sqlite};
 use crate::{Error, Page};
 
-pub(super) fn append(transaction: &Transaction<'_>, note: &AuditNote) -> Result<(), Error> {
-    let last: Option<(i64, AuditHash)> = transaction
-        .prepare_cached("SELECT number, hash FROM audit ORDER BY number DESC LIMIT 1")?
-        .query_row([], |row| Ok((row.get(0)?, row.get(1)?)))
-        .optional()?;
-    let entry = next(last, note);
-    transaction
-        .prepare_cached("INSERT INTO audit (number, workspace, note, hash) VALUES (?, ?, ?, ?)")?
-        .execute(params![entry.number, note.workspace.0, entry.note, entry.hash])?;
-    Ok(())
-}
-
-fn read(row: &Row<'_>) -> Result<AuditEntry, Error> {
-    Ok(AuditEntry { number: row.number(0)?, note: row.json(1)?, hash: row.get(2)? })
-}
-
-pub(super) fn list(
-    connection: &Connection,
-    workspace: Option<WorkspaceId>,
-    page: &Page<u64>,
-) -> Result<Vec<AuditEntry>, Error> {
-    let before = page.after.and_then(|number| i64::try_from(number).ok()).unwrap_or(i64::MAX);
-    let limit = i64::try_from(page.limit).unwrap_or(i64::MAX);
-    match workspace {
-        Some(workspace) => {
-            let mut statement = connection.prepare_cached(
-                "SELECT number, note, hash FROM audit WHERE workspace = ? AND number < ?
+impl<Role: Send> Audit for Handle<Role> {
+    fn audit(&mut self, workspace: Option<WorkspaceId>, page: &Page<u64>) -> Result<Vec<AuditEntry>, Error> {
+        let before = page.after.and_then(|number| i64::try_from(number).ok()).unwrap_or(i64::MAX);
+        let limit = i64::try_from(page.limit).unwrap_or(i64::MAX);
+        match workspace {
+            Some(workspace) => {
+                let mut statement = self.connection.prepare_cached(
+                    "SELECT number, note, hash FROM audit WHERE workspace = ? AND number < ?
                  ORDER BY number DESC LIMIT ?",
-            )?;
-            collect(statement.query(params![workspace.0, before, limit])?, read)
+                )?;
+                collect(statement.query(params![workspace.0, before, limit])?, |row| AuditEntry::read(row))
+            }
+            None => {
+                let mut statement = self.connection.prepare_cached(
+                    "SELECT number, note, hash FROM audit WHERE number < ? ORDER BY number DESC LIMIT ?",
+                )?;
+                collect(statement.query(params![before, limit])?, |row| AuditEntry::read(row))
+            }
         }
-        None => {
-            let mut statement = connection.prepare_cached(
-                "SELECT number, note, hash FROM audit WHERE number < ? ORDER BY number DESC LIMIT ?",
-            )?;
-            collect(statement.query(params![before, limit])?, read)
-        }
+    }
+
+    fn audit_chain(&mut self, after: u64, limit: usize) -> Result<Vec<(u64, String, AuditHash)>, Error> {
+        let after = i64::try_from(after).unwrap_or(i64::MAX);
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let mut statement = self.connection.prepare_cached(
+            "SELECT number, note, hash FROM audit WHERE number > ? ORDER BY number LIMIT ?",
+        )?;
+        collect(statement.query(params![after, limit])?, |row| {
+            Ok((row.number(0)?, row.get(1)?, row.hash(2)?))
+        })
     }
 }
 
-pub(super) fn chain(
-    connection: &Connection,
-    after: u64,
-    limit: usize,
-) -> Result<Vec<(u64, String, AuditHash)>, Error> {
-    let after = i64::try_from(after).unwrap_or(i64::MAX);
-    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let mut statement = connection
-        .prepare_cached("SELECT number, note, hash FROM audit WHERE number > ? ORDER BY number LIMIT ?")?;
-    collect(statement.query(params![after, limit])?, |row| Ok((row.number(0)?, row.get(1)?, row.get(2)?)))
+impl WriteAudit for Sqlite {
+    fn append_audit(&mut self, note: &AuditNote) -> Result<(), Error> {
+        self.change(|transaction| {
+            let last: Option<(i64, AuditHash)> = transaction
+                .prepare_cached("SELECT number, hash FROM audit ORDER BY number DESC LIMIT 1")?
+                .query_row([], |row| Ok((row.get(0)?, row.get(1)?)))
+                .optional()?;
+            let entry = next(last, note);
+            transaction
+                .prepare_cached("INSERT INTO audit (number, workspace, note, hash) VALUES (?, ?, ?, ?)")?
+                .execute(params![entry.number, note.workspace.0, entry.note, entry.hash])?;
+            Ok(())
+        })
+    }
 }

@@ -1,19 +1,13 @@
 //! How values stand in columns.
 
-use std::collections::BTreeSet;
+use abide_core::id::{DefinitionId, DeliveryId, KeyId, OccurrenceId, RunId, WebhookId};
+use rusqlite::Row;
 
-use abide_core::id::{DefinitionId, DeliveryId, KeyId, OccurrenceId, RunId, WebhookId, WorkspaceId};
-use abide_core::notice::Topic;
-use abide_core::status::{RunStatus, WaitStatus};
-use abide_core::waitpoint::Kind;
-use jiff::Timestamp;
-use rusqlite::{Row, RowIndex};
-use serde::de::DeserializeOwned;
-
+use crate::Error;
 pub(super) use crate::code::{
-    WAIT_STATUSES, delivery_status, instant, kind, run_status, scopes, topic, topics, wait_status,
+    delivery_status, instant, kind, run_status, scopes, topic, topics, wait_status,
 };
-use crate::{DeliveryStatus, Error, Scope, code};
+use crate::row::RowReader;
 
 pub(super) type Id = [u8; 16];
 
@@ -49,87 +43,42 @@ pub(super) fn limit(limit: usize) -> i64 {
     i64::try_from(limit).unwrap_or(i64::MAX)
 }
 
-/// Reads what the functions above wrote.
-pub(super) trait Column {
-    fn id<I: RowIndex>(&self, index: I) -> Result<u128, Error>;
-    fn optional_run<I: RowIndex>(&self, index: I) -> Result<Option<RunId>, Error>;
-    fn instant<I: RowIndex>(&self, index: I) -> Result<Timestamp, Error>;
-    fn optional_instant<I: RowIndex>(&self, index: I) -> Result<Option<Timestamp>, Error>;
-    fn number<I: RowIndex, N: TryFrom<i64>>(&self, index: I) -> Result<N, Error>;
-    fn workspace<I: RowIndex>(&self, index: I) -> Result<WorkspaceId, Error>;
-    fn scopes<I: RowIndex>(&self, index: I) -> Result<BTreeSet<Scope>, Error>;
-    fn run_status<I: RowIndex>(&self, index: I) -> Result<RunStatus, Error>;
-    fn wait_status<I: RowIndex>(&self, index: I) -> Result<WaitStatus, Error>;
-    fn kind<I: RowIndex>(&self, index: I) -> Result<Kind, Error>;
-    fn topic<I: RowIndex>(&self, index: I) -> Result<Topic, Error>;
-    fn topics<I: RowIndex>(&self, index: I) -> Result<BTreeSet<Topic>, Error>;
-    fn delivery_status<I: RowIndex>(&self, index: I) -> Result<DeliveryStatus, Error>;
-    fn json<I: RowIndex, T: DeserializeOwned>(&self, index: I) -> Result<T, Error>;
-}
-
-impl Column for Row<'_> {
-    fn id<I: RowIndex>(&self, index: I) -> Result<u128, Error> {
+impl RowReader for Row<'_> {
+    fn id(&self, index: usize) -> Result<u128, Error> {
         let bytes: Id = self.get(index)?;
         Ok(u128::from_be_bytes(bytes))
     }
 
-    fn optional_run<I: RowIndex>(&self, index: I) -> Result<Option<RunId>, Error> {
+    fn optional_id(&self, index: usize) -> Result<Option<u128>, Error> {
         let bytes: Option<Id> = self.get(index)?;
-        Ok(bytes.map(|bytes| RunId(u128::from_be_bytes(bytes))))
+        Ok(bytes.map(u128::from_be_bytes))
     }
 
-    fn instant<I: RowIndex>(&self, index: I) -> Result<Timestamp, Error> {
-        self.get(index).map(code::read_instant).map_err(Error::from)
+    fn integer(&self, index: usize) -> Result<i64, Error> {
+        Ok(self.get(index)?)
     }
 
-    fn optional_instant<I: RowIndex>(&self, index: I) -> Result<Option<Timestamp>, Error> {
-        let nanoseconds: Option<i64> = self.get(index)?;
-        Ok(nanoseconds.map(code::read_instant))
+    fn optional_integer(&self, index: usize) -> Result<Option<i64>, Error> {
+        Ok(self.get(index)?)
     }
 
-    fn number<I: RowIndex, N: TryFrom<i64>>(&self, index: I) -> Result<N, Error> {
-        let number: i64 = self.get(index)?;
-        N::try_from(number).map_err(|_| Error::Corrupt(format!("{number} is out of range")))
+    fn code(&self, index: usize) -> Result<i64, Error> {
+        Ok(self.get(index)?)
     }
 
-    fn workspace<I: RowIndex>(&self, index: I) -> Result<WorkspaceId, Error> {
-        self.number(index).map(WorkspaceId)
+    fn name(&self, index: usize) -> Result<String, Error> {
+        Ok(self.get(index)?)
     }
 
-    fn scopes<I: RowIndex>(&self, index: I) -> Result<BTreeSet<Scope>, Error> {
-        Ok(code::read_scopes(self.get(index)?))
+    fn optional_name(&self, index: usize) -> Result<Option<String>, Error> {
+        Ok(self.get(index)?)
     }
 
-    fn run_status<I: RowIndex>(&self, index: I) -> Result<RunStatus, Error> {
-        code::read(self.get(index)?, &RunStatus::ALL, run_status)
+    fn optional_text(&self, index: usize) -> Result<Option<&str>, Error> {
+        self.get_ref(index)?.as_str_or_null().map_err(|error| Error::Corrupt(error.to_string()))
     }
 
-    fn wait_status<I: RowIndex>(&self, index: I) -> Result<WaitStatus, Error> {
-        code::read(self.get(index)?, &WAIT_STATUSES, wait_status)
-    }
-
-    fn kind<I: RowIndex>(&self, index: I) -> Result<Kind, Error> {
-        code::read(self.get(index)?, &Kind::ALL, kind)
-    }
-
-    fn topic<I: RowIndex>(&self, index: I) -> Result<Topic, Error> {
-        code::read(self.get(index)?, &Topic::ALL, topic)
-    }
-
-    fn topics<I: RowIndex>(&self, index: I) -> Result<BTreeSet<Topic>, Error> {
-        Ok(code::read_topics(self.get(index)?))
-    }
-
-    fn delivery_status<I: RowIndex>(&self, index: I) -> Result<DeliveryStatus, Error> {
-        code::read(self.get(index)?, &DeliveryStatus::ALL, delivery_status)
-    }
-
-    fn json<I: RowIndex, T: DeserializeOwned>(&self, index: I) -> Result<T, Error> {
-        let text = self.get_ref(index)?.as_str().map_err(|error| Error::Corrupt(error.to_string()))?;
-        let mut deserializer = serde_json::Deserializer::from_str(text);
-        // Whoever wrote it had its depth under control.
-        deserializer.disable_recursion_limit();
-        let value = T::deserialize(&mut deserializer).and_then(|value| deserializer.end().map(|()| value));
-        value.map_err(|error| Error::Corrupt(error.to_string()))
+    fn bytes(&self, index: usize) -> Result<&[u8], Error> {
+        self.get_ref(index)?.as_blob().map_err(|error| Error::Corrupt(error.to_string()))
     }
 }

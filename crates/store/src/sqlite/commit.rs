@@ -10,10 +10,11 @@ use abide_core::run::Run;
 use abide_core::waitpoint::Waitpoint;
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
-use crate::sqlite::column::{self, Column};
+use crate::row::RowReader;
+use crate::sqlite::column;
 use crate::sqlite::tally::Tally;
-use crate::sqlite::{admin, cost, find, follow_ups, schedules, webhooks};
-use crate::{Batch, Culprit, Error, NewDefinition, Owner, RunWrite, chunk, waits};
+use crate::sqlite::{admin, costs, follow_ups, query, schedules, webhooks};
+use crate::{Batch, Culprit, Error, NewDefinition, RunWrite, chunk, waits};
 
 pub(super) fn commit(transaction: &Transaction<'_>, batch: &Batch<'_>) -> Result<(), Error> {
     admin::check_workspaces(transaction, workspaces(batch))?;
@@ -91,7 +92,7 @@ fn insert_definition(transaction: &Transaction<'_>, definition: &NewDefinition<'
         "SELECT id FROM definitions WHERE (workspace = ? AND name = ? AND version = ?) OR id = ?",
     )?;
     let rows = statement.query(params![workspace.0, name, version, column::definition(id)])?;
-    let id = find::first(rows, |row| row.id(0).map(DefinitionId))?.unwrap_or(id);
+    let id = query::first(rows, |row| row.id(0).map(DefinitionId))?.unwrap_or(id);
     Err(Error::DefinitionExists { id, name: name.to_owned(), version: version.to_owned() })
 }
 
@@ -158,7 +159,7 @@ fn write_one(
     statements.append.execute(params![id, seq, written_at, chunk])?;
     tally.add_bytes(write.run.workspace, column::limit(chunk.len()));
     statements.write_run(&id, write, was, sum, tally)?;
-    cost::add(transaction, write)?;
+    costs::add(transaction, write)?;
     if write.based_on == 0 {
         insert_tags(transaction, &id, write.run)?;
     }
@@ -193,7 +194,7 @@ struct Row {
 }
 
 /// What is executed for each run of a batch, looked up once a batch.
-struct Statements<'t> {
+pub(super) struct Statements<'t> {
     append: CachedStatement<'t>,
     insert_run: CachedStatement<'t>,
     find_run: CachedStatement<'t>,
@@ -204,7 +205,7 @@ struct Statements<'t> {
 }
 
 impl<'t> Statements<'t> {
-    fn prepare(transaction: &'t Transaction<'_>) -> Result<Statements<'t>, Error> {
+    pub(super) fn prepare(transaction: &'t Transaction<'_>) -> Result<Statements<'t>, Error> {
         Ok(Statements {
             append: transaction
                 .prepare_cached("INSERT INTO history (run, seq, written_at, chunk) VALUES (?, ?, ?, ?)")?,
@@ -302,7 +303,7 @@ impl<'t> Statements<'t> {
         self.insert_waitpoint(run, write.run.workspace, waitpoint)
     }
 
-    fn insert_waitpoint(
+    pub(super) fn insert_waitpoint(
         &mut self,
         run: &column::Id,
         workspace: WorkspaceId,
@@ -317,20 +318,4 @@ impl<'t> Statements<'t> {
             .execute(params![run, number, status, resume_at, filter, workspace, kind, created_at, listens])?;
         Ok(())
     }
-}
-
-/// Makes the rows of all waits of a run or a schedule anew.
-pub(super) fn rewrite_waits(
-    transaction: &Transaction<'_>,
-    owner: Owner,
-    workspace: WorkspaceId,
-    all: &[&Waitpoint],
-) -> Result<(), Error> {
-    let id = column::run(owner.0);
-    transaction.prepare_cached("DELETE FROM waitpoints WHERE run = ?")?.execute([id])?;
-    let mut statements = Statements::prepare(transaction)?;
-    for wait in all {
-        statements.insert_waitpoint(&id, workspace, wait)?;
-    }
-    Ok(())
 }

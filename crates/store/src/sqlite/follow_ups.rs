@@ -1,46 +1,40 @@
 //! What is to be done, and how many runs began with one.
 
 use abide_core::id::RunId;
-use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
+use rusqlite::{OptionalExtension, Transaction, params};
 
-use crate::sqlite::column::{self, Column};
-use crate::sqlite::find::{collect, first};
+use crate::roles::FollowUps;
+use crate::row::RowReader;
+use crate::sqlite::Handle;
+use crate::sqlite::column;
+use crate::sqlite::query::{collect, first};
 use crate::{Error, FollowUpWrite, StoredFollowUp};
 
-fn read(row: &Row<'_>) -> Result<StoredFollowUp, Error> {
-    Ok(StoredFollowUp {
-        workspace: row.workspace(0)?,
-        id: row.id(1)?,
-        owner: row.id(2)?,
-        version: row.number(3)?,
-        what: row.json(4)?,
-    })
-}
-
-pub(super) fn follow_ups(
-    connection: &Connection,
-    not_of: &[u128],
-    limit: usize,
-) -> Result<Vec<StoredFollowUp>, Error> {
-    let mut found = Vec::new();
-    let mut after: i64 = -1;
-    loop {
-        let mut next =
-            connection.prepare_cached("SELECT min(workspace) FROM follow_ups WHERE workspace > ?")?;
-        let workspace: Option<i64> = next.query_row([after], |row| row.get(0)).optional()?.flatten();
-        let Some(workspace) = workspace else { return Ok(found) };
-        let mut statement = connection.prepare_cached(
+impl<Role: Send> FollowUps for Handle<Role> {
+    fn follow_ups(&mut self, not_of: &[u128], limit: usize) -> Result<Vec<StoredFollowUp>, Error> {
+        let mut found = Vec::new();
+        let mut after: i64 = -1;
+        loop {
+            let mut next = self
+                .connection
+                .prepare_cached("SELECT min(workspace) FROM follow_ups WHERE workspace > ?")?;
+            let workspace: Option<i64> = next.query_row([after], |row| row.get(0)).optional()?.flatten();
+            let Some(workspace) = workspace else { return Ok(found) };
+            let mut statement = self.connection.prepare_cached(
             "SELECT workspace, id, owner, version, document FROM follow_ups WHERE workspace = ? ORDER BY id LIMIT ?",
         )?;
-        let rows = collect(statement.query(params![workspace, column::limit(limit)])?, read)?;
-        found.extend(rows.into_iter().filter(|row| !not_of.contains(&row.owner)));
-        after = workspace;
+            let rows = collect(statement.query(params![workspace, column::limit(limit)])?, |row| {
+                StoredFollowUp::read(row)
+            })?;
+            found.extend(rows.into_iter().filter(|row| !not_of.contains(&row.owner)));
+            after = workspace;
+        }
     }
-}
 
-pub(super) fn descendants(connection: &Connection, root: RunId) -> Result<u64, Error> {
-    let mut statement = connection.prepare_cached("SELECT count FROM descendants WHERE root = ?")?;
-    Ok(first(statement.query([column::run(root)])?, |row| row.number(0))?.unwrap_or(0))
+    fn descendants(&mut self, root: RunId) -> Result<u64, Error> {
+        let mut statement = self.connection.prepare_cached("SELECT count FROM descendants WHERE root = ?")?;
+        Ok(first(statement.query([column::run(root)])?, |row| row.number(0))?.unwrap_or(0))
+    }
 }
 
 pub(super) fn write(transaction: &Transaction<'_>, write: &FollowUpWrite<'_>) -> Result<(), Error> {

@@ -9,7 +9,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use crate::sqlite::header::VFS;
 use crate::sqlite::lock::Lock;
-use crate::sqlite::{Sqlite, backup, check, open};
+use crate::sqlite::{Sqlite, backup, maintenance, open};
 use crate::{Error, Store};
 
 /// What came of it.
@@ -83,7 +83,7 @@ fn write_anew(path: &Path, fresh: &Path) -> Result<(), Error> {
         copied?;
     }
     let new = connect(fresh)?;
-    match check::pages(&new)?.first() {
+    match maintenance::check_pages(&new)?.first() {
         None => Ok(()),
         Some(wrong) => Err(Error::Corrupt(wrong.clone())),
     }

@@ -2,42 +2,36 @@
 
 use abide_core::id::{ScheduleId, WorkspaceId};
 use abide_core::schedule::Schedule;
-use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
+use rusqlite::{OptionalExtension, Transaction, params};
 
-use crate::sqlite::column::{self, Column};
-use crate::sqlite::find::{collect, first};
+use crate::roles::Schedules;
+use crate::row::RowReader;
+use crate::sqlite::Handle;
+use crate::sqlite::column;
+use crate::sqlite::query::{collect, first};
 use crate::{Error, Page, ScheduleWrite};
 
-fn read(row: &Row<'_>) -> Result<Schedule, Error> {
-    row.json(0)
-}
+impl<Role: Send> Schedules for Handle<Role> {
+    fn schedule(&mut self, id: ScheduleId) -> Result<Option<Schedule>, Error> {
+        let mut statement = self.connection.prepare_cached("SELECT document FROM schedules WHERE id = ?")?;
+        first(statement.query([column::run(id.owner())])?, |row| row.json(0))
+    }
 
-pub(super) fn schedule(connection: &Connection, id: ScheduleId) -> Result<Option<Schedule>, Error> {
-    let mut statement = connection.prepare_cached("SELECT document FROM schedules WHERE id = ?")?;
-    first(statement.query([column::run(id.owner())])?, read)
-}
+    fn schedule_by_name(&mut self, workspace: WorkspaceId, name: &str) -> Result<Option<Schedule>, Error> {
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT document FROM schedules WHERE workspace = ? AND name = ?")?;
+        first(statement.query(params![workspace.0, name])?, |row| row.json(0))
+    }
 
-pub(super) fn schedule_by_name(
-    connection: &Connection,
-    workspace: WorkspaceId,
-    name: &str,
-) -> Result<Option<Schedule>, Error> {
-    let mut statement =
-        connection.prepare_cached("SELECT document FROM schedules WHERE workspace = ? AND name = ?")?;
-    first(statement.query(params![workspace.0, name])?, read)
-}
-
-pub(super) fn schedules(
-    connection: &Connection,
-    workspace: WorkspaceId,
-    page: &Page<String>,
-) -> Result<Vec<Schedule>, Error> {
-    let mut statement = connection.prepare_cached(
-        "SELECT document FROM schedules WHERE workspace = ? AND name > ? ORDER BY name LIMIT ?",
-    )?;
-    // No name is empty.
-    let after = page.after.as_deref().unwrap_or_default();
-    collect(statement.query(params![workspace.0, after, column::limit(page.limit)])?, read)
+    fn schedules(&mut self, workspace: WorkspaceId, page: &Page<String>) -> Result<Vec<Schedule>, Error> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT document FROM schedules WHERE workspace = ? AND name > ? ORDER BY name LIMIT ?",
+        )?;
+        // No name is empty.
+        let after = page.after.as_deref().unwrap_or_default();
+        collect(statement.query(params![workspace.0, after, column::limit(page.limit)])?, |row| row.json(0))
+    }
 }
 
 pub(super) fn write(transaction: &Transaction<'_>, write: &ScheduleWrite<'_>) -> Result<(), Error> {

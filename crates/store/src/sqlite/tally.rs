@@ -7,8 +7,8 @@ use abide_core::id::WorkspaceId;
 use rusqlite::{Connection, Transaction, params};
 
 use crate::Error;
-use crate::sqlite::column::Column;
-use crate::sqlite::find::{collect, first};
+use crate::row::RowReader;
+use crate::sqlite::query::collect;
 
 #[derive(Debug, Default)]
 pub(super) struct Tally {
@@ -54,10 +54,4 @@ pub(super) fn of(connection: &Connection, workspace: WorkspaceId) -> Result<Vec<
     let mut statement =
         connection.prepare_cached("SELECT status, count FROM run_counts WHERE workspace = ?")?;
     collect(statement.query([workspace.0])?, |row| Ok((row.get(0)?, row.number(1)?)))
-}
-
-/// What the histories and events of a workspace take.
-pub(super) fn bytes(connection: &Connection, workspace: WorkspaceId) -> Result<u64, Error> {
-    let mut statement = connection.prepare_cached("SELECT bytes FROM stored_bytes WHERE workspace = ?")?;
-    Ok(first(statement.query([workspace.0])?, |row| row.number(0))?.unwrap_or(0))
 }

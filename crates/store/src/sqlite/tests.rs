@@ -2,10 +2,15 @@ mod damage;
 mod plans;
 
 use abide_core::command::Command;
+use abide_core::id::{DefinitionId, DeliveryId, RunId, ScheduleId, WebhookId, WorkspaceId};
+use abide_core::status::RunStatus;
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::*;
 use crate::conformance::story::{self, World};
+use crate::roles::*;
+use crate::{DeliveryFilter, Due, Health, OfRun, OldEvent, Page, RunFilter, StoredTimer, WaitpointFilter};
 
 #[test]
 fn a_full_disk_refuses_the_batch_and_the_next_one_works_when_there_is_room() {
@@ -54,7 +59,7 @@ fn a_reader_sees_what_was_committed_and_does_not_hold_up_the_writer() {
     let mut nap = world.start(&story::nap(), json!({ "sleep": "1h" }));
     nap.save(&mut store);
     let runs = |connection: &Connection| {
-        let found = list::runs(connection, &RunFilter::default(), &Page { after: None, limit: 10 });
+        let found = lists::runs::runs(connection, &RunFilter::default(), &Page { after: None, limit: 10 });
         found.unwrap().len()
     };
     let mut looking = reader.connection.prepare("SELECT id FROM runs").unwrap();

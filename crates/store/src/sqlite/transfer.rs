@@ -7,7 +7,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, Transaction, params, params_from_iter};
 
 use crate::Error;
-use crate::sqlite::column::Column;
+use crate::row::RowReader;
 use crate::sqlite::lock::Lock;
 use crate::sqlite::open::Opening;
 use crate::sqlite::{Handle, Reader, Reading, Sqlite, admin, migrations, open};

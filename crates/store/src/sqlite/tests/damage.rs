@@ -9,6 +9,7 @@ use tempfile::TempDir;
 
 use super::super::*;
 use crate::conformance::story::{self, World};
+use crate::roles::*;
 
 /// The files of a store as the next process finds them when this one is gone without a word.
 fn crashed(store: &Path, to: &TempDir) -> PathBuf {
