@@ -6,10 +6,11 @@
 use std::sync::Arc;
 
 use abide_core::id::{At, RunId, WorkspaceId};
-use abide_core::time::Millis;
 use jiff::Timestamp;
 
 use crate::Error;
+
+pub use abide_core::board::{TaskRow as StoredTask, TaskWrite};
 
 /// The task board of a store that several nodes work on. For one thread of a node.
 pub trait Tasks: Send {
@@ -34,47 +35,6 @@ pub trait Tasks: Send {
 
     /// How many tasks are leased and how many are free, each counted up to `most`.
     fn count(&mut self, most: usize) -> Result<TaskCounts, Error>;
-}
-
-/// A task that is out: somebody has it, or is to have it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct StoredTask {
-    pub run: RunId,
-    pub at: At,
-    pub delivery: u32,
-    pub workspace: WorkspaceId,
-    pub queue: Arc<str>,
-    /// Of which workflow it is.
-    pub definition: Arc<str>,
-    /// Somebody has it.
-    pub is_taken: bool,
-    /// The history says who; then it is taken.
-    pub has_begun: bool,
-    /// From here on it is anybody's: to be taken, or to be taken away from whoever has it.
-    pub free_at: Timestamp,
-    /// How long it is kept from each sign of life on.
-    pub lease: Millis,
-    /// Whatever is heard of it, it is not kept beyond this.
-    pub deadline: Option<Timestamp>,
-}
-
-/// How a commit changes which tasks are out.
-#[derive(Clone, Debug, PartialEq)]
-pub enum TaskWrite {
-    Put(StoredTask),
-    /// Up to this delivery; a later one stays.
-    Remove {
-        run: RunId,
-        at: At,
-        delivery: u32,
-    },
-    /// A sign of life.
-    Renew {
-        run: RunId,
-        at: At,
-        delivery: u32,
-        now: Timestamp,
-    },
 }
 
 /// Tasks that somebody can do.
