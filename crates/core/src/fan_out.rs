@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use crate::command::Occurrence;
 use crate::id::{WaitpointId, WorkspaceId};
 use crate::run::Run;
-use crate::waitpoint::{EventFilter, ListensFor};
+use crate::waitpoint::EventFilter;
 
 /// A wait for an event.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,7 +31,7 @@ impl Waiter {
     /// The wait of this number, if it is open and waits for this event.
     pub fn of(run: &Run, number: u32, event_id: &str) -> Option<Waiter> {
         let wait = run.waitpoint(number).filter(|wait| wait.is_pending())?;
-        let ListensFor::Event(filter) = &wait.listens_for else { return None };
+        let filter = wait.listens_for.event()?;
         (*filter.event_id == *event_id).then(|| Waiter {
             waitpoint: run.id.waitpoint(number),
             workspace: run.workspace,

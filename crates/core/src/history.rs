@@ -1,21 +1,25 @@
 //! History: append-only, one record a transition. A run is what replaying its history gives, so a [`Change`]
 //! carries everything its fold needs and the fold looks at nothing else.
 
+mod about;
 mod failure;
+mod parts;
 mod payloads;
 mod sentence;
 
-use std::collections::BTreeMap;
-use std::slice;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+pub use self::about::About;
 pub use self::failure::{Failure, FailureCause, FailureDetail};
 pub(crate) use self::failure::{cut, redacted, shortened};
+pub use self::parts::{
+    DefinitionRef, JournalResult, Level, LogLine, ModelCall, Parent, Scheduled, StateChange, WakeOn,
+};
 pub use self::sentence::{KnownWaits, Waits, sentence};
-use crate::id::{At, OccurrenceId, RunId, ScheduleId, WaitpointId, WorkspaceId};
+use crate::id::{At, OccurrenceId, RunId, WorkspaceId};
 use crate::json::Json;
 use crate::status::WaitStatus;
 use crate::trace::Traceparent;
@@ -266,219 +270,6 @@ pub enum Change {
     },
 }
 
-impl Change {
-    /// What the payloads of the record take.
-    pub fn payload_bytes(&self) -> usize {
-        fn of(payload: Option<&Json>) -> usize {
-            payload.map_or(0, Json::bytes)
-        }
-        let opened: usize = self.opens().iter().map(Waitpoint::payload_bytes).sum();
-        opened
-            + match self {
-                Change::WorkflowCreated(creation) => creation.input.bytes(),
-                Change::WorkflowCompleted { output } => output.bytes(),
-                Change::StepStarted { request, .. } => of(request.as_ref()),
-                Change::StepCompleted { output, state, .. } => {
-                    let state = match state {
-                        StateChange::Set(values) => values.values().map(Json::bytes).sum(),
-                        StateChange::Nothing | StateChange::MergeOutput | StateChange::OutputAs(_) => 0,
-                    };
-                    of(output.as_ref()) + state
-                }
-                Change::MapStarted { items, .. } => items.bytes(),
-                Change::JournalRecorded { entries, .. } => {
-                    entries.iter().map(|entry| entry.result.bytes()).sum()
-                }
-                Change::CheckpointSaved { checkpoint, .. } => checkpoint.bytes(),
-                Change::TaskLogged { lines, .. } => lines.iter().map(LogLine::bytes).sum(),
-                Change::WaitResolved { payload, .. } => of(payload.as_ref()),
-                Change::SignalReceived { payload, .. } => payload.bytes(),
-                Change::ApprovalDecided { edited_content, .. } => of(edited_content.as_ref()),
-                Change::WorkflowStarted { .. }
-                | Change::WorkflowPaused { .. }
-                | Change::WorkflowResumed
-                | Change::WorkflowPauseRequested
-                | Change::WorkflowHeld
-                | Change::WorkflowUnpaused
-                | Change::WorkflowDeadlinePassed
-                | Change::WorkflowFailed { .. }
-                | Change::WorkflowCancelled { .. }
-                | Change::WorkflowRetried { .. }
-                | Change::WorkflowMoved { .. }
-                | Change::StepWaiting { .. }
-                | Change::StepResumed { .. }
-                | Change::StepRetrying { .. }
-                | Change::StepHeld { .. }
-                | Change::StepFailed { .. }
-                | Change::StepSkipped { .. }
-                | Change::StepCancelled { .. }
-                | Change::TaskStarted { .. }
-                | Change::TaskPinned { .. }
-                | Change::TaskUnpinned { .. }
-                | Change::TaskPaused { .. }
-                | Change::TaskRedelivered { .. }
-                | Change::LlmCallCompleted { .. }
-                | Change::WaitCreated { .. }
-                | Change::WaitRescheduled { .. }
-                | Change::EventMatched { .. }
-                | Change::ApprovalRequested { .. }
-                | Change::ApprovalReminded { .. }
-                | Change::ApprovalEscalated { .. } => 0,
-            }
-    }
-
-    /// The waitpoints whose row it makes or changes.
-    pub fn waitpoints(&self) -> impl Iterator<Item = u32> {
-        let (opens, changes) = self.opens_and_changes();
-        opens.iter().map(|wait| wait.number).chain(changes)
-    }
-
-    /// The waitpoints that begin with it.
-    pub fn opens(&self) -> &[Waitpoint] {
-        self.opens_and_changes().0
-    }
-
-    fn opens_and_changes(&self) -> (&[Waitpoint], Option<u32>) {
-        match self {
-            Change::StepWaiting { opens, .. } => (opens, None),
-            Change::StepRetrying { opens, .. }
-            | Change::TaskPaused { opens, .. }
-            | Change::WaitCreated { opens } => (slice::from_ref(opens), None),
-            Change::WaitResolved { number, .. }
-            | Change::WaitRescheduled { number, .. }
-            | Change::ApprovalDecided { number, .. } => (&[], Some(*number)),
-            Change::WorkflowCreated(_)
-            | Change::WorkflowStarted { .. }
-            | Change::WorkflowPaused { .. }
-            | Change::WorkflowResumed
-            | Change::WorkflowPauseRequested
-            | Change::WorkflowHeld
-            | Change::WorkflowUnpaused
-            | Change::WorkflowDeadlinePassed
-            | Change::WorkflowCompleted { .. }
-            | Change::WorkflowFailed { .. }
-            | Change::WorkflowCancelled { .. }
-            | Change::WorkflowRetried { .. }
-            | Change::WorkflowMoved { .. }
-            | Change::StepStarted { .. }
-            | Change::StepResumed { .. }
-            | Change::StepHeld { .. }
-            | Change::StepCompleted { .. }
-            | Change::StepFailed { .. }
-            | Change::StepSkipped { .. }
-            | Change::StepCancelled { .. }
-            | Change::MapStarted { .. }
-            | Change::TaskStarted { .. }
-            | Change::TaskPinned { .. }
-            | Change::TaskUnpinned { .. }
-            | Change::TaskRedelivered { .. }
-            | Change::JournalRecorded { .. }
-            | Change::CheckpointSaved { .. }
-            | Change::TaskLogged { .. }
-            | Change::LlmCallCompleted { .. }
-            | Change::SignalReceived { .. }
-            | Change::EventMatched { .. }
-            | Change::ApprovalRequested { .. }
-            | Change::ApprovalReminded { .. }
-            | Change::ApprovalEscalated { .. } => (&[], None),
-        }
-    }
-
-    /// The place whose task it hands out, takes back or gives to somebody.
-    pub fn task_place(&self) -> Option<At> {
-        match self {
-            Change::StepStarted { at, .. }
-            | Change::StepWaiting { at, .. }
-            | Change::StepResumed { at }
-            | Change::StepRetrying { at, .. }
-            | Change::StepHeld { at }
-            | Change::StepCompleted { at, .. }
-            | Change::StepFailed { at, .. }
-            | Change::StepSkipped { at }
-            | Change::StepCancelled { at }
-            | Change::TaskStarted { at, .. }
-            | Change::TaskPinned { at, .. }
-            | Change::TaskUnpinned { at }
-            | Change::TaskPaused { at, .. }
-            | Change::TaskRedelivered { at, .. } => Some(*at),
-            Change::WorkflowCreated(_)
-            | Change::WorkflowStarted { .. }
-            | Change::WorkflowPaused { .. }
-            | Change::WorkflowResumed
-            | Change::WorkflowPauseRequested
-            | Change::WorkflowHeld
-            | Change::WorkflowUnpaused
-            | Change::WorkflowDeadlinePassed
-            | Change::WorkflowCompleted { .. }
-            | Change::WorkflowFailed { .. }
-            | Change::WorkflowCancelled { .. }
-            | Change::WorkflowRetried { .. }
-            | Change::WorkflowMoved { .. }
-            | Change::MapStarted { .. }
-            | Change::JournalRecorded { .. }
-            | Change::CheckpointSaved { .. }
-            | Change::TaskLogged { .. }
-            | Change::LlmCallCompleted { .. }
-            | Change::WaitCreated { .. }
-            | Change::WaitResolved { .. }
-            | Change::WaitRescheduled { .. }
-            | Change::SignalReceived { .. }
-            | Change::EventMatched { .. }
-            | Change::ApprovalRequested { .. }
-            | Change::ApprovalReminded { .. }
-            | Change::ApprovalEscalated { .. }
-            | Change::ApprovalDecided { .. } => None,
-        }
-    }
-
-    /// The name it has in a history, as `type`.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Change::WorkflowCreated(_) => "WORKFLOW_CREATED",
-            Change::WorkflowStarted { .. } => "WORKFLOW_STARTED",
-            Change::WorkflowPaused { .. } => "WORKFLOW_PAUSED",
-            Change::WorkflowResumed => "WORKFLOW_RESUMED",
-            Change::WorkflowPauseRequested => "WORKFLOW_PAUSE_REQUESTED",
-            Change::WorkflowHeld => "WORKFLOW_HELD",
-            Change::WorkflowUnpaused => "WORKFLOW_UNPAUSED",
-            Change::WorkflowDeadlinePassed => "WORKFLOW_DEADLINE_PASSED",
-            Change::WorkflowCompleted { .. } => "WORKFLOW_COMPLETED",
-            Change::WorkflowFailed { .. } => "WORKFLOW_FAILED",
-            Change::WorkflowCancelled { .. } => "WORKFLOW_CANCELLED",
-            Change::WorkflowRetried { .. } => "WORKFLOW_RETRIED",
-            Change::WorkflowMoved { .. } => "WORKFLOW_MOVED",
-            Change::StepStarted { .. } => "STEP_STARTED",
-            Change::StepWaiting { .. } => "STEP_WAITING",
-            Change::StepResumed { .. } => "STEP_RESUMED",
-            Change::StepRetrying { .. } => "STEP_RETRYING",
-            Change::StepHeld { .. } => "STEP_HELD",
-            Change::StepCompleted { .. } => "STEP_COMPLETED",
-            Change::StepFailed { .. } => "STEP_FAILED",
-            Change::StepSkipped { .. } => "STEP_SKIPPED",
-            Change::StepCancelled { .. } => "STEP_CANCELLED",
-            Change::MapStarted { .. } => "MAP_STARTED",
-            Change::TaskStarted { .. } => "TASK_STARTED",
-            Change::TaskPinned { .. } => "TASK_PINNED",
-            Change::TaskUnpinned { .. } => "TASK_UNPINNED",
-            Change::TaskPaused { .. } => "TASK_PAUSED",
-            Change::TaskRedelivered { .. } => "TASK_REDELIVERED",
-            Change::JournalRecorded { .. } => "JOURNAL_RECORDED",
-            Change::CheckpointSaved { .. } => "CHECKPOINT_SAVED",
-            Change::TaskLogged { .. } => "TASK_LOGGED",
-            Change::LlmCallCompleted { .. } => "LLM_CALL_COMPLETED",
-            Change::WaitCreated { .. } => "WAIT_CREATED",
-            Change::WaitResolved { .. } => "WAIT_RESOLVED",
-            Change::WaitRescheduled { .. } => "WAIT_RESCHEDULED",
-            Change::SignalReceived { .. } => "SIGNAL_RECEIVED",
-            Change::EventMatched { .. } => "EVENT_MATCHED",
-            Change::ApprovalRequested { .. } => "APPROVAL_REQUESTED",
-            Change::ApprovalReminded { .. } => "APPROVAL_REMINDED",
-            Change::ApprovalEscalated { .. } => "APPROVAL_ESCALATED",
-            Change::ApprovalDecided { .. } => "APPROVAL_DECIDED",
-        }
-    }
-}
-
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Creation {
@@ -497,130 +288,4 @@ pub struct Creation {
     /// On whose behalf it was started, where that is not who caused this record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_by: Option<Actor>,
-}
-
-/// The occurrence of a schedule that a run is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Scheduled {
-    pub schedule_id: ScheduleId,
-    pub occurrence: Timestamp,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct DefinitionRef {
-    pub name: Arc<str>,
-    pub version: Arc<str>,
-}
-
-/// The wait of another run that this run ends by ending.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Parent {
-    /// `None` when the parent does not wait.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub waitpoint: Option<WaitpointId>,
-    pub run_id: RunId,
-    /// How many runs started runs to get here.
-    pub depth: u32,
-    /// The run that all this began with; the parent itself, if absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub root: Option<RunId>,
-}
-
-impl Parent {
-    /// The run that all this began with.
-    pub fn root(&self) -> RunId {
-        self.root.unwrap_or(self.run_id)
-    }
-}
-
-/// When a step with several waits goes on.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum WakeOn {
-    /// When all have ended.
-    #[default]
-    All,
-    /// When the first has ended; the others are cancelled.
-    Any,
-    /// When any has ended; the others stay open.
-    Each,
-}
-
-/// How a step's result changes `state`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum StateChange {
-    #[default]
-    Nothing,
-    /// The output, an object, is merged shallowly.
-    MergeOutput,
-    /// The output is stored under a key.
-    OutputAs(Arc<str>),
-    Set(BTreeMap<String, Json>),
-}
-
-impl StateChange {
-    fn is_nothing(&self) -> bool {
-        *self == StateChange::Nothing
-    }
-}
-
-/// A named result in a task's journal.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct JournalResult {
-    pub name: Arc<str>,
-    pub result: Json,
-}
-
-/// A line of a run's log.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LogLine {
-    pub level: Level,
-    pub message: String,
-}
-
-impl LogLine {
-    /// What the line takes of the log's room, however short it is.
-    pub fn bytes(&self) -> usize {
-        const FRAME: usize = 32;
-        self.message.len() + FRAME
-    }
-}
-
-/// How much a line of a log matters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Level {
-    Debug,
-    #[default]
-    Info,
-    Warn,
-    Error,
-}
-
-/// What one call to a model used up.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ModelCall {
-    /// The journal's entry that holds what came of it.
-    pub entry: Arc<str>,
-    pub model: Arc<str>,
-    /// All tokens that went in.
-    pub input_tokens: u64,
-    /// Those of them that the provider had seen before.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub cached_input_tokens: u64,
-    pub output_tokens: u64,
-    /// In millionths of the currency of the price table; absent where the model has no price.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cost_micros: Option<u64>,
-    /// Why there was no answer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub error: Option<Arc<str>>,
-}
-
-fn is_zero(count: &u64) -> bool {
-    *count == 0
 }

@@ -180,16 +180,7 @@ fn ended(run: &Run, number: u32, status: WaitStatus) -> Option<(Topic, Data)> {
 
 fn approval(run: &Run, number: u32) -> Option<(&Waitpoint, &ApprovalRequest)> {
     let waitpoint = run.waitpoint(number).filter(|wait| wait.kind == Kind::Approval)?;
-    match &waitpoint.listens_for {
-        ListensFor::Approval(request) => Some((waitpoint, request)),
-        ListensFor::Time
-        | ListensFor::Signal { .. }
-        | ListensFor::Event(_)
-        | ListensFor::Call { .. }
-        | ListensFor::Child { .. }
-        | ListensFor::Attempt(_)
-        | ListensFor::Code(_) => None,
-    }
+    Some((waitpoint, waitpoint.listens_for.approval()?))
 }
 
 /// The event id, the signal type or the run it waited for.

@@ -9,10 +9,10 @@
 //!        └──▶ the wait is resolved, the next one opens
 //! ```
 
+mod plan;
 mod when;
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -23,10 +23,11 @@ use crate::id::{RunId, ScheduleId, WaitpointId, WorkspaceId};
 use crate::json::Json;
 use crate::limits;
 use crate::random::Random;
-use crate::refusal::{Refusal, within};
+use crate::refusal::Refusal;
 use crate::status::{RunStatus, WaitStatus};
 use crate::waitpoint::{Actor, Kind, ListensFor, Waitpoint};
 
+pub use plan::{CatchUp, Overlap, Plan};
 pub use when::When;
 
 /// The name of every wait of a schedule.
@@ -56,59 +57,6 @@ pub struct Schedule {
     /// Occurrences that wait for the last run to end.
     #[serde(default, skip_serializing_if = "VecDeque::is_empty")]
     pub queued: VecDeque<Timestamp>,
-}
-
-/// What is started, when, and what is done when things come together.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Plan {
-    pub name: String,
-    pub workflow: String,
-    /// The newest at each occurrence, if absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub version: Option<String>,
-    pub input: Json,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub tags: Vec<Arc<str>>,
-    pub when: When,
-    pub overlap: Overlap,
-    pub catch_up: CatchUp,
-}
-
-/// What is done when the run before has not ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum Overlap {
-    /// Nothing is started.
-    #[default]
-    Skip,
-    /// It is started when that one ends.
-    Queue,
-    /// That one is cancelled.
-    CancelPrevious,
-    /// Both run.
-    Allow,
-}
-
-impl Overlap {
-    pub const ALL: [Overlap; 4] = [Overlap::Skip, Overlap::Queue, Overlap::CancelPrevious, Overlap::Allow];
-}
-
-/// What is done about occurrences that passed while nobody looked.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum CatchUp {
-    /// Nothing: only one that is not late by more than [`limits::SCHEDULE_LATE`] is started.
-    None,
-    /// The last one is started, however late.
-    #[default]
-    Last,
-    /// All of them are, the last [`limits::SCHEDULE_CATCH_UP`] at most.
-    All,
-}
-
-impl CatchUp {
-    pub const ALL: [CatchUp; 3] = [CatchUp::None, CatchUp::Last, CatchUp::All];
 }
 
 /// What a schedule asks for.
@@ -486,29 +434,6 @@ impl Outcome {
         match self.run() {
             Some(run) => json!({ "outcome": self.word(), "runId": run }),
             None => json!({ "outcome": self.word() }),
-        }
-    }
-}
-
-impl Plan {
-    /// Whether it can be carried out, with an input that the workflow takes.
-    pub fn check(&self) -> Result<(), Refusal> {
-        within("the name's length", self.name.chars().count(), limits::NAME_CHARS)?;
-        within("the input's size in bytes", self.input.bytes(), limits::PAYLOAD_BYTES)?;
-        within("the number of tags", self.tags.len(), limits::TAGS)?;
-        for tag in &self.tags {
-            within("a tag's length", tag.chars().count(), limits::NAME_CHARS)?;
-        }
-        match self.when {
-            When::Every(every) if every < limits::SCHEDULE_EVERY => {
-                let message = format!("a schedule comes every {} at most", limits::SCHEDULE_EVERY);
-                Err(Refusal::Malformed { pointer: "/every", message })
-            }
-            When::Every(every) if every > limits::WAIT => {
-                let message = format!("a schedule comes every {} at least", limits::WAIT);
-                Err(Refusal::Malformed { pointer: "/every", message })
-            }
-            When::Every(_) | When::Cron(_) => Ok(()),
         }
     }
 }

@@ -246,6 +246,16 @@ pub enum ListensFor {
 }
 
 impl ListensFor {
+    /// The events that it takes, of a wait for an event.
+    pub fn event(&self) -> Option<&EventFilter> {
+        if let ListensFor::Event(filter) = self { Some(filter) } else { None }
+    }
+
+    /// What is asked, of an approval.
+    pub fn approval(&self) -> Option<&ApprovalRequest> {
+        if let ListensFor::Approval(request) = self { Some(request) } else { None }
+    }
+
     fn is_time(&self) -> bool {
         *self == ListensFor::Time
     }

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::document::{MapStepKind, StepKind, Tool};
 use super::{Action, Definition, Executor, Hook, Step};
 use crate::time::Millis;
 
@@ -49,32 +48,8 @@ impl Definition {
     }
 
     fn has_tools(&self) -> bool {
-        let some = |tools: &Option<Vec<Tool>>| tools.as_ref().is_some_and(|tools| !tools.is_empty());
-        self.document.steps.iter().any(|step| match &step.kind {
-            StepKind::Llm(llm) => some(&llm.tools),
-            StepKind::Map(map) => match &map.step.kind {
-                MapStepKind::Llm(llm) => some(&llm.tools),
-                MapStepKind::Task(_)
-                | MapStepKind::Wait(_)
-                | MapStepKind::ExternalEvent(_)
-                | MapStepKind::WaitForEvent(_)
-                | MapStepKind::Webhook(_)
-                | MapStepKind::Http(_)
-                | MapStepKind::Notify(_)
-                | MapStepKind::Workflow(_) => false,
-            },
-            StepKind::Task(_)
-            | StepKind::Wait(_)
-            | StepKind::Condition(_)
-            | StepKind::ExternalEvent(_)
-            | StepKind::WaitForEvent(_)
-            | StepKind::Webhook(_)
-            | StepKind::Approval(_)
-            | StepKind::Http(_)
-            | StepKind::Notify(_)
-            | StepKind::Respond(_)
-            | StepKind::Workflow(_) => false,
-        })
+        let calls = self.document.steps.iter().filter_map(|step| step.kind.llm());
+        calls.flat_map(|llm| &llm.tools).any(|tools| !tools.is_empty())
     }
 }
 

@@ -223,13 +223,18 @@ pub struct Detours {
 impl Action {
     /// What is done outside the core, if that is what the step is for.
     pub fn work(&self) -> Option<&Work> {
+        if let Action::Work(work) = self { Some(work) } else { None }
+    }
+
+    /// How long the step waits for something to come, and what happens then. An approval has outcomes of its own.
+    pub fn deadline(&self) -> Option<&Deadline> {
         match self {
-            Action::Work(work) => Some(work),
-            Action::Wait(_)
+            Action::Signal { deadline, .. }
+            | Action::Event { deadline, .. }
+            | Action::Webhook { deadline, .. } => Some(deadline),
+            Action::Work(_)
+            | Action::Wait(_)
             | Action::Condition { .. }
-            | Action::Signal { .. }
-            | Action::Event { .. }
-            | Action::Webhook { .. }
             | Action::Approval(_)
             | Action::Respond { .. }
             | Action::Child { .. }
@@ -237,49 +242,31 @@ impl Action {
         }
     }
 
+    /// Where the step leads when it does not come to what it is for.
     pub fn detours(&self) -> Detours {
-        let goto = |on: OnTimeout| match on {
-            OnTimeout::Goto(target) => Some(target),
-            OnTimeout::Fail | OnTimeout::Continue => None,
-        };
-        match self {
-            Action::Signal { deadline, .. }
-            | Action::Event { deadline, .. }
-            | Action::Webhook { deadline, .. } => {
-                Detours { too_late: goto(deadline.on_timeout), rejected: None }
-            }
-            Action::Approval(approval) => {
-                let too_late = match approval.on_timeout {
-                    OnApprovalTimeout::Goto(target) => Some(target),
-                    OnApprovalTimeout::Fail
-                    | OnApprovalTimeout::Continue
-                    | OnApprovalTimeout::Approve
-                    | OnApprovalTimeout::Reject => None,
-                };
-                Detours { too_late, rejected: goto(approval.on_reject) }
-            }
-            Action::Work(_)
-            | Action::Wait(_)
-            | Action::Condition { .. }
-            | Action::Respond { .. }
-            | Action::Child { .. }
-            | Action::Map(_) => Detours::default(),
+        if let Action::Approval(approval) = self {
+            let too_late = match approval.on_timeout {
+                OnApprovalTimeout::Goto(target) => Some(target),
+                OnApprovalTimeout::Fail
+                | OnApprovalTimeout::Continue
+                | OnApprovalTimeout::Approve
+                | OnApprovalTimeout::Reject => None,
+            };
+            return Detours { too_late, rejected: approval.on_reject.target() };
         }
+        let too_late = self.deadline().and_then(|deadline| deadline.on_timeout.target());
+        Detours { too_late, rejected: None }
     }
 
     /// Whether the step's output can be the run's: a condition and a reply only say what they did.
     pub fn gives_output(&self) -> bool {
-        match self {
-            Action::Condition { .. } | Action::Respond { .. } => false,
-            Action::Work(_)
-            | Action::Wait(_)
-            | Action::Signal { .. }
-            | Action::Event { .. }
-            | Action::Webhook { .. }
-            | Action::Approval(_)
-            | Action::Child { .. }
-            | Action::Map(_) => true,
-        }
+        !matches!(self, Action::Condition { .. } | Action::Respond { .. })
+    }
+
+    /// Whether the step's output goes into `state` without being asked for: a signal's payload and a model's answer do.
+    pub fn merges_output(&self) -> bool {
+        matches!(self, Action::Signal { .. })
+            || self.work().is_some_and(|work| work.executor == Executor::Llm)
     }
 }
 
@@ -335,6 +322,13 @@ pub enum OnTimeout {
     Fail,
     Continue,
     Goto(Target),
+}
+
+impl OnTimeout {
+    /// Where it leads, if it leads elsewhere than to the next step.
+    pub fn target(self) -> Option<Target> {
+        if let OnTimeout::Goto(target) = self { Some(target) } else { None }
+    }
 }
 
 #[derive(Debug)]

@@ -227,18 +227,10 @@ impl Run {
     }
 
     fn item_ended(&mut self, at: At, item: u32) -> Result<(), BadHistory> {
-        let collects = match &self.definition.step(at.step).action {
-            Action::Map(map) => map.collect_failures,
-            Action::Work(_)
-            | Action::Wait(_)
-            | Action::Condition { .. }
-            | Action::Signal { .. }
-            | Action::Event { .. }
-            | Action::Webhook { .. }
-            | Action::Approval(_)
-            | Action::Respond { .. }
-            | Action::Child { .. } => return Err(BadHistory::Unknown("a map")),
+        let Action::Map(defined) = &self.definition.step(at.step).action else {
+            return Err(BadHistory::Unknown("a map"));
         };
+        let collects = defined.collect_failures;
         let map = self.map_mut(at)?;
         map.under_way -= 1;
         let done = map.items.get(&item).is_some_and(|item| {

@@ -122,32 +122,14 @@ fn complete_early(
     if status.is_settled() || turn.run.step(at).is_some_and(|step| step.ended_at.is_some()) {
         return Err(Refusal::WrongStep { step: turn.run.step_name(at), status, verb: "resumed" });
     }
-    let allow_get = match (&turn.run.defined(at).action, &wait) {
-        (Action::Webhook { allow_get, .. }, None) => *allow_get,
-        (Action::Work(_), Some(name)) => {
-            turn.check_wait_name(name)?;
-            turn.named_wait(at, name)?;
-            false
-        }
-        (
-            Action::Work(_)
-            | Action::Webhook { .. }
-            | Action::Wait(_)
-            | Action::Condition { .. }
-            | Action::Signal { .. }
-            | Action::Event { .. }
-            | Action::Approval(_)
-            | Action::Respond { .. }
-            | Action::Child { .. }
-            | Action::Map(_),
-            _,
-        ) => {
-            return Err(Refusal::WrongStep {
-                step: turn.run.step_name(at),
-                status,
-                verb: "resumed by a call",
-            });
-        }
+    let allow_get = if let (Action::Webhook { allow_get, .. }, None) = (&turn.run.defined(at).action, &wait) {
+        *allow_get
+    } else if let (Action::Work(_), Some(name)) = (&turn.run.defined(at).action, &wait) {
+        turn.check_wait_name(name)?;
+        turn.named_wait(at, name)?;
+        false
+    } else {
+        return Err(Refusal::WrongStep { step: turn.run.step_name(at), status, verb: "resumed by a call" });
     };
     if via == Via::Read && !allow_get {
         return Err(Refusal::ReadOnly(id));

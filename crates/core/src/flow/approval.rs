@@ -11,7 +11,7 @@ use crate::json::Json;
 use crate::refusal::Refusal;
 use crate::run::Run;
 use crate::turn::Turn;
-use crate::waitpoint::{ApprovalRequest, Decision, ESCALATION, ListensFor};
+use crate::waitpoint::{ApprovalRequest, Decision, ESCALATION};
 
 /// How the votes stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,16 +140,7 @@ fn reject(
 }
 
 fn request(run: &Run, number: u32) -> Option<&ApprovalRequest> {
-    match &run.waitpoint(number)?.listens_for {
-        ListensFor::Approval(request) => Some(request),
-        ListensFor::Time
-        | ListensFor::Signal { .. }
-        | ListensFor::Event(_)
-        | ListensFor::Call { .. }
-        | ListensFor::Child { .. }
-        | ListensFor::Attempt(_)
-        | ListensFor::Code(_) => None,
-    }
+    run.waitpoint(number)?.listens_for.approval()
 }
 
 fn defined(run: &Run, at: At) -> Option<&Approval> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::definition::{Action, Executor, Target};
+use crate::definition::Target;
 use crate::effect::AfterCommit;
 use crate::flow::advance::{advance, bars};
 use crate::flow::map;
@@ -127,7 +127,7 @@ pub(crate) fn result_state(
         }
         (Some(updates), _, None) => StateChange::Set(updates),
         (None, Some(_), Some(key)) => StateChange::OutputAs(Arc::clone(key)),
-        (None, Some(output), None) if merges_output(&step.action) => {
+        (None, Some(output), None) if step.action.merges_output() => {
             if output.is_object() {
                 StateChange::MergeOutput
             } else {
@@ -138,22 +138,6 @@ pub(crate) fn result_state(
     };
     check_state(run, &change, output)?;
     Ok(change)
-}
-
-/// A signal's payload and a model's answer go into `state` without being asked for.
-fn merges_output(action: &Action) -> bool {
-    match action {
-        Action::Signal { .. } => true,
-        Action::Work(work) => work.executor == Executor::Llm,
-        Action::Wait(_)
-        | Action::Condition { .. }
-        | Action::Event { .. }
-        | Action::Webhook { .. }
-        | Action::Approval(_)
-        | Action::Respond { .. }
-        | Action::Child { .. }
-        | Action::Map(_) => false,
-    }
 }
 
 fn check_state(run: &Run, change: &StateChange, output: Option<&Json>) -> Result<(), Failure> {

@@ -85,18 +85,8 @@ impl Run {
 
     /// The input of the child that the step at this place starts.
     fn child_input(&self, at: At) -> Result<Json, EvaluationError> {
-        match &self.defined(at).action {
-            Action::Child { input, .. } => input.render(&RunScope { run: self, at }),
-            Action::Work(_)
-            | Action::Wait(_)
-            | Action::Condition { .. }
-            | Action::Signal { .. }
-            | Action::Event { .. }
-            | Action::Webhook { .. }
-            | Action::Approval(_)
-            | Action::Respond { .. }
-            | Action::Map(_) => Ok(Json::null()),
-        }
+        let Action::Child { input, .. } = &self.defined(at).action else { return Ok(Json::null()) };
+        self.render_at(at, input)
     }
 
     pub(crate) fn render_at(&self, at: At, template: &Template) -> Result<Json, EvaluationError> {

@@ -309,18 +309,11 @@ fn own_wait_over(turn: &mut Turn<'_>, at: At, number: u32) -> Result<(), Refusal
 
 /// Nothing came in time: an outcome, not a failure to retry (R6).
 fn timed_out(turn: &mut Turn<'_>, at: At, number: u32) -> Result<(), Refusal> {
-    let on_timeout = match &turn.run.defined(at).action {
-        Action::Signal { deadline, .. }
-        | Action::Event { deadline, .. }
-        | Action::Webhook { deadline, .. } => deadline.on_timeout,
-        Action::Approval(_) => return approval::timed_out(turn, at, number),
-        Action::Work(_)
-        | Action::Wait(_)
-        | Action::Condition { .. }
-        | Action::Respond { .. }
-        | Action::Child { .. }
-        | Action::Map(_) => OnTimeout::Fail,
-    };
+    let action = &turn.run.defined(at).action;
+    if let Action::Approval(_) = action {
+        return approval::timed_out(turn, at, number);
+    }
+    let on_timeout = action.deadline().map_or(OnTimeout::Fail, |deadline| deadline.on_timeout);
     take_way_out(
         turn,
         at,

@@ -1,23 +1,40 @@
 //! The payloads that a change brings into a run.
 
-use crate::history::{Change, JournalResult, StateChange};
+use crate::history::{Change, JournalResult, LogLine, StateChange};
 use crate::json::Json;
 use crate::waitpoint::{ListensFor, Waitpoint};
 
 impl Change {
-    /// Each of them, at least once.
+    /// Calls `each` with every payload that the run holds after the record, as often as it holds it.
     pub fn payloads(&self, each: &mut dyn FnMut(&Json)) {
+        self.own_payloads(each);
+        if let Change::StepCompleted { output, state: StateChange::MergeOutput, .. } = self {
+            // Taken apart, it is there twice.
+            output.iter().for_each(&mut *each);
+        }
+        self.opens().iter().for_each(|wait| wait.payloads(each));
+    }
+
+    /// What the payloads of the record take, in bytes.
+    pub fn payload_bytes(&self) -> usize {
+        let mut bytes = self.opens().iter().map(Waitpoint::payload_bytes).sum();
+        self.own_payloads(&mut |payload| bytes += payload.bytes());
+        if let Change::TaskLogged { lines, .. } = self {
+            bytes += lines.iter().map(LogLine::bytes).sum::<usize>();
+        }
+        bytes
+    }
+
+    /// Calls `each` with the payloads of the record itself, without those of waitpoints that begin with it.
+    fn own_payloads(&self, each: &mut dyn FnMut(&Json)) {
         match self {
             Change::WorkflowCreated(creation) => each(&creation.input),
             Change::WorkflowCompleted { output } => each(output),
             Change::StepStarted { request, .. } => request.iter().for_each(each),
             Change::StepCompleted { output, state, .. } => {
                 output.iter().for_each(&mut *each);
-                match state {
-                    // Taken apart, it is there twice.
-                    StateChange::MergeOutput => output.iter().for_each(each),
-                    StateChange::Set(values) => values.values().for_each(each),
-                    StateChange::Nothing | StateChange::OutputAs(_) => {}
+                if let StateChange::Set(values) = state {
+                    values.values().for_each(each);
                 }
             }
             Change::MapStarted { items, .. } => each(items),
@@ -28,13 +45,8 @@ impl Change {
             Change::WaitResolved { payload, .. } => payload.iter().for_each(each),
             Change::SignalReceived { payload, .. } => each(payload),
             Change::ApprovalDecided { edited_content, .. } => edited_content.iter().for_each(each),
-            Change::StepWaiting { .. }
-            | Change::StepRetrying { .. }
-            | Change::TaskPaused { .. }
-            | Change::WaitCreated { .. } => self.opens().iter().for_each(|wait| wait.payloads(each)),
             Change::WorkflowStarted { .. }
             | Change::WorkflowPaused { .. }
-            | Change::TaskLogged { .. }
             | Change::WorkflowResumed
             | Change::WorkflowPauseRequested
             | Change::WorkflowHeld
@@ -44,7 +56,9 @@ impl Change {
             | Change::WorkflowCancelled { .. }
             | Change::WorkflowRetried { .. }
             | Change::WorkflowMoved { .. }
+            | Change::StepWaiting { .. }
             | Change::StepResumed { .. }
+            | Change::StepRetrying { .. }
             | Change::StepHeld { .. }
             | Change::StepFailed { .. }
             | Change::StepSkipped { .. }
@@ -52,8 +66,11 @@ impl Change {
             | Change::TaskStarted { .. }
             | Change::TaskPinned { .. }
             | Change::TaskUnpinned { .. }
+            | Change::TaskPaused { .. }
             | Change::TaskRedelivered { .. }
+            | Change::TaskLogged { .. }
             | Change::LlmCallCompleted { .. }
+            | Change::WaitCreated { .. }
             | Change::WaitRescheduled { .. }
             | Change::EventMatched { .. }
             | Change::ApprovalRequested { .. }

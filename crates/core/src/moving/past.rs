@@ -1,6 +1,6 @@
 //! What a run's past says of its steps: which way each went on from, and what of a step must stay after it has ended.
 
-use crate::definition::{Action, OnApprovalTimeout, OnTimeout, Step};
+use crate::definition::{Action, Detours, OnApprovalTimeout, Step, Target};
 use crate::flow::Exit;
 use crate::id::At;
 use crate::moving::MisfitCode;
@@ -10,22 +10,8 @@ use crate::waitpoint::OWN_WAIT;
 
 /// The same type of step. What it does in detail may differ.
 pub(super) fn is_same_kind(old: &Action, new: &Action) -> bool {
-    match (old, new) {
-        (Action::Work(old), Action::Work(new)) => old.executor == new.executor,
-        (
-            Action::Work(_)
-            | Action::Wait(_)
-            | Action::Condition { .. }
-            | Action::Signal { .. }
-            | Action::Event { .. }
-            | Action::Webhook { .. }
-            | Action::Approval(_)
-            | Action::Respond { .. }
-            | Action::Child { .. }
-            | Action::Map(_),
-            new,
-        ) => std::mem::discriminant(old) == std::mem::discriminant(new),
-    }
+    let executor = |action: &Action| action.work().map(|work| work.executor);
+    std::mem::discriminant(old) == std::mem::discriminant(new) && executor(old) == executor(new)
 }
 
 /// A child that nobody waits for may not have been started yet: what it is started with stays.
@@ -34,40 +20,21 @@ pub(super) fn changed(old: &Action, new: &Action) -> Option<(MisfitCode, String)
         (Action::Map(old), Action::Map(new)) => (&old.step.action, &new.step.action),
         (old, new) => (old, new),
     };
-    match old {
-        Action::Child { wait: false, .. } => same_child(old, new),
-        Action::Child { wait: true, .. }
-        | Action::Work(_)
-        | Action::Wait(_)
-        | Action::Condition { .. }
-        | Action::Signal { .. }
-        | Action::Event { .. }
-        | Action::Webhook { .. }
-        | Action::Approval(_)
-        | Action::Respond { .. }
-        | Action::Map(_) => None,
-    }
+    if matches!(old, Action::Child { wait: false, .. }) { same_child(old, new) } else { None }
 }
 
 pub(super) fn same_child(old: &Action, new: &Action) -> Option<(MisfitCode, String)> {
     let Action::Child { definition, input, .. } = old else { return None };
-    let reason = match new {
-        Action::Child { definition: other, .. } if other != definition => {
+    let reason = if let Action::Child { definition: other, input: other_input, .. } = new {
+        if other != definition {
             format!("it started a run of `{definition}`, and the new version would start `{other}`")
-        }
-        Action::Child { input: other, .. } if other != input => {
+        } else if other_input != input {
             format!("it started a run of `{definition}`, and the new version gives that another `input`")
+        } else {
+            return None;
         }
-        Action::Child { .. } => return None,
-        Action::Work(_)
-        | Action::Wait(_)
-        | Action::Condition { .. }
-        | Action::Signal { .. }
-        | Action::Event { .. }
-        | Action::Webhook { .. }
-        | Action::Approval(_)
-        | Action::Respond { .. }
-        | Action::Map(_) => format!("it started a run of `{definition}`, and the new version starts none"),
+    } else {
+        format!("it started a run of `{definition}`, and the new version starts none")
     };
     Some((MisfitCode::ChildChanged, reason))
 }
@@ -83,65 +50,43 @@ enum Came {
 
 /// How a completed step leads on in the new definition, by what it came to in the old one.
 pub(super) fn exit(run: &Run, old: u16, new: &Step) -> Exit {
-    let goto = |way: OnTimeout| match way {
-        OnTimeout::Goto(target) => Exit::Goto(target),
-        OnTimeout::Fail | OnTimeout::Continue => Exit::Next,
-    };
-    match (&new.action, came(run, old)) {
-        (Action::Condition { on_true, on_false, .. }, Came::To(result)) => {
-            let on_false = on_false.unwrap_or(new.next);
-            let (taken, other) = if result { (*on_true, on_false) } else { (on_false, *on_true) };
-            Exit::Branch { taken, other: (other != taken).then_some(other) }
-        }
-        (
-            Action::Signal { deadline, .. }
-            | Action::Event { deadline, .. }
-            | Action::Webhook { deadline, .. },
-            Came::TooLate,
-        ) => goto(deadline.on_timeout),
-        (Action::Approval(approval), Came::TooLate) => match approval.on_timeout {
-            OnApprovalTimeout::Goto(target) => Exit::Goto(target),
-            OnApprovalTimeout::Reject => goto(approval.on_reject),
-            OnApprovalTimeout::Fail | OnApprovalTimeout::Continue | OnApprovalTimeout::Approve => Exit::Next,
-        },
-        (Action::Approval(approval), Came::Rejected) => goto(approval.on_reject),
-        (
-            Action::Work(_)
-            | Action::Wait(_)
-            | Action::Condition { .. }
-            | Action::Signal { .. }
-            | Action::Event { .. }
-            | Action::Webhook { .. }
-            | Action::Approval(_)
-            | Action::Respond { .. }
-            | Action::Child { .. }
-            | Action::Map(_),
-            Came::Through | Came::To(_) | Came::TooLate | Came::Rejected,
-        ) => Exit::Next,
+    let Detours { too_late, rejected } = new.action.detours();
+    let goto = |target: Option<Target>| target.map_or(Exit::Next, Exit::Goto);
+    match came(run, old) {
+        Came::Through => Exit::Next,
+        Came::To(result) => branch(new, result),
+        Came::TooLate if rejects_when_late(&new.action) => goto(rejected),
+        Came::TooLate => goto(too_late),
+        Came::Rejected => goto(rejected),
     }
 }
 
+fn branch(new: &Step, result: bool) -> Exit {
+    let Action::Condition { on_true, on_false, .. } = &new.action else { return Exit::Next };
+    let on_false = on_false.unwrap_or(new.next);
+    let (taken, other) = if result { (*on_true, on_false) } else { (on_false, *on_true) };
+    Exit::Branch { taken, other: (other != taken).then_some(other) }
+}
+
+fn rejects_when_late(action: &Action) -> bool {
+    matches!(action, Action::Approval(approval) if approval.on_timeout == OnApprovalTimeout::Reject)
+}
+
 fn came(run: &Run, old: u16) -> Came {
-    let at = At::step(old);
-    let Some(state) = run.step(at) else { return Came::Through };
+    let Some(state) = run.step(At::step(old)) else { return Came::Through };
     let said = |key: &str| state.output.as_ref().and_then(|output| output.get(key));
     let own = state.waits.get(OWN_WAIT).and_then(|number| run.waitpoint(*number));
-    match &run.definition.step(old).action {
-        Action::Condition { .. } => Came::To(said("result").and_then(|it| it.as_bool()).unwrap_or(false)),
-        Action::Signal { .. } | Action::Event { .. } | Action::Webhook { .. } | Action::Approval(_)
-            if own.is_some_and(|wait| wait.status == WaitStatus::TimedOut) =>
-        {
-            Came::TooLate
-        }
-        Action::Approval(_) if said("decision").is_some_and(|it| it == "reject") => Came::Rejected,
-        Action::Work(_)
-        | Action::Wait(_)
-        | Action::Signal { .. }
-        | Action::Event { .. }
-        | Action::Webhook { .. }
-        | Action::Approval(_)
-        | Action::Respond { .. }
-        | Action::Child { .. }
-        | Action::Map(_) => Came::Through,
+    let action = &run.definition.step(old).action;
+    let is_approval = matches!(action, Action::Approval(_));
+    if matches!(action, Action::Condition { .. }) {
+        Came::To(said("result").and_then(|it| it.as_bool()).unwrap_or(false))
+    } else if (is_approval || action.deadline().is_some())
+        && own.is_some_and(|wait| wait.status == WaitStatus::TimedOut)
+    {
+        Came::TooLate
+    } else if is_approval && said("decision").is_some_and(|it| it == "reject") {
+        Came::Rejected
+    } else {
+        Came::Through
     }
 }

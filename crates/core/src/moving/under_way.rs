@@ -5,7 +5,7 @@ use crate::definition::{Action, Approval, Map, Work};
 use crate::id::At;
 use crate::moving::{MisfitCode, past};
 use crate::run::Run;
-use crate::waitpoint::{ListensFor, OWN_WAIT};
+use crate::waitpoint::OWN_WAIT;
 
 type Changed = Option<(MisfitCode, String)>;
 
@@ -97,16 +97,7 @@ fn map(run: &Run, at: At, old: &Map, new: &Map) -> Changed {
 /// The event that the place waits for, as it was recorded.
 fn recorded_event(run: &Run, at: At) -> Option<&str> {
     let wait = run.waitpoint(*run.step(at)?.waits.get(OWN_WAIT)?)?;
-    match &wait.listens_for {
-        ListensFor::Event(filter) => Some(&filter.event_id),
-        ListensFor::Time
-        | ListensFor::Signal { .. }
-        | ListensFor::Call { .. }
-        | ListensFor::Approval(_)
-        | ListensFor::Child { .. }
-        | ListensFor::Attempt(_)
-        | ListensFor::Code(_) => None,
-    }
+    Some(&wait.listens_for.event()?.event_id)
 }
 
 fn is_constant(template: &crate::expression::Template, text: Option<&str>) -> bool {

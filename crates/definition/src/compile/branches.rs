@@ -41,18 +41,7 @@ fn fall_through(
     findings: &mut Findings,
 ) {
     let last = lower - 1;
-    let goes_on = match steps[last].action {
-        Action::Condition { on_false, .. } => on_false.is_none(),
-        Action::Work(_)
-        | Action::Wait(_)
-        | Action::Signal { .. }
-        | Action::Event { .. }
-        | Action::Webhook { .. }
-        | Action::Approval(_)
-        | Action::Respond { .. }
-        | Action::Child { .. }
-        | Action::Map(_) => true,
-    };
+    let goes_on = !matches!(steps[last].action, Action::Condition { on_false: Some(_), .. });
     if goes_on
         && written[last].next.is_none()
         && !reported[last]

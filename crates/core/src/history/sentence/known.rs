@@ -44,7 +44,7 @@ impl KnownWaits {
     pub fn lacks_some_of(&self, records: &[Record]) -> bool {
         let opened = records.iter().flat_map(|record| record.change.opens()).map(|wait| wait.number);
         let opened: HashSet<u32> = opened.collect();
-        let mut spoken = records.iter().flat_map(|record| spoken_of(&record.change));
+        let mut spoken = records.iter().flat_map(|record| record.change.speaks_of());
         spoken.any(|number| !self.0.contains_key(&number) && !opened.contains(&number))
     }
 }
@@ -66,51 +66,4 @@ fn without_payloads(wait: &Waitpoint) -> Waitpoint {
         | ListensFor::Code(_) => {}
     }
     wait
-}
-
-/// The waitpoints by whose numbers a record names them.
-fn spoken_of(change: &Change) -> Vec<u32> {
-    match change {
-        Change::StepWaiting { awaits, .. } => awaits.clone(),
-        Change::WaitResolved { number, .. }
-        | Change::WaitRescheduled { number, .. }
-        | Change::EventMatched { number, .. }
-        | Change::ApprovalRequested { number }
-        | Change::ApprovalReminded { number }
-        | Change::ApprovalEscalated { number, .. }
-        | Change::ApprovalDecided { number, .. } => vec![*number],
-        Change::WorkflowCreated(_)
-        | Change::WorkflowStarted { .. }
-        | Change::WorkflowPaused { .. }
-        | Change::WorkflowResumed
-        | Change::WorkflowPauseRequested
-        | Change::WorkflowHeld
-        | Change::WorkflowUnpaused
-        | Change::WorkflowDeadlinePassed
-        | Change::WorkflowCompleted { .. }
-        | Change::WorkflowFailed { .. }
-        | Change::WorkflowCancelled { .. }
-        | Change::WorkflowRetried { .. }
-        | Change::WorkflowMoved { .. }
-        | Change::StepStarted { .. }
-        | Change::StepResumed { .. }
-        | Change::StepRetrying { .. }
-        | Change::StepHeld { .. }
-        | Change::StepCompleted { .. }
-        | Change::StepFailed { .. }
-        | Change::StepSkipped { .. }
-        | Change::StepCancelled { .. }
-        | Change::MapStarted { .. }
-        | Change::TaskStarted { .. }
-        | Change::TaskPinned { .. }
-        | Change::TaskUnpinned { .. }
-        | Change::TaskPaused { .. }
-        | Change::TaskRedelivered { .. }
-        | Change::JournalRecorded { .. }
-        | Change::CheckpointSaved { .. }
-        | Change::TaskLogged { .. }
-        | Change::LlmCallCompleted { .. }
-        | Change::WaitCreated { .. }
-        | Change::SignalReceived { .. } => Vec::new(),
-    }
 }

@@ -1,0 +1,171 @@
+//! What records are about, for whoever treats many kinds of them alike, and what they are called.
+
+use std::slice;
+
+use crate::history::Change;
+use crate::id::At;
+use crate::waitpoint::Waitpoint;
+
+/// What a record is about.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum About<'c> {
+    /// The run as a whole, or its mailbox.
+    Run,
+    /// The status of a place, or who has the task of it; with the waits that begin there and those it waits for.
+    Place {
+        /// The place.
+        at: At,
+        /// The waitpoints that begin with the record.
+        opens: &'c [Waitpoint],
+        /// The numbers of the waitpoints that the place goes on after.
+        awaits: &'c [u32],
+    },
+    /// What the task or the map at a place has come to so far.
+    Progress {
+        /// The place.
+        at: At,
+    },
+    /// A waitpoint that begins before anything waits for it.
+    Opened(&'c Waitpoint),
+    /// A waitpoint that is there.
+    Wait {
+        /// Its number.
+        number: u32,
+        /// Whether it is another after the record than it was before.
+        is_changed: bool,
+    },
+}
+
+impl Change {
+    /// What the record is about.
+    pub fn about(&self) -> About<'_> {
+        let place = |at: &At| About::Place { at: *at, opens: &[], awaits: &[] };
+        match self {
+            Change::WorkflowCreated(_)
+            | Change::WorkflowStarted { .. }
+            | Change::WorkflowPaused { .. }
+            | Change::WorkflowResumed
+            | Change::WorkflowPauseRequested
+            | Change::WorkflowHeld
+            | Change::WorkflowUnpaused
+            | Change::WorkflowDeadlinePassed
+            | Change::WorkflowCompleted { .. }
+            | Change::WorkflowFailed { .. }
+            | Change::WorkflowCancelled { .. }
+            | Change::WorkflowRetried { .. }
+            | Change::WorkflowMoved { .. }
+            | Change::SignalReceived { .. } => About::Run,
+            Change::StepStarted { at, .. }
+            | Change::StepResumed { at }
+            | Change::StepHeld { at }
+            | Change::StepCompleted { at, .. }
+            | Change::StepFailed { at, .. }
+            | Change::StepSkipped { at }
+            | Change::StepCancelled { at }
+            | Change::TaskStarted { at, .. }
+            | Change::TaskPinned { at, .. }
+            | Change::TaskUnpinned { at }
+            | Change::TaskRedelivered { at, .. } => place(at),
+            Change::StepWaiting { at, opens, awaits, .. } => About::Place { at: *at, opens, awaits },
+            Change::StepRetrying { at, opens, .. } | Change::TaskPaused { at, opens, .. } => {
+                About::Place { at: *at, opens: slice::from_ref(opens), awaits: &[] }
+            }
+            Change::MapStarted { at, .. }
+            | Change::JournalRecorded { at, .. }
+            | Change::CheckpointSaved { at, .. }
+            | Change::TaskLogged { at, .. }
+            | Change::LlmCallCompleted { at, .. } => About::Progress { at: *at },
+            Change::WaitCreated { opens } => About::Opened(opens),
+            Change::WaitResolved { number, .. }
+            | Change::WaitRescheduled { number, .. }
+            | Change::ApprovalDecided { number, .. } => About::Wait { number: *number, is_changed: true },
+            Change::EventMatched { number, .. }
+            | Change::ApprovalRequested { number }
+            | Change::ApprovalReminded { number }
+            | Change::ApprovalEscalated { number, .. } => About::Wait { number: *number, is_changed: false },
+        }
+    }
+
+    /// The waitpoints that begin with the record.
+    pub fn opens(&self) -> &[Waitpoint] {
+        match self.about() {
+            About::Place { opens, .. } => opens,
+            About::Opened(waitpoint) => slice::from_ref(waitpoint),
+            About::Run | About::Progress { .. } | About::Wait { .. } => &[],
+        }
+    }
+
+    /// The numbers of the waitpoints whose row the record makes or changes.
+    pub fn waitpoints(&self) -> impl Iterator<Item = u32> {
+        let changed = match self.about() {
+            About::Wait { number, is_changed } => is_changed.then_some(number),
+            About::Run | About::Place { .. } | About::Progress { .. } | About::Opened(_) => None,
+        };
+        self.opens().iter().map(|wait| wait.number).chain(changed)
+    }
+
+    /// The numbers of the waitpoints that the record speaks of and that begin before it.
+    pub fn speaks_of(&self) -> impl Iterator<Item = u32> {
+        let (awaits, number) = match self.about() {
+            About::Place { awaits, .. } => (awaits, None),
+            About::Wait { number, .. } => (&[][..], Some(number)),
+            About::Run | About::Progress { .. } | About::Opened(_) => (&[][..], None),
+        };
+        awaits.iter().copied().chain(number)
+    }
+
+    /// The place whose task the record hands out, takes back or gives to somebody.
+    pub fn task_place(&self) -> Option<At> {
+        match self.about() {
+            About::Place { at, .. } => Some(at),
+            About::Run | About::Progress { .. } | About::Opened(_) | About::Wait { .. } => None,
+        }
+    }
+
+    /// The name it has in a history, as `type`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Change::WorkflowCreated(_) => "WORKFLOW_CREATED",
+            Change::WorkflowStarted { .. } => "WORKFLOW_STARTED",
+            Change::WorkflowPaused { .. } => "WORKFLOW_PAUSED",
+            Change::WorkflowResumed => "WORKFLOW_RESUMED",
+            Change::WorkflowPauseRequested => "WORKFLOW_PAUSE_REQUESTED",
+            Change::WorkflowHeld => "WORKFLOW_HELD",
+            Change::WorkflowUnpaused => "WORKFLOW_UNPAUSED",
+            Change::WorkflowDeadlinePassed => "WORKFLOW_DEADLINE_PASSED",
+            Change::WorkflowCompleted { .. } => "WORKFLOW_COMPLETED",
+            Change::WorkflowFailed { .. } => "WORKFLOW_FAILED",
+            Change::WorkflowCancelled { .. } => "WORKFLOW_CANCELLED",
+            Change::WorkflowRetried { .. } => "WORKFLOW_RETRIED",
+            Change::WorkflowMoved { .. } => "WORKFLOW_MOVED",
+            Change::StepStarted { .. } => "STEP_STARTED",
+            Change::StepWaiting { .. } => "STEP_WAITING",
+            Change::StepResumed { .. } => "STEP_RESUMED",
+            Change::StepRetrying { .. } => "STEP_RETRYING",
+            Change::StepHeld { .. } => "STEP_HELD",
+            Change::StepCompleted { .. } => "STEP_COMPLETED",
+            Change::StepFailed { .. } => "STEP_FAILED",
+            Change::StepSkipped { .. } => "STEP_SKIPPED",
+            Change::StepCancelled { .. } => "STEP_CANCELLED",
+            Change::MapStarted { .. } => "MAP_STARTED",
+            Change::TaskStarted { .. } => "TASK_STARTED",
+            Change::TaskPinned { .. } => "TASK_PINNED",
+            Change::TaskUnpinned { .. } => "TASK_UNPINNED",
+            Change::TaskPaused { .. } => "TASK_PAUSED",
+            Change::TaskRedelivered { .. } => "TASK_REDELIVERED",
+            Change::JournalRecorded { .. } => "JOURNAL_RECORDED",
+            Change::CheckpointSaved { .. } => "CHECKPOINT_SAVED",
+            Change::TaskLogged { .. } => "TASK_LOGGED",
+            Change::LlmCallCompleted { .. } => "LLM_CALL_COMPLETED",
+            Change::WaitCreated { .. } => "WAIT_CREATED",
+            Change::WaitResolved { .. } => "WAIT_RESOLVED",
+            Change::WaitRescheduled { .. } => "WAIT_RESCHEDULED",
+            Change::SignalReceived { .. } => "SIGNAL_RECEIVED",
+            Change::EventMatched { .. } => "EVENT_MATCHED",
+            Change::ApprovalRequested { .. } => "APPROVAL_REQUESTED",
+            Change::ApprovalReminded { .. } => "APPROVAL_REMINDED",
+            Change::ApprovalEscalated { .. } => "APPROVAL_ESCALATED",
+            Change::ApprovalDecided { .. } => "APPROVAL_DECIDED",
+        }
+    }
+}
