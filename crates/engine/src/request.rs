@@ -9,6 +9,7 @@ use abide_core::definition::Definition;
 use abide_core::definition::document::Delivery;
 use abide_core::id::{At, OccurrenceId, RunId, WaitpointId, WorkspaceId};
 use abide_core::json::Json;
+use abide_core::queue::queues_for;
 use abide_core::run::Run;
 use abide_core::task::Task;
 use abide_core::time::Millis;
@@ -27,7 +28,7 @@ use crate::error::Error;
 use crate::handler::Handler;
 use crate::histogram::Histogram;
 use crate::schedules::{Ordered, ScheduleOrder};
-use crate::tasks::{Handed, Queue, ReadyTask, queues_for};
+use crate::tasks::{Handed, Queue, ReadyTask};
 
 /// Where a request is answered.
 pub type Answer<T> = oneshot::Sender<Result<T, Error>>;

@@ -17,8 +17,6 @@ mod handed;
 mod memory;
 mod out;
 mod pollers;
-mod queues;
-mod row;
 mod running;
 mod stored;
 mod workers;
@@ -29,6 +27,7 @@ use std::time::Duration;
 
 use abide_core::definition::{Executor, Work};
 use abide_core::id::{At, RunId, WorkspaceId};
+use abide_core::queue::{NOTIFY, pinned_to, queue_of};
 use abide_core::run::Run;
 use abide_core::time::Millis;
 use abide_core::waitpoint::Waitpoint;
@@ -44,9 +43,6 @@ pub(crate) use out::rows_of;
 pub use out::write_tasks_out;
 use pollers::Pollers;
 pub(crate) use pollers::Queue;
-pub(crate) use queues::queues_for;
-use queues::{NOTIFY, pinned_to, queue_of};
-pub(crate) use row::task_row;
 use running::Running;
 pub(crate) use stored::StoredBoard;
 use workers::WorkersSeen;
@@ -54,8 +50,6 @@ use workers::WorkersSeen;
 use crate::machine::{Now, Output, Perform};
 use crate::request::{Answer, Leased, Poll, Request, Workers};
 
-/// The worker whose name stands in the history when a handler here begins.
-pub(crate) const IN_PROCESS: &str = "in process";
 /// How long a worker has a task before it must report, if it does not say.
 pub(crate) const LEASE: Millis = Millis(60_000);
 /// Tasks of one name that a process takes for its own handlers at once.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use abide_core::board::IN_PROCESS;
 use abide_core::command::{Command, LeaseLoss, LeaseLost, Reply, TaskStarted};
 use abide_core::id::{At, DefinitionId, RunId, ScheduleId, WorkspaceId};
 use abide_core::refusal::Refusal;
@@ -18,7 +19,7 @@ use crate::pending::PendingRound;
 use crate::reply::PendingReply;
 use crate::request::{Accept, Answer, Control, Decide, Query, Request, Stats, TaskRequest};
 use crate::round::Round;
-use crate::tasks::{IN_PROCESS, Lease, ReadyTask, Tasks};
+use crate::tasks::{Lease, ReadyTask, Tasks};
 
 /// Tasks of all nodes are counted up to here.
 const COUNTED_TASKS: usize = 10_000;

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use abide_core::command::{Command, LeaseLoss, LeaseLost, TaskStarted};
+use abide_core::board::{IN_PROCESS, lease_ended};
+use abide_core::command::{Command, TaskStarted};
 use abide_core::definition::Executor;
 use abide_core::follow_up::FollowUp;
 use abide_core::id::ScheduleId;
@@ -17,7 +18,7 @@ use super::{Check, Machine, Then};
 use crate::error::Error;
 use crate::notify_step;
 use crate::round::{Round, Taken};
-use crate::tasks::{IN_PROCESS, ReadyTask};
+use crate::tasks::ReadyTask;
 
 /// Tasks whose lease is over, taken away in one pass.
 const LATE_TASKS: usize = 256;
@@ -104,7 +105,7 @@ impl Machine {
         let now = self.now.wall;
         let (mut round, _, _) = self.round();
         for lost in late {
-            let command = take_away(round.run(lost.run).ok(), lost, now);
+            let command = lease_ended(round.run(lost.run).ok(), lost.at, lost.delivery, now);
             let decided = round.decide(lost.run, command, Actor::new("dispatcher"), None);
             round.batch.out_of_date.extend(Some(lost).filter(|_| is_stale(&decided)));
         }
@@ -236,17 +237,4 @@ fn fire(round: &mut Round<'_>, due: &[StoredTimer]) -> Fired {
         }
     }
     Fired { fired, unread, early }
-}
-
-/// What becomes of a task whose time with whoever has it is over.
-fn take_away(run: Option<&Run>, task: ReadyTask, now: Timestamp) -> Command {
-    let ReadyTask { at, delivery, .. } = task;
-    let state = run.and_then(|run| run.step(at)).and_then(|step| step.task.as_deref());
-    if state.and_then(|state| state.deadline).is_some_and(|deadline| deadline <= now) {
-        return Command::TimerFired(Timer::Attempt { at, delivery });
-    }
-    let worker = state.and_then(|state| state.worker.as_deref());
-    // A process that is gone has done the task no harm.
-    let loss = if worker == Some(IN_PROCESS) { LeaseLoss::Released } else { LeaseLoss::Expired };
-    Command::LeaseLost(LeaseLost { at, delivery, loss })
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
+use abide_core::board::{TaskWrite, task_row};
 use abide_core::command::Occurrence;
 use abide_core::door::Remembered;
 use abide_core::history::Record;
@@ -12,7 +13,6 @@ use abide_core::random::Random;
 use abide_core::run::Run;
 use abide_core::time::Millis;
 use abide_core::waitpoint::ListensFor;
-use abide_store::tasks::TaskWrite;
 use abide_store::{Batch, FollowUpWrite, RunWrite, StoredFollowUp};
 use jiff::Timestamp;
 
@@ -21,7 +21,7 @@ use crate::backlog::Backlog;
 use crate::ear::Ear;
 use crate::in_flight::RoundNumber;
 use crate::schedules::TouchedSchedule;
-use crate::tasks::{Lease, ReadyTask, task_row};
+use crate::tasks::{Lease, ReadyTask};
 use crate::webhooks::Subscribed;
 
 /// What a round came to, so far: what is committed together.

@@ -4,13 +4,13 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use abide_core::board::IN_PROCESS;
 use abide_core::id::{At, RunId, WorkspaceId};
 use abide_core::time::Millis;
 use abide_store::Error;
 use abide_store::tasks::{FoundTask, LateTasks, StoredTask, TaskCounts, TaskWrite, WantedTasks};
 use jiff::Timestamp;
 
-use super::IN_PROCESS;
 use super::board::{TaskBoard, WorkerKey};
 use super::fair_queue::FairQueue;
 

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use abide_core::board::{IN_PROCESS, task_row};
 use abide_core::id::At;
 use abide_core::run::Run;
 use abide_core::status::RunStatus;
@@ -11,8 +12,8 @@ use abide_store::tasks::{StoredTask, TaskWrite};
 use abide_store::{Batch, Page, RunFilter, Store};
 use jiff::Timestamp;
 
+use super::LEASE;
 use super::stored::HOLD;
-use super::{IN_PROCESS, LEASE, task_row};
 use crate::error::Error;
 use crate::executor::{URL_LEASE, URL_WORKER};
 use crate::memory::Memory;
