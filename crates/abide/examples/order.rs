@@ -19,8 +19,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     engine.deploy(order).await?;
 
     let run = engine.start("order", json!({ "order": 7 })).await?;
-    engine.signal(run, "payment.received", json!({ "amount": 99.0 })).await?;
-    let ended = engine.wait(run).await?;
+    engine.run(run).signal("payment.received", json!({ "amount": 99.0 })).await?;
+    let ended = engine.run(run).wait().await?;
     let line = format!("{run} is {}: {}\n", ended.status, json!(ended.output));
     std::io::Write::write_all(&mut std::io::stdout(), line.as_bytes())?;
     engine.shut_down().await?;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use abide_core::definition::document::Workflow;
 use abide_core::id::RunId;
-use abide_engine::{Engine, Histogram, Notification};
+use abide_engine::{Engine, Histogram, SendEvent};
 use clap::Args;
 use serde_json::json;
 use tokio::task::JoinSet;
@@ -68,7 +68,7 @@ impl Events {
             async move {
                 sent_at[index].get_or_init(Instant::now);
                 let event_id = event_id(index);
-                engine.notify(Notification { event_id, ..Notification::default() }).await?;
+                engine.default_workspace().events().send(SendEvent::new(event_id)).await?;
                 Ok(())
             }
         });
@@ -97,7 +97,7 @@ async fn watch(
         let (engine, started, sent_at) = (engine.clone(), Arc::clone(started), Arc::clone(sent_at));
         ends.spawn(async move {
             let run = started[index].get().expect("all were started before the first event was sent");
-            engine.wait(*run).await?;
+            engine.run(*run).wait().await?;
             Ok(sent_at[index].get().map(Instant::elapsed).unwrap_or_default())
         });
     }

@@ -103,7 +103,7 @@ pub(super) async fn complete(
         let engine = engine.clone();
         async move {
             let run = engine.start(WORKFLOW, json!({})).await?;
-            engine.wait(run).await?;
+            engine.run(run).wait().await?;
             Ok(())
         }
     })

@@ -1,7 +1,6 @@
 //! `abide serve --demo`: a few of the examples, and a demo worker. Nothing here reaches outside.
 
 use abide_core::definition::Definition;
-use abide_core::id::WorkspaceId;
 use abide_core::task::Task;
 use abide_engine::{Engine, Error, TaskResult};
 use anyhow::Context;
@@ -41,7 +40,7 @@ pub(crate) async fn start(engine: &Engine) -> anyhow::Result<Vec<String>> {
     for text in WORKFLOWS {
         let checked = Definition::from_text(text).context("an example is a workflow")?;
         let name = checked.definition.name().to_owned();
-        match engine.deploy_checked(WorkspaceId::DEFAULT, checked).await {
+        match engine.default_workspace().definitions().deploy_checked(checked).await {
             Ok(_) => names.push(name),
             // Somebody has made another one of the same name and version; theirs stays.
             Err(error @ Error::DefinitionExists { .. }) => tracing::warn!(%error, "not part of the demo"),

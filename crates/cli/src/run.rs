@@ -10,9 +10,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use abide_core::definition::{Checked, Definition};
-use abide_core::id::{RunId, WorkspaceId};
+use abide_core::id::RunId;
 use abide_core::status::RunStatus;
-use abide_engine::{Ended, Engine, NewRun, Notification, Options, SettableClock, TaskResult};
+use abide_engine::{Ended, Engine, Options, SendEvent, SettableClock, StartRun, TaskResult};
 use abide_standin::StandIn;
 use abide_store::Store;
 use abide_store::sqlite::Sqlite;
@@ -95,15 +95,15 @@ impl RunHere {
             engine.handler(name, work).await.map_err(failed)?;
         }
         let (name, version) = (checked.definition.name().to_owned(), checked.definition.version().to_owned());
-        engine.deploy_checked(WorkspaceId::DEFAULT, checked).await.map_err(failed)?;
-        let new = NewRun { workflow: name, version: Some(version), input, ..NewRun::default() };
-        let run = engine.start_run(new).await.map_err(failed)?;
+        engine.default_workspace().definitions().deploy_checked(checked).await.map_err(failed)?;
+        let new = StartRun::new(name).version(version).input(input);
+        let run = engine.default_workspace().start(new).await.map_err(failed)?;
         for (signal_type, payload) in signals {
-            engine.signal(run, &signal_type, payload).await.map_err(failed)?;
+            engine.run(run).signal(&signal_type, payload).await.map_err(failed)?;
         }
         for (event_id, data) in events {
-            let event = Notification { event_id, data, ..Notification::default() };
-            engine.notify(event).await.map_err(failed)?;
+            let event = SendEvent::new(event_id).data(data);
+            engine.default_workspace().events().send(event).await.map_err(failed)?;
         }
         let view = View::of(console, self.quiet, io::stdout().is_terminal());
         let tracker = Tracker::new(engine.clone(), run, handlers.keys().cloned().collect(), view);
@@ -160,7 +160,7 @@ impl RunHere {
         console: &mut Console<'_>,
     ) -> Result<(), Error> {
         let mut stop = StopSignals::listen()?;
-        let mut ended = Box::pin(engine.skip_waits(run));
+        let mut ended = Box::pin(engine.clock().skip_waits(run));
         let ended = loop {
             tokio::select! {
                 ended = &mut ended => break Some(ended.map_err(failed)?),

@@ -4,9 +4,10 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, mpsc};
 
-use abide_core::definition::Definition;
+use abide_core::definition::{Definition, Schema};
 use abide_core::id::WorkspaceId;
 use abide_core::json::Json;
+use abide_core::waitpoint::ApprovalRequest;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::{Semaphore, oneshot};
 
@@ -53,13 +54,30 @@ pub(crate) async fn check_beside(definition: &Arc<Definition>, input: &Json) -> 
     if definition.is_quick_to_check(input) {
         return Ok(definition.check_input(input)?);
     }
-    let _turn = BESIDE.acquire().await;
     let (definition, input) = (Arc::clone(definition), input.clone());
+    Ok(beside(move || definition.check_input(&input)).await??)
+}
+
+/// Checks content that a voter has edited against the schema that the approval has for it.
+pub(crate) async fn check_edit(asked: &ApprovalRequest, content: &Json) -> Result<(), Error> {
+    let Some(schema) = asked.content_schema.clone() else { return Ok(()) };
+    let content = content.clone();
+    let check = move || match Schema::compile(&schema) {
+        Ok(schema) => schema.errors(&content),
+        Err(why) => vec![(String::new(), why)],
+    };
+    let errors = beside(check).await?;
+    if errors.is_empty() { Ok(()) } else { Err(Error::InvalidContent(errors)) }
+}
+
+/// Does what may take a while, and goes deep, on a thread of its own.
+async fn beside<T: Send + 'static>(check: impl FnOnce() -> T + Send + 'static) -> Result<T, Error> {
+    let _turn = BESIDE.acquire().await;
     let (verdict, told) = oneshot::channel();
-    let check = move || drop(verdict.send(definition.check_input(&input)));
+    let check = move || drop(verdict.send(check()));
     let thread = std::thread::Builder::new().name("abide-check-beside".to_owned()).stack_size(STACK_BYTES);
     thread.spawn(check).map_err(|error| Error::NotStarted(error.to_string()))?;
-    Ok(told.await.map_err(|_| Error::Stopped)??)
+    told.await.map_err(|_| Error::Stopped)
 }
 
 /// Works until nobody can ask for anything any more.

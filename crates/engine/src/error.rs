@@ -25,6 +25,9 @@ pub enum Error {
     Rejected(#[from] Rejected),
     #[error(transparent)]
     Refused(#[from] Refusal),
+    /// Content that a voter has edited does not satisfy the schema of the approval: where it does not, and why.
+    #[error("the edited content is not what the approval takes: {}", listed(.0))]
+    InvalidContent(Vec<(String, String)>),
     #[error(
         "the run {root} has {limit} descendants, which is the limit; start fewer children, or runs of their own"
     )]
@@ -77,6 +80,7 @@ impl Error {
             | Error::DefinitionExists { .. }
             | Error::Rejected(_)
             | Error::Refused(_)
+            | Error::InvalidContent(_)
             | Error::TooManyDescendants { .. }
             | Error::TooManyOpenRuns { .. }
             | Error::Held { .. }
@@ -106,6 +110,7 @@ impl Error {
             | Error::DefinitionExists { .. }
             | Error::Rejected(_)
             | Error::Refused(_)
+            | Error::InvalidContent(_)
             | Error::TooManyDescendants { .. }
             | Error::TooManyOpenRuns { .. }
             | Error::Held { .. } => false,
@@ -122,4 +127,9 @@ impl From<abide_store::Error> for Error {
     fn from(error: abide_store::Error) -> Error {
         Error::Store(Arc::new(error))
     }
+}
+
+fn listed(errors: &[(String, String)]) -> String {
+    let places: Vec<String> = errors.iter().map(|(place, why)| format!("{place}: {why}")).collect();
+    places.join("; ")
 }

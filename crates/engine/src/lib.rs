@@ -35,6 +35,7 @@ mod histogram;
 mod holds;
 mod identity;
 mod in_flight;
+mod known;
 mod limits;
 mod long_waits;
 #[doc(hidden)]
@@ -52,6 +53,9 @@ mod round;
 mod runner;
 mod schedules;
 mod sealed;
+mod send_event;
+mod start;
+pub mod stored;
 mod tasks;
 mod watch;
 mod webhooks;
@@ -65,7 +69,11 @@ pub use abide_calls::vault;
 pub use clock::{Clock, SettableClock, SystemClock};
 pub use deploy::{Deployed, Developed, Versions};
 pub use doctor::{Examined, Finding, Mended, Tell, examine, mend};
-pub use engine::{Ended, Engine, Listener, NewRun, Notification, Options, Queue, Said, Standing};
+pub use engine::{
+    Admin, ApiKeys, ClockHandle, Definitions, Ended, Engine, EventPage, Events, HoldsHandle, Listener,
+    Options, Queue, RunHandle, Runs, Said, Schedules, Standing, Tasks, WaitCounts, Waitpoints, Webhooks,
+    WorkspaceHandle,
+};
 pub use error::Error;
 pub use executor::{
     CALLS_AT_ONCE, CALLS_TO_HOST, CallSettings, LONGEST_CALL, Token, TokenFollower, UrlHandler, models_of,
@@ -73,12 +81,15 @@ pub use executor::{
 pub use followers::{Changed, Follower};
 pub use handler::{Handler, TaskResult};
 pub use histogram::Histogram;
+pub use known::{KnownDefinition, Recorded};
 pub use limits::Limits;
-pub use request::{Asker, Leased, Notified, Stats, Worker, Workers};
+pub use request::{Asker, Leased, Notified, Poll, Stats, Worker, Workers};
 pub use retention::Retention;
 pub use schedules::{Ordered, ScheduleOrder};
+pub use send_event::SendEvent;
+pub use start::StartRun;
 pub use tasks::write_tasks_out;
-pub use webhooks::{LONG_FAILURE, LinkMaker, TRIES};
+pub use webhooks::{LONG_FAILURE, LinkGeneration, LinkMaker, TRIES};
 
 /// The name of the secret that calls are signed with.
 pub const SIGNING_KEY: &str = "SIGNING_KEY";

@@ -9,8 +9,8 @@ use abide_core::refusal::Refusal;
 use abide_core::waitpoint::Actor;
 
 use crate::error::Error;
-use crate::request::Notify;
 use crate::round::Round;
+use crate::send_event::SendEvent;
 use crate::tasks::ReadyTask;
 
 /// A task whose input cannot be rendered when it is handed out has failed.
@@ -50,7 +50,7 @@ pub(crate) fn perform(round: &mut Round<'_>, task: ReadyTask) {
         Some(Err(error)) => {
             Err(Error::Refused(Refusal::Malformed { pointer: "/runId", message: error.to_string() }))
         }
-        Some(Ok(_)) | None => round.notify(&Notify {
+        Some(Ok(_)) | None => round.notify(&SendEvent {
             workspace,
             event_id: text("eventId").unwrap_or_default().into(),
             data: asked.input.get("data").cloned().unwrap_or_default().into(),

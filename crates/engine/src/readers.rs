@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::Error;
 use crate::fair::{Fair, Turn};
+use crate::known::KnownDefinitions;
 use abide_core::id::WorkspaceId;
 use abide_store::{Read, Store};
 
@@ -18,6 +19,8 @@ const SMALL_READERS: usize = 2;
 type Whom = Option<WorkspaceId>;
 
 pub(crate) struct Readers {
+    /// Definitions that were read of late.
+    pub(crate) known: Arc<KnownDefinitions>,
     pages: Arc<Lane>,
     small: Arc<Lane>,
 }
@@ -42,7 +45,8 @@ impl Drop for Lent<'_> {
 
 impl Readers {
     pub(crate) fn new(store: &dyn Store) -> Result<Readers, Error> {
-        Ok(Readers { pages: Lane::new(store, READERS)?, small: Lane::new(store, SMALL_READERS)? })
+        let known = Arc::default();
+        Ok(Readers { known, pages: Lane::new(store, READERS)?, small: Lane::new(store, SMALL_READERS)? })
     }
 
     /// What may be long.
@@ -98,5 +102,25 @@ impl Lane {
 
     fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Box<dyn Read>>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use abide_store::sqlite::Sqlite;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_read_that_panics_does_not_use_up_a_reader() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = Sqlite::open(directory.path().join("abide.db")).unwrap();
+        let readers = Readers::new(&store).unwrap();
+        for _ in 0..20 {
+            let failed =
+                readers.read(None, |_| -> Result<(), abide_store::Error> { panic!("a defect") }).await;
+            assert!(matches!(failed, Err(Error::Stopped)));
+        }
+        assert!(readers.read(None, |store| store.workspaces()).await.is_ok());
     }
 }

@@ -11,10 +11,10 @@ use abide_core::waitpoint::Actor;
 
 use crate::ear::Ear;
 use crate::error::Error;
-use crate::request::{
-    Accept, Answer, Asker, Decide, Leased, Notified, Notify, Poll, Query, Request, Start, TaskRequest,
-};
+use crate::request::{Accept, Answer, Asker, Decide, Leased, Notified, Poll, Query, Request, TaskRequest};
 use crate::schedules::{Ordered, ScheduleOrder};
+use crate::send_event::SendEvent;
+use crate::start::StartRun;
 use crate::tasks::{Handed, ReadyTask};
 
 /// A reply to a request, and where it goes.
@@ -112,7 +112,7 @@ impl PendingReply {
 
 /// What is kept of a request so that it can be decided again.
 pub(crate) enum Retry {
-    Start(Box<Start>, Option<Ear>),
+    Start(Box<StartRun>, Option<Ear>),
     Command {
         workspace: Option<WorkspaceId>,
         run: RunId,
@@ -126,7 +126,7 @@ pub(crate) enum Retry {
         commands: Vec<(RunId, Command)>,
         by: Actor,
     },
-    Notify(Box<Notify>),
+    Notify(Box<SendEvent>),
     Schedule {
         workspace: WorkspaceId,
         order: Box<ScheduleOrder>,

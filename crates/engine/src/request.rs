@@ -6,9 +6,7 @@ use std::time::Duration;
 
 use abide_core::command::{Command, Reply};
 use abide_core::definition::Definition;
-use abide_core::definition::document::Delivery;
 use abide_core::id::{At, OccurrenceId, RunId, WaitpointId, WorkspaceId};
-use abide_core::json::Json;
 use abide_core::queue::queues_for;
 use abide_core::run::Run;
 use abide_core::task::Task;
@@ -28,6 +26,8 @@ use crate::error::Error;
 use crate::handler::Handler;
 use crate::histogram::Histogram;
 use crate::schedules::{Ordered, ScheduleOrder};
+use crate::send_event::SendEvent;
+use crate::start::StartRun;
 use crate::tasks::{Handed, Queue, ReadyTask};
 
 /// Where a request is answered.
@@ -44,7 +44,7 @@ pub enum Request {
 /// Something is to be decided about runs. It is answered when the decision is committed.
 pub enum Decide {
     /// Start a run.
-    Start { start: Box<Start>, listener: Option<Ear>, answer: Answer<RunId> },
+    Start { start: Box<StartRun>, listener: Option<Ear>, answer: Answer<RunId> },
     /// Decide a command about a run.
     Command {
         /// The workspace that the run must be in.
@@ -74,7 +74,7 @@ pub enum Decide {
         answer: Answer<Box<Ordered>>,
     },
     /// Send an event to everyone who waits for it, or will.
-    Notify { notify: Box<Notify>, answer: Answer<Notified> },
+    Notify { notify: Box<SendEvent>, answer: Answer<Notified> },
 }
 
 /// What workers, and handlers in this process, ask for.
@@ -186,62 +186,55 @@ impl From<Actor> for Asker {
     }
 }
 
-#[derive(Clone)]
-pub struct Start {
-    pub workspace: WorkspaceId,
-    pub name: String,
-    pub version: Option<String>,
-    pub input: Json,
-    pub run_at: Option<Timestamp>,
-    pub tags: Vec<Arc<str>>,
-    pub key: Option<String>,
-    pub asked: Option<Json>,
-    pub by: Actor,
-    pub traceparent: Option<Traceparent>,
-    /// The input was checked against this, somewhere else.
-    pub checked: Option<Arc<Definition>>,
-}
-
-#[derive(Clone)]
-pub struct Notify {
-    pub workspace: WorkspaceId,
-    pub event_id: Arc<str>,
-    pub data: Json,
-    pub only: Option<RunId>,
-    pub delivery: Delivery,
-    pub key: Option<String>,
-    pub traceparent: Option<Traceparent>,
-    pub dry_run: bool,
-}
-
-/// A worker asks for tasks.
-#[derive(Clone)]
+/// A worker that asks for tasks, with [`Tasks::poll`](crate::Tasks::poll).
+#[derive(Clone, Debug)]
 pub struct Poll {
-    pub workspace: WorkspaceId,
-    pub handlers: Vec<Arc<str>>,
-    pub most: usize,
-    pub worker: Arc<str>,
+    pub(crate) workspace: WorkspaceId,
+    pub(crate) handlers: Vec<Arc<str>>,
+    pub(crate) most: usize,
+    pub(crate) worker: Arc<str>,
     /// Which code the worker has; empty if it does not say.
-    pub build: Arc<str>,
-    pub lease: Duration,
+    pub(crate) build: Arc<str>,
+    pub(crate) lease: Duration,
     /// Wait until there is something.
-    pub waits: bool,
+    pub(crate) waits: bool,
     /// The names under which tasks for it wait.
-    pub queues: Vec<Arc<str>>,
+    pub(crate) queues: Vec<Arc<str>>,
 }
 
 impl Poll {
-    /// For tasks that are ready now.
-    pub fn new(
-        workspace: WorkspaceId,
-        (worker, build): (&str, &str),
-        handlers: Vec<Arc<str>>,
-        most: usize,
+    /// A worker of this name asks for one task of these handlers, to have it for so long.
+    pub fn new<H: Into<Arc<str>>>(
+        worker: impl Into<Arc<str>>,
+        handlers: impl IntoIterator<Item = H>,
         lease: Duration,
     ) -> Poll {
-        let queues = queues_for(&handlers, build);
-        let (most, worker, build) = (most.max(1), worker.into(), build.into());
-        Poll { workspace, handlers, most, worker, build, lease, waits: false, queues }
+        Poll {
+            workspace: WorkspaceId::DEFAULT,
+            handlers: handlers.into_iter().map(Into::into).collect(),
+            most: 1,
+            worker: worker.into(),
+            build: "".into(),
+            lease,
+            waits: false,
+            queues: Vec::new(),
+        }
+    }
+
+    /// As many tasks as this, at most.
+    pub fn most(self, most: usize) -> Poll {
+        Poll { most: most.max(1), ..self }
+    }
+
+    /// Which code the worker has: its build id.
+    pub fn build(self, build: impl Into<Arc<str>>) -> Poll {
+        Poll { build: build.into(), ..self }
+    }
+
+    /// In which workspace; [`Tasks::poll`](crate::Tasks::poll) says its own.
+    pub fn in_workspace(self, workspace: WorkspaceId) -> Poll {
+        let queues = queues_for(&self.handlers, &self.build);
+        Poll { workspace, queues, ..self }
     }
 
     /// The names under which tasks for it wait.

@@ -37,7 +37,7 @@ use crate::holds::{ENGINE, Holds, workspace_of};
 use crate::in_flight::InFlight;
 use crate::limits::{Limits, OpenRuns};
 use crate::memory::Memory;
-use crate::request::Start;
+use crate::start::StartRun;
 use crate::tasks::ReadyTask;
 use crate::watch::Watch;
 pub use batch::RoundBatch;
@@ -171,7 +171,7 @@ impl<'w> Round<'w> {
     }
 
     /// What the input of a run is to be checked against, if that is more than a moment's work.
-    pub(crate) fn start_to_check(&mut self, start: &Start) -> Option<Arc<Definition>> {
+    pub(crate) fn start_to_check(&mut self, start: &StartRun) -> Option<Arc<Definition>> {
         let version = start.version.as_deref();
         let definition = self.memory.definition(self.store, start.workspace, &start.name, version).ok()?;
         let is_checked = start.checked.as_ref().is_some_and(|checked| Arc::ptr_eq(checked, &definition));
@@ -183,7 +183,7 @@ impl<'w> Round<'w> {
         (!is_answered).then_some(definition)
     }
 
-    pub(crate) fn start(&mut self, start: Start, listener: Option<Ear>) -> Result<RunId, Error> {
+    pub(crate) fn start(&mut self, start: StartRun, listener: Option<Ear>) -> Result<RunId, Error> {
         let key = start.key.as_ref().map(|key| format!("{}/start/{key}", start.workspace));
         let input = start.asked.as_ref().unwrap_or(&start.input);
         let asked = (&start.name, &start.version, input, start.run_at, &start.tags);

@@ -29,8 +29,9 @@ use tokio::sync::mpsc;
 use crate::request::Answer;
 
 pub use backoff::TRIES;
-pub use links::LinkMaker;
 pub(crate) use links::Linking;
+pub(crate) use links::revoke_links_of;
+pub use links::{LinkGeneration, LinkMaker};
 pub(crate) use sender::Sender;
 
 /// A webhook that every attempt has failed to reach for this long is disabled.

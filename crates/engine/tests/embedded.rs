@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a host that cannot be set up is a failed test")]
 
+#[path = "embedded/approvals.rs"]
+mod approvals;
 #[path = "embedded/budgets.rs"]
 mod budgets;
 #[path = "embedded/durability.rs"]

@@ -20,7 +20,7 @@ use abide_core::status::RunStatus;
 use abide_core::time::Millis;
 use abide_core::waitpoint::Actor;
 use abide_engine::{
-    Engine, Error, Mended, NewRun, Notification, Options, ScheduleOrder, SettableClock, examine, mend,
+    Engine, Error, Mended, Options, ScheduleOrder, SendEvent, SettableClock, StartRun, examine, mend,
 };
 use abide_store::roles::*;
 use abide_store::sqlite::{self, Repaired, Sqlite};
@@ -120,12 +120,9 @@ async fn stores() -> [Files; 2] {
         created_at: begin(),
         health: Health::default(),
     };
-    let put = move |store: &mut dyn abide_store::Store| {
-        store.add_key(&key)?;
-        store.put_webhook(&webhook)?;
-        store.put_setting("secret", &[1, 2, 3])
-    };
-    engine.write(put).await.unwrap();
+    engine.default_workspace().keys().add(key).await.unwrap();
+    engine.default_workspace().webhooks().add(webhook, usize::MAX).await.unwrap();
+    engine.admin().change_setting("secret", None, vec![1, 2, 3]).await.unwrap();
     for name in ["hourly", "daily"] {
         let plan = Plan {
             name: name.to_owned(),
@@ -138,29 +135,25 @@ async fn stores() -> [Files; 2] {
             catch_up: CatchUp::default(),
         };
         let order = ScheduleOrder::Create(plan);
-        engine.schedule(WorkspaceId::DEFAULT, order, Actor::new("ana"), None).await.unwrap();
+        engine.default_workspace().schedules().order(order, Actor::new("ana"), None).await.unwrap();
     }
     for number in 0..RUNS {
         for workflow in ["nap", "listener", "signalled", "short", "parent"] {
-            let new = NewRun {
-                workflow: workflow.to_owned(),
-                input: json!({ "number": number, "text": "x".repeat(number * 37) }),
-                tags: vec![format!("tag-{}", number % 3)],
-                idempotency_key: Some(format!("{workflow}-{number}")),
-                ..NewRun::default()
-            };
-            let run = engine.start_run(new).await.unwrap();
+            let new = StartRun::new(workflow.to_owned())
+                .input(json!({ "number": number, "text": "x".repeat(number * 37) }))
+                .tags(vec![format!("tag-{}", number % 3)])
+                .idempotency_key(format!("{workflow}-{number}"));
+            let run = engine.default_workspace().start(new).await.unwrap();
             if workflow == "signalled" && number % 2 == 0 {
-                engine.signal(run, "go", json!({ "number": number })).await.unwrap();
+                engine.run(run).signal("go", json!({ "number": number })).await.unwrap();
             }
         }
         let data = json!({ "number": number, "text": "y".repeat(number * 11) });
-        let event =
-            Notification { event_id: format!("event-{}", number % 5), data, ..Notification::default() };
-        engine.notify(event).await.unwrap();
+        let event = SendEvent::new(format!("event-{}", number % 5)).data(data);
+        engine.default_workspace().events().send(event).await.unwrap();
     }
     clock.advance(Millis::parse("10s").unwrap());
-    engine.settled().await.unwrap();
+    engine.clock().settled().await.unwrap();
     let killed = Files::of(&path);
     engine.shut_down().await.unwrap();
     let closed = Files::of(&path);
@@ -230,7 +223,7 @@ async fn drive(store: Sqlite, runs: &[RunId]) -> Result<(BTreeMap<RunId, Driven>
             }
         };
         tokio::select! {
-            settled = engine.settled() => trouble = settled.err().map(|error| error.to_string()),
+            settled = engine.clock().settled() => trouble = settled.err().map(|error| error.to_string()),
             () = in_trouble => {}
             () = tokio::time::sleep(PATIENCE) => trouble = Some(STUCK.to_owned()),
         }
@@ -241,17 +234,17 @@ async fn drive(store: Sqlite, runs: &[RunId]) -> Result<(BTreeMap<RunId, Driven>
     }
     let mut driven = BTreeMap::new();
     for run in runs {
-        let is_held = engine.held(Owner(*run)).is_some();
+        let is_held = engine.holds().get(Owner(*run)).is_some();
         driven.insert(
             *run,
-            match engine.get(*run).await {
+            match engine.run(*run).get().await {
                 Ok(found) => Driven { status: Some(found.status), is_held },
                 Err(Error::Store(error)) if error.is_damage() => Driven { status: None, is_held },
                 Err(error) => return Err(error),
             },
         );
     }
-    let held = engine.held_count() > 0;
+    let held = engine.holds().count() > 0;
     trouble = trouble.or(held.then(|| "something is held".to_owned()));
     drop(tokio::time::timeout(PATIENCE, engine.shut_down()).await);
     Ok((driven, trouble))
@@ -418,12 +411,12 @@ async fn after_a_crash_all_is_looked_at_and_what_is_damaged_is_held_before_anybo
     assert!(!store.ended_well());
     let options = Options { clock: Some(SettableClock::new(begin())), ..Options::default() };
     let engine = Engine::open_with(Box::new(store), options).await.unwrap();
-    while engine.held_count() == 0 {
+    while engine.holds().count() == 0 {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    let held = engine.held(Owner(culprit)).unwrap();
+    let held = engine.holds().get(Owner(culprit)).unwrap();
     assert!(held.reason.contains("has no row"), "{}", held.reason);
-    assert_eq!(engine.held_count(), 1);
+    assert_eq!(engine.holds().count(), 1);
     engine.shut_down().await.unwrap();
     let mut store = Sqlite::open(directory.path().join("abide.db")).unwrap();
     let (_, findings) = examine(&mut store, &mut |_| true).unwrap();

@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use abide_core::command::{Command, LeaseLoss, LeaseLost, PinTasks, TaskCompleted, TaskHeartbeat};
 use abide_core::definition::document::Workflow;
-use abide_core::id::{RunId, WorkspaceId};
+use abide_core::id::RunId;
 use abide_core::run::Pin;
 use abide_core::status::RunStatus;
-use abide_engine::{Engine, Error, Leased, NewRun, Notification, Options, Said, TaskResult};
+use abide_engine::{Engine, Error, Leased, Options, Poll, Said, SendEvent, StartRun, TaskResult};
 use abide_store::Store;
 use abide_store::cluster::NodeId;
 use abide_store::postgres::Postgres;
@@ -39,7 +39,7 @@ fn completes(leased: &Leased, output: Value) -> Command {
 }
 
 async fn poll(engine: &Engine) -> Leased {
-    engine.poll("w", &["remote"], 1, LEASE).await.unwrap().pop().unwrap()
+    engine.default_workspace().tasks().poll(Poll::new("w", ["remote"], LEASE)).await.unwrap().pop().unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -50,13 +50,13 @@ async fn a_worker_polls_one_node_and_reports_to_the_other() {
         let run = here.start("w", json!({})).await.unwrap();
         let first = poll(there).await;
         assert_eq!((first.task.run_id, first.task.step_name.as_str()), (run, "first"));
-        here.command(run, completes(&first, json!(1))).await.unwrap();
-        let refused = there.command(run, completes(&first, json!(1))).await.unwrap_err();
+        here.run(run).command(completes(&first, json!(1))).await.unwrap();
+        let refused = there.run(run).command(completes(&first, json!(1))).await.unwrap_err();
         assert!(matches!(&refused, Error::Refused(_)), "{refused}");
         let second = poll(here).await;
-        there.command(run, completes(&second, json!(2))).await.unwrap();
-        assert_eq!(here.get(run).await.unwrap().status, RunStatus::Completed);
-        assert_eq!(there.wait(run).await.unwrap().status, RunStatus::Completed);
+        there.run(run).command(completes(&second, json!(2))).await.unwrap();
+        assert_eq!(here.run(run).get().await.unwrap().status, RunStatus::Completed);
+        assert_eq!(there.run(run).wait().await.unwrap().status, RunStatus::Completed);
     }
 }
 
@@ -69,7 +69,7 @@ async fn a_poller_of_one_node_gets_what_is_started_on_the_other() {
         async move { poll(&b).await }
     });
     // It is parked, and has found nothing.
-    b.settled().await.unwrap();
+    b.clock().settled().await.unwrap();
     let run = a.start("w", json!({})).await.unwrap();
     assert_eq!(polls.await.unwrap().task.run_id, run);
 }
@@ -80,7 +80,8 @@ async fn a_heartbeat_to_another_node_keeps_the_lease_and_a_lost_lease_is_noticed
     a.deploy(Workflow::new("w").task("work", "remote")).await.unwrap();
     let run = a.start("w", json!({})).await.unwrap();
     let lease = Duration::from_millis(1_500);
-    let first = a.poll("w", &["remote"], 1, lease).await.unwrap().pop().unwrap();
+    let first =
+        a.default_workspace().tasks().poll(Poll::new("w", ["remote"], lease)).await.unwrap().pop().unwrap();
     let beat = || {
         let (at, delivery) = (first.at, first.task.delivery);
         Command::TaskHeartbeat(TaskHeartbeat {
@@ -94,12 +95,22 @@ async fn a_heartbeat_to_another_node_keeps_the_lease_and_a_lost_lease_is_noticed
     };
     let until = first.leased_until + Duration::from_secs(1);
     while b.now() < until {
-        b.command(run, beat()).await.unwrap();
+        b.run(run).command(beat()).await.unwrap();
     }
-    assert_eq!(a.get(run).await.unwrap().task(first.at).unwrap().unwrap().delivery, first.task.delivery);
-    let second = b.poll("other", &["remote"], 1, lease).await.unwrap().pop().unwrap();
+    assert_eq!(
+        a.run(run).get().await.unwrap().task(first.at).unwrap().unwrap().delivery,
+        first.task.delivery
+    );
+    let second = b
+        .default_workspace()
+        .tasks()
+        .poll(Poll::new("other", ["remote"], lease))
+        .await
+        .unwrap()
+        .pop()
+        .unwrap();
     assert_eq!(second.task.delivery, first.task.delivery + 1);
-    assert!(a.command(run, beat()).await.is_err());
+    assert!(a.run(run).command(beat()).await.is_err());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -107,15 +118,15 @@ async fn whoever_waits_for_a_run_hears_of_its_end_on_another_node() {
     let (a, b) = two_nodes().await;
     a.deploy(Workflow::new("w").signal("wait", "go")).await.unwrap();
     let run = a.start("w", json!({})).await.unwrap();
-    let mut follower = b.follow(run);
+    let mut follower = b.run(run).follow();
     let waits = tokio::spawn({
         let b = b.clone();
-        async move { b.wait(run).await.unwrap() }
+        async move { b.run(run).wait().await.unwrap() }
     });
-    b.settled().await.unwrap();
-    a.signal(run, "go", json!("now")).await.unwrap();
+    b.clock().settled().await.unwrap();
+    a.run(run).signal("go", json!("now")).await.unwrap();
     assert_eq!(waits.await.unwrap().status, RunStatus::Completed);
-    let version = a.get(run).await.unwrap().seq;
+    let version = a.run(run).get().await.unwrap().seq;
     follower.wait_for(|known| *known == version).await.unwrap();
 }
 
@@ -129,9 +140,9 @@ async fn a_caller_of_one_node_hears_what_the_run_says_on_another() {
     ] });
     let workflow: Workflow = serde_json::from_value(steps).unwrap();
     a.deploy(workflow).await.unwrap();
-    let new = NewRun { workflow: "w".to_owned(), input: json!({}), ..NewRun::default() };
-    let (run, listener) = a.start_and_listen(new).await.unwrap();
-    b.signal(run, "go", json!("hello")).await.unwrap();
+    let new = StartRun::new("w").input(json!({}));
+    let (run, listener) = a.default_workspace().start_and_listen(new).await.unwrap();
+    b.run(run).signal("go", json!("hello")).await.unwrap();
     let Said::Response(said) = listener.said().await.unwrap() else { panic!("it has not ended") };
     assert!(format!("{said:?}").contains("hello"), "{said:?}");
 }
@@ -144,18 +155,18 @@ async fn what_two_nodes_decide_about_one_run_at_once_is_decided_one_after_the_ot
     let run = a.start("w", json!({})).await.unwrap();
     let send = async |engine: Engine, name: &str| {
         for number in 0..EACH {
-            engine.signal(run, "go", json!([name, number])).await.unwrap();
+            engine.run(run).signal("go", json!([name, number])).await.unwrap();
         }
     };
     tokio::join!(send(a.clone(), "a"), send(b.clone(), "b"));
-    let seen = b.get(run).await.unwrap();
+    let seen = b.run(run).get().await.unwrap();
     let received: Vec<Value> = seen.mailbox().map(|signal| (*signal.payload).clone()).collect();
     assert_eq!(received.len(), 2 * EACH);
     for name in ["a", "b"] {
         let of_one: Vec<Value> = received.iter().filter(|sent| sent[0] == name).cloned().collect();
         assert_eq!(of_one, (0..EACH).map(|number| json!([name, number])).collect::<Vec<_>>());
     }
-    assert_eq!(a.get(run).await.unwrap().snapshot(), seen.snapshot());
+    assert_eq!(a.run(run).get().await.unwrap().snapshot(), seen.snapshot());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -164,8 +175,8 @@ async fn r14_one_key_used_on_two_nodes_at_once_starts_one_run() {
     a.deploy(Workflow::new("w").signal("wait", "go")).await.unwrap();
     let start = async |engine: &Engine, number: usize| {
         let idempotency_key = Some(number.to_string());
-        let new = NewRun { workflow: "w".to_owned(), idempotency_key, ..NewRun::default() };
-        engine.start_run(new).await.unwrap()
+        let new = StartRun::new("w").idempotency_key(idempotency_key);
+        engine.default_workspace().start(new).await.unwrap()
     };
     let mut runs = std::collections::BTreeSet::new();
     for number in 0..50 {
@@ -173,7 +184,7 @@ async fn r14_one_key_used_on_two_nodes_at_once_starts_one_run() {
         assert_eq!(one, other);
         runs.insert(one);
     }
-    let counts = a.read(|store| store.counts(None)).await.unwrap();
+    let counts = a.admin().count_runs().await.unwrap();
     let total: u64 = counts.iter().map(|(_, count)| count).sum();
     assert_eq!((total, runs.len()), (50, 50));
 }
@@ -185,24 +196,18 @@ async fn r05_an_event_on_one_node_and_a_wait_begun_on_another_do_not_miss_each_o
     for trial in 0..100 {
         let event_id = format!("e{trial}");
         let started = a.start("w", json!({ "event": event_id }));
-        let notification =
-            Notification { event_id: event_id.clone(), data: json!(trial), ..Notification::default() };
-        let (run, notified) = tokio::join!(started, b.notify(notification));
+        let notification = SendEvent::new(event_id.clone()).data(json!(trial));
+        let (run, notified) = tokio::join!(started, b.default_workspace().events().send(notification));
         let (run, notified) = (run.unwrap(), notified.unwrap());
         if notified.waiters.is_empty() {
             // It was stored before the run was there, and not since: then it is not for this run.
-            let run = a.get(run).await.unwrap();
-            let stored = a
-                .read(move |store| {
-                    let since = jiff::Timestamp::MIN;
-                    store.occurrences(WorkspaceId::DEFAULT, &event_id, since, None, 1)
-                })
-                .await
-                .unwrap();
-            let in_time = stored[0].received_at >= run.created_at;
+            let run = a.run(run).get().await.unwrap();
+            let page = abide_store::Page { after: None, limit: 1 };
+            let stored = a.default_workspace().events().list(Some(event_id), page, usize::MAX).await.unwrap();
+            let in_time = stored.events[0].received_at >= run.created_at;
             assert_eq!(run.status == RunStatus::Completed, in_time, "trial {trial}");
         } else {
-            assert_eq!(b.wait(run).await.unwrap().status, RunStatus::Completed);
+            assert_eq!(b.run(run).wait().await.unwrap().status, RunStatus::Completed);
         }
     }
 }
@@ -217,9 +222,9 @@ async fn an_event_sent_after_a_run_was_started_elsewhere_is_for_it() {
         let (here, there) = if trial % 2 == 0 { (&a, &b) } else { (&b, &a) };
         let event_id = format!("e{trial}");
         let run = here.start("w", json!({ "event": event_id })).await.unwrap();
-        there.notify(Notification { event_id, ..Notification::default() }).await.unwrap();
-        here.signal(run, "go", json!(1)).await.unwrap();
-        assert_eq!(there.get(run).await.unwrap().status, RunStatus::Completed, "trial {trial}");
+        there.default_workspace().events().send(SendEvent::new(event_id)).await.unwrap();
+        here.run(run).signal("go", json!(1)).await.unwrap();
+        assert_eq!(there.run(run).get().await.unwrap().status, RunStatus::Completed, "trial {trial}");
     }
 }
 
@@ -242,7 +247,7 @@ async fn a_node_that_stops_leaves_its_timers_and_tasks_to_the_others() {
         b.handler(handler, done).await.unwrap();
     }
     for run in runs {
-        assert_eq!(b.wait(run).await.unwrap().status, RunStatus::Completed);
+        assert_eq!(b.run(run).wait().await.unwrap().status, RunStatus::Completed);
     }
 }
 
@@ -262,7 +267,7 @@ async fn a_task_that_a_node_took_that_is_gone_is_done_by_another() {
     assert_eq!(gone.join().unwrap().len(), 1);
     let done = async |_: abide_core::task::Task| TaskResult::complete(json!("done"));
     node.handler("here", done).await.unwrap();
-    assert_eq!(node.wait(run).await.unwrap().status, RunStatus::Completed);
+    assert_eq!(node.run(run).wait().await.unwrap().status, RunStatus::Completed);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -271,7 +276,7 @@ async fn a_workflow_deployed_on_one_node_is_the_newest_on_the_other_at_once() {
     for version in ["1", "2", "3"] {
         a.deploy(Workflow::new("w").version(version).signal("wait", "go")).await.unwrap();
         let run = b.start("w", json!({})).await.unwrap();
-        assert_eq!(&*b.get(run).await.unwrap().definition_ref.version, version);
+        assert_eq!(&*b.run(run).get().await.unwrap().definition_ref.version, version);
     }
 }
 
@@ -313,10 +318,10 @@ async fn what_takes_up_something_of_a_round_is_committed_after_it() {
     watch.hold();
     let first = tokio::spawn({
         let engine = engine.clone();
-        async move { engine.signal(run, "go", json!(1)).await.unwrap() }
+        async move { engine.run(run).signal("go", json!(1)).await.unwrap() }
     });
     watch.wait_for_commits(1);
-    let mut second = Box::pin(engine.signal(run, "go", json!(2)));
+    let mut second = Box::pin(engine.run(run).signal("go", json!(2)));
     tokio::select! {
         biased;
         _ = &mut second => panic!("it was not committed yet"),
@@ -330,7 +335,7 @@ async fn what_takes_up_something_of_a_round_is_committed_after_it() {
     second.await.unwrap();
     assert_eq!(watch.commits(), [[run]]);
     assert_eq!(engine.stats().await.unwrap().conflicts, 0);
-    assert_eq!(engine.get(run).await.unwrap().status, RunStatus::Completed);
+    assert_eq!(engine.run(run).get().await.unwrap().status, RunStatus::Completed);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -339,8 +344,7 @@ async fn a_pinned_task_finds_its_build_on_whatever_node_it_polls() {
     a.deploy(Workflow::new("w").task("work", "remote").pin_to_build()).await.unwrap();
     let run = a.start("w", json!({})).await.unwrap();
     let claim = async |node: &Engine, build: &str| {
-        let handlers = vec!["remote".into()];
-        node.claim_in(WorkspaceId::DEFAULT, ("w", build), handlers, 1, LEASE).await.unwrap()
+        node.default_workspace().tasks().claim(Poll::new("w", ["remote"], LEASE).build(build)).await.unwrap()
     };
     let gives_back = |leased: &Leased| {
         let (at, delivery, loss) = (leased.at, leased.task.delivery, LeaseLoss::Released);
@@ -349,20 +353,23 @@ async fn a_pinned_task_finds_its_build_on_whatever_node_it_polls() {
     let first = claim(&a, "old").await.remove(0);
     // One of its build waits at the other node, and one of another build at this.
     let poll = |node: &Engine, build: &'static str| {
-        let (node, handlers) = (node.clone(), vec!["remote".into()]);
-        tokio::spawn(
-            async move { node.poll_in(WorkspaceId::DEFAULT, ("w", build), handlers, 1, LEASE).await },
-        )
+        let node = node.clone();
+        tokio::spawn(async move {
+            node.default_workspace().tasks().poll(Poll::new("w", ["remote"], LEASE).build(build)).await
+        })
     };
     let (of_its_build, other) = (poll(&b, "old"), poll(&a, "new"));
-    b.settled().await.unwrap();
-    a.command(run, gives_back(&first)).await.unwrap();
+    b.clock().settled().await.unwrap();
+    a.run(run).command(gives_back(&first)).await.unwrap();
     let second = of_its_build.await.unwrap().unwrap().remove(0);
     assert_eq!((second.task.run_id, second.task.delivery), (run, 2));
-    b.command(run, gives_back(&second)).await.unwrap();
-    b.command(run, Command::PinTasks(PinTasks { handler: None, pin: Pin::To("new".into()) })).await.unwrap();
+    b.run(run).command(gives_back(&second)).await.unwrap();
+    b.run(run)
+        .command(Command::PinTasks(PinTasks { handler: None, pin: Pin::To("new".into()) }))
+        .await
+        .unwrap();
     let third = other.await.unwrap().unwrap().remove(0);
     assert_eq!(claim(&b, "old").await.len(), 0);
-    b.command(run, completes(&third, json!(1))).await.unwrap();
-    assert_eq!(a.wait(run).await.unwrap().status, RunStatus::Completed);
+    b.run(run).command(completes(&third, json!(1))).await.unwrap();
+    assert_eq!(a.run(run).wait().await.unwrap().status, RunStatus::Completed);
 }

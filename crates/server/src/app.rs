@@ -5,11 +5,10 @@ use std::sync::Arc;
 use abide_core::command::{Command, Reply};
 use abide_core::id::RunId;
 use abide_core::run::Run;
-use abide_engine::{Engine, Listener};
+use abide_engine::{Engine, Listener, RunHandle};
 use tokio::sync::{Mutex, watch};
 
 use crate::caller::{Caller, Callers};
-use crate::definitions::Definitions;
 use crate::endpoint::PREFIXES;
 use crate::links::Links;
 use crate::problem::Problem;
@@ -30,7 +29,6 @@ pub(crate) struct App {
     pub(crate) links: Links,
     pub(crate) sessions: Sessions,
     pub(crate) callers: Callers,
-    pub(crate) definitions: Arc<Definitions>,
     pub(crate) traffic: Traffic,
     /// Where spans go, if anywhere.
     pub(crate) traces: Option<Traces>,
@@ -45,7 +43,12 @@ pub(crate) struct App {
 impl App {
     /// The run as it is now, if it is in the caller's workspace.
     pub(crate) async fn run(&self, caller: &Caller, run: RunId) -> Result<Run, Problem> {
-        Ok(self.engine.get_in(caller.workspace, run).await?)
+        Ok(self.engine.workspace(caller.workspace).run(run).get().await?)
+    }
+
+    /// A run of the caller's workspace, asked on the caller's behalf.
+    pub(crate) fn asked(&self, caller: &Caller, run: RunId, key: Option<String>) -> RunHandle<'_> {
+        self.engine.workspace(caller.workspace).run(run).by(caller.asker()).idempotency_key(key)
     }
 
     pub(crate) async fn command(
@@ -55,7 +58,7 @@ impl App {
         command: Command,
         key: Option<String>,
     ) -> Result<Reply, Problem> {
-        Ok(self.engine.command_in(caller.workspace, run, command, caller.asker(), key).await?)
+        Ok(self.asked(caller, run, key).command(command).await?)
     }
 
     pub(crate) async fn command_and_listen(
@@ -65,7 +68,7 @@ impl App {
         command: Command,
         key: Option<String>,
     ) -> Result<(Reply, Listener), Problem> {
-        Ok(self.engine.command_and_listen_in(caller.workspace, run, command, caller.asker(), key).await?)
+        Ok(self.asked(caller, run, key).command_and_listen(command).await?)
     }
 
     /// Where a path of the API is for those who come through the public URL.

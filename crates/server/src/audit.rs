@@ -1,7 +1,7 @@
 //! Notes of control actions: who did what, from where. An entry is written when the action is done and before its answer
 //! leaves, so that whatever was acknowledged is in the log.
 
-use abide_store::AuditNote;
+use abide_engine::stored::AuditNote;
 use axum::extract::Request;
 use axum::response::Response;
 use serde_json::{Value, json};
@@ -109,7 +109,7 @@ impl Auditing {
 /// Writes it down. If that cannot be, the server's own log says so: the action was done.
 pub(crate) async fn append(app: &App, note: AuditNote) {
     let (action, by) = (note.action.clone(), note.by.clone());
-    if let Err(error) = app.engine.write(move |store| store.append_audit(&note)).await {
+    if let Err(error) = app.engine.admin().append_audit(note).await {
         tracing::error!(%error, action, by, "a control action is not in the audit log");
     }
 }

@@ -10,7 +10,7 @@ use abide_core::id::{KeyId, WorkspaceId};
 use abide_core::trace::Traceparent;
 use abide_core::waitpoint::{Actor, BY_SCOPE};
 use abide_engine::Asker;
-use abide_store::{ApiKey, KeyHash, Scope};
+use abide_engine::stored::{ApiKey, KeyHash, Scope};
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
@@ -270,9 +270,9 @@ impl App {
         };
         check_valid(&key, self.engine.now())?;
         if touch {
-            let (engine, id, at) = (self.engine.clone(), key.id, self.engine.now());
+            let (engine, id) = (self.engine.clone(), key.id);
             // Nobody waits for it, and nothing is lost if it fails.
-            tokio::spawn(async move { drop(engine.write(move |store| store.touch_key(id, at)).await) });
+            tokio::spawn(async move { drop(engine.admin().touch_key(id).await) });
         }
         let ApiKey { id, workspace, name, scopes, .. } = key;
         Ok(Caller {
@@ -298,7 +298,7 @@ impl App {
                 Err(_) => {}
             }
         }
-        let found = self.engine.look_up(move |store| store.key_by_hash(&hash)).await?;
+        let found = self.engine.admin().key_by_hash(hash).await?;
         if let Some(key) = found {
             callers.believe(hash, key, now);
             if counted {
@@ -323,14 +323,7 @@ impl App {
             return Ok(known.contains(hash));
         }
         let at = Instant::now();
-        let hashes = self.engine.read(|store| {
-            let mut hashes = HashSet::new();
-            for workspace in store.workspaces()? {
-                hashes.extend(store.keys(workspace.id)?.into_iter().map(|key| key.hash));
-            }
-            Ok(hashes)
-        });
-        let hashes = Arc::new(hashes.await?);
+        let hashes = Arc::new(self.engine.admin().key_hashes().await?);
         *callers.hashes() = Some((at, Arc::clone(&hashes)));
         Ok(hashes.contains(hash))
     }

@@ -1,4 +1,4 @@
-//! Content that people edit: read from a form, typed by its schema, and checked against it before anything is decided.
+//! Content that people edit: read from a form, and typed by its schema. Whether it satisfies that, the engine checks.
 
 use abide_core::definition::Schema;
 use abide_core::problem::{Code as FindingCode, Problem as Finding};
@@ -46,19 +46,6 @@ pub(crate) fn edited(body: &Value, is_form: bool, asked: &ApprovalRequest) -> Re
     Ok(Some(Value::Object(content)))
 }
 
-/// Whether content that was edited is what the request takes.
-pub(crate) async fn check(asked: &ApprovalRequest, content: &Value) -> Result<(), Problem> {
-    let Some(schema) = asked.content_schema.clone() else { return Ok(()) };
-    let content = content.clone();
-    // It may take a while, and nobody should wait for it who asks for something else.
-    let checked = tokio::task::spawn_blocking(move || match Schema::compile(&schema) {
-        Ok(schema) => schema.errors(&content),
-        Err(why) => vec![(String::new(), why)],
-    });
-    let errors = checked.await.map_err(|error| Problem::new(Code::Internal, error.to_string()))?;
-    if errors.is_empty() { Ok(()) } else { Err(invalid(errors)) }
-}
-
 /// A schema that a worker gives must be one.
 pub(crate) fn check_schema(schema: &Value) -> Result<(), Problem> {
     let bad = |why| {
@@ -67,7 +54,8 @@ pub(crate) fn check_schema(schema: &Value) -> Result<(), Problem> {
     Schema::compile(schema).map(drop).map_err(bad)
 }
 
-fn invalid(errors: Vec<(String, String)>) -> Problem {
+/// What is told of content that does not satisfy its schema.
+pub(crate) fn invalid(errors: Vec<(String, String)>) -> Problem {
     let finding = |(place, why)| Finding::new(format!("/{WHOLE}{place}"), FindingCode::WrongType, why);
     Problem::found(Code::InvalidContent, errors.into_iter().map(finding).collect())
 }

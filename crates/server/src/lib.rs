@@ -14,7 +14,6 @@ mod app;
 mod audit;
 mod caller;
 mod connection;
-mod definitions;
 mod edits;
 mod endpoint;
 mod guard;

@@ -11,7 +11,6 @@ use std::time::Duration;
 
 use abide_engine::Engine;
 use abide_engine::vault::Vault;
-use abide_store::Store;
 
 pub(crate) use secret::Secret;
 pub(crate) use token::{Link, Target};
@@ -34,7 +33,7 @@ pub(crate) struct Links {
 impl Links {
     /// The secrets of the store; the first one is made here.
     pub(crate) async fn open(engine: &Engine) -> Result<Links, Problem> {
-        let bytes = engine.read(|store| store.setting(SETTING)).await?;
+        let bytes = engine.admin().setting(SETTING).await?;
         let links = Links::of(read(engine.vault(), bytes.as_deref())?);
         if links.secrets().is_empty() {
             links.rotate(engine).await?;
@@ -115,22 +114,14 @@ impl Links {
     }
 
     /// Changes the secrets of the store, unless another node was first, and knows those that are there after it.
-    async fn change(
-        &self,
-        engine: &Engine,
-        change: impl FnOnce(&mut Vec<Secret>) + Send + 'static,
-    ) -> Result<bool, Problem> {
-        let vault = engine.vault().clone();
-        let write = move |store: &mut dyn Store| {
-            let was = store.setting(SETTING)?;
-            let mut secrets = secret::read(was.as_deref(), &vault).map_err(unreadable)?;
-            change(&mut secrets);
-            let written = secret::write(&secrets, &vault).map_err(|error| unreadable(error.to_string()))?;
-            let changed = store.change_setting(SETTING, was.as_deref(), &written)?;
-            let found = if changed { Some(written) } else { store.setting(SETTING)? };
-            Ok((changed, secret::read(found.as_deref(), &vault).map_err(unreadable)?))
-        };
-        let (changed, secrets) = engine.write(write).await?;
+    async fn change(&self, engine: &Engine, change: impl FnOnce(&mut Vec<Secret>)) -> Result<bool, Problem> {
+        let was = engine.admin().setting(SETTING).await?;
+        let mut secrets = read(engine.vault(), was.as_deref())?;
+        change(&mut secrets);
+        let written =
+            secret::write(&secrets, engine.vault()).map_err(|error| unreadable(&error.to_string()))?;
+        let changed = engine.admin().change_setting(SETTING, was, written).await?;
+        let secrets = if changed { secrets } else { stored(engine).await? };
         self.know(secrets);
         Ok(changed)
     }
@@ -174,19 +165,17 @@ impl Links {
 }
 
 async fn stored(engine: &Engine) -> Result<Vec<Secret>, Problem> {
-    let bytes = engine.look_up(|store| store.setting(SETTING)).await?;
+    let bytes = engine.admin().setting(SETTING).await?;
     read(engine.vault(), bytes.as_deref())
 }
 
 fn read(vault: &Vault, setting: Option<&[u8]>) -> Result<Vec<Secret>, Problem> {
-    secret::read(setting, vault).map_err(|why| {
-        tracing::error!(why, "the store's link secrets cannot be read");
-        Problem::new(Code::StoreUnavailable, "the store's link secrets cannot be read")
-    })
+    secret::read(setting, vault).map_err(|why| unreadable(&why))
 }
 
-fn unreadable(why: String) -> abide_store::Error {
-    abide_store::Error::Corrupt(format!("the link secrets cannot be read: {why}"))
+fn unreadable(why: &str) -> Problem {
+    tracing::error!(why, "the store's link secrets cannot be read");
+    Problem::new(Code::StoreUnavailable, "the store's link secrets cannot be read")
 }
 
 pub(crate) fn fill(bytes: &mut [u8]) -> Result<(), Problem> {

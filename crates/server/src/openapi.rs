@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use abide_core::definition;
-use abide_store::Scope;
+use abide_engine::stored::Scope;
 use axum::http::StatusCode;
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;

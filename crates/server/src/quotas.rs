@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 
 use abide_core::id::WorkspaceId;
 use abide_engine::Engine;
-use abide_store::Store;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -107,35 +106,31 @@ impl AllQuotas {
         workspace: WorkspaceId,
         quotas: Quotas,
     ) -> Result<(), Problem> {
-        let put = move |store: &mut dyn Store| {
-            loop {
-                let was = store.setting(SETTING)?;
-                let mut own = read(was.as_deref()).map_err(|_| unreadable())?;
-                own.insert(workspace.0, quotas);
-                let written = serde_json::to_vec(&own).expect("figures are JSON");
-                if store.change_setting(SETTING, was.as_deref(), &written)? {
-                    return Ok(own);
-                }
+        let own = loop {
+            let was = engine.admin().setting(SETTING).await?;
+            let mut own = read(was.as_deref()).map_err(|_| unreadable())?;
+            own.insert(workspace.0, quotas);
+            let written = serde_json::to_vec(&own).expect("figures are JSON");
+            if engine.admin().change_setting(SETTING, was, written).await? {
+                break own;
             }
         };
-        let own = engine.write(put).await?;
         self.know(engine, own);
         Ok(())
     }
 }
 
 async fn stored(engine: &Engine) -> Result<Own, Problem> {
-    let bytes = engine.look_up(|store| store.setting(SETTING)).await?;
-    read(bytes.as_deref())
-        .map_err(|_| Problem::new(Code::StoreUnavailable, "the store's quotas cannot be read"))
+    let bytes = engine.admin().setting(SETTING).await?;
+    read(bytes.as_deref()).map_err(|_| unreadable())
 }
 
 fn read(setting: Option<&[u8]>) -> Result<Own, serde_json::Error> {
     setting.map_or_else(|| Ok(Own::new()), serde_json::from_slice)
 }
 
-fn unreadable() -> abide_store::Error {
-    abide_store::Error::Corrupt("the quotas cannot be read".to_owned())
+fn unreadable() -> Problem {
+    Problem::new(Code::StoreUnavailable, "the store's quotas cannot be read")
 }
 
 /// What is refused because a workspace has as much as it may.
@@ -167,12 +162,12 @@ impl App {
 
     /// What the histories and events of a workspace take.
     pub(crate) async fn stored_bytes(&self, workspace: WorkspaceId) -> Result<u64, Problem> {
-        Ok(self.engine.look_up(move |store| store.stored_bytes(workspace)).await?)
+        Ok(self.engine.workspace(workspace).stored_bytes().await?)
     }
 
     /// Runs of a workspace that have not ended.
     pub(crate) async fn open_runs(&self, workspace: WorkspaceId) -> Result<u64, Problem> {
-        let counts = self.engine.look_up(move |store| store.counts(Some(workspace))).await?;
+        let counts = self.engine.workspace(workspace).runs().count_by_status().await?;
         Ok(counts.iter().filter(|(status, _)| !status.has_ended()).map(|(_, count)| count).sum())
     }
 }

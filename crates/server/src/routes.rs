@@ -28,7 +28,6 @@ mod signing;
 mod tasks;
 mod triggers;
 mod waitpoints;
-mod waits_bulk;
 mod webhooks;
 mod workers;
 mod workspaces;

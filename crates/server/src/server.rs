@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use abide_core::id::{KeyId, WorkspaceId};
 use abide_engine::Engine;
-use abide_store::{ApiKey, AuditNote, Scope, Store};
+use abide_engine::stored::{ApiKey, AuditNote, Scope};
 use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderValue, Request, header};
@@ -43,8 +43,6 @@ use crate::strangers::{Strangers, Visitor};
 use crate::traces::{Gatherer, Traces};
 use crate::traffic::Traffic;
 
-/// The store's setting with the id of the key that was made first.
-const FIRST_KEY: &str = "first-key";
 /// What the connection itself refuses without an explanation. Below it the guard refuses, and explains.
 const RAW_HEADERS: usize = 256;
 const RAW_HEADER_BYTES: usize = 40 * 1024;
@@ -118,7 +116,6 @@ impl Server {
             links,
             sessions,
             callers,
-            definitions: Arc::default(),
             traffic: Traffic::default(),
             traces,
             backups: Mutex::default(),
@@ -137,9 +134,9 @@ impl Server {
             },
         );
         let linking = Arc::downgrade(&app);
-        app.engine.links_by(Arc::new(move |store, workspace, waitpoint, told| {
-            let links = linking.upgrade().map(|app| app.links_to_tell(store, workspace, waitpoint, told));
-            Ok(serde_json::to_value(links.transpose()?.unwrap_or_default()).expect("links are JSON"))
+        app.engine.links_by(Arc::new(move |waitpoint, generation, told| {
+            let links = linking.upgrade().map(|app| app.links_to_tell(waitpoint, generation, told));
+            serde_json::to_value(links.unwrap_or_default()).expect("links are JSON")
         }));
         Ok(Server { listener, app, stop, gathering })
     }
@@ -287,17 +284,7 @@ fn turn_away(stream: TcpStream) {
 /// Makes the first admin key of a store that has none, and gives its secret: it is shown once.
 pub async fn first_key(engine: &Engine) -> Result<Option<String>, StartError> {
     let failed = |problem: Problem| StartError::from(problem);
-    let found = engine.read(|store| Ok((store.setting(FIRST_KEY)?, store.keys(WorkspaceId::DEFAULT)?))).await;
-    let (was, keys) = found.map_err(|error| failed(error.into()))?;
     let now = engine.now();
-    let is_valid = |key: &ApiKey| {
-        key.revoked_at.is_none()
-            && key.expires_at.is_none_or(|at| now < at)
-            && key.scopes.contains(&Scope::Admin)
-    };
-    if keys.iter().any(is_valid) {
-        return Ok(None);
-    }
     let secret = NewSecret::make().map_err(failed)?;
     let mut random = [0; 16];
     links::fill(&mut random).map_err(failed)?;
@@ -313,27 +300,17 @@ pub async fn first_key(engine: &Engine) -> Result<Option<String>, StartError> {
         revoked_at: None,
         expires_at: None,
     };
-    let add = move |store: &mut dyn Store| {
-        store.add_key(&key)?;
-        // Of nodes that start at the same time, one is first, and the others take theirs back.
-        let is_first = store.change_setting(FIRST_KEY, was.as_deref(), key.id.to_string().as_bytes())?;
-        if !is_first {
-            store.revoke_key(key.id, now)?;
-            return Ok(false);
-        }
-        store.append_audit(&AuditNote {
-            at: now,
-            workspace: key.workspace,
-            by: "server".to_owned(),
-            key: None,
-            address: None,
-            request_id: None,
-            action: "key.made".to_owned(),
-            target: "the first key".to_owned(),
-            detail: json!({ "id": key.id.to_string(), "name": key.name, "scopes": key.scopes }),
-        })?;
-        Ok(true)
+    let note = AuditNote {
+        at: now,
+        workspace: key.workspace,
+        by: "server".to_owned(),
+        key: None,
+        address: None,
+        request_id: None,
+        action: "key.made".to_owned(),
+        target: "the first key".to_owned(),
+        detail: json!({ "id": key.id.to_string(), "name": key.name, "scopes": key.scopes }),
     };
-    let is_first = engine.write(add).await.map_err(|error| failed(error.into()))?;
+    let is_first = engine.admin().add_first_key(key, note).await.map_err(|error| failed(error.into()))?;
     Ok(is_first.then_some(secret.secret))
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-use abide_engine::{Engine, Histogram, Notification, Options, Stats};
+use abide_engine::{Engine, Histogram, Options, SendEvent, Stats};
 use abide_store::postgres::{Postgres, Sent};
 use clap::Args;
 use serde::{Deserialize, Serialize};
@@ -204,7 +204,7 @@ async fn notify(engine: &Engine, which: Range<usize>, starters: usize) -> anyhow
     starters::repeat("events", which.len(), starters, move |index| {
         let (engine, event_id) = (engine.clone(), events::event_id(first + index));
         async move {
-            let told = engine.notify(Notification { event_id, ..Notification::default() }).await?;
+            let told = engine.default_workspace().events().send(SendEvent::new(event_id)).await?;
             anyhow::ensure!(told.waiters.len() == 1, "an event woke {} runs", told.waiters.len());
             Ok(())
         }

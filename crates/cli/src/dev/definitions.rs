@@ -98,7 +98,12 @@ impl Definitions {
             warnings.push(line(Mark::More, format!("{file}: warning {}: {}", doubt.pointer, doubt.message)));
         }
         let document = checked.definition.document.clone();
-        let stored = self.engine.deploy_for_development(WorkspaceId::DEFAULT, checked, Versions::Made).await;
+        let stored = self
+            .engine
+            .default_workspace()
+            .definitions()
+            .deploy_for_development(checked, Versions::Made)
+            .await;
         let Developed { version, created, .. } = match stored {
             Ok(stored) => stored,
             Err(why) => return vec![line(Mark::Bad, format!("{file}: {why}"))],

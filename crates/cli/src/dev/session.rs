@@ -5,7 +5,6 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use abide_core::id::WorkspaceId;
 use abide_core::status::RunStatus;
 use abide_engine::{Changed, Engine};
 use tokio::sync::mpsc::Receiver;
@@ -82,7 +81,7 @@ impl Session<'_> {
     }
 
     async fn tell_failure(&mut self, change: Changed) -> io::Result<()> {
-        let Ok(run) = self.engine.get_in(WorkspaceId::DEFAULT, change.run).await else { return Ok(()) };
+        let Ok(run) = self.engine.default_workspace().run(change.run).get().await else { return Ok(()) };
         let Some(error) = &run.error else { return Ok(()) };
         let name = run.definition.name();
         let text = format!("{} of {name} failed: {} [{}]", change.run, error.message, error.code);

@@ -34,7 +34,7 @@ pub(super) struct Tracker {
 
 impl Tracker {
     pub(super) fn new(engine: Engine, run: RunId, handlers: BTreeSet<String>, view: View) -> Tracker {
-        let mut follower = engine.follow(run);
+        let mut follower = engine.run(run).follow();
         // The start itself is to be shown.
         follower.mark_changed();
         Tracker { engine, run, handlers, follower, view, last: 0 }
@@ -53,7 +53,7 @@ impl Tracker {
     }
 
     pub(super) async fn show(&mut self, console: &mut Console<'_>) -> Result<(), Error> {
-        let run = self.engine.get(self.run).await.map_err(failed)?;
+        let run = self.engine.run(self.run).get().await.map_err(failed)?;
         let news = self.news(&run).await?;
         let steps = lines(&run);
         let waits = self.waits(&run);
@@ -65,7 +65,7 @@ impl Tracker {
     /// Records that were not shown yet.
     async fn news(&mut self, run: &Run) -> Result<Vec<Record>, Error> {
         let id = self.run;
-        let stored = self.engine.read(move |store| store.load(id)).await.map_err(failed)?;
+        let stored = self.engine.run(id).history().await.map_err(failed)?;
         let history = stored.map(|stored| stored.history).unwrap_or_default();
         let new = history.iter().filter(|record| record.seq > self.last);
         let text = |record: &abide_core::history::Record| {
@@ -89,7 +89,7 @@ impl Tracker {
 
     /// What it waits for, one line each.
     pub(super) async fn open_waits(&self) -> Result<String, Error> {
-        let run = self.engine.get(self.run).await.map_err(failed)?;
+        let run = self.engine.run(self.run).get().await.map_err(failed)?;
         Ok(self.waits(&run).join("\n"))
     }
 

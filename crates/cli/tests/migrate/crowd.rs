@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use abide_core::definition::document::Workflow;
 use abide_core::id::RunId;
-use abide_engine::{Engine, NewRun};
+use abide_engine::{Engine, StartRun};
 use abide_testkit::http::Http;
 use serde_json::{Value, json};
 
@@ -148,15 +148,12 @@ async fn start(engine: Engine, number: usize) -> RunId {
     let state = STATES[number % STATES.len()];
     let run_at = (state == "later").then(|| jiff::Timestamp::now() + jiff::SignedDuration::from_hours(240));
     let input = json!({ "event": format!("paid-{}", number % EVENTS), "text": "x".repeat(200) });
-    let new = NewRun {
-        workflow: state.to_owned(),
-        input,
-        run_at,
-        tags: vec![state.to_owned()],
-        idempotency_key: Some(format!("run-{number}")),
-        ..NewRun::default()
-    };
-    engine.start_run(new).await.unwrap()
+    let new = StartRun::new(state.to_owned())
+        .input(input)
+        .run_at(run_at)
+        .tags(vec![state.to_owned()])
+        .idempotency_key(format!("run-{number}"));
+    engine.default_workspace().start(new).await.unwrap()
 }
 
 /// Several ask for each, and are answered well.

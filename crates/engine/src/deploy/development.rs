@@ -7,7 +7,7 @@ use abide_core::id::{DefinitionId, WorkspaceId};
 use abide_store::Read;
 
 use super::Deployed;
-use crate::engine::Engine;
+use crate::engine::Definitions;
 use crate::error::Error;
 
 /// How often a content may come back after others had taken its place.
@@ -37,17 +37,16 @@ enum Place {
     Taken,
 }
 
-impl Engine {
+impl Definitions<'_> {
     /// Stores a workflow so that runs which are started by its name use it from here on. What is the newest already stays
     /// as it is.
     pub async fn deploy_for_development(
-        &self,
-        workspace: WorkspaceId,
+        self,
         mut checked: Checked,
         versions: Versions,
     ) -> Result<Developed, Error> {
         let document = checked.definition.document.clone();
-        let place = self.read(move |store| place(store, workspace, &document, versions)).await?;
+        let place = self.read(move |store, workspace| place(store, workspace, &document, versions)).await?;
         let version = match place {
             Place::There(id, version) => return Ok(Developed { id, version, created: false }),
             Place::Free(version) => version,
@@ -57,7 +56,7 @@ impl Engine {
             }
         };
         checked.definition.document.version.clone_from(&version);
-        let Deployed { id, created } = self.deploy_checked(workspace, checked).await?;
+        let Deployed { id, created } = self.deploy_checked(checked).await?;
         Ok(Developed { id, version, created })
     }
 }

@@ -17,8 +17,9 @@ use crate::engine::{Ended, Said};
 use crate::error::Error;
 use crate::followers::Changed;
 use crate::pending::PendingRound;
-use crate::request::{Decide, Request, Start};
+use crate::request::{Decide, Request};
 use crate::round::{Action, Committed};
+use crate::start::StartRun;
 use crate::tasks::ReadyTask;
 
 impl Machine {
@@ -70,7 +71,7 @@ impl Machine {
         };
         match (request, result) {
             (Request::Decide(Decide::Start { start, listener, answer }), Ok(())) => {
-                let start = Box::new(Start { checked: Some(definition), ..*start });
+                let start = Box::new(StartRun { checked: Some(definition), ..*start });
                 self.again.push_back(Decide::Start { start, listener, answer }.into());
             }
             (Request::Decide(Decide::Start { answer, .. }), Err(error)) => drop(answer.send(Err(error))),

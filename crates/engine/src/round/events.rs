@@ -16,7 +16,8 @@ use jiff::Timestamp;
 use super::{FIRST_PAGE, PAGE, Round};
 use crate::backlog::EventKey;
 use crate::error::Error;
-use crate::request::{Notified, Notify};
+use crate::request::Notified;
+use crate::send_event::SendEvent;
 
 /// Waits that look back are looked up together, so many at once, each with so many events: an event may be a megabyte.
 const LOOKING_BACK: usize = 32;
@@ -159,7 +160,7 @@ impl Round<'_> {
     }
 
     /// Stores an event and hands it to everyone who waits for it; to those for whom there is no room in this round, later.
-    pub(crate) fn notify(&mut self, notify: &Notify) -> Result<Notified, Error> {
+    pub(crate) fn notify(&mut self, notify: &SendEvent) -> Result<Notified, Error> {
         // What was there before comes before it.
         self.look_back();
         let own = std::mem::replace(&mut self.traceparent, notify.traceparent);
@@ -168,7 +169,7 @@ impl Round<'_> {
         notified
     }
 
-    fn notify_waiters(&mut self, notify: &Notify) -> Result<Notified, Error> {
+    fn notify_waiters(&mut self, notify: &SendEvent) -> Result<Notified, Error> {
         let key = notify.key.as_ref().map(|key| format!("{}/event/{key}", notify.workspace));
         let asked = digest(&(&notify.event_id, &notify.data, notify.only, notify.delivery));
         if let Some(key) = &key

@@ -161,9 +161,8 @@ mod tests {
     use super::*;
 
     fn poll(handlers: &[&str]) -> Poll {
-        let handlers = handlers.iter().map(|name| Arc::from(*name)).collect();
-        let poll = Poll::new(WorkspaceId::DEFAULT, ("w", ""), handlers, 1, Duration::from_secs(1));
-        Poll { waits: true, ..poll }
+        let poll = Poll::new("w", handlers.iter().copied(), Duration::from_secs(1));
+        Poll { waits: true, ..poll.in_workspace(WorkspaceId::DEFAULT) }
     }
 
     fn queue(name: &str) -> Queue {

@@ -5,15 +5,56 @@ use std::sync::{Arc, OnceLock};
 
 use abide_core::id::{WaitpointId, WorkspaceId};
 use abide_core::notice::Topic;
-use abide_store::{Delivery, Read};
+use abide_store::{Delivery, Read, Store};
 use serde_json::Value;
 
-/// Makes the links of an approval, from what its notice says of it.
-pub type LinkMaker = Arc<
-    dyn Fn(&mut dyn Read, WorkspaceId, WaitpointId, &Value) -> Result<Value, abide_store::Error>
-        + Send
-        + Sync,
->;
+/// Makes the links of an approval, valid in a generation, from what its notice says of it.
+pub type LinkMaker = Arc<dyn Fn(WaitpointId, LinkGeneration, &Value) -> Value + Send + Sync>;
+
+/// A link is valid in the generation it was made in: while nobody has revoked the links of its waitpoint, or of its
+/// workspace.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LinkGeneration {
+    /// How often the links of the waitpoint were revoked.
+    pub of_waitpoint: u32,
+    /// How often the links of the whole workspace were revoked.
+    pub of_workspace: u32,
+}
+
+impl LinkGeneration {
+    pub(crate) fn read(
+        store: &mut dyn Read,
+        workspace: WorkspaceId,
+        waitpoint: WaitpointId,
+    ) -> Result<LinkGeneration, abide_store::Error> {
+        let of_workspace = revocations(store.setting(&setting_of(workspace))?.as_deref());
+        Ok(LinkGeneration { of_waitpoint: store.link_generation(waitpoint)?, of_workspace })
+    }
+}
+
+/// The store's setting that counts how often all links of a workspace were revoked.
+fn setting_of(workspace: WorkspaceId) -> String {
+    format!("link-era-{}", workspace.0)
+}
+
+fn revocations(setting: Option<&[u8]>) -> u32 {
+    setting.and_then(|bytes| std::str::from_utf8(bytes).ok()?.parse().ok()).unwrap_or(0)
+}
+
+/// Makes every link to a waitpoint of the workspace invalid that was made before.
+pub(crate) fn revoke_links_of(
+    store: &mut dyn Store,
+    workspace: WorkspaceId,
+) -> Result<(), abide_store::Error> {
+    let name = setting_of(workspace);
+    loop {
+        let was = store.setting(&name)?;
+        let next = (revocations(was.as_deref()) + 1).to_string();
+        if store.change_setting(&name, was.as_deref(), next.as_bytes())? {
+            return Ok(());
+        }
+    }
+}
 
 /// Who makes links, as soon as somebody can: a server that comes up tells where it is reached.
 #[derive(Clone, Default)]
@@ -51,8 +92,8 @@ impl Linking {
         let Some((maker, mut notice)) = parsed else { return Ok(delivery.body.clone()) };
         let waitpoint = notice["data"]["waitpointId"].as_str().and_then(|id| id.parse::<WaitpointId>().ok());
         let Some(waitpoint) = waitpoint else { return Ok(delivery.body.clone()) };
-        let links = maker(store, workspace, waitpoint, &notice["data"])?;
-        notice["data"]["links"] = links;
+        let generation = LinkGeneration::read(store, workspace, waitpoint)?;
+        notice["data"]["links"] = maker(waitpoint, generation, &notice["data"]);
         Ok(notice.to_string())
     }
 }

@@ -27,7 +27,7 @@ async fn the_bill_is_what_the_provider_counted() {
     let (standin, place) = place(Script::of([Reply::status(500), rejected, accepted])).await;
     let (run, ended) = place.run(ask(json!({"responseFormat": "json"})), json!({})).await;
     output(&ended);
-    let spent = place.engine.get(run).await.unwrap().spent;
+    let spent = place.engine.run(run).get().await.unwrap().spent;
     let expected = Spent {
         calls: 3,
         input_tokens: 250,
@@ -40,11 +40,7 @@ async fn the_bill_is_what_the_provider_counted() {
     let logged: u64 = standin.calls().iter().filter_map(|call| call.usage).map(|usage| usage.input).sum();
     assert_eq!(logged, spent.input_tokens);
     let today = place.engine.now().to_zoned(jiff::tz::TimeZone::UTC).date();
-    let costs = place
-        .engine
-        .read(move |store| store.costs(abide_core::id::WorkspaceId::DEFAULT, today, today))
-        .await
-        .unwrap();
+    let costs = place.engine.default_workspace().costs(today, today).await.unwrap();
     assert_eq!((costs.len(), costs[0].definition.as_str(), costs[0].spent), (1, "asking", expected));
 }
 
@@ -62,7 +58,7 @@ async fn a_budget_of_the_step_stops_it_before_it_is_exceeded() {
         .await;
     let (code, message) = failure(&ended);
     assert!(code == "LLM_BUDGET_USED_UP" && message.contains("micro-units"), "{message}");
-    let spent = place.engine.get(run).await.unwrap().spent.cost_micros;
+    let spent = place.engine.run(run).get().await.unwrap().spent.cost_micros;
     assert!(spent <= 1_100, "{spent}");
     assert_eq!(standin.calls().len(), 2);
 }
@@ -87,7 +83,7 @@ async fn a_budget_of_the_run_holds_for_steps_that_ask_at_the_same_time() {
     // A call may cost 218 and costs 210; there is money for four, and eight ask at once.
     let (run, ended) = place.run(graph(8, 880), json!({})).await;
     assert_eq!(failure(&ended).0, "LLM_BUDGET_USED_UP");
-    let spent = place.engine.get(run).await.unwrap().spent;
+    let spent = place.engine.run(run).get().await.unwrap().spent;
     assert_eq!((spent.cost_micros, spent.calls, standin.calls().len()), (840, 4, 4));
 }
 

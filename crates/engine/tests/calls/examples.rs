@@ -1,10 +1,9 @@
 //! The examples in which the engine calls somebody, run against receivers and a stand-in.
 
 use abide_core::definition::Definition;
-use abide_core::id::WorkspaceId;
 use abide_core::task::Task;
 use abide_engine::signing::Keys;
-use abide_engine::{Ended, Engine, Model, NewRun, Options, Provider, Said, TaskResult, models_of};
+use abide_engine::{Ended, Engine, Model, Options, Provider, Said, StartRun, TaskResult, models_of};
 use abide_standin::{Script, StandIn};
 use abide_testkit::receiver::{Receiver, json};
 use serde_json::{Value, json};
@@ -19,9 +18,9 @@ fn example(name: &str) -> String {
 async fn run(place: &Place, text: &str, input: Value) -> Ended {
     let checked = Definition::from_text(text).unwrap();
     let workflow = checked.definition.name().to_owned();
-    place.engine.deploy_checked(WorkspaceId::DEFAULT, checked).await.unwrap();
-    let run = place.engine.start_run(NewRun { workflow, input, ..NewRun::default() }).await.unwrap();
-    place.engine.skip_waits(run).await.unwrap().expect("it ends by itself")
+    place.engine.default_workspace().definitions().deploy_checked(checked).await.unwrap();
+    let run = place.engine.default_workspace().start(StartRun::new(workflow).input(input)).await.unwrap();
+    place.engine.clock().skip_waits(run).await.unwrap().expect("it ends by itself")
 }
 
 /// Every model of the text is the stand-in's.
@@ -112,7 +111,7 @@ async fn a_price_change_wakes_whoever_waits_for_it() {
     let watching = place.engine.start("watch", json!({})).await.unwrap();
     let ended = run(&place, &example("price-change.json"), json!({"productId": "tea", "price": 4})).await;
     assert_eq!(output(&ended)["waiters"], 1);
-    assert_eq!(output(&place.engine.wait(watching).await.unwrap()), json!({"price": 4}));
+    assert_eq!(output(&place.engine.run(watching).wait().await.unwrap()), json!({"price": 4}));
 }
 
 #[tokio::test]
@@ -120,13 +119,19 @@ async fn a_quote_is_answered_before_the_run_is_done() {
     let place = Place::new(Engine::options()).await;
     handler(&place, "compute-price", json!({"price": 12})).await;
     let text = example("quote.json");
-    place.engine.deploy_checked(WorkspaceId::DEFAULT, Definition::from_text(&text).unwrap()).await.unwrap();
-    let new = NewRun { workflow: "quote".to_owned(), ..NewRun::default() };
-    let (run, listener) = place.engine.start_and_listen(new).await.unwrap();
+    place
+        .engine
+        .default_workspace()
+        .definitions()
+        .deploy_checked(Definition::from_text(&text).unwrap())
+        .await
+        .unwrap();
+    let new = StartRun::new("quote");
+    let (run, listener) = place.engine.default_workspace().start_and_listen(new).await.unwrap();
     let Said::Response(response) = listener.said().await.unwrap() else { panic!("it answers") };
     assert_eq!((&response["status"], &response["body"]), (&json!(201), &json!({"price": 12})));
     assert_eq!(
-        place.engine.get(run).await.unwrap().status.to_string(),
+        place.engine.run(run).get().await.unwrap().status.to_string(),
         "RUNNING",
         "the slow part is still to be done"
     );

@@ -51,7 +51,7 @@ async fn desk(place: &Place, call: HttpCall) -> RunId {
 }
 
 async fn outcome(place: &Place, run: RunId) -> Value {
-    output(&place.engine.skip_waits(run).await.unwrap().expect("it ends by itself"))
+    output(&place.engine.clock().skip_waits(run).await.unwrap().expect("it ends by itself"))
 }
 
 #[tokio::test]
@@ -91,19 +91,19 @@ async fn a_call_whose_run_is_cancelled_is_cancelled_with_it() {
     let place = Place::on_loopback(Engine::options()).await;
     let run = desk(&place, call(receiver.url("/"))).await;
     let child = loop {
-        let waiting = place.engine.get(run).await.unwrap();
+        let waiting = place.engine.run(run).get().await.unwrap();
         let child = waiting.open_waitpoints().find_map(|wait| {
             if let ListensFor::Child { run_id } = wait.listens_for { Some(run_id) } else { None }
         });
         if let Some(child) = child
-            && place.engine.get(child).await.is_ok_and(|child| child.status == RunStatus::Waiting)
+            && place.engine.run(child).get().await.is_ok_and(|child| child.status == RunStatus::Waiting)
         {
             break child;
         }
         tokio::task::yield_now().await;
     };
-    place.engine.command(run, Command::Cancel { reason: None }).await.unwrap();
-    place.engine.settled().await.unwrap();
-    assert_eq!(place.engine.get(child).await.unwrap().status, RunStatus::Cancelled);
+    place.engine.run(run).command(Command::Cancel { reason: None }).await.unwrap();
+    place.engine.clock().settled().await.unwrap();
+    assert_eq!(place.engine.run(child).get().await.unwrap().status, RunStatus::Cancelled);
     assert_eq!(receiver.received().len(), 1);
 }

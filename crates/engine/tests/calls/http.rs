@@ -206,14 +206,12 @@ async fn a_secret_does_not_follow_a_redirect_to_another_host() {
 async fn a_secret_is_known_in_its_own_workspace_only() {
     let receiver = Receiver::start(|_| json("200 OK", json!("thanks"))).await;
     let place = Place::on_loopback(Engine::options().secret("KEY", "s3cr3t-value", &["*"]).unwrap()).await;
-    let now = place.engine.now();
-    let team = place.engine.write(move |store| store.add_workspace("team", now)).await.unwrap();
+    let team = place.engine.admin().add_workspace("team").await.unwrap().unwrap().id;
     let call = step(json!({"url": receiver.url("/"), "headers": {"x-key": "{{ secret.KEY }}"}}));
     let checked = abide_core::definition::Definition::from_value(call).unwrap();
-    place.engine.deploy_checked(team, checked).await.unwrap();
-    let new = abide_engine::NewRun { workspace: team, workflow: "calls".to_owned(), ..Default::default() };
-    let run = place.engine.start_run(new).await.unwrap();
-    let ended = place.engine.skip_waits(run).await.unwrap().unwrap();
+    place.engine.workspace(team).definitions().deploy_checked(checked).await.unwrap();
+    let run = place.engine.workspace(team).start(("calls", json!(null))).await.unwrap();
+    let ended = place.engine.clock().skip_waits(run).await.unwrap().unwrap();
     assert_eq!(failure(&ended).0, "SECRET_UNKNOWN");
     assert_eq!(receiver.received().len(), 0);
 }

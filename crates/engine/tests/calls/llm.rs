@@ -9,7 +9,7 @@ use abide_core::history::Change;
 use abide_core::status::WaitStatus;
 use abide_core::task::Task;
 use abide_core::waitpoint::Kind;
-use abide_engine::{Engine, Model, Options, Price, Protocol, Provider, TaskResult};
+use abide_engine::{Engine, Model, Options, Poll, Price, Protocol, Provider, TaskResult};
 use abide_standin::{Cut, Error, Reply, Rule, Script, StandIn};
 use serde_json::{Value, json};
 
@@ -81,7 +81,7 @@ async fn each_protocol_answers_with_text_and_json() {
         scored["name"] = json!("scoring");
         let (run, ended) = place.run(scored, json!({})).await;
         assert_eq!(output(&ended)["score"], 0.9, "{protocol:?}");
-        let state = place.engine.get(run).await.unwrap().state.clone();
+        let state = place.engine.run(run).get().await.unwrap().state.clone();
         assert_eq!(*state["why"], json!("so"), "an object is merged into the state");
     }
 }
@@ -107,7 +107,7 @@ async fn tools_are_runs_of_handlers_and_of_workflows_and_their_results_are_told_
     assert_eq!(looked.load(Ordering::SeqCst), 1);
     let said = standin.calls()[1].request["messages"].to_string();
     assert!(said.contains(r#"{\"found\":5}"#) && said.contains(r#"{\"of\":\"tea\",\"price\":4}"#), "{said}");
-    let run = place.engine.get(run).await.unwrap();
+    let run = place.engine.run(run).get().await.unwrap();
     let kinds: Vec<(Kind, WaitStatus)> =
         run.waitpoints().iter().map(|wait| (wait.kind, wait.status)).collect();
     assert_eq!(kinds, [(Kind::Child, WaitStatus::Completed); 2]);
@@ -119,15 +119,21 @@ async fn a_tool_of_a_polled_worker_waits_for_it_and_holds_nothing() {
     let (standin, place) = place(Script::of([looks(1), Reply::text("One.")])).await;
     place.deploy(ask(json!({"tools": [look()]}))).await;
     let run = place.engine.start("asking", json!({})).await.unwrap();
-    let leased = place.engine.poll("worker-1", &["look"], 1, Duration::from_secs(60)).await.unwrap();
+    let leased = place
+        .engine
+        .default_workspace()
+        .tasks()
+        .poll(Poll::new("worker-1", ["look"], Duration::from_secs(60)))
+        .await
+        .unwrap();
     assert_eq!(*leased[0].task.input, json!({"n": 1}));
-    assert_eq!(place.engine.get(run).await.unwrap().status.to_string(), "WAITING");
+    assert_eq!(place.engine.run(run).get().await.unwrap().status.to_string(), "WAITING");
     assert_eq!(standin.calls().len(), 1);
     let (child, at, delivery) = (leased[0].task.run_id, leased[0].at, leased[0].task.delivery);
     let report =
         abide_core::command::TaskCompleted { at, delivery, output: json!("uno").into(), state_updates: None };
-    place.engine.command(child, Command::TaskCompleted(report)).await.unwrap();
-    assert_eq!(output(&place.engine.wait(run).await.unwrap()), json!("One."));
+    place.engine.run(child).command(Command::TaskCompleted(report)).await.unwrap();
+    assert_eq!(output(&place.engine.run(run).wait().await.unwrap()), json!("One."));
 }
 
 #[tokio::test]
@@ -153,9 +159,15 @@ async fn a_step_that_is_cancelled_cancels_the_runs_of_its_tools() {
     let (_standin, place) = place(Script::of([looks(1)])).await;
     place.deploy(ask(json!({"tools": [look()]}))).await;
     let run = place.engine.start("asking", json!({})).await.unwrap();
-    let leased = place.engine.poll("worker-1", &["look"], 1, Duration::from_secs(60)).await.unwrap();
-    place.engine.command(run, Command::Cancel { reason: None }).await.unwrap();
-    let tool = place.engine.wait(leased[0].task.run_id).await.unwrap();
+    let leased = place
+        .engine
+        .default_workspace()
+        .tasks()
+        .poll(Poll::new("worker-1", ["look"], Duration::from_secs(60)))
+        .await
+        .unwrap();
+    place.engine.run(run).command(Command::Cancel { reason: None }).await.unwrap();
+    let tool = place.engine.run(leased[0].task.run_id).wait().await.unwrap();
     assert_eq!(tool.status.to_string(), "CANCELLED");
 }
 
@@ -177,16 +189,16 @@ async fn a_rate_limit_parks_the_step_as_a_retry_and_uses_no_attempt() {
     place.deploy(ask(json!({}))).await;
     let begun = place.engine.now();
     let run = place.engine.start("asking", json!({})).await.unwrap();
-    place.engine.settled().await.unwrap();
-    let parked = place.engine.get(run).await.unwrap();
+    place.engine.clock().settled().await.unwrap();
+    let parked = place.engine.run(run).get().await.unwrap();
     let wait = parked.open_waitpoints().next().unwrap();
     assert_eq!((wait.kind, parked.status.to_string().as_str()), (Kind::Retry, "WAITING"));
     assert_eq!(wait.resume_at.unwrap().as_second() - begun.as_second(), 3600);
     assert_eq!(place.engine.stats().await.unwrap().tasks_out, 0, "nothing is held meanwhile");
-    let ended = place.engine.skip_waits(run).await.unwrap().unwrap();
+    let ended = place.engine.clock().skip_waits(run).await.unwrap().unwrap();
     assert_eq!(output(&ended), json!("Now."));
     assert_eq!(standin.calls().len(), 2);
-    let step = place.engine.get(run).await.unwrap();
+    let step = place.engine.run(run).get().await.unwrap();
     assert_eq!(step.places().next().unwrap().1.attempt, 1);
     assert!(place.engine.now().as_second() - begun.as_second() >= 3600);
 }
@@ -253,8 +265,8 @@ async fn a_run_that_is_retried_pays_for_nothing_twice() {
     let looked = look_handler(&place).await;
     let (run, ended) = place.run(ask(json!({"tools": [look()]})), json!({})).await;
     assert_eq!(failure(&ended).0, "LLM_OVERLOADED");
-    place.engine.command(run, Command::Retry).await.unwrap();
-    let ended = place.engine.skip_waits(run).await.unwrap().unwrap();
+    place.engine.run(run).command(Command::Retry).await.unwrap();
+    let ended = place.engine.clock().skip_waits(run).await.unwrap().unwrap();
     assert_eq!(output(&ended), json!("Done."));
     assert_eq!((standin.calls().len(), looked.load(Ordering::SeqCst)), (4, 1));
 }
@@ -267,21 +279,27 @@ async fn words_come_as_they_are_said_to_whoever_follows_the_run() {
         let place = Place::new(options(&standin, protocol)).await;
         place.deploy(ask(json!({"tools": [look()]}))).await;
         let run = place.engine.start("asking", json!({})).await.unwrap();
-        let leased = place.engine.poll("worker-1", &["look"], 1, Duration::from_secs(60)).await.unwrap();
-        let mut tokens = place.engine.tokens(run);
+        let leased = place
+            .engine
+            .default_workspace()
+            .tasks()
+            .poll(Poll::new("worker-1", ["look"], Duration::from_secs(60)))
+            .await
+            .unwrap();
+        let mut tokens = place.engine.run(run).tokens();
         let (child, at, delivery) = (leased[0].task.run_id, leased[0].at, leased[0].task.delivery);
         let report =
             abide_core::command::TaskCompleted { at, delivery, output: json!(1).into(), state_updates: None };
-        place.engine.command(child, Command::TaskCompleted(report)).await.unwrap();
+        place.engine.run(child).command(Command::TaskCompleted(report)).await.unwrap();
         let mut said = String::new();
         while said != "It was the best of times." {
             let token = tokens.next().await;
             assert_eq!((token.step_name.as_str(), token.entry.as_str()), ("ask", "call 2"));
             said.push_str(&token.text);
         }
-        assert_eq!(output(&place.engine.wait(run).await.unwrap()), json!(said));
+        assert_eq!(output(&place.engine.run(run).wait().await.unwrap()), json!(said));
         assert!(standin.calls()[1].stream && !standin.calls()[0].stream);
-        let spent = place.engine.get(run).await.unwrap().spent;
+        let spent = place.engine.run(run).get().await.unwrap().spent;
         assert!(spent.output_tokens > 0, "{spent:?}");
     }
 }

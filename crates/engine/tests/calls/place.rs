@@ -2,7 +2,7 @@
 
 use abide_core::definition::Definition;
 use abide_core::history::Record;
-use abide_core::id::{RunId, WorkspaceId};
+use abide_core::id::RunId;
 use abide_core::status::RunStatus;
 use abide_engine::{Ended, Engine, Options, SettableClock};
 use serde_json::Value;
@@ -28,18 +28,18 @@ impl Place {
 
     pub(crate) async fn deploy(&self, document: Value) {
         let checked = Definition::from_value(document).unwrap();
-        self.engine.deploy_checked(WorkspaceId::DEFAULT, checked).await.unwrap();
+        self.engine.default_workspace().definitions().deploy_checked(checked).await.unwrap();
     }
 
     pub(crate) async fn run(&self, document: Value, input: Value) -> (RunId, Ended) {
         let name = document["name"].as_str().unwrap().to_owned();
         self.deploy(document).await;
         let run = self.engine.start(&name, input).await.unwrap();
-        (run, self.engine.skip_waits(run).await.unwrap().expect("it ends by itself"))
+        (run, self.engine.clock().skip_waits(run).await.unwrap().expect("it ends by itself"))
     }
 
     pub(crate) async fn history(&self, run: RunId) -> Vec<Record> {
-        self.engine.read(move |store| store.load(run)).await.unwrap().unwrap().history
+        self.engine.run(run).history().await.unwrap().unwrap().history
     }
 
     /// All that is stored of a run, as text.

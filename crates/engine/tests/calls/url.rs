@@ -37,7 +37,7 @@ async fn a_task_is_posted_signed_and_its_answer_is_the_result() {
     let (run, ended) =
         place.run(charging(json!({"input": {"amount": "{{ input.amount }}"}})), json!({"amount": 7})).await;
     assert_eq!(output(&ended), json!({"ok": true}));
-    assert_eq!(*place.engine.get(run).await.unwrap().state["paid"], json!(7));
+    assert_eq!(*place.engine.run(run).get().await.unwrap().state["paid"], json!(7));
     let received = &receiver.received()[0];
     let task = received.json();
     assert_eq!(
@@ -136,7 +136,7 @@ async fn a_receiver_that_answers_202_reports_later_and_is_missed_when_it_does_no
         let engine = place.engine.clone();
         async move {
             loop {
-                let current = engine.get(run).await.unwrap();
+                let current = engine.run(run).get().await.unwrap();
                 let (_, step) = current.places().next().unwrap();
                 let task = step.task.as_ref().unwrap();
                 if task.worker.as_deref() == Some("url") && task.delivery as usize == count {
@@ -150,7 +150,7 @@ async fn a_receiver_that_answers_202_reports_later_and_is_missed_when_it_does_no
     assert_eq!(place.engine.stats().await.unwrap().tasks_out, 1);
     // Its lease ends without a report: the task is posted again, and the old token is worth nothing.
     let lost = LeaseLost { at: At::step(0), delivery: 1, loss: LeaseLoss::Expired };
-    place.engine.command(run, Command::LeaseLost(lost)).await.unwrap();
+    place.engine.run(run).command(Command::LeaseLost(lost)).await.unwrap();
     held(2).await;
     let reports = tokens.lock().unwrap().clone();
     assert_eq!(reports.len(), 2);
@@ -160,10 +160,10 @@ async fn a_receiver_that_answers_202_reports_later_and_is_missed_when_it_does_no
         let delivery = parts.nth(1).unwrap().parse().unwrap();
         let report =
             TaskCompleted { at: At::step(0), delivery, output: json!(token).into(), state_updates: None };
-        let reported = place.engine.command(run, Command::TaskCompleted(report)).await;
+        let reported = place.engine.run(run).command(Command::TaskCompleted(report)).await;
         assert_eq!(reported.is_ok(), accepted, "{reported:?}");
     }
-    assert_eq!(output(&place.engine.wait(run).await.unwrap()), json!(reports[1]));
+    assert_eq!(output(&place.engine.run(run).wait().await.unwrap()), json!(reports[1]));
     let first = &receiver.received()[0].json();
     assert_eq!(
         first["reportUrl"],

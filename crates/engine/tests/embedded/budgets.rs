@@ -9,7 +9,7 @@ use abide_core::schedule::{CatchUp, Overlap, Plan, When};
 use abide_core::status::RunStatus;
 use abide_core::time::Millis;
 use abide_core::waitpoint::Actor;
-use abide_engine::{Error, Limits, Notification, ScheduleOrder, TaskResult};
+use abide_engine::{Error, Limits, Poll, ScheduleOrder, SendEvent, TaskResult};
 use abide_store::{Page, RunFilter};
 use serde_json::{Map, Value, json};
 
@@ -38,7 +38,7 @@ async fn count(host: &Host, definition: &str, status: RunStatus) -> usize {
         ..RunFilter::default()
     };
     let page = Page { after: None, limit: 10_000 };
-    host.engine.read(move |store| store.runs(&filter, &page)).await.unwrap().len()
+    host.engine.default_workspace().runs().list(filter, page).await.unwrap().len()
 }
 
 #[tokio::test]
@@ -108,7 +108,7 @@ async fn a_cancelled_parent_takes_along_children_that_are_not_started_yet() {
     host.deploy(leaf()).await.unwrap();
     host.deploy(fan()).await.unwrap();
     let run = host.engine.start("fan", json!({"items": numbers(1_500)})).await.unwrap();
-    host.engine.command(run, Command::Cancel { reason: None }).await.unwrap();
+    host.engine.run(run).command(Command::Cancel { reason: None }).await.unwrap();
     host.look().await;
     assert_eq!(count(&host, "leaf", RunStatus::Waiting).await, 0);
     assert_eq!(host.status(run).await, RunStatus::Cancelled);
@@ -134,10 +134,10 @@ async fn a_root_has_so_many_descendants_and_the_next_one_is_not_started() {
     }
     assert!(all <= 51, "the root and its descendants: {all}");
     let failed =
-        host.engine.read(|store| store.runs(&RunFilter::default(), &Page { after: None, limit: 100 }));
+        host.engine.default_workspace().runs().list(RunFilter::default(), Page { after: None, limit: 100 });
     let mut said = false;
     for summary in failed.await.unwrap() {
-        let run = host.engine.get(summary.id).await.unwrap();
+        let run = host.engine.run(summary.id).get().await.unwrap();
         said |=
             run.error.as_ref().is_some_and(|error| error.message.contains("descendants, which is the limit"));
     }
@@ -154,7 +154,7 @@ async fn a_workspace_has_so_many_open_runs_and_the_next_start_is_refused() {
     }
     let refused = host.engine.start("leaf", json!({})).await.unwrap_err();
     assert!(matches!(refused, Error::TooManyOpenRuns { limit: 3 }), "{refused}");
-    host.engine.command(runs[0], Command::Cancel { reason: None }).await.unwrap();
+    host.engine.run(runs[0]).command(Command::Cancel { reason: None }).await.unwrap();
     host.engine.start("leaf", json!({})).await.unwrap();
 }
 
@@ -263,7 +263,8 @@ async fn an_occurrence_whose_input_is_not_taken_any_more_says_so_and_the_next_on
     host.deploy(json!({"name": "w", "version": "1", "steps": leaf()["steps"]})).await.unwrap();
     let workspace = WorkspaceId::default();
     let order = ScheduleOrder::Create(plan(json!({"items": vec!["x"; 500]})));
-    let made = host.engine.schedule(workspace, order, Actor::new("ana"), None).await.unwrap();
+    let made =
+        host.engine.workspace(workspace).schedules().order(order, Actor::new("ana"), None).await.unwrap();
     for (version, levels) in [("2", 8), ("3", 1)] {
         let schema = costly_schema(levels);
         let document =
@@ -272,7 +273,7 @@ async fn an_occurrence_whose_input_is_not_taken_any_more_says_so_and_the_next_on
         host.pass("1m").await;
         host.look().await;
         let id = made.schedule.id;
-        let schedule = host.engine.read(move |store| store.schedule(id)).await.unwrap().unwrap();
+        let schedule = host.engine.default_workspace().schedules().get(id).await.unwrap().unwrap();
         let last = schedule.waits().rev().find(|wait| !wait.is_pending()).unwrap();
         let outcome = &last.resume_payload.as_ref().unwrap()["outcomes"][0];
         assert_eq!(outcome["outcome"], "invalidInput", "version {version}: {outcome}");
@@ -281,7 +282,8 @@ async fn an_occurrence_whose_input_is_not_taken_any_more_says_so_and_the_next_on
     assert_eq!(count(&host, "w", RunStatus::Waiting).await, 0);
     let order =
         ScheduleOrder::Create(Plan { name: "t".to_owned(), ..plan(json!({"items": vec!["x"; 500]})) });
-    let refused = host.engine.schedule(workspace, order, Actor::new("ana"), None).await.unwrap_err();
+    let refused =
+        host.engine.workspace(workspace).schedules().order(order, Actor::new("ana"), None).await.unwrap_err();
     assert!(refused.to_string().contains("inputSchema"), "{refused}");
 }
 
@@ -297,13 +299,17 @@ async fn the_input_of_an_item_is_rendered_when_it_is_handed_out_and_not_recorded
     let input = json!({"big": big, "items": numbers(1_000)});
     let run = host.engine.start("w", input).await.unwrap();
     let (records, recorded) = {
-        let history =
-            host.engine.read(move |store| store.records_after(run, 0, 10_000, usize::MAX)).await.unwrap();
+        let history = host.engine.run(run).records_after(0, 10_000, usize::MAX).await.unwrap();
         (history.len(), history.iter().map(|record| record.change.payload_bytes()).sum::<usize>())
     };
     assert!(records > 1_000, "all items have begun: {records}");
     assert!(recorded < 2_000_000, "{recorded} bytes, for a thousand copies of 200,000");
-    let polled = host.engine.poll("w", &["measure"], 1_000, Duration::from_secs(30)).await;
+    let polled = host
+        .engine
+        .default_workspace()
+        .tasks()
+        .poll(Poll::new("w", ["measure"], Duration::from_secs(30)).most(1_000))
+        .await;
     let polled = polled.unwrap();
     assert!(!polled.is_empty() && polled.len() < 100, "a poll is bounded in bytes: {}", polled.len());
     assert_eq!(polled[0].task.input["big"].as_str().map(str::len), Some(200_000));
@@ -350,12 +356,7 @@ async fn an_event_to_many_who_wait_reaches_them_in_slices_and_each_once() {
     watch.commits();
     let notify = |data: Value| {
         let engine = host.engine.clone();
-        async move {
-            engine
-                .notify(Notification { event_id: "paid".to_owned(), data, ..Notification::default() })
-                .await
-                .unwrap()
-        }
+        async move { engine.default_workspace().events().send(SendEvent::new("paid").data(data)).await.unwrap() }
     };
     let first = notify(json!({"all": true, "n": 1})).await;
     assert!(first.delivering, "there are more than one round has room for");
@@ -364,7 +365,7 @@ async fn an_event_to_many_who_wait_reaches_them_in_slices_and_each_once() {
     notify(json!({"all": true, "n": 2})).await;
     host.look().await;
     for (run, _) in &runs {
-        let run = host.engine.get(*run).await.unwrap();
+        let run = host.engine.run(*run).get().await.unwrap();
         assert_eq!((run.status, run.output.as_deref()), (RunStatus::Completed, Some(&json!(1))));
     }
     let largest = watch.commits().iter().map(Vec::len).max().unwrap();
@@ -380,8 +381,8 @@ async fn a_wait_that_was_not_offered_the_event_yet_does_not_time_out() {
         .unwrap();
     let runs = host.start_each("w", (0..1_500).map(|_| json!({}))).await;
     host.look().await;
-    let sent = Notification { event_id: "paid".to_owned(), data: json!(1), ..Notification::default() };
-    assert!(host.engine.notify(sent).await.unwrap().delivering);
+    let sent = SendEvent::new("paid").data(json!(1));
+    assert!(host.engine.default_workspace().events().send(sent).await.unwrap().delivering);
     host.pass("2h").await;
     for (run, _) in &runs {
         assert_eq!(host.status(*run).await, RunStatus::Completed);
@@ -454,7 +455,7 @@ async fn poison_behind_a_timer_is_bounded_and_the_others_are_served() {
 
     let started = count(&host, "leaf", RunStatus::Waiting).await;
     assert!(started <= 3_000, "{started}");
-    let ended = host.engine.get(bomb).await.unwrap();
+    let ended = host.engine.run(bomb).get().await.unwrap();
     assert!(!ended.error.as_ref().is_some_and(|error| error.message.is_empty()));
     assert_eq!(host.status(render).await, RunStatus::Running);
     // It is tried again, as any child that fails, and fails for good.

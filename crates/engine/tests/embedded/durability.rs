@@ -41,7 +41,7 @@ async fn a_task_that_was_at_work_is_done_again_after_a_restart_as_the_same_attem
     let host = host.restart().await;
     let attempt = async |task: abide_core::task::Task| json!(task.attempt).into();
     host.engine.handler("late", attempt).await.unwrap();
-    assert_eq!(output(&host.engine.wait(run).await.unwrap()), json!(1));
+    assert_eq!(output(&host.engine.run(run).wait().await.unwrap()), json!(1));
 }
 
 #[tokio::test]
@@ -50,7 +50,7 @@ async fn what_the_file_holds_is_what_replaying_it_gives() {
         Host::with(Workflow::new("w").task("a", "echo").sleep("nap", 1.hour()).task("b", "echo")).await;
     let run = host.start("w").await;
     host.end_of(run).await;
-    let live = host.engine.get(run).await.unwrap();
+    let live = host.engine.run(run).get().await.unwrap();
     let definition = std::sync::Arc::clone(&live.definition);
     host.engine.clone().shut_down().await.unwrap();
     let stored = host.place.open().load(run).unwrap().unwrap();

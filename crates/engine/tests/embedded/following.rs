@@ -6,15 +6,15 @@ use abide_core::id::RunId;
 use abide_core::status::RunStatus;
 use abide_core::time::Millis;
 use abide_core::waitpoint::Actor;
-use abide_engine::{Engine, Error, NewRun, Options, Retention, Said};
+use abide_engine::{Engine, Error, Options, Retention, Said, StartRun};
 use abide_store::{Page, RunFilter};
 use jiff::ToSpan;
 use serde_json::{Value, json};
 
 use crate::host::{Host, output};
 
-fn new(workflow: &str) -> NewRun {
-    NewRun { workflow: workflow.to_owned(), input: json!({}), ..NewRun::default() }
+fn new(workflow: &str) -> StartRun {
+    StartRun::new(workflow.to_owned()).input(json!({}))
 }
 
 fn body(said: &Said) -> Value {
@@ -31,27 +31,27 @@ async fn the_caller_that_starts_a_run_hears_its_response_before_it_ends() {
         .sleep("nap", 1.hour())
         .task("a", "echo");
     let host = Host::with(workflow).await;
-    let (run, listener) = host.engine.start_and_listen(new("w")).await.unwrap();
+    let (run, listener) = host.engine.default_workspace().start_and_listen(new("w")).await.unwrap();
     assert_eq!(body(&listener.said().await.unwrap()), json!("taken"));
-    assert_eq!(host.engine.get(run).await.unwrap().status, RunStatus::Waiting);
+    assert_eq!(host.engine.run(run).get().await.unwrap().status, RunStatus::Waiting);
 }
 
 #[tokio::test]
 async fn a_run_that_says_nothing_answers_with_its_end() {
     let host = Host::with(Workflow::new("w").task("a", "echo")).await;
-    let (_, listener) = host.engine.start_and_listen(new("w")).await.unwrap();
+    let (_, listener) = host.engine.default_workspace().start_and_listen(new("w")).await.unwrap();
     assert_eq!(body(&listener.said().await.unwrap()), json!({ "echo": {} }));
 }
 
 async fn resume(host: &Host, run: RunId) -> Said {
-    let number = host.engine.get(run).await.unwrap().open_waitpoints().next().unwrap().number;
+    let number = host.engine.run(run).get().await.unwrap().open_waitpoints().next().unwrap().number;
     let command = Command::ResumeWaitpoint(ResumeWaitpoint {
         target: ResumeTarget::Waitpoint(number),
         payload: json!({ "body": 1 }).into(),
         via: Via::Write,
     });
     let by = Actor::new("caller");
-    let (_, listener) = host.engine.command_and_listen(run, command, by, None).await.unwrap();
+    let (_, listener) = host.engine.run(run).by(by).command_and_listen(command).await.unwrap();
     listener.said().await.unwrap()
 }
 
@@ -65,7 +65,7 @@ async fn whoever_resumes_a_run_hears_what_it_says_next_and_not_what_it_said_befo
         .response_to_send(Respond::status(200).body(json!("three")))
         .task("a", "echo");
     let host = Host::with(workflow).await;
-    let (run, first) = host.engine.start_and_listen(new("w")).await.unwrap();
+    let (run, first) = host.engine.default_workspace().start_and_listen(new("w")).await.unwrap();
     assert_eq!(body(&first.said().await.unwrap()), json!("one"));
     assert_eq!(body(&resume(&host, run).await), json!("two"));
     assert_eq!(body(&resume(&host, run).await), json!({ "echo": {} }));
@@ -75,12 +75,12 @@ async fn whoever_resumes_a_run_hears_what_it_says_next_and_not_what_it_said_befo
 async fn a_follower_sees_the_version_of_a_run_grow_until_its_end() {
     let host = Host::with(Workflow::new("w").external_event("go", "go").task("a", "echo")).await;
     let run = host.start("w").await;
-    let mut follower = host.engine.follow(run);
+    let mut follower = host.engine.run(run).follow();
     let mut feed = host.engine.feed();
-    let waiting = host.engine.get(run).await.unwrap().seq;
-    host.engine.signal(run, "go", json!({})).await.unwrap();
-    host.engine.wait(run).await.unwrap();
-    let end = host.engine.get(run).await.unwrap().seq;
+    let waiting = host.engine.run(run).get().await.unwrap().seq;
+    host.engine.run(run).signal("go", json!({})).await.unwrap();
+    host.engine.run(run).wait().await.unwrap();
+    let end = host.engine.run(run).get().await.unwrap().seq;
     assert_eq!(*follower.wait_for(|version| *version > waiting).await.unwrap(), end);
     while feed.recv().await.unwrap().version < end {}
 }
@@ -90,18 +90,8 @@ async fn a_reader_sees_what_was_acknowledged() {
     let host = Host::with(Workflow::new("w").sleep("nap", 1.day())).await;
     let run = host.start("w").await;
     let page = Page { after: None, limit: 10 };
-    let listed = host.engine.read(move |store| store.runs(&RunFilter::default(), &page)).await.unwrap();
+    let listed = host.engine.default_workspace().runs().list(RunFilter::default(), page).await.unwrap();
     assert_eq!(listed.iter().map(|run| run.id).collect::<Vec<_>>(), [run]);
-}
-
-#[tokio::test]
-async fn a_read_that_panics_does_not_use_up_a_reader() {
-    let host = Host::new().await;
-    for _ in 0..20 {
-        let failed = host.engine.read(|_| -> Result<(), abide_store::Error> { panic!("a defect") }).await;
-        assert!(matches!(failed, Err(Error::Stopped)));
-    }
-    assert!(host.engine.read(|store| store.workspaces()).await.is_ok());
 }
 
 #[tokio::test]
@@ -118,7 +108,7 @@ async fn runs_are_forgotten_some_time_after_they_ended_and_never_before() {
     let options = Options { clock: Some(clock), retention, ..Options::default() };
     let engine = Engine::open_with(host.place.open(), options).await.unwrap();
     // The first sweep is under way.
-    while engine.read(move |store| store.load(ended)).await.unwrap().is_some() {}
-    assert!(matches!(engine.get(ended).await, Err(Error::UnknownRun(_))));
-    assert_eq!(engine.get(asleep).await.unwrap().status, RunStatus::Waiting);
+    while engine.run(ended).history().await.unwrap().is_some() {}
+    assert!(matches!(engine.run(ended).get().await, Err(Error::UnknownRun(_))));
+    assert_eq!(engine.run(asleep).get().await.unwrap().status, RunStatus::Waiting);
 }

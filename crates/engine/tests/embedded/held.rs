@@ -2,12 +2,11 @@
 
 use abide_core::command::Command;
 use abide_core::definition::document::Workflow;
-use abide_core::id::WorkspaceId;
 use abide_core::schedule::{CatchUp, Overlap, Plan, When};
 use abide_core::status::RunStatus;
 use abide_core::time::Millis;
 use abide_core::waitpoint::Actor;
-use abide_engine::{Error, Notification, ScheduleOrder};
+use abide_engine::{Error, ScheduleOrder, SendEvent};
 use abide_store::Owner;
 use serde_json::json;
 
@@ -34,24 +33,24 @@ async fn a_run_that_cannot_be_read_is_held_and_the_timers_of_others_go_on() {
     for (place, run) in runs.iter().enumerate() {
         match place {
             1 | 2 => {
-                let held = host.engine.held(Owner(*run)).expect("it is held");
+                let held = host.engine.holds().get(Owner(*run)).expect("it is held");
                 assert!(held.reason.contains("told to be damaged"), "{}", held.reason);
-                let refused = host.engine.command(*run, Command::Pause).await.unwrap_err();
+                let refused = host.engine.run(*run).command(Command::Pause).await.unwrap_err();
                 assert!(matches!(refused, Error::Held { .. }), "{refused}");
             }
             _ => assert_eq!(host.status(*run).await, RunStatus::Completed),
         }
     }
-    assert_eq!(host.engine.held_count(), 2);
+    assert_eq!(host.engine.holds().count(), 2);
     // One that is still damaged stays held, and one that is mended goes on where it was.
     watch.damage(&runs[1..2]);
-    assert!(host.engine.release(Owner(runs[1])).await.is_err());
-    assert!(host.engine.release(Owner(runs[2])).await.unwrap());
+    assert!(host.engine.holds().release(Owner(runs[1])).await.is_err());
+    assert!(host.engine.holds().release(Owner(runs[2])).await.unwrap());
     host.look().await;
     assert_eq!(host.status(runs[2]).await, RunStatus::Completed);
-    assert_eq!(host.engine.held_count(), 1);
+    assert_eq!(host.engine.holds().count(), 1);
     let host = host.restart().await;
-    assert!(host.engine.held(Owner(runs[1])).is_some(), "the next process knows");
+    assert!(host.engine.holds().get(Owner(runs[1])).is_some(), "the next process knows");
 }
 
 #[tokio::test]
@@ -62,11 +61,11 @@ async fn a_run_of_which_nothing_can_be_written_is_held_and_its_round_is_not_lost
     for (place, run) in runs.iter().enumerate() {
         let expected = if place == 3 { RunStatus::Waiting } else { RunStatus::Completed };
         if place != 3 {
-            host.engine.wait(*run).await.unwrap();
+            host.engine.run(*run).wait().await.unwrap();
         }
         assert_eq!(host.status(*run).await, expected, "{place}");
     }
-    assert!(host.engine.held(Owner(runs[3])).is_some());
+    assert!(host.engine.holds().get(Owner(runs[3])).is_some());
     assert_eq!(host.engine.trouble(), None);
     let new = host.start("nap").await;
     assert_eq!(host.status(new).await, RunStatus::Waiting);
@@ -80,8 +79,8 @@ async fn a_run_under_way_that_cannot_be_read_does_not_keep_the_engine_from_openi
     watch.damage(&runs[..1]);
     let host = host.restart_on(&watch, "0s").await;
     host.look().await;
-    drop(host.engine.get(runs[0]).await);
-    assert!(host.engine.held(Owner(runs[0])).is_some());
+    drop(host.engine.run(runs[0]).get().await);
+    assert!(host.engine.holds().get(Owner(runs[0])).is_some());
     assert_eq!(host.status(runs[1]).await, RunStatus::Running);
 }
 
@@ -94,22 +93,22 @@ async fn what_is_held_stands_still_and_hears_of_what_it_missed_when_it_is_releas
     let parent = host.start("parent").await;
     let other = host.start("nap").await;
     for run in [sleeper, listener, parent] {
-        assert!(host.engine.hold(Owner(run), "ana", "to be looked into").await.unwrap());
-        assert!(!host.engine.hold(Owner(run), "ben", "too").await.unwrap(), "it is already");
-        assert_eq!(host.engine.held(Owner(run)).unwrap().reason, "to be looked into");
+        assert!(host.engine.holds().hold(Owner(run), "ana", "to be looked into").await.unwrap());
+        assert!(!host.engine.holds().hold(Owner(run), "ben", "too").await.unwrap(), "it is already");
+        assert_eq!(host.engine.holds().get(Owner(run)).unwrap().reason, "to be looked into");
     }
     let host = host.restart().await;
-    let event = Notification { event_id: "paid".to_owned(), data: json!(1), ..Notification::default() };
-    assert_eq!(host.engine.notify(event).await.unwrap().waiters, []);
+    let event = SendEvent::new("paid").data(json!(1));
+    assert_eq!(host.engine.default_workspace().events().send(event).await.unwrap().waiters, []);
     host.pass("2h").await;
     assert_eq!(host.status(other).await, RunStatus::Completed);
     for run in [sleeper, listener, parent] {
         assert_eq!(host.status(run).await, RunStatus::Waiting);
-        assert!(host.engine.release(Owner(run)).await.unwrap());
-        assert_eq!(host.engine.wait(run).await.unwrap().status, RunStatus::Completed);
-        assert!(!host.engine.release(Owner(run)).await.unwrap(), "it is not held any more");
+        assert!(host.engine.holds().release(Owner(run)).await.unwrap());
+        assert_eq!(host.engine.run(run).wait().await.unwrap().status, RunStatus::Completed);
+        assert!(!host.engine.holds().release(Owner(run)).await.unwrap(), "it is not held any more");
     }
-    assert_eq!(host.restart().await.engine.held_count(), 0);
+    assert_eq!(host.restart().await.engine.holds().count(), 0);
 }
 
 #[tokio::test]
@@ -126,19 +125,20 @@ async fn a_schedule_can_be_held() {
         catch_up: CatchUp::default(),
     };
     let by = || Actor::new("ana");
-    let made = host.engine.schedule(WorkspaceId::DEFAULT, ScheduleOrder::Create(plan), by(), None).await;
+    let made =
+        host.engine.default_workspace().schedules().order(ScheduleOrder::Create(plan), by(), None).await;
     let owner = Owner(made.unwrap().schedule.id.owner());
-    host.engine.hold(owner, "ana", "too often").await.unwrap();
+    host.engine.holds().hold(owner, "ana", "too often").await.unwrap();
     host.pass("10m").await;
     let runs = |host: &Host| {
         let engine = host.engine.clone();
         async move {
-            let counts = engine.read(|store| store.counts(None)).await.unwrap();
+            let counts = engine.admin().count_runs().await.unwrap();
             counts.iter().map(|(_, count)| count).sum::<u64>()
         }
     };
     assert_eq!(runs(&host).await, 0);
-    assert!(host.engine.release(owner).await.unwrap());
+    assert!(host.engine.holds().release(owner).await.unwrap());
     host.pass("2m").await;
     assert!(runs(&host).await > 0);
 }
@@ -149,19 +149,18 @@ async fn what_was_decided_each_time_the_process_ended_is_held_after_the_third() 
     let [culprit, other] = [host.start("nap").await, host.start("nap").await];
     let mut host = host;
     for deaths in 1..=3 {
-        assert_eq!(host.engine.held_count(), 0, "{deaths}");
-        let noted = move |store: &mut dyn abide_store::Store| store.note_suspect(None, Some(Owner(culprit)));
-        host.engine.write(noted).await.unwrap();
-        host = host.restart().await;
+        assert_eq!(host.engine.holds().count(), 0, "{deaths}");
+        let noted = |store: &mut dyn abide_store::Store| store.note_suspect(None, Some(Owner(culprit)));
+        host = host.restart_noting(noted).await;
     }
-    let held = host.engine.held(Owner(culprit)).expect("it is held");
+    let held = host.engine.holds().get(Owner(culprit)).expect("it is held");
     assert!(held.reason.contains("ended 3 times"), "{}", held.reason);
     host.pass("2h").await;
     assert_eq!(host.status(other).await, RunStatus::Completed);
     assert_eq!(host.status(culprit).await, RunStatus::Waiting);
-    assert!(host.engine.release(Owner(culprit)).await.unwrap());
-    assert_eq!(host.engine.wait(culprit).await.unwrap().status, RunStatus::Completed);
-    assert_eq!(host.restart().await.engine.held_count(), 0, "its deaths are forgiven");
+    assert!(host.engine.holds().release(Owner(culprit)).await.unwrap());
+    assert_eq!(host.engine.run(culprit).wait().await.unwrap().status, RunStatus::Completed);
+    assert_eq!(host.restart().await.engine.holds().count(), 0, "its deaths are forgiven");
 }
 
 #[tokio::test]

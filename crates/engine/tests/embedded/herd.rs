@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use abide_core::definition::document::Workflow;
 use abide_core::history::Change;
 use abide_core::status::{RunStatus, WaitStatus};
-use abide_engine::Notification;
+use abide_engine::SendEvent;
 use serde_json::json;
 use tokio::sync::watch;
 
@@ -45,10 +45,10 @@ async fn r05b_one_event_wakes_every_branch_of_every_run_once_and_holds_nobody_up
         }
     });
     let begun = Instant::now();
-    let event = Notification { event_id: "x".to_owned(), data: json!({ "n": 1 }), ..Notification::default() };
-    let sent = host.engine.notify(event).await.unwrap();
+    let event = SendEvent::new("x").data(json!({ "n": 1 }));
+    let sent = host.engine.default_workspace().events().send(event).await.unwrap();
     for run in &runs {
-        assert_eq!(host.engine.wait(*run).await.unwrap().status, RunStatus::Completed);
+        assert_eq!(host.engine.run(*run).wait().await.unwrap().status, RunStatus::Completed);
     }
     let all = begun.elapsed();
     over.send_replace(true);
@@ -57,12 +57,12 @@ async fn r05b_one_event_wakes_every_branch_of_every_run_once_and_holds_nobody_up
     let p99 = took[(took.len() - 1) * 99 / 100];
     println!("{count} runs, {} waits woken in {all:?}; {} probes, p99 {p99:?}", count * BRANCHES, took.len());
     for run in runs {
-        let seen = host.engine.get(run).await.unwrap();
+        let seen = host.engine.run(run).get().await.unwrap();
         let ended = seen.waitpoints().iter().filter(|wait| {
             wait.status == WaitStatus::Completed && wait.event.map(|event| event.id) == sent.id
         });
         assert_eq!(ended.count(), BRANCHES);
-        let stored = host.engine.read(move |store| store.load(run)).await.unwrap().unwrap();
+        let stored = host.engine.run(run).history().await.unwrap().unwrap();
         let matched =
             stored.history.iter().filter(|record| matches!(record.change, Change::EventMatched { .. }));
         assert_eq!(matched.count(), BRANCHES, "none twice");

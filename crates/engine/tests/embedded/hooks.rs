@@ -11,7 +11,7 @@ use abide_core::id::RunId;
 use abide_core::status::RunStatus;
 use abide_core::task::{JournalWhat, Task};
 use abide_core::time::Millis;
-use abide_engine::{Limits, Notification, TaskResult};
+use abide_engine::{Limits, SendEvent, TaskResult};
 use abide_store::{Page, RunFilter};
 use jiff::ToSpan;
 use serde_json::{Value, json};
@@ -32,13 +32,13 @@ impl Host {
     }
 
     async fn hook_of(&self, run: RunId) -> RunId {
-        self.engine.get(run).await.unwrap().handled_by.expect("a handler is called")
+        self.engine.run(run).get().await.unwrap().handled_by.expect("a handler is called")
     }
 
     async fn runs_named(&self, name: &str) -> usize {
         let filter = RunFilter { definition: Some(name.to_owned()), ..RunFilter::default() };
         let page = Page { after: None, limit: 1_000 };
-        self.engine.read(move |store| store.runs(&filter, &page)).await.unwrap().len()
+        self.engine.default_workspace().runs().list(filter, page).await.unwrap().len()
     }
 }
 
@@ -64,7 +64,7 @@ async fn a_handler_that_fails_is_called_again_until_it_has_told() {
     let hook = host.hook_of(run).await;
     assert_eq!(output(&host.end_of(hook).await), json!("declined"));
     assert_eq!(calls.load(Ordering::SeqCst), 3);
-    let hook = host.engine.get(hook).await.unwrap();
+    let hook = host.engine.run(hook).get().await.unwrap();
     assert_eq!((&*hook.definition_ref.name, hook.parent.unwrap().run_id), ("$onFailure/order", run));
 }
 
@@ -79,11 +79,11 @@ async fn a_handler_is_called_after_a_crash_and_once_for_each_failure() {
     assert_eq!(host.hook_of(run).await, first);
     host.declining().await;
     host.engine.handler("tell-ops", async |_| TaskResult::complete(json!("told"))).await.unwrap();
-    assert_eq!(output(&host.engine.wait(first).await.unwrap()), json!("told"));
-    host.engine.command(run, Command::Retry).await.unwrap();
-    assert_eq!(host.engine.wait(run).await.unwrap().status, RunStatus::Failed);
+    assert_eq!(output(&host.engine.run(first).wait().await.unwrap()), json!("told"));
+    host.engine.run(run).command(Command::Retry).await.unwrap();
+    assert_eq!(host.engine.run(run).wait().await.unwrap().status, RunStatus::Failed);
     let second = host.hook_of(run).await;
-    assert_eq!(output(&host.engine.wait(second).await.unwrap()), json!("told"));
+    assert_eq!(output(&host.engine.run(second).wait().await.unwrap()), json!("told"));
     assert_ne!(first, second);
     assert_eq!(host.runs_named("$onFailure/order").await, 2);
 }
@@ -110,7 +110,7 @@ async fn cancelling_a_sleeping_durable_handler_calls_on_cancel_which_may_sleep_i
         tokio::task::yield_now().await;
     }
     let reason = Some("ordered twice".to_owned());
-    host.engine.command(run, Command::Cancel { reason }).await.unwrap();
+    host.engine.run(run).command(Command::Cancel { reason }).await.unwrap();
     let hook = host.hook_of(run).await;
     let host = host.crash_after("1h").await;
     host.engine.handler("release", release).await.unwrap();
@@ -123,7 +123,7 @@ async fn a_hook_takes_the_place_of_the_run_that_ended_and_is_never_refused() {
     host.engine.deploy(failing()).await.unwrap();
     host.declining().await;
     let run = host.start("order").await;
-    assert_eq!(host.engine.wait(run).await.unwrap().status, RunStatus::Failed);
+    assert_eq!(host.engine.run(run).wait().await.unwrap().status, RunStatus::Failed);
     let hook = host.hook_of(run).await;
     assert_eq!(host.status(hook).await, RunStatus::Running);
     assert!(host.engine.start("order", json!({})).await.is_err(), "the hook is an open run");
@@ -138,7 +138,7 @@ async fn every_one_of_many_that_are_cancelled_with_their_parent_calls_its_handle
     let items: Vec<u32> = (0..700).collect();
     let run = host.engine.start("fan", json!({ "items": items })).await.unwrap();
     host.look().await;
-    host.engine.command(run, Command::Cancel { reason: None }).await.unwrap();
+    host.engine.run(run).command(Command::Cancel { reason: None }).await.unwrap();
     host.look().await;
     assert_eq!(host.runs_named("$onCancel/leaf").await, 700);
     let host = host.restart().await;
@@ -182,15 +182,14 @@ async fn r24_an_event_is_kept_for_a_hook_that_sleeps_before_it_waits() {
     };
     host.engine.handler("release", release).await.unwrap();
     let run = host.start("desk").await;
-    host.engine.command(run, Command::Cancel { reason: None }).await.unwrap();
+    host.engine.run(run).command(Command::Cancel { reason: None }).await.unwrap();
     let hook = host.hook_of(run).await;
     while host.status(hook).await != RunStatus::Waiting {
         tokio::task::yield_now().await;
     }
     host.advance("1ms");
-    let notification =
-        Notification { event_id: "paid".to_owned(), data: json!("of day 0"), ..Notification::default() };
-    host.engine.notify(notification).await.unwrap();
+    let notification = SendEvent::new("paid").data(json!("of day 0"));
+    host.engine.default_workspace().events().send(notification).await.unwrap();
     for _ in 0..59 {
         host.pass("1d").await;
         host.engine.sweep().await.unwrap();

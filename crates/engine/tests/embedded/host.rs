@@ -3,14 +3,14 @@
 
 use abide_core::definition::Definition;
 use abide_core::definition::document::Workflow;
-use abide_core::id::{RunId, WorkspaceId};
+use abide_core::id::RunId;
 use abide_core::status::RunStatus;
 use abide_core::time::Millis;
 use abide_engine::{Clock, Ended, Engine, Error, Limits, Options, Retention, SettableClock, TaskResult};
-use abide_store::Store;
-use abide_store::postgres::Postgres;
-use abide_store::sqlite::Sqlite;
-use abide_testkit::postgres::{self, Server};
+use abide_store::postgres::{self, Postgres};
+use abide_store::sqlite::{self, Sqlite};
+use abide_store::{Read, Store};
+use abide_testkit::postgres::{self as database, Server};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::task::JoinSet;
@@ -25,7 +25,7 @@ pub(crate) enum Place {
 
 impl Place {
     pub(crate) fn new() -> Place {
-        match postgres::is_asked_for() {
+        match database::is_asked_for() {
             true => Place::Database(Server::shared().database()),
             false => Place::File(tempfile::tempdir().unwrap()),
         }
@@ -35,6 +35,16 @@ impl Place {
         match self {
             Place::File(directory) => Box::new(Sqlite::open(directory.path().join("abide.db")).unwrap()),
             Place::Database(address) => Box::new(Postgres::open(address).unwrap()),
+        }
+    }
+
+    /// Somebody else who reads what the engine has written.
+    pub(crate) fn reader(&self) -> Box<dyn Read> {
+        match self {
+            Place::File(directory) => {
+                Box::new(sqlite::Reader::open(directory.path().join("abide.db")).unwrap())
+            }
+            Place::Database(address) => Box::new(postgres::Reader::open(address).unwrap()),
         }
     }
 
@@ -119,12 +129,12 @@ impl Host {
     }
 
     pub(crate) async fn status(&self, run: RunId) -> RunStatus {
-        self.engine.get(run).await.unwrap().status
+        self.engine.run(run).get().await.unwrap().status
     }
 
     /// Lets time pass until the run ends.
     pub(crate) async fn end_of(&self, run: RunId) -> Ended {
-        self.engine.skip_waits(run).await.unwrap().expect("the run ends by itself")
+        self.engine.clock().skip_waits(run).await.unwrap().expect("the run ends by itself")
     }
 
     /// Another process on the same file, without the handlers of the last one.
@@ -150,6 +160,18 @@ impl Host {
         Host { place, clock, engine }
     }
 
+    /// The same, after something was written to the store.
+    pub(crate) async fn restart_noting(
+        self,
+        note: impl FnOnce(&mut dyn Store) -> Result<(), abide_store::Error>,
+    ) -> Host {
+        let noted = |mut store: Box<dyn Store>| {
+            note(&mut *store).unwrap();
+            store
+        };
+        self.reopen("0s", noted).await
+    }
+
     /// A process on what this one would leave behind if it were killed now. On a database they are two nodes.
     pub(crate) async fn another(&self) -> Host {
         let (place, clock) = (self.place.left_behind(), self.clock.clone());
@@ -168,7 +190,7 @@ impl Host {
     /// Deploys a workflow as people write them.
     pub(crate) async fn deploy(&self, document: Value) -> Result<(), Error> {
         let checked = Definition::from_text(&document.to_string())?;
-        self.engine.deploy_checked(WorkspaceId::default(), checked).await.map(drop)
+        self.engine.default_workspace().definitions().deploy_checked(checked).await.map(drop)
     }
 
     /// Another process on what a killed one left behind.
@@ -195,7 +217,7 @@ impl Host {
 
     /// Until what is due has fired, and is committed.
     pub(crate) async fn look(&self) {
-        self.engine.settled().await.unwrap();
+        self.engine.clock().settled().await.unwrap();
     }
 
     pub(crate) fn now(&self) -> jiff::Timestamp {

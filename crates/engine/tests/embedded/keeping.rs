@@ -6,7 +6,7 @@
 use abide_core::definition::document::Workflow;
 use abide_core::id::RunId;
 use abide_core::time::Millis;
-use abide_engine::{Ended, NewRun, Notification, Retention};
+use abide_engine::{Ended, Retention, SendEvent, StartRun};
 use abide_store::Page;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
@@ -19,13 +19,8 @@ fn patient() -> Workflow {
     Workflow::new("patient").sleep("nap", "{{ input.nap }}").wait_for_event("paid", "paid").timeout("1s")
 }
 
-fn keyed(key: &str, nap: &str) -> NewRun {
-    NewRun {
-        workflow: "patient".to_owned(),
-        input: json!({ "nap": nap }),
-        idempotency_key: Some(key.to_owned()),
-        ..NewRun::default()
-    }
+fn keyed(key: &str, nap: &str) -> StartRun {
+    StartRun::new("patient").input(json!({ "nap": nap })).idempotency_key(key.to_owned())
 }
 
 /// Whether the run ended with this event.
@@ -37,9 +32,8 @@ impl Host {
     /// Each a little later than the one before.
     async fn send(&self, event_id: &str, data: Value, run: Option<RunId>) {
         self.advance("1ms");
-        let notification =
-            Notification { event_id: event_id.to_owned(), data, run, ..Notification::default() };
-        self.engine.notify(notification).await.unwrap();
+        let notification = SendEvent::new(event_id.to_owned()).data(data).only_to(run);
+        self.engine.default_workspace().events().send(notification).await.unwrap();
     }
 
     /// Lets days pass one by one, each with a sweep.
@@ -53,13 +47,13 @@ impl Host {
     /// The data of all events that are there, the oldest first.
     async fn events(&self) -> Vec<Value> {
         let page = Page { after: None, limit: 1_000 };
-        let read = self.engine.read(move |store| store.events(Default::default(), None, &page));
-        read.await.unwrap().into_iter().rev().map(|event| Value::clone(&event.data)).collect()
+        let read = self.engine.default_workspace().events().list(None, page, usize::MAX);
+        read.await.unwrap().events.into_iter().rev().map(|event| Value::clone(&event.data)).collect()
     }
 
-    async fn has_key(&self, key: &str) -> bool {
+    fn has_key(&self, key: &str) -> bool {
         let key = format!("{}/start/{key}", abide_core::id::WorkspaceId::DEFAULT);
-        self.engine.read(move |store| store.remembered(&key)).await.unwrap().is_some()
+        self.place.reader().remembered(&key).unwrap().is_some()
     }
 }
 
@@ -165,7 +159,7 @@ async fn r24_a_wait_that_begins_after_its_events_had_to_be_forgotten_says_so() {
     assert_eq!(host.events().await, [json!("lost")]);
     host.days(12).await;
     assert_eq!(host.events().await, Vec::<Value>::new());
-    let run = host.engine.get(run).await.unwrap();
+    let run = host.engine.run(run).get().await.unwrap();
     let waiting: Vec<String> =
         abide_core::waiting_for::waiting_for(&run).iter().map(ToString::to_string).collect();
     assert_eq!(waiting.len(), 1);
@@ -178,18 +172,18 @@ async fn r24_a_wait_that_begins_after_its_events_had_to_be_forgotten_says_so() {
 #[tokio::test]
 async fn r24_the_same_start_on_day_31_and_on_day_300_answers_with_the_first_run() {
     let host = Host::with(patient()).await;
-    let first = host.engine.start_run(keyed("order-1", "310d")).await.unwrap();
+    let first = host.engine.default_workspace().start(keyed("order-1", "310d")).await.unwrap();
     host.days(31).await;
-    assert_eq!(host.engine.start_run(keyed("order-1", "310d")).await.unwrap(), first);
+    assert_eq!(host.engine.default_workspace().start(keyed("order-1", "310d")).await.unwrap(), first);
     host.days(269).await;
-    assert_eq!(host.engine.start_run(keyed("order-1", "310d")).await.unwrap(), first);
+    assert_eq!(host.engine.default_workspace().start(keyed("order-1", "310d")).await.unwrap(), first);
     host.days(11).await;
     host.end_of(first).await;
     host.days(28).await;
-    assert!(host.has_key("order-1").await, "keys are kept for 30 days after the end of their run");
+    assert!(host.has_key("order-1"), "keys are kept for 30 days after the end of their run");
     host.days(3).await;
-    assert!(!host.has_key("order-1").await);
-    assert_ne!(host.engine.start_run(keyed("order-1", "310d")).await.unwrap(), first);
+    assert!(!host.has_key("order-1"));
+    assert_ne!(host.engine.default_workspace().start(keyed("order-1", "310d")).await.unwrap(), first);
 }
 
 #[tokio::test]
@@ -197,14 +191,14 @@ async fn r24_the_key_of_a_run_that_was_forgotten_stays_for_as_long_as_keys_are_k
     let retention = Retention { runs: Some(Millis::from_days(2)), ..Retention::default() };
     let host = Host::keeping(Place::new(), retention).await;
     host.engine.deploy(patient()).await.unwrap();
-    let run = host.engine.start_run(keyed("order-1", "60d")).await.unwrap();
+    let run = host.engine.default_workspace().start(keyed("order-1", "60d")).await.unwrap();
     host.days(61).await;
     host.end_of(run).await;
     host.days(28).await;
-    assert_eq!(host.engine.read(move |store| store.load(run)).await.unwrap(), None, "the run is gone");
-    assert!(host.has_key("order-1").await);
+    assert_eq!(host.engine.run(run).history().await.unwrap(), None, "the run is gone");
+    assert!(host.has_key("order-1"));
     host.days(4).await;
-    assert!(!host.has_key("order-1").await);
+    assert!(!host.has_key("order-1"));
 }
 
 /// More than one sweep looks at, of which some are needed and most are not.
@@ -241,8 +235,9 @@ async fn r24_a_sweep_does_not_look_again_at_what_it_keeps() {
             starting.join_next().await;
         }
         let engine = host.engine.clone();
-        starting
-            .spawn(async move { engine.start_run(keyed(&format!("order-{number}"), "300d")).await.unwrap() });
+        starting.spawn(async move {
+            engine.default_workspace().start(keyed(&format!("order-{number}"), "300d")).await.unwrap()
+        });
     }
     starting.join_all().await;
     for number in 0..300 {
@@ -272,11 +267,11 @@ async fn r24_a_sweep_does_not_look_again_at_what_it_keeps() {
     if let Some(file) = std::env::var_os("ABIDE_FIGURES") {
         std::fs::write(file, told).unwrap();
     }
-    let again = host.engine.start_run(keyed("order-7", "300d")).await.unwrap();
-    let counts = host.engine.read(move |store| store.counts(None)).await.unwrap();
+    let again = host.engine.default_workspace().start(keyed("order-7", "300d")).await.unwrap();
+    let counts = host.engine.admin().count_runs().await.unwrap();
     let open: u64 = counts.iter().filter(|(status, _)| !status.has_ended()).map(|(_, count)| count).sum();
     assert_eq!(
         (open, again),
-        (sleepers as u64, host.engine.start_run(keyed("order-7", "300d")).await.unwrap())
+        (sleepers as u64, host.engine.default_workspace().start(keyed("order-7", "300d")).await.unwrap())
     );
 }

@@ -3,7 +3,6 @@
 use std::time::{Duration, Instant};
 
 use abide_core::definition::Definition;
-use abide_core::id::WorkspaceId;
 use abide_core::status::RunStatus;
 use serde_json::{Value, json};
 
@@ -13,7 +12,7 @@ async fn host(step: Value) -> Host {
     let host = Host::new().await;
     let map = json!({ "name": "each", "type": "map", "items": "input.items", "step": step });
     let checked = Definition::from_value(json!({ "name": "many", "steps": [map] })).unwrap();
-    host.engine.deploy_checked(WorkspaceId::DEFAULT, checked).await.unwrap();
+    host.engine.default_workspace().definitions().deploy_checked(checked).await.unwrap();
     host
 }
 
@@ -35,14 +34,10 @@ async fn each_item_may_wait_for_its_own_signal_and_the_results_are_in_order() {
     let host = host(json!({ "type": "wait_for_event", "eventId": "done-{{ item }}" })).await;
     let run = host.engine.start("many", json!({ "items": ["a", "b", "c"] })).await.unwrap();
     for name in ["c", "a", "b"] {
-        let event = abide_engine::Notification {
-            event_id: format!("done-{name}"),
-            data: json!(name),
-            ..Default::default()
-        };
-        host.engine.notify(event).await.unwrap();
+        let event = abide_engine::SendEvent::new(format!("done-{name}")).data(json!(name));
+        host.engine.default_workspace().events().send(event).await.unwrap();
     }
-    let ended = host.engine.wait(run).await.unwrap();
+    let ended = host.engine.run(run).wait().await.unwrap();
     assert_eq!(output(&ended), json!(["a", "b", "c"]));
 }
 
@@ -51,12 +46,12 @@ async fn each_item_may_be_a_run_of_its_own_and_is_cancelled_with_the_run() {
     let host = host(json!({ "type": "workflow", "definition": "nap", "input": "{{ item }}" })).await;
     let nap = json!({ "name": "nap", "steps": [{ "name": "rest", "type": "wait", "duration": "1h" }] });
     let checked = Definition::from_value(nap).unwrap();
-    host.engine.deploy_checked(WorkspaceId::DEFAULT, checked).await.unwrap();
+    host.engine.default_workspace().definitions().deploy_checked(checked).await.unwrap();
     let run = host.engine.start("many", json!({ "items": [1, 2, 3] })).await.unwrap();
     host.look().await;
-    host.engine.command(run, abide_core::command::Command::Cancel { reason: None }).await.unwrap();
+    host.engine.run(run).command(abide_core::command::Command::Cancel { reason: None }).await.unwrap();
     let filter = abide_store::RunFilter { statuses: vec![RunStatus::Cancelled], ..Default::default() };
     let page = abide_store::Page { after: None, limit: 10 };
-    let cancelled = host.engine.read(move |store| store.runs(&filter, &page)).await.unwrap();
+    let cancelled = host.engine.default_workspace().runs().list(filter, page).await.unwrap();
     assert_eq!(cancelled.len(), 4, "the run and its three children");
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use abide_core::definition::Definition;
-use abide_core::id::{RunId, WorkspaceId};
+use abide_core::id::RunId;
 use abide_core::refusal::Refusal;
 use abide_core::run::Run;
 use abide_core::status::RunStatus;
@@ -36,38 +36,33 @@ async fn host() -> Host {
 
 impl Host {
     async fn asleep(&self) -> RunId {
-        let new = abide_engine::NewRun {
-            workflow: "order".to_owned(),
-            version: Some("1".to_owned()),
-            input: json!({}),
-            ..abide_engine::NewRun::default()
-        };
-        let run = self.engine.start_run(new).await.unwrap();
+        let new = abide_engine::StartRun::new("order").version("1".to_owned()).input(json!({}));
+        let run = self.engine.default_workspace().start(new).await.unwrap();
         self.until_asleep(run).await;
         run
     }
 
     async fn until_asleep(&self, run: RunId) {
-        let mut follower = self.engine.follow(run);
+        let mut follower = self.engine.run(run).follow();
         while self.status(run).await != RunStatus::Waiting {
             follower.changed().await.unwrap();
         }
     }
 
     async fn version(&self, version: &str) -> Arc<Definition> {
-        self.engine.version(WorkspaceId::DEFAULT, "order", version).await.unwrap()
+        self.engine.default_workspace().definitions().version("order", version).await.unwrap()
     }
 
     async fn move_to(&self, run: RunId, version: &str) -> Result<(), Error> {
         let to = self.version(version).await;
-        self.engine.move_run(WorkspaceId::DEFAULT, run, &to, Actor::new("operator")).await.map(drop)
+        self.engine.default_workspace().run(run).by(Actor::new("operator")).move_to(&to).await.map(drop)
     }
 
     async fn listed(&self, version: &str) -> Vec<RunId> {
         let (definition, version) = (Some("order".to_owned()), Some(version.to_owned()));
         let filter = RunFilter { definition, version, ..RunFilter::default() };
         let page = Page { after: None, limit: 100 };
-        self.engine.read(move |store| store.run_ids(&filter, &page)).await.unwrap()
+        self.engine.default_workspace().runs().ids(filter, page).await.unwrap()
     }
 }
 
@@ -86,10 +81,10 @@ async fn a_moved_run_is_loaded_as_it_was_after_a_restart() {
     let host = host().await;
     let run = host.asleep().await;
     host.move_to(run, "2").await.unwrap();
-    let before = host.engine.get(run).await.unwrap();
+    let before = host.engine.run(run).get().await.unwrap();
     let host = host.crash_after("1h").await;
     host.echo().await;
-    let after = host.engine.get(run).await.unwrap();
+    let after = host.engine.run(run).get().await.unwrap();
     assert_eq!(after.snapshot(), before.snapshot());
     assert_eq!((after.definition.version(), after.past_versions.len()), ("2", 1));
     host.move_to(run, "1").await.unwrap();
@@ -105,8 +100,8 @@ async fn a_moved_run_is_the_same_to_another_process() {
     host.move_to(run, "2").await.unwrap();
     let other = host.another().await;
     assert_eq!(
-        other.engine.get(run).await.unwrap().snapshot(),
-        host.engine.get(run).await.unwrap().snapshot()
+        other.engine.run(run).get().await.unwrap().snapshot(),
+        host.engine.run(run).get().await.unwrap().snapshot()
     );
     other.engine.shut_down().await.unwrap();
 }
@@ -118,7 +113,7 @@ async fn a_run_that_does_not_fit_stays_where_it_is() {
     let run = host.asleep().await;
     let refused = host.move_to(run, "3").await.unwrap_err();
     assert!(matches!(refused, Error::Refused(Refusal::DoesNotFit(_))), "{refused}");
-    let found: Run = host.engine.get(run).await.unwrap();
+    let found: Run = host.engine.run(run).get().await.unwrap();
     assert_eq!((&*found.definition_ref.version, found.status), ("1", RunStatus::Waiting));
     assert_eq!(host.listed("1").await, [run]);
 }
@@ -161,9 +156,9 @@ async fn many_moves_at_once_are_all_done() {
     let to = host.version("2").await;
     let moves = runs.iter().map(|run| {
         let (engine, to, run) = (host.engine.clone(), Arc::clone(&to), *run);
-        tokio::spawn(
-            async move { engine.move_run(WorkspaceId::DEFAULT, run, &to, Actor::new("operator")).await },
-        )
+        tokio::spawn(async move {
+            engine.default_workspace().run(run).by(Actor::new("operator")).move_to(&to).await
+        })
     });
     for moved in moves.collect::<Vec<_>>() {
         moved.await.unwrap().unwrap();

@@ -7,7 +7,7 @@ use abide_core::definition::document::Workflow;
 use abide_core::id::RunId;
 use abide_core::run::Run;
 use abide_core::status::RunStatus;
-use abide_engine::{Engine, Error, NewRun, TaskResult};
+use abide_engine::{Engine, Error, StartRun, TaskResult};
 use serde_json::json;
 
 use crate::host::Host;
@@ -30,7 +30,7 @@ fn fill(engine: &Engine) -> (Vec<Asked<Run>>, Error) {
     let mut asked = Vec::new();
     loop {
         let engine = engine.clone();
-        match ask(async move { engine.get(RunId(0)).await }) {
+        match ask(async move { engine.run(RunId(0)).get().await }) {
             Ok(taken) => asked.push(taken),
             Err(refused) => return (asked, refused),
         }
@@ -39,9 +39,9 @@ fn fill(engine: &Engine) -> (Vec<Asked<Run>>, Error) {
 
 fn start(engine: &Engine, key: &str) -> impl Future<Output = Result<RunId, Error>> + 'static {
     let idempotency_key = Some(key.to_owned());
-    let new = NewRun { workflow: "waits".to_owned(), input: json!({}), idempotency_key, ..NewRun::default() };
+    let new = StartRun::new("waits").input(json!({})).idempotency_key(idempotency_key);
     let engine = engine.clone();
-    async move { engine.start_run(new).await }
+    async move { engine.default_workspace().start(new).await }
 }
 
 #[tokio::test]
@@ -99,5 +99,5 @@ async fn what_a_handler_reports_to_a_full_queue_is_not_lost() {
     for asked in taken {
         assert!(matches!(asked.await, Err(Error::UnknownRun(_))));
     }
-    assert_eq!(host.engine.wait(works).await.unwrap().status, RunStatus::Completed);
+    assert_eq!(host.engine.run(works).wait().await.unwrap().status, RunStatus::Completed);
 }

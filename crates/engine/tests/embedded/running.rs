@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use abide_core::command::Command;
 use abide_core::definition::document::{Retry, Workflow};
 use abide_core::status::RunStatus;
-use abide_engine::{Error, NewRun, TaskResult};
+use abide_engine::{Error, StartRun, TaskResult};
 use jiff::ToSpan;
 use serde_json::json;
 
@@ -14,7 +14,7 @@ use crate::host::{Host, output};
 async fn steps_run_in_order_and_the_last_output_is_the_runs() {
     let host = Host::with(Workflow::new("three").task("a", "echo").task("b", "echo").task("c", "echo")).await;
     let run = host.engine.start("three", json!({ "n": 1 })).await.unwrap();
-    let ended = host.engine.wait(run).await.unwrap();
+    let ended = host.engine.run(run).wait().await.unwrap();
     assert_eq!((ended.status, output(&ended)), (RunStatus::Completed, json!({ "echo": { "n": 1 } })));
 }
 
@@ -59,8 +59,8 @@ async fn a_cancelled_run_stops_its_handler() {
     host.engine.handler("forever", forever).await.unwrap();
     let run = host.start("long").await;
     seen.recv().await.unwrap();
-    host.engine.command(run, Command::Cancel { reason: None }).await.unwrap();
-    assert_eq!(host.engine.wait(run).await.unwrap().status, RunStatus::Cancelled);
+    host.engine.run(run).command(Command::Cancel { reason: None }).await.unwrap();
+    assert_eq!(host.engine.run(run).wait().await.unwrap().status, RunStatus::Cancelled);
     assert_eq!(host.engine.stats().await.unwrap().tasks_out, 0);
 }
 
@@ -94,15 +94,10 @@ async fn a_map_over_sleeping_items_ends_with_its_results_in_order() {
 #[tokio::test]
 async fn r14_starting_twice_with_one_key_starts_one_run() {
     let host = Host::with(Workflow::new("one").task("work", "echo")).await;
-    let new = |n: u64| NewRun {
-        workflow: "one".to_owned(),
-        input: json!({ "n": n }),
-        idempotency_key: Some("k".to_owned()),
-        ..NewRun::default()
-    };
-    let first = host.engine.start_run(new(1)).await.unwrap();
-    assert_eq!(host.engine.start_run(new(1)).await.unwrap(), first);
-    assert!(matches!(host.engine.start_run(new(2)).await, Err(Error::Refused(_))));
+    let new = |n: u64| StartRun::new("one").input(json!({ "n": n })).idempotency_key("k".to_owned());
+    let first = host.engine.default_workspace().start(new(1)).await.unwrap();
+    assert_eq!(host.engine.default_workspace().start(new(1)).await.unwrap(), first);
+    assert!(matches!(host.engine.default_workspace().start(new(2)).await, Err(Error::Refused(_))));
 }
 
 #[tokio::test]
@@ -115,7 +110,7 @@ async fn r13_a_definition_never_changes_and_a_run_keeps_its_version() {
     assert!(matches!(host.engine.deploy(changed.clone()).await, Err(Error::DefinitionExists { .. })));
     host.engine.deploy(changed.version("2")).await.unwrap();
     let newer = host.start("w").await;
-    assert_eq!(output(&host.engine.wait(newer).await.unwrap()), json!({ "echo": "two" }));
+    assert_eq!(output(&host.engine.run(newer).wait().await.unwrap()), json!({ "echo": "two" }));
     assert_eq!(output(&host.end_of(run).await), json!({ "echo": "one" }));
 }
 
@@ -125,5 +120,5 @@ async fn unknown_things_are_named() {
     let error = host.engine.start("nothing", json!({})).await.unwrap_err();
     assert_eq!(error.to_string(), "there is no workflow `nothing`");
     let run = abide_core::id::RunId(7);
-    assert!(matches!(host.engine.get(run).await, Err(Error::UnknownRun(unknown)) if unknown == run));
+    assert!(matches!(host.engine.run(run).get().await, Err(Error::UnknownRun(unknown)) if unknown == run));
 }

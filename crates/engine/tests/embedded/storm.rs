@@ -6,7 +6,7 @@ use abide_core::definition::document::{OnTimeout, Workflow};
 use abide_core::id::RunId;
 use abide_core::status::RunStatus;
 use abide_core::time::Millis;
-use abide_engine::{Notification, TaskResult};
+use abide_engine::{SendEvent, TaskResult};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
@@ -68,7 +68,7 @@ async fn those_who_are_due_are_woken_before_what_handlers_report_is_written() {
     host.engine.handler("woke", async |_| TaskResult::complete(Value::Null)).await.unwrap();
     watch.let_all_through();
     for (run, _) in &sleepers {
-        assert_eq!(host.engine.wait(*run).await.unwrap().status, RunStatus::Completed);
+        assert_eq!(host.engine.run(*run).wait().await.unwrap().status, RunStatus::Completed);
     }
     let mut awake = HashSet::new();
     let (mut commits, mut reports) = (0, 0);
@@ -119,13 +119,13 @@ async fn a_thousand_waiters_wake_once_each_after_a_restart_and_none_times_out() 
     let host = Host::with(workflow).await;
     let runs = host.start_many("waits", 1_000).await;
     let host = host.restart_after("59m 59s 999ms").await;
-    let event = Notification { event_id: "go".to_owned(), data: json!({ "n": 1 }), ..Default::default() };
-    let woken = host.engine.notify(event.clone()).await.unwrap().waiters;
+    let event = SendEvent::new("go").data(json!({ "n": 1 }));
+    let woken = host.engine.default_workspace().events().send(event.clone()).await.unwrap().waiters;
     assert!(woken.len() >= 100, "the others are woken in the next moments: {}", woken.len());
-    assert_eq!(host.engine.notify(event).await.unwrap().waiters, []);
+    assert_eq!(host.engine.default_workspace().events().send(event).await.unwrap().waiters, []);
     host.pass("1h").await;
     for run in runs {
-        let run = host.engine.get(run).await.unwrap();
+        let run = host.engine.run(run).get().await.unwrap();
         assert_eq!(run.status, RunStatus::Waiting);
         assert_eq!(run.waitpoint(1).unwrap().resume_payload, Some(json!({ "n": 1 }).into()));
         assert_eq!(run.waitpoints().len(), 2);

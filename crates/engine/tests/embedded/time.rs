@@ -7,7 +7,7 @@ use abide_core::definition::document::{OnTimeout, Retry, Workflow};
 use abide_core::id::RunId;
 use abide_core::status::RunStatus;
 use abide_core::time::Millis;
-use abide_engine::Error;
+use abide_engine::{Error, Poll};
 use jiff::{Timestamp, ToSpan};
 use serde_json::json;
 
@@ -19,7 +19,7 @@ fn nap(length: &str) -> Workflow {
 }
 
 async fn error(host: &Host, run: RunId) -> String {
-    host.engine.wait(run).await.unwrap().error.unwrap().code.to_string()
+    host.engine.run(run).wait().await.unwrap().error.unwrap().code.to_string()
 }
 
 // Early
@@ -37,7 +37,7 @@ async fn a_thirty_day_sleep_does_not_end_early_however_often_the_process_is_kill
     assert_eq!(host.status(run).await, RunStatus::Waiting);
     host.echo().await;
     host.pass("1ms").await;
-    assert_eq!(host.engine.wait(run).await.unwrap().status, RunStatus::Completed);
+    assert_eq!(host.engine.run(run).wait().await.unwrap().status, RunStatus::Completed);
     assert_eq!(host.engine.stats().await.unwrap().lateness_ms.max(), 0);
 }
 
@@ -48,7 +48,7 @@ async fn a_timer_of_more_than_24_8_days_does_not_overflow_32_bits_of_millisecond
     let (begun, run) = (host.now(), host.start("long").await);
     for day in 1..30 {
         host.pass("1d").await;
-        assert_eq!(host.engine.get(run).await.unwrap().waitpoints().len(), 1, "on day {day}");
+        assert_eq!(host.engine.run(run).get().await.unwrap().waitpoints().len(), 1, "on day {day}");
     }
     assert_eq!(host.end_of(run).await.status, RunStatus::Completed);
     assert_eq!(Millis::between(begun, host.now()), Millis::from_days(395));
@@ -69,7 +69,7 @@ async fn a_timer_that_is_due_before_its_wait_is_on_disk_still_fires() {
     host.advance("10s");
     watch.let_all_through();
     let run = starts.await.unwrap();
-    assert_eq!(host.engine.wait(run).await.unwrap().status, RunStatus::Completed);
+    assert_eq!(host.engine.run(run).wait().await.unwrap().status, RunStatus::Completed);
 }
 
 #[tokio::test]
@@ -77,7 +77,7 @@ async fn a_sleep_that_is_over_when_it_begins_goes_on_at_once() {
     let workflow = Workflow::new("past").sleep_until("then", "{{ input.then }}").sleep("none", "0s");
     let host = Host::with(workflow).await;
     let run = host.engine.start("past", json!({ "then": "2020-01-01T00:00:00Z" })).await.unwrap();
-    assert_eq!(host.engine.wait(run).await.unwrap().status, RunStatus::Completed);
+    assert_eq!(host.engine.run(run).wait().await.unwrap().status, RunStatus::Completed);
 }
 
 #[tokio::test]
@@ -100,7 +100,7 @@ async fn the_same_delay_for_each_of_many_items_has_a_timer_for_each() {
     let run = host.engine.start("each", json!({ "naps": ["3h", "1h", "2h"] })).await.unwrap();
     for open in [2, 1] {
         host.pass("1h").await;
-        assert_eq!(host.engine.get(run).await.unwrap().open_waitpoints().count(), open);
+        assert_eq!(host.engine.run(run).get().await.unwrap().open_waitpoints().count(), open);
     }
     host.pass("1h").await;
     assert_eq!(host.status(run).await, RunStatus::Completed);
@@ -113,7 +113,7 @@ async fn a_step_that_is_visited_again_has_a_new_timer() {
     let run = host.start("again").await;
     host.pass("1h").await;
     assert_eq!(error(&host, run).await, "WAIT_TIMED_OUT");
-    host.engine.command(run, Command::Retry).await.unwrap();
+    host.engine.run(run).command(Command::Retry).await.unwrap();
     host.pass("59m").await;
     assert_eq!(host.status(run).await, RunStatus::Waiting);
     host.pass("1m").await;
@@ -128,7 +128,7 @@ async fn every_back_off_has_its_own_timer() {
     host.engine.handler("fails", fails).await.unwrap();
     let run = host.start("flaky").await;
     assert_eq!(host.end_of(run).await.status, RunStatus::Failed);
-    assert_eq!(host.engine.get(run).await.unwrap().waitpoints().len(), 3);
+    assert_eq!(host.engine.run(run).get().await.unwrap().waitpoints().len(), 3);
 }
 
 // Late
@@ -138,7 +138,12 @@ async fn a_limit_of_five_seconds_is_met_after_five_seconds() {
     let workflow = Workflow::new("slow").task("work", "remote").timeout("5s").retry(Retry::attempts(1));
     let host = Host::with(workflow).await;
     let run = host.start("slow").await;
-    host.engine.poll("w", &["remote"], 1, Duration::from_secs(60)).await.unwrap();
+    host.engine
+        .default_workspace()
+        .tasks()
+        .poll(Poll::new("w", ["remote"], Duration::from_secs(60)))
+        .await
+        .unwrap();
     host.pass("4s 999ms").await;
     assert_eq!(host.status(run).await, RunStatus::Running);
     host.pass("1ms").await;
@@ -149,8 +154,8 @@ async fn a_limit_of_five_seconds_is_met_after_five_seconds() {
 async fn a_signal_goes_through_without_any_time_passing() {
     let host = Host::with(Workflow::new("waits").signal("wait", "go").timeout("30d")).await;
     let run = host.start("waits").await;
-    host.engine.signal(run, "go", json!("now")).await.unwrap();
-    assert_eq!(output(&host.engine.wait(run).await.unwrap()), json!("now"));
+    host.engine.run(run).signal("go", json!("now")).await.unwrap();
+    assert_eq!(output(&host.engine.run(run).wait().await.unwrap()), json!("now"));
 }
 
 // Begun anew
@@ -188,7 +193,7 @@ async fn a_cron_time_that_daylight_saving_repeats_comes_once() {
     host.clock.set("2026-10-24T12:00:00Z".parse().unwrap());
     let run = host.start("nightly").await;
     host.end_of(run).await;
-    let ended = host.engine.get(run).await.unwrap();
+    let ended = host.engine.run(run).get().await.unwrap();
     let instants: Vec<String> =
         ended.waitpoints().iter().filter_map(|wait| Some(wait.resume_at?.to_string())).collect();
     assert_eq!(instants, ["2026-10-25T00:30:00Z", "2026-10-26T01:30:00Z"]);
@@ -225,13 +230,13 @@ async fn a_clock_that_jumps_back_and_forth_ends_no_sleep_early_and_loses_none() 
         host.look().await;
         for (run, input) in &runs {
             let hours: i64 = input["for"].as_str().unwrap().trim_end_matches('h').parse().unwrap();
-            let run = host.engine.get(*run).await.unwrap();
+            let run = host.engine.run(*run).get().await.unwrap();
             let slept = run.waitpoint(1).unwrap().resolved_at;
             assert!(slept.is_none_or(|at| at >= begun + hours.hours()), "{input} ended at {slept:?}");
         }
     }
     for (run, _) in runs {
-        assert_eq!(host.engine.wait(run).await.unwrap().status, RunStatus::Completed);
+        assert_eq!(host.engine.run(run).wait().await.unwrap().status, RunStatus::Completed);
     }
 }
 
@@ -244,10 +249,10 @@ async fn a_sleep_begun_while_the_clock_was_ahead_ends_when_the_clock_gets_there(
     let behind = host.start("nap").await;
     assert_ne!(ahead, behind);
     host.pass("1h").await;
-    assert_eq!(host.engine.wait(behind).await.unwrap().status, RunStatus::Completed);
+    assert_eq!(host.engine.run(behind).wait().await.unwrap().status, RunStatus::Completed);
     assert_eq!(host.status(ahead).await, RunStatus::Waiting);
     host.pass("2h").await;
-    assert_eq!(host.engine.wait(ahead).await.unwrap().status, RunStatus::Completed);
+    assert_eq!(host.engine.run(ahead).wait().await.unwrap().status, RunStatus::Completed);
 }
 
 // The whole run
@@ -288,7 +293,7 @@ async fn a_timer_that_was_moved_away_is_asked_once_and_writes_nothing() {
     let run = host.start("nap").await;
     let resume_at = Millis::from_days(30).after(host.now());
     let later = Command::Steer(Steer::new(1, Steering::Reschedule { resume_at }));
-    host.engine.command(run, later).await.unwrap();
+    host.engine.run(run).command(later).await.unwrap();
     let before = host.engine.stats().await.unwrap();
     for _ in 0..100 {
         host.pass("1s").await;
@@ -314,7 +319,7 @@ async fn a_handler_in_process_has_no_more_time_than_its_step_gives_it() {
     let run = host.start("slow").await;
     begun.recv().await.unwrap();
     host.advance("5s");
-    let ended = host.engine.wait(run).await.unwrap();
+    let ended = host.engine.run(run).wait().await.unwrap();
     assert_eq!(&*ended.error.unwrap().code, "STEP_TIMED_OUT");
 }
 
@@ -328,5 +333,5 @@ async fn a_timer_whose_run_could_not_be_read_fires_when_the_disk_is_back() {
     watch.fail_loads(1);
     host.pass("1h").await;
     assert_eq!(host.engine.stats().await.unwrap().lateness_ms.count(), 1);
-    assert_eq!(host.engine.wait(run).await.unwrap().status, RunStatus::Completed);
+    assert_eq!(host.engine.run(run).wait().await.unwrap().status, RunStatus::Completed);
 }

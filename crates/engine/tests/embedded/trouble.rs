@@ -5,7 +5,7 @@ use std::time::Duration;
 use abide_core::command::{Command, TaskCompleted};
 use abide_core::definition::document::Workflow;
 use abide_core::status::RunStatus;
-use abide_engine::{Engine, Error, Options, TaskResult};
+use abide_engine::{Engine, Error, Options, Poll, TaskResult};
 use abide_store::sqlite::Sqlite;
 use jiff::ToSpan;
 use serde_json::json;
@@ -38,7 +38,7 @@ async fn a_request_that_cannot_be_stored_is_refused_with_the_reason_and_works_af
     assert!(is_the_trouble(&refused), "{refused}");
     watch.fill_disk(false);
     let run = engine.start("w", json!({})).await.unwrap();
-    assert_eq!(engine.wait(run).await.unwrap().status, RunStatus::Completed);
+    assert_eq!(engine.run(run).wait().await.unwrap().status, RunStatus::Completed);
 }
 
 #[tokio::test]
@@ -47,14 +47,14 @@ async fn what_was_refused_is_not_there() {
     engine.deploy(Workflow::new("w").external_event("go", "go").task("a", "echo")).await.unwrap();
     let run = engine.start("w", json!({})).await.unwrap();
     watch.fill_disk(true);
-    assert!(is_the_trouble(&engine.signal(run, "go", json!(1)).await.unwrap_err()));
-    let before = engine.get(run).await.unwrap();
+    assert!(is_the_trouble(&engine.run(run).signal("go", json!(1)).await.unwrap_err()));
+    let before = engine.run(run).get().await.unwrap();
     watch.fill_disk(false);
     assert_eq!((before.status, before.mailbox().count()), (RunStatus::Waiting, 0));
-    engine.signal(run, "go", json!(2)).await.unwrap();
-    let after = engine.wait(run).await.unwrap();
+    engine.run(run).signal("go", json!(2)).await.unwrap();
+    let after = engine.run(run).wait().await.unwrap();
     assert_eq!(after.status, RunStatus::Completed);
-    let run = engine.get(run).await.unwrap();
+    let run = engine.run(run).get().await.unwrap();
     assert_eq!(*run.state["go"], json!(2));
 }
 
@@ -65,12 +65,12 @@ async fn a_timer_that_comes_due_in_the_middle_of_it_fires_afterwards() {
     let run = engine.start("nap", json!({})).await.unwrap();
     watch.fill_disk(true);
     // Starts are refused until after the timer was due, and was tried.
-    let due = engine.get(run).await.unwrap().timers()[0].0;
+    let due = engine.run(run).get().await.unwrap().timers()[0].0;
     while engine.now() < due {
         assert!(is_the_trouble(&engine.start("nap", json!({})).await.unwrap_err()));
     }
     watch.fill_disk(false);
-    assert_eq!(engine.wait(run).await.unwrap().status, RunStatus::Completed);
+    assert_eq!(engine.run(run).wait().await.unwrap().status, RunStatus::Completed);
 }
 
 #[tokio::test]
@@ -94,7 +94,7 @@ async fn what_a_handler_did_is_reported_when_it_can_be_written() {
     go_on.send(true).unwrap();
     while engine.start("w", json!({})).await.is_ok() {}
     watch.fill_disk(false);
-    let ended = engine.wait(run).await.unwrap();
+    let ended = engine.run(run).wait().await.unwrap();
     assert_eq!(output(&ended), json!("done"));
     assert!(beginnings.try_recv().is_err(), "it was done once");
 }
@@ -105,14 +105,22 @@ async fn a_task_that_could_not_be_leased_is_there_for_the_next_poll() {
     engine.deploy(Workflow::new("w").task("a", "remote")).await.unwrap();
     let run = engine.start("w", json!({})).await.unwrap();
     watch.fill_disk(true);
-    let refused = engine.poll("w", &["remote"], 1, LEASE).await.unwrap_err();
+    let refused =
+        engine.default_workspace().tasks().poll(Poll::new("w", ["remote"], LEASE)).await.unwrap_err();
     assert!(is_the_trouble(&refused), "{refused}");
     watch.fill_disk(false);
-    let leased = engine.poll("w", &["remote"], 1, LEASE).await.unwrap().pop().unwrap();
+    let leased = engine
+        .default_workspace()
+        .tasks()
+        .poll(Poll::new("w", ["remote"], LEASE))
+        .await
+        .unwrap()
+        .pop()
+        .unwrap();
     let (at, delivery) = (leased.at, leased.task.delivery);
     let done = TaskCompleted { at, delivery, output: json!("done").into(), state_updates: None };
-    engine.command(run, Command::TaskCompleted(done)).await.unwrap();
-    assert_eq!(engine.wait(run).await.unwrap().status, RunStatus::Completed);
+    engine.run(run).command(Command::TaskCompleted(done)).await.unwrap();
+    assert_eq!(engine.run(run).wait().await.unwrap().status, RunStatus::Completed);
 }
 
 #[tokio::test]
@@ -121,13 +129,27 @@ async fn a_lease_that_ends_in_the_middle_of_it_is_lost_afterwards() {
     engine.deploy(Workflow::new("w").task("a", "remote")).await.unwrap();
     engine.start("w", json!({})).await.unwrap();
     let short = Duration::from_millis(20);
-    let first = engine.poll("w", &["remote"], 1, short).await.unwrap().pop().unwrap();
+    let first = engine
+        .default_workspace()
+        .tasks()
+        .poll(Poll::new("w", ["remote"], short))
+        .await
+        .unwrap()
+        .pop()
+        .unwrap();
     watch.fill_disk(true);
     while engine.now() < first.leased_until {
         assert!(is_the_trouble(&engine.start("w", json!({})).await.unwrap_err()));
     }
     watch.fill_disk(false);
-    let second = engine.poll("w", &["remote"], 1, LEASE).await.unwrap().pop().unwrap();
+    let second = engine
+        .default_workspace()
+        .tasks()
+        .poll(Poll::new("w", ["remote"], LEASE))
+        .await
+        .unwrap()
+        .pop()
+        .unwrap();
     assert_eq!(second.task.attempt, 1, "a lost lease is not an attempt");
     assert!(second.task.delivery > first.task.delivery);
 }
@@ -152,5 +174,5 @@ async fn a_notify_step_in_the_middle_of_it_is_done_afterwards() {
     go_on.send(true).unwrap();
     while engine.start("waits", json!({})).await.is_ok() {}
     watch.fill_disk(false);
-    assert_eq!(engine.wait(waits).await.unwrap().status, RunStatus::Completed);
+    assert_eq!(engine.run(waits).wait().await.unwrap().status, RunStatus::Completed);
 }

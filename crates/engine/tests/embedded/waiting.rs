@@ -25,8 +25,8 @@ async fn a_sleep_does_not_end_a_millisecond_early_and_ends_on_time() {
     let host = Host::with(Workflow::new("nap").sleep("nap", 30.seconds())).await;
     let run = host.start("nap").await;
     host.advance("29s 999ms");
-    host.engine.signal(run, "hello", json!(null)).await.unwrap();
-    assert_eq!(host.engine.get(run).await.unwrap().status, RunStatus::Waiting);
+    host.engine.run(run).signal("hello", json!(null)).await.unwrap();
+    assert_eq!(host.engine.run(run).get().await.unwrap().status, RunStatus::Waiting);
     host.advance("1ms");
     assert_eq!(host.end_of(run).await.status, RunStatus::Completed);
     assert_eq!(host.engine.stats().await.unwrap().lateness_ms.max(), 0);
@@ -38,8 +38,8 @@ async fn when_the_clock_goes_back_a_sleep_waits_longer() {
     let run = host.start("nap").await;
     host.clock.set(Millis(3_600_000).before(host.now()));
     host.advance("31s");
-    host.engine.signal(run, "hello", json!(null)).await.unwrap();
-    assert_eq!(host.engine.get(run).await.unwrap().status, RunStatus::Waiting);
+    host.engine.run(run).signal("hello", json!(null)).await.unwrap();
+    assert_eq!(host.engine.run(run).get().await.unwrap().status, RunStatus::Waiting);
     assert_eq!(host.end_of(run).await.status, RunStatus::Completed);
 }
 
@@ -49,11 +49,11 @@ async fn a_wait_is_moved_and_woken_like_any_other() {
     let (first, second) = (host.start("nap").await, host.start("nap").await);
     let resume_at = Millis(1_000).after(host.now());
     let reschedule = Command::Steer(Steer::new(1, Steering::Reschedule { resume_at }));
-    host.engine.command(first, reschedule).await.unwrap();
+    host.engine.run(first).command(reschedule).await.unwrap();
     let wake = Command::Steer(Steer::new(1, Steering::Complete { payload: None }));
-    host.engine.command(second, wake).await.unwrap();
+    host.engine.run(second).command(wake).await.unwrap();
     let begun = host.now();
-    assert_eq!(host.engine.wait(second).await.unwrap().status, RunStatus::Completed);
+    assert_eq!(host.engine.run(second).wait().await.unwrap().status, RunStatus::Completed);
     assert_eq!(host.end_of(first).await.status, RunStatus::Completed);
     assert_eq!(Millis::between(begun, host.now()), Millis(1_000));
 }
@@ -83,17 +83,15 @@ async fn a_thousand_sleepers_due_at_one_instant_all_wake_once() {
 #[tokio::test]
 async fn a_delayed_start_waits_and_can_be_cancelled() {
     let host = Host::with(Workflow::new("later").task("work", "echo")).await;
-    let new = abide_engine::NewRun {
-        workflow: "later".to_owned(),
-        run_at: Some(Millis::from_days(2).after(host.now())),
-        ..Default::default()
-    };
-    let (kept, cancelled) =
-        (host.engine.start_run(new.clone()).await.unwrap(), host.engine.start_run(new).await.unwrap());
-    assert_eq!(host.engine.get(kept).await.unwrap().status, RunStatus::Pending);
-    host.engine.command(cancelled, Command::Cancel { reason: None }).await.unwrap();
+    let new = abide_engine::StartRun::new("later").run_at(Millis::from_days(2).after(host.now()));
+    let (kept, cancelled) = (
+        host.engine.default_workspace().start(new.clone()).await.unwrap(),
+        host.engine.default_workspace().start(new).await.unwrap(),
+    );
+    assert_eq!(host.engine.run(kept).get().await.unwrap().status, RunStatus::Pending);
+    host.engine.run(cancelled).command(Command::Cancel { reason: None }).await.unwrap();
     assert_eq!(host.end_of(kept).await.status, RunStatus::Completed);
-    assert_eq!(host.engine.wait(cancelled).await.unwrap().status, RunStatus::Cancelled);
+    assert_eq!(host.engine.run(cancelled).wait().await.unwrap().status, RunStatus::Cancelled);
 }
 
 #[tokio::test]
@@ -101,7 +99,12 @@ async fn time_that_is_let_pass_stops_at_every_timer_on_the_way() {
     let host = Host::with(Workflow::new("nap").sleep("nap", 1.hour())).await;
     host.engine.deploy(Workflow::new("slow").task("work", "remote").timeout("5h")).await.unwrap();
     host.start("slow").await;
-    host.engine.poll("w", &["remote"], 1, std::time::Duration::from_secs(100_000)).await.unwrap();
+    host.engine
+        .default_workspace()
+        .tasks()
+        .poll(abide_engine::Poll::new("w", ["remote"], std::time::Duration::from_secs(100_000)))
+        .await
+        .unwrap();
     let (begun, run) = (host.now(), host.start("nap").await);
     assert_eq!(host.end_of(run).await.status, RunStatus::Completed);
     assert_eq!(Millis::between(begun, host.now()), Millis(3_600_000));

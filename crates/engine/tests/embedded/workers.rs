@@ -9,7 +9,7 @@ use abide_core::run::Pin;
 use abide_core::status::RunStatus;
 use abide_core::time::Millis;
 use abide_core::waitpoint::Actor;
-use abide_engine::{Error, Leased, TaskResult};
+use abide_engine::{Error, Leased, Poll, TaskResult};
 use serde_json::json;
 
 use crate::host::Host;
@@ -22,7 +22,8 @@ fn completes(leased: &Leased) -> Command {
 }
 
 async fn poll(host: &Host) -> Leased {
-    let mut tasks = host.engine.poll("w", &["remote"], 1, LEASE).await.unwrap();
+    let mut tasks =
+        host.engine.default_workspace().tasks().poll(Poll::new("w", ["remote"], LEASE)).await.unwrap();
     tasks.pop().unwrap()
 }
 
@@ -32,15 +33,17 @@ async fn a_worker_polls_for_a_task_and_completes_it() {
     let run = host.start("w").await;
     let leased = poll(&host).await;
     assert_eq!((leased.task.run_id, leased.task.step_name.as_str()), (run, "work"));
-    host.engine.command(run, completes(&leased)).await.unwrap();
-    assert_eq!(host.engine.wait(run).await.unwrap().status, RunStatus::Completed);
+    host.engine.run(run).command(completes(&leased)).await.unwrap();
+    assert_eq!(host.engine.run(run).wait().await.unwrap().status, RunStatus::Completed);
 }
 
 #[tokio::test]
 async fn a_poller_that_came_first_gets_the_task_as_soon_as_it_is_there() {
     let host = Host::with(Workflow::new("w").task("work", "remote")).await;
     let engine = host.engine.clone();
-    let polls = tokio::spawn(async move { engine.poll("w", &["other", "remote"], 5, LEASE).await });
+    let polls = tokio::spawn(async move {
+        engine.default_workspace().tasks().poll(Poll::new("w", ["other", "remote"], LEASE).most(5)).await
+    });
     tokio::task::yield_now().await;
     let run = host.start("w").await;
     let tasks = polls.await.unwrap().unwrap();
@@ -55,10 +58,10 @@ async fn r12_a_lost_worker_costs_no_attempt_and_is_fenced_off() {
     host.advance("31s");
     let found = poll(&host).await;
     assert_eq!((found.task.attempt, found.task.delivery), (1, lost.task.delivery + 1));
-    let refused = host.engine.command(run, completes(&lost)).await.unwrap_err();
+    let refused = host.engine.run(run).command(completes(&lost)).await.unwrap_err();
     assert!(matches!(refused, Error::Refused(refusal) if refusal.code() == "STALE_LEASE"));
-    host.engine.command(run, completes(&found)).await.unwrap();
-    assert_eq!(host.engine.wait(run).await.unwrap().status, RunStatus::Completed);
+    host.engine.run(run).command(completes(&found)).await.unwrap();
+    assert_eq!(host.engine.run(run).wait().await.unwrap().status, RunStatus::Completed);
 }
 
 #[tokio::test]
@@ -71,10 +74,10 @@ async fn a_heartbeat_keeps_the_lease() {
         let (at, delivery) = (leased.at, leased.task.delivery);
         let (entries, calls, cancels) = (Vec::new(), Vec::new(), Vec::new());
         let beat = TaskHeartbeat { at, delivery, checkpoint: None, entries, calls, cancels };
-        host.engine.command(run, Command::TaskHeartbeat(beat)).await.unwrap();
+        host.engine.run(run).command(Command::TaskHeartbeat(beat)).await.unwrap();
     }
-    host.engine.command(run, completes(&leased)).await.unwrap();
-    assert_eq!(host.engine.wait(run).await.unwrap().status, RunStatus::Completed);
+    host.engine.run(run).command(completes(&leased)).await.unwrap();
+    assert_eq!(host.engine.run(run).wait().await.unwrap().status, RunStatus::Completed);
 }
 
 #[tokio::test]
@@ -89,8 +92,8 @@ async fn a_worker_pauses_with_a_checkpoint_and_another_goes_on() {
         duration: Millis(60_000),
         checkpoint: Some(json!({ "page": 3 }).into()),
     };
-    host.engine.command(run, Command::TaskPaused(pause)).await.unwrap();
-    assert_eq!(host.engine.get(run).await.unwrap().status, RunStatus::Running);
+    host.engine.run(run).command(Command::TaskPaused(pause)).await.unwrap();
+    assert_eq!(host.engine.run(run).get().await.unwrap().status, RunStatus::Running);
     host.advance("1m");
     let second = poll(&host).await;
     assert_eq!(second.task.checkpoint.as_ref().map(|value| value["page"].clone()), Some(json!(3)));
@@ -105,7 +108,13 @@ async fn tasks_are_taken_from_each_definition_in_turn() {
         host.start("busy").await;
     }
     let quiet = host.start("quiet").await;
-    let first_two = host.engine.poll("w", &["remote"], 2, LEASE).await.unwrap();
+    let first_two = host
+        .engine
+        .default_workspace()
+        .tasks()
+        .poll(Poll::new("w", ["remote"], LEASE).most(2))
+        .await
+        .unwrap();
     assert!(first_two.iter().any(|leased| leased.task.run_id == quiet));
 }
 
@@ -118,14 +127,14 @@ async fn what_a_poller_that_has_gone_would_have_been_given_goes_to_the_next() {
         tokio::select! {
             biased;
             () = async { for _ in 0..patience * 10 { tokio::task::yield_now().await } } => {}
-            tasks = host.engine.poll("gone", &["remote"], 1, LEASE) => {
-                host.engine.command(run, completes(&tasks.unwrap()[0])).await.unwrap();
+            tasks = host.engine.default_workspace().tasks().poll(Poll::new("gone", ["remote"], LEASE)) => {
+                host.engine.run(run).command(completes(&tasks.unwrap()[0])).await.unwrap();
                 continue;
             }
         }
         let leased = poll(&host).await;
         assert_eq!((leased.task.run_id, leased.task.attempt), (run, 1));
-        host.engine.command(run, completes(&leased)).await.unwrap();
+        host.engine.run(run).command(completes(&leased)).await.unwrap();
     }
 }
 
@@ -133,7 +142,12 @@ async fn what_a_poller_that_has_gone_would_have_been_given_goes_to_the_next() {
 async fn a_claim_takes_what_is_ready_and_does_not_wait() {
     let host = Host::with(Workflow::new("w").task("work", "remote")).await;
     let claim = async || {
-        host.engine.claim_in(WorkspaceId::DEFAULT, ("w", ""), vec!["remote".into()], 10, LEASE).await.unwrap()
+        host.engine
+            .default_workspace()
+            .tasks()
+            .claim(Poll::new("w", ["remote"], LEASE).most(10))
+            .await
+            .unwrap()
     };
     assert!(claim().await.is_empty());
     let run = host.start("w").await;
@@ -143,13 +157,17 @@ async fn a_claim_takes_what_is_ready_and_does_not_wait() {
 #[tokio::test]
 async fn a_task_that_a_poller_waits_for_and_its_lease_are_one_commit() {
     let host = Host::with(Workflow::new("w").task("a", "remote").task("b", "remote")).await;
-    let (one, other) =
-        tokio::join!(async { host.engine.poll("w", &["remote"], 1, LEASE).await.unwrap() }, async {
+    let (one, other) = tokio::join!(
+        async {
+            host.engine.default_workspace().tasks().poll(Poll::new("w", ["remote"], LEASE)).await.unwrap()
+        },
+        async {
             // Asked after the poll, and answered before it waits for anything.
             host.engine.workers().await.unwrap();
             let before = host.engine.stats().await.unwrap().commits;
             (host.start("w").await, before)
-        },);
+        },
+    );
     let (run, before) = other;
     assert_eq!(one[0].task.run_id, run);
     assert_eq!(host.engine.stats().await.unwrap().commits, before + 1);
@@ -162,7 +180,9 @@ async fn what_a_poller_leaves_goes_to_the_next_that_waits_whatever_else_they_wai
     // Both are woken for the first handler's task, or the second one would be left behind.
     let polls = [["a", "b"], ["b", "a"]].map(|handlers| {
         let engine = host.engine.clone();
-        tokio::spawn(async move { engine.poll("w", &handlers, 1, LEASE).await.unwrap() })
+        tokio::spawn(async move {
+            engine.default_workspace().tasks().poll(Poll::new("w", handlers, LEASE)).await.unwrap()
+        })
     });
     tokio::task::yield_now().await;
     let (one, other) = tokio::join!(host.start("a"), host.start("b"));
@@ -178,11 +198,17 @@ async fn what_a_poller_leaves_goes_to_the_next_that_waits_whatever_else_they_wai
 async fn many_reports_are_one_commit_and_one_that_is_refused_hinders_no_other() {
     let host = Host::with(Workflow::new("w").task("work", "remote")).await;
     let runs = host.start_many("w", 3).await;
-    let tasks = host.engine.poll("w", &["remote"], 3, LEASE).await.unwrap();
+    let tasks = host
+        .engine
+        .default_workspace()
+        .tasks()
+        .poll(Poll::new("w", ["remote"], LEASE).most(3))
+        .await
+        .unwrap();
     let mut commands: Vec<_> = tasks.iter().map(|leased| (leased.task.run_id, completes(leased))).collect();
     commands.insert(1, commands[0].clone());
     let before = host.engine.stats().await.unwrap().commits;
-    let replies = host.engine.commands_in(WorkspaceId::default(), commands, Actor::new("w")).await.unwrap();
+    let replies = host.engine.default_workspace().commands(commands, Actor::new("w")).await.unwrap();
     assert_eq!(replies.iter().map(Result::is_ok).collect::<Vec<_>>(), [true, false, true, true]);
     assert_eq!(host.engine.stats().await.unwrap().commits, before + 1);
     for run in runs {
@@ -196,7 +222,7 @@ async fn reports_on_runs_of_another_workspace_are_unknown() {
     let run = host.start("w").await;
     let leased = poll(&host).await;
     let commands = vec![(run, completes(&leased))];
-    let replies = host.engine.commands_in(WorkspaceId(7), commands, Actor::new("w")).await.unwrap();
+    let replies = host.engine.workspace(WorkspaceId(7)).commands(commands, Actor::new("w")).await.unwrap();
     assert!(matches!(replies[..], [Err(Error::UnknownRun(unknown))] if unknown == run));
     assert_eq!(host.status(run).await, RunStatus::Running);
 }
@@ -210,8 +236,12 @@ fn does_not_fit(leased: &Leased) -> Command {
 }
 
 async fn claim(host: &Host, build: &str) -> Vec<Leased> {
-    let handlers = vec!["remote".into()];
-    host.engine.claim_in(WorkspaceId::DEFAULT, ("w", build), handlers, 10, LEASE).await.unwrap()
+    host.engine
+        .default_workspace()
+        .tasks()
+        .claim(Poll::new("w", ["remote"], LEASE).build(build).most(10))
+        .await
+        .unwrap()
 }
 
 #[tokio::test]
@@ -219,13 +249,13 @@ async fn r20_a_task_that_waits_for_other_code_is_given_to_a_worker_of_another_bu
     let host = Host::with(Workflow::new("w").task("work", "remote")).await;
     let run = host.start("w").await;
     let unfit = claim(&host, "new").await.remove(0);
-    host.engine.command(run, does_not_fit(&unfit)).await.unwrap();
-    assert_eq!(host.engine.get(run).await.unwrap().status, RunStatus::Waiting);
+    host.engine.run(run).command(does_not_fit(&unfit)).await.unwrap();
+    assert_eq!(host.engine.run(run).get().await.unwrap().status, RunStatus::Waiting);
     assert_eq!(claim(&host, "new").await.len(), 0);
     let fits = claim(&host, "old").await.remove(0);
     assert_eq!((fits.task.run_id, fits.task.attempt), (run, 1));
-    host.engine.command(run, completes(&fits)).await.unwrap();
-    assert_eq!(host.engine.wait(run).await.unwrap().status, RunStatus::Completed);
+    host.engine.run(run).command(completes(&fits)).await.unwrap();
+    assert_eq!(host.engine.run(run).wait().await.unwrap().status, RunStatus::Completed);
 }
 
 #[tokio::test]
@@ -236,17 +266,17 @@ async fn r20_a_worker_of_another_build_that_waits_for_work_is_given_it_at_once()
     let poll = |build: &'static str| {
         let engine = host.engine.clone();
         let polled = async move {
-            engine.poll_in(WorkspaceId::DEFAULT, ("w", build), vec!["remote".into()], 1, LEASE).await
+            engine.default_workspace().tasks().poll(Poll::new("w", ["remote"], LEASE).build(build)).await
         };
         tokio::spawn(polled)
     };
     // The one whose code does not fit has waited longer.
     let (_unfit, fits) = (poll("new"), poll("old"));
     tokio::task::yield_now().await;
-    host.engine.command(run, does_not_fit(&unfit)).await.unwrap();
+    host.engine.run(run).command(does_not_fit(&unfit)).await.unwrap();
     let leased = fits.await.unwrap().unwrap().remove(0);
-    host.engine.command(run, completes(&leased)).await.unwrap();
-    assert_eq!(host.engine.wait(run).await.unwrap().status, RunStatus::Completed);
+    host.engine.run(run).command(completes(&leased)).await.unwrap();
+    assert_eq!(host.engine.run(run).wait().await.unwrap().status, RunStatus::Completed);
 }
 
 fn pins(pin: Pin) -> Command {
@@ -262,7 +292,7 @@ fn gives_back(leased: &Leased) -> Command {
 async fn pinned(host: &Host) -> RunId {
     let run = host.start("w").await;
     let first = claim(host, "old").await.remove(0);
-    host.engine.command(run, gives_back(&first)).await.unwrap();
+    host.engine.run(run).command(gives_back(&first)).await.unwrap();
     run
 }
 
@@ -278,8 +308,8 @@ async fn a_pinned_task_is_given_to_workers_of_its_build_only_and_holds_up_no_oth
     assert_eq!(taken.iter().map(|leased| leased.task.run_id).collect::<Vec<_>>(), [fresh]);
     let leased = claim(&host, "old").await.remove(0);
     assert_eq!(leased.task.run_id, run);
-    host.engine.command(run, completes(&leased)).await.unwrap();
-    assert_eq!(host.engine.wait(run).await.unwrap().status, RunStatus::Completed);
+    host.engine.run(run).command(completes(&leased)).await.unwrap();
+    assert_eq!(host.engine.run(run).wait().await.unwrap().status, RunStatus::Completed);
 }
 
 #[tokio::test]
@@ -290,13 +320,13 @@ async fn a_worker_of_its_build_that_waits_for_work_is_given_a_pinned_task_at_onc
     let poll = |build: &'static str| {
         let engine = host.engine.clone();
         let polled = async move {
-            engine.poll_in(WorkspaceId::DEFAULT, ("w", build), vec!["remote".into()], 1, LEASE).await
+            engine.default_workspace().tasks().poll(Poll::new("w", ["remote"], LEASE).build(build)).await
         };
         tokio::spawn(polled)
     };
     let (_other, of_its_build) = (poll("new"), poll("old"));
     tokio::task::yield_now().await;
-    host.engine.command(run, gives_back(&first)).await.unwrap();
+    host.engine.run(run).command(gives_back(&first)).await.unwrap();
     let leased = of_its_build.await.unwrap().unwrap().remove(0);
     assert_eq!(leased.task.run_id, run);
 }
@@ -305,11 +335,11 @@ async fn a_worker_of_its_build_that_waits_for_work_is_given_a_pinned_task_at_onc
 async fn a_task_that_is_unpinned_or_pinned_anew_is_given_to_others() {
     let host = Host::with(Workflow::new("w").task("work", "remote").pin_to_build()).await;
     let run = pinned(&host).await;
-    host.engine.command(run, pins(Pin::To("new".into()))).await.unwrap();
+    host.engine.run(run).command(pins(Pin::To("new".into()))).await.unwrap();
     assert_eq!(claim(&host, "old").await.len(), 0);
     let leased = claim(&host, "new").await.remove(0);
-    host.engine.command(run, gives_back(&leased)).await.unwrap();
-    host.engine.command(run, pins(Pin::Lifted)).await.unwrap();
+    host.engine.run(run).command(gives_back(&leased)).await.unwrap();
+    host.engine.run(run).command(pins(Pin::Lifted)).await.unwrap();
     let leased = claim(&host, "old").await.remove(0);
     assert_eq!(leased.task.run_id, run);
     assert_eq!(host.engine.stats().await.unwrap().tasks_ready, 0, "nothing of its old places is left");
@@ -320,6 +350,6 @@ async fn a_pinned_task_is_not_done_by_a_handler_of_the_process() {
     let host = Host::with(Workflow::new("w").task("work", "remote").pin_to_build()).await;
     let run = pinned(&host).await;
     host.engine.handler("remote", |_| async { TaskResult::complete(json!("here")) }).await.unwrap();
-    host.engine.settled().await.unwrap();
+    host.engine.clock().settled().await.unwrap();
     assert_eq!(claim(&host, "old").await.remove(0).task.run_id, run);
 }

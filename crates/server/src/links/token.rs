@@ -4,6 +4,7 @@
 use abide_core::id::{RunId, WaitpointId};
 use abide_core::limits;
 use abide_core::waitpoint::{Actor, ByLink};
+use abide_engine::LinkGeneration;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hmac::Mac;
@@ -27,7 +28,7 @@ pub(crate) enum Target<'t> {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "Claims", from = "Claims")]
 pub(crate) struct Link {
-    pub(crate) valid_in: Era,
+    pub(crate) valid_in: LinkGeneration,
     /// Who made it.
     pub(crate) made_by: Actor,
     /// Whom it was made for, if for one person.
@@ -36,28 +37,24 @@ pub(crate) struct Link {
     pub(crate) expires_at_s: Option<i64>,
 }
 
-/// A link is valid while nobody has revoked the links of its waitpoint, or of its workspace.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Era {
-    /// How often the links of the waitpoint were revoked.
-    pub(crate) of_waitpoint: u32,
-    /// How often the links of the whole workspace were revoked.
-    pub(crate) of_workspace: u32,
-}
-
 /// As short as it gets: it stands in URLs.
 #[derive(Serialize, Deserialize)]
 struct Claims(u32, u32, Actor, Option<String>, Option<i64>);
 
 impl From<Claims> for Link {
     fn from(Claims(of_waitpoint, of_workspace, made_by, recipient, expires_at_s): Claims) -> Link {
-        Link { valid_in: Era { of_waitpoint, of_workspace }, made_by, recipient, expires_at_s }
+        Link { valid_in: LinkGeneration { of_waitpoint, of_workspace }, made_by, recipient, expires_at_s }
     }
 }
 
 impl From<Link> for Claims {
     fn from(link: Link) -> Claims {
-        let Link { valid_in: Era { of_waitpoint, of_workspace }, made_by, recipient, expires_at_s } = link;
+        let Link {
+            valid_in: LinkGeneration { of_waitpoint, of_workspace },
+            made_by,
+            recipient,
+            expires_at_s,
+        } = link;
         Claims(of_waitpoint, of_workspace, made_by, recipient, expires_at_s)
     }
 }
@@ -111,7 +108,7 @@ mod tests {
 
     fn link(recipient: Option<&str>) -> Link {
         Link {
-            valid_in: Era::default(),
+            valid_in: LinkGeneration::default(),
             made_by: Actor::new("admin"),
             recipient: recipient.map(str::to_owned),
             expires_at_s: None,

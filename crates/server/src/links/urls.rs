@@ -5,13 +5,13 @@ use std::collections::HashMap;
 use abide_core::id::{RunId, WaitpointId, WorkspaceId};
 use abide_core::run::Run;
 use abide_core::waitpoint::{Actor, ApprovalRequest, BY_SCOPE, ListensFor, Waitpoint};
-use abide_store::{Read, Scope, Store};
+use abide_engine::LinkGeneration;
+use abide_engine::stored::Scope;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::token::Era;
 use super::{Link, TOKEN, Target};
 use crate::app::App;
 use crate::caller::Caller;
@@ -38,15 +38,6 @@ pub(crate) struct Wanted {
     pub(crate) expires_at: Option<Timestamp>,
 }
 
-/// The store's setting that counts how often all links of a workspace were revoked.
-fn era_setting(workspace: WorkspaceId) -> String {
-    format!("link-era-{}", workspace.0)
-}
-
-fn era_of_workspace(setting: Option<&[u8]>) -> u32 {
-    setting.and_then(|bytes| std::str::from_utf8(bytes).ok()?.parse().ok()).unwrap_or(0)
-}
-
 /// A link that lets somebody decide.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -69,11 +60,6 @@ fn recipients<'a>(approvers: impl Iterator<Item = &'a str>, anyone_may: bool) ->
     approvers.filter(|name| !name.starts_with(BY_SCOPE)).map(|name| Some(name.to_owned())).collect()
 }
 
-fn era_in(store: &mut dyn Read, workspace: WorkspaceId, id: WaitpointId) -> Result<Era, abide_store::Error> {
-    let of_workspace = era_of_workspace(store.setting(&era_setting(workspace))?.as_deref());
-    Ok(Era { of_waitpoint: store.link_generation(id)?, of_workspace })
-}
-
 impl App {
     /// Links for those who may decide an approval, made by whoever asks them.
     pub(crate) async fn approval_links(
@@ -82,65 +68,48 @@ impl App {
         id: WaitpointId,
         request: &ApprovalRequest,
     ) -> Result<Vec<ApprovalLink>, Problem> {
-        let eras = self.link_eras(caller.workspace, vec![id]).await?;
-        let era = eras.get(&id).copied().unwrap_or_default();
+        let valid_in = self.link_generation(caller.workspace, id).await?;
         let anyone_may = request.quorum == 1 && request.allow_self_approval;
         let recipients = recipients(request.approvers.iter().map(|name| &**name), anyone_may);
-        Ok(self.links_for(&caller.actor, id, era, recipients))
+        Ok(self.links_for(&caller.actor, id, valid_in, recipients))
     }
 
     /// The links of an approval for a webhook that is told of it, from what it is told.
     pub(crate) fn links_to_tell(
         &self,
-        store: &mut dyn Read,
-        workspace: WorkspaceId,
         id: WaitpointId,
+        valid_in: LinkGeneration,
         told: &Value,
-    ) -> Result<Vec<ApprovalLink>, abide_store::Error> {
+    ) -> Vec<ApprovalLink> {
         let approvers = told["approvers"].as_array().map(Vec::as_slice).unwrap_or_default();
         let anyone_may = told["quorum"] == 1 && told["allowSelfApproval"] != false;
         let recipients = recipients(approvers.iter().filter_map(Value::as_str), anyone_may);
-        Ok(self.links_for(&Actor::new(WEBHOOKS), id, era_in(store, workspace, id)?, recipients))
+        self.links_for(&Actor::new(WEBHOOKS), id, valid_in, recipients)
     }
 
     fn links_for(
         &self,
         made_by: &Actor,
         id: WaitpointId,
-        era: Era,
+        valid_in: LinkGeneration,
         recipients: Vec<Option<String>>,
     ) -> Vec<ApprovalLink> {
         let link = |recipient: Option<String>| {
             let wanted = Wanted { recipient: recipient.clone(), expires_at: None };
-            let Urls { resume, confirm } = self.urls(made_by, id, era, wanted);
+            let Urls { resume, confirm } = self.urls(made_by, id, valid_in, wanted);
             ApprovalLink { recipient, confirm_url: confirm, resume_url: resume }
         };
         recipients.into_iter().map(link).collect()
     }
 
-    /// In which links to these waitpoints of a workspace are valid.
-    pub(crate) async fn link_eras(
+    /// The generation in which links to a waitpoint are valid.
+    pub(crate) async fn link_generation(
         &self,
         workspace: WorkspaceId,
-        ids: Vec<WaitpointId>,
-    ) -> Result<HashMap<WaitpointId, Era>, Problem> {
-        let read = self.engine.look_up(move |store| {
-            let era = |id| Ok((id, era_in(store, workspace, id)?));
-            ids.into_iter().map(era).collect::<Result<_, _>>()
-        });
-        Ok(read.await?)
-    }
-
-    /// Makes every link to a waitpoint of the workspace invalid.
-    pub(crate) async fn revoke_all_links(&self, workspace: WorkspaceId) -> Result<(), Problem> {
-        let revoke = move |store: &mut dyn Store| loop {
-            let was = store.setting(&era_setting(workspace))?;
-            let next = (era_of_workspace(was.as_deref()) + 1).to_string();
-            if store.change_setting(&era_setting(workspace), was.as_deref(), next.as_bytes())? {
-                return Ok(());
-            }
-        };
-        Ok(self.engine.write(revoke).await?)
+        id: WaitpointId,
+    ) -> Result<LinkGeneration, Problem> {
+        let found = self.engine.workspace(workspace).waitpoints().link_generations(vec![id]).await?;
+        Ok(found.get(&id).copied().unwrap_or_default())
     }
 
     /// URLs that end a wait of the caller's workspace without a key, valid until they are revoked, they expire, or the
@@ -151,11 +120,11 @@ impl App {
         id: WaitpointId,
         wanted: Wanted,
     ) -> Result<Urls, Problem> {
-        let eras = self.link_eras(caller.workspace, vec![id]).await?;
-        Ok(self.urls(&caller.actor, id, eras.get(&id).copied().unwrap_or_default(), wanted))
+        let valid_in = self.link_generation(caller.workspace, id).await?;
+        Ok(self.urls(&caller.actor, id, valid_in, wanted))
     }
 
-    fn urls(&self, made_by: &Actor, id: WaitpointId, valid_in: Era, wanted: Wanted) -> Urls {
+    fn urls(&self, made_by: &Actor, id: WaitpointId, valid_in: LinkGeneration, wanted: Wanted) -> Urls {
         let Wanted { recipient, expires_at } = wanted;
         let expires_at_s = expires_at.map(Timestamp::as_second);
         let link = Link { valid_in, made_by: made_by.clone(), recipient, expires_at_s };
@@ -180,10 +149,11 @@ impl App {
         if ids.is_empty() {
             return Ok(());
         }
-        let eras = self.link_eras(caller.workspace, ids).await?;
+        let generations = self.engine.workspace(caller.workspace).waitpoints().link_generations(ids).await?;
         for body in bodies {
-            if let Some(era) = eras.get(&body.id) {
-                body.resume_url = Some(self.urls(&caller.actor, body.id, *era, Wanted::default()).resume);
+            if let Some(valid_in) = generations.get(&body.id) {
+                body.resume_url =
+                    Some(self.urls(&caller.actor, body.id, *valid_in, Wanted::default()).resume);
             }
         }
         Ok(())

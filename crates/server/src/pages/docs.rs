@@ -88,7 +88,7 @@ fn endpoint(html: &mut String, endpoint: &Endpoint, document: &Value) {
 }
 
 fn needs(access: Access) -> String {
-    let scopes = |scopes: &[abide_store::Scope]| {
+    let scopes = |scopes: &[abide_engine::stored::Scope]| {
         let names: Vec<String> = scopes.iter().map(|scope| format!("`{scope}`")).collect();
         names.join(" or ")
     };

@@ -9,6 +9,7 @@ use abide_engine::Error;
 use serde_json::json;
 
 use super::{Code, Problem};
+use crate::edits;
 use crate::quotas::exceeded;
 
 /// When to come back after the store could not be written.
@@ -28,6 +29,7 @@ impl From<Error> for Problem {
                 Problem::found(Code::InvalidDefinition, rejected.problems).warnings(rejected.warnings)
             }
             Error::Refused(refusal) => refusal.into(),
+            Error::InvalidContent(errors) => edits::invalid(errors),
             Error::TooManyDescendants { .. } => Problem::new(Code::LimitExceeded, detail),
             Error::TooManyOpenRuns { limit } => exceeded("openRuns", limit, limit.saturating_add(1)),
             Error::Overloaded { retry_after } => {

@@ -8,8 +8,8 @@ use abide_core::json::Json;
 use abide_core::limits;
 use abide_core::refusal::Refusal;
 use abide_core::status::WaitStatus;
-use abide_core::waitpoint::{Actor, Decision, Kind, ListensFor};
-use abide_store::{Page, Scope, WaitpointFilter};
+use abide_core::waitpoint::{Actor, Decision, Kind};
+use abide_engine::stored::{Page, Scope, WaitpointFilter};
 use axum::extract::State;
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -20,7 +20,6 @@ use super::page_size;
 use super::waitpoints::{After, present};
 use crate::app::Shared;
 use crate::caller::Caller;
-use crate::edits;
 use crate::endpoint::{Endpoint, Group, Verb};
 use crate::guard::Access;
 use crate::problem::{Code, Problem};
@@ -235,12 +234,6 @@ async fn decide(
 ) -> Result<Answer<DecidedBody>, Problem> {
     let DecideBody { decision, edited_content, comment, content_digest, idempotency_key } = body;
     let key = key.or(idempotency_key)?;
-    if let Some(content) = &edited_content {
-        let run = app.run(&caller, id.run).await?;
-        if let Some(ListensFor::Approval(asked)) = run.waitpoint(id.number).map(|wait| &wait.listens_for) {
-            edits::check(asked, content).await?;
-        }
-    }
     let vote = Vote {
         number: id.number,
         decision,

@@ -1,8 +1,7 @@
 //! The audit log: what was done to the server, and by whom.
 
 use abide_core::id::WorkspaceId;
-use abide_store::audit::{self, Verified};
-use abide_store::{AuditEntry, AuditHash, AuditNote, Page, Scope};
+use abide_engine::stored::{AuditEntry, AuditHash, AuditNote, Page, Scope, Verified};
 use axum::extract::State;
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -94,7 +93,7 @@ async fn list(
     let page = Page { after: cursor::read::<u64>(LIST, cursor.as_deref())?, limit: page_size(limit) };
     let size = page.limit;
     let workspace = Some(caller.workspace).filter(|workspace| *workspace != WorkspaceId::DEFAULT);
-    let entries = app.engine.read(move |store| store.audit(workspace, &page)).await?;
+    let entries = app.engine.admin().audit(workspace, page).await?;
     let last = entries.last().filter(|_| entries.len() == size);
     let next_cursor = last.map(|last| cursor::write(LIST, &last.number));
     Ok(Answer::ok(List { data: entries.into_iter().map(EntryBody::from).collect(), next_cursor }))
@@ -119,7 +118,7 @@ struct VerifiedBody {
 
 async fn verify(State(app): State<Shared>, caller: Caller) -> Result<Answer<VerifiedBody>, Problem> {
     caller.need_default_workspace()?;
-    let verified = app.engine.read(audit::verify).await?;
+    let verified = app.engine.admin().verify_audit().await?;
     Ok(Answer::ok(match verified {
         Verified::Whole { entries, last } => {
             let last = Some(digits(&last));

@@ -4,7 +4,7 @@
 use std::fs::File;
 use std::io::{self, Read as _};
 
-use abide_store::Scope;
+use abide_engine::stored::Scope;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -50,7 +50,7 @@ async fn backup(State(app): State<Shared>, caller: Caller, headers: HeaderMap) -
     let directory = tempfile::tempdir().map_err(|error| not_written(&error))?;
     let path = directory.path().join("abide.db");
     let copied = path.clone();
-    app.engine.read(move |store| store.backup(&copied)).await?;
+    app.engine.admin().backup(copied).await?;
     let opened = File::open(&path).and_then(|file| Ok((file.metadata()?.len(), file)));
     let (length, file) = opened.map_err(|error| not_written(&error))?;
     let chunks = stream::try_unfold(Copy { file, _directory: directory }, next_chunk);

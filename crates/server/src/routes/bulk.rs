@@ -1,262 +1,60 @@
-//! The same command to every run that a filter finds, with a dry run that only counts.
+//! The same thing asked of everything that a filter finds: some at a time, counting who did it and listing who could not.
 
-use std::sync::Arc;
+use std::future::Future;
 
-use abide_core::command::{Command, PinTasks};
-use abide_core::definition::Definition;
-use abide_core::id::RunId;
-use abide_core::limits;
-use abide_core::run::Pin;
-use abide_store::{Page, RunFilter, Scope};
-use axum::extract::State;
-use futures_util::future::join_all;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::json;
+use crate::problem::{Problem, ProblemBody};
 
-use super::check_runs::STANDING_STILL;
-use super::runs::FilterBody;
-use crate::app::{App, Shared};
-use crate::audit::{Noted, noted};
-use crate::caller::Caller;
-use crate::endpoint::{Endpoint, Verb};
-use crate::guard::Access;
-use crate::problem::{Code, Problem, ProblemBody};
-use crate::request::{Body, Name, cursor};
-use crate::shape::Answer;
-
-/// Runs that one request reaches; the rest with its cursor.
-const BULK_RUNS: u32 = 10_000;
-/// Runs that one request moves; the rest with its cursor.
-const MOVED_RUNS: usize = 1_000;
-/// Runs commanded at the same time: as many as a round takes well.
+/// What one request reaches at most; the rest with its cursor.
+pub(super) const REACHED: u32 = 10_000;
+/// How many are asked at the same time: as many as a round takes well.
 const AT_ONCE: usize = 256;
 /// Refusals that are listed; the rest is only counted.
 const LISTED: usize = 100;
-const LIST: &str = "bulk";
 
-pub(super) fn endpoint() -> Endpoint {
-    Endpoint::new(
-        Verb::Post,
-        "/workflow-runs/bulk",
-        Access::Key(&[Scope::Run]),
-        "Command many runs by a filter",
-    )
-    .about(
-        "With `dryRun` nothing is changed, and the answer says how many runs the filter finds. `move` takes them over to \
-         `version` of the workflow `filter.definition`, those that stand still unless `filter.status` says otherwise; with \
-         `dryRun` the answer also says which of them fit. It reaches 1000 at a time.",
-    )
-    .body::<BulkBody>()
-    .ok::<BulkDone>("What became of them.")
-    .codes(&[Code::BadCursor, Code::UnknownDefinition])
-}
-
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[schemars(rename = "BulkCommand")]
-pub(super) struct BulkBody {
-    action: Action,
-    /// An empty filter finds every run.
-    filter: FilterBody,
-    /// Only count.
-    #[serde(default)]
-    dry_run: bool,
-    /// With `cancel`: stands in the histories.
-    #[schemars(length(max = limits::DESCRIPTION_CHARS))]
-    reason: Option<String>,
-    /// With `pin`: the build whose workers are given their tasks.
-    build: Option<Name>,
-    /// With `pin` and `unpin`: only tasks of this handler; all if absent.
-    handler: Option<Name>,
-    /// With `move`: the version that the runs go on with.
-    #[schemars(length(min = 1, max = limits::VERSION_CHARS))]
-    version: Option<String>,
-    /// Runs at most; 10000 if absent.
-    #[schemars(range(min = 1, max = BULK_RUNS))]
-    limit: Option<u32>,
-    /// The `nextCursor` of the request before.
-    cursor: Option<String>,
-}
-
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(inline)]
-enum Action {
-    Cancel,
-    Pause,
-    Unpause,
-    Retry,
-    Pin,
-    Unpin,
-    Move,
-}
-
-/// What became of many runs.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(rename = "BulkDone")]
-pub(super) struct BulkDone {
-    dry_run: bool,
-    /// Runs that the filter found.
-    matched: usize,
-    /// Runs that did as they were told, or would be moved.
-    done: usize,
-    /// Runs that could not.
-    refused: usize,
+/// What asking many came to.
+#[derive(Debug)]
+pub(super) struct Tally<T> {
+    pub(super) done: usize,
+    pub(super) refused: usize,
     /// The first of those that could not, and why.
-    refusals: Vec<Refused>,
-    /// There may be more: give it as `cursor`.
-    next_cursor: Option<String>,
+    pub(super) refusals: Vec<(T, ProblemBody)>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(rename = "RefusedRun")]
-struct Refused {
-    #[schemars(with = "String")]
-    run_id: RunId,
-    problem: ProblemBody,
+impl<T> Default for Tally<T> {
+    fn default() -> Tally<T> {
+        Tally { done: 0, refused: 0, refusals: Vec::new() }
+    }
 }
 
-pub(super) async fn bulk(
-    State(app): State<Shared>,
-    caller: Caller,
-    Body(body): Body<BulkBody>,
-) -> Result<Noted<Answer<BulkDone>>, Problem> {
-    let BulkBody { action, mut filter, dry_run, reason, build, handler, version, limit, cursor } = body;
-    let command = action.command(reason, build, handler)?;
-    let to = target(&app, &caller, action, &mut filter, version.as_deref()).await?;
-    let most = usize::try_from(limit.unwrap_or(BULK_RUNS)).unwrap_or(usize::MAX);
-    let most = if to.is_some() { most.min(MOVED_RUNS) } else { most };
-    let after = cursor::read::<RunId>(LIST, cursor.as_deref())?;
-    let runs = find(&app, filter.of(&caller)?, Page { after, limit: most }).await?;
-    let next_cursor = runs.last().filter(|_| runs.len() == most).map(|last| cursor::write(LIST, last));
-    let mut done =
-        BulkDone { dry_run, matched: runs.len(), done: 0, refused: 0, refusals: Vec::new(), next_cursor };
-    for runs in runs.chunks(AT_ONCE).filter(|_| !dry_run || to.is_some()) {
-        let results = match (&command, &to) {
-            (Some(command), _) => {
-                let commands = runs.iter().map(|run| app.command(&caller, *run, command.clone(), None));
-                join_all(commands).await.into_iter().map(|result| result.map(|_| ())).collect()
+impl<T: Clone> Tally<T> {
+    /// Asks all of them. `ask` answers for each of those it is given, in their order.
+    pub(super) async fn of<A>(all: &[T], mut ask: impl FnMut(Vec<T>) -> A) -> Result<Tally<T>, Problem>
+    where
+        A: Future<Output = Result<Vec<Result<(), Problem>>, Problem>>,
+    {
+        let mut tally = Tally::default();
+        for some in all.chunks(AT_ONCE) {
+            for (one, result) in some.iter().zip(ask(some.to_vec()).await?) {
+                tally.count(one, result);
             }
-            (None, Some(to)) if dry_run => would_move(&app, &caller, runs, to).await?,
-            (None, Some(to)) => {
-                let moves = runs.iter().map(|run| app.move_run(&caller, *run, to));
-                join_all(moves).await.into_iter().map(|result| result.map(|_| ())).collect()
-            }
-            (None, None) => Vec::new(),
-        };
-        for (run_id, result) in runs.iter().copied().zip(results) {
-            match result {
-                Ok(()) => done.done += 1,
-                Err(problem) => {
-                    done.refused += 1;
-                    if done.refusals.len() < LISTED {
-                        done.refusals.push(Refused { run_id, problem: problem.into_body() });
-                    }
+        }
+        Ok(tally)
+    }
+
+    fn count(&mut self, one: &T, result: Result<(), Problem>) {
+        match result {
+            Ok(()) => self.done += 1,
+            Err(problem) => {
+                self.refused += 1;
+                if self.refusals.len() < LISTED {
+                    self.refusals.push((one.clone(), problem.into_body()));
                 }
             }
         }
     }
-    let detail = json!({
-        "action": action, "matched": done.matched, "done": done.done, "refused": done.refused, "dryRun": dry_run,
-        "version": version,
-    });
-    Ok(noted(detail, Answer::ok(done)))
 }
 
-/// The version that the runs are moved to, if that is what is asked for.
-async fn target(
-    app: &App,
-    caller: &Caller,
-    action: Action,
-    filter: &mut FilterBody,
-    version: Option<&str>,
-) -> Result<Option<Arc<Definition>>, Problem> {
-    let name = filter.definition.clone();
-    match (action, name, version) {
-        (Action::Move, Some(name), Some(version)) => {
-            if filter.status.is_empty() {
-                filter.status = STANDING_STILL.to_vec();
-            }
-            app.version(caller, &name, version).await.map(Some)
-        }
-        (Action::Move, None, _) => Err(Problem::malformed(
-            "/filter/definition",
-            "/filter/definition: `move` needs the workflow's name",
-        )),
-        (Action::Move, Some(_), None) => {
-            Err(Problem::malformed("/version", "/version: `move` needs the version to go on with"))
-        }
-        (
-            Action::Cancel | Action::Pause | Action::Unpause | Action::Retry | Action::Pin | Action::Unpin,
-            _,
-            Some(_),
-        ) => Err(Problem::malformed("/version", "/version: only with `move`")),
-        (
-            Action::Cancel | Action::Pause | Action::Unpause | Action::Retry | Action::Pin | Action::Unpin,
-            _,
-            None,
-        ) => Ok(None),
-    }
-}
-
-/// What a move of these runs would come to, as they were committed last.
-async fn would_move(
-    app: &App,
-    caller: &Caller,
-    runs: &[RunId],
-    to: &Arc<Definition>,
-) -> Result<Vec<Result<(), Problem>>, Problem> {
-    let found = app.runs_beside(caller.workspace, runs.to_vec()).await?;
-    let mut results = Vec::with_capacity(runs.len());
-    for id in runs {
-        results.push(match found.get(id) {
-            Some(run) => app.check_move(run, to).await,
-            None => Err(abide_engine::Error::UnknownRun(*id).into()),
-        });
-    }
-    Ok(results)
-}
-
-async fn find(app: &App, filter: RunFilter, page: Page<RunId>) -> Result<Vec<RunId>, Problem> {
-    let found = app.engine.read(move |store| store.runs(&filter, &page)).await?;
-    Ok(found.into_iter().map(|run| run.id).collect())
-}
-
-impl Action {
-    /// Nothing, where it takes more than a command.
-    fn command(
-        self,
-        reason: Option<String>,
-        build: Option<Name>,
-        handler: Option<Name>,
-    ) -> Result<Option<Command>, Problem> {
-        let pins = matches!(self, Action::Pin | Action::Unpin);
-        let stray = |pointer: &'static str| {
-            Err(Problem::malformed(pointer, format!("{pointer}: not with this action")))
-        };
-        if build.is_some() && !matches!(self, Action::Pin) {
-            return stray("/build");
-        }
-        if handler.is_some() && !pins {
-            return stray("/handler");
-        }
-        let handler = handler.map(Into::into);
-        Ok(Some(match self {
-            Action::Cancel => Command::Cancel { reason },
-            Action::Pause => Command::Pause,
-            Action::Unpause => Command::Unpause,
-            Action::Retry => Command::Retry,
-            Action::Pin => {
-                let needed =
-                    || Problem::malformed("/build", "/build: `pin` needs the build that the tasks are for");
-                let pin = Pin::To(build.ok_or_else(needed)?.into());
-                Command::PinTasks(PinTasks { handler, pin })
-            }
-            Action::Unpin => Command::PinTasks(PinTasks { handler, pin: Pin::Lifted }),
-            Action::Move => return Ok(None),
-        }))
-    }
+/// How many a request reaches that says how many it wants.
+pub(super) fn reached(limit: Option<u32>) -> usize {
+    usize::try_from(limit.unwrap_or(REACHED)).unwrap_or(usize::MAX)
 }

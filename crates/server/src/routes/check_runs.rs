@@ -13,7 +13,7 @@ use abide_core::refusal::Refusal;
 use abide_core::run::Run;
 use abide_core::status::RunStatus;
 use abide_engine::Error;
-use abide_store::{Page, RunFilter, Scope};
+use abide_engine::stored::{Page, RunFilter, Scope};
 use axum::extract::{Request, State};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -154,18 +154,18 @@ pub(super) async fn check_runs(
         version: query.from,
         ..RunFilter::default()
     };
-    let page = Page { after, limit };
-    let ids = app.engine.read_in(caller.workspace, move |store| store.run_ids(&filter, &page)).await?;
+    let (page, own) = (Page { after, limit }, app.engine.workspace(caller.workspace));
+    let ids = own.runs().ids(filter, page).await?;
     let begun = Instant::now();
     let mut found = Found::default();
     let mut last = None;
     for few in ids.chunks(AT_ONCE) {
         // One that cannot be read keeps none of the others back.
-        let all = app.runs_beside(caller.workspace, few.to_vec()).await.ok();
+        let all = own.runs().read(few.to_vec()).await.ok();
         for id in few {
             let alone = match &all {
                 Some(_) => None,
-                None => app.runs_beside(caller.workspace, vec![*id]).await.ok(),
+                None => own.runs().read(vec![*id]).await.ok(),
             };
             match all.as_ref().or(alone.as_ref()).and_then(|runs| runs.get(id)) {
                 Some(run) => found.look_at(&app, run, &definition).await,
@@ -203,7 +203,7 @@ impl Found {
     }
 
     async fn look_at(&mut self, app: &App, run: &Run, to: &Arc<Definition>) {
-        let misfits = match app.engine.check_move(run, to).await {
+        let misfits = match app.engine.workspace(run.workspace).runs().check_move(run, to).await {
             Ok(()) => Vec::new(),
             Err(Error::Refused(Refusal::DoesNotFit(misfits))) => misfits,
             Err(_) => return self.unclear(),

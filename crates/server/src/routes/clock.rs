@@ -1,7 +1,7 @@
 //! The clock of a server that was started with one for tests: days pass when somebody says so.
 
 use abide_engine::Standing;
-use abide_store::Scope;
+use abide_engine::stored::Scope;
 use axum::extract::State;
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -67,7 +67,7 @@ struct ClockBody {
 }
 
 async fn get(State(app): State<Shared>) -> Result<Answer<ClockBody>, Problem> {
-    answer(app.engine.standing().await?, None)
+    answer(app.engine.clock().standing().await?, None)
 }
 
 async fn advance(
@@ -85,7 +85,7 @@ async fn advance(
         (to, None) => to,
         (None, Some(by)) => Some(by.after(app.engine.now())),
     };
-    answer(app.engine.move_clock(to).await?, to)
+    answer(app.engine.clock().move_to(to).await?, to)
 }
 
 fn answer(standing: Option<Standing>, target: Option<Timestamp>) -> Result<Answer<ClockBody>, Problem> {

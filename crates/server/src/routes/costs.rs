@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use abide_core::history::Change;
 use abide_core::id::RunId;
 use abide_core::spent::Spent;
-use abide_store::{CostRow, Scope};
+use abide_engine::stored::{CostRow, Scope};
 use axum::extract::State;
 use jiff::civil::Date;
 use schemars::JsonSchema;
@@ -97,7 +97,7 @@ async fn of_run(
     Id(run): Id<RunId>,
 ) -> Result<Answer<RunCostBody>, Problem> {
     let current = app.run(&caller, run).await?;
-    let stored = app.engine.read_in(caller.workspace, move |store| store.load(run)).await?;
+    let stored = app.engine.workspace(caller.workspace).run(run).history().await?;
     let mut by_step: BTreeMap<(String, String), Spent> = BTreeMap::new();
     let mut total = Spent::default();
     for record in stored.iter().flat_map(|stored| &stored.history) {
@@ -165,8 +165,7 @@ async fn summary(
         let why = format!("`from` and `until` are {days} days apart; from 0 to {} are possible", DAYS - 1);
         return Err(Problem::malformed("/from", why));
     }
-    let workspace = caller.workspace;
-    let rows = app.engine.read_in(workspace, move |store| store.costs(workspace, from, until)).await?;
+    let rows = app.engine.workspace(caller.workspace).costs(from, until).await?;
     let wanted = |row: &CostRow| {
         query.definition.as_ref().is_none_or(|name| *name == row.definition)
             && query.model.as_ref().is_none_or(|name| *name == row.model)

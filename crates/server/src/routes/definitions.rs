@@ -3,8 +3,8 @@
 use abide_core::definition::{Checked, Definition, Rejected};
 use abide_core::id::DefinitionId;
 use abide_core::problem::Code as Finding;
+use abide_engine::stored::{Page, Scope};
 use abide_engine::{Deployed, Developed, Versions};
-use abide_store::{Page, Scope};
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use schemars::JsonSchema;
@@ -92,12 +92,13 @@ async fn post(
 
 /// In development, a version that is taken by other content is no reason to refuse: it gets another one.
 async fn deploy(app: &App, caller: &Caller, checked: Checked) -> Result<Developed, Problem> {
+    let definitions = app.engine.workspace(caller.workspace).definitions();
     if app.settings.development {
-        let deployed = app.engine.deploy_for_development(caller.workspace, checked, Versions::OwnIfFree);
+        let deployed = definitions.deploy_for_development(checked, Versions::OwnIfFree);
         return Ok(deployed.await?);
     }
     let version = checked.definition.version().to_owned();
-    let Deployed { id, created } = app.engine.deploy_checked(caller.workspace, checked).await?;
+    let Deployed { id, created } = definitions.deploy_checked(checked).await?;
     Ok(Developed { id, version, created })
 }
 
@@ -149,13 +150,9 @@ async fn list(
     Query(query): Query<ListQuery>,
 ) -> Result<Answer<List<SummaryBody>>, Problem> {
     let after = cursor::read::<DefinitionId>(LIST, query.cursor.as_deref())?;
-    let (workspace, limit) = (caller.workspace, page_size(query.limit));
-    let page = Page { after, limit };
-    let name = query.name;
-    let found = app
-        .engine
-        .read_in(workspace, move |store| store.definitions(workspace, name.as_deref(), &page))
-        .await?;
+    let limit = page_size(query.limit);
+    let definitions = app.engine.workspace(caller.workspace).definitions();
+    let found = definitions.list(query.name, Page { after, limit }).await?;
     let last = found.last().filter(|_| found.len() == limit).map(|last| cursor::write(LIST, &last.id));
     Ok(Answer::ok(List { data: found.into_iter().map(SummaryBody::from).collect(), next_cursor: last }))
 }
@@ -173,15 +170,11 @@ async fn get(
     Id(asked): Id<String>,
     Query(query): Query<GetQuery>,
 ) -> Result<Answer<DefinitionBody>, Problem> {
-    let workspace = caller.workspace;
+    let definitions = app.engine.workspace(caller.workspace).definitions();
     let unknown = Problem::new(Code::UnknownDefinition, format!("there is no definition `{asked}`"));
     let found = match asked.parse::<DefinitionId>() {
-        Ok(id) => app.engine.read(move |store| store.definition_by_id(id)).await?,
-        Err(_) => {
-            let version = query.version;
-            app.engine.read(move |store| store.definition(workspace, &asked, version.as_deref())).await?
-        }
+        Ok(id) => definitions.by_id(id).await?,
+        Err(_) => definitions.get(&asked, query.version.as_deref()).await?,
     };
-    let found = found.filter(|found| found.workspace == workspace).ok_or(unknown)?;
-    DefinitionBody::try_from(found).map(Answer::ok)
+    DefinitionBody::try_from(found.ok_or(unknown)?).map(Answer::ok)
 }

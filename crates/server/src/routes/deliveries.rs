@@ -2,7 +2,7 @@
 
 use abide_core::id::{DeliveryId, RunId, WebhookId};
 use abide_core::notice::Topic;
-use abide_store::{Attempt, Delivery, DeliveryFilter, DeliveryStatus, Page};
+use abide_engine::stored::{Attempt, Delivery, DeliveryFilter, DeliveryStatus, Page};
 use axum::extract::State;
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -160,10 +160,10 @@ impl App {
         id: DeliveryId,
     ) -> Result<Delivery, Problem> {
         self.webhook(caller, webhook).await?;
-        let found = self.engine.read(move |store| store.delivery(id)).await?;
+        let found = self.engine.workspace(caller.workspace).webhooks().delivery(webhook, id).await?;
         let unknown =
             || Problem::new(Code::UnknownDelivery, format!("{webhook} was told nothing under the id {id}"));
-        found.filter(|delivery| delivery.webhook == webhook).ok_or_else(unknown)
+        found.ok_or_else(unknown)
     }
 }
 
@@ -178,7 +178,7 @@ async fn list(
     let filter = DeliveryFilter { webhook, status };
     let page = Page { after: cursor::read::<DeliveryId>(LIST, cursor.as_deref())?, limit: page_size(limit) };
     let size = page.limit;
-    let found = app.engine.read_in(caller.workspace, move |store| store.deliveries(&filter, &page)).await?;
+    let found = app.engine.workspace(caller.workspace).webhooks().deliveries(filter, page).await?;
     let last = found.last().filter(|_| found.len() == size);
     let next_cursor = last.map(|last| cursor::write(LIST, &last.id));
     Ok(Answer::ok(List { data: found.into_iter().map(DeliveryBody::from).collect(), next_cursor }))
@@ -200,8 +200,7 @@ async fn replay(
     Pair(webhook, id): Pair<WebhookId, DeliveryId>,
 ) -> Result<Answer<Replayed>, Problem> {
     let delivery = app.delivery(&caller, webhook, id).await?;
-    let now = app.engine.now();
-    let replayed = app.engine.write_webhooks(move |store| store.replay(webhook, Some(id), now)).await?;
+    let replayed = app.engine.workspace(caller.workspace).webhooks().replay(webhook, Some(id)).await?;
     if replayed == 0 {
         let current = json!({ "status": delivery.status, "nextAttemptAt": delivery.next_attempt_at });
         let detail = format!("{id} is pending: it is tried again by itself");
@@ -216,7 +215,6 @@ async fn replay_all(
     Id(webhook): Id<WebhookId>,
 ) -> Result<Answer<Replayed>, Problem> {
     app.webhook(&caller, webhook).await?;
-    let now = app.engine.now();
-    let replayed = app.engine.write_webhooks(move |store| store.replay(webhook, None, now)).await?;
+    let replayed = app.engine.workspace(caller.workspace).webhooks().replay(webhook, None).await?;
     Ok(Answer::ok(Replayed { replayed }))
 }

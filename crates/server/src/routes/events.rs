@@ -6,15 +6,15 @@ use abide_core::command::Occurrence;
 use abide_core::definition::document::Delivery;
 use abide_core::id::{OccurrenceId, RunId, WaitpointId};
 use abide_core::json::Json;
-use abide_engine::Notification;
-use abide_store::{Page, Read, Scope, Waiter};
+use abide_engine::stored::{Page, Scope, Waiter};
+use abide_engine::{EventPage, SendEvent};
 use axum::extract::State;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{PAGE_BYTES, PageQuery, SLICE, page_size};
+use super::{PAGE_BYTES, PageQuery, page_size};
 use crate::app::Shared;
 use crate::caller::Caller;
 use crate::endpoint::{Endpoint, Group, Verb};
@@ -142,23 +142,16 @@ async fn notify(
             Some(run)
         }
     };
-    let notification = Notification {
-        workspace: caller.workspace,
-        event_id: event_id.into(),
-        data: event_data,
-        run,
-        delivery: match delivery {
-            DeliveryBody::All => Delivery::All,
-            DeliveryBody::One => Delivery::One,
-        },
-        idempotency_key: key.or(idempotency_key)?,
-        traceparent: caller.traceparent,
-        dry_run,
+    let fan_out = match delivery {
+        DeliveryBody::All => Delivery::All,
+        DeliveryBody::One => Delivery::One,
     };
+    let event = SendEvent::new(event_id).data(event_data).only_to(run).fan_out(fan_out).dry_run(dry_run);
+    let event = event.idempotency_key(key.or(idempotency_key)?).traceparent(caller.traceparent);
     if !dry_run {
         app.may_store(caller.workspace).await?;
     }
-    let notified = app.engine.notify(notification).await?;
+    let notified = app.engine.workspace(caller.workspace).events().send(event).await?;
     let stored = notified.is_stored();
     let kept_for = stored.then(|| run.map_or_else(|| EVERYONE.to_owned(), |run| run.to_string()));
     let waiters = notified.waiters.into_iter();
@@ -199,23 +192,10 @@ async fn list(
     Query(query): Query<ListQuery>,
 ) -> Result<Answer<List<EventBody>>, Problem> {
     let after = cursor::read::<(Timestamp, OccurrenceId)>(EVENTS, query.cursor.as_deref())?;
-    let (workspace, limit, event_id) = (caller.workspace, page_size(query.limit), query.event_id);
-    let read = move |store: &mut dyn Read| {
-        let (mut found, mut after, mut bytes) = (Vec::<Occurrence>::new(), after, 0);
-        while found.len() < limit && bytes < PAGE_BYTES {
-            let page = Page { after, limit: SLICE.min(limit - found.len()) };
-            let slice = store.events(workspace, event_id.as_deref(), &page)?;
-            let is_last = slice.len() < page.limit;
-            bytes += slice.iter().map(|occurrence| occurrence.data.bytes()).sum::<usize>();
-            found.extend(slice);
-            after = found.last().map(|last| (last.received_at, last.id));
-            if is_last {
-                return Ok((found, false));
-            }
-        }
-        Ok((found, true))
-    };
-    let (found, more) = app.engine.read_in(workspace, read).await?;
+    let (limit, event_id) = (page_size(query.limit), query.event_id);
+    let page = Page { after, limit };
+    let EventPage { events: found, more } =
+        app.engine.workspace(caller.workspace).events().list(event_id, page, PAGE_BYTES).await?;
     let last = found.last().filter(|_| more);
     let next_cursor = last.map(|last| cursor::write(EVENTS, &(last.received_at, last.id)));
     let data = found.into_iter().map(|occurrence| {
@@ -249,9 +229,9 @@ async fn waiters(
     Query(query): Query<PageQuery>,
 ) -> Result<Answer<List<WaiterBody>>, Problem> {
     let after = cursor::read::<(Timestamp, WaitpointId)>(WAITERS, query.cursor.as_deref())?;
-    let (workspace, limit) = (caller.workspace, page_size(query.limit));
+    let limit = page_size(query.limit);
     let found =
-        app.engine.read_in(workspace, move |store| store.waiters(workspace, &event_id, after, limit)).await?;
+        app.engine.workspace(caller.workspace).events().waiters(event_id, Page { after, limit }).await?;
     let last = found.last().filter(|_| found.len() == limit);
     let next_cursor = last.map(|last| cursor::write(WAITERS, &(last.created_at, last.waitpoint)));
     let data = found.into_iter().map(|waiter| {

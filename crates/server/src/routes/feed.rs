@@ -6,7 +6,7 @@ use std::time::Duration;
 use abide_core::id::{RunId, WorkspaceId};
 use abide_core::status::RunStatus;
 use abide_engine::Changed;
-use abide_store::Scope;
+use abide_engine::stored::Scope;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::sse::{Event, KeepAlive, Sse};

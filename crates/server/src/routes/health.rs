@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use abide_store::Scope;
+use abide_engine::stored::Scope;
 use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -91,21 +91,20 @@ async fn ready(State(app): State<Shared>) -> Result<Answer<HealthBody>, Problem>
         return Err(stuck(why));
     }
     app.engine.stats().await?;
-    app.engine.read(|store| store.setting("ready").map(|_| ())).await?;
+    app.engine.admin().ping().await?;
     let status = if app.engine.is_paused() { "paused" } else { WELL.status };
-    let (store, held) = (Some(app.engine.store_id().to_owned()), Some(app.engine.held_count()));
+    let (store, held) = (Some(app.engine.store_id().to_owned()), Some(app.engine.holds().count()));
     Ok(Answer::ok(HealthBody { status, store, held, ..WELL }))
 }
 
 async fn figures(State(app): State<Shared>, caller: Caller) -> Result<Response, Problem> {
     let prometheus = [(header::CONTENT_TYPE, HeaderValue::from_static(METRICS))];
     if !caller.sees_all() {
-        let own = caller.workspace;
-        let runs = app.engine.read(move |store| store.counts(Some(own))).await?;
+        let runs = app.engine.workspace(caller.workspace).runs().count_by_status().await?;
         return Ok((prometheus, metrics::of_workspace(&runs)).into_response());
     }
     let stats = app.engine.stats().await?;
-    let runs = app.engine.read(|store| store.counts(None)).await?;
+    let runs = app.engine.admin().count_runs().await?;
     let text = metrics::text(&stats, &runs, &app.traffic, app.traces.as_ref().map(|traces| &*traces.counts));
     Ok((prometheus, text).into_response())
 }

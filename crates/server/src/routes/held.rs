@@ -1,7 +1,7 @@
 //! What is held: runs and schedules that nothing is decided about until they are released.
 
-use abide_core::id::{ScheduleId, WorkspaceId};
-use abide_store::{Held, Owner, Page, Scope};
+use abide_core::id::WorkspaceId;
+use abide_engine::stored::{Held, Owner, Page, Scope};
 use axum::extract::State;
 use axum::http::StatusCode;
 use jiff::Timestamp;
@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{PageQuery, page_size};
-use crate::app::{App, Shared};
+use crate::app::Shared;
 use crate::caller::Caller;
 use crate::endpoint::{Endpoint, Group, Verb};
 use crate::guard::Access;
@@ -98,21 +98,11 @@ async fn list(
     let after = after.and_then(|after| after.parse().ok());
     let page = Page { after, limit: page_size(query.limit) };
     let size = page.limit;
-    let found = app.engine.read(move |store| store.all_held(&page)).await?;
+    let found = app.engine.holds().list(page).await?;
     let last = found.last().filter(|_| found.len() == size);
     let next_cursor = last.map(|last| cursor::write(LIST, &last.owner.to_string()));
     let own = found.into_iter().filter(|held| is_for(&caller, held.workspace));
     Ok(Answer::ok(List { data: own.map(HeldItem::from).collect(), next_cursor }))
-}
-
-impl App {
-    async fn workspace_of(&self, owner: Owner) -> Result<Option<WorkspaceId>, Problem> {
-        let found = self.engine.read(move |store| match ScheduleId::of(owner.0) {
-            Some(schedule) => Ok(store.schedule(schedule)?.map(|schedule| schedule.workspace)),
-            None => store.workspace_of(owner.0),
-        });
-        Ok(found.await?)
-    }
 }
 
 async fn hold(
@@ -126,12 +116,12 @@ async fn hold(
     }
     let unknown = || Problem::new(Code::UnknownRun, format!("there is no run or schedule `{id}`")).at("/id");
     let owner: Owner = id.parse().map_err(|_| unknown())?;
-    if app.workspace_of(owner).await? != Some(caller.workspace) {
+    if app.engine.holds().workspace_of(owner).await? != Some(caller.workspace) {
         return Err(unknown());
     }
     let by = caller.actor.to_string();
-    app.engine.hold(owner, &by, &reason).await?;
-    let held = app.engine.held(owner).ok_or_else(unknown)?;
+    app.engine.holds().hold(owner, &by, &reason).await?;
+    let held = app.engine.holds().get(owner).ok_or_else(unknown)?;
     Ok(Answer(StatusCode::CREATED, held.into()))
 }
 
@@ -142,9 +132,9 @@ async fn release(
 ) -> Result<StatusCode, Problem> {
     let not_held = || Problem::new(Code::NotHeld, format!("`{id}` is not held"));
     let owner: Owner = id.parse().map_err(|_| not_held())?;
-    let held = app.engine.held(owner).filter(|held| is_for(&caller, held.workspace));
+    let held = app.engine.holds().get(owner).filter(|held| is_for(&caller, held.workspace));
     held.ok_or_else(not_held)?;
-    match app.engine.release(owner).await? {
+    match app.engine.holds().release(owner).await? {
         true => Ok(StatusCode::NO_CONTENT),
         false => Err(not_held()),
     }

@@ -8,8 +8,8 @@ use std::time::Duration;
 use abide_core::definition::Definition;
 use abide_core::history::{Change, DefinitionRef, KnownWaits};
 use abide_core::id::{RunId, WorkspaceId};
+use abide_engine::stored::Scope;
 use abide_engine::{Follower, Token, TokenFollower};
-use abide_store::{Read, Scope};
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::sse::{Event, KeepAlive, Sse};
@@ -107,8 +107,8 @@ fn last_event(headers: &HeaderMap) -> Result<Option<u64>, Problem> {
 
 async fn stream(app: Shared, caller: Caller, run: RunId, begun: Begun) -> Result<Response, Problem> {
     // Followed before the first look, so that nothing falls in between.
-    let follower = app.engine.follow(run);
-    let tokens = app.engine.tokens(run);
+    let follower = app.engine.run(run).follow();
+    let tokens = app.engine.run(run).tokens();
     let mut reader = Reader::open(app, caller, run, begun).await?;
     let records = reader.next(BATCH).await?;
     if records.is_empty() && reader.has_ended {
@@ -168,8 +168,7 @@ struct Reader {
 
 impl Reader {
     async fn open(app: Shared, caller: Caller, run: RunId, begun: Begun) -> Result<Reader, Problem> {
-        let found = app.engine.read(move |store| store.run(run)).await?;
-        let found = found.filter(|found| found.workspace == caller.workspace);
+        let found = app.engine.workspace(caller.workspace).run(run).summary().await?;
         let found = found.ok_or(abide_engine::Error::UnknownRun(run))?;
         let (last, version) = match begun {
             Begun::Of(last, version) => (last, Some(version)),
@@ -177,7 +176,7 @@ impl Reader {
         };
         let version = version.unwrap_or_else(|| Arc::clone(&found.definition.version));
         let of = DefinitionRef { name: Arc::clone(&found.definition.name), version: Arc::clone(&version) };
-        let definition = app.definition(caller.workspace, &of).await?.definition;
+        let definition = app.engine.workspace(caller.workspace).definitions().of_run(&of).await?.definition;
         Ok(Reader {
             app,
             workspace: caller.workspace,
@@ -195,8 +194,8 @@ impl Reader {
     /// What comes next, at most so many.
     async fn next(&mut self, limit: usize) -> Result<Vec<RecordBody>, Problem> {
         let (run, last) = (self.run, self.last);
-        let read = move |store: &mut dyn Read| store.records_after(run, last, limit, PAGE_BYTES);
-        let found = self.app.engine.read_in(self.workspace, read).await?;
+        let of_run = self.app.engine.workspace(self.workspace).run(run);
+        let found = of_run.records_after(last, limit, PAGE_BYTES).await?;
         let bytes: usize = found.iter().map(|record| record.change.payload_bytes()).sum();
         self.is_behind = found.len() == limit || bytes >= PAGE_BYTES;
         if let Some(record) = found.last() {
@@ -214,7 +213,8 @@ impl Reader {
             self.waits.read(&record.change);
             told.push(RecordBody::new(run, &self.definition, &self.waits, record));
             if let Change::WorkflowMoved { to, .. } = &record.change {
-                self.definition = self.app.definition(self.workspace, to).await?.definition;
+                self.definition =
+                    self.app.engine.workspace(self.workspace).definitions().of_run(to).await?.definition;
                 self.moves.push((record.seq, Arc::clone(&to.version)));
             }
         }
@@ -223,15 +223,7 @@ impl Reader {
 
     /// Reads which waits there were before a record.
     async fn read_waits(&mut self, before: u64) -> Result<(), Problem> {
-        let run = self.run;
-        let read = move |store: &mut dyn Read| {
-            let history = store.load(run)?.map(|stored| stored.history).unwrap_or_default();
-            let mut waits = KnownWaits::default();
-            let earlier = history.iter().take_while(|record| record.seq < before);
-            earlier.for_each(|record| waits.read(&record.change));
-            Ok(waits)
-        };
-        self.waits = self.app.engine.read_in(self.workspace, read).await?;
+        self.waits = self.app.engine.workspace(self.workspace).run(self.run).waits_before(before).await?;
         Ok(())
     }
 
@@ -250,9 +242,9 @@ async fn version_after(
     last: u64,
 ) -> Result<Option<Arc<str>>, Problem> {
     if last == 0 {
+        let of_run = app.engine.workspace(caller.workspace).run(run);
         let first =
-            app.engine.read_in(caller.workspace, move |store| store.records_after(run, 0, 1, PAGE_BYTES));
-        let first = first.await?.into_iter().next().map(|record| record.change);
+            of_run.records_after(0, 1, PAGE_BYTES).await?.into_iter().next().map(|record| record.change);
         let Some(Change::WorkflowCreated(creation)) = first else { return Ok(None) };
         return Ok(Some(creation.definition.version));
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use abide_core::id::{KeyId, WorkspaceId};
-use abide_store::{ApiKey, Scope};
+use abide_engine::stored::{ApiKey, Scope};
 use axum::extract::State;
 use axum::http::StatusCode;
 use jiff::Timestamp;
@@ -126,7 +126,7 @@ async fn make(
             let unknown = || Problem::new(Code::UnknownWorkspace, format!("there is no workspace `{text}`"));
             let wanted: WorkspaceId = text.parse().map_err(|_| unknown())?;
             let reaches = wanted == caller.workspace || caller.workspace == WorkspaceId::DEFAULT;
-            let known = app.engine.read(|store| store.workspaces()).await?;
+            let known = app.engine.admin().workspaces().await?;
             if !reaches || !known.iter().any(|workspace| workspace.id == wanted) {
                 return Err(unknown().at("/workspace"));
             }
@@ -148,8 +148,7 @@ async fn make(
         revoked_at: None,
         expires_at,
     };
-    let stored = key.clone();
-    app.engine.write(move |store| store.add_key(&stored)).await?;
+    app.engine.workspace(key.workspace).keys().add(key.clone()).await?;
     let (id, name, scopes) = (key.id.to_string(), &key.name, &key.scopes);
     let detail = json!({ "id": id, "name": name, "scopes": scopes, "workspace": key.workspace });
     let made = MadeKey { secret: secret.secret, key: key.into() };
@@ -157,8 +156,7 @@ async fn make(
 }
 
 async fn list(State(app): State<Shared>, caller: Caller) -> Result<Answer<List<KeyBody>>, Problem> {
-    let workspace = caller.workspace;
-    let keys = app.engine.read(move |store| store.keys(workspace)).await?;
+    let keys = app.engine.workspace(caller.workspace).keys().list().await?;
     Ok(Answer::ok(List { data: keys.into_iter().map(KeyBody::from).collect(), next_cursor: None }))
 }
 
@@ -169,24 +167,18 @@ async fn revoke(
 ) -> Result<StatusCode, Problem> {
     let unknown = Problem::new(Code::UnknownKey, format!("there is no key `{id}`"));
     let Ok(id) = id.parse::<KeyId>() else { return Err(unknown) };
-    let own = caller.workspace;
-    let known = app.engine.read(move |store| {
-        let mut workspaces = vec![own];
-        if own == WorkspaceId::DEFAULT {
-            workspaces = store.workspaces()?.into_iter().map(|workspace| workspace.id).collect();
-        }
-        for workspace in workspaces {
-            if store.keys(workspace)?.iter().any(|key| key.id == id) {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    });
-    if !known.await? {
+    let mut workspaces = vec![caller.workspace];
+    if caller.workspace == WorkspaceId::DEFAULT {
+        workspaces =
+            app.engine.admin().workspaces().await?.into_iter().map(|workspace| workspace.id).collect();
+    }
+    let mut revoked = false;
+    for workspace in workspaces {
+        revoked = revoked || app.engine.workspace(workspace).keys().revoke(id).await?;
+    }
+    if !revoked {
         return Err(unknown);
     }
-    let now = app.engine.now();
-    app.engine.write(move |store| store.revoke_key(id, now)).await?;
     app.callers.forget();
     Ok(StatusCode::NO_CONTENT)
 }

@@ -1,6 +1,6 @@
 //! All links at once: their revocation, and the secrets that they are signed with.
 
-use abide_store::Scope;
+use abide_engine::stored::Scope;
 use axum::extract::State;
 use axum::http::StatusCode;
 use jiff::Timestamp;
@@ -66,7 +66,7 @@ struct SecretBody {
 }
 
 async fn revoke_all(State(app): State<Shared>, caller: Caller) -> Result<StatusCode, Problem> {
-    app.revoke_all_links(caller.workspace).await?;
+    app.engine.workspace(caller.workspace).waitpoints().revoke_all_links().await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -8,7 +8,7 @@ use abide_core::id::RunId;
 use abide_core::limits;
 use abide_core::run::Run;
 use abide_core::status::RunStatus;
-use abide_store::Scope;
+use abide_engine::stored::Scope;
 use axum::extract::State;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -101,7 +101,7 @@ impl App {
         name: &str,
         version: &str,
     ) -> Result<Arc<Definition>, Problem> {
-        Ok(self.engine.version(caller.workspace, name, version).await?)
+        Ok(self.engine.workspace(caller.workspace).definitions().version(name, version).await?)
     }
 
     pub(super) async fn move_run(
@@ -110,7 +110,7 @@ impl App {
         run: RunId,
         to: &Arc<Definition>,
     ) -> Result<Reply, Problem> {
-        Ok(self.engine.move_run(caller.workspace, run, to, caller.asker()).await?)
+        Ok(self.asked(caller, run, None).move_to(to).await?)
     }
 
     /// Refused as the move would be.
@@ -118,6 +118,6 @@ impl App {
         if run.definition_ref.version.as_ref() == to.version() {
             return Ok(());
         }
-        Ok(self.engine.check_move(run, to).await?)
+        Ok(self.engine.workspace(run.workspace).runs().check_move(run, to).await?)
     }
 }

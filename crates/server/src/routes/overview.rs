@@ -1,10 +1,11 @@
 //! What the first page of the dashboard shows: how many runs there are, what waits until when, and how it goes. None of it
 //! looks at more than it shows: runs are counted as they change, waits up to a limit.
 
-use abide_core::id::{RunId, WorkspaceId};
+use abide_core::id::RunId;
 use abide_core::status::{RunStatus, WaitStatus};
 use abide_core::waitpoint::Kind;
-use abide_store::{Due, Page, Read, Scope, WaitpointFilter};
+use abide_engine::WaitCounts;
+use abide_engine::stored::{Due, Page, Scope, WaitpointFilter};
 use axum::extract::State;
 use futures_util::future::join_all;
 use jiff::{SignedDuration, Timestamp};
@@ -96,17 +97,19 @@ struct PulseBody {
 }
 
 async fn overview(State(app): State<Shared>, caller: Caller) -> Result<Answer<OverviewBody>, Problem> {
-    let (workspace, now) = (caller.workspace, app.engine.now());
-    let found = app.engine.read_in(workspace, move |store| Found::read(store, workspace, now)).await?;
-    let oldest = app.oldest_waits(&caller, &found.oldest).await?;
-    let runs = found.runs.into_iter().map(|(status, count)| RunCount { status, count });
-    let waits =
-        found.waits.into_iter().map(|(kind, count)| WaitCount { kind, count, more: count >= COUNTED });
+    let (own, now) = (app.engine.workspace(caller.workspace), app.engine.now());
+    let mut open = own.waitpoints().count_open(vec![Due::Before(now), Due::Ever], COUNTED).await?;
+    let waits = open.pop().unwrap_or_default();
+    let overdue: usize = open.pop().unwrap_or_default().into_iter().map(|(_, count)| count).sum();
+    let runs = own.runs().count_by_status().await?;
+    let oldest = app.oldest_waits(&caller, &own.runs().oldest_waiting(OLDEST).await?).await?;
+    let runs = runs.into_iter().map(|(status, count)| RunCount { status, count });
+    let waits = waits.into_iter().map(|(kind, count)| WaitCount { kind, count, more: count >= COUNTED });
     let body = OverviewBody {
         now,
         runs: runs.collect(),
         waits: waits.collect(),
-        overdue: Counted { count: found.overdue, more: found.overdue >= COUNTED },
+        overdue: Counted { count: overdue, more: overdue >= COUNTED },
         oldest,
         pulse: PulseBody {
             every_ms: EVERY.as_millis().try_into().unwrap_or(u64::MAX),
@@ -114,31 +117,6 @@ async fn overview(State(app): State<Shared>, caller: Caller) -> Result<Answer<Ov
         },
     };
     Ok(Answer::ok(body))
-}
-
-struct Found {
-    runs: Vec<(RunStatus, u64)>,
-    waits: Vec<(Kind, usize)>,
-    overdue: usize,
-    oldest: Vec<RunId>,
-}
-
-impl Found {
-    fn read(
-        store: &mut dyn Read,
-        workspace: WorkspaceId,
-        now: Timestamp,
-    ) -> Result<Found, abide_store::Error> {
-        let mut waits = Vec::new();
-        let mut overdue = 0;
-        for kind in Kind::ALL {
-            waits.push((kind, store.open_waits(workspace, kind, Due::Ever, COUNTED)?));
-            overdue += store.open_waits(workspace, kind, Due::Before(now), COUNTED)?;
-        }
-        let runs = store.counts(Some(workspace))?;
-        let oldest = store.oldest_waiting(workspace, OLDEST)?;
-        Ok(Found { runs, waits, overdue, oldest })
-    }
 }
 
 impl crate::app::App {
@@ -201,13 +179,10 @@ async fn wake_ups(
     Query(WakeUpsQuery { from, until, buckets }): Query<WakeUpsQuery>,
 ) -> Result<Answer<WakeUpsBody>, Problem> {
     let bounds = bounds(from, until, buckets.unwrap_or(BUCKETS))?;
-    let workspace = caller.workspace;
-    let buckets = app
-        .engine
-        .read(move |store| {
-            bounds.windows(2).map(|pair| Bucket::read(store, workspace, pair[0], pair[1])).collect()
-        })
-        .await?;
+    let spans = bounds.windows(2).map(|pair| Due::Between(pair[0], pair[1])).collect();
+    let counts = app.engine.workspace(caller.workspace).waitpoints().count_open(spans, COUNTED).await?;
+    let buckets = bounds.windows(2).zip(counts).map(|(pair, counts)| Bucket::new(pair[0], pair[1], counts));
+    let buckets = buckets.collect();
     Ok(Answer::ok(WakeUpsBody { from, until, buckets }))
 }
 
@@ -227,15 +202,9 @@ fn bounds(from: Timestamp, until: Timestamp, buckets: u32) -> Result<Vec<Timesta
 }
 
 impl Bucket {
-    fn read(
-        store: &mut dyn Read,
-        workspace: WorkspaceId,
-        from: Timestamp,
-        until: Timestamp,
-    ) -> Result<Bucket, abide_store::Error> {
+    fn new(from: Timestamp, until: Timestamp, counts: WaitCounts) -> Bucket {
         let mut bucket = Bucket { from, until, by_time: 0, deadlines: 0, more: false };
-        for kind in Kind::ALL {
-            let count = store.open_waits(workspace, kind, Due::Between(from, until), COUNTED)?;
+        for (kind, count) in counts {
             bucket.more |= count >= COUNTED;
             match kind {
                 Kind::Delay | Kind::Pause | Kind::Retry | Kind::Schedule => bucket.by_time += count,
@@ -244,7 +213,7 @@ impl Bucket {
                 }
             }
         }
-        Ok(bucket)
+        bucket
     }
 }
 

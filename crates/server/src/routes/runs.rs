@@ -1,5 +1,7 @@
 //! Runs: started, listed, shown.
 
+pub(super) mod bulk;
+
 use std::time::Duration;
 
 use abide_core::id::{DefinitionId, RunId};
@@ -8,8 +10,8 @@ use abide_core::run::Run;
 use abide_core::status::RunStatus;
 use abide_core::time::Millis;
 use abide_core::waitpoint::Kind;
-use abide_engine::{NewRun, Workers};
-use abide_store::{Owner, Page, RunFilter, Scope};
+use abide_engine::stored::{Owner, Page, RunFilter, Scope};
+use abide_engine::{StartRun, Workers};
 use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -119,20 +121,11 @@ async fn start(
     let StartBody { definition_id, name, version, input, idempotency_key, run_at, tags } = body;
     let idempotency_key = key.or(idempotency_key)?;
     let (workflow, version) = which(&app, &caller, definition_id, name, version).await?;
-    let new = NewRun {
-        workspace: caller.workspace,
-        by: Some(caller.actor.clone()),
-        traceparent: caller.traceparent,
-        workflow,
-        version,
-        input,
-        run_at,
-        tags: tags.into_iter().map(String::from).collect(),
-        idempotency_key,
-        asked: None,
-    };
+    let start = StartRun::new(workflow).version(version).input(input).run_at(run_at).tags(tags);
+    let start =
+        start.idempotency_key(idempotency_key).by(caller.actor.clone()).traceparent(caller.traceparent);
     app.may_start(caller.workspace).await?;
-    let run = app.engine.start_run(new).await?;
+    let run = app.engine.workspace(caller.workspace).start(start).await?;
     match wait {
         None => Ok(started(&app, StatusCode::CREATED, run)),
         Some(wait) => {
@@ -157,9 +150,8 @@ async fn which(
         (Some(id), None, None) => {
             let unknown = Problem::new(Code::UnknownDefinition, format!("there is no definition `{id}`"));
             let Ok(id) = id.parse::<DefinitionId>() else { return Err(unknown.at("/definitionId")) };
-            let workspace = caller.workspace;
-            let found = app.engine.read(move |store| store.definition_by_id(id)).await?;
-            let found = found.filter(|found| found.workspace == workspace).ok_or(unknown)?;
+            let found =
+                app.engine.workspace(caller.workspace).definitions().by_id(id).await?.ok_or(unknown)?;
             Ok((found.name, Some(found.version)))
         }
         (None, None, _) => {
@@ -195,19 +187,19 @@ impl App {
     /// Whether the run has ended when the time is over.
     async fn ends_within(&self, run: RunId, wait: Duration) -> Result<bool, Problem> {
         tokio::select! {
-            ended = self.engine.wait(run) => ended.map(|_| true).map_err(Problem::from),
+            ended = self.engine.run(run).wait() => ended.map(|_| true).map_err(Problem::from),
             () = tokio::time::sleep(wait) => Ok(false),
             () = self.stopped() => Ok(false),
         }
     }
 
     pub(super) async fn run_body(&self, caller: &Caller, run: &Run) -> Result<RunBody, Problem> {
-        let known = self.definition(caller.workspace, &run.definition_ref).await?;
+        let known = self.engine.workspace(caller.workspace).definitions().of_run(&run.definition_ref).await?;
         // Whoever looks at a run that stands still learns why; of the others nobody needs to be asked.
         let is_to_be_done = run.unclaimed_tasks().next().is_some();
         let workers = if is_to_be_done { self.engine.workers().await? } else { Workers::default() };
         let mut body = RunBody::new(run, Some(known.id), &workers);
-        body.held = self.engine.held(Owner(run.id)).map(HeldBody::from);
+        body.held = self.engine.holds().get(Owner(run.id)).map(HeldBody::from);
         Ok(body)
     }
 }
@@ -280,26 +272,12 @@ pub(super) fn listens_for(
     }
 }
 
+/// Which runs to list, and how far. A name that is not known is refused by the schema of the query.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default, rename_all = "camelCase", deny_unknown_fields)]
+#[serde(default)]
 struct ListQuery {
-    #[schemars(schema_with = "words::run_statuses")]
-    status: Vec<RunStatus>,
-    /// The workflow's name.
-    definition: Option<String>,
-    version: Option<String>,
-    tag: Option<String>,
-    /// At or after this instant.
-    created_from: Option<Timestamp>,
-    /// Before this instant.
-    created_before: Option<Timestamp>,
-    /// Runs with an open wait of this kind.
-    #[schemars(schema_with = "words::kind")]
-    waits_for: Option<Kind>,
-    /// Runs with an open wait for this event id.
-    event_id: Option<String>,
-    /// Runs with an open wait for this signal type.
-    signal_type: Option<String>,
+    #[serde(flatten)]
+    filter: FilterBody,
     /// The `nextCursor` of the page before.
     cursor: Option<String>,
     /// Items at most; 50 if absent.
@@ -312,34 +290,11 @@ async fn list(
     caller: Caller,
     Query(query): Query<ListQuery>,
 ) -> Result<Answer<List<SummaryBody>>, Problem> {
-    let ListQuery {
-        status,
-        definition,
-        version,
-        tag,
-        created_from,
-        created_before,
-        waits_for,
-        event_id,
-        signal_type,
-        cursor,
-        limit,
-    } = query;
-    let filter = FilterBody {
-        status,
-        definition,
-        version,
-        tag,
-        created_from,
-        created_before,
-        waits_for,
-        event_id,
-        signal_type,
-    };
+    let ListQuery { filter, cursor, limit } = query;
     let filter = filter.of(&caller)?;
     let page = Page { after: cursor::read::<RunId>(LIST, cursor.as_deref())?, limit: page_size(limit) };
     let size = page.limit;
-    let found = app.engine.read_in(caller.workspace, move |store| store.runs(&filter, &page)).await?;
+    let found = app.engine.workspace(caller.workspace).runs().list(filter, page).await?;
     let next_cursor = found.last().filter(|_| found.len() == size).map(|last| cursor::write(LIST, &last.id));
     Ok(Answer::ok(List { data: found.into_iter().map(SummaryBody::from).collect(), next_cursor }))
 }

@@ -10,8 +10,8 @@ use abide_core::limits;
 use abide_core::schedule::{CatchUp, Overlap, Plan, Schedule, When};
 use abide_core::time::Millis;
 use abide_core::waitpoint::Actor;
+use abide_engine::stored::{Page, Scope};
 use abide_engine::{Ordered, ScheduleOrder};
-use abide_store::{Page, Scope};
 use axum::extract::State;
 use axum::http::StatusCode;
 use jiff::Timestamp;
@@ -274,9 +274,9 @@ fn when(
 
 impl App {
     async fn schedule(&self, caller: &Caller, id: ScheduleId) -> Result<Schedule, Problem> {
-        let found = self.engine.read(move |store| store.schedule(id)).await?;
+        let found = self.engine.workspace(caller.workspace).schedules().get(id).await?;
         let unknown = || Problem::new(Code::UnknownSchedule, format!("there is no schedule {id}"));
-        found.filter(|schedule| schedule.workspace == caller.workspace).ok_or_else(unknown)
+        found.ok_or_else(unknown)
     }
 
     /// The schedules under these ids, of those whose waits are listed.
@@ -285,20 +285,18 @@ impl App {
         caller: &Caller,
         owners: Vec<RunId>,
     ) -> Result<HashMap<RunId, Schedule>, Problem> {
-        if owners.is_empty() {
-            return Ok(HashMap::new());
-        }
-        let workspace = caller.workspace;
-        let found = self.engine.read(move |store| {
-            let ids = owners.into_iter().filter_map(ScheduleId::of);
-            ids.filter_map(|id| store.schedule(id).transpose()).collect::<Result<Vec<_>, _>>()
-        });
-        let here = found.await?.into_iter().filter(|schedule| schedule.workspace == workspace);
+        let ids = owners.into_iter().filter_map(ScheduleId::of).collect();
+        let here = self.engine.workspace(caller.workspace).schedules().get_all(ids).await?.into_iter();
         Ok(here.map(|schedule| (schedule.id.owner(), schedule)).collect())
     }
 
     async fn order(&self, caller: &Caller, order: ScheduleOrder) -> Result<Ordered, Problem> {
-        Ok(self.engine.schedule(caller.workspace, order, caller.actor.clone(), None).await?)
+        Ok(self
+            .engine
+            .workspace(caller.workspace)
+            .schedules()
+            .order(order, caller.actor.clone(), None)
+            .await?)
     }
 }
 
@@ -311,10 +309,9 @@ async fn make(
     let Some(when) = timed else {
         return Err(Problem::malformed("/cron", "either `cron` or `every` says when it comes"));
     };
-    let workspace = caller.workspace;
-    if let Some(limit) = app.quotas.of(workspace).schedules {
+    if let Some(limit) = app.quotas.of(caller.workspace).schedules {
         let page = Page { after: None, limit: usize::try_from(limit).unwrap_or(usize::MAX) };
-        let found = app.engine.read_in(workspace, move |store| store.schedules(workspace, &page)).await?;
+        let found = app.engine.workspace(caller.workspace).schedules().list(page).await?;
         if found.len() as u64 >= limit.into() {
             return Err(exceeded("schedules", limit.into(), u64::from(limit) + 1));
         }
@@ -339,9 +336,9 @@ async fn list(
     Query(query): Query<PageQuery>,
 ) -> Result<Answer<List<ScheduleBody>>, Problem> {
     let PageQuery { cursor, limit } = query;
-    let (workspace, size) = (caller.workspace, page_size(limit));
+    let size = page_size(limit);
     let page = Page { after: cursor::read::<String>(LIST, cursor.as_deref())?, limit: size };
-    let found = app.engine.read(move |store| store.schedules(workspace, &page)).await?;
+    let found = app.engine.workspace(caller.workspace).schedules().list(page).await?;
     let last = found.last().filter(|_| found.len() == size);
     let next_cursor = last.map(|last| cursor::write(LIST, &last.plan.name));
     Ok(Answer::ok(List { data: found.into_iter().map(ScheduleBody::from).collect(), next_cursor }))
@@ -438,7 +435,7 @@ async fn trigger(
     key: IdempotencyKey,
 ) -> Result<Answer<TriggeredBody>, Problem> {
     let (by, order) = (caller.actor.clone(), ScheduleOrder::Trigger(id));
-    let done = app.engine.schedule(caller.workspace, order, by, key.only()).await?;
+    let done = app.engine.workspace(caller.workspace).schedules().order(order, by, key.only()).await?;
     let (outcome, run_id) = done.triggered.unwrap_or(("failed", None));
     Ok(Answer::ok(TriggeredBody { outcome, run_id }))
 }

@@ -5,8 +5,8 @@
 use std::collections::BTreeSet;
 
 use abide_core::waitpoint::Actor;
+use abide_engine::stored::{KeyHash, Scope};
 use abide_engine::vault::{self, SESSION, Vault};
-use abide_store::{KeyHash, Scope};
 use axum::Extension;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -92,7 +92,7 @@ fn body(app: &App, caller: Option<Caller>) -> SessionBody {
         keys_needed: app.settings.needs_keys(),
         paused: app.engine.is_paused(),
         development: app.settings.development,
-        test_clock: app.engine.has_test_clock(),
+        test_clock: app.engine.clock().is_settable(),
         caller: caller.map(|caller| CallerBody {
             name: caller.actor,
             workspace: caller.workspace.to_string(),

@@ -5,13 +5,14 @@ use abide_core::id::{RunId, WaitpointId};
 use abide_core::limits;
 use abide_core::run::Pin;
 use abide_core::status::RunStatus;
-use abide_store::Scope;
+use abide_engine::stored::Scope;
 use axum::extract::State;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{bulk, moves};
+use super::moves;
+use super::runs::bulk;
 use crate::app::{App, Shared};
 use crate::caller::Caller;
 use crate::endpoint::{Endpoint, Group, Verb};

@@ -1,6 +1,6 @@
 //! What calls of a workspace are signed with, for whoever checks them.
 
-use abide_store::Scope;
+use abide_engine::stored::Scope;
 use axum::extract::State;
 use schemars::JsonSchema;
 use serde::Serialize;

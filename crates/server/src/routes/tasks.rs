@@ -5,12 +5,12 @@ pub(super) mod lease;
 mod report;
 mod wait;
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use abide_core::command::Reply;
 use abide_core::id::TaskId;
-use abide_store::Scope;
+use abide_engine::Poll;
+use abide_engine::stored::Scope;
 use axum::extract::State;
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -127,19 +127,19 @@ async fn poll(
     Body(body): Body<PollBody>,
 ) -> Result<Answer<PolledBody>, Problem> {
     let PollBody { handlers, max_tasks, wait_ms, worker_id, build_id, lease_ms } = body;
-    let worker = (worker_id.as_str(), build_id.as_ref().map_or("", Name::as_str));
-    let handlers: Vec<Arc<str>> = handlers.into_iter().map(Into::into).collect();
     let most = usize::try_from(max_tasks.unwrap_or(1)).unwrap_or(usize::MAX);
     let lease = Duration::from_millis(lease_ms.unwrap_or(LEASE_MS));
     let wait = Duration::from_millis(wait_ms.unwrap_or(WAIT_MS));
-    let (engine, workspace) = (&app.engine, caller.workspace);
+    let poll = Poll::new(worker_id.as_str(), handlers, lease).most(most);
+    let poll = poll.build(build_id.as_ref().map_or("", Name::as_str));
+    let tasks = app.engine.workspace(caller.workspace).tasks();
     let tasks = if wait.is_zero() {
-        engine.claim_in(workspace, worker, handlers, most, lease).await?
+        tasks.claim(poll).await?
     } else {
         // Tasks that come too late go back to the engine.
         tokio::select! {
             biased;
-            tasks = engine.poll_in(workspace, worker, handlers, most, lease) => tasks?,
+            tasks = tasks.poll(poll) => tasks?,
             () = tokio::time::sleep(wait) => Vec::new(),
             () = app.stopped() => Vec::new(),
         }
@@ -315,7 +315,7 @@ async fn report_many(
         let command = lease.and_then(|lease| Ok((lease.run, report.command(lease)?)));
         asked.push(command.map(|command| commands.push(command)));
     }
-    let replies = app.engine.commands_in(caller.workspace, commands, caller.actor.clone()).await?;
+    let replies = app.engine.workspace(caller.workspace).commands(commands, caller.actor.clone()).await?;
     let mut replies = replies.into_iter();
     let results = asked.into_iter().map(|asked| {
         let reply = asked.map(|()| replies.next().expect("there is a reply to each command"));

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use abide_core::history::DefinitionRef;
-use abide_engine::NewRun;
-use abide_store::{Page, Scope};
+use abide_engine::StartRun;
+use abide_engine::stored::{Page, Scope};
 use axum::extract::State;
 use axum::http::{Method, StatusCode};
 use axum::response::Response;
@@ -68,9 +68,9 @@ async fn start(
     call: Call,
 ) -> Result<Response, Problem> {
     let keep = app.trigger_headers(&caller, &workflow).await?;
-    let new = new_run(&caller, workflow, key, &call, &[], &keep)?;
+    let start = start_by(&caller, workflow, key, &call, &[], &keep)?;
     app.may_start(caller.workspace).await?;
-    let run = app.engine.start_run(new).await?;
+    let run = app.engine.workspace(caller.workspace).start(start).await?;
     Ok(started(&app, StatusCode::ACCEPTED, run))
 }
 
@@ -83,35 +83,33 @@ async fn start_sync(
 ) -> Result<Response, Problem> {
     let wait = resume::sync_wait(&call)?;
     let keep = app.trigger_headers(&caller, &workflow).await?;
-    let new = new_run(&caller, workflow, key, &call, &[resume::WAIT], &keep)?;
+    let start = start_by(&caller, workflow, key, &call, &[resume::WAIT], &keep)?;
     app.may_start(caller.workspace).await?;
-    let (run, listener) = app.engine.start_and_listen(new).await?;
+    let (run, listener) = app.engine.workspace(caller.workspace).start_and_listen(start).await?;
     answer_of(&app, run, listener, wait, Shown::All).await
 }
 
 impl App {
     /// The headers that the newest version of a workflow keeps of a call that starts it.
     async fn trigger_headers(&self, caller: &Caller, workflow: &str) -> Result<Vec<Arc<str>>, Problem> {
-        let (workspace, name) = (caller.workspace, workflow.to_owned());
-        let newest = self
-            .engine
-            .read(move |store| store.definitions(workspace, Some(&name), &Page { after: None, limit: 1 }));
+        let definitions = self.engine.workspace(caller.workspace).definitions();
+        let newest = definitions.list(Some(workflow.to_owned()), Page { after: None, limit: 1 });
         // Whether there is one is found out when the run is started.
         let Some(newest) = newest.await?.into_iter().next() else { return Ok(Vec::new()) };
         let newest = DefinitionRef { name: newest.name.into(), version: newest.version.into() };
-        let found = self.definition(workspace, &newest).await?;
+        let found = definitions.of_run(&newest).await?;
         Ok(found.definition.keep_headers.clone())
     }
 }
 
-fn new_run(
+fn start_by(
     caller: &Caller,
     workflow: String,
     key: IdempotencyKey,
     call: &Call,
     own: &[&str],
     keep: &[Arc<str>],
-) -> Result<NewRun, Problem> {
+) -> Result<StartRun, Problem> {
     if call.method == Method::HEAD {
         let detail = "HEAD starts nothing; send a POST";
         return Err(Problem::new(Code::MethodNotAllowed, detail));
@@ -126,14 +124,6 @@ fn new_run(
     // A call that is tried again comes with other headers.
     let mut asked = input.clone();
     asked["headers"].take();
-    Ok(NewRun {
-        workspace: caller.workspace,
-        by: Some(caller.actor.clone()),
-        traceparent: caller.traceparent,
-        workflow,
-        input,
-        idempotency_key: key.only(),
-        asked: Some(asked),
-        ..NewRun::default()
-    })
+    let start = StartRun::new(workflow).input(input).idempotency_key(key.only()).compared_by(asked);
+    Ok(start.by(caller.actor.clone()).traceparent(caller.traceparent))
 }

@@ -7,8 +7,8 @@ use abide_core::id::WebhookId;
 use abide_core::limits;
 use abide_core::notice::Topic;
 use abide_core::time::Millis;
+use abide_engine::stored::{Disabled, Health, Scope, Secret, Webhook};
 use abide_engine::vault::WEBHOOK_SECRET;
-use abide_store::{Disabled, Health, Scope, Secret, Webhook};
 use axum::extract::State;
 use axum::http::StatusCode;
 use jiff::Timestamp;
@@ -184,8 +184,8 @@ impl From<Webhook> for WebhookBody {
 
 impl App {
     pub(super) async fn webhook(&self, caller: &Caller, id: WebhookId) -> Result<Webhook, Problem> {
-        let found = self.engine.read(move |store| store.webhook(id)).await?;
-        found.filter(|webhook| webhook.workspace == caller.workspace).ok_or_else(|| unknown(id))
+        let found = self.engine.workspace(caller.workspace).webhooks().get(id).await?;
+        found.ok_or_else(|| unknown(id))
     }
 
     /// Changes a webhook of the caller's workspace, and says what it is then.
@@ -195,19 +195,7 @@ impl App {
         id: WebhookId,
         change: impl FnOnce(&mut Webhook) + Send + 'static,
     ) -> Result<Webhook, Problem> {
-        let (workspace, now) = (caller.workspace, self.engine.now());
-        // Looked up and changed in one go: nobody else writes in between.
-        let changed = self.engine.write_webhooks(move |store| {
-            let found = store.webhook(id)?.filter(|webhook| webhook.workspace == workspace);
-            let Some(mut webhook) = found else { return Ok(None) };
-            let before = webhook.health.clone();
-            change(&mut webhook);
-            store.put_webhook(&webhook)?;
-            if webhook.health != before {
-                store.put_health(id, &webhook.health, now)?;
-            }
-            Ok(Some(webhook))
-        });
+        let changed = self.engine.workspace(caller.workspace).webhooks().change(id, change);
         changed.await?.ok_or_else(|| unknown(id))
     }
 
@@ -255,16 +243,9 @@ async fn make(
         created_at: now,
         health: Health::default(),
     };
-    let stored = webhook.clone();
     let limit = app.quotas.of(caller.workspace).webhooks;
-    let made = app.engine.write_webhooks(move |store| {
-        let most = limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
-        if store.webhooks(Some(stored.workspace))?.len() >= most {
-            return Ok(false);
-        }
-        store.put_webhook(&stored).map(|()| true)
-    });
-    if !made.await? {
+    let most = limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
+    if !app.engine.workspace(caller.workspace).webhooks().add(webhook.clone(), most).await? {
         let limit = limit.unwrap_or_default();
         return Err(exceeded("webhooks", limit.into(), u64::from(limit) + 1));
     }
@@ -273,8 +254,7 @@ async fn make(
 }
 
 async fn list(State(app): State<Shared>, caller: Caller) -> Result<Answer<List<WebhookBody>>, Problem> {
-    let workspace = caller.workspace;
-    let webhooks = app.engine.read(move |store| store.webhooks(Some(workspace))).await?;
+    let webhooks = app.engine.workspace(caller.workspace).webhooks().list().await?;
     Ok(Answer::ok(List { data: webhooks.into_iter().map(WebhookBody::from).collect(), next_cursor: None }))
 }
 
@@ -317,9 +297,10 @@ async fn remove(
     caller: Caller,
     Id(id): Id<WebhookId>,
 ) -> Result<StatusCode, Problem> {
-    app.webhook(&caller, id).await?;
-    app.engine.write_webhooks(move |store| store.remove_webhook(id)).await?;
-    Ok(StatusCode::NO_CONTENT)
+    match app.engine.workspace(caller.workspace).webhooks().remove(id).await? {
+        true => Ok(StatusCode::NO_CONTENT),
+        false => Err(unknown(id)),
+    }
 }
 
 async fn enable(

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use abide_engine::Worker;
-use abide_store::Scope;
+use abide_engine::stored::Scope;
 use axum::extract::State;
 use jiff::Timestamp;
 use schemars::JsonSchema;

@@ -1,7 +1,7 @@
 //! Workspaces: runs, definitions and events of one are unknown in every other.
 
 use abide_core::id::WorkspaceId;
-use abide_store::{Scope, Workspace};
+use abide_engine::stored::{Scope, Workspace};
 use axum::extract::State;
 use axum::http::StatusCode;
 use jiff::Timestamp;
@@ -92,19 +92,12 @@ async fn make(
     Body(NewWorkspace { name }): Body<NewWorkspace>,
 ) -> Result<Noted<Answer<WorkspaceBody>>, Problem> {
     caller.need_default_workspace()?;
-    let (name, now) = (String::from(name), app.engine.now());
-    let wanted = name.clone();
+    let name = String::from(name);
     // Looked up and made in one go: nobody else writes in between.
-    let made = app.engine.write(move |store| {
-        if store.workspaces()?.iter().any(|known| known.name == wanted) {
-            return Ok(None);
-        }
-        store.add_workspace(&wanted, now).map(Some)
-    });
-    match made.await? {
-        Some(id) => {
-            let detail = made_detail(&id, &name);
-            let made = app.workspace_body(Workspace { id, name, created_at: now }).await?;
+    match app.engine.admin().add_workspace(&name).await? {
+        Some(workspace) => {
+            let detail = made_detail(&workspace.id, &name);
+            let made = app.workspace_body(workspace).await?;
             Ok(noted(detail, Answer(StatusCode::CREATED, made)))
         }
         None => {
@@ -116,7 +109,7 @@ async fn make(
 
 async fn list(State(app): State<Shared>, caller: Caller) -> Result<Answer<List<WorkspaceBody>>, Problem> {
     let own = caller.workspace;
-    let all = app.engine.read(|store| store.workspaces()).await?;
+    let all = app.engine.admin().workspaces().await?;
     let seen = all.into_iter().filter(|workspace| own == WorkspaceId::DEFAULT || workspace.id == own);
     let mut data = Vec::new();
     for workspace in seen {
@@ -132,7 +125,7 @@ async fn change(
     Body(ChangeWorkspace { quotas }): Body<ChangeWorkspace>,
 ) -> Result<Answer<WorkspaceBody>, Problem> {
     caller.need_default_workspace()?;
-    let all = app.engine.read(|store| store.workspaces()).await?;
+    let all = app.engine.admin().workspaces().await?;
     let is_named = |workspace: &Workspace| workspace.name == named || workspace.id.to_string() == named;
     let Some(workspace) = all.into_iter().find(is_named) else {
         let detail = format!("there is no workspace `{named}`");

@@ -2,7 +2,7 @@
 
 use abide_core::id::DefinitionId;
 use abide_core::problem::Problem as Finding;
-use abide_store::{DefinitionSummary, StoredDefinition};
+use abide_engine::stored::{DefinitionSummary, StoredDefinition};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;

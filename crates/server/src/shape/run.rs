@@ -12,7 +12,7 @@ use abide_core::trace::Traceparent;
 use abide_core::waiting_for::{WaitingFor, waiting_for};
 use abide_core::waitpoint::{Actor, ListensFor};
 use abide_engine::Workers;
-use abide_store::{Held, RunSummary};
+use abide_engine::stored::{Held, RunSummary};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -6,7 +6,7 @@ use abide_core::schedule::{CatchUp, Overlap};
 use abide_core::status::{RunStatus, StepStatus, WaitStatus};
 use abide_core::task::ExecutionType;
 use abide_core::waitpoint::{Decision, Kind};
-use abide_store::{DeliveryStatus, Scope};
+use abide_engine::stored::{DeliveryStatus, Scope};
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 

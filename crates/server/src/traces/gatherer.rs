@@ -5,8 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use abide_core::id::RunId;
-use abide_engine::Changed;
-use abide_store::Error;
+use abide_engine::{Changed, Error, Recorded};
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::MissedTickBehavior;
@@ -18,7 +17,7 @@ use crate::app::Shared;
 
 /// How long what has ended waits for company.
 const GATHER: Duration = Duration::from_secs(1);
-/// Runs whose changes are looked at in one turn of a reader.
+/// Runs whose changes are looked at together.
 const RUNS_AT_ONCE: usize = 20;
 /// Batches that wait to be sent.
 const BATCHES: usize = 16;
@@ -126,21 +125,27 @@ impl Gathered {
     async fn gather(&mut self) {
         let changed: Vec<(RunId, u64)> = self.changed.drain().collect();
         for few in changed.chunks(RUNS_AT_ONCE) {
-            let (few, definitions) = (few.to_vec(), Arc::clone(&self.app.definitions));
-            let ended = self.app.engine.read(move |store| {
-                let mut ended = Vec::new();
-                for (run, after) in few {
-                    let Some(stored) = store.load(run)? else { continue };
-                    let (first, moved_to) = definitions.versions(store, stored.workspace, &stored)?;
-                    ended.extend(of_run::spans(&first, &moved_to, &stored.history, after));
-                }
-                Ok::<_, Error>(ended)
-            });
-            match ended.await {
+            match self.spans_of(few).await {
                 Ok(spans) => self.keep(spans),
                 Err(error) => tracing::warn!(%error, "spans could not be made"),
             }
         }
         self.hand_over();
+    }
+
+    async fn spans_of(&self, changed: &[(RunId, u64)]) -> Result<Vec<Span>, Error> {
+        let mut recorded = Vec::with_capacity(changed.len());
+        for (run, after) in changed {
+            recorded.extend(self.app.engine.run(*run).recorded().await?.map(|found| (found, *after)));
+        }
+        // A history may be long, and nobody should wait for it who asks for something else.
+        let made = tokio::task::spawn_blocking(move || {
+            let spans = |(found, after): (Recorded, u64)| {
+                let Recorded { first, moved_to, history, .. } = found;
+                of_run::spans(&first, &moved_to, &history, after)
+            };
+            recorded.into_iter().flat_map(spans).collect()
+        });
+        made.await.map_err(|_| Error::Stopped)
     }
 }

@@ -197,7 +197,7 @@ async fn reminders_and_escalations_are_told_to_webhooks() {
     let id = review(&host, fields, None).await;
     for _ in 0..2 {
         host.pass(3_600_000).await;
-        host.engine.settled().await.unwrap();
+        host.engine.clock().settled().await.unwrap();
     }
     host.engine.told().await.unwrap();
     let mut told: Vec<Value> = receiver.take().iter().map(|call| call.json()["data"].clone()).collect();

@@ -27,7 +27,7 @@ async fn a_run_is_held_shown_listed_and_released() {
     assert_eq!(status(&other).await, "COMPLETED");
     assert_eq!(status(&run).await, "WAITING");
     assert_eq!(host.delete(&format!("/held/{run}")).await.status, 204);
-    host.engine.settled().await.unwrap();
+    host.engine.clock().settled().await.unwrap();
     assert_eq!(status(&run).await, "COMPLETED");
     assert_eq!(host.get("/held").await.json["data"], json!([]));
     let again = host.delete(&format!("/held/{run}")).await;

@@ -75,7 +75,7 @@ impl Host {
     /// Lets time pass, and what is due happen.
     pub(crate) async fn pass(&self, ms: u64) {
         self.clock.advance(Millis(ms));
-        self.engine.settled().await.unwrap();
+        self.engine.clock().settled().await.unwrap();
     }
 
     pub(crate) fn url(&self, path: &str) -> String {

@@ -45,7 +45,7 @@ async fn runs(host: &Host) -> Vec<Value> {
 /// Lets time pass, and what is due be committed.
 async fn pass(host: &Host, ms: u64) {
     host.pass(ms).await;
-    host.engine.settled().await.unwrap();
+    host.engine.clock().settled().await.unwrap();
 }
 
 const HOUR: u64 = 3_600_000;

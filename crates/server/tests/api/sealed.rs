@@ -57,7 +57,7 @@ async fn a_copy_of_the_store_opens_nothing_without_the_master_key() {
     let second = host.post_as(&admin, "/webhooks", more).await.json["secret"].as_str().unwrap().to_owned();
     let copy = folder.path().join("copy.db");
     let to = copy.clone();
-    host.engine.read(move |store| store.backup(&to)).await.unwrap();
+    host.engine.admin().backup(to).await.unwrap();
     let ids = (host.engine.store_id().to_owned(), {
         let mut copy = Sqlite::open(&copy).unwrap();
         let text = |bytes: Option<Vec<u8>>| String::from_utf8(bytes.unwrap()).unwrap();
@@ -154,7 +154,7 @@ async fn a_paused_server_shows_everything_and_changes_nothing() {
     assert_eq!(host.raw(Method::GET, "/ready", &[], "".into()).await.json["status"], "paused");
     assert_eq!(host.get("/session").await.json["paused"], true);
     host.clock.advance(abide_core::time::Millis(2 * 3_600_000));
-    host.engine.settled().await.unwrap();
+    host.engine.clock().settled().await.unwrap();
     let runs = host.get("/workflow-runs").await.json;
     assert_eq!(runs["data"].as_array().unwrap().len(), 2, "{runs}");
     for run in [&nap, &hook] {

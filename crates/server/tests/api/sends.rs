@@ -89,9 +89,9 @@ async fn every_message_sent_twice_in_any_order_hears_a_yes_each_time_and_each_ru
     let repeats: usize = senders.join_all().await.into_iter().sum();
     assert_eq!(repeats, messages, "of two, one is the repeat");
     for run in runs {
-        let stored = host.engine.read(move |store| store.load(run)).await.unwrap().unwrap();
+        let stored = host.engine.run(run).history().await.unwrap().unwrap();
         let is_end = |change: &Change| matches!(change, Change::WaitResolved { .. });
         assert_eq!(stored.history.iter().filter(|record| is_end(&record.change)).count(), 1);
-        assert_eq!(host.engine.get(run).await.unwrap().status, RunStatus::Completed);
+        assert_eq!(host.engine.run(run).get().await.unwrap().status, RunStatus::Completed);
     }
 }

@@ -154,7 +154,7 @@ impl Lane {
 
     pub(crate) async fn history(&self, run: &str) -> History {
         let run: RunId = run.parse().unwrap();
-        let stored = self.engine.read(move |store| store.load(run)).await.unwrap();
+        let stored = self.engine.run(run).history().await.unwrap();
         History(stored.unwrap().history)
     }
 
@@ -166,7 +166,7 @@ impl Lane {
     pub(crate) async fn settle(&self) {
         // An answer leaves after the commit of its round, and timers are fired in the round of the first.
         for _ in 0..2 {
-            drop(self.engine.get(RunId(0)).await);
+            drop(self.engine.run(RunId(0)).get().await);
         }
     }
 }

@@ -63,7 +63,7 @@ impl Visit {
         };
         let found = match &caller {
             Some(caller) => app.run(caller, *run).await?,
-            None => app.engine.get(*run).await?,
+            None => app.engine.run(*run).get().await?,
         };
         let target = resume_target(*run, segment)?;
         let number = number_of(&found, &target);
@@ -195,8 +195,8 @@ fn number_of(run: &Run, target: &ResumeTarget) -> Option<u32> {
 async fn check_revoked(app: &App, run: &Run, number: Option<u32>, link: &Link) -> Result<(), Problem> {
     // A step that has not begun has no waitpoint; nobody has revoked its links.
     let id = run.id.waitpoint(number.unwrap_or_default());
-    let eras = app.link_eras(run.workspace, vec![id]).await?;
-    if eras.get(&id) == Some(&link.valid_in) {
+    let valid_in = app.link_generation(run.workspace, id).await?;
+    if valid_in == link.valid_in {
         return Ok(());
     }
     Err(Problem::new(Code::LinkRevoked, "this link was revoked"))

@@ -5,7 +5,7 @@ use abide_core::definition::{Action, Definition, Executor, Step};
 use abide_core::id::RunId;
 use abide_core::run::Run;
 use abide_core::status::RunStatus;
-use abide_store::{Page, RunFilter, RunSummary, Scope};
+use abide_engine::stored::{Page, RunFilter, RunSummary, Scope};
 use axum::extract::State;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -58,11 +58,11 @@ pub(super) async fn list(
         ..RunFilter::default()
     };
     let page = Page { after: cursor::read::<RunId>(LIST, cursor.as_deref())?, limit: RUNS };
-    let found = app.engine.read_in(caller.workspace, move |store| store.runs(&filter, &page)).await?;
+    let found = app.engine.workspace(caller.workspace).runs().list(filter, page).await?;
     let (mut data, mut seen, mut bytes) = (Vec::new(), 0, 0);
     for slice in found.chunks(SLICE) {
         let wanted = app.with_handler(&caller, slice, handler.as_deref()).await?;
-        let runs = app.runs_beside(caller.workspace, wanted.clone()).await?;
+        let runs = app.engine.workspace(caller.workspace).runs().read(wanted.clone()).await?;
         for run in wanted.iter().filter_map(|id| runs.get(id)) {
             bytes += journals_of(run, handler.as_deref(), &mut data);
         }
@@ -104,7 +104,7 @@ impl App {
     ) -> Result<Vec<RunId>, Problem> {
         let mut wanted = Vec::with_capacity(runs.len());
         for run in runs {
-            let known = self.definition(caller.workspace, &run.definition).await?;
+            let known = self.engine.workspace(caller.workspace).definitions().of_run(&run.definition).await?;
             if has_task(&known.definition, handler) {
                 wanted.push(run.id);
             }

@@ -4,7 +4,7 @@ use abide_core::command::{Command, Steer, Steering};
 use abide_core::id::WaitpointId;
 use abide_core::limits;
 use abide_core::status::WaitStatus;
-use abide_store::{Page, Scope};
+use abide_engine::stored::{Page, Scope};
 use axum::extract::State;
 use futures_util::future::join_all;
 use jiff::Timestamp;
@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::waitpoints::{After, FilterBody, present};
+use super::{After, FilterBody, present};
 use crate::app::Shared;
 use crate::audit::{Noted, noted};
 use crate::caller::Caller;
@@ -20,14 +20,9 @@ use crate::endpoint::{Endpoint, Verb};
 use crate::guard::Access;
 use crate::problem::{Code, Problem, ProblemBody};
 use crate::request::{Body, cursor, instant_if_given};
+use crate::routes::bulk::{REACHED, Tally, reached};
 use crate::shape::{Answer, words};
 
-/// Waitpoints that one request reaches; the rest with its cursor.
-const BULK_WAITPOINTS: u32 = 10_000;
-/// Waitpoints steered at the same time: as many as a round takes well.
-const AT_ONCE: usize = 256;
-/// Refusals that are listed; the rest is only counted.
-const LISTED: usize = 100;
 const LIST: &str = "waitpoints-bulk";
 
 pub(super) fn endpoint() -> Endpoint {
@@ -67,7 +62,7 @@ pub(super) struct BulkBody {
     #[serde(default)]
     dry_run: bool,
     /// Waits at most; 10000 if absent.
-    #[schemars(range(min = 1, max = BULK_WAITPOINTS))]
+    #[schemars(range(min = 1, max = REACHED))]
     limit: Option<u32>,
     /// The `nextCursor` of the request before.
     cursor: Option<String>,
@@ -124,37 +119,29 @@ pub(super) async fn bulk(
         ));
     }
     filter.status = Some(WaitStatus::Pending);
-    let most = usize::try_from(limit.unwrap_or(BULK_WAITPOINTS)).unwrap_or(usize::MAX);
+    let most = reached(limit);
     let page = Page { after: cursor::read::<After>(LIST, cursor.as_deref())?, limit: most };
-    let found = app.engine.read_in(caller.workspace, move |store| store.waitpoints(&filter, &page)).await?;
+    let found = app.engine.workspace(caller.workspace).waitpoints().list(filter, page).await?;
     let last = found.last().filter(|_| found.len() == most);
     let next_cursor = last.map(|last| cursor::write(LIST, &(last.resume_at, last.id)));
-    let mut done =
-        BulkDone { dry_run, matched: found.len(), done: 0, refused: 0, refusals: Vec::new(), next_cursor };
-    for waits in found.chunks(AT_ONCE).filter(|_| !dry_run) {
-        let commands = waits.iter().map(|wait| {
+    let matched = found.len();
+    let waits: Vec<WaitpointId> = found.into_iter().filter(|_| !dry_run).map(|wait| wait.id).collect();
+    let (app, caller, steering) = (&app, &caller, &steering);
+    let steer = |some: Vec<WaitpointId>| async move {
+        let steered = some.iter().map(|wait| {
             let (steering, scopes) = (steering.clone(), caller.scopes_to_decide());
-            let steer = Steer { number: wait.id.number, steering, scopes };
-            app.command(&caller, wait.id.run, Command::Steer(steer), None)
+            let steer = Steer { number: wait.number, steering, scopes };
+            app.command(caller, wait.run, Command::Steer(steer), None)
         });
-        for (wait, result) in waits.iter().zip(join_all(commands).await) {
-            match result {
-                Ok(_) => done.done += 1,
-                Err(problem) => {
-                    done.refused += 1;
-                    if done.refusals.len() < LISTED {
-                        let problem = problem.into_body();
-                        done.refusals.push(Refused { waitpoint_id: wait.id, problem });
-                    }
-                }
-            }
-        }
-    }
+        Ok(join_all(steered).await.into_iter().map(|result| result.map(drop)).collect())
+    };
+    let Tally { done, refused, refusals } = Tally::of(&waits, steer).await?;
     let detail = json!({
-        "action": action, "matched": done.matched, "done": done.done, "refused": done.refused,
-        "dryRun": dry_run,
+        "action": action, "matched": matched, "done": done, "refused": refused, "dryRun": dry_run,
     });
-    Ok(noted(detail, Answer::ok(done)))
+    let refusals = refusals.into_iter().map(|(waitpoint_id, problem)| Refused { waitpoint_id, problem });
+    let refusals = refusals.collect();
+    Ok(noted(detail, Answer::ok(BulkDone { dry_run, matched, done, refused, refusals, next_cursor })))
 }
 
 impl Action {

@@ -1,0 +1,208 @@
+//! A run as its users hold it: what is asked of it, how it is watched, and what it has recorded.
+
+use std::sync::Arc;
+
+use abide_core::command::{Command, Reply, SendSignal, Vote};
+use abide_core::definition::Definition;
+use abide_core::history::{KnownWaits, Record};
+use abide_core::id::{RunId, WorkspaceId};
+use abide_core::run::Run;
+use abide_core::waitpoint::{Actor, ListensFor};
+use abide_store::{RunSummary, StoredRun};
+use serde_json::Value;
+use tokio::sync::oneshot;
+
+use super::{Ended, Engine, Listener};
+use crate::checker;
+use crate::ear::Ear;
+use crate::error::Error;
+use crate::executor::TokenFollower;
+use crate::followers::Follower;
+use crate::known::Recorded;
+use crate::moves;
+use crate::request::{Asker, Decide, Query};
+
+/// A run of an engine, made by [`Engine::run`] or [`WorkspaceHandle::run`](super::WorkspaceHandle::run). Whether there is
+/// such a run is found out when something is asked of it.
+#[derive(Clone, Debug)]
+pub struct RunHandle<'e> {
+    engine: &'e Engine,
+    id: RunId,
+    /// The run must be in it; in any if absent.
+    workspace: Option<WorkspaceId>,
+    asker: Asker,
+    idempotency_key: Option<String>,
+}
+
+impl<'e> RunHandle<'e> {
+    pub(super) fn new(engine: &'e Engine, workspace: Option<WorkspaceId>, id: RunId) -> RunHandle<'e> {
+        let asker = Actor::new("host").into();
+        RunHandle { engine, id, workspace, asker, idempotency_key: None }
+    }
+
+    /// Whose handle it is.
+    pub fn id(&self) -> RunId {
+        self.id
+    }
+
+    /// On whose behalf something is asked of the run; the program itself unless said.
+    pub fn by(self, asker: impl Into<Asker>) -> RunHandle<'e> {
+        RunHandle { asker: asker.into(), ..self }
+    }
+
+    /// Under a key, what is asked is done at most once: the same key and the same request get the same answer.
+    pub fn idempotency_key(self, key: impl Into<Option<String>>) -> RunHandle<'e> {
+        RunHandle { idempotency_key: key.into(), ..self }
+    }
+
+    /// The run as it is now.
+    pub async fn get(self) -> Result<Run, Error> {
+        self.load().await
+    }
+
+    async fn load(&self) -> Result<Run, Error> {
+        let run = self.id;
+        let found = self.engine.ask(|answer| Query::Get { run, answer }).await.map(|run| *run);
+        let Some(workspace) = self.workspace else { return found };
+        match found {
+            Ok(found) if found.workspace == workspace => Ok(found),
+            Ok(_) => Err(Error::UnknownRun(run)),
+            Err(error) if error.passes() => Err(error),
+            // What is wrong with a run is for its own workspace to know.
+            Err(error) => match self.engine.readers.read(None, move |store| store.workspace_of(run)).await {
+                Ok(Some(found)) if found == workspace => Err(error),
+                Ok(_) | Err(_) => Err(Error::UnknownRun(run)),
+            },
+        }
+    }
+
+    /// Waits for the run to end.
+    pub async fn wait(self) -> Result<Ended, Error> {
+        if self.workspace.is_some() {
+            self.load().await?;
+        }
+        let run = self.id;
+        self.engine.ask(|answer| Query::Watch { run, answer }).await
+    }
+
+    /// Follows the version of the run.
+    pub fn follow(&self) -> Follower {
+        self.engine.followers.follow(self.id)
+    }
+
+    /// Follows the words that models say to the run. A call that begins while somebody follows is streamed.
+    pub fn tokens(&self) -> TokenFollower {
+        self.engine.executors.tokens.follow(self.id)
+    }
+
+    /// Asks something of the run.
+    pub async fn command(self, command: Command) -> Result<Reply, Error> {
+        self.ask(command, None).await
+    }
+
+    /// Asks something of the run, and hears what it says next.
+    pub async fn command_and_listen(self, command: Command) -> Result<(Reply, Listener), Error> {
+        let (listener, heard) = oneshot::channel();
+        let reply = self.ask(command, Some(Ear::new(listener))).await?;
+        Ok((reply, Listener::new(heard)))
+    }
+
+    /// Sends a signal to the run, whether it waits for it already or not.
+    pub async fn signal(self, signal_type: &str, payload: Value) -> Result<Reply, Error> {
+        let signal = SendSignal { signal_type: signal_type.into(), payload: payload.into() };
+        self.command(Command::SendSignal(signal)).await
+    }
+
+    /// Cancels the run, in whatever state it is that is not an end. What it waits for is cancelled with it.
+    pub async fn cancel(self, reason: Option<&str>) -> Result<Reply, Error> {
+        self.command(Command::Cancel { reason: reason.map(str::to_owned) }).await
+    }
+
+    /// Pauses the run at the next boundary of a step.
+    pub async fn pause(self) -> Result<Reply, Error> {
+        self.command(Command::Pause).await
+    }
+
+    /// Lets a run that was paused go on.
+    pub async fn unpause(self) -> Result<Reply, Error> {
+        self.command(Command::Unpause).await
+    }
+
+    /// Tries a run that has failed again, from the step that failed.
+    pub async fn retry(self) -> Result<Reply, Error> {
+        self.command(Command::Retry).await
+    }
+
+    /// Moves the run to another version of its workflow, where its past fits.
+    pub async fn move_to(self, to: &Arc<Definition>) -> Result<Reply, Error> {
+        moves::move_run(self, to).await
+    }
+
+    async fn ask(self, command: Command, listener: Option<Ear>) -> Result<Reply, Error> {
+        self.check_edit(&command).await?;
+        let RunHandle { engine, id: run, workspace, asker, idempotency_key: key } = self;
+        let command = Box::new(command);
+        let request = |answer| Decide::Command { workspace, run, command, asker, key, listener, answer };
+        match workspace {
+            Some(workspace) => engine.ask_in(workspace, request).await,
+            None => engine.ask(request).await,
+        }
+    }
+
+    /// Content that a voter has edited must satisfy the schema of the approval. A schema never changes, so the writer need
+    /// not check it again; and what takes a while is done beside it.
+    pub(super) async fn check_edit(&self, command: &Command) -> Result<(), Error> {
+        let Command::Vote(Vote { number, edited_content: Some(content), .. }) = command else {
+            return Ok(());
+        };
+        let run = self.load().await?;
+        match run.waitpoint(*number).map(|wait| &wait.listens_for) {
+            Some(ListensFor::Approval(asked)) => checker::check_edit(asked, content).await,
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// The run as lists show it; nothing if there is no such run.
+    pub async fn summary(self) -> Result<Option<RunSummary>, Error> {
+        let run = self.id;
+        let found = self.engine.readers.read(self.workspace, move |store| store.run(run)).await?;
+        Ok(found.filter(|found| self.workspace.is_none_or(|own| own == found.workspace)))
+    }
+
+    /// All that the run has recorded; nothing if there is no such run.
+    pub async fn history(self) -> Result<Option<StoredRun>, Error> {
+        let run = self.id;
+        let found = self.engine.readers.read(self.workspace, move |store| store.load(run)).await?;
+        Ok(found.filter(|found| self.workspace.is_none_or(|own| own == found.workspace)))
+    }
+
+    /// What the run has recorded, and the versions of its workflow that say what it means; nothing if there is no such
+    /// run.
+    pub async fn recorded(self) -> Result<Option<Recorded>, Error> {
+        let (run, workspace, known) = (self.id, self.workspace, Arc::clone(&self.engine.readers.known));
+        let read = self.engine.readers.read(workspace, move |store| known.recorded(store, run));
+        let found = read.await?;
+        Ok(found.filter(|found| workspace.is_none_or(|own| own == found.workspace)))
+    }
+
+    /// What follows record `after` in the history of the run: at most `limit` records, and none after those whose payloads
+    /// have `bytes` together. Whose run it is must be known: it is not looked up.
+    pub async fn records_after(self, after: u64, limit: usize, bytes: usize) -> Result<Vec<Record>, Error> {
+        let run = self.id;
+        let read = move |store: &mut dyn abide_store::Read| store.records_after(run, after, limit, bytes);
+        self.engine.readers.read(self.workspace, read).await
+    }
+
+    /// The waits that the run had opened before a record. Whose run it is must be known: it is not looked up.
+    pub async fn waits_before(self, record: u64) -> Result<KnownWaits, Error> {
+        let run = self.id;
+        let read = move |store: &mut dyn abide_store::Read| {
+            let history = store.load(run)?.map(|stored| stored.history).unwrap_or_default();
+            let mut waits = KnownWaits::default();
+            let earlier = history.iter().take_while(|earlier| earlier.seq < record);
+            earlier.for_each(|earlier| waits.read(&earlier.change));
+            Ok(waits)
+        };
+        self.engine.readers.read(self.workspace, read).await
+    }
+}

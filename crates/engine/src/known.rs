@@ -1,0 +1,131 @@
+//! Definitions of late, and runs read with them beside the writer. A version never changes, so what was read once need not
+//! be read again.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use abide_core::definition::{Definition, Derived};
+use abide_core::history::{Change, DefinitionRef, Record};
+use abide_core::id::{DefinitionId, RunId, WorkspaceId};
+use abide_core::run::Run;
+use abide_store::{Error, Read, StoredRun};
+
+/// Definitions kept. When there are more, all are forgotten: it is cheaper than remembering which were used.
+const KEPT: usize = 1_000;
+
+type Key = (WorkspaceId, DefinitionRef);
+
+/// A version of a workflow, and the id it is stored under.
+#[derive(Clone, Debug)]
+pub struct KnownDefinition {
+    /// What is derived from a workflow (a step of a map, a hook) is not stored: its id is 0.
+    pub id: DefinitionId,
+    /// The definition, ready to be decided with.
+    pub definition: Arc<Definition>,
+}
+
+/// What a run has recorded, and what that means.
+#[derive(Clone, Debug)]
+pub struct Recorded {
+    /// Where the run belongs.
+    pub workspace: WorkspaceId,
+    /// The definition that the run began with.
+    pub first: Arc<Definition>,
+    /// The definitions that the run was moved to, in order.
+    pub moved_to: Vec<Arc<Definition>>,
+    /// All records, from the first.
+    pub history: Vec<Record>,
+}
+
+#[derive(Default)]
+pub(crate) struct KnownDefinitions(Mutex<HashMap<Key, KnownDefinition>>);
+
+impl fmt::Debug for KnownDefinitions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("KnownDefinitions")
+    }
+}
+
+impl KnownDefinitions {
+    fn known(&self) -> MutexGuard<'_, HashMap<Key, KnownDefinition>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn get(&self, workspace: WorkspaceId, definition: &DefinitionRef) -> Option<KnownDefinition> {
+        self.known().get(&(workspace, definition.clone())).cloned()
+    }
+
+    /// Looks a definition up in the store where it is not known yet.
+    pub(crate) fn find(
+        &self,
+        store: &mut dyn Read,
+        workspace: WorkspaceId,
+        definition: &DefinitionRef,
+    ) -> Result<KnownDefinition, Error> {
+        if let Some(found) = self.get(workspace, definition) {
+            return Ok(found);
+        }
+        let DefinitionRef { name, version } = definition;
+        let damaged = |what: &str| Error::Corrupt(format!("the definition {name} {version} {what}"));
+        let derived = |definition| Ok(KnownDefinition { id: DefinitionId(0), definition });
+        match Definition::derived(name, Some(version)) {
+            Some(Derived::Whole(whole)) => {
+                return derived(Arc::new(whole.map_err(|_| damaged("cannot be read"))?));
+            }
+            Some(Derived::Hook(hook, of)) => {
+                let of = DefinitionRef { name: of.into(), version: Arc::clone(version) };
+                let of = self.find(store, workspace, &of)?.definition;
+                return derived(of.hook(hook).map(Arc::clone).ok_or_else(|| damaged("is not there"))?);
+            }
+            None => {}
+        }
+        let stored = store.definition(workspace, name, Some(version))?;
+        let stored = stored.ok_or_else(|| damaged("of a run is not there"))?;
+        let checked = Definition::from_stored(&stored.document).map_err(|_| damaged("cannot be read"))?;
+        let found = KnownDefinition { id: stored.id, definition: Arc::new(checked.definition) };
+        let mut known = self.known();
+        if known.len() >= KEPT {
+            known.clear();
+        }
+        known.insert((workspace, definition.clone()), found.clone());
+        Ok(found)
+    }
+
+    /// What a run has recorded, with the definition that it began with and those it was moved to.
+    pub(crate) fn recorded(&self, store: &mut dyn Read, run: RunId) -> Result<Option<Recorded>, Error> {
+        let Some(stored) = store.load(run)? else { return Ok(None) };
+        self.with_versions(store, stored).map(Some)
+    }
+
+    fn with_versions(&self, store: &mut dyn Read, stored: StoredRun) -> Result<Recorded, Error> {
+        let StoredRun { workspace, definition, history } = stored;
+        let first = match history.first().map(|record| &record.change) {
+            Some(Change::WorkflowCreated(creation)) => &creation.definition,
+            Some(_) | None => &definition,
+        };
+        let first = self.find(store, workspace, first)?.definition;
+        let mut moved_to = Vec::new();
+        for record in &history {
+            if let Change::WorkflowMoved { to, .. } = &record.change {
+                moved_to.push(self.find(store, workspace, to)?.definition);
+            }
+        }
+        Ok(Recorded { workspace, first, moved_to, history })
+    }
+
+    /// A run of this workspace as it was committed last; nothing if there is none.
+    pub(crate) fn run(
+        &self,
+        store: &mut dyn Read,
+        workspace: WorkspaceId,
+        id: RunId,
+    ) -> Result<Option<Run>, Error> {
+        let Some(stored) = store.load(id)?.filter(|stored| stored.workspace == workspace) else {
+            return Ok(None);
+        };
+        let Recorded { first, moved_to, history, .. } = self.with_versions(store, stored)?;
+        let run = Run::replay_with(first, &moved_to, &history);
+        run.map(Some).map_err(|error| Error::Corrupt(format!("{id}: {error}")))
+    }
+}

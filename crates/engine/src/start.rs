@@ -1,0 +1,98 @@
+//! A run that is to be started: what the caller says, carried as it is until it is decided.
+
+use std::sync::Arc;
+
+use abide_core::definition::Definition;
+use abide_core::id::WorkspaceId;
+use abide_core::json::Json;
+use abide_core::trace::Traceparent;
+use abide_core::waitpoint::Actor;
+use jiff::Timestamp;
+use serde_json::Value;
+
+/// A run to start with [`WorkspaceHandle::start`](crate::WorkspaceHandle::start): of which workflow, with what.
+#[derive(Clone, Debug)]
+pub struct StartRun {
+    pub(crate) workspace: WorkspaceId,
+    pub(crate) name: String,
+    pub(crate) version: Option<String>,
+    pub(crate) input: Json,
+    pub(crate) run_at: Option<Timestamp>,
+    pub(crate) tags: Vec<Arc<str>>,
+    pub(crate) key: Option<String>,
+    pub(crate) asked: Option<Json>,
+    pub(crate) by: Actor,
+    pub(crate) traceparent: Option<Traceparent>,
+    /// The input was checked against this, somewhere else.
+    pub(crate) checked: Option<Arc<Definition>>,
+}
+
+impl StartRun {
+    /// A run of the newest version of a workflow, without an input.
+    pub fn new(workflow: impl Into<String>) -> StartRun {
+        StartRun {
+            workspace: WorkspaceId::DEFAULT,
+            name: workflow.into(),
+            version: None,
+            input: Value::Null.into(),
+            run_at: None,
+            tags: Vec::new(),
+            key: None,
+            asked: None,
+            by: Actor::new("host"),
+            traceparent: None,
+            checked: None,
+        }
+    }
+
+    /// In which workspace; [`WorkspaceHandle::start`](crate::WorkspaceHandle::start) says its own.
+    pub fn in_workspace(self, workspace: WorkspaceId) -> StartRun {
+        StartRun { workspace, ..self }
+    }
+
+    /// What the run begins with; null unless said.
+    pub fn input(self, input: impl Into<Json>) -> StartRun {
+        StartRun { input: input.into(), ..self }
+    }
+
+    /// Which version of the workflow; the newest unless said.
+    pub fn version(self, version: impl Into<Option<String>>) -> StartRun {
+        StartRun { version: version.into(), ..self }
+    }
+
+    /// Begin then, not now. A past instant begins now.
+    pub fn run_at(self, at: impl Into<Option<Timestamp>>) -> StartRun {
+        StartRun { run_at: at.into(), ..self }
+    }
+
+    /// What the run can be found by.
+    pub fn tags<T: Into<Arc<str>>>(self, tags: impl IntoIterator<Item = T>) -> StartRun {
+        StartRun { tags: tags.into_iter().map(Into::into).collect(), ..self }
+    }
+
+    /// The same key and the same request give the same run.
+    pub fn idempotency_key(self, key: impl Into<Option<String>>) -> StartRun {
+        StartRun { key: key.into(), ..self }
+    }
+
+    /// What makes two requests under a key the same; the whole input unless said.
+    pub fn compared_by(self, asked: impl Into<Json>) -> StartRun {
+        StartRun { asked: Some(asked.into()), ..self }
+    }
+
+    /// On whose behalf the run is started; the program itself unless said.
+    pub fn by(self, by: Actor) -> StartRun {
+        StartRun { by, ..self }
+    }
+
+    /// The trace that the run will be in.
+    pub fn traceparent(self, traceparent: Option<Traceparent>) -> StartRun {
+        StartRun { traceparent, ..self }
+    }
+}
+
+impl From<(&str, Value)> for StartRun {
+    fn from((workflow, input): (&str, Value)) -> StartRun {
+        StartRun::new(workflow).input(input)
+    }
+}
