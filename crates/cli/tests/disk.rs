@@ -49,7 +49,7 @@ fn until_completed(http: &mut Http, run: &str) -> Value {
         if found.body["status"] == "COMPLETED" {
             return found.body;
         }
-        assert!(begun.elapsed() < Duration::from_secs(30), "{}", found.body);
+        assert!(begun.elapsed() < Duration::from_secs(300), "{}", found.body);
         std::thread::sleep(Duration::from_millis(5));
     }
 }

@@ -13,6 +13,9 @@ use abide_testkit::http::Http;
 use abide_testkit::serve::Process;
 use serde_json::{Value, json};
 
+/// How long something is waited for before it counts as stuck.
+const PATIENCE: Duration = Duration::from_secs(300);
+
 #[test]
 fn a_call_that_was_under_way_is_made_again_and_its_answer_reaches_the_code() {
     let (receiver, calls) = silent_once();
@@ -26,16 +29,12 @@ fn a_call_that_was_under_way_is_made_again_and_its_answer_reaches_the_code() {
     let url = format!("http://{receiver}/rate");
     let wait = json!({"type": "http", "name": "rate", "url": url, "method": "POST", "body": {"n": 1}});
     report(http, &task, "suspend", json!({"waits": [wait]}));
-    let first = calls.recv_timeout(Duration::from_secs(60)).unwrap();
+    let first = calls.recv_timeout(PATIENCE).unwrap();
     process.kill_and_start_again();
     let again = poll(http, "desk");
     let payload = &again["journal"][0]["wait"]["payload"];
     assert_eq!((&payload["status"], &payload["output"]["body"]), (&json!("COMPLETED"), &json!({"rate": 3})));
-    assert_eq!(
-        calls.recv_timeout(Duration::from_secs(60)).unwrap(),
-        first,
-        "another attempt at the same order"
-    );
+    assert_eq!(calls.recv_timeout(PATIENCE).unwrap(), first, "another attempt at the same order");
     report(http, &again, "complete", json!({"output": payload["output"]["status"]}));
     assert_eq!(ended(http, &run)["output"], 200);
 }
@@ -125,7 +124,7 @@ fn until<T>(mut look: impl FnMut() -> Option<T>) -> T {
         if let Some(seen) = look() {
             return seen;
         }
-        assert!(begun.elapsed() < Duration::from_secs(120), "it does not come");
+        assert!(begun.elapsed() < PATIENCE, "it does not come");
         std::thread::sleep(Duration::from_millis(2));
     }
 }

@@ -20,6 +20,8 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 const ROUNDS: usize = 5;
+/// How long something is waited for before it counts as stuck.
+const PATIENCE: Duration = Duration::from_secs(300);
 /// The tool is a handler behind a URL, or a workflow with a polled worker.
 const TOOLS: [&str; 2] = ["asking-url", "asking-workflow"];
 /// A run of five rounds writes fewer records than this.
@@ -239,7 +241,7 @@ fn until<T>(mut look: impl FnMut() -> Option<T>) -> T {
         if let Some(seen) = look() {
             return seen;
         }
-        assert!(begun.elapsed() < Duration::from_secs(60), "it does not come");
+        assert!(begun.elapsed() < PATIENCE, "it does not come");
         std::thread::sleep(Duration::from_millis(1));
     }
 }

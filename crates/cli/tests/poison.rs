@@ -25,8 +25,8 @@ struct Dose {
     runs: (usize, usize),
     /// Items of a map, and the bytes that are rendered for each.
     items: (usize, usize),
-    /// How long the others are watched, before the kill and after.
-    watched: Duration,
+    /// How many runs each of the others has at least, before the kill and after.
+    turns: usize,
     /// The others' p99, and the time until the first of them is served again, where that is asked for.
     bounds: Option<(Duration, Duration)>,
 }
@@ -37,15 +37,10 @@ impl Dose {
             Ok("full") => Dose {
                 runs: (1_000, 100),
                 items: (10_000, 950_000),
-                watched: Duration::from_secs(30),
+                turns: 2_000,
                 bounds: Some((Duration::from_millis(100), Duration::from_secs(2))),
             },
-            _ => Dose {
-                runs: (50, 20),
-                items: (1_000, 500_000),
-                watched: Duration::from_secs(2),
-                bounds: None,
-            },
+            _ => Dose { runs: (50, 20), items: (1_000, 500_000), turns: 50, bounds: None },
         }
     }
 }
@@ -109,8 +104,8 @@ fn swallow(http: &mut Http, dose: &Dose) -> [String; 3] {
     })
 }
 
-/// Somebody else at work: starts a run, tells it something, and looks at it, again and again.
-fn other(address: SocketAddr, key: String, over: Arc<AtomicBool>) -> JoinHandle<Vec<Duration>> {
+/// Somebody else at work: starts a run, tells it something, and looks at it, so many times and until all is over.
+fn other(address: SocketAddr, key: String, turns: usize, over: Arc<AtomicBool>) -> JoinHandle<Vec<Duration>> {
     thread::spawn(move || {
         let mut http = Http::new(address).with_key(&key);
         let mut times = Vec::new();
@@ -120,7 +115,9 @@ fn other(address: SocketAddr, key: String, over: Arc<AtomicBool>) -> JoinHandle<
             times.push(begun.elapsed());
             answer
         };
-        while !over.load(Ordering::Relaxed) {
+        let mut turn = 0;
+        while turn < turns || !over.load(Ordering::Relaxed) {
+            turn += 1;
             let started = timed(&mut || posted(&mut http, "/workflow-runs", &json!({ "name": "order" })));
             let run = started["id"].as_str().unwrap().to_owned();
             let signal = json!({ "signalType": "paid", "payload": 1 });
@@ -130,21 +127,28 @@ fn other(address: SocketAddr, key: String, over: Arc<AtomicBool>) -> JoinHandle<
                 assert_eq!(found.body["status"], "COMPLETED", "{found:?}");
                 found.body
             });
-            thread::sleep(Duration::from_millis(10));
         }
         times
     })
 }
 
-/// Watches others for a while. Gives how long their requests took, in order.
-fn watch(address: SocketAddr, key: &str, dose: &Dose) -> Vec<Duration> {
+/// Watches others at work until what goes on beside them is over. Gives how long their requests took, in order.
+fn watch(address: SocketAddr, key: &str, dose: &Dose, beside: impl FnOnce()) -> Vec<Duration> {
     let over = Arc::new(AtomicBool::new(false));
-    let others: Vec<_> = (0..OTHERS).map(|_| other(address, key.to_owned(), Arc::clone(&over))).collect();
-    thread::sleep(dose.watched);
+    let other = |_| other(address, key.to_owned(), dose.turns, Arc::clone(&over));
+    let others: Vec<_> = (0..OTHERS).map(other).collect();
+    beside();
     over.store(true, Ordering::Relaxed);
     let mut times: Vec<Duration> = others.into_iter().flat_map(|other| other.join().unwrap()).collect();
     times.sort_unstable();
     times
+}
+
+/// Looks again until it is so; a test that waits for ever is stopped by its runner.
+fn until(mut is_so: impl FnMut() -> bool) {
+    while !is_so() {
+        thread::sleep(Duration::from_millis(10));
+    }
 }
 
 fn at(times: &[Duration], percent: usize) -> Duration {
@@ -167,14 +171,16 @@ fn poison_behind_a_timer_is_bounded_and_others_are_served_through_a_kill_too() {
 
     let mut http = Http::new(address).with_key(&culprit);
     let [bomb, render, schema] = swallow(&mut http, &dose);
-    let before = watch(address, &others, &dose);
+    let before = watch(address, &others, &dose, || {
+        until(|| http.get(&format!("/workflow-runs/{render}")).unwrap().body["status"] == "RUNNING");
+    });
     let first = process.peak_bytes();
     let killed = Instant::now();
     process.kill_and_start_again();
     let mut http = Http::new(address).with_key(&others);
     posted(&mut http, "/workflow-runs", &json!({ "name": "order" }));
     let served_after = killed.elapsed();
-    let after = watch(address, &others, &dose);
+    let after = watch(address, &others, &dose, || {});
     let peak = first.max(process.peak_bytes());
     println!(
         "others: {} requests, p50 {:?}, p99 {:?}, longest {:?}; after a kill: served after {served_after:?}, {} requests, \
@@ -198,15 +204,10 @@ fn poison_behind_a_timer_is_bounded_and_others_are_served_through_a_kill_too() {
     let mut run = |id: &str| http.get(&format!("/workflow-runs/{id}")).unwrap().body;
     assert_eq!(run(&render)["status"], "RUNNING", "its items wait for a worker");
     let mut http = Http::new(address).with_key(&culprit);
-    let begun = Instant::now();
-    let told = loop {
+    until(|| {
         let history = http.get(&format!("/workflow-runs/{schema}/events")).unwrap().body.to_string();
-        if history.contains("the work of checking the input") || begun.elapsed() > Duration::from_secs(60) {
-            break history;
-        }
-        thread::sleep(Duration::from_millis(50));
-    };
-    assert!(told.contains("the work of checking the input"), "{told}");
+        history.contains("the work of checking the input")
+    });
     let status = run(&bomb)["status"].clone();
     assert!(status == "WAITING" || status == "RUNNING" || status == "FAILED", "{status}");
     let mut http = Http::new(address).with_key(&admin);

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 /// Occurrences that must have come, and how often the process is killed meanwhile.
 const OCCURRENCES: usize = 6;
 const KILLS: u64 = 12;
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(300);
 
 fn ask(process: &Process, path: &str, body: &Value) -> Value {
     let Answer { status, body } = Http::new(process.address()).post(path, body, None).unwrap();

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// What is to come comes in this time, or never.
-const BOUND: Duration = Duration::from_secs(90);
+const BOUND: Duration = Duration::from_secs(300);
 /// Said by the shell when a block is done.
 const MARK: &str = "--- the end of a block:";
 /// Sections of the README whose commands are about this binary.

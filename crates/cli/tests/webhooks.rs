@@ -33,7 +33,7 @@ impl Call {
 
 fn accept(listener: &TcpListener) -> Call {
     let (mut stream, _) = listener.accept().unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(300))).unwrap();
     let mut read = Vec::new();
     let mut buffer = [0; 4096];
     loop {

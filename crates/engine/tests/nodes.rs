@@ -12,7 +12,10 @@ use abide_core::definition::document::Workflow;
 use abide_core::id::RunId;
 use abide_core::run::Pin;
 use abide_core::status::RunStatus;
-use abide_engine::{Engine, Error, Leased, Options, Poll, Said, SendEvent, StartRun, TaskResult};
+use abide_core::time::Millis;
+use abide_engine::{
+    Clock, Engine, Error, Leased, Options, Poll, Said, SendEvent, SettableClock, StartRun, TaskResult,
+};
 use abide_store::Store;
 use abide_store::cluster::NodeId;
 use abide_store::postgres::Postgres;
@@ -26,6 +29,16 @@ const LEASE: Duration = Duration::from_secs(30);
 
 async fn node(address: &str) -> Engine {
     Engine::open_with(Box::new(Postgres::open(address).unwrap()), Options::default()).await.unwrap()
+}
+
+/// Two nodes whose time is what a test says.
+async fn two_nodes_by(clock: &SettableClock) -> (Engine, Engine) {
+    let address = Server::shared().database();
+    let node = async || {
+        let options = Options { clock: Some(clock.clone()), ..Options::default() };
+        Engine::open_with(Box::new(Postgres::open(&address).unwrap()), options).await.unwrap()
+    };
+    (node().await, node().await)
 }
 
 async fn two_nodes() -> (Engine, Engine) {
@@ -76,12 +89,11 @@ async fn a_poller_of_one_node_gets_what_is_started_on_the_other() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_heartbeat_to_another_node_keeps_the_lease_and_a_lost_lease_is_noticed_by_any() {
-    let (a, b) = two_nodes().await;
+    let clock = SettableClock::new("2026-03-01T00:00:00Z".parse().unwrap());
+    let (a, b) = two_nodes_by(&clock).await;
     a.deploy(Workflow::new("w").task("work", "remote")).await.unwrap();
     let run = a.start("w", json!({})).await.unwrap();
-    let lease = Duration::from_millis(1_500);
-    let first =
-        a.default_workspace().tasks().poll(Poll::new("w", ["remote"], lease)).await.unwrap().pop().unwrap();
+    let first = poll(&a).await;
     let beat = || {
         let (at, delivery) = (first.at, first.task.delivery);
         Command::TaskHeartbeat(TaskHeartbeat {
@@ -93,22 +105,19 @@ async fn a_heartbeat_to_another_node_keeps_the_lease_and_a_lost_lease_is_noticed
             cancels: Vec::new(),
         })
     };
-    let until = first.leased_until + Duration::from_secs(1);
-    while b.now() < until {
+    for _ in 0..3 {
+        clock.advance(Millis(20_000));
         b.run(run).command(beat()).await.unwrap();
+        a.clock().settled().await.unwrap();
     }
+    assert!(clock.now() > first.leased_until);
     assert_eq!(
         a.run(run).get().await.unwrap().task(first.at).unwrap().unwrap().delivery,
         first.task.delivery
     );
-    let second = b
-        .default_workspace()
-        .tasks()
-        .poll(Poll::new("other", ["remote"], lease))
-        .await
-        .unwrap()
-        .pop()
-        .unwrap();
+    clock.advance(Millis(31_000));
+    a.clock().settled().await.unwrap();
+    let second = poll(&b).await;
     assert_eq!(second.task.delivery, first.task.delivery + 1);
     assert!(a.run(run).command(beat()).await.is_err());
 }

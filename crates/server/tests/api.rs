@@ -72,6 +72,8 @@ mod sends;
 mod session;
 #[path = "api/strangers.rs"]
 mod strangers;
+#[path = "api/surface.rs"]
+mod surface;
 #[path = "api/tasks.rs"]
 mod tasks;
 #[path = "api/traces.rs"]

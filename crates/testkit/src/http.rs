@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 /// What is to be answered is answered in this time, or never.
-const LONG: Duration = Duration::from_secs(60);
+const LONG: Duration = Duration::from_secs(300);
 
 /// A client with a connection to each of one or several servers, of which it asks one after the other.
 #[derive(Debug)]

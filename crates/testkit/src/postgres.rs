@@ -18,7 +18,7 @@ use tokio_postgres::NoTls;
 const WHAT_TO_DO: &str = "tests need the programs of a PostgreSQL server (initdb and postgres), in PATH or under \
     /usr/lib/postgresql; install it, on Debian with `apt-get install postgresql`";
 /// How long a busy machine may take to start one.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(300);
 
 /// Keeps a server until its input ends or says something.
 const KEEPER: &str = r#"

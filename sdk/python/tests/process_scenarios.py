@@ -45,7 +45,7 @@ async def until(run: RunHandle, kind: str) -> None:
 
 
 async def recorded(server: TestServer, run: RunHandle, name: str) -> int:
-    records = [record for record in await server.history(run) if record["type"] == "JOURNAL_RECORDED"]
+    records: list[Any] = [record for record in await server.history(run) if record["type"] == "JOURNAL_RECORDED"]
     return sum(any(entry["name"] == name for entry in record["entries"]) for record in records)
 
 
@@ -79,11 +79,18 @@ async def sleep_across_the_kill_of_the_server(server: TestServer) -> Any:
     return {"status": status, "early": early, "recordedOnce": await recorded(server, run, "who") == 1}
 
 
+async def lose_the_lease(server: TestServer, run: RunHandle) -> None:
+    """Lets time pass until the lease is over. A heartbeat that was on its way when the worker was stopped may renew it once more."""
+    while not any(record["type"] == "TASK_REDELIVERED" for record in await server.history(run)):
+        await server.client.test_clock.move(advance="3s")
+
+
 async def heartbeat_loss(server: TestServer) -> Any:
     first = await slow_worker(server)
     run = await start(server, "slow")
     await until(run, "JOURNAL_RECORDED")
     first.send_signal(signal.SIGSTOP)
+    await lose_the_lease(server, run)
     second = await worker(server)
     output = await run.result(returns=dict[str, int])
     first.send_signal(signal.SIGCONT)
@@ -109,6 +116,9 @@ async def drain(server: TestServer) -> Any:
     code = await own.wait()
     return {"first": (await run.get())["status"], "second": (await second.get())["status"], "exit": code}
 
+
+# Played by the machine's clock: a killed worker's poll is given up by it, and a server that starts again goes by it.
+REAL_TIME = {"sleep across the kill of a worker", "sleep across the kill of the server"}
 
 scenarios: dict[str, Scenario] = {
     "sleep across the kill of a worker": sleep_across_the_kill_of_a_worker,

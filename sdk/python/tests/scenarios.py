@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import time
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import Any
@@ -804,7 +803,6 @@ async def thirty_days(server: TestServer) -> Any:
         return "done"
 
     server.worker({"work": work})
-    begun = time.monotonic()
     month = Workflow("month").sleep("month", "30d").wait_for_signal("go", "go").task("work", "work")
     await server.client.deploy(month)
     before = await server.now()
@@ -813,4 +811,4 @@ async def thirty_days(server: TestServer) -> Any:
     await run.signal("go")
     output = await run.result()
     days = (await server.now() - before).total_seconds() / 86_400
-    return {"days": days, "quick": time.monotonic() - begun < 60, "output": output}
+    return {"days": days, "output": output}

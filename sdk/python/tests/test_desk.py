@@ -63,7 +63,7 @@ class Desk(unittest.IsolatedAsyncioTestCase):
         self.addCleanup(logging.getLogger("abide").setLevel, logging.NOTSET)
 
     async def test_returned_edited_by_link_paid_at_the_third_try_and_every_line_is_back(self) -> None:
-        async with asyncio.timeout(30), TestServer() as server:
+        async with asyncio.timeout(300), TestServer() as server:
             shop = await opened(server)
             run = await asked(server)
             await server.client.notify("parcel.returned", {"order": 7})
@@ -77,7 +77,7 @@ class Desk(unittest.IsolatedAsyncioTestCase):
             self.assertEqual((shop.paid, len(shop.links)), ([(4200, "refund-7")], 1))
 
     async def test_a_withdrawal_ends_it_and_so_do_a_lost_parcel_and_a_review_that_nobody_gives(self) -> None:
-        async with asyncio.timeout(30), TestServer() as server:
+        async with asyncio.timeout(300), TestServer() as server:
             await opened(server)
             withdrawn = await asked(server)
             await server.client.notify("refund.withdrawn", {"order": 7})

@@ -22,7 +22,7 @@ async def run(name: str, server: TestServer) -> asyncio.subprocess.Process:
 
 class Example(unittest.IsolatedAsyncioTestCase):
     async def test_an_order_sleeps_waits_for_its_payment_asks_for_approval_and_is_shipped(self) -> None:
-        async with asyncio.timeout(30), TestServer(real_time=True) as server:
+        async with asyncio.timeout(300), TestServer(real_time=True) as server:
             worker = await run("worker.py", server)
             starter = await run("start.py", server)
             said, _ = await starter.communicate()

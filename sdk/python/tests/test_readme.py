@@ -18,7 +18,7 @@ PROGRAMS: list[str] = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
 class Readme(unittest.IsolatedAsyncioTestCase):
     async def test_every_program_runs_to_its_end(self) -> None:
         said = []
-        async with asyncio.timeout(30), TestServer(real_time=True) as server:
+        async with asyncio.timeout(300), TestServer(real_time=True) as server:
             env = {**os.environ, "ABIDE_SERVER": server.url}
             for program in PROGRAMS:
                 pipe = asyncio.subprocess.PIPE

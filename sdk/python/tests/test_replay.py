@@ -31,7 +31,7 @@ def wait(name: str, kind: str, asked: str, status: str = "PENDING", payload: Any
 
 class ReplayCheck(unittest.IsolatedAsyncioTestCase):
     async def verdicts(self, handler: Any, *lines: dict[str, Any]) -> list[tuple[str, str | None]]:
-        found = await replay_check({"desk": handler}, lines, grace=0.05, patience=2)
+        found = await replay_check({"desk": handler}, lines, grace=0.05, patience=60)
         return [(verdict.verdict, verdict.message) for verdict in found]
 
     async def test_plain_functions_are_replayed_as_well(self) -> None:
@@ -60,7 +60,7 @@ class ReplayCheck(unittest.IsolatedAsyncioTestCase):
             return "done"
 
         lines = [line(input=input) for input in ("ends", "fails", "hangs", "asks")]
-        found = await replay_check({"desk": ends}, lines, patience=0.2)
+        found = await replay_check({"desk": ends}, lines, patience=3)
         self.assertEqual([one.verdict for one in found], ["fits", "failed", "failed", "failed"])
         self.assertEqual(found[1].message, "KeyError: 'cents'")
         self.assertIn("in a replay there is no server", found[3].message or "")

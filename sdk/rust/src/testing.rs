@@ -40,7 +40,7 @@ use crate::worker::Worker;
 pub use replay::{Journals, ReplayOutcome, ReplayVerdict, StoredJournal, assert_fits, replay_check};
 
 /// How long workers may take for what they have, in real time.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(60);
 const LOOK_AGAIN: Duration = Duration::from_millis(2);
 const WORKER_POLL: Duration = Duration::from_secs(5);
 const WORKER_DRAIN: Duration = Duration::from_secs(1);

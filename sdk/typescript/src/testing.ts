@@ -27,7 +27,7 @@ export interface TestServerOptions {
 }
 
 /** How long workers may take for what they have, in real time. */
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 60_000;
 const LOOK_AGAIN_MS = 2;
 
 export class TestServer {

@@ -15,7 +15,7 @@ function run(name: string, server: TestServer): ChildProcess {
   return spawn(process.execPath, [place(name)], { env, stdio: ["ignore", "pipe", "inherit"] });
 }
 
-test("an order sleeps, waits for its payment, asks for approval, and is shipped", { timeout: 30_000 }, async () => {
+test("an order sleeps, waits for its payment, asks for approval, and is shipped", { timeout: 300_000 }, async () => {
   const server = await TestServer.start({ realTime: true });
   const worker = run("worker", server);
   try {

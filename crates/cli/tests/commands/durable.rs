@@ -7,18 +7,22 @@ use serde_json::{Value, json};
 use super::host::Host;
 
 /// A worker's call, as any program would make it.
-fn post(host: &Host, path: &str, body: &Value) -> Value {
+pub(super) fn post(host: &Host, path: &str, body: &Value) -> Value {
     let (url, body) = (format!("{}/api/v1{path}", host.url), body.to_string());
-    let curl =
-        ["--silent", "--fail-with-body", "--header", "content-type: application/json", "--data", &body, &url];
-    let said = Command::new("curl").args(curl).output().unwrap();
-    let text = String::from_utf8(said.stdout).unwrap();
-    assert!(said.status.success(), "{path}: {text}");
+    let text = curl(&["--header", "content-type: application/json", "--data", &body, &url]);
     serde_json::from_str(&text).unwrap_or_default()
 }
 
+/// What the server says to a call that it does not refuse.
+pub(super) fn curl(arguments: &[&str]) -> String {
+    let said = Command::new("curl").args(["--silent", "--fail-with-body"]).args(arguments).output().unwrap();
+    let text = String::from_utf8(said.stdout).unwrap();
+    assert!(said.status.success(), "{arguments:?}: {text}");
+    text
+}
+
 fn poll(host: &Host) -> Value {
-    let body = json!({ "handlers": ["desk"], "workerId": "w", "waitMs": 20_000 });
+    let body = json!({ "handlers": ["desk"], "workerId": "w", "waitMs": 300_000 });
     post(host, "/tasks/poll", &body)["tasks"][0].clone()
 }
 

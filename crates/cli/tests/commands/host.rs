@@ -10,7 +10,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// What is to come comes in this time, or never.
-const BOUND: Duration = Duration::from_secs(60);
+const BOUND: Duration = Duration::from_secs(300);
 
 pub(crate) struct Host {
     pub(crate) directory: TempDir,

@@ -11,7 +11,7 @@ use abide_testkit::http;
 use serde_json::Value;
 
 /// What is to come comes in this time, or never.
-const BOUND: Duration = Duration::from_secs(90);
+const BOUND: Duration = Duration::from_secs(300);
 
 pub(crate) struct Dev {
     process: Child,

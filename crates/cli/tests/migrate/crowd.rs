@@ -107,7 +107,7 @@ impl Crowd {
         let (is, due) = (|http: &mut Http| count_of(http, "COMPLETED"), self.expected(&over));
         let begun = std::time::Instant::now();
         while is(&mut http) < due {
-            assert!(begun.elapsed().as_secs() < 120, "{} of {due}", is(&mut http));
+            assert!(begun.elapsed().as_secs() < 300, "{} of {due}", is(&mut http));
         }
         assert_eq!(is(&mut http), due);
         assert_eq!(count_of(&mut http, "WAITING"), self.expected(&["dream"]));

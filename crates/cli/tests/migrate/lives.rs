@@ -318,7 +318,7 @@ struct Call {
 
 fn accept(listener: &TcpListener) -> Call {
     let (mut stream, _) = listener.accept().unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(300))).unwrap();
     let (mut read, mut buffer) = (Vec::new(), [0; 4096]);
     loop {
         let said = String::from_utf8_lossy(&read).into_owned();

@@ -50,16 +50,7 @@ impl Server {
     }
 
     pub(crate) fn send(&self, method: &str, path: &str, headers: &str, body: &str) -> (u16, Value) {
-        let key = self
-            .key
-            .as_ref()
-            .map(|key| {
-                format!(
-                    "authorization: Bearer {key}
-"
-                )
-            })
-            .unwrap_or_default();
+        let key = self.key.as_ref().map(|key| format!("authorization: Bearer {key}\r\n")).unwrap_or_default();
         http::exchange(&self.address, method, path, &(key + headers), body)
     }
 
@@ -88,7 +79,7 @@ impl Server {
     pub(crate) fn wait_for(&self, what: &str, mut is_so: impl FnMut(&Server) -> bool) {
         let begun = std::time::Instant::now();
         while !is_so(self) {
-            assert!(begun.elapsed() < Duration::from_secs(60), "{what}: waited in vain");
+            assert!(begun.elapsed() < Duration::from_secs(300), "{what}: waited in vain");
             std::thread::yield_now();
         }
     }

@@ -44,7 +44,7 @@ pub(crate) fn wait_for_all(http: &mut Http, ledger: &Ledger) -> Result<(), Strin
         if left.len() < progress.1 {
             progress = (Instant::now(), left.len());
         }
-        if progress.0.elapsed() > Duration::from_secs(60) {
+        if progress.0.elapsed() > Duration::from_secs(300) {
             let stuck = left[0]["id"].as_str().unwrap_or_default();
             let known = ledger.runs().get(stuck).cloned();
             let run = http.get(&format!("/workflow-runs/{stuck}")).map(|answer| answer.body);

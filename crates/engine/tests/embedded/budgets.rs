@@ -1,7 +1,8 @@
 //! What one run may take: a round, a decision, a schema. Whoever asks for too much is bounded, and the others go on.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use abide_core::command::Command;
 use abide_core::id::WorkspaceId;
@@ -389,24 +390,20 @@ async fn a_wait_that_was_not_offered_the_event_yet_does_not_time_out() {
     }
 }
 
-/// A probe of somebody else while something goes on.
-async fn longest_probe(host: &Host, until: impl Future<Output = ()>) -> Duration {
-    let done = Arc::new(tokio::sync::Notify::new());
+/// How often somebody else is served while something goes on.
+async fn probes_served(host: &Host, until: impl Future<Output = ()>) -> usize {
+    let done = Arc::new(AtomicBool::new(false));
     let (engine, stop) = (host.engine.clone(), Arc::clone(&done));
     let probe = tokio::spawn(async move {
-        let mut longest = Duration::ZERO;
-        loop {
-            let begun = Instant::now();
+        let mut served = 0;
+        while !stop.load(Ordering::Relaxed) {
             engine.start("probe", json!({})).await.unwrap();
-            longest = longest.max(begun.elapsed());
-            tokio::select! {
-                () = stop.notified() => return longest,
-                () = tokio::time::sleep(Duration::from_millis(1)) => {}
-            }
+            served += 1;
         }
+        served
     });
     until.await;
-    done.notify_one();
+    done.store(true, Ordering::Relaxed);
     probe.await.unwrap()
 }
 
@@ -448,10 +445,8 @@ async fn poison_behind_a_timer_is_bounded_and_the_others_are_served() {
     let deep = (0..95).fold(json!([]), |inner, _| json!([inner]));
     let schema = host.engine.start("schema", deep).await.unwrap();
     host.advance("2s");
-    let longest = longest_probe(&host, host.look()).await;
-    println!("the longest probe took {longest:?}");
-    // Far above what it takes, far below what it took: this machine may be busy with something else.
-    assert!(longest < Duration::from_secs(5), "{longest:?}");
+    let served = probes_served(&host, host.look()).await;
+    assert!(served > 10, "somebody else is served between the rounds, {served} times");
 
     let started = count(&host, "leaf", RunStatus::Waiting).await;
     assert!(started <= 3_000, "{started}");

@@ -1,7 +1,5 @@
 //! Maps over many items.
 
-use std::time::{Duration, Instant};
-
 use abide_core::definition::Definition;
 use abide_core::status::RunStatus;
 use serde_json::{Value, json};
@@ -19,14 +17,13 @@ async fn host(step: Value) -> Host {
 #[tokio::test]
 async fn ten_thousand_items_that_sleep_a_second_are_done_after_a_second() {
     let host = host(json!({ "type": "wait", "duration": "1s" })).await;
-    let (begun, real) = (host.now(), Instant::now());
+    let begun = host.now();
     let items: Vec<u32> = (0..10_000).collect();
     let run = host.engine.start("many", json!({ "items": items })).await.unwrap();
     let ended = host.end_of(run).await;
     assert_eq!(ended.status, RunStatus::Completed, "{:?}", ended.error);
     assert_eq!(output(&ended).as_array().map(Vec::len), Some(10_000));
     assert_eq!(host.now().as_millisecond() - begun.as_millisecond(), 1_000);
-    assert!(real.elapsed() < Duration::from_secs(60), "{:?}", real.elapsed());
 }
 
 #[tokio::test]

@@ -15,7 +15,7 @@ fn order() -> Value {
 }
 
 async fn polled(host: &Host, handler: &str) -> Value {
-    let poll = json!({"handlers": [handler], "workerId": "w", "waitMs": 5_000});
+    let poll = json!({"handlers": [handler], "workerId": "w", "waitMs": 300_000});
     host.post("/tasks/poll", poll).await.json["tasks"][0].clone()
 }
 

@@ -220,7 +220,7 @@ fn the_others_are_notified_of_a_commit_and_oneself_is_not() {
         let (tell, told) = mpsc::channel();
         let listener = move |all: Vec<Notification>| all.into_iter().for_each(|one| drop(tell.send(one)));
         store.cluster().unwrap().unwrap().listen(Box::new(listener)).unwrap();
-        assert_eq!(told.recv_timeout(Duration::from_secs(30)).unwrap(), Notification::Missed);
+        assert_eq!(told.recv_timeout(Duration::from_secs(300)).unwrap(), Notification::Missed);
         heard.push(told);
     }
     let mut world = World::new();
@@ -228,7 +228,7 @@ fn the_others_are_notified_of_a_commit_and_oneself_is_not() {
     nap.save(&mut stores[0]);
     let run = nap.id();
     let Notification::RunChanged { run: changed, version, .. } =
-        heard[1].recv_timeout(Duration::from_secs(30)).unwrap()
+        heard[1].recv_timeout(Duration::from_secs(300)).unwrap()
     else {
         panic!("a run was changed")
     };
@@ -237,7 +237,7 @@ fn the_others_are_notified_of_a_commit_and_oneself_is_not() {
     // What somebody has is nothing to look for.
     write(&mut stores[1], &[TaskWrite::Put(held(2, after(9)))]);
     write(&mut stores[1], &[TaskWrite::Put(task(1, "mail"))]);
-    let ready = heard[0].recv_timeout(Duration::from_secs(30)).unwrap();
+    let ready = heard[0].recv_timeout(Duration::from_secs(300)).unwrap();
     assert_eq!(ready, Notification::TaskReady { workspace: WorkspaceId::DEFAULT, queue: "mail".into() });
     assert!(heard[1].try_recv().is_err() && heard[0].try_recv().is_err());
 }

@@ -128,7 +128,7 @@ fn a_run_that_works_on_changes_its_row_where_it_is() {
         hand.run("SELECT pg_stat_clear_snapshot()");
         let changed = "coalesce(sum(n_tup_upd), 0)::bigint * 10 + coalesce(sum(n_tup_hot_upd), 0)::bigint";
         match hand.number(&format!("SELECT {changed} FROM pg_stat_user_tables WHERE relname = 'runs'")) {
-            0 => assert!(begun.elapsed() < Duration::from_secs(60), "the server does not count"),
+            0 => assert!(begun.elapsed() < Duration::from_secs(300), "the server does not count"),
             changed => break assert_eq!(changed, 11, "one row was changed, and no index"),
         }
         drop(store.workspaces());

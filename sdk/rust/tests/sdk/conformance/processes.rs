@@ -4,6 +4,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use abide_sdk::testing::TestServer;
+use abide_sdk::wire::MoveClock;
 use abide_sdk::{Error, Json, RunHandle, workflow};
 use serde_json::json;
 use tokio::process::{Child, Command};
@@ -69,11 +70,20 @@ pub(super) async fn sleep_across_the_kill_of_the_server(server: &TestServer) -> 
     Ok(json!({"status": run.get().await?.status, "early": early, "recordedOnce": once}))
 }
 
+/// Lets time pass until the lease is over. A heartbeat that was on its way when the worker was stopped may renew it once more.
+async fn lose_the_lease(server: &TestServer, run: &RunHandle) -> Result<(), Error> {
+    while !server.history(run).await?.iter().any(|record| record.kind == "TASK_REDELIVERED") {
+        server.client.test_clock().advance(&MoveClock::default().advance("3s")).await?;
+    }
+    Ok(())
+}
+
 pub(super) async fn heartbeat_loss(server: &TestServer) -> Result<Json, Error> {
     let first = slow_worker(server);
     let run = start(server, "slow").await?;
     run.follow().until("JOURNAL_RECORDED").await?;
     signal(&first, "-STOP").await;
+    lose_the_lease(server, &run).await?;
     let _second = worker(server);
     let output = run.result().await?;
     signal(&first, "-CONT").await;
