@@ -8,5 +8,5 @@ run = client.start(orders, {"id": 7, "amount": 42})
 client.notify("order.paid", {"order": 7})
 for record in run.follow():
     if record["type"] == "APPROVAL_REQUESTED":
-        client.approvals.decide(record["waitpointId"], "approve")
+        client.approvals.decide(str(record["waitpointId"]), "approve")
 print(run.result())

@@ -5,7 +5,6 @@ from .call import DurableCall, Retry
 from .check import InvalidWorkflow, WorkflowProblem
 from .client import Client, RunHandle
 from .context import Approval, Call, Context, First, HttpResponse, RequestedApproval, Waitpoint
-from .decode import Json
 from .duration import Duration, Instant
 from .failure import (
     BranchLost,
@@ -37,6 +36,7 @@ from .problem import (
 from .resources import Page, Pages
 from .sync_context import SyncContext
 from .wait import Pending, Wait
+from .wire import Json
 from .worker import Worker
 from .workflow import Workflow
 

@@ -98,7 +98,7 @@ async def first_of(execution: Execution, items: Sequence[Pending[T]]) -> tuple[i
             winner = await the_first(execution, call, racers)
             execution.settle_race(call, winner, racers)
         else:
-            decided: dict[str, Any] = entry.get("result") or {}
+            decided: Any = entry.get("result") or {}
             winner = racers[int(decided["index"])]
             execution.replay_race(winner, racers, decided["cancelled"])
             await asyncio.wait([winner.task])

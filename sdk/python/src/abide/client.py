@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from types import TracebackType
 from typing import Any, Literal, Self, TypedDict, Unpack
 
@@ -85,7 +85,7 @@ class Client:
     async def close(self) -> None:
         await self.transport.close()
 
-    async def deploy(self, definition: Workflow | wire.Workflow | dict[str, Any]) -> wire.DeployedDefinition:
+    async def deploy(self, definition: Workflow | wire.Workflow | Mapping[str, object]) -> wire.DeployedDefinition:
         return await self.definitions.deploy(definition)
 
     async def start(
@@ -130,7 +130,7 @@ class Client:
             event_id, data, run_id=run_id, delivery=delivery, dry_run=dry_run, idempotency_key=idempotency_key
         )
 
-    async def feed(self) -> AsyncIterator[dict[str, Any]]:
+    async def feed(self) -> AsyncIterator[dict[str, wire.Json]]:
         """Every change of every run of the workspace, from now on: ``runId``, ``status`` and ``version``, or how many
         were ``missed``."""
         async for event in self.transport.events(Request("GET", at("feed")), lambda _: False):
@@ -165,7 +165,7 @@ class RunHandle:
             yield record
 
 
-def start_of(workflow: WorkflowRef, input: object, options: StartOptions) -> dict[str, Any]:
+def start_of(workflow: WorkflowRef, input: object, options: StartOptions) -> dict[str, object]:
     run_at = options.get("run_at")
     return {
         "name": workflow if isinstance(workflow, str) else workflow.name,

@@ -7,7 +7,7 @@ import os
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Literal, TypeAlias, TypedDict, TypeVar, Unpack, overload
+from typing import Any, Generic, Literal, TypeAlias, TypedDict, TypeVar, Unpack, cast, overload
 
 from . import wire
 from .asked import asked_of
@@ -97,7 +97,7 @@ class ApprovalOptions(TypedDict, total=False):
     prompt: str | None
     content: object
     """What is to be approved, or edited."""
-    content_schema: dict[str, Any] | None
+    content_schema: Mapping[str, object] | None
     """A JSON Schema that edited content must satisfy; the page behind a link makes a form of it."""
     approvers: Sequence[str]
     """Who may decide. Without any, every key with the scope ``approve`` may, and whoever has a link."""
@@ -135,7 +135,7 @@ class Waits:
         *,
         timeout: Duration | None = None,
         match: str | None = None,
-        where: dict[str, Any] | None = None,
+        where: Mapping[str, object] | None = None,
         lookback: Duration | None = None,
         returns: type[Returned] | None = None,
     ) -> Wait[Returned | None]:
@@ -288,12 +288,12 @@ class Task:
         self._execution = execution
         self._traceparent: str | None = None
         self.task: wire.Task = execution.task
-        self.input = input
+        self.input: object = input
         self.run_id: str = self.task["runId"]
         self.attempt: int = self.task["attempt"]
-        self.state: dict[str, Any] = self.task["state"]
-        self.config: Any = self.task["config"]
-        self.last_checkpoint: Any = self.task["checkpoint"]
+        self.state = cast(dict[str, wire.Json], self.task["state"])
+        self.config: wire.Json = self.task["config"]
+        self.last_checkpoint: wire.Json = self.task["checkpoint"]
         """What ``checkpoint`` or ``pause`` left before, or None."""
         self.replaying: bool = bool(self.task["journal"])
         """An earlier delivery has recorded something already."""
@@ -325,7 +325,7 @@ class Task:
         What an earlier delivery has written is not written again. The log of a run is bounded (256 KiB)."""
         self._execution.log_from_anywhere(level, str(message) % args if args else str(message))
 
-    def set_state(self, **updates: Any) -> None:
+    def set_state(self, **updates: object) -> None:
         """Merged into the run's ``state`` when the task completes."""
         self._execution.state_updates = {**(self._execution.state_updates or {}), **updates}
 
@@ -360,7 +360,7 @@ class Context(Task, Waits):
     @overload
     async def run(self, name: str, work: Work[T], **options: Unpack[CallOptions]) -> T: ...
     async def run(
-        self, name: str, work: Callable[..., Any], *, returns: Any = None, **options: Unpack[CallOptions]
+        self, name: str, work: Callable[..., Any], *, returns: object = None, **options: Unpack[CallOptions]
     ) -> Any:
         """Does something and records its result: another delivery of the task gets the result without doing it again. It is
         done *at least once* until the result is recorded, and never after: a worker may die in between. What it gives is

@@ -14,13 +14,12 @@ from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypeGuard, Union
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeGuard, Union
 from uuid import UUID
 
 from .plain import is_list, is_object
+from .wire import Json
 
-Json: TypeAlias = "None | bool | int | float | str | list[Json] | dict[str, Json]"
-"""Any JSON value."""
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar

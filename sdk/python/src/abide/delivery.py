@@ -94,7 +94,7 @@ class Delivery:
         self._pauses: dict[str, int] = {}
         self._groups: list[Group] = []
         self._held: list[Held] = []
-        self._grace_timer: asyncio.TimerHandle | None = None
+        self._grace_timer: asyncio.Handle | None = None
         self._log: RunLog | None = None
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
@@ -354,7 +354,11 @@ class Delivery:
         """The journal holds something the code has not come to. Another branch may yet: it is given some time."""
         self._held.append(held)
         if self._grace_timer is None:
-            self._grace_timer = asyncio.get_running_loop().call_later(self._grace, self._give_up)
+            self._grace_timer = asyncio.get_running_loop().call_later(self._grace, self._last_turn)
+
+    def _last_turn(self) -> None:
+        """Lets a branch go on whose own timer was due before the end of the grace, in a loop that was held up for that long."""
+        self._grace_timer = asyncio.get_running_loop().call_soon(self._give_up)
 
     def _give_up(self) -> None:
         left = next(iter(self._unasked))

@@ -22,6 +22,7 @@ from .middleware import Next
 from .plain import as_json, is_plain
 from .race import Racing
 from .wait import Wait
+from .wire import Json
 
 Report = dict[str, Any]
 
@@ -134,7 +135,7 @@ class Execution(Racing):
         entry = self.ask(name, "run")
         failed = self._journal.get(OWN + name)
         if failed is not None:
-            remembered: dict[str, Any] = failed.get("result") or {}
+            remembered: Any = failed.get("result") or {}
             raise RunFailed(name, **remembered)
         return None if entry is None else Recalled(entry.get("result"))
 
@@ -216,7 +217,7 @@ class Execution(Racing):
         # A call that had attempts of its own has used them up: another attempt of the handler would only go beyond.
         retryable = known.retryable and not has_policy
         after = known.retry_after
-        remembered = {
+        remembered: dict[str, Json] = {
             "message": known.message,
             "code": known.code,
             "retryable": retryable,

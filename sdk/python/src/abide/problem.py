@@ -26,9 +26,9 @@ class Problem(Exception):
         """The place in the body, as a JSON pointer."""
         self.problems: list[wire.Finding] = body.get("problems") or []
         """Everything that was wrong with the request, each with its place."""
-        self.current: Any = body.get("current")
+        self.current: wire.Json = body.get("current")
         """The state that stands against the request."""
-        self.outcome: Any = body.get("outcome")
+        self.outcome: wire.Json = body.get("outcome")
         """What a waitpoint that is resolved already came to."""
         self.retry_after = retry_after
         """How many seconds the server asks to be left alone."""

@@ -15,7 +15,7 @@ import os
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 from weakref import WeakKeyDictionary
 
 from . import wire
@@ -54,7 +54,7 @@ class Reply:
 class Push:
     """What both kinds of applications are made of."""
 
-    handlers: dict[str, Callable[..., Any]]
+    handlers: dict[str, Callable[..., object]]
     client: Client
     signing_key: SigningKey | None
     middleware: Sequence[Middleware]
@@ -162,7 +162,7 @@ def refusal(status: HTTPStatus, detail: str) -> Reply:
 
 
 def push(
-    handlers: dict[str, Callable[..., Any]],
+    handlers: dict[str, Callable[..., object]],
     client: Client | None,
     signing_key: SigningKey | None,
     unsigned: bool,
@@ -193,7 +193,7 @@ class Asgi:
         self._push = made_of
         self._receivers: WeakKeyDictionary[asyncio.AbstractEventLoop, Receiver] = WeakKeyDictionary()
 
-    async def __call__(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Mapping[str, object], receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             return await self._live(receive, send)
         if scope["type"] != "http":
@@ -201,9 +201,9 @@ class Asgi:
         body = await read_body(receive, self._push.max_bytes)
         if body is None:
             return
-        raw: Iterable[tuple[bytes, bytes]] = scope["headers"]
+        raw = cast(Iterable[tuple[bytes, bytes]], scope["headers"])
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in raw}
-        reply = await self._receiver().receive(scope["method"], headers, body)
+        reply = await self._receiver().receive(str(scope["method"]), headers, body)
         text = b"" if reply.body is None else write(reply.body)
         about = [(b"content-type", b"application/json"), (b"content-length", str(len(text)).encode())]
         await send({"type": "http.response.start", "status": int(reply.status), "headers": about})
@@ -281,7 +281,7 @@ class Wsgi:
 
 
 def asgi(
-    handlers: dict[str, Callable[..., Any]],
+    handlers: dict[str, Callable[..., object]],
     *,
     client: Client | None = None,
     signing_key: SigningKey | None = None,
@@ -300,7 +300,7 @@ def asgi(
 
 
 def wsgi(
-    handlers: dict[str, Callable[..., Any]],
+    handlers: dict[str, Callable[..., object]],
     *,
     client: Client | None = None,
     signing_key: SigningKey | None = None,

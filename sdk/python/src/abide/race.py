@@ -35,7 +35,7 @@ class Racing(Delivery):
         made = [name for name, branch in self._made if has_lost(branch)]
         cancels = [*(wait.name for wait in self._lost_waits(losers) if wait.status == "PENDING"), *made]
         index = racers.index(winner)
-        self._unsaved.append({"name": call, "result": {"index": index, "name": winner.name, "cancelled": cancels}})
+        self._unsaved.append({"name": call, "result": {"index": index, "name": winner.name, "cancelled": [*cancels]}})
         self._cancels += cancels
         self._drop(losers, cancels)
 
@@ -96,7 +96,8 @@ class Racing(Delivery):
     def recorded_failure(self, call: str) -> int | None:
         """Which item of an ``all`` failed first."""
         entry = self._journal.get(OWN + call)
-        return None if entry is None else int(entry.get("result") or 0)
+        index: Any = None if entry is None else entry.get("result") or 0
+        return None if index is None else int(index)
 
     def note_failure_of_all(self, call: str, index: int) -> None:
         self._unsaved.append({"name": OWN + call, "result": index})

@@ -29,7 +29,7 @@ PATIENCE = 30.0
 AT_ONCE = 100
 """Journals that are replayed at the same time."""
 
-Journals: TypeAlias = str | Path | Iterable[Mapping[str, Any]]
+Journals: TypeAlias = str | Path | Iterable[Mapping[str, object]]
 """A file that ``abide journals export`` wrote, or its lines."""
 
 
@@ -61,7 +61,7 @@ class ReplayFailed(AssertionError):
 
 
 async def replay_check(
-    handlers: dict[str, Callable[..., Any]], journals: Journals, *, grace: float = GRACE, patience: float = PATIENCE
+    handlers: dict[str, Callable[..., object]], journals: Journals, *, grace: float = GRACE, patience: float = PATIENCE
 ) -> list[ReplayVerdict]:
     """Replays handlers against journals, and gives a verdict for each, in their order. Times are in seconds."""
     known = Handlers(Client(transport=Offline()), (), AT_ONCE, ReplayContext)
@@ -69,7 +69,7 @@ async def replay_check(
         known.add(name, function)
     room = asyncio.Semaphore(AT_ONCE)
 
-    async def one(line: Mapping[str, Any]) -> ReplayVerdict:
+    async def one(line: Mapping[str, object]) -> ReplayVerdict:
         async with room:
             return await verdict_on(known, line, grace, patience)
 
@@ -80,7 +80,7 @@ async def replay_check(
 
 
 async def assert_replays(
-    handlers: dict[str, Callable[..., Any]], journals: Journals, *, grace: float = GRACE, patience: float = PATIENCE
+    handlers: dict[str, Callable[..., object]], journals: Journals, *, grace: float = GRACE, patience: float = PATIENCE
 ) -> None:
     """Raises ``ReplayFailed``, with a list, unless the handlers fit all journals."""
     verdicts = await replay_check(handlers, journals, grace=grace, patience=patience)
@@ -88,14 +88,14 @@ async def assert_replays(
         raise ReplayFailed(verdicts)
 
 
-def lines_of(journals: Journals) -> list[Mapping[str, Any]]:
+def lines_of(journals: Journals) -> list[Mapping[str, object]]:
     if not isinstance(journals, (str, Path)):
         return list(journals)
     text = Path(journals).read_text(encoding="utf-8")
     return [json.loads(line) for line in text.split("\n") if line.strip()]
 
 
-async def verdict_on(handlers: Handlers, line: Mapping[str, Any], grace: float, patience: float) -> ReplayVerdict:
+async def verdict_on(handlers: Handlers, line: Mapping[str, object], grace: float, patience: float) -> ReplayVerdict:
     run_id, step, handler = str(line["runId"]), str(line["step"]), str(line["handler"])
     if handler not in handlers:
         return ReplayVerdict(run_id, step, handler, "no_handler", message=f"there is no handler `{handler}`")

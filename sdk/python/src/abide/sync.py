@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from types import TracebackType
 from typing import Any, Literal, Self, TypedDict, Unpack
 
@@ -84,7 +84,7 @@ class Client:
     def close(self) -> None:
         self.transport.close()
 
-    def deploy(self, definition: Workflow | wire.Workflow | dict[str, Any]) -> wire.DeployedDefinition:
+    def deploy(self, definition: Workflow | wire.Workflow | Mapping[str, object]) -> wire.DeployedDefinition:
         return self.definitions.deploy(definition)
 
     def start(
@@ -129,7 +129,7 @@ class Client:
             event_id, data, run_id=run_id, delivery=delivery, dry_run=dry_run, idempotency_key=idempotency_key
         )
 
-    def feed(self) -> Iterator[dict[str, Any]]:
+    def feed(self) -> Iterator[dict[str, wire.Json]]:
         """Every change of every run of the workspace, from now on: ``runId``, ``status`` and ``version``, or how many
         were ``missed``."""
         for event in self.transport.events(Request("GET", at("feed")), lambda _: False):
@@ -164,7 +164,7 @@ class RunHandle:
             yield record
 
 
-def start_of(workflow: WorkflowRef, input: object, options: StartOptions) -> dict[str, Any]:
+def start_of(workflow: WorkflowRef, input: object, options: StartOptions) -> dict[str, object]:
     run_at = options.get("run_at")
     return {
         "name": workflow if isinstance(workflow, str) else workflow.name,

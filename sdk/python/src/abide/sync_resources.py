@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from collections.abc import Iterator as Items
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Generic, Literal, TypeVar
+from typing import Generic, Literal, TypeVar
 from urllib.parse import quote
 
 from . import wire
@@ -49,7 +49,7 @@ class Pages(Generic[T]):
     """A list: iterated, every item of every page; ``all`` gives all of them at once, ``pages`` a page at a time, and
     ``page`` one."""
 
-    def __init__(self, transport: Transport, path: str, query: dict[str, Any]) -> None:
+    def __init__(self, transport: Transport, path: str, query: dict[str, object]) -> None:
         self._transport = transport
         self._path = path
         self._query = query
@@ -85,12 +85,12 @@ def at(*parts: str) -> str:
     return "/".join([API, *(quote(part, safe="") for part in parts)])
 
 
-def given(**fields: Any) -> dict[str, Any]:
+def given(**fields: object) -> dict[str, object]:
     """The fields that were given."""
     return {name: value for name, value in fields.items() if value is not None}
 
 
-def keyed(method: str, path: str, body: Any = None, key: str | None = None) -> Request:
+def keyed(method: str, path: str, body: object = None, key: str | None = None) -> Request:
     """A request that carries a key, so that it may be repeated."""
     return Request(method, path, body=body, key=key or fresh_key())
 
@@ -101,7 +101,7 @@ class Resource:
 
 
 class Definitions(Resource):
-    def deploy(self, definition: Workflow | wire.Workflow | dict[str, Any]) -> wire.DeployedDefinition:
+    def deploy(self, definition: Workflow | wire.Workflow | Mapping[str, object]) -> wire.DeployedDefinition:
         """Stores a workflow. The very same again is fine; another one of the same name and version is refused."""
         body = definition.build() if isinstance(definition, Workflow) else definition
         deployed: wire.DeployedDefinition = self._transport.json(
@@ -109,14 +109,14 @@ class Definitions(Resource):
         )
         return deployed
 
-    def check(self, document: Any) -> wire.CheckedDefinition:
+    def check(self, document: object) -> wire.CheckedDefinition:
         """Everything that is wrong with a document, without storing it."""
         request = Request("POST", at("workflow-definitions", "check"), body=document, repeatable=True)
         checked: wire.CheckedDefinition = self._transport.json(request)
         return checked
 
     def check_runs(
-        self, document: Any, *, from_version: str | None = None, cursor: str | None = None, limit: int | None = None
+        self, document: object, *, from_version: str | None = None, cursor: str | None = None, limit: int | None = None
     ) -> wire.CheckedRuns:
         """Which of the runs that wait would fit a new version, and which it would strand; a page of them."""
         query = {**given(cursor=cursor, limit=limit), **given(**{"from": from_version})}
@@ -193,7 +193,7 @@ class Runs(Resource):
             yield json.loads(event.data)
 
     def signal(
-        self, id: str, signal_type: str, payload: Any = None, *, idempotency_key: str | None = None
+        self, id: str, signal_type: str, payload: object = None, *, idempotency_key: str | None = None
     ) -> wire.Signalled:
         body = {"signalType": signal_type, "payload": payload}
         request = keyed("POST", at("workflow-runs", id, "resume"), body, idempotency_key)
@@ -247,7 +247,7 @@ class Runs(Resource):
         done: wire.BulkDone = self._transport.json(Request("POST", at("workflow-runs", "bulk"), body=command))
         return done
 
-    def _command(self, id: str, verb: str, body: Any, key: str | None) -> wire.CommandedRun:
+    def _command(self, id: str, verb: str, body: object, key: str | None) -> wire.CommandedRun:
         commanded: wire.CommandedRun = self._transport.json(
             keyed("POST", at("workflow-runs", id, verb), body, key)
         )
@@ -287,7 +287,7 @@ class Waitpoints(Resource):
         timeout: Duration | None = None,
         allow_get: bool = False,
         type: Literal["WEBHOOK", "DELAY", "APPROVAL"] | None = None,
-        approval: wire.Ask | dict[str, Any] | None = None,
+        approval: wire.Ask | Mapping[str, object] | None = None,
         asked: str | None = None,
     ) -> wire.Waitpoint:
         """As a worker: the same name gives the same waitpoint."""
@@ -307,12 +307,12 @@ class Waitpoints(Resource):
         waitpoint: wire.Waitpoint = self._transport.json(request)
         return waitpoint
 
-    def complete(self, id: str, payload: Any = None, *, idempotency_key: str | None = None) -> wire.Waitpoint:
+    def complete(self, id: str, payload: object = None, *, idempotency_key: str | None = None) -> wire.Waitpoint:
         """Ends a wait as if what it waits for had come."""
         return self._steer(id, "complete", {"payload": payload}, idempotency_key)
 
     def skip(
-        self, id: str, output: Any = None, *, reason: str | None = None, idempotency_key: str | None = None
+        self, id: str, output: object = None, *, reason: str | None = None, idempotency_key: str | None = None
     ) -> wire.Waitpoint:
         """Completes the step of a wait for other code (CODE) with this output, without its handler."""
         return self._steer(id, "skip", {"output": output, **given(reason=reason)}, idempotency_key)
@@ -340,14 +340,14 @@ class Waitpoints(Resource):
         steered: wire.BulkSteered = self._transport.json(Request("POST", at("waitpoints", "bulk"), body=steering))
         return steered
 
-    def resume(self, resume_url: str, body: Any = None, *, idempotency_key: str | None = None) -> wire.Resumed:
+    def resume(self, resume_url: str, body: object = None, *, idempotency_key: str | None = None) -> wire.Resumed:
         """As whoever has the resume URL: ends the wait with this body."""
         request = keyed("POST", resume_url, {} if body is None else body, idempotency_key)
         resumed: wire.Resumed = self._transport.json(request)
         return resumed
 
     def resume_step(
-        self, run_id: str, step: str, body: Any = None, *, idempotency_key: str | None = None
+        self, run_id: str, step: str, body: object = None, *, idempotency_key: str | None = None
     ) -> wire.Resumed:
         """Resumes a step by its name, even before it has begun."""
         path = at("workflow-runs", run_id, "waitpoints", step)
@@ -357,13 +357,14 @@ class Waitpoints(Resource):
         return resumed
 
     def resume_step_sync(
-        self, run_id: str, step: str, body: Any = None, *, idempotency_key: str | None = None
-    ) -> Any:
+        self, run_id: str, step: str, body: object = None, *, idempotency_key: str | None = None
+    ) -> wire.Json:
         """The same, answered with what the run says next."""
         path = at("workflow-runs", run_id, "waitpoints", step, "sync")
-        return self._transport.json(keyed("POST", path, {} if body is None else body, idempotency_key))
+        said: wire.Json = self._transport.json(keyed("POST", path, {} if body is None else body, idempotency_key))
+        return said
 
-    def _steer(self, id: str, verb: str, body: Any, key: str | None) -> wire.Waitpoint:
+    def _steer(self, id: str, verb: str, body: object, key: str | None) -> wire.Waitpoint:
         waitpoint: wire.Waitpoint = self._transport.json(keyed("POST", at("waitpoints", id, verb), body, key))
         return waitpoint
 
@@ -372,7 +373,7 @@ class Events(Resource):
     def send(
         self,
         event_id: str,
-        data: Any = None,
+        data: object = None,
         *,
         run_id: str | None = None,
         delivery: Literal["all", "one"] | None = None,
@@ -411,7 +412,7 @@ class Approvals(Resource):
         id: str,
         decision: Literal["approve", "reject", "edit"],
         *,
-        edited_content: Any = None,
+        edited_content: object = None,
         comment: str | None = None,
         idempotency_key: str | None = None,
     ) -> wire.Decided:
@@ -422,16 +423,17 @@ class Approvals(Resource):
 
 
 class Triggers(Resource):
-    def call(self, workflow: str, body: Any = None, *, idempotency_key: str | None = None) -> wire.StartedRun:
+    def call(self, workflow: str, body: object = None, *, idempotency_key: str | None = None) -> wire.StartedRun:
         """Starts a run with a call, as a webhook of somebody else would."""
         request = keyed("POST", at("triggers", workflow), {} if body is None else body, idempotency_key)
         started: wire.StartedRun = self._transport.json(request)
         return started
 
-    def call_sync(self, workflow: str, body: Any = None, *, idempotency_key: str | None = None) -> Any:
+    def call_sync(self, workflow: str, body: object = None, *, idempotency_key: str | None = None) -> wire.Json:
         """The same, answered with what the run says first."""
         path = at("triggers", workflow, "sync")
-        return self._transport.json(keyed("POST", path, {} if body is None else body, idempotency_key))
+        said: wire.Json = self._transport.json(keyed("POST", path, {} if body is None else body, idempotency_key))
+        return said
 
 
 class Schedules(Resource):
@@ -559,7 +561,7 @@ class Tasks(Resource):
         return reported
 
     def complete(
-        self, id: str, lease_token: str, output: Any = None, state_updates: dict[str, Any] | None = None
+        self, id: str, lease_token: str, output: object = None, state_updates: Mapping[str, object] | None = None
     ) -> wire.Reported:
         return self._report(id, "complete", lease_token, {"output": output, **given(stateUpdates=state_updates)})
 
@@ -577,7 +579,7 @@ class Tasks(Resource):
         return self._report(id, "fail", lease_token, body)
 
     def pause(
-        self, id: str, lease_token: str, name: str, duration: Duration, checkpoint: Any = None
+        self, id: str, lease_token: str, name: str, duration: Duration, checkpoint: object = None
     ) -> wire.Reported:
         body = {"name": name, **field("duration", duration), **given(checkpoint=checkpoint)}
         return self._report(id, "pause", lease_token, body)
@@ -602,13 +604,13 @@ class Tasks(Resource):
     def log(self, id: str, lease_token: str, lines: list[wire.LogLine]) -> wire.Reported:
         return self._report(id, "log", lease_token, {"lines": lines})
 
-    def checkpoint(self, id: str, lease_token: str, checkpoint: Any) -> wire.Reported:
+    def checkpoint(self, id: str, lease_token: str, checkpoint: object) -> wire.Reported:
         return self._report(id, "checkpoint", lease_token, {"checkpoint": checkpoint})
 
     def release(self, id: str, lease_token: str) -> wire.Reported:
         return self._report(id, "release", lease_token, {})
 
-    def _report(self, id: str, verb: str, lease_token: str, body: dict[str, Any]) -> wire.Reported:
+    def _report(self, id: str, verb: str, lease_token: str, body: Mapping[str, object]) -> wire.Reported:
         request = Request("POST", at("tasks", id, verb), body={"leaseToken": lease_token, **body})
         reported: wire.Reported = self._transport.json(request)
         return reported

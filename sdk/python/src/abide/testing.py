@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Self, Unpack
+from typing import Self, Unpack
 
 from . import wire
 from .client import Client, RunHandle, WorkflowRef
@@ -24,7 +24,7 @@ from .worker import Worker, WorkerOptions
 
 __all__ = ["ReplayFailed", "ReplayVerdict", "TestServer", "assert_replays", "replay_check"]
 
-PATIENCE = 10.0
+PATIENCE = 60.0
 """How many seconds workers may take for what they have, in real time."""
 LOOK_AGAIN = 0.002
 
@@ -73,7 +73,7 @@ class TestServer:
         await self.client.close()
         self._directory.cleanup()
 
-    def worker(self, handlers: dict[str, Callable[..., Any]], **options: Unpack[WorkerOptions]) -> Worker:
+    def worker(self, handlers: dict[str, Callable[..., object]], **options: Unpack[WorkerOptions]) -> Worker:
         """A worker that works until the server is closed."""
         given: WorkerOptions = {"poll": 5.0, "drain": 1.0, **options}
         worker = Worker(Client(self.url), handlers, **given)

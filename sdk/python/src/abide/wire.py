@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NotRequired, TypeAlias, TypedDict, Union
+from typing import Literal, NotRequired, TypeAlias, TypedDict, Union
 
-Json: TypeAlias = Any
+Json: TypeAlias = "None | bool | int | float | str | list[Json] | dict[str, Json]"
+"""Any JSON value."""
 
 
 class ApprovalLink(TypedDict):
@@ -2628,7 +2629,7 @@ class WorkspaceList(TypedDict):
 
 ListensFor: TypeAlias = Union["ListensForTime", "ListensForSignal", "ListensForEvent", "ListensForCall", "ListensForApproval", "ListensForChild", "ListensForAttempt", "ListensForCode"]
 Method: TypeAlias = Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
-HistoryRecord: TypeAlias = dict[str, Any]
+HistoryRecord: TypeAlias = dict[str, Json]
 StatusPattern: TypeAlias = Union["int", Literal["1xx", "2xx", "3xx", "4xx", "5xx"]]
 TaskReport: TypeAlias = Union["TaskReportComplete", "TaskReportFail", "TaskReportPause", "TaskReportSuspend", "TaskReportHeartbeat", "TaskReportLog", "TaskReportRelease"]
 TaskWait: TypeAlias = Union["TaskWaitSleep", "TaskWaitUntil", "TaskWaitSignal", "TaskWaitEvent", "TaskWaitWebhook", "TaskWaitWaitpoint", "TaskWaitRetry", "TaskWaitApproval", "TaskWaitChild", "TaskWaitHttp"]

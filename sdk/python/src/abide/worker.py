@@ -15,7 +15,7 @@ import socket
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, TypedDict, TypeVar
+from typing import TypedDict, TypeVar
 
 from . import wire
 from .build import hash_of_code
@@ -34,7 +34,7 @@ FIRST_BACKOFF = 0.1
 LONGEST_BACKOFF = 5.0
 MOST_TASKS = 1_000
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+Function = TypeVar("Function", bound=Callable[..., object])
 
 
 class WorkerOptions(TypedDict, total=False):
@@ -55,7 +55,7 @@ class Worker:
     def __init__(
         self,
         client: Client | None = None,
-        handlers: dict[str, Callable[..., Any]] | None = None,
+        handlers: dict[str, Callable[..., object]] | None = None,
         *,
         concurrency: int = 100,
         name: str | None = None,
@@ -91,7 +91,7 @@ class Worker:
         for handler_name, function in (handlers or {}).items():
             self.handle(handler_name, function)
 
-    def handle(self, name: str, function: Callable[..., Any]) -> None:
+    def handle(self, name: str, function: Callable[..., object]) -> None:
         """Registers a handler: a coroutine function, or a plain one, which gets a thread. Called with the context, and
         with the input if it takes two arguments."""
         self._handlers.add(name, function)

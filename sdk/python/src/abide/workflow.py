@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import timedelta
-from typing import Any, Self
+from typing import Self
 
 from . import wire
 from .check import InvalidWorkflow, problems
@@ -21,95 +21,95 @@ class Workflow:
         *,
         version: str | None = None,
         description: str | None = None,
-        input_schema: Any = None,
+        input_schema: object = None,
         timeout: Duration | None = None,
         default_retry: wire.WorkflowRetry | None = None,
-        output: Any = None,
+        output: object = None,
     ) -> None:
         self.name = name
         self._fields = camel(
             version=version,
             description=description,
             # A pydantic model has the schema of its inputs.
-            input_schema=input_schema.model_json_schema() if hasattr(input_schema, "model_json_schema") else input_schema,
+            input_schema=schema() if callable(schema := getattr(input_schema, "model_json_schema", None)) else input_schema,
             timeout=timeout,
             default_retry=default_retry,
             output=output,
         )
-        self._steps: list[dict[str, Any]] = []
+        self._steps: list[dict[str, object]] = []
 
-    def on_failure(self, handler: str | Callable[..., Any], **options: Any) -> Self:
+    def on_failure(self, handler: str | Callable[..., object], **options: object) -> Self:
         """The handler that is called each time a run fails, in a run of its own: cleanup belongs here, not into a `finally`."""
         return self._hook("onFailure", handler, options)
 
-    def on_cancel(self, handler: str | Callable[..., Any], **options: Any) -> Self:
+    def on_cancel(self, handler: str | Callable[..., object], **options: object) -> Self:
         """The handler that is called when a run was cancelled."""
         return self._hook("onCancel", handler, options)
 
-    def task(self, name: str, handler: str | Callable[..., Any], **fields: Any) -> Self:
+    def task(self, name: str, handler: str | Callable[..., object], **fields: object) -> Self:
         """Work for a handler, by its name or as it was registered."""
         return self._add("task", name, handler=handler if isinstance(handler, str) else name_of(handler), **fields)
 
-    def sleep(self, name: str, duration: Duration, **fields: Any) -> Self:
+    def sleep(self, name: str, duration: Duration, **fields: object) -> Self:
         """Sleeps, without a worker, a thread or memory."""
         self._add("wait", name, **fields)
         self._steps[-1].update(field("duration", duration))
         return self
 
-    def sleep_until(self, name: str, at: Instant, **fields: Any) -> Self:
+    def sleep_until(self, name: str, at: Instant, **fields: object) -> Self:
         return self._add("wait", name, until_timestamp=instant(at), **fields)
 
-    def cron(self, name: str, cron: str, *, timezone: str | None = None, **fields: Any) -> Self:
+    def cron(self, name: str, cron: str, *, timezone: str | None = None, **fields: object) -> Self:
         """Sleeps until a cron line is due."""
         return self._add("wait", name, cron=cron, timezone=timezone, **fields)
 
-    def wait_for_signal(self, name: str, signal_type: str, **fields: Any) -> Self:
+    def wait_for_signal(self, name: str, signal_type: str, **fields: object) -> Self:
         """Waits for a signal to this run."""
         return self._add("external_event", name, signal_type=signal_type, **fields)
 
-    def wait_for_event(self, name: str, event_id: str, **fields: Any) -> Self:
+    def wait_for_event(self, name: str, event_id: str, **fields: object) -> Self:
         """Waits for an event to everyone."""
         return self._add("wait_for_event", name, event_id=event_id, **fields)
 
-    def webhook(self, name: str, **fields: Any) -> Self:
+    def webhook(self, name: str, **fields: object) -> Self:
         """Waits for a call on its resume URL."""
         return self._add("webhook", name, **fields)
 
-    def approve(self, name: str, **fields: Any) -> Self:
+    def approve(self, name: str, **fields: object) -> Self:
         """Waits for people."""
         return self._add("approval", name, **fields)
 
-    def condition(self, name: str, expression: str, *, true_step: str, **fields: Any) -> Self:
+    def condition(self, name: str, expression: str, *, true_step: str, **fields: object) -> Self:
         return self._add("condition", name, expression=expression, true_step=true_step, **fields)
 
-    def llm(self, name: str, **fields: Any) -> Self:
+    def llm(self, name: str, **fields: object) -> Self:
         return self._add("llm", name, **fields)
 
-    def http(self, name: str, url: str, **fields: Any) -> Self:
+    def http(self, name: str, url: str, **fields: object) -> Self:
         return self._add("http", name, url=url, **fields)
 
-    def notify(self, name: str, event_id: str, **fields: Any) -> Self:
+    def notify(self, name: str, event_id: str, **fields: object) -> Self:
         return self._add("notify", name, event_id=event_id, **fields)
 
-    def respond(self, name: str, **fields: Any) -> Self:
+    def respond(self, name: str, **fields: object) -> Self:
         """Answers the caller that started the run; the run goes on."""
         return self._add("respond", name, **fields)
 
-    def child(self, name: str, definition: str | Workflow, **fields: Any) -> Self:
+    def child(self, name: str, definition: str | Workflow, **fields: object) -> Self:
         """Starts a child run and waits for it."""
         child = definition if isinstance(definition, str) else definition.name
         return self._add("workflow", name, definition=child, **fields)
 
-    def map(self, name: str, items: Any, step: wire.WorkflowMapStep | dict[str, Any], **fields: Any) -> Self:
+    def map(self, name: str, items: object, step: wire.WorkflowMapStep | Mapping[str, object], **fields: object) -> Self:
         """One step over a list, in parallel."""
         return self._add("map", name, items=items, step=step, **fields)
 
-    def step(self, step: dict[str, Any]) -> Self:
+    def step(self, step: Mapping[str, object]) -> Self:
         """Any step, as in a document."""
-        self._steps.append(step)
+        self._steps.append(dict(step))
         return self
 
-    def build(self) -> dict[str, Any]:
+    def build(self) -> dict[str, object]:
         """The document, as it is posted. Raises ``InvalidWorkflow`` with all that is wrong with its structure: names, targets,
         cycles, bounds. The server checks that too, and also what expressions and templates say."""
         document = {"name": self.name, **self._fields, "steps": self._steps}
@@ -117,18 +117,18 @@ class Workflow:
             raise InvalidWorkflow(self.name, found)
         return document
 
-    def _hook(self, name: str, handler: str | Callable[..., Any], options: dict[str, Any]) -> Self:
+    def _hook(self, name: str, handler: str | Callable[..., object], options: dict[str, object]) -> Self:
         self._fields[name] = {"handler": handler if isinstance(handler, str) else name_of(handler), **camel(**options)}
         return self
 
-    def _add(self, type: str, name: str, **fields: Any) -> Self:
+    def _add(self, type: str, name: str, **fields: object) -> Self:
         self._steps.append({"type": type, "name": name, **camel(**fields)})
         return self
 
 
-def camel(**fields: Any) -> dict[str, Any]:
+def camel(**fields: object) -> dict[str, object]:
     """The fields that were given, as the document spells them."""
-    written: dict[str, Any] = {}
+    written: dict[str, object] = {}
     for name, value in fields.items():
         first, *rest = name.rstrip("_").split("_")
         spelled = first + "".join(word.capitalize() for word in rest)
@@ -139,7 +139,7 @@ def camel(**fields: Any) -> dict[str, Any]:
     return written
 
 
-def name_of(handler: Callable[..., Any]) -> str:
+def name_of(handler: Callable[..., object]) -> str:
     name = getattr(handler, "handler_name", None)
     if not isinstance(name, str):
         raise ValueError(f"{handler} is not a registered handler; use @worker.handler(…), or give its name")
