@@ -114,16 +114,13 @@ impl TaskState {
     }
 
     pub(super) fn record(&mut self, name: &Arc<str>, what: Journalled, now: Timestamp) {
-        let order = u32::try_from(self.journal.len()).expect("fewer than limits::JOURNAL_ENTRIES");
-        let (recorded_at, since) = (Some(now), self.progress_at);
+        let (order, recorded_at, since) = (self.recorded, Some(now), self.progress_at);
         self.journal.entry(Arc::clone(name)).or_insert(JournalEntry { order, what, recorded_at, since });
+        self.recorded += 1;
     }
 
-    /// Takes an entry out, and closes the gap in the order of the others.
+    /// Takes an entry out. The others stay in their order.
     pub(super) fn forget(&mut self, name: &str) {
-        let Some(forgotten) = self.journal.remove(name) else { return };
-        for entry in self.journal.values_mut().filter(|entry| entry.order > forgotten.order) {
-            entry.order -= 1;
-        }
+        self.journal.remove(name);
     }
 }

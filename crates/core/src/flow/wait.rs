@@ -200,11 +200,22 @@ pub(crate) fn end_wait(
     turn.emit(Change::WaitResolved { number, status, payload, signal: None })
 }
 
-/// Cancels what a place still waits for.
+/// Cancels what a place still waits for, the oldest first.
 pub(crate) fn cancel_open_waits(turn: &mut Turn<'_>, at: At) -> Result<(), Refusal> {
-    let waits = turn.run.step(at).into_iter().flat_map(|step| step.waits.values().copied());
-    let open: Vec<u32> = waits.filter(|number| turn.run.open.contains(number)).collect();
-    open.into_iter().try_for_each(|number| cancel_wait(turn, number))
+    open_waits(turn.run, at).into_iter().try_for_each(|number| cancel_wait(turn, number))
+}
+
+/// The open waits of a place, in ascending order. A handler may have thousands that are over, and a map thousands of other
+/// places that wait: only the fewer of them are looked at (R25).
+fn open_waits(run: &Run, at: At) -> Vec<u32> {
+    let Some(step) = run.step(at) else { return Vec::new() };
+    if run.open.len() < step.waits.len() {
+        let is_here = |number: &u32| run.waitpoint(*number).is_some_and(|wait| wait.at == Some(at));
+        return run.open.iter().copied().filter(is_here).collect();
+    }
+    let mut open: Vec<u32> = step.waits.values().copied().filter(|it| run.open.contains(it)).collect();
+    open.sort_unstable();
+    open
 }
 
 fn go_on(turn: &mut Turn<'_>, number: u32) -> Result<(), Refusal> {

@@ -123,6 +123,9 @@ pub struct TaskState {
     pub checkpoint: Option<Json>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) journal: BTreeMap<Arc<str>, JournalEntry>,
+    /// How often something was recorded in the journal: the next entry comes after all that are there.
+    #[serde(default, skip_serializing_if = "is_none_of")]
+    pub(crate) recorded: u32,
     /// When a worker took it last, or its handler recorded something last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) progress_at: Option<Timestamp>,
