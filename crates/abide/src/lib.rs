@@ -32,13 +32,13 @@
 //! |---|---|
 //! | `postgres` | [`postgres`]: a store that several processes share. Off by default |
 
-pub use abide_core::definition::Definition;
-pub use abide_core::definition::document::{self, Workflow};
 pub use abide_core::run::Run;
 pub use abide_core::status::{RunStatus, StepStatus};
 pub use abide_core::task::Task;
-pub use abide_core::time::Millis;
 pub use abide_core::{command, id, waitpoint};
+pub use abide_definition::Definition;
+pub use abide_definition::document::{self, Workflow};
+pub use abide_definition::time::Millis;
 pub use abide_engine::*;
 /// The store that one process keeps in a file.
 pub use abide_store::sqlite::Sqlite;

@@ -3,8 +3,8 @@
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use abide_core::definition::document::Workflow;
 use abide_core::id::RunId;
+use abide_definition::document::Workflow;
 use abide_engine::{Engine, Histogram, SendEvent};
 use clap::Args;
 use serde_json::json;

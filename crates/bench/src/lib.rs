@@ -32,7 +32,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use abide_core::time::Millis;
+use abide_definition::time::Millis;
 use clap::{Args, Subcommand};
 
 use nodes::Database;

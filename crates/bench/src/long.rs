@@ -6,8 +6,8 @@
 
 use std::time::{Duration, Instant};
 
-use abide_core::definition::document::Workflow;
 use abide_core::limits::MAP_ITEMS;
+use abide_definition::document::Workflow;
 use abide_engine::{Engine, TaskResult};
 use clap::Args;
 use serde_json::{Value, json};
@@ -217,7 +217,7 @@ mod tests {
             let workflow = long.workflow(nodes);
             let items = workflow.steps.len() * MAP_ITEMS;
             assert!(items * RECORDS_PER_ITEM >= long.end(), "{items}");
-            let checked = abide_core::definition::Definition::from_text(&workflow.to_json());
+            let checked = abide_definition::Definition::from_text(&workflow.to_json());
             assert!(checked.is_ok(), "{checked:?}");
         }
     }

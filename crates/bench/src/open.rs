@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::time::Instant;
 
-use abide_core::definition::document::Workflow;
+use abide_definition::document::Workflow;
 use abide_engine::Engine;
 use clap::Args;
 use serde_json::json;

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use abide_core::definition::document::Workflow;
 use abide_core::task::Task;
+use abide_definition::document::Workflow;
 use abide_engine::{Engine, Histogram, TaskResult};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,6 @@
 //! W1: runs of three trivial steps, each waited for.
 
-use abide_core::definition::document::Workflow;
+use abide_definition::document::Workflow;
 use abide_engine::{Engine, TaskResult};
 use clap::Args;
 use serde_json::{Value, json};

@@ -14,7 +14,6 @@ mod openai_responses;
 mod price;
 mod protocol;
 mod settings;
-mod sse;
 
 use std::time::Duration;
 

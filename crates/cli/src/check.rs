@@ -8,9 +8,9 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use abide_core::definition::{Checked, Definition, Rejected};
 use abide_core::limits;
-use abide_core::time::Millis;
+use abide_definition::time::Millis;
+use abide_definition::{Checked, Definition, Rejected};
 use clap::Args;
 
 /// Check workflow files: all problems and warnings, each with its place.

@@ -1,7 +1,7 @@
 //! `abide serve --demo`: a few of the examples, and a demo worker. Nothing here reaches outside.
 
-use abide_core::definition::Definition;
 use abide_core::task::Task;
+use abide_definition::Definition;
 use abide_engine::{Engine, Error, TaskResult};
 use anyhow::Context;
 use serde_json::{Value, json};
@@ -71,7 +71,7 @@ fn score_lead(task: &Task) -> TaskResult {
 mod tests {
     use std::collections::BTreeSet;
 
-    use abide_core::definition::{Action, Executor};
+    use abide_definition::{Action, Executor};
 
     use super::*;
 

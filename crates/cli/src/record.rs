@@ -2,12 +2,31 @@
 
 use std::io;
 
-use crate::client::Record;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
 use crate::console::Console;
 use crate::terminal::shortened;
 
 /// Where the output goes elsewhere, the fields are cut at this.
 const FIELDS_CHARS: usize = 2_000;
+
+/// A record of a history, of a server or of a run here, with all the fields it has.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Record {
+    pub(crate) seq: u64,
+    pub(crate) time: Timestamp,
+    pub(crate) by: String,
+    pub(crate) r#type: String,
+    /// What it says, in a sentence.
+    #[serde(default)]
+    pub(crate) text: String,
+    pub(crate) step_name: Option<String>,
+    #[serde(flatten)]
+    pub(crate) fields: Map<String, Value>,
+}
 
 pub(crate) fn write(console: &mut Console<'_>, record: &Record) -> io::Result<()> {
     let Record { seq, time, r#type, text, .. } = record;

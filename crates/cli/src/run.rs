@@ -9,9 +9,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use abide_core::definition::{Checked, Definition};
 use abide_core::id::RunId;
 use abide_core::status::RunStatus;
+use abide_definition::{Checked, Definition};
 use abide_engine::{Ended, Engine, Options, SendEvent, SettableClock, StartRun, TaskResult};
 use abide_standin::StandIn;
 use abide_store::Store;

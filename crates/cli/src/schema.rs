@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use abide_core::definition::json_schema;
+use abide_definition::json_schema;
 use clap::Args;
 
 /// Print the JSON Schema of a workflow, for editors.

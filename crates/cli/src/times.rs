@@ -1,6 +1,6 @@
 //! Instants and durations for people, and as people give them.
 
-use abide_core::time::Millis;
+use abide_definition::time::Millis;
 use jiff::Timestamp;
 
 /// `in 2d 4h`, `12s ago`, `now`.
@@ -52,11 +52,6 @@ pub(crate) fn parse_instant(text: &str) -> Result<Timestamp, String> {
 /// `2d 4h`
 pub(crate) fn parse_length(text: &str) -> Result<Millis, String> {
     Millis::parse(text).map_err(|error| format!("{error}; it would look like `90s` or `2d 4h`"))
-}
-
-/// An instant that was given as such, or as a time from now.
-pub(crate) fn instant(at: Option<Timestamp>, after: Option<Millis>, now: Timestamp) -> Option<Timestamp> {
-    at.or_else(|| after.map(|after| after.after(now)))
 }
 
 #[cfg(test)]

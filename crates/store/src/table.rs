@@ -20,6 +20,7 @@ pub(crate) struct Table {
     pub(crate) name: &'static str,
     pub(crate) columns: &'static [&'static str],
     /// Columns with names, which not every database can write as they are. The other texts are JSON.
+    #[cfg_attr(not(feature = "postgres"), allow(dead_code, reason = "SQLite can write every name"))]
     pub(crate) names: &'static [&'static str],
     /// The columns that tell its rows apart.
     pub(crate) key: &'static [&'static str],

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use futures_util::TryStreamExt;
-use reqwest::Method;
+use reqwest::{Certificate, Method};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,7 @@ use crate::resources::{
     has_ended,
 };
 use crate::stream::{Follower, Items};
-use crate::transport::{ApiKey, Request, Transport, at};
+use crate::transport::{ApiKey, Request, Transport, at, innermost};
 use crate::wire::{self, Json, RunStatus};
 
 const DEFAULT_URL: &str = "http://127.0.0.1:22433";
@@ -37,6 +37,7 @@ pub struct ClientBuilder {
     url: Option<String>,
     api_key: Option<ApiKey>,
     retries: Option<u32>,
+    certificates: Vec<Certificate>,
 }
 
 impl ClientBuilder {
@@ -58,12 +59,25 @@ impl ClientBuilder {
         self
     }
 
+    /// Certificates to trust besides those of the machine, as PEM: for a server behind https with one of your own.
+    pub fn certificates(mut self, pem: &[u8]) -> Result<ClientBuilder, Error> {
+        let found = Certificate::from_pem_bundle(pem);
+        self.certificates = found.map_err(|error| Error::Unusable(innermost(&error)))?;
+        if self.certificates.is_empty() {
+            return Err(Error::Unusable(
+                "there is no certificate in it; it would begin with `-----BEGIN CERTIFICATE-----`".to_owned(),
+            ));
+        }
+        Ok(self)
+    }
+
     /// The client. Nothing is sent yet.
     pub fn build(self) -> Result<Client, Error> {
         let given = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         let url = self.url.or_else(|| given("ABIDE_SERVER")).unwrap_or_else(|| DEFAULT_URL.to_owned());
         let api_key = self.api_key.or_else(|| given("ABIDE_API_KEY").map(ApiKey));
-        let transport = Transport::new(&url, api_key, self.retries.unwrap_or(DEFAULT_RETRIES))?;
+        let retries = self.retries.unwrap_or(DEFAULT_RETRIES);
+        let transport = Transport::new(&url, api_key, retries, self.certificates)?;
         Ok(Client { transport: Arc::new(transport), key: None, traceparent: None })
     }
 }

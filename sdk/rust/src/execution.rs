@@ -11,9 +11,11 @@
 
 mod driver;
 mod group;
+mod guard;
 mod lane;
 mod log;
 mod race;
+mod run_once;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,17 +23,13 @@ use std::task::Waker;
 use std::time::Duration;
 
 use futures_util::task::AtomicWaker;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::sync::{Notify, watch};
 
 use crate::asked;
-use crate::call::{RunOptions, back_off_name};
-use crate::context::Context;
 use crate::failure::{Result, TaskError};
-use crate::middleware::CallAttempt;
 use crate::reports::Reports;
-use crate::wait::{Open, Opened, Spec};
+use crate::wait::{Opened, Spec};
 use crate::wire::{
     JournalEntry, Json, LogLine, NewJournalEntry, Object, ReportDone, Task, TaskReportHeartbeat, TaskWait,
     WaitpointKind, Wake, code,
@@ -39,6 +37,7 @@ use crate::wire::{
 
 pub(crate) use driver::{Rehearsed, Running};
 pub(crate) use group::Group;
+use guard::{Busy, Held};
 use lane::Lane;
 #[cfg(feature = "tracing-layer")]
 pub(crate) use log::log_of_handler;
@@ -278,72 +277,6 @@ impl Execution {
         self.reports.is_none()
     }
 
-    pub(crate) async fn run_once<T, F, Fut>(
-        self: &Arc<Self>,
-        ctx: &Context,
-        name: &str,
-        options: &RunOptions,
-        work: F,
-    ) -> Result<T>
-    where
-        T: Serialize + DeserializeOwned,
-        F: FnOnce() -> Fut + Send,
-        Fut: Future<Output = Result<T>> + Send,
-    {
-        let entry = self.ask(name, Call::Run)?;
-        if let Some(failed) = self.failed(name) {
-            self.note_branch_failure();
-            return Err(read(name, failed.result.clone())?);
-        }
-        if let Some(entry) = entry {
-            return read(name, entry.result);
-        }
-        let mut attempt = 1;
-        while self.recorded(&back_off_name(name, attempt)).is_some() {
-            self.back_off(name, attempt, options, None).await?;
-            attempt += 1;
-        }
-        let work = async {
-            let idempotency_key = self.idempotency_key(name);
-            let call = CallAttempt { name, attempt, idempotency_key, ctx };
-            let work = Box::pin(async {
-                let value = work().await?;
-                serde_json::to_value(value).map_err(|error| TaskError::not_json(name, &error))
-            });
-            let done = INSIDE.scope(name.to_owned(), ctx.middleware().call(&call, work));
-            let result = match options.within(name, done).await {
-                Ok(result) => result,
-                Err(error) if error.retryable && attempt < options.attempts() => return Ok(Err(error)),
-                Err(error) => return Err(self.note_failure(name, error, options)),
-            };
-            let entry = NewJournalEntry::new(name).result(result.clone());
-            self.record(TaskReportHeartbeat::new(&self.task.lease_token).entries([entry])).await?;
-            read(name, result).map(Ok)
-        };
-        match self.act(name, work).await? {
-            Ok(value) => Ok(value),
-            Err(error) => {
-                self.back_off(name, attempt, options, Some(&error)).await?;
-                Err(error)
-            }
-        }
-    }
-
-    /// Waits until a call is made again. A handler that only waits for that is suspended.
-    async fn back_off(
-        self: &Arc<Self>,
-        name: &str,
-        attempt: u32,
-        options: &RunOptions,
-        error: Option<&TaskError>,
-    ) -> Result<()> {
-        let spec = Spec::Wait(options.back_off(name, attempt, error).into());
-        let opened = Open::new(self, self.open(back_off_name(name, attempt), spec)?);
-        let mut group = Group::new(self.clone(), vec![opened.wait.clone()], Wake::All);
-        std::future::poll_fn(|cx| group.poll(cx)).await?;
-        opened.wait.payload().map(drop).inspect_err(|_| self.note_branch_failure())
-    }
-
     /// What other services may know a call by: the same at every attempt and every replay.
     pub(crate) fn idempotency_key(&self, name: &str) -> String {
         format!("{}/{name}", self.task.id).chars().take(KEY_CHARS).collect()
@@ -373,16 +306,6 @@ impl Execution {
     /// A wait that is not held any more will not be awaited.
     pub(crate) fn close(&self, closed: &Arc<Opened>) {
         self.locked(|state| state.opened.retain(|opened| !Arc::ptr_eq(opened, closed)));
-    }
-
-    fn note_failure(&self, name: &str, mut error: TaskError, options: &RunOptions) -> TaskError {
-        // A call that had attempts of its own has used them up: another attempt of the handler would only go beyond.
-        error.retryable &= !options.has_policy();
-        error.origin.get_or_insert_default().call.get_or_insert_with(|| name.to_owned());
-        let remembered = serde_json::to_value(&error).expect("a failure is JSON");
-        let entry = NewJournalEntry::new(format!("{OWN}{name}")).result(remembered);
-        self.locked(|state| state.unsaved.push(entry));
-        error
     }
 
     /// Which of several waits was first: what was decided once stays decided.
@@ -532,41 +455,4 @@ fn quoted<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
 fn read<T: DeserializeOwned>(name: &str, result: Json) -> Result<T> {
     let what = || format!("what was recorded for `{name}`");
     serde_json::from_value(result).map_err(|error| TaskError::unexpected(&what(), &error))
-}
-
-/// Something new is being done: the handler is not left.
-struct Busy<'a>(&'a Execution);
-
-impl Busy<'_> {
-    fn new(execution: &Execution) -> Busy<'_> {
-        execution.locked(|state| state.busy += 1);
-        Busy(execution)
-    }
-}
-
-impl Drop for Busy<'_> {
-    fn drop(&mut self) {
-        self.0.locked(|state| {
-            state.busy -= 1;
-            state.activity += 1;
-        });
-        self.0.driver.wake();
-    }
-}
-
-/// Something new is to be done, and must not be yet.
-struct Held<'a>(&'a Execution, String);
-
-impl Held<'_> {
-    fn new<'a>(execution: &'a Execution, name: &str) -> Held<'a> {
-        execution.locked(|state| state.held.push(name.to_owned()));
-        execution.driver.wake();
-        Held(execution, name.to_owned())
-    }
-}
-
-impl Drop for Held<'_> {
-    fn drop(&mut self) {
-        self.0.locked(|state| state.held.retain(|held| *held != self.1));
-    }
 }

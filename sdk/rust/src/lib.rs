@@ -52,6 +52,7 @@ mod middleware;
 mod origin;
 mod pages;
 mod problem;
+mod raw;
 mod reports;
 mod resources;
 mod setters;
@@ -66,6 +67,7 @@ pub mod wire;
 mod worker;
 mod workflow;
 
+pub use abide_sse::Event as ServerEvent;
 pub use branch::{Branch, Part, Waits};
 pub use call::{Retry, RunOptions};
 pub use check::{InvalidWorkflow, WorkflowProblem};
@@ -82,11 +84,13 @@ pub use middleware::{CallAttempt, Middleware, Next};
 pub use origin::Origin;
 pub use pages::{Page, Pages};
 pub use problem::{Error, Problem, ProblemKind, RunNotCompleted};
+pub use raw::{Answer, RawRequest};
+pub use reqwest::Method;
 pub use resources::{
     Admin, Approvals, CostQuery, Definitions, Events, Runs, Schedules, Tasks, TestClock, Triggers,
     Waitpoints, Webhooks,
 };
-pub use stream::Items;
+pub use stream::{EventStream, Items};
 pub use wait::{ForApproval, ForChild, ForEvent, ForHttp, ForPause, TimesOut, Unlimited, Wait};
 pub use wire::{Json, LogLevel, code};
 pub use worker::{Worker, Working};

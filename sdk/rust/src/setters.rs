@@ -1,4 +1,5 @@
-//! The methods of requests: one for each thing that a request may have.
+//! What types of the API have besides their fields: methods of requests, one for each thing that a request may have; how
+//! enums are spelled.
 
 /// `into`, `plain` and `list` say what a method takes; `length` is a length of time, which has two fields.
 macro_rules! setters {
@@ -40,4 +41,24 @@ macro_rules! setter {
     };
 }
 
-pub(crate) use {setter, setters};
+/// How the variants of an enum are spelled in the API.
+macro_rules! words {
+    ($name:ident { $($variant:ident $word:literal),* }) => {
+        impl $name {
+            /// The word as the API spells it.
+            pub fn as_str(self) -> &'static str {
+                match self {
+                    $($name::$variant => $word,)*
+                }
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(self.as_str())
+            }
+        }
+    };
+}
+
+pub(crate) use {setter, setters, words};

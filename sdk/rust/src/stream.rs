@@ -1,10 +1,12 @@
 //! What comes bit by bit: pages of lists, and server-sent events that come back where they stopped.
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use abide_sse::{Event, Parser};
 use futures_util::stream::{Stream, TryStreamExt, try_unfold};
 use reqwest::{Response, StatusCode};
 
@@ -64,21 +66,14 @@ impl<T> fmt::Debug for Items<T> {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct ServerEvent {
-    pub(crate) id: Option<String>,
-    pub(crate) event: String,
-    pub(crate) data: String,
-}
-
 /// Follows a stream for as long as the server has something to say. A connection that breaks is opened again, with
 /// the id of the last event, so that nothing is missed and nothing comes twice.
 pub(crate) struct Follower {
     client: Client,
     request: Request,
-    is_last: fn(&ServerEvent) -> bool,
+    is_last: fn(&Event) -> bool,
     last_id: Option<String>,
-    connection: Option<Connection>,
+    connection: Option<EventStream>,
     failures: u32,
     over: bool,
 }
@@ -87,10 +82,10 @@ impl Follower {
     pub(crate) fn new(
         client: &Client,
         request: Request,
-        is_last: fn(&ServerEvent) -> bool,
+        is_last: fn(&Event) -> bool,
         last_id: Option<String>,
     ) -> Follower {
-        let request = request.accept("text/event-stream");
+        let request = request.events();
         Follower {
             client: client.clone(),
             request,
@@ -102,14 +97,14 @@ impl Follower {
         }
     }
 
-    pub(crate) fn events(self) -> impl Stream<Item = Result<ServerEvent, Error>> + Send {
+    pub(crate) fn events(self) -> impl Stream<Item = Result<Event, Error>> + Send {
         try_unfold(self, async |mut follower| {
             let event = follower.next().await?;
             Ok(event.map(|event| (event, follower)))
         })
     }
 
-    async fn next(&mut self) -> Result<Option<ServerEvent>, Error> {
+    async fn next(&mut self) -> Result<Option<Event>, Error> {
         while !self.over {
             match self.step().await {
                 Ok(Some(event)) => {
@@ -132,7 +127,7 @@ impl Follower {
     }
 
     /// The next event of this connection; nothing when it has ended.
-    async fn step(&mut self) -> Result<Option<ServerEvent>, Error> {
+    async fn step(&mut self) -> Result<Option<Event>, Error> {
         let connection = match &mut self.connection {
             Some(connection) => connection,
             None => {
@@ -142,63 +137,38 @@ impl Follower {
                     self.over = true;
                     return Ok(None);
                 }
-                self.connection.insert(Connection { response, rest: Vec::new() })
+                self.connection.insert(EventStream::new(&self.client, response))
             }
         };
-        connection.next().await.map_err(|error| self.client.transport().unreachable(&error))
+        connection.next().await
     }
 }
 
-struct Connection {
+/// Server-sent events of one connection, as they come.
+#[derive(Debug)]
+pub struct EventStream {
+    client: Client,
     response: Response,
-    /// What has come of an event that is not whole yet.
-    rest: Vec<u8>,
+    parser: Parser,
+    come: VecDeque<Event>,
 }
 
-impl Connection {
-    async fn next(&mut self) -> Result<Option<ServerEvent>, reqwest::Error> {
+impl EventStream {
+    pub(crate) fn new(client: &Client, response: Response) -> EventStream {
+        EventStream { client: client.clone(), response, parser: Parser::default(), come: VecDeque::new() }
+    }
+
+    /// The next event; nothing when the connection has ended.
+    pub async fn next(&mut self) -> Result<Option<Event>, Error> {
         loop {
-            while let Some(end) = self.rest.windows(2).position(|pair| pair == b"\n\n") {
-                let block: Vec<u8> = self.rest.drain(..end + 2).collect();
-                if let Some(event) = parse(&String::from_utf8_lossy(&block)) {
-                    return Ok(Some(event));
-                }
+            if let Some(event) = self.come.pop_front() {
+                return Ok(Some(event));
             }
-            match self.response.chunk().await? {
-                Some(bytes) => self.rest.extend_from_slice(&bytes),
+            let chunk = self.response.chunk().await;
+            match chunk.map_err(|error| self.client.transport().unreachable(&error))? {
+                Some(bytes) => self.come.extend(self.parser.take(&bytes)),
                 None => return Ok(None),
             }
         }
-    }
-}
-
-fn parse(block: &str) -> Option<ServerEvent> {
-    let mut event = ServerEvent { event: "message".to_owned(), ..ServerEvent::default() };
-    let mut data = Vec::new();
-    for line in block.lines() {
-        let Some((name, value)) = line.split_once(':') else { continue };
-        let value = value.strip_prefix(' ').unwrap_or(value);
-        match name {
-            "data" => data.push(value),
-            "id" => event.id = Some(value.to_owned()),
-            "event" => event.event = value.to_owned(),
-            _ => {}
-        }
-    }
-    event.data = data.join("\n");
-    (!data.is_empty()).then_some(event)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_event_has_its_lines_joined_and_a_comment_is_none() {
-        let event = parse("id: 7\nevent: STEP_STARTED\ndata: {\ndata: }\n\n");
-        let expected =
-            ServerEvent { id: Some("7".into()), event: "STEP_STARTED".into(), data: "{\n}".into() };
-        assert_eq!(event, Some(expected));
-        assert_eq!(parse(": still here\n\n"), None);
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, RETRY_AFTER};
-use reqwest::{Method, Response, Url};
+use reqwest::{Certificate, Method, Response, Url};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -18,6 +18,8 @@ const LONGEST_BACKOFF: Duration = Duration::from_secs(5);
 const CONNECT_TIME: Duration = Duration::from_secs(10);
 /// A connection on which nothing has come for this long is looked after.
 const KEEPALIVE: Duration = Duration::from_secs(30);
+/// Longer than the longest wait that a request may ask for: a server that vanished without a word is noticed.
+const ANSWER_TIME: Duration = Duration::from_secs(330);
 /// How much of an answer that is not ours stands in the error.
 const DETAIL_CHARS: usize = 500;
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
@@ -49,7 +51,10 @@ pub(crate) struct Request {
     body: Option<String>,
     key: Option<String>,
     repeatable: bool,
+    media_type: &'static str,
     accept: &'static str,
+    /// How long the answer may take; nothing of a stream.
+    time: Option<Duration>,
     last_event_id: Option<String>,
     traceparent: Option<String>,
 }
@@ -71,7 +76,9 @@ impl Request {
             query: Vec::new(),
             body: None,
             key: None,
+            media_type: "application/json",
             accept: "application/json",
+            time: Some(ANSWER_TIME),
             last_event_id: None,
             traceparent: None,
         }
@@ -111,6 +118,28 @@ impl Request {
         self
     }
 
+    /// An answer that comes for as long as there is something to say.
+    pub(crate) fn events(self) -> Request {
+        self.accept("text/event-stream").unhurried()
+    }
+
+    /// However long the answer takes.
+    pub(crate) fn unhurried(mut self) -> Request {
+        self.time = None;
+        self
+    }
+
+    /// A body of another media type than JSON.
+    pub(crate) fn of_type(mut self, media_type: &'static str) -> Request {
+        self.media_type = media_type;
+        self
+    }
+
+    pub(crate) fn parameters(mut self, parameters: impl IntoIterator<Item = (String, String)>) -> Request {
+        self.query.extend(parameters);
+        self
+    }
+
     pub(crate) fn since(mut self, event_id: Option<&str>) -> Request {
         self.last_event_id = event_id.map(str::to_owned);
         self
@@ -132,7 +161,12 @@ fn written(value: &wire::Json) -> Option<String> {
 }
 
 impl Transport {
-    pub(crate) fn new(url: &str, api_key: Option<ApiKey>, retries: u32) -> Result<Transport, Error> {
+    pub(crate) fn new(
+        url: &str,
+        api_key: Option<ApiKey>,
+        retries: u32,
+        certificates: Vec<Certificate>,
+    ) -> Result<Transport, Error> {
         let bad = |why: &str| {
             Error::Unusable(format!(
                 "`{url}` is not the URL of a server: {why}; it would look like `http://127.0.0.1:22433`"
@@ -150,8 +184,9 @@ impl Transport {
             .connect_timeout(CONNECT_TIME)
             .tcp_keepalive(KEEPALIVE)
             .user_agent(concat!("abide-rust/", env!("CARGO_PKG_VERSION")))
+            .tls_certs_merge(certificates)
             .build()
-            .map_err(|error| Error::Unusable(causes(&error)))?;
+            .map_err(|error| Error::Unusable(innermost(&error)))?;
         Ok(Transport { server: url.trim_end_matches('/').to_owned(), http, api_key, retries })
     }
 
@@ -201,14 +236,17 @@ impl Transport {
             }
         }
         if let Some(body) = body {
-            sent = sent.header(CONTENT_TYPE, "application/json").body(body.clone());
+            sent = sent.header(CONTENT_TYPE, request.media_type).body(body.clone());
+        }
+        if let Some(time) = request.time {
+            sent = sent.timeout(time);
         }
         let response = sent.send().await.map_err(|error| self.unreachable(&error))?;
         if response.status().is_success() { Ok(response) } else { Err(self.problem_of(response).await) }
     }
 
     pub(crate) fn unreachable(&self, error: &reqwest::Error) -> Error {
-        Error::Unreachable { server: self.server.clone(), reason: causes(error) }
+        Error::Unreachable { server: self.server.clone(), reason: innermost(error) }
     }
 
     async fn problem_of(&self, response: Response) -> Error {
@@ -250,16 +288,13 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     Some(Duration::from_secs(seconds))
 }
 
-/// An error and what led to it, in one line.
-fn causes(error: &reqwest::Error) -> String {
+/// The innermost cause of an error says most: "connection refused".
+pub(crate) fn innermost(error: &reqwest::Error) -> String {
     let mut said = error.to_string();
     let mut cause = std::error::Error::source(error);
-    while let Some(deeper) = cause {
-        let words = deeper.to_string();
-        if !said.contains(&words) {
-            said = format!("{said}: {words}");
-        }
-        cause = deeper.source();
+    while let Some(inner) = cause {
+        said = inner.to_string();
+        cause = inner.source();
     }
     said
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::{Timestamp, civil::Date};
 use serde::{Deserialize, Serialize};
 
-use crate::setters::setters;
+use crate::setters::{setters, words};
 
 /// Any JSON value.
 pub type Json = serde_json::Value;
@@ -31,6 +31,8 @@ pub enum WaitpointStatus {
     #[serde(rename = "TIMED_OUT")] TimedOut,
     #[serde(rename = "CANCELLED")] Cancelled,
 }
+
+words!(WaitpointStatus { Pending "PENDING", Completed "COMPLETED", TimedOut "TIMED_OUT", Cancelled "CANCELLED" });
 
 /// A request, and what was decided.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -195,6 +197,8 @@ pub enum BulkCommandAction {
     #[serde(rename = "move")] Move,
 }
 
+words!(BulkCommandAction { Cancel "cancel", Pause "pause", Unpause "unpause", Retry "retry", Pin "pin", Unpin "unpin", Move "move" });
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BulkCommand {
@@ -267,6 +271,8 @@ pub enum BulkSteeringAction {
     #[serde(rename = "cancel")] Cancel,
 }
 
+words!(BulkSteeringAction { Complete "complete", Skip "skip", Reschedule "reschedule", Timeout "timeout", Cancel "cancel" });
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BulkSteering {
@@ -324,6 +330,8 @@ pub enum Scope {
     #[serde(rename = "admin")] Admin,
 }
 
+words!(Scope { Read "read", Deploy "deploy", Run "run", Worker "worker", Approve "approve", Admin "admin" });
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Caller {
@@ -350,6 +358,8 @@ pub enum CatchUp {
     #[serde(rename = "all")] All,
 }
 
+words!(CatchUp { None "none", Last "last", All "all" });
+
 #[derive(Debug, Clone, PartialEq, Copy, Eq, Hash, Serialize, Deserialize)]
 pub enum Overlap {
     #[serde(rename = "skip")] Skip,
@@ -357,6 +367,8 @@ pub enum Overlap {
     #[serde(rename = "cancelPrevious")] CancelPrevious,
     #[serde(rename = "allow")] Allow,
 }
+
+words!(Overlap { Skip "skip", Queue "queue", CancelPrevious "cancelPrevious", Allow "allow" });
 
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -385,6 +397,8 @@ pub enum WebhookEvent {
     #[serde(rename = "approval.decided")] ApprovalDecided,
     #[serde(rename = "wait.overdue")] WaitOverdue,
 }
+
+words!(WebhookEvent { WorkflowCompleted "workflow.completed", WorkflowFailed "workflow.failed", WorkflowCancelled "workflow.cancelled", ApprovalRequested "approval.requested", ApprovalDecided "approval.decided", WaitOverdue "wait.overdue" });
 
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -489,6 +503,8 @@ pub enum RunStatus {
     #[serde(rename = "CANCELLED")] Cancelled,
 }
 
+words!(RunStatus { Pending "PENDING", Running "RUNNING", Waiting "WAITING", Paused "PAUSED", Completed "COMPLETED", Failed "FAILED", Cancelled "CANCELLED" });
+
 /// A run that did as it was told.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -531,6 +547,8 @@ pub enum CreateWaitpointType {
     #[serde(rename = "DELAY")] Delay,
     #[serde(rename = "APPROVAL")] Approval,
 }
+
+words!(CreateWaitpointType { Webhook "WEBHOOK", Delay "DELAY", Approval "APPROVAL" });
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -591,6 +609,8 @@ pub enum Decision {
     #[serde(rename = "reject")] Reject,
     #[serde(rename = "edit")] Edit,
 }
+
+words!(Decision { Approve "approve", Reject "reject", Edit "edit" });
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -672,6 +692,8 @@ pub enum DeliveryStatus {
     #[serde(rename = "DELIVERED")] Delivered,
     #[serde(rename = "FAILED")] Failed,
 }
+
+words!(DeliveryStatus { Pending "PENDING", Delivered "DELIVERED", Failed "FAILED" });
 
 /// One thing a webhook is told.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -875,6 +897,8 @@ pub enum WaitpointKind {
     #[serde(rename = "CODE")] Code,
 }
 
+words!(WaitpointKind { Delay "DELAY", Webhook "WEBHOOK", Signal "SIGNAL", Event "EVENT", Approval "APPROVAL", Child "CHILD", Pause "PAUSE", Retry "RETRY", Schedule "SCHEDULE", Code "CODE" });
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct JournalWait {
@@ -1048,6 +1072,8 @@ pub enum LogLevel {
     #[serde(rename = "error")] Error,
 }
 
+words!(LogLevel { Debug "debug", Info "info", Warn "warn", Error "error" });
+
 /// A line of a run's log.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -1127,6 +1153,8 @@ pub enum Method {
     #[serde(rename = "DELETE")] Delete,
     #[serde(rename = "OPTIONS")] Options,
 }
+
+words!(Method { Get "GET", Head "HEAD", Post "POST", Put "PUT", Patch "PATCH", Delete "DELETE", Options "OPTIONS" });
 
 /// One reason why a run does not fit another version.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -1708,6 +1736,8 @@ pub enum EventDelivery {
     #[serde(rename = "one")] One,
 }
 
+words!(EventDelivery { All "all", One "one" });
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SendEvent {
@@ -1888,6 +1918,8 @@ pub enum StepStatus {
     #[serde(rename = "CANCELLED")] Cancelled,
 }
 
+words!(StepStatus { Pending "PENDING", Running "RUNNING", Waiting "WAITING", Completed "COMPLETED", Failed "FAILED", Skipped "SKIPPED", Cancelled "CANCELLED" });
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Step {
@@ -1938,6 +1970,8 @@ pub enum StepCallKind {
     #[serde(rename = "CODE")] Code,
 }
 
+words!(StepCallKind { Run "RUN", Delay "DELAY", Webhook "WEBHOOK", Signal "SIGNAL", Event "EVENT", Approval "APPROVAL", Child "CHILD", Pause "PAUSE", Retry "RETRY", Schedule "SCHEDULE", Code "CODE" });
+
 #[derive(Debug, Clone, PartialEq, Copy, Eq, Hash, Serialize, Deserialize)]
 pub enum StepCallStatus {
     #[serde(rename = "PENDING")] Pending,
@@ -1946,6 +1980,8 @@ pub enum StepCallStatus {
     #[serde(rename = "TIMED_OUT")] TimedOut,
     #[serde(rename = "CANCELLED")] Cancelled,
 }
+
+words!(StepCallStatus { Pending "PENDING", Completed "COMPLETED", Failed "FAILED", TimedOut "TIMED_OUT", Cancelled "CANCELLED" });
 
 /// A durable call of a handler: what it recorded, or what it waits for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -2006,6 +2042,8 @@ pub enum TaskExecutionType {
     #[serde(rename = "BEGIN")] Begin,
     #[serde(rename = "RESUME")] Resume,
 }
+
+words!(TaskExecutionType { Begin "BEGIN", Resume "RESUME" });
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -2147,6 +2185,8 @@ pub enum Wake {
     #[serde(rename = "any")] Any,
     #[serde(rename = "each")] Each,
 }
+
+words!(Wake { All "all", Any "any", Each "each" });
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -2664,6 +2704,8 @@ pub enum WaitingForKind {
     #[serde(rename = "WORKER")] Worker,
 }
 
+words!(WaitingForKind { Delay "DELAY", Webhook "WEBHOOK", Signal "SIGNAL", Event "EVENT", Approval "APPROVAL", Child "CHILD", Pause "PAUSE", Retry "RETRY", Schedule "SCHEDULE", Code "CODE", Worker "WORKER" });
+
 /// An open wait, or a task that nobody does, in words.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -2810,6 +2852,8 @@ pub enum WebhookStatus {
     #[serde(rename = "FAILING")] Failing,
 }
 
+words!(WebhookStatus { Enabled "ENABLED", Disabled "DISABLED", Failing "FAILING" });
+
 /// One thing a webhook is told.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -2907,6 +2951,8 @@ pub enum WorkflowDelivery {
     /// The one that has waited longest.
     #[serde(rename = "one")] One,
 }
+
+words!(WorkflowDelivery { All "all", One "one" });
 
 /// The answer satisfies `schema`, or the step's `outputSchema`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -3312,6 +3358,8 @@ pub enum WorkflowMethod {
     #[serde(rename = "OPTIONS")] Options,
 }
 
+words!(WorkflowMethod { Get "GET", Head "HEAD", Post "POST", Put "PUT", Patch "PATCH", Delete "DELETE", Options "OPTIONS" });
+
 /// What happens when nobody decided in time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum WorkflowOnApprovalTimeout {
@@ -3331,6 +3379,8 @@ pub enum WorkflowOnCodeChange {
     #[serde(rename = "fail")] Fail,
 }
 
+words!(WorkflowOnCodeChange { Wait "wait", Fail "fail" });
+
 #[derive(Debug, Clone, PartialEq, Copy, Eq, Hash, Serialize, Deserialize)]
 pub enum WorkflowOnGuardrail {
     #[serde(rename = "block")] Block,
@@ -3338,11 +3388,15 @@ pub enum WorkflowOnGuardrail {
     #[serde(rename = "retry_with_feedback")] RetryWithFeedback,
 }
 
+words!(WorkflowOnGuardrail { Block "block", Warn "warn", RetryWithFeedback "retry_with_feedback" });
+
 #[derive(Debug, Clone, PartialEq, Copy, Eq, Hash, Serialize, Deserialize)]
 pub enum WorkflowOnItemFailure {
     #[serde(rename = "fail")] Fail,
     #[serde(rename = "collect")] Collect,
 }
+
+words!(WorkflowOnItemFailure { Fail "fail", Collect "collect" });
 
 /// What happens when a wait's time is over, or an approval is rejected.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -3375,6 +3429,8 @@ pub enum WorkflowResponseFormat {
     #[serde(rename = "json")] Json,
 }
 
+words!(WorkflowResponseFormat { Text "text", Json "json" });
+
 /// How often, and after what time, a failed step is tried again.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -3397,6 +3453,8 @@ pub enum WorkflowRole {
     #[serde(rename = "user")] User,
     #[serde(rename = "assistant")] Assistant,
 }
+
+words!(WorkflowRole { System "system", User "user", Assistant "assistant" });
 
 /// An HTTP status such as `404`, or a class of them such as `5xx`.
 pub type WorkflowStatusPattern = Json;

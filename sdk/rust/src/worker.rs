@@ -9,6 +9,7 @@
 mod work;
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -50,13 +51,15 @@ struct Settings {
     poll: Duration,
     drain: Duration,
     grace: Duration,
+    until_idle: bool,
 }
 
 impl Worker {
     /// A worker of the client's server, without handlers yet.
     pub fn new(client: &Client) -> Worker {
         let (concurrency, lease, heartbeat) = (CONCURRENCY, LEASE, HEARTBEAT);
-        let settings = Settings { concurrency, lease, heartbeat, poll: POLL, drain: DRAIN, grace: GRACE };
+        let (poll, drain, grace) = (POLL, DRAIN, GRACE);
+        let settings = Settings { concurrency, lease, heartbeat, poll, drain, grace, until_idle: false };
         let name = format!("{}-{}", machine(), std::process::id());
         let (client, handlers) = (client.clone(), Handlers::new());
         let middleware = Stack::default();
@@ -124,6 +127,12 @@ impl Worker {
         self
     }
 
+    /// The worker ends by itself when a poll has found nothing and nothing is left to do.
+    pub fn until_idle(mut self) -> Worker {
+        self.settings.until_idle = true;
+        self
+    }
+
     /// How long a shutdown waits for handlers before it gives their tasks back; 30 seconds if absent.
     pub fn drain(mut self, drain: Duration) -> Worker {
         self.settings.drain = drain;
@@ -149,7 +158,7 @@ impl Worker {
             stopped = working.finish() => return stopped,
             () = signals.next() => {}
         }
-        working.stage.send_replace(Stage::GivingBack);
+        working.give_back();
         outcome((&mut working.ended).await)
     }
 
@@ -157,8 +166,9 @@ impl Worker {
     pub fn start(self) -> Working {
         let (stage, stages) = watch::channel(Stage::Working);
         let drain = self.settings.drain;
-        let ended = tokio::spawn(Work::new(self, stages).live());
-        Working { stage, ended, drain }
+        let work = Work::new(self, stages);
+        let ended = tokio::spawn(work.clone().live());
+        Working { stage, work, ended, drain }
     }
 }
 
@@ -178,6 +188,7 @@ impl fmt::Debug for Worker {
 #[derive(Debug)]
 pub struct Working {
     stage: watch::Sender<Stage>,
+    work: Arc<Work>,
     ended: JoinHandle<Result<(), Error>>,
     drain: Duration,
 }
@@ -189,20 +200,31 @@ impl Working {
         self.finish().await
     }
 
-    /// Returns when it ends: only if the server refuses it.
+    /// Returns when it ends: because it was told to, has nothing to do, or the server refuses it.
     pub async fn ended(&mut self) -> Result<(), Error> {
         outcome((&mut self.ended).await)
     }
 
-    fn drain(&self) {
+    /// Takes no more tasks, and finishes those it has: [`Working::ended`] returns when it has.
+    pub fn drain(&self) {
         self.stage.send_replace(Stage::Draining);
+    }
+
+    /// Gives every task back at once, for another worker, and ends.
+    pub fn give_back(&self) {
+        self.stage.send_replace(Stage::GivingBack);
+    }
+
+    /// How many tasks it has.
+    pub fn tasks(&self) -> usize {
+        self.work.tasks()
     }
 
     async fn finish(&mut self) -> Result<(), Error> {
         match tokio::time::timeout(self.drain, &mut self.ended).await {
             Ok(ended) => outcome(ended),
             Err(_) => {
-                self.stage.send_replace(Stage::GivingBack);
+                self.give_back();
                 outcome((&mut self.ended).await)
             }
         }

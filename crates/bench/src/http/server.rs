@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::process::Command;
 
-use abide_core::definition::document::Workflow;
+use abide_definition::document::Workflow;
 use anyhow::Context;
 
 use super::connection::Connection;

@@ -7,7 +7,6 @@ use serde_json::Value;
 use super::call::{Answer, Call};
 use super::failure::{Class, Failure};
 use super::settings::{Protocol, Served};
-use super::sse::Events;
 use super::{ANSWER_BYTES, RETRY_AFTER, WHOLE};
 use crate::http::{Bounds, Client, Request, Response, Streaming};
 
@@ -61,9 +60,10 @@ async fn read(
     answer: &mut dyn super::protocol::Accumulate,
     on_text: &mut (dyn FnMut(&str) + Send),
 ) -> Result<(), Failure> {
-    let mut events = Events::default();
+    let mut events = abide_sse::Parser::default();
     while let Some(chunk) = response.chunk().await? {
-        for data in events.take(&chunk) {
+        // Providers repeat the name of an event inside its data, so that the data is enough.
+        for data in events.take(&chunk).into_iter().map(|event| event.data).filter(|data| !data.is_empty()) {
             if data == "[DONE]" {
                 return Ok(());
             }

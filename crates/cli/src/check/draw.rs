@@ -5,7 +5,7 @@ mod describe;
 
 use std::io::{self, Write};
 
-use abide_core::definition::{Action, Definition, Detours, Order, Step, Target};
+use abide_definition::{Action, Definition, Detours, Order, Step, Target};
 
 use crate::terminal::{self, shortened};
 use describe::{description, marker};

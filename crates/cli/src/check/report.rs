@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use abide_core::definition::{Location, Locations};
-use abide_core::problem::{Code, Problem};
+use abide_definition::problem::{Code, Problem};
+use abide_definition::{Location, Locations};
 use serde_json::{Value, json};
 
 use super::{Outcome, draw};

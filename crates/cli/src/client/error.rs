@@ -1,10 +1,11 @@
 //! Why a command came to nothing, and the exit code that says so.
 
-use std::error::Error as _;
 use std::io;
 use std::process::ExitCode;
 
-use super::Problem;
+use abide_sdk::ProblemKind;
+
+use super::explained;
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
@@ -19,8 +20,8 @@ pub(crate) enum Error {
     )]
     Unreachable { server: String, why: String },
     /// The server said no.
-    #[error("{0}")]
-    Problem(Box<Problem>),
+    #[error("{}", explained(.0))]
+    Problem(Box<abide_sdk::Problem>),
     #[error("the answer is not understood: {0}")]
     NotUnderstood(String),
     /// Nothing is wrong, but it is not over.
@@ -58,20 +59,29 @@ impl Error {
             Error::Usage(_) => Exit::Usage,
             Error::NotFound(_) => Exit::NotFound,
             Error::Unreachable { .. } => Exit::Unreachable,
-            Error::Problem(problem) => problem.exit(),
+            Error::Problem(problem) => match problem.kind() {
+                ProblemKind::NotAllowed => Exit::NotAllowed,
+                ProblemKind::NotFound => Exit::NotFound,
+                ProblemKind::Busy => Exit::Unreachable,
+                ProblemKind::Conflict | ProblemKind::Gone | ProblemKind::Invalid => Exit::Refused,
+                ProblemKind::Other if problem.status < 500 => Exit::Refused,
+                ProblemKind::Other => Exit::Failed,
+            },
             Error::NotOver(_) => Exit::NotOver,
             Error::Said(exit) => *exit,
         }
     }
 }
 
-/// The innermost cause says most: "connection refused".
-pub(super) fn causes(error: &reqwest::Error) -> String {
-    let mut cause = error.source();
-    let mut said = error.to_string();
-    while let Some(inner) = cause {
-        said = inner.to_string();
-        cause = inner.source();
+impl From<abide_sdk::Error> for Error {
+    fn from(error: abide_sdk::Error) -> Error {
+        match error {
+            abide_sdk::Error::Refused(problem) => Error::Problem(problem),
+            abide_sdk::Error::Unreachable { server, reason } => Error::Unreachable { server, why: reason },
+            abide_sdk::Error::NotJson { reason, .. } => Error::NotUnderstood(reason),
+            abide_sdk::Error::RunNotCompleted(_) | abide_sdk::Error::Unusable(_) => {
+                Error::Failed(error.to_string())
+            }
+        }
     }
-    said
 }

@@ -1,9 +1,10 @@
 //! Runs and waits as people name them: the beginning of an id, `latest`, or the one wait of a run.
 
 use abide_core::id::{RunId, WaitpointId};
+use abide_sdk::wire::{RunSummary, Waitpoint};
 use jiff::Timestamp;
 
-use super::{Client, Error, List, RunSummary, Waitpoint};
+use super::{Client, Error, List};
 
 /// What stands for the run that was created last.
 pub(crate) const LATEST: &str = "latest";
@@ -20,7 +21,7 @@ impl Client {
             return Ok(named.to_owned());
         }
         if named == LATEST {
-            let newest: List<RunSummary> = self.get(&["workflow-runs"], &[("limit", "1")]).await?.read()?;
+            let newest: List<RunSummary> = self.read(&["workflow-runs"], &[("limit", "1")]).await?;
             let none = || Error::NotFound("there is no run yet; `abide start NAME` starts one".to_owned());
             return newest.data.into_iter().next().map(|run| run.id).ok_or_else(none);
         }
@@ -31,7 +32,7 @@ impl Client {
         };
         let (from, before) = (from.to_string(), before.to_string());
         let query = [("createdFrom", from.as_str()), ("createdBefore", before.as_str()), ("limit", PAGE)];
-        let found: List<RunSummary> = self.get(&["workflow-runs"], &query).await?.read()?;
+        let found: List<RunSummary> = self.read(&["workflow-runs"], &query).await?;
         let is_whole = found.next_cursor.is_none();
         let ids: Vec<String> =
             found.data.into_iter().map(|run| run.id).filter(|id| id.starts_with(named)).collect();
@@ -63,7 +64,7 @@ impl Client {
         let run = self.find_run(named).await?;
         let mut query = vec![("runId", run.as_str()), ("status", "PENDING"), ("limit", PAGE)];
         query.extend(kind.map(|kind| ("kind", kind)));
-        let found: List<Waitpoint> = self.get(&["waitpoints"], &query).await?.read()?;
+        let found: List<Waitpoint> = self.read(&["waitpoints"], &query).await?;
         let mut waits = found.data;
         waits.retain(|wait| step.is_none_or(|step| is_of(wait, step)));
         match waits.as_slice() {
@@ -78,7 +79,7 @@ impl Client {
             many => {
                 let ids: Vec<String> = many
                     .iter()
-                    .map(|wait| format!("  {}  {}", wait.id, wait.whose().unwrap_or_default()))
+                    .map(|wait| format!("  {}  {}", wait.id, whose_is(wait).unwrap_or_default()))
                     .collect();
                 Err(Error::Usage(format!("{run} has more than one wait; name one:\n{}", ids.join("\n"))))
             }
@@ -88,7 +89,17 @@ impl Client {
 
 /// Whether a wait is of this step: named by the step, by the durable call, or by both.
 fn is_of(wait: &Waitpoint, step: &str) -> bool {
-    [wait.step_name.as_deref(), wait.call.as_deref(), wait.whose().as_deref()].contains(&Some(step))
+    [wait.step_name.as_deref(), wait.call.as_deref(), whose_is(wait).as_deref()].contains(&Some(step))
+}
+
+fn whose_is(wait: &Waitpoint) -> Option<String> {
+    whose(wait.step_name.as_deref(), wait.call.as_deref())
+}
+
+/// Whose a wait is, for people: its step, and the durable call of its handler if one waits.
+pub(crate) fn whose(step: Option<&str>, call: Option<&str>) -> Option<String> {
+    let step = step?;
+    Some(call.map_or_else(|| step.to_owned(), |call| format!("{step} › {call}")))
 }
 
 /// An id begins with its instant, so the beginning of one is a span of time.

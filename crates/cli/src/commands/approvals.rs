@@ -2,10 +2,11 @@
 
 use std::io;
 
+use abide_sdk::wire::ApprovalRequest;
 use clap::Args;
 
 use super::{Api, Page, borrowed};
-use crate::client::{ApprovalRequest, Error, List};
+use crate::client::{Error, List, whose};
 use crate::console::Console;
 use crate::terminal::shortened;
 use crate::times;
@@ -64,7 +65,7 @@ impl Approvals {
 
 fn write(console: &mut Console<'_>, request: &ApprovalRequest) -> io::Result<()> {
     let now = console.now();
-    let step = request.whose().unwrap_or_default();
+    let step = whose(request.step_name.as_deref(), request.call.as_deref()).unwrap_or_default();
     let until = request.resume_at.map(|at| format!("  until {}", times::both(at, now))).unwrap_or_default();
     console.line(&format!("{}  {step}  {}{until}", request.id, request.status))?;
     if let Some(prompt) = &request.prompt {

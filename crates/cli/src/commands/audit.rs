@@ -2,9 +2,8 @@
 
 use std::io;
 
+use abide_sdk::wire::{AuditEntry, AuditVerified};
 use clap::Args;
-use jiff::Timestamp;
-use serde::Deserialize;
 use serde_json::Value;
 
 use super::{Api, Page};
@@ -31,32 +30,6 @@ pub(crate) struct Audit {
     api: Api,
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Entry {
-    number: u64,
-    at: Timestamp,
-    by: String,
-    #[serde(default)]
-    address: String,
-    action: String,
-    target: String,
-    #[serde(default)]
-    detail: Value,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Verified {
-    whole: bool,
-    #[serde(default)]
-    entries: u64,
-    #[serde(default)]
-    last: String,
-    #[serde(default)]
-    broken_at: u64,
-}
-
 impl Audit {
     pub(super) async fn run(&self, console: &mut Console<'_>) -> Result<(), Error> {
         if self.verify {
@@ -71,19 +44,21 @@ impl Audit {
             query.push(("cursor", cursor));
         }
         let answer = self.api.open()?.get(&["audit"], &query).await?;
-        self.api.show(console, &answer, |console, list: List<Entry>| write(console, &list.data))
+        self.api.show(console, &answer, |console, list: List<AuditEntry>| write(console, &list.data))
     }
 
     async fn verify(&self, console: &mut Console<'_>) -> Result<(), Error> {
         let answer = self.api.open()?.get(&["audit", "verify"], &[]).await?;
-        let verified: Verified = answer.read()?;
-        self.api.show(console, &answer, |console, verified: Verified| {
+        let verified: AuditVerified = answer.read()?;
+        self.api.show(console, &answer, |console, verified: AuditVerified| {
             if verified.whole {
-                console.line(&format!("whole: {} entries, the last one {}", verified.entries, verified.last))
+                let (entries, last) =
+                    (verified.entries.unwrap_or_default(), verified.last.unwrap_or_default());
+                console.line(&format!("whole: {entries} entries, the last one {last}"))
             } else {
                 console.line(&format!(
                     "broken: entry {} was changed, or the one before is gone",
-                    verified.broken_at
+                    verified.broken_at.unwrap_or_default()
                 ))
             }
         })?;
@@ -98,7 +73,7 @@ impl Audit {
             if let Some(cursor) = &cursor {
                 query.push(("cursor", cursor));
             }
-            let page: List<Value> = client.get(&["audit"], &query).await?.read()?;
+            let page: List<Value> = client.read(&["audit"], &query).await?;
             for entry in &page.data {
                 console.line(&entry.to_string())?;
             }
@@ -110,7 +85,7 @@ impl Audit {
     }
 }
 
-fn write(console: &mut Console<'_>, entries: &[Entry]) -> io::Result<()> {
+fn write(console: &mut Console<'_>, entries: &[AuditEntry]) -> io::Result<()> {
     if entries.is_empty() {
         return console.note("Nothing was done yet.");
     }
@@ -133,7 +108,7 @@ fn write(console: &mut Console<'_>, entries: &[Entry]) -> io::Result<()> {
             entry.action.clone(),
             entry.target.clone(),
             detail,
-            entry.address.clone(),
+            entry.address.clone().unwrap_or_default(),
         ]);
     }
     console.table(&table)

@@ -1,11 +1,13 @@
 //! `abide cancel`, `pause`, `unpause`, `retry`, `pin` and `unpin`: some runs, or all that a filter finds.
 
+use abide_sdk::wire::{CommandedRun, Problem, RunStatus};
 use clap::Args;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::Api;
 use super::filter::RunFilter;
-use crate::client::{BulkDone, Client, Commanded, Error, Exit};
+use crate::client::{Client, Error, Exit, explained};
 use crate::console::Console;
 use crate::terminal::counted;
 
@@ -186,8 +188,8 @@ impl Each for Telling<'_> {
     async fn tell(&self, console: &mut Console<'_>, named: &str) -> Result<(), Error> {
         let run = self.client.find_run(named).await?;
         let answer = self.client.post(&["workflow-runs", &run, self.verb], self.body).await?;
-        self.api.show(console, &answer, |console, run: Commanded| {
-            let soon = if run.pausing && run.status != "PAUSED" {
+        self.api.show(console, &answer, |console, run: CommandedRun| {
+            let soon = if run.pausing && run.status != RunStatus::Paused {
                 "; it pauses at its next step boundary"
             } else {
                 ""
@@ -206,7 +208,26 @@ impl Each for Telling<'_> {
     }
 }
 
-/// The same for all that a filter finds, page by page.
+/// A part of what became of many runs, or of many waits.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Part {
+    dry_run: bool,
+    matched: u64,
+    done: u64,
+    refused: u64,
+    refusals: Vec<Refused>,
+    next_cursor: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Refused {
+    #[serde(alias = "runId", alias = "waitpointId")]
+    id: String,
+    problem: Problem,
+}
+
+/// Has all that a filter finds do something, page by page.
 pub(super) async fn bulk(
     api: &Api,
     client: &Client,
@@ -218,13 +239,13 @@ pub(super) async fn bulk(
     let (mut matched, mut done, mut refused) = (0, 0, 0);
     loop {
         let answer = client.post(&[resource, "bulk"], &body).await?;
-        let part: BulkDone = answer.read()?;
+        let part: Part = answer.read()?;
         (matched, done, refused) = (matched + part.matched, done + part.done, refused + part.refused);
         if api.json {
             console.raw(&answer.text)?;
         }
         for refusal in part.refusals.iter().filter(|_| !api.json) {
-            console.note(&format!("{}: {}", refusal.id, refusal.problem))?;
+            console.note(&format!("{}: {}", refusal.id, explained(&refusal.problem)))?;
         }
         match part.next_cursor {
             Some(cursor) => body["cursor"] = json!(cursor),

@@ -1,10 +1,11 @@
 //! `abide approve`, `reject` and `edit`.
 
+use abide_sdk::wire::Decided;
 use clap::Args;
 use serde_json::{Value, json};
 
 use super::Api;
-use crate::client::{Decided, Error};
+use crate::client::Error;
 use crate::console::Console;
 use crate::payload;
 
@@ -83,7 +84,7 @@ impl Request {
         }
         let answer = client.post(&["approval-requests", &id, "decide"], &body).await?;
         self.api.show(console, &answer, |console, decided: Decided| {
-            let Decided { id, approvals, quorum, resolved } = decided;
+            let Decided { id, approvals, quorum, resolved, .. } = decided;
             let state = if resolved {
                 "decided; the run goes on".to_owned()
             } else {

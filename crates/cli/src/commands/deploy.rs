@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
+use abide_sdk::wire::DeployedDefinition;
 use clap::Args;
-use reqwest::Method;
 
 use super::{Api, deploy_check};
 use crate::check::{Outcome, check_file};
-use crate::client::{Deployed, Error, Exit};
+use crate::client::{Error, Exit};
 use crate::console::Console;
 
 /// Store workflows on the server. A version never changes; the very same again is no error.
@@ -64,11 +64,9 @@ impl Deploy {
         }
         let client = self.api.open()?;
         // JSON is YAML, too.
-        let path = &["workflow-definitions"];
-        let answer =
-            client.send_text(Method::POST, path, &[], "application/yaml", outcome.text.clone()).await?;
-        self.api.show(console, &answer, |console, deployed: Deployed| {
-            let Deployed { id, name, version, created } = deployed;
+        let answer = client.post_yaml(&["workflow-definitions"], &[], &outcome.text).await?;
+        self.api.show(console, &answer, |console, deployed: DeployedDefinition| {
+            let DeployedDefinition { id, name, version, created, .. } = deployed;
             let news = if created { "stored" } else { "there already" };
             console.line(&format!("{name} {version}  {id}  {news}"))
         })?;

@@ -1,15 +1,28 @@
 //! `abide deploy --check`: which of the runs that wait would fit a new version, and which it would strand.
 
-use reqwest::Method;
-use serde_json::Value;
+use abide_sdk::wire::{CheckedGroup, CheckedRuns};
+use serde_json::json;
 
 use super::{Api, borrowed};
 use crate::check::Outcome;
-use crate::client::{CheckedGroup, CheckedRuns, Error, Exit};
+use crate::client::{Error, Exit};
 use crate::console::Console;
 
 /// Runs that are looked at for one file; more are left out, and that is said.
 const MOST: u64 = 100_000;
+
+/// What all pages together came to.
+#[derive(Default)]
+struct Total {
+    name: Option<String>,
+    version: Option<String>,
+    looked_at: u64,
+    fit: u64,
+    stranded: u64,
+    unclear: u64,
+    not_told: u64,
+    next_cursor: Option<String>,
+}
 
 /// Looks at the waiting runs page by page. Fails if some would be stranded.
 pub(super) async fn check_runs(
@@ -19,24 +32,19 @@ pub(super) async fn check_runs(
     from: Option<&str>,
 ) -> Result<(), Error> {
     let client = api.open()?;
-    let (mut total, mut groups): (CheckedRuns, Vec<CheckedGroup>) = Default::default();
+    let (mut total, mut groups): (Total, Vec<CheckedGroup>) = Default::default();
     loop {
         let mut query: Vec<(&'static str, String)> = Vec::new();
         query.extend(from.map(|from| ("from", from.to_owned())));
         query.extend(total.next_cursor.take().map(|cursor| ("cursor", cursor)));
         let path = &["workflow-definitions", "check-runs"];
-        let text = outcome.text.clone();
-        let answer =
-            client.send_text(Method::POST, path, &borrowed(&query), "application/yaml", text).await?;
+        let answer = client.post_yaml(path, &borrowed(&query), &outcome.text).await?;
         if api.json {
             console.raw(&answer.text)?;
         }
         let part: CheckedRuns = answer.read()?;
         if !part.valid {
-            return Err(Error::Failed(format!(
-                "the server does not take it: {}",
-                Value::from(part.problems)
-            )));
+            return Err(Error::Failed(format!("the server does not take it: {}", json!(part.problems))));
         }
         (total.name, total.version, total.next_cursor) = (part.name, part.version, part.next_cursor);
         total.looked_at += part.looked_at;
@@ -67,9 +75,9 @@ fn add(groups: &mut Vec<CheckedGroup>, more: CheckedGroup) {
     }
 }
 
-fn tell(console: &mut Console<'_>, total: &CheckedRuns, groups: &[CheckedGroup]) -> Result<(), Error> {
+fn tell(console: &mut Console<'_>, total: &Total, groups: &[CheckedGroup]) -> Result<(), Error> {
     let (name, version) = (total.name.as_deref().unwrap_or("?"), total.version.as_deref().unwrap_or("?"));
-    let CheckedRuns { looked_at, fit, stranded, .. } = total;
+    let Total { looked_at, fit, stranded, .. } = total;
     console.line(&format!(
         "{name} {version}: of {looked_at} waiting runs {fit} fit, {stranded} would be stranded if they were moved"
     ))?;

@@ -2,13 +2,14 @@
 
 use std::time::SystemTime;
 
+use abide_sdk::wire::HeldItem;
 use abide_store::{Held as Stored, Owner, Page as StorePage, Store};
 use clap::Args;
 use jiff::Timestamp;
 use serde_json::json;
 
 use super::{Api, Page, borrowed};
-use crate::client::{Error, Exit, HeldItem, List};
+use crate::client::{Error, Exit, List};
 use crate::console::Console;
 use crate::place::Place;
 use crate::table::{Table, shortening, whole};

@@ -5,9 +5,9 @@ use std::time::Duration;
 use clap::Args;
 
 use super::Api;
-use crate::client::{Client, Error, List, Record};
+use crate::client::{Client, Error, List};
 use crate::console::Console;
-use crate::record;
+use crate::record::{self, Record};
 
 /// Between two tries to get back to a server that went away.
 const RECONNECT: Duration = Duration::from_secs(1);
@@ -113,9 +113,9 @@ pub(super) async fn follow(
         let lost = match opened {
             Ok(None) => return Ok(()),
             Ok(Some(mut stream)) => loop {
-                match stream.next().await {
+                match stream.next().await.map_err(Error::from) {
                     Ok(Some(event)) => {
-                        last = event.id.or(last);
+                        last = event.id.and_then(|id| id.parse().ok()).or(last);
                         let record: Record = serde_json::from_str(&event.data)
                             .map_err(|why| Error::NotUnderstood(why.to_string()))?;
                         write(console, &event.data, &record)?;

@@ -3,9 +3,8 @@
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 
+use abide_sdk::wire::TaskJournal;
 use clap::{Args, Subcommand};
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::borrowed;
 use crate::client::{Client, Connection, Error, List};
@@ -42,23 +41,6 @@ struct Export {
     out: Option<PathBuf>,
     #[command(flatten)]
     connection: Connection,
-}
-
-/// A line.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Journal {
-    run_id: String,
-    workflow: String,
-    version: String,
-    step: String,
-    handler: String,
-    attempt: u32,
-    input: Value,
-    state: Value,
-    config: Value,
-    checkpoint: Value,
-    journal: Value,
 }
 
 impl Journals {
@@ -107,7 +89,7 @@ impl Export {
         let narrowed = query.len();
         let mut count = 0;
         loop {
-            let page: List<Journal> = client.get(&["tasks", "journals"], &borrowed(&query)).await?.read()?;
+            let page: List<TaskJournal> = client.read(&["tasks", "journals"], &borrowed(&query)).await?;
             for journal in &page.data {
                 line(&serde_json::to_string(journal).map_err(io::Error::from)?)?;
                 count += 1;

@@ -2,12 +2,13 @@
 
 use std::io;
 
+use abide_sdk::wire::{Key, MadeKey, Scope};
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
 use serde_json::json;
 
 use super::Api;
-use crate::client::{Error, Key, List};
+use crate::client::{Error, List};
 use crate::console::Console;
 use crate::table::{Table, optional, shortening, whole};
 use crate::times;
@@ -90,11 +91,15 @@ impl Make {
             body["expiresAt"] = json!(expires);
         }
         let answer = self.api.open()?.post(&["keys"], &body).await?;
-        self.api.show(console, &answer, |console, key: Key| {
-            console.line(key.secret.as_deref().unwrap_or_default())?;
-            console.note(&format!("{} ({}). The secret is shown only now.", key.id, key.scopes.join(", ")))
+        self.api.show(console, &answer, |console, key: MadeKey| {
+            console.line(&key.secret)?;
+            console.note(&format!("{} ({}). The secret is shown only now.", key.id, scopes(&key.scopes)))
         })
     }
+}
+
+fn scopes(scopes: &[Scope]) -> String {
+    scopes.iter().map(|scope| scope.as_str()).collect::<Vec<_>>().join(", ")
 }
 
 fn write(console: &mut Console<'_>, keys: &[Key]) -> io::Result<()> {
@@ -120,7 +125,7 @@ fn write(console: &mut Console<'_>, keys: &[Key]) -> io::Result<()> {
         };
         let used = key.last_used_at.map_or("never".to_owned(), |at| times::relative(at, now));
         let created = times::relative(key.created_at, now);
-        let (name, scopes) = (key.name.clone(), key.scopes.join(", "));
+        let (name, scopes) = (key.name.clone(), scopes(&key.scopes));
         table.row([key.id.clone(), name, scopes, state, key.prefix.clone(), used, created]);
     }
     console.table(&table)

@@ -1,12 +1,12 @@
 //! `abide link`: the URL that ends a wait without a key, for somebody, or no longer for anybody.
 
-use abide_core::time::Millis;
+use abide_definition::time::Millis;
+use abide_sdk::wire::{Link as Made, Waitpoint};
 use clap::Args;
-use serde::Deserialize;
 use serde_json::json;
 
 use super::Api;
-use crate::client::{Error, Waitpoint};
+use crate::client::Error;
 use crate::console::Console;
 use crate::times;
 
@@ -33,12 +33,6 @@ pub(crate) struct Link {
     revoke: bool,
     #[command(flatten)]
     api: Api,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Made {
-    resume_url: String,
 }
 
 impl Link {

@@ -5,8 +5,9 @@ use serde_json::Value;
 
 use super::Api;
 use super::history::{follow, pages};
-use crate::client::{Error, Record};
+use crate::client::Error;
 use crate::console::Console;
+use crate::record::Record;
 
 /// Show what the handlers of a run wrote with `ctx.log`.
 #[derive(Debug, Args)]

@@ -1,12 +1,13 @@
 //! `abide move`: takes runs that wait over to another version of their workflow.
 
+use abide_sdk::wire::MovedRun;
 use clap::Args;
 use serde_json::{Value, json};
 
 use super::Api;
 use super::control::{Each, bulk, each};
 use super::filter::RunFilter;
-use crate::client::{Client, Error, Moved};
+use crate::client::{Client, Error};
 use crate::console::Console;
 
 /// Move runs that wait to another version of their workflow, where their past fits it.
@@ -62,8 +63,8 @@ impl Each for Moving<'_> {
     async fn tell(&self, console: &mut Console<'_>, named: &str) -> Result<(), Error> {
         let run = self.client.find_run(named).await?;
         let answer = self.client.post(&["workflow-runs", &run, "move"], self.body).await?;
-        self.command.api.show(console, &answer, |console, moved: Moved| {
-            let Moved { id, status, from, to, changed, dry_run } = moved;
+        self.command.api.show(console, &answer, |console, moved: MovedRun| {
+            let MovedRun { id, status, from, to, changed, dry_run } = moved;
             match (dry_run, changed) {
                 (true, _) => console.line(&format!("{id} fits version {to}; nothing was changed")),
                 (false, true) => {

@@ -1,10 +1,11 @@
 //! `abide notify`: something for everyone who waits for it.
 
+use abide_sdk::wire::SentEvent;
 use clap::Args;
 use serde_json::json;
 
 use super::Api;
-use crate::client::{Error, Notified};
+use crate::client::Error;
 use crate::console::Console;
 use crate::payload;
 
@@ -51,8 +52,8 @@ impl Notify {
             body["idempotencyKey"] = json!(key);
         }
         let answer = client.post(&["events"], &body).await?;
-        self.api.show(console, &answer, |console, notified: Notified| {
-            let Notified { id, dry_run, waiters } = notified;
+        self.api.show(console, &answer, |console, notified: SentEvent| {
+            let SentEvent { id, dry_run, waiters, .. } = notified;
             let would = if dry_run { "would wake" } else { "woke" };
             let event = id.map(|id| format!("{id}  ")).unwrap_or_default();
             let count = match waiters.len() {

@@ -1,10 +1,11 @@
 //! `abide runs`: a list.
 
+use abide_sdk::wire::RunSummary;
 use clap::Args;
 
 use super::filter::RunFilter;
 use super::{Api, Page, borrowed};
-use crate::client::{Error, List, RunSummary};
+use crate::client::{Error, List};
 use crate::console::Console;
 use crate::table::{Table, optional, shortening, whole};
 use crate::times;
@@ -46,7 +47,7 @@ impl Runs {
                 table.row([
                     run.id.clone(),
                     workflow,
-                    run.status.clone(),
+                    run.status.to_string(),
                     created,
                     changed,
                     run.tags.join(", "),

@@ -3,12 +3,13 @@
 use std::io;
 
 use abide_core::id::ScheduleId;
-use abide_core::time::Millis;
+use abide_definition::time::Millis;
+use abide_sdk::wire::{Schedule, Triggered};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::{Api, Page, borrowed};
-use crate::client::{Client, Error, List, Schedule, Triggered};
+use crate::client::{Client, Error, List};
 use crate::console::Console;
 use crate::table::{Table, optional, shortening, whole};
 use crate::{payload, times};
@@ -187,7 +188,7 @@ async fn find(client: &Client, named: &str) -> Result<String, Error> {
     loop {
         let mut query = vec![("limit", "500")];
         query.extend(cursor.as_deref().map(|cursor| ("cursor", cursor)));
-        let page: List<Schedule> = client.get(&["schedules"], &query).await?.read()?;
+        let page: List<Schedule> = client.read(&["schedules"], &query).await?;
         if let Some(found) = page.data.into_iter().find(|schedule| schedule.name == named) {
             return Ok(found.id);
         }

@@ -4,11 +4,12 @@ mod journal;
 
 use std::io;
 
+use abide_sdk::wire::{Failure, Run, RunStatus, Step, StepStatus};
 use clap::Args;
 use serde_json::Value;
 
 use super::Api;
-use crate::client::{Client, Error, Failure, Run, Step};
+use crate::client::{Client, Error};
 use crate::console::Console;
 use crate::terminal::shortened;
 use crate::{steps, times};
@@ -43,8 +44,7 @@ const CHILDREN: usize = 20;
 async fn children(client: &Client, run: &Run) -> Vec<Run> {
     let mut found = Vec::new();
     for id in run.waiting_for.iter().filter_map(|wait| wait.child_run_id.as_deref()).take(CHILDREN) {
-        let child = client.get(&["workflow-runs", id], &[]).await;
-        found.extend(child.and_then(|child| child.read()));
+        found.extend(client.read(&["workflow-runs", id], &[]).await.ok().into_iter().collect::<Vec<Run>>());
     }
     found
 }
@@ -56,7 +56,7 @@ pub(super) fn write(console: &mut Console<'_>, run: &Run) -> io::Result<()> {
 
 fn write_with(console: &mut Console<'_>, run: &Run, children: &[Run]) -> io::Result<()> {
     let now = console.now();
-    let status = if run.pausing && run.status != "PAUSED" { " (pause asked for)" } else { "" };
+    let status = if run.pausing && run.status != RunStatus::Paused { " (pause asked for)" } else { "" };
     console.line(&format!(
         "{}  {} {}  {}{status}",
         run.id, run.definition.name, run.definition.version, run.status
@@ -69,7 +69,8 @@ fn write_with(console: &mut Console<'_>, run: &Run, children: &[Run]) -> io::Res
     if !run.tags.is_empty() {
         console.line(&format!("tags     {}", run.tags.join(", ")))?;
     }
-    let fields = [("input", &run.input), ("state", &run.state), ("output", &run.output)];
+    let state = Value::Object(run.state.clone());
+    let fields = [("input", &run.input), ("state", &state), ("output", &run.output)];
     for (name, value) in fields.into_iter().filter(|(_, value)| !is_nothing(value)) {
         let text = value.to_string();
         let text = console.width.map_or(text.clone(), |width| shortened(&text, width.saturating_sub(9)));
@@ -79,7 +80,7 @@ fn write_with(console: &mut Console<'_>, run: &Run, children: &[Run]) -> io::Res
         console.line(&format!("error    {}", failure(error)))?;
     }
     if let Some(handler) = &run.handled_by {
-        let hook = if run.status == "CANCELLED" { "onCancel" } else { "onFailure" };
+        let hook = if run.status == RunStatus::Cancelled { "onCancel" } else { "onFailure" };
         console.line(&format!("handled  by {handler} ({hook})"))?;
     }
     console.line("")?;
@@ -128,9 +129,9 @@ fn came_from(step: &str, error: &Failure) -> Vec<String> {
         None => message.to_owned(),
     };
     let place = detail.call.as_ref().map_or_else(|| step.to_owned(), |call| format!("{step} › {call}"));
-    let mut lines = vec![String::new(), format!("{place}, attempt {}", detail.attempt)];
+    let mut lines = vec![String::new(), format!("{place}, attempt {}", detail.attempt.unwrap_or_default())];
     lines.push(format!("  {}", typed(&detail.kind, &error.message)));
-    let causes = detail.causes.iter().map(|cause| typed(&cause.kind, &cause.message));
+    let causes = detail.causes.iter().flatten().map(|cause| typed(&cause.kind, &cause.message));
     lines.extend(causes.map(|cause| format!("  caused by {cause}")));
     let stack = detail.stack.iter().flat_map(|stack| stack.lines());
     lines.extend(stack.map(|line| format!("    {}", line.trim_end())));
@@ -140,29 +141,38 @@ fn came_from(step: &str, error: &Failure) -> Vec<String> {
 fn of_step(run: &Run, step: &Step) -> steps::Line {
     let took = step.started_at.zip(step.ended_at);
     let took = took.map(|(from, to)| times::length(to.as_millisecond() - from.as_millisecond()));
-    let is_running = step.status == "RUNNING";
+    let is_running = step.status == StepStatus::Running;
     let attempt = (step.attempt > 1).then(|| match step.previous_error.as_ref().filter(|_| is_running) {
         Some(error) => format!("attempt {}, after: {}", step.attempt, error.message),
         None => format!("attempt {}", step.attempt),
     });
     let waiting = run.waiting_for.iter().any(|wait| wait.step_name.as_deref() == Some(step.name.as_str()));
-    let what = match (&step.error, step.status.as_str()) {
+    let what = match (&step.error, step.status) {
         (Some(error), _) => Some(format!("{} [{}]", error.message, error.code)),
-        (None, "RUNNING") if !waiting => Some(
+        (None, StepStatus::Running) if !waiting => Some(
             step.worker.as_ref().map_or("waits for a worker".to_owned(), |worker| format!("at {worker}")),
         ),
         (None, _) if is_nothing(&step.output) => None,
         (None, _) => Some(step.output.to_string()),
     };
     let detail = [took, attempt, what].into_iter().flatten().collect::<Vec<_>>().join("  ");
-    steps::Line { name: step.name.clone(), r#type: step.r#type.clone(), status: step.status.clone(), detail }
+    steps::Line {
+        name: step.name.clone(),
+        r#type: step.kind.clone(),
+        status: step.status.to_string(),
+        detail,
+    }
 }
 
 /// What a caller who waited for the run is told by the exit code.
 pub(super) fn outcome(run: &Run) -> Result<(), Error> {
-    match run.status.as_str() {
-        "COMPLETED" => Ok(()),
-        "FAILED" | "CANCELLED" => Err(Error::Failed(format!("{} is {}", run.id, run.status))),
-        _ => Err(Error::NotOver(format!("{} is {} and goes on by itself", run.id, run.status))),
+    match run.status {
+        RunStatus::Completed => Ok(()),
+        RunStatus::Failed | RunStatus::Cancelled => {
+            Err(Error::Failed(format!("{} is {}", run.id, run.status)))
+        }
+        RunStatus::Pending | RunStatus::Running | RunStatus::Waiting | RunStatus::Paused => {
+            Err(Error::NotOver(format!("{} is {} and goes on by itself", run.id, run.status)))
+        }
     }
 }

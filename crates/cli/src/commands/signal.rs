@@ -1,10 +1,11 @@
 //! `abide signal`: something for one run.
 
+use abide_sdk::wire::Signalled;
 use clap::Args;
 use serde_json::json;
 
 use super::Api;
-use crate::client::{Error, Signalled};
+use crate::client::Error;
 use crate::console::Console;
 use crate::payload;
 

@@ -1,13 +1,13 @@
 //! `abide start`: a run of a workflow that the server has.
 
-use abide_core::time::Millis;
+use abide_definition::time::Millis;
+use abide_sdk::wire::{Run, StartedRun};
 use clap::Args;
 use jiff::Timestamp;
-use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::{Api, show};
-use crate::client::{Error, Run, Started};
+use crate::client::Error;
 use crate::console::Console;
 use crate::{payload, times};
 
@@ -50,23 +50,23 @@ impl Start {
         let client = self.api.open()?;
         let wait = self.wait.map(|wait| format!("{}ms", wait.0));
         let query: Vec<(&str, &str)> = wait.iter().map(|wait| ("wait", wait.as_str())).collect();
-        let body = self.body(console.now())?;
-        let answer = client.send(Method::POST, &["workflow-runs"], &query, &body).await?;
+        let body = self.body(client.instant(self.at, self.after).await?)?;
+        let answer = client.post_with(&["workflow-runs"], &query, &body).await?;
         if self.wait.is_none() {
-            return self.api.show(console, &answer, |console, started: Started| console.line(&started.id));
+            return self.api.show(console, &answer, |console, started: StartedRun| console.line(&started.id));
         }
         self.api.show(console, &answer, |console, run: Run| show::write(console, &run))?;
         show::outcome(&answer.read()?)
     }
 
-    fn body(&self, now: Timestamp) -> Result<Value, Error> {
+    fn body(&self, run_at: Option<Timestamp>) -> Result<Value, Error> {
         let mut body = json!({ "input": payload::read_or_null("--input", self.input.as_deref())? });
         let is_id = self.workflow.starts_with("def_");
         body[if is_id { "definitionId" } else { "name" }] = json!(self.workflow);
         if let Some(version) = &self.version {
             body["version"] = json!(version);
         }
-        if let Some(at) = times::instant(self.at, self.after, now) {
+        if let Some(at) = run_at {
             body["runAt"] = json!(at);
         }
         if !self.tag.is_empty() {

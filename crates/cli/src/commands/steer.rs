@@ -1,14 +1,14 @@
 //! `abide wake` and `abide reschedule`: waits that end now, or at another time (one, or all that a filter finds).
 
-use abide_core::time::Millis;
+use abide_definition::time::Millis;
+use abide_sdk::wire::Waitpoint;
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
-use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::filter::WaitFilter;
 use super::{Api, control};
-use crate::client::{Client, Error, Waitpoint};
+use crate::client::{Client, Error};
 use crate::console::Console;
 use crate::{payload, times};
 
@@ -153,12 +153,12 @@ pub(crate) struct Reschedule {
 impl Reschedule {
     pub(super) async fn run(&self, console: &mut Console<'_>) -> Result<(), Error> {
         let client = self.api.open()?;
-        let mut body = json!({ "resumeAt": times::instant(self.at, self.after, console.now()) });
+        let mut body = json!({ "resumeAt": client.instant(self.at, self.after).await? });
         let Some(wait) = self.target.find(&client).await? else {
             body["action"] = json!("reschedule");
             return self.target.steer_all(&self.api, &client, console, body).await;
         };
-        let answer = client.send(Method::PATCH, &["waitpoints", &wait], &[], &body).await?;
+        let answer = client.patch(&["waitpoints", &wait], &body).await?;
         self.api.show(console, &answer, |console, wait: Waitpoint| {
             let now = console.now();
             let until = wait.resume_at.map(|at| times::both(at, now)).unwrap_or_default();

@@ -1,10 +1,13 @@
 //! `abide waits`: what is waiting, for what, until when.
 
+use abide_sdk::wire::{
+    ApprovalState, ListensFor, ListensForAttempt, ListensForCode, Waitpoint, WaitpointKind,
+};
 use clap::Args;
 
 use super::filter::WaitFilter;
 use super::{Api, Page, borrowed};
-use crate::client::{Approval, Error, List, ListensFor, Waitpoint};
+use crate::client::{Error, List, whose};
 use crate::console::Console;
 use crate::table::{Table, optional, shortening, whole};
 use crate::times;
@@ -68,39 +71,35 @@ fn table(waits: &[Waitpoint], now: jiff::Timestamp) -> Table {
             Some(at) => (times::relative(at, now), times::absolute(at)),
             None => ("-".to_owned(), String::new()),
         };
-        let unnamed = || if wait.kind == "SCHEDULE" { "(schedule)" } else { "(start)" }.to_owned();
-        let step = wait.whose().unwrap_or_else(unnamed);
+        let unnamed =
+            || if wait.kind == WaitpointKind::Schedule { "(schedule)" } else { "(start)" }.to_owned();
+        let step = whose(wait.step_name.as_deref(), wait.call.as_deref()).unwrap_or_else(unnamed);
         let since = times::relative(wait.created_at, now);
-        table.row([wait.id.clone(), step, waited_for(wait), until, instant, since, wait.status.clone()]);
+        table.row([wait.id.clone(), step, waited_for(wait), until, instant, since, wait.status.to_string()]);
     }
     table
 }
 
 fn waited_for(wait: &Waitpoint) -> String {
     match &wait.listens_for {
-        ListensFor::Time => match wait.kind.as_str() {
-            "RETRY" => "the next attempt".to_owned(),
-            "PAUSE" => "its worker's pause".to_owned(),
-            "SCHEDULE" => "its schedule".to_owned(),
-            _ => "time".to_owned(),
+        ListensFor::Time => until_when(wait.kind).to_owned(),
+        ListensFor::Signal(signal) => format!("signal {}", signal.signal_type),
+        ListensFor::Event(event) => match &event.matching {
+            Some(matching) => format!("event {} where {matching}", event.event_id),
+            None => format!("event {}", event.event_id),
         },
-        ListensFor::Signal { signal_type } => format!("signal {signal_type}"),
-        ListensFor::Event { event_id, matching: None } => format!("event {event_id}"),
-        ListensFor::Event { event_id, matching: Some(matching) } => {
-            format!("event {event_id} where {matching}")
-        }
-        ListensFor::Call {} => "a call on its URL".to_owned(),
+        ListensFor::Call(_) => "a call on its URL".to_owned(),
         ListensFor::Approval => {
             let approval = wait.approval.as_ref();
             let prompt = approval.and_then(|approval| approval.prompt.clone());
             let votes = approval.filter(|approval| approval.quorum > 1).map(votes).unwrap_or_default();
             format!("approval{votes}: {}", prompt.unwrap_or_else(|| "a decision".to_owned()))
         }
-        ListensFor::Child { run_id } => format!("run {run_id}"),
-        ListensFor::Attempt { attempt, max_attempts, error } => {
+        ListensFor::Child(child) => format!("run {}", child.run_id),
+        ListensFor::Attempt(ListensForAttempt { attempt, max_attempts, error, .. }) => {
             format!("attempt {} of {max_attempts}, after: {}", attempt + 1, error.message)
         }
-        ListensFor::Code { builds, recorded, found } => {
+        ListensFor::Code(ListensForCode { builds, recorded, found, .. }) => {
             let build = builds.last().filter(|build| !build.is_empty());
             let build = build.map(|build| format!(" than {build}")).unwrap_or_default();
             format!("other code{build}: the journal holds {recorded}, and it comes to {found}")
@@ -108,6 +107,22 @@ fn waited_for(wait: &Waitpoint) -> String {
     }
 }
 
-fn votes(approval: &Approval) -> String {
+/// What ends a wait that only time ends.
+fn until_when(kind: WaitpointKind) -> &'static str {
+    match kind {
+        WaitpointKind::Retry => "the next attempt",
+        WaitpointKind::Pause => "its worker's pause",
+        WaitpointKind::Schedule => "its schedule",
+        WaitpointKind::Delay
+        | WaitpointKind::Webhook
+        | WaitpointKind::Signal
+        | WaitpointKind::Event
+        | WaitpointKind::Approval
+        | WaitpointKind::Child
+        | WaitpointKind::Code => "time",
+    }
+}
+
+fn votes(approval: &ApprovalState) -> String {
     format!(" ({} of {})", approval.decisions.len(), approval.quorum)
 }

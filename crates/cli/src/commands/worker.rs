@@ -1,35 +1,24 @@
-//! `abide worker`: polls for tasks and runs a command for each.
-//!
-//! ```text
-//!   poll (one at a time) ──▶ tasks ──▶ errand: command + heartbeats ──▶ report
-//!   SIGTERM: no more polls, errands are finished; once more: errands are killed and their tasks given back
-//! ```
+//! `abide worker`: a worker of the Rust SDK whose handlers are commands.
 
-mod errand;
+mod desk;
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::time::Duration;
 
-use abide_core::time::Millis;
+use abide_definition::time::Millis;
 use clap::Args;
-use serde_json::{Value, json};
-use tokio::sync::watch;
-use tokio::task::{JoinHandle, JoinSet};
+use tracing_subscriber::EnvFilter;
 
-use crate::client::{Client, Connection, Error, Polled};
+use crate::client::{Connection, Error};
 use crate::console::Console;
 use crate::handler::{self, Named};
 use crate::stop::StopSignals;
 use crate::times;
-use errand::Errand;
+use desk::Desk;
 
-/// How long a poll waits for a task.
-const POLL_MS: u64 = 30_000;
 /// With `--until-idle`, nothing for this long is nothing to do.
-const IDLE_MS: u64 = 500;
-/// Between two tries to reach a server that does not answer.
-const TRY_AGAIN: Duration = Duration::from_secs(1);
+const IDLE: Duration = Duration::from_millis(500);
+/// Heartbeats in the time after which the server gives up on a worker.
+const BEATS_PER_LEASE: u32 = 3;
 
 /// Run a command for each task: JSON on its standard input, JSON from its standard output.
 #[derive(Debug, Args)]
@@ -62,22 +51,50 @@ pub(crate) struct Worker {
 
 impl Worker {
     pub(super) async fn run(&self, console: &mut Console<'_>) -> Result<(), Error> {
-        let desk = Desk {
-            client: Arc::new(self.connection.open()?),
-            commands: Arc::new(handler::by_name(&self.handlers)),
-            pass: Arc::new(self.pass.clone()),
-            name: self.name.clone().unwrap_or_else(own_name),
-            lease: self.lease,
-            most: usize::from(self.concurrency),
-            wait_ms: if self.until_idle { IDLE_MS } else { POLL_MS },
-        };
-        let names: Vec<&str> = desk.commands.keys().map(String::as_str).collect();
-        console.note(&format!("{} works for {}: {}", desk.name, desk.client.server(), names.join(", ")))?;
-        let off = watch::Sender::new(false);
-        let mut shift =
-            Shift { desk, errands: JoinSet::new(), polling: None, off, lost: false, is_over: false };
+        let client = self.connection.open()?;
+        let commands = handler::by_name(&self.handlers);
+        let name = self.name.clone().unwrap_or_else(own_name);
+        let names: Vec<&str> = commands.keys().map(String::as_str).collect();
+        console.note(&format!("{name} works for {}: {}", client.server(), names.join(", ")))?;
+        show_trouble();
+        let (desk, mut said) = Desk::new(client.server(), &self.pass);
+        let lease = Duration::from_millis(self.lease.0);
+        let mut worker = abide_sdk::Worker::new(client.sdk())
+            .handlers(&desk.handlers(commands))
+            .name(name)
+            // Commands are not this program: which code they are, nobody knows.
+            .build_id("")
+            .concurrency(usize::from(self.concurrency))
+            .lease(lease)
+            .heartbeat(lease / BEATS_PER_LEASE);
+        if self.until_idle {
+            worker = worker.poll(IDLE).until_idle();
+        }
         let mut stop = StopSignals::listen()?;
-        shift.work(self.until_idle, &mut stop, console).await
+        let mut working = worker.start();
+        let mut is_stopping = false;
+        let ended = loop {
+            tokio::select! {
+                Some(said) = said.recv() => console.note(&said)?,
+                ended = working.ended() => break ended,
+                () = stop.next() => {
+                    if std::mem::replace(&mut is_stopping, true) {
+                        desk.give_back();
+                        working.give_back();
+                        continue;
+                    }
+                    working.drain();
+                    let count = working.tasks();
+                    if count > 0 {
+                        console.note(&format!("finishing {count} task(s); once more to give them back"))?;
+                    }
+                }
+            }
+        };
+        while let Ok(said) = said.try_recv() {
+            console.note(&said)?;
+        }
+        Ok(ended?)
     }
 }
 
@@ -86,162 +103,9 @@ fn own_name() -> String {
     format!("{machine}-{}", std::process::id())
 }
 
-/// What a worker works with.
-struct Desk {
-    client: Arc<Client>,
-    commands: Arc<BTreeMap<String, String>>,
-    pass: Arc<Vec<String>>,
-    name: String,
-    lease: Millis,
-    most: usize,
-    wait_ms: u64,
-}
-
-/// From the start to the last report.
-struct Shift {
-    desk: Desk,
-    errands: JoinSet<String>,
-    /// A poll that is dropped on its way might take a task with it, so one is left to end.
-    polling: Option<JoinHandle<Result<Polled, Error>>>,
-    /// Calls every errand off.
-    off: watch::Sender<bool>,
-    /// The server did not answer last time.
-    lost: bool,
-    is_over: bool,
-}
-
-impl Shift {
-    async fn work(
-        &mut self,
-        until_idle: bool,
-        stop: &mut StopSignals,
-        console: &mut Console<'_>,
-    ) -> Result<(), Error> {
-        loop {
-            self.poll();
-            tokio::select! {
-                said = self.errands.join_next(), if !self.errands.is_empty() => {
-                    if let Some(Ok(said)) = said {
-                        console.note(&said)?;
-                    }
-                }
-                polled = polled(&mut self.polling) => {
-                    self.polling = None;
-                    let count = self.take(polled, console)?;
-                    self.is_over |= until_idle && count == Some(0) && self.errands.is_empty();
-                }
-                () = stop.next() => {
-                    if self.is_over {
-                        return self.give_back(console).await;
-                    }
-                    self.is_over = true;
-                    let count = self.errands.len();
-                    if count > 0 {
-                        console.note(&format!("finishing {count} task(s); once more to give them back"))?;
-                    }
-                }
-            }
-            if self.is_over && self.errands.is_empty() {
-                return Ok(());
-            }
-        }
-    }
-
-    fn poll(&mut self) {
-        let free = self.desk.most - self.errands.len();
-        if self.polling.is_some() || free == 0 || self.is_over {
-            return;
-        }
-        let body = json!({
-            "handlers": self.desk.commands.keys().collect::<Vec<_>>(),
-            "maxTasks": free,
-            "waitMs": self.desk.wait_ms,
-            "workerId": self.desk.name,
-            "leaseMs": self.desk.lease.0,
-        });
-        let (client, lost) = (Arc::clone(&self.desk.client), self.lost);
-        self.polling = Some(tokio::spawn(async move {
-            if lost {
-                tokio::time::sleep(TRY_AGAIN).await;
-            }
-            client.post(&["tasks", "poll"], &body).await?.read()
-        }));
-    }
-
-    /// How many tasks came; none where the server did not answer.
-    fn take(
-        &mut self,
-        polled: Result<Polled, Error>,
-        console: &mut Console<'_>,
-    ) -> Result<Option<usize>, Error> {
-        let tasks = match polled {
-            Ok(Polled { tasks }) => tasks,
-            Err(error) if is_passing(&error) => {
-                if !self.lost {
-                    console.note(&format!("{error}\nTrying again."))?;
-                }
-                self.lost = true;
-                return Ok(None);
-            }
-            Err(error) => return Err(error),
-        };
-        if std::mem::take(&mut self.lost) {
-            console.note("The server is back.")?;
-        }
-        let count = tasks.len();
-        for task in tasks {
-            if self.is_over {
-                // It came while nobody wanted more.
-                self.errands.spawn(errand::give_back(Arc::clone(&self.desk.client), task));
-                continue;
-            }
-            let errand = Errand {
-                client: Arc::clone(&self.desk.client),
-                commands: Arc::clone(&self.desk.commands),
-                pass: Arc::clone(&self.desk.pass),
-                lease: self.desk.lease,
-                task,
-                off: self.off.subscribe(),
-            };
-            self.errands.spawn(errand.run());
-        }
-        Ok(Some(count))
-    }
-
-    /// Kills the commands. Each errand gives its task back when it is told that it is over.
-    async fn give_back(&mut self, console: &mut Console<'_>) -> Result<(), Error> {
-        self.off.send_replace(true);
-        while let Some(said) = self.errands.join_next().await {
-            if let Ok(said) = said {
-                console.note(&said)?;
-            }
-        }
-        Ok(())
-    }
-}
-
-async fn polled(polling: &mut Option<JoinHandle<Result<Polled, Error>>>) -> Result<Polled, Error> {
-    match polling {
-        Some(polling) => polling.await.unwrap_or_else(|error| Err(Error::Failed(error.to_string()))),
-        None => std::future::pending().await,
-    }
-}
-
-/// Whether it may be better in a while.
-fn is_passing(error: &Error) -> bool {
-    match error {
-        Error::Unreachable { .. } => true,
-        Error::Problem(problem) => problem.status >= 500 || problem.status == 429,
-        Error::Failed(_)
-        | Error::Usage(_)
-        | Error::NotFound(_)
-        | Error::NotUnderstood(_)
-        | Error::NotOver(_)
-        | Error::Said(_)
-        | Error::Io(_) => false,
-    }
-}
-
-fn field<'a>(task: &'a Value, name: &str) -> &'a str {
-    task[name].as_str().unwrap_or_default()
+/// A server that is away, or does not take a report, is told of on the standard error.
+fn show_trouble() {
+    let log = tracing_subscriber::fmt().with_env_filter(EnvFilter::new("abide_sdk=info"));
+    // Whoever set one up already sees it there.
+    let _ = log.with_writer(std::io::stderr).with_target(false).without_time().try_init();
 }

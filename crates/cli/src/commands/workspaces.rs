@@ -1,12 +1,11 @@
 //! `abide workspaces`: parts of the world that know nothing of each other, and how much each may have.
 
-use std::collections::BTreeMap;
-
+use abide_sdk::wire::{Quotas, Workspace};
 use clap::{Args, Subcommand};
 use serde_json::json;
 
 use super::Api;
-use crate::client::{Error, List, Workspace};
+use crate::client::{Error, List};
 use crate::console::Console;
 use crate::table::{Table, shortening, whole};
 use crate::times;
@@ -69,9 +68,10 @@ struct Limit {
     api: Api,
 }
 
-/// `openRuns 100, calls 5`
-fn shown(quotas: &BTreeMap<String, Option<u64>>) -> String {
-    let given = quotas.iter().filter_map(|(name, figure)| Some(format!("{name} {}", (*figure)?)));
+/// `calls 5, openRuns 100`
+fn shown(quotas: &Quotas) -> String {
+    let quotas = json!(quotas);
+    let given = quotas.as_object().into_iter().flatten().map(|(name, figure)| format!("{name} {figure}"));
     given.collect::<Vec<_>>().join(", ")
 }
 

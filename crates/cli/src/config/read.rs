@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
-use abide_core::problem::nearest;
-use abide_core::time::Millis;
+use abide_definition::problem::nearest;
+use abide_definition::time::Millis;
 use abide_engine::Retention;
 use abide_engine::vault::Vault;
 use abide_server::{Auth, BadNetwork, Limits, Network, Quotas, Settings};

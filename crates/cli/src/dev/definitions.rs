@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use abide_core::definition::document::Workflow;
 use abide_core::id::WorkspaceId;
+use abide_definition::document::Workflow;
 use abide_engine::{Developed, Engine, Versions};
 
 use super::difference;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use abide_core::definition::document::Workflow;
+use abide_definition::document::Workflow;
 use serde_json::Value;
 
 /// Names that are told of one kind of change.

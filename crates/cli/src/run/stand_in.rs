@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use abide_core::definition::Definition;
+use abide_definition::Definition;
 use abide_engine::{CallSettings, Model, Price, Provider, models_of};
 use abide_standin::{Script, StandIn};
 

@@ -3,19 +3,20 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use abide_core::definition::{Action, Executor};
 use abide_core::history::sentence;
 use abide_core::id::{At, RunId};
 use abide_core::run::Run;
 use abide_core::status::StepStatus;
 use abide_core::waiting_for::waiting_for;
+use abide_definition::{Action, Executor};
 use abide_engine::{Engine, Follower};
 use serde_json::Value;
 
 use super::failed;
 use super::view::View;
-use crate::client::{Error, Record};
+use crate::client::Error;
 use crate::console::Console;
+use crate::record::Record;
 use crate::steps::Line;
 use crate::times;
 

@@ -3,9 +3,8 @@
 use std::collections::BTreeSet;
 use std::io;
 
-use crate::client::Record;
 use crate::console::Console;
-use crate::record;
+use crate::record::{self, Record};
 use crate::steps::{self, Line};
 use crate::terminal::shortened;
 

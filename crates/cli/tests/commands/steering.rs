@@ -1,5 +1,7 @@
 //! Signals, events, and waits and runs that are steered.
 
+use abide_testkit::http::exchange;
+use jiff::{Timestamp, ToSpan};
 use serde_json::json;
 
 use super::host::Host;
@@ -158,4 +160,23 @@ fn many_runs_are_cancelled_by_a_filter() {
     let said = host.abide(&["retry", "--all"]);
     assert_eq!(said.code, 4, "none of them failed: {said:?}");
     assert!(said.err.contains("RUN_NOT_FAILED") && said.out.contains("2 refused"), "{said:?}");
+}
+
+#[test]
+fn a_time_from_now_is_by_the_clock_of_the_server() {
+    let host = Host::start_with(&["--test-clock"]);
+    let address = host.url.strip_prefix("http://").unwrap();
+    let year = json!({ "advance": "365d" }).to_string();
+    let (status, clock) = exchange(address, "POST", "/v1/test/clock", "", &year);
+    assert_eq!(status, 200, "{clock}");
+    let now: Timestamp = clock["now"].as_str().unwrap().parse().unwrap();
+    let run = host.started(SLEEPER);
+    host.until_waiting(&run);
+    host.ok(&["reschedule", &run, "--in", "2h"]);
+    let wait = &host.json(&["waits", "--run", &run])["data"][0];
+    assert_eq!(wait["resumeAt"], json!(now + 2.hours()), "{wait}");
+
+    let later = host.ok(&["start", "sleeper", "--in", "3h"]);
+    let wait = &host.json(&["waits", "--run", &later])["data"][0];
+    assert_eq!(wait["resumeAt"], json!(now + 3.hours()), "{wait}");
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-use abide_core::definition::document::Workflow;
 use abide_core::id::RunId;
+use abide_definition::document::Workflow;
 use abide_engine::{Engine, StartRun};
 use abide_testkit::http::Http;
 use serde_json::{Value, json};

@@ -18,6 +18,7 @@ tokio::task_local! {
 }
 
 /// Writes a line to the log of the run whose handler calls; nothing if none does.
+#[cfg(feature = "tracing-layer")]
 pub(crate) fn log_of_handler(level: LogLevel, line: impl FnOnce() -> String) {
     if let Ok(execution) = POLLED.try_with(Arc::clone) {
         execution.log(level, line());

@@ -146,7 +146,7 @@ impl Admin<'_> {
 
     /// A copy of the whole store, as of one instant, in pieces: a file like any other store.
     pub async fn backup(&self) -> Result<Items<Vec<u8>>, Error> {
-        let request = self.0.get(at(&["backup"])).accept("application/vnd.sqlite3");
+        let request = self.0.get(at(&["backup"])).accept("application/vnd.sqlite3").unhurried();
         let response = self.0.transport().send(request).await?;
         let client = self.0.clone();
         Ok(Items::new(futures_util::stream::try_unfold(

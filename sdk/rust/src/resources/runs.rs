@@ -1,3 +1,4 @@
+use abide_sse::Event;
 use futures_util::TryStreamExt;
 use serde::Serialize;
 use serde_json::json;
@@ -5,7 +6,7 @@ use serde_json::json;
 use crate::client::{Client, json_of};
 use crate::pages::Pages;
 use crate::problem::Error;
-use crate::stream::{Follower, Items, ServerEvent};
+use crate::stream::{Follower, Items};
 use crate::transport::at;
 use crate::wire::{self, RunStatus};
 
@@ -133,6 +134,6 @@ pub(crate) fn has_ended(status: RunStatus) -> bool {
     matches!(status, RunStatus::Completed | RunStatus::Failed | RunStatus::Cancelled)
 }
 
-fn is_last(event: &ServerEvent) -> bool {
+fn is_last(event: &Event) -> bool {
     matches!(event.event.as_str(), "WORKFLOW_COMPLETED" | "WORKFLOW_FAILED" | "WORKFLOW_CANCELLED")
 }

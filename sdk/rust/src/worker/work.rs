@@ -1,6 +1,7 @@
 //! What a worker does, from its first poll to its last report.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -38,8 +39,16 @@ pub(super) struct Work {
     stages: watch::Receiver<Stage>,
     active: Mutex<HashMap<u64, Active>>,
     next_id: AtomicU64,
+    /// A task has come.
+    taken: Notify,
     /// A task has ended.
     freed: Notify,
+}
+
+impl fmt::Debug for Work {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Work").field("worker", &self.worker).finish_non_exhaustive()
+    }
 }
 
 struct Active {
@@ -56,12 +65,17 @@ impl Work {
             stages,
             active: Mutex::default(),
             next_id: AtomicU64::new(0),
+            taken: Notify::new(),
             freed: Notify::new(),
         })
     }
 
     fn active<T>(&self, change: impl FnOnce(&mut HashMap<u64, Active>) -> T) -> T {
         change(&mut self.active.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(super) fn tasks(&self) -> usize {
+        self.active(|active| active.len())
     }
 
     pub(super) async fn live(self: Arc<Work>) -> Result<(), Error> {
@@ -131,6 +145,10 @@ impl Work {
                         tracing::info!(server = client.server(), "the server is back");
                     }
                     failures = 0;
+                    let idle = free > 0 && tasks.is_empty() && self.tasks() == 0;
+                    if settings.until_idle && idle {
+                        return Ok(());
+                    }
                     tasks.into_iter().for_each(|task| self.take(task));
                 }
                 Err(error) if may_pass(&error) => {
@@ -155,6 +173,7 @@ impl Work {
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
         let last_beat = Instant::now();
         self.active(|active| active.insert(id, Active { execution: execution.clone(), last_beat }));
+        self.taken.notify_one();
         let work = self.clone();
         tokio::spawn(async move {
             work.execute(&execution).await;
@@ -206,9 +225,18 @@ impl Work {
     async fn beat(self: Arc<Work>) {
         let settings = &self.worker.settings;
         let every = settings.heartbeat.min(settings.lease / 3);
-        let mut beats = tokio::time::interval((every / 4).max(SHORTEST_BEAT));
         loop {
-            beats.tick().await;
+            let taken = self.taken.notified();
+            let next = self
+                .active(|active| active.values().map(|active| active.last_beat + active.every(every)).min());
+            let Some(next) = next else {
+                taken.await;
+                continue;
+            };
+            tokio::select! {
+                () = taken => continue,
+                () = tokio::time::sleep_until(next.into()) => {}
+            }
             let now = Instant::now();
             let due = self.active(|active| {
                 let due = active.values_mut().filter(|active| now - active.last_beat >= active.every(every));
@@ -247,7 +275,7 @@ impl Work {
 impl Active {
     fn every(&self, every: Duration) -> Duration {
         let step = self.execution.task.heartbeat_ms.map(Duration::from_millis);
-        step.map_or(every, |heartbeat| every.min(heartbeat / 3))
+        step.map_or(every, |heartbeat| every.min(heartbeat / 3)).max(SHORTEST_BEAT)
     }
 }
 

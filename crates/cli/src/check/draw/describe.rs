@@ -1,7 +1,7 @@
 //! A step in a few words.
 
-use abide_core::definition::document::{MapStepKind, Method, StepKind, Wait};
-use abide_core::time::Millis;
+use abide_definition::document::{MapStepKind, Method, StepKind, Wait};
+use abide_definition::time::Millis;
 use serde_json::Value;
 
 pub(super) fn marker(kind: &StepKind) -> char {

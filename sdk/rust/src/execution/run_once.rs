@@ -1,0 +1,92 @@
+//! `ctx.run`: work that is done at least once until its result is recorded, and answers from the journal after that.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::{Call, Execution, Group, INSIDE, OWN, read};
+use crate::call::{RunOptions, back_off_name};
+use crate::context::Context;
+use crate::failure::{Result, TaskError};
+use crate::middleware::CallAttempt;
+use crate::wait::{Open, Spec};
+use crate::wire::{NewJournalEntry, TaskReportHeartbeat, Wake};
+
+impl Execution {
+    pub(crate) async fn run_once<T, F, Fut>(
+        self: &Arc<Self>,
+        ctx: &Context,
+        name: &str,
+        options: &RunOptions,
+        work: F,
+    ) -> Result<T>
+    where
+        T: Serialize + DeserializeOwned,
+        F: FnOnce() -> Fut + Send,
+        Fut: Future<Output = Result<T>> + Send,
+    {
+        let entry = self.ask(name, Call::Run)?;
+        if let Some(failed) = self.failed(name) {
+            self.note_branch_failure();
+            return Err(read(name, failed.result.clone())?);
+        }
+        if let Some(entry) = entry {
+            return read(name, entry.result);
+        }
+        let mut attempt = 1;
+        while self.recorded(&back_off_name(name, attempt)).is_some() {
+            self.back_off(name, attempt, options, None).await?;
+            attempt += 1;
+        }
+        let work = async {
+            let idempotency_key = self.idempotency_key(name);
+            let call = CallAttempt { name, attempt, idempotency_key, ctx };
+            let work = Box::pin(async {
+                let value = work().await?;
+                serde_json::to_value(value).map_err(|error| TaskError::not_json(name, &error))
+            });
+            let done = INSIDE.scope(name.to_owned(), ctx.middleware().call(&call, work));
+            let result = match options.within(name, done).await {
+                Ok(result) => result,
+                Err(error) if error.retryable && attempt < options.attempts() => return Ok(Err(error)),
+                Err(error) => return Err(self.note_failure(name, error, options)),
+            };
+            let entry = NewJournalEntry::new(name).result(result.clone());
+            self.record(TaskReportHeartbeat::new(&self.task.lease_token).entries([entry])).await?;
+            read(name, result).map(Ok)
+        };
+        match self.act(name, work).await? {
+            Ok(value) => Ok(value),
+            Err(error) => {
+                self.back_off(name, attempt, options, Some(&error)).await?;
+                Err(error)
+            }
+        }
+    }
+
+    /// Waits until a call is made again. A handler that only waits for that is suspended.
+    async fn back_off(
+        self: &Arc<Self>,
+        name: &str,
+        attempt: u32,
+        options: &RunOptions,
+        error: Option<&TaskError>,
+    ) -> Result<()> {
+        let spec = Spec::Wait(options.back_off(name, attempt, error).into());
+        let opened = Open::new(self, self.open(back_off_name(name, attempt), spec)?);
+        let mut group = Group::new(self.clone(), vec![opened.wait.clone()], Wake::All);
+        std::future::poll_fn(|cx| group.poll(cx)).await?;
+        opened.wait.payload().map(drop).inspect_err(|_| self.note_branch_failure())
+    }
+
+    fn note_failure(&self, name: &str, mut error: TaskError, options: &RunOptions) -> TaskError {
+        // A call that had attempts of its own has used them up: another attempt of the handler would only go beyond.
+        error.retryable &= !options.has_policy();
+        error.origin.get_or_insert_default().call.get_or_insert_with(|| name.to_owned());
+        let remembered = serde_json::to_value(&error).expect("a failure is JSON");
+        let entry = NewJournalEntry::new(format!("{OWN}{name}")).result(remembered);
+        self.locked(|state| state.unsaved.push(entry));
+        error
+    }
+}
