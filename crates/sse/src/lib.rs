@@ -94,4 +94,20 @@ mod tests {
             assert_eq!(taken, all, "in pieces of {size}");
         }
     }
+
+    /// Takes whatever comes: what is read does not depend on where it is cut.
+    fn read(bytes: &[u8]) -> String {
+        let whole = Parser::default().take(bytes);
+        for size in [1, 3, 7] {
+            let mut parser = Parser::default();
+            let taken: Vec<Event> = bytes.chunks(size).flat_map(|chunk| parser.take(chunk)).collect();
+            assert_eq!(taken, whole, "in pieces of {size}");
+        }
+        format!("{:?}", whole.iter().map(|event| event.data.lines().count()).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn fuzz_events() {
+        abide_fuzz::fuzz("sse", &[], read);
+    }
 }

@@ -324,3 +324,31 @@ fn value(random: &mut Random, depth: u32) -> Value {
         _ => (0..random.below(4)).map(|_| (text(random), value(random, depth - 1))).collect(),
     }
 }
+
+/// Whatever stands under a right checksum is records or damage.
+fn chunk(bytes: &[u8]) -> String {
+    let run = RunId::from_u128(7);
+    let mut short = Vec::new();
+    let text = bytes.starts_with(b"[");
+    if text {
+        short::shorten(bytes, &mut short)
+    } else {
+        short.extend(bytes)
+    }
+    let sum = checksum(run, &short);
+    short.extend(sum);
+    let mut history = Vec::new();
+    match decode(run, &short, &mut history) {
+        Ok(()) => {
+            assert_eq!(round_trip(run, &history, &[]), history);
+            let kinds: Vec<_> = history.iter().map(|record| record.change.name()).collect();
+            format!("{kinds:?}")
+        }
+        Err(damage) => abide_fuzz::outcome(&damage),
+    }
+}
+
+#[test]
+fn fuzz_chunks() {
+    abide_fuzz::fuzz("chunk", &[], chunk);
+}

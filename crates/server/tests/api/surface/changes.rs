@@ -36,6 +36,6 @@ pub(super) fn breaking(before: &Surface, after: &Surface) -> Vec<String> {
 
 /// The object that has a field or the operation that has a parameter, what has that, and so on.
 fn ancestors(place: &str) -> impl Iterator<Item = &str> {
-    let above = |place: &&str| place.rsplit_once(['.', ' ', '|', '[']).map(|(above, _)| above);
-    std::iter::successors(Some(place), move |place| above(place)).skip(1)
+    let above = |place: &str| place.rfind(['.', ' ', '|', '[']);
+    std::iter::successors(Some(place), move |inner| above(inner).map(|end| &place[..end])).skip(1)
 }
