@@ -68,7 +68,13 @@ impl Round<'_> {
                             }
                         }
                     }
-                    Err(error) => tracing::error!(%error, "events could not be looked up"),
+                    Err(error) => {
+                        tracing::error!(%error, "events could not be looked up; they are later");
+                        for begun in some {
+                            let waitpoint = begun.run.waitpoint(begun.number);
+                            self.leave(begun.workspace, FollowUp::LookBack { waitpoint, after: None });
+                        }
+                    }
                 }
             }
             self.follow_up();
