@@ -16,7 +16,9 @@ mod fair_queue;
 mod handed;
 mod memory;
 mod out;
+mod performers;
 mod pollers;
+mod polling;
 mod running;
 mod stored;
 mod workers;
@@ -25,12 +27,11 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use abide_core::definition::{Executor, Work};
+use abide_core::definition::Executor;
 use abide_core::id::{At, RunId, WorkspaceId};
 use abide_core::queue::{NOTIFY, pinned_to, queue_of};
 use abide_core::run::Run;
 use abide_core::time::Millis;
-use abide_core::waitpoint::Waitpoint;
 use abide_store::tasks::{FoundTask, StoredTask, TaskWrite, WantedTasks};
 use jiff::Timestamp;
 use tokio::sync::mpsc;
@@ -41,6 +42,7 @@ pub use handed::Handed;
 pub(crate) use memory::MemoryBoard;
 pub(crate) use out::rows_of;
 pub use out::write_tasks_out;
+use performers::Performers;
 use pollers::Pollers;
 pub(crate) use pollers::Queue;
 use running::Running;
@@ -48,7 +50,7 @@ pub(crate) use stored::StoredBoard;
 use workers::WorkersSeen;
 
 use crate::machine::{Now, Output, Perform};
-use crate::request::{Answer, Leased, Poll, Request, Workers};
+use crate::request::{Poll, Request, Workers};
 
 /// How long a worker has a task before it must report, if it does not say.
 pub(crate) const LEASE: Millis = Millis(60_000);
@@ -56,9 +58,6 @@ pub(crate) const LEASE: Millis = Millis(60_000);
 const TAKEN_HERE: usize = 1_000;
 /// Pollers that tasks of one name are taken for at once.
 const TAKEN_FOR: usize = 1_000;
-/// What the handlers of steps that are calls of the engine's own are named.
-pub(crate) const HTTP: &str = "http";
-pub(crate) const LLM: &str = "llm";
 
 /// A task that is out, by its place and the number that fences an earlier holder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -81,34 +80,6 @@ impl From<FoundTask> for ReadyTask {
     }
 }
 
-/// The names of tasks that this process performs itself.
-#[derive(Debug, Default)]
-struct Performers {
-    handlers: BTreeSet<Arc<str>>,
-    /// Handlers that are called at a URL.
-    urls: BTreeSet<Arc<str>>,
-}
-
-impl Performers {
-    /// Whether this process does this work. A handler of the name of a call (`http`, `llm`) stands in for it.
-    fn perform(&self, work: &Work) -> bool {
-        match work.executor {
-            Executor::Http | Executor::Llm => true,
-            Executor::Handler => self.handlers.contains(&work.handler) || self.urls.contains(&work.handler),
-            Executor::Notify => false,
-        }
-    }
-
-    fn names(&self) -> impl Iterator<Item = Arc<str>> {
-        let calls = [HTTP, LLM].into_iter().map(Arc::from);
-        self.handlers.iter().cloned().chain(calls).chain(self.urls.iter().cloned())
-    }
-
-    fn has(&self, queue: &str) -> bool {
-        [HTTP, LLM, NOTIFY].contains(&queue) || self.handlers.contains(queue) || self.urls.contains(queue)
-    }
-}
-
 /// Where tasks may be free that somebody here wants, as far as is known without asking the board.
 #[derive(Default)]
 struct Hints {
@@ -123,6 +94,7 @@ impl Hints {
     }
 }
 
+/// Tasks, from the commit that puts them out to whoever does them.
 pub(crate) struct Tasks {
     board: Box<dyn TaskBoard>,
     performers: Performers,
@@ -153,7 +125,7 @@ impl Tasks {
     ) -> Tasks {
         Tasks {
             board,
-            performers: Performers { handlers: BTreeSet::new(), urls },
+            performers: Performers::new(urls),
             running: Running::default(),
             pollers: Pollers::default(),
             workers: WorkersSeen::default(),
@@ -186,7 +158,7 @@ impl Tasks {
 
     /// Tasks of this name are performed here from now on.
     pub(crate) fn register(&mut self, name: Arc<str>) {
-        self.performers.handlers.insert(name);
+        self.performers.register(name);
         self.hints.here = true;
     }
 
@@ -460,96 +432,6 @@ impl Tasks {
             return Ok(());
         }
         self.board.renew(&lasting, self.board.hold().after(now.wall))
-    }
-
-    // For pollers
-
-    pub(crate) fn has_pollers(&self) -> bool {
-        self.pollers.are_there()
-    }
-
-    /// Offers a task that is not committed yet to a poller that waits for it. It must be claimed in the same round.
-    pub(crate) fn offer(&mut self, run: &Run, ready: ReadyTask) {
-        let Some(work) = run.defined(ready.at).action.work() else { return };
-        if self.works_at(run, ready.at) {
-            return;
-        }
-        let queue = (run.workspace, queue_of(run, ready.at, work));
-        if self.pollers.call(&queue) {
-            self.at_hand.entry(queue).or_default().push_back(ready);
-        }
-    }
-
-    /// The next task for a poller, if one is at hand.
-    pub(crate) fn take(&mut self, poll: &Poll) -> Option<ReadyTask> {
-        poll.queues().find_map(|queue| {
-            let tasks = self.at_hand.get_mut(&queue)?;
-            let task = tasks.pop_front();
-            if tasks.is_empty() {
-                self.at_hand.remove(&queue);
-            }
-            task
-        })
-    }
-
-    /// Tasks for a poller, which come back if it has gone.
-    pub(crate) fn handed(&self, tasks: Vec<Leased>) -> Handed {
-        Handed::new(tasks, self.back.clone())
-    }
-
-    pub(crate) fn park(&mut self, poll: Poll, answer: Answer<Handed>) {
-        self.pollers.park(poll, answer);
-    }
-
-    /// Forgets pollers that have gone.
-    pub(crate) fn tidy(&mut self) {
-        self.pollers.forget_gone();
-    }
-
-    /// A poller that may find something now, if it still asks.
-    pub(crate) fn next_woken(&mut self) -> Option<(Poll, Answer<Handed>)> {
-        loop {
-            let (poll, answer) = self.pollers.next_woken()?;
-            if !answer.is_closed() {
-                return Some((poll, answer));
-            }
-            self.wake_another(&poll);
-        }
-    }
-
-    /// What a poller has left, or could not take because it has gone, is for the next in line.
-    pub(crate) fn wake_another(&mut self, poll: &Poll) {
-        for queue in poll.queues() {
-            if self.at_hand.contains_key(&queue) {
-                self.pollers.wake(&queue);
-            }
-        }
-    }
-
-    // Other code
-
-    /// A task waits for other code: whoever waits for work and has it may come.
-    pub(crate) fn want_code(&mut self, run: &Run, at: At) {
-        let open = run.open_waitpoints().filter(|wait| wait.at == Some(at));
-        let Some(mismatch) = open.filter_map(Waitpoint::code_mismatch).last() else { return };
-        let queue = (run.workspace, Arc::clone(&mismatch.handler));
-        self.code_waits.look_again(&queue);
-        self.pollers.wake_one(&queue, |poll| !mismatch.excludes(&poll.build));
-    }
-
-    /// Lets one poller of each build look whether something waits for its code that others have written.
-    pub(crate) fn look_for_code(&mut self) {
-        self.pollers.wake_one_of_each_build();
-    }
-
-    /// Whether tasks of this handler may wait for the code that the poller has.
-    pub(crate) fn may_want_code(&self, poll: &Poll, handler: &Arc<str>, now: Now) -> bool {
-        self.code_waits.may_be_there(&(poll.workspace, Arc::clone(handler)), &poll.build, now.elapsed)
-    }
-
-    pub(crate) fn want_no_code(&mut self, poll: &Poll, handler: &Arc<str>, now: Now) {
-        let queue = (poll.workspace, Arc::clone(handler));
-        self.code_waits.found_none(queue, Arc::clone(&poll.build), now.elapsed);
     }
 
     // Workers
