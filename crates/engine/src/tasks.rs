@@ -175,7 +175,11 @@ impl Tasks {
     // From a commit
 
     /// A round with these writes is committed, and in it these leases were given.
-    pub(crate) fn committed(&mut self, writes: &[TaskWrite], lease: &dyn Fn(RunId, At) -> Option<WorkerKey>) {
+    pub(crate) fn committed(
+        &mut self,
+        writes: Vec<TaskWrite>,
+        lease: &dyn Fn(RunId, At) -> Option<WorkerKey>,
+    ) {
         self.board.put(writes, lease);
     }
 

@@ -128,9 +128,8 @@ impl Machine {
         for at in &pending.fired {
             self.stats.lateness_ms.add(Millis::between(*at, self.now.wall).0);
         }
-        self.tasks.committed(&batch.tasks, &|run, at| {
-            batch.leases.get(&(run, at)).map(|lease| lease.worker.clone())
-        });
+        let (writes, leases) = (std::mem::take(&mut batch.tasks), &batch.leases);
+        self.tasks.committed(writes, &|run, at| leases.get(&(run, at)).map(|lease| lease.worker.clone()));
         for task in pending.reported.drain(..) {
             self.tasks.settle(task, &mut self.outputs);
         }

@@ -33,7 +33,7 @@ pub(crate) trait TaskBoard: Send {
     fn is_in_commit(&self) -> bool;
 
     /// A round with these writes is committed. `holder` says who got a task in it.
-    fn put(&mut self, writes: &[TaskWrite], holder: &dyn Fn(RunId, At) -> Option<WorkerKey>);
+    fn put(&mut self, writes: Vec<TaskWrite>, holder: &dyn Fn(RunId, At) -> Option<WorkerKey>);
 
     /// Puts a task on a board that begins empty, as the history of its run has it, unless it is there.
     fn restore(&mut self, task: StoredTask, worker: Option<WorkerKey>);

@@ -30,7 +30,7 @@ impl Bench {
         {
             store.commit(&Batch { tasks: writes.iter().collect(), ..Batch::default() }).unwrap();
         }
-        self.board.put(writes, &|_, _| None);
+        self.board.put(writes.to_vec(), &|_, _| None);
     }
 
     fn take(&mut self, queue: &str, limit: usize) -> Vec<FoundTask> {

@@ -103,22 +103,23 @@ impl TaskBoard for MemoryBoard {
         false
     }
 
-    fn put(&mut self, writes: &[TaskWrite], holder: &dyn Fn(RunId, At) -> Option<WorkerKey>) {
+    fn put(&mut self, writes: Vec<TaskWrite>, holder: &dyn Fn(RunId, At) -> Option<WorkerKey>) {
         for write in writes {
             match write {
                 TaskWrite::Put(task) => {
                     self.remove((task.run, task.at));
-                    self.insert(task.clone(), holder(task.run, task.at));
+                    let worker = holder(task.run, task.at);
+                    self.insert(task, worker);
                 }
                 TaskWrite::Remove { run, at, delivery } => {
-                    if self.rows.get(&(*run, *at)).is_some_and(|row| row.task.delivery <= *delivery) {
-                        self.remove((*run, *at));
+                    if self.rows.get(&(run, at)).is_some_and(|row| row.task.delivery <= delivery) {
+                        self.remove((run, at));
                     }
                 }
                 TaskWrite::Renew { run, at, delivery, now } => {
-                    self.change((*run, *at), *delivery, |task| {
+                    self.change((run, at), delivery, |task| {
                         if task.has_begun {
-                            task.free_at = within(task, task.lease.after(*now));
+                            task.free_at = within(task, task.lease.after(now));
                         }
                     });
                 }

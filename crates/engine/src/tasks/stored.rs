@@ -20,7 +20,7 @@ impl TaskBoard for StoredBoard {
         true
     }
 
-    fn put(&mut self, _: &[TaskWrite], _: &dyn Fn(RunId, At) -> Option<WorkerKey>) {}
+    fn put(&mut self, _: Vec<TaskWrite>, _: &dyn Fn(RunId, At) -> Option<WorkerKey>) {}
 
     fn restore(&mut self, _: StoredTask, _: Option<WorkerKey>) {}
 
