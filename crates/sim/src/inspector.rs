@@ -1,27 +1,40 @@
 //! The rules, written a second time and independently of the code that must keep them. Looks at every commit.
 
 mod code;
+mod events;
 mod hooks;
 mod law;
 mod moved;
+mod shape;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use abide_core::command::Occurrence;
-use abide_core::definition::Order;
-use abide_core::effect::AfterCommit;
+use abide_core::definition::Definition;
 use abide_core::history::{Change, DefinitionRef, Record, WakeOn};
 use abide_core::id::{At, OccurrenceId, RunId};
 use abide_core::json::Json;
 use abide_core::run::Run;
-use abide_core::status::{RunStatus, StepStatus, WaitStatus};
+use abide_core::status::{RunStatus, StepStatus};
 use abide_core::waitpoint::{Kind, ListensFor, Waitpoint};
 use jiff::Timestamp;
 
-use crate::actors::STARTER;
+use crate::choices::STARTER;
 use crate::store::{Store, Write};
 use crate::world::Check;
+use shape::{check_counts, check_effects, check_order, check_tasks, place};
+
+/// What the rules need to know of a store.
+pub(crate) trait Ledger {
+    /// All versions that runs may have been moved to.
+    fn versions(&self) -> &[Arc<Definition>];
+
+    fn events(&self) -> impl Iterator<Item = &Occurrence>;
+
+    /// The tasks of a run that are out, with the lease epoch of each; `None` if the store does not keep them.
+    fn tasks_of(&self, run: RunId) -> Option<BTreeSet<(At, u32)>>;
+}
 
 #[derive(Default)]
 pub(crate) struct Inspector {
@@ -88,9 +101,15 @@ impl Inspector {
     }
 
     pub(crate) fn committed(&mut self, store: &Store, write: &Write) -> Check {
-        let run = &write.run;
+        self.look_at(store, &write.run, &write.outcome.records)?;
+        self.hooks.committed(write)?;
+        check_effects(&write.run, &write.outcome.after_commit)
+    }
+
+    /// What was committed of one run.
+    pub(crate) fn look_at(&mut self, store: &impl Ledger, run: &Run, records: &[Record]) -> Check {
         let watched = self.watched.entry(run.id).or_default();
-        for record in &write.outcome.records {
+        for record in records {
             let stored =
                 serde_json::to_string(record).map_err(|error| format!("unwritable record: {error}"))?;
             self.hash.add(stored.as_bytes());
@@ -104,9 +123,7 @@ impl Inspector {
         }
         watched.check_waits(run)?;
         check_counts(run)?;
-        check_tasks(store, run)?;
-        self.hooks.committed(write)?;
-        check_effects(run, &write.outcome.after_commit)
+        check_tasks(store, run)
     }
 
     /// When all is over, nothing may be left.
@@ -139,11 +156,11 @@ impl Inspector {
 }
 
 impl Watched {
-    fn look_at(&mut self, run: &Run, record: &Record, store: &Store) -> Check {
+    fn look_at(&mut self, run: &Run, record: &Record, store: &impl Ledger) -> Check {
         let before = self.replayed.take();
         let after = match before.clone() {
             None => Run::replay(Arc::clone(&run.definition), [record]),
-            Some(mut replayed) => replayed.apply_with(&store.versions, record).map(|()| replayed),
+            Some(mut replayed) => replayed.apply_with(store.versions(), record).map(|()| replayed),
         };
         let after = after.map_err(|error| format!("{}: {:?}: {error}", run.id, record.change))?;
         let status_before = before.as_ref().map_or(RunStatus::Pending, |run| run.status);
@@ -164,7 +181,7 @@ impl Watched {
         Ok(())
     }
 
-    fn look_at_change(&mut self, run: &Run, record: &Record, store: &Store) -> Check {
+    fn look_at_change(&mut self, run: &Run, record: &Record, store: &impl Ledger) -> Check {
         match &record.change {
             Change::StepStarted { at, request: _ } => {
                 self.failed_attempts.insert(*at, (0, 0));
@@ -210,7 +227,7 @@ impl Watched {
                 Ok(())
             }
             Change::EventMatched { number, occurrence, received_at } => {
-                let stored = store.occurrences.iter().find(|stored| stored.id == *occurrence);
+                let stored = store.events().find(|stored| stored.id == *occurrence);
                 if stored.map(|stored| stored.received_at) != Some(*received_at) {
                     return Err(format!("R5b: {}: {occurrence} was not received at {received_at}", run.id));
                 }
@@ -347,106 +364,6 @@ impl Watched {
         self.waits.get_mut(&number).ok_or_else(|| format!("{} has no waitpoint {number}", run.id))
     }
 
-    fn resolves(
-        &mut self,
-        run: &Run,
-        record: &Record,
-        number: u32,
-        status: WaitStatus,
-        signal: Option<u64>,
-        store: &Store,
-    ) -> Check {
-        let id = run.waitpoint_id(number);
-        let mailed = signal.and_then(|signal| self.received_at(signal));
-        let wait = self.wait(run, number)?;
-        if std::mem::replace(&mut wait.resolved, true) {
-            return Err(format!("R2: {id} was resolved twice"));
-        }
-        let due = wait.resume_at.is_some_and(|at| record.at >= at);
-        let by_clock = *record.by.0 == *"timer";
-        match status {
-            WaitStatus::Pending => return Err(format!("{id} was resolved to PENDING")),
-            WaitStatus::Completed if wait.kind.ends_by_time() && by_clock && !due => {
-                return Err(format!("R3: {id} ended early"));
-            }
-            WaitStatus::TimedOut if by_clock && !due => return Err(format!("R3: {id} timed out early")),
-            WaitStatus::Completed
-                if !wait.kind.ends_by_time()
-                    && due
-                    && wait.kind != Kind::Event
-                    && mailed.is_none_or(|mailed| wait.resume_at.is_some_and(|at| mailed >= at)) =>
-            {
-                return Err(format!("R4: {id} was completed after its deadline"));
-            }
-            WaitStatus::Completed | WaitStatus::TimedOut | WaitStatus::Cancelled => {}
-        }
-        let (deadline, kind) = (wait.resume_at, wait.kind);
-        if status == WaitStatus::TimedOut && kind == Kind::Approval && !by_clock {
-            self.may_decide(run, record, number)?;
-        }
-        if status == WaitStatus::TimedOut && by_clock {
-            self.missed_event(run, number, deadline, store)?;
-        }
-        match signal {
-            Some(signal) => self.takes_signal(run, number, signal),
-            None => Ok(()),
-        }
-    }
-
-    /// R5a: in the order they came, each once.
-    fn takes_signal(&mut self, run: &Run, number: u32, signal: u64) -> Check {
-        let Some(ListensFor::Signal { signal_type }) = run.waitpoint(number).map(|wait| &wait.listens_for)
-        else {
-            return Err(format!("{}: a signal was given to a wait for something else", run.id));
-        };
-        let taken = self.taken.entry(Arc::clone(signal_type)).or_default();
-        let next = self.received.get(signal_type).and_then(|received| received.get(taken.len()));
-        let next = next.map(|(id, _)| *id);
-        if next != Some(signal) {
-            return Err(format!("R5a: {}: signal {signal} was taken, {next:?} was next", run.id));
-        }
-        taken.push(signal);
-        Ok(())
-    }
-
-    fn received_at(&self, signal: u64) -> Option<Timestamp> {
-        let mut all = self.received.values().flatten();
-        all.find(|(id, _)| *id == signal).map(|(_, at)| *at)
-    }
-
-    /// R5b: an event is for every wait that stands beside those that took it, and for none that comes after one of them:
-    /// a later step of the same way, or a wait of the same place that was not open yet.
-    fn came_before(&self, run: &Run, number: u32, occurrence: OccurrenceId) -> bool {
-        let Some(WatchedWait { at: Some(at), opened, .. }) = self.waits.get(&number) else { return false };
-        self.events_taken.get(&occurrence).into_iter().flatten().any(|(taker, taken)| {
-            (taker == at && taken < opened) || (taker.step != at.step && precedes(run, taker.step, at.step))
-        })
-    }
-
-    /// Whether a wait is for this event, by the law as it is written here.
-    fn is_for(&self, run: &Run, number: u32, event: &Occurrence) -> bool {
-        let Some(ListensFor::Event(filter)) = run.waitpoint(number).map(|wait| &wait.listens_for) else {
-            return false;
-        };
-        event.workspace == run.workspace
-            && event.event_id == filter.event_id
-            && event.received_at >= filter.since
-            && filter.accepts(&event.data)
-            && !self.came_before(run, number, event.id)
-    }
-
-    /// R5b: a wait may time out only if nothing that it waits for was received in time.
-    fn missed_event(&self, run: &Run, number: u32, deadline: Option<Timestamp>, store: &Store) -> Check {
-        let in_time = |received: Timestamp| deadline.is_none_or(|deadline| received < deadline);
-        let mut events = store.occurrences.iter().filter(|event| in_time(event.received_at));
-        match events.find(|event| self.is_for(run, number, event)) {
-            Some(missed) => {
-                Err(format!("R5b: {} timed out and missed {}", run.waitpoint_id(number), missed.id))
-            }
-            None => Ok(()),
-        }
-    }
-
     fn check_waits(&self, run: &Run) -> Check {
         let received: usize = self.received.values().map(Vec::len).sum();
         let taken: usize = self.taken.values().map(Vec::len).sum();
@@ -475,122 +392,6 @@ impl Watched {
         }
         Ok(())
     }
-}
-
-/// Whether one step is over before the other begins, however the run goes.
-fn precedes(run: &Run, first: u16, then: u16) -> bool {
-    match run.definition.order {
-        Order::Sequence => first < then,
-        Order::Graph => {
-            let after = &run.definition.step(then).after;
-            after.iter().any(|step| *step == first || precedes(run, first, *step))
-        }
-    }
-}
-
-/// The place whose status a change is about.
-fn place(change: &Change) -> Option<At> {
-    match change {
-        Change::StepStarted { at, .. }
-        | Change::StepWaiting { at, .. }
-        | Change::StepResumed { at }
-        | Change::StepRetrying { at, .. }
-        | Change::StepCompleted { at, .. }
-        | Change::StepFailed { at, .. }
-        | Change::StepSkipped { at }
-        | Change::StepCancelled { at }
-        | Change::TaskPaused { at, .. } => Some(*at),
-        Change::WorkflowCreated(_)
-        | Change::WorkflowStarted { .. }
-        | Change::WorkflowPaused { .. }
-        | Change::WorkflowResumed
-        | Change::WorkflowPauseRequested
-        | Change::WorkflowHeld
-        | Change::WorkflowUnpaused
-        | Change::WorkflowDeadlinePassed
-        | Change::WorkflowCompleted { .. }
-        | Change::WorkflowFailed { .. }
-        | Change::WorkflowCancelled { .. }
-        | Change::WorkflowRetried { .. }
-        | Change::WorkflowMoved { .. }
-        | Change::StepHeld { .. }
-        | Change::MapStarted { .. }
-        | Change::TaskStarted { .. }
-        | Change::TaskPinned { .. }
-        | Change::TaskUnpinned { .. }
-        | Change::TaskRedelivered { .. }
-        | Change::JournalRecorded { .. }
-        | Change::CheckpointSaved { .. }
-        | Change::TaskLogged { .. }
-        | Change::LlmCallCompleted { .. }
-        | Change::WaitCreated { .. }
-        | Change::WaitResolved { .. }
-        | Change::WaitRescheduled { .. }
-        | Change::SignalReceived { .. }
-        | Change::EventMatched { .. }
-        | Change::ApprovalRequested { .. }
-        | Change::ApprovalReminded { .. }
-        | Change::ApprovalEscalated { .. }
-        | Change::ApprovalDecided { .. } => None,
-    }
-}
-
-/// A step begins only when all before it is done.
-fn check_order(run: &Run, at: At) -> Check {
-    let settled = |step: u16| run.step_status(At::step(step)).is_settled();
-    let ready = match run.definition.order {
-        Order::Sequence => (0..at.step).all(settled),
-        Order::Graph => run.definition.step(at.step).after.iter().copied().all(settled),
-    };
-    if ready { Ok(()) } else { Err(format!("{}: {} began before its turn", run.id, run.step_name(at))) }
-}
-
-/// A run is WAITING when nothing in it runs and something waits, and never stands still otherwise.
-fn check_counts(run: &Run) -> Check {
-    let count = |wanted: StepStatus| {
-        run.places().filter(|(_, step)| step.status == wanted && step.map.is_none()).count()
-    };
-    let (running, waiting) = (count(StepStatus::Running), count(StepStatus::Waiting));
-    let right = match run.status {
-        RunStatus::Pending => running == 0 && waiting == 0 && run.open_waitpoints().count() > 0,
-        RunStatus::Running => running > 0,
-        RunStatus::Waiting => running == 0 && waiting > 0,
-        RunStatus::Paused => true,
-        RunStatus::Completed | RunStatus::Failed | RunStatus::Cancelled => running == 0 && waiting == 0,
-    };
-    if right {
-        Ok(())
-    } else {
-        Err(format!("{} is {} with {running} running and {waiting} waiting", run.id, run.status))
-    }
-}
-
-/// Exactly what is to be done is handed out, and nothing for a run that has ended.
-fn check_tasks(store: &Store, run: &Run) -> Check {
-    let wanted: BTreeSet<(At, u32)> = run
-        .places()
-        .filter_map(|(at, step)| Some((at, step.task.as_ref().filter(|task| task.out)?.delivery)))
-        .collect();
-    let rows = store.tasks.range((run.id, At::step(0))..).take_while(|((id, _), _)| *id == run.id);
-    let handed_out: BTreeSet<(At, u32)> = rows.map(|((_, at), row)| (*at, row.delivery)).collect();
-    if wanted != handed_out {
-        return Err(format!("{}: to be done: {wanted:?}; handed out: {handed_out:?}", run.id));
-    }
-    if run.status.has_ended() && !handed_out.is_empty() {
-        return Err(format!("{} has ended and its tasks go on", run.id));
-    }
-    Ok(())
-}
-
-fn check_effects(run: &Run, effects: &[AfterCommit]) -> Check {
-    for effect in effects {
-        if let AfterCommit::Dispatch { at, delivery } = effect
-            && run.status.has_ended()
-        {
-            return Err(format!("{}: delivery {delivery} at {at:?} for a run that has ended", run.id));
-        }
-    }
-    Ok(())
 }
 
 /// FNV-1a over everything that was recorded.

@@ -14,7 +14,9 @@
 //! version. What is not committed is lost with a crash. Real stores have tests of their own.
 
 mod actors;
+mod choices;
 mod definitions;
+pub mod engine;
 mod inspector;
 mod quiesce;
 mod store;

@@ -12,6 +12,8 @@ use abide_core::id::{At, RunId};
 use abide_core::run::Run;
 use jiff::Timestamp;
 
+use crate::inspector::Ledger;
+
 #[derive(Default)]
 pub(crate) struct Store {
     pub(crate) definitions: BTreeMap<String, Arc<Definition>>,
@@ -124,5 +126,20 @@ impl Store {
             self.keys.insert(remembered.key.clone(), remembered.clone());
         }
         true
+    }
+}
+
+impl Ledger for Store {
+    fn versions(&self) -> &[Arc<Definition>] {
+        &self.versions
+    }
+
+    fn events(&self) -> impl Iterator<Item = &Occurrence> {
+        self.occurrences.iter()
+    }
+
+    fn tasks_of(&self, run: RunId) -> Option<BTreeSet<(At, u32)>> {
+        let rows = self.tasks.range((run, At::step(0))..).take_while(|((id, _), _)| *id == run);
+        Some(rows.map(|((_, at), row)| (*at, row.delivery)).collect())
     }
 }

@@ -1,0 +1,3 @@
+//! Whole engines on one simulated store, in virtual time.
+
+pub mod store;

@@ -1,0 +1,154 @@
+//! A store in memory, of one world: what survives the death of a node, and everything that real stores promise about it.
+//! A commit is all or nothing, compares versions, and refuses an event and a wait for it that would miss each other.
+//!
+//! ```text
+//!   machine ── reads ──▶ SimStore (of one node) ──▶ State (of all)
+//!   world   ── commits, when they arrive ─────────▶
+//! ```
+//!
+//! What people look at beside runs (keys, webhooks, audit) is not simulated and answers that it is not.
+
+mod board;
+mod commit;
+mod events;
+mod find;
+mod lists;
+mod roles;
+mod snapshots;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use abide_core::command::Occurrence;
+use abide_core::door::Remembered;
+use abide_core::history::Record;
+use abide_core::id::{At, RunId, ScheduleId, WorkspaceId};
+use abide_core::run::{Run, Timer};
+use abide_core::schedule::Schedule;
+use abide_store::share::{NodeId, StoredTask};
+use abide_store::{Error, Held, Owner, StoredDefinition, StoredFollowUp, StoredTimer, Workspace};
+use jiff::Timestamp;
+
+use snapshots::SnapshotLog;
+
+/// The store as one node holds it. Clones and the handles of other nodes share what is in it.
+#[derive(Clone, Debug)]
+pub struct SimStore {
+    state: Arc<Mutex<State>>,
+    node: NodeId,
+    kind: Kind,
+}
+
+/// How many processes may write to a store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// One, which has the tasks that are out in its memory.
+    OneWriter,
+    /// Any number: the store keeps the tasks that are out, and who is there.
+    Cluster,
+}
+
+impl SimStore {
+    pub fn new(kind: Kind) -> SimStore {
+        SimStore { state: Arc::default(), node: NodeId(0), kind }
+    }
+
+    /// The same store, as another node holds it.
+    pub fn of(&self, node: NodeId) -> SimStore {
+        SimStore { state: Arc::clone(&self.state), node, kind: self.kind }
+    }
+
+    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is there, for a node that asks: sometimes it cannot be reached.
+    fn read(&self) -> Result<MutexGuard<'_, State>, Error> {
+        let mut state = self.state();
+        if let Some(left) = state.failing_reads.get_mut(&self.node) {
+            *left = left.saturating_sub(1);
+            if *left == 0 {
+                state.failing_reads.remove(&self.node);
+            }
+            return Err(Error::Unavailable("the simulated store does not answer".to_owned()));
+        }
+        Ok(state)
+    }
+}
+
+/// All that is committed.
+#[derive(Debug, Default)]
+pub(crate) struct State {
+    pub(crate) runs: BTreeMap<RunId, RunRow>,
+    timers: BTreeSet<StoredTimer>,
+    pub(crate) events: Vec<EventRow>,
+    pub(crate) idempotency: BTreeMap<String, Remembered>,
+    pub(crate) definitions: Vec<StoredDefinition>,
+    pub(crate) schedules: BTreeMap<ScheduleId, Schedule>,
+    pub(crate) follow_ups: BTreeMap<(WorkspaceId, u128), StoredFollowUp>,
+    descendants: BTreeMap<RunId, u64>,
+    /// The task board of a cluster.
+    pub(crate) tasks: BTreeMap<(RunId, At), StoredTask>,
+    /// When each node was last heard of.
+    pub(crate) nodes: BTreeMap<NodeId, Timestamp>,
+    /// By the store's own clock, which is everybody's.
+    pub(crate) now: Timestamp,
+    workspaces: Vec<Workspace>,
+    held: BTreeMap<Owner, Held>,
+    settings: BTreeMap<String, Vec<u8>>,
+    /// Commits so far: the number of a commit says what could be seen before it.
+    pub(crate) commits: u64,
+    snapshots: BTreeMap<NodeId, SnapshotLog>,
+    /// How many reads of a node fail from here on.
+    pub(crate) failing_reads: BTreeMap<NodeId, u32>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct RunRow {
+    pub(crate) run: Run,
+    pub(crate) history: Vec<Record>,
+    /// The commit that opened each wait.
+    began_in: BTreeMap<u32, u64>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct EventRow {
+    pub(crate) event: Occurrence,
+    stored_in: u64,
+}
+
+impl State {
+    /// Timers of a run or a schedule, made anew.
+    fn set_timers(
+        &mut self,
+        owner: RunId,
+        was: Vec<StoredTimer>,
+        is: impl Iterator<Item = (Timestamp, Timer)>,
+    ) {
+        for timer in was {
+            self.timers.remove(&timer);
+        }
+        let stored = is.filter(|(_, timer)| !matches!(timer, Timer::Attempt { .. }));
+        self.timers.extend(stored.map(|(at, timer)| StoredTimer { at, run: owner, timer }));
+    }
+
+    fn workspaces(&self) -> Vec<Workspace> {
+        let default = Workspace {
+            id: WorkspaceId::DEFAULT,
+            name: "default".to_owned(),
+            created_at: Timestamp::UNIX_EPOCH,
+        };
+        [default].into_iter().chain(self.workspaces.iter().cloned()).collect()
+    }
+}
+
+/// The timers that the store keeps of a run; the time of an attempt is known only while its run is in memory.
+fn timers_of(run: &Run) -> Vec<StoredTimer> {
+    let timers = run.timers().into_iter().filter(|(_, timer)| !matches!(timer, Timer::Attempt { .. }));
+    timers.map(|(at, timer)| StoredTimer { at, run: run.id, timer }).collect()
+}
+
+fn timers_of_schedule(schedule: &Schedule) -> Vec<(Timestamp, Timer)> {
+    let pending = schedule.pending().and_then(|wait| Some((wait.resume_at?, Timer::Waitpoint(wait.number))));
+    pending.into_iter().collect()
+}

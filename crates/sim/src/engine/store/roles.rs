@@ -1,0 +1,469 @@
+//! The roles of a store, as the engine asks for them.
+
+use std::path::Path;
+
+use abide_core::command::Occurrence;
+use abide_core::door::Remembered;
+use abide_core::history::{DefinitionRef, Record};
+use abide_core::id::{
+    DefinitionId, DeliveryId, KeyId, OccurrenceId, RunId, ScheduleId, WaitpointId, WebhookId, WorkspaceId,
+};
+use abide_core::schedule::Schedule;
+use abide_core::status::RunStatus;
+use abide_core::waitpoint::{Kind as WaitKind, Waitpoint};
+use abide_store::share::{Beat, FoundTask, LateTasks, News, NodeId, Share, TaskCounts, WantedTasks};
+use abide_store::{
+    ApiKey, AttemptWrite, AuditEntry, AuditHash, AuditNote, Awaits, Batch, CodeWait, CostRow, Culprit,
+    DefinitionSummary, Delivery, DeliveryFilter, Due, Error, EventPlace, Health, Held, KeyHash, KeyPlace,
+    OfRun, OldEvent, OldKey, Owner, Page, Read, RunFilter, RunSummary, Store, StoredDefinition,
+    StoredFollowUp, StoredRun, StoredTimer, Suspect, Waiter, WaitpointFilter, WaitpointSummary, Webhook,
+    Workspace,
+};
+use jiff::Timestamp;
+use jiff::civil::Date;
+
+use super::{Kind, SimStore};
+
+fn not_simulated<T>() -> Result<T, Error> {
+    Err(Error::Unavailable("this part of a store is not simulated".to_owned()))
+}
+
+impl Read for SimStore {
+    fn load(&mut self, run: RunId) -> Result<Option<StoredRun>, Error> {
+        Ok(self.read()?.load(run))
+    }
+
+    fn run(&mut self, run: RunId) -> Result<Option<RunSummary>, Error> {
+        Ok(self.read()?.runs.get(&run).map(|row| row.summary()))
+    }
+
+    fn records_after(
+        &mut self,
+        run: RunId,
+        after: u64,
+        limit: usize,
+        bytes: usize,
+    ) -> Result<Vec<Record>, Error> {
+        Ok(self.read()?.records_after(run, after, limit, bytes))
+    }
+
+    fn definition(
+        &mut self,
+        workspace: WorkspaceId,
+        name: &str,
+        version: Option<&str>,
+    ) -> Result<Option<StoredDefinition>, Error> {
+        Ok(self.read()?.definition(workspace, name, version))
+    }
+
+    fn definition_by_id(&mut self, id: DefinitionId) -> Result<Option<StoredDefinition>, Error> {
+        Ok(self.read()?.definitions.iter().find(|stored| stored.id == id).cloned())
+    }
+
+    fn definitions(
+        &mut self,
+        _: WorkspaceId,
+        _: Option<&str>,
+        _: &Page<DefinitionId>,
+    ) -> Result<Vec<DefinitionSummary>, Error> {
+        not_simulated()
+    }
+
+    fn timers(
+        &mut self,
+        after: Option<&StoredTimer>,
+        until: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<StoredTimer>, Error> {
+        Ok(self.read()?.timers(after, until, limit))
+    }
+
+    fn waiters(
+        &mut self,
+        workspace: WorkspaceId,
+        event_id: &str,
+        after: Option<(Timestamp, WaitpointId)>,
+        limit: usize,
+    ) -> Result<Vec<Waiter>, Error> {
+        let node = self.node;
+        Ok(self.read()?.waiters(node, (workspace, event_id), after, limit))
+    }
+
+    fn code_waits(
+        &mut self,
+        workspace: WorkspaceId,
+        handler: &str,
+        build: &str,
+        after: Option<&CodeWait>,
+        limit: usize,
+    ) -> Result<Vec<CodeWait>, Error> {
+        Ok(self.read()?.code_waits(workspace, (handler, build), after, limit))
+    }
+
+    fn occurrences(
+        &mut self,
+        workspace: WorkspaceId,
+        event_id: &str,
+        since: Timestamp,
+        after: Option<(Timestamp, OccurrenceId)>,
+        limit: usize,
+    ) -> Result<Vec<Occurrence>, Error> {
+        let node = self.node;
+        Ok(self.read()?.events(node, (workspace, event_id), since, after, limit))
+    }
+
+    fn events(
+        &mut self,
+        _: WorkspaceId,
+        _: Option<&str>,
+        _: &Page<(Timestamp, OccurrenceId)>,
+    ) -> Result<Vec<Occurrence>, Error> {
+        not_simulated()
+    }
+
+    fn awaits(&mut self, _: WorkspaceId) -> Result<Vec<Awaits>, Error> {
+        not_simulated()
+    }
+
+    fn oldest_open(&mut self, _: WorkspaceId, _: Option<&DefinitionRef>) -> Result<Option<RunId>, Error> {
+        not_simulated()
+    }
+
+    fn old_events(
+        &mut self,
+        _: (WorkspaceId, Option<&str>),
+        _: Timestamp,
+        _: Option<EventPlace>,
+        _: usize,
+    ) -> Result<Vec<OldEvent>, Error> {
+        not_simulated()
+    }
+
+    fn old_keys(&mut self, _: Timestamp, _: Option<&KeyPlace>, _: usize) -> Result<Vec<OldKey>, Error> {
+        not_simulated()
+    }
+
+    fn ended_runs(
+        &mut self,
+        _: Timestamp,
+        _: (Timestamp, RunId),
+        _: usize,
+    ) -> Result<Vec<(Timestamp, RunId)>, Error> {
+        not_simulated()
+    }
+
+    fn owners(&mut self, _: &[RunId], _: OfRun) -> Result<Vec<RunId>, Error> {
+        not_simulated()
+    }
+
+    fn remembered(&mut self, key: &str) -> Result<Option<Remembered>, Error> {
+        Ok(self.read()?.idempotency.get(key).cloned())
+    }
+
+    fn runs(&mut self, filter: &RunFilter, page: &Page<RunId>) -> Result<Vec<RunSummary>, Error> {
+        Ok(self.read()?.list_runs(filter, page))
+    }
+
+    fn waitpoints(
+        &mut self,
+        filter: &WaitpointFilter,
+        page: &Page<(Option<Timestamp>, WaitpointId)>,
+    ) -> Result<Vec<WaitpointSummary>, Error> {
+        Ok(self.read()?.list_waitpoints(filter, page))
+    }
+
+    fn stored_bytes(&mut self, _: WorkspaceId) -> Result<u64, Error> {
+        not_simulated()
+    }
+
+    fn counts(&mut self, workspace: Option<WorkspaceId>) -> Result<Vec<(RunStatus, u64)>, Error> {
+        Ok(self.read()?.counts(workspace))
+    }
+
+    fn oldest_waiting(&mut self, workspace: WorkspaceId, limit: usize) -> Result<Vec<RunId>, Error> {
+        let state = self.read()?;
+        let waiting = state.runs.values().map(|row| &row.run).filter(|run| run.workspace == workspace);
+        Ok(waiting.filter(|run| run.status == RunStatus::Waiting).map(|run| run.id).take(limit).collect())
+    }
+
+    fn open_waits(
+        &mut self,
+        workspace: WorkspaceId,
+        kind: WaitKind,
+        due: Due,
+        limit: usize,
+    ) -> Result<usize, Error> {
+        Ok(self.read()?.count_open_waits(workspace, kind, due, limit))
+    }
+
+    fn costs(&mut self, _: WorkspaceId, _: Date, _: Date) -> Result<Vec<CostRow>, Error> {
+        not_simulated()
+    }
+
+    fn workspaces(&mut self) -> Result<Vec<Workspace>, Error> {
+        Ok(self.read()?.workspaces())
+    }
+
+    fn key_by_hash(&mut self, _: &KeyHash) -> Result<Option<ApiKey>, Error> {
+        not_simulated()
+    }
+
+    fn keys(&mut self, _: WorkspaceId) -> Result<Vec<ApiKey>, Error> {
+        not_simulated()
+    }
+
+    fn setting(&mut self, name: &str) -> Result<Option<Vec<u8>>, Error> {
+        Ok(self.read()?.settings.get(name).cloned())
+    }
+
+    fn link_generation(&mut self, _: WaitpointId) -> Result<u32, Error> {
+        not_simulated()
+    }
+
+    fn follow_ups(&mut self, not_of: &[u128], limit: usize) -> Result<Vec<StoredFollowUp>, Error> {
+        Ok(self.read()?.follow_ups(not_of, limit))
+    }
+
+    fn descendants(&mut self, root: RunId) -> Result<u64, Error> {
+        Ok(self.read()?.descendants.get(&root).copied().unwrap_or(0))
+    }
+
+    fn schedule(&mut self, id: ScheduleId) -> Result<Option<Schedule>, Error> {
+        Ok(self.read()?.schedules.get(&id).cloned())
+    }
+
+    fn schedule_by_name(&mut self, workspace: WorkspaceId, name: &str) -> Result<Option<Schedule>, Error> {
+        let state = self.read()?;
+        let is_it = |stored: &&Schedule| stored.workspace == workspace && stored.plan.name == name;
+        Ok(state.schedules.values().find(is_it).cloned())
+    }
+
+    fn schedules(&mut self, workspace: WorkspaceId, page: &Page<String>) -> Result<Vec<Schedule>, Error> {
+        let state = self.read()?;
+        let here = state.schedules.values().filter(|stored| stored.workspace == workspace);
+        let after = |stored: &&Schedule| page.after.as_ref().is_none_or(|after| stored.plan.name > *after);
+        let mut found: Vec<Schedule> = here.filter(after).cloned().collect();
+        found.sort_by(|one, other| one.plan.name.cmp(&other.plan.name));
+        found.truncate(page.limit);
+        Ok(found)
+    }
+
+    fn webhooks(&mut self, _: Option<WorkspaceId>) -> Result<Vec<Webhook>, Error> {
+        self.read().map(|_| Vec::new())
+    }
+
+    fn webhook(&mut self, _: WebhookId) -> Result<Option<Webhook>, Error> {
+        not_simulated()
+    }
+
+    fn deliveries(&mut self, _: &DeliveryFilter, _: &Page<DeliveryId>) -> Result<Vec<Delivery>, Error> {
+        not_simulated()
+    }
+
+    fn delivery(&mut self, _: DeliveryId) -> Result<Option<Delivery>, Error> {
+        not_simulated()
+    }
+
+    fn due_deliveries(&mut self, _: WebhookId, _: Timestamp, _: usize) -> Result<Vec<Delivery>, Error> {
+        not_simulated()
+    }
+
+    fn audit(&mut self, _: Option<WorkspaceId>, _: &Page<u64>) -> Result<Vec<AuditEntry>, Error> {
+        not_simulated()
+    }
+
+    fn audit_chain(&mut self, _: u64, _: usize) -> Result<Vec<(u64, String, AuditHash)>, Error> {
+        not_simulated()
+    }
+
+    fn held(&mut self, owner: Owner) -> Result<Option<Held>, Error> {
+        Ok(self.read()?.held.get(&owner).cloned())
+    }
+
+    fn all_held(&mut self, page: &Page<Owner>) -> Result<Vec<Held>, Error> {
+        let state = self.read()?;
+        let all = state.held.values().filter(|held| page.after.is_none_or(|after| held.owner > after));
+        Ok(all.take(page.limit).cloned().collect())
+    }
+
+    fn backup(&mut self, _: &Path) -> Result<(), Error> {
+        not_simulated()
+    }
+}
+
+impl Store for SimStore {
+    fn reader(&self) -> Result<Box<dyn Read>, Error> {
+        Ok(Box::new(self.clone()))
+    }
+
+    fn share(&self) -> Result<Option<Box<dyn Share>>, Error> {
+        Ok(match self.kind {
+            Kind::OneWriter => None,
+            Kind::Cluster => Some(Box::new(self.clone())),
+        })
+    }
+
+    fn commit(&mut self, batch: &Batch<'_>) -> Result<(), Error> {
+        self.write(batch)
+    }
+
+    fn culprits(&mut self, _: &Batch<'_>) -> Result<Vec<Culprit>, Error> {
+        Ok(Vec::new())
+    }
+
+    fn rewrite_waits(&mut self, _: Owner, _: WorkspaceId, _: &[&Waitpoint]) -> Result<(), Error> {
+        not_simulated()
+    }
+
+    fn hold(&mut self, held: &Held) -> Result<bool, Error> {
+        let mut state = self.state();
+        let is_new = !state.held.contains_key(&held.owner);
+        state.held.entry(held.owner).or_insert_with(|| held.clone());
+        Ok(is_new)
+    }
+
+    fn let_go(&mut self, owner: Owner) -> Result<bool, Error> {
+        Ok(self.state().held.remove(&owner).is_some())
+    }
+
+    fn note_suspect(&mut self, _: Option<NodeId>, _: Option<Owner>) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn take_suspects(&mut self, _: &[NodeId]) -> Result<Vec<Suspect>, Error> {
+        Ok(Vec::new())
+    }
+
+    fn forgive(&mut self, _: Owner) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn forget_events(&mut self, _: &[OldEvent]) -> Result<usize, Error> {
+        not_simulated()
+    }
+
+    fn forget_of(&mut self, _: &[RunId], _: OfRun, _: usize) -> Result<usize, Error> {
+        not_simulated()
+    }
+
+    fn forget_runs(&mut self, _: Timestamp, _: usize) -> Result<usize, Error> {
+        not_simulated()
+    }
+
+    fn forget_keys(&mut self, _: &[String]) -> Result<usize, Error> {
+        not_simulated()
+    }
+
+    fn forget_deliveries(&mut self, _: Timestamp, _: usize) -> Result<usize, Error> {
+        not_simulated()
+    }
+
+    fn add_workspace(&mut self, name: &str, now: Timestamp) -> Result<WorkspaceId, Error> {
+        let mut state = self.state();
+        let known = state.workspaces();
+        if known.iter().any(|known| known.name == name) {
+            return Err(Error::WorkspaceExists(name.to_owned()));
+        }
+        let id = WorkspaceId(u32::try_from(known.len()).unwrap_or(u32::MAX));
+        state.workspaces.push(Workspace { id, name: name.to_owned(), created_at: now });
+        Ok(id)
+    }
+
+    fn add_key(&mut self, _: &ApiKey) -> Result<(), Error> {
+        not_simulated()
+    }
+
+    fn revoke_key(&mut self, _: KeyId, _: Timestamp) -> Result<bool, Error> {
+        not_simulated()
+    }
+
+    fn touch_key(&mut self, _: KeyId, _: Timestamp) -> Result<(), Error> {
+        not_simulated()
+    }
+
+    fn put_setting(&mut self, name: &str, value: &[u8]) -> Result<(), Error> {
+        self.state().settings.insert(name.to_owned(), value.to_vec());
+        Ok(())
+    }
+
+    fn append_audit(&mut self, _: &AuditNote) -> Result<(), Error> {
+        not_simulated()
+    }
+
+    fn put_webhook(&mut self, _: &Webhook) -> Result<(), Error> {
+        not_simulated()
+    }
+
+    fn put_health(&mut self, _: WebhookId, _: &Health, _: Timestamp) -> Result<bool, Error> {
+        not_simulated()
+    }
+
+    fn remove_webhook(&mut self, _: WebhookId) -> Result<bool, Error> {
+        not_simulated()
+    }
+
+    fn put_attempts(&mut self, _: &[AttemptWrite]) -> Result<(), Error> {
+        not_simulated()
+    }
+
+    fn replay(&mut self, _: WebhookId, _: Option<DeliveryId>, _: Timestamp) -> Result<usize, Error> {
+        not_simulated()
+    }
+
+    fn bump_link_generation(&mut self, _: WaitpointId) -> Result<u32, Error> {
+        not_simulated()
+    }
+}
+
+impl Share for SimStore {
+    fn beat(&mut self, node: NodeId) -> Result<Beat, Error> {
+        Ok(self.read()?.heartbeat(node))
+    }
+
+    fn leave(&mut self, node: NodeId) -> Result<(), Error> {
+        self.state().nodes.remove(&node);
+        Ok(())
+    }
+
+    fn take_tasks(
+        &mut self,
+        wanted: &[WantedTasks],
+        now: Timestamp,
+        until: Timestamp,
+    ) -> Result<Vec<FoundTask>, Error> {
+        Ok(self.read()?.take_tasks(wanted, now, until))
+    }
+
+    fn take_late_tasks(
+        &mut self,
+        now: Timestamp,
+        until: Timestamp,
+        limit: usize,
+    ) -> Result<LateTasks, Error> {
+        Ok(self.read()?.late_tasks(now, until, limit))
+    }
+
+    fn keep_tasks(&mut self, tasks: &[FoundTask], until: Timestamp) -> Result<(), Error> {
+        self.read()?.renew_tasks(tasks, until);
+        Ok(())
+    }
+
+    fn let_go_of_tasks(&mut self, tasks: &[FoundTask], now: Timestamp) -> Result<(), Error> {
+        self.read()?.release_tasks(tasks, now);
+        Ok(())
+    }
+
+    fn count_tasks(&mut self, most: usize) -> Result<TaskCounts, Error> {
+        Ok(self.read()?.count_tasks(most))
+    }
+
+    fn versions(&mut self, runs: &[RunId]) -> Result<Vec<(RunId, u64)>, Error> {
+        let state = self.read()?;
+        Ok(runs.iter().filter_map(|run| Some((*run, state.runs.get(run)?.run.seq))).collect())
+    }
+
+    /// The world says what a node hears, and when.
+    fn hear(&mut self, _: Box<dyn Fn(Vec<News>) + Send + Sync>) -> Result<(), Error> {
+        Ok(())
+    }
+}
