@@ -22,6 +22,19 @@ pub(crate) fn generate(random: &mut Random, name: &str, children: &[String]) -> 
     }
 }
 
+/// The workflow with some of its tasks for the handler `local`, which nodes have themselves.
+pub(crate) fn with_local_handlers(random: &mut Random, definition: &Definition) -> Arc<Definition> {
+    let mut document = serde_json::to_value(&definition.document).expect("a workflow is JSON");
+    let steps = document["steps"].as_array_mut().into_iter().flatten();
+    for step in steps.filter(|step| step["handler"] == "work" && step["pinToBuild"] != true) {
+        if random.below(3) == 0 {
+            step["handler"] = json!("local");
+        }
+    }
+    let checked = Definition::from_value(document).expect("another handler makes no workflow unsound");
+    Arc::new(checked.definition)
+}
+
 fn document(random: &mut Random, name: &str, children: &[String]) -> Value {
     let count = 1 + random.below(6) as usize;
     let graph = count > 1 && random.below(2) == 0;

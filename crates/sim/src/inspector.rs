@@ -4,6 +4,7 @@ mod code;
 mod events;
 mod hooks;
 mod law;
+pub(crate) mod lease;
 mod moved;
 mod shape;
 
@@ -172,6 +173,7 @@ impl Watched {
         if self.ended && status_before != RunStatus::Failed {
             return Err(format!("R17: {} after the run ended: {:?}", run.id, record.change));
         }
+        lease::check_epoch(before.as_ref(), record)?;
         self.ended = after.status.has_ended();
         if let (Change::WorkflowMoved { steps, .. }, Some(before)) = (&record.change, &before) {
             self.moves(before, &after, steps)?;

@@ -61,6 +61,8 @@ impl Report {
 pub struct Violation {
     pub seed: u64,
     pub rule: String,
+    /// What gives the same world again, as arguments of `abide-sim`.
+    pub command: String,
     /// What led up to it.
     pub transcript: Vec<String>,
 }
@@ -71,7 +73,7 @@ impl fmt::Display for Violation {
             writeln!(f, "  {line}")?;
         }
         writeln!(f, "seed {} broke a rule: {}", self.seed, self.rule)?;
-        write!(f, "replay it with: cargo run --release -p abide-sim -- --seed {}", self.seed)
+        write!(f, "replay it with: cargo run --release -p abide-sim -- {}", self.command)
     }
 }
 
@@ -82,7 +84,8 @@ pub fn simulate(seed: u64) -> Result<Report, Box<Violation>> {
         let mut world = World::new(seed, true);
         let rule =
             world.live().err().unwrap_or_else(|| "the seed gave another outcome the second time".to_owned());
-        Box::new(Violation { seed, rule, transcript: world.transcript.into() })
+        let command = format!("--seed {seed}");
+        Box::new(Violation { seed, rule, command, transcript: world.transcript.into() })
     })
 }
 

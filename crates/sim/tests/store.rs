@@ -67,8 +67,6 @@ abide_store::conformance! { Simulated;
     the_default_workspace_is_there_and_others_are_added
     runs_and_waits_are_listed_in_their_workspace
     timers_are_those_of_all_workspaces
-    an_event_is_heard_in_its_workspace_only
-    a_definition_belongs_to_its_workspace
     nothing_is_written_to_a_workspace_that_is_not_there
     a_setting_is_what_was_put_last
     a_setting_is_changed_only_from_what_it_was

@@ -25,10 +25,12 @@ use abide_core::history::Record;
 use abide_core::id::{At, RunId, ScheduleId, WorkspaceId};
 use abide_core::run::{Run, Timer};
 use abide_core::schedule::Schedule;
-use abide_store::share::{NodeId, StoredTask};
+use abide_store::cluster::NodeId;
+use abide_store::tasks::StoredTask;
 use abide_store::{Error, Held, Owner, StoredDefinition, StoredFollowUp, StoredTimer, Workspace};
 use jiff::Timestamp;
 
+use super::defect::Defect;
 use snapshots::SnapshotLog;
 
 /// The store as one node holds it. Clones and the handles of other nodes share what is in it.
@@ -40,9 +42,10 @@ pub struct SimStore {
 }
 
 /// How many processes may write to a store.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kind {
     /// One, which has the tasks that are out in its memory.
+    #[default]
     OneWriter,
     /// Any number: the store keeps the tasks that are out, and who is there.
     Cluster,
@@ -50,12 +53,17 @@ pub enum Kind {
 
 impl SimStore {
     pub fn new(kind: Kind) -> SimStore {
-        SimStore { state: Arc::default(), node: NodeId(0), kind }
+        let state = State { kind, ..State::default() };
+        SimStore { state: Arc::new(Mutex::new(state)), node: NodeId(0), kind }
     }
 
     /// The same store, as another node holds it.
     pub fn of(&self, node: NodeId) -> SimStore {
         SimStore { state: Arc::clone(&self.state), node, kind: self.kind }
+    }
+
+    pub(crate) fn kind(&self) -> Kind {
+        self.kind
     }
 
     pub(crate) fn state(&self) -> MutexGuard<'_, State> {
@@ -79,6 +87,7 @@ impl SimStore {
 /// All that is committed.
 #[derive(Debug, Default)]
 pub(crate) struct State {
+    pub(crate) kind: Kind,
     pub(crate) runs: BTreeMap<RunId, RunRow>,
     timers: BTreeSet<StoredTimer>,
     pub(crate) events: Vec<EventRow>,
@@ -101,6 +110,10 @@ pub(crate) struct State {
     snapshots: BTreeMap<NodeId, SnapshotLog>,
     /// How many reads of a node fail from here on.
     pub(crate) failing_reads: BTreeMap<NodeId, u32>,
+    /// Nodes whose process has ended.
+    pub(crate) dead: BTreeSet<NodeId>,
+    /// What is broken on purpose.
+    pub(crate) defect: Option<Defect>,
 }
 
 #[derive(Clone, Debug)]
@@ -109,6 +122,7 @@ pub(crate) struct RunRow {
     pub(crate) history: Vec<Record>,
     /// The commit that opened each wait.
     began_in: BTreeMap<u32, u64>,
+    written_by: NodeId,
 }
 
 #[derive(Clone, Debug)]

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use abide_core::id::{At, RunId, WorkspaceId};
-use abide_store::share::{Beat, FoundTask, LateTasks, NodeId, StoredTask, TaskCounts, WantedTasks};
+use abide_store::cluster::{Heartbeat, NodeId};
+use abide_store::tasks::{FoundTask, LateTasks, StoredTask, TaskCounts, WantedTasks};
 use jiff::{SignedDuration, Timestamp};
 
 use super::State;
@@ -13,11 +14,11 @@ use super::State;
 const SEEN: SignedDuration = SignedDuration::from_millis(1_200);
 
 impl State {
-    pub(super) fn heartbeat(&mut self, node: NodeId) -> Beat {
+    pub(super) fn heartbeat(&mut self, node: NodeId) -> Heartbeat {
         let now = self.now;
         self.nodes.insert(node, now);
         let lately = self.nodes.iter().filter(|(_, seen)| **seen > now - SEEN);
-        Beat { now, nodes: lately.map(|(node, _)| *node).collect() }
+        Heartbeat { now, nodes: lately.map(|(node, _)| *node).collect() }
     }
 
     /// From each workflow in turn, its oldest task first.

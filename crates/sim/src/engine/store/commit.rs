@@ -2,18 +2,21 @@
 
 use std::sync::Arc;
 
+use abide_core::history::Change;
 use abide_core::id::RunId;
 use abide_core::waitpoint::{EventFilter, ListensFor};
-use abide_store::share::{NodeId, TaskWrite};
+use abide_store::cluster::NodeId;
+use abide_store::tasks::TaskWrite;
 use abide_store::{Batch, Error, FollowUpWrite, RunWrite, ScheduleWrite, StoredDefinition};
 
+use super::super::defect::Defect;
 use super::{EventRow, Kind, RunRow, SimStore, State, timers_of, timers_of_schedule};
 
 impl SimStore {
     pub(super) fn write(&self, batch: &Batch<'_>) -> Result<(), Error> {
         let mut state = self.state();
         let checked = state.check(batch, self.node);
-        let number = checked.is_ok().then(|| state.apply(batch, self.kind));
+        let number = checked.is_ok().then(|| state.apply(batch, self.kind, self.node));
         if !batch.runs.is_empty() || !batch.occurrences.is_empty() {
             state.snapshots.entry(self.node).or_default().rotate(number);
         }
@@ -38,7 +41,7 @@ impl State {
         }
         for write in written(batch) {
             let version = self.runs.get(&write.run.id).map_or(0, |row| row.run.seq);
-            if version != write.based_on {
+            if version != write.based_on && self.defect != Some(Defect::AcceptedConflict) {
                 return Err(Error::Conflict(write.run.id));
             }
         }
@@ -135,7 +138,7 @@ impl State {
     }
 
     /// Writes what was checked, and gives the number of the commit.
-    fn apply(&mut self, batch: &Batch<'_>, kind: Kind) -> u64 {
+    fn apply(&mut self, batch: &Batch<'_>, kind: Kind, node: NodeId) -> u64 {
         self.commits += 1;
         let number = self.commits;
         for new in &batch.definitions {
@@ -149,7 +152,7 @@ impl State {
             });
         }
         for write in written(batch) {
-            self.write_run(write, number);
+            self.write_run(write, number, node);
         }
         let events =
             batch.occurrences.iter().map(|event| EventRow { event: (*event).clone(), stored_in: number });
@@ -175,20 +178,27 @@ impl State {
         }
         match kind {
             Kind::OneWriter => {}
-            Kind::Cluster => self.write_tasks(&batch.tasks),
+            Kind::Cluster => {
+                let defect = self.defect;
+                let is_kept = |write: &&&TaskWrite| !is_lost_on_purpose(defect, batch, write);
+                let writes: Vec<&TaskWrite> = batch.tasks.iter().filter(is_kept).copied().collect();
+                self.write_tasks(&writes);
+            }
         }
         number
     }
 
-    fn write_run(&mut self, write: &RunWrite<'_>, number: u64) {
+    fn write_run(&mut self, write: &RunWrite<'_>, number: u64, node: NodeId) {
         let id = write.run.id;
         let was = self.runs.get(&id).map(|row| timers_of(&row.run)).unwrap_or_default();
         let row = self.runs.entry(id).or_insert_with(|| RunRow {
             run: write.run.clone(),
             history: Vec::new(),
             began_in: Default::default(),
+            written_by: node,
         });
         row.run = write.run.clone();
+        row.written_by = node;
         row.history.extend(write.records.iter().cloned());
         for wait in write.waitpoints() {
             row.began_in.entry(wait).or_insert(number);
@@ -236,6 +246,22 @@ impl State {
                 row.free_at = row.deadline.map_or(free_at, |deadline| free_at.min(deadline));
             }
         }
+    }
+}
+
+/// Whether a defect is planted by which this is not written.
+fn is_lost_on_purpose(defect: Option<Defect>, batch: &Batch<'_>, write: &TaskWrite) -> bool {
+    let changes = |wanted: RunId| {
+        let runs = written(batch).filter(move |write| write.run.id == wanted);
+        runs.flat_map(|write| write.records).map(|record| &record.change)
+    };
+    match (defect, write) {
+        (Some(Defect::LeakedLease), TaskWrite::Put(task)) => changes(task.run)
+            .any(|change| matches!(change, Change::TaskRedelivered { at, .. } if *at == task.at)),
+        (Some(Defect::Tombstone), TaskWrite::Remove { run, at, .. }) => {
+            changes(*run).any(|change| matches!(change, Change::StepCancelled { at: gone } if gone == at))
+        }
+        (_, TaskWrite::Put(_) | TaskWrite::Remove { .. } | TaskWrite::Renew { .. }) => false,
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use abide_core::command::Occurrence;
 use abide_core::id::{OccurrenceId, WaitpointId, WorkspaceId};
 use abide_core::waitpoint::Waitpoint;
-use abide_store::share::NodeId;
+use abide_store::cluster::NodeId;
 use abide_store::{CodeWait, Waiter};
 use jiff::Timestamp;
 

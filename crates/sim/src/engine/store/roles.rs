@@ -11,17 +11,19 @@ use abide_core::id::{
 use abide_core::schedule::Schedule;
 use abide_core::status::RunStatus;
 use abide_core::waitpoint::{Kind as WaitKind, Waitpoint};
-use abide_store::share::{Beat, FoundTask, LateTasks, News, NodeId, Share, TaskCounts, WantedTasks};
+use abide_store::cluster::{Cluster, Heartbeat, NodeId, Notification};
+use abide_store::tasks::{FoundTask, LateTasks, TaskCounts, Tasks, WantedTasks};
 use abide_store::{
     ApiKey, AttemptWrite, AuditEntry, AuditHash, AuditNote, Awaits, Batch, CodeWait, CostRow, Culprit,
     DefinitionSummary, Delivery, DeliveryFilter, Due, Error, EventPlace, Health, Held, KeyHash, KeyPlace,
-    OfRun, OldEvent, OldKey, Owner, Page, Read, RunFilter, RunSummary, Store, StoredDefinition,
+    Loaded, OfRun, OldEvent, OldKey, Owner, Page, Read, RunFilter, RunSummary, Store, StoredDefinition,
     StoredFollowUp, StoredRun, StoredTimer, Suspect, Waiter, WaitpointFilter, WaitpointSummary, Webhook,
     Workspace,
 };
 use jiff::Timestamp;
 use jiff::civil::Date;
 
+use super::super::defect::Defect;
 use super::{Kind, SimStore};
 
 fn not_simulated<T>() -> Result<T, Error> {
@@ -45,6 +47,21 @@ impl Read for SimStore {
         bytes: usize,
     ) -> Result<Vec<Record>, Error> {
         Ok(self.read()?.records_after(run, after, limit, bytes))
+    }
+
+    fn load_changed(&mut self, known: &[(RunId, u64)]) -> Result<Vec<(RunId, Loaded)>, Error> {
+        let state = self.read()?;
+        let is_stale = |version: u64| version > 0 && state.defect == Some(Defect::StaleAfterConflict);
+        let changed = known.iter().filter(|(_, version)| !is_stale(*version)).filter_map(|(run, version)| {
+            let stored = state.load(*run)?;
+            (stored.history.len() as u64 != *version).then_some((*run, Ok(stored)))
+        });
+        Ok(changed.collect())
+    }
+
+    fn versions(&mut self, runs: &[RunId]) -> Result<Vec<(RunId, u64)>, Error> {
+        let state = self.read()?;
+        Ok(runs.iter().filter_map(|run| Some((*run, state.runs.get(run)?.run.seq))).collect())
     }
 
     fn definition(
@@ -75,7 +92,8 @@ impl Read for SimStore {
         until: Timestamp,
         limit: usize,
     ) -> Result<Vec<StoredTimer>, Error> {
-        Ok(self.read()?.timers(after, until, limit))
+        let node = self.node;
+        Ok(self.read()?.timers(node, after, until, limit))
     }
 
     fn waiters(
@@ -296,7 +314,14 @@ impl Store for SimStore {
         Ok(Box::new(self.clone()))
     }
 
-    fn share(&self) -> Result<Option<Box<dyn Share>>, Error> {
+    fn tasks(&self) -> Result<Option<Box<dyn Tasks>>, Error> {
+        Ok(match self.kind {
+            Kind::OneWriter => None,
+            Kind::Cluster => Some(Box::new(self.clone())),
+        })
+    }
+
+    fn cluster(&self) -> Result<Option<Box<dyn Cluster>>, Error> {
         Ok(match self.kind {
             Kind::OneWriter => None,
             Kind::Cluster => Some(Box::new(self.clone())),
@@ -415,17 +440,8 @@ impl Store for SimStore {
     }
 }
 
-impl Share for SimStore {
-    fn beat(&mut self, node: NodeId) -> Result<Beat, Error> {
-        Ok(self.read()?.heartbeat(node))
-    }
-
-    fn leave(&mut self, node: NodeId) -> Result<(), Error> {
-        self.state().nodes.remove(&node);
-        Ok(())
-    }
-
-    fn take_tasks(
+impl Tasks for SimStore {
+    fn take(
         &mut self,
         wanted: &[WantedTasks],
         now: Timestamp,
@@ -434,36 +450,37 @@ impl Share for SimStore {
         Ok(self.read()?.take_tasks(wanted, now, until))
     }
 
-    fn take_late_tasks(
-        &mut self,
-        now: Timestamp,
-        until: Timestamp,
-        limit: usize,
-    ) -> Result<LateTasks, Error> {
+    fn late(&mut self, now: Timestamp, until: Timestamp, limit: usize) -> Result<LateTasks, Error> {
         Ok(self.read()?.late_tasks(now, until, limit))
     }
 
-    fn keep_tasks(&mut self, tasks: &[FoundTask], until: Timestamp) -> Result<(), Error> {
+    fn renew(&mut self, tasks: &[FoundTask], until: Timestamp) -> Result<(), Error> {
         self.read()?.renew_tasks(tasks, until);
         Ok(())
     }
 
-    fn let_go_of_tasks(&mut self, tasks: &[FoundTask], now: Timestamp) -> Result<(), Error> {
+    fn release(&mut self, tasks: &[FoundTask], now: Timestamp) -> Result<(), Error> {
         self.read()?.release_tasks(tasks, now);
         Ok(())
     }
 
-    fn count_tasks(&mut self, most: usize) -> Result<TaskCounts, Error> {
+    fn count(&mut self, most: usize) -> Result<TaskCounts, Error> {
         Ok(self.read()?.count_tasks(most))
     }
+}
 
-    fn versions(&mut self, runs: &[RunId]) -> Result<Vec<(RunId, u64)>, Error> {
-        let state = self.read()?;
-        Ok(runs.iter().filter_map(|run| Some((*run, state.runs.get(run)?.run.seq))).collect())
+impl Cluster for SimStore {
+    fn heartbeat(&mut self, node: NodeId) -> Result<Heartbeat, Error> {
+        Ok(self.read()?.heartbeat(node))
+    }
+
+    fn leave(&mut self, node: NodeId) -> Result<(), Error> {
+        self.state().nodes.remove(&node);
+        Ok(())
     }
 
     /// The world says what a node hears, and when.
-    fn hear(&mut self, _: Box<dyn Fn(Vec<News>) + Send + Sync>) -> Result<(), Error> {
+    fn listen(&mut self, _: Box<dyn Fn(Vec<Notification>) + Send + Sync>) -> Result<(), Error> {
         Ok(())
     }
 }

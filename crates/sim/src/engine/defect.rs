@@ -1,0 +1,29 @@
+//! Defects that are planted on purpose, between a machine and the world, to show that the rules catch them.
+
+/// What is broken in a world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Defect {
+    /// A lease that was lost stays on the board: nobody else gets its task.
+    LeakedLease,
+    /// A round is taken for committed when it is sent off: what it asks of the world leaves before its commit.
+    EarlyEffects,
+    /// A node that was second goes on deciding on what it had read before.
+    StaleAfterConflict,
+    /// The store takes a decision that was made on a version that is gone.
+    AcceptedConflict,
+    /// The timers of runs that a dead node wrote to last are found by nobody.
+    ForgottenTimers,
+    /// A task that is recalled stays on the board as if somebody had it.
+    Tombstone,
+}
+
+impl Defect {
+    pub const ALL: [Defect; 6] = [
+        Defect::LeakedLease,
+        Defect::EarlyEffects,
+        Defect::StaleAfterConflict,
+        Defect::AcceptedConflict,
+        Defect::ForgottenTimers,
+        Defect::Tombstone,
+    ];
+}

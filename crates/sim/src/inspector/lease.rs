@@ -1,0 +1,32 @@
+//! Leases: a worker whose lease is over ends no step, whatever it says and however late.
+
+use abide_core::history::{Change, Record};
+use abide_core::id::At;
+use abide_core::run::Run;
+
+use crate::world::Check;
+
+/// A worker that says which lease it means, as the name of who reports.
+pub(crate) fn holder(number: u64, at: At, epoch: u32) -> String {
+    format!("worker/{number}/{at:?}/{epoch}")
+}
+
+/// The step that a worker ends is one that it has the lease of.
+pub(super) fn check_epoch(before: Option<&Run>, record: &Record) -> Check {
+    let ended = if let Change::StepCompleted { at, .. }
+    | Change::StepFailed { at, .. }
+    | Change::StepRetrying { at, .. } = &record.change
+    {
+        *at
+    } else {
+        return Ok(());
+    };
+    let mut name = record.by.0.split('/').skip(2);
+    let (Some(at), Some(epoch)) = (name.next(), name.next()) else { return Ok(()) };
+    if *at != format!("{ended:?}") {
+        return Ok(());
+    }
+    let task = before.and_then(|run| run.step(ended)).and_then(|step| step.task.as_deref());
+    let is_held = task.is_some_and(|task| task.out && task.delivery.to_string() == epoch);
+    if is_held { Ok(()) } else { Err(format!("{} ended {at}, whose lease it has not", record.by)) }
+}
