@@ -146,7 +146,7 @@ impl Choices<'_> {
         Command::TaskCompleted(TaskCompleted { at, delivery, output, state_updates })
     }
 
-    fn failed(&mut self, at: At, delivery: u32) -> Command {
+    pub(crate) fn failed(&mut self, at: At, delivery: u32) -> Command {
         let retry_after = self.chance(4).then(|| Millis(self.random.below(200_000)));
         let (message, code, retryable) = ("it broke".to_owned(), None, !self.chance(5));
         let detail = self.chance(2).then(|| {

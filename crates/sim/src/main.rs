@@ -7,14 +7,16 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Instant;
 
+use abide_sim::engine::{self, Setting};
 use abide_sim::{Report, Violation, simulate};
 use clap::Parser;
 
-/// Tries to break abide's decisions: random workflows, workers, signals, events, people, crashes and clock jumps.
+/// Tries to break abide: random workflows, workers, signals, events, people, crashes and clock jumps. It drives the decisions
+/// alone, or whole engines on one simulated store.
 #[derive(Parser)]
 #[command(
     version,
-    after_help = "Examples:\n  abide-sim --seeds 10000           ten thousand worlds, on all cores\n  abide-sim --seed 4711             one world again, with its story if it breaks a rule"
+    after_help = "Examples:\n  abide-sim --engine --nodes 3      a thousand worlds of three engines on one store\n  abide-sim --seeds 10000           ten thousand worlds, on all cores\n  abide-sim --seed 4711             one world again, with its story if it breaks a rule"
 )]
 struct Arguments {
     /// How many seeds to live through.
@@ -26,6 +28,12 @@ struct Arguments {
     /// Only this seed.
     #[arg(long, conflicts_with_all = ["seeds", "first"])]
     seed: Option<u64>,
+    /// Whole engines on a simulated store, instead of decisions alone.
+    #[arg(long)]
+    engine: bool,
+    /// How many engines there are on one store.
+    #[arg(long, default_value_t = 3, requires = "engine")]
+    nodes: usize,
     /// Also show how often each kind of record and refusal came up.
     #[arg(long)]
     coverage: bool,
@@ -35,7 +43,8 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let (first, count) = arguments.seed.map_or((arguments.first, arguments.seeds), |seed| (seed, 1));
     let begun = Instant::now();
-    let (done, total, violation) = live_through(first, count);
+    let setting = arguments.engine.then(|| Setting::of(arguments.nodes));
+    let (done, total, violation) = live_through(first, count, setting);
     let seconds = begun.elapsed().as_secs_f64();
     let mut out = io::stdout().lock();
     let told = match &violation {
@@ -57,7 +66,7 @@ fn show_coverage(out: &mut impl Write, total: &Report) -> io::Result<()> {
 }
 
 /// All seeds on all cores, until one breaks a rule.
-fn live_through(first: u64, count: u64) -> (u64, Report, Option<Box<Violation>>) {
+fn live_through(first: u64, count: u64, setting: Option<Setting>) -> (u64, Report, Option<Box<Violation>>) {
     let next = AtomicU64::new(first);
     let end = first.saturating_add(count);
     let result: Mutex<(u64, Report, Option<Box<Violation>>)> = Mutex::default();
@@ -67,7 +76,10 @@ fn live_through(first: u64, count: u64) -> (u64, Report, Option<Box<Violation>>)
         if seed >= end || result.lock().unwrap_or_else(PoisonError::into_inner).2.is_some() {
             return;
         }
-        let lived = simulate(seed);
+        let lived = match setting {
+            Some(setting) => engine::simulate(seed, setting),
+            None => simulate(seed),
+        };
         let mut result = result.lock().unwrap_or_else(PoisonError::into_inner);
         match lived {
             Ok(report) => {

@@ -1,0 +1,221 @@
+//! What was answered is so: whatever an engine acknowledges or hands out is in the store.
+
+use abide_core::command::Reply;
+use abide_core::history::Change;
+use abide_core::id::RunId;
+use abide_core::refusal::Refusal;
+use abide_engine::{Error, Leased, Notified, Stats};
+use tokio::sync::oneshot::error::TryRecvError;
+
+use super::calls::{Answered, Asked, Call, CommandCall, EventCall, Retry, StartCall};
+use super::workers::InHand;
+use super::world::World;
+use crate::world::Check;
+
+/// What came of a call, so far.
+enum Heard<T> {
+    Nothing(Answered<T>),
+    Answer(T),
+    Error(Error),
+    /// The node is gone, or has lost the call; whether it was carried out, nobody knows.
+    Lost,
+}
+
+fn hear<T>(mut answer: Answered<T>) -> Heard<T> {
+    match answer.try_recv() {
+        Ok(Ok(answered)) => Heard::Answer(answered),
+        Ok(Err(error)) => Heard::Error(error),
+        Err(TryRecvError::Empty) => Heard::Nothing(answer),
+        Err(TryRecvError::Closed) => Heard::Lost,
+    }
+}
+
+impl World {
+    /// Takes the answers of a node, and checks each.
+    pub(super) fn hear_answers(&mut self, node: usize) -> Check {
+        let mut index = 0;
+        while index < self.calls.len() {
+            if self.calls[index].node != node {
+                index += 1;
+                continue;
+            }
+            let Call { node, asked } = self.calls.swap_remove(index);
+            if let Some(asked) = self.take_answer(asked)? {
+                // It is put back where it was.
+                self.calls.push(Call { node, asked });
+                let last = self.calls.len() - 1;
+                self.calls.swap(index, last);
+                index += 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn take_answer(&mut self, asked: Asked) -> Check<Option<Asked>> {
+        match asked {
+            Asked::Start { start, answer } => match hear(answer) {
+                Heard::Nothing(answer) => return Ok(Some(Asked::Start { start, answer })),
+                Heard::Answer(run) => self.was_started(&start, run)?,
+                Heard::Error(error) => self.failed(&error, Retry::Start(start))?,
+                // Without a key, asking again would start another.
+                Heard::Lost if start.key.is_some() => self.retries.push_back(Retry::Start(start)),
+                Heard::Lost => {}
+            },
+            Asked::Command { command, answer } => match hear(answer) {
+                Heard::Nothing(answer) => return Ok(Some(Asked::Command { command, answer })),
+                Heard::Answer(reply) => self.was_done(&command, &reply)?,
+                Heard::Error(error) => self.failed(&error, Retry::Command(command))?,
+                Heard::Lost => self.retries.push_back(Retry::Command(command)),
+            },
+            Asked::Event { event, answer } => match hear(answer) {
+                Heard::Nothing(answer) => return Ok(Some(Asked::Event { event, answer })),
+                Heard::Answer(notified) => self.was_sent(&event, &notified)?,
+                Heard::Error(error) => self.failed(&error, Retry::Event(event))?,
+                Heard::Lost => self.retries.push_back(Retry::Event(event)),
+            },
+            Asked::Poll { worker, answer } => match hear(answer) {
+                Heard::Nothing(answer) => return Ok(Some(Asked::Poll { worker, answer })),
+                Heard::Answer(handed) => {
+                    for leased in handed.take() {
+                        self.was_handed_out(&worker, &leased)?;
+                    }
+                }
+                Heard::Error(_) | Heard::Lost => {}
+            },
+            Asked::Schedule { answer } => match hear(answer) {
+                Heard::Nothing(answer) => return Ok(Some(Asked::Schedule { answer })),
+                Heard::Answer(ordered) => {
+                    let id = ordered.schedule.id;
+                    if !self.schedules.contains(&id) {
+                        self.schedules.push(id);
+                    }
+                }
+                Heard::Error(_) | Heard::Lost => {}
+            },
+            Asked::Stats { answer } => match hear(answer) {
+                Heard::Nothing(answer) => return Ok(Some(Asked::Stats { answer })),
+                Heard::Answer(stats) => self.stats.push(stats),
+                Heard::Error(_) | Heard::Lost => {}
+            },
+        }
+        Ok(None)
+    }
+
+    fn was_started(&mut self, start: &StartCall, run: RunId) -> Check {
+        self.tell(|| format!("{} was started as {run}", start.name));
+        if !self.store.state().runs.contains_key(&run) {
+            return Err(format!("{run} was acknowledged, and is not in the store"));
+        }
+        let Some(key) = &start.key else { return Ok(()) };
+        match self.started.insert(key.clone(), run) {
+            Some(before) if before != run => Err(format!("the key `{key}` started {before} and {run}")),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    fn was_done(&mut self, call: &CommandCall, reply: &Reply) -> Check {
+        self.tell(|| format!("{} was answered {reply:?}", call.by));
+        let state = self.store.state();
+        let Some(row) = state.runs.get(&call.run) else {
+            return Err(format!("{} was answered {reply:?}, and is not in the store", call.run));
+        };
+        if let Some(key) = &call.key {
+            let is_there = state.idempotency.keys().any(|known| known.ends_with(key.as_str()));
+            let changes_nothing = matches!(reply, Reply::Unchanged | Reply::Repeated(_));
+            return if is_there || changes_nothing {
+                Ok(())
+            } else {
+                Err(format!("the answer under `{key}` was given, and is not in the store"))
+            };
+        }
+        let has_record = match reply {
+            Reply::Unchanged | Reply::Repeated(_) | Reply::Leased { .. } => return Ok(()),
+            Reply::Done
+            | Reply::Started(_)
+            | Reply::Signalled { .. }
+            | Reply::Waitpoint(_)
+            | Reply::Notified { .. }
+            | Reply::Voted { .. } => row.history.iter().any(|record| *record.by.0 == *call.by),
+        };
+        if has_record {
+            Ok(())
+        } else {
+            Err(format!("{} was answered {reply:?}, and nothing of it is in the store", call.by))
+        }
+    }
+
+    fn was_sent(&mut self, call: &EventCall, notified: &Notified) -> Check {
+        self.tell(|| format!("event {} was answered {notified:?}", call.event_id));
+        let state = self.store.state();
+        let Some(id) = notified.id else { return Err("an event was not stored".to_owned()) };
+        if !state.events.iter().any(|row| row.event.id == id) {
+            return Err(format!("{id} was acknowledged, and is not in the store"));
+        }
+        for wait in &notified.waiters {
+            let took = state.runs.get(&wait.run).is_some_and(|row| {
+                row.history.iter().any(|record| {
+                    matches!(record.change, Change::EventMatched { number, occurrence, .. }
+                        if number == wait.number && occurrence == id)
+                })
+            });
+            if !took {
+                return Err(format!("{wait} is said to have taken {id}, and has not"));
+            }
+        }
+        Ok(())
+    }
+
+    fn was_handed_out(&mut self, worker: &str, leased: &Leased) -> Check {
+        let (run, at, epoch) = (leased.task.run_id, leased.at, leased.task.delivery);
+        self.tell(|| format!("{worker} has {run} {at:?}, epoch {epoch}"));
+        let state = self.store.state();
+        let is_its = |change: &Change| {
+            matches!(change, Change::TaskStarted { at: taken, delivery, worker: by, .. }
+                if *taken == at && *delivery == epoch && **by == *worker)
+        };
+        let row = state.runs.get(&run);
+        if !row.is_some_and(|row| row.history.iter().any(|record| is_its(&record.change))) {
+            return Err(format!(
+                "{worker} was handed {run} {at:?} with epoch {epoch}, and the store does not say so"
+            ));
+        }
+        drop(state);
+        self.in_hand.push(InHand { run, at, epoch, named: 0 });
+        Ok(())
+    }
+
+    fn failed(&mut self, error: &Error, call: Retry) -> Check {
+        self.tell(|| format!("{call:?} was refused: {error}"));
+        match error {
+            Error::Refused(refusal) => {
+                self.report.refusals += 1;
+                *self.report.seen.entry(refusal.code().to_owned()).or_default() += 1;
+                if let Refusal::Illegal(illegal) = refusal {
+                    return Err(format!("R10: a decision tried an illegal move: {illegal}"));
+                }
+                Ok(())
+            }
+            Error::Store(_) | Error::Busy(_) | Error::Overloaded { .. } | Error::Stopped => {
+                self.retries.push_back(call);
+                Ok(())
+            }
+            Error::Held { .. } => Err(format!("{error}")),
+            Error::UnknownRun(_)
+            | Error::UnknownDefinition { .. }
+            | Error::UnknownSchedule(_)
+            | Error::ScheduleExists(_)
+            | Error::DefinitionExists { .. }
+            | Error::Rejected(_)
+            | Error::TooManyDescendants { .. }
+            | Error::TooManyOpenRuns { .. }
+            | Error::Paused
+            | Error::MasterKey(_)
+            | Error::NotStarted(_) => Err(format!("{call:?} was answered: {error}")),
+        }
+    }
+
+    /// What a node says of the board, last.
+    pub(super) fn take_stats(&mut self) -> Option<Stats> {
+        self.stats.pop()
+    }
+}

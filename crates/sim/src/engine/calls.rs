@@ -1,0 +1,219 @@
+//! What is asked of engines, and who waits for the answer.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use abide_core::command::{Command, Reply};
+use abide_core::id::{RunId, WorkspaceId};
+use abide_core::json::Json;
+use abide_core::waitpoint::Actor;
+use abide_engine::machine::{Decide, Handed, Input, Notify, Poll, Query, Request, Start, TaskRequest};
+use abide_engine::{Asker, Error, Handler, Notified, Ordered, ScheduleOrder, Stats, TaskResult};
+use serde_json::Value;
+use tokio::sync::oneshot::{self, Receiver};
+
+use super::agenda::Event;
+use super::world::World;
+
+pub(super) type Answered<T> = Receiver<Result<T, Error>>;
+
+/// A request under way, to a node.
+pub(super) struct Call {
+    pub(super) node: usize,
+    pub(super) asked: Asked,
+}
+
+impl Call {
+    pub(super) fn is_poll(&self) -> bool {
+        matches!(self.asked, Asked::Poll { .. })
+    }
+}
+
+pub(super) enum Asked {
+    Start { start: StartCall, answer: Answered<RunId> },
+    Command { command: CommandCall, answer: Answered<Reply> },
+    Event { event: EventCall, answer: Answered<Notified> },
+    Poll { worker: Arc<str>, answer: Answered<Handed> },
+    Schedule { answer: Answered<Box<Ordered>> },
+    Stats { answer: Answered<Stats> },
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct StartCall {
+    pub(super) name: String,
+    pub(super) input: Value,
+    pub(super) run_at: Option<jiff::Timestamp>,
+    pub(super) key: Option<String>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct CommandCall {
+    pub(super) run: RunId,
+    pub(super) command: Command,
+    pub(super) by: String,
+    pub(super) key: Option<String>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct EventCall {
+    pub(super) event_id: Arc<str>,
+    pub(super) data: Value,
+    pub(super) key: Option<String>,
+}
+
+/// What is asked for again when no answer came.
+#[derive(Clone, Debug)]
+pub(super) enum Retry {
+    Start(StartCall),
+    Command(CommandCall),
+    Event(EventCall),
+}
+
+impl World {
+    /// A node that answers, if there is one.
+    pub(super) fn some_node(&mut self) -> Option<usize> {
+        let reachable: Vec<usize> =
+            (0..self.nodes.len()).filter(|node| self.nodes[*node].is_reachable()).collect();
+        self.pick(&reachable)
+    }
+
+    fn send(&mut self, node: usize, request: impl Into<Request>, asked: Asked) {
+        let life = self.life(node);
+        let way = self.way();
+        let input = Box::new(Input::Request(request.into()));
+        self.after(way, Event::Arrive { life, input });
+        self.calls.push(Call { node, asked });
+    }
+
+    pub(super) fn call(&mut self, asked: Retry) {
+        match self.some_node() {
+            Some(node) => match asked {
+                Retry::Start(start) => self.call_start(node, start),
+                Retry::Command(command) => self.call_command(node, command),
+                Retry::Event(event) => self.call_event(node, event),
+            },
+            None => self.retries.push_back(asked),
+        }
+    }
+
+    fn call_start(&mut self, node: usize, start: StartCall) {
+        self.tell(|| format!("node {node}: start {} with key {:?}", start.name, start.key));
+        let (sender, answer) = oneshot::channel();
+        let request = Decide::Start {
+            start: Box::new(Start {
+                workspace: WorkspaceId::DEFAULT,
+                name: start.name.clone(),
+                version: None,
+                input: Json::from(start.input.clone()),
+                run_at: start.run_at,
+                tags: Vec::new(),
+                key: start.key.clone(),
+                asked: None,
+                by: Actor::new(crate::choices::STARTER),
+                traceparent: None,
+                checked: None,
+            }),
+            listener: None,
+            answer: sender,
+        };
+        self.send(node, request, Asked::Start { start, answer });
+    }
+
+    fn call_command(&mut self, node: usize, command: CommandCall) {
+        self.tell(|| format!("node {node}: {} asks {} for {:?}", command.by, command.run, command.command));
+        let (sender, answer) = oneshot::channel();
+        let request = Decide::Command {
+            workspace: Some(WorkspaceId::DEFAULT),
+            run: command.run,
+            command: Box::new(command.command.clone()),
+            asker: Asker { by: Actor::new(&command.by), traceparent: None },
+            key: command.key.clone(),
+            listener: None,
+            answer: sender,
+        };
+        self.send(node, request, Asked::Command { command, answer });
+    }
+
+    fn call_event(&mut self, node: usize, event: EventCall) {
+        self.tell(|| format!("node {node}: event {} {}", event.event_id, event.data));
+        let (sender, answer) = oneshot::channel();
+        let request = Decide::Notify {
+            notify: Box::new(Notify {
+                workspace: WorkspaceId::DEFAULT,
+                event_id: Arc::clone(&event.event_id),
+                data: Json::from(event.data.clone()),
+                only: None,
+                delivery: Default::default(),
+                key: event.key.clone(),
+                traceparent: None,
+                dry_run: false,
+            }),
+            answer: sender,
+        };
+        self.send(node, request, Asked::Event { event, answer });
+    }
+
+    pub(super) fn call_poll(
+        &mut self,
+        node: usize,
+        (worker, build): (&str, &str),
+        handlers: &[&str],
+        waits: bool,
+    ) {
+        self.tell(|| format!("node {node}: {worker} of build `{build}` polls for {handlers:?}"));
+        let handlers = handlers.iter().map(|handler| Arc::from(*handler)).collect();
+        let most = 1 + self.random.below(3) as usize;
+        let lease = Duration::from_secs(30);
+        let poll = Poll::new(WorkspaceId::DEFAULT, (worker, build), handlers, most, lease);
+        let (sender, answer) = oneshot::channel();
+        let request = TaskRequest::Poll { poll: Poll { waits, ..poll }, answer: sender };
+        self.send(node, request, Asked::Poll { worker: worker.into(), answer });
+    }
+
+    pub(super) fn call_schedule(&mut self, node: usize, order: ScheduleOrder) {
+        self.tell(|| format!("node {node}: {order:?}"));
+        let (sender, answer) = oneshot::channel();
+        let request = Decide::Schedule {
+            workspace: WorkspaceId::DEFAULT,
+            order: Box::new(order),
+            by: Actor::new("operator"),
+            key: None,
+            checked: None,
+            answer: sender,
+        };
+        self.send(node, request, Asked::Schedule { answer });
+    }
+
+    pub(super) fn call_stats(&mut self, node: usize) {
+        let (sender, answer) = oneshot::channel();
+        self.send(node, Query::Stats { answer: sender }, Asked::Stats { answer });
+    }
+
+    /// A handler of the node says what came of a task.
+    pub(super) fn report_from(
+        &mut self,
+        life: super::agenda::Life,
+        run: RunId,
+        command: Command,
+        after_ms: u64,
+    ) {
+        let (sender, _) = oneshot::channel();
+        let request = Decide::Command {
+            workspace: None,
+            run,
+            command: Box::new(command),
+            asker: Asker { by: Actor::new("worker"), traceparent: None },
+            key: None,
+            listener: None,
+            answer: sender,
+        };
+        let input = Box::new(Input::Report(request.into()));
+        self.after(abide_core::time::Millis(after_ms), Event::Arrive { life, input });
+    }
+}
+
+/// A node has a handler of this name. What it does is up to the world.
+pub(super) fn register(name: &str) -> Request {
+    let handler = Handler::new(|_| async { TaskResult::fail("handlers are simulated") });
+    TaskRequest::Register { name: name.into(), handler }.into()
+}

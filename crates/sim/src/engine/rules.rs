@@ -1,0 +1,105 @@
+//! The rules, at every commit: those of single runs, as in other worlds, and those that several nodes must keep together.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use abide_core::command::Occurrence;
+use abide_core::definition::Definition;
+use abide_core::history::Record;
+use abide_core::id::{At, RunId};
+use abide_core::run::Run;
+use abide_store::Batch;
+
+use super::store::{Kind, State};
+use crate::inspector::{Inspector, Ledger};
+use crate::world::Check;
+
+#[derive(Default)]
+pub(super) struct Rules {
+    inspector: Inspector,
+    /// The version of each run of a batch, before it is committed.
+    versions: BTreeMap<RunId, u64>,
+    /// A rule that a commit has broken.
+    pub(super) broken: Option<String>,
+}
+
+/// The store, as the rules of single runs look at it.
+pub(super) struct View<'a> {
+    pub(super) state: &'a State,
+    pub(super) versions: Vec<Arc<Definition>>,
+}
+
+impl Ledger for View<'_> {
+    fn versions(&self) -> &[Arc<Definition>] {
+        &self.versions
+    }
+
+    fn events(&self) -> impl Iterator<Item = &Occurrence> {
+        self.state.events.iter().map(|row| &row.event)
+    }
+
+    fn tasks_of(&self, run: RunId) -> Option<BTreeSet<(At, u32)>> {
+        match self.state.kind {
+            Kind::OneWriter => None,
+            Kind::Cluster => {
+                let rows = self.state.tasks.range((run, At::step(0))..).take_while(|((id, _), _)| *id == run);
+                Some(rows.map(|((_, at), row)| (*at, row.delivery)).collect())
+            }
+        }
+    }
+}
+
+impl Rules {
+    pub(super) fn hash(&self) -> u64 {
+        self.inspector.hash()
+    }
+
+    pub(super) fn seen(&self) -> &BTreeMap<String, u64> {
+        self.inspector.seen()
+    }
+
+    pub(super) fn is_for(&self, run: &Run, number: u32, event: &Occurrence) -> bool {
+        self.inspector.is_for(run, number, event)
+    }
+
+    /// Looks at what a batch is about to change.
+    pub(super) fn before(&mut self, state: &State, batch: &Batch<'_>) {
+        let version = |run: RunId| state.runs.get(&run).map_or(0, |row| row.run.seq);
+        self.versions = batch.runs.iter().map(|write| (write.run.id, version(write.run.id))).collect();
+    }
+
+    /// Looks at what was committed.
+    pub(super) fn committed(
+        &mut self,
+        state: &State,
+        definitions: &BTreeMap<String, Arc<Definition>>,
+        batch: &Batch<'_>,
+    ) -> Check {
+        let view = View { state, versions: definitions.values().cloned().collect() };
+        for write in batch.runs.iter().filter(|write| !write.records.is_empty()) {
+            let run = write.run;
+            let before = self.versions.get(&run.id).copied().unwrap_or(0);
+            if before != write.based_on {
+                return Err(format!("R2: {} was at {before}, and decided on as {}", run.id, write.based_on));
+            }
+            for record in write.records {
+                check_clock(state, run, record)?;
+            }
+            self.inspector.look_at(&view, run, write.records)?;
+        }
+        Ok(())
+    }
+}
+
+/// R3: in a cluster nobody's clock is ahead of the store's, so that nothing is early by it.
+fn check_clock(state: &State, run: &Run, record: &Record) -> Check {
+    match state.kind {
+        Kind::Cluster if record.at > state.now => Err(format!(
+            "R3: {}: {} was decided at {}, which is to come",
+            run.id,
+            record.change.name(),
+            record.at
+        )),
+        Kind::Cluster | Kind::OneWriter => Ok(()),
+    }
+}

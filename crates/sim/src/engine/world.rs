@@ -1,0 +1,254 @@
+//! The world of one seed: time, chance, the store, and the nodes on it.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use abide_core::definition::Definition;
+use abide_core::id::{DefinitionId, RunId, ScheduleId, WorkspaceId};
+use abide_core::random::Random;
+use abide_core::time::Millis;
+use abide_engine::Stats;
+use abide_store::{Batch, NewDefinition, Store};
+use jiff::Timestamp;
+
+use super::agenda::{Agenda, Event, Life};
+use super::calls::{Call, Retry};
+use super::defect::Defect;
+use super::node::Node;
+use super::rules::Rules;
+use super::store::{Kind, SimStore};
+use super::workers::InHand;
+use crate::choices::Choices;
+use crate::definitions;
+use crate::world::{Check, Report, Violation};
+
+/// How many things chance does before the world calms down.
+const ACTIONS: u32 = 250;
+/// How much of a failing seed's story is told.
+const TRANSCRIPT_LINES: usize = 120;
+/// Draws for what only worlds of engines have, so that the workflows are those of other worlds.
+const SALT: u64 = 0x0E16_11E5;
+
+/// What a world is like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Setting {
+    /// How many engines there are. One has its store to itself, several are a cluster.
+    pub nodes: usize,
+    /// What is broken on purpose.
+    pub defect: Option<Defect>,
+}
+
+impl Setting {
+    pub fn of(nodes: usize) -> Setting {
+        Setting { nodes: nodes.max(1), defect: None }
+    }
+
+    fn kind(self) -> Kind {
+        if self.nodes == 1 { Kind::OneWriter } else { Kind::Cluster }
+    }
+}
+
+/// Lives through one seed.
+pub fn simulate(seed: u64, setting: Setting) -> Result<Report, Box<Violation>> {
+    World::new(seed, setting, false).live().map_err(|_| {
+        // Seldom needed and costly, so the story is told by living through it again.
+        let mut world = World::new(seed, setting, true);
+        let rule =
+            world.live().err().unwrap_or_else(|| "the seed gave another outcome the second time".to_owned());
+        let command = format!("--engine --nodes {} --seed {seed}", setting.nodes);
+        Box::new(Violation { seed, rule, command, transcript: world.transcript.into() })
+    })
+}
+
+pub(super) struct World {
+    pub(super) random: Random,
+    /// By the store's clock, which is the true one.
+    pub(super) now: Timestamp,
+    pub(super) setting: Setting,
+    pub(super) store: SimStore,
+    pub(super) nodes: Vec<Node>,
+    pub(super) agenda: Agenda,
+    /// What was deployed, by name.
+    pub(super) definitions: BTreeMap<String, Arc<Definition>>,
+    pub(super) calls: Vec<Call>,
+    /// What was not answered, and is asked for again.
+    pub(super) retries: VecDeque<Retry>,
+    /// Tasks that workers believe to have.
+    pub(super) in_hand: Vec<InHand>,
+    pub(super) schedules: Vec<ScheduleId>,
+    /// What the first answer under the key of a start was.
+    pub(super) started: BTreeMap<String, RunId>,
+    pub(super) rules: Rules,
+    /// What nodes said of themselves when they were asked.
+    pub(super) stats: Vec<Stats>,
+    /// No more faults.
+    pub(super) calm: bool,
+    pub(super) numbers: u64,
+    pub(super) report: Report,
+    transcript: VecDeque<String>,
+    tells: bool,
+}
+
+impl World {
+    fn new(seed: u64, setting: Setting, tells: bool) -> World {
+        let now: Timestamp = "2026-03-01T00:00:00Z".parse().expect("an instant");
+        let store = SimStore::new(setting.kind());
+        {
+            let mut state = store.state();
+            state.now = now;
+            state.defect = setting.defect;
+        }
+        World {
+            random: Random::new(seed),
+            now,
+            setting,
+            store,
+            nodes: (0..setting.nodes).map(Node::dead).collect(),
+            agenda: Agenda::default(),
+            definitions: BTreeMap::new(),
+            calls: Vec::new(),
+            retries: VecDeque::new(),
+            in_hand: Vec::new(),
+            schedules: Vec::new(),
+            started: BTreeMap::new(),
+            rules: Rules::default(),
+            stats: Vec::new(),
+            calm: false,
+            numbers: 0,
+            report: Report::default(),
+            transcript: VecDeque::new(),
+            tells,
+        }
+    }
+
+    fn live(&mut self) -> Check<Report> {
+        self.deploy()?;
+        self.random = Random::new(self.random.draw() ^ SALT);
+        for node in 0..self.nodes.len() {
+            self.restart(node)?;
+        }
+        self.agenda.add(self.now, Event::Act);
+        let mut actions = 0;
+        while actions < ACTIONS {
+            let Some((at, event)) = self.agenda.next(Timestamp::MAX) else { break };
+            self.pass_until(at);
+            if matches!(event, Event::Act) {
+                actions += 1;
+                self.act()?;
+                let pause = Millis(self.random.below(400));
+                self.agenda.add(pause.after(self.now), Event::Act);
+            } else {
+                self.happen(event)?;
+            }
+        }
+        self.heal()?;
+        self.report.hash = self.rules.hash();
+        self.report.runs = self.store.state().runs.len() as u64;
+        self.report.seen.extend(self.rules.seen().clone());
+        Ok(self.report.clone())
+    }
+
+    /// The workflows of other worlds; some of their tasks are for handlers in the nodes themselves.
+    fn deploy(&mut self) -> Check {
+        let children: Vec<String> = (0..2).map(|index| format!("child-{index}")).collect();
+        let mut all: Vec<(String, Arc<Definition>)> = Vec::new();
+        for name in &children {
+            all.push((name.clone(), definitions::leaf(&mut self.random, name)));
+        }
+        for index in 0..3 {
+            let name = format!("workflow-{index}");
+            all.push((name.clone(), definitions::generate(&mut self.random, &name, &children)));
+        }
+        for (name, definition) in all {
+            let definition = definitions::with_local_handlers(&mut self.random, &definition);
+            let document = serde_json::to_string(&definition.document).map_err(|error| error.to_string())?;
+            self.tell(|| format!("{name}: {document}"));
+            let id = DefinitionId::new(self.now, self.random.draw_u128());
+            let new = NewDefinition {
+                id,
+                workspace: WorkspaceId::DEFAULT,
+                name: definition.name(),
+                version: definition.version(),
+                document: &document,
+                awaits: &[],
+                created_at: self.now,
+            };
+            let written = self.store.commit(&Batch { definitions: vec![new], ..Batch::default() });
+            written.map_err(|error| error.to_string())?;
+            self.definitions.insert(name, definition);
+        }
+        Ok(())
+    }
+
+    /// Everything that is to happen until then happens, and nothing that chance does.
+    pub(super) fn let_pass(&mut self, length: Millis) -> Check {
+        let until = length.after(self.now);
+        while let Some((at, event)) = self.agenda.next(until) {
+            self.pass_until(at);
+            if !matches!(event, Event::Act) {
+                self.happen(event)?;
+            }
+        }
+        self.pass_until(until);
+        Ok(())
+    }
+
+    fn happen(&mut self, event: Event) -> Check {
+        match event {
+            Event::Wake { life, wish } => self.wake(life, wish),
+            Event::Arrive { life, input } => self.arrive(life, *input),
+            Event::Commit(commit) => self.commit_arrives(*commit),
+            Event::Heartbeat(life) => self.heartbeat(life),
+            Event::Thaw(life) => self.thaw(life),
+            Event::Restart(node) => self.restart(node),
+            Event::Act => Ok(()),
+        }
+    }
+
+    /// Time goes on. After a jump, what was to happen before happens late.
+    pub(super) fn pass_until(&mut self, at: Timestamp) {
+        self.now = self.now.max(at);
+        self.store.state().now = self.now;
+    }
+
+    pub(super) fn after(&mut self, length: Millis, event: Event) {
+        self.agenda.add(length.after(self.now), event);
+    }
+
+    pub(super) fn life(&self, node: usize) -> Life {
+        Life { node, number: self.nodes[node].life }
+    }
+
+    pub(super) fn tell(&mut self, line: impl FnOnce() -> String) {
+        if self.tells {
+            if self.transcript.len() == TRANSCRIPT_LINES {
+                self.transcript.pop_front();
+            }
+            let line = format!("{} {}", self.now, line());
+            self.transcript.push_back(line);
+        }
+    }
+
+    pub(super) fn chance(&mut self, one_in: u64) -> bool {
+        self.random.below(one_in) == 0
+    }
+
+    /// A fault, unless the world is calm.
+    pub(super) fn fault(&mut self, one_in: u64) -> bool {
+        !self.calm && self.chance(one_in)
+    }
+
+    pub(super) fn pick<T: Clone>(&mut self, among: &[T]) -> Option<T> {
+        self.choices().pick(among)
+    }
+
+    pub(super) fn choices(&mut self) -> Choices<'_> {
+        let runs = self.store.state().runs.len();
+        Choices { random: &mut self.random, now: self.now, runs }
+    }
+
+    pub(super) fn number(&mut self) -> u64 {
+        self.numbers += 1;
+        self.numbers
+    }
+}

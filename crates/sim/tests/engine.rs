@@ -1,0 +1,107 @@
+//! Whole engines under the simulator: seeds that must break no rule, and defects that must be caught.
+//!
+//! The thousand seeds begin at `ABIDE_SIM_FIRST`, as those of the other worlds do.
+
+use abide_sim::Report;
+use abide_sim::engine::{Defect, Setting, simulate};
+
+/// Seeds per test; the tests run beside each other.
+const SEEDS: u64 = 250;
+/// The first of the thousand.
+const FIRST: &str = "ABIDE_SIM_FIRST";
+/// Seeds in which a planted defect must show.
+const SHOWS_WITHIN: u64 = 60;
+
+fn first() -> u64 {
+    match std::env::var(FIRST) {
+        Err(_) => 0,
+        Ok(text) => text.parse().unwrap_or_else(|error| panic!("{FIRST}={text}: {error}")),
+    }
+}
+
+fn live_through(first: u64, count: u64, nodes: usize) -> Report {
+    let mut total = Report::default();
+    for seed in first..first + count {
+        match simulate(seed, Setting::of(nodes)) {
+            Ok(report) => total.add(&report),
+            Err(violation) => panic!("{violation}"),
+        }
+    }
+    total
+}
+
+#[test]
+fn no_seed_of_three_nodes_breaks_a_rule_first_third() {
+    live_through(first(), SEEDS, 3);
+}
+
+#[test]
+fn no_seed_of_three_nodes_breaks_a_rule_second_third() {
+    live_through(first() + SEEDS, SEEDS, 3);
+}
+
+#[test]
+fn no_seed_of_three_nodes_breaks_a_rule_last_third() {
+    live_through(first() + 2 * SEEDS, SEEDS, 3);
+}
+
+#[test]
+fn no_seed_of_one_node_breaks_a_rule() {
+    live_through(first() + 3 * SEEDS, SEEDS, 1);
+}
+
+#[test]
+fn the_same_seed_gives_the_same_hash() {
+    for nodes in [1, 3] {
+        let hash = |seed| simulate(seed, Setting::of(nodes)).map(|report| report.hash).ok();
+        assert!(hash(4711).is_some());
+        assert_eq!(hash(4711), hash(4711));
+        assert_ne!(hash(4711), hash(4712));
+    }
+}
+
+#[test]
+fn nodes_come_in_each_others_way() {
+    let total = live_through(0, 20, 3);
+    assert!(total.conflicts > 0 && total.crashes > 0, "{total:?}");
+}
+
+/// The rule that a planted defect breaks first.
+fn caught(defect: Defect) -> String {
+    let setting = Setting { defect: Some(defect), ..Setting::of(3) };
+    let broken = (0..SHOWS_WITHIN).find_map(|seed| simulate(seed, setting).err());
+    broken.unwrap_or_else(|| panic!("{defect:?} is not noticed in {SHOWS_WITHIN} seeds")).rule
+}
+
+#[test]
+fn a_lease_that_leaks_when_it_is_lost_is_caught() {
+    caught(Defect::LeakedLease);
+}
+
+#[test]
+fn an_effect_that_leaves_before_its_commit_is_caught() {
+    let rule = caught(Defect::EarlyEffects);
+    assert!(rule.contains("store"), "{rule}");
+}
+
+#[test]
+fn a_conflict_that_is_decided_on_stale_state_is_caught() {
+    caught(Defect::StaleAfterConflict);
+}
+
+#[test]
+fn a_conflict_that_the_store_does_not_refuse_is_caught() {
+    let rule = caught(Defect::AcceptedConflict);
+    assert!(rule.contains("R2"), "{rule}");
+}
+
+#[test]
+fn timers_of_a_dead_node_that_are_forgotten_are_caught() {
+    let rule = caught(Defect::ForgottenTimers);
+    assert!(rule.contains("R4"), "{rule}");
+}
+
+#[test]
+fn a_recalled_task_that_stays_on_the_board_is_caught() {
+    caught(Defect::Tombstone);
+}
