@@ -390,8 +390,8 @@ impl Machine {
     /// Whether there is something to do that needs no input.
     fn could_go_on(&self) -> bool {
         let may_work = !self.paused && self.stop.is_none();
-        let backlog = (self.backlog.is_to_load() || self.backlog.has_work())
-            && !self.paused
+        let backlog = may_work
+            && (self.backlog.is_to_load() || self.backlog.has_work())
             && !self.open.is_stalled
             && self.open.batch.spent.has_room_for_backlog(self.pace);
         let again = !self.again.is_empty() && self.open.requests < self.round_requests();

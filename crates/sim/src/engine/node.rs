@@ -226,7 +226,7 @@ impl World {
             self.hear_answers(place)?;
             let node = &mut self.nodes[place];
             node.take_back();
-            if let Some(done) = node.machine.take_if(|machine| machine.is_done()) {
+            if let Some(done) = node.machine.take_if(|machine| machine.is_stopping() && machine.is_drained()) {
                 return match done.end(now) {
                     Some(_) => self.stopped(life),
                     None => Err(format!("node {place} stops, and nobody asked for it")),
@@ -266,7 +266,6 @@ impl World {
                 | Output::Webhooks(_)
                 | Output::Changed(_)
                 | Output::Version { .. } => {}
-                Output::Stopped(_) => self.stopped(life)?,
             }
         }
         Ok(())
