@@ -37,7 +37,12 @@ impl InFlight {
         self.rounds.iter().any(|(_, batch, _)| batch.touches(run))
     }
 
-    /// No two of them are about the same.
+    /// Whether something about this run is being committed.
+    pub(crate) fn changes(&self, run: RunId) -> bool {
+        self.rounds.iter().any(|(_, batch, _)| batch.changed(run).is_some())
+    }
+
+    /// No two of them change the same.
     pub(crate) fn find<'f, T>(
         &'f self,
         look: impl Fn(&'f RoundBatch) -> Option<T>,

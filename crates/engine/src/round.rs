@@ -93,7 +93,7 @@ impl<'w> Round<'w> {
         id: RunId,
         look: impl FnOnce(&Run) -> T,
     ) -> Option<Result<T, Error>> {
-        if self.batch.touches(id) || self.before.touches(id) {
+        if self.batch.touches(id) || self.before.changes(id) {
             return None;
         }
         Some(match self.memory.take(self.store, id) {
@@ -152,7 +152,7 @@ impl<'w> Round<'w> {
         self.watch.at(id);
         if !self.batch.touches(id) {
             self.holds.check(id)?;
-            let run = match self.before.find(|before| before.touched.get(&id)) {
+            let run = match self.before.find(|before| before.changed(id)) {
                 Some((round, touched)) => {
                     self.batch.put_on_top_of(round);
                     touched.run.clone()
@@ -367,7 +367,7 @@ impl<'w> Round<'w> {
         let (_, moved_to) = self.memory.versions(self.store, workspace, &touched.records)?;
         let definition = Arc::clone(&touched.run.definition);
         let unreadable = |error| Error::unreadable(id, &error);
-        let before = self.before.find(|before| before.touched.get(&id));
+        let before = self.before.find(|before| before.changed(id));
         *touched.run = match (before, touched.based_on) {
             (_, 0) => Run::replay_with(definition, &moved_to, &touched.records).map_err(unreadable)?,
             (Some((_, before)), _) => {

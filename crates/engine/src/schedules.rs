@@ -95,7 +95,7 @@ impl Round<'_> {
         self.watch.at(id.owner());
         if !self.batch.schedules.contains_key(&id) {
             self.holds.check(id.owner())?;
-            let known = match self.before.find(|before| before.schedules.get(&id)) {
+            let known = match self.before.find(|before| before.schedules.get(&id).filter(|it| it.has_changes())) {
                 Some((round, before)) => {
                     self.batch.put_on_top_of(round);
                     Some(before.schedule.clone()).filter(|_| !before.removed)

@@ -88,7 +88,7 @@ impl Machine {
         if self.cluster.is_alone() {
             return;
         }
-        runs.retain(|run| !self.open.batch.touches(*run) && !self.in_flight.touches(*run));
+        runs.retain(|run| !self.open.batch.touches(*run) && !self.in_flight.changes(*run));
         if let Err(error) = self.memory.refresh(&mut *self.store, runs) {
             tracing::error!(%error, "runs could not be loaded");
         }

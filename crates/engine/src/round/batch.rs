@@ -65,7 +65,7 @@ pub struct RoundBatch {
 }
 
 /// A run in a round: as it is now, and what was added to it.
-pub(super) struct RunDelta {
+pub(crate) struct RunDelta {
     pub(super) run: Box<Run>,
     pub(super) based_on: u64,
     pub(super) records: Vec<Record>,
@@ -114,6 +114,12 @@ pub(crate) struct Committed {
 impl RoundBatch {
     pub(crate) fn touches(&self, run: RunId) -> bool {
         self.touched.contains_key(&run)
+    }
+
+    /// A run that something was decided about. One that was only looked at is no news to other rounds: another node may
+    /// have moved it on since.
+    pub(crate) fn changed(&self, run: RunId) -> Option<&RunDelta> {
+        self.touched.get(&run).filter(|delta| !delta.records.is_empty())
     }
 
     /// How many runs it is about.

@@ -160,7 +160,9 @@ impl World {
         handlers: &[&str],
         waits: bool,
     ) {
-        self.tell(|| format!("node {node}: {worker} of build `{build}` polls for {handlers:?}"));
+        if !self.calm {
+            self.tell(|| format!("node {node}: {worker} of build `{build}` polls for {handlers:?}"));
+        }
         let handlers = handlers.iter().map(|handler| Arc::from(*handler)).collect();
         let most = 1 + self.random.below(3) as usize;
         let lease = Duration::from_secs(30);

@@ -52,6 +52,10 @@ impl World {
     /// A commit arrives at the store, whoever sent it and whether that process still lives.
     pub(super) fn commit_arrives(&mut self, commit: Commit) -> Check {
         let Commit { life, by, round, batch, sent, fate } = commit;
+        if self.tells() {
+            let told = describe(&batch.batch());
+            self.tell(|| format!("node {}: commits {told}", life.node));
+        }
         let result = match fate {
             Fate::Refused => Err(Error::Unavailable("the simulated store refuses the commit".to_owned())),
             Fate::Written | Fate::Unknown => self.write(by, life, &batch.batch()),
@@ -154,4 +158,21 @@ impl World {
         }
         Ok(())
     }
+}
+
+/// A batch, as a story tells it.
+fn describe(batch: &Batch<'_>) -> String {
+    let runs = batch.runs.iter().map(|write| {
+        let records = write.records.iter().map(|record| format!("{} by {}", record.change.name(), record.by));
+        format!("{} {} [{}]", write.run.id, write.run.status, records.collect::<Vec<_>>().join(", "))
+    });
+    let tasks = batch.tasks.iter().map(|write| match write {
+        TaskWrite::Put(task) => {
+            let (run, at, epoch) = (task.run, task.at, task.delivery);
+            format!("put {run} {at:?} {epoch} taken {} free at {}", task.is_taken, task.free_at)
+        }
+        TaskWrite::Remove { run, at, delivery } => format!("remove {run} {at:?} {delivery}"),
+        TaskWrite::Renew { run, at, delivery, .. } => format!("renew {run} {at:?} {delivery}"),
+    });
+    runs.chain(tasks).collect::<Vec<_>>().join("; ")
 }

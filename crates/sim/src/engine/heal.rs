@@ -166,9 +166,13 @@ impl World {
         let state = self.store.state();
         let out: usize = state.runs.values().map(|row| tasks_out(&row.run)).sum();
         if stats.tasks_out + stats.tasks_ready != out {
+            let runs =
+                state.runs.values().filter(|row| tasks_out(&row.run) > 0).map(|row| row.run.id.to_string());
             return Err(format!(
-                "the board of node {node} has {} tasks out and {} ready, the histories have {out}",
-                stats.tasks_out, stats.tasks_ready
+                "the board of node {node} has {} tasks out and {} ready, the histories have {out}: {:?}",
+                stats.tasks_out,
+                stats.tasks_ready,
+                runs.collect::<Vec<_>>()
             ));
         }
         Ok(())

@@ -226,7 +226,8 @@ impl World {
             self.hear_answers(place)?;
             let node = &mut self.nodes[place];
             node.take_back();
-            if let Some(done) = node.machine.take_if(|machine| machine.is_stopping() && machine.is_drained()) {
+            if let Some(done) = node.machine.take_if(|machine| machine.is_stopping() && machine.is_drained())
+            {
                 return match done.end(now) {
                     Some(_) => self.stopped(life),
                     None => Err(format!("node {place} stops, and nobody asked for it")),

@@ -25,7 +25,7 @@ use crate::world::{Check, Report, Violation};
 /// How many things chance does before the world calms down.
 const ACTIONS: u32 = 250;
 /// How much of a failing seed's story is told.
-const TRANSCRIPT_LINES: usize = 120;
+const TRANSCRIPT_LINES: usize = 400;
 /// Draws for what only worlds of engines have, so that the workflows are those of other worlds.
 const SALT: u64 = 0x0E16_11E5;
 
@@ -217,6 +217,11 @@ impl World {
 
     pub(super) fn life(&self, node: usize) -> Life {
         Life { node, number: self.nodes[node].life }
+    }
+
+    /// Whether the story is told.
+    pub(super) fn tells(&self) -> bool {
+        self.tells
     }
 
     pub(super) fn tell(&mut self, line: impl FnOnce() -> String) {
