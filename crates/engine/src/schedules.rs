@@ -95,19 +95,20 @@ impl Round<'_> {
         self.watch.at(id.owner());
         if !self.batch.schedules.contains_key(&id) {
             self.holds.check(id.owner())?;
-            let known = match self.before.find(|before| before.schedules.get(&id).filter(|it| it.has_changes())) {
-                Some((round, before)) => {
-                    self.batch.put_on_top_of(round);
-                    Some(before.schedule.clone()).filter(|_| !before.removed)
-                }
-                None => match self.store.schedule(id).map_err(Error::from) {
-                    Ok(schedule) => schedule,
-                    Err(error) => {
-                        self.note_damage(id.owner(), &error);
-                        return Err(error);
+            let known =
+                match self.before.find(|before| before.schedules.get(&id).filter(|it| it.has_changes())) {
+                    Some((round, before)) => {
+                        self.batch.put_on_top_of(round);
+                        Some(before.schedule.clone()).filter(|_| !before.removed)
                     }
-                },
-            };
+                    None => match self.store.schedule(id).map_err(Error::from) {
+                        Ok(schedule) => schedule,
+                        Err(error) => {
+                            self.note_damage(id.owner(), &error);
+                            return Err(error);
+                        }
+                    },
+                };
             let schedule = known.ok_or(Error::UnknownSchedule(id))?;
             let touched = TouchedSchedule { based_on: schedule.seq, schedule, removed: false };
             self.batch.schedules.insert(id, touched);

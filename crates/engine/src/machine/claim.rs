@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use abide_core::command::{Command, Reply, TaskStarted};
+use abide_core::run::Run;
 use abide_core::time::Millis;
 use abide_core::waitpoint::Actor;
 
@@ -66,7 +67,10 @@ pub(super) fn claim(
             }
             // It is found again as soon as the store can be read.
             Err(error) if error.passes() => tasks.could_not_read(ready),
-            decided => round.batch.out_of_date.extend(Some(ready).filter(|_| is_stale(&decided))),
+            decided if is_over(round, ready, &decided) => round.batch.out_of_date.push(ready),
+            // The run has moved on, and this node has not heard of it yet.
+            decided if is_stale(&decided) => tasks.could_not_read(ready),
+            _ => {}
         }
     }
     code::claim(round, tasks, &poll, &mut leased, now);
@@ -103,7 +107,18 @@ pub(super) fn lease(round: &mut Round<'_>, poll: &Poll, ready: ReadyTask) -> Opt
     Some(Leased { task, at, leased_until: length.after(round.now) })
 }
 
-/// Whether the delivery was over before.
-pub(super) fn is_stale(decided: &Result<Reply, Error>) -> bool {
+/// Whether a task is over, so that its row can go. A refusal alone does not say so: the run may be known here as it was
+/// before another node handed the task out.
+pub(super) fn is_over(round: &mut Round<'_>, task: ReadyTask, decided: &Result<Reply, Error>) -> bool {
+    let known =
+        |run: &Run| run.step(task.at).and_then(|step| step.task.as_deref()).map_or(0, |task| task.delivery);
+    match round.run(task.run).map(known) {
+        Ok(known) => is_stale(decided) && known >= task.delivery,
+        Err(error) => matches!(error, Error::UnknownRun(_)),
+    }
+}
+
+/// Whether a task was refused as one that is over.
+fn is_stale(decided: &Result<Reply, Error>) -> bool {
     decided.is_err() && (is_final(decided) || matches!(decided, Err(Error::UnknownRun(_))))
 }

@@ -13,7 +13,7 @@ use abide_core::waitpoint::Actor;
 use abide_store::{StoredFollowUp, StoredTimer};
 use jiff::Timestamp;
 
-use super::claim::{claim_woken, is_stale};
+use super::claim::{claim_woken, is_over};
 use super::{Check, Machine, Then};
 use crate::error::Error;
 use crate::notify_step;
@@ -107,7 +107,9 @@ impl Machine {
         for lost in late {
             let command = lease_ended(round.run(lost.run).ok(), lost.at, lost.delivery, now);
             let decided = round.decide(lost.run, command, Actor::new("dispatcher"), None);
-            round.batch.out_of_date.extend(Some(lost).filter(|_| is_stale(&decided)));
+            if is_over(&mut round, lost, &decided) {
+                round.batch.out_of_date.push(lost);
+            }
         }
     }
 
