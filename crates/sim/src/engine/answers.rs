@@ -130,10 +130,11 @@ impl World {
         }
         let has_record = match reply {
             Reply::Unchanged | Reply::Repeated(_) | Reply::Leased { .. } => return Ok(()),
+            // One of that name may have been there before.
+            Reply::Waitpoint(wait) => row.run.waitpoint(wait.number).is_some(),
             Reply::Done
             | Reply::Started(_)
             | Reply::Signalled { .. }
-            | Reply::Waitpoint(_)
             | Reply::Notified { .. }
             | Reply::Voted { .. } => row.history.iter().any(|record| *record.by.0 == *call.by),
         };
