@@ -197,8 +197,12 @@ impl Round<'_> {
         self.batch.occurrences.push(occurrence.clone());
         let event = (workspace, Arc::clone(&occurrence.event_id));
         // Events of one id reach those who wait in the order they came.
-        let is_all =
-            !self.is_delivering(&event) && self.give_at_once(&occurrence, (one, only), false, &mut given)?;
+        let is_all = !self.is_delivering(&event)
+            && self.give_at_once(&occurrence, (one, only), false, &mut given).unwrap_or_else(|error| {
+                // It is part of the round already: those who wait for it are offered it later.
+                tracing::error!(%error, "who waits for an event could not be looked up");
+                false
+            });
         if !is_all {
             let event_id = Arc::clone(&occurrence.event_id);
             let rest = FollowUp::Deliver { event_id, occurrence: id, received_at, one, only, after: None };
