@@ -350,14 +350,17 @@ impl Round<'_> {
     }
 
     /// The last run of a schedule has ended.
-    pub(crate) fn tell_schedule(&mut self, id: ScheduleId, run: RunId) {
+    /// Tells a schedule that one of its runs has ended. Fails only while the schedule cannot be read.
+    pub(crate) fn tell_schedule(&mut self, id: ScheduleId, run: RunId) -> Result<(), Error> {
         let now = self.now;
         match self.touch_schedule(id).map(|schedule| schedule.run_ended(run, now)) {
             Ok(acts) => self.act(id, acts),
             // It was removed, and its runs go on without it; or it is held, and looks itself when it goes on.
             Err(Error::UnknownSchedule(_) | Error::Held { .. }) => {}
+            Err(error) if error.passes() => return Err(error),
             Err(error) => tracing::error!(schedule = %id, %error, "a schedule could not be read"),
         }
+        Ok(())
     }
 
     fn act(&mut self, id: ScheduleId, acts: Vec<Act>) {

@@ -34,6 +34,9 @@ struct Arguments {
     /// How many engines there are on one store.
     #[arg(long, default_value_t = 3, requires = "engine")]
     nodes: usize,
+    /// Tell the whole story of a world of engines that breaks a rule, not only its end.
+    #[arg(long, requires = "engine")]
+    story: bool,
     /// Also show how often each kind of record and refusal came up.
     #[arg(long)]
     coverage: bool,
@@ -43,7 +46,9 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let (first, count) = arguments.seed.map_or((arguments.first, arguments.seeds), |seed| (seed, 1));
     let begun = Instant::now();
-    let setting = arguments.engine.then(|| Setting::of(arguments.nodes));
+    let usual = Setting::of(arguments.nodes);
+    let story_lines = if arguments.story { usize::MAX } else { usual.story_lines };
+    let setting = arguments.engine.then_some(Setting { story_lines, ..usual });
     let (done, total, violation) = live_through(first, count, setting);
     let seconds = begun.elapsed().as_secs_f64();
     let mut out = io::stdout().lock();

@@ -162,7 +162,9 @@ impl Round<'_> {
 
     fn give(&mut self, run: RunId, number: u32, occurrence: Occurrence) {
         self.batch.spent.offered();
-        self.command(run, Command::DeliverEvent(DeliverEvent { number, occurrence }));
+        let command = Command::DeliverEvent(DeliverEvent { number, occurrence });
+        // The run is in this round, and need not be read.
+        drop(self.command(run, command));
     }
 
     /// Stores an event and hands it to everyone who waits for it; to those for whom there is no room in this round, later.
@@ -266,7 +268,11 @@ impl Round<'_> {
     ) -> Result<Vec<Waiter>, Error> {
         let (workspace, event_id) = event;
         let Some(only) = only else { return Ok(self.store.waiters(*workspace, event_id, after, limit)?) };
-        let Ok(run) = self.run(only) else { return Ok(Vec::new()) };
+        let run = match self.run(only) {
+            Ok(run) => run,
+            Err(error) if error.passes() => return Err(error),
+            Err(_) => return Ok(Vec::new()),
+        };
         let after = after.map_or(0, |(_, wait)| wait.number);
         let numbers = run.open_waitpoints().map(|wait| wait.number).filter(|number| *number > after);
         let waits: Vec<WaitpointId> = numbers.map(|number| only.waitpoint(number)).collect();
@@ -335,7 +341,10 @@ impl Round<'_> {
             } else {
                 let command = DeliverEvent { number: waitpoint.number, occurrence: occurrence.clone() };
                 let command = Command::DeliverEvent(command);
-                self.decide(waitpoint.run, command, Actor::new("event"), None).is_ok()
+                match self.decide(waitpoint.run, command, Actor::new("event"), None) {
+                    Err(error) if error.passes() => return Err(error),
+                    decided => decided.is_ok(),
+                }
             };
             if took {
                 given.waiters.push(waitpoint);
@@ -371,7 +380,9 @@ impl Round<'_> {
                 })
             }
             FollowUp::LookBack { waitpoint, after } => {
-                self.run(waitpoint.run).ok()?;
+                if self.run(waitpoint.run).is_err_and(|error| error.passes()) {
+                    return Some(stored.what.clone());
+                }
                 let begun = self.begun(waitpoint.run, waitpoint.number)?;
                 let (event_id, since) = (&begun.filter.event_id, begun.filter.since);
                 let found = self.store.occurrences(begun.workspace, event_id, since, *after, MORE_EVENTS);

@@ -8,7 +8,7 @@ use abide_core::definition::Definition;
 use abide_core::effect::{ChildInput, ChildStart};
 use abide_core::follow_up::FollowUp;
 use abide_core::history::{Failure, Scheduled};
-use abide_core::id::{RunId, WorkspaceId};
+use abide_core::id::{RunId, WaitpointId, WorkspaceId};
 use abide_core::json::Json;
 use abide_core::refusal::Refusal;
 use abide_core::schedule::Refused;
@@ -101,7 +101,7 @@ impl Round<'_> {
             FollowUp::StartChild(child) => match self.start_child(&child, None) {
                 Ok(()) => {}
                 Err(NotStarted::Check(..)) => self.leave(workspace, FollowUp::StartChild(child)),
-                Err(NotStarted::Failed(error)) if child.is_hook && error.passes() => {
+                Err(NotStarted::Failed(error)) if error.passes() => {
                     self.leave(workspace, FollowUp::StartChild(child));
                 }
                 Err(NotStarted::Failed(error)) => self.child_not_started(&child, &error),
@@ -111,18 +111,25 @@ impl Round<'_> {
                 match self.start_scheduled(run, scheduled, None) {
                     Ok(()) => {}
                     Err(NotStarted::Check(..)) => self.leave(workspace, todo),
+                    Err(NotStarted::Failed(error)) if error.passes() => self.leave(workspace, todo),
                     Err(NotStarted::Failed(error)) => self.scheduled_not_started(run, scheduled, &error),
                 }
             }
-            FollowUp::Cancel { run, reason } => self.command(run, Command::Cancel { reason }),
-            FollowUp::TellParent { waitpoint, child, outcome } => {
-                let outcome = outcome.or_else(|| self.run(child).ok().and_then(ChildOutcome::of));
-                if let Some(outcome) = outcome {
-                    let finished = ChildFinished { number: waitpoint.number, outcome };
-                    self.command(waitpoint.run, Command::ChildFinished(finished));
+            FollowUp::Cancel { run, ref reason } => {
+                if self.command(run, Command::Cancel { reason: reason.clone() }).is_err() {
+                    self.leave(workspace, todo);
                 }
             }
-            FollowUp::TellSchedule { schedule, run } => self.tell_schedule(schedule, run),
+            FollowUp::TellParent { waitpoint, child, ref outcome } => {
+                if self.tell_parent(waitpoint, child, outcome.clone()).is_err() {
+                    self.leave(workspace, todo);
+                }
+            }
+            FollowUp::TellSchedule { schedule, run } => {
+                if self.tell_schedule(schedule, run).is_err() {
+                    self.leave(workspace, todo);
+                }
+            }
             FollowUp::Deliver { .. } | FollowUp::LookBack { .. } => self.leave(workspace, todo),
         }
     }
@@ -137,7 +144,7 @@ impl Round<'_> {
             FollowUp::StartChild(child) => match self.start_child(child, verdict) {
                 Ok(()) => Taken::Done,
                 Err(NotStarted::Check(definition, input)) => return Taken::Check(definition, input),
-                Err(NotStarted::Failed(error)) if child.is_hook && error.passes() => {
+                Err(NotStarted::Failed(error)) if error.passes() => {
                     self.go_on_later(stored, stored.what.clone())
                 }
                 Err(NotStarted::Failed(error)) => {
@@ -150,6 +157,9 @@ impl Round<'_> {
                 match self.start_scheduled(*run, scheduled, verdict) {
                     Ok(()) => Taken::Done,
                     Err(NotStarted::Check(definition, input)) => return Taken::Check(definition, input),
+                    Err(NotStarted::Failed(error)) if error.passes() => {
+                        self.go_on_later(stored, stored.what.clone())
+                    }
                     Err(NotStarted::Failed(error)) => {
                         self.scheduled_not_started(*run, scheduled, &error);
                         Taken::Done
@@ -181,9 +191,34 @@ impl Round<'_> {
         Taken::Left
     }
 
-    pub(super) fn command(&mut self, run: RunId, command: Command) {
+    /// Tells a parent what became of its child. Fails only while one of them cannot be read.
+    fn tell_parent(
+        &mut self,
+        waitpoint: WaitpointId,
+        child: RunId,
+        outcome: Option<ChildOutcome>,
+    ) -> Result<(), Error> {
+        let outcome = match outcome {
+            Some(outcome) => Some(outcome),
+            None => match self.run(child) {
+                Ok(child) => ChildOutcome::of(child),
+                Err(error) if error.passes() => return Err(error),
+                Err(_) => None,
+            },
+        };
+        let Some(outcome) = outcome else { return Ok(()) };
+        let finished = ChildFinished { number: waitpoint.number, outcome };
+        self.command(waitpoint.run, Command::ChildFinished(finished))
+    }
+
+    /// Decides what follows for another run. Fails only while the run cannot be read: what is refused is not wanted any more.
+    pub(super) fn command(&mut self, run: RunId, command: Command) -> Result<(), Error> {
         let context = self.context(Actor::new("engine"));
-        let Ok(touched) = self.touch(run) else { return };
+        let touched = match self.touch(run) {
+            Ok(touched) => touched,
+            Err(error) if error.passes() => return Err(error),
+            Err(_) => return Ok(()),
+        };
         match command::decide(&mut touched.run, command, &context) {
             Ok(outcome) => {
                 self.record(run, outcome.records);
@@ -191,12 +226,16 @@ impl Round<'_> {
             }
             Err(refusal) => drop(self.refused(run, refusal)),
         }
+        Ok(())
     }
 
     fn start_child(&mut self, child: &ChildStart, verdict: Option<&Verdict>) -> Result<(), NotStarted> {
         let ChildStart { run_id, workspace, definition, version, input, parent, tells, is_hook, started_by } =
             child;
-        let asking = self.run(parent.run_id);
+        let asking = match self.run(parent.run_id) {
+            Err(error) if error.passes() => return Err(error.into()),
+            asking => asking,
+        };
         // A parent that waits no longer wants it no longer.
         let is_wanted = match (&asking, parent.waitpoint.or(*tells)) {
             (Ok(asking), Some(waitpoint)) => {
@@ -245,7 +284,7 @@ impl Round<'_> {
         if let Some(waitpoint) = tells {
             let outcome = ChildOutcome::Started { run_id: *run_id };
             let started = ChildFinished { number: waitpoint.number, outcome };
-            self.command(waitpoint.run, Command::ChildFinished(started));
+            self.command(waitpoint.run, Command::ChildFinished(started))?;
         }
         Ok(())
     }
@@ -255,8 +294,10 @@ impl Round<'_> {
         if let Some(waitpoint) = child.parent.waitpoint.or(child.tells) {
             let error = Failure::new("CHILD_NOT_STARTED", error.to_string());
             let outcome = ChildOutcome::Failed { error };
-            let finished = ChildFinished { number: waitpoint.number, outcome };
-            self.command(waitpoint.run, Command::ChildFinished(finished));
+            self.do_now(
+                child.workspace,
+                FollowUp::TellParent { waitpoint, child: child.run_id, outcome: Some(outcome) },
+            );
         }
     }
 

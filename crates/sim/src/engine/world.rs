@@ -24,8 +24,8 @@ use crate::world::{Check, Report, Violation};
 
 /// How many things chance does before the world calms down.
 const ACTIONS: u32 = 250;
-/// How much of a failing seed's story is told.
-const TRANSCRIPT_LINES: usize = 400;
+/// How much of a failing seed's story is told, unless all of it is asked for.
+const STORY_LINES: usize = 400;
 /// Draws for what only worlds of engines have, so that the workflows are those of other worlds.
 const SALT: u64 = 0x0E16_11E5;
 
@@ -36,11 +36,13 @@ pub struct Setting {
     pub nodes: usize,
     /// What is broken on purpose.
     pub defect: Option<Defect>,
+    /// How much of a failing seed's story is told.
+    pub story_lines: usize,
 }
 
 impl Setting {
     pub fn of(nodes: usize) -> Setting {
-        Setting { nodes: nodes.max(1), defect: None }
+        Setting { nodes: nodes.max(1), defect: None, story_lines: STORY_LINES }
     }
 
     fn kind(self) -> Kind {
@@ -226,7 +228,7 @@ impl World {
 
     pub(super) fn tell(&mut self, line: impl FnOnce() -> String) {
         if self.tells {
-            if self.transcript.len() == TRANSCRIPT_LINES {
+            if self.transcript.len() >= self.setting.story_lines {
                 self.transcript.pop_front();
             }
             let line = format!("{} {}", self.now, line());
