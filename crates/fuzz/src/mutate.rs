@@ -64,7 +64,7 @@ fn change(input: &mut Vec<u8>, inputs: &[Vec<u8>], chance: &mut Chance) {
             let piece = input[range].repeat(1 + chance.below(8));
             insert(input, at, &piece);
         }
-        4 => insert(input, at, chance.pick(&TRAPS)),
+        4 => insert(input, at, TRAPS[chance.below(TRAPS.len())]),
         5 => {
             // The end of another one.
             let other = chance.pick(inputs);
