@@ -231,6 +231,11 @@ impl Poll {
         Poll { build: build.into(), ..self }
     }
 
+    /// Whether to wait until there is something; [`Tasks::poll`](crate::Tasks::poll) does.
+    pub fn waits(self, waits: bool) -> Poll {
+        Poll { waits, ..self }
+    }
+
     /// In which workspace; [`Tasks::poll`](crate::Tasks::poll) says its own.
     pub fn in_workspace(self, workspace: WorkspaceId) -> Poll {
         let queues = queues_for(&self.handlers, &self.build);

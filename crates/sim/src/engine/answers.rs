@@ -207,6 +207,7 @@ impl World {
             | Error::ScheduleExists(_)
             | Error::DefinitionExists { .. }
             | Error::Rejected(_)
+            | Error::InvalidContent(_)
             | Error::TooManyDescendants { .. }
             | Error::TooManyOpenRuns { .. }
             | Error::Paused

@@ -5,9 +5,8 @@ use std::time::Duration;
 
 use abide_core::command::{Command, Reply};
 use abide_core::id::{RunId, WorkspaceId};
-use abide_core::json::Json;
 use abide_core::waitpoint::Actor;
-use abide_engine::machine::{Decide, Handed, Input, Notify, Poll, Query, Request, Start, TaskRequest};
+use abide_engine::machine::{Decide, Handed, Input, Poll, Query, Request, SendEvent, StartRun, TaskRequest};
 use abide_engine::{Asker, Error, Handler, Notified, Ordered, ScheduleOrder, Stats, TaskResult};
 use serde_json::Value;
 use tokio::sync::oneshot::{self, Receiver};
@@ -100,19 +99,13 @@ impl World {
         self.tell(|| format!("node {node}: start {} with key {:?}", start.name, start.key));
         let (sender, answer) = oneshot::channel();
         let request = Decide::Start {
-            start: Box::new(Start {
-                workspace: WorkspaceId::DEFAULT,
-                name: start.name.clone(),
-                version: None,
-                input: Json::from(start.input.clone()),
-                run_at: start.run_at,
-                tags: Vec::new(),
-                key: start.key.clone(),
-                asked: None,
-                by: Actor::new(crate::choices::STARTER),
-                traceparent: None,
-                checked: None,
-            }),
+            start: Box::new(
+                StartRun::new(&start.name)
+                    .input(start.input.clone())
+                    .run_at(start.run_at)
+                    .idempotency_key(start.key.clone())
+                    .by(Actor::new(crate::choices::STARTER)),
+            ),
             listener: None,
             answer: sender,
         };
@@ -138,16 +131,11 @@ impl World {
         self.tell(|| format!("node {node}: event {} {}", event.event_id, event.data));
         let (sender, answer) = oneshot::channel();
         let request = Decide::Notify {
-            notify: Box::new(Notify {
-                workspace: WorkspaceId::DEFAULT,
-                event_id: Arc::clone(&event.event_id),
-                data: Json::from(event.data.clone()),
-                only: None,
-                delivery: Default::default(),
-                key: event.key.clone(),
-                traceparent: None,
-                dry_run: false,
-            }),
+            notify: Box::new(
+                SendEvent::new(Arc::clone(&event.event_id))
+                    .data(event.data.clone())
+                    .idempotency_key(event.key.clone()),
+            ),
             answer: sender,
         };
         self.send(node, request, Asked::Event { event, answer });
@@ -163,12 +151,12 @@ impl World {
         if !self.calm {
             self.tell(|| format!("node {node}: {worker} of build `{build}` polls for {handlers:?}"));
         }
-        let handlers = handlers.iter().map(|handler| Arc::from(*handler)).collect();
         let most = 1 + self.random.below(3) as usize;
         let lease = Duration::from_secs(30);
-        let poll = Poll::new(WorkspaceId::DEFAULT, (worker, build), handlers, most, lease);
+        let poll = Poll::new(worker, handlers.iter().copied(), lease).most(most).build(build).waits(waits);
+        let poll = poll.in_workspace(WorkspaceId::DEFAULT);
         let (sender, answer) = oneshot::channel();
-        let request = TaskRequest::Poll { poll: Poll { waits, ..poll }, answer: sender };
+        let request = TaskRequest::Poll { poll, answer: sender };
         self.send(node, request, Asked::Poll { worker: worker.into(), answer });
     }
 

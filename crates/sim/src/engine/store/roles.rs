@@ -12,6 +12,7 @@ use abide_core::schedule::Schedule;
 use abide_core::status::RunStatus;
 use abide_core::waitpoint::{Kind as WaitKind, Waitpoint};
 use abide_store::cluster::{Cluster, Heartbeat, NodeId, Notification};
+use abide_store::roles::*;
 use abide_store::tasks::{FoundTask, LateTasks, TaskCounts, Tasks, WantedTasks};
 use abide_store::{
     ApiKey, AttemptWrite, AuditEntry, AuditHash, AuditNote, Awaits, Batch, CodeWait, CostRow, Culprit,
@@ -30,13 +31,9 @@ fn not_simulated<T>() -> Result<T, Error> {
     Err(Error::Unavailable("this part of a store is not simulated".to_owned()))
 }
 
-impl Read for SimStore {
+impl Histories for SimStore {
     fn load(&mut self, run: RunId) -> Result<Option<StoredRun>, Error> {
         Ok(self.read()?.load(run))
-    }
-
-    fn run(&mut self, run: RunId) -> Result<Option<RunSummary>, Error> {
-        Ok(self.read()?.runs.get(&run).map(|row| row.summary()))
     }
 
     fn records_after(
@@ -63,119 +60,11 @@ impl Read for SimStore {
         let state = self.read()?;
         Ok(runs.iter().filter_map(|run| Some((*run, state.runs.get(run)?.run.seq))).collect())
     }
+}
 
-    fn definition(
-        &mut self,
-        workspace: WorkspaceId,
-        name: &str,
-        version: Option<&str>,
-    ) -> Result<Option<StoredDefinition>, Error> {
-        Ok(self.read()?.definition(workspace, name, version))
-    }
-
-    fn definition_by_id(&mut self, id: DefinitionId) -> Result<Option<StoredDefinition>, Error> {
-        Ok(self.read()?.definitions.iter().find(|stored| stored.id == id).cloned())
-    }
-
-    fn definitions(
-        &mut self,
-        _: WorkspaceId,
-        _: Option<&str>,
-        _: &Page<DefinitionId>,
-    ) -> Result<Vec<DefinitionSummary>, Error> {
-        not_simulated()
-    }
-
-    fn timers(
-        &mut self,
-        after: Option<&StoredTimer>,
-        until: Timestamp,
-        limit: usize,
-    ) -> Result<Vec<StoredTimer>, Error> {
-        let node = self.node;
-        Ok(self.read()?.timers(node, after, until, limit))
-    }
-
-    fn waiters(
-        &mut self,
-        workspace: WorkspaceId,
-        event_id: &str,
-        after: Option<(Timestamp, WaitpointId)>,
-        limit: usize,
-    ) -> Result<Vec<Waiter>, Error> {
-        let node = self.node;
-        Ok(self.read()?.waiters(node, (workspace, event_id), after, limit))
-    }
-
-    fn code_waits(
-        &mut self,
-        workspace: WorkspaceId,
-        handler: &str,
-        build: &str,
-        after: Option<&CodeWait>,
-        limit: usize,
-    ) -> Result<Vec<CodeWait>, Error> {
-        Ok(self.read()?.code_waits(workspace, (handler, build), after, limit))
-    }
-
-    fn occurrences(
-        &mut self,
-        workspace: WorkspaceId,
-        event_id: &str,
-        since: Timestamp,
-        after: Option<(Timestamp, OccurrenceId)>,
-        limit: usize,
-    ) -> Result<Vec<Occurrence>, Error> {
-        let node = self.node;
-        Ok(self.read()?.events(node, (workspace, event_id), since, after, limit))
-    }
-
-    fn events(
-        &mut self,
-        _: WorkspaceId,
-        _: Option<&str>,
-        _: &Page<(Timestamp, OccurrenceId)>,
-    ) -> Result<Vec<Occurrence>, Error> {
-        not_simulated()
-    }
-
-    fn awaits(&mut self, _: WorkspaceId) -> Result<Vec<Awaits>, Error> {
-        not_simulated()
-    }
-
-    fn oldest_open(&mut self, _: WorkspaceId, _: Option<&DefinitionRef>) -> Result<Option<RunId>, Error> {
-        not_simulated()
-    }
-
-    fn old_events(
-        &mut self,
-        _: (WorkspaceId, Option<&str>),
-        _: Timestamp,
-        _: Option<EventPlace>,
-        _: usize,
-    ) -> Result<Vec<OldEvent>, Error> {
-        not_simulated()
-    }
-
-    fn old_keys(&mut self, _: Timestamp, _: Option<&KeyPlace>, _: usize) -> Result<Vec<OldKey>, Error> {
-        not_simulated()
-    }
-
-    fn ended_runs(
-        &mut self,
-        _: Timestamp,
-        _: (Timestamp, RunId),
-        _: usize,
-    ) -> Result<Vec<(Timestamp, RunId)>, Error> {
-        not_simulated()
-    }
-
-    fn owners(&mut self, _: &[RunId], _: OfRun) -> Result<Vec<RunId>, Error> {
-        not_simulated()
-    }
-
-    fn remembered(&mut self, key: &str) -> Result<Option<Remembered>, Error> {
-        Ok(self.read()?.idempotency.get(key).cloned())
+impl Lists for SimStore {
+    fn run(&mut self, run: RunId) -> Result<Option<RunSummary>, Error> {
+        Ok(self.read()?.runs.get(&run).map(|row| row.summary()))
     }
 
     fn runs(&mut self, filter: &RunFilter, page: &Page<RunId>) -> Result<Vec<RunSummary>, Error> {
@@ -213,11 +102,141 @@ impl Read for SimStore {
     ) -> Result<usize, Error> {
         Ok(self.read()?.count_open_waits(workspace, kind, due, limit))
     }
+}
 
-    fn costs(&mut self, _: WorkspaceId, _: Date, _: Date) -> Result<Vec<CostRow>, Error> {
+impl Definitions for SimStore {
+    fn definition(
+        &mut self,
+        workspace: WorkspaceId,
+        name: &str,
+        version: Option<&str>,
+    ) -> Result<Option<StoredDefinition>, Error> {
+        Ok(self.read()?.definition(workspace, name, version))
+    }
+
+    fn definition_by_id(&mut self, id: DefinitionId) -> Result<Option<StoredDefinition>, Error> {
+        Ok(self.read()?.definitions.iter().find(|stored| stored.id == id).cloned())
+    }
+
+    fn definitions(
+        &mut self,
+        _: WorkspaceId,
+        _: Option<&str>,
+        _: &Page<DefinitionId>,
+    ) -> Result<Vec<DefinitionSummary>, Error> {
+        not_simulated()
+    }
+}
+
+impl Timers for SimStore {
+    fn timers(
+        &mut self,
+        after: Option<&StoredTimer>,
+        until: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<StoredTimer>, Error> {
+        let node = self.node;
+        Ok(self.read()?.timers(node, after, until, limit))
+    }
+}
+
+impl Events for SimStore {
+    fn waiters(
+        &mut self,
+        workspace: WorkspaceId,
+        event_id: &str,
+        after: Option<(Timestamp, WaitpointId)>,
+        limit: usize,
+    ) -> Result<Vec<Waiter>, Error> {
+        let node = self.node;
+        Ok(self.read()?.waiters(node, (workspace, event_id), after, limit))
+    }
+
+    fn occurrences(
+        &mut self,
+        workspace: WorkspaceId,
+        event_id: &str,
+        since: Timestamp,
+        after: Option<(Timestamp, OccurrenceId)>,
+        limit: usize,
+    ) -> Result<Vec<Occurrence>, Error> {
+        let node = self.node;
+        Ok(self.read()?.events(node, (workspace, event_id), since, after, limit))
+    }
+
+    fn events(
+        &mut self,
+        _: WorkspaceId,
+        _: Option<&str>,
+        _: &Page<(Timestamp, OccurrenceId)>,
+    ) -> Result<Vec<Occurrence>, Error> {
+        not_simulated()
+    }
+}
+
+impl CodeWaits for SimStore {
+    fn code_waits(
+        &mut self,
+        workspace: WorkspaceId,
+        handler: &str,
+        build: &str,
+        after: Option<&CodeWait>,
+        limit: usize,
+    ) -> Result<Vec<CodeWait>, Error> {
+        Ok(self.read()?.code_waits(workspace, (handler, build), after, limit))
+    }
+}
+
+impl Retention for SimStore {
+    fn awaits(&mut self, _: WorkspaceId) -> Result<Vec<Awaits>, Error> {
         not_simulated()
     }
 
+    fn oldest_open(&mut self, _: WorkspaceId, _: Option<&DefinitionRef>) -> Result<Option<RunId>, Error> {
+        not_simulated()
+    }
+
+    fn old_events(
+        &mut self,
+        _: (WorkspaceId, Option<&str>),
+        _: Timestamp,
+        _: Option<EventPlace>,
+        _: usize,
+    ) -> Result<Vec<OldEvent>, Error> {
+        not_simulated()
+    }
+
+    fn old_keys(&mut self, _: Timestamp, _: Option<&KeyPlace>, _: usize) -> Result<Vec<OldKey>, Error> {
+        not_simulated()
+    }
+
+    fn ended_runs(
+        &mut self,
+        _: Timestamp,
+        _: (Timestamp, RunId),
+        _: usize,
+    ) -> Result<Vec<(Timestamp, RunId)>, Error> {
+        not_simulated()
+    }
+
+    fn owners(&mut self, _: &[RunId], _: OfRun) -> Result<Vec<RunId>, Error> {
+        not_simulated()
+    }
+}
+
+impl Idempotency for SimStore {
+    fn remembered(&mut self, key: &str) -> Result<Option<Remembered>, Error> {
+        Ok(self.read()?.idempotency.get(key).cloned())
+    }
+}
+
+impl Costs for SimStore {
+    fn costs(&mut self, _: WorkspaceId, _: Date, _: Date) -> Result<Vec<CostRow>, Error> {
+        not_simulated()
+    }
+}
+
+impl Admin for SimStore {
     fn workspaces(&mut self) -> Result<Vec<Workspace>, Error> {
         Ok(self.read()?.workspaces())
     }
@@ -233,11 +252,15 @@ impl Read for SimStore {
     fn setting(&mut self, name: &str) -> Result<Option<Vec<u8>>, Error> {
         Ok(self.read()?.settings.get(name).cloned())
     }
+}
 
+impl Links for SimStore {
     fn link_generation(&mut self, _: WaitpointId) -> Result<u32, Error> {
         not_simulated()
     }
+}
 
+impl FollowUps for SimStore {
     fn follow_ups(&mut self, not_of: &[u128], limit: usize) -> Result<Vec<StoredFollowUp>, Error> {
         Ok(self.read()?.follow_ups(not_of, limit))
     }
@@ -245,7 +268,9 @@ impl Read for SimStore {
     fn descendants(&mut self, root: RunId) -> Result<u64, Error> {
         Ok(self.read()?.descendants.get(&root).copied().unwrap_or(0))
     }
+}
 
+impl Schedules for SimStore {
     fn schedule(&mut self, id: ScheduleId) -> Result<Option<Schedule>, Error> {
         Ok(self.read()?.schedules.get(&id).cloned())
     }
@@ -265,7 +290,9 @@ impl Read for SimStore {
         found.truncate(page.limit);
         Ok(found)
     }
+}
 
+impl Webhooks for SimStore {
     fn webhooks(&mut self, _: Option<WorkspaceId>) -> Result<Vec<Webhook>, Error> {
         self.read().map(|_| Vec::new())
     }
@@ -285,7 +312,9 @@ impl Read for SimStore {
     fn due_deliveries(&mut self, _: WebhookId, _: Timestamp, _: usize) -> Result<Vec<Delivery>, Error> {
         not_simulated()
     }
+}
 
+impl Audit for SimStore {
     fn audit(&mut self, _: Option<WorkspaceId>, _: &Page<u64>) -> Result<Vec<AuditEntry>, Error> {
         not_simulated()
     }
@@ -293,7 +322,9 @@ impl Read for SimStore {
     fn audit_chain(&mut self, _: u64, _: usize) -> Result<Vec<(u64, String, AuditHash)>, Error> {
         not_simulated()
     }
+}
 
+impl Holds for SimStore {
     fn held(&mut self, owner: Owner) -> Result<Option<Held>, Error> {
         Ok(self.read()?.held.get(&owner).cloned())
     }
@@ -303,8 +334,127 @@ impl Read for SimStore {
         let all = state.held.values().filter(|held| page.after.is_none_or(|after| held.owner > after));
         Ok(all.take(page.limit).cloned().collect())
     }
+}
 
+impl Maintenance for SimStore {
     fn backup(&mut self, _: &Path) -> Result<(), Error> {
+        not_simulated()
+    }
+}
+
+impl WriteMaintenance for SimStore {
+    fn rewrite_waits(&mut self, _: Owner, _: WorkspaceId, _: &[&Waitpoint]) -> Result<(), Error> {
+        not_simulated()
+    }
+}
+
+impl WriteHolds for SimStore {
+    fn hold(&mut self, held: &Held) -> Result<bool, Error> {
+        let mut state = self.state();
+        let is_new = !state.held.contains_key(&held.owner);
+        state.held.entry(held.owner).or_insert_with(|| held.clone());
+        Ok(is_new)
+    }
+
+    fn let_go(&mut self, owner: Owner) -> Result<bool, Error> {
+        Ok(self.state().held.remove(&owner).is_some())
+    }
+
+    fn note_suspect(&mut self, _: Option<NodeId>, _: Option<Owner>) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn take_suspects(&mut self, _: &[NodeId]) -> Result<Vec<Suspect>, Error> {
+        Ok(Vec::new())
+    }
+
+    fn forgive(&mut self, _: Owner) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+impl WriteRetention for SimStore {
+    fn forget_events(&mut self, _: &[OldEvent]) -> Result<usize, Error> {
+        not_simulated()
+    }
+
+    fn forget_of(&mut self, _: &[RunId], _: OfRun, _: usize) -> Result<usize, Error> {
+        not_simulated()
+    }
+
+    fn forget_runs(&mut self, _: Timestamp, _: usize) -> Result<usize, Error> {
+        not_simulated()
+    }
+
+    fn forget_keys(&mut self, _: &[String]) -> Result<usize, Error> {
+        not_simulated()
+    }
+
+    fn forget_deliveries(&mut self, _: Timestamp, _: usize) -> Result<usize, Error> {
+        not_simulated()
+    }
+}
+
+impl WriteAdmin for SimStore {
+    fn add_workspace(&mut self, name: &str, now: Timestamp) -> Result<WorkspaceId, Error> {
+        let mut state = self.state();
+        let known = state.workspaces();
+        if known.iter().any(|known| known.name == name) {
+            return Err(Error::WorkspaceExists(name.to_owned()));
+        }
+        let id = WorkspaceId(u32::try_from(known.len()).unwrap_or(u32::MAX));
+        state.workspaces.push(Workspace { id, name: name.to_owned(), created_at: now });
+        Ok(id)
+    }
+
+    fn add_key(&mut self, _: &ApiKey) -> Result<(), Error> {
+        not_simulated()
+    }
+
+    fn revoke_key(&mut self, _: KeyId, _: Timestamp) -> Result<bool, Error> {
+        not_simulated()
+    }
+
+    fn touch_key(&mut self, _: KeyId, _: Timestamp) -> Result<(), Error> {
+        not_simulated()
+    }
+
+    fn put_setting(&mut self, name: &str, value: &[u8]) -> Result<(), Error> {
+        self.state().settings.insert(name.to_owned(), value.to_vec());
+        Ok(())
+    }
+}
+
+impl WriteAudit for SimStore {
+    fn append_audit(&mut self, _: &AuditNote) -> Result<(), Error> {
+        not_simulated()
+    }
+}
+
+impl WriteWebhooks for SimStore {
+    fn put_webhook(&mut self, _: &Webhook) -> Result<(), Error> {
+        not_simulated()
+    }
+
+    fn put_health(&mut self, _: WebhookId, _: &Health, _: Timestamp) -> Result<bool, Error> {
+        not_simulated()
+    }
+
+    fn remove_webhook(&mut self, _: WebhookId) -> Result<bool, Error> {
+        not_simulated()
+    }
+
+    fn put_attempts(&mut self, _: &[AttemptWrite]) -> Result<(), Error> {
+        not_simulated()
+    }
+
+    fn replay(&mut self, _: WebhookId, _: Option<DeliveryId>, _: Timestamp) -> Result<usize, Error> {
+        not_simulated()
+    }
+}
+
+impl WriteLinks for SimStore {
+    fn bump_link_generation(&mut self, _: WaitpointId) -> Result<u32, Error> {
         not_simulated()
     }
 }
@@ -334,109 +484,6 @@ impl Store for SimStore {
 
     fn culprits(&mut self, _: &Batch<'_>) -> Result<Vec<Culprit>, Error> {
         Ok(Vec::new())
-    }
-
-    fn rewrite_waits(&mut self, _: Owner, _: WorkspaceId, _: &[&Waitpoint]) -> Result<(), Error> {
-        not_simulated()
-    }
-
-    fn hold(&mut self, held: &Held) -> Result<bool, Error> {
-        let mut state = self.state();
-        let is_new = !state.held.contains_key(&held.owner);
-        state.held.entry(held.owner).or_insert_with(|| held.clone());
-        Ok(is_new)
-    }
-
-    fn let_go(&mut self, owner: Owner) -> Result<bool, Error> {
-        Ok(self.state().held.remove(&owner).is_some())
-    }
-
-    fn note_suspect(&mut self, _: Option<NodeId>, _: Option<Owner>) -> Result<(), Error> {
-        Ok(())
-    }
-
-    fn take_suspects(&mut self, _: &[NodeId]) -> Result<Vec<Suspect>, Error> {
-        Ok(Vec::new())
-    }
-
-    fn forgive(&mut self, _: Owner) -> Result<(), Error> {
-        Ok(())
-    }
-
-    fn forget_events(&mut self, _: &[OldEvent]) -> Result<usize, Error> {
-        not_simulated()
-    }
-
-    fn forget_of(&mut self, _: &[RunId], _: OfRun, _: usize) -> Result<usize, Error> {
-        not_simulated()
-    }
-
-    fn forget_runs(&mut self, _: Timestamp, _: usize) -> Result<usize, Error> {
-        not_simulated()
-    }
-
-    fn forget_keys(&mut self, _: &[String]) -> Result<usize, Error> {
-        not_simulated()
-    }
-
-    fn forget_deliveries(&mut self, _: Timestamp, _: usize) -> Result<usize, Error> {
-        not_simulated()
-    }
-
-    fn add_workspace(&mut self, name: &str, now: Timestamp) -> Result<WorkspaceId, Error> {
-        let mut state = self.state();
-        let known = state.workspaces();
-        if known.iter().any(|known| known.name == name) {
-            return Err(Error::WorkspaceExists(name.to_owned()));
-        }
-        let id = WorkspaceId(u32::try_from(known.len()).unwrap_or(u32::MAX));
-        state.workspaces.push(Workspace { id, name: name.to_owned(), created_at: now });
-        Ok(id)
-    }
-
-    fn add_key(&mut self, _: &ApiKey) -> Result<(), Error> {
-        not_simulated()
-    }
-
-    fn revoke_key(&mut self, _: KeyId, _: Timestamp) -> Result<bool, Error> {
-        not_simulated()
-    }
-
-    fn touch_key(&mut self, _: KeyId, _: Timestamp) -> Result<(), Error> {
-        not_simulated()
-    }
-
-    fn put_setting(&mut self, name: &str, value: &[u8]) -> Result<(), Error> {
-        self.state().settings.insert(name.to_owned(), value.to_vec());
-        Ok(())
-    }
-
-    fn append_audit(&mut self, _: &AuditNote) -> Result<(), Error> {
-        not_simulated()
-    }
-
-    fn put_webhook(&mut self, _: &Webhook) -> Result<(), Error> {
-        not_simulated()
-    }
-
-    fn put_health(&mut self, _: WebhookId, _: &Health, _: Timestamp) -> Result<bool, Error> {
-        not_simulated()
-    }
-
-    fn remove_webhook(&mut self, _: WebhookId) -> Result<bool, Error> {
-        not_simulated()
-    }
-
-    fn put_attempts(&mut self, _: &[AttemptWrite]) -> Result<(), Error> {
-        not_simulated()
-    }
-
-    fn replay(&mut self, _: WebhookId, _: Option<DeliveryId>, _: Timestamp) -> Result<usize, Error> {
-        not_simulated()
-    }
-
-    fn bump_link_generation(&mut self, _: WaitpointId) -> Result<u32, Error> {
-        not_simulated()
     }
 }
 
