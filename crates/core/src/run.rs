@@ -298,6 +298,10 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
+    /// Names the code that wrote a snapshot. One of other code is not read: replaying the history before it might give
+    /// another state now.
+    pub const FORMAT: &'static str = env!("ABIDE_CORE_FINGERPRINT");
+
     pub fn waitpoint(&self, number: u32) -> Option<&Waitpoint> {
         self.waitpoints.get(usize::try_from(number).ok()?.checked_sub(1)?)
     }

@@ -281,7 +281,7 @@ impl Doctor {
 
     fn run(&mut self, store: &mut dyn Read, memory: &mut Memory, id: RunId) -> Result<(), Error> {
         for _ in 0..LOOKS {
-            let run = match memory.take(store, id) {
+            let run = match memory.from_history(store, id) {
                 Ok(Some(run)) => run,
                 Ok(None) => {
                     // It may just have been forgotten; then it is in no list any more.
@@ -307,6 +307,7 @@ impl Doctor {
                 let what = format!("its row says {:?}, and its history {:?}", row.status, run.status);
                 self.find(Some(id), what);
             }
+            self.snapshot(store, memory, id)?;
             let waits: Vec<&Waitpoint> = run.waitpoints().iter().collect();
             differences(&waits, &rows).into_iter().for_each(|what| self.find(Some(id), what));
             self.expect(id, &waits);
@@ -315,6 +316,25 @@ impl Doctor {
             }
             return Ok(());
         }
+        Ok(())
+    }
+
+    /// Whether the run can be loaded from its snapshot. It is not the run's fault if it cannot: its history is read instead.
+    fn snapshot(&mut self, store: &mut dyn Read, memory: &mut Memory, id: RunId) -> Result<(), Error> {
+        let what = match store.snapshot(id) {
+            Ok(None) => return Ok(()),
+            Ok(Some(snapshot)) => match memory.at_version(store, id, snapshot.seq) {
+                Ok(Some(run)) if *run.snapshot() != snapshot => "it is not what its history gives".to_owned(),
+                // What is wrong with the history itself is told elsewhere.
+                Ok(_) | Err(_) => return Ok(()),
+            },
+            Err(error) if error.is_damage() => error.to_string(),
+            Err(error) => return Err(error),
+        };
+        self.find(
+            None,
+            format!("the snapshot of {id} is ignored, and the run loaded from its history: {what}"),
+        );
         Ok(())
     }
 

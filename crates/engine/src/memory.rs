@@ -7,9 +7,9 @@ use std::sync::Arc;
 use abide_core::definition::{Definition, Derived};
 use abide_core::history::{Change, DefinitionRef, Record};
 use abide_core::id::{RunId, WorkspaceId};
-use abide_core::run::Run;
+use abide_core::run::{Run, Snapshot};
 use abide_core::status::RunStatus;
-use abide_store::{Read, StoredRun};
+use abide_store::{Read, RunUpdate, StoredRun};
 use jiff::Timestamp;
 
 use crate::error::Error;
@@ -108,11 +108,11 @@ impl Memory {
             return Ok(());
         }
         let known: Vec<(RunId, u64)> = known.into_iter().collect();
-        let changed = store.load_changed(&known)?;
+        let updates = store.updates(&known)?;
         fresh.extend(known.iter().map(|(run, _)| *run));
-        for (id, stored) in changed {
-            let replayed = stored.map_err(Error::from).and_then(|stored| self.replay(store, id, &stored));
-            match replayed {
+        for (id, update) in updates {
+            let updated = update.map_err(Error::from).and_then(|update| self.update(store, id, update));
+            match updated {
                 Ok(run) => self.put(run),
                 Err(error) => {
                     // Whoever needs it hears why.
@@ -150,8 +150,77 @@ impl Memory {
         if let Some(run) = self.remove(id) {
             return Ok(Some(run));
         }
+        match store.updates(&[(id, 0)])?.pop() {
+            Some((_, update)) => self.update(store, id, update?).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// A run as its whole history gives it, whatever else is known of it.
+    pub(crate) fn from_history(
+        &mut self,
+        store: &mut dyn Read,
+        id: RunId,
+    ) -> Result<Option<Box<Run>>, Error> {
         let Some(stored) = store.load(id)? else { return Ok(None) };
         self.replay(store, id, &stored).map(Some)
+    }
+
+    /// A run as its history gives it up to this version.
+    pub(crate) fn at_version(
+        &mut self,
+        store: &mut dyn Read,
+        id: RunId,
+        version: u64,
+    ) -> Result<Option<Box<Run>>, Error> {
+        let Some(mut stored) = store.load(id)? else { return Ok(None) };
+        stored.history.retain(|record| record.seq <= version);
+        self.replay(store, id, &stored).map(Some)
+    }
+
+    /// The run that an update makes of the one that is known. If what the store has beside the history does not fit, it is
+    /// made of its history.
+    fn update(&mut self, store: &mut dyn Read, id: RunId, update: RunUpdate) -> Result<Box<Run>, Error> {
+        let updated = match update {
+            RunUpdate::Whole(stored) => return self.replay(store, id, &stored),
+            RunUpdate::Records(records) => match self.remove(id) {
+                Some(run) => self.apply_all(store, run, &records),
+                None => Err(Error::UnknownRun(id)),
+            },
+            RunUpdate::Snapshot { snapshot, records } => self.restore(store, *snapshot, &records),
+        };
+        match updated {
+            Err(error) if !error.passes() => {
+                tracing::warn!(run = %id, %error, "a run is made anew of its history");
+                self.from_history(store, id)?.ok_or(Error::UnknownRun(id))
+            }
+            Ok(_) | Err(_) => updated,
+        }
+    }
+
+    fn restore(
+        &mut self,
+        store: &mut dyn Read,
+        snapshot: Snapshot,
+        records: &[Record],
+    ) -> Result<Box<Run>, Error> {
+        let DefinitionRef { name, version } = &snapshot.definition_ref;
+        let definition = self.definition(store, snapshot.workspace, name, Some(version));
+        let definition = definition.map_err(|error| without_definition(snapshot.id, error))?;
+        self.apply_all(store, Box::new(Run::restore(definition, snapshot)), records)
+    }
+
+    fn apply_all(
+        &mut self,
+        store: &mut dyn Read,
+        mut run: Box<Run>,
+        records: &[Record],
+    ) -> Result<Box<Run>, Error> {
+        let (_, moved_to) = self.versions(store, run.workspace, records)?;
+        for record in records {
+            run.apply_with(&moved_to, record).map_err(|error| Error::unreadable(run.id, &error))?;
+        }
+        Ok(run)
     }
 
     fn replay(&mut self, store: &mut dyn Read, id: RunId, stored: &StoredRun) -> Result<Box<Run>, Error> {

@@ -10,7 +10,8 @@
 //! [short form](short) of this text, and after it a checksum over it and the run's id, so that damage is noticed and
 //! not replayed.
 
-mod short;
+mod history;
+pub(crate) mod short;
 
 use std::fmt;
 use std::sync::Arc;
@@ -24,7 +25,7 @@ use jiff::Timestamp;
 use serde::de::{DeserializeSeed, Error as _, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::{Error, StoredRun};
+pub(crate) use history::{History, Told};
 
 /// Makes chunks, and keeps the room it needs for that.
 #[derive(Default)]
@@ -79,30 +80,26 @@ fn write(plain: &mut Vec<u8>, value: &impl Serialize) {
     serde_json::to_writer(plain, value).expect("records are JSON");
 }
 
-/// Reads the records of a chunk and appends them to the history of its run. After an error the history is of no
-/// use.
-pub(crate) fn decode(run: RunId, chunk: &[u8], history: &mut Vec<Record>) -> Result<(), Damage> {
-    decode_after(run, 0, chunk, history)
-}
-
-/// The same, where the history is a part that begins after record `before`.
-pub(crate) fn decode_after(
-    run: RunId,
-    before: u64,
-    chunk: &[u8],
-    history: &mut Vec<Record>,
-) -> Result<(), Damage> {
-    let (chunk, sum) = chunk.split_last_chunk().ok_or(Damage::Checksum)?;
-    if *sum != checksum(run, chunk) {
-        return Err(Damage::Checksum);
-    }
-    let mut plain = Vec::with_capacity(chunk.len() * 3);
-    short::expand(chunk, &mut plain);
+/// Reads the records of a chunk and appends them to a history that begins after record `before`. After an error the
+/// history is of no use.
+pub(crate) fn decode(run: RunId, before: u64, chunk: &[u8], history: &mut Vec<Record>) -> Result<(), Damage> {
+    let plain = expand(run, chunk)?;
     let mut deserializer = serde_json::Deserializer::from_slice(&plain);
     // A payload that was as deep as a reader lets it be lies a little deeper here.
     deserializer.disable_recursion_limit();
     Moments { run, before, history }.deserialize(&mut deserializer)?;
     Ok(deserializer.end()?)
+}
+
+/// The text of what is stored of a run, if its checksum is right.
+pub(crate) fn expand(run: RunId, stored: &[u8]) -> Result<Vec<u8>, Damage> {
+    let (short, sum) = stored.split_last_chunk().ok_or(Damage::Checksum)?;
+    if *sum != checksum(run, short) {
+        return Err(Damage::Checksum);
+    }
+    let mut plain = Vec::with_capacity(short.len() * 3);
+    short::expand(short, &mut plain);
+    Ok(plain)
 }
 
 /// How many of the records have so many bytes of payloads together; the one that goes beyond is the last of them.
@@ -114,70 +111,6 @@ pub(crate) fn within(records: &[Record], bytes: usize) -> usize {
         has_room
     };
     records.iter().take_while(has_room).count().max(records.len().min(1))
-}
-
-/// The history of a run, put together of its chunks.
-pub(crate) struct History {
-    run: RunId,
-    records: Vec<Record>,
-    sum: u32,
-}
-
-/// What a run's row says of its history.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Told {
-    pub(crate) seq: u64,
-    /// `None`: nobody has added it up.
-    pub(crate) sum: Option<u32>,
-}
-
-impl History {
-    pub(crate) fn new(run: RunId) -> History {
-        History { run, records: Vec::new(), sum: 0 }
-    }
-
-    /// The next chunk, with the number of its last record.
-    pub(crate) fn push(&mut self, seq: u64, chunk: &[u8]) -> Result<(), Error> {
-        decode(self.run, chunk, &mut self.records).map_err(|damage| self.damaged(&damage.to_string()))?;
-        if self.records.last().map(|record| record.seq) != Some(seq) {
-            return Err(self.damaged("a chunk has more or fewer records than it should"));
-        }
-        self.sum = add_up(self.sum, chunk);
-        Ok(())
-    }
-
-    /// `None` if there was neither a chunk nor a row. What the row says is compared with what was found.
-    pub(crate) fn finish(self, told: Option<Told>) -> Result<Option<StoredRun>, Error> {
-        let Some(first) = self.records.first() else {
-            return match told {
-                None => Ok(None),
-                Some(Told { seq, .. }) => {
-                    Err(self.damaged(&format!("its row says version {seq}, and it has no history")))
-                }
-            };
-        };
-        let last = self.records.last().map_or(0, |record| record.seq);
-        match told {
-            None => return Err(self.damaged("it has a history and no row")),
-            Some(Told { seq, .. }) if seq != last => {
-                let what = format!("its row says version {seq}, and its history ends at {last}");
-                return Err(self.damaged(&what));
-            }
-            Some(Told { sum: Some(sum), .. }) if sum != self.sum => {
-                return Err(self.damaged("its row says another sum than its history comes to"));
-            }
-            Some(_) => {}
-        }
-        let Change::WorkflowCreated(creation) = &first.change else {
-            return Err(self.damaged("its history does not begin with its creation"));
-        };
-        let (workspace, definition) = (creation.workspace, creation.definition.clone());
-        Ok(Some(StoredRun { workspace, definition, history: self.records }))
-    }
-
-    fn damaged(&self, what: &str) -> Error {
-        Error::Damaged { owner: self.run, what: what.to_owned() }
-    }
 }
 
 /// A running sum over the chunks of a history: the sum so far, and the next chunk. Made so that a database can reckon it
@@ -212,7 +145,7 @@ pub(crate) enum Damage {
 
 const CHECKSUM_BYTES: usize = 4;
 
-fn checksum(run: RunId, short: &[u8]) -> [u8; CHECKSUM_BYTES] {
+pub(crate) fn checksum(run: RunId, short: &[u8]) -> [u8; CHECKSUM_BYTES] {
     let mut hasher = crc32fast::Hasher::new();
     hasher.update(&run.0.to_be_bytes());
     hasher.update(short);

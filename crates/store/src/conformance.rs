@@ -21,6 +21,7 @@ mod held;
 pub(crate) mod lists;
 mod retention;
 pub(crate) mod schedules;
+mod snapshots;
 pub(crate) mod story;
 mod timers;
 pub(crate) mod webhooks;
@@ -32,6 +33,8 @@ use crate::Store;
 
 pub use admin::*;
 pub use backup::*;
+#[cfg(test)]
+pub(crate) use chance::stories_of_chance;
 pub use chance::*;
 pub use code_waits::*;
 #[cfg(test)]
@@ -46,6 +49,7 @@ pub use held::*;
 pub use lists::*;
 pub use retention::*;
 pub use schedules::*;
+pub use snapshots::*;
 pub use timers::*;
 pub use webhooks::*;
 pub use workspaces::*;
@@ -76,6 +80,9 @@ macro_rules! conformance {
             a_decision_on_a_run_that_has_moved_on_is_refused
             an_empty_batch_changes_nothing
             ten_thousand_runs_are_all_found_again
+            a_long_run_is_loaded_from_a_snapshot_and_what_came_after
+            whoever_knows_a_run_gets_what_is_new_and_nothing_else
+            a_snapshot_is_forgotten_with_its_run
             whatever_happens_the_rows_say_what_the_runs_say
             a_definition_is_found_by_version_or_as_the_newest
             a_version_that_is_there_is_not_written_again

@@ -2,7 +2,8 @@
 //! decides nothing.
 //!
 //! The truth about a run is its history, kept in chunks of one commit each. Everything else is there to find runs:
-//! a summary row for each run, a row for each waitpoint. A run is loaded by replaying its chunks.
+//! a summary row for each run, a row for each waitpoint. A run is loaded by replaying its chunks; of a long one there is a
+//! snapshot to begin from.
 //!
 //! ```text
 //!   engine ── Batch ──▶ commit: history chunks · run rows · waitpoint rows · events · keys    one synced transaction
@@ -36,6 +37,7 @@ pub mod postgres;
 mod retention;
 mod row;
 mod schedules;
+mod snapshots;
 pub mod sqlite;
 mod table;
 pub mod tasks;
@@ -57,7 +59,7 @@ pub use definitions::{DefinitionSummary, NewDefinition, StoredDefinition};
 pub use error::Error;
 pub use events::{EventName, Waiter};
 pub use follow_ups::{FollowUpWrite, StoredFollowUp};
-pub use histories::{Loaded, StoredRun};
+pub use histories::{RunUpdate, StoredRun, Update};
 pub use holds::{Culprit, Held, Owner, Suspect};
 pub use lists::{Due, Page, RunFilter, RunSummary, WaitpointFilter, WaitpointSummary};
 pub use retention::{Awaits, EventPlace, KeyPlace, OfRun, OldEvent, OldKey, RunOfKey};

@@ -9,7 +9,7 @@ use abide_core::waitpoint::Kind;
 use abide_engine::Histogram;
 use abide_store::postgres::Postgres;
 use abide_store::roles::{Histories, Lists};
-use abide_store::{Page, WaitpointFilter};
+use abide_store::{Page, RunUpdate, StoredRun, WaitpointFilter};
 use jiff::Timestamp;
 
 use super::crew::Crew;
@@ -154,9 +154,10 @@ impl Fired {
             let Some(last) = page.last() else { return Ok(fired) };
             after = Some((last.resume_at, last.id));
             let known: Vec<(RunId, u64)> = page.iter().map(|wait| (wait.id.run, 0)).collect();
-            for (run, stored) in store.load_changed(&known)? {
+            for (run, update) in store.updates(&known)? {
                 let due = page.iter().find(|wait| wait.id.run == run).and_then(|wait| wait.resume_at);
-                let history = stored?.history;
+                // Runs as short as these have no snapshots.
+                let RunUpdate::Whole(StoredRun { history, .. }) = update? else { continue };
                 let ends =
                     history.iter().filter(|record| matches!(record.change, Change::WaitResolved { .. }));
                 let mut ends = ends.map(|record| record.at);

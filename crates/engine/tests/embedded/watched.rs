@@ -13,6 +13,7 @@ use abide_core::history::{DefinitionRef, Record};
 use abide_core::id::{
     DefinitionId, DeliveryId, KeyId, OccurrenceId, RunId, ScheduleId, WaitpointId, WebhookId, WorkspaceId,
 };
+use abide_core::run::Snapshot;
 use abide_core::schedule::Schedule;
 use abide_core::status::RunStatus;
 use abide_core::waitpoint::{Kind, Waitpoint};
@@ -22,9 +23,9 @@ use abide_store::tasks::Tasks;
 use abide_store::{
     ApiKey, AttemptWrite, AuditEntry, AuditHash, AuditNote, Awaits, Batch, CodeWait, CostRow, Culprit,
     DefinitionSummary, Delivery, DeliveryFilter, Due, Error, EventPlace, Health, Held, KeyHash, KeyPlace,
-    Loaded, OfRun, OldEvent, OldKey, Owner, Page, Read, RunFilter, RunSummary, Store, StoredDefinition,
-    StoredFollowUp, StoredRun, StoredTimer, Suspect, Waiter, WaitpointFilter, WaitpointSummary, Webhook,
-    Workspace,
+    OfRun, OldEvent, OldKey, Owner, Page, Read, RunFilter, RunSummary, Store, StoredDefinition,
+    StoredFollowUp, StoredRun, StoredTimer, Suspect, Update, Waiter, WaitpointFilter, WaitpointSummary,
+    Webhook, Workspace,
 };
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -270,14 +271,18 @@ impl<S: Read + ?Sized> Histories for Watched<Box<S>> {
         self.inner.load(run)
     }
 
-    fn load_changed(&mut self, known: &[(RunId, u64)]) -> Result<Vec<(RunId, Loaded)>, Error> {
+    fn updates(&mut self, known: &[(RunId, u64)]) -> Result<Vec<(RunId, Update)>, Error> {
         self.watch.load()?;
-        let mut changed = self.inner.load_changed(known)?;
+        let mut updates = self.inner.updates(known)?;
         let seen = self.watch.seen();
-        for (run, loaded) in changed.iter_mut().filter(|(run, _)| seen.unreadable.contains(run)) {
-            *loaded = Err(Error::Damaged { owner: *run, what: "it was told to be damaged".to_owned() });
+        for (run, update) in updates.iter_mut().filter(|(run, _)| seen.unreadable.contains(run)) {
+            *update = Err(Error::Damaged { owner: *run, what: "it was told to be damaged".to_owned() });
         }
-        Ok(changed)
+        Ok(updates)
+    }
+
+    fn snapshot(&mut self, run: RunId) -> Result<Option<Snapshot>, Error> {
+        self.inner.snapshot(run)
     }
 
     fn records_after(

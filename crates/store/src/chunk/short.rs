@@ -55,7 +55,7 @@ const REPEATS: usize = 4;
 const WORTH_REPEATING: usize = 12;
 
 /// Appends the short form of compact JSON.
-pub(super) fn shorten(plain: &[u8], short: &mut Vec<u8>) {
+pub(crate) fn shorten(plain: &[u8], short: &mut Vec<u8>) {
     let mut seen = Seen::default();
     let mut place = 0;
     while let Some(&byte) = plain.get(place) {
@@ -77,7 +77,7 @@ pub(super) fn shorten(plain: &[u8], short: &mut Vec<u8>) {
 }
 
 /// Appends the JSON that was shortened. What was not comes out as something that is not JSON.
-pub(super) fn expand(short: &[u8], plain: &mut Vec<u8>) {
+pub(crate) fn expand(short: &[u8], plain: &mut Vec<u8>) {
     let mut seen = Seen::default();
     let mut place = 0;
     while let Some(&byte) = short.get(place) {

@@ -20,7 +20,7 @@ fn round_trip(run: RunId, records: &[Record], parts: &[usize]) -> Vec<Record> {
     let (mut history, mut encoder, mut rest) = (Vec::new(), Encoder::default(), records);
     for part in parts.iter().copied().chain([usize::MAX]) {
         let (written, left) = rest.split_at(part.min(rest.len()));
-        decode(run, encoder.encode(run, written), &mut history).unwrap();
+        decode(run, 0, encoder.encode(run, written), &mut history).unwrap();
         rest = left;
     }
     history
@@ -83,17 +83,17 @@ fn a_damaged_chunk_is_refused() {
     let mut encoder = Encoder::default();
     let mut chunk = encoder.encode(nap.id(), &nap.history).to_vec();
     for length in 0..chunk.len() {
-        assert!(decode(nap.id(), &chunk[..length], &mut Vec::new()).is_err(), "{length} bytes");
+        assert!(decode(nap.id(), 0, &chunk[..length], &mut Vec::new()).is_err(), "{length} bytes");
     }
     for bit in 0..chunk.len() * 8 {
         chunk[bit / 8] ^= 1 << (bit % 8);
-        let read = decode(nap.id(), &chunk, &mut Vec::new());
+        let read = decode(nap.id(), 0, &chunk, &mut Vec::new());
         assert!(matches!(read, Err(Damage::Checksum)), "bit {bit}");
         chunk[bit / 8] ^= 1 << (bit % 8);
     }
-    let of_another = decode(RunId(1), &chunk, &mut Vec::new());
+    let of_another = decode(RunId(1), 0, &chunk, &mut Vec::new());
     assert!(matches!(of_another, Err(Damage::Checksum)));
-    decode(nap.id(), &chunk, &mut Vec::new()).unwrap();
+    decode(nap.id(), 0, &chunk, &mut Vec::new()).unwrap();
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn what_was_written_by_a_defect_is_refused_although_its_checksum_is_right() {
     let run = RunId(1);
     let sealed = |text: &[u8]| [text, &checksum(run, text)].concat();
     for other in ["", "{}", "[[]]", "[[\"2026-03-01T09:00:00Z\"]]", "[[1,\"api\"]]", "[] []"] {
-        let read = decode(run, &sealed(other.as_bytes()), &mut Vec::new());
+        let read = decode(run, 0, &sealed(other.as_bytes()), &mut Vec::new());
         assert!(matches!(read, Err(Damage::Records(_))), "{other}");
     }
 }

@@ -26,14 +26,7 @@ const RUNS: u64 = 40;
 const WORKSPACES: [WorkspaceId; 3] = [WorkspaceId::DEFAULT, WorkspaceId(1), WorkspaceId(2)];
 
 pub fn whatever_happens_the_rows_say_what_the_runs_say(subject: &mut dyn Subject) {
-    let definitions = [
-        story::nap(),
-        story::listener(),
-        story::signalled(),
-        story::review(),
-        story::brink(),
-        story::errand(),
-    ];
+    let definitions = definitions();
     for seed in 0..SEEDS {
         let (mut store, mut world) = (subject.fresh(), World::of(seed));
         for workspace in &WORKSPACES[1..] {
@@ -58,6 +51,20 @@ pub fn whatever_happens_the_rows_say_what_the_runs_say(subject: &mut dyn Subject
         commit_all(&mut *store, &mut stories);
         check(&mut *subject.after_a_crash(store), &stories);
     }
+}
+
+/// Runs to which anything happened, none of it stored.
+#[cfg(test)]
+pub(crate) fn stories_of_chance(seed: u64) -> (abide_core::random::Random, Vec<Story>) {
+    let (mut world, mut stories) = (World::of(seed), Vec::new());
+    for _ in 0..ACTIONS {
+        act(&mut world, &mut stories, &definitions());
+    }
+    (world.random, stories)
+}
+
+fn definitions() -> [Arc<Definition>; 6] {
+    [story::nap(), story::listener(), story::signalled(), story::review(), story::brink(), story::errand()]
 }
 
 /// Something happens to one of the runs, or another one begins.

@@ -15,7 +15,7 @@ use abide_core::waitpoint::Actor;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-use crate::{Batch, Culprit, Error, NewDefinition, RunWrite, Store};
+use crate::{Batch, Culprit, Error, NewDefinition, RunUpdate, RunWrite, Store};
 
 /// Chance and a clock that is moved by hand.
 pub(crate) struct World {
@@ -170,6 +170,41 @@ impl Story {
         let run =
             Run::replay(Arc::clone(&self.run.definition), &stored.history).expect("the history is sound");
         assert_eq!(run.snapshot(), self.run.snapshot());
+        self.check_updates(store);
+    }
+
+    /// Whoever knows nothing of it, or an earlier version, is brought up to date.
+    pub(crate) fn check_updates(&self, store: &mut dyn Store) {
+        let of = |store: &mut dyn Store, known| -> Option<RunUpdate> {
+            let updates = store.updates(&[(self.id(), known)]).expect("readable");
+            updates.into_iter().next().map(|(run, update)| {
+                assert_eq!(run, self.id());
+                update.expect("readable")
+            })
+        };
+        assert_eq!(of(store, self.run.seq), None);
+        let definition = || Arc::clone(&self.run.definition);
+        let (mut run, records) = match of(store, 0).expect("the run is there") {
+            RunUpdate::Whole(stored) => (None, stored.history),
+            RunUpdate::Snapshot { snapshot, records } => {
+                (Some(Run::restore(definition(), *snapshot)), records)
+            }
+            RunUpdate::Records(_) => panic!("nothing was known of it"),
+        };
+        match &mut run {
+            Some(run) => records.iter().for_each(|record| run.apply(record).expect("the next record")),
+            None => run = Some(Run::replay(definition(), &records).expect("the history is sound")),
+        }
+        assert_eq!(run.expect("it was made").snapshot(), self.run.snapshot());
+    }
+
+    /// What is new to one who knows this version of it.
+    pub(crate) fn records_since(&self, store: &mut dyn Store, known: u64) -> Vec<Record> {
+        let mut updates = store.updates(&[(self.id(), known)]).expect("readable");
+        match updates.pop() {
+            Some((_, Ok(RunUpdate::Records(records)))) => records,
+            other => panic!("{other:?}"),
+        }
     }
 }
 

@@ -18,6 +18,7 @@ mod batch_statement;
 mod events;
 mod plan;
 mod runs;
+mod snapshots;
 mod tasks;
 mod waitpoints;
 
@@ -67,8 +68,9 @@ pub(super) fn commit(link: &mut Link, mark: &mut Option<Mark>, batch: &Batch<'_>
 /// Says which transaction it was, where that is known.
 fn write_all(link: &mut Link, mark: &mut Option<Mark>, batch: &Batch<'_>) -> Result<Option<String>, Error> {
     let mark = next(link, mark)?;
+    let due = snapshots::due(link, batch)?;
     let connection = link.connection()?;
-    let plan = Plan::of(batch, &link.looks, mark)?;
+    let plan = Plan::of(batch, &link.looks, mark, &due)?;
     let mut may_be_written = false;
     let result = link.ask(async |session| {
         // The plan is made for what was seen before.
@@ -101,7 +103,7 @@ pub(super) fn culprits(
     let mark = next(link, mark)?;
     let (mut culprits, mut tried_so_far) = (Vec::new(), 0);
     for (owner, part) in batch.one_by_one() {
-        let tried = Plan::of(&part, &link.looks, mark).and_then(|plan| {
+        let tried = Plan::of(&part, &link.looks, mark, &[]).and_then(|plan| {
             link.ask(async |session| {
                 let written = write(session, &plan, &part).await;
                 session.roll_back().await;
@@ -140,7 +142,7 @@ fn went_away() -> Error {
 #[cfg(test)]
 pub(super) fn statements(batch: &Batch<'_>, looks: &super::looks::Looks) -> usize {
     const BEGIN_AND_COMMIT: usize = 2;
-    let plan = Plan::of(batch, looks, Mark { writer: Id(1), number: 1 }).expect("a sound batch");
+    let plan = Plan::of(batch, looks, Mark { writer: Id(1), number: 1 }, &[]).expect("a sound batch");
     let is_short = plan.is_empty() || plan.is_one_statement();
     plan.steps.len() + if is_short { 0 } else { BEGIN_AND_COMMIT }
 }

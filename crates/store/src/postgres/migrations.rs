@@ -14,7 +14,7 @@ struct Migration {
 }
 
 /// In order; the first is version 1. A file that was released is never changed.
-const MIGRATIONS: [Migration; 8] = [
+const MIGRATIONS: [Migration; 9] = [
     Migration { sql: include_str!("migrations/0001_first.sql"), oldest: 1 },
     Migration { sql: include_str!("migrations/0002_audit.sql"), oldest: 1 },
     // A node that leaves nothing for later rounds does not look at what others left.
@@ -28,6 +28,8 @@ const MIGRATIONS: [Migration; 8] = [
     // A node of before knows no waits for other code.
     Migration { sql: include_str!("migrations/0007_code.sql"), oldest: 7 },
     Migration { sql: include_str!("migrations/0008_refusals.sql"), oldest: 7 },
+    // A node of before would leave the snapshot of a run that it forgets.
+    Migration { sql: include_str!("migrations/0009_snapshots.sql"), oldest: 9 },
 ];
 
 /// "abide": those who migrate wait for each other.

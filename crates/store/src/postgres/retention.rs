@@ -301,6 +301,7 @@ async fn some_runs(session: &mut Session, before: i64, room: i64) -> Result<u64,
     for sql in [
         "DELETE FROM waitpoints WHERE run = ANY ($1)",
         "DELETE FROM link_generations WHERE run = ANY ($1)",
+        "DELETE FROM snapshots WHERE run = ANY ($1)",
         "DELETE FROM descendants WHERE root = ANY ($1)",
         "UPDATE remembered SET run = NULL,
              written_at = greatest(written_at, (SELECT ended_at FROM runs WHERE runs.id = remembered.run))

@@ -18,7 +18,7 @@ use serde_json::json;
 use super::*;
 use crate::conformance::story::{self, World};
 use crate::roles::*;
-use crate::{Due, OfRun, OldEvent, Page, RunFilter, WaitpointFilter};
+use crate::{Due, OfRun, OldEvent, Page, RunFilter, RunUpdate, WaitpointFilter};
 
 /// Beside the store: whatever one likes in the same database.
 pub(crate) struct Hand(Link);
@@ -123,4 +123,39 @@ fn names_may_have_anything_in_them() {
     listener.save(&mut store);
     assert_eq!(store.forget_runs(Timestamp::MAX, 10).unwrap(), 1);
     assert_eq!(store.runs(&filter, &Page { after: None, limit: 10 }).unwrap(), []);
+}
+
+#[test]
+fn a_damaged_snapshot_is_passed_over_for_the_whole_history() {
+    let address = Server::shared().database();
+    let mut store = Postgres::open(&address).unwrap();
+    let mut world = World::new();
+    let mut nap = world.start(&story::nap(), json!({ "sleep": "1h" }));
+    nap.save(&mut store);
+    for _ in 0..60 {
+        for _ in 0..10 {
+            world.tell(&mut nap, Command::Pause);
+            world.tell(&mut nap, Command::Unpause);
+        }
+        nap.save(&mut store);
+    }
+    assert!(store.snapshot(nap.id()).unwrap().is_some());
+    for damage in ["sum = sum + 1", "seq = seq + 1, sum = sum - 1", "data = 'nothing'"] {
+        Hand::on(&address).run(&format!("UPDATE snapshots SET {damage}"));
+        let updates = store.updates(&[(nap.id(), 0)]).unwrap();
+        assert!(matches!(&updates[..], [(_, Ok(RunUpdate::Whole(_)))]), "{damage}");
+        nap.check(&mut store);
+    }
+    assert!(matches!(store.snapshot(nap.id()), Err(Error::Damaged { .. })));
+}
+
+#[test]
+fn a_conflict_is_an_sqlstate_of_our_own_with_words_for_whoever_reads_the_log() {
+    let mut store = Postgres::open(&Server::shared().database()).unwrap();
+    for (state, word) in [("AB001", "conflict"), ("AB002", "fenced")] {
+        let sql = format!("SELECT refuse_commit('{state}')");
+        let refused = store.link.ask(async |session| session.run(&sql).await);
+        let Err(Error::Corrupt(message)) = refused else { panic!("{refused:?}") };
+        assert!(message.contains(state) && message.contains(word), "{message}");
+    }
 }

@@ -6,11 +6,12 @@
 use abide_core::command::Occurrence;
 use abide_core::door::Remembered;
 use abide_core::id::{DefinitionId, WorkspaceId};
-use abide_core::run::Run;
+use abide_core::run::{Run, Snapshot};
 use abide_core::waitpoint::Waitpoint;
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
 use crate::row::RowReader;
+use crate::snapshots::{self, LastSnapshot};
 use crate::sqlite::column;
 use crate::sqlite::tally::Tally;
 use crate::sqlite::{admin, costs, follow_ups, query, schedules, webhooks};
@@ -156,6 +157,9 @@ fn write_one(
     let (seq, written_at) = (column::count(last.seq), column::instant(last.at));
     let chunk = encoder.encode(write.run.id, write.records);
     let sum = was.map_or(Some(0), |was| was.sum).map(|sum| chunk::add_up(sum, chunk));
+    if snapshots::may_be_due(write) && snapshots::is_due(write.run.seq, last_snapshot(transaction, &id)?) {
+        write_snapshot(transaction, &id, write.run, sum)?;
+    }
     statements.append.execute(params![id, seq, written_at, chunk])?;
     tally.add_bytes(write.run.workspace, column::limit(chunk.len()));
     statements.write_run(&id, write, was, sum, tally)?;
@@ -170,6 +174,31 @@ fn write_one(
             .ok_or_else(|| Error::Corrupt(format!("it has no waitpoint {number}")))?;
         statements.write_waitpoint(&id, write, waitpoint)?;
     }
+    Ok(())
+}
+
+/// When the last snapshot of a run was written by this code, and how large it is.
+fn last_snapshot(transaction: &Transaction<'_>, id: &column::Id) -> Result<Option<LastSnapshot>, Error> {
+    let mut statement =
+        transaction.prepare_cached("SELECT seq, length(data) FROM snapshots WHERE run = ? AND format = ?")?;
+    query::first(statement.query(params![id, Snapshot::FORMAT])?, |row| {
+        Ok(LastSnapshot { seq: row.number(0)?, bytes: row.number(1)? })
+    })
+}
+
+fn write_snapshot(
+    transaction: &Transaction<'_>,
+    id: &column::Id,
+    run: &Run,
+    sum: Option<u32>,
+) -> Result<(), Error> {
+    transaction
+        .prepare_cached(
+            "INSERT INTO snapshots (run, seq, sum, format, data) VALUES (?, ?, ?, ?, ?)
+             ON CONFLICT DO UPDATE SET seq = excluded.seq, sum = excluded.sum, format = excluded.format,
+                 data = excluded.data",
+        )?
+        .execute(params![id, column::count(run.seq), sum, Snapshot::FORMAT, snapshots::encode(run)])?;
     Ok(())
 }
 

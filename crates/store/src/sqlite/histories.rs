@@ -2,18 +2,52 @@
 
 use abide_core::history::Record;
 use abide_core::id::RunId;
-use rusqlite::{Connection, params};
+use abide_core::run::Snapshot;
+use rusqlite::{Connection, Transaction, params};
 
 use crate::roles::Histories;
 use crate::row::RowReader;
 use crate::sqlite::Handle;
 use crate::sqlite::column;
 use crate::sqlite::query::first;
-use crate::{Error, StoredRun, chunk};
+use crate::{Error, RunUpdate, StoredRun, Update, chunk, snapshots};
 
 impl<Role: Send> Histories for Handle<Role> {
     fn load(&mut self, run: RunId) -> Result<Option<StoredRun>, Error> {
-        load_compared(&self.connection, run).map_err(|error| error.of(run))
+        let looking = self.connection.unchecked_transaction()?;
+        load(&looking, run).map_err(|error| error.of(run))
+    }
+
+    fn updates(&mut self, known: &[(RunId, u64)]) -> Result<Vec<(RunId, Update)>, Error> {
+        let mut updates = Vec::new();
+        for (run, version) in known {
+            let looking = self.connection.unchecked_transaction()?;
+            let updated = update(&looking, *run, *version).or_else(|error| match error.is_damage() {
+                // What follows from the history may be what is damaged.
+                true => load(&looking, *run).map(|whole| whole.map(RunUpdate::Whole)),
+                false => Err(error),
+            });
+            match updated.map_err(|error| error.of(*run)) {
+                Ok(update) => updates.extend(update.map(|update| (*run, Ok(update)))),
+                Err(error) if error.is_damage() => updates.push((*run, Err(error))),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(updates)
+    }
+
+    fn snapshot(&mut self, run: RunId) -> Result<Option<Snapshot>, Error> {
+        let found = stored_snapshot(&self.connection, run)
+            .and_then(|found| found.map(|(told, data)| snapshots::decode(run, told.seq, &data)).transpose());
+        found.map_err(|error| error.of(run))
+    }
+
+    fn versions(&mut self, runs: &[RunId]) -> Result<Vec<(RunId, u64)>, Error> {
+        let mut versions = Vec::new();
+        for run in runs {
+            versions.extend(told(&self.connection, *run)?.map(|told| (*run, told.seq)));
+        }
+        Ok(versions)
     }
 
     fn records_after(
@@ -38,8 +72,7 @@ impl<Role: Send> Histories for Handle<Role> {
         while let Some(row) = rows.next().map_err(|error| Error::from(error).of(run))? {
             let before = row.get::<_, Option<i64>>(2)?.map_or(0, i64::cast_unsigned);
             let encoded = row.get_ref(1)?.as_blob().map_err(|error| damaged(&error.to_string()))?;
-            chunk::decode_after(run, before, encoded, &mut history)
-                .map_err(|error| damaged(&error.to_string()))?;
+            chunk::decode(run, before, encoded, &mut history).map_err(|error| damaged(&error.to_string()))?;
             if history.last().map(|record| record.seq) != Some(row.number(0)?) {
                 return Err(damaged("a chunk has more or fewer records than it should"));
             }
@@ -62,20 +95,59 @@ impl<Role: Send> Histories for Handle<Role> {
     }
 }
 
-fn load_compared(connection: &Connection, run: RunId) -> Result<Option<StoredRun>, Error> {
-    // What is committed between the two would be in one of them.
-    let looking = connection.unchecked_transaction()?;
-    let told = told(&looking, run)?;
-    let mut statement =
-        looking.prepare_cached("SELECT seq, chunk FROM history WHERE run = ? ORDER BY seq")?;
-    let mut rows = statement.query([column::run(run)])?;
-    let mut history = chunk::History::new(run);
-    while let Some(row) = rows.next()? {
-        let encoded = row.get_ref(1)?.as_blob();
-        let encoded = encoded.map_err(|error| Error::Corrupt(error.to_string()))?;
-        history.push(row.number(0)?, encoded)?;
+/// Row and history, in a transaction: what is committed between the two would be in one of them.
+fn load(looking: &Transaction<'_>, run: RunId) -> Result<Option<StoredRun>, Error> {
+    let told = told(looking, run)?;
+    gather(looking, chunk::History::new(run), run, 0)?.finish(told)
+}
+
+/// What brings a run up to date for one who knows it in this version; `None` if it has that version, or is not there.
+fn update(looking: &Transaction<'_>, run: RunId, known: u64) -> Result<Option<RunUpdate>, Error> {
+    let Some(told) = told(looking, run)? else {
+        // There may be a history without a row.
+        return Ok(load(looking, run)?.map(RunUpdate::Whole));
+    };
+    if told.seq == known {
+        return Ok(None);
     }
-    history.finish(told)
+    if known == 0
+        && let Some((of, data)) = stored_snapshot(looking, run)?.filter(|(of, _)| of.seq <= told.seq)
+    {
+        let snapshot = Box::new(snapshots::decode(run, of.seq, &data)?);
+        let records = gather(looking, chunk::History::after(run, of.seq, of.sum), run, of.seq)?;
+        return Ok(Some(RunUpdate::Snapshot { snapshot, records: records.finish_part(told)? }));
+    }
+    if known == 0 || known > told.seq {
+        return Ok(load(looking, run)?.map(RunUpdate::Whole));
+    }
+    let records = gather(looking, chunk::History::after(run, known, None), run, known)?;
+    Ok(Some(RunUpdate::Records(records.finish_part(told)?)))
+}
+
+/// The snapshot of a run that this code can read, and what it says of the history up to there.
+fn stored_snapshot(connection: &Connection, run: RunId) -> Result<Option<(chunk::Told, Vec<u8>)>, Error> {
+    let mut statement =
+        connection.prepare_cached("SELECT seq, sum, data FROM snapshots WHERE run = ? AND format = ?")?;
+    first(statement.query(params![column::run(run), Snapshot::FORMAT])?, |row| {
+        let told = chunk::Told { seq: row.number(0)?, sum: row.optional_number(1)? };
+        Ok((told, row.bytes(2)?.to_vec()))
+    })
+}
+
+/// Reads on in a history, after this version.
+fn gather(
+    looking: &Transaction<'_>,
+    mut history: chunk::History,
+    run: RunId,
+    after: u64,
+) -> Result<chunk::History, Error> {
+    let mut statement =
+        looking.prepare_cached("SELECT seq, chunk FROM history WHERE run = ? AND seq > ? ORDER BY seq")?;
+    let mut rows = statement.query(params![column::run(run), column::count(after)])?;
+    while let Some(row) = rows.next()? {
+        history.push(row.number(0)?, row.bytes(1)?)?;
+    }
+    Ok(history)
 }
 
 /// What the row of a run says of its history.

@@ -8,7 +8,7 @@ use crate::chunk;
 const WITH_SUMS: i64 = 9;
 
 /// In order; the first is version 1. A file that was released is never changed.
-const MIGRATIONS: [&str; 11] = [
+const MIGRATIONS: [&str; 12] = [
     include_str!("migrations/0001_first.sql"),
     include_str!("migrations/0002_costs.sql"),
     include_str!("migrations/0003_run_counts.sql"),
@@ -20,6 +20,7 @@ const MIGRATIONS: [&str; 11] = [
     include_str!("migrations/0009_checks.sql"),
     include_str!("migrations/0010_stored_bytes.sql"),
     include_str!("migrations/0011_code.sql"),
+    include_str!("migrations/0012_snapshots.sql"),
 ];
 
 pub(super) fn latest() -> i64 {

@@ -199,6 +199,7 @@ impl WriteRetention for Sqlite {
                 for removal in [
                     "DELETE FROM waitpoints WHERE run = ?",
                     "DELETE FROM link_generations WHERE run = ?",
+                    "DELETE FROM snapshots WHERE run = ?",
                     "DELETE FROM descendants WHERE root = ?",
                     "UPDATE remembered SET run = NULL,
                  written_at = max(written_at, (SELECT ended_at FROM runs WHERE runs.id = remembered.run))

@@ -47,7 +47,13 @@ pub(super) struct Plan<'a> {
 }
 
 impl<'a> Plan<'a> {
-    pub(super) fn of(batch: &Batch<'a>, looks: &Looks, mark: Mark) -> Result<Plan<'a>, Error> {
+    /// With snapshots of those runs that are due.
+    pub(super) fn of(
+        batch: &Batch<'a>,
+        looks: &Looks,
+        mark: Mark,
+        due: &[&RunWrite<'a>],
+    ) -> Result<Plan<'a>, Error> {
         let mut plan = Plan::default();
         let mut runs: Vec<&RunWrite<'a>> =
             batch.runs.iter().filter(|write| !write.records.is_empty()).collect();
@@ -70,6 +76,10 @@ impl<'a> Plan<'a> {
         plan.insert_runs(&new, &tails);
         plan.weigh(&runs, &chunks, &batch.occurrences);
         plan.append_history(&runs, chunks);
+        let updated = [(&known, "moved"), (&moved, "versioned")];
+        let updated: Vec<&str> =
+            updated.iter().filter(|(runs, _)| !runs.is_empty()).map(|(_, part)| *part).collect();
+        plan.write_snapshots(due, &updated);
         plan.write_waitpoints(&runs)?;
         plan.add_costs(&runs);
         plan.write_schedules(&batch.schedules);

@@ -27,7 +27,7 @@ impl<'a> Plan<'a> {
                      $8::bigint[])
                  AS new (id, based_on, seq, written_at, status, ended_at, deadline_at, tail)
              WHERE runs.id = new.id AND runs.seq = new.based_on
-             RETURNING 1",
+             RETURNING runs.id, runs.sum",
             values![
                 ids(known),
                 known.iter().map(|write| column::count(write.based_on)).collect::<Vec<_>>(),
@@ -57,7 +57,7 @@ impl<'a> Plan<'a> {
                      $8::bigint[], $9::text[])
                  AS new (id, based_on, seq, written_at, status, ended_at, deadline_at, tail, version)
              WHERE runs.id = new.id AND runs.seq = new.based_on AND ALL_ROWS_WRITTEN
-             RETURNING 1",
+             RETURNING runs.id, runs.sum",
             values![
                 ids(moved),
                 moved.iter().map(|write| column::count(write.based_on)).collect::<Vec<_>>(),

@@ -85,6 +85,7 @@ fn look(step: &Value, above: Above, dear: &mut Vec<String>) {
     let is_short = relation == "workspaces"
         || index == "runs_pkey" && condition.contains("(id = ")
         || index == "history_pkey" && condition.contains("(run = ")
+        || index == "snapshots_pkey" && condition.contains("(run = ")
         || index == "waitpoints_pkey" && condition.contains("(run = ")
         || relation == "api_keys"
         || relation == "schedules"
@@ -200,7 +201,8 @@ fn read_the_rest(store: &mut Postgres) {
     }
     let day = jiff::civil::date(2026, 3, 1);
     store.costs(here, day, day).unwrap();
-    store.load_changed(&[(run, 1)]).unwrap();
+    store.updates(&[(run, 0), (RunId(run.0 + 1), 1)]).unwrap();
+    store.snapshot(run).unwrap();
     for version in [None, Some("1")] {
         store.definition(here, "a", version).unwrap();
     }

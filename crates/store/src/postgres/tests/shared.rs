@@ -7,6 +7,7 @@ use abide_core::id::At;
 use abide_core::time::Millis;
 
 use super::*;
+use crate::RunUpdate;
 use crate::cluster::{NodeId, Notification};
 use crate::tasks::{FoundTask, LateTasks, StoredTask, TaskCounts, TaskWrite, WantedTasks};
 
@@ -243,24 +244,23 @@ fn the_others_are_notified_of_a_commit_and_oneself_is_not() {
 }
 
 #[test]
-fn only_runs_that_have_moved_on_are_loaded() {
+fn many_runs_are_brought_up_to_date_by_one_statement() {
     let mut store = Postgres::open(&Server::shared().database()).unwrap();
     let mut world = World::new();
     let mut naps: Vec<story::Story> =
         (0..3).map(|_| world.start(&story::nap(), json!({ "sleep": "1h" }))).collect();
     story::save(&mut store, &mut naps);
-    let known: Vec<(RunId, u64)> = naps
-        .iter()
-        .map(|nap| (nap.id(), store.load(nap.id()).unwrap().unwrap().history.len() as u64))
-        .collect();
-    assert!(store.load_changed(&known).unwrap().is_empty());
+    let known: Vec<(RunId, u64)> = naps.iter().map(|nap| (nap.id(), nap.run.seq)).collect();
     world.wake(&mut naps[1]);
     naps[1].save(&mut store);
-    let changed = store.load_changed(&known).unwrap();
-    assert_eq!(changed.iter().map(|(run, _)| *run).collect::<Vec<_>>(), [naps[1].id()]);
-    assert_eq!(changed[0].1.as_ref().ok(), store.load(naps[1].id()).unwrap().as_ref());
+    let sent = store.sent();
+    let before = sent.count();
+    let updates = store.updates(&known).unwrap();
+    assert_eq!(sent.count() - before, 1);
+    let [(run, Ok(RunUpdate::Records(records)))] = &updates[..] else { panic!("{updates:?}") };
+    assert_eq!((*run, &records[..]), (naps[1].id(), &naps[1].history[known[1].1 as usize..]));
     let unknown: Vec<(RunId, u64)> = known.iter().map(|(run, _)| (*run, 0)).chain([(RunId(1), 0)]).collect();
-    assert_eq!(store.load_changed(&unknown).unwrap().len(), 3);
+    assert_eq!(store.updates(&unknown).unwrap().len(), 3);
 }
 
 #[test]

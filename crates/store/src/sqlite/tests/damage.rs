@@ -8,6 +8,7 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use super::super::*;
+use crate::RunUpdate;
 use crate::conformance::story::{self, World};
 use crate::roles::*;
 
@@ -264,4 +265,34 @@ fn a_hard_link_is_the_same_store_and_a_lock_that_was_removed_is_still_there() {
     assert!(matches!(Sqlite::open(&path), Err(Error::InUse(_))));
     drop(first);
     drop(Sqlite::open(&path).unwrap());
+}
+
+#[test]
+fn a_damaged_snapshot_is_passed_over_for_the_whole_history() {
+    let mut store = Sqlite::open_in_memory().unwrap();
+    let mut world = World::new();
+    let mut nap = world.start(&story::nap(), json!({ "sleep": "1h" }));
+    nap.save(&mut store);
+    for _ in 0..600 {
+        for command in [Command::Pause, Command::Unpause] {
+            world.tell(&mut nap, command);
+        }
+        nap.save(&mut store);
+    }
+    assert!(store.snapshot(nap.id()).unwrap().is_some());
+    let id = column::run(nap.id());
+    for damage in [
+        "UPDATE snapshots SET sum = sum + 1 WHERE run = ?",
+        "UPDATE snapshots SET seq = seq + 1, sum = sum - 1 WHERE run = ?",
+        "UPDATE snapshots SET data = zeroblob(9) WHERE run = ?",
+    ] {
+        store.connection.execute(damage, [id]).unwrap();
+        let updates = store.updates(&[(nap.id(), 0)]).unwrap();
+        assert!(matches!(&updates[..], [(_, Ok(RunUpdate::Whole(_)))]), "{damage}");
+        nap.check(&mut store);
+    }
+    assert!(matches!(store.snapshot(nap.id()), Err(Error::Damaged { .. })));
+    store.connection.execute("UPDATE snapshots SET format = 'other' WHERE run = ?", [id]).unwrap();
+    assert_eq!(store.snapshot(nap.id()).unwrap(), None);
+    nap.check(&mut store);
 }
