@@ -29,6 +29,7 @@ mod io;
 mod nodes;
 mod recovery;
 mod requests;
+mod setup;
 mod work;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -39,10 +40,9 @@ use abide_core::bounds::Bounds;
 use abide_core::id::{RunId, WebhookId};
 use abide_core::random::Random;
 use abide_core::time::Millis;
-use abide_store::cluster::NodeId;
 use abide_store::{Held, Read, StoredTimer, Suspect};
 use jiff::Timestamp;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 
 use crate::alarm::Alarm;
 use crate::backlog::Backlog;
@@ -75,6 +75,7 @@ pub use crate::start::StartRun;
 pub use crate::tasks::{Handed, ReadyTask};
 pub use io::{Input, Now, Output, Perform, Wake, WakeReason};
 use recovery::Recovery;
+pub use setup::Setup;
 
 /// Requests in one round at most: more would only make each of them wait for the others.
 const ROUND_REQUESTS: usize = 1_024;
@@ -87,57 +88,6 @@ const LONGEST_SLEEP: Duration = Duration::from_secs(1);
 const TROUBLE: Duration = Duration::from_millis(250);
 /// How often those are looked for who gave up waiting.
 const SWEEP: Duration = Duration::from_secs(60);
-
-/// What a machine is built from.
-pub struct Setup {
-    /// What decisions are made on.
-    pub store: Box<dyn Read>,
-    /// Which of several nodes on the store this one is, and the board of tasks that they share; `None` if the store is its own.
-    pub node: Option<(NodeId, Box<dyn abide_store::tasks::Tasks>)>,
-    /// Ids and jitter come from it.
-    pub seed: u64,
-    /// Whether time passes by itself. Otherwise the machine does not wait for it.
-    pub time_passes: bool,
-    /// Rounds that may be committed at once.
-    pub committers: usize,
-    /// Only look: decide nothing.
-    pub paused: bool,
-    /// The names of handlers that are called at a URL.
-    pub urls: BTreeSet<Arc<str>>,
-    /// The way back of tasks whose poller has gone: they come again as requests.
-    pub back: mpsc::WeakSender<Request>,
-    /// What earlier processes were at when they ended.
-    pub suspects: Vec<Suspect>,
-    pub bounds: Bounds,
-    pub limits: Limits,
-    pub(crate) open_runs: OpenRuns,
-    pub(crate) followers: Followers,
-    pub(crate) holds: Holds,
-    pub(crate) watch: Arc<Watch>,
-}
-
-impl Setup {
-    /// Of a node that has the store to itself, with everything else as it usually is.
-    pub fn new(store: Box<dyn Read>, seed: u64, back: mpsc::WeakSender<Request>) -> Setup {
-        Setup {
-            store,
-            node: None,
-            seed,
-            time_passes: true,
-            committers: 1,
-            paused: false,
-            urls: BTreeSet::new(),
-            back,
-            suspects: Vec::new(),
-            bounds: Bounds::default(),
-            limits: Limits::default(),
-            open_runs: OpenRuns::default(),
-            followers: Followers::default(),
-            holds: Holds::default(),
-            watch: Arc::default(),
-        }
-    }
-}
 
 /// How much the next step takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
