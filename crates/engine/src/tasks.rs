@@ -40,7 +40,7 @@ pub(crate) use board::{Lease, TaskBoard, WorkerKey};
 use code_waits::CodeWaits;
 pub use handed::Handed;
 pub(crate) use memory::MemoryBoard;
-pub(crate) use out::rows_of;
+pub(crate) use out::{WITH_TASKS_OUT, rows_of};
 pub use out::write_tasks_out;
 use performers::Performers;
 use pollers::Pollers;

@@ -3,12 +3,11 @@
 
 use abide_core::id::RunId;
 use abide_core::run::{Run, Timer};
-use abide_core::status::RunStatus;
 use abide_core::time::Millis;
 use abide_store::{Owner, Page, RunFilter, StoredTimer};
 
 use super::Machine;
-use crate::tasks::{TaskBoard, rows_of};
+use crate::tasks::{TaskBoard, WITH_TASKS_OUT, rows_of};
 
 /// Runs that are looked at in one pass.
 const PAGE: usize = 100;
@@ -39,7 +38,7 @@ impl Machine {
         }
         let mut runs = std::mem::take(&mut self.recovery.aside);
         if !self.recovery.is_at_end {
-            let filter = RunFilter { statuses: vec![RunStatus::Running], ..RunFilter::default() };
+            let filter = RunFilter { statuses: WITH_TASKS_OUT.to_vec(), ..RunFilter::default() };
             let page = Page { after: self.recovery.after, limit: PAGE };
             match self.store.run_ids(&filter, &page) {
                 Ok(found) => {

@@ -23,6 +23,9 @@ const PAGE: usize = 500;
 /// A worker has not been able to report while its run was moved, and may not be until the next server is up.
 const GRACE: Millis = Millis(10 * 60 * 1_000);
 
+/// Runs of these statuses may have tasks out: one that is paused leaves those of its other steps to whoever has them.
+pub(crate) const WITH_TASKS_OUT: [RunStatus; 2] = [RunStatus::Running, RunStatus::Paused];
+
 /// Writes all tasks that are out, as of an instant, and says how many there are. Nothing is written where a store does
 /// not keep them.
 ///
@@ -33,7 +36,7 @@ pub fn write_tasks_out(store: &mut dyn Store, now: Timestamp) -> Result<usize, E
         return Ok(0);
     }
     let mut memory = Memory::default();
-    let filter = RunFilter { statuses: vec![RunStatus::Running], ..RunFilter::default() };
+    let filter = RunFilter { statuses: WITH_TASKS_OUT.to_vec(), ..RunFilter::default() };
     let mut page = Page { after: None, limit: PAGE };
     let mut count = 0;
     loop {
