@@ -108,12 +108,20 @@ pub fn offer(event: &Occurrence, waiters: &[Waiter], room: &mut impl Room) -> Of
 }
 
 /// Gives an event to these in their order: to each of them or, with `one`, to the first that takes it. `take` says whether
-/// one did; those that did are returned.
-pub fn give(
+/// one did; those that did are added to `took`, also when one of them could not be asked.
+pub fn give<E>(
     takers: &[WaitpointId],
     one: bool,
-    mut take: impl FnMut(WaitpointId) -> bool,
-) -> Vec<WaitpointId> {
-    let took = takers.iter().copied().filter(|taker| take(*taker));
-    took.take(if one { 1 } else { usize::MAX }).collect()
+    took: &mut Vec<WaitpointId>,
+    mut take: impl FnMut(WaitpointId) -> Result<bool, E>,
+) -> Result<(), E> {
+    for taker in takers.iter().copied() {
+        if take(taker)? {
+            took.push(taker);
+            if one {
+                break;
+            }
+        }
+    }
+    Ok(())
 }

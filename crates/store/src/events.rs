@@ -2,11 +2,12 @@
 
 use abide_core::command::Occurrence;
 use abide_core::id::{OccurrenceId, WaitpointId, WorkspaceId};
-use abide_core::waitpoint::EventFilter;
 use jiff::Timestamp;
 
 use crate::row::RowReader;
 use crate::{Error, Page};
+
+pub use abide_core::fan_out::Waiter;
 
 /// Matches events with those who wait for them.
 pub trait Events: Send {
@@ -63,28 +64,15 @@ pub struct EventName<'a> {
     pub event_id: &'a str,
 }
 
-/// Somebody who waits for an event.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Waiter {
-    pub waitpoint: WaitpointId,
-    pub workspace: WorkspaceId,
-    pub created_at: Timestamp,
-    pub filter: EventFilter,
-    /// Its deadline.
-    pub resume_at: Option<Timestamp>,
-}
-
-impl Waiter {
-    /// Of `run, number, created_at, resume_at, filter`.
-    pub(crate) fn read(row: &impl RowReader, workspace: WorkspaceId) -> Result<Waiter, Error> {
-        Ok(Waiter {
-            waitpoint: row.run(0)?.waitpoint(row.number(1)?),
-            workspace,
-            created_at: row.instant(2)?,
-            filter: row.json(4)?,
-            resume_at: row.optional_instant(3)?,
-        })
-    }
+/// Reads a waiter of `run, number, created_at, resume_at, filter`.
+pub(crate) fn read_waiter(row: &impl RowReader, workspace: WorkspaceId) -> Result<Waiter, Error> {
+    Ok(Waiter {
+        waitpoint: row.run(0)?.waitpoint(row.number(1)?),
+        workspace,
+        created_at: row.instant(2)?,
+        filter: row.json(4)?,
+        resume_at: row.optional_instant(3)?,
+    })
 }
 
 /// What is read of an event, by [`read_occurrence`].

@@ -1,6 +1,7 @@
 //! R5 Events reach those who wait for them: in the order they began to wait, and all or one of them.
 
 use abide_core::command::Occurrence;
+use abide_core::id::WaitpointId;
 use abide_core::fan_out::{Room, Waiter, give, line_up, offer};
 use abide_core::id::{OccurrenceId, WorkspaceId};
 use serde_json::json;
@@ -106,17 +107,24 @@ fn r05_where_the_room_ends_is_said_so_that_a_later_round_goes_on_there() {
 fn r05_an_event_for_all_goes_to_each_and_one_for_one_to_the_first_that_takes_it() {
     let run = waiting();
     let takers: Vec<_> = waiters(&run).iter().map(|waiter| waiter.waitpoint).collect();
-    assert_eq!(give(&takers, false, |_| true), takers);
+    let give = |one: bool, take: &mut dyn FnMut(WaitpointId) -> Result<bool, &'static str>| {
+        let mut took = Vec::new();
+        let given = give(&takers, one, &mut took, take);
+        (took, given)
+    };
+    assert_eq!(give(false, &mut |_| Ok(true)), (takers.clone(), Ok(())));
     let mut asked = Vec::new();
-    let took = give(&takers, true, |taker| {
+    let (took, _) = give(true, &mut |taker| {
         asked.push(taker);
-        taker != takers[0]
+        Ok(taker != takers[0])
     });
     assert_eq!((took, asked), (vec![takers[1]], takers.clone()), "the first one had been cancelled");
     let mut asked = 0;
-    give(&takers, true, |_| {
+    let _ = give(true, &mut |_| {
         asked += 1;
-        true
+        Ok(true)
     });
     assert_eq!(asked, 1, "nobody is asked after the one that took it");
+    let (took, given) = give(false, &mut |taker| if taker == takers[0] { Ok(true) } else { Err("unreadable") });
+    assert_eq!((took, given), (vec![takers[0]], Err("unreadable")), "what was taken before is known");
 }

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use abide_core::fan_out::Room;
 use abide_core::history::Record;
 
 /// What follows from one request, timer or task in its own round.
@@ -100,6 +101,20 @@ impl Spent {
     /// Whether no more waits are given events in this round.
     pub(crate) fn is_offered_out(&self) -> bool {
         self.is_matched_out() || self.waiters >= ROUND_WAITERS || self.is_large()
+    }
+}
+
+impl Room for Spent {
+    fn is_out(&self) -> bool {
+        self.is_offered_out()
+    }
+
+    fn compared(&mut self, bytes: usize) {
+        self.matched(bytes);
+    }
+
+    fn given(&mut self) {
+        self.offered();
     }
 }
 

@@ -7,9 +7,10 @@ use std::sync::Arc;
 use abide_core::command::{Command, DeliverEvent, Occurrence, Reply};
 use abide_core::definition::document::Delivery;
 use abide_core::door::{Remembered, digest, replay};
+use abide_core::fan_out;
 use abide_core::follow_up::FollowUp;
 use abide_core::id::{OccurrenceId, RunId, WaitpointId, WorkspaceId};
-use abide_core::waitpoint::{Actor, EventFilter, ListensFor};
+use abide_core::waitpoint::{Actor, EventFilter};
 use abide_store::{EventName, StoredFollowUp, Waiter};
 use jiff::Timestamp;
 
@@ -83,18 +84,9 @@ impl Round<'_> {
 
     fn begun(&self, run: RunId, number: u32) -> Option<Begun> {
         let touched = self.batch.touched.get(&run)?;
-        match touched.run.waitpoint(number).filter(|wait| wait.is_pending())?.listens_for.clone() {
-            ListensFor::Event(filter) => {
-                Some(Begun { run, number, workspace: touched.run.workspace, filter })
-            }
-            ListensFor::Time
-            | ListensFor::Signal { .. }
-            | ListensFor::Call { .. }
-            | ListensFor::Approval(_)
-            | ListensFor::Child { .. }
-            | ListensFor::Attempt(_)
-            | ListensFor::Code(_) => None,
-        }
+        let wait = touched.run.waitpoint(number).filter(|wait| wait.is_pending())?;
+        let filter = wait.listens_for.event()?.clone();
+        Some(Begun { run, number, workspace: touched.run.workspace, filter })
     }
 
     /// Offers a wait these, and if there may be more, those too. Says how far it came if the round has no room for all.
@@ -251,11 +243,9 @@ impl Round<'_> {
         // Waits that began in this round, or in one that is being committed, may not be in the store yet.
         let fresh = self.before.rounds().map(|(_, before)| before).chain([&*self.batch]);
         let fresh = fresh.filter_map(|decided| decided.listening.get(&event)).flatten();
-        let mut fresh: Vec<WaitpointId> = fresh.copied().filter(|wait| !known.contains(wait)).collect();
-        fresh.sort();
-        fresh.dedup();
-        let fresh: Vec<Waiter> = fresh.into_iter().filter_map(|wait| self.waiter(wait, &event)).collect();
-        self.give_to(fresh, occurrence, one, is_dry, given)
+        let fresh: Vec<WaitpointId> = fresh.copied().filter(|wait| !known.contains(wait)).collect();
+        let fresh = fresh.into_iter().filter_map(|wait| self.waiter(wait, &event)).collect();
+        self.give_to(fan_out::line_up(fresh), occurrence, one, is_dry, given)
     }
 
     /// Those who wait for an event, oldest first, after the one that was offered it last.
@@ -274,33 +264,14 @@ impl Round<'_> {
             Err(_) => return Ok(Vec::new()),
         };
         let after = after.map_or(0, |(_, wait)| wait.number);
-        let numbers = run.open_waitpoints().map(|wait| wait.number).filter(|number| *number > after);
-        let waits: Vec<WaitpointId> = numbers.map(|number| only.waitpoint(number)).collect();
-        let waiters = waits.into_iter().filter_map(|wait| self.waiter(wait, event));
+        let waiters = Waiter::of_run(run, event_id, after).filter(|waiter| waiter.workspace == *workspace);
         Ok(waiters.take(limit).collect())
     }
 
     /// A wait for this event, by what is known of its run now.
     fn waiter(&mut self, waitpoint: WaitpointId, (workspace, event_id): &EventKey) -> Option<Waiter> {
         let run = self.run(waitpoint.run).ok().filter(|run| run.workspace == *workspace)?;
-        let wait = run.waitpoint(waitpoint.number).filter(|wait| wait.is_pending())?;
-        match &wait.listens_for {
-            ListensFor::Event(filter) if filter.event_id == *event_id => Some(Waiter {
-                waitpoint,
-                workspace: *workspace,
-                created_at: wait.created_at,
-                filter: filter.clone(),
-                resume_at: wait.resume_at,
-            }),
-            ListensFor::Event(_)
-            | ListensFor::Time
-            | ListensFor::Signal { .. }
-            | ListensFor::Call { .. }
-            | ListensFor::Approval(_)
-            | ListensFor::Child { .. }
-            | ListensFor::Attempt(_)
-            | ListensFor::Code(_) => None,
-        }
+        Waiter::of(run, waitpoint.number, event_id)
     }
 
     /// Gives an event to these, as far as they take it. Says whether all of them were offered it.
@@ -312,48 +283,25 @@ impl Round<'_> {
         is_dry: bool,
         given: &mut Given,
     ) -> Result<bool, Error> {
-        let mut takers = Vec::new();
-        let mut is_all = true;
-        for waiter in waiters {
-            if self.batch.spent.is_offered_out() {
-                is_all = false;
-                break;
-            }
-            given.after = Some((waiter.created_at, waiter.waitpoint));
-            if occurrence.received_at < waiter.filter.since {
-                continue;
-            }
-            let (takes, cost) = waiter.filter.accepts_at(&occurrence.data);
-            self.batch.spent.matched(cost);
-            if takes {
-                // Whoever takes it compares it once more.
-                self.batch.spent.matched(cost);
-                self.batch.spent.offered();
-                takers.push(waiter.waitpoint);
-            }
-        }
+        let fan_out::Offered { takers, up_to, is_all } =
+            fan_out::offer(occurrence, &waiters, &mut self.batch.spent);
+        given.after = up_to.or(given.after);
         self.memory.refresh(self.store, takers.iter().map(|wait| wait.run))?;
-        for waitpoint in takers {
-            let event = (occurrence.workspace, Arc::clone(&occurrence.event_id));
-            let took = if is_dry {
-                self.waiter(waitpoint, &event).is_some()
-                    && self.run(waitpoint.run).is_ok_and(|run| run.takes(waitpoint.number, occurrence))
-            } else {
-                let command = DeliverEvent { number: waitpoint.number, occurrence: occurrence.clone() };
-                let command = Command::DeliverEvent(command);
-                match self.decide(waitpoint.run, command, Actor::new("event"), None) {
-                    Err(error) if error.passes() => return Err(error),
-                    decided => decided.is_ok(),
-                }
-            };
-            if took {
-                given.waiters.push(waitpoint);
-                if one {
-                    return Ok(true);
-                }
+        let event = (occurrence.workspace, Arc::clone(&occurrence.event_id));
+        let before = given.waiters.len();
+        fan_out::give(&takers, one, &mut given.waiters, |waitpoint| {
+            if is_dry {
+                return Ok(self.waiter(waitpoint, &event).is_some()
+                    && self.run(waitpoint.run).is_ok_and(|run| run.takes(waitpoint.number, occurrence)));
             }
-        }
-        Ok(is_all)
+            let command = DeliverEvent { number: waitpoint.number, occurrence: occurrence.clone() };
+            match self.decide(waitpoint.run, Command::DeliverEvent(command), Actor::new("event"), None) {
+                Err(error) if error.passes() => Err(error),
+                decided => Ok(decided.is_ok()),
+            }
+        })?;
+        let is_done = one && given.waiters.len() > before;
+        Ok(is_all || is_done)
     }
 
     /// Goes on with what an earlier round had no room for. Gives what is left of it.

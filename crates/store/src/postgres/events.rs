@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use tokio_postgres::Row;
 
 use crate::code::{WAIT_EVENT, WAIT_PENDING};
+use crate::events::read_waiter;
 use crate::events::{OCCURRENCES, read_occurrence};
 use crate::postgres::Handle;
 use crate::postgres::column::{self, Id};
@@ -37,7 +38,7 @@ impl<Role: Send> Events for Handle<Role> {
         let values = values!(place, column::name(event_id), begun, run, number, column::limit(limit));
         let rows =
             look(&mut self.link, &[EventName { workspace, event_id }], Step { sql: sql.into(), values })?;
-        rows.iter().map(|row| Waiter::read(row, workspace)).collect()
+        rows.iter().map(|row| read_waiter(row, workspace)).collect()
     }
 
     fn waiters_of(&mut self, events: &[EventName<'_>], limit: usize) -> Result<Vec<Vec<Waiter>>, Error> {
@@ -53,7 +54,7 @@ impl<Role: Send> Events for Handle<Role> {
         for row in &rows {
             let place = ordinal(row, 5)?;
             if let Some((event, waiters)) = events.get(place).zip(waiters.get_mut(place)) {
-                waiters.push(Waiter::read(row, event.workspace)?);
+                waiters.push(read_waiter(row, event.workspace)?);
             }
         }
         Ok(waiters)

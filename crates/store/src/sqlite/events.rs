@@ -7,6 +7,7 @@ use rusqlite::params;
 use rusqlite::types::Value;
 
 use crate::code::{WAIT_EVENT, WAIT_PENDING};
+use crate::events::read_waiter;
 use crate::events::{OCCURRENCES, read_occurrence};
 use crate::roles::Events;
 use crate::sqlite::Handle;
@@ -35,7 +36,7 @@ impl<Role: Send> Events for Handle<Role> {
         ))?;
         let rows =
             statement.query(params![workspace.0, event_id, begun, run, number, column::limit(limit)])?;
-        collect(rows, |row| Waiter::read(row, workspace))
+        collect(rows, |row| read_waiter(row, workspace))
     }
 
     fn occurrences(
