@@ -7,6 +7,7 @@ use crate::limits;
 use crate::run::Run;
 use crate::time::Millis;
 
+/// What the operator has bounded, as it enters every decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
     /// The longest that a wait may take, and the furthest that a deadline may lie ahead.

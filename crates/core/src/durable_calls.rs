@@ -55,6 +55,7 @@ pub enum CallKind {
     Wait(Kind),
 }
 
+/// How far a durable call is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallStatus {
     /// It waits, or is to be made again.

@@ -93,6 +93,7 @@ impl ChildInput {
     }
 }
 
+/// A child that a run asks for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ChildStart {

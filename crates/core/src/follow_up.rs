@@ -15,6 +15,7 @@ use crate::status::RunStatus;
 /// An outcome up to this size is kept with the follow-up; a larger one is read from the run that had it.
 const OUTCOME_BYTES: usize = 4 * 1024;
 
+/// What is left to do for other runs or schedules.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum FollowUp {

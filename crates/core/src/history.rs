@@ -25,6 +25,7 @@ use crate::status::WaitStatus;
 use crate::trace::Traceparent;
 use crate::waitpoint::{Actor, ByLink, Decision, Kind, Waitpoint};
 
+/// One transition of a run, as its history keeps it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Record {
@@ -270,6 +271,7 @@ pub enum Change {
     },
 }
 
+/// What a run begins with, as its first record keeps it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Creation {

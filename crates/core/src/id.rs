@@ -63,10 +63,12 @@ pub struct At {
 }
 
 impl At {
+    /// The place of a step.
     pub const fn step(step: u16) -> At {
         At { step, item: None }
     }
 
+    /// The place of an item of a map.
     pub const fn item(step: u16, item: u32) -> At {
         At { step, item: Some(item) }
     }
@@ -90,6 +92,7 @@ fn uuid_v7(now: Timestamp, random: u128) -> u128 {
 }
 
 impl WorkspaceId {
+    /// The workspace that is there from the beginning.
     pub const DEFAULT: WorkspaceId = WorkspaceId(0);
 
     pub(crate) fn is_default(&self) -> bool {
@@ -101,6 +104,7 @@ impl WorkspaceId {
 const VERSION: u128 = 0xF << 76;
 
 impl ScheduleId {
+    /// A fresh id: of this instant, and otherwise by chance.
     pub fn new(now: Timestamp, random: u128) -> ScheduleId {
         ScheduleId(uuid_v7(now, random) & !VERSION | 8 << 76)
     }
@@ -115,6 +119,7 @@ impl ScheduleId {
         RunId(self.0)
     }
 
+    /// The id of the waitpoint of this number.
     pub fn waitpoint(self, number: u32) -> WaitpointId {
         self.owner().waitpoint(number)
     }
@@ -127,15 +132,18 @@ impl RunId {
         Timestamp::from_millisecond(ms).unwrap_or(Timestamp::MAX)
     }
 
+    /// The id of the waitpoint of this number.
     pub fn waitpoint(self, number: u32) -> WaitpointId {
         WaitpointId { run: self, number }
     }
 
+    /// The id of the task at a place of the run.
     pub fn task(self, at: At) -> TaskId {
         TaskId { run: self, at }
     }
 }
 
+/// A text that is no id of the kind that was expected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{given}` is not an id of the form {form}")]
 pub struct BadId {
@@ -175,6 +183,7 @@ fn decode(text: &str) -> Option<u128> {
 macro_rules! uuids {
     ($($id:ident),*) => {$(
         impl $id {
+            /// A fresh id: of this instant, and otherwise by chance.
             pub fn new(now: Timestamp, random: u128) -> $id {
                 $id(uuid_v7(now, random))
             }

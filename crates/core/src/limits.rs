@@ -8,6 +8,7 @@ pub use abide_definition::limits::*;
 /// All of a run's `state` together.
 pub const STATE_BYTES: usize = 4 * 1024 * 1024;
 
+/// Tags of one run.
 pub const TAGS: usize = 20;
 
 /// Attempts of one durable call of a handler, each after a wait of its own.
@@ -77,7 +78,9 @@ pub const SCHEDULE_WAITS: usize = 20;
 
 /// Records of one decision, the payloads in them, and what its expressions look at.
 pub const DECISION_RECORDS: usize = 50_000;
+/// The payloads in the records of one decision.
 pub const DECISION_BYTES: usize = 16 * 1024 * 1024;
+/// What the expressions of one decision look at.
 pub const DECISION_WORK: usize = 256 * 1024 * 1024;
 /// What a step asks of others is recorded up to this size; a larger one is rendered when it is handed out, if it can be.
 pub const RENDERED_RECORDED: usize = 16 * 1024;

@@ -34,6 +34,7 @@ pub enum Topic {
 }
 
 impl Topic {
+    /// Every topic there is.
     pub const ALL: [Topic; 6] = [
         Topic::WorkflowCompleted,
         Topic::WorkflowFailed,
@@ -43,6 +44,7 @@ impl Topic {
         Topic::WaitOverdue,
     ];
 
+    /// The name of the topic, as webhooks subscribe to it.
     pub fn name(self) -> &'static str {
         match self {
             Topic::WorkflowCompleted => "workflow.completed",

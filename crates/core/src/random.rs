@@ -5,10 +5,12 @@
 pub struct Random(u64);
 
 impl Random {
+    /// The sequence that this seed gives.
     pub fn new(seed: u64) -> Random {
         Random(seed)
     }
 
+    /// The next number of the sequence.
     pub fn draw(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.0;
@@ -22,6 +24,7 @@ impl Random {
         self.draw() % bound
     }
 
+    /// The next two numbers of the sequence as one.
     pub fn draw_u128(&mut self) -> u128 {
         u128::from(self.draw()) << 64 | u128::from(self.draw())
     }

@@ -114,6 +114,7 @@ impl Refusal {
         }))
     }
 
+    /// The stable code of the refusal.
     pub fn code(&self) -> &'static str {
         match self {
             Refusal::UnknownStep { .. } => "UNKNOWN_STEP",

@@ -51,10 +51,12 @@ impl Run {
         Run { definition, snapshot }
     }
 
+    /// Everything about the run but its definition.
     pub fn snapshot(&self) -> &Snapshot {
         &self.snapshot
     }
 
+    /// The id of the waitpoint of this number.
     pub fn waitpoint_id(&self, number: u32) -> WaitpointId {
         self.id.waitpoint(number)
     }
@@ -302,10 +304,12 @@ impl Snapshot {
     /// another state now.
     pub const FORMAT: &'static str = env!("ABIDE_CORE_FINGERPRINT");
 
+    /// The waitpoint of this number.
     pub fn waitpoint(&self, number: u32) -> Option<&Waitpoint> {
         self.waitpoints.get(usize::try_from(number).ok()?.checked_sub(1)?)
     }
 
+    /// All waitpoints that the run has ever had, oldest first.
     pub fn waitpoints(&self) -> &[Waitpoint] {
         &self.waitpoints
     }
@@ -315,6 +319,7 @@ impl Snapshot {
         self.open.iter().filter_map(|number| self.waitpoint(*number))
     }
 
+    /// How far a place is, if anything has happened there.
     pub fn step(&self, at: At) -> Option<&StepState> {
         let step = self.steps.get(&at.step)?;
         match at.item {

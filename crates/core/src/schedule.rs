@@ -33,6 +33,7 @@ pub use when::When;
 /// The name of every wait of a schedule.
 const OCCURRENCE: &str = "$occurrence";
 
+/// A schedule: its plan, the occurrence it waits for, and its last waits.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Schedule {
@@ -85,6 +86,7 @@ enum Outcome {
 }
 
 impl Schedule {
+    /// A schedule that begins now, and waits for its first occurrence.
     pub fn new(id: ScheduleId, workspace: WorkspaceId, plan: Plan, by: Actor, now: Timestamp) -> Schedule {
         let mut schedule = Schedule {
             id,
@@ -110,6 +112,7 @@ impl Schedule {
         self.waits.iter()
     }
 
+    /// The wait of this number, if it is one of the last.
     pub fn wait(&self, number: u32) -> Option<&Waitpoint> {
         self.waits.iter().find(|wait| wait.number == number)
     }
@@ -119,6 +122,7 @@ impl Schedule {
         self.waits.back().filter(|wait| wait.is_pending())
     }
 
+    /// The id of the wait of this number.
     pub fn waitpoint_id(&self, number: u32) -> WaitpointId {
         self.id.waitpoint(number)
     }
@@ -383,6 +387,7 @@ impl Schedule {
         }
     }
 
+    /// Waits for the next occurrence again.
     pub fn unpause(&mut self, now: Timestamp) {
         if self.paused {
             self.paused = false;

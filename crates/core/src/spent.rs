@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::history::ModelCall;
 
+/// What calls to models have used up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Spent {
@@ -20,6 +21,7 @@ pub struct Spent {
 }
 
 impl Spent {
+    /// Adds one call.
     pub fn add(&mut self, call: &ModelCall) {
         let used = call.input_tokens > 0 || call.output_tokens > 0;
         self.merge(&Spent {
@@ -32,6 +34,7 @@ impl Spent {
         });
     }
 
+    /// Adds all that others have used up.
     pub fn merge(&mut self, other: &Spent) {
         let Spent { calls, input_tokens, cached_input_tokens, output_tokens, cost_micros, unpriced_calls } =
             other;

@@ -6,11 +6,13 @@ use serde::{Deserialize, Serialize};
 
 /// A thing with states of which only some may follow each other.
 pub trait LifeCycle: Copy + fmt::Display + 'static {
+    /// What has this status, in a word.
     const WHAT: &'static str;
 
     /// The states that may directly follow this one.
     fn next(self) -> &'static [Self];
 
+    /// Whether two statuses are the same.
     fn same(self, other: Self) -> bool;
 }
 
@@ -23,6 +25,7 @@ pub fn transition<S: LifeCycle>(from: S, to: S) -> Result<S, IllegalMove> {
     }
 }
 
+/// A transition that the tables do not allow.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a {what} cannot go from {from} to {to}")]
 pub struct IllegalMove {
@@ -45,6 +48,7 @@ pub enum RunStatus {
 }
 
 impl RunStatus {
+    /// Every status of a run.
     pub const ALL: [RunStatus; 7] = [
         RunStatus::Pending,
         RunStatus::Running,
@@ -98,6 +102,7 @@ impl fmt::Display for RunStatus {
     }
 }
 
+/// How far a step is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum StepStatus {
@@ -112,6 +117,7 @@ pub enum StepStatus {
 }
 
 impl StepStatus {
+    /// Every status of a step.
     pub const ALL: [StepStatus; 7] = [
         StepStatus::Pending,
         StepStatus::Running,
@@ -176,6 +182,7 @@ impl fmt::Display for StepStatus {
     }
 }
 
+/// How far a waitpoint is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum WaitStatus {

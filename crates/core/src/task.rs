@@ -19,6 +19,7 @@ use crate::time::Millis;
 use crate::trace::Traceparent;
 use crate::waitpoint::{Kind, TakenEvent, Waitpoint};
 
+/// A task as it is handed to whoever does it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Task {
@@ -98,6 +99,7 @@ impl Task {
     }
 }
 
+/// One entry of the journal that is handed out with a task.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct JournalItem {
@@ -106,6 +108,7 @@ pub struct JournalItem {
     pub what: JournalWhat,
 }
 
+/// What an entry of the journal holds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum JournalWhat {

@@ -29,6 +29,7 @@ impl fmt::Display for Traceparent {
     }
 }
 
+/// A text that is no W3C trace context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("it would look like `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`")]
 pub struct BadTraceparent;

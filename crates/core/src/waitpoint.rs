@@ -29,6 +29,7 @@ pub(crate) const CODE: &str = "$code-";
 /// Who ends a wait whose time is over.
 pub const CLOCK: &str = "timer";
 
+/// The one durable row of a pause.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Waitpoint {
@@ -72,6 +73,7 @@ pub struct TakenEvent {
 }
 
 impl Waitpoint {
+    /// Whether the waitpoint is still to be resolved.
     pub fn is_pending(&self) -> bool {
         self.status == WaitStatus::Pending
     }
@@ -147,6 +149,7 @@ impl Waitpoint {
     }
 }
 
+/// What a waitpoint waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Kind {
@@ -165,6 +168,7 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// Every kind there is.
     pub const ALL: [Kind; 10] = [
         Kind::Delay,
         Kind::Webhook,
@@ -376,6 +380,7 @@ impl ApprovalRequest {
     }
 }
 
+/// One person's decision about the present content.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ApprovalVote {
@@ -399,6 +404,7 @@ pub struct ByLink {
     pub for_anyone: bool,
 }
 
+/// What a person decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
@@ -413,6 +419,7 @@ pub enum Decision {
 pub struct Actor(pub Arc<str>);
 
 impl Actor {
+    /// Somebody or something of this name.
     pub fn new(name: &str) -> Actor {
         Actor(name.into())
     }

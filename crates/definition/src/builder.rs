@@ -35,15 +35,18 @@ pub use given::{Instant, Length, Names};
 
 /// The workflow itself.
 impl Workflow {
+    /// A workflow of this name without steps, of version `1`.
     pub fn new(name: impl Into<String>) -> Workflow {
         Workflow { name: name.into(), version: "1".to_owned(), ..Workflow::default() }
     }
 
+    /// The version of the workflow.
     pub fn version(mut self, version: impl Into<String>) -> Workflow {
         self.version = version.into();
         self
     }
 
+    /// What the workflow is for, in words for people.
     pub fn description(mut self, description: impl Into<String>) -> Workflow {
         self.description = Some(description.into());
         self

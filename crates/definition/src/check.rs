@@ -20,10 +20,12 @@ pub struct Checked {
 }
 
 impl Definition {
+    /// Reads and checks a document in JSON.
     pub fn from_json(text: &str) -> Result<Checked, Rejected> {
         read::json(text).map_err(Rejected::one).and_then(Definition::from_value)
     }
 
+    /// Reads and checks a document in YAML.
     pub fn from_yaml(text: &str) -> Result<Checked, Rejected> {
         read::yaml(text).map_err(Rejected::one).and_then(Definition::from_value)
     }
@@ -45,6 +47,7 @@ impl Definition {
         Definition::from_value_within(document, max_wait)
     }
 
+    /// Checks a document that was read before.
     pub fn from_value(document: Value) -> Result<Checked, Rejected> {
         Definition::from_value_within(document, limits::WAIT)
     }

@@ -53,6 +53,7 @@ struct Schedule {
     is_rhythm: bool,
 }
 
+/// Why a cron line cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CronError {
     #[error("not a cron line: {0}")]
@@ -75,10 +76,12 @@ impl Cron {
         Ok(Cron { schedule: Arc::new(Schedule { line, rule, zone, is_every_hour, is_rhythm }) })
     }
 
+    /// The line as it was written.
     pub fn line(&self) -> &str {
         &self.schedule.line
     }
 
+    /// The name of the time zone that the line is read in.
     pub fn zone_name(&self) -> &str {
         self.schedule.zone.iana_name().unwrap_or("UTC")
     }

@@ -99,11 +99,13 @@ struct Parsed {
 }
 
 impl Expression {
+    /// Reads an expression.
     pub fn parse(source: &str) -> Result<Expression, ParseError> {
         let root = parser::parse(source)?;
         Ok(Expression { parsed: Arc::new(Parsed { source: source.to_owned(), root }) })
     }
 
+    /// The expression as it was written.
     pub fn source(&self) -> &str {
         &self.parsed.source
     }
@@ -115,6 +117,7 @@ impl Expression {
         value.map(|value| budget.own(value)).transpose()
     }
 
+    /// Whether the expression holds for these values.
     pub fn is_true(&self, scope: &dyn Scope) -> Result<bool, EvaluationError> {
         self.is_true_at(scope).0
     }

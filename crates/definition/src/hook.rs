@@ -28,6 +28,7 @@ pub struct Hooks {
 }
 
 impl Hook {
+    /// Every hook there is.
     pub const ALL: [Hook; 2] = [Hook::OnFailure, Hook::OnCancel];
 
     /// The field of a workflow that says it.

@@ -29,6 +29,7 @@ struct Shared {
 }
 
 impl Json {
+    /// A value as a payload.
     pub fn new(value: Value) -> Json {
         let mut counter = Counter(0);
         serde_json::to_writer(&mut counter, &value).expect("a counter accepts every byte");
@@ -37,6 +38,7 @@ impl Json {
         Json { shared: Arc::new(Shared { text, value: value.into() }), bytes }
     }
 
+    /// The payload `null`.
     pub fn null() -> Json {
         Json::new(Value::Null)
     }

@@ -102,18 +102,22 @@ pub struct Definition {
 }
 
 impl Definition {
+    /// The name of the workflow.
     pub fn name(&self) -> &str {
         &self.document.name
     }
 
+    /// The version of the workflow.
     pub fn version(&self) -> &str {
         &self.document.version
     }
 
+    /// The index of the step of this name.
     pub fn index_of(&self, step_name: &str) -> Option<u16> {
         self.by_name.get(step_name).copied()
     }
 
+    /// The step of this index.
     pub fn step(&self, index: u16) -> &Step {
         &self.steps[usize::from(index)]
     }
@@ -317,6 +321,7 @@ pub struct Deadline {
     pub on_timeout: OnTimeout,
 }
 
+/// What happens when a wait is too late, or an approval is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnTimeout {
     Fail,
@@ -331,6 +336,7 @@ impl OnTimeout {
     }
 }
 
+/// What people are asked to decide, and by when.
 #[derive(Debug)]
 pub struct Approval {
     pub content_key: Arc<str>,
@@ -354,6 +360,7 @@ pub struct Escalation {
     pub to: Vec<Arc<str>>,
 }
 
+/// What happens when nobody has decided in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnApprovalTimeout {
     Fail,
@@ -363,6 +370,7 @@ pub enum OnApprovalTimeout {
     Goto(Target),
 }
 
+/// One step that is done for every item of a list.
 #[derive(Debug)]
 pub struct Map {
     pub items: Items,
@@ -372,6 +380,7 @@ pub struct Map {
     pub collect_failures: bool,
 }
 
+/// The list that a map goes over.
 #[derive(Debug)]
 pub enum Items {
     /// The list may hold templates.

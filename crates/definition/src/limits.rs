@@ -9,28 +9,41 @@ pub const DEFINITION_BYTES: usize = 4 * 1024 * 1024;
 /// Nesting of objects and arrays in anything that is read.
 pub const NESTING: usize = 100;
 
+/// The name of a workflow.
 pub const WORKFLOW_NAME_CHARS: usize = 200;
+/// The version of a workflow.
 pub const VERSION_CHARS: usize = 50;
+/// A description, a comment or a reason.
 pub const DESCRIPTION_CHARS: usize = 1000;
+/// The name of a step, and a key of `saveAs`.
 pub const STEP_NAME_CHARS: usize = 100;
 /// A handler, a signal type, an event id, a journal entry's name, a tag.
 pub const NAME_CHARS: usize = 200;
+/// Steps of one workflow.
 pub const STEPS: usize = 1000;
 
 /// An expression's source. Evaluation is linear in it, and the parser recurses at most `EXPRESSION_DEPTH` deep.
 pub const EXPRESSION_BYTES: usize = 4 * 1024;
+/// How deep an expression may be nested.
 pub const EXPRESSION_DEPTH: usize = 64;
 
+/// The longest wait.
 pub const WAIT: Millis = Millis::from_days(365);
 /// Longer waits are allowed, with a warning: people often mean hours when they write this much.
 pub const WAIT_WITHOUT_WARNING: Millis = Millis::from_days(30);
 
+/// Attempts of one step.
 pub const RETRY_ATTEMPTS: u32 = 20;
+/// The shortest back-off.
 pub const BACKOFF_MS: u64 = 100;
+/// How many times longer each back-off may be than the one before.
 pub const BACKOFF_MULTIPLIER: f64 = 10.0;
 
+/// Items of one map.
 pub const MAP_ITEMS: usize = 10_000;
+/// Items of one map that are under way at the same time.
 pub const MAP_CONCURRENCY: u32 = 10_000;
+/// Approvers of one approval.
 pub const APPROVERS: usize = 100;
 /// The schema that edited content must satisfy.
 pub const CONTENT_SCHEMA_BYTES: usize = 64 * 1024;
@@ -43,6 +56,7 @@ pub const SCHEMA_DEPTH: usize = 32;
 pub const SCHEMA_WAYS: u64 = 20_000;
 /// Patterns of a JSON Schema, and their length together.
 pub const SCHEMA_PATTERNS: usize = 64;
+/// All patterns of a JSON Schema together.
 pub const SCHEMA_PATTERN_BYTES: usize = 64 * 1024;
 /// Checking a value against a JSON Schema: subschemas that are applied to parts of it.
 pub const SCHEMA_WORK: u64 = 5_000_000;

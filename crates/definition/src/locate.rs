@@ -32,6 +32,7 @@ enum Node {
 }
 
 impl Locations {
+    /// The places of all values in a text.
     pub fn of(text: &str) -> Locations {
         let root = (text.len() <= limits::DEFINITION_BYTES)
             .then(|| serde_saphyr::from_str_with_options(text, read::yaml_options()).ok())

@@ -59,10 +59,12 @@ pub enum Code {
 }
 
 impl Problem {
+    /// A problem at a place, with a stable code and words for people.
     pub fn new(pointer: impl Into<String>, code: Code, message: impl Into<String>) -> Problem {
         Problem { pointer: pointer.into(), code, message: message.into(), expected: None, nearest: None }
     }
 
+    /// What would be right at the place of the problem.
     pub fn expected(mut self, expected: impl Into<String>) -> Problem {
         self.expected = Some(expected.into());
         self

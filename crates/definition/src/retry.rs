@@ -22,6 +22,7 @@ impl Default for RetryPolicy {
 }
 
 impl RetryPolicy {
+    /// One attempt and no other.
     pub const ONCE: RetryPolicy =
         RetryPolicy { max_attempts: 1, backoff: Millis(1000), multiplier: 2.0, max_backoff: Millis(300_000) };
 
@@ -50,6 +51,7 @@ impl RetryPolicy {
         Millis(random % (longest + 1))
     }
 
+    /// The longest back-off after the given attempt, counted from 1.
     pub fn longest_backoff_after(&self, attempt: u32) -> Millis {
         let grown = self.backoff.as_u64() as f64 * self.multiplier.powi(attempt.saturating_sub(1) as i32);
         // Saturates: an overgrown float becomes the largest integer.

@@ -29,10 +29,12 @@ pub fn instant(text: &str) -> Option<Timestamp> {
 pub struct Millis(pub u64);
 
 impl Millis {
+    /// So many days of 24 hours.
     pub const fn from_days(days: u64) -> Millis {
         Millis(days * 24 * 60 * 60 * 1000)
     }
 
+    /// The number of milliseconds.
     pub const fn as_u64(self) -> u64 {
         self.0
     }
@@ -102,6 +104,7 @@ impl fmt::Display for Millis {
     }
 }
 
+/// Why a text is no duration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadDuration {
     #[error("not a duration")]

@@ -30,6 +30,7 @@ pub struct Schema {
 pub struct TooMuchWork;
 
 impl Schema {
+    /// Compiles a JSON Schema; refuses one whose checks could cost too much.
     pub fn compile(schema: &Value) -> Result<Schema, String> {
         if !schema.is_object() && !schema.is_boolean() {
             return Err("a JSON Schema is an object or a boolean".to_owned());

@@ -12,12 +12,14 @@ use crate::status::WaitStatus;
 use crate::turn::Turn;
 use crate::waitpoint::Kind;
 
+/// A child run has ended, was started, or could not be.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ChildFinished {
     pub number: u32,
     pub outcome: ChildOutcome,
 }
 
+/// What became of a child run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "status", rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum ChildOutcome {

@@ -12,6 +12,7 @@ use crate::refusal::Refusal;
 use crate::status::WaitStatus;
 use crate::turn::Turn;
 
+/// A worker has come whose code has not been tried on the journal.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CodeArrived {
     pub number: u32,

@@ -17,6 +17,7 @@ use crate::refusal::{Refusal, within};
 use crate::turn::Turn;
 use crate::waitpoint::{Kind, Waitpoint};
 
+/// A worker wants a waitpoint before it waits for it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CreateWaitpoint {

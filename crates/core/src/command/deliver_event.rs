@@ -43,6 +43,7 @@ impl Occurrence {
     }
 }
 
+/// An event is offered to a wait of this number.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DeliverEvent {
     pub number: u32,

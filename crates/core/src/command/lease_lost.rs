@@ -12,6 +12,7 @@ use crate::limits;
 use crate::refusal::Refusal;
 use crate::turn::Turn;
 
+/// The lease of a task has ended without a report.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LeaseLost {
     pub at: At,
@@ -19,6 +20,7 @@ pub struct LeaseLost {
     pub loss: LeaseLoss,
 }
 
+/// How a lease was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LeaseLoss {

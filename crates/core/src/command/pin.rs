@@ -16,6 +16,7 @@ use crate::run::{Pin, Run};
 use crate::status::{StepStatus, WaitStatus};
 use crate::turn::Turn;
 
+/// An operator pins tasks to a build, or lifts their pins.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PinTasks {
     /// Only tasks of this handler; all if absent.

@@ -17,6 +17,7 @@ use crate::status::WaitStatus;
 use crate::turn::Turn;
 use crate::waitpoint::{Kind, ListensFor, OWN_WAIT, Waitpoint};
 
+/// A call from outside ends a wait.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ResumeWaitpoint {
     pub target: ResumeTarget,
@@ -26,6 +27,7 @@ pub struct ResumeWaitpoint {
     pub via: Via,
 }
 
+/// The wait that a call from outside ends.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum ResumeTarget {

@@ -13,6 +13,7 @@ use crate::limits;
 use crate::refusal::{Refusal, within};
 use crate::turn::Turn;
 
+/// A signal is sent to the run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SendSignal {

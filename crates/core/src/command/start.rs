@@ -16,6 +16,7 @@ use crate::run::Run;
 use crate::turn::Turn;
 use crate::waitpoint::{Actor, DELAYED_START, Kind, ListensFor};
 
+/// What a run begins with.
 #[derive(Clone, Debug)]
 pub struct NewRun {
     pub id: RunId,
@@ -32,6 +33,7 @@ pub struct NewRun {
 }
 
 impl NewRun {
+    /// A run of a definition with an input, and nothing else said about it.
     pub fn new(id: RunId, definition: Arc<Definition>, input: Json) -> NewRun {
         NewRun {
             id,

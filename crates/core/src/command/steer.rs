@@ -21,6 +21,7 @@ use crate::status::WaitStatus;
 use crate::turn::Turn;
 use crate::waitpoint::{Decision, Kind, ListensFor};
 
+/// An operator changes a wait.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Steer {
     pub number: u32,
@@ -29,6 +30,7 @@ pub struct Steer {
     pub scopes: Vec<Arc<str>>,
 }
 
+/// What an operator does to a wait.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Steering {

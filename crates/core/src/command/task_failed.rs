@@ -13,6 +13,7 @@ use crate::refusal::{Refusal, within};
 use crate::time::Millis;
 use crate::turn::Turn;
 
+/// A worker reports that a task has failed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskFailed {

@@ -13,6 +13,7 @@ use crate::limits;
 use crate::refusal::{Refusal, within};
 use crate::turn::Turn;
 
+/// A worker reports that it is still at a task.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TaskHeartbeat {
     pub at: At,

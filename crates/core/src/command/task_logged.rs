@@ -10,6 +10,7 @@ use crate::limits;
 use crate::refusal::{Refusal, within};
 use crate::turn::Turn;
 
+/// A worker reports lines of the log.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TaskLogged {
     pub at: At,

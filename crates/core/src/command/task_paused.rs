@@ -15,6 +15,7 @@ use crate::time::Millis;
 use crate::turn::Turn;
 use crate::waitpoint::{Kind, ListensFor};
 
+/// A worker pauses its task for a time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TaskPaused {
     pub at: At,

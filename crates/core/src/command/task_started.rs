@@ -13,6 +13,7 @@ use crate::refusal::{Refusal, within};
 use crate::time::Millis;
 use crate::turn::Turn;
 
+/// A worker has taken a task.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TaskStarted {
     pub at: At,

@@ -25,6 +25,7 @@ use crate::time::Millis;
 use crate::turn::Turn;
 use crate::waitpoint::{ApprovalRequest, EventFilter, Kind, ListensFor, NextAttempt, Waitpoint};
 
+/// A handler is suspended until its waits end.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TaskSuspended {
     pub at: At,
@@ -47,6 +48,7 @@ pub struct WaitSpec {
 }
 
 impl WaitSpec {
+    /// A wait under a name of the journal.
     pub fn new(name: impl Into<Arc<str>>, wait: WaitFor) -> WaitSpec {
         WaitSpec { name: name.into(), wait, asked: None }
     }
@@ -59,6 +61,7 @@ struct Opening {
     asked: Option<Arc<str>>,
 }
 
+/// What a handler waits for.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum WaitFor {

@@ -14,6 +14,7 @@ use crate::status::WaitStatus;
 use crate::turn::Turn;
 use crate::waitpoint::{ApprovalRequest, BY_SCOPE, ByLink, Decision, ListensFor};
 
+/// A person approves, rejects or edits.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Vote {

@@ -51,6 +51,7 @@ pub struct FailureCause {
 }
 
 impl Failure {
+    /// A failure with a stable code and a message, and nothing else known about it.
     pub fn new(code: &str, message: impl Into<String>) -> Failure {
         Failure { code: code.into(), message: message.into(), step: None, detail: None }
     }

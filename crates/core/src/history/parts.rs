@@ -17,6 +17,7 @@ pub struct Scheduled {
     pub occurrence: Timestamp,
 }
 
+/// A version of a workflow, by name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct DefinitionRef {
     pub name: Arc<str>,

@@ -48,6 +48,7 @@ impl Misfit {
         Misfit { code, step: Some(step.to_owned()), reason: reason.into() }
     }
 
+    /// A misfit of the run as a whole.
     pub fn of_run(code: MisfitCode, reason: impl Into<String>) -> Misfit {
         Misfit { code, step: None, reason: reason.into() }
     }

@@ -169,10 +169,12 @@ impl MapState {
         MapState { list, items: BTreeMap::new(), next: 0, under_way: 0, done: 0 }
     }
 
+    /// How many items the list has.
     pub fn len(&self) -> u32 {
         self.list.as_array().map_or(0, |list| u32::try_from(list.len()).unwrap_or(u32::MAX))
     }
 
+    /// Whether the list has no items.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -42,6 +42,7 @@ pub enum Overlap {
 }
 
 impl Overlap {
+    /// Every way to treat a run before that has not ended.
     pub const ALL: [Overlap; 4] = [Overlap::Skip, Overlap::Queue, Overlap::CancelPrevious, Overlap::Allow];
 }
 
@@ -59,6 +60,7 @@ pub enum CatchUp {
 }
 
 impl CatchUp {
+    /// Every way to treat occurrences that were missed.
     pub const ALL: [CatchUp; 3] = [CatchUp::None, CatchUp::Last, CatchUp::All];
 }
 

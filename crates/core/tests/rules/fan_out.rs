@@ -1,8 +1,8 @@
 //! R5 Events reach those who wait for them: in the order they began to wait, and all or one of them.
 
 use abide_core::command::Occurrence;
-use abide_core::id::WaitpointId;
 use abide_core::fan_out::{Room, Waiter, give, line_up, offer};
+use abide_core::id::WaitpointId;
 use abide_core::id::{OccurrenceId, WorkspaceId};
 use serde_json::json;
 
@@ -125,6 +125,7 @@ fn r05_an_event_for_all_goes_to_each_and_one_for_one_to_the_first_that_takes_it(
         Ok(true)
     });
     assert_eq!(asked, 1, "nobody is asked after the one that took it");
-    let (took, given) = give(false, &mut |taker| if taker == takers[0] { Ok(true) } else { Err("unreadable") });
+    let (took, given) =
+        give(false, &mut |taker| if taker == takers[0] { Ok(true) } else { Err("unreadable") });
     assert_eq!((took, given), (vec![takers[0]], Err("unreadable")), "what was taken before is known");
 }

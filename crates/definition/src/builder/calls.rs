@@ -15,6 +15,7 @@ impl Workflow {
         self.of_kind(modifier, "an `llm`", |kind| kinds::llm(kind).map(change))
     }
 
+    /// Models that are tried in this order when the first one fails.
     pub fn fallback_models(self, models: impl Names) -> Workflow {
         self.model("fallback_models", |llm| llm.fallback_models = Some(models.into_names()))
     }
@@ -34,6 +35,7 @@ impl Workflow {
         self.model("tool", |llm| llm.tools.get_or_insert_default().push(tool))
     }
 
+    /// Whether the model answers with text or with JSON.
     pub fn response_format(self, format: ResponseFormat) -> Workflow {
         self.model("response_format", |llm| llm.response_format = Some(format))
     }
@@ -46,10 +48,12 @@ impl Workflow {
         })
     }
 
+    /// How freely the model answers.
     pub fn temperature(self, temperature: f64) -> Workflow {
         self.model("temperature", |llm| llm.temperature = Some(temperature))
     }
 
+    /// How long the answer of the model may be, in tokens.
     pub fn max_tokens(self, tokens: u32) -> Workflow {
         self.model("max_tokens", |llm| llm.max_tokens = Some(tokens))
     }
@@ -59,6 +63,7 @@ impl Workflow {
         self.model("budget_micros", |llm| llm.budget_micros = Some(micros))
     }
 
+    /// How often the model may call tools before it must answer.
     pub fn max_tool_rounds(self, rounds: u32) -> Workflow {
         self.model("max_tool_rounds", |llm| llm.max_tool_rounds = Some(rounds))
     }
@@ -108,6 +113,7 @@ impl Workflow {
         })
     }
 
+    /// Whether the event goes to everyone who waits for it, or to one of them.
     pub fn delivery(self, delivery: Delivery) -> Workflow {
         self.of_kind("delivery", "a `notify`", |kind| {
             kinds::notify(kind).map(|notify| notify.delivery = Some(delivery))

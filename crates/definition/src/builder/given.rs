@@ -73,28 +73,33 @@ impl From<String> for Instant {
 
 /// One name or several: `"a"`, `["a", "b"]`.
 pub trait Names {
+    /// The names as a list.
     fn into_names(self) -> Vec<String>;
 }
 
 impl Names for &str {
+    /// The names as a list.
     fn into_names(self) -> Vec<String> {
         vec![self.to_owned()]
     }
 }
 
 impl Names for String {
+    /// The names as a list.
     fn into_names(self) -> Vec<String> {
         vec![self]
     }
 }
 
 impl<T: Into<String>, const N: usize> Names for [T; N] {
+    /// The names as a list.
     fn into_names(self) -> Vec<String> {
         self.into_iter().map(Into::into).collect()
     }
 }
 
 impl<T: Into<String>> Names for Vec<T> {
+    /// The names as a list.
     fn into_names(self) -> Vec<String> {
         self.into_iter().map(Into::into).collect()
     }

@@ -35,10 +35,12 @@ impl Workflow {
         self.last("save_as", |step| step.save_as = Some(key.into()))
     }
 
+    /// How often, and after what time, the last step is tried again.
     pub fn retry(self, retry: Retry) -> Workflow {
         self.last("retry", |step| step.retry = Some(retry))
     }
 
+    /// What the last step is for, in words for people.
     pub fn step_description(self, description: impl Into<String>) -> Workflow {
         self.last("step_description", |step| step.description = Some(description.into()))
     }
@@ -244,6 +246,7 @@ impl Workflow {
         })
     }
 
+    /// What happens when the approval is rejected.
     pub fn on_reject(self, outcome: OnTimeout) -> Workflow {
         self.of_kind("on_reject", "an `approval`", |kind| {
             kinds::approval(kind).map(|approval| approval.on_reject = Some(outcome))

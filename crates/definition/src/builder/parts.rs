@@ -19,6 +19,7 @@ impl Retry {
         self
     }
 
+    /// The longest time between two attempts.
     pub fn max_backoff_ms(mut self, most: u64) -> Retry {
         self.max_backoff_ms = Some(most);
         self
@@ -37,6 +38,7 @@ impl Hook {
         self
     }
 
+    /// How often, and after what time, the handler is tried again.
     pub fn retry(mut self, retry: Retry) -> Hook {
         self.retry = Some(retry);
         self
@@ -62,15 +64,18 @@ impl From<String> for Hook {
 }
 
 impl Respond {
+    /// A reply with this HTTP status.
     pub fn status(status: u16) -> Respond {
         Respond { status: Some(status), ..Respond::default() }
     }
 
+    /// A header of the reply.
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Respond {
         self.headers.get_or_insert_with(BTreeMap::new).insert(name.into(), value.into());
         self
     }
 
+    /// The body of the reply; templates allowed.
     pub fn body(mut self, body: impl Into<Value>) -> Respond {
         self.body = Some(body.into());
         self
@@ -83,6 +88,7 @@ impl Tool {
         Tool { name: name.into(), ..Tool::default() }
     }
 
+    /// What the tool does, in words for the model.
     pub fn description(mut self, description: impl Into<String>) -> Tool {
         self.description = Some(description.into());
         self
@@ -94,11 +100,13 @@ impl Tool {
         self
     }
 
+    /// The handler that does what the tool is for.
     pub fn handler(mut self, handler: impl Into<String>) -> Tool {
         self.handler = Some(handler.into());
         self
     }
 
+    /// The workflow that does what the tool is for.
     pub fn workflow(mut self, workflow: impl Into<String>) -> Tool {
         self.workflow = Some(workflow.into());
         self
@@ -106,6 +114,7 @@ impl Tool {
 }
 
 impl OnTimeout {
+    /// The run goes on with this step.
     pub fn goto(step: impl Into<String>) -> OnTimeout {
         OnTimeout::Goto(step.into())
     }

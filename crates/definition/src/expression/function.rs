@@ -15,6 +15,7 @@ use super::member::Operand;
 use super::name::{Name, excerpt};
 use super::number::Numeric;
 
+/// A function that expressions may call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Function {
     /// `default(x, y)`: `x`, or `y` where `x` is undefined or null.
@@ -57,6 +58,7 @@ pub enum Function {
 const MANY: usize = usize::MAX;
 
 impl Function {
+    /// Every function there is.
     pub const ALL: [Function; 23] = [
         Function::Default,
         Function::Length,
@@ -83,6 +85,7 @@ impl Function {
         Function::Last,
     ];
 
+    /// The name that expressions call the function by.
     pub fn name(self) -> &'static str {
         self.signature().0
     }

@@ -86,6 +86,7 @@ impl Template {
         }
     }
 
+    /// The value of the template with these values filled in.
     pub fn render(&self, scope: &dyn Scope) -> Result<Json, EvaluationError> {
         let rendered = match &self.part {
             Part::Constant(value) => value.clone(),

@@ -28,14 +28,17 @@ impl KnownWaits {
         }
     }
 
+    /// The waitpoint of this number, if the history has opened it so far.
     pub fn get(&self, number: u32) -> Option<&Waitpoint> {
         self.0.get(&number)
     }
 
+    /// How many waitpoints are known.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
+    /// Whether no waitpoint is known.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
