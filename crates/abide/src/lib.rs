@@ -17,8 +17,8 @@
 //! engine.deploy(order).await?;
 //!
 //! let run = engine.start("order", json!({ "order": 7 })).await?;
-//! engine.signal(run, "payment.received", json!({ "amount": 99.0 })).await?;
-//! let ended = engine.wait(run).await?;
+//! engine.run(run).signal("payment.received", json!({ "amount": 99.0 })).await?;
+//! let ended = engine.run(run).wait().await?;
 //! assert_eq!(ended.output, Some(json!({ "shipped": 99.0 }).into()));
 //! engine.shut_down().await?;
 //! # Ok(())

@@ -12,9 +12,12 @@ use crate::host::Host;
 async fn asked() -> (Host, RunId) {
     let host = Host::new().await;
     let schema = json!({ "type": "object", "properties": { "cents": { "type": "integer" } } });
-    let step = json!({ "type": "approval", "name": "ok", "contentKey": "draft", "contentSchema": schema });
-    host.deploy(json!({ "name": "review", "version": "1", "steps": [step] })).await.unwrap();
+    let write = json!({ "type": "task", "name": "write", "handler": "echo", "saveAs": "draft" });
+    let ask = json!({ "type": "approval", "name": "ok", "contentKey": "draft", "contentSchema": schema });
+    host.echo().await;
+    host.deploy(json!({ "name": "review", "version": "1", "steps": [write, ask] })).await.unwrap();
     let run = host.start("review").await;
+    host.look().await;
     (host, run)
 }
 
