@@ -23,7 +23,7 @@ use abide_core::command::Occurrence;
 use abide_core::door::Remembered;
 use abide_core::history::Record;
 use abide_core::id::{At, RunId, ScheduleId, WorkspaceId};
-use abide_core::run::{Run, Timer};
+use abide_core::run::{Run, Snapshot, Timer};
 use abide_core::schedule::Schedule;
 use abide_store::cluster::NodeId;
 use abide_store::tasks::StoredTask;
@@ -123,6 +123,8 @@ pub(crate) struct RunRow {
     /// The commit that opened each wait.
     began_in: BTreeMap<u32, u64>,
     written_by: NodeId,
+    /// The run as it was a while ago, for those who load it.
+    snapshot: Option<Snapshot>,
 }
 
 #[derive(Clone, Debug)]

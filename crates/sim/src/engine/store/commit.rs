@@ -12,6 +12,9 @@ use abide_store::{Batch, Error, FollowUpWrite, RunWrite, ScheduleWrite, StoredDe
 use super::super::defect::Defect;
 use super::{EventRow, Kind, RunRow, SimStore, State, timers_of, timers_of_schedule};
 
+/// A run is kept as a whole after so many records, beside its history.
+const SNAPSHOT_EVERY: u64 = 12;
+
 impl SimStore {
     pub(super) fn write(&self, batch: &Batch<'_>) -> Result<(), Error> {
         let mut state = self.state();
@@ -196,9 +199,13 @@ impl State {
             history: Vec::new(),
             began_in: Default::default(),
             written_by: node,
+            snapshot: None,
         });
         row.run = write.run.clone();
         row.written_by = node;
+        if write.run.seq / SNAPSHOT_EVERY != write.based_on / SNAPSHOT_EVERY {
+            row.snapshot = Some(write.run.snapshot().clone());
+        }
         row.history.extend(write.records.iter().cloned());
         for wait in write.waitpoints() {
             row.began_in.entry(wait).or_insert(number);

@@ -3,7 +3,7 @@
 use abide_core::history::Record;
 use abide_core::id::{RunId, WorkspaceId};
 use abide_store::cluster::NodeId;
-use abide_store::{RunSummary, StoredDefinition, StoredFollowUp, StoredRun, StoredTimer};
+use abide_store::{RunSummary, RunUpdate, StoredDefinition, StoredFollowUp, StoredRun, StoredTimer};
 use jiff::Timestamp;
 
 use super::super::defect::Defect;
@@ -15,6 +15,20 @@ impl State {
             workspace: row.run.workspace,
             definition: row.run.definition_ref.clone(),
             history: row.history.clone(),
+        })
+    }
+
+    /// What brings a run up to date from a version of it; `None` if it is.
+    pub(super) fn update(&self, run: RunId, version: u64) -> Option<RunUpdate> {
+        let row = self.runs.get(&run).filter(|row| row.run.seq != version)?;
+        let after =
+            |version: u64| row.history.iter().filter(|record| record.seq > version).cloned().collect();
+        Some(match &row.snapshot {
+            _ if version > 0 && version < row.run.seq => RunUpdate::Records(after(version)),
+            Some(snapshot) => {
+                RunUpdate::Snapshot { records: after(snapshot.seq), snapshot: Box::new(snapshot.clone()) }
+            }
+            None => RunUpdate::Whole(self.load(run)?),
         })
     }
 

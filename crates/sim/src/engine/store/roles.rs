@@ -8,6 +8,7 @@ use abide_core::history::{DefinitionRef, Record};
 use abide_core::id::{
     DefinitionId, DeliveryId, KeyId, OccurrenceId, RunId, ScheduleId, WaitpointId, WebhookId, WorkspaceId,
 };
+use abide_core::run::Snapshot;
 use abide_core::schedule::Schedule;
 use abide_core::status::RunStatus;
 use abide_core::waitpoint::{Kind as WaitKind, Waitpoint};
@@ -17,9 +18,9 @@ use abide_store::tasks::{FoundTask, LateTasks, TaskCounts, Tasks, WantedTasks};
 use abide_store::{
     ApiKey, AttemptWrite, AuditEntry, AuditHash, AuditNote, Awaits, Batch, CodeWait, CostRow, Culprit,
     DefinitionSummary, Delivery, DeliveryFilter, Due, Error, EventPlace, Health, Held, KeyHash, KeyPlace,
-    Loaded, OfRun, OldEvent, OldKey, Owner, Page, Read, RunFilter, RunSummary, Store, StoredDefinition,
-    StoredFollowUp, StoredRun, StoredTimer, Suspect, Waiter, WaitpointFilter, WaitpointSummary, Webhook,
-    Workspace,
+    OfRun, OldEvent, OldKey, Owner, Page, Read, RunFilter, RunSummary, Store, StoredDefinition,
+    StoredFollowUp, StoredRun, StoredTimer, Suspect, Update, Waiter, WaitpointFilter, WaitpointSummary,
+    Webhook, Workspace,
 };
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -46,14 +47,15 @@ impl Histories for SimStore {
         Ok(self.read()?.records_after(run, after, limit, bytes))
     }
 
-    fn load_changed(&mut self, known: &[(RunId, u64)]) -> Result<Vec<(RunId, Loaded)>, Error> {
+    fn updates(&mut self, known: &[(RunId, u64)]) -> Result<Vec<(RunId, Update)>, Error> {
         let state = self.read()?;
         let is_stale = |version: u64| version > 0 && state.defect == Some(Defect::StaleAfterConflict);
-        let changed = known.iter().filter(|(_, version)| !is_stale(*version)).filter_map(|(run, version)| {
-            let stored = state.load(*run)?;
-            (stored.history.len() as u64 != *version).then_some((*run, Ok(stored)))
-        });
-        Ok(changed.collect())
+        let known = known.iter().filter(|(_, version)| !is_stale(*version));
+        Ok(known.filter_map(|(run, version)| Some((*run, Ok(state.update(*run, *version)?)))).collect())
+    }
+
+    fn snapshot(&mut self, run: RunId) -> Result<Option<Snapshot>, Error> {
+        Ok(self.read()?.runs.get(&run).and_then(|row| row.snapshot.clone()))
     }
 
     fn versions(&mut self, runs: &[RunId]) -> Result<Vec<(RunId, u64)>, Error> {
