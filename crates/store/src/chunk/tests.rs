@@ -327,7 +327,7 @@ fn value(random: &mut Random, depth: u32) -> Value {
 
 /// Whatever stands under a right checksum is records or damage.
 fn chunk(bytes: &[u8]) -> String {
-    let run = RunId::from_u128(7);
+    let run = RunId(7);
     let mut short = Vec::new();
     let text = bytes.starts_with(b"[");
     if text {
@@ -338,7 +338,7 @@ fn chunk(bytes: &[u8]) -> String {
     let sum = checksum(run, &short);
     short.extend(sum);
     let mut history = Vec::new();
-    match decode(run, &short, &mut history) {
+    match decode(run, 0, &short, &mut history) {
         Ok(()) => {
             assert_eq!(round_trip(run, &history, &[]), history);
             let kinds: Vec<_> = history.iter().map(|record| record.change.name()).collect();
