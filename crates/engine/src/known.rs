@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use abide_core::definition::{Definition, Derived};
 use abide_core::history::{Change, DefinitionRef, Record};
 use abide_core::id::{DefinitionId, RunId, WorkspaceId};
-use abide_core::run::Run;
-use abide_store::{Error, Read, StoredRun};
+use abide_core::run::{Run, Snapshot};
+use abide_store::{Error, Read, RunUpdate, StoredRun};
 
 /// Definitions kept. When there are more, all are forgotten: it is cheaper than remembering which were used.
 const KEPT: usize = 1_000;
@@ -105,13 +105,24 @@ impl KnownDefinitions {
             Some(_) | None => &definition,
         };
         let first = self.find(store, workspace, first)?.definition;
+        let moved_to = self.moved_to(store, workspace, &history)?;
+        Ok(Recorded { workspace, first, moved_to, history })
+    }
+
+    /// The definitions that a run was moved to in these records.
+    fn moved_to(
+        &self,
+        store: &mut dyn Read,
+        workspace: WorkspaceId,
+        records: &[Record],
+    ) -> Result<Vec<Arc<Definition>>, Error> {
         let mut moved_to = Vec::new();
-        for record in &history {
+        for record in records {
             if let Change::WorkflowMoved { to, .. } = &record.change {
                 moved_to.push(self.find(store, workspace, to)?.definition);
             }
         }
-        Ok(Recorded { workspace, first, moved_to, history })
+        Ok(moved_to)
     }
 
     /// A run of this workspace as it was committed last; nothing if there is none.
@@ -121,11 +132,48 @@ impl KnownDefinitions {
         workspace: WorkspaceId,
         id: RunId,
     ) -> Result<Option<Run>, Error> {
-        let Some(stored) = store.load(id)?.filter(|stored| stored.workspace == workspace) else {
-            return Ok(None);
+        let run = match store.updates(&[(id, 0)])?.pop() {
+            None => return Ok(None),
+            Some((_, Err(error))) => return Err(error),
+            Some((_, Ok(RunUpdate::Snapshot { snapshot, records }))) => {
+                match self.restore(store, *snapshot, &records)? {
+                    Some(run) => run,
+                    None => return self.replayed(store, workspace, id),
+                }
+            }
+            Some((_, Ok(RunUpdate::Whole(stored)))) => self.replay(store, id, stored)?,
+            Some((_, Ok(RunUpdate::Records(_)))) => return self.replayed(store, workspace, id),
         };
+        Ok(Some(run).filter(|run| run.workspace == workspace))
+    }
+
+    /// `None` if the records do not follow the snapshot.
+    fn restore(
+        &self,
+        store: &mut dyn Read,
+        snapshot: Snapshot,
+        records: &[Record],
+    ) -> Result<Option<Run>, Error> {
+        let definition = self.find(store, snapshot.workspace, &snapshot.definition_ref)?.definition;
+        let moved_to = self.moved_to(store, snapshot.workspace, records)?;
+        let mut run = Run::restore(definition, snapshot);
+        let applied = records.iter().try_for_each(|record| run.apply_with(&moved_to, record));
+        Ok(applied.is_ok().then_some(run))
+    }
+
+    fn replayed(
+        &self,
+        store: &mut dyn Read,
+        workspace: WorkspaceId,
+        id: RunId,
+    ) -> Result<Option<Run>, Error> {
+        let stored = store.load(id)?.filter(|stored| stored.workspace == workspace);
+        stored.map(|stored| self.replay(store, id, stored)).transpose()
+    }
+
+    fn replay(&self, store: &mut dyn Read, id: RunId, stored: StoredRun) -> Result<Run, Error> {
         let Recorded { first, moved_to, history, .. } = self.with_versions(store, stored)?;
         let run = Run::replay_with(first, &moved_to, &history);
-        run.map(Some).map_err(|error| Error::Corrupt(format!("{id}: {error}")))
+        run.map_err(|error| Error::Corrupt(format!("{id}: {error}")))
     }
 }

@@ -192,14 +192,15 @@ impl Machine {
 
     fn tell_what_was_said(&mut self, run: &Run) {
         let Some(listeners) = self.listeners.get(&run.id) else { return };
-        if listeners.iter().all(|(from, _)| *from >= run.seq) {
+        let Some(first) = listeners.iter().map(|(from, _)| *from).min().filter(|first| *first < run.seq)
+        else {
             return;
-        }
-        let Ok(Some(stored)) = self.store.load(run.id) else { return };
+        };
+        let Ok(new) = self.store.records_after(run.id, first, usize::MAX, usize::MAX) else { return };
         let listeners = self.listeners.remove(&run.id).unwrap_or_default();
         let listeners = listeners.into_iter().filter(|(from, listener)| {
-            let records = usize::try_from(*from).ok().and_then(|from| stored.history.get(from..));
-            match records.and_then(|records| run.said_in(records)).cloned() {
+            let after = new.partition_point(|record| record.seq <= *from);
+            match run.said_in(&new[after..]).cloned() {
                 Some(said) => {
                     listener.tell(Said::Response(said));
                     false

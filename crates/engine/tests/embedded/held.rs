@@ -1,12 +1,12 @@
 //! What is damaged, or takes the process down with it, is held; everybody else goes on.
 
-use abide_core::command::Command;
+use abide_core::command::{Command, Steer, Steering};
 use abide_core::definition::document::Workflow;
 use abide_core::schedule::{CatchUp, Overlap, Plan, When};
 use abide_core::status::RunStatus;
 use abide_core::time::Millis;
 use abide_core::waitpoint::Actor;
-use abide_engine::{Error, ScheduleOrder, SendEvent};
+use abide_engine::{Error, ScheduleOrder, SendEvent, examine};
 use abide_store::Owner;
 use serde_json::json;
 
@@ -51,6 +51,37 @@ async fn a_run_that_cannot_be_read_is_held_and_the_timers_of_others_go_on() {
     assert_eq!(host.engine.holds().count(), 1);
     let host = host.restart().await;
     assert!(host.engine.holds().get(Owner(runs[1])).is_some(), "the next process knows");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn doctor_says_which_snapshot_is_passed_over_and_blames_no_run() {
+    let host = Host::with(nap()).await;
+    let run = host.start("nap").await;
+    let watch = Watch::default();
+    watch.damage_snapshots(&[run]);
+    let mut reader = watch.reader(host.place.reader());
+    let (_, findings) = examine(&mut *reader, &mut |_| true).unwrap();
+    let told = findings.iter().find(|finding| finding.what.contains("snapshot")).expect("it is told");
+    assert_eq!(told.owner, None);
+    assert!(told.what.contains(&run.to_string()), "{}", told.what);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_long_run_goes_on_from_its_snapshot_and_that_is_what_its_history_gives() {
+    let host = Host::with(nap()).await;
+    let run = host.start("nap").await;
+    for minutes in 0..600 {
+        let resume_at = host.now() + jiff::SignedDuration::from_mins(61 + minutes % 2);
+        let steer = Steer::new(1, Steering::Reschedule { resume_at });
+        host.engine.run(run).command(Command::Steer(steer)).await.unwrap();
+    }
+    let snapshot = host.place.reader().snapshot(run).unwrap().expect("there is one");
+    assert!(snapshot.seq >= 500, "{}", snapshot.seq);
+    let host = host.restart().await;
+    host.pass("2h").await;
+    assert_eq!(host.engine.run(run).wait().await.unwrap().status, RunStatus::Completed);
+    let (_, findings) = examine(&mut *host.place.reader(), &mut |_| true).unwrap();
+    assert!(!findings.iter().any(|finding| finding.what.contains("snapshot")), "{findings:?}");
 }
 
 #[tokio::test]

@@ -42,6 +42,8 @@ struct Seen {
     failing_loads: usize,
     /// Runs that cannot be read.
     unreadable: Vec<RunId>,
+    /// Runs whose snapshots cannot be read.
+    unreadable_snapshots: Vec<RunId>,
     /// Runs that no batch with them can be written of.
     unwritable: Vec<RunId>,
     held: bool,
@@ -80,6 +82,15 @@ impl Watch {
     /// From here on these runs cannot be read.
     pub(crate) fn damage(&self, runs: &[RunId]) {
         self.seen().unreadable = runs.to_vec();
+    }
+
+    /// From here on the snapshots of these runs cannot be read.
+    pub(crate) fn damage_snapshots(&self, runs: &[RunId]) {
+        self.seen().unreadable_snapshots = runs.to_vec();
+    }
+
+    pub(crate) fn reader(&self, inner: Box<dyn Read>) -> Box<dyn Read> {
+        Box::new(Watched { inner, watch: self.clone() })
     }
 
     /// From here on nothing can be written of these runs.
@@ -282,6 +293,9 @@ impl<S: Read + ?Sized> Histories for Watched<Box<S>> {
     }
 
     fn snapshot(&mut self, run: RunId) -> Result<Option<Snapshot>, Error> {
+        if self.watch.seen().unreadable_snapshots.contains(&run) {
+            return Err(Error::Damaged { owner: run, what: "it was told to be damaged".to_owned() });
+        }
         self.inner.snapshot(run)
     }
 
