@@ -13,7 +13,7 @@ use abide_core::id::{DefinitionId, RunId, WorkspaceId};
 use abide_core::status::RunStatus;
 use abide_core::waitpoint::Actor;
 use abide_engine::machine::{
-    Answer, Decide, Deploy, Input, Machine, Now, Output, Poll, Query, Request, Setup, Start, TaskRequest,
+    Answer, Decide, Deploy, Input, Machine, Now, Output, Poll, Query, Request, Setup, StartRun, TaskRequest,
 };
 use abide_engine::{Error, Leased, Stats};
 use abide_store::Store;
@@ -71,19 +71,7 @@ impl Driver {
     }
 
     fn start(&mut self) -> Reply<RunId> {
-        let start = Box::new(Start {
-            workspace: WorkspaceId::DEFAULT,
-            name: "w".to_owned(),
-            version: None,
-            input: json!({}).into(),
-            run_at: None,
-            tags: Vec::new(),
-            key: None,
-            asked: None,
-            by: Actor::new("test"),
-            traceparent: None,
-            checked: None,
-        });
+        let start = Box::new(StartRun::new("w").input(json!({})));
         self.ask(|answer| Decide::Start { start, listener: None, answer }.into())
     }
 
@@ -96,8 +84,9 @@ impl Driver {
     }
 
     fn poll(&mut self, most: usize) -> Reply<abide_engine::machine::Handed> {
-        let poll = Poll::new(WorkspaceId::DEFAULT, ("worker", ""), vec!["remote".into()], most, LEASE);
-        self.ask(|answer| TaskRequest::Poll { poll: Poll { waits: true, ..poll }, answer }.into())
+        let poll = Poll::new("worker", ["remote"], LEASE).most(most).waits(true);
+        let poll = poll.in_workspace(WorkspaceId::DEFAULT);
+        self.ask(|answer| TaskRequest::Poll { poll, answer }.into())
     }
 
     /// One step, of which nothing is committed yet.
