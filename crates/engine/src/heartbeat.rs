@@ -25,15 +25,15 @@ pub(crate) struct Heartbeat {
 }
 
 /// Ends with the node.
-pub(crate) struct Beating {
+pub(crate) struct HeartbeatThread {
     _stop: mpsc::Sender<()>,
     thread: JoinHandle<()>,
 }
 
-impl Beating {
+impl HeartbeatThread {
     /// When it returns, the others know that this node is gone.
     pub(crate) fn stop(self) {
-        let Beating { _stop, thread } = self;
+        let HeartbeatThread { _stop, thread } = self;
         drop(_stop);
         // Nothing is left to be told if it panicked.
         drop(thread.join());
@@ -53,7 +53,7 @@ impl Heartbeat {
     pub(crate) fn start(
         mut self,
         queue: tokio::sync::mpsc::WeakSender<Request>,
-    ) -> Result<Beating, std::io::Error> {
+    ) -> Result<HeartbeatThread, std::io::Error> {
         let (stop, stopped) = mpsc::channel();
         let beat = move || {
             let mut is_heard = true;
@@ -68,7 +68,7 @@ impl Heartbeat {
             let _ = self.cluster.leave(self.node);
         };
         let thread = std::thread::Builder::new().name("abide-heartbeat".to_owned()).spawn(beat)?;
-        Ok(Beating { _stop: stop, thread })
+        Ok(HeartbeatThread { _stop: stop, thread })
     }
 
     fn beat(&mut self, queue: &tokio::sync::mpsc::WeakSender<Request>, was_heard: bool) -> bool {

@@ -240,13 +240,13 @@ impl Machine {
         self.now = now;
         std::mem::swap(&mut self.outputs, outputs);
         for input in inputs.drain(..) {
-            self.heed(input);
+            self.handle(input);
         }
         self.pass();
         std::mem::swap(&mut self.outputs, outputs);
     }
 
-    fn heed(&mut self, input: Input) {
+    fn handle(&mut self, input: Input) {
         match input {
             Input::Request(request) => self.requests.push_back(request),
             Input::Report(request) => {

@@ -36,7 +36,7 @@ pub(crate) struct Writer {
 }
 
 /// What the writer hears.
-pub(crate) struct Ears {
+pub(crate) struct Inbox {
     pub(crate) requests: mpsc::Receiver<Request>,
     pub(crate) reports: mpsc::Receiver<Request>,
     pub(crate) answers: mpsc::UnboundedReceiver<Input>,
@@ -56,27 +56,27 @@ impl Writer {
     }
 
     /// Works until it is stopped, or nobody can ask for anything any more.
-    pub(crate) async fn live(mut self, mut ears: Ears) {
+    pub(crate) async fn live(mut self, mut inbox: Inbox) {
         let (mut inputs, mut outputs) = (VecDeque::new(), Vec::new());
         let mut is_closed = false;
         while !(is_closed && self.machine.is_drained()) {
-            is_closed |= self.gather(&mut ears, &mut inputs, is_closed).await;
+            is_closed |= self.gather(&mut inbox, &mut inputs, is_closed).await;
             self.watch.pass_begins();
             self.machine.step(self.now(), &mut inputs, &mut outputs);
             self.watch.pass_ends();
             outputs.drain(..).for_each(|output| self.perform(output));
-            if ears.requests.is_empty() && ears.reports.is_empty() {
+            if inbox.requests.is_empty() && inbox.reports.is_empty() {
                 self.machine.answer_settled(self.now());
             }
             is_closed |= self.machine.is_stopping();
         }
-        drop(ears);
+        drop(inbox);
         self.end();
     }
 
     /// Waits for something to happen, or until the machine wants to be called, and takes what there is room for. Says whether
     /// nobody can ask for anything any more.
-    async fn gather(&self, ears: &mut Ears, inputs: &mut VecDeque<Input>, is_closed: bool) -> bool {
+    async fn gather(&self, inbox: &mut Inbox, inputs: &mut VecDeque<Input>, is_closed: bool) -> bool {
         let (mut closes, mut first) = (is_closed, None);
         let now = self.now();
         let wake = self.machine.wake(now);
@@ -84,25 +84,25 @@ impl Writer {
         if !wake.after.is_zero() {
             tokio::select! {
                 biased;
-                Some(answer) = ears.answers.recv() => inputs.push_back(answer),
-                request = ears.requests.recv(), if room.requests > 0 && !closes => match request {
+                Some(answer) = inbox.answers.recv() => inputs.push_back(answer),
+                request = inbox.requests.recv(), if room.requests > 0 && !closes => match request {
                     Some(request) => first = Some(Input::Request(request)),
                     None => closes = true,
                 },
-                Some(report) = ears.reports.recv(), if room.reports > 0 && !closes => {
+                Some(report) = inbox.reports.recv(), if room.reports > 0 && !closes => {
                     first = Some(Input::Report(report));
                 }
                 () = tokio::time::sleep(wake.after) => {}
             }
         }
-        while let Ok(answer) = ears.answers.try_recv() {
+        while let Ok(answer) = inbox.answers.try_recv() {
             inputs.push_back(answer);
         }
         let answers = inputs.len();
         inputs.extend(first);
         while !closes
             && inputs.len() - answers < room.requests
-            && let Ok(request) = ears.requests.try_recv()
+            && let Ok(request) = inbox.requests.try_recv()
         {
             inputs.push_back(Input::Request(request));
         }
@@ -110,7 +110,7 @@ impl Writer {
         while !closes
             && inputs.len() - answers < room.requests
             && reports > 0
-            && let Ok(report) = ears.reports.try_recv()
+            && let Ok(report) = inbox.reports.try_recv()
         {
             reports -= 1;
             inputs.push_back(Input::Report(report));

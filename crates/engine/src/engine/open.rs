@@ -1,6 +1,6 @@
 //! Opening an engine: the store, the threads around the writer, and who is told what by whom.
 
-use std::sync::{Arc, Mutex, mpsc as threads};
+use std::sync::{Arc, Mutex, mpsc as channels};
 use std::thread::{Builder, JoinHandle};
 use std::time::Instant;
 
@@ -21,7 +21,7 @@ use crate::committer::{self, Job};
 use crate::error::Error;
 use crate::executor::Executors;
 use crate::followers::Followers;
-use crate::heartbeat::{Beating, Heartbeat};
+use crate::heartbeat::{Heartbeat, HeartbeatThread};
 use crate::holds::Holds;
 use crate::identity;
 use crate::limits::OpenRuns;
@@ -33,7 +33,7 @@ use crate::runner::Runner;
 use crate::sealed;
 use crate::watch::{Watch, Watchdog};
 use crate::webhooks::{Linking, Outbox, Sender};
-use crate::writer::{Ears, Writer};
+use crate::writer::{Inbox, Writer};
 
 /// Rounds that are committed at once, where the store has more than one writer: one travels while another is written.
 const COMMITTERS: usize = 2;
@@ -68,7 +68,7 @@ impl Engine {
             true => None,
             false => Some(Checkup::start(&*store, Arc::clone(&clock), queue.downgrade())?),
         };
-        let (jobs, asked) = threads::channel();
+        let (jobs, asked) = channels::channel();
         let (done, answers) = mpsc::unbounded_channel();
         let committers = start_committers(store, asked, &done, &watch)?;
         let checks = checker::start(done).map_err(not_started)?;
@@ -120,9 +120,9 @@ impl Engine {
             .map(|heartbeat| heartbeat.start(queue.downgrade()))
             .transpose()
             .map_err(not_started)?;
-        let around = Around { watchdog, checkup, committers, beating };
-        let ears = Ears { requests, reports: reported, answers };
-        let thread = start_writer(writer, ears, around).await?;
+        let threads = Threads { watchdog, checkup, committers, beating };
+        let inbox = Inbox { requests, reports: reported, answers };
+        let thread = start_writer(writer, inbox, threads).await?;
         tokio::spawn(sender.live());
         let sweeper =
             Arc::new(Sweeper::new(options.retention, Arc::clone(&clock), &readers, queue.downgrade()));
@@ -154,14 +154,14 @@ impl Engine {
 }
 
 /// The threads around the writer, which end after it.
-struct Around {
+struct Threads {
     watchdog: Watchdog,
     checkup: Option<Checkup>,
     committers: Vec<JoinHandle<()>>,
-    beating: Option<Beating>,
+    beating: Option<HeartbeatThread>,
 }
 
-impl Around {
+impl Threads {
     fn stop(self) {
         self.watchdog.stop();
         self.checkup.into_iter().for_each(Checkup::stop);
@@ -169,14 +169,14 @@ impl Around {
         for committer in self.committers {
             drop(committer.join());
         }
-        self.beating.into_iter().for_each(Beating::stop);
+        self.beating.into_iter().for_each(HeartbeatThread::stop);
     }
 }
 
 /// Starts the threads that have the store's writers.
 fn start_committers(
     store: Box<dyn Store>,
-    jobs: threads::Receiver<Job>,
+    jobs: channels::Receiver<Job>,
     answers: &mpsc::UnboundedSender<Input>,
     watch: &Arc<Watch>,
 ) -> Result<Vec<JoinHandle<()>>, Error> {
@@ -196,14 +196,14 @@ fn start_committers(
 }
 
 /// Starts the writer's thread. When it returns, what was under way is taken up.
-async fn start_writer(mut writer: Writer, ears: Ears, around: Around) -> Result<JoinHandle<()>, Error> {
+async fn start_writer(mut writer: Writer, inbox: Inbox, threads: Threads) -> Result<JoinHandle<()>, Error> {
     let (opened, answer) = oneshot::channel();
     let live = move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
         match runtime.map_err(not_started).and_then(|runtime| writer.recover().map(|()| runtime)) {
             Ok(runtime) => {
                 drop(opened.send(Ok(())));
-                runtime.block_on(writer.live(ears));
+                runtime.block_on(writer.live(inbox));
             }
             Err(error) => {
                 // What the committers wait for ends with the writer.
@@ -211,7 +211,7 @@ async fn start_writer(mut writer: Writer, ears: Ears, around: Around) -> Result<
                 drop(opened.send(Err(error)));
             }
         }
-        around.stop();
+        threads.stop();
     };
     let thread = Builder::new().name("abide-writer".to_owned()).spawn(live).map_err(not_started)?;
     answer.await.map_err(|_| Error::Stopped)??;
