@@ -21,7 +21,6 @@ use abide_core::status::{RunStatus, StepStatus};
 use abide_core::waitpoint::{Kind, ListensFor, Waitpoint};
 use jiff::Timestamp;
 
-use crate::choices::STARTER;
 use crate::store::{Store, Write};
 use crate::world::Check;
 use shape::{check_counts, check_effects, check_order, check_tasks, place};
@@ -311,7 +310,7 @@ impl Watched {
         if !asked.approvers.is_empty() && !asked.approvers.contains(&record.by.0) {
             return Err(format!("{}: {} is no approver of {number}", run.id, record.by));
         }
-        if !asked.allow_self_approval && &*record.by.0 == STARTER {
+        if !asked.allow_self_approval && record.by == run.started_by {
             return Err(format!("{}: {} approved their own run", run.id, record.by));
         }
         Ok(())

@@ -27,6 +27,7 @@ pub(super) fn check_epoch(before: Option<&Run>, record: &Record) -> Check {
         return Ok(());
     }
     let task = before.and_then(|run| run.step(ended)).and_then(|step| step.task.as_deref());
-    let is_held = task.is_some_and(|task| task.out && task.delivery.to_string() == epoch);
+    // A report may make the step wait, and end it for what it waits for, in one decision: then the task is not out any more.
+    let is_held = task.is_some_and(|task| task.delivery.to_string() == epoch);
     if is_held { Ok(()) } else { Err(format!("{} ended {at}, whose lease it has not", record.by)) }
 }
