@@ -19,11 +19,11 @@ impl Subject for Simulated {
     }
 
     fn directory(&mut self) -> PathBuf {
-        unimplemented!("the simulated store has no files")
+        unreachable!("the simulated store has no files")
     }
 
     fn open_backup(&mut self, _: &Path) -> Box<dyn Store> {
-        unimplemented!("the simulated store has no backups")
+        unreachable!("the simulated store has no backups")
     }
 }
 

@@ -72,13 +72,13 @@ impl Agenda {
     }
 
     /// The commits of one life, taken out: they land at once or never.
-    pub(super) fn take_commits(&mut self, life: Life) -> Vec<Box<Commit>> {
+    pub(super) fn take_commits(&mut self, life: Life) -> Vec<Commit> {
         let is_its = |event: &Event| matches!(event, Event::Commit(commit) if commit.life == life);
         let places: Vec<(Timestamp, u64)> =
             self.events.iter().filter(|(_, event)| is_its(event)).map(|(place, _)| *place).collect();
         let taken = places.iter().filter_map(|place| self.events.remove(place));
         taken
-            .filter_map(|event| if let Event::Commit(commit) = event { Some(commit) } else { None })
+            .filter_map(|event| if let Event::Commit(commit) = event { Some(*commit) } else { None })
             .collect()
     }
 }

@@ -149,10 +149,10 @@ impl World {
         for commit in self.agenda.take_commits(life) {
             match (self.chance(2), self.store.kind()) {
                 (true, _) => {}
-                (false, Kind::OneWriter) => self.commit_arrives(*commit)?,
+                (false, Kind::OneWriter) => self.commit_arrives(commit)?,
                 (false, Kind::Cluster) => {
                     let way = self.way();
-                    self.after(way, Event::Commit(commit));
+                    self.after(way, Event::Commit(Box::new(commit)));
                 }
             }
         }

@@ -132,7 +132,7 @@ impl World {
         self.tell(|| format!("node {node} begins as {:x}", id.0 >> 96));
         let life = self.life(node);
         self.perform(life, outputs)?;
-        if node % 2 == 0 {
+        if node.is_multiple_of(2) {
             self.nodes[node].inbox.push_back(Input::Request(super::calls::register("local")));
         }
         if kind == Kind::Cluster {

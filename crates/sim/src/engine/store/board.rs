@@ -13,6 +13,9 @@ use super::State;
 /// A node that was not heard of for so long does not count.
 const SEEN: SignedDuration = SignedDuration::from_millis(1_200);
 
+/// Where a task is among others: since when it is free, and which it is.
+type Place = (Timestamp, RunId, At);
+
 impl State {
     pub(super) fn heartbeat(&mut self, node: NodeId) -> Heartbeat {
         let now = self.now;
@@ -30,7 +33,7 @@ impl State {
     ) -> Vec<FoundTask> {
         let mut taken = Vec::new();
         for WantedTasks { workspace, queue, limit } in wanted {
-            let mut flows: BTreeMap<(WorkspaceId, Arc<str>), Vec<(Timestamp, RunId, At)>> = BTreeMap::new();
+            let mut flows: BTreeMap<(WorkspaceId, Arc<str>), Vec<Place>> = BTreeMap::new();
             let free = self.tasks.values().filter(|task| {
                 let is_there = workspace.is_none_or(|workspace| workspace == task.workspace);
                 !task.is_taken && task.free_at <= now && task.queue == *queue && is_there
