@@ -120,7 +120,7 @@ fn hold(place: &Place, findings: &[Finding]) -> Result<usize, Error> {
     let mut held = 0;
     for finding in findings {
         let Some(owner) = finding.owner else { continue };
-        let workspace = store.workspace_of(owner.0).ok().flatten();
+        let workspace = store.workspace_of(owner.id()).ok().flatten();
         let (by, reason) = ("doctor".to_owned(), finding.what.clone());
         held += usize::from(store.hold(&Held { owner, workspace, at, by, reason }).map_err(unusable)?);
     }

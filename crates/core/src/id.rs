@@ -1,11 +1,15 @@
 //! Public ids. A run's id is a UUIDv7 in base32; a waitpoint's and a task's id begin with their run's, so that
 //! either leads to its run without an index. Workspaces are few and are counted.
 
+mod owner;
+
 use std::fmt;
 use std::str::FromStr;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+pub use owner::Owner;
 
 /// `run_…`: a UUIDv7, so that ids sort by time of creation.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -109,19 +113,21 @@ impl ScheduleId {
         ScheduleId(uuid_v7(now, random) & !VERSION | 8 << 76)
     }
 
-    /// The schedule whose waits are under this id, if it is not a run's.
-    pub fn of(owner: RunId) -> Option<ScheduleId> {
-        (owner.0 & VERSION == 8 << 76).then_some(ScheduleId(owner.0))
-    }
-
-    /// The id under which its waits are.
-    pub fn owner(self) -> RunId {
-        RunId(self.0)
+    /// The schedule, as what its waits, timers and holds belong to.
+    pub fn owner(self) -> Owner {
+        Owner::Schedule(self)
     }
 
     /// The id of the waitpoint of this number.
     pub fn waitpoint(self, number: u32) -> WaitpointId {
         self.owner().waitpoint(number)
+    }
+}
+
+impl WaitpointId {
+    /// The run or the schedule that waits.
+    pub fn owner(self) -> Owner {
+        Owner::of(self.run)
     }
 }
 
@@ -347,9 +353,13 @@ mod tests {
         let now = Timestamp::from_millisecond(1_000).unwrap();
         for random in [0, u128::MAX, 7] {
             let schedule = ScheduleId::new(now, random);
-            assert_eq!(ScheduleId::of(schedule.waitpoint(3).run), Some(schedule));
-            assert_eq!(ScheduleId::of(RunId::new(now, random)), None);
+            assert_eq!(schedule.waitpoint(3).owner(), Owner::Schedule(schedule));
+            let run = RunId::new(now, random);
+            assert_eq!(run.waitpoint(3).owner(), Owner::Run(run));
             assert_eq!(schedule.to_string().parse(), Ok(schedule));
+            for owner in [schedule.owner(), Owner::Run(run)] {
+                assert_eq!((owner.to_string().parse(), Owner::of(owner.id())), (Ok(owner), owner));
+            }
         }
     }
 

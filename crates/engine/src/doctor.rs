@@ -100,12 +100,17 @@ pub fn mend(store: &mut dyn Store, now: Timestamp) -> Result<Mended, Error> {
 const DOCTOR: &str = "doctor";
 
 fn rewrite_waits(store: &mut dyn Store, memory: &mut Memory, owner: Owner) -> Result<(), crate::Error> {
-    if let Some(id) = ScheduleId::of(owner.0) {
-        if let Some(schedule) = store.schedule(id)? {
-            store.rewrite_waits(owner, schedule.workspace, &schedule.waits().collect::<Vec<_>>())?;
+    match owner {
+        Owner::Schedule(id) => {
+            if let Some(schedule) = store.schedule(id)? {
+                store.rewrite_waits(owner, schedule.workspace, &schedule.waits().collect::<Vec<_>>())?;
+            }
         }
-    } else if let Some(run) = memory.take(store, owner.0)? {
-        store.rewrite_waits(owner, run.workspace, &run.waitpoints().iter().collect::<Vec<_>>())?;
+        Owner::Run(id) => {
+            if let Some(run) = memory.take(store, id)? {
+                store.rewrite_waits(owner, run.workspace, &run.waitpoints().iter().collect::<Vec<_>>())?;
+            }
+        }
     }
     Ok(())
 }
@@ -145,7 +150,7 @@ impl Sum {
 
 impl Doctor {
     fn find(&mut self, owner: Option<RunId>, what: String) {
-        self.findings.push(Finding { owner: owner.map(Owner), what });
+        self.findings.push(Finding { owner: owner.map(Owner::of), what });
     }
 
     /// Damage is a finding; anything else ends it.
@@ -243,17 +248,17 @@ impl Doctor {
 
     fn schedule(&mut self, store: &mut dyn Read, id: ScheduleId) -> Result<(), Error> {
         for _ in 0..LOOKS {
-            let Some(Some(schedule)) = self.note(Some(id.owner()), store.schedule(id))? else {
+            let Some(Some(schedule)) = self.note(Some(id.owner().id()), store.schedule(id))? else {
                 return Ok(());
             };
-            let Some(rows) = self.rows(store, id.owner())? else { return Ok(()) };
+            let Some(rows) = self.rows(store, id.owner().id())? else { return Ok(()) };
             let waits: Vec<&Waitpoint> = schedule.waits().collect();
             let different = differences(&waits, &rows);
             let is_as_it_was =
                 different.is_empty() || store.schedule(id).is_ok_and(|now| now.as_ref() == Some(&schedule));
             if is_as_it_was {
-                self.expect(id.owner(), &waits);
-                different.into_iter().for_each(|what| self.find(Some(id.owner()), what));
+                self.expect(id.owner().id(), &waits);
+                different.into_iter().for_each(|what| self.find(Some(id.owner().id()), what));
                 return Ok(());
             }
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use abide_core::id::{RunId, ScheduleId, WorkspaceId};
+use abide_core::id::{RunId, WorkspaceId};
 use abide_store::{Held, Owner, Page, Read};
 
 use crate::error::Error;
@@ -44,8 +44,8 @@ impl Holds {
     }
 
     pub(crate) fn check(&self, id: RunId) -> Result<(), Error> {
-        match self.get(Owner(id)) {
-            Some(held) => Err(Error::Held { owner: Owner(id), reason: held.reason }),
+        match self.get(Owner::of(id)) {
+            Some(held) => Err(Error::Held { owner: Owner::of(id), reason: held.reason }),
             None => Ok(()),
         }
     }
@@ -84,8 +84,8 @@ impl Holds {
 
 /// As far as its row can be read.
 pub(crate) fn workspace_of(store: &mut dyn Read, owner: Owner) -> Option<WorkspaceId> {
-    match ScheduleId::of(owner.0) {
-        Some(schedule) => store.schedule(schedule).ok().flatten().map(|found| found.workspace),
-        None => store.workspace_of(owner.0).ok().flatten(),
+    match owner {
+        Owner::Schedule(schedule) => store.schedule(schedule).ok().flatten().map(|found| found.workspace),
+        Owner::Run(run) => store.workspace_of(run).ok().flatten(),
     }
 }

@@ -122,7 +122,7 @@ impl<'w> Round<'w> {
         } else {
             met_for
         };
-        let owner = Owner(owner);
+        let owner = Owner::of(owner);
         let workspace = workspace_of(self.store, owner);
         let held = Held { owner, workspace, at: self.now, by: ENGINE.to_owned(), reason: error.to_string() };
         // Whoever is told of the damage finds it held.

@@ -8,7 +8,7 @@ use abide_core::command::{Command, Reply};
 use abide_core::definition::Definition;
 use abide_core::door::{Remembered, digest, replay};
 use abide_core::follow_up::FollowUp;
-use abide_core::id::{RunId, ScheduleId, WorkspaceId};
+use abide_core::id::{Owner, RunId, ScheduleId, WorkspaceId};
 use abide_core::json::Json;
 use abide_core::refusal::Refusal;
 use abide_core::run::Timer;
@@ -80,7 +80,7 @@ impl TouchedSchedule {
         for wait in self.schedule.waits() {
             let Some(at) = wait.resume_at else { continue };
             let timer =
-                StoredTimer { at, run: self.schedule.id.owner(), timer: Timer::Waitpoint(wait.number) };
+                StoredTimer { at, run: self.schedule.id.owner().id(), timer: Timer::Waitpoint(wait.number) };
             if wait.is_pending() && !self.removed {
                 alarm.set(timer);
             } else {
@@ -92,9 +92,9 @@ impl TouchedSchedule {
 
 impl Round<'_> {
     pub(crate) fn touch_schedule(&mut self, id: ScheduleId) -> Result<&mut Schedule, Error> {
-        self.watch.at(id.owner());
+        self.watch.at(id.owner().id());
         if !self.batch.schedules.contains_key(&id) {
-            self.holds.check(id.owner())?;
+            self.holds.check(id.owner().id())?;
             let known =
                 match self.before.find(|before| before.schedules.get(&id).filter(|it| it.has_changes())) {
                     Some((round, before)) => {
@@ -104,7 +104,7 @@ impl Round<'_> {
                     None => match self.store.schedule(id).map_err(Error::from) {
                         Ok(schedule) => schedule,
                         Err(error) => {
-                            self.note_damage(id.owner(), &error);
+                            self.note_damage(id.owner().id(), &error);
                             return Err(error);
                         }
                     },
@@ -149,7 +149,7 @@ impl Round<'_> {
     pub(crate) fn schedule_timers(&mut self, id: ScheduleId) -> Result<Vec<StoredTimer>, Error> {
         let waits = self.touch_schedule(id)?.waits().filter(|wait| wait.is_pending());
         let timer = |wait: &Waitpoint| {
-            let (run, timer) = (id.owner(), Timer::Waitpoint(wait.number));
+            let (run, timer) = (id.owner().id(), Timer::Waitpoint(wait.number));
             Some(StoredTimer { at: wait.resume_at?, run, timer })
         };
         Ok(waits.filter_map(timer).collect())
@@ -171,7 +171,7 @@ impl Round<'_> {
         by: Actor,
         key: Option<&str>,
     ) -> Result<Reply, Error> {
-        let Some((id, Command::Steer(steer))) = ScheduleId::of(owner).zip(Some(command)) else {
+        let Some((id, Command::Steer(steer))) = Owner::of(owner).schedule().zip(Some(command)) else {
             return Err(Error::UnknownRun(owner));
         };
         let unknown = |error| {

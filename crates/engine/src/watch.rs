@@ -122,7 +122,7 @@ impl Watch {
         let turn = self.turn.load(Ordering::Acquire);
         let (high, low) = (self.high.load(Ordering::Relaxed), self.low.load(Ordering::Relaxed));
         let id = RunId(u128::from(high) << 64 | u128::from(low));
-        (turn, (turn % 2 == 1).then_some(Owner(id)))
+        (turn, (turn % 2 == 1).then_some(Owner::of(id)))
     }
 
     fn lasts(&self, since: &AtomicU64) -> Option<Duration> {
@@ -230,7 +230,7 @@ mod tests {
         for id in [RunId(1), RunId(1), RunId(u128::MAX)] {
             watch.at(id);
             let (turn, owner) = watch.deciding();
-            assert_eq!(owner, Some(Owner(id)));
+            assert_eq!(owner, Some(Owner::of(id)));
             assert!(!turns.contains(&turn), "another turn, also of the same run");
             turns.push(turn);
         }

@@ -234,7 +234,7 @@ async fn drive(store: Sqlite, runs: &[RunId]) -> Result<(BTreeMap<RunId, Driven>
     }
     let mut driven = BTreeMap::new();
     for run in runs {
-        let is_held = engine.holds().get(Owner(*run)).is_some();
+        let is_held = engine.holds().get(Owner::Run(*run)).is_some();
         driven.insert(
             *run,
             match engine.run(*run).get().await {
@@ -404,7 +404,7 @@ async fn after_a_crash_all_is_looked_at_and_what_is_damaged_is_held_before_anybo
     let filter = RunFilter { definition: Some("nap".to_owned()), ..RunFilter::default() };
     let culprit = store.run_ids(&filter, &Page { after: None, limit: 1 }).unwrap()[0];
     // Its timer is not found where timers are looked for: it would sleep for ever, and nobody would know.
-    store.rewrite_waits(Owner(culprit), WorkspaceId::DEFAULT, &[]).unwrap();
+    store.rewrite_waits(Owner::Run(culprit), WorkspaceId::DEFAULT, &[]).unwrap();
     let crashed = Files::of(&directory.path().join("abide.db"));
     drop(store);
     let store = Sqlite::open(crashed.write(&directory)).unwrap();
@@ -414,13 +414,13 @@ async fn after_a_crash_all_is_looked_at_and_what_is_damaged_is_held_before_anybo
     while engine.holds().count() == 0 {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    let held = engine.holds().get(Owner(culprit)).unwrap();
+    let held = engine.holds().get(Owner::Run(culprit)).unwrap();
     assert!(held.reason.contains("has no row"), "{}", held.reason);
     assert_eq!(engine.holds().count(), 1);
     engine.shut_down().await.unwrap();
     let mut store = Sqlite::open(directory.path().join("abide.db")).unwrap();
     let (_, findings) = examine(&mut store, &mut |_| true).unwrap();
-    assert!(findings.iter().any(|finding| finding.owner == Some(Owner(culprit))));
+    assert!(findings.iter().any(|finding| finding.owner == Some(Owner::Run(culprit))));
     assert_eq!(mend(&mut store, begin()).unwrap(), Mended { waits_of: 1, held: 0 });
     assert_eq!(examine(&mut store, &mut |_| true).unwrap().1, []);
 }

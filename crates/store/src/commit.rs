@@ -47,12 +47,12 @@ impl<'a> Batch<'a> {
             let RunWrite { based_on, run, records } = *write;
             let deliveries = told(run.id).collect();
             let runs = vec![RunWrite { based_on, run, records }];
-            (Owner(run.id), Batch { runs, deliveries, ..Batch::default() })
+            (Owner::Run(run.id), Batch { runs, deliveries, ..Batch::default() })
         });
         let schedules = self.schedules.iter().map(|write| {
             let ScheduleWrite { based_on, schedule, removed } = *write;
             let schedules = vec![ScheduleWrite { based_on, schedule, removed }];
-            (Owner(schedule.id.owner()), Batch { schedules, ..Batch::default() })
+            (schedule.id.owner(), Batch { schedules, ..Batch::default() })
         });
         runs.chain(schedules)
     }

@@ -38,7 +38,7 @@ pub enum Error {
     #[error("no backup was written to {path}: {why}")]
     BackupFailed { path: String, why: String },
     /// What there is of one run or schedule does not make sense: it is damaged. Others are not concerned.
-    #[error("{} is damaged: {what}", Owner(*owner))]
+    #[error("{} is damaged: {what}", Owner::of(*owner))]
     Damaged { owner: RunId, what: String },
     /// What was read does not make sense: a defect, or damage.
     #[error("the store holds something unreadable: {0}")]

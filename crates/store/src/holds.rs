@@ -1,15 +1,14 @@
 //! What nothing is decided about until somebody lets it go: runs and schedules that are damaged, that took the process down
 //! with them, or that somebody wants to stand still.
 
-use std::fmt;
-use std::str::FromStr;
-
-use abide_core::id::{BadId, RunId, ScheduleId, WorkspaceId};
+use abide_core::id::WorkspaceId;
 use jiff::Timestamp;
 
 use crate::cluster::NodeId;
 use crate::row::RowReader;
 use crate::{Error, Page};
+
+pub use abide_core::id::Owner;
 
 /// Finds what is held.
 pub trait Holds: Send {
@@ -40,28 +39,6 @@ pub trait WriteHolds: Send {
     fn forgive(&mut self, owner: Owner) -> Result<(), Error>;
 }
 
-/// A run or a schedule, by its id.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Owner(pub RunId);
-
-impl fmt::Display for Owner {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match ScheduleId::of(self.0) {
-            Some(schedule) => schedule.fmt(f),
-            None => self.0.fmt(f),
-        }
-    }
-}
-
-impl FromStr for Owner {
-    type Err = BadId;
-
-    fn from_str(text: &str) -> Result<Owner, BadId> {
-        let schedule = text.parse::<ScheduleId>().map(|schedule| Owner(schedule.owner()));
-        schedule.or_else(|_| text.parse::<RunId>().map(Owner))
-    }
-}
-
 /// That it is held, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Held {
@@ -80,7 +57,7 @@ pub(crate) const HELD: &str = "SELECT id, workspace, held_at, held_by, reason FR
 impl Held {
     pub(crate) fn read(row: &impl RowReader) -> Result<Held, Error> {
         Ok(Held {
-            owner: Owner(row.run(0)?),
+            owner: Owner::of(row.run(0)?),
             workspace: row.optional_number(1)?.map(WorkspaceId),
             at: row.instant(2)?,
             by: row.name(3)?,
@@ -99,7 +76,7 @@ pub struct Suspect {
 impl Suspect {
     /// Of `id, deaths`.
     pub(crate) fn read(row: &impl RowReader) -> Result<Suspect, Error> {
-        Ok(Suspect { owner: Owner(row.run(0)?), deaths: row.number(1)? })
+        Ok(Suspect { owner: Owner::of(row.run(0)?), deaths: row.number(1)? })
     }
 }
 

@@ -102,7 +102,7 @@ impl Hold {
         if let Some(store) = &self.store {
             let (owner, mut store) = (owner(&self.id)?, open(store)?);
             let at = Timestamp::try_from(SystemTime::now()).unwrap_or(Timestamp::UNIX_EPOCH);
-            let workspace = store.workspace_of(owner.0).ok().flatten();
+            let workspace = store.workspace_of(owner.id()).ok().flatten();
             let (by, reason) = ("cli".to_owned(), self.reason.clone());
             let held = Stored { owner, workspace, at, by, reason };
             let already = if store.hold(&held).map_err(failed)? { "" } else { " already" };

@@ -1,6 +1,6 @@
 //! Runs and schedules that stand still until somebody lets them go on.
 
-use abide_core::id::{ScheduleId, WorkspaceId};
+use abide_core::id::WorkspaceId;
 use abide_store::{Held, Owner, Page};
 
 use super::Engine;
@@ -42,9 +42,9 @@ impl HoldsHandle<'_> {
 
     /// Where a run or a schedule belongs, as its row says; nothing if there is none.
     pub async fn workspace_of(self, owner: Owner) -> Result<Option<WorkspaceId>, Error> {
-        let found = self.0.readers.read(None, move |store| match ScheduleId::of(owner.0) {
-            Some(schedule) => Ok(store.schedule(schedule)?.map(|schedule| schedule.workspace)),
-            None => store.workspace_of(owner.0),
+        let found = self.0.readers.read(None, move |store| match owner {
+            Owner::Schedule(schedule) => Ok(store.schedule(schedule)?.map(|schedule| schedule.workspace)),
+            Owner::Run(run) => store.workspace_of(run),
         });
         found.await
     }

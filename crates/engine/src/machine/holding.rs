@@ -3,7 +3,7 @@
 
 use abide_core::command::{ChildFinished, ChildOutcome, Command};
 use abide_core::history::Failure;
-use abide_core::id::{RunId, ScheduleId};
+use abide_core::id::RunId;
 use abide_core::run::Run;
 use abide_core::status::RunStatus;
 use abide_core::waitpoint::{Actor, ListensFor};
@@ -73,12 +73,15 @@ impl Machine {
     }
 
     fn take_up_again(&mut self, owner: Owner) -> Result<(), Error> {
-        if let Some(schedule) = ScheduleId::of(owner.0) {
-            let timers = self.round().0.schedule_timers(schedule)?;
-            timers.into_iter().for_each(|timer| self.alarm.set(timer));
-            return Ok(());
-        }
-        let run: Run = self.round().0.run(owner.0)?.clone();
+        let run = match owner {
+            Owner::Run(run) => run,
+            Owner::Schedule(schedule) => {
+                let timers = self.round().0.schedule_timers(schedule)?;
+                timers.into_iter().for_each(|timer| self.alarm.set(timer));
+                return Ok(());
+            }
+        };
+        let run: Run = self.round().0.run(run)?.clone();
         for (at, timer) in run.timers() {
             self.alarm.set(StoredTimer { at, run: run.id, timer });
         }

@@ -73,7 +73,7 @@ impl Machine {
                 self.recovery.aside.push(id);
                 self.in_trouble();
             }
-            Err(error) => self.hold(Owner(id), error.to_string()),
+            Err(error) => self.hold(Owner::of(id), error.to_string()),
         }
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use abide_core::board::IN_PROCESS;
 use abide_core::command::{Command, LeaseLoss, LeaseLost, Reply, TaskStarted};
-use abide_core::id::{At, DefinitionId, RunId, ScheduleId, WorkspaceId};
+use abide_core::id::{At, DefinitionId, Owner, RunId, WorkspaceId};
 use abide_core::refusal::Refusal;
 use abide_core::waitpoint::Actor;
 use abide_store::tasks::TaskCounts;
@@ -220,7 +220,7 @@ fn decide(
     asked: Asked,
 ) -> Result<Reply, Error> {
     let Asked { workspace, run, command, by, key, listener } = asked;
-    if ScheduleId::of(run).is_some() {
+    if Owner::of(run).schedule().is_some() {
         return round.steer_schedule(workspace, run, &command, by, key.as_deref());
     }
     round.check_workspace(run, workspace)?;

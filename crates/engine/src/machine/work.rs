@@ -6,7 +6,7 @@ use abide_core::board::{IN_PROCESS, lease_ended};
 use abide_core::command::{Command, TaskStarted};
 use abide_core::definition::Executor;
 use abide_core::follow_up::FollowUp;
-use abide_core::id::ScheduleId;
+use abide_core::id::Owner;
 use abide_core::run::{Run, Timer};
 use abide_core::time::Millis;
 use abide_core::waitpoint::Actor;
@@ -217,9 +217,9 @@ fn fire(round: &mut Round<'_>, due: &[StoredTimer]) -> Fired {
             early.push(*timer);
             continue;
         }
-        let decided = match (ScheduleId::of(timer.run), timer.timer) {
-            (Some(schedule), Timer::Waitpoint(number)) => round.fire_schedule(schedule, number),
-            (_, timed) => {
+        let decided = match (Owner::of(timer.run), timer.timer) {
+            (Owner::Schedule(schedule), Timer::Waitpoint(number)) => round.fire_schedule(schedule, number),
+            (Owner::Run(_) | Owner::Schedule(_), timed) => {
                 let command = Command::TimerFired(timed);
                 round.decide(timer.run, command, Actor::new("timer"), None).map(|_| ())
             }

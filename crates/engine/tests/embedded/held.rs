@@ -33,7 +33,7 @@ async fn a_run_that_cannot_be_read_is_held_and_the_timers_of_others_go_on() {
     for (place, run) in runs.iter().enumerate() {
         match place {
             1 | 2 => {
-                let held = host.engine.holds().get(Owner(*run)).expect("it is held");
+                let held = host.engine.holds().get(Owner::Run(*run)).expect("it is held");
                 assert!(held.reason.contains("told to be damaged"), "{}", held.reason);
                 let refused = host.engine.run(*run).command(Command::Pause).await.unwrap_err();
                 assert!(matches!(refused, Error::Held { .. }), "{refused}");
@@ -44,13 +44,13 @@ async fn a_run_that_cannot_be_read_is_held_and_the_timers_of_others_go_on() {
     assert_eq!(host.engine.holds().count(), 2);
     // One that is still damaged stays held, and one that is mended goes on where it was.
     watch.damage(&runs[1..2]);
-    assert!(host.engine.holds().release(Owner(runs[1])).await.is_err());
-    assert!(host.engine.holds().release(Owner(runs[2])).await.unwrap());
+    assert!(host.engine.holds().release(Owner::Run(runs[1])).await.is_err());
+    assert!(host.engine.holds().release(Owner::Run(runs[2])).await.unwrap());
     host.look().await;
     assert_eq!(host.status(runs[2]).await, RunStatus::Completed);
     assert_eq!(host.engine.holds().count(), 1);
     let host = host.restart().await;
-    assert!(host.engine.holds().get(Owner(runs[1])).is_some(), "the next process knows");
+    assert!(host.engine.holds().get(Owner::Run(runs[1])).is_some(), "the next process knows");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -96,7 +96,7 @@ async fn a_run_of_which_nothing_can_be_written_is_held_and_its_round_is_not_lost
         }
         assert_eq!(host.status(*run).await, expected, "{place}");
     }
-    assert!(host.engine.holds().get(Owner(runs[3])).is_some());
+    assert!(host.engine.holds().get(Owner::Run(runs[3])).is_some());
     assert_eq!(host.engine.trouble(), None);
     let new = host.start("nap").await;
     assert_eq!(host.status(new).await, RunStatus::Waiting);
@@ -111,7 +111,7 @@ async fn a_run_under_way_that_cannot_be_read_does_not_keep_the_engine_from_openi
     let host = host.restart_on(&watch, "0s").await;
     host.look().await;
     drop(host.engine.run(runs[0]).get().await);
-    assert!(host.engine.holds().get(Owner(runs[0])).is_some());
+    assert!(host.engine.holds().get(Owner::Run(runs[0])).is_some());
     assert_eq!(host.status(runs[1]).await, RunStatus::Running);
 }
 
@@ -124,9 +124,9 @@ async fn what_is_held_stands_still_and_hears_of_what_it_missed_when_it_is_releas
     let parent = host.start("parent").await;
     let other = host.start("nap").await;
     for run in [sleeper, listener, parent] {
-        assert!(host.engine.holds().hold(Owner(run), "ana", "to be looked into").await.unwrap());
-        assert!(!host.engine.holds().hold(Owner(run), "ben", "too").await.unwrap(), "it is already");
-        assert_eq!(host.engine.holds().get(Owner(run)).unwrap().reason, "to be looked into");
+        assert!(host.engine.holds().hold(Owner::Run(run), "ana", "to be looked into").await.unwrap());
+        assert!(!host.engine.holds().hold(Owner::Run(run), "ben", "too").await.unwrap(), "it is already");
+        assert_eq!(host.engine.holds().get(Owner::Run(run)).unwrap().reason, "to be looked into");
     }
     let host = host.restart().await;
     let event = SendEvent::new("paid").data(json!(1));
@@ -135,9 +135,9 @@ async fn what_is_held_stands_still_and_hears_of_what_it_missed_when_it_is_releas
     assert_eq!(host.status(other).await, RunStatus::Completed);
     for run in [sleeper, listener, parent] {
         assert_eq!(host.status(run).await, RunStatus::Waiting);
-        assert!(host.engine.holds().release(Owner(run)).await.unwrap());
+        assert!(host.engine.holds().release(Owner::Run(run)).await.unwrap());
         assert_eq!(host.engine.run(run).wait().await.unwrap().status, RunStatus::Completed);
-        assert!(!host.engine.holds().release(Owner(run)).await.unwrap(), "it is not held any more");
+        assert!(!host.engine.holds().release(Owner::Run(run)).await.unwrap(), "it is not held any more");
     }
     assert_eq!(host.restart().await.engine.holds().count(), 0);
 }
@@ -158,7 +158,7 @@ async fn a_schedule_can_be_held() {
     let by = || Actor::new("ana");
     let made =
         host.engine.default_workspace().schedules().order(ScheduleOrder::Create(plan), by(), None).await;
-    let owner = Owner(made.unwrap().schedule.id.owner());
+    let owner = made.unwrap().schedule.id.owner();
     host.engine.holds().hold(owner, "ana", "too often").await.unwrap();
     host.pass("10m").await;
     let runs = |host: &Host| {
@@ -181,15 +181,15 @@ async fn what_was_decided_each_time_the_process_ended_is_held_after_the_third() 
     let mut host = host;
     for deaths in 1..=3 {
         assert_eq!(host.engine.holds().count(), 0, "{deaths}");
-        let noted = |store: &mut dyn abide_store::Store| store.note_suspect(None, Some(Owner(culprit)));
+        let noted = |store: &mut dyn abide_store::Store| store.note_suspect(None, Some(Owner::Run(culprit)));
         host = host.restart_noting(noted).await;
     }
-    let held = host.engine.holds().get(Owner(culprit)).expect("it is held");
+    let held = host.engine.holds().get(Owner::Run(culprit)).expect("it is held");
     assert!(held.reason.contains("ended 3 times"), "{}", held.reason);
     host.pass("2h").await;
     assert_eq!(host.status(other).await, RunStatus::Completed);
     assert_eq!(host.status(culprit).await, RunStatus::Waiting);
-    assert!(host.engine.holds().release(Owner(culprit)).await.unwrap());
+    assert!(host.engine.holds().release(Owner::Run(culprit)).await.unwrap());
     assert_eq!(host.engine.run(culprit).wait().await.unwrap().status, RunStatus::Completed);
     assert_eq!(host.restart().await.engine.holds().count(), 0, "its deaths are forgiven");
 }

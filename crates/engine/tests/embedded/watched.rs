@@ -412,7 +412,9 @@ impl Store for Watched<Box<dyn Store>> {
     fn culprits(&mut self, batch: &Batch<'_>) -> Result<Vec<Culprit>, Error> {
         let unwritable = self.watch.seen().unwritable.clone();
         let runs = batch.runs.iter().map(|write| write.run.id).filter(|run| unwritable.contains(run));
-        Ok(runs.map(|run| Culprit { owner: Owner(run), why: "it cannot be written".to_owned() }).collect())
+        Ok(runs
+            .map(|run| Culprit { owner: Owner::Run(run), why: "it cannot be written".to_owned() })
+            .collect())
     }
 }
 

@@ -199,7 +199,7 @@ impl App {
         let is_to_be_done = run.unclaimed_tasks().next().is_some();
         let workers = if is_to_be_done { self.engine.workers().await? } else { Workers::default() };
         let mut body = RunBody::new(run, Some(known.id), &workers);
-        body.held = self.engine.holds().get(Owner(run.id)).map(HeldBody::from);
+        body.held = self.engine.holds().get(Owner::Run(run.id)).map(HeldBody::from);
         Ok(body)
     }
 }

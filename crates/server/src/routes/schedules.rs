@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use abide_core::cron::{Cron, CronError};
-use abide_core::id::{RunId, ScheduleId, WaitpointId};
+use abide_core::id::{Owner, RunId, ScheduleId, WaitpointId};
 use abide_core::json::Json;
 use abide_core::limits;
 use abide_core::schedule::{CatchUp, Overlap, Plan, Schedule, When};
@@ -285,9 +285,9 @@ impl App {
         caller: &Caller,
         owners: Vec<RunId>,
     ) -> Result<HashMap<RunId, Schedule>, Problem> {
-        let ids = owners.into_iter().filter_map(ScheduleId::of).collect();
+        let ids = owners.into_iter().filter_map(|owner| Owner::of(owner).schedule()).collect();
         let here = self.engine.workspace(caller.workspace).schedules().get_all(ids).await?.into_iter();
-        Ok(here.map(|schedule| (schedule.id.owner(), schedule)).collect())
+        Ok(here.map(|schedule| (schedule.id.owner().id(), schedule)).collect())
     }
 
     async fn order(&self, caller: &Caller, order: ScheduleOrder) -> Result<Ordered, Problem> {

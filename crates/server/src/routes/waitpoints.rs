@@ -5,7 +5,7 @@ mod create;
 mod links;
 mod steer;
 
-use abide_core::id::{RunId, ScheduleId, WaitpointId};
+use abide_core::id::{Owner, RunId, WaitpointId};
 use abide_core::refusal::Refusal;
 use abide_core::status::WaitStatus;
 use abide_core::waitpoint::Kind;
@@ -252,7 +252,7 @@ impl App {
         wanted.sort_unstable();
         wanted.dedup();
         let (scheduled, wanted): (Vec<_>, Vec<_>) =
-            wanted.into_iter().partition(|owner| ScheduleId::of(*owner).is_some());
+            wanted.into_iter().partition(|owner| Owner::of(*owner).schedule().is_some());
         let schedules = self.schedules_of(caller, scheduled).await?;
         let runs = self.engine.workspace(caller.workspace).runs().read(wanted).await?;
         let bodies = ids.iter().filter_map(|id| {

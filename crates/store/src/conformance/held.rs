@@ -11,12 +11,18 @@ use crate::{Held, Owner, Page, Store, Suspect, WaitpointFilter};
 
 fn held(world: &World, number: u128, reason: &str) -> Held {
     let workspace = Some(WorkspaceId::DEFAULT);
-    Held { owner: Owner(RunId(number)), workspace, at: world.now, by: "ana".into(), reason: reason.into() }
+    Held {
+        owner: Owner::Run(RunId(number)),
+        workspace,
+        at: world.now,
+        by: "ana".into(),
+        reason: reason.into(),
+    }
 }
 
 pub fn what_is_held_is_found_listed_and_let_go(subject: &mut dyn Subject) {
     let (mut store, world) = (subject.fresh(), World::new());
-    let schedule = Owner(ScheduleId::new(world.now, 7).owner());
+    let schedule = ScheduleId::new(world.now, 7).owner();
     let mut all = vec![
         held(&world, 3, "its history is damaged 🦀"),
         Held { workspace: None, ..held(&world, 5, "unread") },
@@ -32,7 +38,7 @@ pub fn what_is_held_is_found_listed_and_let_go(subject: &mut dyn Subject) {
     assert_eq!(store.all_held(&page(None, 1)).expect("readable"), all[..1]);
     assert_eq!(store.all_held(&page(Some(all[0].owner), 10)).expect("readable"), all[1..]);
     assert_eq!(store.held(schedule).expect("readable").as_ref(), Some(&all[2]));
-    assert_eq!(store.held(Owner(RunId(4))).expect("readable"), None);
+    assert_eq!(store.held(Owner::Run(RunId(4))).expect("readable"), None);
 
     assert!(store.let_go(all[1].owner).expect("let go"));
     assert!(!store.let_go(all[1].owner).expect("was not held"));
@@ -42,7 +48,7 @@ pub fn what_is_held_is_found_listed_and_let_go(subject: &mut dyn Subject) {
 
 pub fn what_a_process_was_at_when_it_ended_is_counted(subject: &mut dyn Subject) {
     let mut store = subject.fresh();
-    let [one, other] = [1, 2].map(|number| Owner(RunId(number)));
+    let [one, other] = [1, 2].map(|number| Owner::Run(RunId(number)));
     let node = |number| Some(NodeId(number));
     // What took long and is done is no suspect.
     store.note_suspect(node(1), Some(one)).expect("noted");
@@ -84,13 +90,13 @@ pub fn the_rows_of_waits_are_made_anew(subject: &mut dyn Subject) {
     let before = all(&mut *store);
     assert!(before.0.len() >= 3);
     for run in &runs {
-        store.rewrite_waits(Owner(run.id()), WorkspaceId::DEFAULT, &[]).expect("taken away");
+        store.rewrite_waits(Owner::Run(run.id()), WorkspaceId::DEFAULT, &[]).expect("taken away");
     }
     assert_eq!(all(&mut *store), (Vec::new(), Vec::new()));
     for run in &runs {
         let waits: Vec<_> = run.run.waitpoints().iter().collect();
         for _ in 0..2 {
-            store.rewrite_waits(Owner(run.id()), run.run.workspace, &waits).expect("made anew");
+            store.rewrite_waits(Owner::Run(run.id()), run.run.workspace, &waits).expect("made anew");
         }
     }
     let mut store = subject.after_a_crash(store);

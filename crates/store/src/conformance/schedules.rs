@@ -89,7 +89,7 @@ pub fn the_waits_of_a_schedule_are_timers_and_are_listed(subject: &mut dyn Subje
     let due = |schedule: &Schedule| {
         let wait = schedule.pending().expect("it waits");
         let at = wait.resume_at.expect("by the clock");
-        StoredTimer { at, run: schedule.id.owner(), timer: Timer::Waitpoint(wait.number) }
+        StoredTimer { at, run: schedule.id.owner().id(), timer: Timer::Waitpoint(wait.number) }
     };
     assert_eq!(timers(&mut *store)[0], due(&hourly));
     cancel(&mut *store, &world, &mut hourly);
@@ -125,7 +125,7 @@ pub fn a_schedule_that_was_decided_on_another_version_is_a_conflict(subject: &mu
         let write = ScheduleWrite { based_on, schedule: &stale, removed };
         let batch = Batch { runs: vec![nap.write()], schedules: vec![write], ..Batch::default() };
         let refused = store.commit(&batch);
-        assert!(matches!(refused, Err(Error::Conflict(id)) if id == stale.id.owner()), "{refused:?}");
+        assert!(matches!(refused, Err(Error::Conflict(id)) if id == stale.id.owner().id()), "{refused:?}");
     }
     let mut store = subject.after_a_crash(store);
     assert_eq!(store.schedule(hourly.id).expect("readable"), Some(hourly));

@@ -10,13 +10,13 @@ use crate::{Error, Held, Owner, Page, Suspect};
 impl<Role: Send> Holds for Handle<Role> {
     fn held(&mut self, owner: Owner) -> Result<Option<Held>, Error> {
         let sql = format!("{HELD} WHERE id = $1");
-        let found = self.link.ask(async |session| session.first(&sql, &[&column::run(owner.0)]).await)?;
+        let found = self.link.ask(async |session| session.first(&sql, &[&column::run(owner.id())]).await)?;
         found.as_ref().map(Held::read).transpose()
     }
 
     fn all_held(&mut self, page: &Page<Owner>) -> Result<Vec<Held>, Error> {
         let sql = format!("{HELD} WHERE id >= $1 AND NOT ($2 AND id = $1) ORDER BY id LIMIT $3");
-        let (after, seen) = (page.after.map_or(Id(0), |owner| column::run(owner.0)), page.after.is_some());
+        let (after, seen) = (page.after.map_or(Id(0), |owner| column::run(owner.id())), page.after.is_some());
         let limit = column::limit(page.limit);
         let rows = self.link.ask(async |session| session.rows(&sql, &[&after, &seen, &limit]).await)?;
         rows.iter().map(Held::read).collect()
@@ -27,7 +27,7 @@ impl WriteHolds for Postgres {
     fn hold(&mut self, held: &Held) -> Result<bool, Error> {
         let sql = "INSERT INTO held (id, workspace, held_at, held_by, reason) VALUES ($1, $2, $3, $4, $5)
         ON CONFLICT DO NOTHING";
-        let (id, at) = (column::run(held.owner.0), column::instant(held.at));
+        let (id, at) = (column::run(held.owner.id()), column::instant(held.at));
         let workspace = held.workspace.map(column::workspace);
         let (by, reason) = (column::name(&held.by), column::name(&held.reason));
         let added =
@@ -38,7 +38,7 @@ impl WriteHolds for Postgres {
     fn let_go(&mut self, owner: Owner) -> Result<bool, Error> {
         self.forgive(owner)?;
         let sql = "DELETE FROM held WHERE id = $1";
-        let removed = self.link.ask(async |session| session.count(sql, &[&column::run(owner.0)]).await)?;
+        let removed = self.link.ask(async |session| session.count(sql, &[&column::run(owner.id())]).await)?;
         Ok(removed == 1)
     }
 
@@ -51,7 +51,7 @@ impl WriteHolds for Postgres {
         self.link.ask(async |session| {
             session.count(done, &[&node]).await?;
             if let Some(owner) = owner {
-                session.count(noted, &[&column::run(owner.0), &node]).await?;
+                session.count(noted, &[&column::run(owner.id()), &node]).await?;
             }
             Ok(())
         })
@@ -71,6 +71,6 @@ impl WriteHolds for Postgres {
 
     fn forgive(&mut self, owner: Owner) -> Result<(), Error> {
         let sql = "DELETE FROM suspects WHERE id = $1";
-        self.link.ask(async |session| session.count(sql, &[&column::run(owner.0)]).await).map(drop)
+        self.link.ask(async |session| session.count(sql, &[&column::run(owner.id())]).await).map(drop)
     }
 }

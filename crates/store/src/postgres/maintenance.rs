@@ -36,7 +36,7 @@ impl WriteMaintenance for Postgres {
         let insert = format!("INSERT INTO waitpoints (run, number, workspace, created_at, resume_at, began_in, kind, status, listens,
             filter)
         VALUES ($1, $2, $3, $4, $5, CASE WHEN $6::smallint = {WAIT_EVENT} THEN pg_current_xact_id() END, $6, $7, $8, $9)");
-        let (id, place) = (column::run(owner.0), column::workspace(workspace));
+        let (id, place) = (column::run(owner.id()), column::workspace(workspace));
         self.link.ask(async |session| {
             session
                 .transaction("BEGIN", async |session| {

@@ -14,7 +14,8 @@ use crate::{Error, Page, ScheduleWrite};
 impl<Role: Send> Schedules for Handle<Role> {
     fn schedule(&mut self, id: ScheduleId) -> Result<Option<Schedule>, Error> {
         let sql = "SELECT document FROM schedules WHERE id = $1";
-        let found = self.link.ask(async |session| session.first(sql, &[&column::run(id.owner())]).await)?;
+        let found =
+            self.link.ask(async |session| session.first(sql, &[&column::run(id.owner().id())]).await)?;
         found.map(|row| row.json(0)).transpose()
     }
 
@@ -89,7 +90,7 @@ fn waits<'a>(writes: &[&ScheduleWrite<'a>]) -> [Step<'a>; 2] {
                OR waitpoints.resume_at IS DISTINCT FROM excluded.resume_at"
             .into(),
         values: values![
-            waits.iter().map(|(schedule, _)| column::run(schedule.id.owner())).collect::<Vec<Id>>(),
+            waits.iter().map(|(schedule, _)| column::run(schedule.id.owner().id())).collect::<Vec<Id>>(),
             each().map(|wait| i64::from(wait.number)).collect::<Vec<_>>(),
             waits.iter().map(|(schedule, _)| column::workspace(schedule.workspace)).collect::<Vec<_>>(),
             each().map(|wait| column::kind(wait.kind)).collect::<Vec<_>>(),
@@ -117,11 +118,11 @@ fn waits<'a>(writes: &[&ScheduleWrite<'a>]) -> [Step<'a>; 2] {
 
 /// Whoever wrote one of these meanwhile.
 pub(super) fn first_of(writes: &[ScheduleWrite<'_>]) -> Option<RunId> {
-    writes.first().map(|write| write.schedule.id.owner())
+    writes.first().map(|write| write.schedule.id.owner().id())
 }
 
 fn ids(writes: &[&ScheduleWrite<'_>]) -> Vec<Id> {
-    writes.iter().map(|write| column::run(write.schedule.id.owner())).collect()
+    writes.iter().map(|write| column::run(write.schedule.id.owner().id())).collect()
 }
 
 fn bases(writes: &[&ScheduleWrite<'_>]) -> Vec<i64> {

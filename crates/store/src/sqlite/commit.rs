@@ -32,7 +32,7 @@ pub(super) fn commit(transaction: &Transaction<'_>, batch: &Batch<'_>) -> Result
         insert_remembered(transaction, remembered)?;
     }
     for write in &batch.schedules {
-        schedules::write(transaction, write).map_err(|error| error.of(write.schedule.id.owner()))?;
+        schedules::write(transaction, write).map_err(|error| error.of(write.schedule.id.owner().id()))?;
     }
     for write in &batch.follow_ups {
         follow_ups::write(transaction, write)?;

@@ -13,13 +13,13 @@ use crate::{Error, Held, Owner, Page, Suspect};
 impl<Role: Send> Holds for Handle<Role> {
     fn held(&mut self, owner: Owner) -> Result<Option<Held>, Error> {
         let mut statement = self.connection.prepare_cached(&format!("{HELD} WHERE id = ?"))?;
-        first(statement.query([column::run(owner.0)])?, |row| Held::read(row))
+        first(statement.query([column::run(owner.id())])?, |row| Held::read(row))
     }
 
     fn all_held(&mut self, page: &Page<Owner>) -> Result<Vec<Held>, Error> {
         let mut statement =
             self.connection.prepare_cached(&format!("{HELD} WHERE id > ? ORDER BY id LIMIT ?"))?;
-        let after = page.after.map_or(Vec::new(), |owner| column::run(owner.0).to_vec());
+        let after = page.after.map_or(Vec::new(), |owner| column::run(owner.id()).to_vec());
         collect(statement.query(params![after, column::limit(page.limit)])?, |row| Held::read(row))
     }
 }
@@ -31,7 +31,7 @@ impl WriteHolds for Sqlite {
         "INSERT INTO held (id, workspace, held_at, held_by, reason) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
     )?;
     let workspace = held.workspace.map(|workspace| workspace.0);
-    let (id, at) = (column::run(held.owner.0), column::instant(held.at));
+    let (id, at) = (column::run(held.owner.id()), column::instant(held.at));
     Ok(statement.execute(params![id, workspace, at, held.by, held.reason])? == 1)
 })
     }
@@ -40,7 +40,7 @@ impl WriteHolds for Sqlite {
         self.change(|transaction| {
             forgive(transaction, owner)?;
             let mut statement = transaction.prepare_cached("DELETE FROM held WHERE id = ?")?;
-            Ok(statement.execute([column::run(owner.0)])? == 1)
+            Ok(statement.execute([column::run(owner.id())])? == 1)
         })
     }
 
@@ -58,7 +58,7 @@ impl WriteHolds for Sqlite {
                         "INSERT INTO suspects (id, node, deaths) VALUES (?, ?, 0)
                  ON CONFLICT (id) DO UPDATE SET node = excluded.node",
                     )?
-                    .execute(params![column::run(owner.0), node(by)])?;
+                    .execute(params![column::run(owner.id()), node(by)])?;
             }
             Ok(())
         })
@@ -81,7 +81,7 @@ impl WriteHolds for Sqlite {
 }
 
 pub(super) fn forgive(transaction: &Transaction<'_>, owner: Owner) -> Result<(), Error> {
-    transaction.prepare_cached("DELETE FROM suspects WHERE id = ?")?.execute([column::run(owner.0)])?;
+    transaction.prepare_cached("DELETE FROM suspects WHERE id = ?")?.execute([column::run(owner.id())])?;
     Ok(())
 }
 

@@ -30,7 +30,7 @@ impl WriteMaintenance for Sqlite {
         all: &[&Waitpoint],
     ) -> Result<(), Error> {
         self.change(|transaction| {
-            let id = column::run(owner.0);
+            let id = column::run(owner.id());
             transaction.prepare_cached("DELETE FROM waitpoints WHERE run = ?")?.execute([id])?;
             let mut statements = Statements::prepare(transaction)?;
             for wait in all {

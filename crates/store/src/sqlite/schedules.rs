@@ -14,7 +14,7 @@ use crate::{Error, Page, ScheduleWrite};
 impl<Role: Send> Schedules for Handle<Role> {
     fn schedule(&mut self, id: ScheduleId) -> Result<Option<Schedule>, Error> {
         let mut statement = self.connection.prepare_cached("SELECT document FROM schedules WHERE id = ?")?;
-        first(statement.query([column::run(id.owner())])?, |row| row.json(0))
+        first(statement.query([column::run(id.owner().id())])?, |row| row.json(0))
     }
 
     fn schedule_by_name(&mut self, workspace: WorkspaceId, name: &str) -> Result<Option<Schedule>, Error> {
@@ -36,13 +36,13 @@ impl<Role: Send> Schedules for Handle<Role> {
 
 pub(super) fn write(transaction: &Transaction<'_>, write: &ScheduleWrite<'_>) -> Result<(), Error> {
     let ScheduleWrite { based_on, schedule, removed } = write;
-    let id = column::run(schedule.id.owner());
+    let id = column::run(schedule.id.owner().id());
     let seq: Option<i64> = transaction
         .prepare_cached("SELECT seq FROM schedules WHERE id = ?")?
         .query_row([id], |row| row.get(0))
         .optional()?;
     if seq.unwrap_or(0) != column::count(*based_on) {
-        return Err(Error::Conflict(schedule.id.owner()));
+        return Err(Error::Conflict(schedule.id.owner().id()));
     }
     if *removed {
         for removal in ["DELETE FROM schedules WHERE id = ?", "DELETE FROM waitpoints WHERE run = ?"] {

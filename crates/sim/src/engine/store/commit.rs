@@ -73,7 +73,7 @@ impl State {
 
     fn check_schedule(&self, write: &ScheduleWrite<'_>) -> Result<(), Error> {
         let ScheduleWrite { based_on, schedule, removed } = *write;
-        let owner = schedule.id.owner();
+        let owner = schedule.id.owner().id();
         if self.schedules.get(&schedule.id).map_or(0, |stored| stored.seq) != based_on {
             return Err(Error::Conflict(owner));
         }
@@ -215,7 +215,7 @@ impl State {
 
     fn write_schedule(&mut self, write: &ScheduleWrite<'_>) {
         let ScheduleWrite { schedule, removed, based_on: _ } = *write;
-        let owner = schedule.id.owner();
+        let owner = schedule.id.owner().id();
         let timer = |(at, timer)| abide_store::StoredTimer { at, run: owner, timer };
         let was = self.schedules.remove(&schedule.id);
         let was = was.iter().flat_map(timers_of_schedule).map(timer).collect();

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use abide_core::command::Command;
+use abide_core::id::Owner;
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -249,7 +250,8 @@ fn of_a_batch_that_cannot_be_written_the_culprit_is_named() {
     let batch = Batch { runs: runs.iter().map(|run| run.write()).collect(), ..Batch::default() };
     assert!(matches!(store.commit(&batch), Err(Error::Damaged { owner, .. }) if owner == runs[1].id()));
     let culprits = store.culprits(&batch).unwrap();
-    assert_eq!(culprits.iter().map(|culprit| culprit.owner.0).collect::<Vec<_>>(), [runs[1].id()]);
+    let owners: Vec<_> = culprits.iter().map(|culprit| culprit.owner).collect();
+    assert_eq!(owners, [Owner::Run(runs[1].id())]);
 }
 
 #[test]

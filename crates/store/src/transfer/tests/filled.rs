@@ -119,7 +119,7 @@ impl Filled {
         store.append_audit(&note).expect("noted");
         store.put_setting("link-secrets", b"\0\xff").expect("put");
         store.bump_link_generation(crowd.stories[0].id().waitpoint(1)).expect("bumped");
-        let owner = Owner(crowd.stories[0].id());
+        let owner = Owner::Run(crowd.stories[0].id());
         let (by, reason) = ("ana\0".to_owned(), "it is damaged".to_owned());
         store.hold(&Held { owner, workspace: None, at, by, reason }).expect("held");
         let schedule = schedules::schedule(&mut crowd.world, "nightly\0");
