@@ -16,6 +16,7 @@ export type Finding = Schemas['Finding'];
 export type Key = Schemas['Key'];
 export type MadeKey = Schemas['MadeKey'];
 export type MadeWebhook = Schemas['MadeWebhook'];
+export type MovedRun = Schemas['MovedRun'];
 export type Problem = Schemas['Problem'];
 export type HistoryRecord = Schemas['Record'];
 export type Run = Schemas['Run'];
