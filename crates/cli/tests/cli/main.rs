@@ -1,0 +1,28 @@
+//! The binary and its commands, as they are called, in one binary of tests.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod bench;
+mod chaos;
+mod check;
+mod commands;
+mod dev;
+mod disk;
+mod idle;
+mod kill;
+mod kill_call;
+mod kill_llm;
+#[path = "real/ledger.rs"]
+mod ledger;
+mod migrate;
+mod poison;
+mod schedules;
+mod serve;
+mod shell_worker;
+mod strangers;
+#[path = "real/traffic.rs"]
+mod traffic;
+#[path = "real/verdict.rs"]
+mod verdict;
+mod walk;
+mod webhooks;
