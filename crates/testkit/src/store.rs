@@ -1,3 +1,5 @@
+//! The store that a test runs on: SQLite in memory, or PostgreSQL.
+
 use abide_store::Store;
 use abide_store::postgres::Postgres;
 use abide_store::sqlite::Sqlite;

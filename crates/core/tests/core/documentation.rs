@@ -6,8 +6,11 @@
 mod definitions;
 mod expressions;
 mod histories;
+mod map;
 mod page;
 mod source;
+mod tree;
+mod words;
 
 use std::collections::BTreeSet;
 use std::fs;
