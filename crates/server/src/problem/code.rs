@@ -56,7 +56,7 @@ codes! {
     NoSigningKey "NO_SIGNING_KEY" NOT_FOUND "The server has no key to sign with. Whoever runs it sets `ABIDE_SECRET_SIGNING_KEY`."
     UnknownSchedule "UNKNOWN_SCHEDULE" NOT_FOUND "There is no such schedule in this workspace."
     UnknownWebhook "UNKNOWN_WEBHOOK" NOT_FOUND "There is no such webhook in this workspace."
-    UnknownDelivery "UNKNOWN_DELIVERY" NOT_FOUND "The webhook was told no such thing, or it was forgotten."
+    UnknownDelivery "UNKNOWN_DELIVERY" NOT_FOUND "The webhook has no such delivery, or it was removed by retention."
     NotHeld "NOT_HELD" NOT_FOUND "There is no run or schedule of this id that is held, in this workspace."
     UnknownWorkspace "UNKNOWN_WORKSPACE" NOT_FOUND "There is no such workspace."
 
@@ -88,7 +88,7 @@ codes! {
     JournalMismatch "JOURNAL_MISMATCH" CONFLICT "The journal holds another kind of wait, or another question, under this name."
     DefinitionExists "DEFINITION_EXISTS" CONFLICT "This name and version exist with another content. Change the version."
     ScheduleExists "SCHEDULE_EXISTS" CONFLICT "There is a schedule of this name in this workspace."
-    DeliveryPending "DELIVERY_PENDING" CONFLICT "The delivery has not been received and is tried again by itself. `current` says when."
+    DeliveryPending "DELIVERY_PENDING" CONFLICT "The delivery is pending: it is retried automatically. `current` says when."
     WorkspaceExists "WORKSPACE_EXISTS" CONFLICT "There is a workspace of this name."
 
     WaitpointTimedOut "WAITPOINT_TIMED_OUT" GONE "The waitpoint timed out. `outcome` says when."
