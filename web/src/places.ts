@@ -15,7 +15,7 @@ export const PLACES: Place[] = [
   { path: '/events', name: 'Events', about: 'send, and who waits', key: 'e' },
   { path: '/definitions', name: 'Workflows', about: 'definitions and their versions', key: 'd' },
   { path: '/schedules', name: 'Schedules', about: 'workflows that the clock starts', key: 'c' },
-  { path: '/webhooks', name: 'Webhooks', about: 'who is told what happens', key: 'h' },
+  { path: '/webhooks', name: 'Webhooks', about: 'outgoing messages and their deliveries', key: 'h' },
   { path: '/workers', name: 'Workers', about: 'who does the work', key: 'k' },
   { path: '/settings', name: 'Settings', about: 'keys and workspaces', key: 's' },
 ];

@@ -82,7 +82,7 @@ export function endedBy(wait: Pick<Waitpoint, 'kind' | 'listensFor'>): { lead: s
       return { lead: `attempt ${attempt + 1} of ${maxAttempts}, after`, what: error.message };
     }
     case 'code':
-      return { lead: 'code that fits: recorded', what: `${listens.recorded}, the code comes to ${listens.found}` };
+      return { lead: 'code that fits: recorded', what: `${listens.recorded}, the code asks for ${listens.found}` };
   }
 }
 
