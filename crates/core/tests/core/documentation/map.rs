@@ -4,9 +4,10 @@
 use std::fmt::Write;
 use std::fs;
 
-use crate::tree::{folders, root, sources};
+use super::tree::{folders, root, sources};
 
-const BEGIN: &str = "<!-- modules: written by `ABIDE_BLESS=1 cargo nextest run -p abide-core --test documentation` -->\n";
+const BEGIN: &str =
+    "<!-- modules: written by `ABIDE_BLESS=1 cargo nextest run -p abide-core --test documentation` -->\n";
 const END: &str = "<!-- end of modules -->\n";
 
 #[test]
@@ -20,7 +21,10 @@ fn every_module_is_in_the_map() {
         fs::write(&file, format!("{before}{BEGIN}{expected}{END}{after}")).unwrap();
         return;
     }
-    assert!(found == expected, "the list of modules in ARCHITECTURE.md has drifted; ABIDE_BLESS=1 writes it anew");
+    assert!(
+        found == expected,
+        "the list of modules in ARCHITECTURE.md has drifted; ABIDE_BLESS=1 writes it anew"
+    );
 }
 
 #[test]

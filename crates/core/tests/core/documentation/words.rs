@@ -1,7 +1,7 @@
 //! The source speaks the words of `docs/glossary.md`: no name of a dialect that a newcomer would have to learn, and no
 //! doc comment that needs the line above it, for hover shows it alone.
 
-use crate::tree::{Source, sources};
+use super::tree::{Source, sources};
 
 /// Names that were once used here, each with the word that the field has for it.
 const DIALECT: &[(&str, &str)] = &[
@@ -86,7 +86,9 @@ fn no_name_is_of_a_dialect() {
             for name in code.split(|c: char| !(c.is_alphanumeric() || c == '_')) {
                 if let Some((_, word)) = DIALECT.iter().find(|(dialect, _)| *dialect == name) {
                     let path = &source.path;
-                    found.push(format!("{path}:{line}: `{name}` is a word of ours alone; the field says {word}"));
+                    found.push(format!(
+                        "{path}:{line}: `{name}` is a word of ours alone; the field says {word}"
+                    ));
                 }
             }
         }
@@ -101,7 +103,9 @@ fn every_doc_comment_stands_alone() {
         for (line, text) in source.first_lines_of_docs() {
             if LEANING.iter().any(|opening| text.starts_with(opening)) {
                 let path = &source.path;
-                found.push(format!("{path}:{line}: \"{text}\" needs the line above it: say what is true of what"));
+                found.push(format!(
+                    "{path}:{line}: \"{text}\" needs the line above it: say what is true of what"
+                ));
             }
         }
     }
