@@ -29,9 +29,10 @@ pub(crate) fn may_be_due(write: &RunWrite<'_>) -> bool {
     is_open && write.based_on > 0 && write.based_on / EVERY < write.run.seq / EVERY
 }
 
-/// Whether a snapshot is written with the commit that brings a run to this version.
+/// Whether a snapshot is written with the commit that brings a run to this version. Counted from one multiple of
+/// [`EVERY`] to the next, for commits pass them by more or fewer records.
 pub(crate) fn is_due(version: u64, last: Option<LastSnapshot>) -> bool {
-    let since = |last: LastSnapshot| version.saturating_sub(last.seq);
+    let since = |last: LastSnapshot| (version / EVERY).saturating_sub(last.seq / EVERY) * EVERY;
     last.is_none_or(|last| since(last) >= EVERY.max(last.bytes / BYTES_PER_RECORD))
 }
 
@@ -129,5 +130,7 @@ mod tests {
         assert!(is_due(500, None));
         let last = Some(LastSnapshot { seq: 500, bytes: 2_000 });
         assert!(!is_due(999, last) && is_due(1_000, last));
+        let late = Some(LastSnapshot { seq: 515, bytes: 2_000 });
+        assert!(is_due(1_002, late), "each passed its multiple by some records");
     }
 }
