@@ -10,6 +10,8 @@
 //!                                            inspector: the rules, written a second time
 //! ```
 //!
+//! [`engine`] drives whole engines instead: several of them, on one simulated store.
+//!
 //! The store here is a model of what a real one promises: a commit is all or nothing, and compares the run's
 //! version. What is not committed is lost with a crash. Real stores have tests of their own.
 

@@ -13,6 +13,7 @@ mod commit;
 mod events;
 mod find;
 mod lists;
+mod not_simulated;
 mod roles;
 mod snapshots;
 

@@ -1,36 +1,26 @@
 //! The roles of a store, as the engine asks for them.
 
-use std::path::Path;
-
 use abide_core::command::Occurrence;
 use abide_core::door::Remembered;
-use abide_core::history::{DefinitionRef, Record};
-use abide_core::id::{
-    DefinitionId, DeliveryId, KeyId, OccurrenceId, RunId, ScheduleId, WaitpointId, WebhookId, WorkspaceId,
-};
+use abide_core::history::Record;
+use abide_core::id::{DefinitionId, KeyId, OccurrenceId, RunId, ScheduleId, WaitpointId, WorkspaceId};
 use abide_core::run::Snapshot;
 use abide_core::schedule::Schedule;
 use abide_core::status::RunStatus;
-use abide_core::waitpoint::{Kind as WaitKind, Waitpoint};
+use abide_core::waitpoint::Kind as WaitKind;
 use abide_store::cluster::{Cluster, Heartbeat, NodeId, Notification};
 use abide_store::roles::*;
 use abide_store::tasks::{FoundTask, LateTasks, TaskCounts, Tasks, WantedTasks};
 use abide_store::{
-    ApiKey, AttemptWrite, AuditEntry, AuditHash, AuditNote, Awaits, Batch, CodeWait, CostRow, Culprit,
-    DefinitionSummary, Delivery, DeliveryFilter, Due, Error, EventPlace, Health, Held, KeyHash, KeyPlace,
-    OfRun, OldEvent, OldKey, Owner, Page, Read, RunFilter, RunSummary, Store, StoredDefinition,
-    StoredFollowUp, StoredRun, StoredTimer, Suspect, Update, Waiter, WaitpointFilter, WaitpointSummary,
-    Webhook, Workspace,
+    ApiKey, Batch, CodeWait, Culprit, DefinitionSummary, Due, Error, Held, KeyHash, Owner, Page, Read,
+    RunFilter, RunSummary, Store, StoredDefinition, StoredFollowUp, StoredRun, StoredTimer, Suspect, Update,
+    Waiter, WaitpointFilter, WaitpointSummary, Workspace,
 };
 use jiff::Timestamp;
-use jiff::civil::Date;
 
 use super::super::defect::Defect;
+use super::not_simulated::not_simulated;
 use super::{Kind, SimStore};
-
-fn not_simulated<T>() -> Result<T, Error> {
-    Err(Error::Unavailable("this part of a store is not simulated".to_owned()))
-}
 
 impl Histories for SimStore {
     fn load(&mut self, run: RunId) -> Result<Option<StoredRun>, Error> {
@@ -189,52 +179,9 @@ impl CodeWaits for SimStore {
     }
 }
 
-impl Retention for SimStore {
-    fn awaits(&mut self, _: WorkspaceId) -> Result<Vec<Awaits>, Error> {
-        not_simulated()
-    }
-
-    fn oldest_open(&mut self, _: WorkspaceId, _: Option<&DefinitionRef>) -> Result<Option<RunId>, Error> {
-        not_simulated()
-    }
-
-    fn old_events(
-        &mut self,
-        _: (WorkspaceId, Option<&str>),
-        _: Timestamp,
-        _: Option<EventPlace>,
-        _: usize,
-    ) -> Result<Vec<OldEvent>, Error> {
-        not_simulated()
-    }
-
-    fn old_keys(&mut self, _: Timestamp, _: Option<&KeyPlace>, _: usize) -> Result<Vec<OldKey>, Error> {
-        not_simulated()
-    }
-
-    fn ended_runs(
-        &mut self,
-        _: Timestamp,
-        _: (Timestamp, RunId),
-        _: usize,
-    ) -> Result<Vec<(Timestamp, RunId)>, Error> {
-        not_simulated()
-    }
-
-    fn owners(&mut self, _: &[RunId], _: OfRun) -> Result<Vec<RunId>, Error> {
-        not_simulated()
-    }
-}
-
 impl Idempotency for SimStore {
     fn remembered(&mut self, key: &str) -> Result<Option<Remembered>, Error> {
         Ok(self.read()?.idempotency.get(key).cloned())
-    }
-}
-
-impl Costs for SimStore {
-    fn costs(&mut self, _: WorkspaceId, _: Date, _: Date) -> Result<Vec<CostRow>, Error> {
-        not_simulated()
     }
 }
 
@@ -253,12 +200,6 @@ impl Admin for SimStore {
 
     fn setting(&mut self, name: &str) -> Result<Option<Vec<u8>>, Error> {
         Ok(self.read()?.settings.get(name).cloned())
-    }
-}
-
-impl Links for SimStore {
-    fn link_generation(&mut self, _: WaitpointId) -> Result<u32, Error> {
-        not_simulated()
     }
 }
 
@@ -294,38 +235,6 @@ impl Schedules for SimStore {
     }
 }
 
-impl Webhooks for SimStore {
-    fn webhooks(&mut self, _: Option<WorkspaceId>) -> Result<Vec<Webhook>, Error> {
-        self.read().map(|_| Vec::new())
-    }
-
-    fn webhook(&mut self, _: WebhookId) -> Result<Option<Webhook>, Error> {
-        not_simulated()
-    }
-
-    fn deliveries(&mut self, _: &DeliveryFilter, _: &Page<DeliveryId>) -> Result<Vec<Delivery>, Error> {
-        not_simulated()
-    }
-
-    fn delivery(&mut self, _: DeliveryId) -> Result<Option<Delivery>, Error> {
-        not_simulated()
-    }
-
-    fn due_deliveries(&mut self, _: WebhookId, _: Timestamp, _: usize) -> Result<Vec<Delivery>, Error> {
-        not_simulated()
-    }
-}
-
-impl Audit for SimStore {
-    fn audit(&mut self, _: Option<WorkspaceId>, _: &Page<u64>) -> Result<Vec<AuditEntry>, Error> {
-        not_simulated()
-    }
-
-    fn audit_chain(&mut self, _: u64, _: usize) -> Result<Vec<(u64, String, AuditHash)>, Error> {
-        not_simulated()
-    }
-}
-
 impl Holds for SimStore {
     fn held(&mut self, owner: Owner) -> Result<Option<Held>, Error> {
         Ok(self.read()?.held.get(&owner).cloned())
@@ -335,18 +244,6 @@ impl Holds for SimStore {
         let state = self.read()?;
         let all = state.held.values().filter(|held| page.after.is_none_or(|after| held.owner > after));
         Ok(all.take(page.limit).cloned().collect())
-    }
-}
-
-impl Maintenance for SimStore {
-    fn backup(&mut self, _: &Path) -> Result<(), Error> {
-        not_simulated()
-    }
-}
-
-impl WriteMaintenance for SimStore {
-    fn rewrite_waits(&mut self, _: Owner, _: WorkspaceId, _: &[&Waitpoint]) -> Result<(), Error> {
-        not_simulated()
     }
 }
 
@@ -372,28 +269,6 @@ impl WriteHolds for SimStore {
 
     fn forgive(&mut self, _: Owner) -> Result<(), Error> {
         Ok(())
-    }
-}
-
-impl WriteRetention for SimStore {
-    fn forget_events(&mut self, _: &[OldEvent]) -> Result<usize, Error> {
-        not_simulated()
-    }
-
-    fn forget_of(&mut self, _: &[RunId], _: OfRun, _: usize) -> Result<usize, Error> {
-        not_simulated()
-    }
-
-    fn forget_runs(&mut self, _: Timestamp, _: usize) -> Result<usize, Error> {
-        not_simulated()
-    }
-
-    fn forget_keys(&mut self, _: &[String]) -> Result<usize, Error> {
-        not_simulated()
-    }
-
-    fn forget_deliveries(&mut self, _: Timestamp, _: usize) -> Result<usize, Error> {
-        not_simulated()
     }
 }
 
@@ -424,40 +299,6 @@ impl WriteAdmin for SimStore {
     fn put_setting(&mut self, name: &str, value: &[u8]) -> Result<(), Error> {
         self.state().settings.insert(name.to_owned(), value.to_vec());
         Ok(())
-    }
-}
-
-impl WriteAudit for SimStore {
-    fn append_audit(&mut self, _: &AuditNote) -> Result<(), Error> {
-        not_simulated()
-    }
-}
-
-impl WriteWebhooks for SimStore {
-    fn put_webhook(&mut self, _: &Webhook) -> Result<(), Error> {
-        not_simulated()
-    }
-
-    fn put_health(&mut self, _: WebhookId, _: &Health, _: Timestamp) -> Result<bool, Error> {
-        not_simulated()
-    }
-
-    fn remove_webhook(&mut self, _: WebhookId) -> Result<bool, Error> {
-        not_simulated()
-    }
-
-    fn put_attempts(&mut self, _: &[AttemptWrite]) -> Result<(), Error> {
-        not_simulated()
-    }
-
-    fn replay(&mut self, _: WebhookId, _: Option<DeliveryId>, _: Timestamp) -> Result<usize, Error> {
-        not_simulated()
-    }
-}
-
-impl WriteLinks for SimStore {
-    fn bump_link_generation(&mut self, _: WaitpointId) -> Result<u32, Error> {
-        not_simulated()
     }
 }
 
