@@ -24,7 +24,6 @@ test('a run is moved to another version when its past fits, and it is said why w
   await dialog.getByLabel('Version').selectOption('2');
   await expect(dialog.getByRole('status')).toContainText('fits version 2');
   await expect(page.getByText('version 1', { exact: true })).toBeVisible();
-  await page.screenshot({ path: 'test-results/moving.png' });
   await move.click();
   await expect(page.getByText('version 2', { exact: true })).toBeVisible();
   await expect(page.getByText('0 of 2 done')).toBeVisible();
