@@ -6,8 +6,7 @@ use std::fs;
 
 use super::tree::{folders, root, sources};
 
-const BEGIN: &str =
-    "<!-- modules: written by `ABIDE_BLESS=1 cargo nextest run -p abide-core --test documentation` -->\n";
+const BEGIN: &str = "<!-- modules: written by `ABIDE_BLESS=1 cargo nextest run -p abide-core map` -->\n";
 const END: &str = "<!-- end of modules -->\n";
 
 #[test]
@@ -21,10 +20,7 @@ fn every_module_is_in_the_map() {
         fs::write(&file, format!("{before}{BEGIN}{expected}{END}{after}")).unwrap();
         return;
     }
-    assert!(
-        found == expected,
-        "the list of modules in ARCHITECTURE.md has drifted; ABIDE_BLESS=1 writes it anew"
-    );
+    assert!(found == expected, "the list of modules in ARCHITECTURE.md has drifted; ABIDE_BLESS=1 writes it anew");
 }
 
 #[test]
