@@ -10,26 +10,36 @@ const BUCKETS: usize = 64 << PRECISION_BITS;
 pub struct Histogram {
     buckets: Vec<u64>,
     count: u64,
+    sum: u64,
     max: u64,
 }
 
 impl Default for Histogram {
     fn default() -> Histogram {
-        Histogram { buckets: vec![0; BUCKETS], count: 0, max: 0 }
+        Histogram { buckets: vec![0; BUCKETS], count: 0, sum: 0, max: 0 }
     }
 }
 
 impl Histogram {
+    /// Adds a value.
     pub fn add(&mut self, value: u64) {
         self.buckets[bucket(value)] += 1;
         self.count += 1;
+        self.sum = self.sum.saturating_add(value);
         self.max = self.max.max(value);
     }
 
+    /// How many values were added.
     pub fn count(&self) -> u64 {
         self.count
     }
 
+    /// All values together.
+    pub fn sum(&self) -> u64 {
+        self.sum
+    }
+
+    /// The largest value.
     pub fn max(&self) -> u64 {
         self.max
     }
@@ -40,6 +50,7 @@ impl Histogram {
             *bucket += more;
         }
         self.count += other.count;
+        self.sum = self.sum.saturating_add(other.sum);
         self.max = self.max.max(other.max);
     }
 
@@ -49,7 +60,18 @@ impl Histogram {
             self.buckets.iter().zip(&earlier.buckets).map(|(now, then)| now.saturating_sub(*then)).collect();
         let max =
             buckets.iter().rposition(|count| *count > 0).map_or(0, |last| upper_bound(last).min(self.max));
-        Histogram { buckets, count: self.count.saturating_sub(earlier.count), max }
+        let (count, sum) = (self.count.saturating_sub(earlier.count), self.sum.saturating_sub(earlier.sum));
+        Histogram { buckets, count, sum, max }
+    }
+
+    /// How many values there are up to each of these bounds and above the one before, and after them how many there are above
+    /// all. A value may be counted as an eighth larger than it is.
+    pub fn within(&self, bounds: &[u64]) -> Vec<u64> {
+        let mut counts = vec![0; bounds.len() + 1];
+        for (index, count) in self.buckets.iter().enumerate().filter(|(_, count)| **count > 0) {
+            counts[bounds.partition_point(|bound| *bound < upper_bound(index).min(self.max))] += count;
+        }
+        counts
     }
 
     /// The smallest value that at least this share of all values does not exceed, up to an eighth too large.
@@ -107,6 +129,14 @@ mod tests {
         (0..10).for_each(|_| histogram.add(7));
         let added = histogram.since(&earlier);
         assert_eq!((added.count(), added.quantile(0.5), added.max()), (10, 7, 7));
+    }
+
+    #[test]
+    fn every_value_is_within_one_bound_or_above_all() {
+        let mut histogram = Histogram::default();
+        [0, 1, 2, 5, 7, 100, 5_000].into_iter().for_each(|value| histogram.add(value));
+        assert_eq!(histogram.within(&[1, 5, 1_000]), [2, 2, 2, 1]);
+        assert_eq!((histogram.sum(), histogram.count()), (5_115, 7));
     }
 
     #[test]

@@ -20,6 +20,7 @@ mod checkup;
 mod clock;
 mod cluster;
 mod committer;
+pub mod counts;
 mod deploy;
 mod doctor;
 mod ear;

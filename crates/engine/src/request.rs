@@ -19,6 +19,7 @@ use jiff::Timestamp;
 use tokio::sync::oneshot;
 
 use crate::committer::Write;
+use crate::counts::Counts;
 use crate::deploy::Deployed;
 use crate::ear::Ear;
 use crate::engine::Ended;
@@ -340,7 +341,11 @@ pub struct Stats {
     pub commit_us: Histogram,
     /// From a timer's instant to its firing, in milliseconds.
     pub lateness_ms: Histogram,
+    /// What happened, by the names of workflows, handlers, calls and error codes.
+    pub counts: Counts,
+    /// Runs kept in memory.
     pub runs_in_memory: usize,
+    /// Tasks that workers have.
     pub tasks_out: usize,
     /// Tasks that wait for a worker.
     pub tasks_ready: usize,

@@ -1,128 +1,249 @@
-//! `/metrics`: the text format of Prometheus, written by hand from what the engine and the server count.
+//! `/metrics`: what the engine and the server have counted, as OpenMetrics text. The numbers are plain data of others; here
+//! they get their names.
 
-use std::fmt::Write;
+use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use abide_core::status::RunStatus;
+use abide_engine::counts::{ByNames, Counts};
 use abide_engine::{Histogram, Stats};
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::{DescriptorEncoder, MetricEncoder, NoLabelSet, text};
+use prometheus_client::metrics::MetricType;
+use prometheus_client::registry::Registry;
 
-use crate::traces::Counts;
+use crate::traces::Counts as Spans;
 use crate::traffic::{TIME_MS, Traffic};
 
-/// Shares of a distribution that are worth looking at. The last is the largest value.
-const QUANTILES: [f64; 5] = [0.5, 0.9, 0.99, 0.999, 1.0];
+/// Bounds of commit times, in microseconds.
+const COMMIT_US: [u64; 12] =
+    [500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000, 5_000_000];
+/// Bounds of the number of requests in a commit.
+const BATCH: [u64; 11] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_024];
+/// Bounds of the lateness of timers, in milliseconds.
+const LATENESS_MS: [u64; 12] = [1, 5, 10, 20, 50, 100, 200, 500, 1_000, 5_000, 60_000, 600_000];
 
-pub(crate) fn text(
-    stats: &Stats,
-    runs: &[(RunStatus, u64)],
+/// What is shown of one workspace and no other.
+pub(crate) fn of_workspace(runs: Vec<(RunStatus, u64)>) -> String {
+    encoded(Figures { runs, server: None })
+}
+
+/// What is shown of the whole server.
+pub(crate) fn of_server(
+    stats: Stats,
+    runs: Vec<(RunStatus, u64)>,
     traffic: &Traffic,
-    spans: Option<&Counts>,
+    spans: Option<&Spans>,
 ) -> String {
-    let mut page = Page(of_workspace(runs));
-    page.one("abide_runs_in_memory", "gauge", "Runs kept in memory.", stats.runs_in_memory as u64);
-    page.one("abide_tasks_out", "gauge", "Tasks in the hands of workers.", stats.tasks_out as u64);
-    page.one("abide_requests_total", "counter", "Requests that the engine took.", stats.requests);
-    page.one("abide_rounds_total", "counter", "Rounds that the engine decided.", stats.rounds);
-    page.one("abide_commits_total", "counter", "Commits, each synced once.", stats.commits);
-    page.one("abide_conflicts_total", "counter", "Commits in which another node was first.", stats.conflicts);
-    page.one("abide_tasks_ready", "gauge", "Tasks that nobody has taken yet.", stats.tasks_ready as u64);
-    page.one("abide_records_total", "counter", "Records written to histories.", stats.records);
-    page.summary("abide_commit_batch", "Requests in one commit.", &stats.batch, 1.0);
-    page.summary("abide_commit_seconds", "Time that a commit took.", &stats.commit_us, 1e-6);
-    page.summary(
-        "abide_timer_lateness_seconds",
-        "From a timer's instant to its firing.",
-        &stats.lateness_ms,
-        1e-3,
-    );
-    http(&mut page, traffic);
-    if let Some(Counts { sent, dropped }) = spans {
-        let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        page.one("abide_spans_sent_total", "counter", "Spans that the collector took.", load(sent));
-        page.one("abide_spans_dropped_total", "counter", "Spans that were not sent.", load(dropped));
-    }
-    page.0
-}
-
-/// What concerns one workspace and no other.
-pub(crate) fn of_workspace(runs: &[(RunStatus, u64)]) -> String {
-    let mut page = Page(String::with_capacity(4096));
-    page.head("abide_runs", "gauge", "Runs by status.");
-    for status in RunStatus::ALL {
-        let count = runs.iter().find(|(of, _)| *of == status).map_or(0, |(_, count)| *count);
-        page.line("abide_runs", &format!("status=\"{status}\""), count);
-    }
-    page.0
-}
-
-fn http(page: &mut Page, traffic: &Traffic) {
     let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-    page.one("abide_http_connections", "gauge", "Open connections.", load(&traffic.connections));
-    page.one("abide_http_in_flight", "gauge", "Requests without an answer yet.", load(&traffic.in_flight));
-    page.one(
-        "abide_http_turned_away_total",
-        "counter",
-        "Connections over the limit.",
-        load(&traffic.turned_away),
-    );
-    page.one(
-        "abide_http_turned_out_total",
-        "counter",
-        "Connections without a key that gave way to others.",
-        load(&traffic.turned_out),
-    );
-    page.head("abide_http_responses_total", "counter", "Answers by the class of their status.");
-    for (class, count) in traffic.by_class() {
-        page.line("abide_http_responses_total", &format!("class=\"{class}\""), count);
-    }
-    let name = "abide_http_seconds";
-    page.head(name, "histogram", "Time from a request to its answer, with long polls.");
-    let (counts, total_us) = traffic.times();
-    let mut seen = 0;
-    for (bound, count) in TIME_MS.iter().zip(counts) {
-        seen += count;
-        page.line(&format!("{name}_bucket"), &format!("le=\"{}\"", *bound as f64 / 1e3), seen);
-    }
-    let all = counts.iter().sum();
-    page.line(&format!("{name}_bucket"), "le=\"+Inf\"", all);
-    page.number(&format!("{name}_sum"), total_us as f64 / 1e6);
-    page.line(&format!("{name}_count"), "", all);
+    let spans = spans.map(|Spans { sent, dropped }| (load(sent), load(dropped)));
+    let traffic = Http {
+        connections: load(&traffic.connections),
+        in_flight: load(&traffic.in_flight),
+        turned_away: load(&traffic.turned_away),
+        turned_out: load(&traffic.turned_out),
+        by_class: traffic.by_class(),
+        times: traffic.times(),
+    };
+    encoded(Figures { runs, server: Some(Box::new(Whole { stats, traffic, spans })) })
 }
 
-struct Page(String);
+fn encoded(figures: Figures) -> String {
+    let mut registry = Registry::with_prefix("abide");
+    registry.register_collector(Box::new(figures));
+    let mut page = String::with_capacity(16 * 1024);
+    text::encode(&mut page, &registry).expect("a String takes everything");
+    page
+}
 
-impl Page {
-    fn head(&mut self, name: &str, kind: &str, help: &str) {
-        self.push(format_args!("# HELP {name} {help}\n# TYPE {name} {kind}\n"));
+#[derive(Debug)]
+struct Figures {
+    runs: Vec<(RunStatus, u64)>,
+    /// Nothing, for those who see one workspace only.
+    server: Option<Box<Whole>>,
+}
+
+#[derive(Debug)]
+struct Whole {
+    stats: Stats,
+    traffic: Http,
+    spans: Option<(u64, u64)>,
+}
+
+/// What [`Traffic`] counted, at one moment.
+#[derive(Debug)]
+struct Http {
+    connections: u64,
+    in_flight: u64,
+    turned_away: u64,
+    turned_out: u64,
+    by_class: [(&'static str, u64); 5],
+    times: ([u64; TIME_MS.len() + 1], u64),
+}
+
+impl Collector for Figures {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), fmt::Error> {
+        let page = &mut Page(&mut encoder);
+        let count = |status| self.runs.iter().find(|(of, _)| *of == status).map_or(0, |(_, count)| *count);
+        let runs = RunStatus::ALL.map(|status| ([status.to_string()], count(status)));
+        page.gauges("runs", "Runs by status.", ["status"], runs)?;
+        let Some(server) = &self.server else { return Ok(()) };
+        server.stats(page)?;
+        counts(page, &server.stats.counts)?;
+        server.http(page)
+    }
+}
+
+impl Whole {
+    fn stats(&self, page: &mut Page<'_, '_>) -> fmt::Result {
+        let stats = &self.stats;
+        page.gauge("runs_in_memory", "Runs kept in memory.", stats.runs_in_memory as u64)?;
+        page.gauge("tasks_out", "Tasks in the hands of workers.", stats.tasks_out as u64)?;
+        page.gauge("tasks_ready", "Tasks that nobody has taken yet.", stats.tasks_ready as u64)?;
+        page.counter("requests", "Requests that the engine took.", stats.requests)?;
+        page.counter("rounds", "Rounds that the engine decided.", stats.rounds)?;
+        page.counter("commits", "Commits, each synced once.", stats.commits)?;
+        page.counter("conflicts", "Commits in which another node was first.", stats.conflicts)?;
+        page.counter("records", "Records written to histories.", stats.records)?;
+        page.histogram("commit_batch", "Requests in one commit.", &stats.batch, &BATCH, 1.0)?;
+        page.histogram("commit_seconds", "Time that a commit took.", &stats.commit_us, &COMMIT_US, 1e6)?;
+        let help = "From a timer's instant to its firing.";
+        page.histogram("timer_lateness_seconds", help, &stats.lateness_ms, &LATENESS_MS, 1e3)
     }
 
-    fn line(&mut self, name: &str, labels: &str, value: u64) {
-        if labels.is_empty() {
-            self.push(format_args!("{name} {value}\n"));
-        } else {
-            self.push(format_args!("{name}{{{labels}}} {value}\n"));
+    fn http(&self, page: &mut Page<'_, '_>) -> fmt::Result {
+        let http = &self.traffic;
+        page.gauge("http_connections", "Open connections.", http.connections)?;
+        page.gauge("http_in_flight", "Requests without an answer yet.", http.in_flight)?;
+        page.counter("http_turned_away", "Connections over the limit.", http.turned_away)?;
+        let help = "Connections without a key that gave way to others.";
+        page.counter("http_turned_out", help, http.turned_out)?;
+        let by_class = http.by_class.map(|(class, count)| ([class], count));
+        page.counters("http_responses", "Answers by the class of their status.", ["class"], by_class)?;
+        let (counts, total_us) = http.times;
+        let help = "Time from a request to its answer, with long polls.";
+        page.buckets("http_seconds", help, &counts, &TIME_MS, (1e3, total_us as f64 / 1e6))?;
+        if let Some((sent, dropped)) = self.spans {
+            page.counter("spans_sent", "Spans that the collector took.", sent)?;
+            page.counter("spans_dropped", "Spans that were not sent.", dropped)?;
         }
+        Ok(())
+    }
+}
+
+/// What happened, by names.
+fn counts(page: &mut Page<'_, '_>, counts: &Counts) -> fmt::Result {
+    let started = counts.runs_started.iter();
+    page.counters("runs_started", "Runs that were started, by workflow.", ["workflow"], started)?;
+    let completed = counts.runs_completed.iter();
+    page.counters("runs_completed", "Runs that completed, by workflow.", ["workflow"], completed)?;
+    let cancelled = counts.runs_cancelled.iter();
+    page.counters("runs_cancelled", "Runs that were cancelled, by workflow.", ["workflow"], cancelled)?;
+    let by =
+        |names: &ByNames<2>| names.iter().map(|(names, count)| (names.map(str::to_owned), count)).collect();
+    let failed: Vec<_> = by(&counts.runs_failed);
+    page.counters(
+        "runs_failed",
+        "Runs that failed, by workflow and error code.",
+        ["workflow", "code"],
+        failed,
+    )?;
+    let help = "Attempts of tasks that ended, by handler and outcome: COMPLETED, or an error code.";
+    let attempts: Vec<_> = by(&counts.attempts);
+    page.counters("task_attempts", help, ["handler", "outcome"], attempts)?;
+    let help = "Durable calls that recorded a result, by handler and name of the call.";
+    let calls: Vec<_> = by(&counts.durable_calls);
+    page.counters("durable_calls", help, ["handler", "call"], calls)?;
+    let opened = counts.waits_opened.iter().map(|(kind, count)| ([kind.to_string()], *count));
+    page.counters("waits_opened", "Waits that began, by kind.", ["kind"], opened)?;
+    let ended = counts.waits_ended.iter();
+    let ended = ended.map(|((kind, status), count)| ([kind.to_string(), status.to_string()], *count));
+    page.counters("waits_ended", "Waits that ended, by kind and how.", ["kind", "status"], ended)
+}
+
+/// Where families are written one after the other.
+struct Page<'p, 'e>(&'p mut DescriptorEncoder<'e>);
+
+impl Page<'_, '_> {
+    fn family(
+        &mut self,
+        name: &'static str,
+        help: &str,
+        kind: MetricType,
+    ) -> Result<MetricEncoder<'_>, fmt::Error> {
+        self.0.encode_descriptor(name, help, None, kind)
     }
 
-    fn number(&mut self, name: &str, value: f64) {
-        self.push(format_args!("{name} {value}\n"));
+    fn gauge(&mut self, name: &'static str, help: &str, value: u64) -> fmt::Result {
+        self.family(name, help, MetricType::Gauge)?.encode_gauge(&value)
     }
 
-    fn one(&mut self, name: &str, kind: &str, help: &str, value: u64) {
-        self.head(name, kind, help);
-        self.line(name, "", value);
-    }
-
-    fn summary(&mut self, name: &str, help: &str, histogram: &Histogram, unit: f64) {
-        self.head(name, "summary", help);
-        for share in QUANTILES {
-            let value = histogram.quantile(share) as f64 * unit;
-            self.push(format_args!("{name}{{quantile=\"{share}\"}} {value}\n"));
+    fn gauges<V: AsRef<str>, const N: usize>(
+        &mut self,
+        name: &'static str,
+        help: &str,
+        labels: [&'static str; N],
+        values: impl IntoIterator<Item = ([V; N], u64)>,
+    ) -> fmt::Result {
+        let mut family = self.family(name, help, MetricType::Gauge)?;
+        for (names, value) in values {
+            family.encode_family(&labelled(labels, &names))?.encode_gauge(&value)?;
         }
-        self.line(&format!("{name}_count"), "", histogram.count());
+        Ok(())
     }
 
-    fn push(&mut self, text: std::fmt::Arguments<'_>) {
-        self.0.write_fmt(text).expect("a String takes everything");
+    fn counter(&mut self, name: &'static str, help: &str, value: u64) -> fmt::Result {
+        let mut family = self.family(name, help, MetricType::Counter)?;
+        family.encode_counter::<NoLabelSet, _, f64>(&value, None)
     }
+
+    fn counters<V: AsRef<str>, const N: usize>(
+        &mut self,
+        name: &'static str,
+        help: &str,
+        labels: [&'static str; N],
+        values: impl IntoIterator<Item = ([V; N], u64)>,
+    ) -> fmt::Result {
+        let mut family = self.family(name, help, MetricType::Counter)?;
+        for (names, value) in values {
+            let labels = labelled(labels, &names);
+            family.encode_family(&labels)?.encode_counter::<NoLabelSet, _, f64>(&value, None)?;
+        }
+        Ok(())
+    }
+
+    /// A histogram of which a value divided by `unit` is what is shown.
+    fn histogram(
+        &mut self,
+        name: &'static str,
+        help: &str,
+        histogram: &Histogram,
+        bounds: &[u64],
+        unit: f64,
+    ) -> fmt::Result {
+        let counts = histogram.within(bounds);
+        self.buckets(name, help, &counts, bounds, (unit, histogram.sum() as f64 / unit))
+    }
+
+    /// A histogram of which the values up to each bound were counted apart, and those above all bounds last.
+    fn buckets(
+        &mut self,
+        name: &'static str,
+        help: &str,
+        counts: &[u64],
+        bounds: &[u64],
+        (unit, sum): (f64, f64),
+    ) -> fmt::Result {
+        let bounds = bounds.iter().map(|bound| *bound as f64 / unit).chain([f64::INFINITY]);
+        let buckets: Vec<(f64, u64)> = bounds.zip(counts.iter().copied()).collect();
+        let mut family = self.family(name, help, MetricType::Histogram)?;
+        family.encode_histogram::<NoLabelSet>(sum, counts.iter().sum(), &buckets, None)
+    }
+}
+
+fn labelled<'n, V: AsRef<str>, const N: usize>(
+    labels: [&'static str; N],
+    names: &'n [V; N],
+) -> [(&'static str, &'n str); N] {
+    std::array::from_fn(|at| (labels[at], names[at].as_ref()))
 }

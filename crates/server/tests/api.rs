@@ -44,6 +44,8 @@ mod hostile;
 mod keys;
 #[path = "api/links.rs"]
 mod links;
+#[path = "api/metrics.rs"]
+mod metrics;
 #[path = "api/moves.rs"]
 mod moves;
 #[path = "api/overview.rs"]

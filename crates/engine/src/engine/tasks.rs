@@ -12,7 +12,7 @@ pub struct Tasks<'e>(pub(super) WorkspaceHandle<'e>);
 impl Tasks<'_> {
     /// Leases tasks to a worker; waits for them as long as it is not dropped.
     pub async fn poll(self, poll: Poll) -> Result<Vec<Leased>, Error> {
-        self.take(Poll { waits: true, ..poll }).await
+        self.take(poll.waits(true)).await
     }
 
     /// Leases tasks that are ready now to a worker; nothing if none is.

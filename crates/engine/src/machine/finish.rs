@@ -175,6 +175,7 @@ impl Machine {
         let Committed { run, records, actions } = committed;
         for record in &records {
             self.stats.records += 1;
+            self.stats.counts.add(&run, &record.change);
             self.set_timers(&run, &record.change);
         }
         self.long_waits.look_at(&run, &records);

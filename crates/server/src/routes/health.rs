@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use abide_engine::stored::Scope;
 use axum::extract::State;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -18,6 +18,8 @@ use crate::shape::Answer;
 use crate::{metrics, pages};
 
 const METRICS: &str = "text/plain; version=0.0.4; charset=utf-8";
+const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+const OPEN_METRICS_TYPE: &str = "application/openmetrics-text";
 
 static OPENAPI: LazyLock<String> = LazyLock::new(|| crate::openapi().to_string());
 static DOCS: LazyLock<String> = LazyLock::new(|| pages::docs::render(&super::all()));
@@ -97,16 +99,19 @@ async fn ready(State(app): State<Shared>) -> Result<Answer<HealthBody>, Problem>
     Ok(Answer::ok(HealthBody { status, store, held, ..WELL }))
 }
 
-async fn figures(State(app): State<Shared>, caller: Caller) -> Result<Response, Problem> {
-    let prometheus = [(header::CONTENT_TYPE, HeaderValue::from_static(METRICS))];
-    if !caller.sees_all() {
-        let runs = app.engine.workspace(caller.workspace).runs().count_by_status().await?;
-        return Ok((prometheus, metrics::of_workspace(&runs)).into_response());
-    }
-    let stats = app.engine.stats().await?;
-    let runs = app.engine.admin().count_runs().await?;
-    let text = metrics::text(&stats, &runs, &app.traffic, app.traces.as_ref().map(|traces| &*traces.counts));
-    Ok((prometheus, text).into_response())
+/// As OpenMetrics for those who ask for it, which Prometheus does; older scrapers read the same text as their own.
+async fn figures(State(app): State<Shared>, caller: Caller, headers: HeaderMap) -> Result<Response, Problem> {
+    let accepted = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    let is_open = accepted.into_iter().any(|value| value.contains(OPEN_METRICS_TYPE));
+    let kind = HeaderValue::from_static(if is_open { OPEN_METRICS } else { METRICS });
+    let text = if caller.sees_all() {
+        let stats = app.engine.stats().await?;
+        let runs = app.engine.admin().count_runs().await?;
+        metrics::of_server(stats, runs, &app.traffic, app.traces.as_ref().map(|traces| &*traces.counts))
+    } else {
+        metrics::of_workspace(app.engine.workspace(caller.workspace).runs().count_by_status().await?)
+    };
+    Ok(([(header::CONTENT_TYPE, kind)], text).into_response())
 }
 
 async fn openapi() -> Response {
