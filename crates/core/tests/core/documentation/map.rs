@@ -20,7 +20,10 @@ fn every_module_is_in_the_map() {
         fs::write(&file, format!("{before}{BEGIN}{expected}{END}{after}")).unwrap();
         return;
     }
-    assert!(found == expected, "the list of modules in ARCHITECTURE.md has drifted; ABIDE_BLESS=1 writes it anew");
+    assert!(
+        found == expected,
+        "the list of modules in ARCHITECTURE.md has drifted; ABIDE_BLESS=1 writes it anew"
+    );
 }
 
 #[test]
