@@ -25,6 +25,8 @@ pub(crate) struct PendingRound {
     pub(crate) timed: Vec<ReadyTask>,
     pub(crate) own: Vec<ReadyTask>,
     pub(crate) released: Vec<ReadyTask>,
+    /// Tasks whose lease was over.
+    pub(crate) late: Vec<ReadyTask>,
     /// What earlier rounds left.
     pub(crate) follow_ups: Vec<Queued>,
 }
@@ -55,6 +57,7 @@ impl PendingRound {
             timed,
             own,
             released,
+            late,
             follow_ups: _,
         } = self;
         alarm.put_back(due);
@@ -66,6 +69,7 @@ impl PendingRound {
             claimed.extend(tasks);
         }
         tasks.release(&claimed, now);
+        tasks.release(&late, now);
         if !released.is_empty() {
             again.push(TaskRequest::Release { tasks: released }.into());
         }
@@ -84,11 +88,13 @@ impl PendingRound {
             timed,
             own,
             released: _,
+            late,
             follow_ups: _,
         } = self;
         alarm.put_back(due);
         tasks.put_back(for_here, timed, own);
         let claimed: Vec<ReadyTask> = replies.into_iter().flat_map(|(reply, _)| reply.fail(error)).collect();
         tasks.release(&claimed, now);
+        tasks.release(&late, now);
     }
 }

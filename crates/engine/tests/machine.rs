@@ -33,9 +33,13 @@ struct Driver {
     machine: Machine,
     store: Box<dyn Store>,
     elapsed: Duration,
+    /// How long the wall clock has stood.
+    stood: Duration,
     inputs: VecDeque<Input>,
     /// What came out, as text.
     log: Vec<String>,
+    /// From here on no commit goes through.
+    is_full: bool,
     /// Tasks whose poller has gone come back here.
     back: (mpsc::Sender<Request>, mpsc::Receiver<Request>),
 }
@@ -53,14 +57,21 @@ impl Driver {
         let back = mpsc::channel(64);
         let setup = Setup::new(store.reader().unwrap(), seed, back.0.downgrade());
         let (machine, inputs, log) = (Machine::new(setup), VecDeque::new(), Vec::new());
-        let mut driver = Driver { machine, store, elapsed: Duration::ZERO, inputs, log, back };
+        let (elapsed, stood, is_full) = (Duration::ZERO, Duration::ZERO, false);
+        let mut driver = Driver { machine, store, elapsed, stood, inputs, log, is_full, back };
         let mut outputs = Vec::new();
         driver.machine.recover(driver.now(), &mut outputs).unwrap();
         driver
     }
 
+    /// Time passes, but not by the wall clock.
+    fn wall_stands(&mut self) {
+        self.stood += Duration::from_secs(1);
+        self.elapsed += Duration::from_secs(1);
+    }
+
     fn now(&self) -> Now {
-        let wall = EPOCH + self.elapsed;
+        let wall = EPOCH + (self.elapsed - self.stood);
         Now { wall, latest: wall, elapsed: self.elapsed }
     }
 
@@ -105,7 +116,11 @@ impl Driver {
             match output {
                 Output::Commit { round, batch } => {
                     self.log.push(format!("commit {:?}", batch.batch()));
-                    let result = self.store.commit(&batch.batch()).map_err(Error::from);
+                    let result = match self.is_full {
+                        true => Err(abide_store::Error::Unavailable("the disk is full".to_owned())),
+                        false => self.store.commit(&batch.batch()),
+                    };
+                    let result = result.map_err(Error::from);
                     drop(batch);
                     let (culprits, took) = (Vec::new(), Duration::from_millis(1));
                     self.inputs.push_back(Input::Committed { round, result, culprits, took });
@@ -292,4 +307,24 @@ fn a_watcher_hears_of_an_end_when_it_is_committed() {
     driver.perform(outputs);
     driver.settle();
     assert_eq!(watched.try_recv().unwrap().unwrap().status, RunStatus::Cancelled);
+}
+
+/// The board gave a lease that was over two seconds more when its end could not be committed: never, by a clock that stands.
+#[test]
+fn a_lease_whose_end_could_not_be_committed_is_over_as_soon_as_it_can_be() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut driver = Driver::open(&folder, 1);
+    driver.leased();
+    driver.is_full = true;
+    driver.elapsed += LEASE + Duration::from_secs(1);
+    let outputs = driver.step();
+    assert!(outputs.iter().any(|output| matches!(output, Output::Commit { .. })), "its end is decided");
+    driver.perform(outputs);
+    drop(driver.step());
+    driver.is_full = false;
+    assert_eq!(driver.stats().tasks_out, 1);
+    driver.wall_stands();
+    driver.settle();
+    let stats = driver.stats();
+    assert_eq!((stats.tasks_out, stats.tasks_ready), (0, 1));
 }

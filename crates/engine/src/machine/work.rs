@@ -103,12 +103,16 @@ impl Machine {
 
     fn take_away(&mut self, late: Vec<ReadyTask>) {
         let now = self.now.wall;
-        let (mut round, _, _) = self.round();
+        let (mut round, tasks, pending) = self.round();
         for lost in late {
             let command = lease_ended(round.run(lost.run).ok(), lost.at, lost.delivery, now);
             let decided = round.decide(lost.run, command, Actor::new("dispatcher"), None);
             if is_over(&mut round, lost, &decided) {
                 round.batch.out_of_date.push(lost);
+            }
+            match decided {
+                Err(error) if error.passes() => tasks.could_not_read(lost),
+                Ok(_) | Err(_) => pending.late.push(lost),
             }
         }
     }
