@@ -37,7 +37,7 @@ impl Machine {
         self.hand_out();
         let (tasks, now) = (&self.tasks, self.now.wall);
         self.open.batch.note_tasks(now, tasks.hold(), |run, at| tasks.works_at(run, at));
-        let OpenRound { mut batch, pending, .. } = std::mem::take(&mut self.open);
+        let OpenRound { mut batch, pending, is_stalled, .. } = std::mem::take(&mut self.open);
         let has_changes = batch.has_changes() || (self.tasks.is_in_commit() && batch.has_task_writes());
         self.stats.rounds += u64::from(has_changes || pending.replies() > 0);
         if has_changes {
@@ -49,6 +49,8 @@ impl Machine {
             self.outputs.push(Output::Commit { round, batch });
         } else {
             self.finish(batch, pending);
+            // Nothing was committed that the backlog could have waited for.
+            self.open.is_stalled = is_stalled;
         }
     }
 
@@ -155,6 +157,8 @@ impl Machine {
             self.backlog.put_back(std::mem::take(&mut failed.follow_ups));
             failed.put_back(error, &mut self.alarm, &mut self.tasks, self.now.wall);
         }
+        // It may be written all the same, with what it left for later rounds.
+        self.backlog.doubt([]);
         self.in_trouble();
     }
 
