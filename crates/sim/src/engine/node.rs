@@ -243,7 +243,11 @@ impl World {
                 return Ok(());
             }
         }
-        Err(format!("node {place} goes on without end, and no time passes"))
+        let why = self.nodes[place].machine.as_ref().map(|machine| {
+            let now = self.nodes[place].now(self.now, kind);
+            machine.wake(now).reason
+        });
+        Err(format!("node {place} goes on without end ({why:?}), and no time passes"))
     }
 
     /// Does what a machine wants to be done.
