@@ -72,6 +72,8 @@ mod seeds;
 mod sends;
 #[path = "api/session.rs"]
 mod session;
+#[path = "api/store.rs"]
+mod store;
 #[path = "api/strangers.rs"]
 mod strangers;
 #[path = "api/surface.rs"]

@@ -10,6 +10,8 @@ mod arena;
 mod connection;
 #[path = "races/history.rs"]
 mod history;
+#[path = "api/store.rs"]
+mod store;
 
 #[path = "races/approvals.rs"]
 mod approvals;

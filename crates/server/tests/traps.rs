@@ -7,6 +7,8 @@
 mod host;
 #[path = "traps/scene.rs"]
 mod scene;
+#[path = "api/store.rs"]
+mod store;
 
 #[path = "traps/approvals.rs"]
 mod approvals;

@@ -7,8 +7,3 @@ pub mod http;
 pub mod postgres;
 pub mod receiver;
 pub mod serve;
-#[cfg(feature = "store")]
-mod store;
-
-#[cfg(feature = "store")]
-pub use store::fresh_store;

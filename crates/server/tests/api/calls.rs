@@ -4,7 +4,6 @@ use abide_engine::signing::Keys;
 use abide_engine::{CallSettings, Model, Price, Provider};
 use abide_server::Settings;
 use abide_standin::{Reply as Answer, Script, StandIn, Usage};
-use abide_testkit::fresh_store;
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::service::service_fn;
@@ -15,6 +14,7 @@ use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 
 use crate::host::{Host, until};
+use crate::store::fresh_store;
 
 async fn host(calls: CallSettings) -> Host {
     Host::calling(fresh_store(), Settings::default(), calls).await

@@ -3,11 +3,11 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
+use crate::store::fresh_store;
 use abide_core::time::Millis;
 use abide_engine::{CallSettings, Engine, Options, SettableClock};
 use abide_server::{Server, Settings};
 use abide_store::Store;
-use abide_testkit::fresh_store;
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::{HeaderMap, Method, Request, Response};

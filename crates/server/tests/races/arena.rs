@@ -8,12 +8,12 @@ use abide_core::id::RunId;
 use abide_core::time::Millis;
 use abide_engine::{Engine, Options, SettableClock};
 use abide_server::{Server, Settings};
-use abide_testkit::fresh_store;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 
 use crate::connection::{Call, Connection, Reply, get, post};
 use crate::history::History;
+use crate::store::fresh_store;
 
 /// How often a race is run, if `ABIDE_RACES` does not say.
 pub(crate) const OFTEN: usize = 2_000;
