@@ -31,11 +31,11 @@ pub(super) struct Child {
     #[arg(long)]
     file: PathBuf,
     #[command(subcommand)]
-    errand: Errand,
+    work: ChildWork,
 }
 
 #[derive(Debug, Subcommand)]
-pub(super) enum Errand {
+pub(super) enum ChildWork {
     Create(Create),
     Serve,
     Wake(Wake),
@@ -49,7 +49,7 @@ pub(super) struct Create {
     /// How many ask at the same time
     #[arg(long)]
     pub(super) at_a_time: usize,
-    /// And how many when the first sleepers have been created
+    /// How many more when the first sleepers have been created
     #[arg(long)]
     pub(super) later: usize,
     #[arg(long)]
@@ -101,10 +101,10 @@ pub(super) struct Serving {
 
 impl Child {
     pub(super) async fn run(self, out: &mut dyn Write) -> anyhow::Result<()> {
-        match self.errand {
-            Errand::Create(create) => create.run(&self.file, out).await,
-            Errand::Serve => serve(&self.file, out).await?.shut_down().await.map_err(Into::into),
-            Errand::Wake(wake) => wake.run(&self.file, out).await,
+        match self.work {
+            ChildWork::Create(create) => create.run(&self.file, out).await,
+            ChildWork::Serve => serve(&self.file, out).await?.shut_down().await.map_err(Into::into),
+            ChildWork::Wake(wake) => wake.run(&self.file, out).await,
         }
     }
 }
@@ -199,9 +199,9 @@ pub(super) struct Kin {
 }
 
 impl Kin {
-    fn with(store: &Path, errand: &[String]) -> anyhow::Result<Kin> {
+    fn with(store: &Path, work: &[String]) -> anyhow::Result<Kin> {
         let mut command = Command::new(std::env::current_exe()?);
-        Kin::spawn(command.args(["bench", "child", "--file"]).arg(store).args(errand))
+        Kin::spawn(command.args(["bench", "child", "--file"]).arg(store).args(work))
     }
 
     pub(super) fn spawn(command: &mut Command) -> anyhow::Result<Kin> {

@@ -54,7 +54,7 @@ pub struct Bench {
     #[arg(long, global = true)]
     folder: Option<PathBuf>,
     #[command(flatten)]
-    asked: nodes::Asked,
+    asked: nodes::NodeOptions,
     /// Write the figures as JSON
     #[arg(long, global = true)]
     json: bool,

@@ -18,7 +18,7 @@ use super::report::{Part, Report};
 use super::{Bed, at_least_one, machine, nodes};
 
 pub(super) const WORKFLOW: &str = "long";
-/// How often it is looked how far the run is.
+/// How often the bench looks how far the run is.
 pub(super) const LOOK_EVERY: Duration = Duration::from_millis(5);
 /// When the run does not grow for this long, something is wrong with it.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -32,7 +32,7 @@ pub(super) use three_steps::measure as three_steps;
 
 /// Where a workload is measured, if not on a file.
 #[derive(Debug, Args)]
-pub(super) struct Asked {
+pub(super) struct NodeOptions {
     /// A PostgreSQL database with no runs in it, to measure w1, w2, w3 or sleepers on; a file, if absent
     #[arg(long, global = true, value_name = "postgres://…", conflicts_with = "folder")]
     store: Option<String>,
@@ -41,7 +41,7 @@ pub(super) struct Asked {
     nodes: u16,
 }
 
-impl Asked {
+impl NodeOptions {
     /// Refuses a database in which something old would be measured.
     pub(super) fn database(self) -> anyhow::Result<Option<Database>> {
         let nodes = usize::from(self.nodes);

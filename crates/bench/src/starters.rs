@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 
 use super::progress::Progress;
 
-/// How it went.
+/// How many jobs were done, and how quickly.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Pace {
     pub(super) seconds: f64,
@@ -33,7 +33,7 @@ where
     repeat_with(what, count, nothing, move |(), index| job(index)).await
 }
 
-/// The same by starters that each have something, such as a connection, which a job gives back.
+/// Like `repeat`, by starters that each own something, such as a connection, which a job gives back.
 pub(super) async fn repeat_with<S, F, R>(
     what: &'static str,
     count: usize,

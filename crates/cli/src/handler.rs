@@ -198,7 +198,7 @@ async fn read_output(stdout: Option<impl AsyncRead + Unpin>) -> Vec<u8> {
     kept
 }
 
-/// The end of it.
+/// The end of what the command wrote to stderr.
 async fn read_aside(stderr: Option<impl AsyncRead + Unpin>, aside: Aside) -> String {
     let mut kept: Vec<u8> = Vec::new();
     let Some(mut stderr) = stderr else { return String::new() };

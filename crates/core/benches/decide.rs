@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use abide_core::command::{Command, Context, NewRun, Outcome, SendSignal, TaskCompleted, decide, start};
 use abide_core::definition::Definition;
-use abide_core::id::{At, RunId};
+use abide_core::id::{RunId, StepAddress};
 use abide_core::run::Run;
 use abide_core::time::Millis;
 use abide_core::waitpoint::Actor;
@@ -36,7 +36,7 @@ fn thirty_days(definition: &Arc<Definition>) -> u32 {
     let mut run = begin(definition, &context);
     let mut decisions = 1;
     for n in 0..WAITS {
-        decided(&mut run, completion(At::step(2 * n)), &context);
+        decided(&mut run, completion(StepAddress::step(2 * n)), &context);
         let (instant, timer) = run.timers()[0];
         context.now = instant;
         decided(&mut run, Command::TimerFired(timer), &context);
@@ -57,9 +57,9 @@ mod one_decision {
         let context = context();
         let mut run = begin(&definition, &context);
         for n in 0..steps / 2 {
-            decided(&mut run, completion(At::step(n)), &context);
+            decided(&mut run, completion(StepAddress::step(n)), &context);
         }
-        on(bencher, &run, &completion(At::step(steps / 2)));
+        on(bencher, &run, &completion(StepAddress::step(steps / 2)));
     }
 
     /// A signal ends the one wait of a graph of parallel tasks, and the step after it begins.
@@ -120,7 +120,7 @@ fn decided(run: &mut Run, command: Command, context: &Context) -> Outcome {
     decide(run, command, context).expect("a decision")
 }
 
-fn completion(at: At) -> Command {
+fn completion(at: StepAddress) -> Command {
     let output = json!({ "sent": true }).into();
-    Command::TaskCompleted(TaskCompleted { at, delivery: 1, output, state_updates: None })
+    Command::TaskCompleted(TaskCompleted { at, lease_epoch: 1, output, state_updates: None })
 }

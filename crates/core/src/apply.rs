@@ -144,7 +144,7 @@ impl Run {
                 self.snapshot.pausing = true;
                 Ok(())
             }
-            Change::WorkflowHeld => self.move_to(RunStatus::Paused),
+            Change::WorkflowPausedByOperator => self.move_to(RunStatus::Paused),
             Change::WorkflowUnpaused => self.unpaused(),
             Change::WorkflowDeadlinePassed => {
                 self.snapshot.deadline_passed = true;
@@ -172,13 +172,13 @@ impl Run {
                 self.snapshot.deadline_passed = false;
                 self.move_to(RunStatus::Running)
             }
-            Change::WorkflowMoved { from: _, to, steps, bars, awaits_more } => {
+            Change::WorkflowMoved { from: _, to, steps, not_taken, awaits_more } => {
                 let is_it = |definition: &&Arc<Definition>| {
                     definition.name() == &*to.name && definition.version() == &*to.version
                 };
                 let unknown = || BadHistory::UnknownVersion(Arc::clone(&to.version));
                 let definition = moved_to.iter().find(is_it).cloned().ok_or_else(unknown)?;
-                self.moved(record, (to, definition), steps, bars, *awaits_more)
+                self.moved(record, (to, definition), steps, not_taken, *awaits_more)
             }
             Change::StepStarted { at, request } => self.step_started(record, *at, request.as_ref()),
             Change::StepWaiting { at, opens, awaits, wake } => {
@@ -186,18 +186,18 @@ impl Run {
             }
             Change::StepResumed { at } => self.step_resumed(*at),
             Change::StepRetrying { at, attempt: _, error, opens } => self.step_retrying(*at, error, opens),
-            Change::StepHeld { at } => {
+            Change::StepHeldBack { at } => {
                 self.snapshot.held.insert(*at);
                 Ok(())
             }
-            Change::StepCompleted { at, output, waitpoint, state, bars } => {
-                self.step_completed(record, *at, output.as_ref(), *waitpoint, state, bars)
+            Change::StepCompleted { at, output, waitpoint, state, not_taken } => {
+                self.step_completed(record, *at, output.as_ref(), *waitpoint, state, not_taken)
             }
             Change::StepFailed { at, error, stopped } => self.step_failed(record, *at, error, *stopped),
             Change::StepSkipped { at } => self.step_skipped(record, *at),
             Change::StepCancelled { at } => self.step_cancelled(record, *at),
             Change::MapStarted { at, items } => self.map_started(*at, items),
-            Change::TaskStarted { at, delivery: _, worker, build, deadline } => {
+            Change::TaskStarted { at, lease_epoch: _, worker, build, deadline } => {
                 self.task_started(record, *at, (worker, build.as_ref()), *deadline)
             }
             Change::TaskPinned { at, build } => {
@@ -236,8 +236,8 @@ impl Run {
             Change::SignalReceived { id, signal_type, payload } => {
                 self.signal_received(record, *id, signal_type, payload)
             }
-            Change::EventMatched { number, occurrence, received_at } => {
-                self.event_matched(*number, TakenEvent { id: *occurrence, received_at: *received_at })
+            Change::EventMatched { number, event, received_at } => {
+                self.event_matched(*number, TakenEvent { id: *event, received_at: *received_at })
             }
             Change::ApprovalRequested { number: _ } | Change::ApprovalReminded { number: _ } => Ok(()),
             Change::ApprovalEscalated { number, approvers } => self.approval_escalated(*number, approvers),

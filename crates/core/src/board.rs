@@ -6,7 +6,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::command::{Command, LeaseLoss, LeaseLost};
-use crate::id::{At, RunId, WorkspaceId};
+use crate::id::{RunId, StepAddress, WorkspaceId};
 use crate::queue::queue_of;
 use crate::run::{Run, Timer};
 use crate::time::Millis;
@@ -20,9 +20,9 @@ pub struct TaskRow {
     /// The run that the task is a part of.
     pub run: RunId,
     /// The place of the task in its run.
-    pub at: At,
+    pub at: StepAddress,
     /// The number that fences earlier holders.
-    pub delivery: u32,
+    pub lease_epoch: u32,
     /// The workspace of the run.
     pub workspace: WorkspaceId,
     /// The name under which the task waits for workers.
@@ -46,23 +46,23 @@ pub struct TaskRow {
 pub enum TaskWrite {
     /// The task is out, and its row is this.
     Put(TaskRow),
-    /// The task is not out up to this delivery; a later one stays.
+    /// The task is not out up to this execution; a later one stays.
     Remove {
         /// The run that the task is a part of.
         run: RunId,
         /// The place of the task in its run.
-        at: At,
+        at: StepAddress,
         /// The last number that is not out.
-        delivery: u32,
+        lease_epoch: u32,
     },
     /// A sign of life came from whoever has the task.
     Renew {
         /// The run that the task is a part of.
         run: RunId,
         /// The place of the task in its run.
-        at: At,
+        at: StepAddress,
         /// The number under which it was handed out.
-        delivery: u32,
+        lease_epoch: u32,
         /// When the sign came.
         now: Timestamp,
     },
@@ -72,16 +72,16 @@ pub enum TaskWrite {
 /// it for `lease`; a process has its own tasks for `hold`, also one that a handler of its own is about to take.
 pub fn task_row(
     run: &Run,
-    at: At,
+    at: StepAddress,
     now: Timestamp,
     lease: Option<Millis>,
     hold: Millis,
-    works_here: impl Fn(&Run, At) -> bool,
+    works_here: impl Fn(&Run, StepAddress) -> bool,
 ) -> Option<TaskWrite> {
     let work = run.defined(at).action.work()?;
     let task = run.step(at).and_then(|step| step.task.as_deref())?;
     if !task.out {
-        return Some(TaskWrite::Remove { run: run.id, at, delivery: task.delivery });
+        return Some(TaskWrite::Remove { run: run.id, at, lease_epoch: task.lease_epoch });
     }
     let (is_taken, free_at, lease) = match (&task.worker, lease) {
         (Some(worker), _) if **worker == *IN_PROCESS => (true, hold.after(now), hold),
@@ -94,7 +94,7 @@ pub fn task_row(
     Some(TaskWrite::Put(TaskRow {
         run: run.id,
         at,
-        delivery: task.delivery,
+        lease_epoch: task.lease_epoch,
         workspace: run.workspace,
         queue: queue_of(run, at, work),
         definition: Arc::clone(&run.definition_ref.name),
@@ -108,12 +108,12 @@ pub fn task_row(
 
 /// What is asked of a run when the lease of one of its tasks is over: the attempt's own deadline comes first; a process
 /// that is gone has done the task no harm; a worker that is gone may have been killed by it.
-pub fn lease_ended(run: Option<&Run>, at: At, delivery: u32, now: Timestamp) -> Command {
+pub fn lease_ended(run: Option<&Run>, at: StepAddress, lease_epoch: u32, now: Timestamp) -> Command {
     let task = run.and_then(|run| run.step(at)).and_then(|step| step.task.as_deref());
     if task.and_then(|task| task.deadline).is_some_and(|deadline| deadline <= now) {
-        return Command::TimerFired(Timer::Attempt { at, delivery });
+        return Command::TimerFired(Timer::Attempt { at, lease_epoch });
     }
     let worker = task.and_then(|task| task.worker.as_deref());
     let loss = if worker == Some(IN_PROCESS) { LeaseLoss::Released } else { LeaseLoss::Expired };
-    Command::LeaseLost(LeaseLost { at, delivery, loss })
+    Command::LeaseLost(LeaseLost { at, lease_epoch, loss })
 }

@@ -39,7 +39,7 @@ mod vote;
 pub use child_finished::{ChildFinished, ChildOutcome};
 pub use code_arrived::CodeArrived;
 pub use create_waitpoint::CreateWaitpoint;
-pub use deliver_event::{DeliverEvent, Occurrence};
+pub use deliver_event::{DeliverEvent, Event};
 pub use lease_lost::{LeaseLoss, LeaseLost};
 pub use move_run::Move;
 pub use pin::PinTasks;
@@ -62,7 +62,7 @@ use serde::{Deserialize, Serialize};
 use crate::bounds::Bounds;
 use crate::effect::{AfterCommit, RoundEffect};
 use crate::history::Record;
-use crate::id::{OccurrenceId, RunId, WaitpointId};
+use crate::id::{EventUid, RunId, WaitpointId};
 use crate::refusal::Refusal;
 use crate::run::{Run, Timer};
 use crate::trace::Traceparent;
@@ -142,8 +142,8 @@ pub enum Reply {
         deadline: Option<Timestamp>,
     },
     /// An event was stored, and these waits took it.
-    Notified {
-        occurrence: OccurrenceId,
+    EventSent {
+        event: EventUid,
         waiters: Vec<WaitpointId>,
     },
     /// How many approvals there are, of how many needed.

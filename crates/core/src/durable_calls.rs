@@ -6,7 +6,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::history::{Failure, JournalResult};
-use crate::id::At;
+use crate::id::StepAddress;
 use crate::json::Json;
 use crate::run::{JournalEntry, Journalled, Run};
 use crate::status::WaitStatus;
@@ -50,7 +50,7 @@ pub struct DurableCall {
 /// What a durable call does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallKind {
-    /// It works, and records what came of it.
+    /// A call that works and records its result.
     Run,
     Wait(Kind),
 }
@@ -58,7 +58,7 @@ pub enum CallKind {
 /// How far a durable call is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallStatus {
-    /// It waits, or is to be made again.
+    /// A call that waits, or is to be made again.
     Pending,
     Completed,
     Failed,
@@ -79,7 +79,7 @@ impl From<WaitStatus> for CallStatus {
 
 impl Run {
     /// The durable calls of the handler at a place, the first first.
-    pub fn durable_calls(&self, at: At) -> Vec<DurableCall> {
+    pub fn durable_calls(&self, at: StepAddress) -> Vec<DurableCall> {
         let Some(task) = self.step(at).and_then(|step| step.task.as_deref()) else { return Vec::new() };
         let mut entries: Vec<(&Arc<str>, &JournalEntry)> = task.journal.iter().collect();
         entries.sort_by_key(|(_, entry)| entry.order);

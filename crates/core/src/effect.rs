@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::command::ChildOutcome;
 use crate::history::Parent;
-use crate::id::{At, RunId, ScheduleId, WaitpointId, WorkspaceId};
+use crate::id::{RunId, ScheduleId, StepAddress, WaitpointId, WorkspaceId};
 use crate::json::Json;
 use crate::waitpoint::Actor;
 
@@ -48,24 +48,24 @@ pub enum RoundEffect {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum AfterCommit {
-    /// Hand the task out: `Run::task` says what it is. At least once; the delivery number fences the rest.
+    /// Hand the task out: `Run::task` says what it is. At least once; the lease epoch fences the rest.
     Dispatch {
         /// The place of the task.
-        at: At,
+        at: StepAddress,
         /// The number that fences earlier holders.
-        delivery: u32,
+        lease_epoch: u32,
     },
     /// The task is not wanted any more; a worker that has it may stop.
     Recall {
         /// The place of the task.
-        at: At,
+        at: StepAddress,
         /// The number that the task was handed out under.
-        delivery: u32,
+        lease_epoch: u32,
     },
     /// A worker with other code may come for the task of this place, if one waits for work.
     WantCode {
         /// The place of the task.
-        at: At,
+        at: StepAddress,
     },
     /// Answer the caller that started or resumed the run, if it still listens.
     Respond {
@@ -80,7 +80,7 @@ pub enum AfterCommit {
 pub enum ChildInput {
     Given(Json),
     /// [`Run::input_of`](crate::run::Run::input_of) of its parent says it, when it is started.
-    Of(At),
+    Of(StepAddress),
 }
 
 impl ChildInput {
@@ -98,7 +98,7 @@ impl ChildInput {
 #[serde(rename_all = "camelCase")]
 pub struct ChildStart {
     pub run_id: RunId,
-    /// Its parent's.
+    /// The workspace of the parent run.
     #[serde(default, skip_serializing_if = "WorkspaceId::is_default")]
     pub workspace: WorkspaceId,
     pub definition: Arc<str>,
@@ -110,7 +110,7 @@ pub struct ChildStart {
     /// A wait that ends when the child is started, or could not be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tells: Option<WaitpointId>,
-    /// It calls the handler of its parent's `onFailure` or `onCancel`.
+    /// The child calls the handler of its parent's `onFailure` or `onCancel`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_hook: bool,
     /// On whose behalf its parent was.

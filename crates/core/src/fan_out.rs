@@ -4,7 +4,7 @@
 
 use jiff::Timestamp;
 
-use crate::command::Occurrence;
+use crate::command::Event;
 use crate::id::{WaitpointId, WorkspaceId};
 use crate::run::Run;
 use crate::waitpoint::EventFilter;
@@ -84,7 +84,7 @@ pub struct Offered {
 }
 
 /// Compares an event with waits, in the order given, as far as there is room.
-pub fn offer(event: &Occurrence, waiters: &[Waiter], room: &mut impl Room) -> Offered {
+pub fn offer(event: &Event, waiters: &[Waiter], room: &mut impl Room) -> Offered {
     let mut offered = Offered { takers: Vec::new(), up_to: None, is_all: true };
     for waiter in waiters {
         if room.is_out() {

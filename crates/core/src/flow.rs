@@ -18,7 +18,7 @@ mod later;
 mod map;
 mod wait;
 
-pub(crate) use advance::bars;
+pub(crate) use advance::not_taken;
 pub(crate) use approval::{Tally, tally, timeout_means, verdict};
 pub(crate) use begin::{ParentWaits, child_depth, expression_failed, start_child_run};
 pub(crate) use code::{code_to_wait_for, wait_for_code};
@@ -66,7 +66,7 @@ fn settle_once(turn: &mut Turn<'_>) -> Result<(), Refusal> {
         end::complete_run(turn)
     } else if !turn.run.held.is_empty() {
         turn.wake_run()?;
-        turn.emit(Change::WorkflowHeld)
+        turn.emit(Change::WorkflowPausedByOperator)
     } else if turn.run.running == 0 && turn.run.waiting > 0 && turn.run.status == RunStatus::Running {
         let mut open = turn.run.open.iter().rev().filter_map(|number| turn.run.waitpoint(*number));
         let last = open.find(|wait| !wait.is_aside());

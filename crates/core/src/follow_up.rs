@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::command::ChildOutcome;
 use crate::effect::ChildStart;
-use crate::id::{OccurrenceId, RunId, ScheduleId, WaitpointId};
+use crate::id::{EventUid, RunId, ScheduleId, WaitpointId};
 use crate::run::Run;
 use crate::status::RunStatus;
 
@@ -45,7 +45,7 @@ pub enum FollowUp {
     /// An event that is stored, to those who wait for it and have not been offered it.
     Deliver {
         event_id: Arc<str>,
-        occurrence: OccurrenceId,
+        event: EventUid,
         received_at: Timestamp,
         /// To the first that takes it.
         one: bool,
@@ -59,9 +59,9 @@ pub enum FollowUp {
     /// A wait for an event, to be offered what was there before it.
     LookBack {
         waitpoint: WaitpointId,
-        /// It was offered the events up to this one.
+        /// The last event that the wait was offered.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        after: Option<(Timestamp, OccurrenceId)>,
+        after: Option<(Timestamp, EventUid)>,
     },
 }
 

@@ -19,7 +19,7 @@ pub use self::parts::{
     DefinitionRef, JournalResult, Level, LogLine, ModelCall, Parent, Scheduled, StateChange, WakeOn,
 };
 pub use self::sentence::{KnownWaits, Waits, sentence};
-use crate::id::{At, OccurrenceId, RunId, WorkspaceId};
+use crate::id::{EventUid, RunId, StepAddress, WorkspaceId};
 use crate::json::Json;
 use crate::status::WaitStatus;
 use crate::trace::Traceparent;
@@ -63,7 +63,7 @@ pub enum Change {
     /// Someone asked for a pause; it takes effect at the next step boundary.
     WorkflowPauseRequested,
     /// RUNNING → PAUSED.
-    WorkflowHeld,
+    WorkflowPausedByOperator,
     /// PAUSED → RUNNING, or a request that had not taken effect is withdrawn.
     WorkflowUnpaused,
     /// The run's time is over; it fails, at once or, if it is paused, when it is unpaused.
@@ -97,7 +97,7 @@ pub enum Change {
         steps: Vec<(u16, u16)>,
         /// Graph: the steps of the new version that are not taken.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        bars: Vec<u16>,
+        not_taken: Vec<u16>,
         /// The new version may come to wait for events that the old one did not.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         awaits_more: bool,
@@ -105,14 +105,14 @@ pub enum Change {
 
     /// PENDING or FAILED → RUNNING: a visit begins.
     StepStarted {
-        at: At,
+        at: StepAddress,
         /// What was rendered for the executor, where it depends on the run's data.
         #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "crate::json::present")]
         request: Option<Json>,
     },
     /// RUNNING → WAITING, for all or any of `awaits`.
     StepWaiting {
-        at: At,
+        at: StepAddress,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         opens: Vec<Waitpoint>,
         awaits: Vec<u32>,
@@ -120,21 +120,21 @@ pub enum Change {
     },
     /// WAITING → RUNNING: its waits are over; a task is handed out again.
     StepResumed {
-        at: At,
+        at: StepAddress,
     },
     /// RUNNING → WAITING: an attempt failed and another follows.
     StepRetrying {
-        at: At,
+        at: StepAddress,
         attempt: u32,
         error: Failure,
         opens: Waitpoint,
     },
     /// Work that would begin or go on is kept for the unpause.
-    StepHeld {
-        at: At,
+    StepHeldBack {
+        at: StepAddress,
     },
     StepCompleted {
-        at: At,
+        at: StepAddress,
         /// Absent where the output is the payload of `waitpoint`.
         #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "crate::json::present")]
         output: Option<Json>,
@@ -145,30 +145,30 @@ pub enum Change {
         state: StateChange,
         /// Graph: the steps after this one that are not taken.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        bars: Vec<u16>,
+        not_taken: Vec<u16>,
     },
     StepFailed {
-        at: At,
+        at: StepAddress,
         error: Failure,
         /// Nothing it did: it was under way when another step, or the run, failed.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         stopped: bool,
     },
     StepSkipped {
-        at: At,
+        at: StepAddress,
     },
     StepCancelled {
-        at: At,
+        at: StepAddress,
     },
     MapStarted {
-        at: At,
+        at: StepAddress,
         items: Json,
     },
 
     /// A worker took the task.
     TaskStarted {
-        at: At,
-        delivery: u32,
+        at: StepAddress,
+        lease_epoch: u32,
         worker: Arc<str>,
         /// Which code the worker has, if it said so.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -178,35 +178,35 @@ pub enum Change {
     },
     /// From here on only workers of this build have the task: the one that took it first, or that an operator named.
     TaskPinned {
-        at: At,
+        at: StepAddress,
         build: Arc<str>,
     },
     /// An operator lifted the pin: any build may have the task.
     TaskUnpinned {
-        at: At,
+        at: StepAddress,
     },
     /// The step stays RUNNING; the worker let go until the pause ends.
     TaskPaused {
-        at: At,
+        at: StepAddress,
         opens: Waitpoint,
     },
     /// A worker's lease ended without a report; the same attempt is handed out again.
     TaskRedelivered {
-        at: At,
-        /// Whether it counts towards the lost-worker limit of the attempt.
+        at: StepAddress,
+        /// Whether the lost lease counts towards the lost-worker limit of the attempt.
         counted: bool,
     },
     JournalRecorded {
-        at: At,
+        at: StepAddress,
         entries: Vec<JournalResult>,
     },
     CheckpointSaved {
-        at: At,
+        at: StepAddress,
         checkpoint: Json,
     },
     /// The handler wrote to the log of the run.
     TaskLogged {
-        at: At,
+        at: StepAddress,
         lines: Vec<LogLine>,
         /// The log is full: what followed is left out, and so is whatever is written later.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -214,7 +214,7 @@ pub enum Change {
     },
     /// A model was called; what came of it is the journal's entry.
     LlmCallCompleted {
-        at: At,
+        at: StepAddress,
         call: ModelCall,
     },
 
@@ -242,7 +242,7 @@ pub enum Change {
     },
     EventMatched {
         number: u32,
-        occurrence: OccurrenceId,
+        event: EventUid,
         /// When the event came: long before this record, if the wait looked back for it.
         received_at: Timestamp,
     },

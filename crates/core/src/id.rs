@@ -22,9 +22,9 @@ pub struct WaitpointId {
     pub number: u32,
 }
 
-/// `evt_…`: one occurrence of an event, as distinct from the event id that its sender and its waiters name.
+/// `evt_…`: one event, as distinct from the event id that its sender and its waiters name.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct OccurrenceId(pub u128);
+pub struct EventUid(pub u128);
 
 /// `def_…`: one version of a workflow.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -55,30 +55,30 @@ pub struct WorkspaceId(pub u32);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TaskId {
     pub run: RunId,
-    pub at: At,
+    pub at: StepAddress,
 }
 
 /// A place in a run where work is done: a step by its index in the definition or, in a `map`, one item of it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct At {
+pub struct StepAddress {
     pub step: u16,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub item: Option<u32>,
 }
 
-impl At {
+impl StepAddress {
     /// The place of a step.
-    pub const fn step(step: u16) -> At {
-        At { step, item: None }
+    pub const fn step(step: u16) -> StepAddress {
+        StepAddress { step, item: None }
     }
 
     /// The place of an item of a map.
-    pub const fn item(step: u16, item: u32) -> At {
-        At { step, item: Some(item) }
+    pub const fn item(step: u16, item: u32) -> StepAddress {
+        StepAddress { step, item: Some(item) }
     }
 }
 
-impl fmt::Debug for At {
+impl fmt::Debug for StepAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.item {
             None => write!(f, "#{}", self.step),
@@ -144,7 +144,7 @@ impl RunId {
     }
 
     /// The id of the task at a place of the run.
-    pub fn task(self, at: At) -> TaskId {
+    pub fn task(self, at: StepAddress) -> TaskId {
         TaskId { run: self, at }
     }
 }
@@ -217,10 +217,10 @@ macro_rules! prefixed {
     )*};
 }
 
-uuids!(RunId, OccurrenceId, DefinitionId, KeyId, WebhookId, DeliveryId);
+uuids!(RunId, EventUid, DefinitionId, KeyId, WebhookId, DeliveryId);
 prefixed!(
     RunId "run_",
-    OccurrenceId "evt_",
+    EventUid "evt_",
     DefinitionId "def_",
     KeyId "key_",
     WebhookId "whk_",
@@ -281,7 +281,7 @@ impl FromStr for TaskId {
             let run = RunId(decode(parts.next()?)?);
             let step = canonical(parts.next()?)?;
             let item = parts.next().map(|item| canonical(item).ok_or(())).transpose().ok()?;
-            parts.next().is_none().then_some(TaskId { run, at: At { step, item } })
+            parts.next().is_none().then_some(TaskId { run, at: StepAddress { step, item } })
         };
         parse().ok_or_else(|| BadId::new(text, "task_…_0"))
     }
@@ -316,7 +316,7 @@ macro_rules! as_text {
 
 as_text!(
     RunId,
-    OccurrenceId,
+    EventUid,
     DefinitionId,
     KeyId,
     WebhookId,
@@ -337,7 +337,7 @@ mod tests {
         assert_eq!(run.to_string().parse(), Ok(run));
         let waitpoint = run.waitpoint(7);
         assert_eq!(waitpoint.to_string().parse(), Ok(waitpoint));
-        for task in [run.task(At::step(3)), run.task(At::item(3, 14))] {
+        for task in [run.task(StepAddress::step(3)), run.task(StepAddress::item(3, 14))] {
             assert_eq!(task.to_string().parse(), Ok(task));
         }
         let (definition, key) = (DefinitionId(7), KeyId(u128::MAX));

@@ -64,7 +64,7 @@ pub const SENTENCE_CHARS: usize = 500;
 /// Runs that start runs that start runs …
 pub const CHILD_DEPTH: u32 = 32;
 /// An output or a content that goes along with a notice; a larger one is left out, and the notice says so.
-pub const NOTICE_VALUE_BYTES: usize = 64 * 1024;
+pub const WEBHOOK_VALUE_BYTES: usize = 64 * 1024;
 /// How often a schedule by `every` may come.
 pub const SCHEDULE_EVERY: Millis = Millis(1_000);
 /// An occurrence that is later than this was missed.

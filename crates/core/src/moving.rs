@@ -15,7 +15,7 @@ mod under_way;
 use std::collections::BTreeMap;
 
 use crate::definition::{Definition, Step};
-use crate::id::At;
+use crate::id::StepAddress;
 use crate::run::{Run, StepState};
 use crate::status::{RunStatus, StepStatus};
 
@@ -27,7 +27,7 @@ pub(crate) struct Plan {
     /// Which step of the old definition is which of the new one, for all that something has happened to.
     pub(crate) steps: BTreeMap<u16, u16>,
     /// Graph: the steps of the new definition that are not taken.
-    pub(crate) bars: Vec<u16>,
+    pub(crate) not_taken: Vec<u16>,
     /// Steps of the new definition that the run has passed by.
     pub(crate) skips: Vec<u16>,
     /// Steps of the new definition whose turn it is.
@@ -94,7 +94,7 @@ fn map_steps(run: &Run, to: &Definition, misfits: &mut Vec<Misfit>) -> BTreeMap<
             ));
             continue;
         }
-        misfits.extend(changed(run, At::step(*index), old, new));
+        misfits.extend(changed(run, StepAddress::step(*index), old, new));
         mapped.insert(*index, found);
     }
     mapped
@@ -116,7 +116,7 @@ fn told(state: &StepState) -> &'static str {
     }
 }
 
-fn changed(run: &Run, at: At, old: &Step, new: &Step) -> Option<Misfit> {
+fn changed(run: &Run, at: StepAddress, old: &Step, new: &Step) -> Option<Misfit> {
     let state = run.step(at)?;
     let (code, reason) = match state.status {
         StepStatus::Running | StepStatus::Waiting | StepStatus::Failed => {

@@ -4,14 +4,14 @@
 use std::sync::Arc;
 
 use crate::definition::{Executor, Work};
-use crate::id::At;
+use crate::id::StepAddress;
 use crate::run::Run;
 
 /// The queue of the `notify` steps, which the engine does itself. No handler has such a name.
 pub const NOTIFY: &str = "\u{1}notify";
 
 /// The name under which a task that is out waits for a worker.
-pub fn queue_of(run: &Run, at: At, work: &Work) -> Arc<str> {
+pub fn queue_of(run: &Run, at: StepAddress, work: &Work) -> Arc<str> {
     match (work.executor, pinned_to(run, at)) {
         (Executor::Notify, _) => NOTIFY.into(),
         (Executor::Handler, Some(build)) => pinned(&work.handler, build),
@@ -20,7 +20,7 @@ pub fn queue_of(run: &Run, at: At, work: &Work) -> Arc<str> {
 }
 
 /// The only build that may have the task at a place.
-pub fn pinned_to(run: &Run, at: At) -> Option<&Arc<str>> {
+pub fn pinned_to(run: &Run, at: StepAddress) -> Option<&Arc<str>> {
     run.step(at)?.task.as_deref()?.pinned_to()
 }
 

@@ -61,10 +61,10 @@ pub enum Refusal {
     DoesNotFit(Vec<Misfit>),
     #[error("step `{step}` is {status}; it cannot be {verb}")]
     WrongStep { step: String, status: StepStatus, verb: &'static str },
-    #[error("delivery {given} of step `{step}` is over; the last one made is {current}")]
-    StaleDelivery { step: String, given: u32, current: u32 },
-    #[error("delivery {delivery} of step `{step}` is already taken by {worker}")]
-    AlreadyTaken { step: String, delivery: u32, worker: String },
+    #[error("lease epoch {given} of step `{step}` is over; the last one made is {current}")]
+    StaleLease { step: String, given: u32, current: u32 },
+    #[error("lease epoch {lease_epoch} of step `{step}` is already taken by {worker}")]
+    AlreadyTaken { step: String, lease_epoch: u32, worker: String },
     #[error(
         "step `{step}` is pinned to build `{build}`: a worker of another build is not given it, unless it is unpinned"
     )]
@@ -141,7 +141,7 @@ impl Refusal {
             Refusal::NotWaiting(_) => "RUN_NOT_WAITING",
             Refusal::DoesNotFit(_) => "RUN_DOES_NOT_FIT",
             Refusal::WrongStep { .. } => "WRONG_STEP_STATUS",
-            Refusal::StaleDelivery { .. } => "STALE_LEASE",
+            Refusal::StaleLease { .. } => "STALE_LEASE",
             Refusal::AlreadyTaken { .. } => "TASK_ALREADY_TAKEN",
             Refusal::PinnedToBuild { .. } => "PINNED_TO_BUILD",
             Refusal::JournalConflict { .. } => "JOURNAL_CONFLICT",

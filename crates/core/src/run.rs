@@ -18,7 +18,7 @@ use serde_json::Value;
 
 use crate::definition::{Action, Definition, Executor, Step};
 use crate::history::{DefinitionRef, Failure, Parent, Scheduled};
-use crate::id::{At, OccurrenceId, RunId, WaitpointId, WorkspaceId};
+use crate::id::{EventUid, RunId, StepAddress, WaitpointId, WorkspaceId};
 use crate::json::Json;
 use crate::spent::Spent;
 use crate::status::{RunStatus, StepStatus};
@@ -67,12 +67,12 @@ impl Run {
     }
 
     /// The step as defined; an item's is the step inside its map.
-    pub fn defined(&self, at: At) -> &Step {
+    pub fn defined(&self, at: StepAddress) -> &Step {
         defined(&self.definition, at)
     }
 
     /// The step's name; an item's ends in its index: `send[3]`.
-    pub fn step_name(&self, at: At) -> String {
+    pub fn step_name(&self, at: StepAddress) -> String {
         let name = &self.definition.step(at.step).name;
         match at.item {
             None => name.to_string(),
@@ -81,31 +81,31 @@ impl Run {
     }
 
     /// The reverse of [`Run::step_name`].
-    pub fn find_step(&self, name: &str) -> Option<At> {
+    pub fn find_step(&self, name: &str) -> Option<StepAddress> {
         if let Some(step) = self.definition.index_of(name) {
-            return Some(At::step(step));
+            return Some(StepAddress::step(step));
         }
         let (name, item) = name.strip_suffix(']')?.rsplit_once('[')?;
-        let at = At::item(self.definition.index_of(name)?, item.parse().ok()?);
+        let at = StepAddress::item(self.definition.index_of(name)?, item.parse().ok()?);
         let map = self.steps.get(&at.step)?.map.as_ref()?;
         (at.item? < map.len()).then_some(at)
     }
 
     /// Where a child was started, wherever that step is since the run was moved.
-    pub(crate) fn place_of_child(&self, child: RunId) -> Option<At> {
+    pub(crate) fn place_of_child(&self, child: RunId) -> Option<StepAddress> {
         let id = child.to_string();
-        let is_it = |(at, state): &(At, &StepState)| {
+        let is_it = |(at, state): &(StepAddress, &StepState)| {
             let waits = state.waits.values().filter_map(|number| self.waitpoint(*number));
             let is_awaited = |wait: &Waitpoint| matches!(wait.listens_for, ListensFor::Child { run_id } if run_id == child);
             let is_told = || state.output.as_ref().and_then(|it| it.get("runId")).is_some_and(|it| *it == id);
             matches!(self.defined(*at).action, Action::Child { .. })
                 && (waits.into_iter().any(is_awaited) || is_told())
         };
-        self.places().find(is_it).map(|(at, _)| at)
+        self.step_runs().find(is_it).map(|(at, _)| at)
     }
 
     /// How far a step is, begun or not.
-    pub fn step_status(&self, at: At) -> StepStatus {
+    pub fn step_status(&self, at: StepAddress) -> StepStatus {
         let status = self.step(at).map_or(StepStatus::Pending, |step| step.status);
         if status == StepStatus::Pending && self.status == RunStatus::Cancelled {
             StepStatus::Cancelled
@@ -115,13 +115,13 @@ impl Run {
     }
 
     /// The event that a step took: which one, and when it was received.
-    pub fn event_of(&self, at: At) -> Option<TakenEvent> {
+    pub fn event_of(&self, at: StepAddress) -> Option<TakenEvent> {
         self.waitpoint(*self.step(at)?.waits.get(OWN_WAIT)?)?.event
     }
 
     /// When a step that sleeps goes on, or went on: the instant of its own sleep, or of the first of its open waits that time
     /// ends.
-    pub fn wake_at(&self, at: At) -> Option<Timestamp> {
+    pub fn wake_at(&self, at: StepAddress) -> Option<Timestamp> {
         let step = self.step(at)?;
         let of = |number: &u32| self.waitpoint(*number).filter(|wait| wait.kind.ends_by_time());
         let own = step.waits.get(OWN_WAIT).and_then(of);
@@ -131,7 +131,7 @@ impl Run {
 
     /// Tasks for handlers that are to be done and that no worker has taken.
     pub fn unclaimed_tasks(&self) -> impl Iterator<Item = UnclaimedTask> {
-        self.places().filter_map(|(at, step)| {
+        self.step_runs().filter_map(|(at, step)| {
             let task = step.task.as_deref().filter(|task| task.out && task.taken_at.is_none())?;
             let work = self.defined(at).action.work().filter(|work| work.executor == Executor::Handler)?;
             Some(UnclaimedTask {
@@ -157,9 +157,9 @@ impl Run {
             .open
             .iter()
             .filter_map(|number| Some((self.waitpoint(*number)?.resume_at?, Timer::Waitpoint(*number))));
-        let attempts = self.places().filter_map(|(at, step)| {
+        let attempts = self.step_runs().filter_map(|(at, step)| {
             let task = step.task.as_ref()?;
-            Some((task.deadline?, Timer::Attempt { at, delivery: task.delivery }))
+            Some((task.deadline?, Timer::Attempt { at, lease_epoch: task.lease_epoch }))
         });
         let run = self.open_deadline().map(|at| (at, Timer::Run));
         waits.chain(attempts).chain(run).collect()
@@ -169,7 +169,7 @@ impl Run {
 /// A task for a handler that no worker has taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnclaimedTask {
-    pub at: At,
+    pub at: StepAddress,
     pub handler: Arc<str>,
     /// The only build that may take it.
     pub pinned_to: Option<Arc<str>>,
@@ -177,7 +177,7 @@ pub struct UnclaimedTask {
 }
 
 /// The step a place belongs to; an item's is the step inside its map.
-pub(crate) fn defined(definition: &Definition, at: At) -> &Step {
+pub(crate) fn defined(definition: &Definition, at: StepAddress) -> &Step {
     let step = definition.step(at.step);
     if let Action::Map(map) = &step.action
         && at.item.is_some()
@@ -196,7 +196,7 @@ pub enum Timer {
     /// received in time is not missed because it was delivered late.
     Waitpoint(u32),
     /// The time one attempt of a task may work.
-    Attempt { at: At, delivery: u32 },
+    Attempt { at: StepAddress, lease_epoch: u32 },
     /// The time the whole run may take.
     Run,
 }
@@ -274,7 +274,7 @@ pub struct Snapshot {
     #[serde(default)]
     pub(crate) mailbox_bytes: usize,
     /// Events that waits of this run have taken, and where, in the order of places.
-    pub(crate) taken: BTreeMap<OccurrenceId, Vec<Taking>>,
+    pub(crate) taken: BTreeMap<EventUid, Vec<Taking>>,
 
     /// How many places are RUNNING, and how many WAITING. A map counts by its items.
     pub(crate) running: u32,
@@ -284,7 +284,7 @@ pub struct Snapshot {
     /// A pause is asked for, or in effect.
     pub pausing: bool,
     /// Work kept for the unpause.
-    pub(crate) held: BTreeSet<At>,
+    pub(crate) held: BTreeSet<StepAddress>,
     /// Why the run will fail as soon as it may.
     pub(crate) failure: Option<Failure>,
     /// The step whose output is the run's, if the definition names none.
@@ -320,7 +320,7 @@ impl Snapshot {
     }
 
     /// How far a place is, if anything has happened there.
-    pub fn step(&self, at: At) -> Option<&StepState> {
+    pub fn step(&self, at: StepAddress) -> Option<&StepState> {
         let step = self.steps.get(&at.step)?;
         match at.item {
             None => Some(step),
@@ -329,16 +329,16 @@ impl Snapshot {
     }
 
     /// Everywhere something has happened: steps, and items of maps.
-    pub fn places(&self) -> impl Iterator<Item = (At, &StepState)> {
+    pub fn step_runs(&self) -> impl Iterator<Item = (StepAddress, &StepState)> {
         self.steps.iter().flat_map(|(index, step)| {
             let items = step.map.iter().flat_map(|map| &map.items);
-            std::iter::once((At::step(*index), step))
-                .chain(items.map(|(item, state)| (At::item(*index, *item), state)))
+            std::iter::once((StepAddress::step(*index), step))
+                .chain(items.map(|(item, state)| (StepAddress::item(*index, *item), state)))
         })
     }
 
     /// The item a place of a map works on.
-    pub fn item(&self, at: At) -> Option<&Value> {
+    pub fn item(&self, at: StepAddress) -> Option<&Value> {
         let map = self.steps.get(&at.step)?.map.as_ref()?;
         map.list.get(usize::try_from(at.item?).ok()?)
     }
@@ -371,7 +371,7 @@ pub struct PastVersion {
 /// Where an event was taken first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Taking {
-    pub(crate) at: At,
+    pub(crate) at: StepAddress,
     /// How many waitpoints the run had then: those with greater numbers began after it.
     pub(crate) waits: u32,
 }

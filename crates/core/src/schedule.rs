@@ -70,7 +70,7 @@ pub enum Act {
 /// Why a run that a schedule asked for was not started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
-    /// It is the schedule's input, which this version of the workflow does not take.
+    /// The schedule's input is one that this version of the workflow does not take.
     pub input: bool,
     pub message: String,
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use crate::expression::{SECRET, Scope, placeholder};
-use crate::id::At;
+use crate::id::StepAddress;
 use crate::json::Json;
 use crate::run::Run;
 use crate::waitpoint::EventFilter;
@@ -15,7 +15,7 @@ use crate::waitpoint::EventFilter;
 /// of `state`.
 pub(crate) struct RunScope<'a> {
     pub(crate) run: &'a Run,
-    pub(crate) at: At,
+    pub(crate) at: StepAddress,
 }
 
 impl Scope for RunScope<'_> {
@@ -26,7 +26,7 @@ impl Scope for RunScope<'_> {
             ["state"] => Some((Cow::Owned(state(run)), 1)),
             ["state", key, ..] => run.state.get(*key).map(|value| (Cow::Borrowed(&**value), 2)),
             ["steps", name, "output", ..] => {
-                let output = run.step(At::step(run.definition.index_of(name)?))?.output.as_ref()?;
+                let output = run.step(StepAddress::step(run.definition.index_of(name)?))?.output.as_ref()?;
                 Some((Cow::Borrowed(&**output), 3))
             }
             ["steps", name, ..] => Some((Cow::Owned(about(run, run.definition.index_of(name)?)), 2)),
@@ -61,7 +61,7 @@ pub(crate) fn is_known_name(run: &Run, name: &str) -> bool {
 
 /// A step as expressions see it.
 fn about(run: &Run, step: u16) -> Value {
-    let at = At::step(step);
+    let at = StepAddress::step(step);
     let state = run.step(at);
     let output = state.and_then(|step| step.output.as_ref());
     let error = state.and_then(|step| step.error.as_ref());
@@ -144,7 +144,7 @@ impl EventFilter {
     }
 
     /// Takes from the run what `match` names besides the event.
-    pub(crate) fn bind(&mut self, run: &Run, at: At) {
+    pub(crate) fn bind(&mut self, run: &Run, at: StepAddress) {
         let scope = RunScope { run, at };
         let paths = self.matching.iter().flat_map(|matching| matching.paths());
         for path in paths.filter(|path| path.first().is_some_and(|head| head != "event")) {

@@ -11,7 +11,7 @@ pub struct Spent {
     /// Failed ones too.
     pub calls: u64,
     pub input_tokens: u64,
-    /// Those of them that a provider had seen before.
+    /// Input tokens that a provider had seen before, a part of all input tokens.
     pub cached_input_tokens: u64,
     pub output_tokens: u64,
     /// As far as prices are known.

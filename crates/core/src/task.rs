@@ -10,7 +10,7 @@ use crate::definition::{Executor, Work};
 use crate::expression::{EvaluationError, SecretPlace, Template};
 use crate::flow::expression_failed;
 use crate::history::Failure;
-use crate::id::{At, RunId, TaskId, WaitpointId};
+use crate::id::{RunId, StepAddress, TaskId, WaitpointId};
 use crate::json::Json;
 use crate::run::{Journalled, Run, StepState, TaskState};
 use crate::scope;
@@ -29,7 +29,7 @@ pub struct Task {
     pub executor: Executor,
     pub handler: Arc<str>,
     /// Fences a stale worker: every report carries it.
-    pub delivery: u32,
+    pub lease_epoch: u32,
     pub attempt: u32,
     /// How often the step has begun: more than once when a failed run is retried.
     pub visit: u32,
@@ -40,7 +40,7 @@ pub struct Task {
     #[serde(skip)]
     pub state_bytes: usize,
     pub checkpoint: Option<Json>,
-    /// What earlier deliveries recorded, in the order it was.
+    /// What earlier executions recorded, in the order it was.
     pub journal: Vec<JournalItem>,
     pub execution_type: ExecutionType,
     /// The wait that ended last, because of which it is entered again.
@@ -60,7 +60,7 @@ pub struct Task {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum ExecutionType {
-    /// It has waited for nothing yet.
+    /// The handler has waited for nothing yet.
     Begin,
     /// A wait of it is over.
     Resume,
@@ -91,7 +91,7 @@ impl Task {
     pub fn for_workers(&self) -> Value {
         let mut value = serde_json::to_value(self).expect("a task is JSON");
         if let Some(fields) = value.as_object_mut() {
-            let own = ["executor", "delivery", "visit", "timeout", "heartbeat", "secrets"];
+            let own = ["executor", "lease_epoch", "visit", "timeout", "heartbeat", "secrets"];
             fields.retain(|name, _| !own.contains(&name.as_str()));
             fields.insert("heartbeatMs".to_owned(), self.heartbeat.map(|heartbeat| heartbeat.0).into());
         }
@@ -130,7 +130,7 @@ pub enum JournalWhat {
 impl Run {
     /// The task at a place, if one is handed out or ready to be. What it asks for is rendered now, unless it was when the
     /// step began; where that fails, so does the step.
-    pub fn task(&self, at: At) -> Option<Result<Task, Failure>> {
+    pub fn task(&self, at: StepAddress) -> Option<Result<Task, Failure>> {
         let step = self.step(at)?;
         let task = step.task.as_deref().filter(|task| task.out)?;
         let work = self.defined(at).action.work()?;
@@ -139,7 +139,7 @@ impl Run {
 
     /// The task of a handler at a place that is under way, as it would be handed out if what it waits for ended now: what new
     /// code can be tried on. Nobody has it by that.
-    pub fn task_under_way(&self, at: At) -> Option<Result<Task, Failure>> {
+    pub fn task_under_way(&self, at: StepAddress) -> Option<Result<Task, Failure>> {
         let step = self.step(at)?;
         let is_open = matches!(step.status, StepStatus::Running | StepStatus::Waiting);
         let task = step.task.as_deref().filter(|_| is_open)?;
@@ -150,13 +150,13 @@ impl Run {
     }
 
     /// For how long a task that is out is kept without a sign of life.
-    pub fn heartbeat(&self, at: At) -> Option<Millis> {
+    pub fn heartbeat(&self, at: StepAddress) -> Option<Millis> {
         self.defined(at).action.work()?.heartbeat
     }
 
     fn render_task(
         &self,
-        at: At,
+        at: StepAddress,
         step: &StepState,
         task: &TaskState,
         work: &Work,
@@ -185,7 +185,7 @@ impl Run {
             step_name: self.step_name(at),
             executor: work.executor,
             handler: Arc::clone(&work.handler),
-            delivery: task.delivery,
+            lease_epoch: task.lease_epoch,
             attempt: step.attempt,
             visit: step.visit,
             config: config.unwrap_or_else(Json::null),

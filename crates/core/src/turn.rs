@@ -11,7 +11,7 @@ use crate::definition::Definition;
 use crate::effect::{AfterCommit, RoundEffect};
 use crate::flow;
 use crate::history::{Change, JournalResult, Record};
-use crate::id::{At, RunId};
+use crate::id::{RunId, StepAddress};
 use crate::limits;
 use crate::random::Random;
 use crate::refusal::{Refusal, within};
@@ -37,7 +37,7 @@ pub(crate) struct Turn<'a> {
     /// What templates gave that may be rendered again when it is needed.
     pub(crate) rendered: usize,
     /// Places to begin, in order. A queue, not recursion: a thousand steps may follow each other at once.
-    pub(crate) agenda: VecDeque<At>,
+    pub(crate) agenda: VecDeque<StepAddress>,
     /// Sleeps that began when their instant had come already.
     pub(crate) overdue: Vec<u32>,
 }
@@ -115,7 +115,7 @@ impl<'a> Turn<'a> {
     }
 
     /// The task of this place is not to be handed out: somebody has it already.
-    pub(crate) fn withdraw_dispatch(&mut self, place: At) {
+    pub(crate) fn withdraw_dispatch(&mut self, place: StepAddress) {
         self.after_commit
             .retain(|effect| !matches!(effect, AfterCommit::Dispatch { at, .. } if *at == place));
     }
@@ -133,24 +133,24 @@ impl<'a> Turn<'a> {
     /// What began and was stopped in the same decision never leaves it.
     fn forget_what_was_stopped(&mut self) {
         let run = &self.run;
-        let is_out = |at: At, delivery: u32| {
+        let is_out = |at: StepAddress, lease_epoch: u32| {
             let task = run.step(at).and_then(|step| step.task.as_ref());
-            task.is_some_and(|task| task.out && task.delivery == delivery)
+            task.is_some_and(|task| task.out && task.lease_epoch == lease_epoch)
         };
-        let stopped: BTreeSet<(At, u32)> = self
+        let stopped: BTreeSet<(StepAddress, u32)> = self
             .after_commit
             .iter()
             .filter_map(|effect| match effect {
-                AfterCommit::Dispatch { at, delivery } => Some((*at, *delivery)),
+                AfterCommit::Dispatch { at, lease_epoch } => Some((*at, *lease_epoch)),
                 AfterCommit::Recall { .. } | AfterCommit::WantCode { .. } | AfterCommit::Respond { .. } => {
                     None
                 }
             })
-            .filter(|(at, delivery)| !is_out(*at, *delivery))
+            .filter(|(at, lease_epoch)| !is_out(*at, *lease_epoch))
             .collect();
         self.after_commit.retain(|effect| match effect {
-            AfterCommit::Dispatch { at, delivery } | AfterCommit::Recall { at, delivery } => {
-                !stopped.contains(&(*at, *delivery))
+            AfterCommit::Dispatch { at, lease_epoch } | AfterCommit::Recall { at, lease_epoch } => {
+                !stopped.contains(&(*at, *lease_epoch))
             }
             AfterCommit::Respond { .. } | AfterCommit::WantCode { .. } => true,
         });
@@ -188,8 +188,8 @@ impl<'a> Turn<'a> {
 
 /// Checks that several commands share. None of them changes anything.
 impl Turn<'_> {
-    /// The task of this delivery, if it is the present one and still wanted (R12).
-    pub(crate) fn fence(&self, at: At, delivery: u32) -> Result<&TaskState, Refusal> {
+    /// The task of this execution, if it is the present one and still wanted (R12).
+    pub(crate) fn fence(&self, at: StepAddress, lease_epoch: u32) -> Result<&TaskState, Refusal> {
         self.refuse_ended()?;
         if usize::from(at.step) >= self.run.definition.steps.len() {
             return Err(Refusal::UnknownStep { name: format!("{at:?}"), nearest: None });
@@ -198,9 +198,9 @@ impl Turn<'_> {
         let status = self.run.step_status(at);
         let task = self.run.step(at).and_then(|step| step.task.as_deref());
         match task {
-            Some(task) if task.out && task.delivery == delivery => Ok(task),
-            Some(task) if task.delivery != delivery || status == StepStatus::Running => {
-                Err(Refusal::StaleDelivery { step: step(), given: delivery, current: task.delivery })
+            Some(task) if task.out && task.lease_epoch == lease_epoch => Ok(task),
+            Some(task) if task.lease_epoch != lease_epoch || status == StepStatus::Running => {
+                Err(Refusal::StaleLease { step: step(), given: lease_epoch, current: task.lease_epoch })
             }
             Some(_) | None => Err(Refusal::WrongStep { step: step(), status, verb: "reported on" }),
         }
@@ -227,7 +227,7 @@ impl Turn<'_> {
     /// The entries the journal does not have yet. The same entry again is no conflict, another result is.
     pub(crate) fn new_entries(
         &self,
-        at: At,
+        at: StepAddress,
         entries: Vec<JournalResult>,
     ) -> Result<Vec<JournalResult>, Refusal> {
         let journal = self.run.step(at).and_then(|step| step.task.as_ref()).map(|task| &task.journal);
@@ -254,7 +254,11 @@ impl Turn<'_> {
         Ok(new)
     }
 
-    pub(crate) fn record_entries(&mut self, at: At, entries: Vec<JournalResult>) -> Result<(), Refusal> {
+    pub(crate) fn record_entries(
+        &mut self,
+        at: StepAddress,
+        entries: Vec<JournalResult>,
+    ) -> Result<(), Refusal> {
         if entries.is_empty() { Ok(()) } else { self.emit(Change::JournalRecorded { at, entries }) }
     }
 }

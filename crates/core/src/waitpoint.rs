@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 
 use crate::expression::Expression;
 use crate::history::Failure;
-use crate::id::{At, OccurrenceId, RunId};
+use crate::id::{EventUid, RunId, StepAddress};
 use crate::json::Json;
 use crate::status::WaitStatus;
 
@@ -37,7 +37,7 @@ pub struct Waitpoint {
     pub number: u32,
     /// Whose pause it is; `None` for the delayed start of the run itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub at: Option<At>,
+    pub at: Option<StepAddress>,
     /// Unique for a step's visit.
     pub name: Arc<str>,
     pub kind: Kind,
@@ -68,7 +68,7 @@ pub struct Waitpoint {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TakenEvent {
-    pub id: OccurrenceId,
+    pub id: EventUid,
     pub received_at: Timestamp,
 }
 
@@ -88,7 +88,7 @@ impl Waitpoint {
         if let ListensFor::Code(mismatch) = &self.listens_for { Some(mismatch) } else { None }
     }
 
-    /// It is the engine's, and no durable call of a handler: no journal holds it.
+    /// Whether the waitpoint is the engine's, and no durable call of a handler: no journal holds it.
     pub(crate) fn is_beside_the_journal(&self) -> bool {
         self.is_back_off() || self.kind == Kind::Code
     }
@@ -108,7 +108,7 @@ impl Waitpoint {
         }
     }
 
-    /// It does not hold its step up: it only says when somebody is told something.
+    /// Whether the waitpoint only says when somebody is reminded, and does not hold its step up.
     pub fn is_aside(&self) -> bool {
         self.name.starts_with(REMINDER) || &*self.name == ESCALATION
     }
@@ -143,7 +143,7 @@ impl Waitpoint {
         self.resume_payload.clone().or_else(|| is_over.then(empty))
     }
 
-    /// Its time has come: a resolution at this instant or later is refused (R4).
+    /// Whether the waitpoint's time has come: a resolution at this instant or later is refused (R4).
     pub fn is_due(&self, now: Timestamp) -> bool {
         self.resume_at.is_some_and(|at| now >= at)
     }

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::compile::{self, Doubts};
+use super::compile::{self, MissingParts};
 use super::document::Workflow;
 use super::findings::{Findings, Rejected};
 use super::{Definition, read, salvage, shape, tool, values};
@@ -106,15 +106,15 @@ fn check(document: &Value, max_wait: Millis) -> Result<Checked, Rejected> {
                     .expected("a name that begins with another character")
             });
         }
-        return match compile::compile(workflow, Doubts::default(), &mut findings) {
+        return match compile::compile(workflow, MissingParts::default(), &mut findings) {
             Some(definition) => Ok(findings.approve(definition)),
             None => Err(findings.reject()),
         };
     }
     // What is wrong with the well-shaped part is told at once, not after the rest is mended.
-    if let Some((workflow, doubts)) = salvage::salvage(document, findings.problems()) {
+    if let Some((workflow, missing_parts)) = salvage::salvage(document, findings.problems()) {
         let of_shape = findings.problems().len();
-        compile::compile(workflow, doubts, &mut findings);
+        compile::compile(workflow, missing_parts, &mut findings);
         findings.forget_repeats(of_shape);
     }
     Err(findings.reject())

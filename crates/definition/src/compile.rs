@@ -27,15 +27,19 @@ pub use work::is_header_name;
 
 /// What is not known about a document of which only a part is well-shaped.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Doubts {
+pub(super) struct MissingParts {
     /// Some step's name, `after` or `next` cannot be read, so nothing can be said about who leads to whom.
     pub(super) links: bool,
 }
 
 /// `None` exactly when a problem was found.
-pub(super) fn compile(document: Workflow, doubts: Doubts, findings: &mut Findings) -> Option<Definition> {
-    let names = Names::new(&document.steps, doubts, findings);
-    let links = Links::new(&document.steps, &names, doubts, findings);
+pub(super) fn compile(
+    document: Workflow,
+    missing_parts: MissingParts,
+    findings: &mut Findings,
+) -> Option<Definition> {
+    let names = Names::new(&document.steps, missing_parts, findings);
+    let links = Links::new(&document.steps, &names, missing_parts, findings);
     let mut compiler =
         Compiler { document: &document, names: &names, links: &links, findings, place: Place::document() };
     let input_schema =

@@ -6,9 +6,9 @@ use super::{Definition, Rejected};
 /// Where the definition of a workflow of the engine's own comes from.
 #[derive(Debug)]
 pub enum Derived<'n> {
-    /// It follows from its name and version.
+    /// A definition that follows from its name and version.
     Whole(Box<Result<Definition, Rejected>>),
-    /// It is compiled with the workflow of this name, of the same version: [`Definition::hook`].
+    /// A hook that is compiled with the workflow of this name, of the same version: [`Definition::hook`].
     Hook(Hook, &'n str),
 }
 

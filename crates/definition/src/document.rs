@@ -17,7 +17,7 @@ use crate::problem::Problem;
 pub use self::llm::{Guardrail, Llm, Message, OnGuardrail, ResponseFormat, Role, Tool};
 pub use self::waits::{Approval, ExternalEvent, OnApprovalTimeout, OnTimeout, Wait, WaitForEvent, Webhook};
 pub use self::work::{
-    Delivery, Http, Map, MapStep, MapStepKind, Method, Notify, OnCodeChange, OnItemFailure, StatusPattern,
+    FanOut, Http, Map, MapStep, MapStepKind, Method, Notify, OnCodeChange, OnItemFailure, StatusPattern,
     SubWorkflow, Task,
 };
 
@@ -42,7 +42,7 @@ pub struct Workflow {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub timeout_ms: Option<u64>,
-    /// The same as a duration, such as `2d 4h` or `PT30M`.
+    /// `timeoutMs` as a duration, such as `2d 4h` or `PT30M`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<String>,
     /// What all calls to models of a run together may cost, in millionths of the currency of the price table.
@@ -104,7 +104,7 @@ pub struct Hook {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub timeout_ms: Option<u64>,
-    /// The same as a duration.
+    /// `timeoutMs` as a duration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<String>,
 }
@@ -208,7 +208,7 @@ pub struct Retry {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1.0, max = 10.0))]
     pub backoff_multiplier: Option<f64>,
-    /// It never grows beyond this, in milliseconds; 300000 if absent.
+    /// The longest back-off, in milliseconds; 300000 if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 100))]
     pub max_backoff_ms: Option<u64>,

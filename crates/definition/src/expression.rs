@@ -141,7 +141,7 @@ impl Expression {
         paths
     }
 
-    /// Whether it is nothing but one path.
+    /// Whether the expression is nothing but one path.
     fn is_path(&self) -> bool {
         matches!(*self.parsed.root.kind, Kind::Path(_))
     }

@@ -12,7 +12,7 @@ use crate::time::Millis;
 
 /// Problems listed for one document; the rest is only mentioned.
 pub const PROBLEMS: usize = 1000;
-/// And their text: a pointer can be as long as the document's longest key.
+/// The longest text of all problems together: a pointer can be as long as the document's longest key.
 const PROBLEM_BYTES: usize = 1024 * 1024;
 
 #[derive(Debug)]
@@ -71,7 +71,7 @@ impl Findings {
         self.problems
     }
 
-    /// Its problems and its warnings.
+    /// The problems and the warnings that were found.
     pub(super) fn into_both(self) -> (Vec<Problem>, Vec<Problem>) {
         (self.problems, self.warnings)
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::Definition;
-use super::compile::{self, Doubts};
+use super::compile::{self, MissingParts};
 use super::document::{self, Step, StepKind, Task, Workflow};
 use super::findings::Findings;
 use crate::problem::Problem;
@@ -97,7 +97,7 @@ fn compile_one(hook: Hook, workflow: &Workflow, findings: &mut Findings) -> Opti
         ..Workflow::new(hook.workflow_name(&workflow.name))
     };
     let mut found = Findings::within(findings.max_wait());
-    let compiled = compile::compile(derived, Doubts::default(), &mut found);
+    let compiled = compile::compile(derived, MissingParts::default(), &mut found);
     // What is wrong with the workflow's own fields is told by the workflow.
     let place = |problem: Problem| {
         let below = problem.pointer.strip_prefix("/steps/0")?;

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::compile::{self, Doubts};
+use super::compile::{self, MissingParts};
 use super::document::{Http, Method, Retry, StatusPattern, Step, StepKind, Workflow};
 use super::findings::Findings;
 use super::{Action, Definition, Rejected};
@@ -16,7 +16,7 @@ use crate::limits;
 
 /// The name of the workflow that makes one HTTP call.
 pub const HTTP_CALL: &str = "$http";
-/// Its version where nothing is said about attempts and time; what is said is appended.
+/// The version of the derived workflow where nothing is said about attempts and time; what is said is appended.
 const PLAIN: &str = "1";
 
 /// A call that durable code asks the engine to make.
@@ -108,7 +108,7 @@ impl Definition {
         };
         let workflow = Workflow { steps: vec![step], ..Workflow::new(name).version(version) };
         let mut findings = Findings::within(crate::time::Millis(u64::MAX));
-        let compiled = compile::compile(workflow, Doubts::default(), &mut findings);
+        let compiled = compile::compile(workflow, MissingParts::default(), &mut findings);
         let whole = compiled.map(|mut definition| {
             for step in &mut definition.steps {
                 if let Action::Work(work) = &mut step.action {

@@ -219,7 +219,7 @@ pub enum Action {
 
 /// Where a step goes only when it does not come to what it is for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Detours {
+pub struct Exits {
     pub too_late: Option<Target>,
     pub rejected: Option<Target>,
 }
@@ -247,7 +247,7 @@ impl Action {
     }
 
     /// Where the step leads when it does not come to what it is for.
-    pub fn detours(&self) -> Detours {
+    pub fn exits(&self) -> Exits {
         if let Action::Approval(approval) = self {
             let too_late = match approval.on_timeout {
                 OnApprovalTimeout::Goto(target) => Some(target),
@@ -256,10 +256,10 @@ impl Action {
                 | OnApprovalTimeout::Approve
                 | OnApprovalTimeout::Reject => None,
             };
-            return Detours { too_late, rejected: approval.on_reject.target() };
+            return Exits { too_late, rejected: approval.on_reject.target() };
         }
         let too_late = self.deadline().and_then(|deadline| deadline.on_timeout.target());
-        Detours { too_late, rejected: None }
+        Exits { too_late, rejected: None }
     }
 
     /// Whether the step's output can be the run's: a condition and a reply only say what they did.
@@ -374,7 +374,7 @@ pub enum OnApprovalTimeout {
 #[derive(Debug)]
 pub struct Map {
     pub items: Items,
-    /// Its name is the map step's; it has no `when`, `after` or `next`.
+    /// The step that is done for each item. Its name is the map step's; it has no `when`, `after` or `next`.
     pub step: Box<Step>,
     pub concurrency: u32,
     pub collect_failures: bool,

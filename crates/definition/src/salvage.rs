@@ -7,28 +7,31 @@ use std::collections::BTreeSet;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::compile::Doubts;
+use super::compile::MissingParts;
 use super::document::{Step, Workflow};
 use crate::problem::{Code, Problem};
 
 /// The fields every type of step has, beside its name.
 const SHARED_FIELDS: [&str; 6] = ["description", "when", "saveAs", "retry", "after", "next"];
 
-pub(super) fn salvage(document: &Value, problems: &[Problem]) -> Option<(Workflow, Doubts)> {
-    let mut rest =
-        Rest { document: document.clone(), doubts: Doubts::default(), unreadable: BTreeSet::new() };
+pub(super) fn salvage(document: &Value, problems: &[Problem]) -> Option<(Workflow, MissingParts)> {
+    let mut rest = Rest {
+        document: document.clone(),
+        missing_parts: MissingParts::default(),
+        unreadable: BTreeSet::new(),
+    };
     for problem in problems {
         rest.leave_out(problem)?;
     }
     rest.document.as_object_mut()?.entry("name").or_insert(json!("-"));
     rest.neutral_steps()?;
     let workflow = Workflow::deserialize(&rest.document).ok()?;
-    Some((workflow, rest.doubts))
+    Some((workflow, rest.missing_parts))
 }
 
 struct Rest {
     document: Value,
-    doubts: Doubts,
+    missing_parts: MissingParts,
     /// Steps in which something has another type than it should.
     unreadable: BTreeSet<usize>,
 }
@@ -43,7 +46,7 @@ impl Rest {
             [] => Some(()),
             ["steps"] => None,
             ["steps", index, field, ..] if SHARED_FIELDS.contains(field) => {
-                self.doubts.links |= ["after", "next"].contains(field);
+                self.missing_parts.links |= ["after", "next"].contains(field);
                 self.remove(&format!("/steps/{index}/{field}"))
             }
             ["steps", index, ..] => {
@@ -72,7 +75,7 @@ impl Rest {
             let name = step.get("name").and_then(Value::as_str).filter(|name| !name.is_empty());
             let name = name.map_or_else(|| json!(format!("step {index}")), Value::from);
             if step.get("name") != Some(&name) {
-                self.doubts.links = true;
+                self.missing_parts.links = true;
                 step.as_object_mut().map(|step| step.insert("name".to_owned(), name.clone()));
             }
             if self.unreadable.contains(&index) || Step::deserialize(&*step).is_err() {

@@ -29,7 +29,7 @@ pub fn instant(text: &str) -> Option<Timestamp> {
 pub struct Millis(pub u64);
 
 impl Millis {
-    /// So many days of 24 hours.
+    /// A duration of so many days, each of 24 hours.
     pub const fn from_days(days: u64) -> Millis {
         Millis(days * 24 * 60 * 60 * 1000)
     }

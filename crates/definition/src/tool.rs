@@ -1,7 +1,7 @@
 //! The workflow behind a tool that a handler serves: one task. It is made from the handler's name and never stored, so
 //! that such a tool is a child run like any other: handed out, leased, listed and cancelled in the same way.
 
-use super::compile::{self, Doubts};
+use super::compile::{self, MissingParts};
 use super::document::{Retry, Step, StepKind, Task, Workflow};
 use super::findings::Findings;
 use super::{Definition, Rejected};
@@ -38,7 +38,7 @@ impl Definition {
         };
         let workflow = Workflow { steps: vec![step], ..Workflow::new(name) };
         let mut findings = Findings::default();
-        let compiled = compile::compile(workflow, Doubts::default(), &mut findings);
+        let compiled = compile::compile(workflow, MissingParts::default(), &mut findings);
         Some(compiled.ok_or_else(|| findings.reject()))
     }
 }

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 
 /// How far ahead timers are loaded, and how many at a time.
 const HORIZON: Millis = Millis(60_000);
-/// The same of a process that is one of many. What is set for later is loaded by whoever looks after it, and what is
+/// The horizon of a node that is one of many. What is set for later is loaded by the node of its shard, and what is
 /// set for before that is kept by whoever sets it; the less of it there is, the fewer timers two would fire.
 const SHARED_HORIZON: Millis = Millis(4_000);
 const PAGE: usize = 20_000;

@@ -149,14 +149,14 @@ impl Backlog {
     }
 
     /// Others may have done these: the store is asked.
-    pub(crate) fn doubt(&mut self, queued: impl IntoIterator<Item = Queued>) {
+    pub(crate) fn recheck(&mut self, queued: impl IntoIterator<Item = Queued>) {
         self.is_in_doubt = true;
         for queued in queued {
             self.done(&queued.stored);
         }
     }
 
-    /// Its input is being checked.
+    /// A follow-up waits while its input is being checked.
     pub(crate) fn await_check(&mut self, queued: Queued) {
         self.checked.insert(queued.stored.id, queued);
     }
@@ -167,7 +167,7 @@ impl Backlog {
         }
     }
 
-    /// It is done, and that is committed.
+    /// A follow-up is done, and that is committed.
     pub(crate) fn done(&mut self, stored: &StoredFollowUp) {
         self.known.remove(&stored.id);
         match &stored.what {
@@ -194,7 +194,7 @@ impl Backlog {
         self.deliveries.contains_key(key)
     }
 
-    /// Whether it is the turn of this delivery: events of one id reach those who wait in the order they came.
+    /// Whether this event is next: events of one id reach those who wait in the order they came.
     pub(crate) fn is_first(&self, key: &EventKey, id: u128) -> bool {
         self.deliveries.get(key).and_then(BTreeSet::first).is_none_or(|first| *first == id)
     }

@@ -20,7 +20,7 @@ use crate::request::{Control, Request};
 
 /// From the beginning of one look to that of the next.
 const EVERY: Millis = Millis::from_days(1);
-/// How often it is asked whether that is over.
+/// How often the checkup asks whether the one of another node is over.
 const ASK: Duration = Duration::from_secs(60);
 /// For every moment at work it rests so many.
 const REST: u32 = 50;

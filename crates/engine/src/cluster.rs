@@ -141,7 +141,7 @@ impl Cluster {
         self.others.as_ref().is_some_and(|others| others.next_look <= now)
     }
 
-    /// It is looked now; the next time is a while away.
+    /// Notes that the node looks now; the next look is a while away.
     pub(crate) fn looked(&mut self, now: Duration) {
         self.others.iter_mut().for_each(|others| others.next_look = now + LOOK);
     }

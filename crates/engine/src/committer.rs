@@ -87,7 +87,7 @@ pub(crate) fn work(
                 continue;
             }
             Job::Unhold { owner, answer } => {
-                drop(answer.send(store.let_go(owner).map_err(Error::from)));
+                drop(answer.send(store.release(owner).map_err(Error::from)));
                 continue;
             }
         };

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use abide_core::definition::{Action, Work};
 use abide_core::history::{About, Change};
-use abide_core::id::At;
+use abide_core::id::StepAddress;
 use abide_core::run::Run;
 use abide_core::status::WaitStatus;
 use abide_core::waitpoint::Kind;
@@ -131,7 +131,7 @@ impl Counts {
 }
 
 /// The work of a step. A record may be of an earlier version of the workflow than the run is of: then there may be none.
-fn work_at(run: &Run, at: At) -> Option<&Work> {
+fn work_at(run: &Run, at: StepAddress) -> Option<&Work> {
     let action = &run.definition.steps.get(usize::from(at.step))?.action;
     if let (Action::Map(map), Some(_)) = (action, at.item) { map.step.action.work() } else { action.work() }
 }

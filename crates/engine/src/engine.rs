@@ -58,13 +58,13 @@ use crate::watch::Watch;
 use crate::webhooks::Linking;
 
 pub use admin::Admin;
-pub use clock::{ClockHandle, Standing};
+pub use clock::{ClockHandle, ClockStatus};
 pub use definitions::Definitions;
 pub use events::{EventPage, Events};
 pub use holds::HoldsHandle;
 pub use keys::ApiKeys;
 pub use options::{Options, Queue};
-pub use reply::{Ended, Listener, Said};
+pub use reply::{Ended, Listener, RunReply};
 pub use run::RunHandle;
 pub use runs::Runs;
 pub use schedules::Schedules;

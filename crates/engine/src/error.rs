@@ -93,7 +93,7 @@ impl Error {
         }
     }
 
-    /// Whether it may be gone by itself in a moment.
+    /// Whether the error may go away by itself in a moment.
     pub(crate) fn passes(&self) -> bool {
         match self {
             Error::Store(error) => !error.is_damage(),

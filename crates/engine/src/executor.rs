@@ -9,12 +9,12 @@
 //! Nothing is kept here that would be missed after a crash: whoever has the task's journal goes on. What waits (a rate
 //! limit, a tool) lets go of the task; no thread and no memory is held meanwhile.
 
-mod delivery;
 mod http;
 mod ledger;
 mod llm;
 mod secrets;
 mod settings;
+mod task_call;
 mod tokens;
 mod turns;
 mod url;
@@ -28,16 +28,16 @@ use std::time::Duration;
 use abide_calls::http::Client;
 use abide_calls::models::Models;
 use abide_core::definition::Executor;
-use abide_core::id::{At, RunId, WorkspaceId};
+use abide_core::id::{RunId, StepAddress, WorkspaceId};
 use abide_core::task::Task;
 use abide_core::time::Millis;
 use tokio::sync::watch;
 
 use crate::clock::Clock;
 use crate::handler::TaskResult;
-pub(crate) use delivery::{Delivery, tell};
 use ledger::Ledger;
 pub use settings::{CallSettings, UrlHandler, models_of};
+pub(crate) use task_call::{TaskCall, tell};
 pub(crate) use tokens::Tokens;
 pub use tokens::{Token, TokenFollower};
 use turns::Turns;
@@ -63,7 +63,7 @@ pub(crate) enum Call {
 pub(crate) struct Reach {
     /// The beginning of the URLs of tasks.
     pub(crate) tasks_url: String,
-    pub(crate) lease_token: Box<dyn Fn(WorkspaceId, RunId, At, u32) -> String + Send + Sync>,
+    pub(crate) lease_token: Box<dyn Fn(WorkspaceId, RunId, StepAddress, u32) -> String + Send + Sync>,
 }
 
 pub(crate) struct Executors {
@@ -140,13 +140,13 @@ impl Executors {
         self.settings.handlers.keys().map(|name| Arc::from(name.as_str()))
     }
 
-    pub(crate) fn perform(self: &Arc<Self>, call: Call, delivery: Delivery, task: Task) -> Performed {
+    pub(crate) fn perform(self: &Arc<Self>, call: Call, task_call: TaskCall, task: Task) -> Performed {
         let own = Arc::clone(self);
         Box::pin(async move {
             match call {
-                Call::Http => Some(http::perform(&own, delivery.workspace, &task).await),
-                Call::Llm => llm::perform(&own, &delivery, &task).await,
-                Call::Url(handler) => url::perform(&own, &handler, &delivery, &task).await,
+                Call::Http => Some(http::perform(&own, task_call.workspace, &task).await),
+                Call::Llm => llm::perform(&own, &task_call, &task).await,
+                Call::Url(handler) => url::perform(&own, &handler, &task_call, &task).await,
             }
         })
     }

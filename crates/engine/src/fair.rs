@@ -124,7 +124,7 @@ impl<K: Eq + Hash + Clone> Fair<K> {
         Turn { of: Arc::clone(self), asker }
     }
 
-    fn give_back(self: &Arc<Self>, asker: &K) {
+    fn release(self: &Arc<Self>, asker: &K) {
         let mut served = Vec::new();
         let mut state = self.state();
         state.taken -= 1;
@@ -184,7 +184,7 @@ impl<K: Eq + Hash + Clone> Asker<K> {
 
 impl<K: Eq + Hash + Clone> Drop for Turn<K> {
     fn drop(&mut self) {
-        self.of.give_back(&self.asker);
+        self.of.release(&self.asker);
     }
 }
 

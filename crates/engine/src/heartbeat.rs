@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::request::{Control, Request};
 
 /// How often a node says that it is there.
-const BEAT: Duration = Duration::from_millis(500);
+const HEARTBEAT_EVERY: Duration = Duration::from_millis(500);
 
 /// Says that the node is there, for as long as it is.
 pub(crate) struct Heartbeat {
@@ -58,8 +58,8 @@ impl Heartbeat {
         let beat = move || {
             let mut is_heard = true;
             loop {
-                is_heard = self.beat(&queue, is_heard);
-                match stopped.recv_timeout(BEAT) {
+                is_heard = self.heartbeat(&queue, is_heard);
+                match stopped.recv_timeout(HEARTBEAT_EVERY) {
                     Ok(()) | Err(RecvTimeoutError::Disconnected) => break,
                     Err(RecvTimeoutError::Timeout) => {}
                 }
@@ -71,7 +71,7 @@ impl Heartbeat {
         Ok(HeartbeatThread { _stop: stop, thread })
     }
 
-    fn beat(&mut self, queue: &tokio::sync::mpsc::WeakSender<Request>, was_heard: bool) -> bool {
+    fn heartbeat(&mut self, queue: &tokio::sync::mpsc::WeakSender<Request>, was_heard: bool) -> bool {
         let asked = Instant::now();
         match self.cluster.heartbeat(self.node) {
             Ok(beat) => {

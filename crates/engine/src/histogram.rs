@@ -75,8 +75,8 @@ impl Histogram {
     }
 
     /// The smallest value that at least this share of all values does not exceed, up to an eighth too large.
-    pub fn quantile(&self, share: f64) -> u64 {
-        let wanted = (share * self.count as f64).ceil() as u64;
+    pub fn quantile(&self, cluster: f64) -> u64 {
+        let wanted = (cluster * self.count as f64).ceil() as u64;
         let mut seen = 0;
         for (index, count) in self.buckets.iter().enumerate() {
             seen += count;
@@ -159,8 +159,8 @@ mod tests {
         one.merge(&other);
         assert_eq!((one.count(), one.max()), (both.count(), both.max()));
         assert_eq!(
-            [0.0, 0.5, 1.0].map(|share| one.quantile(share)),
-            [0.0, 0.5, 1.0].map(|share| both.quantile(share))
+            [0.0, 0.5, 1.0].map(|cluster| one.quantile(cluster)),
+            [0.0, 0.5, 1.0].map(|cluster| both.quantile(cluster))
         );
     }
 }

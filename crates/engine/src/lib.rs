@@ -23,7 +23,6 @@ mod committer;
 pub mod counts;
 mod deploy;
 mod doctor;
-mod ear;
 mod engine;
 mod error;
 mod executor;
@@ -48,6 +47,7 @@ mod paused;
 mod pending;
 mod readers;
 mod reply;
+mod reply_listener;
 mod request;
 mod retention;
 mod round;
@@ -71,8 +71,8 @@ pub use clock::{Clock, SettableClock, SystemClock};
 pub use deploy::{Deployed, Developed, Versions};
 pub use doctor::{Examined, Finding, Mended, Tell, examine, mend};
 pub use engine::{
-    Admin, ApiKeys, ClockHandle, Definitions, Ended, Engine, EventPage, Events, HoldsHandle, Listener,
-    Options, Queue, RunHandle, Runs, Said, Schedules, Standing, Tasks, WaitCounts, Waitpoints, Webhooks,
+    Admin, ApiKeys, ClockHandle, ClockStatus, Definitions, Ended, Engine, EventPage, Events, HoldsHandle,
+    Listener, Options, Queue, RunHandle, RunReply, Runs, Schedules, Tasks, WaitCounts, Waitpoints, Webhooks,
     WorkspaceHandle,
 };
 pub use error::Error;
@@ -84,7 +84,7 @@ pub use handler::{Handler, TaskResult};
 pub use histogram::Histogram;
 pub use known::{KnownDefinition, Recorded};
 pub use limits::Limits;
-pub use request::{Asker, Leased, Notified, Poll, Stats, Worker, Workers};
+pub use request::{Asker, EventSent, Leased, Poll, Stats, Worker, Workers};
 pub use retention::Retention;
 pub use schedules::{Ordered, ScheduleOrder};
 pub use send_event::SendEvent;

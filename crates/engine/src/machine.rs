@@ -66,8 +66,8 @@ use crate::webhooks::Subscribed;
 pub use crate::checker::{Check, Then};
 pub use crate::committer::Write;
 pub use crate::deploy::Deploy;
-pub use crate::ear::Ear;
 pub use crate::in_flight::RoundNumber;
+pub use crate::reply_listener::ReplyListener;
 pub use crate::request::{Accept, Answer, Control, Decide, Poll, Query, Request, TaskRequest};
 pub use crate::round::RoundBatch;
 pub use crate::send_event::SendEvent;
@@ -124,7 +124,7 @@ pub struct Machine {
     next_sweep: Duration,
     watchers: BTreeMap<RunId, Vec<Answer<Ended>>>,
     /// With the version of the run from which on they listen.
-    listeners: BTreeMap<RunId, Vec<(u64, Ear)>>,
+    listeners: BTreeMap<RunId, Vec<(u64, ReplyListener)>>,
     followers: Followers,
     subscribed: Subscribed,
     waiting_for_idle: Vec<Answer<Option<Timestamp>>>,
@@ -291,7 +291,7 @@ impl Machine {
         }
     }
 
-    /// Whether it was asked to stop: it is to be told nothing more but the answers to what it has asked for.
+    /// Whether the machine was asked to stop: it takes no more input but the answers to its outputs.
     pub fn is_stopping(&self) -> bool {
         self.stop.is_some()
     }
@@ -401,7 +401,7 @@ impl Machine {
         if self.next_sweep <= self.now.elapsed {
             self.next_sweep = self.now.elapsed + SWEEP;
             keep_waiting(&mut self.watchers, oneshot::Sender::is_closed);
-            keep_waiting(&mut self.listeners, |(_, ear)| ear.has_gone());
+            keep_waiting(&mut self.listeners, |(_, listener)| listener.has_gone());
             self.tasks.tidy();
         }
     }

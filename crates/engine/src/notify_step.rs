@@ -1,9 +1,9 @@
 //! A `notify` step, which the engine does itself: the event and the step's completion are one decision.
 
 use abide_core::command::{Command, TaskCompleted, TaskFailed};
-use abide_core::definition::document::Delivery;
+use abide_core::definition::document::FanOut;
 use abide_core::history::Failure;
-use abide_core::id::{At, RunId};
+use abide_core::id::{RunId, StepAddress};
 use abide_core::json::Json;
 use abide_core::refusal::Refusal;
 use abide_core::waitpoint::Actor;
@@ -14,12 +14,12 @@ use crate::send_event::SendEvent;
 use crate::tasks::ReadyTask;
 
 /// A task whose input cannot be rendered when it is handed out has failed.
-pub(crate) fn not_rendered(at: At, delivery: u32, failure: Failure) -> Command {
+pub(crate) fn not_rendered(at: StepAddress, lease_epoch: u32, failure: Failure) -> Command {
     let Failure { code, message, step: _, detail } = failure;
     let (code, retryable, retry_after) = (Some(code), false, None);
     Command::TaskFailed(TaskFailed {
         at,
-        delivery,
+        lease_epoch,
         message,
         code,
         retryable,
@@ -30,18 +30,23 @@ pub(crate) fn not_rendered(at: At, delivery: u32, failure: Failure) -> Command {
 }
 
 pub(crate) fn perform(round: &mut Round<'_>, task: ReadyTask) {
-    let ReadyTask { run, at, delivery } = task;
+    let ReadyTask { run, at, lease_epoch } = task;
     let Ok((workspace, Some(asked))) = round.run(run).map(|run| (run.workspace, run.task(at))) else {
         return;
     };
     let asked = match asked {
         Ok(asked) => asked,
         Err(failure) => {
-            return drop(round.decide(run, not_rendered(at, delivery, failure), Actor::new("engine"), None));
+            return drop(round.decide(
+                run,
+                not_rendered(at, lease_epoch, failure),
+                Actor::new("engine"),
+                None,
+            ));
         }
     };
     // Another delivery of it is somebody else's, and the event is sent once.
-    if asked.delivery != delivery {
+    if asked.lease_epoch != lease_epoch {
         return;
     }
     let text = |key: &str| asked.input.get(key).and_then(|value| value.as_str().map(str::to_owned));
@@ -55,7 +60,7 @@ pub(crate) fn perform(round: &mut Round<'_>, task: ReadyTask) {
             event_id: text("eventId").unwrap_or_default().into(),
             data: asked.input.get("data").cloned().unwrap_or_default().into(),
             only: only.and_then(Result::ok),
-            delivery: if text("delivery").as_deref() == Some("one") { Delivery::One } else { Delivery::All },
+            fan_out: if text("delivery").as_deref() == Some("one") { FanOut::One } else { FanOut::All },
             key: None,
             traceparent: asked.traceparent,
             dry_run: false,
@@ -68,13 +73,13 @@ pub(crate) fn perform(round: &mut Round<'_>, task: ReadyTask) {
                 output["delivering"] = true.into();
             }
             let output = Json::from(output);
-            Command::TaskCompleted(TaskCompleted { at, delivery, output, state_updates: None })
+            Command::TaskCompleted(TaskCompleted { at, lease_epoch, output, state_updates: None })
         }
         Err(error) => {
             let (message, code) = (error.to_string(), Some("NOTIFY_FAILED".into()));
             Command::TaskFailed(TaskFailed {
                 at,
-                delivery,
+                lease_epoch,
                 message,
                 code,
                 retryable: false,

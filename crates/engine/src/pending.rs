@@ -13,7 +13,7 @@ use crate::tasks::{ReadyTask, Tasks};
 #[derive(Default)]
 pub(crate) struct PendingRound {
     replies: Vec<(PendingReply, Option<Retry>)>,
-    /// Deliveries of which nothing more is to be expected.
+    /// Tasks of which nothing more is to be expected.
     pub(crate) reported: Vec<ReadyTask>,
     /// Tasks that stay with whoever was called.
     pub(crate) accepted: Vec<ReadyTask>,

@@ -9,9 +9,9 @@ use abide_core::id::{RunId, WorkspaceId};
 use abide_core::run::Run;
 use abide_core::waitpoint::Actor;
 
-use crate::ear::Ear;
 use crate::error::Error;
-use crate::request::{Accept, Answer, Asker, Decide, Leased, Notified, Poll, Query, Request, TaskRequest};
+use crate::reply_listener::ReplyListener;
+use crate::request::{Accept, Answer, Asker, Decide, EventSent, Leased, Poll, Query, Request, TaskRequest};
 use crate::schedules::{Ordered, ScheduleOrder};
 use crate::send_event::SendEvent;
 use crate::start::StartRun;
@@ -22,7 +22,7 @@ pub(crate) enum PendingReply {
     Start(Answer<RunId>, Result<RunId, Error>),
     Command(Answer<Reply>, Result<Reply, Error>),
     Commands(Answer<Vec<Result<Reply, Error>>>, Vec<Result<Reply, Error>>),
-    Notify(Answer<Notified>, Result<Notified, Error>),
+    SendEvent(Answer<EventSent>, Result<EventSent, Error>),
     Schedule(Answer<Box<Ordered>>, Result<Box<Ordered>, Error>),
     Get(Answer<Box<Run>>, Result<Box<Run>, Error>, RunId),
     Accept(Answer<Reply>, Result<Reply, Error>, Accept),
@@ -38,7 +38,7 @@ impl PendingReply {
                 drop(answer.send(result));
             }
             PendingReply::Commands(answer, results) => drop(answer.send(Ok(results))),
-            PendingReply::Notify(answer, result) => drop(answer.send(result)),
+            PendingReply::SendEvent(answer, result) => drop(answer.send(result)),
             PendingReply::Schedule(answer, result) => drop(answer.send(result)),
             PendingReply::Get(answer, result, _) => drop(answer.send(result)),
             PendingReply::Poll(answer, handed, _) => drop(answer.send(Ok(handed))),
@@ -59,7 +59,7 @@ impl PendingReply {
                 let results = results.into_iter().map(|result| told(result, error));
                 drop(answer.send(Ok(results.collect())));
             }
-            PendingReply::Notify(answer, result) => drop(answer.send(told(result, error))),
+            PendingReply::SendEvent(answer, result) => drop(answer.send(told(result, error))),
             PendingReply::Schedule(answer, result) => drop(answer.send(told(result, error))),
             PendingReply::Get(answer, result, _) => drop(answer.send(told(result, error))),
             PendingReply::Poll(answer, handed, _) => {
@@ -84,8 +84,8 @@ impl PendingReply {
             (PendingReply::Commands(answer, _), Some(Retry::Commands { workspace, commands, by })) => {
                 Decide::Commands { workspace, commands, by, answer }.into()
             }
-            (PendingReply::Notify(answer, _), Some(Retry::Notify(notify))) => {
-                Decide::Notify { notify, answer }.into()
+            (PendingReply::SendEvent(answer, _), Some(Retry::SendEvent(notify))) => {
+                Decide::SendEvent { notify, answer }.into()
             }
             (
                 PendingReply::Schedule(answer, _),
@@ -101,7 +101,7 @@ impl PendingReply {
                 PendingReply::Start(..)
                 | PendingReply::Command(..)
                 | PendingReply::Commands(..)
-                | PendingReply::Notify(..)
+                | PendingReply::SendEvent(..)
                 | PendingReply::Schedule(..),
                 _,
             ) => return (None, Vec::new()),
@@ -112,21 +112,21 @@ impl PendingReply {
 
 /// What is kept of a request so that it can be decided again.
 pub(crate) enum Retry {
-    Start(Box<StartRun>, Option<Ear>),
+    Start(Box<StartRun>, Option<ReplyListener>),
     Command {
         workspace: Option<WorkspaceId>,
         run: RunId,
         command: Box<Command>,
         asker: Asker,
         key: Option<String>,
-        listener: Option<Ear>,
+        listener: Option<ReplyListener>,
     },
     Commands {
         workspace: WorkspaceId,
         commands: Vec<(RunId, Command)>,
         by: Actor,
     },
-    Notify(Box<SendEvent>),
+    SendEvent(Box<SendEvent>),
     Schedule {
         workspace: WorkspaceId,
         order: Box<ScheduleOrder>,
@@ -151,7 +151,7 @@ impl Retry {
             Decide::Commands { workspace, commands, by, .. } => {
                 Retry::Commands { workspace: *workspace, commands: commands.clone(), by: by.clone() }
             }
-            Decide::Notify { notify, .. } => Retry::Notify(notify.clone()),
+            Decide::SendEvent { notify, .. } => Retry::SendEvent(notify.clone()),
             Decide::Schedule { workspace, order, by, key, checked, .. } => Retry::Schedule {
                 workspace: *workspace,
                 order: order.clone(),

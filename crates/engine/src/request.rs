@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use abide_core::command::{Command, Reply};
 use abide_core::definition::Definition;
-use abide_core::id::{At, OccurrenceId, RunId, WaitpointId, WorkspaceId};
+use abide_core::id::{EventUid, RunId, StepAddress, WaitpointId, WorkspaceId};
 use abide_core::queue::queues_for;
 use abide_core::run::Run;
 use abide_core::task::Task;
 use abide_core::time::Millis;
 use abide_core::trace::Traceparent;
 use abide_core::waitpoint::Actor;
-use abide_store::cluster::{NodeId, Notification};
+use abide_store::cluster::{ClusterNotification, NodeId};
 use abide_store::{Held, Owner};
 use jiff::Timestamp;
 use tokio::sync::oneshot;
@@ -21,11 +21,11 @@ use tokio::sync::oneshot;
 use crate::committer::Write;
 use crate::counts::Counts;
 use crate::deploy::Deployed;
-use crate::ear::Ear;
 use crate::engine::Ended;
 use crate::error::Error;
 use crate::handler::Handler;
 use crate::histogram::Histogram;
+use crate::reply_listener::ReplyListener;
 use crate::schedules::{Ordered, ScheduleOrder};
 use crate::send_event::SendEvent;
 use crate::start::StartRun;
@@ -45,7 +45,7 @@ pub enum Request {
 /// Something is to be decided about runs. It is answered when the decision is committed.
 pub enum Decide {
     /// Start a run.
-    Start { start: Box<StartRun>, listener: Option<Ear>, answer: Answer<RunId> },
+    Start { start: Box<StartRun>, listener: Option<ReplyListener>, answer: Answer<RunId> },
     /// Decide a command about a run.
     Command {
         /// The workspace that the run must be in.
@@ -54,7 +54,7 @@ pub enum Decide {
         command: Box<Command>,
         asker: Asker,
         key: Option<String>,
-        listener: Option<Ear>,
+        listener: Option<ReplyListener>,
         answer: Answer<Reply>,
     },
     /// Decide many commands in one round, each by itself.
@@ -75,7 +75,7 @@ pub enum Decide {
         answer: Answer<Box<Ordered>>,
     },
     /// Send an event to everyone who waits for it, or will.
-    Notify { notify: Box<SendEvent>, answer: Answer<Notified> },
+    SendEvent { notify: Box<SendEvent>, answer: Answer<EventSent> },
 }
 
 /// What workers, and handlers in this process, ask for.
@@ -143,7 +143,7 @@ pub enum Control {
     /// Which nodes there are on the store.
     Nodes(Vec<NodeId>),
     /// What other nodes committed.
-    Notifications(Vec<Notification>),
+    Notifications(Vec<ClusterNotification>),
     /// The clock was set.
     Tick,
     /// Finish what was asked, and stop.
@@ -253,13 +253,13 @@ impl Poll {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Leased {
     pub task: Task,
-    pub at: At,
+    pub at: StepAddress,
     pub leased_until: Timestamp,
 }
 
 impl Leased {
     pub(crate) fn ready(&self) -> ReadyTask {
-        ReadyTask { run: self.task.run_id, at: self.at, delivery: self.task.delivery }
+        ReadyTask { run: self.task.run_id, at: self.at, lease_epoch: self.task.lease_epoch }
     }
 }
 
@@ -310,16 +310,16 @@ impl Workers {
 
 /// Whom an event woke, or would wake.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Notified {
+pub struct EventSent {
     /// `None` for a dry run.
-    pub id: Option<OccurrenceId>,
-    /// Those of this moment.
+    pub id: Option<EventUid>,
+    /// The waits that took the event in this round.
     pub waiters: Vec<WaitpointId>,
     /// The event is stored and on its way to others who wait for it, or may; they are not in `waiters`.
     pub delivering: bool,
 }
 
-impl Notified {
+impl EventSent {
     /// Whether the event is there for waits that begin later.
     pub fn is_stored(&self) -> bool {
         self.id.is_some()

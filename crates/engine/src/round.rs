@@ -17,11 +17,11 @@ use abide_core::apply::BadHistory;
 use abide_core::bounds::Bounds;
 use abide_core::command::{self, Command, Context, Reply};
 use abide_core::definition::Definition;
-use abide_core::door::{Remembered, decide_once, digest, replay};
 use abide_core::effect::{AfterCommit, RoundEffect};
 use abide_core::follow_up::FollowUp;
 use abide_core::history::Record;
 use abide_core::id::{RunId, WaitpointId, WorkspaceId};
+use abide_core::idempotency::{IdempotencyRecord, decide_with_key, digest, replay};
 use abide_core::random::Random;
 use abide_core::refusal::Refusal;
 use abide_core::run::Run;
@@ -31,12 +31,12 @@ use abide_store::{Held, Owner, Read, Waiter};
 use jiff::Timestamp;
 
 use crate::backlog::Backlog;
-use crate::ear::Ear;
 use crate::error::Error;
 use crate::holds::{ENGINE, Holds, workspace_of};
 use crate::in_flight::InFlight;
 use crate::limits::{Limits, OpenRuns};
 use crate::memory::Memory;
+use crate::reply_listener::ReplyListener;
 use crate::start::StartRun;
 use crate::tasks::ReadyTask;
 use crate::watch::Watch;
@@ -47,7 +47,7 @@ pub(crate) use follow_up::Taken;
 
 /// Waiters are looked up in pages of this size.
 const PAGE: usize = 256;
-/// And those of many events at once, so many of each at first.
+/// How many waiters of each event are loaded when many events are looked up at once.
 pub(crate) const FIRST_PAGE: usize = 100;
 
 /// Who waits for an event, as far as that was looked up before.
@@ -179,17 +179,18 @@ impl<'w> Round<'w> {
             return None;
         }
         let key = start.key.as_ref().map(|key| format!("{}/start/{key}", start.workspace));
-        let is_answered = key.is_some_and(|key| self.recall_key(&key).is_ok_and(|earlier| earlier.is_some()));
+        let is_answered =
+            key.is_some_and(|key| self.idempotency_record(&key).is_ok_and(|earlier| earlier.is_some()));
         (!is_answered).then_some(definition)
     }
 
-    pub(crate) fn start(&mut self, start: StartRun, listener: Option<Ear>) -> Result<RunId, Error> {
+    pub(crate) fn start(&mut self, start: StartRun, listener: Option<ReplyListener>) -> Result<RunId, Error> {
         let key = start.key.as_ref().map(|key| format!("{}/start/{key}", start.workspace));
         let input = start.asked.as_ref().unwrap_or(&start.input);
         let asked = (&start.name, &start.version, input, start.run_at, &start.tags);
         let digest = digest(&asked);
         if let Some(key) = &key
-            && let Some(earlier) = self.recall_key(key)?
+            && let Some(earlier) = self.idempotency_record(key)?
             && let Some(Reply::Started(run)) = replay(key, digest, Some(&earlier))?
         {
             self.listen_again(run, earlier.at, listener);
@@ -215,9 +216,9 @@ impl<'w> Round<'w> {
         };
         self.start_run(new, start.by, listener)?;
         if let Some(key) = key {
-            self.batch.remembered.insert(
+            self.batch.idempotency.insert(
                 key.clone(),
-                Remembered { key, digest, reply: Reply::Started(id), run: Some(id), at: self.now },
+                IdempotencyRecord { key, digest, reply: Reply::Started(id), run: Some(id), at: self.now },
             );
         }
         Ok(id)
@@ -227,7 +228,7 @@ impl<'w> Round<'w> {
         &mut self,
         new: command::NewRun,
         by: Actor,
-        listener: Option<Ear>,
+        listener: Option<ReplyListener>,
     ) -> Result<(), Error> {
         let id = new.id;
         let context = self.context(by);
@@ -240,7 +241,7 @@ impl<'w> Round<'w> {
         Ok(())
     }
 
-    fn listen(&mut self, run: RunId, listener: Option<Ear>) {
+    fn listen(&mut self, run: RunId, listener: Option<ReplyListener>) {
         // If there is no such run, the listener is dropped, which it notices.
         if let Some(listener) = listener
             && let Ok(touched) = self.touch(run)
@@ -250,11 +251,11 @@ impl<'w> Round<'w> {
     }
 
     /// What the run has said since it was asked the first time is said again.
-    fn listen_again(&mut self, run: RunId, since: Timestamp, listener: Option<Ear>) {
+    fn listen_again(&mut self, run: RunId, since: Timestamp, listener: Option<ReplyListener>) {
         if let Some(listener) = listener
             && let Ok(touched) = self.touch(run)
         {
-            let said = touched.run.said_since(since).cloned();
+            let said = touched.run.reply_since(since).cloned();
             touched.actions.push(match said {
                 Some(said) => Action::Repeat(listener, said),
                 None => Action::Listen(listener),
@@ -266,16 +267,16 @@ impl<'w> Round<'w> {
         self.run(waitpoint.run).ok()?.waitpoint(waitpoint.number)?.resolved_at
     }
 
-    pub(crate) fn recall_key(&mut self, key: &str) -> Result<Option<Remembered>, Error> {
-        if let Some(remembered) = self.batch.remembered.get(key) {
-            return Ok(Some(remembered.clone()));
+    pub(crate) fn idempotency_record(&mut self, key: &str) -> Result<Option<IdempotencyRecord>, Error> {
+        if let Some(idempotency) = self.batch.idempotency.get(key) {
+            return Ok(Some(idempotency.clone()));
         }
-        match self.before.find(|before| before.remembered.get(key)) {
-            Some((round, remembered)) => {
+        match self.before.find(|before| before.idempotency.get(key)) {
+            Some((round, idempotency)) => {
                 self.batch.put_on_top_of(round);
-                Ok(Some(remembered.clone()))
+                Ok(Some(idempotency.clone()))
             }
-            None => Ok(self.store.remembered(key)?),
+            None => Ok(self.store.idempotency_record(key)?),
         }
     }
 
@@ -290,20 +291,20 @@ impl<'w> Round<'w> {
         self.decide_heard(id, command, by, key, None)
     }
 
-    /// The same, for somebody who wants to hear what the run says next.
+    /// Decides a command, with a listener for the run's next reply.
     pub(crate) fn decide_heard(
         &mut self,
         id: RunId,
         command: Command,
         by: Actor,
         key: Option<&str>,
-        listener: Option<Ear>,
+        listener: Option<ReplyListener>,
     ) -> Result<Reply, Error> {
         let context = self.context(by);
         // Who votes is a part of the vote.
         let voter = matches!(command, Command::Vote(_)).then(|| format!("{}/", context.by));
         let key = key.map(|key| format!("{id}/{}{key}", voter.unwrap_or_default()));
-        let earlier = key.as_ref().map(|key| self.recall_key(key)).transpose()?.flatten();
+        let earlier = key.as_ref().map(|key| self.idempotency_record(key)).transpose()?.flatten();
         let touched = self.touch(id)?;
         if matches!(command, Command::Move(_)) && !touched.records.is_empty() {
             // What else this round does for the run names places of the version it had.
@@ -311,13 +312,13 @@ impl<'w> Round<'w> {
         }
         let decided = match &key {
             None => command::decide(&mut touched.run, command, &context).map(|outcome| (outcome, None)),
-            Some(key) => decide_once(&mut touched.run, command, &context, key, earlier.as_ref()),
+            Some(key) => decide_with_key(&mut touched.run, command, &context, key, earlier.as_ref()),
         };
-        let (outcome, remembered) = match decided {
+        let (outcome, idempotency) = match decided {
             Ok(decided) => decided,
             Err(refusal) => return Err(self.refused(id, refusal)),
         };
-        self.batch.remembered.extend(remembered.map(|remembered| (remembered.key.clone(), remembered)));
+        self.batch.idempotency.extend(idempotency.map(|idempotency| (idempotency.key.clone(), idempotency)));
         // What the run has said to the first call, it has said to the same call again.
         let repeated = match &outcome.reply {
             Reply::Repeated(waitpoint) => self.resolved_at(*waitpoint),
@@ -327,7 +328,7 @@ impl<'w> Round<'w> {
             | Reply::Signalled { .. }
             | Reply::Waitpoint(_)
             | Reply::Leased { .. }
-            | Reply::Notified { .. }
+            | Reply::EventSent { .. }
             | Reply::Voted { .. } => None,
         };
         match repeated.or(earlier.map(|earlier| earlier.at)) {
@@ -388,8 +389,8 @@ impl<'w> Round<'w> {
         let workspace = self.batch.touched.get(&id).map_or_else(WorkspaceId::default, |it| it.run.workspace);
         for effect in after_commit {
             let action = match effect {
-                AfterCommit::Dispatch { at, delivery } => Action::Dispatch { at, delivery },
-                AfterCommit::Recall { at, delivery } => Action::Recall { at, delivery },
+                AfterCommit::Dispatch { at, lease_epoch } => Action::Dispatch { at, lease_epoch },
+                AfterCommit::Recall { at, lease_epoch } => Action::Recall { at, lease_epoch },
                 AfterCommit::WantCode { at } => Action::WantCode { at },
                 AfterCommit::Respond { response } => Action::Respond(response),
             };
@@ -417,8 +418,8 @@ impl<'w> Round<'w> {
 
     /// Has a task that is out performed in this process, after the commit.
     pub(crate) fn perform_after_commit(&mut self, task: ReadyTask) -> Result<(), Error> {
-        let ReadyTask { run, at, delivery } = task;
-        self.touch(run)?.actions.push(Action::Perform { at, delivery });
+        let ReadyTask { run, at, lease_epoch } = task;
+        self.touch(run)?.actions.push(Action::Perform { at, lease_epoch });
         Ok(())
     }
 

@@ -8,13 +8,13 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use abide_core::command::{Command, TaskCompleted, TaskFailed, TaskPaused, TaskSuspended};
-use abide_core::id::{At, RunId};
+use abide_core::id::{RunId, StepAddress};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 
 use crate::error::Error;
-use crate::executor::{Delivery, Executors, Performed, tell};
+use crate::executor::{Executors, Performed, TaskCall, tell};
 use crate::handler::{Handler, TaskResult};
 use crate::machine::Perform;
 use crate::request::Request;
@@ -28,7 +28,7 @@ pub(crate) struct Runner {
     reports: mpsc::Sender<Request>,
     handlers: HashMap<Arc<str>, Handler>,
     executors: Arc<Executors>,
-    running: HashMap<(RunId, At), (u32, AbortHandle)>,
+    running: HashMap<(RunId, StepAddress), (u32, AbortHandle)>,
 }
 
 impl Runner {
@@ -62,7 +62,7 @@ impl Runner {
                 tell_result(&reports, ready, result).await;
             }
         });
-        self.running.insert((ready.run, ready.at), (ready.delivery, work.abort_handle()));
+        self.running.insert((ready.run, ready.at), (ready.lease_epoch, work.abort_handle()));
     }
 
     /// A handler of the name of a call (`http`, `llm`) stands in for it.
@@ -72,8 +72,8 @@ impl Runner {
             return Some(Box::pin(async move { Some(handler.call(task).await) }));
         }
         let call = self.executors.call(task.executor, &task.handler)?;
-        let delivery = Delivery { ready, workspace, run_budget_micros, queue: queue.clone() };
-        Some(self.executors.perform(call, delivery, task))
+        let task_call = TaskCall { ready, workspace, run_budget_micros, queue: queue.clone() };
+        Some(self.executors.perform(call, task_call, task))
     }
 
     /// Stops performing a task, if this delivery of it is being performed.
@@ -90,7 +90,7 @@ impl Runner {
 
     fn take(&mut self, task: ReadyTask) -> Option<AbortHandle> {
         let key = (task.run, task.at);
-        self.running.get(&key).filter(|(delivery, _)| *delivery == task.delivery)?;
+        self.running.get(&key).filter(|(lease_epoch, _)| *lease_epoch == task.lease_epoch)?;
         self.running.remove(&key).map(|(_, work)| work)
     }
 
@@ -101,8 +101,8 @@ impl Runner {
 }
 
 async fn tell_result(reports: &mpsc::Sender<Request>, ready: ReadyTask, result: TaskResult) {
-    let ReadyTask { run, at, delivery } = ready;
-    if let Err(Error::Refused(refusal)) = tell(reports, run, report(at, delivery, result)).await {
+    let ReadyTask { run, at, lease_epoch } = ready;
+    if let Err(Error::Refused(refusal)) = tell(reports, run, report(at, lease_epoch, result)).await {
         // Nobody is there to mend the report; if it came too late, so does this.
         let (code, message) = (refusal.code(), refusal.to_string());
         let failed = TaskResult::Fail {
@@ -112,20 +112,20 @@ async fn tell_result(reports: &mpsc::Sender<Request>, ready: ReadyTask, result: 
             retry_after: None,
             detail: None,
         };
-        drop(tell(reports, run, report(at, delivery, failed)).await);
+        drop(tell(reports, run, report(at, lease_epoch, failed)).await);
     }
 }
 
-fn report(at: At, delivery: u32, result: TaskResult) -> Command {
+fn report(at: StepAddress, lease_epoch: u32, result: TaskResult) -> Command {
     match result {
         TaskResult::Complete { output, state_updates } => {
-            Command::TaskCompleted(TaskCompleted { at, delivery, output, state_updates })
+            Command::TaskCompleted(TaskCompleted { at, lease_epoch, output, state_updates })
         }
         TaskResult::Fail { message, code, retryable, retry_after, detail } => {
             let mismatch = None;
             Command::TaskFailed(TaskFailed {
                 at,
-                delivery,
+                lease_epoch,
                 message,
                 code,
                 retryable,
@@ -135,11 +135,19 @@ fn report(at: At, delivery: u32, result: TaskResult) -> Command {
             })
         }
         TaskResult::Pause { name, duration, checkpoint } => {
-            Command::TaskPaused(TaskPaused { at, delivery, name, duration, checkpoint })
+            Command::TaskPaused(TaskPaused { at, lease_epoch, name, duration, checkpoint })
         }
         TaskResult::Suspend { entries, waits, wake } => {
             let (checkpoint, cancels) = (None, Vec::new());
-            Command::TaskSuspended(TaskSuspended { at, delivery, entries, waits, wake, checkpoint, cancels })
+            Command::TaskSuspended(TaskSuspended {
+                at,
+                lease_epoch,
+                entries,
+                waits,
+                wake,
+                checkpoint,
+                cancels,
+            })
         }
     }
 }

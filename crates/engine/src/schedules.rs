@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use abide_core::command::{Command, Reply};
 use abide_core::definition::Definition;
-use abide_core::door::{Remembered, digest, replay};
 use abide_core::follow_up::FollowUp;
 use abide_core::id::{Owner, RunId, ScheduleId, WorkspaceId};
+use abide_core::idempotency::{IdempotencyRecord, digest, replay};
 use abide_core::json::Json;
 use abide_core::refusal::Refusal;
 use abide_core::run::Timer;
@@ -25,7 +25,7 @@ use crate::round::Round;
 #[derive(Clone)]
 pub enum ScheduleOrder {
     Create(Plan),
-    /// It may be done more than once, if others were first.
+    /// Changes a schedule's plan. The function may be called more than once, if another commit came first.
     Change(ScheduleId, Arc<dyn Fn(&mut Plan) + Send + Sync>),
     Pause(ScheduleId),
     Unpause(ScheduleId),
@@ -56,21 +56,21 @@ pub struct Ordered {
 }
 
 /// A schedule that was looked at in a round.
-pub(crate) struct TouchedSchedule {
+pub(crate) struct ScheduleDelta {
     schedule: Schedule,
     /// 0: there was none.
     based_on: u64,
     removed: bool,
 }
 
-impl TouchedSchedule {
+impl ScheduleDelta {
     pub(crate) fn has_changes(&self) -> bool {
         self.removed || self.based_on != self.schedule.seq
     }
 
     /// Nothing, if it is as it was, or was made and removed in one round.
     pub(crate) fn write(&self) -> Option<ScheduleWrite<'_>> {
-        let TouchedSchedule { schedule, based_on, removed } = self;
+        let ScheduleDelta { schedule, based_on, removed } = self;
         let needed = self.has_changes() && !(*removed && *based_on == 0);
         needed.then_some(ScheduleWrite { based_on: *based_on, schedule, removed: *removed })
     }
@@ -110,7 +110,7 @@ impl Round<'_> {
                     },
                 };
             let schedule = known.ok_or(Error::UnknownSchedule(id))?;
-            let touched = TouchedSchedule { based_on: schedule.seq, schedule, removed: false };
+            let touched = ScheduleDelta { based_on: schedule.seq, schedule, removed: false };
             self.batch.schedules.insert(id, touched);
         }
         match self.batch.schedules.get_mut(&id) {
@@ -184,7 +184,7 @@ impl Round<'_> {
         self.schedule_of(workspace, id).map_err(unknown)?;
         let (key, asked) = (key.map(|key| format!("{owner}/{key}")), digest(command));
         if let Some(key) = &key
-            && let Some(reply) = replay(key, asked, self.recall_key(key)?.as_ref())?
+            && let Some(reply) = replay(key, asked, self.idempotency_record(key)?.as_ref())?
         {
             return Ok(reply);
         }
@@ -198,9 +198,9 @@ impl Round<'_> {
 
     fn remember(&mut self, key: Option<String>, digest: u64, reply: &Reply) {
         if let Some(key) = key {
-            let remembered =
-                Remembered { key: key.clone(), digest, reply: reply.clone(), run: None, at: self.now };
-            self.batch.remembered.insert(key, remembered);
+            let idempotency =
+                IdempotencyRecord { key: key.clone(), digest, reply: reply.clone(), run: None, at: self.now };
+            self.batch.idempotency.insert(key, idempotency);
         }
     }
 
@@ -284,7 +284,7 @@ impl Round<'_> {
         self.check_plan(workspace, &plan, Some(&plan.name), checked)?;
         let id = ScheduleId::new(self.now, self.random.draw_u128());
         let schedule = Schedule::new(id, workspace, plan, by, self.now);
-        self.batch.schedules.insert(id, TouchedSchedule { schedule, based_on: 0, removed: false });
+        self.batch.schedules.insert(id, ScheduleDelta { schedule, based_on: 0, removed: false });
         Ok(id)
     }
 
@@ -316,7 +316,7 @@ impl Round<'_> {
     fn is_taken(&mut self, workspace: WorkspaceId, name: &str) -> Result<bool, Error> {
         let stored = self.store.schedule_by_name(workspace, name)?.map(|schedule| schedule.id);
         let (mut known, mut taken) = (false, false);
-        let mut on_top_of = Vec::new();
+        let mut depends_on = Vec::new();
         let before = self.before.rounds().map(|(round, before)| (Some(round), before));
         for (round, decided) in before.chain([(None, &*self.batch)]) {
             for touched in
@@ -324,17 +324,17 @@ impl Round<'_> {
             {
                 known |= Some(touched.schedule.id) == stored;
                 taken |= !touched.removed && touched.schedule.plan.name == name;
-                on_top_of.extend(round);
+                depends_on.extend(round);
             }
         }
-        on_top_of.into_iter().for_each(|round| self.batch.put_on_top_of(round));
+        depends_on.into_iter().for_each(|round| self.batch.put_on_top_of(round));
         Ok(taken || (stored.is_some() && !known))
     }
 
     fn trigger(&mut self, id: ScheduleId, key: Option<&str>) -> Result<(&'static str, Option<RunId>), Error> {
         let (key, asked) = (key.map(|key| format!("{id}/trigger/{key}")), digest(&id));
         if let Some(key) = &key
-            && let Some(Reply::Started(run)) = replay(key, asked, self.recall_key(key)?.as_ref())?
+            && let Some(Reply::Started(run)) = replay(key, asked, self.idempotency_record(key)?.as_ref())?
         {
             return Ok(("started", Some(run)));
         }

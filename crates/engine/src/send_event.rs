@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use abide_core::definition::document::Delivery;
+use abide_core::definition::document::FanOut;
 use abide_core::id::{RunId, WorkspaceId};
 use abide_core::json::Json;
 use abide_core::trace::Traceparent;
@@ -15,7 +15,7 @@ pub struct SendEvent {
     pub(crate) event_id: Arc<str>,
     pub(crate) data: Json,
     pub(crate) only: Option<RunId>,
-    pub(crate) delivery: Delivery,
+    pub(crate) fan_out: FanOut,
     pub(crate) key: Option<String>,
     pub(crate) traceparent: Option<Traceparent>,
     pub(crate) dry_run: bool,
@@ -29,7 +29,7 @@ impl SendEvent {
             event_id: event_id.into(),
             data: Value::Null.into(),
             only: None,
-            delivery: Delivery::default(),
+            fan_out: FanOut::default(),
             key: None,
             traceparent: None,
             dry_run: false,
@@ -52,8 +52,8 @@ impl SendEvent {
     }
 
     /// To everyone who waits, or to the one who has waited longest; to everyone unless said.
-    pub fn fan_out(self, delivery: Delivery) -> SendEvent {
-        SendEvent { delivery, ..self }
+    pub fn fan_out(self, fan_out: FanOut) -> SendEvent {
+        SendEvent { fan_out, ..self }
     }
 
     /// The same key and the same request are one event.

@@ -28,7 +28,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use abide_core::definition::Executor;
-use abide_core::id::{At, RunId, WorkspaceId};
+use abide_core::id::{RunId, StepAddress, WorkspaceId};
 use abide_core::queue::{NOTIFY, pinned_to, queue_of};
 use abide_core::run::Run;
 use abide_core::time::Millis;
@@ -63,20 +63,20 @@ const TAKEN_FOR: usize = 1_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ReadyTask {
     pub run: RunId,
-    pub at: At,
-    pub delivery: u32,
+    pub at: StepAddress,
+    pub lease_epoch: u32,
 }
 
 impl ReadyTask {
     fn found(self) -> FoundTask {
-        let ReadyTask { run, at, delivery } = self;
-        FoundTask { run, at, delivery, workspace: WorkspaceId::default(), queue: "".into() }
+        let ReadyTask { run, at, lease_epoch } = self;
+        FoundTask { run, at, lease_epoch, workspace: WorkspaceId::default(), queue: "".into() }
     }
 }
 
 impl From<FoundTask> for ReadyTask {
     fn from(found: FoundTask) -> ReadyTask {
-        ReadyTask { run: found.run, at: found.at, delivery: found.delivery }
+        ReadyTask { run: found.run, at: found.at, lease_epoch: found.lease_epoch }
     }
 }
 
@@ -164,7 +164,7 @@ impl Tasks {
 
     /// Whether a task is done in this process, by a handler or by the engine itself. One that is pinned is a worker's of its
     /// build, and nobody's here.
-    pub(crate) fn works_at(&self, run: &Run, at: At) -> bool {
+    pub(crate) fn works_at(&self, run: &Run, at: StepAddress) -> bool {
         let work = run.defined(at).action.work();
         work.is_some_and(|work| {
             work.executor == Executor::Notify
@@ -178,7 +178,7 @@ impl Tasks {
     pub(crate) fn committed(
         &mut self,
         writes: Vec<TaskWrite>,
-        lease: &dyn Fn(RunId, At) -> Option<WorkerKey>,
+        lease: &dyn Fn(RunId, StepAddress) -> Option<WorkerKey>,
     ) {
         self.board.put(writes, lease);
     }
@@ -191,9 +191,9 @@ impl Tasks {
 
     /// Gives back the tasks of a run that nobody has begun and nobody performs here.
     pub(crate) fn release_idle(&mut self, run: &Run, now: Timestamp) {
-        let out = run.places().filter_map(|(at, step)| {
+        let out = run.step_runs().filter_map(|(at, step)| {
             let task = step.task.as_deref().filter(|task| task.out && task.worker.is_none())?;
-            Some(ReadyTask { run: run.id, at, delivery: task.delivery })
+            Some(ReadyTask { run: run.id, at, lease_epoch: task.lease_epoch })
         });
         let idle: Vec<ReadyTask> = out.filter(|task| !self.running.has(*task)).collect();
         self.release(&idle, now);
@@ -205,7 +205,8 @@ impl Tasks {
             return self.perform(run, task, now, outputs);
         }
         let state = run.step(task.at).and_then(|step| step.task.as_deref());
-        let is_free = state.is_some_and(|state| state.delivery == task.delivery && state.worker.is_none());
+        let is_free =
+            state.is_some_and(|state| state.lease_epoch == task.lease_epoch && state.worker.is_none());
         if let Some(work) = run.defined(task.at).action.work().filter(|_| is_free) {
             self.may_be_free((run.workspace, queue_of(run, task.at, work)));
         }
@@ -237,7 +238,7 @@ impl Tasks {
             return;
         }
         match run.task(ready.at) {
-            Some(Ok(task)) if task.delivery != ready.delivery => {}
+            Some(Ok(task)) if task.lease_epoch != ready.lease_epoch => {}
             Some(Ok(task)) if task.timeout.is_some() && task.deadline.is_none() => {
                 self.timed.push_back(ready);
             }

@@ -21,7 +21,7 @@ const LONG: Duration = Duration::from_millis(250);
 pub(crate) const DEATHS: u32 = 3;
 /// A pass or a commit that has not ended for so long is told.
 const STUCK: Duration = Duration::from_secs(10);
-/// How often it looks.
+/// How often the watcher looks at the writer.
 const LOOK: Duration = Duration::from_millis(100);
 /// While the store cannot be written, whether it can again is tried this often.
 const PROBE: Duration = Duration::from_secs(1);

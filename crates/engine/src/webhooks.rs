@@ -18,10 +18,10 @@ use std::collections::{BTreeSet, HashMap};
 
 use abide_core::history::Record;
 use abide_core::id::{DeliveryId, WebhookId, WorkspaceId};
-use abide_core::notice::{Topic, notices};
 use abide_core::random::Random;
 use abide_core::run::Run;
 use abide_core::time::Millis;
+use abide_core::webhook_message::{Topic, webhook_messages};
 use abide_store::{Delivery, DeliveryStatus, Webhook};
 use jiff::Timestamp;
 use tokio::sync::mpsc;
@@ -65,20 +65,20 @@ impl Subscribed {
     pub(crate) fn address(&self, run: &Run, records: &[Record], random: &mut Random) -> Vec<Delivery> {
         let Some(webhooks) = self.0.get(&run.workspace) else { return Vec::new() };
         let mut deliveries = Vec::new();
-        for notice in notices(run, records) {
+        for message in webhook_messages(run, records) {
             let mut body = None;
-            for webhook in webhooks.iter().filter(|webhook| webhook.topics.contains(&notice.topic)) {
+            for webhook in webhooks.iter().filter(|webhook| webhook.topics.contains(&message.topic)) {
                 let body: &String =
-                    body.get_or_insert_with(|| serde_json::to_string(&notice).expect("a notice is JSON"));
+                    body.get_or_insert_with(|| serde_json::to_string(&message).expect("a notice is JSON"));
                 deliveries.push(Delivery {
-                    id: DeliveryId::new(notice.timestamp, random.draw_u128()),
+                    id: DeliveryId::new(message.timestamp, random.draw_u128()),
                     webhook: webhook.id,
-                    topic: notice.topic,
+                    topic: message.topic,
                     run: run.id,
                     body: body.clone(),
-                    created_at: notice.timestamp,
+                    created_at: message.timestamp,
                     status: DeliveryStatus::Pending,
-                    next_attempt_at: Some(notice.timestamp),
+                    next_attempt_at: Some(message.timestamp),
                     attempts: 0,
                     log: Vec::new(),
                 });

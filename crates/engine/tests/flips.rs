@@ -185,7 +185,7 @@ fn answers(store: &mut dyn Read, runs: &[RunId]) -> Answers {
     add("timers".into(), said(store.timers(None, Timestamp::MAX, limit)));
     add("waiters".into(), said(store.waiters(workspace, "paid", None, limit)));
     add("events".into(), said(store.events(workspace, None, &Page { after: None, limit })));
-    add("event-1".into(), said(store.occurrences(workspace, "event-1", Timestamp::MIN, None, limit)));
+    add("event-1".into(), said(store.events_since(workspace, "event-1", Timestamp::MIN, None, limit)));
     add("definitions".into(), said(store.definitions(workspace, None, &Page { after: None, limit })));
     for name in ["nap", "listener", "signalled", "short", "parent"] {
         add(format!("definition {name}"), said(store.definition(workspace, name, None)));
@@ -199,7 +199,7 @@ fn answers(store: &mut dyn Read, runs: &[RunId]) -> Answers {
     add("workspaces".into(), said(store.workspaces()));
     for number in (0..RUNS).step_by(7) {
         let key = format!("{workspace}/start/nap-{number}");
-        add(format!("key {number}"), said(store.remembered(&key)));
+        add(format!("key {number}"), said(store.idempotency_record(&key)));
     }
     for run in runs {
         add(format!("load {run}"), said(store.load(*run)));

@@ -254,9 +254,9 @@ fn a_worker_that_was_at_a_task_when_the_process_ended_goes_on_and_is_waited_for(
     let stats = driver.stats();
     assert_eq!((stats.tasks_out, stats.tasks_ready), (1, 0));
     driver.elapsed += Duration::from_secs(50);
-    let (at, delivery) = (leased.at, leased.task.delivery);
+    let (at, lease_epoch) = (leased.at, leased.task.lease_epoch);
     let (entries, calls, cancels) = (Vec::new(), Vec::new(), Vec::new());
-    let beat = TaskHeartbeat { at, delivery, checkpoint: None, entries, calls, cancels };
+    let beat = TaskHeartbeat { at, lease_epoch, checkpoint: None, entries, calls, cancels };
     let mut kept = driver.command(leased.task.run_id, Command::TaskHeartbeat(beat));
     driver.settle();
     kept.try_recv().unwrap().unwrap();

@@ -14,7 +14,7 @@ use abide_core::run::Pin;
 use abide_core::status::RunStatus;
 use abide_core::time::Millis;
 use abide_engine::{
-    Clock, Engine, Error, Leased, Options, Poll, Said, SendEvent, SettableClock, StartRun, TaskResult,
+    Clock, Engine, Error, Leased, Options, Poll, RunReply, SendEvent, SettableClock, StartRun, TaskResult,
 };
 use abide_store::Store;
 use abide_store::cluster::NodeId;
@@ -47,8 +47,8 @@ async fn two_nodes() -> (Engine, Engine) {
 }
 
 fn completes(leased: &Leased, output: Value) -> Command {
-    let (at, delivery) = (leased.at, leased.task.delivery);
-    Command::TaskCompleted(TaskCompleted { at, delivery, output: output.into(), state_updates: None })
+    let (at, lease_epoch) = (leased.at, leased.task.lease_epoch);
+    Command::TaskCompleted(TaskCompleted { at, lease_epoch, output: output.into(), state_updates: None })
 }
 
 async fn poll(engine: &Engine) -> Leased {
@@ -95,10 +95,10 @@ async fn a_heartbeat_to_another_node_keeps_the_lease_and_a_lost_lease_is_noticed
     let run = a.start("w", json!({})).await.unwrap();
     let first = poll(&a).await;
     let beat = || {
-        let (at, delivery) = (first.at, first.task.delivery);
+        let (at, lease_epoch) = (first.at, first.task.lease_epoch);
         Command::TaskHeartbeat(TaskHeartbeat {
             at,
-            delivery,
+            lease_epoch,
             checkpoint: None,
             entries: Vec::new(),
             calls: Vec::new(),
@@ -112,13 +112,13 @@ async fn a_heartbeat_to_another_node_keeps_the_lease_and_a_lost_lease_is_noticed
     }
     assert!(clock.now() > first.leased_until);
     assert_eq!(
-        a.run(run).get().await.unwrap().task(first.at).unwrap().unwrap().delivery,
-        first.task.delivery
+        a.run(run).get().await.unwrap().task(first.at).unwrap().unwrap().lease_epoch,
+        first.task.lease_epoch
     );
     clock.advance(Millis(31_000));
     a.clock().settled().await.unwrap();
     let second = poll(&b).await;
-    assert_eq!(second.task.delivery, first.task.delivery + 1);
+    assert_eq!(second.task.lease_epoch, first.task.lease_epoch + 1);
     assert!(a.run(run).command(beat()).await.is_err());
 }
 
@@ -152,7 +152,7 @@ async fn a_caller_of_one_node_hears_what_the_run_says_on_another() {
     let new = StartRun::new("w").input(json!({}));
     let (run, listener) = a.default_workspace().start_and_listen(new).await.unwrap();
     b.run(run).signal("go", json!("hello")).await.unwrap();
-    let Said::Response(said) = listener.said().await.unwrap() else { panic!("it has not ended") };
+    let RunReply::Response(said) = listener.reply().await.unwrap() else { panic!("it has not ended") };
     assert!(format!("{said:?}").contains("hello"), "{said:?}");
 }
 
@@ -205,8 +205,8 @@ async fn r05_an_event_on_one_node_and_a_wait_begun_on_another_do_not_miss_each_o
     for trial in 0..100 {
         let event_id = format!("e{trial}");
         let started = a.start("w", json!({ "event": event_id }));
-        let notification = SendEvent::new(event_id.clone()).data(json!(trial));
-        let (run, notified) = tokio::join!(started, b.default_workspace().events().send(notification));
+        let event = SendEvent::new(event_id.clone()).data(json!(trial));
+        let (run, notified) = tokio::join!(started, b.default_workspace().events().send(event));
         let (run, notified) = (run.unwrap(), notified.unwrap());
         if notified.waiters.is_empty() {
             // It was stored before the run was there, and not since: then it is not for this run.
@@ -356,8 +356,8 @@ async fn a_pinned_task_finds_its_build_on_whatever_node_it_polls() {
         node.default_workspace().tasks().claim(Poll::new("w", ["remote"], LEASE).build(build)).await.unwrap()
     };
     let gives_back = |leased: &Leased| {
-        let (at, delivery, loss) = (leased.at, leased.task.delivery, LeaseLoss::Released);
-        Command::LeaseLost(LeaseLost { at, delivery, loss })
+        let (at, lease_epoch, loss) = (leased.at, leased.task.lease_epoch, LeaseLoss::Released);
+        Command::LeaseLost(LeaseLost { at, lease_epoch, loss })
     };
     let first = claim(&a, "old").await.remove(0);
     // One of its build waits at the other node, and one of another build at this.
@@ -371,7 +371,7 @@ async fn a_pinned_task_finds_its_build_on_whatever_node_it_polls() {
     b.clock().settled().await.unwrap();
     a.run(run).command(gives_back(&first)).await.unwrap();
     let second = of_its_build.await.unwrap().unwrap().remove(0);
-    assert_eq!((second.task.run_id, second.task.delivery), (run, 2));
+    assert_eq!((second.task.run_id, second.task.lease_epoch), (run, 2));
     b.run(run).command(gives_back(&second)).await.unwrap();
     b.run(run)
         .command(Command::PinTasks(PinTasks { handler: None, pin: Pin::To("new".into()) }))

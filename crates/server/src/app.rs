@@ -8,11 +8,11 @@ use abide_core::run::Run;
 use abide_engine::{Engine, Listener, RunHandle};
 use tokio::sync::{Mutex, watch};
 
+use crate::activity::Activity;
 use crate::caller::{Caller, Callers};
 use crate::endpoint::PREFIXES;
 use crate::links::Links;
 use crate::problem::Problem;
-use crate::pulse::Pulse;
 use crate::quotas::AllQuotas;
 use crate::routes::Sessions;
 use crate::settings::Settings;
@@ -34,7 +34,7 @@ pub(crate) struct App {
     pub(crate) traces: Option<Traces>,
     /// Whose turn it is to make a copy of the store.
     pub(crate) backups: Mutex<()>,
-    pub(crate) pulse: Pulse,
+    pub(crate) activity: Activity,
     pub(crate) quotas: AllQuotas,
     /// True once the server shuts down: whoever waits is answered.
     pub(crate) stopping: watch::Receiver<bool>,

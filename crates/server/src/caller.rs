@@ -180,7 +180,7 @@ impl Callers {
         self.hashes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// It was a key the last time, whoever guesses meanwhile.
+    /// Whether this was a valid key the last time it was shown, whoever guesses meanwhile.
     fn was_key(&self, hash: &KeyHash) -> bool {
         self.believed.lock().unwrap_or_else(PoisonError::into_inner).contains_key(hash)
     }
@@ -302,7 +302,7 @@ impl App {
         if let Some(key) = found {
             callers.believe(hash, key, now);
             if counted {
-                callers.guesses.give_back(address);
+                callers.guesses.release(address);
             }
         }
         Ok(())

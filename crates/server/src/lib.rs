@@ -10,6 +10,7 @@
 //! A handler never blocks: reads go to the engine's readers, writes to its queue. Whoever waits (a long poll, a stream
 //! of events, a reply) is a parked future and nothing else.
 
+mod activity;
 mod app;
 mod audit;
 mod caller;
@@ -23,7 +24,6 @@ mod openapi;
 mod pages;
 mod problem;
 mod proxy;
-mod pulse;
 mod quotas;
 mod rate;
 mod request;

@@ -44,7 +44,7 @@ pub struct Quotas {
 }
 
 impl Quotas {
-    /// Its own figures, and those of the server where it has none.
+    /// The workspace's own quotas, and the server's where it has none.
     fn or(self, server: Quotas) -> Quotas {
         Quotas {
             open_runs: self.open_runs.or(server.open_runs),

@@ -26,7 +26,7 @@ impl<K: Eq + Hash> Rates<K> {
     }
 
     /// One that was taken does not count.
-    pub(crate) fn give_back(&self, caller: K) {
+    pub(crate) fn release(&self, caller: K) {
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(bucket) = buckets.get_mut(&caller) {
             bucket.tokens = (bucket.tokens + 1.0).min(self.per_second);

@@ -13,7 +13,7 @@ impl Seldom {
         Seldom { every, said_at: None, unsaid: 0 }
     }
 
-    /// Whether it is time to say it again, and how often it was not said since the last time.
+    /// Says when to log again: with how often the message was left out since the last time.
     pub(crate) fn say(&mut self, now: Instant) -> Option<u64> {
         if self.said_at.is_some_and(|at| now.duration_since(at) < self.every) {
             self.unsaid += 1;

@@ -26,6 +26,7 @@ use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::{Mutex, oneshot, watch};
 use tower_service::Service;
 
+use crate::activity::Activity;
 use crate::app::{App, Shared};
 use crate::caller::{Callers, NewSecret};
 use crate::connection::Connection;
@@ -34,7 +35,6 @@ use crate::guard::{self, Peer, Visiting};
 use crate::links::{self, Links};
 use crate::problem::Problem;
 use crate::proxy;
-use crate::pulse::Pulse;
 use crate::quotas::AllQuotas;
 use crate::routes::{self, Lease, Sessions};
 use crate::seldom::Seldom;
@@ -119,7 +119,7 @@ impl Server {
             traffic: Traffic::default(),
             traces,
             backups: Mutex::default(),
-            pulse: Pulse::default(),
+            activity: Activity::default(),
             quotas,
             stopping,
         };
@@ -127,9 +127,9 @@ impl Server {
         let sealing = Arc::downgrade(&app);
         app.engine.reports_at(
             format!("{}{}/tasks", app.base_url, PREFIXES[0]),
-            move |workspace, run, at, delivery| {
+            move |workspace, run, at, lease_epoch| {
                 let sealed =
-                    sealing.upgrade().map(|app| app.seal_lease(workspace, Lease { run, at, delivery }));
+                    sealing.upgrade().map(|app| app.seal_lease(workspace, Lease { run, at, lease_epoch }));
                 sealed.unwrap_or_default()
             },
         );
@@ -156,7 +156,7 @@ impl Server {
         let mut failures = Seldom::every(SAY_SO_EVERY);
         let graceful = GracefulShutdown::new();
         let watching = Shared::clone(&app);
-        let watching = tokio::spawn(async move { watching.pulse.watch(&watching.engine).await });
+        let watching = tokio::spawn(async move { watching.activity.watch(&watching.engine).await });
         let following = Shared::clone(&app);
         let following = tokio::spawn(async move {
             tokio::join!(

@@ -113,7 +113,7 @@ impl Places {
         Some(turned_out)
     }
 
-    /// Its place is free at once; its task hears of it and ends.
+    /// Closes a connection: its place is free at once, and its task hears of it and ends.
     fn turn_out(&mut self, number: Option<u64>) {
         if let Some(turned_out) = number.and_then(|number| self.forget(number)) {
             self.open -= 1;
@@ -123,7 +123,7 @@ impl Places {
 }
 
 impl Visitor {
-    /// It has shown a key or a link that counts: from here on it keeps its place.
+    /// The connection has shown a key or a link that counts: from here on it keeps its place.
     pub(crate) fn is_known_now(&self) {
         if !self.is_known.swap(true, Ordering::Relaxed) {
             self.forget_bytes();

@@ -18,7 +18,7 @@ mod span;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use abide_core::id::{At, RunId};
+use abide_core::id::{RunId, StepAddress};
 use abide_core::trace::Traceparent;
 use axum::http::HeaderMap;
 use jiff::Timestamp;
@@ -82,8 +82,13 @@ impl Traces {
 }
 
 /// What a worker is to go on from: the span of its attempt. A run without a trace is one of its own.
-pub(crate) fn of_attempt(run: RunId, at: At, delivery: u32, of_run: Option<Traceparent>) -> Traceparent {
-    let span_id = span::attempt_id(run, at, delivery);
+pub(crate) fn of_attempt(
+    run: RunId,
+    at: StepAddress,
+    lease_epoch: u32,
+    of_run: Option<Traceparent>,
+) -> Traceparent {
+    let span_id = span::attempt_id(run, at, lease_epoch);
     let own = Traceparent { trace_id: run.0, span_id, is_sampled: true };
     of_run.map_or(own, |of_run| of_run.within(span_id))
 }

@@ -4,18 +4,18 @@
 use std::sync::Arc;
 
 use abide_core::command::{
-    ChildFinished, ChildOutcome, CodeArrived, Command, DeliverEvent, LeaseLoss, LeaseLost, NewRun,
-    Occurrence, TaskStarted,
+    ChildFinished, ChildOutcome, CodeArrived, Command, DeliverEvent, Event, LeaseLoss, LeaseLost, NewRun,
+    TaskStarted,
 };
 use abide_core::effect::RoundEffect;
-use abide_core::id::{OccurrenceId, RunId, WorkspaceId};
+use abide_core::id::{EventUid, RunId, WorkspaceId};
 use abide_core::refusal::Refusal;
 use abide_core::run::Timer;
 use abide_core::time::Millis;
 use abide_core::waitpoint::Kind;
 use jiff::Timestamp;
 
-use crate::choices::{self, Asked, CROWD, Choices, Report, STARTER};
+use crate::choices::{self, CROWD, Choices, RandomCommand, Report, STARTER};
 use crate::world::{Answer, Check, InHand, Request, World};
 
 const LEASE: Millis = Millis(30_000);
@@ -106,15 +106,17 @@ impl World {
         // Two servers may offer the same task.
         let doubly = self.chance(8);
         let tasks = self.store.tasks.iter().filter(|(_, row)| doubly || row.leased_until.is_none());
-        let ready: Vec<_> = tasks.map(|(key, row)| (*key, row.delivery)).collect();
-        let Some(((run, at), delivery)) = self.pick(&ready) else { return Ok(()) };
+        let ready: Vec<_> = tasks.map(|(key, row)| (*key, row.lease_epoch)).collect();
+        let Some(((run, at), lease_epoch)) = self.pick(&ready) else { return Ok(()) };
         if !self.chance(4) {
             let build = self.choices().build();
             let worker = "w".into();
-            let command = Command::TaskStarted(TaskStarted { at, delivery, worker, build, from: None });
+            let command = Command::TaskStarted(TaskStarted { at, lease_epoch, worker, build, from: None });
             let answer = self.submit(Request { run, command, by: "worker", key: None })?;
             let lease = LEASE.after(self.now);
-            if let Some(row) = self.store.tasks.get_mut(&(run, at)).filter(|row| row.delivery == delivery) {
+            if let Some(row) =
+                self.store.tasks.get_mut(&(run, at)).filter(|row| row.lease_epoch == lease_epoch)
+            {
                 row.leased_until = Some(lease);
             }
             match answer {
@@ -123,7 +125,7 @@ impl World {
                 Answer::Lost | Answer::Refused(_) => return Ok(()),
             }
         }
-        self.in_hand.push(InHand { run, at, delivery, named: 0 });
+        self.in_hand.push(InHand { run, at, lease_epoch, named: 0 });
         Ok(())
     }
 
@@ -142,12 +144,12 @@ impl World {
         let taken = stored.waitpoint(number).filter(|wait| !wait.is_pending()).and_then(|wait| wait.at);
         let Some(at) = taken else { return Ok(()) };
         let task = stored.step(at).and_then(|step| step.task.as_ref()).filter(|task| task.out);
-        let Some(delivery) = task.map(|task| task.delivery) else { return Ok(()) };
+        let Some(lease_epoch) = task.map(|task| task.lease_epoch) else { return Ok(()) };
         let lease = LEASE.after(self.now);
-        if let Some(row) = self.store.tasks.get_mut(&(run, at)).filter(|row| row.delivery == delivery) {
+        if let Some(row) = self.store.tasks.get_mut(&(run, at)).filter(|row| row.lease_epoch == lease_epoch) {
             row.leased_until = Some(lease);
         }
-        self.in_hand.push(InHand { run, at, delivery, named: 0 });
+        self.in_hand.push(InHand { run, at, lease_epoch, named: 0 });
         Ok(())
     }
 
@@ -157,8 +159,8 @@ impl World {
             return Ok(());
         }
         let index = self.random.below(self.in_hand.len() as u64) as usize;
-        let InHand { run, at, delivery, mut named } = self.in_hand[index].clone();
-        let report = self.choices().report(at, delivery, &mut named);
+        let InHand { run, at, lease_epoch, mut named } = self.in_hand[index].clone();
+        let report = self.choices().report(at, lease_epoch, &mut named);
         self.in_hand[index].named = named;
         let Some(Report { command, lets_go }) = report else {
             // The worker dies.
@@ -182,7 +184,7 @@ impl World {
         self.keys += 1;
         let (keys, runs) = (self.keys, self.store.runs.len());
         let mut choices = Choices { random: &mut self.random, now: self.now, runs };
-        let Asked { by, command, key } = choices.any_command(&self.store.runs[&run].run, keys)?;
+        let RandomCommand { by, command, key } = choices.any_command(&self.store.runs[&run].run, keys)?;
         Some(Request { run, command, by, key })
     }
 
@@ -193,11 +195,11 @@ impl World {
             .tasks
             .iter()
             .filter(|(_, row)| row.leased_until.is_some_and(|until| until <= now))
-            .map(|((run, at), row)| (*run, *at, row.delivery))
+            .map(|((run, at), row)| (*run, *at, row.lease_epoch))
             .collect();
-        for (run, at, delivery) in lost {
+        for (run, at, lease_epoch) in lost {
             let loss = if self.chance(4) { LeaseLoss::Released } else { LeaseLoss::Expired };
-            let command = Command::LeaseLost(LeaseLost { at, delivery, loss });
+            let command = Command::LeaseLost(LeaseLost { at, lease_epoch, loss });
             self.submit(Request { run, command, by: "dispatcher", key: None })?;
         }
         Ok(())
@@ -299,11 +301,11 @@ impl World {
 
     fn notify(&mut self) -> Check {
         let (event_id, data) = self.choices().event();
-        let id = OccurrenceId::new(self.now, self.random.draw_u128());
+        let id = EventUid::new(self.now, self.random.draw_u128());
         self.tell(|| format!("event {event_id} {data} is stored as {id}"));
         let (workspace, data, received_at) = (WorkspaceId::DEFAULT, data.into(), self.now);
-        self.store.occurrences.push(Occurrence { id, workspace, event_id, data, received_at, run: None });
-        self.store.undelivered.insert(self.store.occurrences.len() - 1);
+        self.store.events.push(Event { id, workspace, event_id, data, received_at, run: None });
+        self.store.undelivered.insert(self.store.events.len() - 1);
         Ok(())
     }
 
@@ -316,7 +318,7 @@ impl World {
     }
 
     pub(crate) fn deliver(&mut self, index: usize) -> Check {
-        let occurrence = self.store.occurrences[index].clone();
+        let event = self.store.events[index].clone();
         let waiters: Vec<(RunId, u32)> = self
             .store
             .runs
@@ -327,7 +329,7 @@ impl World {
             })
             .collect();
         let requests = waiters.into_iter().map(|(run, number)| {
-            let command = Command::DeliverEvent(DeliverEvent { number, occurrence: occurrence.clone() });
+            let command = Command::DeliverEvent(DeliverEvent { number, event: event.clone() });
             Request { run, command, by: "event", key: None }
         });
         let requests = requests.collect();
@@ -339,15 +341,15 @@ impl World {
 
     /// Offers a wait what is stored, oldest first. `false` when a crash came between.
     fn look_back(&mut self, run: RunId, number: u32) -> Check<bool> {
-        for index in 0..self.store.occurrences.len() {
+        for index in 0..self.store.events.len() {
             let Some(wait) = self.store.runs.get(&run).and_then(|stored| stored.run.waitpoint(number)) else {
                 break;
             };
             if !wait.is_pending() || !matches!(wait.kind, Kind::Event) {
                 break;
             }
-            let occurrence = self.store.occurrences[index].clone();
-            let command = Command::DeliverEvent(DeliverEvent { number, occurrence });
+            let event = self.store.events[index].clone();
+            let command = Command::DeliverEvent(DeliverEvent { number, event });
             match self.submit(Request { run, command, by: "event", key: None })? {
                 Answer::Done | Answer::Refused(_) => {}
                 Answer::Lost => return Ok(false),

@@ -10,7 +10,7 @@ use abide_core::command::{
 use abide_core::definition::HttpCall;
 use abide_core::definition::document::{Method, Retry};
 use abide_core::history::{Failure, FailureDetail, JournalResult, Level, LogLine, ModelCall, WakeOn};
-use abide_core::id::At;
+use abide_core::id::StepAddress;
 use abide_core::json::Json;
 use abide_core::random::Random;
 use abide_core::retry::RetryPolicy;
@@ -38,7 +38,7 @@ pub(crate) struct Choices<'r> {
 }
 
 /// Something that is asked of a run.
-pub(crate) struct Asked {
+pub(crate) struct RandomCommand {
     pub(crate) by: &'static str,
     pub(crate) command: Command,
     pub(crate) key: Option<String>,
@@ -86,18 +86,18 @@ impl Choices<'_> {
     }
 
     /// What a worker says of its task; `None`: it dies and says nothing.
-    pub(crate) fn report(&mut self, at: At, delivery: u32, named: &mut u32) -> Option<Report> {
+    pub(crate) fn report(&mut self, at: StepAddress, lease_epoch: u32, named: &mut u32) -> Option<Report> {
         let mut lets_go = true;
         let command = match self.random.below(17) {
-            0..6 => self.completed(at, delivery),
-            6..9 => self.failed(at, delivery),
+            0..6 => self.completed(at, lease_epoch),
+            6..9 => self.failed(at, lease_epoch),
             9 => {
                 let name = self.journal_name();
                 let checkpoint = self.chance(2).then(|| json!({ "page": 3 }).into());
                 let duration = Millis(self.random.below(90_000));
-                Command::TaskPaused(TaskPaused { at, delivery, name, duration, checkpoint })
+                Command::TaskPaused(TaskPaused { at, lease_epoch, name, duration, checkpoint })
             }
-            10..13 => self.suspended(at, delivery),
+            10..13 => self.suspended(at, lease_epoch),
             13 => {
                 lets_go = false;
                 let result = json!(self.random.below(2)).into();
@@ -108,7 +108,7 @@ impl Choices<'_> {
                 // A model's answer, now and then; the same entry twice is paid once.
                 let calls = (0..self.random.below(3)).map(|_| model_call(&entries[0].name)).take(1).collect();
                 let cancels = self.given_up();
-                Command::TaskHeartbeat(TaskHeartbeat { at, delivery, checkpoint, entries, calls, cancels })
+                Command::TaskHeartbeat(TaskHeartbeat { at, lease_epoch, checkpoint, entries, calls, cancels })
             }
             14 => {
                 lets_go = false;
@@ -120,13 +120,13 @@ impl Choices<'_> {
                     self.question(timeout)
                 };
                 let (asked, response) = (None, None);
-                Command::CreateWaitpoint(CreateWaitpoint { at, delivery, name, wait, asked, response })
+                Command::CreateWaitpoint(CreateWaitpoint { at, lease_epoch, name, wait, asked, response })
             }
             15 => {
                 lets_go = false;
                 let line = |level| LogLine { level, message: "working".to_owned() };
                 let lines = vec![line(Level::Info), line(Level::Warn)];
-                Command::TaskLogged(TaskLogged { at, delivery, lines })
+                Command::TaskLogged(TaskLogged { at, lease_epoch, lines })
             }
             _ => return None,
         };
@@ -139,14 +139,14 @@ impl Choices<'_> {
         format!("{kind}{}", self.random.below(5)).into()
     }
 
-    pub(crate) fn completed(&mut self, at: At, delivery: u32) -> Command {
+    pub(crate) fn completed(&mut self, at: StepAddress, lease_epoch: u32) -> Command {
         let output = Json::from(json!({ "n": self.random.below(6), "goto": "end" }));
         let updates = [("doc".to_owned(), Json::from(json!("a draft")))].into();
         let state_updates = (!self.chance(8)).then_some(updates);
-        Command::TaskCompleted(TaskCompleted { at, delivery, output, state_updates })
+        Command::TaskCompleted(TaskCompleted { at, lease_epoch, output, state_updates })
     }
 
-    pub(crate) fn failed(&mut self, at: At, delivery: u32) -> Command {
+    pub(crate) fn failed(&mut self, at: StepAddress, lease_epoch: u32) -> Command {
         let retry_after = self.chance(4).then(|| Millis(self.random.below(200_000)));
         let (message, code, retryable) = ("it broke".to_owned(), None, !self.chance(5));
         let detail = self.chance(2).then(|| {
@@ -157,7 +157,7 @@ impl Choices<'_> {
         let mismatch = self.chance(4).then(sides);
         Command::TaskFailed(TaskFailed {
             at,
-            delivery,
+            lease_epoch,
             message,
             code,
             retryable,
@@ -167,13 +167,13 @@ impl Choices<'_> {
         })
     }
 
-    fn suspended(&mut self, at: At, delivery: u32) -> Command {
+    fn suspended(&mut self, at: StepAddress, lease_epoch: u32) -> Command {
         let count = 1 + self.random.below(3);
         let waits = (0..count).map(|_| self.wait_spec()).collect();
         let wake = self.pick(&[WakeOn::All, WakeOn::Any, WakeOn::Each]).unwrap_or_default();
         Command::TaskSuspended(TaskSuspended {
             at,
-            delivery,
+            lease_epoch,
             entries: Vec::new(),
             waits,
             wake,
@@ -245,9 +245,9 @@ impl Choices<'_> {
     // Everyone else
 
     /// Something that a sender, a person or an operator may ask of this run.
-    pub(crate) fn any_command(&mut self, run: &Run, number: u64) -> Option<Asked> {
+    pub(crate) fn any_command(&mut self, run: &Run, number: u64) -> Option<RandomCommand> {
         if run.status == RunStatus::Failed && self.chance(2) {
-            return Some(Asked { command: Command::Retry, by: "operator", key: None });
+            return Some(RandomCommand { command: Command::Retry, by: "operator", key: None });
         }
         let key = self.chance(3).then(|| format!("key-{number}"));
         // Approvals are rare, and much can happen to one.
@@ -284,7 +284,7 @@ impl Choices<'_> {
             }
             _ => ("operator", Command::Retry),
         };
-        Some(Asked { by, command, key })
+        Some(RandomCommand { by, command, key })
     }
 
     fn some_approval(&mut self, run: &Run) -> Option<u32> {

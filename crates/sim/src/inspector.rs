@@ -11,10 +11,10 @@ mod shape;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use abide_core::command::Occurrence;
+use abide_core::command::Event;
 use abide_core::definition::Definition;
 use abide_core::history::{Change, DefinitionRef, Record, WakeOn};
-use abide_core::id::{At, OccurrenceId, RunId};
+use abide_core::id::{EventUid, RunId, StepAddress};
 use abide_core::json::Json;
 use abide_core::run::Run;
 use abide_core::status::{RunStatus, StepStatus};
@@ -30,10 +30,10 @@ pub(crate) trait Ledger {
     /// All versions that runs may have been moved to.
     fn versions(&self) -> &[Arc<Definition>];
 
-    fn events(&self) -> impl Iterator<Item = &Occurrence>;
+    fn events(&self) -> impl Iterator<Item = &Event>;
 
     /// The tasks of a run that are out, with the lease epoch of each; `None` if the store does not keep them.
-    fn tasks_of(&self, run: RunId) -> Option<BTreeSet<(At, u32)>>;
+    fn tasks_of(&self, run: RunId) -> Option<BTreeSet<(StepAddress, u32)>>;
 }
 
 #[derive(Default)]
@@ -53,31 +53,31 @@ struct Watched {
     received: BTreeMap<Arc<str>, Vec<(u64, Timestamp)>>,
     taken: BTreeMap<Arc<str>, Vec<u64>>,
     /// Which waits took an event, and with which record.
-    events_taken: BTreeMap<OccurrenceId, Vec<(At, u64)>>,
+    events_taken: BTreeMap<EventUid, Vec<(StepAddress, u64)>>,
     /// Failed attempts of the present visit, and of those the ones since a handler last recorded something new.
-    failed_attempts: BTreeMap<At, (u32, u32)>,
+    failed_attempts: BTreeMap<StepAddress, (u32, u32)>,
     /// Builds whose code does not fit what a handler has recorded.
-    unfit: BTreeMap<At, Vec<Arc<str>>>,
+    unfit: BTreeMap<StepAddress, Vec<Arc<str>>>,
     /// The only build that may have a task, where there is one; `None` where an operator has lifted that.
-    pinned: BTreeMap<At, Option<Arc<str>>>,
+    pinned: BTreeMap<StepAddress, Option<Arc<str>>>,
     /// What handlers have recorded, and never lose.
-    recorded: BTreeMap<At, BTreeMap<Arc<str>, Json>>,
-    awaited: BTreeMap<At, (Vec<u32>, WakeOn)>,
+    recorded: BTreeMap<StepAddress, BTreeMap<Arc<str>, Json>>,
+    awaited: BTreeMap<StepAddress, (Vec<u32>, WakeOn)>,
     /// Calls to models, by the entry that holds what came of them.
-    paid: BTreeSet<(At, Arc<str>)>,
-    asked: BTreeMap<u32, Asked>,
+    paid: BTreeSet<(StepAddress, Arc<str>)>,
+    asked: BTreeMap<u32, ApprovalTerms>,
     pausing: bool,
     ended: bool,
 }
 
 /// Who may decide on a request, as far as it is known from the records.
-struct Asked {
+struct ApprovalTerms {
     approvers: BTreeSet<Arc<str>>,
     allow_self_approval: bool,
 }
 
 struct WatchedWait {
-    at: Option<At>,
+    at: Option<StepAddress>,
     /// The record that opened it.
     opened: u64,
     kind: Kind,
@@ -96,7 +96,7 @@ impl Inspector {
     }
 
     /// Whether a wait of the run is for this event.
-    pub(crate) fn is_for(&self, run: &Run, number: u32, event: &Occurrence) -> bool {
+    pub(crate) fn is_for(&self, run: &Run, number: u32, event: &Event) -> bool {
         self.watched.get(&run.id).is_some_and(|watched| watched.is_for(run, number, event))
     }
 
@@ -227,17 +227,17 @@ impl Watched {
                 self.received.entry(Arc::clone(signal_type)).or_default().push((*id, record.at));
                 Ok(())
             }
-            Change::EventMatched { number, occurrence, received_at } => {
-                let stored = store.events().find(|stored| stored.id == *occurrence);
+            Change::EventMatched { number, event, received_at } => {
+                let stored = store.events().find(|stored| stored.id == *event);
                 if stored.map(|stored| stored.received_at) != Some(*received_at) {
-                    return Err(format!("R5b: {}: {occurrence} was not received at {received_at}", run.id));
+                    return Err(format!("R5b: {}: {event} was not received at {received_at}", run.id));
                 }
-                if self.came_before(run, *number, *occurrence) {
+                if self.came_before(run, *number, *event) {
                     let wait = run.waitpoint_id(*number);
-                    return Err(format!("R5b: {wait} took {occurrence} again, after a wait before it"));
+                    return Err(format!("R5b: {wait} took {event} again, after a wait before it"));
                 }
                 let at = self.wait(run, *number)?.at.ok_or("an event for a delayed start")?;
-                self.events_taken.entry(*occurrence).or_default().push((at, record.seq));
+                self.events_taken.entry(*event).or_default().push((at, record.seq));
                 Ok(())
             }
             Change::LlmCallCompleted { at, call } => {
@@ -270,11 +270,11 @@ impl Watched {
             | Change::WorkflowStarted { .. }
             | Change::WorkflowPaused { .. }
             | Change::WorkflowResumed
-            | Change::WorkflowHeld
+            | Change::WorkflowPausedByOperator
             | Change::WorkflowDeadlinePassed
             | Change::WorkflowRetried { .. }
             | Change::WorkflowMoved { .. }
-            | Change::StepHeld { .. }
+            | Change::StepHeldBack { .. }
             | Change::StepCompleted { .. }
             | Change::StepFailed { .. }
             | Change::StepSkipped { .. }
@@ -324,7 +324,7 @@ impl Watched {
     }
 
     /// A step goes on when its waits are over, and leaves no loser open.
-    fn resumes(&self, run: &Run, at: At) -> Check {
+    fn resumes(&self, run: &Run, at: StepAddress) -> Check {
         let Some((awaits, wake)) = self.awaited.get(&at) else {
             return Err(format!("{}: {at:?} is resumed and did not wait", run.id));
         };
@@ -345,7 +345,7 @@ impl Watched {
         self.opens_code(run, wait);
         if let ListensFor::Approval(request) = &wait.listens_for {
             let approvers = request.approvers.iter().cloned().collect();
-            let asked = Asked { approvers, allow_self_approval: request.allow_self_approval };
+            let asked = ApprovalTerms { approvers, allow_self_approval: request.allow_self_approval };
             self.asked.insert(wait.number, asked);
         }
         let watched = WatchedWait {

@@ -64,10 +64,11 @@ impl World {
             }
         }
         let tasks: Vec<_> =
-            self.store.tasks.iter().map(|((run, at), row)| (*run, *at, row.delivery)).collect();
-        for (run, at, delivery) in tasks {
+            self.store.tasks.iter().map(|((run, at), row)| (*run, *at, row.lease_epoch)).collect();
+        for (run, at, lease_epoch) in tasks {
             let output = json!({ "done": true }).into();
-            let command = Command::TaskCompleted(TaskCompleted { at, delivery, output, state_updates: None });
+            let command =
+                Command::TaskCompleted(TaskCompleted { at, lease_epoch, output, state_updates: None });
             self.submit(Request { run, command, by: "worker", key: None })?;
         }
         self.fire_timers()
@@ -103,7 +104,7 @@ impl World {
             for wait in run.open_waitpoints().filter(|wait| !wait.is_due(self.now)) {
                 // Where the clock went back, an event may have been received after a deadline that is still to come.
                 let in_time = |received| wait.resume_at.is_none_or(|deadline| received < deadline);
-                let mut events = self.store.occurrences.iter().filter(|event| in_time(event.received_at));
+                let mut events = self.store.events.iter().filter(|event| in_time(event.received_at));
                 if let Some(missed) = events.find(|event| self.inspector.is_for(run, wait.number, event)) {
                     return Err(format!("R5b: {} missed {}", run.waitpoint_id(wait.number), missed.id));
                 }

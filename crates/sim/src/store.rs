@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use abide_core::command::{Occurrence, Outcome};
+use abide_core::command::{Event, Outcome};
 use abide_core::definition::{Definition, Derived};
-use abide_core::door::Remembered;
 use abide_core::effect::{AfterCommit, RoundEffect};
 use abide_core::history::{Change, Record};
-use abide_core::id::{At, RunId};
+use abide_core::id::{RunId, StepAddress};
+use abide_core::idempotency::IdempotencyRecord;
 use abide_core::run::Run;
 use jiff::Timestamp;
 
@@ -20,14 +20,14 @@ pub(crate) struct Store {
     /// All versions that runs were asked to move to, and those they began with.
     pub(crate) versions: Vec<Arc<Definition>>,
     pub(crate) runs: BTreeMap<RunId, StoredRun>,
-    pub(crate) tasks: BTreeMap<(RunId, At), TaskRow>,
+    pub(crate) tasks: BTreeMap<(RunId, StepAddress), TaskRow>,
     /// Effects that are still to be performed, with the run that asked for them.
     pub(crate) outbox: BTreeMap<u64, (RunId, RoundEffect)>,
     outbox_last: u64,
-    pub(crate) occurrences: Vec<Occurrence>,
+    pub(crate) events: Vec<Event>,
     /// Occurrences whose waiters have not all been looked at.
     pub(crate) undelivered: BTreeSet<usize>,
-    pub(crate) keys: BTreeMap<String, Remembered>,
+    pub(crate) keys: BTreeMap<String, IdempotencyRecord>,
 }
 
 pub(crate) struct StoredRun {
@@ -37,7 +37,7 @@ pub(crate) struct StoredRun {
 
 #[derive(Clone, Debug)]
 pub(crate) struct TaskRow {
-    pub(crate) delivery: u32,
+    pub(crate) lease_epoch: u32,
     pub(crate) leased_until: Option<Timestamp>,
 }
 
@@ -47,7 +47,7 @@ pub(crate) struct Write {
     pub(crate) based_on: u64,
     pub(crate) run: Run,
     pub(crate) outcome: Outcome,
-    pub(crate) remembered: Option<Remembered>,
+    pub(crate) idempotency: Option<IdempotencyRecord>,
 }
 
 impl Store {
@@ -80,10 +80,10 @@ impl Store {
         }
         for effect in &write.outcome.after_commit {
             match effect {
-                AfterCommit::Dispatch { at, delivery } => {
-                    self.tasks.insert((id, *at), TaskRow { delivery: *delivery, leased_until: None });
+                AfterCommit::Dispatch { at, lease_epoch } => {
+                    self.tasks.insert((id, *at), TaskRow { lease_epoch: *lease_epoch, leased_until: None });
                 }
-                AfterCommit::Recall { at, delivery: _ } => {
+                AfterCommit::Recall { at, lease_epoch: _ } => {
                     self.tasks.remove(&(id, *at));
                 }
                 AfterCommit::Respond { .. } | AfterCommit::WantCode { .. } => {}
@@ -95,10 +95,11 @@ impl Store {
         }
         // Whoever takes a task straight from its wait for other code has it.
         for record in &write.outcome.records {
-            if let Change::TaskStarted { at, delivery, .. } = &record.change {
-                let row = self.tasks.entry((id, *at)).or_insert(TaskRow { delivery: 0, leased_until: None });
-                if row.delivery < *delivery {
-                    *row = TaskRow { delivery: *delivery, leased_until: None };
+            if let Change::TaskStarted { at, lease_epoch, .. } = &record.change {
+                let row =
+                    self.tasks.entry((id, *at)).or_insert(TaskRow { lease_epoch: 0, leased_until: None });
+                if row.lease_epoch < *lease_epoch {
+                    *row = TaskRow { lease_epoch: *lease_epoch, leased_until: None };
                 }
             }
         }
@@ -108,13 +109,13 @@ impl Store {
         stored.history.extend(write.outcome.records.iter().cloned());
         // A task row lives exactly as long as its delivery is wanted.
         let run = &stored.run;
-        let wanted = |at: &At, row: &TaskRow| {
+        let wanted = |at: &StepAddress, row: &TaskRow| {
             let task = run.step(*at).and_then(|step| step.task.as_deref());
-            task.is_some_and(|task| task.out && task.delivery == row.delivery)
+            task.is_some_and(|task| task.out && task.lease_epoch == row.lease_epoch)
         };
-        let gone: Vec<(RunId, At)> = self
+        let gone: Vec<(RunId, StepAddress)> = self
             .tasks
-            .range((id, At::step(0))..)
+            .range((id, StepAddress::step(0))..)
             .take_while(|((run, _), _)| *run == id)
             .filter(|((_, at), row)| !wanted(at, row))
             .map(|(key, _)| *key)
@@ -122,8 +123,8 @@ impl Store {
         for key in gone {
             self.tasks.remove(&key);
         }
-        if let Some(remembered) = &write.remembered {
-            self.keys.insert(remembered.key.clone(), remembered.clone());
+        if let Some(idempotency) = &write.idempotency {
+            self.keys.insert(idempotency.key.clone(), idempotency.clone());
         }
         true
     }
@@ -134,12 +135,12 @@ impl Ledger for Store {
         &self.versions
     }
 
-    fn events(&self) -> impl Iterator<Item = &Occurrence> {
-        self.occurrences.iter()
+    fn events(&self) -> impl Iterator<Item = &Event> {
+        self.events.iter()
     }
 
-    fn tasks_of(&self, run: RunId) -> Option<BTreeSet<(At, u32)>> {
-        let rows = self.tasks.range((run, At::step(0))..).take_while(|((id, _), _)| *id == run);
-        Some(rows.map(|((_, at), row)| (*at, row.delivery)).collect())
+    fn tasks_of(&self, run: RunId) -> Option<BTreeSet<(StepAddress, u32)>> {
+        let rows = self.tasks.range((run, StepAddress::step(0))..).take_while(|((id, _), _)| *id == run);
+        Some(rows.map(|((_, at), row)| (*at, row.lease_epoch)).collect())
     }
 }

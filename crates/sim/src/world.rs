@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 
 use abide_core::command::{Command, Context, NewRun, Outcome, decide, start};
-use abide_core::door::decide_once;
-use abide_core::id::{At, RunId};
+use abide_core::id::{RunId, StepAddress};
+use abide_core::idempotency::decide_with_key;
 use abide_core::random::Random;
 use abide_core::refusal::Refusal;
 use abide_core::run::{Run, Timer};
@@ -114,8 +114,8 @@ pub(crate) struct World {
 #[derive(Clone, Debug)]
 pub(crate) struct InHand {
     pub(crate) run: RunId,
-    pub(crate) at: At,
-    pub(crate) delivery: u32,
+    pub(crate) at: StepAddress,
+    pub(crate) lease_epoch: u32,
     /// Names the worker has used in the journal.
     pub(crate) named: u32,
 }
@@ -132,7 +132,7 @@ pub(crate) struct Request {
 pub(crate) enum Answer {
     Done,
     Refused(Refusal),
-    /// It may have been carried out or not.
+    /// The commit may have been carried out or not.
     Lost,
 }
 
@@ -223,7 +223,7 @@ impl World {
             let mut run = stored.run.clone();
             let based_on = run.seq;
             let context = self.context(request.by);
-            let (outcome, remembered) = match self.decide(&mut run, &request, &context) {
+            let (outcome, idempotency) = match self.decide(&mut run, &request, &context) {
                 Ok(decided) => decided,
                 Err(refusal) => return self.refused(&request, &run, refusal),
             };
@@ -235,7 +235,7 @@ impl World {
                 return Ok(Answer::Lost);
             }
             let reply = outcome.reply.clone();
-            if !self.commit(Write { based_on, run, outcome, remembered })? {
+            if !self.commit(Write { based_on, run, outcome, idempotency })? {
                 self.report.conflicts += 1;
                 // Whoever was first may have left events to be looked for: no timer fires before they were offered.
                 if let Command::TimerFired(Timer::Waitpoint(number)) = request.command
@@ -259,9 +259,11 @@ impl World {
         run: &mut Run,
         request: &Request,
         context: &Context,
-    ) -> Result<(Outcome, Option<abide_core::door::Remembered>), Refusal> {
+    ) -> Result<(Outcome, Option<abide_core::idempotency::IdempotencyRecord>), Refusal> {
         match &request.key {
-            Some(key) => decide_once(run, request.command.clone(), context, key, self.store.keys.get(key)),
+            Some(key) => {
+                decide_with_key(run, request.command.clone(), context, key, self.store.keys.get(key))
+            }
             None => decide(run, request.command.clone(), context).map(|outcome| (outcome, None)),
         }
     }
@@ -303,9 +305,9 @@ impl World {
             let based_on = run.seq;
             let context = self.context(request.by);
             match self.decide(&mut run, &request, &context) {
-                Ok((outcome, remembered)) => {
+                Ok((outcome, idempotency)) => {
                     self.tell(|| format!("{} {:?} (batch)", request.by, request.command));
-                    self.commit(Write { based_on, run, outcome, remembered })?;
+                    self.commit(Write { based_on, run, outcome, idempotency })?;
                 }
                 Err(refusal) => {
                     self.refused(&request, &run, refusal)?;
@@ -328,7 +330,7 @@ impl World {
             return Ok(false);
         }
         self.tell(|| format!("{by} starts {name} as {id}"));
-        self.commit(Write { based_on: 0, run, outcome, remembered: None })
+        self.commit(Write { based_on: 0, run, outcome, idempotency: None })
     }
 
     fn crash(&mut self, when: &str, request: &Request) {

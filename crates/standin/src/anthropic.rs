@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::asked::{Asked, Open, list_of, text_of};
 use crate::reply::{Said, pieces};
+use crate::request::{Open, ReceivedRequest, list_of, text_of};
 use crate::script::Stop;
 
-pub(crate) fn read(body: &Value, asked: &mut Asked) -> Result<(), String> {
+pub(crate) fn read(body: &Value, asked: &mut ReceivedRequest) -> Result<(), String> {
     if body.get("max_tokens").and_then(Value::as_u64).is_none_or(|limit| limit == 0) {
         return Err("max_tokens: Field required".to_owned());
     }

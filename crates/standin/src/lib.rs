@@ -5,15 +5,15 @@
 //! no JSON, slowness, cut connections. Every call is one line of a log, written before it is answered.
 
 mod anthropic;
-mod asked;
 mod log;
 mod openai_chat;
 mod openai_responses;
 mod reply;
+mod request;
 mod script;
 mod server;
 
-pub use asked::Protocol;
 pub use log::Logged;
+pub use request::Protocol;
 pub use script::{Cut, Error, Reply, Rule, Script, Stop, ToolCall, Usage};
 pub use server::{Options, StandIn};

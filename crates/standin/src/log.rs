@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::asked::Protocol;
+use crate::request::Protocol;
 use crate::script::Usage;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::asked::{Asked, Open, list_of, text_of};
 use crate::reply::Said;
+use crate::request::{Open, ReceivedRequest, list_of, text_of};
 use crate::script::Stop;
 
-pub(crate) fn read(body: &Value, asked: &mut Asked) -> Result<(), String> {
+pub(crate) fn read(body: &Value, asked: &mut ReceivedRequest) -> Result<(), String> {
     let mut open = Open::default();
     for message in list_of(body, "messages")? {
         let content = message.get("content").and_then(Value::as_str);

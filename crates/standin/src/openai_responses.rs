@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::asked::{Asked, Open, list_of, text_of};
 use crate::reply::{Said, pieces};
+use crate::request::{Open, ReceivedRequest, list_of, text_of};
 use crate::script::Stop;
 
-pub(crate) fn read(body: &Value, asked: &mut Asked) -> Result<(), String> {
+pub(crate) fn read(body: &Value, asked: &mut ReceivedRequest) -> Result<(), String> {
     let mut open = Open::default();
     let mut said_by_model = false;
     for item in list_of(body, "input")? {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use serde_json::{Value, json};
 
-use crate::asked::{Asked, Protocol};
+use crate::request::{Protocol, ReceivedRequest};
 use crate::script::{Cut, Reply, Stop, Usage};
 use crate::{anthropic, openai_chat, openai_responses};
 
@@ -44,7 +44,7 @@ impl Said {
         pieces(&self.text)
     }
 
-    fn of(reply: &Reply, asked: &Asked, number: u64) -> Said {
+    fn of(reply: &Reply, asked: &ReceivedRequest, number: u64) -> Said {
         let text = match (&reply.text, &reply.json) {
             (Some(text), _) => text.clone(),
             (None, Some(json)) => json.to_string(),
@@ -70,7 +70,7 @@ impl Said {
     }
 }
 
-pub(crate) fn outcome(protocol: Protocol, reply: &Reply, asked: &Asked, number: u64) -> Outcome {
+pub(crate) fn outcome(protocol: Protocol, reply: &Reply, asked: &ReceivedRequest, number: u64) -> Outcome {
     let mut headers = Vec::new();
     if let Some(after) = &reply.retry_after {
         headers.push(("retry-after", after.clone()));

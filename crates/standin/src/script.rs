@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::asked::Asked;
+use crate::request::ReceivedRequest;
 
 /// The first rule that fits a call and is not used up answers it. Without one, the answer repeats the question, or is
 /// the least that satisfies the schema that was asked for.
@@ -133,7 +133,7 @@ impl Script {
     }
 
     /// The rule that answers, if one does. `used` counts what each rule has answered.
-    pub(crate) fn choose(&self, asked: &Asked, used: &mut Vec<usize>) -> Option<usize> {
+    pub(crate) fn choose(&self, asked: &ReceivedRequest, used: &mut Vec<usize>) -> Option<usize> {
         used.resize(self.rules.len(), 0);
         let index = self.rules.iter().zip(used.iter()).position(|(rule, used)| rule.fits(asked, *used))?;
         used[index] += 1;
@@ -142,7 +142,7 @@ impl Script {
 }
 
 impl Rule {
-    fn fits(&self, asked: &Asked, used: usize) -> bool {
+    fn fits(&self, asked: &ReceivedRequest, used: usize) -> bool {
         self.times.is_none_or(|times| used < times)
             && self.model.as_ref().is_none_or(|model| *model == asked.model)
             && self.turn.is_none_or(|turn| turn == asked.turns)
@@ -151,7 +151,7 @@ impl Rule {
 }
 
 /// What is answered without a rule.
-pub(crate) fn by_default(asked: &Asked) -> Reply {
+pub(crate) fn by_default(asked: &ReceivedRequest) -> Reply {
     match &asked.schema {
         Some(schema) => Reply::json(least(schema)),
         None if asked.json => Reply::json(json!({"answer": asked.last})),

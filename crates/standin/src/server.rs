@@ -19,9 +19,9 @@ use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
-use crate::asked::{Asked, Protocol};
 use crate::log::{Log, Logged};
 use crate::reply::{Outcome, outcome};
+use crate::request::{Protocol, ReceivedRequest};
 use crate::script::{Cut, Error, Reply, Script, by_default};
 
 const REQUEST_BYTES: usize = 16 * 1024 * 1024;
@@ -140,9 +140,11 @@ impl State {
         let mut turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         turn.calls += 1;
         let (asked, rule, reply) = match (self.authorised(protocol, headers), protocol.read(&request)) {
-            (Err(message), _) => (Asked::default(), None, refusal(401, "authentication_error", message)),
+            (Err(message), _) => {
+                (ReceivedRequest::default(), None, refusal(401, "authentication_error", message))
+            }
             (Ok(()), Err(message)) => {
-                (Asked::default(), None, refusal(400, "invalid_request_error", message))
+                (ReceivedRequest::default(), None, refusal(400, "invalid_request_error", message))
             }
             (Ok(()), Ok(asked)) => {
                 let rule = self.script.choose(&asked, &mut turn.used);

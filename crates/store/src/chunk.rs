@@ -25,7 +25,7 @@ use jiff::Timestamp;
 use serde::de::{DeserializeSeed, Error as _, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
-pub(crate) use history::{History, Told};
+pub(crate) use history::{History, RowVersion};
 
 /// Makes chunks, and keeps the room it needs for that.
 #[derive(Default)]

@@ -23,7 +23,7 @@ pub trait Cluster: Send {
 
     /// Calls `listener` with what other nodes commit, soon after they did, from another thread, until the store is
     /// dropped. Notifications may be lost: whoever depends on one looks for himself now and then.
-    fn listen(&mut self, listener: Box<dyn Fn(Vec<Notification>) + Send + Sync>) -> Result<(), Error>;
+    fn listen(&mut self, listener: Box<dyn Fn(Vec<ClusterNotification>) + Send + Sync>) -> Result<(), Error>;
 }
 
 /// The answer to a heartbeat.
@@ -37,7 +37,7 @@ pub struct Heartbeat {
 
 /// What another node committed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Notification {
+pub enum ClusterNotification {
     RunChanged {
         run: RunId,
         workspace: WorkspaceId,

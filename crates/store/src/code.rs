@@ -4,10 +4,10 @@
 use std::collections::BTreeSet;
 
 #[cfg(feature = "postgres")]
-use abide_core::id::At;
-use abide_core::notice::Topic;
+use abide_core::id::StepAddress;
 use abide_core::status::{RunStatus, WaitStatus};
 use abide_core::waitpoint::Kind;
+use abide_core::webhook_message::Topic;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp};
@@ -153,17 +153,17 @@ pub(crate) const fn delivery_status(status: DeliveryStatus) -> i64 {
 
 /// A place in a run as a number: the step, and after it the item, counted from 1; 0 is the step itself.
 #[cfg(feature = "postgres")]
-pub(crate) fn place(at: At) -> i64 {
+pub(crate) fn place(at: StepAddress) -> i64 {
     i64::from(at.step) << ITEM_BITS | at.item.map_or(0, |item| i64::from(item) + 1)
 }
 
 #[cfg(feature = "postgres")]
-pub(crate) fn read_place(place: i64) -> Result<At, Error> {
+pub(crate) fn read_place(place: i64) -> Result<StepAddress, Error> {
     let unknown = || Error::Corrupt(format!("{place} is no place in a run"));
     let step = u16::try_from(place >> ITEM_BITS).map_err(|_| unknown())?;
     match place & ((1 << ITEM_BITS) - 1) {
-        0 => Ok(At::step(step)),
-        item => Ok(At::item(step, u32::try_from(item - 1).map_err(|_| unknown())?)),
+        0 => Ok(StepAddress::step(step)),
+        item => Ok(StepAddress::item(step, u32::try_from(item - 1).map_err(|_| unknown())?)),
     }
 }
 
@@ -176,7 +176,12 @@ mod tests {
 
     #[test]
     fn a_place_is_read_as_it_was_written() {
-        for at in [At::step(0), At::step(u16::MAX), At::item(3, 0), At::item(u16::MAX, u32::MAX)] {
+        for at in [
+            StepAddress::step(0),
+            StepAddress::step(u16::MAX),
+            StepAddress::item(3, 0),
+            StepAddress::item(u16::MAX, u32::MAX),
+        ] {
             assert_eq!(read_place(place(at)).unwrap(), at);
         }
         assert!(read_place(-1).is_err() && read_place(i64::MAX).is_err());

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use abide_core::command::Occurrence;
-use abide_core::door::Remembered;
+use abide_core::command::Event;
 use abide_core::history::{Change, Record};
 use abide_core::id::RunId;
+use abide_core::idempotency::IdempotencyRecord;
 use abide_core::run::Run;
 
 use crate::tasks::TaskWrite;
@@ -15,8 +15,8 @@ use crate::{Delivery, FollowUpWrite, NewDefinition, Owner, ScheduleWrite};
 #[derive(Debug, Default)]
 pub struct Batch<'a> {
     pub runs: Vec<RunWrite<'a>>,
-    pub occurrences: Vec<&'a Occurrence>,
-    pub remembered: Vec<&'a Remembered>,
+    pub events: Vec<&'a Event>,
+    pub idempotency: Vec<&'a IdempotencyRecord>,
     pub definitions: Vec<NewDefinition<'a>>,
     pub schedules: Vec<ScheduleWrite<'a>>,
     /// What webhooks are to be told of all this. One for a webhook that is gone is left out.

@@ -1,7 +1,7 @@
 //! Events that were sent, and who waits for one.
 
-use abide_core::command::Occurrence;
-use abide_core::id::{OccurrenceId, WaitpointId, WorkspaceId};
+use abide_core::command::Event;
+use abide_core::id::{EventUid, WaitpointId, WorkspaceId};
 use jiff::Timestamp;
 
 use crate::row::RowReader;
@@ -25,36 +25,36 @@ pub trait Events: Send {
         events.iter().map(|event| self.waiters(event.workspace, event.event_id, None, limit)).collect()
     }
 
-    /// Occurrences of an event id received at or after `since`, in the order they were received, beginning after
+    /// Events of an event id received at or after `since`, in the order they were received, beginning after
     /// `after`, at most `limit`.
-    fn occurrences(
+    fn events_since(
         &mut self,
         workspace: WorkspaceId,
         event_id: &str,
         since: Timestamp,
-        after: Option<(Timestamp, OccurrenceId)>,
+        after: Option<(Timestamp, EventUid)>,
         limit: usize,
-    ) -> Result<Vec<Occurrence>, Error>;
+    ) -> Result<Vec<Event>, Error>;
 
     /// [`Events::occurrences`] of several event ids, each from its instant on.
-    fn occurrences_of(
+    fn events_of(
         &mut self,
         events: &[(EventName<'_>, Timestamp)],
         limit: usize,
-    ) -> Result<Vec<Vec<Occurrence>>, Error> {
+    ) -> Result<Vec<Vec<Event>>, Error> {
         let look = |(event, since): &(EventName<'_>, Timestamp)| {
-            self.occurrences(event.workspace, event.event_id, *since, None, limit)
+            self.events_since(event.workspace, event.event_id, *since, None, limit)
         };
         events.iter().map(look).collect()
     }
 
-    /// Occurrences, of this event id or of all, the one received last first.
+    /// Events, of this event id or of all, the one received last first.
     fn events(
         &mut self,
         workspace: WorkspaceId,
         event_id: Option<&str>,
-        page: &Page<(Timestamp, OccurrenceId)>,
-    ) -> Result<Vec<Occurrence>, Error>;
+        page: &Page<(Timestamp, EventUid)>,
+    ) -> Result<Vec<Event>, Error>;
 }
 
 /// What events are looked for by.
@@ -75,13 +75,12 @@ pub(crate) fn read_waiter(row: &impl RowReader, workspace: WorkspaceId) -> Resul
     })
 }
 
-/// What is read of an event, by [`read_occurrence`].
-pub(crate) const OCCURRENCES: &str =
-    "SELECT id, workspace, event_id, received_at, data, run FROM occurrences";
+/// What is read of an event, by [`read_event`].
+pub(crate) const EVENTS: &str = "SELECT id, workspace, event_id, received_at, data, run FROM events";
 
-pub(crate) fn read_occurrence(row: &impl RowReader) -> Result<Occurrence, Error> {
-    Ok(Occurrence {
-        id: OccurrenceId(row.id(0)?),
+pub(crate) fn read_event(row: &impl RowReader) -> Result<Event, Error> {
+    Ok(Event {
+        id: EventUid(row.id(0)?),
         workspace: row.workspace(1)?,
         event_id: row.name(2)?.into(),
         received_at: row.instant(3)?,

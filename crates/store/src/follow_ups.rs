@@ -22,7 +22,7 @@ pub struct StoredFollowUp {
     pub workspace: WorkspaceId,
     /// The process that looks after it, where there are several.
     pub owner: u128,
-    /// How often it has changed: part of it may be done.
+    /// How often the follow-up has changed: part of it may be done.
     pub version: u32,
     pub what: FollowUp,
 }

@@ -25,7 +25,7 @@ pub trait WriteHolds: Send {
     fn hold(&mut self, held: &Held) -> Result<bool, Error>;
 
     /// Says whether it was held.
-    fn let_go(&mut self, owner: Owner) -> Result<bool, Error>;
+    fn release(&mut self, owner: Owner) -> Result<bool, Error>;
 
     /// Notes what takes long to decide, so that whoever comes after this process knows what it was at; `None`: it is done.
     /// Of several processes, each has its own note.
@@ -35,7 +35,7 @@ pub trait WriteHolds: Send {
     /// middle. What was noted before stays, until it is forgiven.
     fn take_suspects(&mut self, alive: &[NodeId]) -> Result<Vec<Suspect>, Error>;
 
-    /// Its deaths do not count any more.
+    /// Forgets how often processes died while they decided about this run or schedule.
     fn forgive(&mut self, owner: Owner) -> Result<(), Error>;
 }
 

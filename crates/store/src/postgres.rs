@@ -24,19 +24,19 @@ mod cluster;
 mod code_waits;
 mod column;
 mod commit;
+mod connection;
 mod costs;
 mod definitions;
 mod error;
+mod event_snapshots;
 mod events;
 mod figures;
 mod follow_ups;
 mod histories;
 mod holds;
 mod idempotency;
-mod link;
 mod links;
 mod lists;
-mod looks;
 mod maintenance;
 mod migrations;
 mod notifications;
@@ -56,10 +56,10 @@ use crate::table::MOVE;
 use crate::tasks::Tasks;
 use crate::transfer::note;
 use crate::{Batch, Culprit, Error, Read, Store};
-use link::Link;
+use connection::PgConnection;
 
+pub use connection::Sent;
 pub use figures::Figures;
-pub use link::Sent;
 pub(crate) use transfer::look;
 
 /// A writer of a database, one of any number.
@@ -74,7 +74,7 @@ pub type Reader = Handle<Reading>;
 /// A connection, and what it is for.
 #[derive(Debug)]
 pub struct Handle<Role> {
-    link: Link,
+    connection: PgConnection,
     role: Role,
 }
 
@@ -100,24 +100,24 @@ impl Postgres {
     /// it where there is none. Refuses a database in which another program has one of this name, that a newer program
     /// wrote, or that is part of a [move](crate::transfer); it is left as it was.
     pub fn open(address: &str) -> Result<Postgres, Error> {
-        let mut store = Handle { link: open::open(address)?, role: Writing::default() };
+        let mut store = Handle { connection: open::open(address)?, role: Writing::default() };
         note::check(&shown(address), store.setting(MOVE)?.as_deref())?;
         Ok(store)
     }
 
     /// Counts the statements that are sent from here on, by readers and all others that come of this store, too.
     pub fn sent(&self) -> Sent {
-        self.link.driver.statements()
+        self.connection.driver.statements()
     }
 
     /// What the server and the database say of themselves.
     pub fn figures(&mut self) -> Result<Figures, Error> {
-        figures::figures(&mut self.link)
+        figures::figures(&mut self.connection)
     }
 
     /// Another connection, for another thread.
     pub fn reader(&self) -> Reader {
-        Handle { link: self.link.reading(), role: Reading }
+        Handle { connection: self.connection.reading(), role: Reading }
     }
 }
 
@@ -141,25 +141,25 @@ impl Store for Postgres {
     }
 
     fn another(&self) -> Result<Option<Box<dyn Store>>, Error> {
-        let mut link = self.link.writing();
-        link.connect()?;
-        Ok(Some(Box::new(Handle { link, role: Writing::default() })))
+        let mut connection = self.connection.writing();
+        connection.connect()?;
+        Ok(Some(Box::new(Handle { connection, role: Writing::default() })))
     }
 
     fn tasks(&self) -> Result<Option<Box<dyn Tasks>>, Error> {
-        Ok(Some(Box::new(Handle { link: self.link.unsynced(), role: Unsynced })))
+        Ok(Some(Box::new(Handle { connection: self.connection.unsynced(), role: Unsynced })))
     }
 
     fn cluster(&self) -> Result<Option<Box<dyn Cluster>>, Error> {
-        Ok(Some(Box::new(Handle { link: self.link.unsynced(), role: Unsynced })))
+        Ok(Some(Box::new(Handle { connection: self.connection.unsynced(), role: Unsynced })))
     }
 
     fn commit(&mut self, batch: &Batch<'_>) -> Result<(), Error> {
-        commit::commit(&mut self.link, &mut self.role.last, batch)
+        commit::commit(&mut self.connection, &mut self.role.last, batch)
     }
 
     fn culprits(&mut self, batch: &Batch<'_>) -> Result<Vec<Culprit>, Error> {
-        commit::culprits(&mut self.link, &mut self.role.last, batch)
+        commit::culprits(&mut self.connection, &mut self.role.last, batch)
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use abide_core::definition::AwaitedEvent;
 use abide_core::history::DefinitionRef;
-use abide_core::id::{OccurrenceId, RunId, WorkspaceId};
+use abide_core::id::{EventUid, RunId, WorkspaceId};
 use jiff::Timestamp;
 
 use crate::row::RowReader;
@@ -90,7 +90,7 @@ impl Awaits {
 }
 
 /// A place among events by the time they were received.
-pub type EventPlace = (Timestamp, OccurrenceId);
+pub type EventPlace = (Timestamp, EventUid);
 
 /// A stored event, without its data.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,7 +98,7 @@ pub struct OldEvent {
     pub workspace: WorkspaceId,
     pub event_id: Arc<str>,
     pub received_at: Timestamp,
-    pub id: OccurrenceId,
+    pub id: EventUid,
     /// The run that it was sent to, and whether that is open.
     pub sent_to: Option<(RunId, bool)>,
 }
@@ -111,7 +111,7 @@ impl OldEvent {
             workspace,
             event_id: row.name(0)?.into(),
             received_at: row.instant(1)?,
-            id: OccurrenceId(row.id(2)?),
+            id: EventUid(row.id(2)?),
             sent_to: row.optional_run(3)?.map(|run| (run, is_open)),
         })
     }
@@ -146,7 +146,7 @@ pub(crate) const NOT_ENDED: i64 = -1;
 /// The run that a key started or was asked of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunOfKey {
-    /// It is about no run, or about one that was forgotten.
+    /// The key is about no run, or about one that was forgotten.
     None,
     Open,
     Ended(Timestamp),

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use abide_core::id::{RunId, WorkspaceId};
-use abide_core::notice::Topic;
 use abide_core::status::{RunStatus, WaitStatus};
 use abide_core::waitpoint::Kind;
+use abide_core::webhook_message::Topic;
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 

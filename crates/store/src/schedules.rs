@@ -21,6 +21,6 @@ pub struct ScheduleWrite<'a> {
     /// The version the first decision was made on; 0 for a new schedule.
     pub based_on: u64,
     pub schedule: &'a Schedule,
-    /// It is gone, and its waits with it.
+    /// Whether the schedule is gone, and its waits with it.
     pub removed: bool,
 }

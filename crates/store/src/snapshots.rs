@@ -23,7 +23,7 @@ pub(crate) struct LastSnapshot {
     pub(crate) bytes: u64,
 }
 
-/// Whether it is to be looked up when the last snapshot was written: now and then, and never of short runs.
+/// Whether the age of the last snapshot is to be looked up: now and then, and never for short runs.
 pub(crate) fn may_be_due(write: &RunWrite<'_>) -> bool {
     let is_open = !write.run.status.has_ended();
     is_open && write.based_on > 0 && write.based_on / EVERY < write.run.seq / EVERY

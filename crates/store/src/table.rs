@@ -119,13 +119,13 @@ pub(crate) const TABLES: [Table; 19] = [
         key: &["run", "number"],
     },
     Table {
-        name: "occurrences",
+        name: "events",
         columns: &["id", "workspace", "event_id", "received_at", "data", "run"],
         names: &["event_id"],
         key: &["workspace", "event_id", "received_at", "id"],
     },
     Table {
-        name: "remembered",
+        name: "idempotency_records",
         columns: &["key", "digest", "reply", "written_at", "run"],
         names: &["key"],
         key: &["key"],

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use abide_core::id::{At, RunId, WorkspaceId};
+use abide_core::id::{RunId, StepAddress, WorkspaceId};
 use jiff::Timestamp;
 
 use crate::Error;
@@ -49,8 +49,8 @@ pub struct WantedTasks {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundTask {
     pub run: RunId,
-    pub at: At,
-    pub delivery: u32,
+    pub at: StepAddress,
+    pub lease_epoch: u32,
     pub workspace: WorkspaceId,
     pub queue: Arc<str>,
 }

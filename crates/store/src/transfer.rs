@@ -227,7 +227,7 @@ impl Move {
         })
     }
 
-    /// Whether it was begun before and goes on.
+    /// Whether the move was begun before and goes on.
     pub fn goes_on(&self) -> bool {
         self.goes_on
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use abide_core::id::{DeliveryId, RunId, WebhookId, WorkspaceId};
-use abide_core::notice::Topic;
+use abide_core::webhook_message::Topic;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -120,7 +120,7 @@ pub struct Health {
     pub disabled: Option<Disabled>,
 }
 
-/// It is told nothing, and what it was still to be told is kept.
+/// Why and when a webhook was disabled. It is sent nothing, and what is pending is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Disabled {
     pub at: Timestamp,
@@ -172,7 +172,7 @@ impl Delivery {
 pub enum DeliveryStatus {
     Pending,
     Delivered,
-    /// It was tried as often as things are tried.
+    /// All attempts of the delivery failed.
     Failed,
 }
 

@@ -7,7 +7,7 @@ pub struct Asset {
     /// From the site's root, without a slash before it.
     pub path: &'static str,
     pub bytes: &'static [u8],
-    /// The same, compressed.
+    /// The file's content, compressed.
     pub gzip: Option<&'static [u8]>,
 }
 
@@ -31,7 +31,7 @@ impl Asset {
         }
     }
 
-    /// Its name holds a digest of its content: it never changes.
+    /// Whether the file never changes: its name holds a digest of its content.
     pub fn is_immutable(&self) -> bool {
         self.path.starts_with("assets/")
     }

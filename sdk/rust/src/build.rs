@@ -17,7 +17,7 @@ pub(crate) fn of_program() -> &'static str {
     })
 }
 
-/// It tells builds apart, and need not withstand anybody: so it is one that is quick, also without optimisation.
+/// A hash of the program. It only tells builds apart, so it is one that is quick, also without optimisation.
 fn hash_of_program() -> std::io::Result<String> {
     let mut file = File::open(std::env::current_exe()?)?;
     let mut hash = 0xCBF2_9CE4_8422_2325_u64;

@@ -209,7 +209,7 @@ impl Client {
     }
 
     /// Sends an event to everyone who waits for it, now or later.
-    pub async fn notify(&self, event_id: &str, data: impl Serialize) -> Result<wire::SentEvent, Error> {
+    pub async fn notify(&self, event_id: &str, data: impl Serialize) -> Result<wire::EventSent, Error> {
         self.events().send(&wire::SendEvent::new(event_id).event_data(json_of(data)?)).await
     }
 
@@ -276,7 +276,7 @@ pub trait WorkflowRef {
     /// What its runs give.
     type Output: DeserializeOwned;
 
-    /// How it is called.
+    /// The name of the workflow.
     fn name(&self) -> &str;
 }
 
@@ -307,7 +307,7 @@ pub struct RunHandle<O = Json> {
 }
 
 impl<O> RunHandle<O> {
-    /// How it is called.
+    /// The run's id.
     pub fn id(&self) -> &str {
         &self.id
     }
@@ -340,7 +340,7 @@ impl<O> AsRef<str> for RunHandle<O> {
 }
 
 impl<O: DeserializeOwned> RunHandle<O> {
-    /// Its output, when it has ended. A run that does not complete is an [`Error::RunNotCompleted`].
+    /// The run's output, when it has ended. A run that does not complete is an [`Error::RunNotCompleted`].
     pub async fn result(&self) -> Result<O, Error> {
         output_of(self.client.runs().wait(&self.id).await?)
     }

@@ -21,7 +21,7 @@ use crate::length::{Length, random_hex};
 use crate::middleware::Stack;
 use crate::wait::{ForApproval, ForEvent, ForPause, Opened, Spec, Unlimited, Wait, given, nothing};
 use crate::wire::{
-    CreateWaitpoint, Json, Object, SendEvent, SentEvent, Task, TaskReportHeartbeat, TaskReportPause,
+    CreateWaitpoint, EventSent, Json, Object, SendEvent, Task, TaskReportHeartbeat, TaskReportPause,
     TaskWait, TaskWaitApproval, TaskWaitEvent, TaskWaitSignal, TaskWaitSleep, TaskWaitUntil, TaskWaitWebhook,
     Vote,
 };
@@ -32,7 +32,7 @@ pub use http::HttpResponse;
 /// The digits of ids: base32 without `i`, `l`, `o` and `u`.
 const DIGITS: &str = "0123456789abcdefghjkmnpqrstvwxyz";
 
-/// One delivery of a task. A clone is the same.
+/// One execution of a task. A clone is the same.
 #[derive(Debug, Clone)]
 pub struct Context {
     execution: Arc<Execution>,
@@ -47,7 +47,7 @@ pub struct Context {
 pub struct Waitpoint {
     /// As it was made.
     pub name: String,
-    /// Its public id.
+    /// The waitpoint's public id.
     pub id: String,
     /// To be given away. Whoever calls it ends the wait.
     pub resume_url: String,
@@ -146,7 +146,7 @@ impl Context {
         &self.task().checkpoint
     }
 
-    /// Whether the handler is re-executed: an earlier delivery has recorded something.
+    /// Whether the handler is re-executed: an earlier execution has recorded something.
     pub fn replaying(&self) -> bool {
         !self.task().journal.is_empty()
     }
@@ -168,7 +168,7 @@ impl Context {
         let _ = self.execution.over().wait_for(|over| *over).await;
     }
 
-    /// Does something and records its result: another delivery of the task gets the result without doing it again. It is
+    /// Does something and records its result: another execution of the task gets the result without doing it again. It is
     /// done *at least once* until the result is recorded, and never after: a worker may die in between. Pass
     /// [`Context::idempotency_key`] on to services that take one.
     pub async fn run<T, F, Fut>(&self, name: impl Into<String>, work: F) -> Result<T>
@@ -282,7 +282,7 @@ impl Context {
         name: impl Into<String>,
         event_id: &str,
         data: impl Serialize,
-    ) -> Result<SentEvent> {
+    ) -> Result<EventSent> {
         let name = name.into();
         let data = serde_json::to_value(data).map_err(|error| TaskError::not_json(&name, &error))?;
         let client = self.client.keyed(self.idempotency_key(&name));
@@ -290,7 +290,7 @@ impl Context {
         self.run(name, || async { Ok(client.events().send(&event).await?) }).await
     }
 
-    /// Leaves a value for the next delivery, should there be one: see [`Context::last_checkpoint`].
+    /// Leaves a value for the next execution, should there be one: see [`Context::last_checkpoint`].
     pub async fn checkpoint(&self, value: impl Serialize) -> Result<()> {
         let value = serde_json::to_value(value).map_err(|error| TaskError::not_json("checkpoint", &error))?;
         let report = TaskReportHeartbeat::new(&self.task().lease_token).checkpoint(value);
@@ -321,7 +321,7 @@ pub struct NewWaitpoint<'a> {
 }
 
 impl<'a> NewWaitpoint<'a> {
-    /// How long it may take; no limit if absent.
+    /// How long the wait may take; no limit if absent.
     pub fn timeout(mut self, timeout: impl Into<Length>) -> NewWaitpoint<'a> {
         self.asked = self.asked.timeout(timeout);
         self

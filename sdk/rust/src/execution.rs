@@ -1,4 +1,4 @@
-//! One delivery of a task: the handler, its journal, and what becomes of them.
+//! One execution of a task: the handler, its journal, and what becomes of them.
 //!
 //! ```text
 //!   replay: what the journal holds is answered at once
@@ -6,7 +6,7 @@
 //!   ──▶ a wait that is not over, and nothing else to do: the handler is dropped, the waits are reported
 //! ```
 //!
-//! The journal does not change during a delivery, so a wait that is open stays open until the next one. To the handler,
+//! The journal does not change during an execution, so a wait that is open stays open until the next one. To the handler,
 //! that is an await that does not return: there is nothing that it could catch.
 
 mod driver;
@@ -128,7 +128,7 @@ struct State {
     ended: bool,
 }
 
-/// What is waited for together, and who is to be told when nothing comes of it in this delivery.
+/// What is waited for together, and who is to be told when nothing comes of it in this execution.
 #[derive(Debug)]
 struct Waiting {
     id: u64,
@@ -164,7 +164,7 @@ impl Execution {
         change(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// What the journal holds under a name. It does not change during a delivery.
+    /// What the journal holds under a name. It does not change during an execution.
     fn recorded(&self, name: &str) -> Option<&JournalEntry> {
         self.places.get(name).map(|place| &self.task.journal[*place])
     }
@@ -298,7 +298,7 @@ impl Execution {
         })
     }
 
-    /// A branch of the handler may be given up for this, and every delivery will see it.
+    /// A branch of the handler may be given up for this, and every execution will see it.
     pub(crate) fn note_branch_failure(&self) {
         self.locked(|state| state.failures += 1);
     }
@@ -443,7 +443,7 @@ impl State {
 }
 
 fn swallowed(waits: &str, then: &str) -> TaskError {
-    let advice = "A `select!` or a timeout around a wait gives it up, and the next delivery may choose otherwise: \
+    let advice = "A `select!` or a timeout around a wait gives it up, and the next execution may choose otherwise: \
                   use `ctx.any`, or the wait's own `timeout`";
     TaskError::swallowed(format!("the handler was to be left at {waits}, and {then}. {advice}"))
 }

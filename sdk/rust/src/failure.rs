@@ -69,7 +69,7 @@ impl TaskError {
         TaskError { code: Some(code.into()), ..self }
     }
 
-    /// The code does not fit what an earlier delivery of the task recorded.
+    /// The code does not fit what an earlier execution of the task recorded.
     pub(crate) fn code_changed(recorded: impl Into<String>, found: impl Into<String>) -> TaskError {
         let mismatch = CodeMismatch::new(recorded, found);
         let CodeMismatch { recorded, found } = &mismatch;

@@ -33,7 +33,7 @@ pub type Next<'a> = Pin<Box<dyn Future<Output = Result<Json>> + Send + 'a>>;
 /// }
 /// ```
 pub trait Middleware: Send + Sync {
-    /// Around each delivery of a task to a handler, re-executions included: [`Context::replaying`] says which. A handler that
+    /// Around each execution of a task to a handler, re-executions included: [`Context::replaying`] says which. A handler that
     /// is suspended does not return, and neither does `next`: what is held here is dropped, and
     /// [`suspended`](Middleware::suspended) is called.
     fn handler<'a>(&'a self, ctx: &'a Context, next: Next<'a>) -> Next<'a> {

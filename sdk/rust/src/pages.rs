@@ -15,7 +15,7 @@ use crate::transport::Request;
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Page<T> {
-    /// Its items.
+    /// The items of the page.
     pub data: Vec<T>,
     /// Where the next page begins; nothing at the end.
     pub next_cursor: Option<String>,

@@ -277,7 +277,7 @@ impl Transport {
     }
 }
 
-/// Whether it may be better in a while, even though it is not known whether anything was done.
+/// Whether the same request may succeed later, even though it is not known whether anything was done.
 fn may_pass(error: &Error) -> bool {
     let between = error.problem().is_some_and(|problem| matches!(problem.status, 502 | 504));
     between || matches!(error, Error::Unreachable { .. })

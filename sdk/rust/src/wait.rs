@@ -24,7 +24,7 @@ pub(crate) enum Spec {
     Pause(TaskReportPause),
 }
 
-/// A wait of this delivery, and what the journal knows of it.
+/// A wait of this execution, and what the journal knows of it.
 #[derive(Debug)]
 pub(crate) struct Opened {
     pub(crate) name: String,
@@ -60,7 +60,7 @@ impl Opened {
         self.known.as_ref().is_some_and(|known| known.status == WaitpointStatus::Cancelled && !self.given_up)
     }
 
-    /// It came, or its time was over.
+    /// Whether what was waited for came, or its time was over.
     pub(crate) fn has_happened(&self) -> bool {
         self.has_ended() && !self.was_cancelled()
     }
@@ -202,7 +202,7 @@ impl<T, K> Wait<T, K> {
 }
 
 impl<T, K: TimesOut> Wait<T, K> {
-    /// How long it may take; no limit if absent.
+    /// How long the wait may take; no limit if absent.
     pub fn timeout(self, timeout: impl Into<Length>) -> Self {
         let (ms, text) = timeout.into().parts();
         self.tell(|spec| match spec {
@@ -299,7 +299,7 @@ impl<T> Wait<T, ForChild> {
 }
 
 impl<T> Wait<T, ForPause> {
-    /// Leaves a value for the next delivery: see [`Context::last_checkpoint`](crate::Context::last_checkpoint).
+    /// Leaves a value for the next execution: see [`Context::last_checkpoint`](crate::Context::last_checkpoint).
     pub fn checkpoint(self, value: impl Into<Json>) -> Self {
         self.tell(|spec| {
             if let Spec::Pause(pause) = spec {

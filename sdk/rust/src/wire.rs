@@ -173,7 +173,7 @@ pub struct AuditVerified {
 /// What happened between two looks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Beat {
+pub struct ActivitySample {
     /// When it ended.
     pub at: Timestamp,
     /// From a timer's instant to its firing, in milliseconds: half of them were quicker.
@@ -734,7 +734,7 @@ pub struct DeployedDefinition {
     pub warnings: Vec<Finding>,
 }
 
-/// One occurrence of an event.
+/// An event.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StoredEvent {
@@ -1330,7 +1330,7 @@ pub struct Overview {
     /// Open waits whose instant has passed.
     pub overdue: Counted,
     /// How it went in the last hour.
-    pub pulse: Pulse,
+    pub activity: Activity,
     pub runs: Vec<RunCount>,
     /// Open waits.
     pub waits: Vec<WaitCount>,
@@ -1413,8 +1413,8 @@ pub struct Problem {
 /// Of the whole server, one beat after the other.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Pulse {
-    pub beats: Vec<Beat>,
+pub struct Activity {
+    pub samples: Vec<ActivitySample>,
     pub every_ms: u64,
 }
 
@@ -1785,7 +1785,7 @@ setters!(SendSignal { idempotency_key [into String], payload [into Json] });
 /// Whom an event woke.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct SentEvent {
+pub struct EventSent {
     /// It is stored, and on its way to more who wait for it than one moment has room for. They take it by themselves, after a restart too; there is no need to send it again.
     pub delivering: bool,
     pub dry_run: bool,
@@ -2945,14 +2945,14 @@ impl Workflow {
 setters!(Workflow { budget_micros [plain u64], default_retry [into WorkflowRetry], description [into String], input_schema [into Json], keep_headers [list String], on_cancel [into WorkflowHook], on_code_change [into WorkflowOnCodeChange], on_failure [into WorkflowHook], output [into Json], pin_to_build [plain bool], timeout [length timeout_ms], version [into String] });
 
 #[derive(Debug, Clone, PartialEq, Copy, Eq, Hash, Serialize, Deserialize)]
-pub enum WorkflowDelivery {
+pub enum WorkflowFanOut {
     /// Everyone who waits for it.
     #[serde(rename = "all")] All,
     /// The one that has waited longest.
     #[serde(rename = "one")] One,
 }
 
-words!(WorkflowDelivery { All "all", One "one" });
+words!(WorkflowFanOut { All "all", One "one" });
 
 /// The answer satisfies `schema`, or the step's `outputSchema`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -3187,7 +3187,7 @@ pub struct WorkflowMapStepNotify {
     /// Templates allowed.
     #[serde(skip_serializing_if = "Option::is_none")] pub data: Option<Json>,
     /// `all` if absent.
-    #[serde(skip_serializing_if = "Option::is_none")] pub delivery: Option<WorkflowDelivery>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub delivery: Option<WorkflowFanOut>,
     /// Templates allowed.
     pub event_id: String,
     #[serde(skip_serializing_if = "Option::is_none")] pub retry: Option<WorkflowRetry>,
@@ -3202,7 +3202,7 @@ impl WorkflowMapStepNotify {
     }
 }
 
-setters!(WorkflowMapStepNotify { data [into Json], delivery [into WorkflowDelivery], retry [into WorkflowRetry], run_id [into String] });
+setters!(WorkflowMapStepNotify { data [into Json], delivery [into WorkflowFanOut], retry [into WorkflowRetry], run_id [into String] });
 
 /// Starts a run of another workflow and waits for it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -3782,7 +3782,7 @@ pub struct WorkflowStepNotify {
     /// Templates allowed.
     #[serde(skip_serializing_if = "Option::is_none")] pub data: Option<Json>,
     /// `all` if absent.
-    #[serde(skip_serializing_if = "Option::is_none")] pub delivery: Option<WorkflowDelivery>,
+    #[serde(skip_serializing_if = "Option::is_none")] pub delivery: Option<WorkflowFanOut>,
     #[serde(skip_serializing_if = "Option::is_none")] pub description: Option<String>,
     /// Templates allowed.
     pub event_id: String,
@@ -3806,7 +3806,7 @@ impl WorkflowStepNotify {
     }
 }
 
-setters!(WorkflowStepNotify { after [list String], data [into Json], delivery [into WorkflowDelivery], description [into String], next [into String], retry [into WorkflowRetry], run_id [into String], save_as [into String], when [into String] });
+setters!(WorkflowStepNotify { after [list String], data [into Json], delivery [into WorkflowFanOut], description [into String], next [into String], retry [into WorkflowRetry], run_id [into String], save_as [into String], when [into String] });
 
 /// Answers the caller that started the run; the run goes on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -96,7 +96,7 @@ impl Worker {
         self
     }
 
-    /// How it is called in histories; the machine's name and the process' number if absent.
+    /// The worker's name in histories; the machine's name and the process' number if absent.
     pub fn name(mut self, name: impl Into<String>) -> Worker {
         self.name = name.into();
         self
@@ -115,7 +115,7 @@ impl Worker {
         self
     }
 
-    /// How often it asks whether its tasks are still wanted; 5 seconds, or a third of the lease, if absent.
+    /// How often the worker asks whether its tasks are still wanted; 5 seconds, or a third of the lease, if absent.
     pub fn heartbeat(mut self, heartbeat: Duration) -> Worker {
         self.settings.heartbeat = heartbeat;
         self
@@ -158,7 +158,7 @@ impl Worker {
             stopped = working.finish() => return stopped,
             () = signals.next() => {}
         }
-        working.give_back();
+        working.release();
         outcome((&mut working.ended).await)
     }
 
@@ -211,8 +211,8 @@ impl Working {
     }
 
     /// Gives every task back at once, for another worker, and ends.
-    pub fn give_back(&self) {
-        self.stage.send_replace(Stage::GivingBack);
+    pub fn release(&self) {
+        self.stage.send_replace(Stage::Releasing);
     }
 
     /// How many tasks it has.
@@ -224,7 +224,7 @@ impl Working {
         match tokio::time::timeout(self.drain, &mut self.ended).await {
             Ok(ended) => outcome(ended),
             Err(_) => {
-                self.give_back();
+                self.release();
                 outcome((&mut self.ended).await)
             }
         }

@@ -93,7 +93,7 @@ export async function race(execution: Execution, members: readonly Member[]): Pr
   return { index: first.index, name: winner, value: noteRace(execution, name, { ...first, name: winner }) };
 }
 
-/** How a race was decided by an earlier delivery. */
+/** How a race was decided by an earlier execution. */
 function recordedRace(execution: Execution, name: string): (Omit<Decided, "value"> & { value?: unknown; error?: Error }) | undefined {
   const entry = execution.ask(name, "run");
   const failed = execution.rememberedFailure(name);
@@ -119,7 +119,7 @@ function noteFailedRace(execution: Execution, name: string, winner: string, { in
 
 type Finish = { index: number; value: unknown } | { index: number; error: unknown };
 
-/** The first branch to end. No wait ends in this delivery: one that is over would have won already. */
+/** The first branch to end. No wait ends in this execution: one that is over would have won already. */
 function firstOf(execution: Execution, members: readonly Member[], waits: Wait<unknown>[]): Promise<Finish> {
   return new Promise<Finish>((resolve, reject) => {
     const open = waits.filter((wait) => !wait.hasEnded);

@@ -103,7 +103,7 @@ export class Client {
     return this.runs.signal(runId, signalType, payload, options);
   }
 
-  notify(eventId: string, data?: unknown, options: SendOptions = {}): Promise<wire.SentEvent> {
+  notify(eventId: string, data?: unknown, options: SendOptions = {}): Promise<wire.EventSent> {
     return this.events.send(eventId, data, options);
   }
 

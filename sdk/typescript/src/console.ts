@@ -8,7 +8,7 @@ import type { LogLine } from "./wire.js";
 const LEVELS = { debug: "debug", log: "info", info: "info", warn: "warn", error: "error" } as const;
 type Method = keyof typeof LEVELS;
 
-/** The delivery that the code belongs to. */
+/** The execution that the code belongs to. */
 const executions = new AsyncLocalStorage<Execution>();
 
 export const recordedBy = <T>(execution: Execution, work: () => T): T => executions.run(execution, work);

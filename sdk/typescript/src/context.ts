@@ -33,7 +33,7 @@ import {
 } from "./waits.js";
 import type { Workflow } from "./workflow.js";
 import type * as wire from "./wire.js";
-import type { Json, SentEvent, Task } from "./wire.js";
+import type { Json, EventSent, Task } from "./wire.js";
 
 /** The first of several waits and branches. Its `index`, or its `name`, tells what its `value` is. */
 export type First<M extends readonly Member[] = readonly Member[]> = {
@@ -80,7 +80,7 @@ export class Context<I = unknown> {
     return this.trace;
   }
 
-  /** Whether an earlier delivery has recorded something: this one begins with a replay. */
+  /** Whether an earlier execution has recorded something: this one begins with a replay. */
   get replaying(): boolean {
     return this.task.journal.length > 0;
   }
@@ -107,7 +107,7 @@ export class Context<I = unknown> {
   }
 
   /**
-   * Does something and records its result: another delivery of the task gets the result without doing it again. It is done
+   * Does something and records its result: another execution of the task gets the result without doing it again. It is done
    * *at least once* until the result is recorded, and never after: a worker may die in between. Pass `call.idempotencyKey` on
    * to services that take one.
    */
@@ -316,18 +316,18 @@ export class Context<I = unknown> {
     eventId: string,
     data?: unknown,
     options: Omit<SendOptions, "idempotencyKey" | "dryRun"> = {},
-  ): Promise<SentEvent> {
+  ): Promise<EventSent> {
     const idempotencyKey = this.idempotencyKey(name);
     return this.run(name, () => this.client.notify(eventId, data, { ...options, idempotencyKey }));
   }
 
   /**
-   * Lines for the run's log, shown on its page and with `abide logs`. What an earlier delivery has written is not written
+   * Lines for the run's log, shown on its page and with `abide logs`. What an earlier execution has written is not written
    * again. The log of a run is bounded (256 KiB).
    */
   readonly log: Log;
 
-  /** Leaves a value for the next delivery, should there be one: see `lastCheckpoint`. */
+  /** Leaves a value for the next execution, should there be one: see `lastCheckpoint`. */
   async checkpoint(value: unknown): Promise<void> {
     if (currentScope()?.isLost) return never();
     await this.execution.record({ checkpoint: asJson("checkpoint", value) });

@@ -1,5 +1,5 @@
 /**
- * One delivery of a task: the handler, its journal, and what becomes of them.
+ * One execution of a task: the handler, its journal, and what becomes of them.
  *
  * ```text
  *   replay: what the journal holds is answered at once
@@ -7,7 +7,7 @@
  *   ──▶ a wait that is not over, and nothing else to do: the handler is left (`Suspended`), the waits are reported
  * ```
  *
- * The journal does not change during a delivery, so a wait that is open stays open until the next one.
+ * The journal does not change during an execution, so a wait that is open stays open until the next one.
  */
 import { askedOf, mismatch } from "./asked.js";
 import { type Remembered, failureReport, messageOf } from "./described.js";
@@ -53,7 +53,7 @@ export class Execution {
   onNew: ((name: string) => void) | undefined;
   /** Code around the work of each durable call. */
   aroundCall: (call: DurableCall, work: () => Promise<unknown>) => Promise<unknown> = (_, work) => work();
-  /** What the handler failed with in this delivery. */
+  /** What the handler failed with in this execution. */
   failedWith: unknown;
   private state: State = "running";
   private readonly journal: Map<string, JournalEntry>;
@@ -99,7 +99,7 @@ export class Execution {
     return count === 1 ? name : `${name}#${count}`;
   }
 
-  /** Runs the handler. The last report on this delivery, or nothing if the task is not ours any more. */
+  /** Runs the handler. The last report on this execution, or nothing if the task is not ours any more. */
   async run(handler: () => Promise<Json>): Promise<TaskReport | undefined> {
     let outcome: Outcome;
     try {
@@ -125,7 +125,7 @@ export class Execution {
     return report;
   }
 
-  /** Writes a line to the run's log, unless an earlier delivery has. */
+  /** Writes a line to the run's log, unless an earlier execution has. */
   log(level: LogLine["level"], message: string): void {
     if (this.unasked.size > 0 || this.state !== "running" || currentScope()?.isLost) return;
     this.runLog.write(level, message);
@@ -292,7 +292,7 @@ export class Execution {
     return error === this.fatal && error !== undefined;
   }
 
-  /** How a call failed in an earlier delivery that went on after it. */
+  /** How a call failed in an earlier execution that went on after it. */
   rememberedFailure(name: string): Remembered | undefined {
     return this.journal.get(OWN + name)?.result as unknown as Remembered | undefined;
   }
@@ -377,7 +377,7 @@ export class Execution {
     this.opened.push(wait as Wait<unknown>);
   }
 
-  /** Waits until a group is over; in this delivery that is either so already, or never. */
+  /** Waits until a group is over; in this execution that is either so already, or never. */
   until(waits: Wait<unknown>[], wake: "all" | "any"): Promise<void> {
     const over = wake === "all" ? waits.every((wait) => wait.hasEnded) : this.isDecided(waits);
     if (over) return Promise.resolve();

@@ -95,7 +95,7 @@ export class CallFailed extends NotRetryable {
   }
 }
 
-/** The code does not fit what an earlier delivery of the task recorded. */
+/** The code does not fit what an earlier execution of the task recorded. */
 export class CodeChanged extends NotRetryable {
   override name = "CodeChanged";
 

@@ -49,7 +49,7 @@ export interface Handling {
   readonly client: Client;
 }
 
-/** Runs the handler of a delivery. The last report on it, or nothing if the task is not ours any more. */
+/** Runs the handler of an execution. The last report on it, or nothing if the task is not ours any more. */
 export function handle(execution: Execution, { handlers, middleware, client }: Handling): Promise<TaskReport | undefined> {
   const { task } = execution;
   const run = handlers.get(task.handler);

@@ -4,7 +4,7 @@ import type { Context } from "./context.js";
 
 export interface Middleware {
   /**
-   * Around each delivery of a task to its handler, re-executions included (`ctx.replaying`). `next` gives what the handler
+   * Around each execution of a task to its handler, re-executions included (`ctx.replaying`). `next` gives what the handler
    * returned, or throws what it threw. A suspension is thrown, too, and must be let pass: `isSuspended(error)`.
    */
   handler?(ctx: Context, next: () => Promise<unknown>): unknown;

@@ -251,7 +251,7 @@ export interface SendOptions extends Keyed {
 
 export class Events extends Resource {
   /** To everyone who waits for it, now or later. */
-  send(eventId: string, data?: unknown, options: SendOptions = {}): Promise<wire.SentEvent> {
+  send(eventId: string, data?: unknown, options: SendOptions = {}): Promise<wire.EventSent> {
     const { runId: workflowRunId, delivery, dryRun } = options;
     const body = { eventId, eventData: data ?? null, workflowRunId, delivery, dryRun };
     return this.transport.json(keyed("POST", at`/events`, body, options));

@@ -132,7 +132,7 @@ export interface AuditVerified {
 }
 
 /** What happened between two looks. */
-export interface Beat {
+export interface ActivitySample {
   /** When it ended. */
   at: string;
   /** From a timer's instant to its firing, in milliseconds: half of them were quicker. */
@@ -823,7 +823,7 @@ export interface Overview {
   /** Open waits whose instant has passed. */
   overdue: Counted;
   /** How it went in the last hour. */
-  pulse: Pulse;
+  activity: Activity;
   runs: RunCount[];
   /** Open waits. */
   waits: WaitCount[];
@@ -877,8 +877,8 @@ export interface Problem {
 }
 
 /** Of the whole server, one beat after the other. */
-export interface Pulse {
-  beats: Beat[];
+export interface Activity {
+  samples: ActivitySample[];
   everyMs: number;
 }
 
@@ -1145,7 +1145,7 @@ export interface SendSignal {
 }
 
 /** Whom an event woke. */
-export interface SentEvent {
+export interface EventSent {
   /** It is stored, and on its way to more who wait for it than one moment has room for. They take it by themselves, after a restart too; there is no need to send it again. */
   delivering: boolean;
   dryRun: boolean;
@@ -1826,7 +1826,7 @@ export interface Workflow {
   version?: string;
 }
 
-export type WorkflowDelivery = "all" | "one";
+export type WorkflowFanOut = "all" | "one";
 
 /** A check of a model's answer. */
 export type WorkflowGuardrail = {
@@ -1927,7 +1927,7 @@ export interface WorkflowMapStepNotify {
   /** Templates allowed. */
   data?: Json;
   /** `all` if absent. */
-  delivery?: WorkflowDelivery | null;
+  delivery?: WorkflowFanOut | null;
   /** Templates allowed. */
   eventId: string;
   retry?: WorkflowRetry | null;
@@ -2274,7 +2274,7 @@ export interface WorkflowStepNotify {
   /** Templates allowed. */
   data?: Json;
   /** `all` if absent. */
-  delivery?: WorkflowDelivery | null;
+  delivery?: WorkflowFanOut | null;
   description?: string | null;
   /** Templates allowed. */
   eventId: string;

@@ -122,7 +122,7 @@ export function story(records: HistoryRecord[]): Story {
         begin(step, 'working', time);
         if (trying.get(step)?.outcome) tryOnce(step, time);
         break;
-      case 'STEP_HELD':
+      case 'STEP_HELD_BACK':
         begin(step, 'held', time);
         break;
       case 'TASK_REDELIVERED':

@@ -13,7 +13,7 @@ use crate::Bed;
 use crate::child::Kin;
 use crate::machine;
 
-/// It is killed when this is dropped.
+/// A server in a process of its own, which is killed when this is dropped.
 pub(super) struct Server {
     kin: Kin,
     address: SocketAddr,

@@ -39,7 +39,7 @@ pub(crate) async fn measure(runs: usize, bed: &Bed) -> anyhow::Result<Report> {
 }
 
 async fn complete(what: &'static str, server: &Server, runs: usize, starters: usize) -> anyhow::Result<Pace> {
-    /// It waits longer than any run here takes.
+    /// The path that starts a run and waits for its result, longer than any run here takes.
     const START: &str = "/api/v1/workflow-runs?wait=60s";
     let connections = server.connections(starters).await?;
     starters::repeat_with(what, runs, connections, |mut connection: Connection, _| async move {

@@ -38,7 +38,7 @@ pub(crate) struct Worker {
     last_due_ms: i64,
 }
 
-/// It has connected.
+/// Says that the worker has connected.
 #[derive(Debug, Serialize, Deserialize)]
 struct Ready {}
 

@@ -145,7 +145,7 @@ impl Crew {
 
     /// Waits until so many runs have completed: what nodes answer alone is not believed.
     pub(super) async fn ensure_completed(&mut self, runs: usize) -> anyhow::Result<()> {
-        /// How often it is counted before it is given up. To count is work for the database, too.
+        /// How often rows are counted before the wait is given up. To count is work for the database, too.
         const LOOKS: u32 = 800;
         const EVERY: Duration = Duration::from_millis(50);
         let mut completed = 0;

@@ -174,7 +174,7 @@ impl Fired {
         part.count("firedTwice", "waits ended twice", self.doubled);
     }
 
-    /// Of those that were due before then, and of the others.
+    /// How late the sleepers woke that were due before the kill, and the others.
     fn around(&self, killed: Timestamp) -> Part {
         let (before, after): (Vec<_>, Vec<_>) = self.waits.iter().partition(|(due, _)| *due < killed);
         let mut part = Part::new("killed", "one of the nodes that wake them was killed");

@@ -79,7 +79,7 @@ pub enum Stop {
 pub struct Usage {
     /// All tokens that went in.
     pub input: u64,
-    /// Those of them that the provider had seen before.
+    /// Input tokens that the provider had seen before, a part of all input tokens.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cached_input: u64,
     pub output: u64,

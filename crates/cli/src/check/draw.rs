@@ -5,7 +5,7 @@ mod describe;
 
 use std::io::{self, Write};
 
-use abide_definition::{Action, Definition, Detours, Order, Step, Target};
+use abide_definition::{Action, Definition, Exits, Order, Step, Target};
 
 use crate::terminal::{self, shortened};
 use describe::{description, marker};
@@ -47,7 +47,7 @@ fn jumps(step: &Step) -> Vec<(&'static str, Target)> {
     if let Action::Condition { on_true, on_false, .. } = &step.action {
         return vec![(" true ", *on_true), (" false ", on_false.unwrap_or(step.next))];
     }
-    let Detours { too_late, rejected } = step.action.detours();
+    let Exits { too_late, rejected } = step.action.exits();
     let too_late = too_late.map(|target| (" too late ", target));
     too_late.into_iter().chain(rejected.map(|target| (" rejected ", target))).collect()
 }

@@ -14,7 +14,7 @@ use crate::terminal::counted;
 /// Which runs.
 #[derive(Debug, Args)]
 struct Target {
-    /// Their ids, the beginnings of them, or `latest`
+    /// Ids of runs, the beginnings of ids, or `latest`
     #[arg(value_name = "RUN", required_unless_present = "all", conflicts_with_all = ["all", "dry_run"])]
     runs: Vec<String>,
     /// Every run that the filters below find

@@ -12,7 +12,7 @@ use crate::payload;
 /// Which request, and what is said beside the decision.
 #[derive(Debug, Args)]
 struct Request {
-    /// Its id (`wp_…`), or a run with only one: its id, the beginning of one, or `latest`
+    /// The approval's id (`wp_…`), or a run with only one approval: its id, the beginning of one, or `latest`
     #[arg(value_name = "REQUEST")]
     request: String,
     /// With a run: the request of this step

@@ -120,7 +120,7 @@ impl Release {
     pub(super) async fn run(&self, console: &mut Console<'_>) -> Result<(), Error> {
         if let Some(store) = &self.store {
             let owner = owner(&self.id)?;
-            if !open(store)?.let_go(owner).map_err(failed)? {
+            if !open(store)?.release(owner).map_err(failed)? {
                 console.note(&format!("abide: {owner} is not held"))?;
                 return Err(Error::Said(Exit::NotFound));
             }

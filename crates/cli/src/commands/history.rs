@@ -21,7 +21,7 @@ const ENDS: [&str; 3] = ["WORKFLOW_COMPLETED", "WORKFLOW_FAILED", "WORKFLOW_CANC
     after_help = "Examples:\n  abide history latest\n  abide history latest --follow\n  abide history latest --fields\n  abide history run_06f3mzv0 --json | jq -r '.data[].type'\n\nWith --follow it ends when the run does, and goes on where it was when the server was restarted in between;\nwith --json it writes one record a line."
 )]
 pub(crate) struct History {
-    /// Its id, the beginning of one, or `latest`
+    /// The run's id, the beginning of one, or `latest`
     #[arg(value_name = "RUN")]
     run: String,
     /// Go on as the run does, until it has ended

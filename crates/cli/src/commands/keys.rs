@@ -58,7 +58,7 @@ struct Make {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  abide keys revoke key_06f3mzv0szn5sfxsn4tffvdytw")]
 struct Revoke {
-    /// Its id; `abide keys` shows it
+    /// The key's id; `abide keys` shows it
     #[arg(value_name = "KEY-ID")]
     id: String,
     #[command(flatten)]

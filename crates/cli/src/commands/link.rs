@@ -25,7 +25,7 @@ pub(crate) struct Link {
     /// Whom it is for; anyone who has it, if absent
     #[arg(long = "for", value_name = "NAME", conflicts_with = "revoke")]
     recipient: Option<String>,
-    /// How long it is good for; as long as its wait, if absent
+    /// How long the link is valid; as long as its wait, if absent
     #[arg(long, value_name = "DURATION", conflicts_with = "revoke", value_parser = times::parse_length)]
     expires_in: Option<Millis>,
     /// Make every link to the wait invalid. The wait goes on

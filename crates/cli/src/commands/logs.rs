@@ -15,7 +15,7 @@ use crate::record::Record;
     after_help = "Examples:\n  abide logs latest\n  abide logs latest --follow\n\nWith --follow it ends when the run does. With --json it writes one record of the history a line."
 )]
 pub(crate) struct Logs {
-    /// Its id, the beginning of one, or `latest`
+    /// The run's id, the beginning of one, or `latest`
     #[arg(value_name = "RUN")]
     run: String,
     /// Go on as the run does, until it has ended

@@ -16,7 +16,7 @@ use crate::console::Console;
     after_help = "Examples:\n  abide move latest --to 2 --dry-run\n  abide move run_01J… --to 2\n  abide move --all --workflow order --from 1 --to 2 --dry-run\n\nOnly a run that stands still is moved: WAITING, PAUSED or PENDING, with no task at work. `abide deploy --check` says beforehand which fit."
 )]
 pub(crate) struct MoveRuns {
-    /// Their ids, the beginnings of them, or `latest`
+    /// Ids of runs, the beginnings of ids, or `latest`
     #[arg(value_name = "RUN", required_unless_present = "all", conflicts_with = "all")]
     runs: Vec<String>,
     /// The version to go on with

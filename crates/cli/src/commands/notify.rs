@@ -1,6 +1,6 @@
 //! `abide notify`: something for everyone who waits for it.
 
-use abide_sdk::wire::SentEvent;
+use abide_sdk::wire::EventSent;
 use clap::Args;
 use serde_json::json;
 
@@ -52,8 +52,8 @@ impl Notify {
             body["idempotencyKey"] = json!(key);
         }
         let answer = client.post(&["events"], &body).await?;
-        self.api.show(console, &answer, |console, notified: SentEvent| {
-            let SentEvent { id, dry_run, waiters, .. } = notified;
+        self.api.show(console, &answer, |console, notified: EventSent| {
+            let EventSent { id, dry_run, waiters, .. } = notified;
             let would = if dry_run { "would wake" } else { "woke" };
             let event = id.map(|id| format!("{id}  ")).unwrap_or_default();
             let count = match waiters.len() {

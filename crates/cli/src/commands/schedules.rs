@@ -84,7 +84,7 @@ macro_rules! of_one {
         #[derive(Debug, Args)]
         #[command(after_help = $example)]
         struct $name {
-            /// Its name or its id
+            /// The schedule's name or id
             #[arg(value_name = "SCHEDULE")]
             schedule: String,
             #[command(flatten)]

@@ -20,7 +20,7 @@ use crate::{steps, times};
     after_help = "Examples:\n  abide show latest\n  abide show run_06f3mzv0\n  abide show latest --json | jq .state"
 )]
 pub(crate) struct Show {
-    /// Its id, the beginning of one, or `latest`
+    /// The run's id, the beginning of one, or `latest`
     #[arg(value_name = "RUN")]
     run: String,
     #[command(flatten)]

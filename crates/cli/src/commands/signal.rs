@@ -15,7 +15,7 @@ use crate::payload;
     after_help = "Examples:\n  abide signal latest payment.received --payload '{\"amount\": 99}'\n  abide signal run_06f3mzv0 go"
 )]
 pub(crate) struct Signal {
-    /// Its id, the beginning of one, or `latest`
+    /// The run's id, the beginning of one, or `latest`
     #[arg(value_name = "RUN")]
     run: String,
     /// The signal type that the step waits for

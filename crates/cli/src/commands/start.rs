@@ -20,7 +20,7 @@ pub(crate) struct Start {
     /// The workflow's name, or a definition's id (`def_…`)
     #[arg(value_name = "WORKFLOW")]
     workflow: String,
-    /// Its version; the newest if absent
+    /// The workflow's version; the newest if absent
     #[arg(long, value_name = "VERSION")]
     version: Option<String>,
     /// What the run is given; null if absent

@@ -95,7 +95,7 @@ pub(crate) struct Wake {
     /// With `--as skipped`: stands in the history
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
-    /// How it ends
+    /// How the wait ends
     #[arg(long = "as", value_name = "OUTCOME", value_enum, default_value_t = Outcome::Completed)]
     outcome: Outcome,
     #[command(flatten)]

@@ -79,8 +79,8 @@ impl Worker {
                 ended = working.ended() => break ended,
                 () = stop.next() => {
                     if std::mem::replace(&mut is_stopping, true) {
-                        desk.give_back();
-                        working.give_back();
+                        desk.release();
+                        working.release();
                         continue;
                     }
                     working.drain();

@@ -45,7 +45,7 @@ struct Make {
     after_help = "Examples:\n  abide workspaces limit shop --open-runs 10000 --starts-per-second 50\n  abide workspaces limit shop --calls 20 --schedules 10 --webhooks 5\n  abide workspaces limit shop"
 )]
 struct Limit {
-    /// Its id or its name
+    /// The workspace's id or name
     #[arg(value_name = "WORKSPACE")]
     workspace: String,
     /// Runs that have not ended

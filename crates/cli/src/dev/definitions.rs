@@ -94,8 +94,9 @@ impl Definitions {
         let mut warnings = findings(&outcome);
         let Outcome { file, result, .. } = outcome;
         let Ok(Ok(checked)) = result else { return Vec::new() };
-        for doubt in self.engine.calls().doubts(WorkspaceId::DEFAULT, &checked.definition) {
-            warnings.push(line(Mark::More, format!("{file}: warning {}: {}", doubt.pointer, doubt.message)));
+        for warning in self.engine.calls().warnings(WorkspaceId::DEFAULT, &checked.definition) {
+            warnings
+                .push(line(Mark::More, format!("{file}: warning {}: {}", warning.pointer, warning.message)));
         }
         let document = checked.definition.document.clone();
         let stored = self

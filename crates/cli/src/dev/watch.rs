@@ -32,7 +32,7 @@ pub(super) type Seen = BTreeMap<PathBuf, Signature>;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Change {
-    /// It is new, or other than before, and at rest.
+    /// A file is new or has changed, and is not being written any more.
     Settled(PathBuf),
     Gone(PathBuf),
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use abide_core::history::sentence;
-use abide_core::id::{At, RunId};
+use abide_core::id::{RunId, StepAddress};
 use abide_core::run::Run;
 use abide_core::status::StepStatus;
 use abide_core::waiting_for::waiting_for;
@@ -76,7 +76,7 @@ impl Tracker {
             .map(|record| {
                 let mut value = serde_json::to_value(record)?;
                 value["text"] = Value::from(text(record));
-                let at = serde_json::from_value::<At>(value["at"].clone());
+                let at = serde_json::from_value::<StepAddress>(value["at"].clone());
                 if let Ok(at) = at {
                     value["stepName"] = Value::from(run.step_name(at));
                 }
@@ -101,7 +101,7 @@ impl Tracker {
             format!("{wait}{}", left.unwrap_or_default())
         });
         let tasks =
-            run.places().filter(|(_, step)| step.status == StepStatus::Running).filter_map(|(at, _)| {
+            run.step_runs().filter(|(_, step)| step.status == StepStatus::Running).filter_map(|(at, _)| {
                 let Action::Work(work) = &run.defined(at).action else { return None };
                 let is_ours = work.executor != Executor::Handler || self.handlers.contains(&*work.handler);
                 let step = run.step_name(at);
@@ -116,10 +116,10 @@ impl Tracker {
 
 fn lines(run: &Run) -> Vec<Line> {
     let count = u16::try_from(run.definition.steps.len()).unwrap_or(u16::MAX);
-    (0..count).map(|index| line(run, At::step(index))).collect()
+    (0..count).map(|index| line(run, StepAddress::step(index))).collect()
 }
 
-fn line(run: &Run, at: At) -> Line {
+fn line(run: &Run, at: StepAddress) -> Line {
     let step = run.step(at);
     let took = step.and_then(|step| step.started_at.zip(step.ended_at));
     let took = took.map(|(from, to)| times::length(to.as_millisecond() - from.as_millisecond()));

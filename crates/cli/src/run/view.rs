@@ -14,7 +14,7 @@ pub(super) enum View {
     Live {
         drawn: usize,
     },
-    /// Its history, and each thing it waits for once.
+    /// Prints the history, and each thing the run waits for once.
     Plain {
         told: BTreeSet<String>,
     },

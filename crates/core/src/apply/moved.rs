@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::apply::BadHistory;
 use crate::definition::{Definition, Order};
 use crate::history::{DefinitionRef, Record};
-use crate::id::At;
+use crate::id::StepAddress;
 use crate::run::{PastVersion, Run, StepState};
 use crate::status::StepStatus;
 
@@ -17,13 +17,13 @@ impl Run {
         record: &Record,
         to: (&DefinitionRef, Arc<Definition>),
         steps: &[(u16, u16)],
-        bars: &[u16],
+        not_taken: &[u16],
         awaits_more: bool,
     ) -> Result<(), BadHistory> {
         let (to, definition) = to;
         let places: BTreeMap<u16, u16> = steps.iter().copied().collect();
         let last = definition.steps.len();
-        if places.values().chain(bars).any(|step| usize::from(*step) >= last) {
+        if places.values().chain(not_taken).any(|step| usize::from(*step) >= last) {
             return Err(BadHistory::Unknown("a step of the version it is moved to"));
         }
         let snapshot = &mut self.snapshot;
@@ -34,14 +34,14 @@ impl Run {
         }
         self.definition = definition;
         self.re_place(&places)?;
-        self.count_anew(bars);
+        self.count_anew(not_taken);
         Ok(())
     }
 
     fn re_place(&mut self, places: &BTreeMap<u16, u16>) -> Result<(), BadHistory> {
         let snapshot = &mut self.snapshot;
         let gone = BadHistory::Unknown("a step that the version it is moved to does not have");
-        let there = |at: At| places.get(&at.step).map(|step| At { step: *step, ..at });
+        let there = |at: StepAddress| places.get(&at.step).map(|step| StepAddress { step: *step, ..at });
         for wait in &mut snapshot.waitpoints {
             if let Some(at) = wait.at {
                 wait.at = Some(there(at).ok_or_else(|| gone.clone())?);
@@ -59,29 +59,30 @@ impl Run {
             .into_iter()
             .filter_map(|(step, state)| Some((*places.get(&step)?, state)))
             .map(|(step, state)| {
-                (step, StepState { settled_before: 0, taken_before: 0, barred: false, ..state })
+                (step, StepState { settled_before: 0, taken_before: 0, untaken: false, ..state })
             })
             .collect();
         // What has not begun is held anew, if it is its turn.
         let held = std::mem::take(&mut snapshot.held).into_iter().filter_map(there);
-        let held: Vec<At> = held.filter(|at| self.step_status(*at) != StepStatus::Pending).collect();
+        let held: Vec<StepAddress> = held.filter(|at| self.step_status(*at) != StepStatus::Pending).collect();
         self.snapshot.held = held.into_iter().collect();
         Ok(())
     }
 
     /// Brings what is counted in line with the new definition.
-    fn count_anew(&mut self, bars: &[u16]) {
+    fn count_anew(&mut self, not_taken: &[u16]) {
         let definition = Arc::clone(&self.definition);
         let snapshot = &mut self.snapshot;
         snapshot.settled = snapshot.steps.values().filter(|state| state.status.is_settled()).count();
-        let deliveries = snapshot.places().filter_map(|(_, state)| Some(state.task.as_ref()?.delivery));
-        let last = deliveries.max().unwrap_or(0).max(snapshot.deliveries_before);
+        let lease_epochs =
+            snapshot.step_runs().filter_map(|(_, state)| Some(state.task.as_ref()?.lease_epoch));
+        let last = lease_epochs.max().unwrap_or(0).max(snapshot.deliveries_before);
         // A report for a place of the old version is not one for what is there in the new one.
         snapshot.deliveries_before = last;
         for state in snapshot.steps.values_mut() {
             let items = state.map.iter_mut().flat_map(|map| map.items.values_mut());
             let tasks = items.filter_map(|item| item.task.as_mut()).chain(state.task.as_mut());
-            tasks.for_each(|task| task.delivery = last);
+            tasks.for_each(|task| task.lease_epoch = last);
         }
         if definition.order == Order::Sequence {
             return;
@@ -95,8 +96,8 @@ impl Run {
                 after.taken_before += u16::from(status == StepStatus::Completed);
             }
         }
-        for barred in bars {
-            snapshot.steps.entry(*barred).or_default().barred = true;
+        for untaken in not_taken {
+            snapshot.steps.entry(*untaken).or_default().untaken = true;
         }
     }
 }

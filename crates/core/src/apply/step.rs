@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::apply::BadHistory;
 use crate::definition::{Action, Order};
 use crate::history::{Failure, Record, StateChange, WakeOn};
-use crate::id::At;
+use crate::id::StepAddress;
 use crate::json::Json;
 use crate::run::{Awaiting, Journalled, MapState, Run, StepState, TaskState};
 use crate::status::{StepStatus, transition};
@@ -13,7 +13,7 @@ use crate::time::Millis;
 use crate::waitpoint::{Kind, Waitpoint};
 
 impl Run {
-    pub(super) fn step_mut(&mut self, at: At) -> Result<&mut StepState, BadHistory> {
+    pub(super) fn step_mut(&mut self, at: StepAddress) -> Result<&mut StepState, BadHistory> {
         let step = self.snapshot.steps.entry(at.step).or_default();
         match at.item {
             None => Ok(step),
@@ -26,7 +26,7 @@ impl Run {
     }
 
     /// Moves a place to another status and keeps the run's counters true.
-    fn move_step(&mut self, at: At, to: StepStatus) -> Result<&mut StepState, BadHistory> {
+    fn move_step(&mut self, at: StepAddress, to: StepStatus) -> Result<&mut StepState, BadHistory> {
         // A map counts by its items.
         let counts = at.item.is_some() || !matches!(self.definition.step(at.step).action, Action::Map(_));
         let step = self.step_mut(at)?;
@@ -48,7 +48,7 @@ impl Run {
     pub(super) fn step_started(
         &mut self,
         record: &Record,
-        at: At,
+        at: StepAddress,
         request: Option<&Json>,
     ) -> Result<(), BadHistory> {
         let is_work = matches!(self.defined(at).action, Action::Work(_));
@@ -66,7 +66,7 @@ impl Run {
         step.error = None;
         step.stopped = false;
         if is_work {
-            let first = || Box::new(TaskState { delivery: handed_out, ..TaskState::default() });
+            let first = || Box::new(TaskState { lease_epoch: handed_out, ..TaskState::default() });
             let task = step.task.get_or_insert_with(first);
             task.begin_attempt();
             task.hand_out();
@@ -85,7 +85,7 @@ impl Run {
     }
 
     /// The back-offs of a task's durable calls, by name.
-    fn call_back_offs(&self, at: At) -> Vec<Arc<str>> {
+    fn call_back_offs(&self, at: StepAddress) -> Vec<Arc<str>> {
         let waits = self.step(at).into_iter().flat_map(|step| &step.waits);
         let backs_off = |number: &u32| self.waitpoint(*number).is_some_and(|it| it.next_attempt().is_some());
         waits.filter(|(_, number)| backs_off(number)).map(|(name, _)| Arc::clone(name)).collect()
@@ -94,7 +94,7 @@ impl Run {
     pub(super) fn step_waiting(
         &mut self,
         record: &Record,
-        at: At,
+        at: StepAddress,
         opens: &[Waitpoint],
         awaits: &[u32],
         wake: WakeOn,
@@ -104,13 +104,18 @@ impl Run {
         }
         let step = self.move_step(at, StepStatus::Waiting)?;
         if let Some(task) = &mut step.task {
-            task.let_go(record.at);
+            task.release(record.at);
         }
         self.await_all(at, awaits, wake)
     }
 
     /// The place goes on when the given waitpoints are over.
-    pub(super) fn await_all(&mut self, at: At, awaits: &[u32], wake: WakeOn) -> Result<(), BadHistory> {
+    pub(super) fn await_all(
+        &mut self,
+        at: StepAddress,
+        awaits: &[u32],
+        wake: WakeOn,
+    ) -> Result<(), BadHistory> {
         let pending = awaits.iter().filter(|number| self.open.contains(number)).count();
         let pending = u32::try_from(pending).expect("fewer than limits::WAITPOINTS");
         let step = self.step_mut(at)?;
@@ -118,7 +123,7 @@ impl Run {
         Ok(())
     }
 
-    pub(super) fn step_resumed(&mut self, at: At) -> Result<(), BadHistory> {
+    pub(super) fn step_resumed(&mut self, at: StepAddress) -> Result<(), BadHistory> {
         self.snapshot.held.remove(&at);
         let retries = self.is_backing_off(at);
         let step = self.step_mut(at)?;
@@ -138,7 +143,7 @@ impl Run {
 
     pub(super) fn step_retrying(
         &mut self,
-        at: At,
+        at: StepAddress,
         error: &Failure,
         opens: &Waitpoint,
     ) -> Result<(), BadHistory> {
@@ -154,11 +159,11 @@ impl Run {
     pub(super) fn step_completed(
         &mut self,
         record: &Record,
-        at: At,
+        at: StepAddress,
         output: Option<&Json>,
         waitpoint: Option<u32>,
         state: &StateChange,
-        bars: &[u16],
+        not_taken: &[u16],
     ) -> Result<(), BadHistory> {
         let from_wait = || {
             let number = waitpoint?;
@@ -176,8 +181,8 @@ impl Run {
         if output.is_some() && self.definition.step(at.step).action.gives_output() {
             self.snapshot.last_output = Some(at.step);
         }
-        for barred in bars {
-            self.step_mut(At::step(*barred))?.barred = true;
+        for untaken in not_taken {
+            self.step_mut(StepAddress::step(*untaken))?.untaken = true;
         }
         self.settled_for_those_after(at.step, true)
     }
@@ -185,7 +190,7 @@ impl Run {
     pub(super) fn step_failed(
         &mut self,
         record: &Record,
-        at: At,
+        at: StepAddress,
         error: &Failure,
         stopped: bool,
     ) -> Result<(), BadHistory> {
@@ -203,12 +208,12 @@ impl Run {
         }
     }
 
-    pub(super) fn step_skipped(&mut self, record: &Record, at: At) -> Result<(), BadHistory> {
+    pub(super) fn step_skipped(&mut self, record: &Record, at: StepAddress) -> Result<(), BadHistory> {
         self.move_step(at, StepStatus::Skipped)?.end(record);
         self.settled_for_those_after(at.step, false)
     }
 
-    pub(super) fn step_cancelled(&mut self, record: &Record, at: At) -> Result<(), BadHistory> {
+    pub(super) fn step_cancelled(&mut self, record: &Record, at: StepAddress) -> Result<(), BadHistory> {
         self.move_step(at, StepStatus::Cancelled)?.end(record);
         match at.item {
             Some(item) => self.item_ended(at, item),
@@ -216,17 +221,17 @@ impl Run {
         }
     }
 
-    pub(super) fn map_started(&mut self, at: At, items: &Json) -> Result<(), BadHistory> {
-        self.step_mut(At::step(at.step))?.map = Some(Box::new(MapState::new(items.clone())));
+    pub(super) fn map_started(&mut self, at: StepAddress, items: &Json) -> Result<(), BadHistory> {
+        self.step_mut(StepAddress::step(at.step))?.map = Some(Box::new(MapState::new(items.clone())));
         Ok(())
     }
 
-    fn map_mut(&mut self, at: At) -> Result<&mut MapState, BadHistory> {
-        let step = self.step_mut(At::step(at.step))?;
+    fn map_mut(&mut self, at: StepAddress) -> Result<&mut MapState, BadHistory> {
+        let step = self.step_mut(StepAddress::step(at.step))?;
         step.map.as_deref_mut().ok_or(BadHistory::Unknown("a map that has not begun"))
     }
 
-    fn item_ended(&mut self, at: At, item: u32) -> Result<(), BadHistory> {
+    fn item_ended(&mut self, at: StepAddress, item: u32) -> Result<(), BadHistory> {
         let Action::Map(defined) = &self.definition.step(at.step).action else {
             return Err(BadHistory::Unknown("a map"));
         };
@@ -248,7 +253,7 @@ impl Run {
             Order::Graph => {
                 let definition = Arc::clone(&self.definition);
                 for after in &definition.step(step).before {
-                    let after = self.step_mut(At::step(*after))?;
+                    let after = self.step_mut(StepAddress::step(*after))?;
                     after.settled_before += 1;
                     after.taken_before += u16::from(taken);
                 }

@@ -7,20 +7,20 @@ use jiff::Timestamp;
 use crate::apply::BadHistory;
 use crate::definition::Executor;
 use crate::history::{JournalResult, Record, WakeOn};
-use crate::id::At;
+use crate::id::StepAddress;
 use crate::run::{JournalEntry, Journalled, Run, TaskState};
 use crate::time::Millis;
 use crate::waitpoint::Waitpoint;
 
 impl Run {
-    pub(super) fn task_mut(&mut self, at: At) -> Result<&mut TaskState, BadHistory> {
+    pub(super) fn task_mut(&mut self, at: StepAddress) -> Result<&mut TaskState, BadHistory> {
         self.step_mut(at)?.task.as_deref_mut().ok_or(BadHistory::Unknown("a task"))
     }
 
     pub(super) fn task_started(
         &mut self,
         record: &Record,
-        at: At,
+        at: StepAddress,
         (worker, build): (&Arc<str>, Option<&Arc<str>>),
         deadline: Option<Timestamp>,
     ) -> Result<(), BadHistory> {
@@ -37,22 +37,22 @@ impl Run {
     pub(super) fn task_paused(
         &mut self,
         record: &Record,
-        at: At,
+        at: StepAddress,
         opens: &Waitpoint,
     ) -> Result<(), BadHistory> {
         self.open_wait(opens)?;
-        self.task_mut(at)?.let_go(record.at);
+        self.task_mut(at)?.release(record.at);
         self.await_all(at, &[opens.number], WakeOn::All)
     }
 
     pub(super) fn task_redelivered(
         &mut self,
         record: &Record,
-        at: At,
+        at: StepAddress,
         counted: bool,
     ) -> Result<(), BadHistory> {
         let task = self.task_mut(at)?;
-        task.let_go(record.at);
+        task.release(record.at);
         task.lost_leases += u32::from(counted);
         task.hand_out();
         Ok(())
@@ -61,7 +61,7 @@ impl Run {
     pub(super) fn journal_recorded(
         &mut self,
         record: &Record,
-        at: At,
+        at: StepAddress,
         entries: &[JournalResult],
     ) -> Result<(), BadHistory> {
         let task = self.task_mut(at)?;
@@ -74,7 +74,7 @@ impl Run {
 
     /// A handler has recorded something new: it has all its attempts again (R21). What the engine calls itself records
     /// its failures, too.
-    pub(super) fn renew_attempts(&mut self, at: At) -> Result<(), BadHistory> {
+    pub(super) fn renew_attempts(&mut self, at: StepAddress) -> Result<(), BadHistory> {
         let work = self.defined(at).action.work();
         let is_handler = work.is_some_and(|work| work.executor == Executor::Handler);
         let step = self.step_mut(at)?;
@@ -91,14 +91,14 @@ impl TaskState {
         self.lost_leases = 0;
     }
 
-    /// Ready for a worker, under a new delivery number.
+    /// Ready for a worker, under a new lease epoch.
     pub(super) fn hand_out(&mut self) {
-        self.delivery += 1;
+        self.lease_epoch += 1;
         self.out = true;
     }
 
-    /// The worker is done with this delivery; the time it worked counts for the attempt.
-    pub(super) fn let_go(&mut self, now: Timestamp) {
+    /// The worker is done with this execution; the time it worked counts for the attempt.
+    pub(super) fn release(&mut self, now: Timestamp) {
         if let Some(taken_at) = self.taken_at {
             self.worked.0 = self.worked.0.saturating_add(Millis::between(taken_at, now).0);
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::apply::BadHistory;
 use crate::history::Record;
-use crate::id::At;
+use crate::id::StepAddress;
 use crate::json::Json;
 use crate::run::{Journalled, Run, Signal, Taking};
 use crate::status::{StepStatus, WaitStatus, transition};
@@ -50,7 +50,7 @@ impl Run {
     }
 
     /// Whether the place waits for its back-off to end.
-    pub fn is_backing_off(&self, at: At) -> bool {
+    pub fn is_backing_off(&self, at: StepAddress) -> bool {
         let awaiting = self.step(at).and_then(|step| step.awaiting.as_ref());
         let number = awaiting.and_then(|awaiting| awaiting.waits.first().copied());
         number.and_then(|number| self.waitpoint(number)).is_some_and(Waitpoint::is_back_off)

@@ -23,7 +23,7 @@ pub struct ChildFinished {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "status", rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum ChildOutcome {
-    /// It was started, which is all that its parent waits for.
+    /// The child was started, which is all that its parent waits for.
     #[serde(rename_all = "camelCase")]
     Started {
         run_id: RunId,

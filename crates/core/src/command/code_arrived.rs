@@ -38,8 +38,9 @@ impl CodeArrived {
         let payload = Some(json!({ "build": &*build }).into());
         flow::resolve(turn, number, WaitStatus::Completed, payload)?;
         turn.withdraw_dispatch(at);
-        let delivery = turn.run.step(at).and_then(|step| step.task.as_ref()).map_or(0, |task| task.delivery);
+        let lease_epoch =
+            turn.run.step(at).and_then(|step| step.task.as_ref()).map_or(0, |task| task.lease_epoch);
         let build = Some(build).filter(|build| !build.is_empty());
-        TaskStarted { at, delivery, worker, build, from: None }.decide(turn)
+        TaskStarted { at, lease_epoch, worker, build, from: None }.decide(turn)
     }
 }

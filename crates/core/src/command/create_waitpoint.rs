@@ -10,7 +10,7 @@ use crate::command::task_suspended::{WaitFor, check_asked};
 use crate::effect::AfterCommit;
 use crate::flow::new_waitpoint;
 use crate::history::Change;
-use crate::id::At;
+use crate::id::StepAddress;
 use crate::json::Json;
 use crate::limits;
 use crate::refusal::{Refusal, within};
@@ -21,8 +21,8 @@ use crate::waitpoint::{Kind, Waitpoint};
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CreateWaitpoint {
-    pub at: At,
-    pub delivery: u32,
+    pub at: StepAddress,
+    pub lease_epoch: u32,
     pub name: Arc<str>,
     pub wait: WaitFor,
     /// What the code asked for, in its SDK's words, as in a [`WaitSpec`](super::WaitSpec).
@@ -34,8 +34,8 @@ pub struct CreateWaitpoint {
 
 impl CreateWaitpoint {
     pub(super) fn decide(self, turn: &mut Turn<'_>) -> Result<Reply, Refusal> {
-        let CreateWaitpoint { at, delivery, name, wait, asked, response } = self;
-        turn.fence(at, delivery)?;
+        let CreateWaitpoint { at, lease_epoch, name, wait, asked, response } = self;
+        turn.fence(at, lease_epoch)?;
         turn.check_wait_name(&name)?;
         if let Some(number) = turn.named_wait(at, &name)? {
             turn.check_same_wait(number, wait.kind(), asked.as_deref())?;

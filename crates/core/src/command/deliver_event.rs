@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::command::Reply;
 use crate::flow;
 use crate::history::Change;
-use crate::id::{At, OccurrenceId, RunId, WorkspaceId};
+use crate::id::{EventUid, RunId, StepAddress, WorkspaceId};
 use crate::json::Json;
 use crate::limits;
 use crate::refusal::{Refusal, within};
@@ -17,11 +17,11 @@ use crate::status::WaitStatus;
 use crate::turn::Turn;
 use crate::waitpoint::{Kind, ListensFor, Waitpoint};
 
-/// One occurrence of an event, as it is stored.
+/// An event, as it is stored.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Occurrence {
-    pub id: OccurrenceId,
+pub struct Event {
+    pub id: EventUid,
     #[serde(default, skip_serializing_if = "WorkspaceId::is_default")]
     pub workspace: WorkspaceId,
     pub event_id: Arc<str>,
@@ -32,7 +32,7 @@ pub struct Occurrence {
     pub run: Option<RunId>,
 }
 
-impl Occurrence {
+impl Event {
     /// Refuses an event that keeps no limit, before it is stored.
     pub fn check(&self) -> Result<(), Refusal> {
         if !(1..=limits::NAME_CHARS).contains(&self.event_id.chars().count()) {
@@ -47,17 +47,17 @@ impl Occurrence {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DeliverEvent {
     pub number: u32,
-    pub occurrence: Occurrence,
+    pub event: Event,
 }
 
 impl DeliverEvent {
     pub(super) fn decide(self, turn: &mut Turn<'_>) -> Result<Reply, Refusal> {
-        let DeliverEvent { number, occurrence } = self;
+        let DeliverEvent { number, event } = self;
         // What counts is when the event was received: one that came in time is taken even if it is offered late. And a
         // wait that is open takes what is there, also if it was received by a clock that was ahead.
         let waitpoint = turn.pending(number)?;
         let id = turn.run.waitpoint_id(number);
-        let is_late = waitpoint.is_due(occurrence.received_at) && waitpoint.is_due(turn.now);
+        let is_late = waitpoint.is_due(event.received_at) && waitpoint.is_due(turn.now);
         if let Some(at) = waitpoint.resume_at.filter(|_| is_late) {
             return Err(Refusal::Expired { waitpoint: id, at });
         }
@@ -65,12 +65,12 @@ impl DeliverEvent {
             let (kind, verb) = (waitpoint.kind, "matched with an event");
             return Err(Refusal::WrongKind { waitpoint: id, kind, verb });
         }
-        if !turn.run.takes(number, &occurrence) {
+        if !turn.run.takes(number, &event) {
             return Err(Refusal::NoMatch(id));
         }
-        let (taken, received_at) = (occurrence.id, occurrence.received_at);
-        turn.emit(Change::EventMatched { number, occurrence: taken, received_at })?;
-        flow::resolve(turn, number, WaitStatus::Completed, Some(occurrence.data))?;
+        let (taken, received_at) = (event.id, event.received_at);
+        turn.emit(Change::EventMatched { number, event: taken, received_at })?;
+        flow::resolve(turn, number, WaitStatus::Completed, Some(event.data))?;
         Ok(Reply::Waitpoint(id))
     }
 }
@@ -78,30 +78,30 @@ impl DeliverEvent {
 impl Run {
     /// Whether the wait of this number takes the event: one of its workspace that was not sent to another run, that its
     /// filter accepts, and that nothing before it has taken.
-    pub fn takes(&self, number: u32, occurrence: &Occurrence) -> bool {
-        self.takes_at(number, occurrence).0
+    pub fn takes(&self, number: u32, event: &Event) -> bool {
+        self.takes_at(number, event).0
     }
 
     /// Whether a wait takes an event, and what it cost to find out, in bytes that were looked at.
-    pub fn takes_at(&self, number: u32, occurrence: &Occurrence) -> (bool, usize) {
+    pub fn takes_at(&self, number: u32, event: &Event) -> (bool, usize) {
         let Some(Waitpoint { at: Some(at), listens_for: ListensFor::Event(filter), .. }) =
             self.waitpoint(number)
         else {
             return (false, 0);
         };
-        let may = self.workspace == occurrence.workspace
-            && occurrence.run.is_none_or(|run| run == self.id)
-            && filter.event_id == occurrence.event_id
-            && occurrence.received_at >= filter.since
-            && !self.was_taken_before(*at, number, occurrence.id);
-        if may { filter.accepts_at(&occurrence.data) } else { (false, 0) }
+        let may = self.workspace == event.workspace
+            && event.run.is_none_or(|run| run == self.id)
+            && filter.event_id == event.event_id
+            && event.received_at >= filter.since
+            && !self.was_taken_before(*at, number, event.id);
+        if may { filter.accepts_at(&event.data) } else { (false, 0) }
     }
 
     /// Whether the event was taken before this wait: by a step that comes before its step in the workflow, or at its own
     /// place before it began. By order and not by time, so that it makes no difference whether the event or the waits come
     /// first: what stands side by side (branches, items of a map) takes it however late it begins.
-    fn was_taken_before(&self, at: At, number: u32, occurrence: OccurrenceId) -> bool {
-        let Some(takings) = self.taken.get(&occurrence) else { return false };
+    fn was_taken_before(&self, at: StepAddress, number: u32, event: EventUid) -> bool {
+        let Some(takings) = self.taken.get(&event) else { return false };
         let here = takings.binary_search_by_key(&at, |taking| taking.at).map(|index| takings[index]);
         if here.is_ok_and(|taking| number > taking.waits) {
             return true;

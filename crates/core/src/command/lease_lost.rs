@@ -7,7 +7,7 @@ use crate::command::Reply;
 use crate::effect::AfterCommit;
 use crate::flow;
 use crate::history::{Change, Failure};
-use crate::id::At;
+use crate::id::StepAddress;
 use crate::limits;
 use crate::refusal::Refusal;
 use crate::turn::Turn;
@@ -15,8 +15,8 @@ use crate::turn::Turn;
 /// The lease of a task has ended without a report.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LeaseLost {
-    pub at: At,
-    pub delivery: u32,
+    pub at: StepAddress,
+    pub lease_epoch: u32,
     pub loss: LeaseLoss,
 }
 
@@ -32,8 +32,8 @@ pub enum LeaseLoss {
 
 impl LeaseLost {
     pub(super) fn decide(self, turn: &mut Turn<'_>) -> Result<Reply, Refusal> {
-        let LeaseLost { at, delivery, loss } = self;
-        let lost = turn.fence(at, delivery)?.lost_leases;
+        let LeaseLost { at, lease_epoch, loss } = self;
+        let lost = turn.fence(at, lease_epoch)?.lost_leases;
         let counted = match loss {
             LeaseLoss::Expired => true,
             LeaseLoss::Released => false,
@@ -43,7 +43,7 @@ impl LeaseLost {
             flow::fail_attempt(turn, at, Failure::new("WORKER_LOST", message), true, None)?;
         } else {
             turn.emit(Change::TaskRedelivered { at, counted })?;
-            turn.after_commit(AfterCommit::Dispatch { at, delivery: delivery + 1 });
+            turn.after_commit(AfterCommit::Dispatch { at, lease_epoch: lease_epoch + 1 });
         }
         Ok(Reply::Done)
     }

@@ -9,7 +9,7 @@ use crate::command::Reply;
 use crate::definition::{Definition, Order};
 use crate::effect::RoundEffect;
 use crate::history::{Change, DefinitionRef};
-use crate::id::At;
+use crate::id::StepAddress;
 use crate::limits;
 use crate::moving;
 use crate::refusal::{Refusal, within};
@@ -61,13 +61,13 @@ impl Move {
         let plan = moving::plan(turn.run, &self.to).map_err(Refusal::DoesNotFit)?;
         let awaited = turn.run.definition.awaits();
         let awaits_more = self.to.awaits().iter().any(|event| !awaited.contains(event));
-        let moving::Plan { steps, bars, skips, ready } = plan;
+        let moving::Plan { steps, not_taken, skips, ready } = plan;
         let steps = steps.into_iter().collect();
-        turn.emit_with(Change::WorkflowMoved { from, to, steps, bars, awaits_more }, &[self.to])?;
+        turn.emit_with(Change::WorkflowMoved { from, to, steps, not_taken, awaits_more }, &[self.to])?;
         for step in skips {
-            turn.emit(Change::StepSkipped { at: At::step(step) })?;
+            turn.emit(Change::StepSkipped { at: StepAddress::step(step) })?;
         }
-        turn.agenda.extend(ready.into_iter().map(At::step));
+        turn.agenda.extend(ready.into_iter().map(StepAddress::step));
         if turn.run.definition.order == Order::Graph {
             look_back_again(turn);
         }

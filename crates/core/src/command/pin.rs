@@ -9,7 +9,7 @@ use crate::command::Reply;
 use crate::effect::AfterCommit;
 use crate::flow;
 use crate::history::Change;
-use crate::id::At;
+use crate::id::StepAddress;
 use crate::limits;
 use crate::refusal::{Refusal, within};
 use crate::run::{Pin, Run};
@@ -47,8 +47,8 @@ impl PinTasks {
     }
 
     /// Where something is to be changed.
-    fn places(&self, run: &Run) -> Vec<At> {
-        let places = run.places().filter(|(at, step)| {
+    fn places(&self, run: &Run) -> Vec<StepAddress> {
+        let places = run.step_runs().filter(|(at, step)| {
             let is_open = matches!(step.status, StepStatus::Running | StepStatus::Waiting);
             let pin = step.task.as_ref().and_then(|task| task.pin.as_ref());
             let handler = run.defined(*at).action.work().map(|work| &work.handler);
@@ -60,12 +60,14 @@ impl PinTasks {
 }
 
 /// A task that nobody has is for others than it was; one that a worker has stays with it until it lets go.
-fn offer_again(turn: &mut Turn<'_>, at: At) -> Result<(), Refusal> {
+fn offer_again(turn: &mut Turn<'_>, at: StepAddress) -> Result<(), Refusal> {
     let task = turn.run.step(at).and_then(|step| step.task.as_deref());
-    if let Some(delivery) = task.filter(|task| task.out && task.worker.is_none()).map(|task| task.delivery) {
+    if let Some(lease_epoch) =
+        task.filter(|task| task.out && task.worker.is_none()).map(|task| task.lease_epoch)
+    {
         turn.emit(Change::TaskRedelivered { at, counted: false })?;
-        turn.after_commit(AfterCommit::Recall { at, delivery });
-        turn.after_commit(AfterCommit::Dispatch { at, delivery: delivery + 1 });
+        turn.after_commit(AfterCommit::Recall { at, lease_epoch });
+        turn.after_commit(AfterCommit::Dispatch { at, lease_epoch: lease_epoch + 1 });
     }
     let is_code =
         |number: &u32| turn.run.waitpoint(*number).is_some_and(|wait| wait.code_mismatch().is_some());

@@ -8,7 +8,7 @@ use crate::command::Reply;
 use crate::definition::Action;
 use crate::flow::{self, NewWait, new_waitpoint};
 use crate::history::Change;
-use crate::id::At;
+use crate::id::StepAddress;
 use crate::json::Json;
 use crate::limits;
 use crate::problem::nearest;
@@ -113,7 +113,7 @@ fn is_repeat(waitpoint: &Waitpoint, payload: &Json, via: Via) -> bool {
 /// Stores a completed waitpoint for this step and no other; the step takes it when it comes to wait.
 fn complete_early(
     turn: &mut Turn<'_>,
-    at: At,
+    at: StepAddress,
     wait: Option<Arc<str>>,
     payload: Json,
     via: Via,

@@ -3,7 +3,7 @@
 use crate::command::Reply;
 use crate::definition::Order;
 use crate::history::Change;
-use crate::id::At;
+use crate::id::StepAddress;
 use crate::refusal::Refusal;
 use crate::run::Run;
 use crate::status::RunStatus;
@@ -21,18 +21,19 @@ pub(super) fn decide(turn: &mut Turn<'_>) -> Result<Reply, Refusal> {
 }
 
 /// Every unsettled step whose turn it is: the first of a sequence, those of a graph with nothing before them.
-fn ready_again(run: &Run) -> Vec<At> {
+fn ready_again(run: &Run) -> Vec<StepAddress> {
     let definition = &run.definition;
-    let unsettled =
-        (0..).zip(&definition.steps).filter(|(index, _)| !run.step_status(At::step(*index)).is_settled());
+    let unsettled = (0..)
+        .zip(&definition.steps)
+        .filter(|(index, _)| !run.step_status(StepAddress::step(*index)).is_settled());
     match definition.order {
-        Order::Sequence => unsettled.map(|(index, _)| At::step(index)).take(1).collect(),
+        Order::Sequence => unsettled.map(|(index, _)| StepAddress::step(index)).take(1).collect(),
         Order::Graph => unsettled
             .filter(|(index, step)| {
-                let settled = run.step(At::step(*index)).map_or(0, |state| state.settled_before);
+                let settled = run.step(StepAddress::step(*index)).map_or(0, |state| state.settled_before);
                 usize::from(settled) == step.after.len()
             })
-            .map(|(index, _)| At::step(index))
+            .map(|(index, _)| StepAddress::step(index))
             .collect(),
     }
 }

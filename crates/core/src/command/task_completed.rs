@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::command::Reply;
 use crate::definition::Executor;
 use crate::flow::{self, Completion};
-use crate::id::At;
+use crate::id::StepAddress;
 use crate::json::Json;
 use crate::limits;
 use crate::refusal::{Refusal, within};
@@ -17,8 +17,8 @@ use crate::turn::Turn;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskCompleted {
-    pub at: At,
-    pub delivery: u32,
+    pub at: StepAddress,
+    pub lease_epoch: u32,
     pub output: Json,
     /// Merged into `state`, or stored under the step's `saveAs`.
     pub state_updates: Option<BTreeMap<String, Json>>,
@@ -26,8 +26,8 @@ pub struct TaskCompleted {
 
 impl TaskCompleted {
     pub(super) fn decide(self, turn: &mut Turn<'_>) -> Result<Reply, Refusal> {
-        let TaskCompleted { at, delivery, output, state_updates } = self;
-        turn.fence(at, delivery)?;
+        let TaskCompleted { at, lease_epoch, output, state_updates } = self;
+        turn.fence(at, lease_epoch)?;
         within("the output's size in bytes", output.bytes(), limits::PAYLOAD_BYTES)?;
         let updates = state_updates.iter().flatten().map(|(key, value)| key.len() + value.bytes()).sum();
         within("the size of stateUpdates in bytes", updates, limits::PAYLOAD_BYTES)?;
@@ -43,7 +43,7 @@ impl TaskCompleted {
     }
 }
 
-fn is_handler(turn: &Turn<'_>, at: At) -> bool {
+fn is_handler(turn: &Turn<'_>, at: StepAddress) -> bool {
     let work = turn.run.defined(at).action.work();
     work.is_some_and(|work| work.executor == Executor::Handler)
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::command::Reply;
 use crate::flow;
 use crate::history::{Failure, FailureDetail, redacted};
-use crate::id::At;
+use crate::id::StepAddress;
 use crate::limits;
 use crate::refusal::{Refusal, within};
 use crate::time::Millis;
@@ -17,8 +17,8 @@ use crate::turn::Turn;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskFailed {
-    pub at: At,
-    pub delivery: u32,
+    pub at: StepAddress,
+    pub lease_epoch: u32,
     pub message: String,
     pub code: Option<Arc<str>>,
     /// Whether another attempt may help.
@@ -40,8 +40,8 @@ pub struct Mismatch {
 
 impl TaskFailed {
     pub(super) fn decide(self, turn: &mut Turn<'_>) -> Result<Reply, Refusal> {
-        let TaskFailed { at, delivery, message, code, retryable, retry_after, detail, mismatch } = self;
-        turn.fence(at, delivery)?;
+        let TaskFailed { at, lease_epoch, message, code, retryable, retry_after, detail, mismatch } = self;
+        turn.fence(at, lease_epoch)?;
         if let Some(mismatch) = mismatch.and_then(|found| flow::code_to_wait_for(turn.run, at, found)) {
             return flow::wait_for_code(turn, at, mismatch).map(Reply::Waitpoint);
         }

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::command::Reply;
 use crate::history::{Change, JournalResult, ModelCall};
-use crate::id::At;
+use crate::id::StepAddress;
 use crate::json::Json;
 use crate::limits;
 use crate::refusal::{Refusal, within};
@@ -16,8 +16,8 @@ use crate::turn::Turn;
 /// A worker reports that it is still at a task.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TaskHeartbeat {
-    pub at: At,
-    pub delivery: u32,
+    pub at: StepAddress,
+    pub lease_epoch: u32,
     pub checkpoint: Option<Json>,
     pub entries: Vec<JournalResult>,
     /// What the entries that hold a model's answer used up; recorded with the entry, once.
@@ -28,8 +28,8 @@ pub struct TaskHeartbeat {
 
 impl TaskHeartbeat {
     pub(super) fn decide(self, turn: &mut Turn<'_>) -> Result<Reply, Refusal> {
-        let TaskHeartbeat { at, delivery, checkpoint, entries, calls, cancels } = self;
-        let deadline = turn.fence(at, delivery)?.deadline;
+        let TaskHeartbeat { at, lease_epoch, checkpoint, entries, calls, cancels } = self;
+        let deadline = turn.fence(at, lease_epoch)?.deadline;
         if let Some(checkpoint) = &checkpoint {
             within("the checkpoint's size in bytes", checkpoint.bytes(), limits::PAYLOAD_BYTES)?;
         }
@@ -47,7 +47,11 @@ impl TaskHeartbeat {
 }
 
 impl Turn<'_> {
-    pub(super) fn save_checkpoint(&mut self, at: At, checkpoint: Option<Json>) -> Result<(), Refusal> {
+    pub(super) fn save_checkpoint(
+        &mut self,
+        at: StepAddress,
+        checkpoint: Option<Json>,
+    ) -> Result<(), Refusal> {
         checkpoint.map_or(Ok(()), |checkpoint| self.emit(Change::CheckpointSaved { at, checkpoint }))
     }
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::command::Reply;
 use crate::history::{Change, LogLine, cut, redacted};
-use crate::id::At;
+use crate::id::StepAddress;
 use crate::limits;
 use crate::refusal::{Refusal, within};
 use crate::turn::Turn;
@@ -13,15 +13,15 @@ use crate::turn::Turn;
 /// A worker reports lines of the log.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TaskLogged {
-    pub at: At,
-    pub delivery: u32,
+    pub at: StepAddress,
+    pub lease_epoch: u32,
     pub lines: Vec<LogLine>,
 }
 
 impl TaskLogged {
     pub(super) fn decide(self, turn: &mut Turn<'_>) -> Result<Reply, Refusal> {
-        let TaskLogged { at, delivery, lines } = self;
-        turn.fence(at, delivery)?;
+        let TaskLogged { at, lease_epoch, lines } = self;
+        turn.fence(at, lease_epoch)?;
         within("the number of lines", lines.len(), limits::LOG_LINES)?;
         let mut room = limits::LOG_BYTES.saturating_sub(turn.run.log_bytes);
         if lines.is_empty() || room == 0 {

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::command::Reply;
 use crate::flow::{NewWait, new_waitpoint};
 use crate::history::Change;
-use crate::id::At;
+use crate::id::StepAddress;
 use crate::json::Json;
 use crate::limits;
 use crate::refusal::{Refusal, within};
@@ -18,8 +18,8 @@ use crate::waitpoint::{Kind, ListensFor};
 /// A worker pauses its task for a time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TaskPaused {
-    pub at: At,
-    pub delivery: u32,
+    pub at: StepAddress,
+    pub lease_epoch: u32,
     /// Of the pause. One that has been is made again as `name#2`, `name#3` and so on: a loop may use one name.
     pub name: Arc<str>,
     pub duration: Millis,
@@ -29,8 +29,8 @@ pub struct TaskPaused {
 
 impl TaskPaused {
     pub(super) fn decide(self, turn: &mut Turn<'_>) -> Result<Reply, Refusal> {
-        let TaskPaused { at, delivery, name, duration, checkpoint } = self;
-        turn.fence(at, delivery)?;
+        let TaskPaused { at, lease_epoch, name, duration, checkpoint } = self;
+        turn.fence(at, lease_epoch)?;
         turn.check_wait_name(&name)?;
         let name = turn.name_of_pause(at, name)?;
         turn.check_duration("/durationMs", duration)?;
@@ -50,7 +50,7 @@ impl TaskPaused {
 
 impl Turn<'_> {
     /// The name under which a pause is recorded: names are unique in a step's visit.
-    fn name_of_pause(&self, at: At, name: Arc<str>) -> Result<Arc<str>, Refusal> {
+    fn name_of_pause(&self, at: StepAddress, name: Arc<str>) -> Result<Arc<str>, Refusal> {
         let Some(number) = self.named_wait(at, &name)? else { return Ok(name) };
         let waitpoint = self.run.waitpoint(number).expect("a step's waits are its run's");
         if waitpoint.kind != Kind::Pause {

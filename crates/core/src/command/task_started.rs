@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::command::Reply;
 use crate::flow;
 use crate::history::Change;
-use crate::id::At;
+use crate::id::StepAddress;
 use crate::limits;
 use crate::refusal::{Refusal, within};
 use crate::time::Millis;
@@ -16,8 +16,8 @@ use crate::turn::Turn;
 /// A worker has taken a task.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TaskStarted {
-    pub at: At,
-    pub delivery: u32,
+    pub at: StepAddress,
+    pub lease_epoch: u32,
     pub worker: Arc<str>,
     /// Which code the worker has, if it says so.
     pub build: Option<Arc<str>>,
@@ -27,13 +27,13 @@ pub struct TaskStarted {
 
 impl TaskStarted {
     /// By a worker that does not say which code it has.
-    pub fn new(at: At, delivery: u32, worker: impl Into<Arc<str>>) -> TaskStarted {
-        TaskStarted { at, delivery, worker: worker.into(), build: None, from: None }
+    pub fn new(at: StepAddress, lease_epoch: u32, worker: impl Into<Arc<str>>) -> TaskStarted {
+        TaskStarted { at, lease_epoch, worker: worker.into(), build: None, from: None }
     }
 
     pub(super) fn decide(self, turn: &mut Turn<'_>) -> Result<Reply, Refusal> {
-        let TaskStarted { at, delivery, worker, build, from } = self;
-        let task = turn.fence(at, delivery)?;
+        let TaskStarted { at, lease_epoch, worker, build, from } = self;
+        let task = turn.fence(at, lease_epoch)?;
         within("the worker's name's length", worker.chars().count(), limits::NAME_CHARS)?;
         let chars = build.as_ref().map_or(0, |build| build.chars().count());
         within("the build id's length", chars, limits::BUILD_CHARS)?;
@@ -52,7 +52,7 @@ impl TaskStarted {
             && from.as_ref() != Some(holder)
         {
             let (step, worker) = (turn.run.step_name(at), holder.to_string());
-            return Err(Refusal::AlreadyTaken { step, delivery, worker });
+            return Err(Refusal::AlreadyTaken { step, lease_epoch, worker });
         }
         let work = turn.run.defined(at).action.work();
         let timeout = work.and_then(|work| work.timeout);
@@ -61,18 +61,18 @@ impl TaskStarted {
         if task.worker.is_some() {
             // Its time runs on.
             let deadline = task.deadline;
-            turn.emit(Change::TaskStarted { at, delivery, worker, build, deadline })?;
+            turn.emit(Change::TaskStarted { at, lease_epoch, worker, build, deadline })?;
             pin(turn, at, pins_to)?;
             return Ok(Reply::Leased { deadline });
         }
         let left = timeout.map(|timeout| Millis(timeout.0.saturating_sub(task.worked.0)));
         let deadline = left.map(|left| left.after(turn.now));
-        turn.emit(Change::TaskStarted { at, delivery, worker, build, deadline })?;
+        turn.emit(Change::TaskStarted { at, lease_epoch, worker, build, deadline })?;
         pin(turn, at, pins_to)?;
         Ok(Reply::Leased { deadline })
     }
 }
 
-fn pin(turn: &mut Turn<'_>, at: At, build: Option<Arc<str>>) -> Result<(), Refusal> {
+fn pin(turn: &mut Turn<'_>, at: StepAddress, build: Option<Arc<str>>) -> Result<(), Refusal> {
     build.map_or(Ok(()), |build| turn.emit(Change::TaskPinned { at, build }))
 }

@@ -14,7 +14,7 @@ use crate::effect::ChildInput;
 use crate::expression::Expression;
 use crate::flow::{self, NewWait, ParentWaits, await_waits, new_waitpoint};
 use crate::history::{Failure, JournalResult, WakeOn};
-use crate::id::{At, RunId};
+use crate::id::{RunId, StepAddress};
 use crate::json::Json;
 use crate::limits;
 use crate::refusal::{Refusal, within};
@@ -28,8 +28,8 @@ use crate::waitpoint::{ApprovalRequest, EventFilter, Kind, ListensFor, NextAttem
 /// A handler is suspended until its waits end.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TaskSuspended {
-    pub at: At,
-    pub delivery: u32,
+    pub at: StepAddress,
+    pub lease_epoch: u32,
     pub entries: Vec<JournalResult>,
     pub waits: Vec<WaitSpec>,
     pub wake: WakeOn,
@@ -129,8 +129,8 @@ pub enum WaitFor {
 
 impl TaskSuspended {
     pub(super) fn decide(self, turn: &mut Turn<'_>) -> Result<Reply, Refusal> {
-        let TaskSuspended { at, delivery, entries, waits, wake, checkpoint, cancels } = self;
-        turn.fence(at, delivery)?;
+        let TaskSuspended { at, lease_epoch, entries, waits, wake, checkpoint, cancels } = self;
+        turn.fence(at, lease_epoch)?;
         let entries = turn.new_entries(at, entries)?;
         if let Some(checkpoint) = &checkpoint {
             within("the checkpoint's size in bytes", checkpoint.bytes(), limits::PAYLOAD_BYTES)?;
@@ -222,7 +222,7 @@ fn start_children(turn: &mut Turn<'_>, opens: &[Waitpoint], mut children: BTreeM
     }
 }
 
-fn number_from_next(turn: &Turn<'_>, at: At, waits: Vec<Opening>) -> Vec<Waitpoint> {
+fn number_from_next(turn: &Turn<'_>, at: StepAddress, waits: Vec<Opening>) -> Vec<Waitpoint> {
     let numbers = flow::next_number(turn.run)..;
     let numbered = numbers.zip(waits);
     numbered
@@ -248,7 +248,7 @@ impl WaitFor {
     }
 
     /// What the worker asks for, as a wait that keeps the limits.
-    pub(super) fn check(self, turn: &mut Turn<'_>, at: At) -> Result<NewWait, Refusal> {
+    pub(super) fn check(self, turn: &mut Turn<'_>, at: StepAddress) -> Result<NewWait, Refusal> {
         let is_child = matches!(self, WaitFor::Child { .. } | WaitFor::Http(_));
         let fresh = is_child.then(|| RunId::new(turn.now, turn.random.draw_u128()));
         let drawn = if matches!(self, WaitFor::Retry { .. }) { turn.random.draw() } else { 0 };
@@ -420,7 +420,7 @@ impl Turn<'_> {
     }
 
     /// The waitpoint of this name, if the step's visit has one. A result of that name is a conflict.
-    pub(super) fn named_wait(&self, at: At, name: &str) -> Result<Option<u32>, Refusal> {
+    pub(super) fn named_wait(&self, at: StepAddress, name: &str) -> Result<Option<u32>, Refusal> {
         let step = self.run.step(at);
         let wait = step.and_then(|step| step.waits.get(name).copied());
         let journalled =
@@ -455,7 +455,7 @@ impl Turn<'_> {
     }
 
     /// A sleep that its step's failure cut off goes on to the instant it had.
-    fn as_it_was_cut_off(&self, at: At, name: &str, wait: NewWait) -> NewWait {
+    fn as_it_was_cut_off(&self, at: StepAddress, name: &str, wait: NewWait) -> NewWait {
         let cut_off = self.run.step(at).and_then(|step| step.cut_off.get(name).copied());
         match cut_off {
             Some(resume_at) if wait.kind == Kind::Delay => NewWait { resume_at: Some(resume_at), ..wait },
@@ -477,7 +477,7 @@ impl Turn<'_> {
     }
 
     /// Cancels what is still open of these waits of a step. What has ended meanwhile stays as it is.
-    pub(super) fn cancel_named(&mut self, at: At, names: &[Arc<str>]) -> Result<(), Refusal> {
+    pub(super) fn cancel_named(&mut self, at: StepAddress, names: &[Arc<str>]) -> Result<(), Refusal> {
         for name in names {
             let number = self.run.step(at).and_then(|step| step.waits.get(name).copied());
             if let Some(number) = number.filter(|number| self.run.open.contains(number)) {

@@ -3,7 +3,7 @@
 use crate::command::Reply;
 use crate::flow;
 use crate::history::{Change, Failure};
-use crate::id::At;
+use crate::id::StepAddress;
 use crate::refusal::Refusal;
 use crate::run::Timer;
 use crate::status::WaitStatus;
@@ -12,7 +12,7 @@ use crate::turn::Turn;
 pub(super) fn decide(turn: &mut Turn<'_>, timer: Timer) -> Result<Reply, Refusal> {
     match timer {
         Timer::Waitpoint(number) => wait_due(turn, number),
-        Timer::Attempt { at, delivery } => attempt_due(turn, at, delivery),
+        Timer::Attempt { at, lease_epoch } => attempt_due(turn, at, lease_epoch),
         Timer::Run => run_due(turn),
     }?;
     Ok(Reply::Done)
@@ -28,8 +28,8 @@ fn wait_due(turn: &mut Turn<'_>, number: u32) -> Result<(), Refusal> {
     flow::resolve(turn, number, status, None)
 }
 
-fn attempt_due(turn: &mut Turn<'_>, at: At, delivery: u32) -> Result<(), Refusal> {
-    let task = turn.fence(at, delivery)?;
+fn attempt_due(turn: &mut Turn<'_>, at: StepAddress, lease_epoch: u32) -> Result<(), Refusal> {
+    let task = turn.fence(at, lease_epoch)?;
     if task.deadline.is_none_or(|deadline| turn.now < deadline) {
         return Err(Refusal::NoSuchTimer);
     }

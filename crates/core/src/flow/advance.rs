@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::definition::{Definition, Detours, Order, Target};
+use crate::definition::{Definition, Exits, Order, Target};
 use crate::flow::finish::Exit;
 use crate::history::Change;
-use crate::id::At;
+use crate::id::StepAddress;
 use crate::refusal::Refusal;
 use crate::turn::Turn;
 
@@ -23,16 +23,17 @@ pub(crate) fn advance(turn: &mut Turn<'_>, step: u16, exit: Exit) -> Result<(), 
                 Target::End => (None, u16::try_from(definition.steps.len()).expect("at most limits::STEPS")),
             };
             for skipped in step + 1..last_skipped {
-                turn.emit(Change::StepSkipped { at: At::step(skipped) })?;
+                turn.emit(Change::StepSkipped { at: StepAddress::step(skipped) })?;
             }
-            turn.agenda.extend(next.map(At::step));
+            turn.agenda.extend(next.map(StepAddress::step));
         }
         Order::Graph => {
             let ready = definition.step(step).before.iter().copied().filter(|after| {
-                let settled = turn.run.step(At::step(*after)).map_or(0, |state| state.settled_before);
+                let settled =
+                    turn.run.step(StepAddress::step(*after)).map_or(0, |state| state.settled_before);
                 usize::from(settled) == definition.step(*after).after.len()
             });
-            turn.agenda.extend(ready.map(At::step));
+            turn.agenda.extend(ready.map(StepAddress::step));
         }
     }
     Ok(())
@@ -41,18 +42,18 @@ pub(crate) fn advance(turn: &mut Turn<'_>, step: u16, exit: Exit) -> Result<(), 
 /// In a graph, whether the way to this step was not taken.
 pub(crate) fn is_not_taken(turn: &Turn<'_>, step: u16) -> bool {
     let definition = &turn.run.definition;
-    let state = turn.run.step(At::step(step));
+    let state = turn.run.step(StepAddress::step(step));
     match definition.order {
         Order::Sequence => false,
         Order::Graph => {
             let has_before = !definition.step(step).after.is_empty();
-            has_before && state.is_none_or(|state| state.barred || state.taken_before == 0)
+            has_before && state.is_none_or(|state| state.untaken || state.taken_before == 0)
         }
     }
 }
 
 /// In a graph, the steps after this one that are not taken when it ends this way.
-pub(crate) fn bars(definition: &Definition, step: u16, exit: Exit) -> Vec<u16> {
+pub(crate) fn not_taken(definition: &Definition, step: u16, exit: Exit) -> Vec<u16> {
     match definition.order {
         Order::Sequence => Vec::new(),
         Order::Graph => {
@@ -68,7 +69,7 @@ pub(crate) fn bars(definition: &Definition, step: u16, exit: Exit) -> Vec<u16> {
                 Exit::Branch { taken: _, other } => other.map(|other| only(other, true)).unwrap_or_default(),
                 Exit::Goto(target) => only(target, false),
                 Exit::Next => {
-                    let Detours { too_late, rejected } = step.action.detours();
+                    let Exits { too_late, rejected } = step.action.exits();
                     too_late.into_iter().chain(rejected).flat_map(|target| only(target, true)).collect()
                 }
             }

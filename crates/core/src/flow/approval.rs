@@ -6,7 +6,7 @@ use crate::definition::{Action, Approval, OnApprovalTimeout, OnTimeout};
 use crate::flow::finish::{Completion, complete};
 use crate::flow::wait::take_way_out;
 use crate::history::{Change, StateChange};
-use crate::id::At;
+use crate::id::StepAddress;
 use crate::json::Json;
 use crate::refusal::Refusal;
 use crate::run::Run;
@@ -62,7 +62,7 @@ pub(crate) fn verdict(request: &ApprovalRequest) -> Value {
 }
 
 /// The time of a reminder, or of the escalation, has come: it is recorded, so that those outside can be told.
-pub(super) fn nudge(turn: &mut Turn<'_>, at: At, number: u32) -> Result<(), Refusal> {
+pub(super) fn remind_or_escalate(turn: &mut Turn<'_>, at: StepAddress, number: u32) -> Result<(), Refusal> {
     let escalates = turn.run.waitpoint(number).is_some_and(|wait| &*wait.name == ESCALATION);
     let awaited = turn.run.step(at).and_then(|step| step.awaiting.as_ref());
     let Some(number) = awaited.and_then(|awaiting| awaiting.waits.first().copied()) else { return Ok(()) };
@@ -74,7 +74,7 @@ pub(super) fn nudge(turn: &mut Turn<'_>, at: At, number: u32) -> Result<(), Refu
     turn.emit(Change::ApprovalEscalated { number, approvers })
 }
 
-pub(super) fn decided(turn: &mut Turn<'_>, at: At, number: u32) -> Result<(), Refusal> {
+pub(super) fn decided(turn: &mut Turn<'_>, at: StepAddress, number: u32) -> Result<(), Refusal> {
     let request = request(turn.run, number);
     let on_reject = defined(turn.run, at).map_or(OnTimeout::Fail, |approval| approval.on_reject);
     match request.map(|request| (tally(request).0, request.clone())) {
@@ -88,7 +88,12 @@ pub(super) fn decided(turn: &mut Turn<'_>, at: At, number: u32) -> Result<(), Re
 }
 
 /// Content that was edited replaces what was shown.
-fn approved(run: &Run, at: At, request: &ApprovalRequest, output: impl FnOnce() -> Value) -> StateChange {
+fn approved(
+    run: &Run,
+    at: StepAddress,
+    request: &ApprovalRequest,
+    output: impl FnOnce() -> Value,
+) -> StateChange {
     let edited = request.decisions.iter().any(|vote| vote.decision == Decision::Edit);
     let Some(approval) = defined(run, at).filter(|_| edited) else { return StateChange::Nothing };
     let edited = (approval.content_key.to_string(), request.content.clone());
@@ -98,7 +103,7 @@ fn approved(run: &Run, at: At, request: &ApprovalRequest, output: impl FnOnce() 
 }
 
 /// What it comes to when the time of an approval is over: as if somebody had decided so.
-pub(crate) fn timeout_means(run: &Run, at: At) -> Decision {
+pub(crate) fn timeout_means(run: &Run, at: StepAddress) -> Decision {
     match defined(run, at).map(|approval| approval.on_timeout) {
         Some(OnApprovalTimeout::Approve | OnApprovalTimeout::Continue | OnApprovalTimeout::Goto(_)) => {
             Decision::Approve
@@ -107,7 +112,7 @@ pub(crate) fn timeout_means(run: &Run, at: At) -> Decision {
     }
 }
 
-pub(super) fn timed_out(turn: &mut Turn<'_>, at: At, number: u32) -> Result<(), Refusal> {
+pub(super) fn timed_out(turn: &mut Turn<'_>, at: StepAddress, number: u32) -> Result<(), Refusal> {
     let Some(approval) = defined(turn.run, at) else { return Ok(()) };
     let (on_timeout, on_reject) = (approval.on_timeout, approval.on_reject);
     let content = request(turn.run, number).map(|request| request.content.clone());
@@ -131,7 +136,7 @@ pub(super) fn timed_out(turn: &mut Turn<'_>, at: At, number: u32) -> Result<(), 
 
 fn reject(
     turn: &mut Turn<'_>,
-    at: At,
+    at: StepAddress,
     number: u32,
     on_reject: OnTimeout,
     output: Value,
@@ -143,6 +148,6 @@ fn request(run: &Run, number: u32) -> Option<&ApprovalRequest> {
     run.waitpoint(number)?.listens_for.approval()
 }
 
-fn defined(run: &Run, at: At) -> Option<&Approval> {
+fn defined(run: &Run, at: StepAddress) -> Option<&Approval> {
     if let Action::Approval(approval) = &run.defined(at).action { Some(approval) } else { None }
 }

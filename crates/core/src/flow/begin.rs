@@ -14,7 +14,7 @@ use crate::flow::later::{self, Rendered};
 use crate::flow::map;
 use crate::flow::wait::{NewWait, open_own_wait, open_own_wait_with, resume};
 use crate::history::{Change, Failure, Parent};
-use crate::id::{At, RunId};
+use crate::id::{RunId, StepAddress};
 use crate::json::{self, Json};
 use crate::limits;
 use crate::refusal::Refusal;
@@ -29,16 +29,16 @@ use crate::waitpoint::{ApprovalRequest, ESCALATION, EventFilter, Kind, ListensFo
 pub(crate) fn begin_roots(turn: &mut Turn<'_>) {
     let definition = &turn.run.definition;
     match definition.order {
-        Order::Sequence => turn.agenda.push_back(At::step(0)),
+        Order::Sequence => turn.agenda.push_back(StepAddress::step(0)),
         Order::Graph => {
             let roots = (0..).zip(&definition.steps).filter(|(_, step)| step.after.is_empty());
-            turn.agenda.extend(roots.map(|(index, _)| At::step(index)));
+            turn.agenda.extend(roots.map(|(index, _)| StepAddress::step(index)));
         }
     }
 }
 
 /// Begins, or goes on with, what was put on the agenda.
-pub(crate) fn begin(turn: &mut Turn<'_>, at: At) -> Result<(), Refusal> {
+pub(crate) fn begin(turn: &mut Turn<'_>, at: StepAddress) -> Result<(), Refusal> {
     if turn.run.failure.is_some() || turn.run.status.has_ended() {
         return Ok(());
     }
@@ -56,13 +56,13 @@ pub(crate) fn begin(turn: &mut Turn<'_>, at: At) -> Result<(), Refusal> {
 }
 
 fn skip(turn: &mut Turn<'_>, step: u16) -> Result<(), Refusal> {
-    turn.emit(Change::StepSkipped { at: At::step(step) })?;
+    turn.emit(Change::StepSkipped { at: StepAddress::step(step) })?;
     advance(turn, step, Exit::Next)
 }
 
-pub(crate) fn begin_anew(turn: &mut Turn<'_>, at: At) -> Result<(), Refusal> {
+pub(crate) fn begin_anew(turn: &mut Turn<'_>, at: StepAddress) -> Result<(), Refusal> {
     if turn.run.holds_work() {
-        return turn.emit(Change::StepHeld { at });
+        return turn.emit(Change::StepHeldBack { at });
     }
     if let Some(failure) = overspent(turn) {
         turn.wake_run()?;
@@ -101,7 +101,7 @@ pub(crate) fn overspent(turn: &Turn<'_>) -> Option<Failure> {
     Some(Failure::new("DECISION_TOO_LARGE", message))
 }
 
-fn act(turn: &mut Turn<'_>, at: At, definition: &Definition) -> Result<(), Refusal> {
+fn act(turn: &mut Turn<'_>, at: StepAddress, definition: &Definition) -> Result<(), Refusal> {
     let step = defined(definition, at);
     if let Action::Work(work) = &step.action {
         return begin_work(turn, at, work);
@@ -162,14 +162,14 @@ fn act(turn: &mut Turn<'_>, at: At, definition: &Definition) -> Result<(), Refus
 }
 
 /// A sleep that was stopped because another step failed keeps its instant when the run is retried.
-fn kept_instant(run: &Run, at: At) -> Option<Timestamp> {
+fn kept_instant(run: &Run, at: StepAddress) -> Option<Timestamp> {
     let state = run.step(at)?;
     let wait = run.waitpoint(*state.waits.get(OWN_WAIT)?)?;
     let cancelled = wait.kind == Kind::Delay && wait.status == WaitStatus::Cancelled;
     wait.resume_at.filter(|_| state.stopped && cancelled)
 }
 
-fn begin_work(turn: &mut Turn<'_>, at: At, work: &Work) -> Result<(), Refusal> {
+fn begin_work(turn: &mut Turn<'_>, at: StepAddress, work: &Work) -> Result<(), Refusal> {
     match request(turn, at, work) {
         Ok(request) => {
             turn.emit(Change::StepStarted { at, request })?;
@@ -183,14 +183,15 @@ fn begin_work(turn: &mut Turn<'_>, at: At, work: &Work) -> Result<(), Refusal> {
     }
 }
 
-pub(crate) fn dispatch(turn: &mut Turn<'_>, at: At) {
-    let delivery = turn.run.step(at).and_then(|step| step.task.as_ref()).map_or(0, |task| task.delivery);
-    turn.after_commit(AfterCommit::Dispatch { at, delivery });
+pub(crate) fn dispatch(turn: &mut Turn<'_>, at: StepAddress) {
+    let lease_epoch =
+        turn.run.step(at).and_then(|step| step.task.as_ref()).map_or(0, |task| task.lease_epoch);
+    turn.after_commit(AfterCommit::Dispatch { at, lease_epoch });
 }
 
 /// What the executor is asked, where it depends on the run's data and is not rendered when it is handed out; the rest is
 /// in the definition.
-fn request(turn: &mut Turn<'_>, at: At, work: &Work) -> Result<Option<Json>, EvaluationError> {
+fn request(turn: &mut Turn<'_>, at: StepAddress, work: &Work) -> Result<Option<Json>, EvaluationError> {
     let parts = [("config", &work.config), ("input", &work.input)];
     let mut rendered = Map::new();
     for (key, template) in parts {
@@ -212,14 +213,19 @@ fn request(turn: &mut Turn<'_>, at: At, work: &Work) -> Result<Option<Json>, Eva
     Ok((!rendered.is_empty()).then(|| Json::new(Value::Object(rendered))))
 }
 
-fn render(run: &Run, at: At, template: &Template) -> Result<Json, EvaluationError> {
+fn render(run: &Run, at: StepAddress, template: &Template) -> Result<Json, EvaluationError> {
     match template.as_constant() {
         Some(constant) => Ok(constant.clone()),
         None => template.render(&RunScope { run, at }),
     }
 }
 
-fn begin_wait(turn: &mut Turn<'_>, at: At, until: &Until, kept: Option<Timestamp>) -> Result<(), Refusal> {
+fn begin_wait(
+    turn: &mut Turn<'_>,
+    at: StepAddress,
+    until: &Until,
+    kept: Option<Timestamp>,
+) -> Result<(), Refusal> {
     let instant = kept.map_or_else(|| instant(turn.run, at, until, turn.now), Ok);
     match instant {
         Err(failure) => fail_step(turn, at, failure),
@@ -241,7 +247,7 @@ fn begin_wait(turn: &mut Turn<'_>, at: At, until: &Until, kept: Option<Timestamp
     }
 }
 
-fn instant(run: &Run, at: At, until: &Until, now: Timestamp) -> Result<Timestamp, Failure> {
+fn instant(run: &Run, at: StepAddress, until: &Until, now: Timestamp) -> Result<Timestamp, Failure> {
     match until {
         Until::For(length) => Ok(length.after(now)),
         Until::Instant(instant) => Ok(*instant),
@@ -279,7 +285,7 @@ fn due(now: Timestamp, deadline: &Deadline) -> Option<Timestamp> {
 
 fn event_filter(
     turn: &Turn<'_>,
-    at: At,
+    at: StepAddress,
     event_id: &Template,
     matching: Option<&Expression>,
     lookback: Option<Millis>,
@@ -302,7 +308,7 @@ fn event_filter(
     Ok(filter)
 }
 
-fn begin_approval(turn: &mut Turn<'_>, at: At, approval: &Approval) -> Result<(), Refusal> {
+fn begin_approval(turn: &mut Turn<'_>, at: StepAddress, approval: &Approval) -> Result<(), Refusal> {
     let Some(content) = turn.run.state.get(&*approval.content_key).cloned() else {
         let message =
             format!("`state.{}` is what should be approved, and it is not there", approval.content_key);
@@ -335,12 +341,12 @@ fn begin_approval(turn: &mut Turn<'_>, at: At, approval: &Approval) -> Result<()
 }
 
 /// Another attempt at a child that failed.
-pub(crate) fn start_child_again(turn: &mut Turn<'_>, at: At) -> Result<(), Refusal> {
+pub(crate) fn start_child_again(turn: &mut Turn<'_>, at: StepAddress) -> Result<(), Refusal> {
     turn.emit(Change::StepResumed { at })?;
     start_child(turn, at)
 }
 
-fn start_child(turn: &mut Turn<'_>, at: At) -> Result<(), Refusal> {
+fn start_child(turn: &mut Turn<'_>, at: StepAddress) -> Result<(), Refusal> {
     let workflow = Arc::clone(&turn.run.definition);
     let Action::Child { definition, version, input, wait } = &defined(&workflow, at).action else {
         return Ok(());
@@ -377,7 +383,7 @@ pub(crate) fn child_depth(run: &Run) -> u32 {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ParentWaits {
     Not,
-    /// It has ended, and the child is its hook.
+    /// The parent has ended, and the child is its hook.
     NoLonger,
     /// That the child is started.
     UntilStarted(u32),

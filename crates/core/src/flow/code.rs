@@ -8,7 +8,7 @@ use crate::definition::OnCodeChange;
 use crate::effect::AfterCommit;
 use crate::flow::wait::{NewWait, new_waitpoint, next_number};
 use crate::history::{Change, WakeOn, shortened};
-use crate::id::{At, WaitpointId};
+use crate::id::{StepAddress, WaitpointId};
 use crate::limits;
 use crate::refusal::Refusal;
 use crate::run::Run;
@@ -17,7 +17,7 @@ use crate::waitpoint::{CODE, CodeMismatch, Kind, ListensFor};
 
 /// What a task waits for whose code came to something else than it has recorded: code of none of the builds that are known
 /// not to fit. `None` where the step fails for it.
-pub(crate) fn code_to_wait_for(run: &Run, at: At, mismatch: Mismatch) -> Option<CodeMismatch> {
+pub(crate) fn code_to_wait_for(run: &Run, at: StepAddress, mismatch: Mismatch) -> Option<CodeMismatch> {
     let work = run.defined(at).action.work().filter(|work| work.on_code_change == OnCodeChange::Wait)?;
     let task = run.step(at).and_then(|step| step.task.as_deref());
     let build: Arc<str> = task.and_then(|task| task.build.clone()).unwrap_or_else(|| "".into());
@@ -34,7 +34,7 @@ pub(crate) fn code_to_wait_for(run: &Run, at: At, mismatch: Mismatch) -> Option<
 /// The step waits until a worker comes whose build is not among those that do not fit, or an operator decides.
 pub(crate) fn wait_for_code(
     turn: &mut Turn<'_>,
-    at: At,
+    at: StepAddress,
     mismatch: CodeMismatch,
 ) -> Result<WaitpointId, Refusal> {
     let number = next_number(turn.run);

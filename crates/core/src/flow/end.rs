@@ -11,7 +11,7 @@ use crate::flow::finish::recall;
 use crate::flow::hook::{self, Ending};
 use crate::flow::wait::{cancel_open_waits, cancel_wait};
 use crate::history::{Change, Failure};
-use crate::id::At;
+use crate::id::StepAddress;
 use crate::json::Json;
 use crate::refusal::Refusal;
 use crate::run::Run;
@@ -37,10 +37,10 @@ pub(crate) fn complete_run(turn: &mut Turn<'_>) -> Result<(), Refusal> {
 /// What the definition says; else, in a sequence, the output of the last step that has one; in a graph, that of
 /// its one last step, or of all of them by name.
 fn output(run: &Run) -> Result<Json, EvaluationError> {
-    let of_step = |step: u16| run.step(At::step(step)).and_then(|step| step.output.clone());
+    let of_step = |step: u16| run.step(StepAddress::step(step)).and_then(|step| step.output.clone());
     let definition = &run.definition;
     if let Some(template) = &definition.output {
-        return template.render(&RunScope { run, at: At::step(0) });
+        return template.render(&RunScope { run, at: StepAddress::step(0) });
     }
     match definition.order {
         Order::Sequence => Ok(run.last_output.and_then(of_step).unwrap_or_else(Json::null)),
@@ -97,14 +97,14 @@ pub(crate) fn cancel_run(turn: &mut Turn<'_>, reason: Option<String>) -> Result<
 }
 
 /// Items before the map they belong to.
-fn active(run: &Run) -> Vec<At> {
-    let mut active: Vec<At> =
-        run.places().filter(|(_, step)| step.status.is_active()).map(|(at, _)| at).collect();
+fn active(run: &Run) -> Vec<StepAddress> {
+    let mut active: Vec<StepAddress> =
+        run.step_runs().filter(|(_, step)| step.status.is_active()).map(|(at, _)| at).collect();
     active.sort_by_key(|at| (at.step, at.item.is_none(), at.item));
     active
 }
 
-pub(crate) fn stop(turn: &mut Turn<'_>, at: At) -> Result<(), Refusal> {
+pub(crate) fn stop(turn: &mut Turn<'_>, at: StepAddress) -> Result<(), Refusal> {
     recall(turn, at);
     cancel_open_waits(turn, at)
 }

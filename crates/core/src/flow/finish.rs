@@ -7,11 +7,11 @@ use serde_json::Value;
 
 use crate::definition::Target;
 use crate::effect::AfterCommit;
-use crate::flow::advance::{advance, bars};
+use crate::flow::advance::{advance, not_taken};
 use crate::flow::map;
 use crate::flow::wait::{NewWait, cancel_open_waits, new_waitpoint};
 use crate::history::{Change, Failure, StateChange};
-use crate::id::At;
+use crate::id::StepAddress;
 use crate::json::Json;
 use crate::limits;
 use crate::refusal::Refusal;
@@ -46,7 +46,7 @@ impl Completion {
     }
 }
 
-pub(crate) fn complete(turn: &mut Turn<'_>, at: At, completion: Completion) -> Result<(), Refusal> {
+pub(crate) fn complete(turn: &mut Turn<'_>, at: StepAddress, completion: Completion) -> Result<(), Refusal> {
     cancel_open_waits(turn, at)?;
     let Completion { output, waitpoint, state, exit } = completion;
     let state = match (state, &turn.run.definition.step(at.step).save_as) {
@@ -54,8 +54,9 @@ pub(crate) fn complete(turn: &mut Turn<'_>, at: At, completion: Completion) -> R
         (StateChange::Nothing, Some(key)) if at.item.is_none() => StateChange::OutputAs(Arc::clone(key)),
         (state, _) => state,
     };
-    let bars = if at.item.is_none() { bars(&turn.run.definition, at.step, exit) } else { Vec::new() };
-    turn.emit(Change::StepCompleted { at, output, waitpoint, state, bars })?;
+    let not_taken =
+        if at.item.is_none() { not_taken(&turn.run.definition, at.step, exit) } else { Vec::new() };
+    turn.emit(Change::StepCompleted { at, output, waitpoint, state, not_taken })?;
     match at.item {
         Some(_) => map::item_ended(turn, at),
         None => advance(turn, at.step, exit),
@@ -65,7 +66,7 @@ pub(crate) fn complete(turn: &mut Turn<'_>, at: At, completion: Completion) -> R
 /// An attempt failed: backs off for another, or fails the step.
 pub(crate) fn fail_attempt(
     turn: &mut Turn<'_>,
-    at: At,
+    at: StepAddress,
     failure: Failure,
     retryable: bool,
     retry_after: Option<Millis>,
@@ -88,7 +89,7 @@ pub(crate) fn fail_attempt(
 }
 
 /// The step failed for good: its item's map, or the run, fails with it.
-pub(crate) fn fail_step(turn: &mut Turn<'_>, at: At, failure: Failure) -> Result<(), Refusal> {
+pub(crate) fn fail_step(turn: &mut Turn<'_>, at: StepAddress, failure: Failure) -> Result<(), Refusal> {
     turn.emit(Change::StepFailed { at, error: failure, stopped: false })?;
     // After the step has failed, so that its history tells what the failure cut off from what was cancelled before.
     cancel_open_waits(turn, at)?;
@@ -99,19 +100,19 @@ pub(crate) fn fail_step(turn: &mut Turn<'_>, at: At, failure: Failure) -> Result
 }
 
 /// Takes the place's work back from whoever has it.
-pub(crate) fn recall(turn: &mut Turn<'_>, at: At) {
+pub(crate) fn recall(turn: &mut Turn<'_>, at: StepAddress) {
     if let Some(task) = turn.run.step(at).and_then(|step| step.task.as_ref())
         && task.out
     {
-        let delivery = task.delivery;
-        turn.after_commit(AfterCommit::Recall { at, delivery });
+        let lease_epoch = task.lease_epoch;
+        turn.after_commit(AfterCommit::Recall { at, lease_epoch });
     }
 }
 
 /// What a result does to `state`: merged or stored as the step's kind and its `saveAs` say.
 pub(crate) fn result_state(
     run: &Run,
-    at: At,
+    at: StepAddress,
     output: Option<&Json>,
     updates: Option<BTreeMap<String, Json>>,
 ) -> Result<StateChange, Failure> {

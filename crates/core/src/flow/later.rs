@@ -5,7 +5,7 @@
 use crate::definition::{Action, Order};
 use crate::effect::{ChildInput, ChildStart};
 use crate::expression::{EvaluationError, SecretPlace, Template};
-use crate::id::At;
+use crate::id::StepAddress;
 use crate::json::Json;
 use crate::limits;
 use crate::run::Run;
@@ -15,7 +15,7 @@ use crate::turn::Turn;
 
 pub(crate) enum Rendered {
     Now(Json),
-    /// It gives the same at any time while the step is under way.
+    /// A value that is the same at any time while the step is under way.
     Later,
 }
 
@@ -23,7 +23,7 @@ pub(crate) enum Rendered {
 /// `holds_state`: the step is under way until the value is needed.
 pub(crate) fn render_now_or_later(
     turn: &mut Turn<'_>,
-    at: At,
+    at: StepAddress,
     template: &Template,
     holds_state: bool,
 ) -> Result<Rendered, EvaluationError> {
@@ -49,7 +49,7 @@ pub(crate) fn render_now_or_later(
 /// do, outputs of steps that are over do not, and in a sequence nothing else is under way that could change `state`.
 fn gives_the_same(run: &Run, template: &Template, holds_state: bool) -> bool {
     let is_over = |name: &str| {
-        run.definition.index_of(name).is_some_and(|step| match run.step_status(At::step(step)) {
+        run.definition.index_of(name).is_some_and(|step| match run.step_status(StepAddress::step(step)) {
             StepStatus::Completed | StepStatus::Skipped => true,
             StepStatus::Pending
             | StepStatus::Running
@@ -84,18 +84,18 @@ impl Run {
     }
 
     /// The input of the child that the step at this place starts.
-    fn child_input(&self, at: At) -> Result<Json, EvaluationError> {
+    fn child_input(&self, at: StepAddress) -> Result<Json, EvaluationError> {
         let Action::Child { input, .. } = &self.defined(at).action else { return Ok(Json::null()) };
         self.render_at(at, input)
     }
 
-    pub(crate) fn render_at(&self, at: At, template: &Template) -> Result<Json, EvaluationError> {
+    pub(crate) fn render_at(&self, at: StepAddress, template: &Template) -> Result<Json, EvaluationError> {
         template.render(&RunScope { run: self, at })
     }
 
     pub(crate) fn secrets_at(
         &self,
-        at: At,
+        at: StepAddress,
         template: &Template,
     ) -> Result<Vec<SecretPlace>, EvaluationError> {
         template.secrets(&RunScope { run: self, at })

@@ -9,7 +9,7 @@ use crate::flow::begin::{begin_anew, expression_failed, overspent};
 use crate::flow::end::stop_items;
 use crate::flow::finish::{Completion, complete, fail_step, result_state};
 use crate::history::{Change, Failure};
-use crate::id::At;
+use crate::id::StepAddress;
 use crate::json::Json;
 use crate::limits;
 use crate::refusal::Refusal;
@@ -20,7 +20,7 @@ use crate::turn::Turn;
 
 /// The map step has just started, for the first time or because its run is retried.
 pub(super) fn begin(turn: &mut Turn<'_>, step: u16, map: &Map) -> Result<(), Refusal> {
-    let at = At::step(step);
+    let at = StepAddress::step(step);
     if turn.run.step(at).is_some_and(|state| state.map.is_some()) {
         return begin_again(turn, step);
     }
@@ -35,18 +35,18 @@ pub(super) fn begin(turn: &mut Turn<'_>, step: u16, map: &Map) -> Result<(), Ref
 
 /// Items that failed, or were stopped, begin again; those that completed stay.
 fn begin_again(turn: &mut Turn<'_>, step: u16) -> Result<(), Refusal> {
-    let state = turn.run.step(At::step(step)).and_then(|state| state.map.as_deref());
+    let state = turn.run.step(StepAddress::step(step)).and_then(|state| state.map.as_deref());
     let collects = defined(turn.run, step).is_some_and(|map| map.collect_failures);
     let items = state.into_iter().flat_map(|map| &map.items);
     let again = items.filter(|(_, item)| item.status == StepStatus::Failed && (item.stopped || !collects));
     let again: Vec<u32> = again.map(|(item, _)| *item).collect();
     for item in again {
-        begin_anew(turn, At::item(step, item))?;
+        begin_anew(turn, StepAddress::item(step, item))?;
     }
     fill(turn, step)
 }
 
-fn list(run: &Run, at: At, items: &Items) -> Result<Json, Failure> {
+fn list(run: &Run, at: StepAddress, items: &Items) -> Result<Json, Failure> {
     let scope = RunScope { run, at };
     let list = match items {
         Items::Template(template) => template.render(&scope),
@@ -67,7 +67,7 @@ fn list(run: &Run, at: At, items: &Items) -> Result<Json, Failure> {
 
 /// Begins items while there are any and there is room; completes the step when all are done.
 pub(super) fn fill(turn: &mut Turn<'_>, step: u16) -> Result<(), Refusal> {
-    let at = At::step(step);
+    let at = StepAddress::step(step);
     let definition = Arc::clone(&turn.run.definition);
     let Action::Map(defined) = &definition.step(step).action else { return Ok(()) };
     loop {
@@ -85,20 +85,20 @@ pub(super) fn fill(turn: &mut Turn<'_>, step: u16) -> Result<(), Refusal> {
         }
         if turn.run.holds_work() {
             let known = turn.run.held.contains(&at);
-            return if known { Ok(()) } else { turn.emit(Change::StepHeld { at }) };
+            return if known { Ok(()) } else { turn.emit(Change::StepHeldBack { at }) };
         }
         if let Some(failure) = overspent(turn) {
             stop_items(turn, step, "stopped because the decision was too large")?;
             return fail_step(turn, at, failure);
         }
         let next = map.next;
-        begin_anew(turn, At::item(step, next))?;
+        begin_anew(turn, StepAddress::item(step, next))?;
     }
 }
 
 /// An item has ended: the map goes on, or fails with it.
-pub(super) fn item_ended(turn: &mut Turn<'_>, at: At) -> Result<(), Refusal> {
-    let step = At::step(at.step);
+pub(super) fn item_ended(turn: &mut Turn<'_>, at: StepAddress) -> Result<(), Refusal> {
+    let step = StepAddress::step(at.step);
     if turn.run.step_status(step) != StepStatus::Running {
         return Ok(());
     }
@@ -121,7 +121,7 @@ pub(super) fn item_ended(turn: &mut Turn<'_>, at: At) -> Result<(), Refusal> {
     }
 }
 
-fn complete_map(turn: &mut Turn<'_>, at: At) -> Result<(), Refusal> {
+fn complete_map(turn: &mut Turn<'_>, at: StepAddress) -> Result<(), Refusal> {
     let items = turn.run.step(at).and_then(|state| state.map.as_ref()).map(|map| &map.items);
     let results =
         items.into_iter().flat_map(|items| items.values()).map(|item| match (&item.output, &item.error) {

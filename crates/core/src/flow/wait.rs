@@ -13,7 +13,7 @@ use crate::flow::begin::{begin_roots, dispatch, start_child_again};
 use crate::flow::end::cancel_run;
 use crate::flow::finish::{Completion, Exit, complete, fail_attempt, fail_step, result_state};
 use crate::history::{Change, Failure, WakeOn};
-use crate::id::At;
+use crate::id::StepAddress;
 use crate::json::Json;
 use crate::refusal::Refusal;
 use crate::run::Run;
@@ -33,7 +33,12 @@ pub(crate) fn next_number(run: &Run) -> u32 {
     u32::try_from(run.waitpoints().len() + 1).expect("fewer than limits::WAITPOINTS")
 }
 
-pub(crate) fn new_waitpoint(turn: &Turn<'_>, at: Option<At>, name: Arc<str>, wait: NewWait) -> Waitpoint {
+pub(crate) fn new_waitpoint(
+    turn: &Turn<'_>,
+    at: Option<StepAddress>,
+    name: Arc<str>,
+    wait: NewWait,
+) -> Waitpoint {
     Waitpoint {
         number: next_number(turn.run),
         at,
@@ -53,14 +58,14 @@ pub(crate) fn new_waitpoint(turn: &Turn<'_>, at: Option<At>, name: Arc<str>, wai
 }
 
 /// The step waits, as its kind is to wait. If its waitpoint was completed before it began, it goes on at once.
-pub(crate) fn open_own_wait(turn: &mut Turn<'_>, at: At, wait: NewWait) -> Result<(), Refusal> {
+pub(crate) fn open_own_wait(turn: &mut Turn<'_>, at: StepAddress, wait: NewWait) -> Result<(), Refusal> {
     open_own_wait_with(turn, at, wait, Vec::new())
 }
 
-/// The same, with waits beside it that do not hold the step up.
+/// Opens a step's own wait, with waits beside it that do not hold the step up.
 pub(crate) fn open_own_wait_with(
     turn: &mut Turn<'_>,
-    at: At,
+    at: StepAddress,
     wait: NewWait,
     aside: Vec<(Arc<str>, NewWait)>,
 ) -> Result<(), Refusal> {
@@ -87,7 +92,7 @@ pub(crate) fn open_own_wait_with(
 /// The step waits for these; signals and calls that came before are taken at once.
 pub(crate) fn await_waits(
     turn: &mut Turn<'_>,
-    at: At,
+    at: StepAddress,
     opens: Vec<Waitpoint>,
     mut awaits: Vec<u32>,
     wake: WakeOn,
@@ -201,13 +206,13 @@ pub(crate) fn end_wait(
 }
 
 /// Cancels what a place still waits for, the oldest first.
-pub(crate) fn cancel_open_waits(turn: &mut Turn<'_>, at: At) -> Result<(), Refusal> {
+pub(crate) fn cancel_open_waits(turn: &mut Turn<'_>, at: StepAddress) -> Result<(), Refusal> {
     open_waits(turn.run, at).into_iter().try_for_each(|number| cancel_wait(turn, number))
 }
 
 /// The open waits of a place, in ascending order. A handler may have thousands that are over, and a map thousands of other
 /// places that wait: only the fewer of them are looked at (R25).
-fn open_waits(run: &Run, at: At) -> Vec<u32> {
+fn open_waits(run: &Run, at: StepAddress) -> Vec<u32> {
     let Some(step) = run.step(at) else { return Vec::new() };
     if run.open.len() < step.waits.len() {
         let is_here = |number: &u32| run.waitpoint(*number).is_some_and(|wait| wait.at == Some(at));
@@ -221,7 +226,9 @@ fn open_waits(run: &Run, at: At) -> Vec<u32> {
 fn go_on(turn: &mut Turn<'_>, number: u32) -> Result<(), Refusal> {
     let Some(waitpoint) = turn.run.waitpoint(number) else { return Ok(()) };
     match (waitpoint.at, waitpoint.status) {
-        (Some(at), WaitStatus::Completed) if waitpoint.is_aside() => approval::nudge(turn, at, number),
+        (Some(at), WaitStatus::Completed) if waitpoint.is_aside() => {
+            approval::remind_or_escalate(turn, at, number)
+        }
         (Some(at), _) => go_on_if_over(turn, at),
         (None, WaitStatus::Cancelled) => cancel_run(turn, Some("its delayed start was cancelled".to_owned())),
         (None, WaitStatus::Completed | WaitStatus::TimedOut) => start_run(turn),
@@ -237,7 +244,7 @@ pub(crate) fn start_run(turn: &mut Turn<'_>) -> Result<(), Refusal> {
 }
 
 /// If the place waits, and what it waits for is over, it goes on; otherwise a resolved waitpoint just is (R5c).
-pub(crate) fn go_on_if_over(turn: &mut Turn<'_>, at: At) -> Result<(), Refusal> {
+pub(crate) fn go_on_if_over(turn: &mut Turn<'_>, at: StepAddress) -> Result<(), Refusal> {
     let Some(awaiting) = turn.run.step(at).and_then(|step| step.awaiting.as_ref()) else { return Ok(()) };
     if !awaiting.is_over() {
         return Ok(());
@@ -268,13 +275,13 @@ pub(crate) fn go_on_if_over(turn: &mut Turn<'_>, at: At) -> Result<(), Refusal> 
 }
 
 /// Hands a task out again, or tries a child again; kept back while the run is paused.
-pub(crate) fn resume(turn: &mut Turn<'_>, at: At) -> Result<(), Refusal> {
+pub(crate) fn resume(turn: &mut Turn<'_>, at: StepAddress) -> Result<(), Refusal> {
     let waits = turn.run.step(at).is_some_and(|step| step.awaiting.as_ref().is_some_and(|it| it.is_over()));
     if !waits || turn.run.failure.is_some() {
         return Ok(());
     }
     if turn.run.holds_work() {
-        return if turn.run.held.contains(&at) { Ok(()) } else { turn.emit(Change::StepHeld { at }) };
+        return if turn.run.held.contains(&at) { Ok(()) } else { turn.emit(Change::StepHeldBack { at }) };
     }
     turn.wake_run()?;
     if matches!(turn.run.defined(at).action, Action::Work(_)) {
@@ -287,7 +294,7 @@ pub(crate) fn resume(turn: &mut Turn<'_>, at: At) -> Result<(), Refusal> {
 }
 
 /// The wait that the step is for has ended.
-fn own_wait_over(turn: &mut Turn<'_>, at: At, number: u32) -> Result<(), Refusal> {
+fn own_wait_over(turn: &mut Turn<'_>, at: StepAddress, number: u32) -> Result<(), Refusal> {
     let waitpoint = turn.run.waitpoint(number).expect("a step awaits waitpoints of its run");
     let (kind, status, payload) = (waitpoint.kind, waitpoint.status, waitpoint.resume_payload.clone());
     if kind == Kind::Approval {
@@ -319,7 +326,7 @@ fn own_wait_over(turn: &mut Turn<'_>, at: At, number: u32) -> Result<(), Refusal
 }
 
 /// Nothing came in time: an outcome, not a failure to retry (R6).
-fn timed_out(turn: &mut Turn<'_>, at: At, number: u32) -> Result<(), Refusal> {
+fn timed_out(turn: &mut Turn<'_>, at: StepAddress, number: u32) -> Result<(), Refusal> {
     let action = &turn.run.defined(at).action;
     if let Action::Approval(_) = action {
         return approval::timed_out(turn, at, number);
@@ -339,7 +346,7 @@ fn timed_out(turn: &mut Turn<'_>, at: At, number: u32) -> Result<(), Refusal> {
 /// Fails, goes on or jumps, as the definition says for what did not come to pass.
 pub(crate) fn take_way_out(
     turn: &mut Turn<'_>,
-    at: At,
+    at: StepAddress,
     number: u32,
     way: OnTimeout,
     output: serde_json::Value,
@@ -355,7 +362,12 @@ pub(crate) fn take_way_out(
     complete(turn, at, Completion { output, waitpoint, exit, ..Completion::default() })
 }
 
-fn child_ended(turn: &mut Turn<'_>, at: At, number: u32, payload: Option<&Json>) -> Result<(), Refusal> {
+fn child_ended(
+    turn: &mut Turn<'_>,
+    at: StepAddress,
+    number: u32,
+    payload: Option<&Json>,
+) -> Result<(), Refusal> {
     let outcome = payload.and_then(|payload| serde_json::from_value(serde_json::Value::clone(payload)).ok());
     let failure = match outcome {
         Some(ChildOutcome::Completed { output }) => {

@@ -3,7 +3,7 @@
 use std::slice;
 
 use crate::history::Change;
-use crate::id::At;
+use crate::id::StepAddress;
 use crate::waitpoint::Waitpoint;
 
 /// What a record is about.
@@ -14,7 +14,7 @@ pub enum About<'c> {
     /// The status of a place, or who has the task of it; with the waits that begin there and those it waits for.
     Place {
         /// The place.
-        at: At,
+        at: StepAddress,
         /// The waitpoints that begin with the record.
         opens: &'c [Waitpoint],
         /// The numbers of the waitpoints that the place goes on after.
@@ -23,15 +23,15 @@ pub enum About<'c> {
     /// What the task or the map at a place has come to so far.
     Progress {
         /// The place.
-        at: At,
+        at: StepAddress,
     },
     /// A waitpoint that begins before anything waits for it.
     Opened(&'c Waitpoint),
     /// A waitpoint that is there.
     Wait {
-        /// Its number.
+        /// The waitpoint's number.
         number: u32,
-        /// Whether it is another after the record than it was before.
+        /// Whether the record changes the waitpoint.
         is_changed: bool,
     },
 }
@@ -39,14 +39,14 @@ pub enum About<'c> {
 impl Change {
     /// What the record is about.
     pub fn about(&self) -> About<'_> {
-        let place = |at: &At| About::Place { at: *at, opens: &[], awaits: &[] };
+        let place = |at: &StepAddress| About::Place { at: *at, opens: &[], awaits: &[] };
         match self {
             Change::WorkflowCreated(_)
             | Change::WorkflowStarted { .. }
             | Change::WorkflowPaused { .. }
             | Change::WorkflowResumed
             | Change::WorkflowPauseRequested
-            | Change::WorkflowHeld
+            | Change::WorkflowPausedByOperator
             | Change::WorkflowUnpaused
             | Change::WorkflowDeadlinePassed
             | Change::WorkflowCompleted { .. }
@@ -57,7 +57,7 @@ impl Change {
             | Change::SignalReceived { .. } => About::Run,
             Change::StepStarted { at, .. }
             | Change::StepResumed { at }
-            | Change::StepHeld { at }
+            | Change::StepHeldBack { at }
             | Change::StepCompleted { at, .. }
             | Change::StepFailed { at, .. }
             | Change::StepSkipped { at }
@@ -115,7 +115,7 @@ impl Change {
     }
 
     /// The place whose task the record hands out, takes back or gives to somebody.
-    pub fn task_place(&self) -> Option<At> {
+    pub fn task_place(&self) -> Option<StepAddress> {
         match self.about() {
             About::Place { at, .. } => Some(at),
             About::Run | About::Progress { .. } | About::Opened(_) | About::Wait { .. } => None,
@@ -130,7 +130,7 @@ impl Change {
             Change::WorkflowPaused { .. } => "WORKFLOW_PAUSED",
             Change::WorkflowResumed => "WORKFLOW_RESUMED",
             Change::WorkflowPauseRequested => "WORKFLOW_PAUSE_REQUESTED",
-            Change::WorkflowHeld => "WORKFLOW_HELD",
+            Change::WorkflowPausedByOperator => "WORKFLOW_PAUSED_BY_OPERATOR",
             Change::WorkflowUnpaused => "WORKFLOW_UNPAUSED",
             Change::WorkflowDeadlinePassed => "WORKFLOW_DEADLINE_PASSED",
             Change::WorkflowCompleted { .. } => "WORKFLOW_COMPLETED",
@@ -142,7 +142,7 @@ impl Change {
             Change::StepWaiting { .. } => "STEP_WAITING",
             Change::StepResumed { .. } => "STEP_RESUMED",
             Change::StepRetrying { .. } => "STEP_RETRYING",
-            Change::StepHeld { .. } => "STEP_HELD",
+            Change::StepHeldBack { .. } => "STEP_HELD_BACK",
             Change::StepCompleted { .. } => "STEP_COMPLETED",
             Change::StepFailed { .. } => "STEP_FAILED",
             Change::StepSkipped { .. } => "STEP_SKIPPED",

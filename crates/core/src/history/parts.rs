@@ -120,7 +120,7 @@ pub struct ModelCall {
     pub model: Arc<str>,
     /// All tokens that went in.
     pub input_tokens: u64,
-    /// Those of them that the provider had seen before.
+    /// Input tokens that the provider had seen before, a part of all input tokens.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cached_input_tokens: u64,
     pub output_tokens: u64,

@@ -49,7 +49,7 @@ impl Change {
             | Change::WorkflowPaused { .. }
             | Change::WorkflowResumed
             | Change::WorkflowPauseRequested
-            | Change::WorkflowHeld
+            | Change::WorkflowPausedByOperator
             | Change::WorkflowUnpaused
             | Change::WorkflowDeadlinePassed
             | Change::WorkflowFailed { .. }
@@ -59,7 +59,7 @@ impl Change {
             | Change::StepWaiting { .. }
             | Change::StepResumed { .. }
             | Change::StepRetrying { .. }
-            | Change::StepHeld { .. }
+            | Change::StepHeldBack { .. }
             | Change::StepFailed { .. }
             | Change::StepSkipped { .. }
             | Change::StepCancelled { .. }

@@ -17,7 +17,7 @@ use super::{redacted, shortened};
 use crate::definition::Definition;
 use crate::durable_calls::outcome_in;
 use crate::history::{Change, Creation, Failure, JournalResult, LogLine, ModelCall, Record, WakeOn};
-use crate::id::{At, RunId};
+use crate::id::{RunId, StepAddress};
 use crate::limits;
 use crate::waitpoint::{Actor, CLOCK, Decision, Kind, ListensFor, Waitpoint};
 
@@ -53,7 +53,7 @@ impl Teller<'_, '_> {
             Change::WorkflowPauseRequested => {
                 format!("{by} asked for a pause: what runs runs to its end, and nothing new begins")
             }
-            Change::WorkflowHeld => "the run is paused, and holds work back".to_owned(),
+            Change::WorkflowPausedByOperator => "the run is paused, and holds work back".to_owned(),
             Change::WorkflowUnpaused => format!("{by} lifted the pause"),
             Change::WorkflowDeadlinePassed => "the time of the run is over".to_owned(),
             Change::WorkflowCompleted { output: _ } => "the run completed".to_owned(),
@@ -69,7 +69,7 @@ impl Teller<'_, '_> {
             Change::WorkflowRetried { deadline: _ } => {
                 format!("{by} retried the run: the steps that failed begin again")
             }
-            Change::WorkflowMoved { from, to, steps: _, bars: _, awaits_more: _ } => {
+            Change::WorkflowMoved { from, to, steps: _, not_taken: _, awaits_more: _ } => {
                 format!("{by} moved the run from version {} to version {}", from.version, to.version)
             }
             Change::StepStarted { at, request: _ } => format!("{} begins", self.step(*at)),
@@ -81,8 +81,8 @@ impl Teller<'_, '_> {
                 let (why, again) = (reason(error), again.unwrap_or_default());
                 format!("{place} failed (attempt {attempt}): {why}{again}")
             }
-            Change::StepHeld { at } => format!("{} is held back by a pause", self.step(*at)),
-            Change::StepCompleted { at, waitpoint, output: _, state: _, bars: _ } => {
+            Change::StepHeldBack { at } => format!("{} is held back by a pause", self.step(*at)),
+            Change::StepCompleted { at, waitpoint, output: _, state: _, not_taken: _ } => {
                 let after = if waitpoint.is_some() { " after its wait" } else { "" };
                 format!("{} completed{after}", self.step(*at))
             }
@@ -98,8 +98,8 @@ impl Teller<'_, '_> {
                 let count = items.as_array().map_or(0, Vec::len);
                 format!("{} has {}", self.step(*at), counted(count, "item"))
             }
-            Change::TaskStarted { at, delivery, worker, build, deadline: _ } => {
-                let again = if *delivery > 1 { " again" } else { "" };
+            Change::TaskStarted { at, lease_epoch, worker, build, deadline: _ } => {
+                let again = if *lease_epoch > 1 { " again" } else { "" };
                 let build = build.as_ref().map(|build| format!(", with build {build}")).unwrap_or_default();
                 format!("{worker} took {}{again}{build}", self.step(*at))
             }
@@ -124,11 +124,11 @@ impl Teller<'_, '_> {
             Change::SignalReceived { signal_type, id: _, payload: _ } => {
                 format!("signal `{signal_type}` came from {by}")
             }
-            Change::EventMatched { number, occurrence, received_at } => {
+            Change::EventMatched { number, event, received_at } => {
                 let wait = (self.waits)(*number);
-                let event = wait.and_then(event_id).map(|event| format!("`{event}` "));
-                let (event, received) = (event.unwrap_or_default(), instant(*received_at));
-                format!("event {event}({occurrence}, received {received}) is for {}", self.wait(*number))
+                let name = wait.and_then(event_id).map(|name| format!("`{name}` "));
+                let (name, received) = (name.unwrap_or_default(), instant(*received_at));
+                format!("event {name}({event}, received {received}) is for {}", self.wait(*number))
             }
             Change::ApprovalRequested { number } => self.asked(*number),
             Change::ApprovalReminded { number } => {
@@ -168,7 +168,7 @@ impl Teller<'_, '_> {
     }
 
     /// What a step waits for: what it opens, or what it had opened before.
-    fn waiting(&self, at: At, opens: &[Waitpoint], awaits: &[u32], wake: WakeOn) -> String {
+    fn waiting(&self, at: StepAddress, opens: &[Waitpoint], awaits: &[u32], wake: WakeOn) -> String {
         let told: Vec<&Waitpoint> = opens.iter().filter(|wait| !wait.is_aside()).collect();
         let known: Vec<String> = awaits
             .iter()
@@ -194,7 +194,7 @@ impl Teller<'_, '_> {
         format!("{}{first}", parts.join("; "))
     }
 
-    fn recorded(&self, at: At, entries: &[JournalResult]) -> String {
+    fn recorded(&self, at: StepAddress, entries: &[JournalResult]) -> String {
         let calls: Vec<(&str, Option<&str>)> = entries.iter().filter_map(outcome_in).collect();
         match &*calls {
             [] => format!("{} recorded how it goes on", self.step(at)),
@@ -209,7 +209,7 @@ impl Teller<'_, '_> {
         }
     }
 
-    fn logged(&self, at: At, lines: &[LogLine], full: bool) -> String {
+    fn logged(&self, at: StepAddress, lines: &[LogLine], full: bool) -> String {
         let first = lines.first().map_or("", |line| line.message.lines().next().unwrap_or_default());
         let more = match lines.len() {
             0 | 1 => String::new(),
@@ -219,7 +219,7 @@ impl Teller<'_, '_> {
         format!("{} logged: {}{more}{full}", self.step(at), plain(first))
     }
 
-    fn model_called(&self, at: At, call: &ModelCall) -> String {
+    fn model_called(&self, at: StepAddress, call: &ModelCall) -> String {
         let ModelCall { model, input_tokens, output_tokens, error, .. } = call;
         let outcome = match error {
             Some(error) => format!("failed: {}", plain(error)),
@@ -236,11 +236,11 @@ impl Teller<'_, '_> {
         format!("{} asks {}{until}", self.wait(number), approvers(wait))
     }
 
-    fn step(&self, at: At) -> String {
+    fn step(&self, at: StepAddress) -> String {
         self.call(at, None)
     }
 
-    fn call(&self, at: At, call: Option<&str>) -> String {
+    fn call(&self, at: StepAddress, call: Option<&str>) -> String {
         let name = &self.definition.step(at.step).name;
         match at.item {
             None => Name::of(name, call).to_string(),

@@ -19,7 +19,7 @@ pub struct Misfit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum MisfitCode {
-    /// It is another workflow.
+    /// The new version belongs to another workflow.
     OtherWorkflow,
     /// Written steps became a graph, or the other way round.
     OrderChanged,

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::definition::{Definition, Order, Target};
-use crate::flow::{Exit, bars};
-use crate::id::At;
+use crate::flow::{Exit, not_taken};
+use crate::id::StepAddress;
 use crate::moving::{Misfit, MisfitCode, Plan, past};
 use crate::run::Run;
 use crate::status::StepStatus;
@@ -42,7 +42,8 @@ impl<'a> Past<'a> {
     }
 
     fn status(&self, step: u16) -> StepStatus {
-        self.was[usize::from(step)].map_or(StepStatus::Pending, |old| self.run.step_status(At::step(old)))
+        self.was[usize::from(step)]
+            .map_or(StepStatus::Pending, |old| self.run.step_status(StepAddress::step(old)))
     }
 
     fn steps(&self) -> impl Iterator<Item = u16> {
@@ -126,13 +127,13 @@ impl<'a> Past<'a> {
     /// Looks at each step of the new graph: what it is after is done, and the way to it was taken, or was not.
     fn join(&self, plan: &mut Plan, misfits: &mut Vec<Misfit>) {
         let completed = || self.steps().filter(|step| self.status(*step) == StepStatus::Completed);
-        let barred: BTreeSet<u16> =
-            completed().flat_map(|step| bars(self.to, step, self.exit(step))).collect();
+        let untaken: BTreeSet<u16> =
+            completed().flat_map(|step| not_taken(self.to, step, self.exit(step))).collect();
         for step in self.steps() {
             let defined = self.to.step(step);
             let undone = defined.after.iter().find(|before| !self.status(**before).is_settled());
             let is_taken = defined.after.is_empty()
-                || !barred.contains(&step)
+                || !untaken.contains(&step)
                     && defined.after.iter().any(|before| self.status(*before) == StepStatus::Completed);
             let is_skipped = match self.status(step) {
                 StepStatus::Pending => {
@@ -160,11 +161,11 @@ impl<'a> Past<'a> {
                 misfits.push(Misfit::of(&defined.name, MisfitCode::StepOutOfOrder, reason));
             }
         }
-        plan.bars = barred.into_iter().collect();
+        plan.not_taken = untaken.into_iter().collect();
     }
 }
 
-/// It has begun and has not ended.
+/// Whether a step has begun and has not ended.
 fn is_begun(status: StepStatus) -> bool {
     match status {
         StepStatus::Running | StepStatus::Waiting | StepStatus::Failed => true,

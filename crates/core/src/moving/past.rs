@@ -1,8 +1,8 @@
 //! What a run's past says of its steps: which way each went on from, and what of a step must stay after it has ended.
 
-use crate::definition::{Action, Detours, OnApprovalTimeout, Step, Target};
+use crate::definition::{Action, Exits, OnApprovalTimeout, Step, Target};
 use crate::flow::Exit;
-use crate::id::At;
+use crate::id::StepAddress;
 use crate::moving::MisfitCode;
 use crate::run::Run;
 use crate::status::WaitStatus;
@@ -50,7 +50,7 @@ enum Came {
 
 /// How a completed step leads on in the new definition, by what it came to in the old one.
 pub(super) fn exit(run: &Run, old: u16, new: &Step) -> Exit {
-    let Detours { too_late, rejected } = new.action.detours();
+    let Exits { too_late, rejected } = new.action.exits();
     let goto = |target: Option<Target>| target.map_or(Exit::Next, Exit::Goto);
     match came(run, old) {
         Came::Through => Exit::Next,
@@ -73,7 +73,7 @@ fn rejects_when_late(action: &Action) -> bool {
 }
 
 fn came(run: &Run, old: u16) -> Came {
-    let Some(state) = run.step(At::step(old)) else { return Came::Through };
+    let Some(state) = run.step(StepAddress::step(old)) else { return Came::Through };
     let said = |key: &str| state.output.as_ref().and_then(|output| output.get(key));
     let own = state.waits.get(OWN_WAIT).and_then(|number| run.waitpoint(*number));
     let action = &run.definition.step(old).action;

@@ -2,14 +2,14 @@
 //! recorded, whatever the new version says; what happens when they are over is the new version's.
 
 use crate::definition::{Action, Approval, Map, Work};
-use crate::id::At;
+use crate::id::StepAddress;
 use crate::moving::{MisfitCode, past};
 use crate::run::Run;
 use crate::waitpoint::OWN_WAIT;
 
 type Changed = Option<(MisfitCode, String)>;
 
-pub(super) fn changed(run: &Run, at: At, old: &Action, new: &Action) -> Changed {
+pub(super) fn changed(run: &Run, at: StepAddress, old: &Action, new: &Action) -> Changed {
     let wait = |reason: String| Some((MisfitCode::WaitChanged, reason));
     match (old, new) {
         (Action::Work(old), Action::Work(new)) => work(old, new),
@@ -83,7 +83,7 @@ fn approval(old: &Approval, new: &Approval) -> Changed {
     ))
 }
 
-fn map(run: &Run, at: At, old: &Map, new: &Map) -> Changed {
+fn map(run: &Run, at: StepAddress, old: &Map, new: &Map) -> Changed {
     let other = |reason: &str| Some((MisfitCode::MapChanged, reason.to_owned()));
     if old.collect_failures != new.collect_failures {
         return other("it is under way, and the new version treats failed items in another way");
@@ -95,7 +95,7 @@ fn map(run: &Run, at: At, old: &Map, new: &Map) -> Changed {
 }
 
 /// The event that the place waits for, as it was recorded.
-fn recorded_event(run: &Run, at: At) -> Option<&str> {
+fn recorded_event(run: &Run, at: StepAddress) -> Option<&str> {
     let wait = run.waitpoint(*run.step(at)?.waits.get(OWN_WAIT)?)?;
     Some(&wait.listens_for.event()?.event_id)
 }

@@ -18,7 +18,7 @@ use crate::waitpoint::CodeMismatch;
 #[serde(rename_all = "camelCase")]
 pub struct StepState {
     pub status: StepStatus,
-    /// How often it has begun: more than once when a failed run is retried.
+    /// How often the step has begun: more than once when a failed run is retried.
     pub visit: u32,
     /// Of this visit, from 1.
     pub attempt: u32,
@@ -33,10 +33,10 @@ pub struct StepState {
     pub output: Option<Json>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Failure>,
-    /// It failed only because something else did.
+    /// The step failed only because another one did.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) stopped: bool,
-    /// Its waitpoints by name, also those completed before it began. A task's own outlive a retry, for its journal does;
+    /// The step's waitpoints by name, also those completed before it began. A task's own outlive a retry, for its journal does;
     /// all others are of this visit.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub waits: BTreeMap<Arc<str>, u32>,
@@ -56,7 +56,7 @@ pub struct StepState {
     pub(crate) taken_before: u16,
     /// Graph: a step before it went another way.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub(crate) barred: bool,
+    pub(crate) untaken: bool,
 }
 
 pub(super) fn is_none_of(count: &u32) -> bool {
@@ -96,8 +96,8 @@ impl Awaiting {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskState {
-    /// How often it has been handed out. The number is the fence: a report for an older one is refused.
-    pub delivery: u32,
+    /// How often the task has been handed out. This number is the fence: a report with an older one is refused.
+    pub lease_epoch: u32,
     /// Handed out, or ready to be.
     pub out: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -114,7 +114,7 @@ pub struct TaskState {
     pub(crate) taken_at: Option<Timestamp>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<Timestamp>,
-    /// Time this attempt has worked in earlier deliveries; waiting does not count.
+    /// Time this attempt has worked in earlier executions; waiting does not count.
     pub(crate) worked: Millis,
     pub(crate) lost_leases: u32,
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "crate::json::present")]

@@ -33,7 +33,7 @@ pub enum Overlap {
     /// Nothing is started.
     #[default]
     Skip,
-    /// It is started when that one ends.
+    /// A run is started when the run before it ends.
     Queue,
     /// That one is cancelled.
     CancelPrevious,
@@ -65,7 +65,7 @@ impl CatchUp {
 }
 
 impl Plan {
-    /// Whether it can be carried out, with an input that the workflow takes.
+    /// Refuses a plan that cannot be carried out, or whose input the workflow does not take.
     pub fn check(&self) -> Result<(), Refusal> {
         within("the name's length", self.name.chars().count(), limits::NAME_CHARS)?;
         within("the input's size in bytes", self.input.bytes(), limits::PAYLOAD_BYTES)?;

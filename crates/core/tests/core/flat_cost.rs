@@ -14,7 +14,7 @@ use abide_core::command::{
 };
 use abide_core::definition::Definition;
 use abide_core::history::WakeOn;
-use abide_core::id::{At, RunId};
+use abide_core::id::{RunId, StepAddress};
 use abide_core::run::{Run, Timer};
 use abide_core::time::Millis;
 use abide_core::waitpoint::Actor;
@@ -45,8 +45,8 @@ impl Story {
         decide(&mut self.run, command, &context(self.now)).expect("a decision");
     }
 
-    fn delivery(&self, at: At) -> u32 {
-        self.run.step(at).and_then(|step| step.task.as_ref()).map_or(0, |task| task.delivery)
+    fn lease_epoch(&self, at: StepAddress) -> u32 {
+        self.run.step(at).and_then(|step| step.task.as_ref()).map_or(0, |task| task.lease_epoch)
     }
 }
 
@@ -76,24 +76,29 @@ fn r25_the_last_item_of_a_map_costs_what_the_first_did() {
     let map = json!({ "name": "m", "type": "map", "items": "input.items", "concurrency": 1, "step": inner });
     let mut story = Story::begin(map, json!({ "items": items }));
     stays_flat(&mut story, 9_980, |story, item| {
-        let at = At::item(0, item);
+        let at = StepAddress::item(0, item);
         story.decide(Command::TaskStarted(TaskStarted::new(at, 1, "w")));
         let output = json!({ "done": true }).into();
-        story.decide(Command::TaskCompleted(TaskCompleted { at, delivery: 1, output, state_updates: None }));
+        story.decide(Command::TaskCompleted(TaskCompleted {
+            at,
+            lease_epoch: 1,
+            output,
+            state_updates: None,
+        }));
     });
 }
 
 #[test]
 fn r25_a_handler_that_slept_ten_thousand_times_sleeps_again_at_the_same_cost() {
     let mut story = Story::begin(json!({ "name": "a", "type": "task", "handler": "work" }), json!({}));
-    let at = At::step(0);
+    let at = StepAddress::step(0);
     stays_flat(&mut story, 9_980, |story, round| {
-        let delivery = story.delivery(at);
-        story.decide(Command::TaskStarted(TaskStarted::new(at, delivery, "w")));
+        let lease_epoch = story.lease_epoch(at);
+        story.decide(Command::TaskStarted(TaskStarted::new(at, lease_epoch, "w")));
         let nap = WaitSpec::new(format!("nap-{round}"), WaitFor::Sleep { duration: Millis(1_000) });
         story.decide(Command::TaskSuspended(TaskSuspended {
             at,
-            delivery,
+            lease_epoch,
             entries: Vec::new(),
             waits: vec![nap],
             wake: WakeOn::All,
@@ -109,12 +114,12 @@ fn r25_a_handler_that_slept_ten_thousand_times_sleeps_again_at_the_same_cost() {
 #[test]
 fn r25_after_a_hundred_thousand_records_another_costs_the_same() {
     let mut story = Story::begin(json!({ "name": "a", "type": "task", "handler": "work" }), json!({}));
-    let at = At::step(0);
+    let at = StepAddress::step(0);
     story.decide(Command::TaskStarted(TaskStarted::new(at, 1, "w")));
     stays_flat(&mut story, 100_000, |story, round| {
         let checkpoint = Some(json!(round).into());
         let (entries, calls, cancels) = (Vec::new(), Vec::new(), Vec::new());
-        let beat = TaskHeartbeat { at, delivery: 1, checkpoint, entries, calls, cancels };
+        let beat = TaskHeartbeat { at, lease_epoch: 1, checkpoint, entries, calls, cancels };
         story.decide(Command::TaskHeartbeat(beat));
     });
     assert!(story.run.seq > 100_000);

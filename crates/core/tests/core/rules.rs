@@ -3,10 +3,10 @@
 mod board;
 mod cancelling;
 mod control_data;
-mod doors;
 mod either_order;
 mod fan_out;
 mod first_writer;
+mod idempotency;
 mod law;
 mod leases;
 mod limits;

@@ -6,9 +6,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::{Names, kinds};
-use crate::document::{
-    Delivery, Guardrail, Llm, Message, ResponseFormat, Role, StatusPattern, Tool, Workflow,
-};
+use crate::document::{FanOut, Guardrail, Llm, Message, ResponseFormat, Role, StatusPattern, Tool, Workflow};
 
 impl Workflow {
     fn model(self, modifier: &str, change: impl FnOnce(&mut Llm)) -> Workflow {
@@ -114,7 +112,7 @@ impl Workflow {
     }
 
     /// Whether the event goes to everyone who waits for it, or to one of them.
-    pub fn delivery(self, delivery: Delivery) -> Workflow {
+    pub fn delivery(self, delivery: FanOut) -> Workflow {
         self.of_kind("delivery", "a `notify`", |kind| {
             kinds::notify(kind).map(|notify| notify.delivery = Some(delivery))
         })

@@ -10,12 +10,12 @@ use crate::problem::{Code, Problem};
 
 /// Every step.
 impl Workflow {
-    /// It starts when these are done. Makes the workflow a graph.
+    /// The step starts when these steps are done. Makes the workflow a graph.
     pub fn after(self, steps: impl Names) -> Workflow {
         self.last("after", |step| step.after.get_or_insert_default().extend(steps.into_names()))
     }
 
-    /// It is after nothing: in a graph it starts at once.
+    /// The step is after no other: in a graph it starts at once.
     pub fn at_once(self) -> Workflow {
         self.last("at_once", |step| step.after = Some(Vec::new()))
     }

@@ -2,7 +2,7 @@
 
 use crate::findings::{Findings, quoted};
 use crate::problem::{Code, Problem};
-use crate::{Action, Detours, END, Step, Target, document};
+use crate::{Action, END, Exits, Step, Target, document};
 
 pub(super) fn warn(written: &[document::Step], steps: &[Step], findings: &mut Findings) {
     let reached = reachable(steps, 0, None);
@@ -80,6 +80,6 @@ fn ways_on(step: &Step) -> [Option<Target>; 3] {
         let skipped = step.when.as_ref().map(|_| step.next);
         return [Some(*on_true), Some(on_false.unwrap_or(step.next)), skipped];
     }
-    let Detours { too_late, rejected } = step.action.detours();
+    let Exits { too_late, rejected } = step.action.exits();
     [Some(step.next), too_late, rejected]
 }

@@ -9,7 +9,7 @@ use crate::findings::quoted;
 use crate::problem::{Code, Problem, pointer};
 
 impl Compiler<'_> {
-    /// Their names in small letters.
+    /// The names of headers to keep, in lower case.
     pub(super) fn kept_headers(&mut self, field: &str, names: Option<&[String]>) -> Vec<Arc<str>> {
         let at = self.place.field(field);
         let mut kept = Vec::new();

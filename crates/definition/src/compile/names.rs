@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::collections::HashMap;
 
-use super::{Compiler, Doubts};
+use super::{Compiler, MissingParts};
 use crate::document::Step;
 use crate::findings::{Findings, quoted};
 use crate::problem::{Code, Problem, pointer};
@@ -22,13 +22,13 @@ pub(super) struct Names<'d> {
 }
 
 impl<'d> Names<'d> {
-    pub(super) fn new(steps: &'d [Step], doubts: Doubts, findings: &mut Findings) -> Names<'d> {
+    pub(super) fn new(steps: &'d [Step], missing_parts: MissingParts, findings: &mut Findings) -> Names<'d> {
         let mut by_name = HashMap::with_capacity(steps.len());
         for (index, step) in (0_u16..).zip(steps) {
             let at = || pointer(&format!("/steps/{index}"), "name");
             check_step_name(&step.name, at, findings);
             let first = *by_name.entry(step.name.as_str()).or_insert(index);
-            if first != index && !doubts.links {
+            if first != index && !missing_parts.links {
                 findings.problem(|| {
                     let message = format!("the step {first} has the name {} too", quoted(&step.name));
                     Problem::new(at(), Code::DuplicateName, message).expected("a name that no other step has")

@@ -1,7 +1,7 @@
 //! Who leads to whom: the written order and its jumps, or the graph of `after`. Cycles are found in one pass.
 
 use super::names::Names;
-use super::{Compiler, Doubts};
+use super::{Compiler, MissingParts};
 use crate::document::Step;
 use crate::findings::{Findings, quoted};
 use crate::problem::{Code, Problem, pointer};
@@ -11,16 +11,21 @@ pub(super) struct Links {
     order: Order,
     after: Vec<Vec<u16>>,
     before: Vec<Vec<u16>>,
-    doubtful: bool,
+    incomplete: bool,
 }
 
 impl Links {
-    pub(super) fn new(steps: &[Step], names: &Names<'_>, doubts: Doubts, findings: &mut Findings) -> Links {
+    pub(super) fn new(
+        steps: &[Step],
+        names: &Names<'_>,
+        missing_parts: MissingParts,
+        findings: &mut Findings,
+    ) -> Links {
         let is_graph = steps.iter().any(|step| step.after.is_some());
         let order = if is_graph { Order::Graph } else { Order::Sequence };
         let none = vec![Vec::new(); steps.len()];
-        let mut links = Links { order, after: none.clone(), before: none, doubtful: doubts.links };
-        if is_graph && !doubts.links {
+        let mut links = Links { order, after: none.clone(), before: none, incomplete: missing_parts.links };
+        if is_graph && !missing_parts.links {
             for (index, step) in (0..).zip(steps) {
                 links.after[usize::from(index)] = resolve_after(index, step, names, findings);
             }
@@ -36,7 +41,7 @@ impl Links {
 
     /// Nothing can be said about targets.
     pub(super) fn are_doubtful(&self) -> bool {
-        self.doubtful
+        self.incomplete
     }
 
     pub(super) fn order(&self) -> Order {

@@ -62,7 +62,7 @@ pub struct WaitForEvent {
     /// Events received up to this long before the wait begins count too, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lookback_ms: Option<u64>,
-    /// The same as a duration. Without either, every event since the run was created counts.
+    /// `lookbackMs` as a duration. Without either, every event since the run was created counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lookback: Option<String>,
     /// What happens when the time is over; `continue` if absent.

@@ -25,14 +25,14 @@ pub struct Task {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub timeout_ms: Option<u64>,
-    /// The same as a duration.
+    /// `timeoutMs` as a duration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<String>,
     /// The worker is taken for lost when it has not reported for this long, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub heartbeat_ms: Option<u64>,
-    /// The same as a duration.
+    /// `heartbeatMs` as a duration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub heartbeat: Option<String>,
     /// What becomes of it when its code does not fit what it has recorded; `wait` if absent.
@@ -48,7 +48,7 @@ pub struct Task {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OnCodeChange {
-    /// It waits for a worker with other code: a bad deploy costs time, never a run.
+    /// The step waits for a worker with other code: a bad deploy costs time, never a run.
     #[default]
     Wait,
     /// The step fails.
@@ -119,12 +119,12 @@ pub struct Notify {
     pub run_id: Option<String>,
     /// `all` if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub delivery: Option<Delivery>,
+    pub delivery: Option<FanOut>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Delivery {
+pub enum FanOut {
     /// Everyone who waits for it.
     #[default]
     All,

@@ -80,7 +80,7 @@ impl Graph {
 #[derive(Clone, Copy, PartialEq)]
 enum Seen {
     No,
-    /// It is on the way to itself.
+    /// The node is on the path that is being walked: to meet it again is a cycle.
     Open,
     /// How long the longest way from it is.
     Done(usize),

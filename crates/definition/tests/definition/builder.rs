@@ -8,7 +8,7 @@ use std::time::Duration;
 use abide_definition::Definition;
 use abide_definition::builder::Length;
 use abide_definition::document::{
-    Delivery, Guardrail, Method, OnApprovalTimeout, OnTimeout, Respond, Retry, Role, StatusPattern, Tool,
+    FanOut, Guardrail, Method, OnApprovalTimeout, OnTimeout, Respond, Retry, Role, StatusPattern, Tool,
     Workflow,
 };
 use abide_definition::problem::Code;
@@ -204,7 +204,7 @@ fn calls_notifications_and_answers() {
         .task("save", "save-price")
         .notify("tell-everyone", "price-changed-{{ input.productId }}")
         .data(json!({"price": "{{ input.price }}"}))
-        .delivery(Delivery::All);
+        .delivery(FanOut::All);
     assert_same(built, "price-change.json");
     let answer = Respond::status(201)
         .header("cache-control", "no-store")

@@ -15,7 +15,7 @@ pub struct ClockHandle<'e>(pub(super) &'e Engine);
 
 /// Where a settable clock stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Standing {
+pub struct ClockStatus {
     /// What the clock says.
     pub now: Timestamp,
     /// What time would bring next.
@@ -59,24 +59,24 @@ impl ClockHandle<'_> {
     /// Moves a settable clock to an instant, or to the next timer if that is due before; without an instant, to the next
     /// timer. It never goes back. Says where it stands once all that can be done then is done; nothing if the clock is the
     /// machine's.
-    pub async fn move_to(self, to: Option<Timestamp>) -> Result<Option<Standing>, Error> {
+    pub async fn move_to(self, to: Option<Timestamp>) -> Result<Option<ClockStatus>, Error> {
         let Some(clock) = &self.0.settable else { return Ok(None) };
         let next = self.settled().await?;
         let target = next.into_iter().chain(to).min().unwrap_or_else(|| clock.now());
         clock.set(target.max(clock.now()));
         self.tick().await?;
-        self.standing().await
+        self.clock_status().await
     }
 
     /// Where a settable clock stands; nothing if the clock is the machine's.
-    pub async fn standing(self) -> Result<Option<Standing>, Error> {
+    pub async fn clock_status(self) -> Result<Option<ClockStatus>, Error> {
         let Some(clock) = &self.0.settable else { return Ok(None) };
         self.settled().await?;
         let stats = self.0.stats().await?;
         let tasks = stats.tasks_ready + stats.tasks_out;
         // Asked for after the tasks: of one that was reported on in between, the timers are there.
         let next_timer = self.settled().await?;
-        Ok(Some(Standing { now: clock.now(), next_timer, tasks }))
+        Ok(Some(ClockStatus { now: clock.now(), next_timer, tasks }))
     }
 
     async fn tick(self) -> Result<(), Error> {

@@ -28,24 +28,24 @@ impl Ended {
 
 /// What a run says to somebody who listens.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Said {
+pub enum RunReply {
     /// A `respond` step, or the reply of a webhook step.
     Response(Json),
-    /// It ended, and said nothing before.
+    /// The run ended without a reply.
     Ended(Ended),
 }
 
 /// Hears what a run says next.
 #[derive(Debug)]
-pub struct Listener(oneshot::Receiver<Said>);
+pub struct Listener(oneshot::Receiver<RunReply>);
 
 impl Listener {
-    pub(crate) fn new(heard: oneshot::Receiver<Said>) -> Listener {
+    pub(crate) fn new(heard: oneshot::Receiver<RunReply>) -> Listener {
         Listener(heard)
     }
 
     /// Waits for what the run says.
-    pub async fn said(self) -> Result<Said, Error> {
+    pub async fn reply(self) -> Result<RunReply, Error> {
         self.0.await.map_err(|_| Error::Stopped)
     }
 }

@@ -14,12 +14,12 @@ use tokio::sync::oneshot;
 
 use super::{Ended, Engine, Listener};
 use crate::checker;
-use crate::ear::Ear;
 use crate::error::Error;
 use crate::executor::TokenFollower;
 use crate::followers::Follower;
 use crate::known::Recorded;
 use crate::moves;
+use crate::reply_listener::ReplyListener;
 use crate::request::{Asker, Decide, Query};
 
 /// A run of an engine, made by [`Engine::run`] or [`WorkspaceHandle::run`](super::WorkspaceHandle::run). Whether there is
@@ -103,7 +103,7 @@ impl<'e> RunHandle<'e> {
     /// Asks something of the run, and hears what it says next.
     pub async fn command_and_listen(self, command: Command) -> Result<(Reply, Listener), Error> {
         let (listener, heard) = oneshot::channel();
-        let reply = self.ask(command, Some(Ear::new(listener))).await?;
+        let reply = self.ask(command, Some(ReplyListener::new(listener))).await?;
         Ok((reply, Listener::new(heard)))
     }
 
@@ -138,7 +138,7 @@ impl<'e> RunHandle<'e> {
         moves::move_run(self, to).await
     }
 
-    async fn ask(self, command: Command, listener: Option<Ear>) -> Result<Reply, Error> {
+    async fn ask(self, command: Command, listener: Option<ReplyListener>) -> Result<Reply, Error> {
         self.check_edit(&command).await?;
         let RunHandle { engine, id: run, workspace, asker, idempotency_key: key } = self;
         let command = Box::new(command);

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use abide_core::id::{At, RunId, WorkspaceId};
+use abide_core::id::{RunId, StepAddress, WorkspaceId};
 
 use super::Engine;
 use crate::executor::Reach;
@@ -23,7 +23,7 @@ impl Engine {
     pub fn reports_at(
         &self,
         tasks_url: String,
-        lease_token: impl Fn(WorkspaceId, RunId, At, u32) -> String + Send + Sync + 'static,
+        lease_token: impl Fn(WorkspaceId, RunId, StepAddress, u32) -> String + Send + Sync + 'static,
     ) {
         self.executors.set_reach(Reach { tasks_url, lease_token: Box::new(lease_token) });
     }

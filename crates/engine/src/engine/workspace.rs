@@ -13,8 +13,8 @@ use tokio::sync::oneshot;
 use super::{
     ApiKeys, Definitions, Engine, Events, Listener, RunHandle, Runs, Schedules, Tasks, Waitpoints, Webhooks,
 };
-use crate::ear::Ear;
 use crate::error::Error;
+use crate::reply_listener::ReplyListener;
 use crate::request::Decide;
 use crate::start::StartRun;
 
@@ -84,11 +84,11 @@ impl<'e> WorkspaceHandle<'e> {
     /// Starts a run, and hears what it says first.
     pub async fn start_and_listen(self, start: impl Into<StartRun>) -> Result<(RunId, Listener), Error> {
         let (listener, heard) = oneshot::channel();
-        let run = self.begin(start.into(), Some(Ear::new(listener))).await?;
+        let run = self.begin(start.into(), Some(ReplyListener::new(listener))).await?;
         Ok((run, Listener::new(heard)))
     }
 
-    async fn begin(self, start: StartRun, listener: Option<Ear>) -> Result<RunId, Error> {
+    async fn begin(self, start: StartRun, listener: Option<ReplyListener>) -> Result<RunId, Error> {
         let start = Box::new(start.in_workspace(self.id));
         self.engine.ask_in(self.id, |answer| Decide::Start { start, listener, answer }).await
     }

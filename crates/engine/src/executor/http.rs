@@ -22,7 +22,7 @@ use super::secrets::{Filled, fill};
 use super::{Executors, fail, whole};
 use crate::handler::TaskResult;
 
-/// The same for every attempt of a step, so that who is called can tell an attempt from another order.
+/// The header whose value is the same for every attempt of a step, so that the server that is called can recognise a repeat.
 pub(super) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 /// Of a response that fails the step, what its message shows.
 const SHOWN_CHARS: usize = 300;
@@ -32,7 +32,7 @@ const NOT_KEPT: [HeaderName; 1] = [header::SET_COOKIE];
 /// The step with its templates filled in.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Asked {
+struct HttpRequest {
     url: Value,
     method: Method,
     #[serde(default)]
@@ -55,7 +55,7 @@ pub(super) async fn perform(executors: &Executors, workspace: WorkspaceId, task:
         Err(error) => return fail(error.code(), error.to_string(), false),
     };
     let Filled { request: filled, redactor, secrets } = filled;
-    let asked: Asked = match serde_json::from_value(filled) {
+    let asked: HttpRequest = match serde_json::from_value(filled) {
         Ok(asked) => asked,
         Err(error) => return fail("HTTP_BAD_REQUEST", redactor.text(&error.to_string()), false),
     };
@@ -78,7 +78,12 @@ struct Refused {
     message: String,
 }
 
-fn request(asked: &Asked, task: &Task, keys: Option<&Keys>, now: Timestamp) -> Result<Request, Refused> {
+fn request(
+    asked: &HttpRequest,
+    task: &Task,
+    keys: Option<&Keys>,
+    now: Timestamp,
+) -> Result<Request, Refused> {
     let mut request = Request::new(method(asked.method), text(&asked.url));
     let has_secrets = |below: &str| task.secrets.iter().any(|place| place.pointer.starts_with(below));
     for (name, value) in &asked.headers {
@@ -146,7 +151,7 @@ pub(super) fn signing_key_missing() -> String {
 
 /// As Standard Webhooks: the same hand-out again, after a crash, has the same id.
 pub(super) fn sign(request: &mut Request, task: &Task, keys: &Keys, now: Timestamp) {
-    let id = format!("{}_{}", task.id, task.delivery);
+    let id = format!("{}_{}", task.id, task.lease_epoch);
     let signature = keys.sign(&id, now.as_second(), &request.body);
     for (name, value) in [
         (signing::ID, id),
@@ -191,7 +196,7 @@ fn text(value: &Value) -> String {
     }
 }
 
-fn result(asked: &Asked, response: &Response, redactor: &Redactor, now: Timestamp) -> TaskResult {
+fn result(asked: &HttpRequest, response: &Response, redactor: &Redactor, now: Timestamp) -> TaskResult {
     if asked.fail_on.iter().any(|pattern| fits(pattern, response.status)) {
         let shown: String = String::from_utf8_lossy(&response.body).chars().take(SHOWN_CHARS).collect();
         let message =

@@ -14,19 +14,19 @@ use serde_json::Value;
 
 use super::ledger::Reservation;
 use super::tokens::Token;
-use super::{Delivery, Executors, fail};
+use super::{Executors, TaskCall, fail};
 use crate::error::Error;
 use crate::handler::TaskResult;
 
 const BUDGET_USED_UP: &str = "LLM_BUDGET_USED_UP";
 
-pub(super) async fn perform(executors: &Executors, delivery: &Delivery, task: &Task) -> Option<TaskResult> {
+pub(super) async fn perform(executors: &Executors, task_call: &TaskCall, task: &Task) -> Option<TaskResult> {
     let step = match Step::read(&task.input, task.visit, task.attempt) {
         Ok(step) => step,
         Err(error) => return Some(fail("LLM_BAD_REQUEST", error.to_string(), false)),
     };
     let mut work =
-        Work { executors, delivery, task, step, journal: Journal::default(), unwritten: Vec::new() };
+        Work { executors, task_call, task, step, journal: Journal::default(), unwritten: Vec::new() };
     work.read(&task.journal);
     match work.go_on().await {
         Ok(result) => Some(result),
@@ -38,7 +38,7 @@ pub(super) async fn perform(executors: &Executors, delivery: &Delivery, task: &T
 
 struct Work<'w> {
     executors: &'w Executors,
-    delivery: &'w Delivery,
+    task_call: &'w TaskCall,
     task: &'w Task,
     step: Step,
     journal: Journal,
@@ -88,7 +88,7 @@ impl<'w> Work<'w> {
                 }
                 Next::Done(done) => {
                     if !done.warnings.is_empty() {
-                        let run = self.delivery.run_id();
+                        let run = self.task_call.run_id();
                         tracing::warn!(%run, step = self.task.step_name, warnings = ?done.warnings, "a model's answer");
                         let name = format!("warnings after call {}", done.spent.calls);
                         self.unwritten.push((name, done.warnings.into()));
@@ -108,13 +108,13 @@ impl<'w> Work<'w> {
     /// them.
     async fn next(&self) -> Result<(Next, Option<Reservation<'w>>), Error> {
         let (settings, ledger) = (self.executors.models.settings(), &self.executors.ledger);
-        let Some(budget) = self.delivery.run_budget_micros else {
+        let Some(budget) = self.task_call.run_budget_micros else {
             return Ok((self.step.next(&self.journal, settings), None));
         };
-        let run = self.delivery.run_id();
+        let run = self.task_call.run_id();
         loop {
             let open = ledger.open().await;
-            let (spent, reserved) = (self.delivery.run().await?.spent.cost_micros, ledger.reserved(run));
+            let (spent, reserved) = (self.task_call.run().await?.spent.cost_micros, ledger.reserved(run));
             let left = budget.saturating_sub(spent).saturating_sub(reserved);
             let own = self.journal.cost_micros().saturating_add(left);
             let own = self.step.budget_micros.map_or(own, |budget| budget.min(own));
@@ -153,8 +153,8 @@ impl<'w> Work<'w> {
 
     async fn answer(&self, ask: &Ask) -> Entry {
         let model = format!("model://{}", ask.call.model);
-        let _turn = self.executors.model_turns.turn(self.delivery.workspace, &model).await;
-        let (models, run) = (&self.executors.models, self.delivery.run_id());
+        let _turn = self.executors.model_turns.turn(self.task_call.workspace, &model).await;
+        let (models, run) = (&self.executors.models, self.task_call.run_id());
         let answered = match self.executors.tokens.wanted(run) {
             None => models.call(&ask.call).await,
             Some(followers) => {
@@ -186,7 +186,7 @@ impl<'w> Work<'w> {
     /// Commits what is not written yet.
     async fn write(&mut self, calls: Vec<ModelCall>) -> Result<(), Error> {
         let entries = std::mem::take(&mut self.unwritten);
-        if entries.is_empty() { Ok(()) } else { self.delivery.record(entries, calls).await }
+        if entries.is_empty() { Ok(()) } else { self.task_call.record(entries, calls).await }
     }
 
     fn suspend(&mut self, waits: Vec<WaitSpec>) -> TaskResult {

@@ -56,24 +56,30 @@ impl CallSettings {
     }
 
     /// What a workflow asks for and these settings do not have. Its runs would fail there.
-    pub fn doubts(&self, workspace: WorkspaceId, definition: &Definition) -> Vec<Problem> {
-        let mut doubts = Vec::new();
+    pub fn warnings(&self, workspace: WorkspaceId, definition: &Definition) -> Vec<Problem> {
+        let mut warnings = Vec::new();
         for (at, model) in models_of(definition) {
             if let Err(unknown) = self.models.knows(&model) {
-                doubts.push(Problem::new(at, Code::UnknownValue, unknown.to_string()));
+                warnings.push(Problem::new(at, Code::UnknownValue, unknown.to_string()));
             }
         }
         for (index, step) in definition.steps.iter().enumerate() {
-            self.unknown_secrets(workspace, &format!("/steps/{index}"), &step.action, &mut doubts);
+            self.unknown_secrets(workspace, &format!("/steps/{index}"), &step.action, &mut warnings);
         }
-        doubts
+        warnings
     }
 
-    fn unknown_secrets(&self, workspace: WorkspaceId, at: &str, action: &Action, doubts: &mut Vec<Problem>) {
+    fn unknown_secrets(
+        &self,
+        workspace: WorkspaceId,
+        at: &str,
+        action: &Action,
+        warnings: &mut Vec<Problem>,
+    ) {
         let work = match action {
             Action::Work(work) => work,
             Action::Map(map) => {
-                return self.unknown_secrets(workspace, &format!("{at}/step"), &map.step.action, doubts);
+                return self.unknown_secrets(workspace, &format!("{at}/step"), &map.step.action, warnings);
             }
             Action::Wait(_)
             | Action::Condition { .. }
@@ -90,7 +96,7 @@ impl CallSettings {
                 && root == "secret"
                 && let Err(unknown) = self.secrets.get(workspace, name)
             {
-                doubts.push(Problem::new(format!("{at}{inside}"), Code::UnknownValue, unknown.to_string()));
+                warnings.push(Problem::new(format!("{at}{inside}"), Code::UnknownValue, unknown.to_string()));
             }
         }
     }

@@ -11,7 +11,7 @@ use crate::fair::{Fair, Turn};
 
 /// Calls of one kind under way at the same time; more wait for their turn.
 pub const CALLS_AT_ONCE: usize = 512;
-/// Of those, to one host by one workspace.
+/// How many calls one workspace may have under way to one host.
 pub const CALLS_TO_HOST: usize = 64;
 
 type Host = (WorkspaceId, String);

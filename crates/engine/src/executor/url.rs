@@ -15,7 +15,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::http::{IDEMPOTENCY_KEY, may_pass, plain, sign, signing_key_missing};
-use super::{Delivery, Executors, Reach, UrlHandler, fail, whole};
+use super::{Executors, Reach, TaskCall, UrlHandler, fail, whole};
 use crate::error::Error;
 use crate::handler::TaskResult;
 
@@ -76,7 +76,7 @@ struct Failure {
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Accepted {
-    /// How long it has the task before it must report.
+    /// How long the receiver has the task before it must report.
     #[serde(default)]
     lease_ms: Option<u64>,
 }
@@ -84,13 +84,13 @@ struct Accepted {
 pub(super) async fn perform(
     executors: &Executors,
     handler: &UrlHandler,
-    delivery: &Delivery,
+    task_call: &TaskCall,
     task: &Task,
 ) -> Option<TaskResult> {
     let reach = executors.reach().await;
     let now = executors.clock.now();
     let token = reach.as_ref().map(|reach| {
-        (reach.lease_token)(delivery.workspace, delivery.run_id(), delivery.at(), task.delivery)
+        (reach.lease_token)(task_call.workspace, task_call.run_id(), task_call.at(), task.lease_epoch)
     });
     let hidden = |text: String| match &token {
         // A receiver that echoes its request must not have it written down.
@@ -98,18 +98,18 @@ pub(super) async fn perform(
         None => text,
     };
     let request =
-        match request(executors, reach.as_deref().zip(token.as_deref()), handler, delivery, task, now) {
+        match request(executors, reach.as_deref().zip(token.as_deref()), handler, task_call, task, now) {
             Some(request) => request,
             None => return Some(fail("SIGNING_KEY_MISSING", signing_key_missing(), false)),
         };
     let response = {
-        let _turn = executors.url_turns.turn(delivery.workspace, &handler.url).await;
+        let _turn = executors.url_turns.turn(task_call.workspace, &handler.url).await;
         executors.client.send(request).await
     };
     match response {
         Err(error) => Some(fail(error.code(), error.to_string(), error.is_passing())),
         Ok(response) if response.status == StatusCode::ACCEPTED => {
-            keep(reach.as_deref(), delivery, task, &response).await
+            keep(reach.as_deref(), task_call, task, &response).await
         }
         Ok(response) if response.status.is_success() => Some(match answered(&response, &hidden) {
             TaskResult::Fail { message, code, retryable, retry_after, detail } => {
@@ -133,13 +133,13 @@ fn request(
     executors: &Executors,
     reach: Option<(&Reach, &str)>,
     handler: &UrlHandler,
-    delivery: &Delivery,
+    task_call: &TaskCall,
     task: &Task,
     now: Timestamp,
 ) -> Option<Request> {
     let mut body = task.for_workers();
     if let Some(fields) = body.as_object_mut() {
-        fields.insert("workspace".to_owned(), json!(delivery.workspace));
+        fields.insert("workspace".to_owned(), json!(task_call.workspace));
     }
     if let (Some((reach, token)), Some(fields)) = (reach, body.as_object_mut()) {
         fields.insert("leaseToken".to_owned(), json!(token));
@@ -155,14 +155,14 @@ fn request(
     let whole = whole(task, abide_calls::http::WHOLE);
     // A task is posted where the settings say and nowhere else.
     request.bounds = Bounds { whole, redirects: 0, ..Bounds::default() };
-    request.headers.insert(WORKSPACE, plain(&delivery.workspace.to_string()));
-    sign(&mut request, task, &executors.settings.signing.as_ref()?.of_workspace(delivery.workspace), now);
+    request.headers.insert(WORKSPACE, plain(&task_call.workspace.to_string()));
+    sign(&mut request, task, &executors.settings.signing.as_ref()?.of_workspace(task_call.workspace), now);
     Some(request)
 }
 
 async fn keep(
     reach: Option<&Reach>,
-    delivery: &Delivery,
+    task_call: &TaskCall,
     task: &Task,
     response: &Response,
 ) -> Option<TaskResult> {
@@ -178,7 +178,7 @@ async fn keep(
     // Whatever else it says, it has the task.
     let asked = accepted.unwrap_or_default().lease_ms.map(|ms| Millis(ms).min(LONGEST_LEASE));
     let lease = task.heartbeat.or(asked).unwrap_or(URL_LEASE);
-    match delivery.lend(URL_WORKER, lease).await {
+    match task_call.accept(URL_WORKER, lease).await {
         // Refused when it is not wanted any more, or when the report was quicker than the answer.
         Ok(()) | Err(Error::Refused(_) | Error::Stopped) => None,
         Err(error) => Some(fail("HANDLER_CANNOT_REPORT", error.to_string(), true)),

@@ -55,9 +55,9 @@ pub(super) fn claim(
         && bytes < POLL_BYTES
         && let Some(ready) = tasks.take(&poll)
     {
-        let ReadyTask { run, at, delivery } = ready;
+        let ReadyTask { run, at, lease_epoch } = ready;
         let (worker, build) = (Arc::clone(&poll.worker), build_of(&poll));
-        let command = Command::TaskStarted(TaskStarted { at, delivery, worker, build, from: None });
+        let command = Command::TaskStarted(TaskStarted { at, lease_epoch, worker, build, from: None });
         match round.decide(run, command, Actor::new("worker"), None) {
             Ok(_) => {
                 if let Some(task) = lease(round, &poll, ready) {
@@ -91,11 +91,11 @@ fn build_of(poll: &Poll) -> Option<Arc<str>> {
 
 /// A task that a poller has taken in this round, with its lease.
 pub(super) fn lease(round: &mut Round<'_>, poll: &Poll, ready: ReadyTask) -> Option<Leased> {
-    let ReadyTask { run, at, delivery } = ready;
+    let ReadyTask { run, at, lease_epoch } = ready;
     let task = match round.run(run).ok()?.task(at)? {
         Ok(task) => task,
         Err(failure) => {
-            let command = notify_step::not_rendered(at, delivery, failure);
+            let command = notify_step::not_rendered(at, lease_epoch, failure);
             drop(round.decide(run, command, Actor::new("engine"), None));
             return None;
         }
@@ -110,10 +110,11 @@ pub(super) fn lease(round: &mut Round<'_>, poll: &Poll, ready: ReadyTask) -> Opt
 /// Whether a task is over, so that its row can go. A refusal alone does not say so: the run may be known here as it was
 /// before another node handed the task out.
 pub(super) fn is_over(round: &mut Round<'_>, task: ReadyTask, decided: &Result<Reply, Error>) -> bool {
-    let known =
-        |run: &Run| run.step(task.at).and_then(|step| step.task.as_deref()).map_or(0, |task| task.delivery);
+    let known = |run: &Run| {
+        run.step(task.at).and_then(|step| step.task.as_deref()).map_or(0, |task| task.lease_epoch)
+    };
     match round.run(task.run).map(known) {
-        Ok(known) => is_stale(decided) && known >= task.delivery,
+        Ok(known) => is_stale(decided) && known >= task.lease_epoch,
         Err(error) => matches!(error, Error::UnknownRun(_)),
     }
 }

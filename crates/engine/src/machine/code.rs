@@ -71,6 +71,6 @@ fn take(round: &mut Round<'_>, poll: &Poll, waitpoint: WaitpointId) -> Option<Le
     };
     let found = round.run(run).ok()?;
     let at = found.waitpoint(number)?.at?;
-    let delivery = found.step(at)?.task.as_ref()?.delivery;
-    lease(round, poll, ReadyTask { run, at, delivery })
+    let lease_epoch = found.step(at)?.task.as_ref()?.lease_epoch;
+    lease(round, poll, ReadyTask { run, at, lease_epoch })
 }

@@ -13,7 +13,7 @@ use abide_store::{Culprit, StoredTimer};
 
 use super::{Check, Machine, OpenRound, Output, RoundBatch, RoundNumber, Then};
 use crate::backlog::Verdict;
-use crate::engine::{Ended, Said};
+use crate::engine::{Ended, RunReply};
 use crate::error::Error;
 use crate::followers::Changed;
 use crate::pending::PendingRound;
@@ -87,7 +87,7 @@ impl Machine {
         }
     }
 
-    /// It is known what became of a round that was handed out.
+    /// The outcome of a round's commit is known.
     pub(super) fn committed(
         &mut self,
         round: RoundNumber,
@@ -158,7 +158,7 @@ impl Machine {
             failed.put_back(error, &mut self.alarm, &mut self.tasks, self.now.wall);
         }
         // It may be written all the same, with what it left for later rounds.
-        self.backlog.doubt([]);
+        self.backlog.recheck([]);
         self.in_trouble();
     }
 
@@ -169,7 +169,7 @@ impl Machine {
         let is_on_top = self.open.batch.is_on_top_of(round);
         let open = is_on_top.then(|| std::mem::take(&mut self.open).pending);
         for mut undone in [pending].into_iter().chain(open) {
-            self.backlog.doubt(std::mem::take(&mut undone.follow_ups));
+            self.backlog.recheck(std::mem::take(&mut undone.follow_ups));
             self.again.extend(undone.ask_again(&mut self.alarm, &mut self.tasks, self.now.wall));
         }
     }
@@ -198,21 +198,21 @@ impl Machine {
     }
 
     fn act(&mut self, run: &Run, action: Action) {
-        let task = |at, delivery| ReadyTask { run: run.id, at, delivery };
+        let task = |at, lease_epoch| ReadyTask { run: run.id, at, lease_epoch };
         match action {
-            Action::Dispatch { at, delivery } => {
-                self.tasks.dispatch(run, task(at, delivery), self.now, &mut self.outputs);
+            Action::Dispatch { at, lease_epoch } => {
+                self.tasks.dispatch(run, task(at, lease_epoch), self.now, &mut self.outputs);
             }
-            Action::Perform { at, delivery } => {
-                self.tasks.perform(run, task(at, delivery), self.now, &mut self.outputs);
+            Action::Perform { at, lease_epoch } => {
+                self.tasks.perform(run, task(at, lease_epoch), self.now, &mut self.outputs);
             }
-            Action::Recall { at, delivery } => self.tasks.settle(task(at, delivery), &mut self.outputs),
+            Action::Recall { at, lease_epoch } => self.tasks.settle(task(at, lease_epoch), &mut self.outputs),
             Action::WantCode { at } => self.tasks.want_code(run, at),
             Action::Listen(listener) => {
                 self.listeners.entry(run.id).or_default().push((run.seq, listener));
             }
-            Action::Respond(response) => self.say(run.id, &Said::Response(response)),
-            Action::Repeat(listener, said) => listener.tell(Said::Response(said)),
+            Action::Respond(response) => self.say(run.id, &RunReply::Response(response)),
+            Action::Repeat(listener, said) => listener.tell(RunReply::Response(said)),
         }
     }
 
@@ -222,11 +222,11 @@ impl Machine {
             drop(watcher.send(Ok(ended.clone())));
         }
         if self.listeners.contains_key(&run) {
-            self.say(run, &Said::Ended(ended.clone()));
+            self.say(run, &RunReply::Ended(ended.clone()));
         }
     }
 
-    fn say(&mut self, run: RunId, said: &Said) {
+    fn say(&mut self, run: RunId, said: &RunReply) {
         for (_, listener) in self.listeners.remove(&run).into_iter().flatten() {
             listener.tell(said.clone());
         }
@@ -243,8 +243,9 @@ impl Machine {
                 self.alarm.clear(&timer);
             }
         }
-        if let Change::TaskStarted { at, delivery, worker: _, build: _, deadline: Some(deadline) } = change {
-            let timer = Timer::Attempt { at: *at, delivery: *delivery };
+        if let Change::TaskStarted { at, lease_epoch, worker: _, build: _, deadline: Some(deadline) } = change
+        {
+            let timer = Timer::Attempt { at: *at, lease_epoch: *lease_epoch };
             self.alarm.set(StoredTimer { at: *deadline, run: run.id, timer });
         }
         if let Change::WorkflowStarted { deadline: Some(at) }

@@ -112,7 +112,7 @@ pub struct Wake {
 /// Why the machine wants to be called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WakeReason {
-    /// It could go on at once.
+    /// The machine could go on at once.
     Work,
     /// A timer is due, or a lease ends.
     Due,

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use abide_core::id::{RunId, WorkspaceId};
 use abide_core::run::Run;
 use abide_store::EventName;
-use abide_store::cluster::{NodeId, Notification};
+use abide_store::cluster::{ClusterNotification, NodeId};
 
 use super::{Machine, Output};
 use crate::alarm::Shard;
 use crate::cluster::{LATE, RENEW_AFTER, VERY_LATE};
-use crate::engine::{Ended, Said};
+use crate::engine::{Ended, RunReply};
 use crate::error::Error;
 use crate::followers::Changed;
 use crate::request::{Decide, Poll, Query, Request, TaskRequest};
@@ -99,7 +99,7 @@ impl Machine {
         if self.cluster.divide(nodes) {
             self.alarm.forget_loaded();
             // What a node that is gone had left is for the others.
-            self.backlog.doubt([]);
+            self.backlog.recheck([]);
         }
     }
 
@@ -110,18 +110,20 @@ impl Machine {
         }
     }
 
-    pub(super) fn heard(&mut self, notifications: Vec<Notification>) {
+    pub(super) fn heard(&mut self, notifications: Vec<ClusterNotification>) {
         for notification in notifications {
             match notification {
-                Notification::RunChanged { run, workspace, status, version } => {
+                ClusterNotification::RunChanged { run, workspace, status, version } => {
                     let changed = Changed { run, workspace, status, version, after: version };
                     self.outputs.push(Output::Changed(changed));
                     if self.is_waited_for(run) {
                         self.cluster.has_moved(run);
                     }
                 }
-                Notification::TaskReady { workspace, queue } => self.tasks.may_be_free((workspace, queue)),
-                Notification::Missed => self.look_now(),
+                ClusterNotification::TaskReady { workspace, queue } => {
+                    self.tasks.may_be_free((workspace, queue))
+                }
+                ClusterNotification::Missed => self.look_now(),
             }
         }
     }
@@ -200,9 +202,9 @@ impl Machine {
         let listeners = self.listeners.remove(&run.id).unwrap_or_default();
         let listeners = listeners.into_iter().filter(|(from, listener)| {
             let after = new.partition_point(|record| record.seq <= *from);
-            match run.said_in(&new[after..]).cloned() {
+            match run.reply_in(&new[after..]).cloned() {
                 Some(said) => {
-                    listener.tell(Said::Response(said));
+                    listener.tell(RunReply::Response(said));
                     false
                 }
                 None => true,
@@ -221,7 +223,7 @@ fn poll_of(request: &Request) -> Option<&Poll> {
 
 /// The event that a request sends.
 fn event_of(request: &Request) -> Option<(WorkspaceId, Arc<str>)> {
-    if let Request::Decide(Decide::Notify { notify, .. }) = request {
+    if let Request::Decide(Decide::SendEvent { notify, .. }) = request {
         Some((notify.workspace, Arc::clone(&notify.event_id)))
     } else {
         None

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use abide_core::board::IN_PROCESS;
 use abide_core::command::{Command, LeaseLoss, LeaseLost, Reply, TaskStarted};
-use abide_core::id::{At, DefinitionId, Owner, RunId, WorkspaceId};
+use abide_core::id::{DefinitionId, Owner, RunId, StepAddress, WorkspaceId};
 use abide_core::refusal::Refusal;
 use abide_core::waitpoint::Actor;
 use abide_store::tasks::TaskCounts;
@@ -12,11 +12,11 @@ use abide_store::tasks::TaskCounts;
 use super::claim::claim;
 use super::{Check, Machine, Output, Then};
 use crate::deploy::Deploy;
-use crate::ear::Ear;
 use crate::engine::Ended;
 use crate::error::Error;
 use crate::pending::PendingRound;
 use crate::reply::PendingReply;
+use crate::reply_listener::ReplyListener;
 use crate::request::{Accept, Answer, Control, Decide, Query, Request, Stats, TaskRequest};
 use crate::round::Round;
 use crate::tasks::{Lease, ReadyTask, Tasks};
@@ -42,7 +42,7 @@ impl Machine {
         match request {
             Request::Decide(Decide::Command { run, .. }) => !self.open.batch.touches(*run),
             Request::Decide(Decide::Start { .. }) => true,
-            Request::Decide(Decide::Commands { .. } | Decide::Schedule { .. } | Decide::Notify { .. }) => {
+            Request::Decide(Decide::Commands { .. } | Decide::Schedule { .. } | Decide::SendEvent { .. }) => {
                 false
             }
             Request::Task(_) => false,
@@ -70,14 +70,14 @@ impl Machine {
             }
             Decide::Command { workspace, run, command, asker, key, listener, answer } => {
                 round.traceparent = asker.traceparent;
-                let asked = Asked { workspace, run, command: *command, by: asker.by, key, listener };
+                let asked = RunCommand { workspace, run, command: *command, by: asker.by, key, listener };
                 let decided = decide(&mut round, tasks, pending, asked);
                 pending.reply(PendingReply::Command(answer, decided), retry);
             }
             Decide::Commands { workspace, commands, by, answer } => {
                 let decided = commands.into_iter().map(|(run, command)| {
                     let (workspace, by) = (Some(workspace), by.clone());
-                    let asked = Asked { workspace, run, command, by, key: None, listener: None };
+                    let asked = RunCommand { workspace, run, command, by, key: None, listener: None };
                     decide(&mut round, tasks, pending, asked)
                 });
                 let decided = decided.collect();
@@ -92,8 +92,8 @@ impl Machine {
                 let done = round.order(workspace, *order, (by, key.as_deref()), checked.as_ref());
                 pending.reply(PendingReply::Schedule(answer, done.map(Box::new)), retry);
             }
-            Decide::Notify { notify, answer } => {
-                pending.reply(PendingReply::Notify(answer, round.notify(&notify)), retry);
+            Decide::SendEvent { notify, answer } => {
+                pending.reply(PendingReply::SendEvent(answer, round.notify(&notify)), retry);
             }
         }
     }
@@ -108,11 +108,11 @@ impl Machine {
             }
             TaskRequest::Accept { accept, answer } => {
                 let Accept { task, workspace, worker, lease: length } = accept;
-                let ReadyTask { run, at, delivery } = task;
+                let ReadyTask { run, at, lease_epoch } = task;
                 let worker: Arc<str> = worker.into();
                 let (holder, from) = (Arc::clone(&worker), Some(IN_PROCESS.into()));
                 let command =
-                    Command::TaskStarted(TaskStarted { at, delivery, worker: holder, build: None, from });
+                    Command::TaskStarted(TaskStarted { at, lease_epoch, worker: holder, build: None, from });
                 let decided = round.decide(run, command, Actor::new("dispatcher"), None);
                 if decided.is_ok() {
                     round.batch.leases.insert((run, at), Lease { length, worker: (workspace, worker) });
@@ -122,8 +122,8 @@ impl Machine {
             }
             TaskRequest::Release { tasks } => {
                 for task in tasks {
-                    let ReadyTask { run, at, delivery } = task;
-                    let lost = LeaseLost { at, delivery, loss: LeaseLoss::Released };
+                    let ReadyTask { run, at, lease_epoch } = task;
+                    let lost = LeaseLost { at, lease_epoch, loss: LeaseLoss::Released };
                     // Refused when it is not wanted any more.
                     drop(round.decide(run, Command::LeaseLost(lost), Actor::new("dispatcher"), None));
                     pending.reported.push(task);
@@ -204,28 +204,28 @@ impl Machine {
 }
 
 /// What somebody asks of a run.
-struct Asked {
+struct RunCommand {
     workspace: Option<WorkspaceId>,
     run: RunId,
     command: Command,
     by: Actor,
     key: Option<String>,
-    listener: Option<Ear>,
+    listener: Option<ReplyListener>,
 }
 
 fn decide(
     round: &mut Round<'_>,
     tasks: &mut Tasks,
     pending: &mut PendingRound,
-    asked: Asked,
+    asked: RunCommand,
 ) -> Result<Reply, Error> {
-    let Asked { workspace, run, command, by, key, listener } = asked;
+    let RunCommand { workspace, run, command, by, key, listener } = asked;
     if Owner::of(run).schedule().is_some() {
         return round.steer_schedule(workspace, run, &command, by, key.as_deref());
     }
     round.check_workspace(run, workspace)?;
-    let report = reported(&command).map(|(at, delivery)| ReadyTask { run, at, delivery });
-    let beat = heartbeat(&command).map(|(at, delivery)| ReadyTask { run, at, delivery });
+    let report = reported(&command).map(|(at, lease_epoch)| ReadyTask { run, at, lease_epoch });
+    let beat = heartbeat(&command).map(|(at, lease_epoch)| ReadyTask { run, at, lease_epoch });
     let decided = round.decide_heard(run, command, by, key.as_deref(), listener);
     pending.reported.extend(report.filter(|_| is_final(&decided)));
     if let Some(task) = beat.filter(|_| decided.is_ok()) {
@@ -235,13 +235,13 @@ fn decide(
     decided
 }
 
-/// The delivery that a worker's last report is about.
-fn reported(command: &Command) -> Option<(At, u32)> {
+/// The execution that a worker's last report is about.
+fn reported(command: &Command) -> Option<(StepAddress, u32)> {
     match command {
-        Command::TaskCompleted(report) => Some((report.at, report.delivery)),
-        Command::TaskFailed(report) => Some((report.at, report.delivery)),
-        Command::TaskPaused(report) => Some((report.at, report.delivery)),
-        Command::TaskSuspended(report) => Some((report.at, report.delivery)),
+        Command::TaskCompleted(report) => Some((report.at, report.lease_epoch)),
+        Command::TaskFailed(report) => Some((report.at, report.lease_epoch)),
+        Command::TaskPaused(report) => Some((report.at, report.lease_epoch)),
+        Command::TaskSuspended(report) => Some((report.at, report.lease_epoch)),
         Command::TaskStarted(_)
         | Command::TaskHeartbeat(_)
         | Command::TaskLogged(_)
@@ -264,8 +264,8 @@ fn reported(command: &Command) -> Option<(At, u32)> {
     }
 }
 
-fn heartbeat(command: &Command) -> Option<(At, u32)> {
-    if let Command::TaskHeartbeat(beat) = command { Some((beat.at, beat.delivery)) } else { None }
+fn heartbeat(command: &Command) -> Option<(StepAddress, u32)> {
+    if let Command::TaskHeartbeat(beat) = command { Some((beat.at, beat.lease_epoch)) } else { None }
 }
 
 /// Whether nothing more is to be expected of the delivery: it was taken, or it is stale.
@@ -273,7 +273,7 @@ pub(super) fn is_final(decided: &Result<Reply, Error>) -> bool {
     match decided {
         Ok(_)
         | Err(Error::Refused(
-            Refusal::StaleDelivery { .. } | Refusal::RunEnded(_) | Refusal::WrongStep { .. },
+            Refusal::StaleLease { .. } | Refusal::RunEnded(_) | Refusal::WrongStep { .. },
         )) => true,
         Err(_) => false,
     }

@@ -60,8 +60,8 @@ impl Machine {
             }
         }
         while let Some(task) = tasks.next_timed() {
-            let ReadyTask { run, at, delivery } = task;
-            let command = Command::TaskStarted(TaskStarted::new(at, delivery, IN_PROCESS));
+            let ReadyTask { run, at, lease_epoch } = task;
+            let command = Command::TaskStarted(TaskStarted::new(at, lease_epoch, IN_PROCESS));
             // Refused when it is not wanted any more.
             let decided = round.decide(run, command, Actor::new("dispatcher"), None);
             match decided.and_then(|_| round.perform_after_commit(task)) {
@@ -105,7 +105,7 @@ impl Machine {
         let now = self.now.wall;
         let (mut round, tasks, pending) = self.round();
         for lost in late {
-            let command = lease_ended(round.run(lost.run).ok(), lost.at, lost.delivery, now);
+            let command = lease_ended(round.run(lost.run).ok(), lost.at, lost.lease_epoch, now);
             let decided = round.decide(lost.run, command, Actor::new("dispatcher"), None);
             if is_over(&mut round, lost, &decided) {
                 round.batch.out_of_date.push(lost);
@@ -143,7 +143,7 @@ impl Machine {
                 continue;
             }
             let (mut round, _, _) = self.round();
-            match round.take_up(&queued) {
+            match round.adopt(&queued) {
                 Taken::Done | Taken::Left => self.open.pending.follow_ups.push(queued),
                 Taken::Check(definition, input) => {
                     let (workspace, then) = (queued.stored.workspace, Then::FollowUp(queued.stored.id));
@@ -189,10 +189,10 @@ fn executor_of(run: &Run, task: ReadyTask) -> Option<Executor> {
 
 /// A task that could not be rendered has failed, unless it can be now.
 fn unrendered(round: &mut Round<'_>, task: ReadyTask) {
-    let ReadyTask { run, at, delivery } = task;
+    let ReadyTask { run, at, lease_epoch } = task;
     match round.run(run).ok().and_then(|run| run.task(at)) {
         Some(Err(failure)) => {
-            let command = notify_step::not_rendered(at, delivery, failure);
+            let command = notify_step::not_rendered(at, lease_epoch, failure);
             drop(round.decide(run, command, Actor::new("handler"), None));
         }
         Some(Ok(_)) => drop(round.perform_after_commit(task)),

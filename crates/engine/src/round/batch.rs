@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use abide_core::board::{TaskWrite, task_row};
-use abide_core::command::Occurrence;
-use abide_core::door::Remembered;
+use abide_core::command::Event;
 use abide_core::history::Record;
-use abide_core::id::{At, RunId, ScheduleId, WaitpointId, WebhookId, WorkspaceId};
+use abide_core::id::{RunId, ScheduleId, StepAddress, WaitpointId, WebhookId, WorkspaceId};
+use abide_core::idempotency::IdempotencyRecord;
 use abide_core::json::Json;
 use abide_core::random::Random;
 use abide_core::run::Run;
@@ -18,9 +18,9 @@ use jiff::Timestamp;
 
 use super::budget::Spent;
 use crate::backlog::Backlog;
-use crate::ear::Ear;
 use crate::in_flight::RoundNumber;
-use crate::schedules::TouchedSchedule;
+use crate::reply_listener::ReplyListener;
+use crate::schedules::ScheduleDelta;
 use crate::tasks::{Lease, ReadyTask};
 use crate::webhooks::Subscribed;
 
@@ -30,16 +30,16 @@ pub struct RoundBatch {
     pub(super) touched: HashMap<RunId, RunDelta>,
     /// In the order they were touched, so that effects leave in order.
     pub(super) order: Vec<RunId>,
-    pub(super) occurrences: Vec<Occurrence>,
-    pub(crate) remembered: BTreeMap<String, Remembered>,
+    pub(super) events: Vec<Event>,
+    pub(crate) idempotency: BTreeMap<String, IdempotencyRecord>,
     /// Waits for events that began in this round, by what they wait for.
     pub(super) listening: HashMap<(WorkspaceId, Arc<str>), Vec<WaitpointId>>,
     /// Waits that began and have not been offered yet what was there before them.
     pub(super) look_backs: Vec<(RunId, u32)>,
-    pub(crate) schedules: BTreeMap<ScheduleId, TouchedSchedule>,
+    pub(crate) schedules: BTreeMap<ScheduleId, ScheduleDelta>,
     pub(super) deliveries: Vec<abide_store::Delivery>,
     /// Who took a task in this round, and for how long.
-    pub(crate) leases: HashMap<(RunId, At), Lease>,
+    pub(crate) leases: HashMap<(RunId, StepAddress), Lease>,
     /// Tasks of which a sign of life came.
     pub(crate) renewed: Vec<ReadyTask>,
     /// Tasks that were found and that nobody wants any more.
@@ -49,7 +49,7 @@ pub struct RoundBatch {
     /// Whether that is a part of the commit.
     pub(crate) commits_tasks: bool,
     /// The rounds of which this one took something up: they are committed first.
-    pub(super) on_top_of: Vec<RoundNumber>,
+    pub(super) depends_on: Vec<RoundNumber>,
     pub(crate) spent: Spent,
     /// What is left for later rounds.
     pub(super) left: Vec<StoredFollowUp>,
@@ -76,23 +76,23 @@ pub(crate) struct RunDelta {
 #[derive(Debug)]
 pub(crate) enum Action {
     /// A task was put out.
-    Dispatch { at: At, delivery: u32 },
+    Dispatch { at: StepAddress, lease_epoch: u32 },
     /// A task that was out before is performed here.
-    Perform { at: At, delivery: u32 },
+    Perform { at: StepAddress, lease_epoch: u32 },
     /// A task is not wanted any more.
-    Recall { at: At, delivery: u32 },
+    Recall { at: StepAddress, lease_epoch: u32 },
     /// A worker with other code may come for it.
-    WantCode { at: At },
+    WantCode { at: StepAddress },
     /// Somebody wants to hear what the run says from here on.
-    Listen(Ear),
+    Listen(ReplyListener),
     /// The run says something to those who listen.
     Respond(Json),
     /// Somebody asks again for what the run said before.
-    Repeat(Ear, Json),
+    Repeat(ReplyListener, Json),
 }
 
 impl Action {
-    fn place(&self) -> Option<At> {
+    fn place(&self) -> Option<StepAddress> {
         match self {
             Action::Dispatch { at, .. } | Action::Recall { at, .. } => Some(*at),
             Action::Perform { .. }
@@ -129,23 +129,23 @@ impl RoundBatch {
 
     /// Whether that round is to be committed before this one.
     pub(crate) fn is_on_top_of(&self, round: RoundNumber) -> bool {
-        self.on_top_of.contains(&round)
+        self.depends_on.contains(&round)
     }
 
     /// Whether any other round is to be committed before this one.
     pub(crate) fn is_on_top(&self) -> bool {
-        !self.on_top_of.is_empty()
+        !self.depends_on.is_empty()
     }
 
     pub(crate) fn put_on_top_of(&mut self, round: RoundNumber) {
         if !self.is_on_top_of(round) {
-            self.on_top_of.push(round);
+            self.depends_on.push(round);
         }
     }
 
     /// That round is committed.
     pub(crate) fn was_committed(&mut self, round: RoundNumber) {
-        self.on_top_of.retain(|before| *before != round);
+        self.depends_on.retain(|before| *before != round);
     }
 
     /// Whether waits began that have not looked back yet.
@@ -161,11 +161,11 @@ impl RoundBatch {
     /// Whether there is something to commit, beside what the board is to have.
     pub(crate) fn has_changes(&self) -> bool {
         let changed = self.touched.values().any(|touched| !touched.records.is_empty());
-        let scheduled = self.schedules.values().any(TouchedSchedule::has_changes);
+        let scheduled = self.schedules.values().any(ScheduleDelta::has_changes);
         changed
             || scheduled
-            || !self.occurrences.is_empty()
-            || !self.remembered.is_empty()
+            || !self.events.is_empty()
+            || !self.idempotency.is_empty()
             || !(self.left.is_empty() && self.changed.is_empty() && self.done.is_empty())
     }
 
@@ -185,10 +185,10 @@ impl RoundBatch {
         });
         Batch {
             runs: runs.collect(),
-            occurrences: self.occurrences.iter().collect(),
-            remembered: self.remembered.values().collect(),
+            events: self.events.iter().collect(),
+            idempotency: self.idempotency.values().collect(),
             definitions: Vec::new(),
-            schedules: self.schedules.values().filter_map(TouchedSchedule::write).collect(),
+            schedules: self.schedules.values().filter_map(ScheduleDelta::write).collect(),
             deliveries: self.deliveries.iter().collect(),
             tasks: self.tasks.iter().filter(|_| self.commits_tasks).collect(),
             follow_ups: self
@@ -215,24 +215,30 @@ impl RoundBatch {
     }
 
     /// Writes down which tasks are out. Once, when nothing more is decided in this round.
-    pub(crate) fn note_tasks(&mut self, now: Timestamp, hold: Millis, works_here: impl Fn(&Run, At) -> bool) {
+    pub(crate) fn note_tasks(
+        &mut self,
+        now: Timestamp,
+        hold: Millis,
+        works_here: impl Fn(&Run, StepAddress) -> bool,
+    ) {
         let RoundBatch { touched, order, leases, renewed, out_of_date, tasks, .. } = self;
         tasks.extend(out_of_date.iter().map(|task| {
-            let ReadyTask { run, at, delivery } = *task;
-            TaskWrite::Remove { run, at, delivery }
+            let ReadyTask { run, at, lease_epoch } = *task;
+            TaskWrite::Remove { run, at, lease_epoch }
         }));
         for RunDelta { run, records, actions, .. } in order.iter().filter_map(|id| touched.get(id)) {
             let changed = records.iter().filter_map(|record| record.change.task_place());
             let asked = actions.iter().filter_map(Action::place);
-            let places: BTreeSet<At> = changed.chain(asked.filter(|_| !records.is_empty())).collect();
+            let places: BTreeSet<StepAddress> =
+                changed.chain(asked.filter(|_| !records.is_empty())).collect();
             tasks.extend(places.into_iter().filter_map(|at| {
                 let lease = leases.get(&(run.id, at)).map(|lease| lease.length);
                 task_row(run, at, now, lease, hold, &works_here)
             }));
         }
         tasks.extend(renewed.iter().map(|task| {
-            let ReadyTask { run, at, delivery } = *task;
-            TaskWrite::Renew { run, at, delivery, now }
+            let ReadyTask { run, at, lease_epoch } = *task;
+            TaskWrite::Renew { run, at, lease_epoch, now }
         }));
     }
 
@@ -262,8 +268,8 @@ impl RoundBatch {
     pub(crate) fn hand_out(&self, mut offer: impl FnMut(&Run, ReadyTask)) {
         for RunDelta { run, actions, .. } in self.order.iter().filter_map(|id| self.touched.get(id)) {
             for action in actions {
-                if let Action::Dispatch { at, delivery } = action {
-                    offer(run, ReadyTask { run: run.id, at: *at, delivery: *delivery });
+                if let Action::Dispatch { at, lease_epoch } = action {
+                    offer(run, ReadyTask { run: run.id, at: *at, lease_epoch: *lease_epoch });
                 }
             }
         }

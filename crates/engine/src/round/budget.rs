@@ -17,11 +17,11 @@ const ROUND_BYTES: usize = 16 * 1024 * 1024;
 /// follows from them at once.
 const BACKLOG_AT_LEAST: usize = 1;
 const BACKLOG_AT_MOST: usize = 256;
-/// So many before it is known how quick the store is.
+/// How many follow-ups a round takes before it is known how quick the store is.
 const BACKLOG_AT_FIRST: usize = 64;
 /// Where a commit takes longer, fewer are taken up with the next ones: whoever comes meanwhile waits for it.
 const LONG_COMMIT: Duration = Duration::from_millis(15);
-/// So many more after a commit that took less.
+/// How many more follow-ups the next round takes after a commit that was quick.
 const BACKLOG_MORE: usize = 8;
 /// What matching events with waits may look at in a round. One more may be begun when it is not used up.
 pub(crate) const MATCH_BYTES: usize = 16 * 1024 * 1024;

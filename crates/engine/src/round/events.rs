@@ -4,12 +4,12 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use abide_core::command::{Command, DeliverEvent, Occurrence, Reply};
-use abide_core::definition::document::Delivery;
-use abide_core::door::{Remembered, digest, replay};
+use abide_core::command::{Command, DeliverEvent, Event, Reply};
+use abide_core::definition::document::FanOut;
 use abide_core::fan_out;
 use abide_core::follow_up::FollowUp;
-use abide_core::id::{OccurrenceId, RunId, WaitpointId, WorkspaceId};
+use abide_core::id::{EventUid, RunId, WaitpointId, WorkspaceId};
+use abide_core::idempotency::{IdempotencyRecord, digest, replay};
 use abide_core::waitpoint::{Actor, EventFilter};
 use abide_store::{EventName, StoredFollowUp, Waiter};
 use jiff::Timestamp;
@@ -17,13 +17,13 @@ use jiff::Timestamp;
 use super::{FIRST_PAGE, PAGE, Round};
 use crate::backlog::EventKey;
 use crate::error::Error;
-use crate::request::Notified;
+use crate::request::EventSent;
 use crate::send_event::SendEvent;
 
 /// Waits that look back are looked up together, so many at once, each with so many events: an event may be a megabyte.
 const LOOKING_BACK: usize = 32;
 const FIRST_EVENTS: usize = 8;
-/// And further events of one wait, so many at once.
+/// How many further events of one wait are looked up at once.
 const MORE_EVENTS: usize = 32;
 
 /// A wait for an event that is open.
@@ -35,7 +35,7 @@ struct Begun {
 }
 
 /// The events up to here were offered.
-type Offered = Option<(Timestamp, OccurrenceId)>;
+type Offered = Option<(Timestamp, EventUid)>;
 
 /// Whom an event was given to, so far.
 #[derive(Default)]
@@ -60,7 +60,7 @@ impl Round<'_> {
                     let name = EventName { workspace: *workspace, event_id: &filter.event_id };
                     (name, filter.since)
                 });
-                match self.store.occurrences_of(&names.collect::<Vec<_>>(), FIRST_EVENTS) {
+                match self.store.events_of(&names.collect::<Vec<_>>(), FIRST_EVENTS) {
                     Ok(found) => {
                         for (begun, found) in some.into_iter().zip(found) {
                             let (workspace, waitpoint) = (begun.workspace, begun.run.waitpoint(begun.number));
@@ -93,20 +93,20 @@ impl Round<'_> {
     fn offer(
         &mut self,
         begun: &Begun,
-        mut stored: Vec<Occurrence>,
+        mut stored: Vec<Event>,
         mut limit: usize,
         mut after: Offered,
     ) -> Option<Offered> {
         let Begun { run: id, number, workspace, filter } = begun;
         loop {
             let is_last = stored.len() < limit;
-            for occurrence in stored {
+            for event in stored {
                 if self.batch.spent.is_matched_out() {
                     return Some(after);
                 }
-                after = Some((occurrence.received_at, occurrence.id));
-                if self.would_take(*id, *number, &occurrence) {
-                    self.give(*id, *number, occurrence);
+                after = Some((event.received_at, event.id));
+                if self.would_take(*id, *number, &event) {
+                    self.give(*id, *number, event);
                     return None;
                 }
             }
@@ -118,7 +118,7 @@ impl Round<'_> {
                 return Some(after);
             }
             limit = MORE_EVENTS;
-            stored = match self.store.occurrences(*workspace, &filter.event_id, filter.since, after, limit) {
+            stored = match self.store.events_since(*workspace, &filter.event_id, filter.since, after, limit) {
                 Ok(stored) => stored,
                 Err(error) => {
                     tracing::error!(%error, "events could not be looked up");
@@ -133,34 +133,34 @@ impl Round<'_> {
         let Begun { run: id, number, workspace, filter } = begun;
         let before = self.before.rounds().map(|(round, before)| (Some(round), before));
         let fresh = before.chain([(None, &*self.batch)]);
-        let fresh = fresh.flat_map(|(round, decided)| decided.occurrences.iter().map(move |it| (round, it)));
+        let fresh = fresh.flat_map(|(round, decided)| decided.events.iter().map(move |it| (round, it)));
         let named = fresh.filter(|(_, it)| it.workspace == *workspace && it.event_id == filter.event_id);
-        let named: Vec<_> = named.map(|(round, occurrence)| (round, occurrence.clone())).collect();
-        for (round, occurrence) in named {
-            if self.would_take(*id, *number, &occurrence) {
+        let named: Vec<_> = named.map(|(round, event)| (round, event.clone())).collect();
+        for (round, event) in named {
+            if self.would_take(*id, *number, &event) {
                 round.into_iter().for_each(|round| self.batch.put_on_top_of(round));
-                return self.give(*id, *number, occurrence);
+                return self.give(*id, *number, event);
             }
         }
     }
 
     /// Whether a wait of a run that is in this round takes an event.
-    fn would_take(&mut self, run: RunId, number: u32, occurrence: &Occurrence) -> bool {
+    fn would_take(&mut self, run: RunId, number: u32, event: &Event) -> bool {
         let Some(touched) = self.batch.touched.get(&run) else { return false };
-        let (takes, cost) = touched.run.takes_at(number, occurrence);
+        let (takes, cost) = touched.run.takes_at(number, event);
         self.batch.spent.matched(cost);
         takes
     }
 
-    fn give(&mut self, run: RunId, number: u32, occurrence: Occurrence) {
+    fn give(&mut self, run: RunId, number: u32, event: Event) {
         self.batch.spent.offered();
-        let command = Command::DeliverEvent(DeliverEvent { number, occurrence });
+        let command = Command::DeliverEvent(DeliverEvent { number, event });
         // The run is in this round, and need not be read.
         drop(self.command(run, command));
     }
 
     /// Stores an event and hands it to everyone who waits for it; to those for whom there is no room in this round, later.
-    pub(crate) fn notify(&mut self, notify: &SendEvent) -> Result<Notified, Error> {
+    pub(crate) fn notify(&mut self, notify: &SendEvent) -> Result<EventSent, Error> {
         // What was there before comes before it.
         self.look_back();
         let own = std::mem::replace(&mut self.traceparent, notify.traceparent);
@@ -169,72 +169,72 @@ impl Round<'_> {
         notified
     }
 
-    fn notify_waiters(&mut self, notify: &SendEvent) -> Result<Notified, Error> {
+    fn notify_waiters(&mut self, notify: &SendEvent) -> Result<EventSent, Error> {
         let key = notify.key.as_ref().map(|key| format!("{}/event/{key}", notify.workspace));
-        let asked = digest(&(&notify.event_id, &notify.data, notify.only, notify.delivery));
+        let asked = digest(&(&notify.event_id, &notify.data, notify.only, notify.fan_out));
         if let Some(key) = &key
-            && let Some(reply) = replay(key, asked, self.recall_key(key)?.as_ref())?
+            && let Some(reply) = replay(key, asked, self.idempotency_record(key)?.as_ref())?
         {
             return Ok(notified_before(reply));
         }
-        let id = OccurrenceId::new(self.now, self.random.draw_u128());
+        let id = EventUid::new(self.now, self.random.draw_u128());
         let (event_id, data) = (Arc::clone(&notify.event_id), notify.data.clone());
         let (workspace, received_at) = (notify.workspace, self.memory.receive_at(self.latest));
-        let occurrence = Occurrence { id, workspace, event_id, data, received_at, run: notify.only };
-        occurrence.check()?;
-        let (one, only) = (notify.delivery == Delivery::One, notify.only);
+        let event = Event { id, workspace, event_id, data, received_at, run: notify.only };
+        event.check()?;
+        let (one, only) = (notify.fan_out == FanOut::One, notify.only);
         let mut given = Given::default();
         if notify.dry_run {
-            let is_all = self.give_at_once(&occurrence, (one, only), true, &mut given)?;
-            return Ok(Notified { id: None, waiters: given.waiters, delivering: !is_all });
+            let is_all = self.give_at_once(&event, (one, only), true, &mut given)?;
+            return Ok(EventSent { id: None, waiters: given.waiters, delivering: !is_all });
         }
-        self.batch.occurrences.push(occurrence.clone());
-        let event = (workspace, Arc::clone(&occurrence.event_id));
+        self.batch.events.push(event.clone());
+        let event_key = (workspace, Arc::clone(&event.event_id));
         // Events of one id reach those who wait in the order they came.
-        let is_all = !self.is_delivering(&event)
-            && self.give_at_once(&occurrence, (one, only), false, &mut given).unwrap_or_else(|error| {
+        let is_all = !self.is_delivering(&event_key)
+            && self.give_at_once(&event, (one, only), false, &mut given).unwrap_or_else(|error| {
                 // It is part of the round already: those who wait for it are offered it later.
                 tracing::error!(%error, "who waits for an event could not be looked up");
                 false
             });
         if !is_all {
-            let event_id = Arc::clone(&occurrence.event_id);
-            let rest = FollowUp::Deliver { event_id, occurrence: id, received_at, one, only, after: None };
+            let event_id = Arc::clone(&event.event_id);
+            let rest = FollowUp::Deliver { event_id, event: id, received_at, one, only, after: None };
             self.leave(workspace, rest);
         }
         if let Some(key) = key {
-            let reply = Reply::Notified { occurrence: id, waiters: given.waiters.clone() };
-            self.batch.remembered.insert(
+            let reply = Reply::EventSent { event: id, waiters: given.waiters.clone() };
+            self.batch.idempotency.insert(
                 key.clone(),
-                Remembered { key, digest: asked, reply, run: notify.only, at: self.now },
+                IdempotencyRecord { key, digest: asked, reply, run: notify.only, at: self.now },
             );
         }
-        Ok(Notified { id: Some(id), waiters: given.waiters, delivering: !is_all })
+        Ok(EventSent { id: Some(id), waiters: given.waiters, delivering: !is_all })
     }
 
-    pub(crate) fn is_delivering(&self, event: &EventKey) -> bool {
-        self.backlog.is_delivering(event)
-            || self.batch.is_delivering(event)
-            || self.before.rounds().any(|(_, before)| before.is_delivering(event))
+    pub(crate) fn is_delivering(&self, event_key: &EventKey) -> bool {
+        self.backlog.is_delivering(event_key)
+            || self.batch.is_delivering(event_key)
+            || self.before.rounds().any(|(_, before)| before.is_delivering(event_key))
     }
 
     /// Gives an event to those who wait for it, the longest waiting first. Says whether all of them were offered it.
     fn give_at_once(
         &mut self,
-        occurrence: &Occurrence,
+        event: &Event,
         (one, only): (bool, Option<RunId>),
         is_dry: bool,
         given: &mut Given,
     ) -> Result<bool, Error> {
-        let event = (occurrence.workspace, Arc::clone(&occurrence.event_id));
-        let looked_up = self.waiting.get(&event).cloned().filter(|_| only.is_none());
+        let event_key = (event.workspace, Arc::clone(&event.event_id));
+        let looked_up = self.waiting.get(&event_key).cloned().filter(|_| only.is_none());
         let (waiters, most) = match looked_up {
             Some(waiters) => (waiters, FIRST_PAGE),
-            None => (self.waiters_of(&event, only, None, PAGE)?, PAGE),
+            None => (self.waiters_of(&event_key, only, None, PAGE)?, PAGE),
         };
         let is_all = waiters.len() < most;
         let known: HashSet<WaitpointId> = waiters.iter().map(|waiter| waiter.waitpoint).collect();
-        if !self.give_to(waiters, occurrence, one, is_dry, given)? {
+        if !self.give_to(waiters, event, one, is_dry, given)? {
             return Ok(false);
         }
         if (one && !given.waiters.is_empty()) || !is_all || only.is_some() {
@@ -242,21 +242,21 @@ impl Round<'_> {
         }
         // Waits that began in this round, or in one that is being committed, may not be in the store yet.
         let fresh = self.before.rounds().map(|(_, before)| before).chain([&*self.batch]);
-        let fresh = fresh.filter_map(|decided| decided.listening.get(&event)).flatten();
+        let fresh = fresh.filter_map(|decided| decided.listening.get(&event_key)).flatten();
         let fresh: Vec<WaitpointId> = fresh.copied().filter(|wait| !known.contains(wait)).collect();
-        let fresh = fresh.into_iter().filter_map(|wait| self.waiter(wait, &event)).collect();
-        self.give_to(fan_out::line_up(fresh), occurrence, one, is_dry, given)
+        let fresh = fresh.into_iter().filter_map(|wait| self.waiter(wait, &event_key)).collect();
+        self.give_to(fan_out::line_up(fresh), event, one, is_dry, given)
     }
 
     /// Those who wait for an event, oldest first, after the one that was offered it last.
     fn waiters_of(
         &mut self,
-        event: &EventKey,
+        event_key: &EventKey,
         only: Option<RunId>,
         after: Option<(Timestamp, WaitpointId)>,
         limit: usize,
     ) -> Result<Vec<Waiter>, Error> {
-        let (workspace, event_id) = event;
+        let (workspace, event_id) = event_key;
         let Some(only) = only else { return Ok(self.store.waiters(*workspace, event_id, after, limit)?) };
         let run = match self.run(only) {
             Ok(run) => run,
@@ -278,23 +278,23 @@ impl Round<'_> {
     fn give_to(
         &mut self,
         waiters: Vec<Waiter>,
-        occurrence: &Occurrence,
+        event: &Event,
         one: bool,
         is_dry: bool,
         given: &mut Given,
     ) -> Result<bool, Error> {
         let fan_out::Offered { takers, up_to, is_all } =
-            fan_out::offer(occurrence, &waiters, &mut self.batch.spent);
+            fan_out::offer(event, &waiters, &mut self.batch.spent);
         given.after = up_to.or(given.after);
         self.memory.refresh(self.store, takers.iter().map(|wait| wait.run))?;
-        let event = (occurrence.workspace, Arc::clone(&occurrence.event_id));
+        let event_key = (event.workspace, Arc::clone(&event.event_id));
         let before = given.waiters.len();
         fan_out::give(&takers, one, &mut given.waiters, |waitpoint| {
             if is_dry {
-                return Ok(self.waiter(waitpoint, &event).is_some()
-                    && self.run(waitpoint.run).is_ok_and(|run| run.takes(waitpoint.number, occurrence)));
+                return Ok(self.waiter(waitpoint, &event_key).is_some()
+                    && self.run(waitpoint.run).is_ok_and(|run| run.takes(waitpoint.number, event)));
             }
-            let command = DeliverEvent { number: waitpoint.number, occurrence: occurrence.clone() };
+            let command = DeliverEvent { number: waitpoint.number, event: event.clone() };
             match self.decide(waitpoint.run, Command::DeliverEvent(command), Actor::new("event"), None) {
                 Err(error) if error.passes() => Err(error),
                 decided => Ok(decided.is_ok()),
@@ -307,20 +307,20 @@ impl Round<'_> {
     /// Goes on with what an earlier round had no room for. Gives what is left of it.
     pub(super) fn go_on_offering(&mut self, stored: &StoredFollowUp) -> Option<FollowUp> {
         match &stored.what {
-            FollowUp::Deliver { event_id, occurrence, received_at, one, only, after } => {
-                let event = (stored.workspace, Arc::clone(event_id));
-                let found = self.store.occurrences(stored.workspace, event_id, *received_at, None, PAGE);
+            FollowUp::Deliver { event_id, event, received_at, one, only, after } => {
+                let event_key = (stored.workspace, Arc::clone(event_id));
+                let found = self.store.events_since(stored.workspace, event_id, *received_at, None, PAGE);
                 let found = match found {
-                    Ok(found) => found.into_iter().find(|found| found.id == *occurrence)?,
+                    Ok(found) => found.into_iter().find(|found| found.id == *event)?,
                     Err(error) => {
                         tracing::error!(%error, "an event could not be looked up");
                         return Some(stored.what.clone());
                     }
                 };
-                let after = self.give_on(&event, &found, (*one, *only), *after)?;
+                let after = self.give_on(&event_key, &found, (*one, *only), *after)?;
                 Some(FollowUp::Deliver {
                     event_id: Arc::clone(event_id),
-                    occurrence: *occurrence,
+                    event: *event,
                     received_at: *received_at,
                     one: *one,
                     only: *only,
@@ -333,7 +333,7 @@ impl Round<'_> {
                 }
                 let begun = self.begun(waitpoint.run, waitpoint.number)?;
                 let (event_id, since) = (&begun.filter.event_id, begun.filter.since);
-                let found = self.store.occurrences(begun.workspace, event_id, since, *after, MORE_EVENTS);
+                let found = self.store.events_since(begun.workspace, event_id, since, *after, MORE_EVENTS);
                 let after = match found {
                     Ok(found) => self.offer(&begun, found, MORE_EVENTS, *after)?,
                     Err(error) => {
@@ -354,14 +354,14 @@ impl Round<'_> {
     /// Goes on delivering an event to those who wait for it. Gives how far it came, if there may be more.
     fn give_on(
         &mut self,
-        event: &EventKey,
-        occurrence: &Occurrence,
+        event_key: &EventKey,
+        event: &Event,
         (one, only): (bool, Option<RunId>),
         after: Option<(Timestamp, WaitpointId)>,
     ) -> Option<Option<(Timestamp, WaitpointId)>> {
         let mut given = Given { waiters: Vec::new(), after };
         loop {
-            let waiters = match self.waiters_of(event, only, given.after, PAGE) {
+            let waiters = match self.waiters_of(event_key, only, given.after, PAGE) {
                 Ok(waiters) => waiters,
                 Err(error) => {
                     tracing::error!(%error, "who waits for an event could not be looked up");
@@ -369,7 +369,7 @@ impl Round<'_> {
                 }
             };
             let is_last = waiters.len() < PAGE;
-            match self.give_to(waiters, occurrence, one, false, &mut given) {
+            match self.give_to(waiters, event, one, false, &mut given) {
                 Ok(true) if is_last => return None,
                 Ok(_) if one && !given.waiters.is_empty() => return None,
                 Ok(true) if !self.batch.spent.is_offered_out() => {}
@@ -383,11 +383,9 @@ impl Round<'_> {
     }
 }
 
-fn notified_before(reply: Reply) -> Notified {
+fn notified_before(reply: Reply) -> EventSent {
     match reply {
-        Reply::Notified { occurrence, waiters } => {
-            Notified { id: Some(occurrence), waiters, delivering: false }
-        }
+        Reply::EventSent { event, waiters } => EventSent { id: Some(event), waiters, delivering: false },
         Reply::Done
         | Reply::Started(_)
         | Reply::Unchanged
@@ -395,6 +393,6 @@ fn notified_before(reply: Reply) -> Notified {
         | Reply::Waitpoint(_)
         | Reply::Repeated(_)
         | Reply::Leased { .. }
-        | Reply::Voted { .. } => Notified { id: None, waiters: Vec::new(), delivering: false },
+        | Reply::Voted { .. } => EventSent { id: None, waiters: Vec::new(), delivering: false },
     }
 }

@@ -24,7 +24,7 @@ use crate::error::Error;
 /// What a follow-up of an earlier round came to.
 pub(crate) enum Taken {
     Done,
-    /// It goes on in a later round.
+    /// The follow-up goes on in a later round.
     Left,
     /// An input is to be checked first, by somebody who has the time.
     Check(Arc<Definition>, Json),
@@ -135,7 +135,7 @@ impl Round<'_> {
     }
 
     /// Takes up what an earlier round left. What follows from it is left again, nearly all of it.
-    pub(crate) fn take_up(&mut self, queued: &Queued) -> Taken {
+    pub(crate) fn adopt(&mut self, queued: &Queued) -> Taken {
         self.allowance = 2;
         let Queued { stored, verdict } = queued;
         let verdict = verdict.as_ref();

@@ -11,7 +11,7 @@
 
 use std::sync::Arc;
 
-use abide_core::id::{At, RunId, WorkspaceId};
+use abide_core::id::{RunId, StepAddress, WorkspaceId};
 use abide_core::time::Millis;
 use abide_store::Error;
 use abide_store::tasks::{FoundTask, LateTasks, StoredTask, TaskCounts, TaskWrite, WantedTasks};
@@ -33,7 +33,7 @@ pub(crate) trait TaskBoard: Send {
     fn is_in_commit(&self) -> bool;
 
     /// A round with these writes is committed. `holder` says who got a task in it.
-    fn put(&mut self, writes: Vec<TaskWrite>, holder: &dyn Fn(RunId, At) -> Option<WorkerKey>);
+    fn put(&mut self, writes: Vec<TaskWrite>, holder: &dyn Fn(RunId, StepAddress) -> Option<WorkerKey>);
 
     /// Puts a task on a board that begins empty, as the history of its run has it, unless it is there.
     fn restore(&mut self, task: StoredTask, worker: Option<WorkerKey>);
@@ -70,7 +70,7 @@ pub(crate) trait TaskBoard: Send {
     fn begins_empty(&self) -> bool;
 
     /// The worker that has a task, where the board knows it.
-    fn holder(&self, run: RunId, at: At) -> Option<&WorkerKey>;
+    fn holder(&self, run: RunId, at: StepAddress) -> Option<&WorkerKey>;
 
     /// The workers that have tasks, one for each task, where the board knows them.
     fn holders(&self) -> Vec<WorkerKey>;

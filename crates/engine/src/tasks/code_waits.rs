@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::pollers::Queue;
 
-/// How long it holds that nothing waits for a build, unless something begins to.
+/// How long it is taken for granted that nothing waits for a build, unless something begins to.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
 /// Handlers of which it is remembered that nothing waits; with more, all are looked at again.
 const REMEMBERED: usize = 10_000;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use abide_core::board::{TaskRow, TaskWrite};
-use abide_core::id::{At, RunId, WorkspaceId};
+use abide_core::id::{RunId, StepAddress, WorkspaceId};
 use abide_core::time::Millis;
 use abide_store::postgres::Postgres;
 use abide_store::tasks::{FoundTask, TaskCounts, WantedTasks};
@@ -55,8 +55,8 @@ fn at_once(test: impl Fn(&mut Bench)) {
 fn free(run: u128, queue: &str, definition: &str) -> TaskRow {
     TaskRow {
         run: RunId(run),
-        at: At::step(0),
-        delivery: 1,
+        at: StepAddress::step(0),
+        lease_epoch: 1,
         workspace: WorkspaceId(1),
         queue: queue.into(),
         definition: definition.into(),
@@ -118,7 +118,7 @@ fn a_task_that_is_removed_while_somebody_has_it_leaves_nothing_behind() {
         bench.commit(&[put(free(1, "h", "w")), put(free(2, "h", "w"))]);
         assert_eq!(bench.take("h", 1).len(), 1);
         for run in [1, 2] {
-            bench.commit(&[TaskWrite::Remove { run: RunId(run), at: At::step(0), delivery: 1 }]);
+            bench.commit(&[TaskWrite::Remove { run: RunId(run), at: StepAddress::step(0), lease_epoch: 1 }]);
         }
         assert_eq!(bench.counts(), (0, 0));
         bench.commit(&[put(free(3, "h", "w"))]);
@@ -130,9 +130,9 @@ fn a_task_that_is_removed_while_somebody_has_it_leaves_nothing_behind() {
 #[test]
 fn a_later_delivery_stays_when_an_earlier_one_is_removed() {
     at_once(|bench| {
-        bench.commit(&[put(TaskRow { delivery: 3, ..free(1, "h", "w") })]);
-        bench.commit(&[TaskWrite::Remove { run: RunId(1), at: At::step(0), delivery: 2 }]);
-        assert_eq!(bench.take("h", 9)[0].delivery, 3);
+        bench.commit(&[put(TaskRow { lease_epoch: 3, ..free(1, "h", "w") })]);
+        bench.commit(&[TaskWrite::Remove { run: RunId(1), at: StepAddress::step(0), lease_epoch: 2 }]);
+        assert_eq!(bench.take("h", 9)[0].lease_epoch, 3);
     });
 }
 
@@ -141,7 +141,12 @@ fn a_lease_that_is_over_is_late_and_a_sign_of_life_keeps_it() {
     at_once(|bench| {
         bench.commit(&[put(leased(1)), put(leased(2))]);
         let half = Millis(LEASE.0 / 2).after(NOW);
-        bench.commit(&[TaskWrite::Renew { run: RunId(2), at: At::step(0), delivery: 1, now: half }]);
+        bench.commit(&[TaskWrite::Renew {
+            run: RunId(2),
+            at: StepAddress::step(0),
+            lease_epoch: 1,
+            now: half,
+        }]);
         let over = LEASE.after(NOW);
         assert!(bench.board.late(half, LEASE.after(half), 9).unwrap().taken.is_empty());
         let late = bench.board.late(over, LEASE.after(over), 9).unwrap();
@@ -162,7 +167,7 @@ fn no_sign_of_life_keeps_a_task_beyond_its_deadline() {
         let deadline = Millis(40_000).after(NOW);
         bench.commit(&[put(TaskRow { deadline: Some(deadline), ..leased(1) })]);
         let now = Millis(20_000).after(NOW);
-        bench.commit(&[TaskWrite::Renew { run: RunId(1), at: At::step(0), delivery: 1, now }]);
+        bench.commit(&[TaskWrite::Renew { run: RunId(1), at: StepAddress::step(0), lease_epoch: 1, now }]);
         assert_eq!(runs(&bench.board.late(deadline, LEASE.after(deadline), 9).unwrap().taken), [1]);
     });
 }
@@ -185,15 +190,15 @@ fn what_is_renewed_is_not_late_and_what_has_begun_and_is_released_is_late_at_onc
     at_once(|bench| {
         bench.commit(&[put(leased(1)), put(leased(2))]);
         let task = |run| {
-            let (at, workspace) = (At::step(0), WorkspaceId(1));
-            FoundTask { run: RunId(run), at, delivery: 1, workspace, queue: "h".into() }
+            let (at, workspace) = (StepAddress::step(0), WorkspaceId(1));
+            FoundTask { run: RunId(run), at, lease_epoch: 1, workspace, queue: "h".into() }
         };
         bench.board.renew(&[task(1)], Millis(600_000).after(NOW)).unwrap();
         bench.board.release(&[task(2)], NOW).unwrap();
         assert_eq!(runs(&bench.board.late(NOW, LEASE.after(NOW), 9).unwrap().taken), [2]);
         let over = LEASE.after(LEASE.after(NOW));
         assert_eq!(runs(&bench.board.late(over, LEASE.after(over), 9).unwrap().taken), [2]);
-        let stale = FoundTask { delivery: 9, ..task(1) };
+        let stale = FoundTask { lease_epoch: 9, ..task(1) };
         bench.board.release(&[stale], NOW).unwrap();
         assert!(bench.board.late(NOW, LEASE.after(NOW), 9).unwrap().taken.is_empty(), "of another delivery");
     });

@@ -3,17 +3,17 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use abide_core::id::{At, RunId};
+use abide_core::id::{RunId, StepAddress};
 
 /// Those of one workflow leave in the order of their tickets.
 #[derive(Debug, Default)]
 pub(crate) struct FairQueue {
-    by_definition: BTreeMap<Arc<str>, BTreeMap<u64, (RunId, At)>>,
+    by_definition: BTreeMap<Arc<str>, BTreeMap<u64, (RunId, StepAddress)>>,
     turns: VecDeque<Arc<str>>,
 }
 
 impl FairQueue {
-    pub(crate) fn push(&mut self, definition: &Arc<str>, ticket: u64, task: (RunId, At)) {
+    pub(crate) fn push(&mut self, definition: &Arc<str>, ticket: u64, task: (RunId, StepAddress)) {
         let tasks = self.by_definition.entry(Arc::clone(definition)).or_default();
         if tasks.is_empty() {
             self.turns.push_back(Arc::clone(definition));
@@ -22,7 +22,7 @@ impl FairQueue {
     }
 
     /// The next task, of the workflow whose turn it is.
-    pub(crate) fn pop(&mut self) -> Option<(RunId, At)> {
+    pub(crate) fn pop(&mut self) -> Option<(RunId, StepAddress)> {
         let definition = self.turns.pop_front()?;
         let tasks = self.by_definition.get_mut(&definition)?;
         let task = tasks.pop_first();
@@ -58,14 +58,14 @@ mod tests {
         let (many, one): (Arc<str>, Arc<str>) = ("many".into(), "one".into());
         let mut queue = FairQueue::default();
         for ticket in 0..4 {
-            queue.push(&many, ticket, (RunId(ticket.into()), At::step(0)));
+            queue.push(&many, ticket, (RunId(ticket.into()), StepAddress::step(0)));
         }
-        queue.push(&one, 4, (RunId(4), At::step(0)));
+        queue.push(&one, 4, (RunId(4), StepAddress::step(0)));
         queue.remove(&many, 1);
         let order: Vec<u128> = std::iter::from_fn(|| queue.pop()).map(|(run, _)| run.0).collect();
         assert_eq!(order, [0, 4, 2, 3]);
         assert!(queue.is_empty());
-        queue.push(&one, 5, (RunId(5), At::step(0)));
+        queue.push(&one, 5, (RunId(5), StepAddress::step(0)));
         queue.remove(&one, 5);
         assert!(queue.is_empty() && queue.by_definition.is_empty());
     }

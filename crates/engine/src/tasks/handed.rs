@@ -18,7 +18,7 @@ impl Handed {
         Handed { tasks, back }
     }
 
-    /// They have arrived, or are dealt with otherwise.
+    /// Takes the tasks: they have arrived, or are dealt with otherwise.
     pub fn take(mut self) -> Vec<Leased> {
         mem::take(&mut self.tasks)
     }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use abide_core::board::IN_PROCESS;
-use abide_core::id::{At, RunId, WorkspaceId};
+use abide_core::id::{RunId, StepAddress, WorkspaceId};
 use abide_core::time::Millis;
 use abide_store::Error;
 use abide_store::tasks::{FoundTask, LateTasks, StoredTask, TaskCounts, TaskWrite, WantedTasks};
@@ -19,22 +19,22 @@ const FOR_GOOD: Millis = Millis(u64::MAX);
 
 #[derive(Default)]
 pub(crate) struct MemoryBoard {
-    rows: HashMap<(RunId, At), Row>,
+    rows: HashMap<(RunId, StepAddress), Row>,
     free: BTreeMap<(Arc<str>, WorkspaceId), FairQueue>,
     /// When the leases of tasks that are taken are over.
-    leases: BTreeSet<(Timestamp, RunId, At)>,
+    leases: BTreeSet<(Timestamp, RunId, StepAddress)>,
     last_ticket: u64,
 }
 
 struct Row {
     task: StoredTask,
-    /// Its place among those that are free.
+    /// The task's place in the order of free tasks.
     ticket: u64,
     worker: Option<WorkerKey>,
 }
 
 impl MemoryBoard {
-    fn remove(&mut self, key: (RunId, At)) -> Option<Row> {
+    fn remove(&mut self, key: (RunId, StepAddress)) -> Option<Row> {
         let row = self.rows.remove(&key)?;
         if row.task.is_taken {
             self.leases.remove(&(row.task.free_at, key.0, key.1));
@@ -64,8 +64,8 @@ impl MemoryBoard {
     }
 
     /// Changes a row, if it is of this delivery.
-    fn change(&mut self, key: (RunId, At), delivery: u32, change: impl FnOnce(&mut StoredTask)) {
-        let is_it = |row: &Row| row.task.delivery == delivery;
+    fn change(&mut self, key: (RunId, StepAddress), lease_epoch: u32, change: impl FnOnce(&mut StoredTask)) {
+        let is_it = |row: &Row| row.task.lease_epoch == lease_epoch;
         if self.rows.get(&key).is_some_and(is_it)
             && let Some(Row { mut task, worker, .. }) = self.remove(key)
         {
@@ -103,7 +103,7 @@ impl TaskBoard for MemoryBoard {
         false
     }
 
-    fn put(&mut self, writes: Vec<TaskWrite>, holder: &dyn Fn(RunId, At) -> Option<WorkerKey>) {
+    fn put(&mut self, writes: Vec<TaskWrite>, holder: &dyn Fn(RunId, StepAddress) -> Option<WorkerKey>) {
         for write in writes {
             match write {
                 TaskWrite::Put(task) => {
@@ -111,13 +111,13 @@ impl TaskBoard for MemoryBoard {
                     let worker = holder(task.run, task.at);
                     self.insert(task, worker);
                 }
-                TaskWrite::Remove { run, at, delivery } => {
-                    if self.rows.get(&(run, at)).is_some_and(|row| row.task.delivery <= delivery) {
+                TaskWrite::Remove { run, at, lease_epoch } => {
+                    if self.rows.get(&(run, at)).is_some_and(|row| row.task.lease_epoch <= lease_epoch) {
                         self.remove((run, at));
                     }
                 }
-                TaskWrite::Renew { run, at, delivery, now } => {
-                    self.change((run, at), delivery, |task| {
+                TaskWrite::Renew { run, at, lease_epoch, now } => {
+                    self.change((run, at), lease_epoch, |task| {
                         if task.has_begun {
                             task.free_at = within(task, task.lease.after(now));
                         }
@@ -183,7 +183,7 @@ impl TaskBoard for MemoryBoard {
 
     fn renew(&mut self, tasks: &[FoundTask], until: Timestamp) -> Result<(), Error> {
         for task in tasks {
-            self.change((task.run, task.at), task.delivery, |task| {
+            self.change((task.run, task.at), task.lease_epoch, |task| {
                 task.is_taken = true;
                 task.free_at = within(task, until);
             });
@@ -193,7 +193,7 @@ impl TaskBoard for MemoryBoard {
 
     fn release(&mut self, tasks: &[FoundTask], now: Timestamp) -> Result<(), Error> {
         for task in tasks {
-            self.change((task.run, task.at), task.delivery, |task| {
+            self.change((task.run, task.at), task.lease_epoch, |task| {
                 task.is_taken = task.has_begun;
                 task.free_at = within(task, now);
             });
@@ -218,7 +218,7 @@ impl TaskBoard for MemoryBoard {
         true
     }
 
-    fn holder(&self, run: RunId, at: At) -> Option<&WorkerKey> {
+    fn holder(&self, run: RunId, at: StepAddress) -> Option<&WorkerKey> {
         self.rows.get(&(run, at))?.worker.as_ref()
     }
 
@@ -235,6 +235,6 @@ fn within(task: &StoredTask, until: Timestamp) -> Timestamp {
 }
 
 fn found(task: &StoredTask) -> FoundTask {
-    let StoredTask { run, at, delivery, workspace, ref queue, .. } = *task;
-    FoundTask { run, at, delivery, workspace, queue: Arc::clone(queue) }
+    let StoredTask { run, at, lease_epoch, workspace, ref queue, .. } = *task;
+    FoundTask { run, at, lease_epoch, workspace, queue: Arc::clone(queue) }
 }

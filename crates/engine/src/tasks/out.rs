@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use abide_core::board::{IN_PROCESS, task_row};
-use abide_core::id::At;
+use abide_core::id::StepAddress;
 use abide_core::run::Run;
 use abide_core::status::RunStatus;
 use abide_core::time::Millis;
@@ -60,7 +60,7 @@ pub fn write_tasks_out(store: &mut dyn Store, now: Timestamp) -> Result<usize, E
 /// The tasks of a run that are out. A worker keeps its task for `at_least` this long; what a handler of a process was at is
 /// late at once.
 pub(crate) fn rows_of(run: &Run, now: Timestamp, at_least: Millis) -> impl Iterator<Item = StoredTask> {
-    run.places().filter_map(move |(at, step)| {
+    run.step_runs().filter_map(move |(at, step)| {
         let task = step.task.as_deref().filter(|task| task.out)?;
         let worker = task.worker.as_ref();
         let lease = worker.map(|worker| lease_of(run, at, worker));
@@ -76,7 +76,7 @@ pub(crate) fn rows_of(run: &Run, now: Timestamp, at_least: Millis) -> impl Itera
 }
 
 /// How long a worker has a task where nobody knows what it asked for.
-pub(crate) fn lease_of(run: &Run, at: At, worker: &Arc<str>) -> Millis {
+pub(crate) fn lease_of(run: &Run, at: StepAddress, worker: &Arc<str>) -> Millis {
     let usual = if **worker == *URL_WORKER { URL_LEASE } else { LEASE };
     run.heartbeat(at).unwrap_or(usual)
 }
@@ -114,7 +114,7 @@ mod tests {
     }
 
     fn taken_by(run: &mut Run, worker: &str) {
-        let taken = TaskStarted::new(At::step(0), 1, worker);
+        let taken = TaskStarted::new(StepAddress::step(0), 1, worker);
         decide(run, Command::TaskStarted(taken), &context(NOW)).unwrap();
     }
 

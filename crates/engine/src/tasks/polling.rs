@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use abide_core::id::At;
+use abide_core::id::StepAddress;
 use abide_core::queue::queue_of;
 use abide_core::run::Run;
 use abide_core::waitpoint::Waitpoint;
@@ -76,7 +76,7 @@ impl Tasks {
     }
 
     /// A task waits for other code: whoever waits for work and has it may come.
-    pub(crate) fn want_code(&mut self, run: &Run, at: At) {
+    pub(crate) fn want_code(&mut self, run: &Run, at: StepAddress) {
         let open = run.open_waitpoints().filter(|wait| wait.at == Some(at));
         let Some(mismatch) = open.filter_map(Waitpoint::code_mismatch).last() else { return };
         let queue = (run.workspace, Arc::clone(&mismatch.handler));

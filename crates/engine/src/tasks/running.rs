@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-use abide_core::id::{At, RunId};
+use abide_core::id::{RunId, StepAddress};
 
 use super::ReadyTask;
 
@@ -14,13 +14,13 @@ const COME_AT_ONCE: usize = 1_000;
 
 #[derive(Default)]
 pub(crate) struct Running {
-    tasks: BTreeMap<(RunId, At), Performed>,
+    tasks: BTreeMap<(RunId, StepAddress), Performed>,
     bytes: usize,
     without_room: VecDeque<ReadyTask>,
 }
 
 struct Performed {
-    delivery: u32,
+    lease_epoch: u32,
     /// By the clock that never goes back.
     since: Duration,
     bytes: usize,
@@ -32,7 +32,7 @@ impl Running {
     }
 
     pub(crate) fn has(&self, task: ReadyTask) -> bool {
-        self.tasks.get(&(task.run, task.at)).is_some_and(|running| running.delivery == task.delivery)
+        self.tasks.get(&(task.run, task.at)).is_some_and(|running| running.lease_epoch == task.lease_epoch)
     }
 
     /// Whether another task can be rendered now. Otherwise it comes again when there is room.
@@ -47,10 +47,10 @@ impl Running {
     /// A task is performed from here on. Says which delivery of it was until now.
     pub(crate) fn insert(&mut self, task: ReadyTask, since: Duration, bytes: usize) -> Option<ReadyTask> {
         self.bytes += bytes;
-        let performed = Performed { delivery: task.delivery, since, bytes };
+        let performed = Performed { lease_epoch: task.lease_epoch, since, bytes };
         let before = self.tasks.insert((task.run, task.at), performed)?;
         self.bytes -= before.bytes;
-        Some(ReadyTask { delivery: before.delivery, ..task })
+        Some(ReadyTask { lease_epoch: before.lease_epoch, ..task })
     }
 
     /// Says whether the task was performed here until now.
@@ -72,7 +72,7 @@ impl Running {
     pub(crate) fn lasting(&self, length: Duration, now: Duration) -> impl Iterator<Item = ReadyTask> {
         let lasting =
             self.tasks.iter().filter(move |(_, running)| now.saturating_sub(running.since) >= length);
-        lasting.map(|((run, at), running)| ReadyTask { run: *run, at: *at, delivery: running.delivery })
+        lasting.map(|((run, at), running)| ReadyTask { run: *run, at: *at, lease_epoch: running.lease_epoch })
     }
 
     pub(crate) fn waiting_for_room(&self) -> impl Iterator<Item = ReadyTask> {

@@ -1,7 +1,7 @@
 //! The board in a store that several nodes share: rows that a round's commit writes, and leases that end by themselves when
 //! a node is gone.
 
-use abide_core::id::{At, RunId};
+use abide_core::id::{RunId, StepAddress};
 use abide_core::time::Millis;
 use abide_store::Error;
 use abide_store::tasks::{FoundTask, LateTasks, StoredTask, TaskCounts, TaskWrite, Tasks, WantedTasks};
@@ -20,7 +20,7 @@ impl TaskBoard for StoredBoard {
         true
     }
 
-    fn put(&mut self, _: Vec<TaskWrite>, _: &dyn Fn(RunId, At) -> Option<WorkerKey>) {}
+    fn put(&mut self, _: Vec<TaskWrite>, _: &dyn Fn(RunId, StepAddress) -> Option<WorkerKey>) {}
 
     fn restore(&mut self, _: StoredTask, _: Option<WorkerKey>) {}
 
@@ -61,7 +61,7 @@ impl TaskBoard for StoredBoard {
         false
     }
 
-    fn holder(&self, _: RunId, _: At) -> Option<&WorkerKey> {
+    fn holder(&self, _: RunId, _: StepAddress) -> Option<&WorkerKey> {
         None
     }
 

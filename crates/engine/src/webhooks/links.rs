@@ -4,7 +4,7 @@
 use std::sync::{Arc, OnceLock};
 
 use abide_core::id::{WaitpointId, WorkspaceId};
-use abide_core::notice::Topic;
+use abide_core::webhook_message::Topic;
 use abide_store::{Delivery, Read, Store};
 use serde_json::Value;
 
@@ -89,11 +89,11 @@ impl Linking {
         let maker = self.maker.get().filter(|_| delivery.topic == Topic::ApprovalRequested);
         let parsed =
             maker.and_then(|maker| Some((maker, serde_json::from_str::<Value>(&delivery.body).ok()?)));
-        let Some((maker, mut notice)) = parsed else { return Ok(delivery.body.clone()) };
-        let waitpoint = notice["data"]["waitpointId"].as_str().and_then(|id| id.parse::<WaitpointId>().ok());
+        let Some((maker, mut message)) = parsed else { return Ok(delivery.body.clone()) };
+        let waitpoint = message["data"]["waitpointId"].as_str().and_then(|id| id.parse::<WaitpointId>().ok());
         let Some(waitpoint) = waitpoint else { return Ok(delivery.body.clone()) };
         let generation = LinkGeneration::read(store, workspace, waitpoint)?;
-        notice["data"]["links"] = maker(waitpoint, generation, &notice["data"]);
-        Ok(notice.to_string())
+        message["data"]["links"] = maker(waitpoint, generation, &message["data"]);
+        Ok(message.to_string())
     }
 }

@@ -3,7 +3,7 @@
 use abide_core::definition::Definition;
 use abide_core::task::Task;
 use abide_engine::signing::Keys;
-use abide_engine::{Ended, Engine, Model, Options, Provider, Said, StartRun, TaskResult, models_of};
+use abide_engine::{Ended, Engine, Model, Options, Provider, RunReply, StartRun, TaskResult, models_of};
 use abide_standin::{Script, StandIn};
 use abide_testkit::receiver::{Receiver, json};
 use serde_json::{Value, json};
@@ -128,7 +128,7 @@ async fn a_quote_is_answered_before_the_run_is_done() {
         .unwrap();
     let new = StartRun::new("quote");
     let (run, listener) = place.engine.default_workspace().start_and_listen(new).await.unwrap();
-    let Said::Response(response) = listener.said().await.unwrap() else { panic!("it answers") };
+    let RunReply::Response(response) = listener.reply().await.unwrap() else { panic!("it answers") };
     assert_eq!((&response["status"], &response["body"]), (&json!(201), &json!({"price": 12})));
     assert_eq!(
         place.engine.run(run).get().await.unwrap().status.to_string(),

@@ -1,6 +1,6 @@
 //! `http` steps.
 
-use abide_core::id::At;
+use abide_core::id::StepAddress;
 use abide_engine::signing::Keys;
 use abide_engine::{Engine, Policy};
 use abide_testkit::receiver::{Receiver, json, redirect};
@@ -36,7 +36,7 @@ async fn a_call_carries_what_was_rendered_and_gives_status_headers_and_body() {
     assert_eq!(received.header("x-order").as_deref(), Some("7"));
     assert_eq!(received.header("content-type").as_deref(), Some("application/json"));
     assert_eq!(received.json(), json!({"items": [1, 2]}));
-    assert_eq!(received.header("idempotency-key"), Some(run.task(At::step(0)).to_string()));
+    assert_eq!(received.header("idempotency-key"), Some(run.task(StepAddress::step(0)).to_string()));
 }
 
 #[tokio::test]

@@ -129,9 +129,13 @@ async fn a_tool_of_a_polled_worker_waits_for_it_and_holds_nothing() {
     assert_eq!(*leased[0].task.input, json!({"n": 1}));
     assert_eq!(place.engine.run(run).get().await.unwrap().status.to_string(), "WAITING");
     assert_eq!(standin.calls().len(), 1);
-    let (child, at, delivery) = (leased[0].task.run_id, leased[0].at, leased[0].task.delivery);
-    let report =
-        abide_core::command::TaskCompleted { at, delivery, output: json!("uno").into(), state_updates: None };
+    let (child, at, lease_epoch) = (leased[0].task.run_id, leased[0].at, leased[0].task.lease_epoch);
+    let report = abide_core::command::TaskCompleted {
+        at,
+        lease_epoch,
+        output: json!("uno").into(),
+        state_updates: None,
+    };
     place.engine.run(child).command(Command::TaskCompleted(report)).await.unwrap();
     assert_eq!(output(&place.engine.run(run).wait().await.unwrap()), json!("One."));
 }
@@ -199,7 +203,7 @@ async fn a_rate_limit_parks_the_step_as_a_retry_and_uses_no_attempt() {
     assert_eq!(output(&ended), json!("Now."));
     assert_eq!(standin.calls().len(), 2);
     let step = place.engine.run(run).get().await.unwrap();
-    assert_eq!(step.places().next().unwrap().1.attempt, 1);
+    assert_eq!(step.step_runs().next().unwrap().1.attempt, 1);
     assert!(place.engine.now().as_second() - begun.as_second() >= 3600);
 }
 
@@ -287,9 +291,13 @@ async fn words_come_as_they_are_said_to_whoever_follows_the_run() {
             .await
             .unwrap();
         let mut tokens = place.engine.run(run).tokens();
-        let (child, at, delivery) = (leased[0].task.run_id, leased[0].at, leased[0].task.delivery);
-        let report =
-            abide_core::command::TaskCompleted { at, delivery, output: json!(1).into(), state_updates: None };
+        let (child, at, lease_epoch) = (leased[0].task.run_id, leased[0].at, leased[0].task.lease_epoch);
+        let report = abide_core::command::TaskCompleted {
+            at,
+            lease_epoch,
+            output: json!(1).into(),
+            state_updates: None,
+        };
         place.engine.run(child).command(Command::TaskCompleted(report)).await.unwrap();
         let mut said = String::new();
         while said != "It was the best of times." {

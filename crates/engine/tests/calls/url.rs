@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use abide_core::command::{Command, LeaseLoss, LeaseLost, TaskCompleted};
-use abide_core::id::{At, RunId};
+use abide_core::id::{RunId, StepAddress};
 use abide_engine::signing::Keys;
 use abide_engine::{Engine, Options};
 use abide_testkit::receiver::{Receiver, json};
@@ -45,7 +45,7 @@ async fn a_task_is_posted_signed_and_its_answer_is_the_result() {
         (&json!({"amount": 7}), &json!(1), &json!("charge"))
     );
     assert_eq!(task["runId"], json!(run));
-    assert_eq!(received.header("idempotency-key"), Some(run.task(At::step(0)).to_string()));
+    assert_eq!(received.header("idempotency-key"), Some(run.task(StepAddress::step(0)).to_string()));
     let [id, at, signature] =
         ["webhook-id", "webhook-timestamp", "webhook-signature"].map(|name| received.header(name).unwrap());
     keys().verify(&id, &at, &signature, received.body.as_bytes(), place.engine.now().as_second()).unwrap();
@@ -100,8 +100,8 @@ async fn an_answer_that_is_no_report_says_what_would_be_one() {
 
 /// The lease tokens of a server, as plain as can be.
 fn reachable(place: &Place) {
-    place.engine.reports_at("http://abide.example.com/api/v1/tasks".to_owned(), |_, run, at, delivery| {
-        format!("{run} {} {delivery}", at.step)
+    place.engine.reports_at("http://abide.example.com/api/v1/tasks".to_owned(), |_, run, at, lease_epoch| {
+        format!("{run} {} {lease_epoch}", at.step)
     });
 }
 
@@ -137,9 +137,9 @@ async fn a_receiver_that_answers_202_reports_later_and_is_missed_when_it_does_no
         async move {
             loop {
                 let current = engine.run(run).get().await.unwrap();
-                let (_, step) = current.places().next().unwrap();
+                let (_, step) = current.step_runs().next().unwrap();
                 let task = step.task.as_ref().unwrap();
-                if task.worker.as_deref() == Some("url") && task.delivery as usize == count {
+                if task.worker.as_deref() == Some("url") && task.lease_epoch as usize == count {
                     return;
                 }
                 tokio::task::yield_now().await;
@@ -149,7 +149,7 @@ async fn a_receiver_that_answers_202_reports_later_and_is_missed_when_it_does_no
     held(1).await;
     assert_eq!(place.engine.stats().await.unwrap().tasks_out, 1);
     // Its lease ends without a report: the task is posted again, and the old token is worth nothing.
-    let lost = LeaseLost { at: At::step(0), delivery: 1, loss: LeaseLoss::Expired };
+    let lost = LeaseLost { at: StepAddress::step(0), lease_epoch: 1, loss: LeaseLoss::Expired };
     place.engine.run(run).command(Command::LeaseLost(lost)).await.unwrap();
     held(2).await;
     let reports = tokens.lock().unwrap().clone();
@@ -157,9 +157,13 @@ async fn a_receiver_that_answers_202_reports_later_and_is_missed_when_it_does_no
     for (token, accepted) in reports.iter().zip([false, true]) {
         let mut parts = token.split(' ');
         let run: RunId = parts.next().unwrap().parse().unwrap();
-        let delivery = parts.nth(1).unwrap().parse().unwrap();
-        let report =
-            TaskCompleted { at: At::step(0), delivery, output: json!(token).into(), state_updates: None };
+        let lease_epoch = parts.nth(1).unwrap().parse().unwrap();
+        let report = TaskCompleted {
+            at: StepAddress::step(0),
+            lease_epoch,
+            output: json!(token).into(),
+            state_updates: None,
+        };
         let reported = place.engine.run(run).command(Command::TaskCompleted(report)).await;
         assert_eq!(reported.is_ok(), accepted, "{reported:?}");
     }
@@ -167,7 +171,7 @@ async fn a_receiver_that_answers_202_reports_later_and_is_missed_when_it_does_no
     let first = &receiver.received()[0].json();
     assert_eq!(
         first["reportUrl"],
-        json!(format!("http://abide.example.com/api/v1/tasks/{}", run.task(At::step(0))))
+        json!(format!("http://abide.example.com/api/v1/tasks/{}", run.task(StepAddress::step(0))))
     );
 }
 

@@ -1,4 +1,4 @@
-use abide_core::definition::document::{Delivery, Workflow};
+use abide_core::definition::document::{FanOut, Workflow};
 use abide_core::status::RunStatus;
 use abide_engine::{Error, SendEvent, StartRun};
 use jiff::ToSpan;
@@ -112,7 +112,7 @@ async fn a_dry_run_says_whom_it_would_wake_and_wakes_nobody() {
 async fn an_event_for_one_wakes_the_one_that_has_waited_longest() {
     let host = Host::with(waits_for("job")).await;
     let (first, second) = (host.start("waits").await, host.start("waits").await);
-    let for_one = event("job", json!({})).fan_out(Delivery::One);
+    let for_one = event("job", json!({})).fan_out(FanOut::One);
     assert_eq!(host.engine.default_workspace().events().send(for_one).await.unwrap().waiters.len(), 1);
     assert_eq!(host.engine.run(first).wait().await.unwrap().status, RunStatus::Completed);
     assert_eq!(host.engine.run(second).get().await.unwrap().status, RunStatus::Waiting);

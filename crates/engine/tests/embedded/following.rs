@@ -6,7 +6,7 @@ use abide_core::id::RunId;
 use abide_core::status::RunStatus;
 use abide_core::time::Millis;
 use abide_core::waitpoint::Actor;
-use abide_engine::{Engine, Error, Options, Retention, Said, StartRun};
+use abide_engine::{Engine, Error, Options, Retention, RunReply, StartRun};
 use abide_store::{Page, RunFilter};
 use jiff::ToSpan;
 use serde_json::{Value, json};
@@ -17,10 +17,10 @@ fn new(workflow: &str) -> StartRun {
     StartRun::new(workflow.to_owned()).input(json!({}))
 }
 
-fn body(said: &Said) -> Value {
+fn body(said: &RunReply) -> Value {
     match said {
-        Said::Response(response) => response["body"].clone(),
-        Said::Ended(ended) => output(ended),
+        RunReply::Response(response) => response["body"].clone(),
+        RunReply::Ended(ended) => output(ended),
     }
 }
 
@@ -32,7 +32,7 @@ async fn the_caller_that_starts_a_run_hears_its_response_before_it_ends() {
         .task("a", "echo");
     let host = Host::with(workflow).await;
     let (run, listener) = host.engine.default_workspace().start_and_listen(new("w")).await.unwrap();
-    assert_eq!(body(&listener.said().await.unwrap()), json!("taken"));
+    assert_eq!(body(&listener.reply().await.unwrap()), json!("taken"));
     assert_eq!(host.engine.run(run).get().await.unwrap().status, RunStatus::Waiting);
 }
 
@@ -40,10 +40,10 @@ async fn the_caller_that_starts_a_run_hears_its_response_before_it_ends() {
 async fn a_run_that_says_nothing_answers_with_its_end() {
     let host = Host::with(Workflow::new("w").task("a", "echo")).await;
     let (_, listener) = host.engine.default_workspace().start_and_listen(new("w")).await.unwrap();
-    assert_eq!(body(&listener.said().await.unwrap()), json!({ "echo": {} }));
+    assert_eq!(body(&listener.reply().await.unwrap()), json!({ "echo": {} }));
 }
 
-async fn resume(host: &Host, run: RunId) -> Said {
+async fn resume(host: &Host, run: RunId) -> RunReply {
     let number = host.engine.run(run).get().await.unwrap().open_waitpoints().next().unwrap().number;
     let command = Command::ResumeWaitpoint(ResumeWaitpoint {
         target: ResumeTarget::Waitpoint(number),
@@ -52,7 +52,7 @@ async fn resume(host: &Host, run: RunId) -> Said {
     });
     let by = Actor::new("caller");
     let (_, listener) = host.engine.run(run).by(by).command_and_listen(command).await.unwrap();
-    listener.said().await.unwrap()
+    listener.reply().await.unwrap()
 }
 
 #[tokio::test]
@@ -66,7 +66,7 @@ async fn whoever_resumes_a_run_hears_what_it_says_next_and_not_what_it_said_befo
         .task("a", "echo");
     let host = Host::with(workflow).await;
     let (run, first) = host.engine.default_workspace().start_and_listen(new("w")).await.unwrap();
-    assert_eq!(body(&first.said().await.unwrap()), json!("one"));
+    assert_eq!(body(&first.reply().await.unwrap()), json!("one"));
     assert_eq!(body(&resume(&host, run).await), json!("two"));
     assert_eq!(body(&resume(&host, run).await), json!({ "echo": {} }));
 }

@@ -188,8 +188,8 @@ async fn r24_an_event_is_kept_for_a_hook_that_sleeps_before_it_waits() {
         tokio::task::yield_now().await;
     }
     host.advance("1ms");
-    let notification = SendEvent::new("paid").data(json!("of day 0"));
-    host.engine.default_workspace().events().send(notification).await.unwrap();
+    let event = SendEvent::new("paid").data(json!("of day 0"));
+    host.engine.default_workspace().events().send(event).await.unwrap();
     for _ in 0..59 {
         host.pass("1d").await;
         host.engine.sweep().await.unwrap();

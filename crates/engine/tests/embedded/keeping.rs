@@ -32,8 +32,8 @@ impl Host {
     /// Each a little later than the one before.
     async fn send(&self, event_id: &str, data: Value, run: Option<RunId>) {
         self.advance("1ms");
-        let notification = SendEvent::new(event_id.to_owned()).data(data).only_to(run);
-        self.engine.default_workspace().events().send(notification).await.unwrap();
+        let event = SendEvent::new(event_id.to_owned()).data(data).only_to(run);
+        self.engine.default_workspace().events().send(event).await.unwrap();
     }
 
     /// Lets days pass one by one, each with a sweep.
@@ -53,7 +53,7 @@ impl Host {
 
     fn has_key(&self, key: &str) -> bool {
         let key = format!("{}/start/{key}", abide_core::id::WorkspaceId::DEFAULT);
-        self.place.reader().remembered(&key).unwrap().is_some()
+        self.place.reader().idempotency_record(&key).unwrap().is_some()
     }
 }
 

@@ -13,11 +13,11 @@ use serde_json::json;
 use crate::host::Host;
 use crate::watched::Watch;
 
-type Asked<T> = Pin<Box<dyn Future<Output = Result<T, Error>>>>;
+type PendingRequest<T> = Pin<Box<dyn Future<Output = Result<T, Error>>>>;
 
 /// Puts a request into the queue, or says why it is not taken.
-fn ask<T>(request: impl Future<Output = Result<T, Error>> + 'static) -> Result<Asked<T>, Error> {
-    let mut request: Asked<T> = Box::pin(request);
+fn ask<T>(request: impl Future<Output = Result<T, Error>> + 'static) -> Result<PendingRequest<T>, Error> {
+    let mut request: PendingRequest<T> = Box::pin(request);
     match request.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(Err(error)) => Err(error),
         Poll::Ready(Ok(_)) => panic!("the commit is held; nobody is answered"),
@@ -26,7 +26,7 @@ fn ask<T>(request: impl Future<Output = Result<T, Error>> + 'static) -> Result<A
 }
 
 /// Asks for a run that is not there until it is refused. Even that answer waits for the commit that is held.
-fn fill(engine: &Engine) -> (Vec<Asked<Run>>, Error) {
+fn fill(engine: &Engine) -> (Vec<PendingRequest<Run>>, Error) {
     let mut asked = Vec::new();
     loop {
         let engine = engine.clone();

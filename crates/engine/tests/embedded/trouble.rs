@@ -128,8 +128,8 @@ async fn a_task_that_could_not_be_leased_is_there_for_the_next_poll() {
         .unwrap()
         .pop()
         .unwrap();
-    let (at, delivery) = (leased.at, leased.task.delivery);
-    let done = TaskCompleted { at, delivery, output: json!("done").into(), state_updates: None };
+    let (at, lease_epoch) = (leased.at, leased.task.lease_epoch);
+    let done = TaskCompleted { at, lease_epoch, output: json!("done").into(), state_updates: None };
     engine.run(run).command(Command::TaskCompleted(done)).await.unwrap();
     assert_eq!(engine.run(run).wait().await.unwrap().status, RunStatus::Completed);
 }
@@ -161,7 +161,7 @@ async fn a_lease_that_ends_in_the_middle_of_it_is_lost_afterwards() {
         .pop()
         .unwrap();
     assert_eq!(second.task.attempt, 1, "a lost lease is not an attempt");
-    assert!(second.task.delivery > first.task.delivery);
+    assert!(second.task.lease_epoch > first.task.lease_epoch);
 }
 
 #[tokio::test]

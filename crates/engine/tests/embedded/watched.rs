@@ -7,12 +7,12 @@ use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use abide_core::command::Occurrence;
-use abide_core::door::Remembered;
+use abide_core::command::Event;
 use abide_core::history::{DefinitionRef, Record};
 use abide_core::id::{
-    DefinitionId, DeliveryId, KeyId, OccurrenceId, RunId, ScheduleId, WaitpointId, WebhookId, WorkspaceId,
+    DefinitionId, DeliveryId, EventUid, KeyId, RunId, ScheduleId, WaitpointId, WebhookId, WorkspaceId,
 };
+use abide_core::idempotency::IdempotencyRecord;
 use abide_core::run::Snapshot;
 use abide_core::schedule::Schedule;
 use abide_core::status::RunStatus;
@@ -205,13 +205,13 @@ pass_on! {
         waiters(
             workspace: WorkspaceId, event: &str, after: Option<(Timestamp, WaitpointId)>, limit: usize
         ) -> Vec<Waiter>;
-        occurrences(
-            workspace: WorkspaceId, event: &str, since: Timestamp, after: Option<(Timestamp, OccurrenceId)>,
+        events_since(
+            workspace: WorkspaceId, event: &str, since: Timestamp, after: Option<(Timestamp, EventUid)>,
             limit: usize
-        ) -> Vec<Occurrence>;
+        ) -> Vec<Event>;
         events(
-            workspace: WorkspaceId, event: Option<&str>, page: &Page<(Timestamp, OccurrenceId)>
-        ) -> Vec<Occurrence>;
+            workspace: WorkspaceId, event: Option<&str>, page: &Page<(Timestamp, EventUid)>
+        ) -> Vec<Event>;
     }
     CodeWaits {
         code_waits(
@@ -219,7 +219,7 @@ pass_on! {
         ) -> Vec<CodeWait>;
     }
     Idempotency {
-        remembered(key: &str) -> Option<Remembered>;
+        idempotency_record(key: &str) -> Option<IdempotencyRecord>;
     }
     FollowUps {
         follow_ups(not_of: &[u128], limit: usize) -> Vec<StoredFollowUp>;
@@ -445,7 +445,7 @@ write_through! {
     }
     WriteHolds {
         hold(held: &Held) -> bool;
-        let_go(owner: Owner) -> bool;
+        release(owner: Owner) -> bool;
         note_suspect(node: Option<NodeId>, owner: Option<Owner>) -> ();
         take_suspects(alive: &[NodeId]) -> Vec<Suspect>;
         forgive(owner: Owner) -> ();

@@ -17,8 +17,13 @@ use crate::host::Host;
 const LEASE: Duration = Duration::from_secs(30);
 
 fn completes(leased: &Leased) -> Command {
-    let (at, delivery) = (leased.at, leased.task.delivery);
-    Command::TaskCompleted(TaskCompleted { at, delivery, output: json!("done").into(), state_updates: None })
+    let (at, lease_epoch) = (leased.at, leased.task.lease_epoch);
+    Command::TaskCompleted(TaskCompleted {
+        at,
+        lease_epoch,
+        output: json!("done").into(),
+        state_updates: None,
+    })
 }
 
 async fn poll(host: &Host) -> Leased {
@@ -57,7 +62,7 @@ async fn r12_a_lost_worker_costs_no_attempt_and_is_fenced_off() {
     let lost = poll(&host).await;
     host.advance("31s");
     let found = poll(&host).await;
-    assert_eq!((found.task.attempt, found.task.delivery), (1, lost.task.delivery + 1));
+    assert_eq!((found.task.attempt, found.task.lease_epoch), (1, lost.task.lease_epoch + 1));
     let refused = host.engine.run(run).command(completes(&lost)).await.unwrap_err();
     assert!(matches!(refused, Error::Refused(refusal) if refusal.code() == "STALE_LEASE"));
     host.engine.run(run).command(completes(&found)).await.unwrap();
@@ -71,9 +76,9 @@ async fn a_heartbeat_keeps_the_lease() {
     let leased = poll(&host).await;
     for _ in 0..3 {
         host.advance("20s");
-        let (at, delivery) = (leased.at, leased.task.delivery);
+        let (at, lease_epoch) = (leased.at, leased.task.lease_epoch);
         let (entries, calls, cancels) = (Vec::new(), Vec::new(), Vec::new());
-        let beat = TaskHeartbeat { at, delivery, checkpoint: None, entries, calls, cancels };
+        let beat = TaskHeartbeat { at, lease_epoch, checkpoint: None, entries, calls, cancels };
         host.engine.run(run).command(Command::TaskHeartbeat(beat)).await.unwrap();
     }
     host.engine.run(run).command(completes(&leased)).await.unwrap();
@@ -87,7 +92,7 @@ async fn a_worker_pauses_with_a_checkpoint_and_another_goes_on() {
     let first = poll(&host).await;
     let pause = TaskPaused {
         at: first.at,
-        delivery: first.task.delivery,
+        lease_epoch: first.task.lease_epoch,
         name: "rest".into(),
         duration: Millis(60_000),
         checkpoint: Some(json!({ "page": 3 }).into()),
@@ -230,9 +235,18 @@ async fn reports_on_runs_of_another_workspace_are_unknown() {
 /// The code of whoever has the task does not fit what its handler has recorded.
 fn does_not_fit(leased: &Leased) -> Command {
     let mismatch = Some(Mismatch { recorded: "`charge`".to_owned(), found: "`bill`".to_owned() });
-    let (at, delivery, message) = (leased.at, leased.task.delivery, "it has changed".to_owned());
+    let (at, lease_epoch, message) = (leased.at, leased.task.lease_epoch, "it has changed".to_owned());
     let (code, retryable, retry_after, detail) = (None, false, None, None);
-    Command::TaskFailed(TaskFailed { at, delivery, message, code, retryable, retry_after, detail, mismatch })
+    Command::TaskFailed(TaskFailed {
+        at,
+        lease_epoch,
+        message,
+        code,
+        retryable,
+        retry_after,
+        detail,
+        mismatch,
+    })
 }
 
 async fn claim(host: &Host, build: &str) -> Vec<Leased> {
@@ -284,8 +298,8 @@ fn pins(pin: Pin) -> Command {
 }
 
 fn gives_back(leased: &Leased) -> Command {
-    let (at, delivery, loss) = (leased.at, leased.task.delivery, LeaseLoss::Released);
-    Command::LeaseLost(LeaseLost { at, delivery, loss })
+    let (at, lease_epoch, loss) = (leased.at, leased.task.lease_epoch, LeaseLoss::Released);
+    Command::LeaseLost(LeaseLost { at, lease_epoch, loss })
 }
 
 /// A task that build `old` took first and gave back.

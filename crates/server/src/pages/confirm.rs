@@ -17,7 +17,7 @@ const SHOWN_CHARS: usize = 20_000;
 
 /// Where the page stands.
 #[derive(Clone, Copy)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct ConfirmPage<'a> {
     pub(crate) workflow: &'a str,
     /// Where the form goes: the page's own URL, which holds the token.
     pub(crate) action: &'a str,
@@ -25,7 +25,11 @@ pub(crate) struct Asked<'a> {
     pub(crate) typed: &'a Value,
 }
 
-pub(crate) fn page(wait: &WaitpointBody, asked: Asked<'_>, refused: Option<&Problem>) -> impl IntoResponse {
+pub(crate) fn page(
+    wait: &WaitpointBody,
+    asked: ConfirmPage<'_>,
+    refused: Option<&Problem>,
+) -> impl IntoResponse {
     let workflow = asked.workflow;
     let status = refused.map_or(StatusCode::OK, Problem::status);
     let content = match wait.status {
@@ -60,7 +64,7 @@ fn card(over: &str, content: &str, foot: &str) -> String {
     format!("<main class=\"card\">\n{over}{content}\n<p class=\"foot\">{}</p>\n</main>", escaped(foot))
 }
 
-fn open(wait: &WaitpointBody, asked: Asked<'_>, refused: Option<&Problem>) -> String {
+fn open(wait: &WaitpointBody, asked: ConfirmPage<'_>, refused: Option<&Problem>) -> String {
     let mut content = String::new();
     for line in refused.iter().flat_map(|problem| problem.lines()) {
         content.push_str(&format!("<p class=\"bad\" role=\"alert\">{}</p>\n", escaped(&line)));

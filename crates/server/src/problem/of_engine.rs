@@ -83,8 +83,8 @@ impl From<Refusal> for Problem {
             Refusal::WrongStep { step, status, .. } => {
                 problem.current(json!({ "step": step, "status": status }))
             }
-            Refusal::StaleDelivery { step, current, .. } => {
-                problem.current(json!({ "step": step, "delivery": current }))
+            Refusal::StaleLease { step, current, .. } => {
+                problem.current(json!({ "step": step, "leaseEpoch": current }))
             }
             Refusal::AlreadyTaken { step, worker, .. } => {
                 problem.current(json!({ "step": step, "worker": worker }))
@@ -161,7 +161,7 @@ fn code(refusal: &Refusal) -> Code {
         Refusal::NotWaiting(_) => Code::RunNotWaiting,
         Refusal::DoesNotFit(_) => Code::RunDoesNotFit,
         Refusal::WrongStep { .. } => Code::WrongStepStatus,
-        Refusal::StaleDelivery { .. } => Code::StaleLease,
+        Refusal::StaleLease { .. } => Code::StaleLease,
         Refusal::AlreadyTaken { .. } => Code::TaskAlreadyTaken,
         Refusal::PinnedToBuild { .. } => Code::PinnedToBuild,
         Refusal::JournalConflict { .. } => Code::JournalConflict,

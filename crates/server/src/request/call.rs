@@ -28,7 +28,7 @@ pub(crate) struct Call {
     pub(crate) headers: HeaderMap,
     pub(crate) body: Value,
     pub(crate) query: String,
-    /// It was made under `/flow-runs`.
+    /// Whether the call was made under `/flow-runs`.
     pub(crate) is_of_flow_run: bool,
     pub(crate) traceparent: Option<Traceparent>,
     /// Of a call with a token: whether that counts. If not, nothing of the body was read.

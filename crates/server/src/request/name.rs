@@ -7,7 +7,7 @@ use abide_core::limits;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer};
 
-/// Its length is checked with the schema, its characters when it is read.
+/// A name. Its length is checked with the schema, its characters when it is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Name(String);
 

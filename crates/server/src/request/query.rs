@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[derive(Debug, Deserialize, JsonSchema, PartialEq)]
-    struct Asked {
+    struct ListParameters {
         limit: Option<u32>,
         pending: Option<bool>,
         status: Option<Vec<String>>,
@@ -76,9 +76,10 @@ mod tests {
 
     #[test]
     fn parameters_are_read_as_their_types() {
-        let asked: Asked = read("limit=7&pending=true&status=A,B&tag=7").unwrap();
+        let asked: ListParameters = read("limit=7&pending=true&status=A,B&tag=7").unwrap();
         let status = Some(vec!["A".to_owned(), "B".to_owned()]);
-        let expected = Asked { limit: Some(7), pending: Some(true), status, tag: Some("7".to_owned()) };
+        let expected =
+            ListParameters { limit: Some(7), pending: Some(true), status, tag: Some("7".to_owned()) };
         assert_eq!(asked, expected);
     }
 
@@ -90,7 +91,7 @@ mod tests {
             ("limit=many", "a whole number"),
             ("pending=yes", "true or false"),
         ] {
-            let problem = read::<Asked>(query).unwrap_err();
+            let problem = read::<ListParameters>(query).unwrap_err();
             assert!(problem.detail.contains(words), "{query}: {}", problem.detail);
             assert_eq!(problem.code, Code::Malformed);
         }

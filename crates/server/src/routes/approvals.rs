@@ -115,7 +115,7 @@ struct RequestBody {
     #[schemars(schema_with = "words::wait_status")]
     status: WaitStatus,
     created_at: Timestamp,
-    /// Its deadline; null: none.
+    /// The wait's deadline; null: none.
     resume_at: Option<Timestamp>,
     #[serde(flatten)]
     request: ApprovalBody,

@@ -53,7 +53,7 @@ struct EntryBody {
     workspace: WorkspaceId,
     /// The name of the key.
     by: String,
-    /// Its id; absent where no key was needed.
+    /// The key's id; absent where no key was needed.
     #[serde(skip_serializing_if = "Option::is_none")]
     key: Option<String>,
     /// Where the request came from.

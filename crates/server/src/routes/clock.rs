@@ -1,6 +1,6 @@
 //! The clock of a server that was started with one for tests: days pass when somebody says so.
 
-use abide_engine::Standing;
+use abide_engine::ClockStatus;
 use abide_engine::stored::Scope;
 use axum::extract::State;
 use jiff::Timestamp;
@@ -48,7 +48,7 @@ struct MoveBody {
     to: Option<Timestamp>,
     /// At most by this time.
     advance_ms: Option<u64>,
-    /// The same as text: `2d 4h`.
+    /// `advanceMs` as text: `2d 4h`.
     advance: Option<String>,
 }
 
@@ -67,7 +67,7 @@ struct ClockBody {
 }
 
 async fn get(State(app): State<Shared>) -> Result<Answer<ClockBody>, Problem> {
-    answer(app.engine.clock().standing().await?, None)
+    answer(app.engine.clock().clock_status().await?, None)
 }
 
 async fn advance(
@@ -88,8 +88,11 @@ async fn advance(
     answer(app.engine.clock().move_to(to).await?, to)
 }
 
-fn answer(standing: Option<Standing>, target: Option<Timestamp>) -> Result<Answer<ClockBody>, Problem> {
-    let Some(Standing { now, next_timer, tasks }) = standing else {
+fn answer(
+    clock_status: Option<ClockStatus>,
+    target: Option<Timestamp>,
+) -> Result<Answer<ClockBody>, Problem> {
+    let Some(ClockStatus { now, next_timer, tasks }) = clock_status else {
         let detail = "the server goes by the machine's clock; start it with `--test-clock` to set the time";
         return Err(Problem::new(Code::NoTestClock, detail));
     };

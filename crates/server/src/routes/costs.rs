@@ -52,7 +52,7 @@ struct SpentBody {
     /// Failed ones too.
     calls: u64,
     input_tokens: u64,
-    /// Those of them that a provider had seen before.
+    /// Input tokens that a provider had seen before, a part of all input tokens.
     cached_input_tokens: u64,
     output_tokens: u64,
     /// In millionths of the currency of the price table.

@@ -118,7 +118,7 @@ async fn check(
 
 /// What is doubtful about a document, by itself and on this server.
 fn warnings(app: &App, caller: &Caller, checked: &Checked) -> Vec<abide_core::problem::Problem> {
-    let here = app.engine.calls().doubts(caller.workspace, &checked.definition);
+    let here = app.engine.calls().warnings(caller.workspace, &checked.definition);
     checked.warnings.iter().cloned().chain(here).collect()
 }
 

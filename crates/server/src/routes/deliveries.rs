@@ -1,7 +1,7 @@
 //! Deliveries: what a webhook was told, and what came of it.
 
 use abide_core::id::{DeliveryId, RunId, WebhookId};
-use abide_core::notice::Topic;
+use abide_core::webhook_message::Topic;
 use abide_engine::stored::{Attempt, Delivery, DeliveryFilter, DeliveryStatus, Page};
 use axum::extract::State;
 use jiff::Timestamp;

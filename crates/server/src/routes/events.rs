@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use abide_core::command::Occurrence;
-use abide_core::definition::document::Delivery;
-use abide_core::id::{OccurrenceId, RunId, WaitpointId};
+use abide_core::command::Event;
+use abide_core::definition::document::FanOut;
+use abide_core::id::{EventUid, RunId, WaitpointId};
 use abide_core::json::Json;
 use abide_engine::stored::{Page, Scope, Waiter};
 use abide_engine::{EventPage, SendEvent};
@@ -35,9 +35,9 @@ pub(super) fn routes() -> Group {
     )
     .add(
         Endpoint::new(Verb::Post, "/events", Access::Key(&[Scope::Run]), "Send an event")
-            .body::<NotifyBody>()
+            .body::<SendEventBody>()
             .idempotent()
-            .ok::<NotifiedBody>("The waits that took it, or with `dryRun` would take it.")
+            .ok::<EventSentBody>("The waits that took it, or with `dryRun` would take it.")
             .codes(&[Code::UnknownRun, Code::PayloadTooLarge]),
         notify,
     )
@@ -65,7 +65,7 @@ pub(super) fn routes() -> Group {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(rename = "SendEvent")]
-struct NotifyBody {
+struct SendEventBody {
     event_id: Name,
     /// Null if absent.
     #[serde(default)]
@@ -75,7 +75,7 @@ struct NotifyBody {
     workflow_run_id: Option<String>,
     /// To everyone who waits, or only to the one who has waited longest.
     #[serde(default)]
-    delivery: DeliveryBody,
+    delivery: FanOutBody,
     /// As the header `Idempotency-Key`.
     #[schemars(length(min = 1, max = KEY_CHARS))]
     idempotency_key: Option<String>,
@@ -87,7 +87,7 @@ struct NotifyBody {
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
-enum DeliveryBody {
+enum FanOutBody {
     #[default]
     All,
     One,
@@ -96,11 +96,11 @@ enum DeliveryBody {
 /// Whom an event woke.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "SentEvent")]
-struct NotifiedBody {
+#[schemars(rename = "EventSent")]
+struct EventSentBody {
     /// Null for a dry run.
     #[schemars(with = "Option<String>")]
-    id: Option<OccurrenceId>,
+    id: Option<EventUid>,
     dry_run: bool,
     /// The waits that took it before this answer was given.
     waiters: Vec<WokenBody>,
@@ -108,7 +108,7 @@ struct NotifiedBody {
     stored: bool,
     /// For whom: `everyone`, or the run it was sent to. Null: it was not stored.
     kept_for: Option<String>,
-    /// It is stored, and on its way to more who wait for it than one moment has room for. They take it by themselves,
+    /// The event is stored, and on its way to more waiters than one round has room for. They take it by themselves,
     /// after a restart too; there is no need to send it again.
     delivering: bool,
 }
@@ -130,9 +130,9 @@ async fn notify(
     State(app): State<Shared>,
     caller: Caller,
     key: IdempotencyKey,
-    Body(body): Body<NotifyBody>,
-) -> Result<Answer<NotifiedBody>, Problem> {
-    let NotifyBody { event_id, event_data, workflow_run_id, delivery, idempotency_key, dry_run } = body;
+    Body(body): Body<SendEventBody>,
+) -> Result<Answer<EventSentBody>, Problem> {
+    let SendEventBody { event_id, event_data, workflow_run_id, delivery, idempotency_key, dry_run } = body;
     let run = match workflow_run_id {
         None => None,
         Some(text) => {
@@ -143,27 +143,27 @@ async fn notify(
         }
     };
     let fan_out = match delivery {
-        DeliveryBody::All => Delivery::All,
-        DeliveryBody::One => Delivery::One,
+        FanOutBody::All => FanOut::All,
+        FanOutBody::One => FanOut::One,
     };
     let event = SendEvent::new(event_id).data(event_data).only_to(run).fan_out(fan_out).dry_run(dry_run);
     let event = event.idempotency_key(key.or(idempotency_key)?).traceparent(caller.traceparent);
     if !dry_run {
         app.may_store(caller.workspace).await?;
     }
-    let notified = app.engine.workspace(caller.workspace).events().send(event).await?;
-    let stored = notified.is_stored();
+    let sent = app.engine.workspace(caller.workspace).events().send(event).await?;
+    let stored = sent.is_stored();
     let kept_for = stored.then(|| run.map_or_else(|| EVERYONE.to_owned(), |run| run.to_string()));
-    let waiters = notified.waiters.into_iter();
+    let waiters = sent.waiters.into_iter();
     let waiters = waiters.map(|id| WokenBody { run_id: id.run, waitpoint_id: id }).collect();
-    let delivering = notified.delivering;
-    Ok(Answer::ok(NotifiedBody { id: notified.id, dry_run, waiters, stored, kept_for, delivering }))
+    let delivering = sent.delivering;
+    Ok(Answer::ok(EventSentBody { id: sent.id, dry_run, waiters, stored, kept_for, delivering }))
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct ListQuery {
-    /// Only occurrences of this event.
+    /// Only events of this id.
     event_id: Option<String>,
     /// The `nextCursor` of the page before.
     cursor: Option<String>,
@@ -172,13 +172,13 @@ struct ListQuery {
     limit: Option<u32>,
 }
 
-/// One occurrence of an event.
+/// An event.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Event")]
 struct EventBody {
     #[schemars(with = "String")]
-    id: OccurrenceId,
+    id: EventUid,
     #[schemars(with = "String")]
     event_id: Arc<str>,
     #[schemars(schema_with = "words::any")]
@@ -191,15 +191,15 @@ async fn list(
     caller: Caller,
     Query(query): Query<ListQuery>,
 ) -> Result<Answer<List<EventBody>>, Problem> {
-    let after = cursor::read::<(Timestamp, OccurrenceId)>(EVENTS, query.cursor.as_deref())?;
+    let after = cursor::read::<(Timestamp, EventUid)>(EVENTS, query.cursor.as_deref())?;
     let (limit, event_id) = (page_size(query.limit), query.event_id);
     let page = Page { after, limit };
     let EventPage { events: found, more } =
         app.engine.workspace(caller.workspace).events().list(event_id, page, PAGE_BYTES).await?;
     let last = found.last().filter(|_| more);
     let next_cursor = last.map(|last| cursor::write(EVENTS, &(last.received_at, last.id)));
-    let data = found.into_iter().map(|occurrence| {
-        let Occurrence { id, event_id, data, received_at, .. } = occurrence;
+    let data = found.into_iter().map(|event| {
+        let Event { id, event_id, data, received_at, .. } = event;
         EventBody { id, event_id, event_data: data, received_at }
     });
     Ok(Answer::ok(List { data: data.collect(), next_cursor }))
@@ -215,7 +215,7 @@ struct WaiterBody {
     #[schemars(with = "String")]
     waitpoint_id: WaitpointId,
     since: Timestamp,
-    /// Its deadline; null: none.
+    /// The wait's deadline; null: none.
     resume_at: Option<Timestamp>,
     /// The condition that an event must satisfy.
     #[serde(rename = "match", skip_serializing_if = "Option::is_none")]

@@ -12,12 +12,12 @@ use jiff::{SignedDuration, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::activity::{ActivitySample, EVERY};
 use crate::app::Shared;
 use crate::caller::Caller;
 use crate::endpoint::{Endpoint, Group, Verb};
 use crate::guard::Access;
 use crate::problem::{Code, Problem};
-use crate::pulse::{Beat, EVERY};
 use crate::request::Query;
 use crate::shape::waitpoint::WaitpointBody;
 use crate::shape::{Answer, words};
@@ -60,8 +60,8 @@ struct OverviewBody {
     overdue: Counted,
     /// The oldest runs that wait, each with its oldest wait.
     oldest: Vec<WaitpointBody>,
-    /// How it went in the last hour.
-    pulse: PulseBody,
+    /// What the server did in the last hour.
+    activity: ActivityBody,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -87,13 +87,13 @@ struct Counted {
     more: bool,
 }
 
-/// Of the whole server, one beat after the other.
+/// Of the whole server, one sample after the other.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "Pulse")]
-struct PulseBody {
+#[schemars(rename = "Activity")]
+struct ActivityBody {
     every_ms: u64,
-    beats: Vec<Beat>,
+    samples: Vec<ActivitySample>,
 }
 
 async fn overview(State(app): State<Shared>, caller: Caller) -> Result<Answer<OverviewBody>, Problem> {
@@ -111,9 +111,9 @@ async fn overview(State(app): State<Shared>, caller: Caller) -> Result<Answer<Ov
         waits: waits.collect(),
         overdue: Counted { count: overdue, more: overdue >= COUNTED },
         oldest,
-        pulse: PulseBody {
+        activity: ActivityBody {
             every_ms: EVERY.as_millis().try_into().unwrap_or(u64::MAX),
-            beats: if caller.sees_all() { app.pulse.beats() } else { Vec::new() },
+            samples: if caller.sees_all() { app.activity.samples() } else { Vec::new() },
         },
     };
     Ok(Answer::ok(body))

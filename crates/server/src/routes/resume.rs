@@ -263,7 +263,8 @@ async fn page_of(app: &App, visit: &Visit, call: &Call, refused: Option<Problem>
     match visit.body(app).await {
         Ok(body) => {
             let action = visit.page_url(app, call);
-            let asked = confirm::Asked { workflow: &visit.workflow, action: &action, typed: &call.body };
+            let asked =
+                confirm::ConfirmPage { workflow: &visit.workflow, action: &action, typed: &call.body };
             confirm::page(&body, asked, refused.as_ref()).into_response()
         }
         Err(problem) => confirm::refused(&problem).into_response(),

@@ -112,7 +112,7 @@ struct NewSchedule {
     timezone: Option<String>,
     /// In place of a cron line: `15m`.
     every: Option<String>,
-    /// The same as a number of milliseconds.
+    /// `every` as a number of milliseconds.
     every_ms: Option<u64>,
     /// What to do when the run before has not ended; `skip` if absent.
     #[schemars(schema_with = "words::overlap")]

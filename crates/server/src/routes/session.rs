@@ -80,7 +80,7 @@ struct CallerBody {
     /// What histories say: the key's name.
     #[schemars(with = "String")]
     name: Actor,
-    /// Its id.
+    /// The workspace's id.
     workspace: String,
     #[schemars(schema_with = "words::scopes")]
     scopes: BTreeSet<Scope>,

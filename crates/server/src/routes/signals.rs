@@ -115,7 +115,7 @@ async fn signal(
         | Reply::Waitpoint(_)
         | Reply::Repeated(_)
         | Reply::Leased { .. }
-        | Reply::Notified { .. }
+        | Reply::EventSent { .. }
         | Reply::Voted { .. } => None,
     };
     Ok(Answer::ok(SignalledBody { run_id, taken_by }))

@@ -145,11 +145,11 @@ async fn poll(
         }
     };
     let tasks = tasks.into_iter().map(|mut leased| {
-        let lease = Lease { run: leased.task.run_id, at: leased.at, delivery: leased.task.delivery };
+        let lease = Lease { run: leased.task.run_id, at: leased.at, lease_epoch: leased.task.lease_epoch };
         let token = app.lease_token(&caller, lease);
         if app.traces.is_some() {
-            let Lease { run, at, delivery } = lease;
-            leased.task.traceparent = Some(traces::of_attempt(run, at, delivery, leased.task.traceparent));
+            let Lease { run, at, lease_epoch } = lease;
+            leased.task.traceparent = Some(traces::of_attempt(run, at, lease_epoch, leased.task.traceparent));
         }
         TaskBody::new(leased, token)
     });
@@ -181,7 +181,7 @@ impl From<Reply> for ReportedBody {
             | Reply::Started(_)
             | Reply::Unchanged
             | Reply::Signalled { .. }
-            | Reply::Notified { .. }
+            | Reply::EventSent { .. }
             | Reply::Voted { .. } => ReportedBody::default(),
         }
     }

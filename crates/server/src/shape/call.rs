@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use abide_core::durable_calls::{CallKind, CallStatus, DurableCall};
-use abide_core::id::{At, WaitpointId};
+use abide_core::id::{StepAddress, WaitpointId};
 use abide_core::run::Run;
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -46,7 +46,7 @@ pub(crate) struct CallBody {
 }
 
 /// The last durable calls at a place, and how many there were before them.
-pub(super) fn journal(run: &Run, at: At) -> (Vec<CallBody>, usize) {
+pub(super) fn journal(run: &Run, at: StepAddress) -> (Vec<CallBody>, usize) {
     let calls = run.durable_calls(at);
     let omitted = calls.len().saturating_sub(SHOWN);
     (calls.into_iter().skip(omitted).map(|call| body(run, call)).collect(), omitted)

@@ -2,7 +2,7 @@
 
 use abide_core::definition::Definition;
 use abide_core::history::{Change, KnownWaits, Record, sentence};
-use abide_core::id::{At, RunId};
+use abide_core::id::{RunId, StepAddress};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -51,7 +51,7 @@ impl RecordBody {
         };
         let mut take = |name: &str| fields.remove(name).unwrap_or_default();
         let (seq, time, by, r#type) = (take("seq"), take("time"), take("by"), take("type"));
-        let at = fields.get("at").cloned().and_then(|at| serde_json::from_value::<At>(at).ok());
+        let at = fields.get("at").cloned().and_then(|at| serde_json::from_value::<StepAddress>(at).ok());
         let number = waitpoint(&record.change);
         RecordBody {
             seq,
@@ -95,7 +95,7 @@ fn waitpoint(change: &Change) -> Option<u32> {
         | Change::WorkflowPaused { .. }
         | Change::WorkflowResumed
         | Change::WorkflowPauseRequested
-        | Change::WorkflowHeld
+        | Change::WorkflowPausedByOperator
         | Change::WorkflowUnpaused
         | Change::WorkflowDeadlinePassed
         | Change::WorkflowCompleted { .. }
@@ -105,7 +105,7 @@ fn waitpoint(change: &Change) -> Option<u32> {
         | Change::WorkflowMoved { .. }
         | Change::StepStarted { .. }
         | Change::StepResumed { .. }
-        | Change::StepHeld { .. }
+        | Change::StepHeldBack { .. }
         | Change::StepFailed { .. }
         | Change::StepSkipped { .. }
         | Change::StepCancelled { .. }
@@ -125,7 +125,7 @@ fn waitpoint(change: &Change) -> Option<u32> {
     }
 }
 
-fn step_name(definition: &Definition, at: At) -> String {
+fn step_name(definition: &Definition, at: StepAddress) -> String {
     let name = &definition.step(at.step).name;
     at.item.map_or_else(|| name.to_string(), |item| format!("{name}[{item}]"))
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use abide_core::definition::{Action, Executor};
 use abide_core::history::{Failure, FailureCause, FailureDetail};
-use abide_core::id::{At, WaitpointId};
+use abide_core::id::{StepAddress, WaitpointId};
 use abide_core::json::Json;
 use abide_core::run::Run;
 use abide_core::status::StepStatus;
@@ -160,12 +160,12 @@ fn is_zero(count: &usize) -> bool {
 /// Every step of the definition, in its order.
 pub(crate) fn steps(run: &Run) -> Vec<StepBody> {
     let items =
-        |step: u16| run.places().map(|(at, _)| at).filter(move |at| at.step == step && at.item.is_some());
+        |step: u16| run.step_runs().map(|(at, _)| at).filter(move |at| at.step == step && at.item.is_some());
     let is_map = |step: &abide_core::definition::Step| matches!(step.action, Action::Map(_));
     (0..)
         .zip(&run.definition.steps)
         .map(|(index, step)| {
-            let mut body = step_body(run, At::step(index));
+            let mut body = step_body(run, StepAddress::step(index));
             if is_map(step) {
                 body.items = items(index).map(|at| step_body(run, at)).collect();
             }
@@ -174,7 +174,7 @@ pub(crate) fn steps(run: &Run) -> Vec<StepBody> {
         .collect()
 }
 
-fn step_body(run: &Run, at: At) -> StepBody {
+fn step_body(run: &Run, at: StepAddress) -> StepBody {
     let state = run.step(at);
     let task = state.and_then(|state| state.task.as_deref());
     let waits = state.into_iter().flat_map(|state| &state.waits);

@@ -41,10 +41,10 @@ pub(crate) struct TaskBody {
     input: Json,
     #[schemars(schema_with = "words::any")]
     state: Value,
-    /// What an earlier delivery left, or null.
+    /// What an earlier execution left, or null.
     #[schemars(with = "Option<Value>")]
     checkpoint: Option<Json>,
-    /// What earlier deliveries recorded, in the order it was.
+    /// What earlier executions recorded, in the order it was.
     journal: Vec<JournalBody>,
     /// `RESUME` when a wait of the handler is over, `BEGIN` before that.
     #[schemars(schema_with = "words::execution_type")]
@@ -140,10 +140,10 @@ pub(crate) struct TaskJournalBody {
     state: Value,
     #[schemars(schema_with = "words::any")]
     config: Json,
-    /// What an earlier delivery left, or null.
+    /// What an earlier execution left, or null.
     #[schemars(with = "Option<Value>")]
     checkpoint: Option<Json>,
-    /// What earlier deliveries recorded, in the order it was; waits that are open among it.
+    /// What earlier executions recorded, in the order it was; waits that are open among it.
     journal: Vec<JournalBody>,
 }
 
@@ -191,7 +191,7 @@ impl TaskBody {
             step_name,
             executor: _,
             handler,
-            delivery: _,
+            lease_epoch: _,
             attempt,
             visit: _,
             config,

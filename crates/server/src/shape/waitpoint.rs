@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use abide_core::id::{OccurrenceId, RunId, ScheduleId, WaitpointId};
+use abide_core::id::{EventUid, RunId, ScheduleId, WaitpointId};
 use abide_core::json::Json;
 use abide_core::run::Run;
 use abide_core::schedule::Schedule;
@@ -106,7 +106,7 @@ pub(crate) struct AsFlowRun {
 #[schemars(rename = "TakenEvent")]
 pub(crate) struct TakenEventBody {
     #[schemars(with = "String")]
-    id: OccurrenceId,
+    id: EventUid,
     received_at: Timestamp,
 }
 

@@ -1,11 +1,11 @@
 //! Schemas of the core's words: the types are the core's, and know nothing of HTTP.
 
 use abide_core::history::Level;
-use abide_core::notice::Topic;
 use abide_core::schedule::{CatchUp, Overlap};
 use abide_core::status::{RunStatus, StepStatus, WaitStatus};
 use abide_core::task::ExecutionType;
 use abide_core::waitpoint::{Decision, Kind};
+use abide_core::webhook_message::Topic;
 use abide_engine::stored::{DeliveryStatus, Scope};
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde::Serialize;

@@ -109,12 +109,12 @@ impl Gathered {
         for span in spans {
             self.waiting.push(span);
             if self.waiting.len() >= sender::BATCH {
-                self.hand_over();
+                self.pass_on();
             }
         }
     }
 
-    fn hand_over(&mut self) {
+    fn pass_on(&mut self) {
         let batch = std::mem::take(&mut self.waiting);
         let count = batch.len();
         if count > 0 && self.batches.try_send(batch).is_err() {
@@ -130,7 +130,7 @@ impl Gathered {
                 Err(error) => tracing::warn!(%error, "spans could not be made"),
             }
         }
-        self.hand_over();
+        self.pass_on();
     }
 
     async fn spans_of(&self, changed: &[(RunId, u64)]) -> Result<Vec<Span>, Error> {

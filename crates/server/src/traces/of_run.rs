@@ -7,7 +7,7 @@ use std::sync::Arc;
 use abide_core::definition::Definition;
 use abide_core::durable_calls::outcome_in;
 use abide_core::history::{Change, Creation, Failure, JournalResult, Record};
-use abide_core::id::At;
+use abide_core::id::StepAddress;
 use abide_core::status::WaitStatus;
 use abide_core::trace::Traceparent;
 use abide_core::waitpoint::{ListensFor, Waitpoint};
@@ -67,16 +67,16 @@ struct Story<'h> {
     /// The run, or its last retry.
     begun: Timestamp,
     retries: u32,
-    steps: HashMap<At, Timestamp>,
-    visits: HashMap<At, u32>,
-    attempts: HashMap<At, Attempt>,
+    steps: HashMap<StepAddress, Timestamp>,
+    visits: HashMap<StepAddress, u32>,
+    attempts: HashMap<StepAddress, Attempt>,
     waits: HashMap<u32, Waitpoint>,
     ended: Vec<Span>,
 }
 
 struct Attempt {
     begun: Timestamp,
-    delivery: u32,
+    lease_epoch: u32,
     worker: Arc<str>,
     /// When its handler recorded something last: the next durable call began then, or later.
     progress: Timestamp,
@@ -113,9 +113,9 @@ impl Story<'_> {
             Change::StepCompleted { at, .. } => self.end_step(*at, record, "COMPLETED", None),
             Change::StepFailed { at, error, .. } => self.end_step(*at, record, "FAILED", Some(error)),
             Change::StepCancelled { at } => self.end_step(*at, record, "CANCELLED", None),
-            Change::TaskStarted { at, delivery, worker, .. } => {
+            Change::TaskStarted { at, lease_epoch, worker, .. } => {
                 let (begun, progress, worker) = (record.at, record.at, Arc::clone(worker));
-                let attempt = Attempt { begun, delivery: *delivery, worker, progress };
+                let attempt = Attempt { begun, lease_epoch: *lease_epoch, worker, progress };
                 self.attempts.insert(*at, attempt);
             }
             Change::TaskPaused { at, opens } => {
@@ -134,11 +134,11 @@ impl Story<'_> {
             | Change::WorkflowPaused { .. }
             | Change::WorkflowResumed
             | Change::WorkflowPauseRequested
-            | Change::WorkflowHeld
+            | Change::WorkflowPausedByOperator
             | Change::WorkflowUnpaused
             | Change::WorkflowDeadlinePassed
             | Change::StepResumed { .. }
-            | Change::StepHeld { .. }
+            | Change::StepHeldBack { .. }
             | Change::StepSkipped { .. }
             | Change::MapStarted { .. }
             | Change::TaskPinned { .. }
@@ -160,9 +160,9 @@ impl Story<'_> {
     fn re_place(&mut self, steps: &[(u16, u16)]) {
         let Some((next, rest)) = self.moved_to.split_first() else { return };
         (self.definition, self.moved_to) = (next, rest);
-        let there = |at: At| {
+        let there = |at: StepAddress| {
             let (_, step) = steps.iter().find(|(old, _)| *old == at.step)?;
-            Some(At { step: *step, ..at })
+            Some(StepAddress { step: *step, ..at })
         };
         let steps = std::mem::take(&mut self.steps);
         self.steps.extend(steps.into_iter().filter_map(|(at, begun)| Some((there(at)?, begun))));
@@ -203,7 +203,7 @@ impl Story<'_> {
         self.finish(span, status, error);
     }
 
-    fn end_step(&mut self, at: At, record: &Record, status: &'static str, error: Option<&Failure>) {
+    fn end_step(&mut self, at: StepAddress, record: &Record, status: &'static str, error: Option<&Failure>) {
         self.end_attempt(at, record, error);
         // A step that ends ends its waits.
         let mut open: Vec<u32> =
@@ -215,29 +215,29 @@ impl Story<'_> {
         let Some(begun) = self.steps.remove(&at) else { return };
         let (run, visit) = (self.creation.run_id, self.visits.get(&at).copied().unwrap_or(1));
         let above = match at.item {
-            Some(_) => self.step_above(At::step(at.step)),
+            Some(_) => self.step_above(StepAddress::step(at.step)),
             None => span::run_id(run, self.retries),
         };
         let span = self.span(span::step_id(run, at, visit), Some(above), self.step_name(at), begun, record);
         self.finish(span, status, error);
     }
 
-    fn end_attempt(&mut self, at: At, record: &Record, error: Option<&Failure>) {
-        let Some(Attempt { begun, delivery, worker, progress: _ }) = self.attempts.remove(&at) else {
+    fn end_attempt(&mut self, at: StepAddress, record: &Record, error: Option<&Failure>) {
+        let Some(Attempt { begun, lease_epoch, worker, progress: _ }) = self.attempts.remove(&at) else {
             return;
         };
-        let id = span::attempt_id(self.creation.run_id, at, delivery);
+        let id = span::attempt_id(self.creation.run_id, at, lease_epoch);
         let name = format!("{} by {worker}", self.step_name(at));
         let mut span = self.span(id, Some(self.step_above(at)), name, begun, record);
         span.kind = Kind::Client;
         span.attributes.push(("abide.worker", json!(worker)));
-        span.attributes.push(("abide.delivery", json!(delivery)));
+        span.attributes.push(("abide.lease_epoch", json!(lease_epoch)));
         span.failure = error.map(|error| error.message.clone());
         self.ended.push(span);
     }
 
     /// What a handler recorded: each durable call of it is over.
-    fn end_calls(&mut self, at: At, record: &Record, entries: &[JournalResult]) {
+    fn end_calls(&mut self, at: StepAddress, record: &Record, entries: &[JournalResult]) {
         for (call, error) in entries.iter().filter_map(outcome_in) {
             self.end_call(at, record, call, 0, error);
         }
@@ -247,11 +247,11 @@ impl Story<'_> {
     }
 
     /// A durable call was made, once: within the time that a worker had the task, since whatever it recorded before.
-    fn end_call(&mut self, at: At, record: &Record, call: &str, attempt: u32, error: Option<&str>) {
-        let Some(Attempt { delivery, progress, .. }) = self.attempts.get(&at) else { return };
+    fn end_call(&mut self, at: StepAddress, record: &Record, call: &str, attempt: u32, error: Option<&str>) {
+        let Some(Attempt { lease_epoch, progress, .. }) = self.attempts.get(&at) else { return };
         let run = self.creation.run_id;
-        let id = span::call_id(run, at, *delivery, call);
-        let above = span::attempt_id(run, at, *delivery);
+        let id = span::call_id(run, at, *lease_epoch, call);
+        let above = span::attempt_id(run, at, *lease_epoch);
         let name = format!("{} › {call}", self.step_name(at));
         let mut span = self.span(id, Some(above), name, *progress, record);
         span.attributes.push(("abide.call", json!(call)));
@@ -291,11 +291,11 @@ impl Story<'_> {
         self.ended.push(span);
     }
 
-    fn step_above(&self, at: At) -> u64 {
+    fn step_above(&self, at: StepAddress) -> u64 {
         span::step_id(self.creation.run_id, at, self.visits.get(&at).copied().unwrap_or(1))
     }
 
-    fn step_name(&self, at: At) -> String {
+    fn step_name(&self, at: StepAddress) -> String {
         let name = &self.definition.step(at.step).name;
         at.item.map_or_else(|| name.to_string(), |item| format!("{name}[{item}]"))
     }

@@ -1,6 +1,6 @@
 //! A span that is over, and the ids of those that are about runs.
 
-use abide_core::id::{At, RunId};
+use abide_core::id::{RunId, StepAddress};
 use abide_core::trace::Traceparent;
 use jiff::Timestamp;
 use serde_json::Value;
@@ -35,7 +35,7 @@ pub(super) fn run_id(run: RunId, retries: u32) -> u64 {
     id(run, &format!("run/{retries}"))
 }
 
-pub(super) fn step_id(run: RunId, at: At, visit: u32) -> u64 {
+pub(super) fn step_id(run: RunId, at: StepAddress, visit: u32) -> u64 {
     id(run, &format!("step/{}/{visit}", place(at)))
 }
 
@@ -44,16 +44,16 @@ pub(super) fn wait_id(run: RunId, number: u32) -> u64 {
 }
 
 /// The time that a worker has a task: whatever the worker does is within it.
-pub(crate) fn attempt_id(run: RunId, at: At, delivery: u32) -> u64 {
-    id(run, &format!("attempt/{}/{delivery}", place(at)))
+pub(crate) fn attempt_id(run: RunId, at: StepAddress, lease_epoch: u32) -> u64 {
+    id(run, &format!("attempt/{}/{lease_epoch}", place(at)))
 }
 
 /// A durable call that was made while a worker had the task.
-pub(super) fn call_id(run: RunId, at: At, delivery: u32, call: &str) -> u64 {
-    id(run, &format!("call/{}/{delivery}/{call}", place(at)))
+pub(super) fn call_id(run: RunId, at: StepAddress, lease_epoch: u32, call: &str) -> u64 {
+    id(run, &format!("call/{}/{lease_epoch}/{call}", place(at)))
 }
 
-fn place(at: At) -> String {
+fn place(at: StepAddress) -> String {
     at.item.map_or_else(|| at.step.to_string(), |item| format!("{}.{item}", at.step))
 }
 

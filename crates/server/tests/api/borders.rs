@@ -31,7 +31,7 @@ async fn figures_of_the_server_are_for_admins_of_the_default_workspace() {
         assert!(!text.contains("abide_commits_total") && !text.contains("abide_http"), "{text}");
         assert_eq!(waiting(&text), sees_the_run, "{text}");
     }
-    assert_eq!(host.get_as(&bob, "/overview").await.json["pulse"]["beats"], json!([]));
+    assert_eq!(host.get_as(&bob, "/overview").await.json["activity"]["samples"], json!([]));
 }
 
 #[tokio::test]

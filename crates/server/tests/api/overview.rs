@@ -29,7 +29,7 @@ async fn the_overview_counts_runs_and_waits_and_names_what_has_waited_longest() 
     assert_eq!(count(&overview, "waits", "kind", "SIGNAL"), 1);
     assert_eq!(overview["oldest"][0]["runId"], oldest.as_str());
     assert_eq!(overview["overdue"], json!({ "count": 0, "more": false }));
-    assert_eq!(overview["pulse"]["everyMs"], 10_000);
+    assert_eq!(overview["activity"]["everyMs"], 10_000);
     host.pass(3_600_000).await;
     let later = host.get("/overview").await.json;
     assert_eq!(count(&later, "runs", "status", "COMPLETED"), 2);

@@ -45,11 +45,11 @@ pub(super) struct Commit {
 /// What becomes of a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
-    /// It is written, unless others were first, and the node hears so.
+    /// The commit is written, unless another came first, and the node gets the outcome.
     Written,
     /// The store refuses it, and the node hears so.
     Refused,
-    /// It is written, unless others were first, and the node hears that nobody knows.
+    /// The commit is written, unless another came first, and the node is told that the outcome is unknown.
     Unknown,
 }
 

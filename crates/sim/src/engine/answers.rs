@@ -4,10 +4,10 @@ use abide_core::command::Reply;
 use abide_core::history::Change;
 use abide_core::id::RunId;
 use abide_core::refusal::Refusal;
-use abide_engine::{Error, Leased, Notified, Stats};
+use abide_engine::{Error, EventSent, Leased, Stats};
 use tokio::sync::oneshot::error::TryRecvError;
 
-use super::calls::{Answered, Asked, Call, CommandCall, EventCall, Retry, StartCall};
+use super::calls::{Answered, Call, CommandCall, EventCall, PendingCall, Retry, StartCall};
 use super::workers::InHand;
 use super::world::World;
 use crate::world::Check;
@@ -51,30 +51,30 @@ impl World {
         Ok(())
     }
 
-    fn take_answer(&mut self, asked: Asked) -> Check<Option<Asked>> {
+    fn take_answer(&mut self, asked: PendingCall) -> Check<Option<PendingCall>> {
         match asked {
-            Asked::Start { start, answer } => match hear(answer) {
-                Heard::Nothing(answer) => return Ok(Some(Asked::Start { start, answer })),
+            PendingCall::Start { start, answer } => match hear(answer) {
+                Heard::Nothing(answer) => return Ok(Some(PendingCall::Start { start, answer })),
                 Heard::Answer(run) => self.was_started(&start, run)?,
                 Heard::Error(error) => self.failed(&error, Retry::Start(start))?,
                 // Without a key, asking again would start another.
                 Heard::Lost if start.key.is_some() => self.retries.push_back(Retry::Start(start)),
                 Heard::Lost => {}
             },
-            Asked::Command { command, answer } => match hear(answer) {
-                Heard::Nothing(answer) => return Ok(Some(Asked::Command { command, answer })),
+            PendingCall::Command { command, answer } => match hear(answer) {
+                Heard::Nothing(answer) => return Ok(Some(PendingCall::Command { command, answer })),
                 Heard::Answer(reply) => self.was_done(&command, &reply)?,
                 Heard::Error(error) => self.failed(&error, Retry::Command(command))?,
                 Heard::Lost => self.retries.push_back(Retry::Command(command)),
             },
-            Asked::Event { event, answer } => match hear(answer) {
-                Heard::Nothing(answer) => return Ok(Some(Asked::Event { event, answer })),
+            PendingCall::Event { event, answer } => match hear(answer) {
+                Heard::Nothing(answer) => return Ok(Some(PendingCall::Event { event, answer })),
                 Heard::Answer(notified) => self.was_sent(&event, &notified)?,
                 Heard::Error(error) => self.failed(&error, Retry::Event(event))?,
                 Heard::Lost => self.retries.push_back(Retry::Event(event)),
             },
-            Asked::Poll { worker, answer } => match hear(answer) {
-                Heard::Nothing(answer) => return Ok(Some(Asked::Poll { worker, answer })),
+            PendingCall::Poll { worker, answer } => match hear(answer) {
+                Heard::Nothing(answer) => return Ok(Some(PendingCall::Poll { worker, answer })),
                 Heard::Answer(handed) => {
                     for leased in handed.take() {
                         self.was_handed_out(&worker, &leased)?;
@@ -82,8 +82,8 @@ impl World {
                 }
                 Heard::Error(_) | Heard::Lost => {}
             },
-            Asked::Schedule { answer } => match hear(answer) {
-                Heard::Nothing(answer) => return Ok(Some(Asked::Schedule { answer })),
+            PendingCall::Schedule { answer } => match hear(answer) {
+                Heard::Nothing(answer) => return Ok(Some(PendingCall::Schedule { answer })),
                 Heard::Answer(ordered) => {
                     let id = ordered.schedule.id;
                     if !self.schedules.contains(&id) {
@@ -92,8 +92,8 @@ impl World {
                 }
                 Heard::Error(_) | Heard::Lost => {}
             },
-            Asked::Stats { answer } => match hear(answer) {
-                Heard::Nothing(answer) => return Ok(Some(Asked::Stats { answer })),
+            PendingCall::Stats { answer } => match hear(answer) {
+                Heard::Nothing(answer) => return Ok(Some(PendingCall::Stats { answer })),
                 Heard::Answer(stats) => self.stats.push(stats),
                 Heard::Error(_) | Heard::Lost => {}
             },
@@ -135,7 +135,7 @@ impl World {
             Reply::Done
             | Reply::Started(_)
             | Reply::Signalled { .. }
-            | Reply::Notified { .. }
+            | Reply::EventSent { .. }
             | Reply::Voted { .. } => row.history.iter().any(|record| *record.by.0 == *call.by),
         };
         if has_record {
@@ -145,7 +145,7 @@ impl World {
         }
     }
 
-    fn was_sent(&mut self, call: &EventCall, notified: &Notified) -> Check {
+    fn was_sent(&mut self, call: &EventCall, notified: &EventSent) -> Check {
         self.tell(|| format!("event {} was answered {notified:?}", call.event_id));
         let state = self.store.state();
         let Some(id) = notified.id else { return Err("an event was not stored".to_owned()) };
@@ -155,8 +155,8 @@ impl World {
         for wait in &notified.waiters {
             let took = state.runs.get(&wait.run).is_some_and(|row| {
                 row.history.iter().any(|record| {
-                    matches!(record.change, Change::EventMatched { number, occurrence, .. }
-                        if number == wait.number && occurrence == id)
+                    matches!(record.change, Change::EventMatched { number, event, .. }
+                        if number == wait.number && event == id)
                 })
             });
             if !took {
@@ -167,12 +167,12 @@ impl World {
     }
 
     fn was_handed_out(&mut self, worker: &str, leased: &Leased) -> Check {
-        let (run, at, epoch) = (leased.task.run_id, leased.at, leased.task.delivery);
+        let (run, at, epoch) = (leased.task.run_id, leased.at, leased.task.lease_epoch);
         self.tell(|| format!("{worker} has {run} {at:?}, epoch {epoch}"));
         let state = self.store.state();
         let is_its = |change: &Change| {
-            matches!(change, Change::TaskStarted { at: taken, delivery, worker: by, .. }
-                if *taken == at && *delivery == epoch && **by == *worker)
+            matches!(change, Change::TaskStarted { at: taken, lease_epoch, worker: by, .. }
+                if *taken == at && *lease_epoch == epoch && **by == *worker)
         };
         let row = state.runs.get(&run);
         if !row.is_some_and(|row| row.history.iter().any(|record| is_its(&record.change))) {

@@ -7,7 +7,7 @@ use abide_core::command::{Command, Reply};
 use abide_core::id::{RunId, WorkspaceId};
 use abide_core::waitpoint::Actor;
 use abide_engine::machine::{Decide, Handed, Input, Poll, Query, Request, SendEvent, StartRun, TaskRequest};
-use abide_engine::{Asker, Error, Handler, Notified, Ordered, ScheduleOrder, Stats, TaskResult};
+use abide_engine::{Asker, Error, EventSent, Handler, Ordered, ScheduleOrder, Stats, TaskResult};
 use serde_json::Value;
 use tokio::sync::oneshot::{self, Receiver};
 
@@ -19,19 +19,19 @@ pub(super) type Answered<T> = Receiver<Result<T, Error>>;
 /// A request under way, to a node.
 pub(super) struct Call {
     pub(super) node: usize,
-    pub(super) asked: Asked,
+    pub(super) asked: PendingCall,
 }
 
 impl Call {
     pub(super) fn is_poll(&self) -> bool {
-        matches!(self.asked, Asked::Poll { .. })
+        matches!(self.asked, PendingCall::Poll { .. })
     }
 }
 
-pub(super) enum Asked {
+pub(super) enum PendingCall {
     Start { start: StartCall, answer: Answered<RunId> },
     Command { command: CommandCall, answer: Answered<Reply> },
-    Event { event: EventCall, answer: Answered<Notified> },
+    Event { event: EventCall, answer: Answered<EventSent> },
     Poll { worker: Arc<str>, answer: Answered<Handed> },
     Schedule { answer: Answered<Box<Ordered>> },
     Stats { answer: Answered<Stats> },
@@ -76,7 +76,7 @@ impl World {
         self.pick(&reachable)
     }
 
-    fn send(&mut self, node: usize, request: impl Into<Request>, asked: Asked) {
+    fn send(&mut self, node: usize, request: impl Into<Request>, asked: PendingCall) {
         let life = self.life(node);
         let way = self.way();
         let input = Box::new(Input::Request(request.into()));
@@ -109,7 +109,7 @@ impl World {
             listener: None,
             answer: sender,
         };
-        self.send(node, request, Asked::Start { start, answer });
+        self.send(node, request, PendingCall::Start { start, answer });
     }
 
     fn call_command(&mut self, node: usize, command: CommandCall) {
@@ -124,13 +124,13 @@ impl World {
             listener: None,
             answer: sender,
         };
-        self.send(node, request, Asked::Command { command, answer });
+        self.send(node, request, PendingCall::Command { command, answer });
     }
 
     fn call_event(&mut self, node: usize, event: EventCall) {
         self.tell(|| format!("node {node}: event {} {}", event.event_id, event.data));
         let (sender, answer) = oneshot::channel();
-        let request = Decide::Notify {
+        let request = Decide::SendEvent {
             notify: Box::new(
                 SendEvent::new(Arc::clone(&event.event_id))
                     .data(event.data.clone())
@@ -138,7 +138,7 @@ impl World {
             ),
             answer: sender,
         };
-        self.send(node, request, Asked::Event { event, answer });
+        self.send(node, request, PendingCall::Event { event, answer });
     }
 
     pub(super) fn call_poll(
@@ -157,7 +157,7 @@ impl World {
         let poll = poll.in_workspace(WorkspaceId::DEFAULT);
         let (sender, answer) = oneshot::channel();
         let request = TaskRequest::Poll { poll, answer: sender };
-        self.send(node, request, Asked::Poll { worker: worker.into(), answer });
+        self.send(node, request, PendingCall::Poll { worker: worker.into(), answer });
     }
 
     pub(super) fn call_schedule(&mut self, node: usize, order: ScheduleOrder) {
@@ -171,12 +171,12 @@ impl World {
             checked: None,
             answer: sender,
         };
-        self.send(node, request, Asked::Schedule { answer });
+        self.send(node, request, PendingCall::Schedule { answer });
     }
 
     pub(super) fn call_stats(&mut self, node: usize) {
         let (sender, answer) = oneshot::channel();
-        self.send(node, Query::Stats { answer: sender }, Asked::Stats { answer });
+        self.send(node, Query::Stats { answer: sender }, PendingCall::Stats { answer });
     }
 
     /// A handler of the node says what came of a task.

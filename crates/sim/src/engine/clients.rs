@@ -8,7 +8,7 @@ use abide_engine::ScheduleOrder;
 
 use super::calls::{CommandCall, EventCall, Retry, StartCall};
 use super::world::World;
-use crate::choices::{Asked, CROWD, Choices, PEOPLE, STARTER};
+use crate::choices::{CROWD, Choices, PEOPLE, RandomCommand, STARTER};
 use crate::world::Check;
 
 /// Schedules of a world.
@@ -74,7 +74,7 @@ impl World {
             let mut choices = Choices { random: &mut self.random, now: self.now, runs: state.runs.len() };
             choices.any_command(&state.runs[&run].run, number)
         };
-        let Some(Asked { by, command, key }) = asked else { return Ok(()) };
+        let Some(RandomCommand { by, command, key }) = asked else { return Ok(()) };
         // Whoever decides on approvals is known by name; everybody else says something of their own.
         let by = if PEOPLE.contains(&by) || by == STARTER { by.to_owned() } else { format!("{by}#{number}") };
         let call = Retry::Command(CommandCall { run, command, by, key });

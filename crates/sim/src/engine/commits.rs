@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use abide_core::time::Millis;
 use abide_engine::machine::{Control, Input, RoundBatch, RoundNumber};
-use abide_store::cluster::Notification;
+use abide_store::cluster::ClusterNotification;
 use abide_store::tasks::TaskWrite;
 use abide_store::{Batch, Error, Store};
 
@@ -119,19 +119,20 @@ impl World {
 
     /// Other nodes hear of what was committed, most of the time.
     fn notify_others(&mut self, life: Life, batch: &Batch<'_>) {
-        let changed = batch.runs.iter().map(|write| Notification::RunChanged {
+        let changed = batch.runs.iter().map(|write| ClusterNotification::RunChanged {
             run: write.run.id,
             workspace: write.run.workspace,
             status: write.run.status,
             version: write.run.seq,
         });
         let ready = batch.tasks.iter().filter_map(|write| match write {
-            TaskWrite::Put(task) if !task.is_taken => {
-                Some(Notification::TaskReady { workspace: task.workspace, queue: Arc::clone(&task.queue) })
-            }
+            TaskWrite::Put(task) if !task.is_taken => Some(ClusterNotification::TaskReady {
+                workspace: task.workspace,
+                queue: Arc::clone(&task.queue),
+            }),
             TaskWrite::Put(_) | TaskWrite::Remove { .. } | TaskWrite::Renew { .. } => None,
         });
-        let news: Vec<Notification> = changed.chain(ready).collect();
+        let news: Vec<ClusterNotification> = changed.chain(ready).collect();
         for node in 0..self.nodes.len() {
             if node == life.node || !self.nodes[node].is_alive() || self.fault(8) {
                 continue;
@@ -168,11 +169,11 @@ fn describe(batch: &Batch<'_>) -> String {
     });
     let tasks = batch.tasks.iter().map(|write| match write {
         TaskWrite::Put(task) => {
-            let (run, at, epoch) = (task.run, task.at, task.delivery);
+            let (run, at, epoch) = (task.run, task.at, task.lease_epoch);
             format!("put {run} {at:?} {epoch} taken {} free at {}", task.is_taken, task.free_at)
         }
-        TaskWrite::Remove { run, at, delivery } => format!("remove {run} {at:?} {delivery}"),
-        TaskWrite::Renew { run, at, delivery, .. } => format!("renew {run} {at:?} {delivery}"),
+        TaskWrite::Remove { run, at, lease_epoch } => format!("remove {run} {at:?} {lease_epoch}"),
+        TaskWrite::Renew { run, at, lease_epoch, .. } => format!("renew {run} {at:?} {lease_epoch}"),
     });
     runs.chain(tasks).collect::<Vec<_>>().join("; ")
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use abide_core::command::Command;
 use abide_core::history::Change;
-use abide_core::id::{At, RunId};
+use abide_core::id::{RunId, StepAddress};
 use abide_core::run::Run;
 use abide_core::status::RunStatus;
 use abide_core::time::Millis;
@@ -258,12 +258,12 @@ fn hook_of(change: &Change) -> Option<RunId> {
 }
 
 fn tasks_out(run: &Run) -> usize {
-    run.places().filter(|(_, step)| step.task.as_ref().is_some_and(|task| task.out)).count()
+    run.step_runs().filter(|(_, step)| step.task.as_ref().is_some_and(|task| task.out)).count()
 }
 
 /// A task that was free for long, and workers of all kinds asked for it.
-fn check_free(tasks: &BTreeMap<(RunId, At), StoredTask>, run: &Run, long_ago: Timestamp) -> Check {
-    let mut rows = tasks.range((run.id, At::step(0))..).take_while(|((id, _), _)| *id == run.id);
+fn check_free(tasks: &BTreeMap<(RunId, StepAddress), StoredTask>, run: &Run, long_ago: Timestamp) -> Check {
+    let mut rows = tasks.range((run.id, StepAddress::step(0))..).take_while(|((id, _), _)| *id == run.id);
     match rows.find(|(_, task)| task.free_at <= long_ago) {
         Some(((id, at), task)) => Err(format!(
             "{id}: its task at {at:?}, for `{}`, was anybody's since {}, and nobody gets it",

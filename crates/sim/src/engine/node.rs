@@ -43,7 +43,7 @@ pub(super) struct Node {
     wish: u64,
     /// Tasks that its own handlers are at.
     pub(super) performing: Vec<ReadyTask>,
-    /// It was asked to stop.
+    /// The node was asked to stop.
     pub(super) is_stopping: bool,
 }
 

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use abide_core::command::Occurrence;
+use abide_core::command::Event;
 use abide_core::definition::Definition;
 use abide_core::history::Record;
-use abide_core::id::{At, RunId};
+use abide_core::id::{RunId, StepAddress};
 use abide_core::run::Run;
 use abide_store::Batch;
 
@@ -34,16 +34,20 @@ impl Ledger for View<'_> {
         &self.versions
     }
 
-    fn events(&self) -> impl Iterator<Item = &Occurrence> {
+    fn events(&self) -> impl Iterator<Item = &Event> {
         self.state.events.iter().map(|row| &row.event)
     }
 
-    fn tasks_of(&self, run: RunId) -> Option<BTreeSet<(At, u32)>> {
+    fn tasks_of(&self, run: RunId) -> Option<BTreeSet<(StepAddress, u32)>> {
         match self.state.kind {
             Kind::OneWriter => None,
             Kind::Cluster => {
-                let rows = self.state.tasks.range((run, At::step(0))..).take_while(|((id, _), _)| *id == run);
-                Some(rows.map(|((_, at), row)| (*at, row.delivery)).collect())
+                let rows = self
+                    .state
+                    .tasks
+                    .range((run, StepAddress::step(0))..)
+                    .take_while(|((id, _), _)| *id == run);
+                Some(rows.map(|((_, at), row)| (*at, row.lease_epoch)).collect())
             }
         }
     }
@@ -58,7 +62,7 @@ impl Rules {
         self.inspector.seen()
     }
 
-    pub(super) fn is_for(&self, run: &Run, number: u32, event: &Occurrence) -> bool {
+    pub(super) fn is_for(&self, run: &Run, number: u32, event: &Event) -> bool {
         self.inspector.is_for(run, number, event)
     }
 

@@ -20,10 +20,10 @@ mod snapshots;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use abide_core::command::Occurrence;
-use abide_core::door::Remembered;
+use abide_core::command::Event;
 use abide_core::history::Record;
-use abide_core::id::{At, RunId, ScheduleId, WorkspaceId};
+use abide_core::id::{RunId, ScheduleId, StepAddress, WorkspaceId};
+use abide_core::idempotency::IdempotencyRecord;
 use abide_core::run::{Run, Snapshot, Timer};
 use abide_core::schedule::Schedule;
 use abide_store::cluster::NodeId;
@@ -92,13 +92,13 @@ pub(crate) struct State {
     pub(crate) runs: BTreeMap<RunId, RunRow>,
     timers: BTreeSet<StoredTimer>,
     pub(crate) events: Vec<EventRow>,
-    pub(crate) idempotency: BTreeMap<String, Remembered>,
+    pub(crate) idempotency: BTreeMap<String, IdempotencyRecord>,
     pub(crate) definitions: Vec<StoredDefinition>,
     pub(crate) schedules: BTreeMap<ScheduleId, Schedule>,
     pub(crate) follow_ups: BTreeMap<(WorkspaceId, u128), StoredFollowUp>,
     descendants: BTreeMap<RunId, u64>,
     /// The task board of a cluster.
-    pub(crate) tasks: BTreeMap<(RunId, At), StoredTask>,
+    pub(crate) tasks: BTreeMap<(RunId, StepAddress), StoredTask>,
     /// When each node was last heard of.
     pub(crate) nodes: BTreeMap<NodeId, Timestamp>,
     /// By the store's own clock, which is everybody's.
@@ -130,7 +130,7 @@ pub(crate) struct RunRow {
 
 #[derive(Clone, Debug)]
 pub(crate) struct EventRow {
-    pub(crate) event: Occurrence,
+    pub(crate) event: Event,
     stored_in: u64,
 }
 

@@ -1,7 +1,7 @@
 //! Workers: those that poll, and the handlers that nodes have themselves. Some vanish, some report late, some twice.
 
 use abide_core::command::Command;
-use abide_core::id::{At, RunId};
+use abide_core::id::{RunId, StepAddress};
 use abide_engine::machine::ReadyTask;
 
 use super::agenda::Life;
@@ -19,7 +19,7 @@ const HANDLERS: [&str; 4] = ["work", "local", "http", "llm"];
 #[derive(Clone, Debug)]
 pub(super) struct InHand {
     pub(super) run: RunId,
-    pub(super) at: At,
+    pub(super) at: StepAddress,
     pub(super) epoch: u32,
     /// Names the worker has used in the journal.
     pub(super) named: u32,
@@ -81,7 +81,7 @@ impl World {
         }
     }
 
-    fn report_of_worker(&mut self, run: RunId, at: At, epoch: u32, command: Command) {
+    fn report_of_worker(&mut self, run: RunId, at: StepAddress, epoch: u32, command: Command) {
         let number = self.number();
         let by = lease::holder(number, at, epoch);
         self.call(Retry::Command(CommandCall { run, command, by, key: None }));
@@ -91,8 +91,8 @@ impl World {
     pub(super) fn finish_performing(&mut self) {
         for node in 0..self.nodes.len() {
             let life = self.life(node);
-            for ReadyTask { run, at, delivery } in self.nodes[node].performing.clone() {
-                let command = self.choices().completed(at, delivery);
+            for ReadyTask { run, at, lease_epoch } in self.nodes[node].performing.clone() {
+                let command = self.choices().completed(at, lease_epoch);
                 self.report_from(life, run, command, 1);
             }
         }
@@ -100,15 +100,15 @@ impl World {
 
     /// A handler of a node is at a task: it reports once, or it hangs.
     pub(super) fn performs(&mut self, life: Life, ready: ReadyTask) {
-        let ReadyTask { run, at, delivery } = ready;
-        self.tell(|| format!("node {} performs {run} {at:?}, epoch {delivery}", life.node));
+        let ReadyTask { run, at, lease_epoch } = ready;
+        self.tell(|| format!("node {} performs {run} {at:?}, epoch {lease_epoch}", life.node));
         if self.fault(12) {
             return;
         }
         let command = if self.chance(3) {
-            self.choices().failed(at, delivery)
+            self.choices().failed(at, lease_epoch)
         } else {
-            self.choices().completed(at, delivery)
+            self.choices().completed(at, lease_epoch)
         };
         let length = if self.calm { 1 } else { 1 + self.random.below(4_000) };
         self.report_from(life, run, command, length);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use abide_core::definition::{Action, Executor};
 use abide_core::history::JournalResult;
-use abide_core::id::At;
+use abide_core::id::StepAddress;
 use abide_core::json::Json;
 use abide_core::run::Run;
 use abide_core::status::WaitStatus;
@@ -16,7 +16,7 @@ use crate::world::Check;
 
 impl Watched {
     /// R21: a handler that records something new has all its attempts again.
-    fn makes_progress(&mut self, run: &Run, at: At) {
+    fn makes_progress(&mut self, run: &Run, at: StepAddress) {
         let is_handler =
             matches!(&run.defined(at).action, Action::Work(work) if work.executor == Executor::Handler);
         if let Some((_, since_progress)) = self.failed_attempts.get_mut(&at).filter(|_| is_handler) {
@@ -24,7 +24,7 @@ impl Watched {
         }
     }
 
-    pub(super) fn records(&mut self, run: &Run, at: At, entries: &[JournalResult]) -> Check {
+    pub(super) fn records(&mut self, run: &Run, at: StepAddress, entries: &[JournalResult]) -> Check {
         self.makes_progress(run, at);
         for JournalResult { name, result } in entries {
             let before = self.recorded.entry(at).or_default().insert(name.clone(), result.clone());
@@ -68,14 +68,14 @@ impl Watched {
         }
     }
 
-    pub(super) fn pins(&mut self, at: At, build: &Arc<str>) -> Check {
+    pub(super) fn pins(&mut self, at: StepAddress, build: &Arc<str>) -> Check {
         match self.pinned.insert(at, Some(Arc::clone(build))) {
             Some(Some(before)) if before == *build => Err(format!("{at:?} was pinned to {build} twice")),
             Some(_) | None => Ok(()),
         }
     }
 
-    pub(super) fn unpins(&mut self, at: At) -> Check {
+    pub(super) fn unpins(&mut self, at: StepAddress) -> Check {
         match self.pinned.insert(at, None) {
             Some(Some(_)) => Ok(()),
             Some(None) | None => Err(format!("{at:?} was unpinned, and was not pinned")),
@@ -88,7 +88,7 @@ impl Watched {
     }
 
     /// A task in somebody's hands: whose code may fit, and with everything that was recorded.
-    pub(super) fn takes(&self, run: &Run, at: At, build: Option<&str>) -> Check {
+    pub(super) fn takes(&self, run: &Run, at: StepAddress, build: Option<&str>) -> Check {
         if let Some(Some(pinned)) = self.pinned.get(&at)
             && Some(&**pinned) != build
         {

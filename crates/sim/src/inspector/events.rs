@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use abide_core::command::Occurrence;
+use abide_core::command::Event;
 use abide_core::history::Record;
-use abide_core::id::OccurrenceId;
+use abide_core::id::EventUid;
 use abide_core::run::Run;
 use abide_core::status::WaitStatus;
 use abide_core::waitpoint::{Kind, ListensFor};
@@ -84,15 +84,15 @@ impl Watched {
 
     /// R5b: an event is for every wait that stands beside those that took it, and for none that comes after one of them:
     /// a later step of the same way, or a wait of the same place that was not open yet.
-    pub(super) fn came_before(&self, run: &Run, number: u32, occurrence: OccurrenceId) -> bool {
+    pub(super) fn came_before(&self, run: &Run, number: u32, event: EventUid) -> bool {
         let Some(WatchedWait { at: Some(at), opened, .. }) = self.waits.get(&number) else { return false };
-        self.events_taken.get(&occurrence).into_iter().flatten().any(|(taker, taken)| {
+        self.events_taken.get(&event).into_iter().flatten().any(|(taker, taken)| {
             (taker == at && taken < opened) || (taker.step != at.step && precedes(run, taker.step, at.step))
         })
     }
 
     /// Whether a wait is for this event, by the law as it is written here.
-    pub(super) fn is_for(&self, run: &Run, number: u32, event: &Occurrence) -> bool {
+    pub(super) fn is_for(&self, run: &Run, number: u32, event: &Event) -> bool {
         let Some(ListensFor::Event(filter)) = run.waitpoint(number).map(|wait| &wait.listens_for) else {
             return false;
         };

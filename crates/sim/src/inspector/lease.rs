@@ -1,13 +1,13 @@
 //! Leases: a worker whose lease is over ends no step, whatever it says and however late.
 
 use abide_core::history::{Change, Record};
-use abide_core::id::At;
+use abide_core::id::StepAddress;
 use abide_core::run::Run;
 
 use crate::world::Check;
 
 /// A worker that says which lease it means, as the name of who reports.
-pub(crate) fn holder(number: u64, at: At, epoch: u32) -> String {
+pub(crate) fn holder(number: u64, at: StepAddress, epoch: u32) -> String {
     format!("worker/{number}/{at:?}/{epoch}")
 }
 
@@ -28,6 +28,6 @@ pub(super) fn check_epoch(before: Option<&Run>, record: &Record) -> Check {
     }
     let task = before.and_then(|run| run.step(ended)).and_then(|step| step.task.as_deref());
     // A report may make the step wait, and end it for what it waits for, in one decision: then the task is not out any more.
-    let is_held = task.is_some_and(|task| task.delivery.to_string() == epoch);
+    let is_held = task.is_some_and(|task| task.lease_epoch.to_string() == epoch);
     if is_held { Ok(()) } else { Err(format!("{} ended {at}, whose lease it has not", record.by)) }
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::mem::discriminant;
 
-use abide_core::id::At;
+use abide_core::id::StepAddress;
 use abide_core::run::{Run, StepState};
 use abide_core::status::StepStatus;
 use abide_core::waitpoint::Waitpoint;
@@ -19,7 +19,7 @@ impl Watched {
         if before.status != after.status || before.state != after.state || before.input != after.input {
             return broken(format!("it was {} and is {}, or its data changed", before.status, after.status));
         }
-        for (at, state) in before.places().filter(|(_, state)| has_happened(state)) {
+        for (at, state) in before.step_runs().filter(|(_, state)| has_happened(state)) {
             let name = before.step_name(at);
             let there = after.find_step(&name).and_then(|there| Some((there, after.step(there)?)));
             let Some((there, now)) = there else {
@@ -50,14 +50,14 @@ impl Watched {
     }
 
     fn re_place(&mut self, steps: &BTreeMap<u16, u16>) {
-        let there = |at: At| Some(At { step: *steps.get(&at.step)?, ..at });
+        let there = |at: StepAddress| Some(StepAddress { step: *steps.get(&at.step)?, ..at });
         for wait in self.waits.values_mut() {
             wait.at = wait.at.and_then(there);
         }
         for (at, _) in self.events_taken.values_mut().flatten() {
             *at = there(*at).unwrap_or(*at);
         }
-        fn moved<V>(map: &mut BTreeMap<At, V>, there: impl Fn(At) -> Option<At>) {
+        fn moved<V>(map: &mut BTreeMap<StepAddress, V>, there: impl Fn(StepAddress) -> Option<StepAddress>) {
             let old = std::mem::take(map);
             map.extend(old.into_iter().filter_map(|(at, value)| Some((there(at)?, value))));
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use abide_core::definition::Order;
 use abide_core::effect::AfterCommit;
 use abide_core::history::Change;
-use abide_core::id::At;
+use abide_core::id::StepAddress;
 use abide_core::run::Run;
 use abide_core::status::{RunStatus, StepStatus};
 
@@ -24,7 +24,7 @@ pub(super) fn precedes(run: &Run, first: u16, then: u16) -> bool {
 }
 
 /// The place whose status a change is about.
-pub(super) fn place(change: &Change) -> Option<At> {
+pub(super) fn place(change: &Change) -> Option<StepAddress> {
     match change {
         Change::StepStarted { at, .. }
         | Change::StepWaiting { at, .. }
@@ -40,7 +40,7 @@ pub(super) fn place(change: &Change) -> Option<At> {
         | Change::WorkflowPaused { .. }
         | Change::WorkflowResumed
         | Change::WorkflowPauseRequested
-        | Change::WorkflowHeld
+        | Change::WorkflowPausedByOperator
         | Change::WorkflowUnpaused
         | Change::WorkflowDeadlinePassed
         | Change::WorkflowCompleted { .. }
@@ -48,7 +48,7 @@ pub(super) fn place(change: &Change) -> Option<At> {
         | Change::WorkflowCancelled { .. }
         | Change::WorkflowRetried { .. }
         | Change::WorkflowMoved { .. }
-        | Change::StepHeld { .. }
+        | Change::StepHeldBack { .. }
         | Change::MapStarted { .. }
         | Change::TaskStarted { .. }
         | Change::TaskPinned { .. }
@@ -71,8 +71,8 @@ pub(super) fn place(change: &Change) -> Option<At> {
 }
 
 /// A step begins only when all before it is done.
-pub(super) fn check_order(run: &Run, at: At) -> Check {
-    let settled = |step: u16| run.step_status(At::step(step)).is_settled();
+pub(super) fn check_order(run: &Run, at: StepAddress) -> Check {
+    let settled = |step: u16| run.step_status(StepAddress::step(step)).is_settled();
     let ready = match run.definition.order {
         Order::Sequence => (0..at.step).all(settled),
         Order::Graph => run.definition.step(at.step).after.iter().copied().all(settled),
@@ -83,7 +83,7 @@ pub(super) fn check_order(run: &Run, at: At) -> Check {
 /// A run is WAITING when nothing in it runs and something waits, and never stands still otherwise.
 pub(super) fn check_counts(run: &Run) -> Check {
     let count = |wanted: StepStatus| {
-        run.places().filter(|(_, step)| step.status == wanted && step.map.is_none()).count()
+        run.step_runs().filter(|(_, step)| step.status == wanted && step.map.is_none()).count()
     };
     let (running, waiting) = (count(StepStatus::Running), count(StepStatus::Waiting));
     let right = match run.status {
@@ -103,9 +103,9 @@ pub(super) fn check_counts(run: &Run) -> Check {
 /// Exactly what is to be done is handed out, and nothing for a run that has ended.
 pub(super) fn check_tasks(store: &impl Ledger, run: &Run) -> Check {
     let Some(handed_out) = store.tasks_of(run.id) else { return Ok(()) };
-    let wanted: BTreeSet<(At, u32)> = run
-        .places()
-        .filter_map(|(at, step)| Some((at, step.task.as_ref().filter(|task| task.out)?.delivery)))
+    let wanted: BTreeSet<(StepAddress, u32)> = run
+        .step_runs()
+        .filter_map(|(at, step)| Some((at, step.task.as_ref().filter(|task| task.out)?.lease_epoch)))
         .collect();
     if wanted != handed_out {
         return Err(format!("{}: to be done: {wanted:?}; handed out: {handed_out:?}", run.id));
@@ -118,10 +118,10 @@ pub(super) fn check_tasks(store: &impl Ledger, run: &Run) -> Check {
 
 pub(super) fn check_effects(run: &Run, effects: &[AfterCommit]) -> Check {
     for effect in effects {
-        if let AfterCommit::Dispatch { at, delivery } = effect
+        if let AfterCommit::Dispatch { at, lease_epoch } = effect
             && run.status.has_ended()
         {
-            return Err(format!("{}: delivery {delivery} at {at:?} for a run that has ended", run.id));
+            return Err(format!("{}: lease epoch {lease_epoch} at {at:?} for a run that has ended", run.id));
         }
     }
     Ok(())

@@ -18,7 +18,7 @@ pub(crate) struct History {
 
 /// What a run's row says of its history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Told {
+pub(crate) struct RowVersion {
     pub(crate) seq: u64,
     /// `None`: nobody has added it up.
     pub(crate) sum: Option<u32>,
@@ -47,11 +47,11 @@ impl History {
     }
 
     /// The whole history; `None` if there was neither a chunk nor a row.
-    pub(crate) fn finish(self, told: Option<Told>) -> Result<Option<StoredRun>, Error> {
+    pub(crate) fn finish(self, told: Option<RowVersion>) -> Result<Option<StoredRun>, Error> {
         let Some(first) = self.records.first() else {
             return match told {
                 None => Ok(None),
-                Some(Told { seq, .. }) => {
+                Some(RowVersion { seq, .. }) => {
                     Err(self.damaged(&format!("its row says version {seq}, and it has no history")))
                 }
             };
@@ -65,7 +65,7 @@ impl History {
     }
 
     /// The records after the version that this part begins with.
-    pub(crate) fn finish_part(self, told: Told) -> Result<Vec<Record>, Error> {
+    pub(crate) fn finish_part(self, told: RowVersion) -> Result<Vec<Record>, Error> {
         self.compare(told)?;
         Ok(self.records)
     }
@@ -74,7 +74,7 @@ impl History {
         self.records.last().map_or(self.after, |record| record.seq)
     }
 
-    fn compare(&self, told: Told) -> Result<(), Error> {
+    fn compare(&self, told: RowVersion) -> Result<(), Error> {
         let (seq, last) = (told.seq, self.last());
         if seq != last {
             return Err(self.damaged(&format!("its row says version {seq}, and its history ends at {last}")));

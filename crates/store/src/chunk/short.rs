@@ -37,7 +37,7 @@ const WORDS: [(u8, &str); 40] = [
     (0xC1, "WORKFLOW_RESUMED"),
     (0xF5, "WORKFLOW_COMPLETED"),
     (0xF6, "TASK_STARTED"),
-    (0xF7, "delivery"),
+    (0xF7, "leaseEpoch"),
     (0xF8, "worker"),
     (0xF9, "deadline"),
     (0xFA, "reason"),

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use abide_core::command::{Command, SendSignal};
 use abide_core::expression::Expression;
 use abide_core::history::{Failure, JournalResult, StateChange, WakeOn};
-use abide_core::id::{At, OccurrenceId, RunId, ScheduleId};
+use abide_core::id::{EventUid, RunId, ScheduleId, StepAddress};
 use abide_core::random::Random;
 use abide_core::status::WaitStatus;
 use abide_core::waitpoint::{
@@ -39,21 +39,21 @@ fn a_run_that_has_just_fallen_asleep_takes_less_than_240_bytes() {
 #[test]
 fn the_history_of_a_run_is_read_as_it_was_written() {
     let mut world = World::new();
-    let mut errand = world.start_tagged(&story::errand(), json!({ "n": 0.1 }), &["red", "blue"]);
-    world.work(&mut errand, 0);
+    let mut full_tour = world.start_tagged(&story::full_tour(), json!({ "n": 0.1 }), &["red", "blue"]);
+    world.work(&mut full_tour, 0);
     for round in 0..3 {
         world.pass(SignedDuration::from_nanos(round));
         let signal_type = "go".into();
         let payload = Json::new(json!({ "n": round }));
-        world.tell(&mut errand, Command::SendSignal(SendSignal { signal_type, payload }));
-        world.wake(&mut errand);
+        world.tell(&mut full_tour, Command::SendSignal(SendSignal { signal_type, payload }));
+        world.wake(&mut full_tour);
     }
-    world.tell(&mut errand, Command::Cancel { reason: Some("enough".to_owned()) });
-    let all = errand.history.len();
+    world.tell(&mut full_tour, Command::Cancel { reason: Some("enough".to_owned()) });
+    let all = full_tour.history.len();
     for first in 0..=all {
-        assert_eq!(round_trip(errand.id(), &errand.history, &[first]), errand.history);
+        assert_eq!(round_trip(full_tour.id(), &full_tour.history, &[first]), full_tour.history);
     }
-    assert_eq!(round_trip(errand.id(), &errand.history, &vec![1; all]), errand.history);
+    assert_eq!(round_trip(full_tour.id(), &full_tour.history, &vec![1; all]), full_tour.history);
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn creation(random: &mut Random, run_id: RunId) -> Change {
 
 /// One of each kind.
 fn changes(random: &mut Random) -> Vec<Change> {
-    let at = if random.below(2) == 0 { At::step(3) } else { At::item(999, 9_999) };
+    let at = if random.below(2) == 0 { StepAddress::step(3) } else { StepAddress::item(999, 9_999) };
     let instant_or_none = |random: &mut Random| (random.below(2) == 0).then(|| instant(random));
     let payload_or_none = |random: &mut Random| (random.below(2) == 0).then(|| payload(random));
     let error = Failure { step: Some(text(random).into()), ..Failure::new("CODE", text(random)) };
@@ -151,7 +151,7 @@ fn changes(random: &mut Random) -> Vec<Change> {
         Change::WorkflowPaused { reason: Kind::Retry, resume_at: instant_or_none(random) },
         Change::WorkflowResumed,
         Change::WorkflowPauseRequested,
-        Change::WorkflowHeld,
+        Change::WorkflowPausedByOperator,
         Change::WorkflowUnpaused,
         Change::WorkflowDeadlinePassed,
         Change::WorkflowCompleted { output: payload(random) },
@@ -167,20 +167,20 @@ fn changes(random: &mut Random) -> Vec<Change> {
         },
         Change::StepResumed { at },
         Change::StepRetrying { at, attempt: 2, error: error.clone(), opens: waitpoint(random) },
-        Change::StepHeld { at },
+        Change::StepHeldBack { at },
         Change::StepCompleted {
             at,
             output: payload_or_none(random),
             waitpoint: Some(4),
             state: StateChange::Set(BTreeMap::from([(text(random), payload(random))])),
-            bars: vec![1, 2],
+            not_taken: vec![1, 2],
         },
         Change::StepCompleted {
             at,
             output: Some(Json::null()),
             waitpoint: None,
             state: StateChange::OutputAs(text(random).into()),
-            bars: Vec::new(),
+            not_taken: Vec::new(),
         },
         Change::StepFailed { at, error, stopped: true },
         Change::StepSkipped { at },
@@ -188,7 +188,7 @@ fn changes(random: &mut Random) -> Vec<Change> {
         Change::MapStarted { at, items: payload(random) },
         Change::TaskStarted {
             at,
-            delivery: 7,
+            lease_epoch: 7,
             worker: text(random).into(),
             build: random.below(2).eq(&0).then(|| text(random).into()),
             deadline: instant_or_none(random),
@@ -211,11 +211,7 @@ fn changes(random: &mut Random) -> Vec<Change> {
         },
         Change::WaitRescheduled { number: 1, resume_at: instant(random) },
         Change::SignalReceived { id: 1, signal_type: text(random).into(), payload: payload(random) },
-        Change::EventMatched {
-            number: 1,
-            occurrence: OccurrenceId(random.draw_u128()),
-            received_at: instant(random),
-        },
+        Change::EventMatched { number: 1, event: EventUid(random.draw_u128()), received_at: instant(random) },
         Change::ApprovalRequested { number: 1 },
         Change::ApprovalReminded { number: 1 },
         Change::ApprovalEscalated { number: 1, approvers: vec![text(random).into()] },
@@ -272,7 +268,7 @@ fn waitpoint(random: &mut Random) -> Waitpoint {
     };
     Waitpoint {
         number: 1,
-        at: (random.below(2) == 0).then(|| At::item(1, 2)),
+        at: (random.below(2) == 0).then(|| StepAddress::item(1, 2)),
         name: text(random).into(),
         kind: Kind::Event,
         asked: (random.below(2) == 0).then(|| text(random).into()),

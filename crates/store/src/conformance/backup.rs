@@ -3,8 +3,8 @@
 use std::fs;
 
 use abide_core::command::Reply;
-use abide_core::door::Remembered;
 use abide_core::id::WorkspaceId;
+use abide_core::idempotency::IdempotencyRecord;
 use jiff::Timestamp;
 use serde_json::json;
 
@@ -29,12 +29,13 @@ pub fn a_backup_holds_what_there_was_and_can_be_worked_with(subject: &mut dyn Su
     let path = directory.join("copy");
     crowd.save(&mut *store);
     let at = crowd.world.now;
-    let occurrence = crowd.world.occurrence("shipped", json!({ "n": 1 }));
-    let remembered = Remembered { key: "key".to_owned(), digest: 1, reply: Reply::Done, run: None, at };
+    let event = crowd.world.event("shipped", json!({ "n": 1 }));
+    let idempotency =
+        IdempotencyRecord { key: "key".to_owned(), digest: 1, reply: Reply::Done, run: None, at };
     let definition = crowd.world.definition("a", "1", "{}");
     let batch = Batch {
-        occurrences: vec![&occurrence],
-        remembered: vec![&remembered],
+        events: vec![&event],
+        idempotency: vec![&idempotency],
         definitions: vec![definition],
         ..Batch::default()
     };
@@ -56,13 +57,13 @@ pub fn a_backup_holds_what_there_was_and_can_be_worked_with(subject: &mut dyn Su
     assert_eq!(copy.load(later.id()).expect("readable"), None);
     assert_eq!(copy.workspaces().expect("readable"), store.workspaces().expect("readable"));
     assert_eq!(copy.setting("secret").expect("readable").as_deref(), Some(&b"value"[..]));
-    assert_eq!(copy.remembered("key").expect("readable"), Some(remembered));
+    assert_eq!(copy.idempotency_record("key").expect("readable"), Some(idempotency));
     assert_eq!(
         copy.definition_by_id(definition.id).expect("readable").map(|found| found.name).as_deref(),
         Some("a")
     );
     let page = Page { after: None, limit: 10 };
-    assert_eq!(copy.events(WorkspaceId::DEFAULT, None, &page).expect("readable"), [occurrence]);
+    assert_eq!(copy.events(WorkspaceId::DEFAULT, None, &page).expect("readable"), [event]);
     later.committed = 0;
     later.save(&mut *copy);
     later.check(&mut *copy);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use abide_core::command::{Command, SendSignal, Steer, Steering, TaskCompleted, TaskFailed, TaskStarted};
 use abide_core::definition::Definition;
-use abide_core::id::{At, RunId, WorkspaceId};
+use abide_core::id::{RunId, StepAddress, WorkspaceId};
 use abide_core::json::Json;
 use abide_core::run::Timer;
 use abide_core::status::RunStatus;
@@ -64,7 +64,7 @@ pub(crate) fn stories_of_chance(seed: u64) -> (abide_core::random::Random, Vec<S
 }
 
 fn definitions() -> [Arc<Definition>; 6] {
-    [story::nap(), story::listener(), story::signalled(), story::review(), story::brink(), story::errand()]
+    [story::nap(), story::listener(), story::signalled(), story::review(), story::brink(), story::full_tour()]
 }
 
 /// Something happens to one of the runs, or another one begins.
@@ -83,7 +83,7 @@ fn act(world: &mut World, stories: &mut Vec<Story>, definitions: &[Arc<Definitio
     }
     let story = &mut stories[world.random.below(running) as usize];
     let number = story.run.open_waitpoints().next().map_or(1, |wait| wait.number);
-    let (at, delivery) = task(story);
+    let (at, lease_epoch) = task(story);
     let command = match world.random.below(24) {
         0..4 => {
             let due = story.run.waitpoint(number).and_then(|wait| wait.resume_at);
@@ -108,20 +108,20 @@ fn act(world: &mut World, stories: &mut Vec<Story>, definitions: &[Arc<Definitio
         14 => Command::Steer(Steer::new(number, Steering::Complete { payload: None })),
         15..18 => Command::TaskStarted(TaskStarted {
             at,
-            delivery,
+            lease_epoch,
             worker: "worker-1".into(),
             from: None,
             build: None,
         }),
         18..21 => {
             let state_updates = Some([("doc".to_owned(), Json::new(json!("text")))].into());
-            Command::TaskCompleted(TaskCompleted { at, delivery, output: Json::null(), state_updates })
+            Command::TaskCompleted(TaskCompleted { at, lease_epoch, output: Json::null(), state_updates })
         }
         21 => {
             let (message, retryable) = ("no".to_owned(), world.random.below(2) == 0);
             Command::TaskFailed(TaskFailed {
                 at,
-                delivery,
+                lease_epoch,
                 message,
                 code: None,
                 retryable,
@@ -133,17 +133,17 @@ fn act(world: &mut World, stories: &mut Vec<Story>, definitions: &[Arc<Definitio
         _ => {
             let event_id = if world.random.below(2) == 0 { "paid" } else { "reply" };
             world.workspace = story.run.workspace;
-            let occurrence = world.occurrence(event_id, json!({ "customer": 1, "n": 1 }));
-            Command::DeliverEvent(abide_core::command::DeliverEvent { number, occurrence })
+            let event = world.event(event_id, json!({ "customer": 1, "n": 1 }));
+            Command::DeliverEvent(abide_core::command::DeliverEvent { number, event })
         }
     };
     world.try_tell(story, command);
 }
 
-fn task(story: &Story) -> (At, u32) {
-    let mut tasks = story.run.places().filter_map(|(at, step)| Some((at, step.task.as_ref()?)));
+fn task(story: &Story) -> (StepAddress, u32) {
+    let mut tasks = story.run.step_runs().filter_map(|(at, step)| Some((at, step.task.as_ref()?)));
     let out = tasks.find(|(_, task)| task.out);
-    out.map_or((At::step(0), 1), |(at, task)| (at, task.delivery))
+    out.map_or((StepAddress::step(0), 1), |(at, task)| (at, task.lease_epoch))
 }
 
 fn commit(store: &mut dyn Store, stories: Vec<&mut Story>) {
@@ -169,11 +169,11 @@ fn commit_all(store: &mut dyn Store, stories: &mut [Story]) {
 
 /// One of the batch was decided on another version, so all of it is refused.
 fn commit_with_a_conflict(world: &mut World, store: &mut dyn Store, stories: &[Story]) {
-    let news: Vec<&Story> = stories.iter().filter(|story| has_news(story)).collect();
+    let notifications: Vec<&Story> = stories.iter().filter(|story| has_news(story)).collect();
     let Some(stale) = stories.iter().find(|story| story.committed > 0) else { return };
     let stale = Story { committed: world.random.below(stale.committed), ..stale.clone() };
     let mut runs: Vec<_> =
-        news.iter().filter(|story| story.id() != stale.id()).map(|story| story.write()).collect();
+        notifications.iter().filter(|story| story.id() != stale.id()).map(|story| story.write()).collect();
     let place = world.random.below(runs.len() as u64 + 1) as usize;
     runs.insert(place, stale.write());
     let result = store.commit(&Batch { runs, ..Batch::default() });

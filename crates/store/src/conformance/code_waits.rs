@@ -1,7 +1,7 @@
 //! Tasks that wait for other code, and the builds that find them.
 
 use abide_core::command::{Command, Mismatch, Steer, Steering, TaskFailed, TaskStarted};
-use abide_core::id::{At, WaitpointId, WorkspaceId};
+use abide_core::id::{StepAddress, WaitpointId, WorkspaceId};
 use serde_json::json;
 
 use super::Subject;
@@ -13,20 +13,29 @@ const HANDLER: &str = "writer";
 
 /// A task whose code, of this build, does not fit what was recorded.
 fn mismatched(world: &mut World, build: &str) -> Story {
-    let mut story = world.start(&story::errand(), json!({ "n": 1 }));
-    let (at, delivery) = (At::step(0), 1);
-    let started = TaskStarted { build: Some(build.into()), ..TaskStarted::new(at, delivery, "worker-1") };
+    let mut story = world.start(&story::full_tour(), json!({ "n": 1 }));
+    let (at, lease_epoch) = (StepAddress::step(0), 1);
+    let started = TaskStarted { build: Some(build.into()), ..TaskStarted::new(at, lease_epoch, "worker-1") };
     world.tell(&mut story, Command::TaskStarted(started));
     world.tell(&mut story, does_not_fit());
     story
 }
 
-/// Said of the first delivery of the first step.
+/// Said of the first execution of the first step.
 fn does_not_fit() -> Command {
     let mismatch = Some(Mismatch { recorded: "`a`".to_owned(), found: "`b`".to_owned() });
     let (message, code, retryable, retry_after, detail) = (String::new(), None, false, None, None);
-    let (at, delivery) = (At::step(0), 1);
-    Command::TaskFailed(TaskFailed { at, delivery, message, code, retryable, retry_after, detail, mismatch })
+    let (at, lease_epoch) = (StepAddress::step(0), 1);
+    Command::TaskFailed(TaskFailed {
+        at,
+        lease_epoch,
+        message,
+        code,
+        retryable,
+        retry_after,
+        detail,
+        mismatch,
+    })
 }
 
 fn found(store: &mut dyn Store, handler: &str, build: &str, page: usize) -> Vec<WaitpointId> {
@@ -72,7 +81,8 @@ pub fn a_wait_for_other_code_is_found_by_every_build_but_the_one_that_left_it(su
 pub fn a_wait_for_other_code_of_a_pinned_task_is_found_by_no_build(subject: &mut dyn Subject) {
     let (mut store, mut world) = (subject.fresh(), World::new());
     let mut pinned = world.start(&story::pinned_errand(), json!({ "n": 1 }));
-    let started = TaskStarted { build: Some("a".into()), ..TaskStarted::new(At::step(0), 1, "worker-1") };
+    let started =
+        TaskStarted { build: Some("a".into()), ..TaskStarted::new(StepAddress::step(0), 1, "worker-1") };
     world.tell(&mut pinned, Command::TaskStarted(started));
     world.tell(&mut pinned, does_not_fit());
     let mut stories = vec![pinned, mismatched(&mut world, "a")];

@@ -106,7 +106,7 @@ pub fn runs_that_wait_are_found_be_they_few_or_many(subject: &mut dyn Subject) {
     }
     for _ in 0..3 {
         stories.push(world.start(&story::signalled(), json!({})));
-        stories.push(world.start(&story::errand(), json!({ "n": 1 })));
+        stories.push(world.start(&story::full_tour(), json!({ "n": 1 })));
     }
     for batch in stories.chunks_mut(1_000) {
         save(&mut *store, batch);

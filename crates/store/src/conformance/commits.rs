@@ -4,8 +4,8 @@ use abide_core::command::{
     Command, Reply, ResumeTarget, ResumeWaitpoint, SendSignal, Steer, Steering, TaskFailed, TaskStarted, Via,
     Vote,
 };
-use abide_core::door::Remembered;
-use abide_core::id::{At, WorkspaceId};
+use abide_core::id::{StepAddress, WorkspaceId};
+use abide_core::idempotency::IdempotencyRecord;
 use abide_core::json::Json;
 use abide_core::status::RunStatus;
 use abide_core::waitpoint::Decision;
@@ -21,14 +21,14 @@ pub fn what_was_committed_is_there_after_a_crash(subject: &mut dyn Subject) {
     let (mut store, mut world) = (subject.fresh(), World::new());
     let nap = world.start(&story::nap(), json!({ "sleep": "1h" }));
     let listener = world.start(&story::listener(), json!({ "event": "paid", "customer": 1 }));
-    let occurrence = world.occurrence("shipped", json!({ "n": [1, null, "ü"] }));
-    let remembered =
-        Remembered { key: "key".to_owned(), digest: 1, reply: Reply::Done, run: None, at: world.now };
+    let event = world.event("shipped", json!({ "n": [1, null, "ü"] }));
+    let idempotency =
+        IdempotencyRecord { key: "key".to_owned(), digest: 1, reply: Reply::Done, run: None, at: world.now };
     let definition = world.definition("a", "1", "{}");
     let batch = Batch {
         runs: vec![nap.write(), listener.write()],
-        occurrences: vec![&occurrence],
-        remembered: vec![&remembered],
+        events: vec![&event],
+        idempotency: vec![&idempotency],
         definitions: vec![definition],
         ..Batch::default()
     };
@@ -36,28 +36,28 @@ pub fn what_was_committed_is_there_after_a_crash(subject: &mut dyn Subject) {
     let mut store = subject.after_a_crash(store);
     nap.check(&mut *store);
     listener.check(&mut *store);
-    assert_eq!(everything(&mut *store), Everything { runs: 2, timers: 2, waiters: 1, occurrences: 1 });
-    assert_eq!(store.remembered("key").expect("readable"), Some(remembered));
+    assert_eq!(everything(&mut *store), Everything { runs: 2, timers: 2, waiters: 1, events: 1 });
+    assert_eq!(store.idempotency_record("key").expect("readable"), Some(idempotency));
     assert!(store.definition(WorkspaceId::DEFAULT, "a", Some("1")).expect("readable").is_some());
 }
 
 /// Every decision in a commit of its own, and a crash after each.
 pub fn a_run_is_loaded_as_it_was_decided(subject: &mut dyn Subject) {
     let (mut store, mut world) = (subject.fresh(), World::new());
-    let mut errand = world.start(&story::errand(), json!({ "n": 0.1, "text": "\u{0}\u{1F980}\"\\" }));
-    let mut turn = |world: &mut World, errand: &mut Story| {
-        errand.save(&mut *store);
-        errand.check(&mut *store);
+    let mut full_tour = world.start(&story::full_tour(), json!({ "n": 0.1, "text": "\u{0}\u{1F980}\"\\" }));
+    let mut turn = |world: &mut World, full_tour: &mut Story| {
+        full_tour.save(&mut *store);
+        full_tour.check(&mut *store);
         world.pass(SignedDuration::from_nanos(1_000_000_007));
     };
-    turn(&mut world, &mut errand);
-    let (at, delivery) = (At::step(0), 1);
-    let started = TaskStarted { at, delivery, worker: "worker-1".into(), from: None, build: None };
-    world.tell(&mut errand, Command::TaskStarted(started));
-    turn(&mut world, &mut errand);
+    turn(&mut world, &mut full_tour);
+    let (at, lease_epoch) = (StepAddress::step(0), 1);
+    let started = TaskStarted { at, lease_epoch, worker: "worker-1".into(), from: None, build: None };
+    world.tell(&mut full_tour, Command::TaskStarted(started));
+    turn(&mut world, &mut full_tour);
     let failed = TaskFailed {
         at,
-        delivery,
+        lease_epoch,
         message: "out of ink".to_owned(),
         code: None,
         retryable: true,
@@ -65,40 +65,40 @@ pub fn a_run_is_loaded_as_it_was_decided(subject: &mut dyn Subject) {
         detail: None,
         mismatch: None,
     };
-    world.tell(&mut errand, Command::TaskFailed(failed));
-    turn(&mut world, &mut errand);
-    world.wake(&mut errand);
-    turn(&mut world, &mut errand);
-    world.work(&mut errand, 0);
-    turn(&mut world, &mut errand);
+    world.tell(&mut full_tour, Command::TaskFailed(failed));
+    turn(&mut world, &mut full_tour);
+    world.wake(&mut full_tour);
+    turn(&mut world, &mut full_tour);
+    world.work(&mut full_tour, 0);
+    turn(&mut world, &mut full_tour);
     for _ in 0..3 {
-        world.wake(&mut errand);
-        turn(&mut world, &mut errand);
+        world.wake(&mut full_tour);
+        turn(&mut world, &mut full_tour);
     }
-    let occurrence = world.occurrence("reply", json!({ "n": 0.1, "deep": nested(120) }));
-    let number = open_wait(&errand);
-    world.deliver(&mut errand, number, &occurrence);
-    turn(&mut world, &mut errand);
-    let number = open_wait(&errand);
+    let event = world.event("reply", json!({ "n": 0.1, "deep": nested(120) }));
+    let number = open_wait(&full_tour);
+    world.deliver(&mut full_tour, number, &event);
+    turn(&mut world, &mut full_tour);
+    let number = open_wait(&full_tour);
     let steering = Steering::Reschedule { resume_at: world.now + SignedDuration::from_hours(7) };
-    world.tell(&mut errand, Command::Steer(Steer::new(number, steering)));
-    turn(&mut world, &mut errand);
+    world.tell(&mut full_tour, Command::Steer(Steer::new(number, steering)));
+    turn(&mut world, &mut full_tour);
     let payload = Json::new(json!({ "f": 1.0e-7, "g": 5e-324, "h": 1.7976931348623157e308, "i": u64::MAX }));
-    world.tell(&mut errand, Command::SendSignal(SendSignal { signal_type: "go".into(), payload }));
-    turn(&mut world, &mut errand);
+    world.tell(&mut full_tour, Command::SendSignal(SendSignal { signal_type: "go".into(), payload }));
+    turn(&mut world, &mut full_tour);
     let resume = ResumeWaitpoint {
-        target: ResumeTarget::Waitpoint(open_wait(&errand)),
+        target: ResumeTarget::Waitpoint(open_wait(&full_tour)),
         payload: Json::new(json!({ "body": null })),
         via: Via::Write,
     };
-    world.tell(&mut errand, Command::ResumeWaitpoint(resume));
-    turn(&mut world, &mut errand);
+    world.tell(&mut full_tour, Command::ResumeWaitpoint(resume));
+    turn(&mut world, &mut full_tour);
     let comment = Some("fine".to_owned());
-    let vote = Vote { comment, ..Vote::new(open_wait(&errand), Decision::Approve) };
-    world.tell(&mut errand, Command::Vote(vote));
-    turn(&mut world, &mut errand);
-    assert_eq!(errand.run.status, RunStatus::Completed);
-    errand.check(&mut *subject.after_a_crash(store));
+    let vote = Vote { comment, ..Vote::new(open_wait(&full_tour), Decision::Approve) };
+    world.tell(&mut full_tour, Command::Vote(vote));
+    turn(&mut world, &mut full_tour);
+    assert_eq!(full_tour.run.status, RunStatus::Completed);
+    full_tour.check(&mut *subject.after_a_crash(store));
 }
 
 fn open_wait(story: &Story) -> u32 {
@@ -118,14 +118,19 @@ pub fn a_batch_is_written_whole_or_not_at_all(subject: &mut dyn Subject) {
         let before = everything(&mut *store);
         let again = Story { committed: 0, ..stale.clone() };
         let (first, second) = if stale_first { (&again, &new) } else { (&new, &again) };
-        let occurrence = world.occurrence("shipped", json!(1));
-        let remembered =
-            Remembered { key: "key".to_owned(), digest: 1, reply: Reply::Done, run: None, at: world.now };
+        let event = world.event("shipped", json!(1));
+        let idempotency = IdempotencyRecord {
+            key: "key".to_owned(),
+            digest: 1,
+            reply: Reply::Done,
+            run: None,
+            at: world.now,
+        };
         let definition = world.definition("a", "1", "{}");
         let batch = Batch {
             runs: vec![first.write(), second.write()],
-            occurrences: vec![&occurrence],
-            remembered: vec![&remembered],
+            events: vec![&event],
+            idempotency: vec![&idempotency],
             definitions: vec![definition],
             ..Batch::default()
         };
@@ -136,7 +141,7 @@ pub fn a_batch_is_written_whole_or_not_at_all(subject: &mut dyn Subject) {
             }
             assert_eq!(everything(&mut *store), before);
             assert_eq!(store.load(new.id()).expect("readable"), None);
-            assert_eq!(store.remembered("key").expect("readable"), None);
+            assert_eq!(store.idempotency_record("key").expect("readable"), None);
             assert_eq!(store.definition(WorkspaceId::DEFAULT, "a", None).expect("readable"), None);
         }
         let batch = Batch { runs: vec![new.write()], ..batch };
@@ -216,7 +221,7 @@ struct Everything {
     runs: usize,
     timers: usize,
     waiters: usize,
-    occurrences: usize,
+    events: usize,
 }
 
 fn everything(store: &mut dyn Store) -> Everything {
@@ -225,8 +230,8 @@ fn everything(store: &mut dyn Store) -> Everything {
         runs: store.runs(&RunFilter::default(), &page).expect("readable").len(),
         timers: store.timers(None, Timestamp::MAX, 100).expect("readable").len(),
         waiters: store.waiters(WorkspaceId::DEFAULT, "paid", None, 100).expect("readable").len(),
-        occurrences: store
-            .occurrences(WorkspaceId::DEFAULT, "shipped", Timestamp::MIN, None, 100)
+        events: store
+            .events_since(WorkspaceId::DEFAULT, "shipped", Timestamp::MIN, None, 100)
             .expect("readable")
             .len(),
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use abide_core::command::{Command, TaskHeartbeat};
 use abide_core::history::{JournalResult, ModelCall};
-use abide_core::id::{At, WorkspaceId};
+use abide_core::id::{StepAddress, WorkspaceId};
 use abide_core::json::Json;
 use abide_core::spent::Spent;
 use jiff::civil::date;
@@ -35,8 +35,8 @@ pub fn costs_are_added_up_by_day_workflow_and_model(subject: &mut dyn Subject) {
         };
         let entries = entries.iter().map(result).collect();
         Command::TaskHeartbeat(TaskHeartbeat {
-            at: At::step(0),
-            delivery: 1,
+            at: StepAddress::step(0),
+            lease_epoch: 1,
             checkpoint: None,
             entries,
             calls,

@@ -1,8 +1,8 @@
-//! Definitions and remembered keys: written once, the same for ever.
+//! Definitions and idempotency keys: written once, the same for ever.
 
 use abide_core::command::Reply;
-use abide_core::door::Remembered;
 use abide_core::id::{DefinitionId, WorkspaceId};
+use abide_core::idempotency::IdempotencyRecord;
 use jiff::SignedDuration;
 
 use super::Subject;
@@ -98,28 +98,29 @@ pub fn what_is_remembered_is_found_by_its_key(subject: &mut dyn Subject) {
         ("lease", Reply::Leased { deadline: Some(world.now) }),
         ("vote", Reply::Voted { approvals: 1, quorum: 2, resolved: false }),
     ];
-    let remembered: Vec<Remembered> = (0..)
+    let idempotency: Vec<IdempotencyRecord> = (0..)
         .zip(replies)
         .map(|(index, (key, reply))| {
             let (key, at) = (key.to_owned(), world.now + SignedDuration::from_nanos(index));
-            Remembered { key, digest: u64::MAX - index.cast_unsigned(), reply, run: None, at }
+            IdempotencyRecord { key, digest: u64::MAX - index.cast_unsigned(), reply, run: None, at }
         })
         .collect();
-    let batch = Batch { remembered: remembered.iter().collect(), ..Batch::default() };
+    let batch = Batch { idempotency: idempotency.iter().collect(), ..Batch::default() };
     store.commit(&batch).expect("the keys are written");
     let mut store = subject.after_a_crash(store);
-    for expected in &remembered {
-        assert_eq!(store.remembered(&expected.key).expect("readable").as_ref(), Some(expected));
+    for expected in &idempotency {
+        assert_eq!(store.idempotency_record(&expected.key).expect("readable").as_ref(), Some(expected));
     }
-    assert_eq!(store.remembered("other").expect("readable"), None);
+    assert_eq!(store.idempotency_record("other").expect("readable"), None);
 }
 
 pub fn a_key_keeps_its_first_answer(subject: &mut dyn Subject) {
     let (mut store, world) = (subject.fresh(), World::new());
-    let first = Remembered { key: "key".to_owned(), digest: 1, reply: Reply::Done, run: None, at: world.now };
-    let second = Remembered { digest: 2, ..first.clone() };
-    store.commit(&Batch { remembered: vec![&first], ..Batch::default() }).expect("the key is written");
-    let refused = store.commit(&Batch { remembered: vec![&second], ..Batch::default() });
+    let first =
+        IdempotencyRecord { key: "key".to_owned(), digest: 1, reply: Reply::Done, run: None, at: world.now };
+    let second = IdempotencyRecord { digest: 2, ..first.clone() };
+    store.commit(&Batch { idempotency: vec![&first], ..Batch::default() }).expect("the key is written");
+    let refused = store.commit(&Batch { idempotency: vec![&second], ..Batch::default() });
     assert!(matches!(&refused, Err(Error::KeyUsed(key)) if key == "key"), "{refused:?}");
-    assert_eq!(store.remembered("key").expect("readable"), Some(first));
+    assert_eq!(store.idempotency_record("key").expect("readable"), Some(first));
 }

@@ -1,6 +1,6 @@
 //! Events: those who wait for them, and those that came.
 
-use abide_core::command::{Command, Occurrence, Steer, Steering};
+use abide_core::command::{Command, Event, Steer, Steering};
 use abide_core::id::{WaitpointId, WorkspaceId};
 use abide_core::waitpoint::ListensFor;
 use jiff::{SignedDuration, Timestamp};
@@ -29,8 +29,8 @@ pub fn a_waiter_is_there_while_its_wait_is_open(subject: &mut dyn Subject) {
     assert_eq!(waiters(&mut *store, "paid").len(), 4);
     assert_eq!(waiters(&mut *store, "answer"), []);
 
-    let occurrence = world.occurrence("paid", json!({ "customer": 1 }));
-    world.deliver(&mut taken, 1, &occurrence);
+    let event = world.event("paid", json!({ "customer": 1 }));
+    world.deliver(&mut taken, 1, &event);
     world.tell(&mut cancelled, Command::Cancel { reason: None });
     let resume_at = world.now + SignedDuration::from_hours(24);
     let steering = Steering::Reschedule { resume_at };
@@ -58,8 +58,8 @@ pub fn waiters_are_found_whatever_their_event_is_called(subject: &mut dyn Subjec
         assert_eq!(waiters(&mut *store, name), [], "{name:?}");
     }
     for (name, story) in NAMES.iter().zip(&mut stories) {
-        let occurrence = world.occurrence(name, json!({ "customer": 1 }));
-        world.deliver(story, 1, &occurrence);
+        let event = world.event(name, json!({ "customer": 1 }));
+        world.deliver(story, 1, &event);
         story.save(&mut *store);
         assert_eq!(waiters(&mut *store, name), [], "{name:?}");
     }
@@ -68,7 +68,7 @@ pub fn waiters_are_found_whatever_their_event_is_called(subject: &mut dyn Subjec
 pub fn waiters_come_oldest_first_page_by_page(subject: &mut dyn Subject) {
     let (mut store, mut world) = (subject.fresh(), World::new());
     // The first run to be created is the last to wait.
-    let mut late = world.start(&story::errand(), json!({ "n": 1 }));
+    let mut late = world.start(&story::full_tour(), json!({ "n": 1 }));
     late.save(&mut *store);
     world.pass(SignedDuration::from_secs(1));
     let listener = story::listener();
@@ -98,11 +98,11 @@ pub fn waiters_come_oldest_first_page_by_page(subject: &mut dyn Subject) {
     }
 
     // A page may begin after a wait that has ended meanwhile.
-    let occurrence = world.occurrence("reply", json!({ "customer": 1 }));
+    let event = world.event("reply", json!({ "customer": 1 }));
     let begun = same_instant[0].run.created_at;
     world.now = begun;
     let ended = same_instant.iter_mut().find(|story| story.id() == expected[2].run).expect("one of them");
-    world.deliver(ended, 1, &Occurrence { received_at: world.now, ..occurrence });
+    world.deliver(ended, 1, &Event { received_at: world.now, ..event });
     ended.save(&mut *store);
     let rest =
         store.waiters(WorkspaceId::DEFAULT, "reply", Some((begun, expected[2])), 100).expect("readable");
@@ -123,44 +123,44 @@ pub fn a_waiter_has_its_filter(subject: &mut dyn Subject) {
     assert!(!waiter.filter.accepts(&json!({ "customer": 1 })));
 }
 
-fn occurred(store: &mut dyn Store, occurrences: &[Occurrence]) {
-    let batch = Batch { occurrences: occurrences.iter().collect(), ..Batch::default() };
+fn occurred(store: &mut dyn Store, events: &[Event]) {
+    let batch = Batch { events: events.iter().collect(), ..Batch::default() };
     store.commit(&batch).expect("the events are written");
 }
 
 pub fn occurrences_come_in_the_order_they_were_received(subject: &mut dyn Subject) {
     let (mut store, mut world) = (subject.fresh(), World::new());
-    let mut occurrences = Vec::new();
+    let mut events = Vec::new();
     for data in [json!(null), json!({ "deep": [[[1.5]]] }), json!("text"), json!([]), json!(u64::MAX)] {
-        occurrences.push(world.occurrence("paid", data.clone()));
-        occurrences.push(world.occurrence("paid", data));
+        events.push(world.event("paid", data.clone()));
+        events.push(world.event("paid", data));
         world.pass(SignedDuration::from_nanos(1));
     }
-    occurred(&mut *store, &occurrences[3..]);
-    occurred(&mut *store, &occurrences[..3]);
+    occurred(&mut *store, &events[3..]);
+    occurred(&mut *store, &events[..3]);
     let mut store = subject.after_a_crash(store);
-    occurrences.sort_by_key(|occurrence| (occurrence.received_at, occurrence.id));
+    events.sort_by_key(|event| (event.received_at, event.id));
     for limit in [1, 2, 3, 100] {
-        let found = pages(limit, |after: Option<&Occurrence>| {
+        let found = pages(limit, |after: Option<&Event>| {
             let after = after.map(|last| (last.received_at, last.id));
-            store.occurrences(WorkspaceId::DEFAULT, "paid", Timestamp::MIN, after, limit)
+            store.events_since(WorkspaceId::DEFAULT, "paid", Timestamp::MIN, after, limit)
         });
-        assert_eq!(found, occurrences, "pages of {limit}");
+        assert_eq!(found, events, "pages of {limit}");
     }
 }
 
 pub fn occurrences_of_other_events_and_of_earlier_times_are_left_out(subject: &mut dyn Subject) {
     let (mut store, mut world) = (subject.fresh(), World::new());
-    let early = world.occurrence("a.b", json!(1));
-    let other = world.occurrence("a", json!(2));
+    let early = world.event("a.b", json!(1));
+    let other = world.event("a", json!(2));
     world.pass(SignedDuration::from_nanos(1));
-    let middle = world.occurrence("a.b", json!(3));
+    let middle = world.event("a.b", json!(3));
     world.pass(SignedDuration::from_nanos(1));
-    let late = world.occurrence("a.b", json!(4));
+    let late = world.event("a.b", json!(4));
     occurred(&mut *store, &[early.clone(), other.clone(), middle.clone(), late.clone()]);
-    let mut since = |event_id: &str, since: Timestamp, after: Option<&Occurrence>| {
+    let mut since = |event_id: &str, since: Timestamp, after: Option<&Event>| {
         let after = after.map(|after| (after.received_at, after.id));
-        store.occurrences(WorkspaceId::DEFAULT, event_id, since, after, 100).expect("readable")
+        store.events_since(WorkspaceId::DEFAULT, event_id, since, after, 100).expect("readable")
     };
     assert_eq!(since("a.b", early.received_at, None), [early.clone(), middle, late.clone()]);
     assert_eq!(since("a.b", late.received_at, None), std::slice::from_ref(&late));
@@ -175,18 +175,18 @@ pub fn events_are_listed_the_last_one_first_page_by_page(subject: &mut dyn Subje
     let (mut store, mut world) = (subject.fresh(), World::new());
     let mut sent = Vec::new();
     for event_id in ["a", "b", "a", "a.b", "a"] {
-        sent.push(world.occurrence(event_id, json!({ "n": 1 })));
-        sent.push(world.occurrence(event_id, json!(null)));
+        sent.push(world.event(event_id, json!({ "n": 1 })));
+        sent.push(world.event(event_id, json!(null)));
         world.pass(SignedDuration::from_nanos(1));
     }
     occurred(&mut *store, &sent);
     let mut store = subject.after_a_crash(store);
-    sent.sort_by_key(|occurrence| std::cmp::Reverse((occurrence.received_at, occurrence.id)));
+    sent.sort_by_key(|event| std::cmp::Reverse((event.received_at, event.id)));
     for event_id in [None, Some("a"), Some("a.b"), Some("c")] {
-        let expected: Vec<&Occurrence> =
-            sent.iter().filter(|occurrence| event_id.is_none_or(|id| *occurrence.event_id == *id)).collect();
+        let expected: Vec<&Event> =
+            sent.iter().filter(|event| event_id.is_none_or(|id| *event.event_id == *id)).collect();
         for limit in [1, 3, 100] {
-            let found = pages(limit, |after: Option<&Occurrence>| {
+            let found = pages(limit, |after: Option<&Event>| {
                 let after = after.map(|last| (last.received_at, last.id));
                 store.events(WorkspaceId::DEFAULT, event_id, &Page { after, limit })
             });

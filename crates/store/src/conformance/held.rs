@@ -40,8 +40,8 @@ pub fn what_is_held_is_found_listed_and_let_go(subject: &mut dyn Subject) {
     assert_eq!(store.held(schedule).expect("readable").as_ref(), Some(&all[2]));
     assert_eq!(store.held(Owner::Run(RunId(4))).expect("readable"), None);
 
-    assert!(store.let_go(all[1].owner).expect("let go"));
-    assert!(!store.let_go(all[1].owner).expect("was not held"));
+    assert!(store.release(all[1].owner).expect("let go"));
+    assert!(!store.release(all[1].owner).expect("was not held"));
     all.remove(1);
     assert_eq!(store.all_held(&page(None, 10)).expect("readable"), all);
 }

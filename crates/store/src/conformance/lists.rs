@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use abide_core::command::{Command, TaskStarted};
-use abide_core::id::{At, RunId, WaitpointId, WorkspaceId};
+use abide_core::id::{RunId, StepAddress, WaitpointId, WorkspaceId};
 use abide_core::status::{RunStatus, WaitStatus};
 use abide_core::waitpoint::{Kind, ListensFor};
 use jiff::{SignedDuration, Timestamp};
@@ -31,7 +31,7 @@ impl Crowd {
                 story::signalled(),
                 story::review(),
                 story::brink(),
-                story::errand(),
+                story::full_tour(),
             ] {
                 let input = json!({ "sleep": "1h", "event": "paid", "customer": 1, "n": 1 });
                 stories.push(world.start_tagged(&definition, input, tags));
@@ -209,8 +209,13 @@ pub fn a_listed_run_is_up_to_date_while_it_works(subject: &mut dyn Subject) {
     let mut review = world.start(&story::review(), json!({}));
     review.save(&mut *store);
     world.pass(SignedDuration::from_nanos(1));
-    let started =
-        TaskStarted { at: At::step(0), delivery: 1, worker: "worker-1".into(), from: None, build: None };
+    let started = TaskStarted {
+        at: StepAddress::step(0),
+        lease_epoch: 1,
+        worker: "worker-1".into(),
+        from: None,
+        build: None,
+    };
     world.tell(&mut review, Command::TaskStarted(started));
     review.save(&mut *store);
     assert_eq!(review.run.status, RunStatus::Running);

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use abide_core::command::{Command, Occurrence, Reply, TaskFailed, TaskStarted};
+use abide_core::command::{Command, Event, Reply, TaskFailed, TaskStarted};
 use abide_core::definition::{AwaitedEvent, Hook};
-use abide_core::door::Remembered;
 use abide_core::history::DefinitionRef;
-use abide_core::id::{At, RunId, WorkspaceId};
+use abide_core::id::{RunId, StepAddress, WorkspaceId};
+use abide_core::idempotency::IdempotencyRecord;
 use abide_core::status::RunStatus;
 use abide_core::time::Millis;
 use jiff::{SignedDuration, Timestamp};
@@ -19,22 +19,22 @@ use crate::{Batch, NewDefinition, OfRun, OldEvent, Page, RunFilter, RunOfKey, St
 pub fn old_events_are_found_in_their_order_and_forgotten_by_name(subject: &mut dyn Subject) {
     let (mut store, mut world) = (subject.fresh(), World::new());
     let other = store.add_workspace("other", world.now).expect("added");
-    let mut occurrences = Vec::new();
+    let mut events = Vec::new();
     for (event_id, workspace) in [("a", 0), ("b", 0), ("a", 0), ("b", other.0), ("a", 0)] {
         world.workspace = WorkspaceId(workspace);
-        occurrences.push(world.occurrence(event_id, json!(1)));
+        events.push(world.event(event_id, json!(1)));
         world.pass(SignedDuration::from_nanos(1));
     }
-    let batch = Batch { occurrences: occurrences.iter().collect(), ..Batch::default() };
+    let batch = Batch { events: events.iter().collect(), ..Batch::default() };
     store.commit(&batch).expect("the events are written");
-    let place = |index: usize| (occurrences[index].received_at, occurrences[index].id);
-    let before = occurrences[4].received_at;
+    let place = |index: usize| (events[index].received_at, events[index].id);
+    let before = events[4].received_at;
     let here = WorkspaceId::DEFAULT;
     let mut found = |event, before, after, limit| {
         let found: Vec<OldEvent> = store.old_events(event, before, after, limit).expect("readable");
         found.iter().map(|event| event.id).collect::<Vec<_>>()
     };
-    let ids = |indexes: &[usize]| indexes.iter().map(|index| occurrences[*index].id).collect::<Vec<_>>();
+    let ids = |indexes: &[usize]| indexes.iter().map(|index| events[*index].id).collect::<Vec<_>>();
     assert_eq!(found((here, None), before, None, 10), ids(&[0, 1, 2]));
     assert_eq!(found((here, None), before, None, 2), ids(&[0, 1]));
     assert_eq!(found((here, None), before, Some(place(1)), 2), ids(&[2]));
@@ -46,8 +46,8 @@ pub fn old_events_are_found_in_their_order_and_forgotten_by_name(subject: &mut d
     assert_eq!(store.forget_events(&old).expect("forgotten"), 2);
     assert_eq!(store.forget_events(&old).expect("forgotten"), 0, "they are gone");
     let mut store = subject.after_a_crash(store);
-    let mut left = |event_id| store.occurrences(here, event_id, Timestamp::MIN, None, 10).expect("readable");
-    assert_eq!(left("a"), [occurrences[2].clone(), occurrences[4].clone()]);
+    let mut left = |event_id| store.events_since(here, event_id, Timestamp::MIN, None, 10).expect("readable");
+    assert_eq!(left("a"), [events[2].clone(), events[4].clone()]);
     assert_eq!(left("b"), []);
 }
 
@@ -57,11 +57,10 @@ pub fn an_event_sent_to_a_run_says_whether_that_is_open_and_goes_when_it_is_not(
     let mut start = || world.start(&listener, json!({ "event": "paid", "customer": 1 }));
     let (mut open, mut ended) = (start(), start());
     save(&mut *store, [&mut open, &mut ended]);
-    let sent_to =
-        |run: RunId, world: &mut World| Occurrence { run: Some(run), ..world.occurrence("x", json!(1)) };
+    let sent_to = |run: RunId, world: &mut World| Event { run: Some(run), ..world.event("x", json!(1)) };
     let events =
         [sent_to(open.id(), &mut world), sent_to(ended.id(), &mut world), sent_to(ended.id(), &mut world)];
-    let batch = Batch { occurrences: events.iter().collect(), ..Batch::default() };
+    let batch = Batch { events: events.iter().collect(), ..Batch::default() };
     store.commit(&batch).expect("the events are written");
     world.tell(&mut ended, Command::Cancel { reason: None });
     ended.save(&mut *store);
@@ -81,21 +80,21 @@ pub fn an_event_sent_to_a_run_says_whether_that_is_open_and_goes_when_it_is_not(
     for expected in [1, 1, 0] {
         assert_eq!(store.forget_of(&runs, OfRun::Events, 1).expect("forgotten"), expected);
     }
-    let left = store.occurrences(WorkspaceId::DEFAULT, "x", Timestamp::MIN, None, 10).expect("readable");
+    let left = store.events_since(WorkspaceId::DEFAULT, "x", Timestamp::MIN, None, 10).expect("readable");
     assert_eq!(left, [events[0].clone()], "one that an open run may come to is never forgotten with a run");
 }
 
 pub fn old_keys_are_found_in_their_order_and_forgotten_by_name(subject: &mut dyn Subject) {
     let (mut store, mut world) = (subject.fresh(), World::new());
-    let mut remembered = Vec::new();
+    let mut idempotency = Vec::new();
     for key in ["d", "b", "e", "a", "c"] {
         let (digest, reply, run, at) = (1, Reply::Done, None, world.now);
-        remembered.push(Remembered { key: key.to_owned(), digest, reply, run, at });
+        idempotency.push(IdempotencyRecord { key: key.to_owned(), digest, reply, run, at });
         world.pass(SignedDuration::from_nanos(1));
     }
-    let batch = Batch { remembered: remembered.iter().collect(), ..Batch::default() };
+    let batch = Batch { idempotency: idempotency.iter().collect(), ..Batch::default() };
     store.commit(&batch).expect("the keys are written");
-    let before = remembered[3].at;
+    let before = idempotency[3].at;
     let first = store.old_keys(before, None, 2).expect("readable");
     let place = (first[1].written_at, first[1].key.clone());
     let rest = store.old_keys(before, Some(&place), 10).expect("readable");
@@ -105,14 +104,14 @@ pub fn old_keys_are_found_in_their_order_and_forgotten_by_name(subject: &mut dyn
     assert_eq!(store.forget_keys(&keys).expect("forgotten"), 3);
     assert_eq!(store.forget_keys(&keys).expect("forgotten"), 0);
     let mut store = subject.after_a_crash(store);
-    for (index, remembered) in remembered.iter().enumerate() {
-        let found = store.remembered(&remembered.key).expect("readable");
-        assert_eq!(found.as_ref(), Some(remembered).filter(|_| index >= 3));
+    for (index, idempotency) in idempotency.iter().enumerate() {
+        let found = store.idempotency_record(&idempotency.key).expect("readable");
+        assert_eq!(found.as_ref(), Some(idempotency).filter(|_| index >= 3));
     }
     // A key that was forgotten may be used for something else.
-    let again = Remembered { digest: 2, ..remembered[0].clone() };
-    store.commit(&Batch { remembered: vec![&again], ..Batch::default() }).expect("the key is written");
-    assert_eq!(store.remembered(&again.key).expect("readable"), Some(again));
+    let again = IdempotencyRecord { digest: 2, ..idempotency[0].clone() };
+    store.commit(&Batch { idempotency: vec![&again], ..Batch::default() }).expect("the key is written");
+    assert_eq!(store.idempotency_record(&again.key).expect("readable"), Some(again));
 }
 
 pub fn the_key_of_a_run_is_not_forgotten_while_that_is_open(subject: &mut dyn Subject) {
@@ -123,10 +122,10 @@ pub fn the_key_of_a_run_is_not_forgotten_while_that_is_open(subject: &mut dyn Su
     save(&mut *store, [&mut open, &mut ended]);
     let key = |key: &str, run: RunId| {
         let (digest, reply, at) = (1, Reply::Started(run), Timestamp::UNIX_EPOCH);
-        Remembered { key: key.to_owned(), digest, reply, run: Some(run), at }
+        IdempotencyRecord { key: key.to_owned(), digest, reply, run: Some(run), at }
     };
     let keys = [key("open", open.id()), key("ended", ended.id())];
-    store.commit(&Batch { remembered: keys.iter().collect(), ..Batch::default() }).expect("written");
+    store.commit(&Batch { idempotency: keys.iter().collect(), ..Batch::default() }).expect("written");
     world.pass(SignedDuration::from_hours(1));
     let ended_at = world.now;
     world.tell(&mut ended, Command::Cancel { reason: None });
@@ -138,11 +137,11 @@ pub fn the_key_of_a_run_is_not_forgotten_while_that_is_open(subject: &mut dyn Su
     assert_eq!(told, [("ended", RunOfKey::Ended(ended_at)), ("open", RunOfKey::Open)]);
     assert_eq!(store.forget_keys(&["open".to_owned()]).expect("forgotten"), 0);
     assert_eq!(store.forget_of(&[open.id()], OfRun::Keys, 10).expect("forgotten"), 0);
-    assert_eq!(store.remembered("open").expect("readable").as_ref(), Some(&keys[0]));
+    assert_eq!(store.idempotency_record("open").expect("readable").as_ref(), Some(&keys[0]));
 
     // When its run is forgotten, a key is as old as the end of that.
     assert_eq!(store.forget_runs(Timestamp::MAX, 10).expect("forgotten"), 1);
-    let key = store.remembered("ended").expect("readable").expect("it is there");
+    let key = store.idempotency_record("ended").expect("readable").expect("it is there");
     assert_eq!((key.run, key.at), (None, ended_at));
     let found = store.old_keys(Timestamp::MAX, None, 10).expect("readable");
     assert_eq!(found.last().map(|key| (key.key.as_str(), key.run)), Some(("ended", RunOfKey::None)));
@@ -285,13 +284,14 @@ pub fn a_failed_run_that_was_retried_is_not_forgotten(subject: &mut dyn Subject)
 }
 
 fn fail(world: &mut World, review: &mut Story) {
-    let at = At::step(0);
-    let delivery = review.run.step(at).and_then(|step| step.task.as_ref()).expect("a task").delivery;
-    let started = TaskStarted { at, delivery, worker: Arc::from("worker-1"), from: None, build: None };
+    let at = StepAddress::step(0);
+    let lease_epoch = review.run.step(at).and_then(|step| step.task.as_ref()).expect("a task").lease_epoch;
+    let started = TaskStarted { at, lease_epoch, worker: Arc::from("worker-1"), from: None, build: None };
     world.tell(review, Command::TaskStarted(started));
     let (message, retryable) = ("no".to_owned(), false);
     let (code, retry_after, detail) = (None, None, None);
-    let failed = TaskFailed { at, delivery, message, code, retryable, retry_after, detail, mismatch: None };
+    let failed =
+        TaskFailed { at, lease_epoch, message, code, retryable, retry_after, detail, mismatch: None };
     world.tell(review, Command::TaskFailed(failed));
     assert_eq!(review.run.status, RunStatus::Failed);
 }
@@ -309,8 +309,8 @@ pub fn what_is_stored_is_known_and_less_when_it_is_forgotten(subject: &mut dyn S
     run.save(&mut *store);
     let started = bytes(&mut *store);
     assert!(started > 50, "{started}");
-    let events = [world.occurrence("paid", json!("y".repeat(5_000))), world.occurrence("paid", json!("ü"))];
-    let batch = Batch { occurrences: events.iter().collect(), ..Batch::default() };
+    let events = [world.event("paid", json!("y".repeat(5_000))), world.event("paid", json!("ü"))];
+    let batch = Batch { events: events.iter().collect(), ..Batch::default() };
     store.commit(&batch).expect("committed");
     assert_eq!(bytes(&mut *store), started + 5_002 + 4);
     let mut store = subject.after_a_crash(store);

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use abide_core::command::{Command, Context, DeliverEvent, NewRun, Occurrence, TaskCompleted, TaskStarted};
+use abide_core::command::{Command, Context, DeliverEvent, Event, NewRun, TaskCompleted, TaskStarted};
 use abide_core::command::{decide, start};
 use abide_core::definition::Definition;
 use abide_core::history::Record;
-use abide_core::id::{At, DefinitionId, OccurrenceId, RunId, WorkspaceId};
+use abide_core::id::{DefinitionId, EventUid, RunId, StepAddress, WorkspaceId};
 use abide_core::json::Json;
 use abide_core::random::Random;
 use abide_core::run::{Run, Timer};
@@ -80,24 +80,27 @@ impl World {
 
     /// A worker takes the first task of a step and completes it.
     pub(crate) fn work(&mut self, story: &mut Story, step: u16) {
-        let (at, worker) = (At::step(step), Arc::from("worker-1"));
+        let (at, worker) = (StepAddress::step(step), Arc::from("worker-1"));
         let task = story.run.step(at).and_then(|step| step.task.as_ref()).expect("the step has a task");
-        let delivery = task.delivery;
-        self.tell(story, Command::TaskStarted(TaskStarted { at, delivery, worker, from: None, build: None }));
+        let lease_epoch = task.lease_epoch;
+        self.tell(
+            story,
+            Command::TaskStarted(TaskStarted { at, lease_epoch, worker, from: None, build: None }),
+        );
         let output = Json::new(json!({ "pages": 1.5 }));
         let state_updates = Some([("doc".to_owned(), Json::new(json!("text")))].into());
-        self.tell(story, Command::TaskCompleted(TaskCompleted { at, delivery, output, state_updates }));
+        self.tell(story, Command::TaskCompleted(TaskCompleted { at, lease_epoch, output, state_updates }));
     }
 
-    pub(crate) fn deliver(&mut self, story: &mut Story, number: u32, occurrence: &Occurrence) {
-        let occurrence = occurrence.clone();
-        self.tell(story, Command::DeliverEvent(DeliverEvent { number, occurrence }));
+    pub(crate) fn deliver(&mut self, story: &mut Story, number: u32, event: &Event) {
+        let event = event.clone();
+        self.tell(story, Command::DeliverEvent(DeliverEvent { number, event }));
     }
 
-    pub(crate) fn occurrence(&mut self, event_id: &str, data: Value) -> Occurrence {
-        let id = OccurrenceId::new(self.now, self.random.draw_u128());
+    pub(crate) fn event(&mut self, event_id: &str, data: Value) -> Event {
+        let id = EventUid::new(self.now, self.random.draw_u128());
         let (workspace, data, received_at) = (self.workspace, Json::new(data), self.now);
-        Occurrence { id, workspace, event_id: event_id.into(), data, received_at, run: None }
+        Event { id, workspace, event_id: event_id.into(), data, received_at, run: None }
     }
 
     pub(crate) fn definition<'a>(
@@ -287,7 +290,7 @@ pub(crate) fn asked() -> Arc<Definition> {
 }
 
 /// A bit of everything.
-pub(crate) fn errand() -> Arc<Definition> {
+pub(crate) fn full_tour() -> Arc<Definition> {
     workflow(json!({ "name": "errand", "timeout": "30d", "steps": [
         { "type": "task", "name": "draft", "handler": "writer", "input": { "n": "{{ input.n }}" } },
         { "type": "map", "name": "send", "items": [1, 2, 3], "concurrency": 2,

@@ -38,7 +38,7 @@ pub fn timers_come_in_due_order_page_by_page(subject: &mut dyn Subject) {
         .collect();
     stories.push(world.start(&story::brink(), json!({})));
     stories.push(world.start(&story::signalled(), json!({})));
-    stories.push(world.start(&story::errand(), json!({ "n": 1 })));
+    stories.push(world.start(&story::full_tour(), json!({ "n": 1 })));
     world.work(stories.last_mut().expect("there are some"), 0);
     save(&mut *store, &mut stories);
     let mut store = subject.after_a_crash(store);

@@ -1,7 +1,7 @@
 //! Webhooks, and what they are told.
 
 use abide_core::id::{DeliveryId, RunId, WebhookId, WorkspaceId};
-use abide_core::notice::Topic;
+use abide_core::webhook_message::Topic;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 

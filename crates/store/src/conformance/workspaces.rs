@@ -30,7 +30,7 @@ pub fn the_default_workspace_is_there_and_others_are_added(subject: &mut dyn Sub
     assert_eq!(subject.after_a_crash(store).workspaces().expect("readable"), expected);
 }
 
-/// The same in three workspaces, one after the other.
+/// Three workspaces with the same stories in each.
 struct Worlds {
     store: Box<dyn Store>,
     world: World,
@@ -123,25 +123,25 @@ pub fn an_event_is_heard_in_its_workspace_only(subject: &mut dyn Subject) {
     let mut sent = Vec::new();
     for place in worlds.places.clone() {
         worlds.world.workspace = place;
-        sent.push(worlds.world.occurrence("paid", json!(1)));
+        sent.push(worlds.world.event("paid", json!(1)));
     }
-    let batch = Batch { occurrences: sent.iter().collect(), ..Batch::default() };
+    let batch = Batch { events: sent.iter().collect(), ..Batch::default() };
     worlds.store.commit(&batch).expect("the events are written");
     let mut store = subject.after_a_crash(worlds.store);
-    for occurrence in sent {
-        let place = occurrence.workspace;
+    for event in sent {
+        let place = event.workspace;
         let waiters = store.waiters(place, "paid", None, 100).expect("readable");
         assert_eq!(waiters.len(), 2);
         for waiter in waiters {
             let run = store.load(waiter.waitpoint.run).expect("readable").expect("there");
             assert_eq!((waiter.workspace, run.workspace), (place, place));
         }
-        let heard = store.occurrences(place, "paid", Timestamp::MIN, None, 100).expect("readable");
-        assert_eq!(heard, std::slice::from_ref(&occurrence));
+        let heard = store.events_since(place, "paid", Timestamp::MIN, None, 100).expect("readable");
+        assert_eq!(heard, std::slice::from_ref(&event));
         for event_id in [None, Some("paid")] {
             let page = Page { after: None, limit: 100 };
             let listed = store.events(place, event_id, &page).expect("readable");
-            assert_eq!(listed, std::slice::from_ref(&occurrence));
+            assert_eq!(listed, std::slice::from_ref(&event));
         }
     }
     assert_eq!(store.waiters(WorkspaceId(77), "paid", None, 100).expect("readable"), []);
@@ -174,11 +174,11 @@ pub fn nothing_is_written_to_a_workspace_that_is_not_there(subject: &mut dyn Sub
     let (mut store, mut world) = (subject.fresh(), World::new());
     world.workspace = WorkspaceId(1);
     let nap = world.start(&story::nap(), json!({ "sleep": "1h" }));
-    let occurrence = world.occurrence("paid", json!(1));
+    let event = world.event("paid", json!(1));
     let definition = world.definition("order", "1", "{}");
     for batch in [
         Batch { runs: vec![nap.write()], ..Batch::default() },
-        Batch { occurrences: vec![&occurrence], ..Batch::default() },
+        Batch { events: vec![&event], ..Batch::default() },
         Batch { definitions: vec![definition], ..Batch::default() },
     ] {
         let refused = store.commit(&batch);

@@ -18,12 +18,13 @@ impl<Role: Send> Audit for Handle<Role> {
                 let sql = "SELECT number, note, hash FROM audit WHERE workspace = $1 AND number < $2
                 ORDER BY number DESC LIMIT $3";
                 let workspace = column::workspace(workspace);
-                self.link.ask(async |session| session.rows(sql, &[&workspace, &before, &limit]).await)?
+                self.connection
+                    .ask(async |session| session.rows(sql, &[&workspace, &before, &limit]).await)?
             }
             None => {
                 let sql =
                     "SELECT number, note, hash FROM audit WHERE number < $1 ORDER BY number DESC LIMIT $2";
-                self.link.ask(async |session| session.rows(sql, &[&before, &limit]).await)?
+                self.connection.ask(async |session| session.rows(sql, &[&before, &limit]).await)?
             }
         };
         rows.iter().map(AuditEntry::read).collect()
@@ -33,7 +34,7 @@ impl<Role: Send> Audit for Handle<Role> {
         let after = i64::try_from(after).unwrap_or(i64::MAX);
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let sql = "SELECT number, note, hash FROM audit WHERE number > $1 ORDER BY number LIMIT $2";
-        let rows = self.link.ask(async |session| session.rows(sql, &[&after, &limit]).await)?;
+        let rows = self.connection.ask(async |session| session.rows(sql, &[&after, &limit]).await)?;
         rows.iter().map(|row| Ok((row.number(0)?, row.text(1)?.to_owned(), row.hash(2)?))).collect()
     }
 }
@@ -42,7 +43,7 @@ impl WriteAudit for Postgres {
     /// Those who append at the same time do it one after the other: each needs the hash of the one before.
     fn append_audit(&mut self, note: &AuditNote) -> Result<(), Error> {
         let insert = "INSERT INTO audit (number, workspace, note, hash) VALUES ($1, $2, $3, $4)";
-        self.link.ask(async |session| {
+        self.connection.ask(async |session| {
             session
                 .transaction("BEGIN; LOCK TABLE audit IN SHARE ROW EXCLUSIVE MODE", async |session| {
                     let last = "SELECT number, hash FROM audit ORDER BY number DESC LIMIT 1";

@@ -6,7 +6,7 @@ use std::path::Path;
 use rusqlite::Connection;
 
 use crate::Error;
-use crate::postgres::link::{Link, Session};
+use crate::postgres::connection::{PgConnection, Session};
 use crate::postgres::transfer;
 use crate::sqlite;
 use crate::table::{TABLES, Table};
@@ -14,10 +14,10 @@ use crate::table::{TABLES, Table};
 /// One transaction sees one state, however long it takes.
 const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
-pub(super) fn backup(link: &mut Link, to: &Path) -> Result<(), Error> {
+pub(super) fn backup(connection: &mut PgConnection, to: &Path) -> Result<(), Error> {
     sqlite::write_beside(to, |part| {
         let copy = sqlite::new_file(part).map_err(|error| error.to_string())?;
-        let copied = link.ask(async |session| {
+        let copied = connection.ask(async |session| {
             session
                 .transaction(BEGIN, async |session| {
                     for table in &TABLES {

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use crate::Error;
-use crate::cluster::{Cluster, Heartbeat, NodeId, Notification};
+use crate::cluster::{Cluster, ClusterNotification, Heartbeat, NodeId};
 use crate::postgres::column::Id;
 use crate::postgres::{Handle, Unsynced, notifications};
 use crate::row::RowReader;
@@ -24,7 +24,7 @@ impl Cluster for Handle<Unsynced> {
             "DELETE FROM nodes WHERE ctid = ANY (ARRAY(
             SELECT ctid FROM nodes WHERE seen_at < {NOW} - $1 FOR UPDATE SKIP LOCKED))"
         );
-        let rows = self.link.ask(async |session| {
+        let rows = self.connection.ask(async |session| {
             session.count(&alive, &[&Id(node.0)]).await?;
             session.count(&gone, &[&FORGOTTEN_US]).await?;
             session.rows(&others, &[&SEEN_US]).await
@@ -34,7 +34,7 @@ impl Cluster for Handle<Unsynced> {
         let now = Timestamp::from_microsecond(now).map_err(|error| Error::Corrupt(error.to_string()))?;
         let nodes: Vec<NodeId> =
             rows.iter().map(|row| Ok(NodeId(row.id(0)?))).collect::<Result<_, Error>>()?;
-        if let Some(notifier) = self.link.notifier.get() {
+        if let Some(notifier) = self.connection.notifier.get() {
             notifier.set_alone(nodes == [node]);
         }
         Ok(Heartbeat { now, nodes })
@@ -42,11 +42,11 @@ impl Cluster for Handle<Unsynced> {
 
     fn leave(&mut self, node: NodeId) -> Result<(), Error> {
         let sql = "DELETE FROM nodes WHERE id = $1";
-        self.link.ask(async |session| session.count(sql, &[&Id(node.0)]).await).map(drop)
+        self.connection.ask(async |session| session.count(sql, &[&Id(node.0)]).await).map(drop)
     }
 
-    fn listen(&mut self, listener: Box<dyn Fn(Vec<Notification>) + Send + Sync>) -> Result<(), Error> {
-        notifications::begin(&self.link, listener);
+    fn listen(&mut self, listener: Box<dyn Fn(Vec<ClusterNotification>) + Send + Sync>) -> Result<(), Error> {
+        notifications::begin(&self.connection, listener);
         Ok(())
     }
 }

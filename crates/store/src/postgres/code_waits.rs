@@ -29,7 +29,7 @@ impl<Role: Send> CodeWaits for Handle<Role> {
             let room = column::limit(limit.saturating_sub(found.len()));
             let (listens, before) = (column::name(&listens), column::name(&before));
             let (run, number) = (column::run(run), i64::from(number));
-            let rows = self.link.ask(async |session| {
+            let rows = self.connection.ask(async |session| {
                 session.rows(&sql, &[&place, &listens, &run, &number, &before, &room]).await
             })?;
             for row in &rows {

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::error::Error as StdError;
 
-use abide_core::id::{DefinitionId, DeliveryId, KeyId, OccurrenceId, RunId, WebhookId, WorkspaceId};
+use abide_core::id::{DefinitionId, DeliveryId, EventUid, KeyId, RunId, WebhookId, WorkspaceId};
 use abide_core::status::{RunStatus, WaitStatus};
 use abide_core::waitpoint::Kind;
 use bytes::BytesMut;
@@ -51,7 +51,7 @@ pub(super) fn key(id: KeyId) -> Id {
     Id(id.0)
 }
 
-pub(super) fn occurrence(id: OccurrenceId) -> Id {
+pub(super) fn event(id: EventUid) -> Id {
     Id(id.0)
 }
 

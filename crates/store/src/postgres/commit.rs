@@ -25,15 +25,15 @@ mod waitpoints;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use abide_core::command::Occurrence;
+use abide_core::command::Event;
 use abide_core::id::{DefinitionId, RunId, WorkspaceId};
 use abide_core::waitpoint::{EventFilter, ListensFor};
 use tokio_postgres::Row;
 use tokio_postgres::error::{DbError, Severity, SqlState};
 
-use crate::events::read_occurrence;
+use crate::events::read_event;
 use crate::postgres::column::{self, Id};
-use crate::postgres::link::{Answer, Link, Session};
+use crate::postgres::connection::{Answer, PgConnection, Session};
 use crate::postgres::refusal::Refusal;
 use crate::postgres::{admin, schedules};
 use crate::row::RowReader;
@@ -52,29 +52,37 @@ pub(super) struct Mark {
     number: i64,
 }
 
-pub(super) fn commit(link: &mut Link, mark: &mut Option<Mark>, batch: &Batch<'_>) -> Result<(), Error> {
-    let result = write_all(link, mark, batch);
+pub(super) fn commit(
+    connection: &mut PgConnection,
+    mark: &mut Option<Mark>,
+    batch: &Batch<'_>,
+) -> Result<(), Error> {
+    let result = write_all(connection, mark, batch);
     let written = result.as_ref().ok().cloned().flatten();
     // What is decided beside this is decided on looks of before it.
-    if !batch.runs.is_empty() || !batch.occurrences.is_empty() {
-        link.looks.turn(written);
+    if !batch.runs.is_empty() || !batch.events.is_empty() {
+        connection.snapshots.rotate(written);
     }
-    if let Some(notifier) = link.notifier.get().filter(|_| result.is_ok()) {
+    if let Some(notifier) = connection.notifier.get().filter(|_| result.is_ok()) {
         notifier.notify(batch);
     }
     result.map(drop)
 }
 
 /// Says which transaction it was, where that is known.
-fn write_all(link: &mut Link, mark: &mut Option<Mark>, batch: &Batch<'_>) -> Result<Option<String>, Error> {
-    let mark = next(link, mark)?;
-    let due = snapshots::due(link, batch)?;
-    let connection = link.connection()?;
-    let plan = Plan::of(batch, &link.looks, mark, &due)?;
+fn write_all(
+    connection: &mut PgConnection,
+    mark: &mut Option<Mark>,
+    batch: &Batch<'_>,
+) -> Result<Option<String>, Error> {
+    let mark = next(connection, mark)?;
+    let due = snapshots::due(connection, batch)?;
+    let connection_number = connection.connection_number()?;
+    let plan = Plan::of(batch, &connection.snapshots, mark, &due)?;
     let mut may_be_written = false;
-    let result = link.ask(async |session| {
+    let result = connection.ask(async |session| {
         // The plan is made for what was seen before.
-        if session.connection != connection {
+        if session.connection_number != connection_number {
             return Err(went_away());
         }
         admin::check_workspaces(session, workspaces(batch)).await?;
@@ -89,22 +97,22 @@ fn write_all(link: &mut Link, mark: &mut Option<Mark>, batch: &Batch<'_>) -> Res
         session.run("COMMIT").await.map(|()| Some(transaction))
     });
     match result {
-        Err(error) if may_be_written => outcome(link, mark, error).map(|()| None),
+        Err(error) if may_be_written => outcome(connection, mark, error).map(|()| None),
         Ok(_) | Err(_) => result,
     }
 }
 
 /// Tries each part of a batch alone, and takes it back.
 pub(super) fn culprits(
-    link: &mut Link,
+    connection: &mut PgConnection,
     mark: &mut Option<Mark>,
     batch: &Batch<'_>,
 ) -> Result<Vec<Culprit>, Error> {
-    let mark = next(link, mark)?;
+    let mark = next(connection, mark)?;
     let (mut culprits, mut tried_so_far) = (Vec::new(), 0);
     for (owner, part) in batch.one_by_one() {
-        let tried = Plan::of(&part, &link.looks, mark, &[]).and_then(|plan| {
-            link.ask(async |session| {
+        let tried = Plan::of(&part, &connection.snapshots, mark, &[]).and_then(|plan| {
+            connection.ask(async |session| {
                 let written = write(session, &plan, &part).await;
                 session.roll_back().await;
                 written.map(drop)
@@ -122,11 +130,11 @@ pub(super) fn culprits(
     Ok(if is_shared { Vec::new() } else { culprits })
 }
 
-fn next(link: &mut Link, mark: &mut Option<Mark>) -> Result<Mark, Error> {
+fn next(connection: &mut PgConnection, mark: &mut Option<Mark>) -> Result<Mark, Error> {
     let next = match *mark {
         Some(Mark { writer, number }) => Mark { writer, number: number + 2 },
         None => {
-            let row = link.ask(async |session| session.one("SELECT gen_random_uuid()", &[]).await)?;
+            let row = connection.ask(async |session| session.one("SELECT gen_random_uuid()", &[]).await)?;
             Mark { writer: Id(row.id(0)?), number: 1 }
         }
     };
@@ -140,9 +148,9 @@ fn went_away() -> Error {
 
 /// How many statements a batch takes.
 #[cfg(test)]
-pub(super) fn statements(batch: &Batch<'_>, looks: &super::looks::Looks) -> usize {
+pub(super) fn statements(batch: &Batch<'_>, snapshots: &super::event_snapshots::SnapshotLog) -> usize {
     const BEGIN_AND_COMMIT: usize = 2;
-    let plan = Plan::of(batch, looks, Mark { writer: Id(1), number: 1 }, &[]).expect("a sound batch");
+    let plan = Plan::of(batch, snapshots, Mark { writer: Id(1), number: 1 }, &[]).expect("a sound batch");
     let is_short = plan.is_empty() || plan.is_one_statement();
     plan.steps.len() + if is_short { 0 } else { BEGIN_AND_COMMIT }
 }
@@ -150,10 +158,10 @@ pub(super) fn statements(batch: &Batch<'_>, looks: &super::looks::Looks) -> usiz
 /// Those in which something new is written.
 fn workspaces(batch: &Batch<'_>) -> impl Iterator<Item = WorkspaceId> {
     let runs = batch.runs.iter().filter(|write| write.based_on == 0).map(|write| write.run.workspace);
-    let occurrences = batch.occurrences.iter().map(|occurrence| occurrence.workspace);
+    let events = batch.events.iter().map(|event| event.workspace);
     let definitions = batch.definitions.iter().map(|definition| definition.workspace);
     let schedules = batch.schedules.iter().map(|write| write.schedule.workspace);
-    runs.chain(occurrences).chain(definitions).chain(schedules)
+    runs.chain(events).chain(definitions).chain(schedules)
 }
 
 /// Writes everything, and says which transaction it was. After an error that the server tells us of, nothing is left of it.
@@ -240,7 +248,7 @@ fn judge(plan: &Plan<'_>, answers: &[Answer], batch: &Batch<'_>) -> Result<Strin
             Part::Rows => {
                 written = Some(transaction(std::slice::from_ref(answer))?);
             }
-            Part::Remembered if is_short(batch.remembered.len()) => return Err(Trouble::KeyUsed),
+            Part::IdempotencyRecord if is_short(batch.idempotency.len()) => return Err(Trouble::KeyUsed),
             Part::UnheardWaits => check_unheard_waits(&answer.rows, batch)?,
             Part::UnheardEvents => check_unheard_events(&answer.rows, batch)?,
             Part::Locks
@@ -251,8 +259,8 @@ fn judge(plan: &Plan<'_>, answers: &[Answer], batch: &Batch<'_>) -> Result<Strin
             | Part::Descendants
             | Part::Deliveries
             | Part::Tasks
-            | Part::Occurrences
-            | Part::Remembered => {}
+            | Part::Events
+            | Part::IdempotencyRecord => {}
         }
     }
     written.ok_or_else(|| Trouble::Known(nameless()))
@@ -272,14 +280,14 @@ fn nameless() -> Error {
 fn check_unheard_waits(rows: &[Row], batch: &Batch<'_>) -> Result<(), Error> {
     for row in rows {
         let (run, workspace, filter) = (RunId(row.id(0)?), row.workspace(1)?, row.json::<EventFilter>(2)?);
-        let takes = |occurrence: &Occurrence| {
-            occurrence.workspace == workspace
-                && occurrence.run.is_none_or(|only| only == run)
-                && occurrence.event_id == filter.event_id
-                && occurrence.received_at >= filter.since
-                && filter.accepts(&occurrence.data)
+        let takes = |event: &Event| {
+            event.workspace == workspace
+                && event.run.is_none_or(|only| only == run)
+                && event.event_id == filter.event_id
+                && event.received_at >= filter.since
+                && filter.accepts(&event.data)
         };
-        if batch.occurrences.iter().any(|occurrence| takes(occurrence)) {
+        if batch.events.iter().any(|event| takes(event)) {
             return Err(Error::Conflict(run));
         }
     }
@@ -291,10 +299,10 @@ fn check_unheard_events(rows: &[Row], batch: &Batch<'_>) -> Result<(), Error> {
     if rows.is_empty() {
         return Ok(());
     }
-    let unheard: Vec<Occurrence> = rows.iter().map(read_occurrence).collect::<Result<_, _>>()?;
+    let unheard: Vec<Event> = rows.iter().map(read_event).collect::<Result<_, _>>()?;
     for write in &batch.runs {
         for (number, _) in event_waits(write) {
-            if unheard.iter().any(|occurrence| write.run.takes(number, occurrence)) {
+            if unheard.iter().any(|event| write.run.takes(number, event)) {
                 return Err(Error::Conflict(write.run.id));
             }
         }
@@ -325,11 +333,11 @@ async fn explain(session: &mut Session, trouble: Trouble, batch: &Batch<'_>) -> 
         Trouble::Known(error) => Ok(error),
         Trouble::DefinitionExists => definition_exists(session, batch).await,
         Trouble::KeyUsed => {
-            let sql = "SELECT key FROM remembered WHERE key = ANY ($1) ORDER BY key LIMIT 1";
+            let sql = "SELECT key FROM idempotency_records WHERE key = ANY ($1) ORDER BY key LIMIT 1";
             let keys: Vec<_> =
-                batch.remembered.iter().map(|remembered| column::name(&remembered.key)).collect();
+                batch.idempotency.iter().map(|idempotency| column::name(&idempotency.key)).collect();
             let used = session.first(sql, &[&keys]).await?.map(|row| row.name(0)).transpose()?;
-            let first = || batch.remembered.first().map(|remembered| remembered.key.clone());
+            let first = || batch.idempotency.first().map(|idempotency| idempotency.key.clone());
             Ok(Error::KeyUsed(used.or_else(first).unwrap_or_default()))
         }
     }
@@ -368,7 +376,7 @@ async fn definition_exists(session: &mut Session, batch: &Batch<'_>) -> Result<E
 
 /// How a commit ended whose answer was lost. If it is still being written by a server that has not noticed, this waits for
 /// the end of that; if the server has not begun with it, the fence keeps it from being written later.
-fn outcome(link: &mut Link, Mark { writer, number }: Mark, lost: Error) -> Result<(), Error> {
+fn outcome(connection: &mut PgConnection, Mark { writer, number }: Mark, lost: Error) -> Result<(), Error> {
     let sql = "INSERT INTO commits (writer, number, written_at) VALUES ($1, $2::bigint + 1, now())
         ON CONFLICT (writer) DO UPDATE
             SET number = CASE WHEN commits.number = $2 THEN commits.number ELSE excluded.number END
@@ -376,7 +384,7 @@ fn outcome(link: &mut Link, Mark { writer, number }: Mark, lost: Error) -> Resul
     let begun = Instant::now();
     loop {
         let last: Result<i64, Error> =
-            link.ask(async |session| Ok(session.one(sql, &[&writer, &number]).await?.try_get(0)?));
+            connection.ask(async |session| Ok(session.one(sql, &[&writer, &number]).await?.try_get(0)?));
         match last {
             Ok(last) if last == number => return Ok(()),
             Ok(_) => return Err(lost),

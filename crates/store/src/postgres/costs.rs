@@ -10,7 +10,7 @@ use jiff::civil::Date;
 use crate::costs::COSTS;
 use crate::postgres::Handle;
 use crate::postgres::column::{self};
-use crate::postgres::link::{Value, values};
+use crate::postgres::connection::{Value, values};
 use crate::roles::Costs;
 use crate::{CostRow, Error, RunWrite, code};
 
@@ -19,7 +19,8 @@ impl<Role: Send> Costs for Handle<Role> {
         let sql =
             format!("{COSTS} WHERE workspace = $1 AND day BETWEEN $2 AND $3 ORDER BY day, definition, model");
         let (workspace, from, until) = (column::workspace(workspace), code::day(from), code::day(until));
-        let rows = self.link.ask(async |session| session.rows(&sql, &[&workspace, &from, &until]).await)?;
+        let rows =
+            self.connection.ask(async |session| session.rows(&sql, &[&workspace, &from, &until]).await)?;
         rows.iter().map(|row| CostRow::read(row, row.try_get(0)?)).collect()
     }
 }

@@ -5,7 +5,7 @@ use abide_core::id::{DefinitionId, WorkspaceId};
 use crate::definitions::DEFINITIONS;
 use crate::postgres::Handle;
 use crate::postgres::column::{self};
-use crate::postgres::link::values;
+use crate::postgres::connection::values;
 use crate::postgres::lists::Query;
 use crate::roles::Definitions;
 use crate::{DefinitionSummary, Error, Page, StoredDefinition};
@@ -18,7 +18,7 @@ impl<Role: Send> Definitions for Handle<Role> {
         version: Option<&str>,
     ) -> Result<Option<StoredDefinition>, Error> {
         let (workspace, name) = (column::workspace(workspace), column::name(name));
-        let found = self.link.ask(async |session| match version.map(column::name) {
+        let found = self.connection.ask(async |session| match version.map(column::name) {
         Some(version) => {
             let sql = format!("{DEFINITIONS} WHERE workspace = $1 AND name = $2 AND version = $3");
             session.first(&sql, &[&workspace, &name, &version]).await
@@ -34,7 +34,8 @@ impl<Role: Send> Definitions for Handle<Role> {
 
     fn definition_by_id(&mut self, id: DefinitionId) -> Result<Option<StoredDefinition>, Error> {
         let sql = format!("{DEFINITIONS} WHERE id = $1");
-        let found = self.link.ask(async |session| session.first(&sql, &[&column::definition(id)]).await)?;
+        let found =
+            self.connection.ask(async |session| session.first(&sql, &[&column::definition(id)]).await)?;
         found.as_ref().map(StoredDefinition::read).transpose()
     }
 
@@ -58,7 +59,7 @@ impl<Role: Send> Definitions for Handle<Role> {
         let after = page.after.map(column::definition);
         query.push_if(" AND number < (SELECT number FROM definitions WHERE id = ?)", after);
         query.push(&format!(" ORDER BY {order} LIMIT ?"), values![column::limit(page.limit)]);
-        self.link
+        self.connection
             .ask(async |session| query.rows(session).await)?
             .iter()
             .map(DefinitionSummary::read)

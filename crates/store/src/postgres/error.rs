@@ -11,7 +11,7 @@ use crate::postgres::tls;
 /// rolled back for another's sake, a full disk, a server that shuts down, a device that fails.
 const PASSING: [&str; 5] = ["08", "40", "53", "57", "58"];
 
-/// The same, of classes that otherwise mean a mistake.
+/// States that may pass although others of their class mean a mistake.
 const PASSING_TOO: [SqlState; 4] = [
     SqlState::LOCK_NOT_AVAILABLE,
     SqlState::READ_ONLY_SQL_TRANSACTION,

@@ -4,7 +4,7 @@ use abide_core::id::RunId;
 
 use crate::postgres::Handle;
 use crate::postgres::column::{self, Id};
-use crate::postgres::link::{Step, values};
+use crate::postgres::connection::{Step, values};
 use crate::roles::FollowUps;
 use crate::row::RowReader;
 use crate::{Error, FollowUpWrite, StoredFollowUp};
@@ -24,13 +24,13 @@ impl<Role: Send> FollowUps for Handle<Role> {
         ORDER BY found.workspace, found.id";
         let owners: Vec<Id> = not_of.iter().map(|owner| Id(*owner)).collect();
         let limit = column::limit(limit);
-        let rows = self.link.ask(async |session| session.rows(sql, &[&owners, &limit]).await)?;
+        let rows = self.connection.ask(async |session| session.rows(sql, &[&owners, &limit]).await)?;
         rows.iter().map(StoredFollowUp::read).collect()
     }
 
     fn descendants(&mut self, root: RunId) -> Result<u64, Error> {
         let sql = "SELECT count FROM descendants WHERE root = $1";
-        let found = self.link.ask(async |session| session.first(sql, &[&column::run(root)]).await)?;
+        let found = self.connection.ask(async |session| session.first(sql, &[&column::run(root)]).await)?;
         found.map_or(Ok(0), |row| row.number(0))
     }
 }

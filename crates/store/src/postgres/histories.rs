@@ -19,7 +19,7 @@ impl<Role: Send> Histories for Handle<Role> {
         FROM (SELECT $1::uuid AS id) AS asked
             LEFT JOIN runs ON runs.id = asked.id LEFT JOIN history ON history.run = asked.id
         ORDER BY history.based_on";
-        let loaded = self.link.ask(async |session| session.rows(sql, &[&column::run(run)]).await);
+        let loaded = self.connection.ask(async |session| session.rows(sql, &[&column::run(run)]).await);
         loaded.and_then(|rows| put_together(run, &rows)).map_err(|error| error.of(run))
     }
 
@@ -27,7 +27,7 @@ impl<Role: Send> Histories for Handle<Role> {
         let (runs, versions): (Vec<Id>, Vec<i64>) =
             known.iter().map(|(run, version)| (column::run(*run), column::count(*version))).unzip();
         let values: [&(dyn ToSql + Sync); 3] = [&runs, &versions, &Snapshot::FORMAT];
-        let rows = self.link.ask(async |session| session.rows(UPDATES, &values).await)?;
+        let rows = self.connection.ask(async |session| session.rows(UPDATES, &values).await)?;
         let mut updates = Vec::new();
         for rows in rows.chunk_by(|a, b| a.run(RUN).ok() == b.run(RUN).ok()) {
             let Some(first) = rows.first() else { continue };
@@ -52,7 +52,7 @@ impl<Role: Send> Histories for Handle<Role> {
     fn snapshot(&mut self, run: RunId) -> Result<Option<Snapshot>, Error> {
         let sql = "SELECT seq, data FROM snapshots WHERE run = $1 AND format = $2";
         let values: [&(dyn ToSql + Sync); 2] = [&column::run(run), &Snapshot::FORMAT];
-        let found = self.link.ask(async |session| session.first(sql, &values).await);
+        let found = self.connection.ask(async |session| session.first(sql, &values).await);
         let read = |row: Row| snapshots::decode(run, row.number(0)?, row.bytes(1)?);
         found.and_then(|found| found.map(read).transpose()).map_err(|error| error.of(run))
     }
@@ -79,7 +79,8 @@ impl<Role: Send> Histories for Handle<Role> {
         while history.len() < limit && chunk::within(&history, bytes) == history.len() {
             let last = history.last().map_or(after, |record| record.seq);
             let from = column::count(last);
-            let rows = self.link.ask(async |session| session.rows(sql, &[&id, &from, &most, &room]).await);
+            let rows =
+                self.connection.ask(async |session| session.rows(sql, &[&id, &from, &most, &room]).await);
             let rows = rows.map_err(|error| error.of(run))?;
             let mut part: Vec<Record> = Vec::new();
             for row in rows {
@@ -99,7 +100,7 @@ impl<Role: Send> Histories for Handle<Role> {
     fn versions(&mut self, runs: &[RunId]) -> Result<Vec<(RunId, u64)>, Error> {
         let sql = "SELECT runs.id, runs.seq FROM unnest($1::uuid[]) AS asked (run) JOIN runs ON runs.id = asked.run";
         let runs: Vec<Id> = runs.iter().map(|run| column::run(*run)).collect();
-        let rows = self.link.ask(async |session| session.rows(sql, &[&runs]).await)?;
+        let rows = self.connection.ask(async |session| session.rows(sql, &[&runs]).await)?;
         rows.iter().map(|row| Ok((RunId(row.id(0)?), row.number(1)?))).collect()
     }
 }
@@ -133,8 +134,9 @@ fn update(run: RunId, first: &Row, rows: &[Row]) -> Result<RunUpdate, Error> {
     }
     let sum = if known == 0 { first.optional_number(7)? } else { None };
     let records = gather(chunk::History::after(run, begin, sum), rows)?;
-    let told = told(first, 2)?.ok_or_else(|| Error::Corrupt("a run without a row".to_owned()))?;
-    let records = records.finish_part(told)?;
+    let row_version =
+        row_version(first, 2)?.ok_or_else(|| Error::Corrupt("a run without a row".to_owned()))?;
+    let records = records.finish_part(row_version)?;
     if known > 0 {
         return Ok(RunUpdate::Records(records));
     }
@@ -152,12 +154,12 @@ fn gather(mut history: chunk::History, rows: &[Row]) -> Result<chunk::History, E
 }
 
 fn put_together(run: RunId, rows: &[Row]) -> Result<Option<StoredRun>, Error> {
-    let told = rows.first().map(|row| told(row, 2)).transpose()?.flatten();
-    gather(chunk::History::new(run), rows)?.finish(told)
+    let row_version = rows.first().map(|row| row_version(row, 2)).transpose()?.flatten();
+    gather(chunk::History::new(run), rows)?.finish(row_version)
 }
 
 /// What the row of a run says of its history, in columns that begin here.
-fn told(row: &Row, first: usize) -> Result<Option<chunk::Told>, Error> {
+fn row_version(row: &Row, first: usize) -> Result<Option<chunk::RowVersion>, Error> {
     let Some(seq) = row.optional_number(first)? else { return Ok(None) };
-    Ok(Some(chunk::Told { seq, sum: row.optional_number(first + 1)? }))
+    Ok(Some(chunk::RowVersion { seq, sum: row.optional_number(first + 1)? }))
 }

@@ -10,7 +10,8 @@ use crate::{Error, Held, Owner, Page, Suspect};
 impl<Role: Send> Holds for Handle<Role> {
     fn held(&mut self, owner: Owner) -> Result<Option<Held>, Error> {
         let sql = format!("{HELD} WHERE id = $1");
-        let found = self.link.ask(async |session| session.first(&sql, &[&column::run(owner.id())]).await)?;
+        let found =
+            self.connection.ask(async |session| session.first(&sql, &[&column::run(owner.id())]).await)?;
         found.as_ref().map(Held::read).transpose()
     }
 
@@ -18,7 +19,7 @@ impl<Role: Send> Holds for Handle<Role> {
         let sql = format!("{HELD} WHERE id >= $1 AND NOT ($2 AND id = $1) ORDER BY id LIMIT $3");
         let (after, seen) = (page.after.map_or(Id(0), |owner| column::run(owner.id())), page.after.is_some());
         let limit = column::limit(page.limit);
-        let rows = self.link.ask(async |session| session.rows(&sql, &[&after, &seen, &limit]).await)?;
+        let rows = self.connection.ask(async |session| session.rows(&sql, &[&after, &seen, &limit]).await)?;
         rows.iter().map(Held::read).collect()
     }
 }
@@ -30,15 +31,17 @@ impl WriteHolds for Postgres {
         let (id, at) = (column::run(held.owner.id()), column::instant(held.at));
         let workspace = held.workspace.map(column::workspace);
         let (by, reason) = (column::name(&held.by), column::name(&held.reason));
-        let added =
-            self.link.ask(async |session| session.count(sql, &[&id, &workspace, &at, &by, &reason]).await)?;
+        let added = self
+            .connection
+            .ask(async |session| session.count(sql, &[&id, &workspace, &at, &by, &reason]).await)?;
         Ok(added == 1)
     }
 
-    fn let_go(&mut self, owner: Owner) -> Result<bool, Error> {
+    fn release(&mut self, owner: Owner) -> Result<bool, Error> {
         self.forgive(owner)?;
         let sql = "DELETE FROM held WHERE id = $1";
-        let removed = self.link.ask(async |session| session.count(sql, &[&column::run(owner.id())]).await)?;
+        let removed =
+            self.connection.ask(async |session| session.count(sql, &[&column::run(owner.id())]).await)?;
         Ok(removed == 1)
     }
 
@@ -48,7 +51,7 @@ impl WriteHolds for Postgres {
         DELETE FROM suspects WHERE node = $1 AND deaths = 0";
         let noted = "INSERT INTO suspects (id, node, deaths) VALUES ($1, $2, 0)
         ON CONFLICT (id) DO UPDATE SET node = excluded.node";
-        self.link.ask(async |session| {
+        self.connection.ask(async |session| {
             session.count(done, &[&node]).await?;
             if let Some(owner) = owner {
                 session.count(noted, &[&column::run(owner.id()), &node]).await?;
@@ -62,7 +65,7 @@ impl WriteHolds for Postgres {
         let counted = "UPDATE suspects SET deaths = deaths + 1, node = NULL
         WHERE node IS NOT NULL AND node <> ALL ($1)";
         let sql = "SELECT id, deaths FROM suspects WHERE deaths > 0 ORDER BY id";
-        let rows = self.link.ask(async |session| {
+        let rows = self.connection.ask(async |session| {
             session.count(counted, &[&alive]).await?;
             session.rows(sql, &[]).await
         })?;
@@ -71,6 +74,6 @@ impl WriteHolds for Postgres {
 
     fn forgive(&mut self, owner: Owner) -> Result<(), Error> {
         let sql = "DELETE FROM suspects WHERE id = $1";
-        self.link.ask(async |session| session.count(sql, &[&column::run(owner.id())]).await).map(drop)
+        self.connection.ask(async |session| session.count(sql, &[&column::run(owner.id())]).await).map(drop)
     }
 }

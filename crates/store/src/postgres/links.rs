@@ -12,7 +12,7 @@ impl<Role: Send> Links for Handle<Role> {
     fn link_generation(&mut self, waitpoint: WaitpointId) -> Result<u32, Error> {
         let sql = "SELECT generation FROM link_generations WHERE run = $1 AND number = $2";
         let (run, number) = (column::run(waitpoint.run), i64::from(waitpoint.number));
-        let found = self.link.ask(async |session| session.first(sql, &[&run, &number]).await)?;
+        let found = self.connection.ask(async |session| session.first(sql, &[&run, &number]).await)?;
         found.map_or(Ok(0), |row| row.number(0))
     }
 }
@@ -24,7 +24,7 @@ impl WriteLinks for Postgres {
         ON CONFLICT (run, number) DO UPDATE SET generation = link_generations.generation + 1
         RETURNING generation";
         let (run, number) = (column::run(waitpoint.run), i64::from(waitpoint.number));
-        let found = self.link.ask(async |session| session.first(sql, &[&run, &number]).await)?;
+        let found = self.connection.ask(async |session| session.first(sql, &[&run, &number]).await)?;
         found.map_or(Ok(0), |row| row.number(0))
     }
 }

@@ -16,18 +16,18 @@ use tokio_postgres::types::ToSql;
 
 use crate::postgres::Handle;
 use crate::postgres::column::{self};
-use crate::postgres::link::{Session, Value, values};
+use crate::postgres::connection::{Session, Value, values};
 use crate::roles::Lists;
 use crate::row::RowReader;
 use crate::{Due, Error, Page, RunFilter, RunSummary, WaitpointFilter, WaitpointSummary};
 
 impl<Role: Send> Lists for Handle<Role> {
     fn run(&mut self, run: RunId) -> Result<Option<RunSummary>, Error> {
-        runs::run(&mut self.link, run)
+        runs::run(&mut self.connection, run)
     }
 
     fn runs(&mut self, filter: &RunFilter, page: &Page<RunId>) -> Result<Vec<RunSummary>, Error> {
-        runs::runs(&mut self.link, filter, page)
+        runs::runs(&mut self.connection, filter, page)
     }
 
     fn waitpoints(
@@ -35,7 +35,7 @@ impl<Role: Send> Lists for Handle<Role> {
         filter: &WaitpointFilter,
         page: &Page<(Option<Timestamp>, WaitpointId)>,
     ) -> Result<Vec<WaitpointSummary>, Error> {
-        waitpoints::waitpoints(&mut self.link, filter, page)
+        waitpoints::waitpoints(&mut self.connection, filter, page)
     }
 
     /// Every status has its count, also when it is zero.
@@ -45,7 +45,7 @@ impl<Role: Send> Lists for Handle<Role> {
             CROSS JOIN LATERAL (SELECT count(*) FROM runs
                 WHERE runs.workspace = place.workspace AND runs.status = state.status) AS found
         GROUP BY state.status ORDER BY state.status";
-        self.link.ask(async |session| {
+        self.connection.ask(async |session| {
             let workspaces = workspaces(session, workspace).await?;
             let statuses: Vec<i16> = RunStatus::ALL.into_iter().map(column::run_status).collect();
             let rows = session.rows(sql, &[&workspaces, &statuses]).await?;
@@ -60,7 +60,8 @@ impl<Role: Send> Lists for Handle<Role> {
             WHERE runs.workspace = place.workspace AND runs.status = $2 ORDER BY runs.id LIMIT $3) AS found";
         let (places, status) = (vec![column::workspace(workspace)], column::run_status(RunStatus::Waiting));
         let limit = column::limit(limit);
-        let rows = self.link.ask(async |session| session.rows(sql, &[&places, &status, &limit]).await)?;
+        let rows =
+            self.connection.ask(async |session| session.rows(sql, &[&places, &status, &limit]).await)?;
         rows.iter().map(|row| row.id(0).map(RunId)).collect()
     }
 
@@ -89,14 +90,15 @@ impl<Role: Send> Lists for Handle<Role> {
             }
         }
         query.push(" LIMIT ?) AS found", values![column::limit(limit)]);
-        let rows = self.link.ask(async |session| query.rows(session).await)?;
+        let rows = self.connection.ask(async |session| query.rows(session).await)?;
         rows.first().map_or(Ok(0), |row| row.number(0))
     }
 
     /// What the histories and events of a workspace take.
     fn stored_bytes(&mut self, workspace: WorkspaceId) -> Result<u64, Error> {
         let sql = "SELECT coalesce(sum(bytes), 0)::bigint FROM stored_bytes WHERE workspace = $1";
-        let row = self.link.ask(async |session| session.one(sql, &[&column::workspace(workspace)]).await)?;
+        let row =
+            self.connection.ask(async |session| session.one(sql, &[&column::workspace(workspace)]).await)?;
         row.number(0)
     }
 }

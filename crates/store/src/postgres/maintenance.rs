@@ -14,14 +14,14 @@ use crate::{Error, Owner, waits};
 impl<Role: Send> Maintenance for Handle<Role> {
     fn check_pages(&mut self) -> Result<Vec<String>, Error> {
         let sql = "SELECT current_setting('data_checksums')";
-        let row = self.link.ask(async |session| session.one(sql, &[]).await)?;
+        let row = self.connection.ask(async |session| session.one(sql, &[]).await)?;
         let advice = "the database keeps no checksums of its pages (data_checksums is off): damage below it may go \
                       unnoticed; turn them on with pg_checksums";
         Ok(if row.text(0)? == "on" { Vec::new() } else { vec![advice.to_owned()] })
     }
 
     fn backup(&mut self, to: &Path) -> Result<(), Error> {
-        backup::backup(&mut self.link, to)
+        backup::backup(&mut self.connection, to)
     }
 }
 
@@ -37,7 +37,7 @@ impl WriteMaintenance for Postgres {
             filter)
         VALUES ($1, $2, $3, $4, $5, CASE WHEN $6::smallint = {WAIT_EVENT} THEN pg_current_xact_id() END, $6, $7, $8, $9)");
         let (id, place) = (column::run(owner.id()), column::workspace(workspace));
-        self.link.ask(async |session| {
+        self.connection.ask(async |session| {
             session
                 .transaction("BEGIN", async |session| {
                     session.count(forget, &[&id]).await?;
@@ -76,7 +76,7 @@ impl WriteMaintenance for Postgres {
         let sql = "WITH parts AS (DELETE FROM stored_bytes WHERE ctid = ANY (ARRAY(
                 SELECT ctid FROM stored_bytes LIMIT $1 FOR UPDATE SKIP LOCKED)) RETURNING workspace, bytes)
         INSERT INTO stored_bytes (workspace, bytes) SELECT workspace, sum(bytes) FROM parts GROUP BY workspace";
-        self.link.ask(async |session| session.count(sql, &[&PARTS]).await).map(drop)
+        self.connection.ask(async |session| session.count(sql, &[&PARTS]).await).map(drop)
     }
 }
 

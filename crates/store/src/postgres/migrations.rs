@@ -4,7 +4,7 @@
 //! must have a default, and what it removes must have been out of use for a version.
 
 use crate::Error;
-use crate::postgres::link::Session;
+use crate::postgres::connection::Session;
 use crate::row::RowReader;
 
 struct Migration {
@@ -43,7 +43,7 @@ pub(super) fn latest() -> i64 {
 pub(super) struct Mark {
     /// Whether there is anything under our name.
     pub(super) is_taken: bool,
-    /// Whether it says that it is ours.
+    /// Whether the database says that it is ours.
     pub(super) is_ours: bool,
     pub(super) version: i64,
     /// The version that one has to know to work on it.

@@ -13,9 +13,9 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::Instant;
 use tokio_postgres::{AsyncMessage, Client, Statement};
 
-use crate::cluster::Notification;
+use crate::cluster::ClusterNotification;
 use crate::postgres::column;
-use crate::postgres::link::{Link, Sent};
+use crate::postgres::connection::{PgConnection, Sent};
 use crate::postgres::open::Address;
 use crate::tasks::TaskWrite;
 use crate::{Batch, code};
@@ -49,16 +49,17 @@ impl Notifier {
             return;
         }
         let runs = batch.runs.iter().filter(|write| !write.records.is_empty()).map(|write| write.run);
-        let runs = runs.map(|run| Notification::RunChanged {
+        let runs = runs.map(|run| ClusterNotification::RunChanged {
             run: run.id,
             workspace: run.workspace,
             status: run.status,
             version: run.seq,
         });
         let tasks = batch.tasks.iter().filter_map(|task| match task {
-            TaskWrite::Put(task) if !task.is_taken => {
-                Some(Notification::TaskReady { workspace: task.workspace, queue: Arc::clone(&task.queue) })
-            }
+            TaskWrite::Put(task) if !task.is_taken => Some(ClusterNotification::TaskReady {
+                workspace: task.workspace,
+                queue: Arc::clone(&task.queue),
+            }),
             TaskWrite::Put(_) | TaskWrite::Remove { .. } | TaskWrite::Renew { .. } => None,
         });
         let mut lines: Vec<String> =
@@ -72,29 +73,37 @@ impl Notifier {
 }
 
 /// Begins to send and to receive notifications, unless this store already does.
-pub(super) fn begin(link: &Link, listener: Box<dyn Fn(Vec<Notification>) + Send + Sync>) {
+pub(super) fn begin(
+    connection: &PgConnection,
+    listener: Box<dyn Fn(Vec<ClusterNotification>) + Send + Sync>,
+) {
     let (lines, unsent) = unbounded_channel();
-    if link.notifier.set(Notifier { lines, is_alone: AtomicBool::new(false) }).is_ok() {
-        link.driver.spawn(live(Arc::clone(&link.address), link.driver.statements(), unsent, listener));
+    if connection.notifier.set(Notifier { lines, is_alone: AtomicBool::new(false) }).is_ok() {
+        connection.driver.spawn(live(
+            Arc::clone(&connection.address),
+            connection.driver.statements(),
+            unsent,
+            listener,
+        ));
     }
 }
 
 /// A line of a payload. A notification that does not fit is not sent.
-fn write(notification: &Notification) -> Option<String> {
+fn write(notification: &ClusterNotification) -> Option<String> {
     let line = match notification {
-        Notification::RunChanged { run, workspace, status, version } => {
+        ClusterNotification::RunChanged { run, workspace, status, version } => {
             format!("r {:032x} {} {} {version}", run.0, workspace.0, code::run_status(*status))
         }
-        Notification::TaskReady { workspace, queue } => {
+        ClusterNotification::TaskReady { workspace, queue } => {
             format!("t {} {}", workspace.0, serde_json::to_string(&column::name(queue)).ok()?)
         }
-        Notification::Missed => return None,
+        ClusterNotification::Missed => return None,
     };
     (line.len() <= PAYLOAD_BYTES).then_some(line)
 }
 
 /// `None`: a line that only another version of this program understands.
-fn read(line: &str) -> Option<Notification> {
+fn read(line: &str) -> Option<ClusterNotification> {
     let mut words = line.splitn(3, ' ');
     match words.next()? {
         "r" => {
@@ -102,12 +111,17 @@ fn read(line: &str) -> Option<Notification> {
             let mut numbers = words.next()?.split(' ');
             let workspace = WorkspaceId(numbers.next()?.parse().ok()?);
             let status = code::read(numbers.next()?.parse().ok()?, &RunStatus::ALL, code::run_status).ok()?;
-            Some(Notification::RunChanged { run, workspace, status, version: numbers.next()?.parse().ok()? })
+            Some(ClusterNotification::RunChanged {
+                run,
+                workspace,
+                status,
+                version: numbers.next()?.parse().ok()?,
+            })
         }
         "t" => {
             let workspace = WorkspaceId(words.next()?.parse().ok()?);
             let queue: String = serde_json::from_str(words.next()?).ok()?;
-            Some(Notification::TaskReady { workspace, queue: column::read_name(queue).into() })
+            Some(ClusterNotification::TaskReady { workspace, queue: column::read_name(queue).into() })
         }
         _ => None,
     }
@@ -117,11 +131,11 @@ async fn live(
     address: Arc<Address>,
     sent: Sent,
     mut unsent: UnboundedReceiver<Vec<String>>,
-    listener: Box<dyn Fn(Vec<Notification>) + Send + Sync>,
+    listener: Box<dyn Fn(Vec<ClusterNotification>) + Send + Sync>,
 ) {
     loop {
         if let Ok((sender, mut received)) = connect(&address).await {
-            listener(vec![Notification::Missed]);
+            listener(vec![ClusterNotification::Missed]);
             let mut quiet_until = Instant::now();
             loop {
                 tokio::select! {
@@ -228,12 +242,12 @@ mod tests {
     fn notifications_are_read_as_they_are_written() {
         let run = RunId(u128::MAX / 3);
         let changed =
-            |status| Notification::RunChanged { run, workspace: WorkspaceId(7), status, version: 12 };
+            |status| ClusterNotification::RunChanged { run, workspace: WorkspaceId(7), status, version: 12 };
         for notification in RunStatus::ALL.map(changed) {
             assert_eq!(read(&write(&notification).unwrap()), Some(notification));
         }
         for queue in ["", "send mail", "a\nb\0c\\", "…"] {
-            let ready = Notification::TaskReady { workspace: WorkspaceId(0), queue: queue.into() };
+            let ready = ClusterNotification::TaskReady { workspace: WorkspaceId(0), queue: queue.into() };
             let line = write(&ready).unwrap();
             assert_eq!((line.lines().count(), read(&line)), (1, Some(ready)));
         }

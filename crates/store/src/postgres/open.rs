@@ -9,8 +9,8 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, Config, Connection, Socket};
 
 use crate::Error;
+use crate::postgres::connection::{Driver, PgConnection, Session};
 use crate::postgres::error::words;
-use crate::postgres::link::{Driver, Link, Session};
 use crate::postgres::migrations::{self, Mark};
 use crate::postgres::tls::{self, Encrypted, Encryption};
 
@@ -23,32 +23,32 @@ const SILENCE: Duration = Duration::from_secs(30);
 
 const ADDRESS: &str = "give it as postgresql://USER:PASSWORD@HOST:PORT/DATABASE";
 
-pub(super) fn open(address: &str) -> Result<Link, Error> {
+pub(super) fn open(address: &str) -> Result<PgConnection, Error> {
     let address = Address::read(address)?;
     let name = address.to_string();
-    let mut link = Link::new(Driver::start()?, address);
-    link.connect().map_err(|error| refusal(&name, error))?;
-    link.ask(async |session| {
+    let mut connection = PgConnection::new(Driver::start()?, address);
+    connection.connect().map_err(|error| refusal(&name, error))?;
+    connection.ask(async |session| {
         prepare(session, &name).await?;
         // Of writers that are gone.
         session.run("DELETE FROM commits WHERE written_at < now() - interval '1 day'").await
     })?;
-    Ok(link)
+    Ok(connection)
 }
 
 /// To a database with a store in it, which is left as it is; `None` if there is none.
-pub(super) fn look(address: &str) -> Result<Option<Link>, Error> {
+pub(super) fn look(address: &str) -> Result<Option<PgConnection>, Error> {
     let address = Address::read(address)?;
     let name = address.to_string();
-    let mut link = Link::new(Driver::start()?, address).reading();
-    link.connect().map_err(|error| refusal(&name, error))?;
-    let mark = link.ask(async |session| Mark::read(session).await)?;
+    let mut connection = PgConnection::new(Driver::start()?, address).reading();
+    connection.connect().map_err(|error| refusal(&name, error))?;
+    let mark = connection.ask(async |session| Mark::read(session).await)?;
     recognize(&mark, &name)?;
     if mark.is_ours && mark.version < migrations::latest() {
         let why = format!("it has version {}, which is that of an older program", mark.version);
         return Err(unusable(&name, why, "start and stop `abide serve` on it once"));
     }
-    Ok(mark.is_ours.then_some(link))
+    Ok(mark.is_ours.then_some(connection))
 }
 
 /// Where a database is, and how to talk to it.

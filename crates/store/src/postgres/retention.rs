@@ -10,7 +10,7 @@ use tokio_postgres::types::ToSql;
 
 use crate::code::{DELIVERY_PENDING, OPEN_RUNS};
 use crate::postgres::column::{self, Id};
-use crate::postgres::link::Session;
+use crate::postgres::connection::Session;
 use crate::postgres::{Handle, Postgres};
 use crate::retention::NOT_ENDED;
 use crate::roles::{Retention, WriteRetention};
@@ -22,7 +22,7 @@ impl<Role: Send> Retention for Handle<Role> {
         let sql = "SELECT name, version, awaits, number FROM definitions WHERE workspace = $1 AND number > $2
         ORDER BY workspace, number LIMIT $3";
         let (place, page) = (column::workspace(workspace), column::limit(PAGE));
-        let rows = self.link.ask(async |session| {
+        let rows = self.connection.ask(async |session| {
             let mut rows: Vec<Row> = Vec::new();
             loop {
                 let after: i64 = rows.last().map_or(Ok(-1), |row| row.try_get(3))?;
@@ -45,7 +45,7 @@ impl<Role: Send> Retention for Handle<Role> {
     ) -> Result<Option<RunId>, Error> {
         let place = column::workspace(workspace);
         let statuses: Vec<i16> = OPEN_RUNS.map(column::run_status).to_vec();
-        let rows = self.link.ask(async |session| match definition {
+        let rows = self.connection.ask(async |session| match definition {
             Some(DefinitionRef { name, version }) => {
                 let sql = "SELECT oldest.id FROM unnest($4::smallint[]) AS open (status)
                 CROSS JOIN LATERAL (SELECT id FROM runs
@@ -73,12 +73,11 @@ impl<Role: Send> Retention for Handle<Role> {
         limit: usize,
     ) -> Result<Vec<OldEvent>, Error> {
         const SELECT: &str = "SELECT event_id, received_at, id, run,
-            (SELECT (ended_at IS NULL)::integer FROM runs WHERE runs.id = occurrences.run)::bigint FROM occurrences";
+            (SELECT (ended_at IS NULL)::integer FROM runs WHERE runs.id = events.run)::bigint FROM events";
         let (place, before, limit) =
             (column::workspace(workspace), column::instant(before), column::limit(limit));
-        let (at, id) =
-            after.map_or((i64::MIN, Id(0)), |(at, id)| (column::instant(at), column::occurrence(id)));
-        let rows = self.link.ask(async |session| match event_id {
+        let (at, id) = after.map_or((i64::MIN, Id(0)), |(at, id)| (column::instant(at), column::event(id)));
+        let rows = self.connection.ask(async |session| match event_id {
         Some(event_id) => {
             let sql = format!(
                 "{SELECT} WHERE workspace = $1 AND event_id = $6 AND received_at < $2 AND (received_at, id) > ($3, $4)
@@ -108,10 +107,11 @@ impl<Role: Send> Retention for Handle<Role> {
             None => (i64::MIN, "".into()),
         };
         // A run that was forgotten leaves no row, one that is open no end.
-        let sql = format!("SELECT key, written_at, (SELECT coalesce(ended_at, {NOT_ENDED}) FROM runs WHERE runs.id = remembered.run)
-        FROM remembered WHERE written_at < $1 AND (written_at, key) > ($2, $3) ORDER BY written_at, key LIMIT $4");
+        let sql = format!("SELECT key, written_at, (SELECT coalesce(ended_at, {NOT_ENDED}) FROM runs WHERE runs.id = idempotency_records.run)
+        FROM idempotency_records WHERE written_at < $1 AND (written_at, key) > ($2, $3) ORDER BY written_at, key LIMIT $4");
         let (before, limit) = (column::instant(before), column::limit(limit));
-        let rows = self.link.ask(async |session| session.rows(&sql, &[&before, &at, &key, &limit]).await)?;
+        let rows =
+            self.connection.ask(async |session| session.rows(&sql, &[&before, &at, &key, &limit]).await)?;
 
         rows.iter().map(OldKey::read).collect()
     }
@@ -126,7 +126,8 @@ impl<Role: Send> Retention for Handle<Role> {
         ORDER BY ended_at, id LIMIT $4";
         let (before, at, run) = (column::instant(before), column::instant(at), column::run(run));
         let limit = column::limit(limit);
-        let rows = self.link.ask(async |session| session.rows(sql, &[&before, &at, &run, &limit]).await)?;
+        let rows =
+            self.connection.ask(async |session| session.rows(sql, &[&before, &at, &run, &limit]).await)?;
         rows.iter().map(|row| Ok((row.instant(0)?, RunId(row.id(1)?)))).collect()
     }
 
@@ -135,15 +136,15 @@ impl<Role: Send> Retention for Handle<Role> {
             return Ok(Vec::new());
         }
         let table = match what {
-            OfRun::Events => "occurrences",
-            OfRun::Keys => "remembered",
+            OfRun::Events => "events",
+            OfRun::Keys => "idempotency_records",
         };
         let sql = format!(
             "SELECT owner.run FROM unnest($1::uuid[]) AS asked (run)
              CROSS JOIN LATERAL (SELECT run FROM {table} WHERE {table}.run = asked.run LIMIT 1) AS owner"
         );
         let ids: Vec<Id> = runs.iter().map(|run| column::run(*run)).collect();
-        let rows = self.link.ask(async |session| session.rows(&sql, &[&ids]).await)?;
+        let rows = self.connection.ask(async |session| session.rows(&sql, &[&ids]).await)?;
         rows.iter().map(|row| row.id(0).map(RunId)).collect()
     }
 }
@@ -151,17 +152,17 @@ impl<Role: Send> Retention for Handle<Role> {
 impl WriteRetention for Postgres {
     fn forget_events(&mut self, events: &[OldEvent]) -> Result<usize, Error> {
         let sql = less(
-        "DELETE FROM occurrences WHERE ctid = ANY (ARRAY(
+        "DELETE FROM events WHERE ctid = ANY (ARRAY(
             SELECT gone.ctid
             FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::uuid[]) AS old (workspace, event_id, received_at, id)
-                CROSS JOIN LATERAL (SELECT ctid FROM occurrences
-                    WHERE occurrences.workspace = old.workspace AND occurrences.event_id = old.event_id
-                      AND occurrences.received_at = old.received_at AND occurrences.id = old.id
+                CROSS JOIN LATERAL (SELECT ctid FROM events
+                    WHERE events.workspace = old.workspace AND events.event_id = old.event_id
+                      AND events.received_at = old.received_at AND events.id = old.id
                     FOR UPDATE SKIP LOCKED) AS gone))",
         "workspace",
         "data",
     );
-        self.link.ask(async |session| {
+        self.connection.ask(async |session| {
             let mut removed = 0;
             for events in events.chunks(AT_ONCE) {
                 let workspaces: Vec<i64> =
@@ -170,7 +171,7 @@ impl WriteRetention for Postgres {
                     events.iter().map(|event| column::name(&event.event_id).into_owned()).collect();
                 let instants: Vec<i64> =
                     events.iter().map(|event| column::instant(event.received_at)).collect();
-                let ids: Vec<Id> = events.iter().map(|event| column::occurrence(event.id)).collect();
+                let ids: Vec<Id> = events.iter().map(|event| column::event(event.id)).collect();
                 removed += removed_by(session, &sql, &[&workspaces, &names, &instants, &ids]).await? as usize;
             }
             Ok(removed)
@@ -179,8 +180,8 @@ impl WriteRetention for Postgres {
 
     fn forget_of(&mut self, runs: &[RunId], what: OfRun, limit: usize) -> Result<usize, Error> {
         let table = match what {
-            OfRun::Events => "occurrences",
-            OfRun::Keys => "remembered",
+            OfRun::Events => "events",
+            OfRun::Keys => "idempotency_records",
         };
         let delete = format!(
             "DELETE FROM {table} WHERE ctid = ANY (ARRAY(
@@ -191,7 +192,7 @@ impl WriteRetention for Postgres {
             LIMIT $2))"
         );
         let ids: Vec<Id> = runs.iter().map(|run| column::run(*run)).collect();
-        self.link.ask(async |session| {
+        self.connection.ask(async |session| {
             little_by_little(session, limit, async |session, room| match what {
                 OfRun::Events => {
                     removed_by(session, &less(&delete, "workspace", "data"), &[&ids, &room]).await
@@ -204,7 +205,7 @@ impl WriteRetention for Postgres {
 
     fn forget_runs(&mut self, before: Timestamp, limit: usize) -> Result<usize, Error> {
         let before = column::instant(before);
-        self.link.ask(async |session| {
+        self.connection.ask(async |session| {
             little_by_little(session, limit, async |session, room| {
                 session.transaction("BEGIN", async |session| some_runs(session, before, room).await).await
             })
@@ -214,12 +215,12 @@ impl WriteRetention for Postgres {
 
     fn forget_keys(&mut self, keys: &[String]) -> Result<usize, Error> {
         // The run may have been retried since somebody looked.
-        let sql = "DELETE FROM remembered WHERE ctid = ANY (ARRAY(
+        let sql = "DELETE FROM idempotency_records WHERE ctid = ANY (ARRAY(
         SELECT gone.ctid FROM unnest($1::text[]) AS old (key)
-            CROSS JOIN LATERAL (SELECT ctid FROM remembered WHERE remembered.key = old.key
-                  AND (SELECT ended_at IS NULL FROM runs WHERE runs.id = remembered.run) IS NOT TRUE
+            CROSS JOIN LATERAL (SELECT ctid FROM idempotency_records WHERE idempotency_records.key = old.key
+                  AND (SELECT ended_at IS NULL FROM runs WHERE runs.id = idempotency_records.run) IS NOT TRUE
                 FOR UPDATE SKIP LOCKED) AS gone))";
-        self.link.ask(async |session| {
+        self.connection.ask(async |session| {
             let mut removed = 0;
             for keys in keys.chunks(AT_ONCE) {
                 let keys: Vec<String> = keys.iter().map(|key| column::name(key).into_owned()).collect();
@@ -236,7 +237,7 @@ impl WriteRetention for Postgres {
         ORDER BY created_at, id LIMIT $2 FOR UPDATE SKIP LOCKED))"
         );
         let before = column::instant(before);
-        self.link.ask(async |session| {
+        self.connection.ask(async |session| {
             little_by_little(session, limit, async |session, room| {
                 session.count(&sql, &[&before, &room]).await
             })
@@ -294,7 +295,7 @@ async fn some_runs(session: &mut Session, before: i64, room: i64) -> Result<u64,
         session.count(sql, &[&workspaces, &tags, &tagged]).await?;
     }
     let of_run = "(SELECT workspace FROM runs WHERE runs.id = run)";
-    for (table, payload) in [("history", "chunk"), ("occurrences", "data")] {
+    for (table, payload) in [("history", "chunk"), ("events", "data")] {
         let delete = format!("DELETE FROM {table} WHERE run = ANY ($1)");
         removed_by(session, &less(&delete, of_run, payload), &[&ids]).await?;
     }
@@ -303,8 +304,8 @@ async fn some_runs(session: &mut Session, before: i64, room: i64) -> Result<u64,
         "DELETE FROM link_generations WHERE run = ANY ($1)",
         "DELETE FROM snapshots WHERE run = ANY ($1)",
         "DELETE FROM descendants WHERE root = ANY ($1)",
-        "UPDATE remembered SET run = NULL,
-             written_at = greatest(written_at, (SELECT ended_at FROM runs WHERE runs.id = remembered.run))
+        "UPDATE idempotency_records SET run = NULL,
+             written_at = greatest(written_at, (SELECT ended_at FROM runs WHERE runs.id = idempotency_records.run))
          WHERE run = ANY ($1)",
         "DELETE FROM held WHERE id = ANY ($1)",
         "DELETE FROM runs WHERE id = ANY ($1)",

@@ -6,7 +6,7 @@ use abide_core::waitpoint::Waitpoint;
 
 use crate::postgres::Handle;
 use crate::postgres::column::{self, Id};
-use crate::postgres::link::{Step, values};
+use crate::postgres::connection::{Step, values};
 use crate::roles::Schedules;
 use crate::row::RowReader;
 use crate::{Error, Page, ScheduleWrite};
@@ -14,15 +14,16 @@ use crate::{Error, Page, ScheduleWrite};
 impl<Role: Send> Schedules for Handle<Role> {
     fn schedule(&mut self, id: ScheduleId) -> Result<Option<Schedule>, Error> {
         let sql = "SELECT document FROM schedules WHERE id = $1";
-        let found =
-            self.link.ask(async |session| session.first(sql, &[&column::run(id.owner().id())]).await)?;
+        let found = self
+            .connection
+            .ask(async |session| session.first(sql, &[&column::run(id.owner().id())]).await)?;
         found.map(|row| row.json(0)).transpose()
     }
 
     fn schedule_by_name(&mut self, workspace: WorkspaceId, name: &str) -> Result<Option<Schedule>, Error> {
         let sql = "SELECT document FROM schedules WHERE workspace = $1 AND name = $2";
         let (workspace, name) = (column::workspace(workspace), column::name(name));
-        let found = self.link.ask(async |session| session.first(sql, &[&workspace, &name]).await)?;
+        let found = self.connection.ask(async |session| session.first(sql, &[&workspace, &name]).await)?;
         found.map(|row| row.json(0)).transpose()
     }
 
@@ -31,7 +32,8 @@ impl<Role: Send> Schedules for Handle<Role> {
         // No name is empty.
         let after = column::name(page.after.as_deref().unwrap_or_default()).into_owned();
         let (workspace, limit) = (column::workspace(workspace), column::limit(page.limit));
-        let rows = self.link.ask(async |session| session.rows(sql, &[&workspace, &after, &limit]).await)?;
+        let rows =
+            self.connection.ask(async |session| session.rows(sql, &[&workspace, &after, &limit]).await)?;
         rows.iter().map(|row| row.json(0)).collect()
     }
 }

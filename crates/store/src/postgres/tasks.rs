@@ -44,7 +44,7 @@ pub(super) const TAKE: &str = "WITH RECURSIVE flows AS (
             OVER (PARTITION BY free.number ORDER BY free.turn, free.free_at) AS place FROM free)
     UPDATE tasks SET is_taken = true, free_at = $6
     WHERE ctid = ANY (ARRAY(SELECT turns.ctid FROM turns WHERE turns.place <= turns.most))
-    RETURNING run, place, delivery, workspace, queue";
+    RETURNING run, place, lease_epoch, workspace, queue";
 
 /// Those that have not begun are free from when their time was over, which keeps their place among the others.
 pub(super) const TAKE_LATE: &str = "UPDATE tasks
@@ -52,7 +52,7 @@ pub(super) const TAKE_LATE: &str = "UPDATE tasks
     WHERE ctid = ANY (ARRAY(
         SELECT ctid FROM tasks WHERE is_taken AND free_at <= $1
         ORDER BY free_at LIMIT $3 FOR UPDATE SKIP LOCKED))
-    RETURNING run, place, delivery, workspace, queue, has_begun";
+    RETURNING run, place, lease_epoch, workspace, queue, has_begun";
 
 impl Tasks for Handle<Unsynced> {
     fn take(
@@ -72,7 +72,7 @@ impl Tasks for Handle<Unsynced> {
         let most: Vec<i64> = wanted.iter().map(|wanted| column::limit(wanted.limit)).collect();
         let (now, until) = (column::instant(now), column::instant(until));
         let rows = self
-            .link
+            .connection
             .ask(async |session| session.rows(TAKE, &[&queues, &first, &last, &most, &now, &until]).await)?;
         rows.iter().map(found).collect()
     }
@@ -83,7 +83,7 @@ impl Tasks for Handle<Unsynced> {
         while late.taken.len() < limit && late.freed < LATE_IN_ALL {
             let most = LATE_AT_ONCE.min(limit - late.taken.len());
             let rows = self
-                .link
+                .connection
                 .ask(async |session| session.rows(TAKE_LATE, &[&now, &until, &column::limit(most)]).await)?;
             for row in &rows {
                 match row.try_get(5)? {
@@ -110,7 +110,7 @@ impl Tasks for Handle<Unsynced> {
         let sql = "SELECT
             (SELECT count(*) FROM (SELECT FROM tasks WHERE is_taken ORDER BY free_at LIMIT $1) AS taken),
             (SELECT count(*) FROM (SELECT FROM tasks WHERE NOT is_taken ORDER BY queue LIMIT $1) AS free)";
-        let row = self.link.ask(async |session| session.one(sql, &[&column::limit(most)]).await)?;
+        let row = self.connection.ask(async |session| session.one(sql, &[&column::limit(most)]).await)?;
         Ok(TaskCounts { taken: row.number(0)?, free: row.number(1)? })
     }
 }
@@ -120,17 +120,17 @@ impl Handle<Unsynced> {
         let sql = format!(
             "UPDATE tasks SET is_taken = {is_taken}, free_at = least($4, coalesce(deadline_at, $4))
              WHERE ctid = ANY (ARRAY(
-                 SELECT held.ctid FROM unnest($1::uuid[], $2::bigint[], $3::bigint[]) AS known (run, place, delivery)
+                 SELECT held.ctid FROM unnest($1::uuid[], $2::bigint[], $3::bigint[]) AS known (run, place, lease_epoch)
                      CROSS JOIN LATERAL (SELECT ctid FROM tasks
-                         WHERE tasks.run = known.run AND tasks.place = known.place AND tasks.delivery = known.delivery
+                         WHERE tasks.run = known.run AND tasks.place = known.place AND tasks.lease_epoch = known.lease_epoch
                          FOR UPDATE SKIP LOCKED) AS held))"
         );
         let runs: Vec<Id> = tasks.iter().map(|task| column::run(task.run)).collect();
         let places: Vec<i64> = tasks.iter().map(|task| code::place(task.at)).collect();
-        let deliveries: Vec<i64> = tasks.iter().map(|task| task.delivery.into()).collect();
+        let lease_epochs: Vec<i64> = tasks.iter().map(|task| task.lease_epoch.into()).collect();
         let until = column::instant(until);
-        self.link
-            .ask(async |session| session.count(&sql, &[&runs, &places, &deliveries, &until]).await)
+        self.connection
+            .ask(async |session| session.count(&sql, &[&runs, &places, &lease_epochs, &until]).await)
             .map(drop)
     }
 }
@@ -139,7 +139,7 @@ fn found(row: &Row) -> Result<FoundTask, Error> {
     Ok(FoundTask {
         run: RunId(row.id(0)?),
         at: code::read_place(row.number(1)?)?,
-        delivery: row.number(2)?,
+        lease_epoch: row.number(2)?,
         workspace: row.workspace(3)?,
         queue: row.name(4)?.into(),
     })

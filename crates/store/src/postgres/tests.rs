@@ -8,9 +8,9 @@ mod together;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use abide_core::command::{Command, Occurrence, Reply};
-use abide_core::door::Remembered;
+use abide_core::command::{Command, Event, Reply};
 use abide_core::id::{DefinitionId, RunId, WorkspaceId};
+use abide_core::idempotency::IdempotencyRecord;
 use abide_testkit::postgres::Server;
 use jiff::Timestamp;
 use serde_json::json;
@@ -21,7 +21,7 @@ use crate::roles::*;
 use crate::{Due, OfRun, OldEvent, Page, RunFilter, RunUpdate, WaitpointFilter};
 
 /// Beside the store: whatever one likes in the same database.
-pub(crate) struct Hand(Link);
+pub(crate) struct Hand(PgConnection);
 
 impl Hand {
     pub(crate) fn on(address: &str) -> Hand {
@@ -54,7 +54,7 @@ pub(super) const WAITING: &str =
 fn a_commit_is_few_statements_however_much_is_in_it() {
     let mut store = Postgres::open(&Server::shared().database()).unwrap();
     let mut world = World::new();
-    let statements = |batch: &Batch<'_>| commit::statements(batch, &looks::Looks::default());
+    let statements = |batch: &Batch<'_>| commit::statements(batch, &event_snapshots::SnapshotLog::default());
     let mut naps: Vec<story::Story> =
         (0..100).map(|_| world.start(&story::nap(), json!({ "sleep": "1h" }))).collect();
     let one = Batch { runs: vec![naps[0].write()], ..Batch::default() };
@@ -69,8 +69,9 @@ fn a_commit_is_few_statements_however_much_is_in_it() {
     let all = Batch { runs: naps.iter().map(story::Story::write).collect(), ..Batch::default() };
     assert_eq!(statements(&all), 1);
     // BEGIN, all rows, the keys, COMMIT.
-    let key = Remembered { key: "key".to_owned(), digest: 1, reply: Reply::Done, run: None, at: world.now };
-    assert_eq!(statements(&Batch { remembered: vec![&key], ..all }), 4);
+    let key =
+        IdempotencyRecord { key: "key".to_owned(), digest: 1, reply: Reply::Done, run: None, at: world.now };
+    assert_eq!(statements(&Batch { idempotency: vec![&key], ..all }), 4);
     story::save(&mut store, &mut naps);
     naps[99].check(&mut store);
 }
@@ -80,7 +81,7 @@ fn a_reader_only_reads() {
     let store = Postgres::open(&Server::shared().database()).unwrap();
     let mut reader = store.reader();
     assert_eq!(reader.workspaces().unwrap().len(), 1);
-    let refused = reader.link.ask(async |session| session.run("DELETE FROM runs").await);
+    let refused = reader.connection.ask(async |session| session.run("DELETE FROM runs").await);
     assert!(matches!(refused, Err(Error::Unavailable(_))), "{refused:?}");
 }
 
@@ -115,10 +116,10 @@ fn names_may_have_anything_in_them() {
     let filter = RunFilter { tag: Some(name.to_owned()), ..RunFilter::default() };
     let listed = store.runs(&filter, &Page { after: None, limit: 10 }).unwrap();
     assert_eq!(&*listed[0].tags[0], name);
-    let occurrence = world.occurrence(name, json!({ "text": "\0" }));
-    store.commit(&Batch { occurrences: vec![&occurrence], ..Batch::default() }).unwrap();
-    let found = store.occurrences(WorkspaceId::DEFAULT, name, Timestamp::MIN, None, 10).unwrap();
-    assert_eq!(found, [occurrence]);
+    let event = world.event(name, json!({ "text": "\0" }));
+    store.commit(&Batch { events: vec![&event], ..Batch::default() }).unwrap();
+    let found = store.events_since(WorkspaceId::DEFAULT, name, Timestamp::MIN, None, 10).unwrap();
+    assert_eq!(found, [event]);
     world.tell(&mut listener, Command::Cancel { reason: None });
     listener.save(&mut store);
     assert_eq!(store.forget_runs(Timestamp::MAX, 10).unwrap(), 1);
@@ -154,7 +155,7 @@ fn a_conflict_is_an_sqlstate_of_our_own_with_words_for_whoever_reads_the_log() {
     let mut store = Postgres::open(&Server::shared().database()).unwrap();
     for (state, word) in [("AB001", "conflict"), ("AB002", "fenced")] {
         let sql = format!("SELECT refuse_commit('{state}')");
-        let refused = store.link.ask(async |session| session.run(&sql).await);
+        let refused = store.connection.ask(async |session| session.run(&sql).await);
         let Err(Error::Corrupt(message)) = refused else { panic!("{refused:?}") };
         assert!(message.contains(state) && message.contains(word), "{message}");
     }

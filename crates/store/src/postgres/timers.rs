@@ -35,7 +35,7 @@ impl<Role: Send> Timers for Handle<Role> {
             ORDER BY deadline_at, id LIMIT $6)");
         let (until, most) = (column::instant(until), column::limit(limit));
         let rows = self
-            .link
+            .connection
             .ask(async |session| session.rows(&sql, &[&at, &run, &number, &seen, &until, &most]).await)?;
         let mut due = Vec::with_capacity(rows.len());
         for row in rows {

@@ -29,19 +29,22 @@ use tokio_rustls::TlsConnector;
 
 /// What an address says of encryption, as far as the driver does not read it itself.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Asked {
-    /// Whether it says anything.
+pub(super) struct TlsParameters {
+    /// Whether the address says anything about encryption.
     pub(super) has_mode: bool,
     pub(super) verifies: bool,
     roots: Option<String>,
 }
 
 /// Takes out of an address what the driver does not know, and says what that was.
-pub(super) fn split(address: &str) -> Result<(Cow<'_, str>, Asked), String> {
+pub(super) fn split(address: &str) -> Result<(Cow<'_, str>, TlsParameters), String> {
     let Some((before, query)) = address.split_once('?') else {
-        return Ok((address.into(), Asked { has_mode: address.contains("sslmode"), ..Asked::default() }));
+        return Ok((
+            address.into(),
+            TlsParameters { has_mode: address.contains("sslmode"), ..TlsParameters::default() },
+        ));
     };
-    let (mut asked, mut rest) = (Asked::default(), Vec::new());
+    let (mut asked, mut rest) = (TlsParameters::default(), Vec::new());
     let (mut mode, mut is_ours) = ("prefer", false);
     for parameter in query.split('&') {
         asked.has_mode |= parameter.starts_with("sslmode=");
@@ -107,7 +110,7 @@ impl fmt::Debug for Encryption {
 }
 
 impl Encryption {
-    pub(super) fn new(asked: &Asked) -> Result<Encryption, String> {
+    pub(super) fn new(asked: &TlsParameters) -> Result<Encryption, String> {
         let provider = Arc::new(ring::default_provider());
         let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
             .with_safe_default_protocol_versions()
@@ -267,13 +270,19 @@ mod tests {
     #[test]
     fn what_the_driver_does_not_know_is_taken_out_of_an_address() {
         let plain = "postgres://ann@h/db?sslmode=require&application_name=x";
-        assert_eq!(split(plain).unwrap(), (plain.into(), Asked { has_mode: true, ..Asked::default() }));
+        assert_eq!(
+            split(plain).unwrap(),
+            (plain.into(), TlsParameters { has_mode: true, ..TlsParameters::default() })
+        );
         let (rest, asked) = split(
             "postgres://ann@h/db?sslmode=verify-full&application_name=x&sslrootcert=%2Fetc%2Fca%20x.pem",
         )
         .unwrap();
         assert_eq!(rest, "postgres://ann@h/db?sslmode=require&application_name=x");
-        assert_eq!(asked, Asked { has_mode: true, verifies: true, roots: Some("/etc/ca x.pem".to_owned()) });
+        assert_eq!(
+            asked,
+            TlsParameters { has_mode: true, verifies: true, roots: Some("/etc/ca x.pem".to_owned()) }
+        );
         let (rest, asked) = split("postgres://localhost/db?sslrootcert=ca.pem").unwrap();
         assert_eq!((rest.as_ref(), asked.verifies), ("postgres://localhost/db?sslmode=require", true));
         for (address, words) in [
@@ -288,7 +297,8 @@ mod tests {
     #[test]
     fn a_file_without_certificates_is_named() {
         let roots = Some("/dev/null".to_owned());
-        let said = Encryption::new(&Asked { verifies: true, roots, ..Asked::default() }).unwrap_err();
+        let said = Encryption::new(&TlsParameters { verifies: true, roots, ..TlsParameters::default() })
+            .unwrap_err();
         assert!(said.contains("sslrootcert=/dev/null") && said.contains("no certificate"), "{said}");
     }
 }

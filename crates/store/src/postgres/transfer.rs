@@ -14,7 +14,7 @@ use tokio_postgres::binary_copy::BinaryCopyInWriter;
 use tokio_postgres::types::{IsNull, ToSql, Type, accepts, to_sql_checked};
 
 use crate::postgres::column::{self, Id};
-use crate::postgres::link::Session;
+use crate::postgres::connection::Session;
 use crate::postgres::{Handle, Postgres, Reader, Reading, Writing, open};
 use crate::row::RowReader;
 use crate::table::{MOVE, Row, Table};
@@ -31,7 +31,7 @@ const ADD_UP_BYTES: &str = "DELETE FROM stored_bytes;
             SELECT runs.workspace, octet_length(history.chunk)::bigint AS bytes
             FROM history JOIN runs ON runs.id = history.run
             UNION ALL
-            SELECT workspace, octet_length(data) FROM occurrences
+            SELECT workspace, octet_length(data) FROM events
         ) AS stored GROUP BY workspace";
 
 /// The values of what counts its rows are given, so it goes on after them.
@@ -47,25 +47,25 @@ impl Postgres {
         if !make && open::look(address)?.is_none() {
             return Err(transfer::Error::Nothing(open::shown(address)));
         }
-        let mut link = open::open(address)?;
-        link.ask(async |session| session.run(PATIENT).await)?;
-        Ok(Handle { link, role: Writing::default() })
+        let mut connection = open::open(address)?;
+        connection.ask(async |session| session.run(PATIENT).await)?;
+        Ok(Handle { connection, role: Writing::default() })
     }
 }
 
 /// A database to look at, if there is a store in it.
 pub(crate) fn look(address: &str) -> Result<Option<Reader>, Error> {
-    Ok(open::look(address)?.map(|link| Handle { link, role: Reading }))
+    Ok(open::look(address)?.map(|connection| Handle { connection, role: Reading }))
 }
 
 impl<Role: Send> Look for Handle<Role> {
     fn place(&self) -> String {
-        self.link.address.to_string()
+        self.connection.address.to_string()
     }
 
     fn count(&mut self, table: &Table) -> Result<u64, Error> {
         let sql = format!("SELECT count(*) FROM {}{}", table.name, only(table, "WHERE"));
-        self.link.ask(async |session| session.one(&sql, &[]).await)?.number(0)
+        self.connection.ask(async |session| session.one(&sql, &[]).await)?.number(0)
     }
 
     fn each(
@@ -74,21 +74,21 @@ impl<Role: Send> Look for Handle<Role> {
         after: Option<&Row>,
         take: &mut dyn FnMut(Row) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        self.link.ask(async |session| each(session, table, after, take).await)
+        self.connection.ask(async |session| each(session, table, after, take).await)
     }
 
     fn at_work(&mut self) -> Result<AtWork, Error> {
         let sql = "SELECT (SELECT count(*) FROM nodes
                 WHERE seen_at > (extract(epoch FROM clock_timestamp()) * 1000000)::bigint - $1),
             (SELECT count(*) FROM tasks)";
-        let row = self.link.ask(async |session| session.one(sql, &[&HEARD_US]).await)?;
+        let row = self.connection.ask(async |session| session.one(sql, &[&HEARD_US]).await)?;
         Ok(AtWork { nodes: row.number(0)?, tasks: row.number(1)? })
     }
 }
 
 impl End for Postgres {
     fn write(&mut self, was: Option<&[u8]>, becomes: Option<&[u8]>, work: &Work<'_>) -> Result<bool, Error> {
-        self.link.ask(async |session| {
+        self.connection.ask(async |session| {
             session.run("BEGIN").await?;
             let written = write(session, was, becomes, work).await;
             match written {
@@ -101,7 +101,7 @@ impl End for Postgres {
 
     fn now(&mut self) -> Result<Timestamp, Error> {
         let sql = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
-        let now: i64 = self.link.ask(async |session| session.one(sql, &[]).await)?.number(0)?;
+        let now: i64 = self.connection.ask(async |session| session.one(sql, &[]).await)?.number(0)?;
         Timestamp::from_microsecond(now).map_err(|error| Error::Corrupt(error.to_string()))
     }
 }
@@ -225,12 +225,12 @@ async fn insert_runs(session: &mut Session, table: &'static Table, rows: &[Row])
 fn noted_in(table: &Table) -> Option<&'static str> {
     match table.name {
         "waitpoints" => Some("began_in"),
-        "occurrences" => Some("stored_in"),
+        "events" => Some("stored_in"),
         _ => None,
     }
 }
 
-/// Every occurrence, and of waits those for events.
+/// Every event, and of waits those for events.
 fn is_noted(table: &Table, row: &Row) -> bool {
     let kind = table.columns.iter().position(|column| *column == "kind").and_then(|place| row.get(place));
     kind.is_none_or(|kind| *kind == Value::Integer(code::kind(Kind::Event)))

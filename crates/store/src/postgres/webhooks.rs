@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use crate::code::DELIVERY_PENDING;
 use crate::postgres::admin::check_workspaces;
 use crate::postgres::column;
-use crate::postgres::link::{Step, values};
+use crate::postgres::connection::{Step, values};
 use crate::postgres::lists::Query;
 use crate::postgres::{Handle, Postgres};
 use crate::roles::{Webhooks, WriteWebhooks};
@@ -15,7 +15,7 @@ use crate::{AttemptWrite, Delivery, DeliveryFilter, DeliveryStatus, Error, Healt
 
 impl<Role: Send> Webhooks for Handle<Role> {
     fn webhooks(&mut self, workspace: Option<WorkspaceId>) -> Result<Vec<Webhook>, Error> {
-        let rows = self.link.ask(async |session| match workspace.map(column::workspace) {
+        let rows = self.connection.ask(async |session| match workspace.map(column::workspace) {
             Some(workspace) => {
                 let sql = format!("{WEBHOOKS} WHERE workspace = $1 ORDER BY created_at, id");
                 session.rows(&sql, &[&workspace]).await
@@ -27,7 +27,8 @@ impl<Role: Send> Webhooks for Handle<Role> {
 
     fn webhook(&mut self, id: WebhookId) -> Result<Option<Webhook>, Error> {
         let sql = format!("{WEBHOOKS} WHERE id = $1");
-        let found = self.link.ask(async |session| session.first(&sql, &[&column::webhook(id)]).await)?;
+        let found =
+            self.connection.ask(async |session| session.first(&sql, &[&column::webhook(id)]).await)?;
         found.as_ref().map(Webhook::read).transpose()
     }
 
@@ -41,13 +42,14 @@ impl<Role: Send> Webhooks for Handle<Role> {
         query.push_if(" AND status = ?", filter.status.map(code::delivery_status));
         query.push_if(" AND id < ?", page.after.map(column::delivery));
         query.push(" ORDER BY id DESC LIMIT ?", values![column::limit(page.limit)]);
-        let rows = self.link.ask(async |session| query.rows(session).await)?;
+        let rows = self.connection.ask(async |session| query.rows(session).await)?;
         rows.iter().map(Delivery::read).collect()
     }
 
     fn delivery(&mut self, id: DeliveryId) -> Result<Option<Delivery>, Error> {
         let sql = format!("{DELIVERIES} WHERE id = $1");
-        let found = self.link.ask(async |session| session.first(&sql, &[&column::delivery(id)]).await)?;
+        let found =
+            self.connection.ask(async |session| session.first(&sql, &[&column::delivery(id)]).await)?;
         found.as_ref().map(Delivery::read).transpose()
     }
 
@@ -62,7 +64,8 @@ impl<Role: Send> Webhooks for Handle<Role> {
         );
         let (webhook, until, limit) =
             (column::webhook(webhook), column::instant(until), column::limit(limit));
-        let rows = self.link.ask(async |session| session.rows(&sql, &[&webhook, &until, &limit]).await)?;
+        let rows =
+            self.connection.ask(async |session| session.rows(&sql, &[&webhook, &until, &limit]).await)?;
         rows.iter().map(Delivery::read).collect()
     }
 }
@@ -77,7 +80,7 @@ impl WriteWebhooks for Postgres {
             topics = excluded.topics, secrets = excluded.secrets";
         let secrets = serde_json::to_string(&webhook.secrets).expect("secrets are JSON");
         let (failing_since, disabled_at, why) = health_columns(&webhook.health);
-        self.link.ask(async |session| {
+        self.connection.ask(async |session| {
             check_workspaces(session, [webhook.workspace]).await?;
             let description = webhook.description.as_deref().map(column::name);
             session
@@ -111,7 +114,7 @@ impl WriteWebhooks for Postgres {
             "UPDATE deliveries SET next_attempt_at = $3
         WHERE webhook = $1 AND status = {DELIVERY_PENDING} AND (next_attempt_at IS NOT NULL) = $2"
         );
-        self.link.ask(async |session| {
+        self.connection.ask(async |session| {
             session
                 .transaction("BEGIN", async |session| {
                     let is_there = session.count(noted, &[&id, &failing_since, &disabled_at, &why]).await?;
@@ -124,7 +127,7 @@ impl WriteWebhooks for Postgres {
 
     fn remove_webhook(&mut self, id: WebhookId) -> Result<bool, Error> {
         let id = column::webhook(id);
-        self.link.ask(async |session| {
+        self.connection.ask(async |session| {
             session
                 .transaction("BEGIN", async |session| {
                     let removed = session.count("DELETE FROM webhooks WHERE id = $1", &[&id]).await?;
@@ -142,7 +145,7 @@ impl WriteWebhooks for Postgres {
             (SELECT disabled_at FROM webhooks WHERE webhooks.id = webhook) IS NULL THEN $4::bigint END
         WHERE id = $1 AND status = {DELIVERY_PENDING} AND attempts = $2"
         );
-        self.link.ask(async |session| {
+        self.connection.ask(async |session| {
             session
                 .transaction("BEGIN", async |session| {
                     for AttemptWrite { based_on, delivery } in attempts {
@@ -181,7 +184,7 @@ impl WriteWebhooks for Postgres {
             )
         };
         let (webhook, now) = (column::webhook(webhook), column::instant(now));
-        let replayed = self.link.ask(async |session| match one {
+        let replayed = self.connection.ask(async |session| match one {
             Some(id) => {
                 session
                     .count(

@@ -1,6 +1,6 @@
 //! How values stand in columns.
 
-use abide_core::id::{DefinitionId, DeliveryId, KeyId, OccurrenceId, RunId, WebhookId};
+use abide_core::id::{DefinitionId, DeliveryId, EventUid, KeyId, RunId, WebhookId};
 use rusqlite::Row;
 
 use crate::Error;
@@ -23,7 +23,7 @@ pub(super) fn key(id: KeyId) -> Id {
     id.0.to_be_bytes()
 }
 
-pub(super) fn occurrence(id: OccurrenceId) -> Id {
+pub(super) fn event(id: EventUid) -> Id {
     id.0.to_be_bytes()
 }
 

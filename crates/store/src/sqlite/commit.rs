@@ -3,9 +3,9 @@
 //! A run's row says how far its history goes and what it comes to: a commit is made on the version that it says, and moves
 //! it on. Loading compares the two, so that a chunk that cannot be found any more is missed.
 
-use abide_core::command::Occurrence;
-use abide_core::door::Remembered;
+use abide_core::command::Event;
 use abide_core::id::{DefinitionId, WorkspaceId};
+use abide_core::idempotency::IdempotencyRecord;
 use abide_core::run::{Run, Snapshot};
 use abide_core::waitpoint::Waitpoint;
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Transaction, TransactionBehavior, params};
@@ -24,12 +24,12 @@ pub(super) fn commit(transaction: &Transaction<'_>, batch: &Batch<'_>) -> Result
     }
     let mut tally = Tally::default();
     write_runs(transaction, &mut tally, &batch.runs)?;
-    for occurrence in &batch.occurrences {
-        insert_occurrence(transaction, &mut tally, occurrence)?;
+    for event in &batch.events {
+        insert_event(transaction, &mut tally, event)?;
     }
     tally.write(transaction)?;
-    for remembered in &batch.remembered {
-        insert_remembered(transaction, remembered)?;
+    for idempotency in &batch.idempotency {
+        insert_remembered(transaction, idempotency)?;
     }
     for write in &batch.schedules {
         schedules::write(transaction, write).map_err(|error| error.of(write.schedule.id.owner().id()))?;
@@ -63,10 +63,10 @@ pub(super) fn culprits(connection: &mut Connection, batch: &Batch<'_>) -> Result
 /// Those in which something new is written.
 fn workspaces(batch: &Batch<'_>) -> impl Iterator<Item = WorkspaceId> {
     let runs = batch.runs.iter().filter(|write| write.based_on == 0).map(|write| write.run.workspace);
-    let occurrences = batch.occurrences.iter().map(|occurrence| occurrence.workspace);
+    let events = batch.events.iter().map(|event| event.workspace);
     let definitions = batch.definitions.iter().map(|definition| definition.workspace);
     let schedules = batch.schedules.iter().map(|write| write.schedule.workspace);
-    runs.chain(occurrences).chain(definitions).chain(schedules)
+    runs.chain(events).chain(definitions).chain(schedules)
 }
 
 fn insert_definition(transaction: &Transaction<'_>, definition: &NewDefinition<'_>) -> Result<(), Error> {
@@ -97,30 +97,26 @@ fn insert_definition(transaction: &Transaction<'_>, definition: &NewDefinition<'
     Err(Error::DefinitionExists { id, name: name.to_owned(), version: version.to_owned() })
 }
 
-fn insert_occurrence(
-    transaction: &Transaction<'_>,
-    tally: &mut Tally,
-    occurrence: &Occurrence,
-) -> Result<(), Error> {
-    let Occurrence { id, workspace, event_id, data, received_at, run } = occurrence;
-    let (id, received_at) = (column::occurrence(*id), column::instant(*received_at));
+fn insert_event(transaction: &Transaction<'_>, tally: &mut Tally, event: &Event) -> Result<(), Error> {
+    let Event { id, workspace, event_id, data, received_at, run } = event;
+    let (id, received_at) = (column::event(*id), column::instant(*received_at));
     let data = serde_json::to_string(data).expect("data is JSON");
     tally.add_bytes(*workspace, column::limit(data.len()));
     transaction
         .prepare_cached(
-            "INSERT INTO occurrences (id, workspace, event_id, received_at, data, run) VALUES (?, ?, ?, ?, ?, ?)",
+            "INSERT INTO events (id, workspace, event_id, received_at, data, run) VALUES (?, ?, ?, ?, ?, ?)",
         )?
         .execute(params![id, workspace.0, event_id, received_at, data, run.map(column::run)])?;
     Ok(())
 }
 
 /// The first answer under a key is the one that stands.
-fn insert_remembered(transaction: &Transaction<'_>, remembered: &Remembered) -> Result<(), Error> {
-    let Remembered { key, digest, reply, run, at } = remembered;
+fn insert_remembered(transaction: &Transaction<'_>, idempotency: &IdempotencyRecord) -> Result<(), Error> {
+    let IdempotencyRecord { key, digest, reply, run, at } = idempotency;
     let reply = serde_json::to_string(reply).expect("a reply is JSON");
     let inserted = transaction
         .prepare_cached(
-            "INSERT INTO remembered (key, digest, reply, written_at, run) VALUES (?, ?, ?, ?, ?)
+            "INSERT INTO idempotency_records (key, digest, reply, written_at, run) VALUES (?, ?, ?, ?, ?)
              ON CONFLICT DO NOTHING",
         )?
         .execute(params![key, digest.cast_signed(), reply, column::instant(*at), run.map(column::run)])?;

@@ -1,14 +1,14 @@
 //! Events, and who waits for one.
 
-use abide_core::command::Occurrence;
-use abide_core::id::{OccurrenceId, WaitpointId, WorkspaceId};
+use abide_core::command::Event;
+use abide_core::id::{EventUid, WaitpointId, WorkspaceId};
 use jiff::Timestamp;
 use rusqlite::params;
 use rusqlite::types::Value;
 
 use crate::code::{WAIT_EVENT, WAIT_PENDING};
 use crate::events::read_waiter;
-use crate::events::{OCCURRENCES, read_occurrence};
+use crate::events::{EVENTS, read_event};
 use crate::roles::Events;
 use crate::sqlite::Handle;
 use crate::sqlite::column;
@@ -39,46 +39,45 @@ impl<Role: Send> Events for Handle<Role> {
         collect(rows, |row| read_waiter(row, workspace))
     }
 
-    fn occurrences(
+    fn events_since(
         &mut self,
         workspace: WorkspaceId,
         event_id: &str,
         since: Timestamp,
-        after: Option<(Timestamp, OccurrenceId)>,
+        after: Option<(Timestamp, EventUid)>,
         limit: usize,
-    ) -> Result<Vec<Occurrence>, Error> {
+    ) -> Result<Vec<Event>, Error> {
         let (received_at, id) = match after {
-            Some((at, id)) if at >= since => (column::instant(at), column::occurrence(id).to_vec()),
+            Some((at, id)) if at >= since => (column::instant(at), column::event(id).to_vec()),
             // No id is smaller than an empty one.
             Some(_) | None => (column::instant(since), Vec::new()),
         };
         let sql = format!(
-            "{OCCURRENCES} INDEXED BY occurrences_by_event
+            "{EVENTS} INDEXED BY events_by_event_id
          WHERE workspace = ? AND event_id = ? AND (received_at, id) > (?, ?)
          ORDER BY received_at, id LIMIT ?"
         );
         let mut statement = self.connection.prepare_cached(&sql)?;
         let rows = statement.query(params![workspace.0, event_id, received_at, id, column::limit(limit)])?;
-        collect(rows, |row| read_occurrence(row))
+        collect(rows, |row| read_event(row))
     }
 
     fn events(
         &mut self,
         workspace: WorkspaceId,
         event_id: Option<&str>,
-        page: &Page<(Timestamp, OccurrenceId)>,
-    ) -> Result<Vec<Occurrence>, Error> {
-        let index = if event_id.is_some() { "occurrences_by_event" } else { "occurrences_by_time" };
-        let select = format!("{OCCURRENCES} INDEXED BY {index}");
+        page: &Page<(Timestamp, EventUid)>,
+    ) -> Result<Vec<Event>, Error> {
+        let index = if event_id.is_some() { "events_by_event_id" } else { "events_by_time" };
+        let select = format!("{EVENTS} INDEXED BY {index}");
         let mut conditions = Where::default();
         conditions.and("workspace = ?", [workspace.0]);
         conditions.and_if("event_id = ?", event_id.map(str::to_owned));
         if let Some((at, id)) = page.after {
-            let cursor = [Value::from(column::instant(at)), Value::from(column::occurrence(id).to_vec())];
+            let cursor = [Value::from(column::instant(at)), Value::from(column::event(id).to_vec())];
             conditions.and("(received_at, id) < (?, ?)", cursor);
         }
-        conditions.find(&self.connection, &select, "received_at DESC, id DESC", page.limit, |row| {
-            read_occurrence(row)
-        })
+        conditions
+            .find(&self.connection, &select, "received_at DESC, id DESC", page.limit, |row| read_event(row))
     }
 }

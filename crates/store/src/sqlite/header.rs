@@ -23,7 +23,7 @@ pub(super) enum Header {
     Foreign,
     /// Cut within its first page.
     Cut,
-    /// It says that its pages have no checksums, though all files of its version have.
+    /// The file says that its pages have no checksums, though all files of its version have.
     WithoutChecksums,
     /// Of a version that had none.
     Old,

@@ -37,15 +37,16 @@ impl<Role: Send> Histories for Handle<Role> {
     }
 
     fn snapshot(&mut self, run: RunId) -> Result<Option<Snapshot>, Error> {
-        let found = stored_snapshot(&self.connection, run)
-            .and_then(|found| found.map(|(told, data)| snapshots::decode(run, told.seq, &data)).transpose());
+        let found = stored_snapshot(&self.connection, run).and_then(|found| {
+            found.map(|(row_version, data)| snapshots::decode(run, row_version.seq, &data)).transpose()
+        });
         found.map_err(|error| error.of(run))
     }
 
     fn versions(&mut self, runs: &[RunId]) -> Result<Vec<(RunId, u64)>, Error> {
         let mut versions = Vec::new();
         for run in runs {
-            versions.extend(told(&self.connection, *run)?.map(|told| (*run, told.seq)));
+            versions.extend(row_version(&self.connection, *run)?.map(|row_version| (*run, row_version.seq)));
         }
         Ok(versions)
     }
@@ -59,7 +60,7 @@ impl<Role: Send> Histories for Handle<Role> {
     ) -> Result<Vec<Record>, Error> {
         let damaged = |what: &str| Error::Damaged { owner: run, what: what.to_owned() };
         let looking = self.connection.unchecked_transaction()?;
-        let told = told(&looking, run).map_err(|error| error.of(run))?;
+        let row_version = row_version(&looking, run).map_err(|error| error.of(run))?;
         // Record `after` may lie within a chunk: what comes before that chunk is where its numbers begin.
         let mut statement = looking.prepare_cached(
             "SELECT seq, chunk, (SELECT max(seq) FROM history WHERE run = ?1 AND seq <= ?2)
@@ -82,10 +83,11 @@ impl<Role: Send> Histories for Handle<Role> {
                 break;
             }
         }
-        let (last, told) = (history.last().map(|record| record.seq), told.map_or(0, |told| told.seq));
-        if is_all && last.unwrap_or(after.min(told)) != told {
+        let (last, row_version) =
+            (history.last().map(|record| record.seq), row_version.map_or(0, |row_version| row_version.seq));
+        if is_all && last.unwrap_or(after.min(row_version)) != row_version {
             return Err(damaged(&format!(
-                "its row says version {told}, and not all of its history is there"
+                "its row says version {row_version}, and not all of its history is there"
             )));
         }
         history.retain(|record| record.seq > after);
@@ -97,40 +99,43 @@ impl<Role: Send> Histories for Handle<Role> {
 
 /// Row and history, in a transaction: what is committed between the two would be in one of them.
 fn load(looking: &Transaction<'_>, run: RunId) -> Result<Option<StoredRun>, Error> {
-    let told = told(looking, run)?;
-    gather(looking, chunk::History::new(run), run, 0)?.finish(told)
+    let row_version = row_version(looking, run)?;
+    gather(looking, chunk::History::new(run), run, 0)?.finish(row_version)
 }
 
 /// What brings a run up to date for one who knows it in this version; `None` if it has that version, or is not there.
 fn update(looking: &Transaction<'_>, run: RunId, known: u64) -> Result<Option<RunUpdate>, Error> {
-    let Some(told) = told(looking, run)? else {
+    let Some(row_version) = row_version(looking, run)? else {
         // There may be a history without a row.
         return Ok(load(looking, run)?.map(RunUpdate::Whole));
     };
-    if told.seq == known {
+    if row_version.seq == known {
         return Ok(None);
     }
     if known == 0
-        && let Some((of, data)) = stored_snapshot(looking, run)?.filter(|(of, _)| of.seq <= told.seq)
+        && let Some((of, data)) = stored_snapshot(looking, run)?.filter(|(of, _)| of.seq <= row_version.seq)
     {
         let snapshot = Box::new(snapshots::decode(run, of.seq, &data)?);
         let records = gather(looking, chunk::History::after(run, of.seq, of.sum), run, of.seq)?;
-        return Ok(Some(RunUpdate::Snapshot { snapshot, records: records.finish_part(told)? }));
+        return Ok(Some(RunUpdate::Snapshot { snapshot, records: records.finish_part(row_version)? }));
     }
-    if known == 0 || known > told.seq {
+    if known == 0 || known > row_version.seq {
         return Ok(load(looking, run)?.map(RunUpdate::Whole));
     }
     let records = gather(looking, chunk::History::after(run, known, None), run, known)?;
-    Ok(Some(RunUpdate::Records(records.finish_part(told)?)))
+    Ok(Some(RunUpdate::Records(records.finish_part(row_version)?)))
 }
 
 /// The snapshot of a run that this code can read, and what it says of the history up to there.
-fn stored_snapshot(connection: &Connection, run: RunId) -> Result<Option<(chunk::Told, Vec<u8>)>, Error> {
+fn stored_snapshot(
+    connection: &Connection,
+    run: RunId,
+) -> Result<Option<(chunk::RowVersion, Vec<u8>)>, Error> {
     let mut statement =
         connection.prepare_cached("SELECT seq, sum, data FROM snapshots WHERE run = ? AND format = ?")?;
     first(statement.query(params![column::run(run), Snapshot::FORMAT])?, |row| {
-        let told = chunk::Told { seq: row.number(0)?, sum: row.optional_number(1)? };
-        Ok((told, row.bytes(2)?.to_vec()))
+        let row_version = chunk::RowVersion { seq: row.number(0)?, sum: row.optional_number(1)? };
+        Ok((row_version, row.bytes(2)?.to_vec()))
     })
 }
 
@@ -151,8 +156,8 @@ fn gather(
 }
 
 /// What the row of a run says of its history.
-fn told(connection: &Connection, run: RunId) -> Result<Option<chunk::Told>, Error> {
+fn row_version(connection: &Connection, run: RunId) -> Result<Option<chunk::RowVersion>, Error> {
     let mut statement = connection.prepare_cached("SELECT seq, sum FROM runs WHERE id = ?")?;
     let rows = statement.query([column::run(run)])?;
-    first(rows, |row| Ok(chunk::Told { seq: row.number(0)?, sum: row.get(1)? }))
+    first(rows, |row| Ok(chunk::RowVersion { seq: row.number(0)?, sum: row.get(1)? }))
 }

@@ -36,7 +36,7 @@ impl WriteHolds for Sqlite {
 })
     }
 
-    fn let_go(&mut self, owner: Owner) -> Result<bool, Error> {
+    fn release(&mut self, owner: Owner) -> Result<bool, Error> {
         self.change(|transaction| {
             forgive(transaction, owner)?;
             let mut statement = transaction.prepare_cached("DELETE FROM held WHERE id = ?")?;

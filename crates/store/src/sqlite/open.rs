@@ -163,7 +163,7 @@ pub(super) fn reader(path: &Path) -> Result<Connection, Error> {
     Ok(connection)
 }
 
-/// The same to a file that somebody else may have.
+/// Opens a connection to a file that another process may have open.
 pub(super) fn beside(path: &Path) -> Result<Connection, Error> {
     // Looking at it through a handle of our own would let go of SQLite's locks.
     if !lock::is_ours(path) {

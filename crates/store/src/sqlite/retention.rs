@@ -61,22 +61,21 @@ impl<Role: Send> Retention for Handle<Role> {
         limit: usize,
     ) -> Result<Vec<OldEvent>, Error> {
         const SELECT: &str = "SELECT event_id, received_at, id, run,
-            (SELECT ended_at IS NULL FROM runs WHERE runs.id = occurrences.run) FROM occurrences";
+            (SELECT ended_at IS NULL FROM runs WHERE runs.id = events.run) FROM events";
         const RANGE: &str = "received_at < ? AND (received_at, id) > (?, ?) ORDER BY received_at, id LIMIT ?";
         let (before, limit) = (column::instant(before), column::limit(limit));
-        let (at, id) =
-            after.map_or((i64::MIN, [0; 16]), |(at, id)| (column::instant(at), column::occurrence(id)));
+        let (at, id) = after.map_or((i64::MIN, [0; 16]), |(at, id)| (column::instant(at), column::event(id)));
         let read = |row: &Row<'_>| OldEvent::read(row, workspace);
         match event_id {
             Some(event_id) => {
                 let sql = format!(
-                    "{SELECT} INDEXED BY occurrences_by_event WHERE workspace = ? AND event_id = ? AND {RANGE}"
+                    "{SELECT} INDEXED BY events_by_event_id WHERE workspace = ? AND event_id = ? AND {RANGE}"
                 );
                 let mut statement = self.connection.prepare_cached(&sql)?;
                 collect(statement.query(params![workspace.0, event_id, before, at, id, limit])?, read)
             }
             None => {
-                let sql = format!("{SELECT} INDEXED BY occurrences_by_time WHERE workspace = ? AND {RANGE}");
+                let sql = format!("{SELECT} INDEXED BY events_by_time WHERE workspace = ? AND {RANGE}");
                 let mut statement = self.connection.prepare_cached(&sql)?;
                 collect(statement.query(params![workspace.0, before, at, id, limit])?, read)
             }
@@ -92,8 +91,8 @@ impl<Role: Send> Retention for Handle<Role> {
         let (at, key) = after.map_or((i64::MIN, ""), |(at, key)| (column::instant(*at), key.as_str()));
         // A run that was forgotten leaves no row, one that is open no end.
         let mut statement = self.connection.prepare_cached(&format!(
-        "SELECT key, written_at, (SELECT coalesce(ended_at, {NOT_ENDED}) FROM runs WHERE runs.id = remembered.run)
-         FROM remembered INDEXED BY remembered_by_time
+        "SELECT key, written_at, (SELECT coalesce(ended_at, {NOT_ENDED}) FROM runs WHERE runs.id = idempotency_records.run)
+         FROM idempotency_records INDEXED BY idempotency_records_by_time
          WHERE written_at < ? AND (written_at, key) > (?, ?) ORDER BY written_at, key LIMIT ?",
     ))?;
         let rows = statement.query(params![column::instant(before), at, key, column::limit(limit)])?;
@@ -117,8 +116,10 @@ impl<Role: Send> Retention for Handle<Role> {
 
     fn owners(&mut self, runs: &[RunId], what: OfRun) -> Result<Vec<RunId>, Error> {
         let sql = match what {
-            OfRun::Events => "SELECT 1 FROM occurrences INDEXED BY occurrences_by_run WHERE run = ? LIMIT 1",
-            OfRun::Keys => "SELECT 1 FROM remembered INDEXED BY remembered_by_run WHERE run = ? LIMIT 1",
+            OfRun::Events => "SELECT 1 FROM events INDEXED BY events_by_run WHERE run = ? LIMIT 1",
+            OfRun::Keys => {
+                "SELECT 1 FROM idempotency_records INDEXED BY idempotency_records_by_run WHERE run = ? LIMIT 1"
+            }
         };
         let mut statement = self.connection.prepare_cached(sql)?;
         let mut owners = Vec::new();
@@ -137,10 +138,10 @@ impl WriteRetention for Sqlite {
     let mut tally = Tally::default();
     for OldEvent { workspace, event_id, received_at, id, sent_to: _ } in events {
         let sql = format!(
-            "DELETE FROM occurrences WHERE workspace = ? AND event_id = ? AND received_at = ? AND id = ? {EVENT}"
+            "DELETE FROM events WHERE workspace = ? AND event_id = ? AND received_at = ? AND id = ? {EVENT}"
         );
         let mut statement = transaction.prepare_cached(&sql)?;
-        let (received_at, id) = (column::instant(*received_at), column::occurrence(*id));
+        let (received_at, id) = (column::instant(*received_at), column::event(*id));
         removed += less(&mut tally, statement.query(params![workspace.0, event_id, received_at, id])?)?;
     }
     tally.write(transaction)?;
@@ -152,12 +153,12 @@ impl WriteRetention for Sqlite {
         self.change(|transaction| {
     let sql = match what {
         OfRun::Events => {
-            "DELETE FROM occurrences WHERE number IN (SELECT number FROM occurrences INDEXED BY occurrences_by_run
+            "DELETE FROM events WHERE number IN (SELECT number FROM events INDEXED BY events_by_run
                  WHERE run = ?1 AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.id = ?1 AND ended_at IS NULL) LIMIT ?2)
              RETURNING workspace, length(CAST(data AS BLOB))"
         }
         OfRun::Keys => {
-            "DELETE FROM remembered WHERE key IN (SELECT key FROM remembered INDEXED BY remembered_by_run
+            "DELETE FROM idempotency_records WHERE key IN (SELECT key FROM idempotency_records INDEXED BY idempotency_records_by_run
                  WHERE run = ?1 AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.id = ?1 AND ended_at IS NULL) LIMIT ?2)"
         }
     };
@@ -189,7 +190,7 @@ impl WriteRetention for Sqlite {
                 tally.add(*workspace, *status, -1);
                 for removal in [
                     "DELETE FROM history WHERE run = ? RETURNING length(chunk)",
-                    "DELETE FROM occurrences WHERE run = ? RETURNING length(CAST(data AS BLOB))",
+                    "DELETE FROM events WHERE run = ? RETURNING length(CAST(data AS BLOB))",
                 ] {
                     let mut statement = transaction.prepare_cached(removal)?;
                     for bytes in collect(statement.query([id])?, |row| Ok(row.get::<_, i64>(0)?))? {
@@ -201,8 +202,8 @@ impl WriteRetention for Sqlite {
                     "DELETE FROM link_generations WHERE run = ?",
                     "DELETE FROM snapshots WHERE run = ?",
                     "DELETE FROM descendants WHERE root = ?",
-                    "UPDATE remembered SET run = NULL,
-                 written_at = max(written_at, (SELECT ended_at FROM runs WHERE runs.id = remembered.run))
+                    "UPDATE idempotency_records SET run = NULL,
+                 written_at = max(written_at, (SELECT ended_at FROM runs WHERE runs.id = idempotency_records.run))
              WHERE run = ?",
                     "DELETE FROM held WHERE id = ?",
                     "DELETE FROM run_tags WHERE (workspace, tag, run) IN
@@ -223,8 +224,8 @@ impl WriteRetention for Sqlite {
             for key in keys {
                 // The run may have been retried since somebody looked.
                 let mut statement = transaction.prepare_cached(
-                    "DELETE FROM remembered WHERE key = ?
-               AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.id = remembered.run AND ended_at IS NULL)",
+                    "DELETE FROM idempotency_records WHERE key = ?
+               AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.id = idempotency_records.run AND ended_at IS NULL)",
                 )?;
                 removed += statement.execute([key])?;
             }

@@ -143,10 +143,9 @@ fn what_is_forgotten_leaves_its_room_to_what_comes_next() {
     let mut world = World::new();
     let mut sizes = Vec::new();
     for _ in 0..4 {
-        let events: Vec<_> =
-            (0..300).map(|_| world.occurrence("paid", Value::from("x".repeat(8_000)))).collect();
+        let events: Vec<_> = (0..300).map(|_| world.event("paid", Value::from("x".repeat(8_000)))).collect();
         let mut store = Sqlite::open(&path).unwrap();
-        store.commit(&Batch { occurrences: events.iter().collect(), ..Batch::default() }).unwrap();
+        store.commit(&Batch { events: events.iter().collect(), ..Batch::default() }).unwrap();
         loop {
             let old = store.old_events((WorkspaceId::DEFAULT, None), Timestamp::MAX, None, 500).unwrap();
             if old.is_empty() {

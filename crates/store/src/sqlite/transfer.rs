@@ -23,7 +23,7 @@ const COUNT_RUNS: &str = "DELETE FROM run_counts;
         SELECT workspace, sum(bytes) FROM (
             SELECT runs.workspace, length(history.chunk) AS bytes FROM history JOIN runs ON runs.id = history.run
             UNION ALL
-            SELECT workspace, length(CAST(data AS BLOB)) FROM occurrences
+            SELECT workspace, length(CAST(data AS BLOB)) FROM events
         ) GROUP BY workspace";
 
 /// What follows from the tables.

@@ -54,7 +54,7 @@ impl Contents {
         self.tables.iter().map(|(_, rows)| rows).sum()
     }
 
-    /// Whether it can be moved from here to there, and whether a move between them goes on.
+    /// Refuses a move that is not possible; otherwise, whether a move between the two stores goes on.
     pub fn check(&self, target: &Contents) -> Result<bool, Error> {
         if !self.is_there {
             return Err(Error::Nothing(self.place.clone()));

@@ -95,7 +95,7 @@ pub(crate) fn check(place: &str, stored: Option<&[u8]>) -> Result<(), Error> {
     Err(Error::Unusable { path: place.to_owned(), why, what_to_do })
 }
 
-/// The same for one who only reads: what is whole can be read, wherever it was moved to.
+/// Refuses a store that a reader cannot use: what is whole can be read, wherever it was moved to.
 pub(crate) fn check_whole(place: &str, stored: Option<&[u8]>) -> Result<(), Error> {
     match Note::read(stored)? {
         Some(Note::Target { .. }) => check(place, stored),

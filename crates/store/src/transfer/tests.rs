@@ -306,7 +306,10 @@ fn whatever_is_not_the_same_in_the_end_is_noticed() {
         ("runs", "UPDATE runs SET status = 6 WHERE status = 2"),
         ("settings", "DELETE FROM settings WHERE name = 'link-secrets'"),
         ("waitpoints", "UPDATE waitpoints SET resume_at = resume_at + 1"),
-        ("remembered", "INSERT INTO remembered (key, digest, reply, written_at) VALUES ('x', 1, '1', 1)"),
+        (
+            "idempotency_records",
+            "INSERT INTO idempotency_records (key, digest, reply, written_at) VALUES ('x', 1, '1', 1)",
+        ),
         ("history", "DELETE FROM history WHERE seq > 3"),
     ];
     for (table, change) in changes {

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 
-use abide_core::command::{Occurrence, Reply};
-use abide_core::door::Remembered;
-use abide_core::id::{OccurrenceId, WorkspaceId};
+use abide_core::command::{Event, Reply};
+use abide_core::id::{EventUid, WorkspaceId};
+use abide_core::idempotency::IdempotencyRecord;
 use abide_core::json::Json;
 use abide_store::roles::*;
 use abide_store::sqlite::Sqlite;
@@ -26,23 +26,20 @@ fn victim() {
     let Ok(path) = std::env::var(FILE) else { return };
     let mut store = Sqlite::open(path).unwrap();
     let first =
-        store.occurrences(WorkspaceId::DEFAULT, "beat", Timestamp::MIN, None, usize::MAX).unwrap().len()
+        store.events_since(WorkspaceId::DEFAULT, "beat", Timestamp::MIN, None, usize::MAX).unwrap().len()
             as u64
             / IN_A_BATCH;
     for batch in first.. {
-        let occurrences: Vec<Occurrence> = (0..IN_A_BATCH).map(|index| beat(batch, index)).collect();
-        let remembered = Remembered {
+        let events: Vec<Event> = (0..IN_A_BATCH).map(|index| beat(batch, index)).collect();
+        let idempotency = IdempotencyRecord {
             key: batch.to_string(),
             digest: batch,
             reply: Reply::Done,
             run: None,
             at: Timestamp::UNIX_EPOCH,
         };
-        let write = Batch {
-            occurrences: occurrences.iter().collect(),
-            remembered: vec![&remembered],
-            ..Batch::default()
-        };
+        let write =
+            Batch { events: events.iter().collect(), idempotency: vec![&idempotency], ..Batch::default() };
         store.commit(&write).unwrap();
         let mut out = std::io::stdout().lock();
         writeln!(out, "acknowledged {batch}").unwrap();
@@ -50,10 +47,10 @@ fn victim() {
     }
 }
 
-fn beat(batch: u64, index: u64) -> Occurrence {
+fn beat(batch: u64, index: u64) -> Event {
     let number = batch * IN_A_BATCH + index;
-    Occurrence {
-        id: OccurrenceId(number.into()),
+    Event {
+        id: EventUid(number.into()),
         workspace: WorkspaceId::DEFAULT,
         event_id: "beat".into(),
         data: Json::new(json!({ "batch": batch, "filler": "x".repeat(200) })),
@@ -85,16 +82,16 @@ fn what_was_acknowledged_survives_a_kill_and_no_batch_is_torn() {
 
         let mut store = Sqlite::open(&path).unwrap();
         let mut batches: BTreeMap<u64, u64> = BTreeMap::new();
-        for occurrence in
-            store.occurrences(WorkspaceId::DEFAULT, "beat", Timestamp::MIN, None, usize::MAX).unwrap()
+        for event in
+            store.events_since(WorkspaceId::DEFAULT, "beat", Timestamp::MIN, None, usize::MAX).unwrap()
         {
-            *batches.entry(occurrence.data["batch"].as_u64().unwrap()).or_default() += 1;
+            *batches.entry(event.data["batch"].as_u64().unwrap()).or_default() += 1;
         }
         assert!(batches.keys().copied().eq(0..batches.len() as u64), "batches without a gap");
         assert!(batches.values().all(|beats| *beats == IN_A_BATCH), "whole batches");
         assert!(batches.len() as u64 > acknowledged, "all that was acknowledged");
         for batch in batches.keys() {
-            assert!(store.remembered(&batch.to_string()).unwrap().is_some());
+            assert!(store.idempotency_record(&batch.to_string()).unwrap().is_some());
         }
     }
     assert!(acknowledged > 100);

@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use abide_core::id::{DefinitionId, OccurrenceId, RunId, WorkspaceId};
+use abide_core::id::{DefinitionId, EventUid, RunId, WorkspaceId};
 use abide_core::run::Timer;
 use abide_core::status::{RunStatus, WaitStatus};
 use abide_core::waitpoint::Kind;
@@ -58,9 +58,9 @@ fn a_file_of_version_1_keeps_what_is_in_it() {
     let waits = store.waitpoints(&filter, &Page { after: None, limit: 10 }).unwrap();
     assert_eq!((waits.len(), waits[0].id, waits[0].kind), (1, done.waitpoint(1), Kind::Delay));
 
-    let occurrences = store.occurrences(WorkspaceId::DEFAULT, "paid", Timestamp::MIN, None, 10).unwrap();
-    assert_eq!((occurrences.len(), occurrences[0].id), (1, OccurrenceId(4)));
-    assert_eq!(store.remembered("key").unwrap().unwrap().digest, u64::MAX);
+    let events = store.events_since(WorkspaceId::DEFAULT, "paid", Timestamp::MIN, None, 10).unwrap();
+    assert_eq!((events.len(), events[0].id), (1, EventUid(4)));
+    assert_eq!(store.idempotency_record("key").unwrap().unwrap().digest, u64::MAX);
     assert_eq!(store.definition(WorkspaceId::DEFAULT, "nap", None).unwrap().unwrap().id, DefinitionId(5));
 
     let workspaces = store.workspaces().unwrap();

@@ -296,7 +296,7 @@ class Task:
         self.last_checkpoint: wire.Json = self.task["checkpoint"]
         """What ``checkpoint`` or ``pause`` left before, or None."""
         self.replaying: bool = bool(self.task["journal"])
-        """An earlier delivery has recorded something already."""
+        """An earlier execution has recorded something already."""
 
     @property
     def cancelled(self) -> bool:
@@ -322,7 +322,7 @@ class Task:
 
     def log(self, message: object, *args: object, level: Level = "info") -> None:
         """A line for the run's log, shown on its page and with ``abide logs``; ``args`` are filled in as by ``logging``.
-        What an earlier delivery has written is not written again. The log of a run is bounded (256 KiB)."""
+        What an earlier execution has written is not written again. The log of a run is bounded (256 KiB)."""
         self._execution.log_from_anywhere(level, str(message) % args if args else str(message))
 
     def set_state(self, **updates: object) -> None:
@@ -362,7 +362,7 @@ class Context(Task, Waits):
     async def run(
         self, name: str, work: Callable[..., Any], *, returns: object = None, **options: Unpack[CallOptions]
     ) -> Any:
-        """Does something and records its result: another delivery of the task gets the result without doing it again. It is
+        """Does something and records its result: another execution of the task gets the result without doing it again. It is
         done *at least once* until the result is recorded, and never after: a worker may die in between. What it gives is
         read from what was recorded, into ``returns`` or the type that the work declares: a dataclass, a typed dict, a
         pydantic model, an instant, lists of them. Work that takes an argument is given the ``DurableCall``, whose
@@ -450,7 +450,7 @@ class Context(Task, Waits):
         *,
         run_id: str | None = None,
         delivery: Literal["all", "one"] | None = None,
-    ) -> wire.SentEvent:
+    ) -> wire.EventSent:
         """Sends an event to everyone, once."""
         key = self.idempotency_key(name)
         return await self.run(
@@ -459,7 +459,7 @@ class Context(Task, Waits):
         )
 
     async def checkpoint(self, value: object) -> None:
-        """Leaves a value for the next delivery, should there be one: see ``last_checkpoint``."""
+        """Leaves a value for the next execution, should there be one: see ``last_checkpoint``."""
         await self._execution.record(checkpoint=self._execution.as_json("checkpoint", value))
 
     def branch(self, name: str, work: Callable[[], Awaitable[T]]) -> Branch[T]:

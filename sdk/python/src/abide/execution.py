@@ -1,4 +1,4 @@
-"""One delivery of a task, from the call of its handler to the last report on it."""
+"""One execution of a task, from the call of its handler to the last report on it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .asked import asked_of
 from .branch import has_lost, scope
 from .call import DurableCall, Policy, back_off, back_off_name, began, took_too_long
 from .decode import Decoder, Undecodable, Unsupported, decoder_of, decoder_of_result
-from .delivery import OWN, inside
+from .journal import OWN, inside
 from .described import described, type_of
 from .duration import Duration, field, seconds
 from .failure import CodeChanged, Misused, RunFailed, Suspended, SuspensionSwallowed, TaskError, quoted
@@ -39,7 +39,7 @@ class Recalled:
 
 class Execution(Racing):
     async def run(self, handler: Callable[[], Awaitable[Any]]) -> Report | None:
-        """Runs the handler. The last report on this delivery, or nothing if the task is not ours any more."""
+        """Runs the handler. The last report on this execution, or nothing if the task is not ours any more."""
         error: BaseException | None = None
         output: Any = None
         try:

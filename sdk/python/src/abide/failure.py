@@ -84,7 +84,7 @@ class CallFailed(NotRetryable):
 
 
 class CodeChanged(NotRetryable):
-    """The code does not fit what an earlier delivery of the task recorded."""
+    """The code does not fit what an earlier execution of the task recorded."""
 
     def __init__(self, recorded: str, found: str) -> None:
         super().__init__(f"the journal holds {recorded}, and the code comes to {found}", code="CODE_CHANGED")

@@ -10,7 +10,7 @@ from .run_log import Level
 
 
 class RunLogHandler(logging.Handler):
-    """Writes what is logged within a handler to its run, as ``ctx.log`` does: what an earlier delivery wrote is not written
+    """Writes what is logged within a handler to its run, as ``ctx.log`` does: what an earlier execution wrote is not written
     again, and the log of a run is bounded."""
 
     def emit(self, record: logging.LogRecord) -> None:

@@ -32,7 +32,7 @@ class Middleware:
     """Overwrite one of these, or both. What they raise is the failure of what they are around."""
 
     async def handler(self, ctx: Context, next: Next) -> Any:
-        """Around each delivery of a task to a handler, re-executions included: ``ctx.replaying`` says so. A suspension passes
+        """Around each execution of a task to a handler, re-executions included: ``ctx.replaying`` says so. A suspension passes
         through as ``Suspended``; let it pass."""
         return await next()
 

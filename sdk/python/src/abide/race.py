@@ -6,12 +6,12 @@ import asyncio
 from typing import Any
 
 from .branch import Racer, has_lost
-from .delivery import OWN, Delivery, Held, fail
+from .journal import OWN, Journal, Held, fail
 from .failure import BranchLost
 from .wait import Pending, Wait
 
 
-class Racing(Delivery):
+class Racing(Journal):
     def winner(self, waits: list[Wait[Any]]) -> Wait[Any] | None:
         """Which of several waits was first: what was decided once stays decided."""
         name = f"{OWN}first {waits[0].name}"
@@ -64,7 +64,7 @@ class Racing(Delivery):
             self._cancel_losers()
 
     def _give_up_waits(self, waits: list[Wait[Any]]) -> None:
-        """They are cancelled, as the server will say at the next delivery. Whoever waits for one of them elsewhere is told."""
+        """They are cancelled, as the server will say at the next execution. Whoever waits for one of them elsewhere is told."""
         for wait in waits:
             if not wait.has_ended:
                 wait.status = "CANCELLED"

@@ -142,7 +142,7 @@ class PastJournal(NotRetryable):
 
 
 class Replay(Execution):
-    """A delivery that ends where the journal does."""
+    """An execution that ends where the journal does."""
 
     @asynccontextmanager
     async def acting(self, name: str) -> AsyncGenerator[None, None]:

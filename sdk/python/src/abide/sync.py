@@ -124,7 +124,7 @@ class Client:
         delivery: Literal["all", "one"] | None = None,
         dry_run: bool = False,
         idempotency_key: str | None = None,
-    ) -> wire.SentEvent:
+    ) -> wire.EventSent:
         return self.events.send(
             event_id, data, run_id=run_id, delivery=delivery, dry_run=dry_run, idempotency_key=idempotency_key
         )

@@ -19,7 +19,7 @@ from .blocking import Transport
 from .branch import Branch, scope
 from .call import CallOptions, DurableCall, began, policy, took_too_long
 from .context import Context, First, Task, Waits, Work
-from .delivery import Act, inside
+from .journal import Act, inside
 from .duration import Duration, seconds
 from .execution import Recalled, decoded
 from .wait import Pending, Wait

@@ -379,14 +379,14 @@ class Events(Resource):
         delivery: Literal["all", "one"] | None = None,
         dry_run: bool = False,
         idempotency_key: str | None = None,
-    ) -> wire.SentEvent:
+    ) -> wire.EventSent:
         """To everyone who waits for it, now or later."""
         body = {
             "eventId": event_id,
             "eventData": data,
             **given(workflowRunId=run_id, delivery=delivery, dryRun=dry_run or None),
         }
-        sent: wire.SentEvent = self._transport.json(keyed("POST", at("events"), body, idempotency_key))
+        sent: wire.EventSent = self._transport.json(keyed("POST", at("events"), body, idempotency_key))
         return sent
 
     def list(self, *, event_id: str | None = None, limit: int | None = None) -> Pages[wire.StoredEvent]:

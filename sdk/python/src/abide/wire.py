@@ -144,7 +144,7 @@ class AuditVerified(TypedDict):
     whole: bool
 
 
-class Beat(TypedDict):
+class ActivitySample(TypedDict):
     """What happened between two looks."""
 
     at: str
@@ -888,7 +888,7 @@ class Overview(TypedDict):
     """The oldest runs that wait, each with its oldest wait."""
     overdue: Counted
     """Open waits whose instant has passed."""
-    pulse: Pulse
+    activity: Activity
     """How it went in the last hour."""
     runs: list[RunCount]
     waits: list[WaitCount]
@@ -943,10 +943,10 @@ class Problem(TypedDict):
     """What is doubtful about a definition."""
 
 
-class Pulse(TypedDict):
+class Activity(TypedDict):
     """Of the whole server, one beat after the other."""
 
-    beats: list[Beat]
+    samples: list[ActivitySample]
     everyMs: int
 
 
@@ -1206,7 +1206,7 @@ class SendSignal(TypedDict):
     signalType: str
 
 
-class SentEvent(TypedDict):
+class EventSent(TypedDict):
     """Whom an event woke."""
 
     delivering: bool
@@ -2058,7 +2058,7 @@ class WorkflowMapStepNotify(TypedDict):
 
     data: NotRequired[Json]
     """Templates allowed."""
-    delivery: NotRequired[WorkflowDelivery | None]
+    delivery: NotRequired[WorkflowFanOut | None]
     """`all` if absent."""
     eventId: str
     """Templates allowed."""
@@ -2401,7 +2401,7 @@ class WorkflowStepNotify(TypedDict):
     """The steps that must be done before this one starts. If any step has it, the workflow is a graph."""
     data: NotRequired[Json]
     """Templates allowed."""
-    delivery: NotRequired[WorkflowDelivery | None]
+    delivery: NotRequired[WorkflowFanOut | None]
     """`all` if absent."""
     description: NotRequired[str | None]
     eventId: str
@@ -2634,7 +2634,7 @@ StatusPattern: TypeAlias = Union["int", Literal["1xx", "2xx", "3xx", "4xx", "5xx
 TaskReport: TypeAlias = Union["TaskReportComplete", "TaskReportFail", "TaskReportPause", "TaskReportSuspend", "TaskReportHeartbeat", "TaskReportLog", "TaskReportRelease"]
 TaskWait: TypeAlias = Union["TaskWaitSleep", "TaskWaitUntil", "TaskWaitSignal", "TaskWaitEvent", "TaskWaitWebhook", "TaskWaitWaitpoint", "TaskWaitRetry", "TaskWaitApproval", "TaskWaitChild", "TaskWaitHttp"]
 WebhookStatus: TypeAlias = Union[Literal["ENABLED", "DISABLED"], Literal["FAILING"]]
-WorkflowDelivery: TypeAlias = Union[Literal["all"], Literal["one"]]
+WorkflowFanOut: TypeAlias = Union[Literal["all"], Literal["one"]]
 WorkflowGuardrail: TypeAlias = Union["WorkflowGuardrailSchemaValidation", "WorkflowGuardrailContentSafety", "WorkflowGuardrailConfidenceThreshold"]
 WorkflowMapStep: TypeAlias = Union["WorkflowMapStepTask", "WorkflowMapStepWait", "WorkflowMapStepExternalEvent", "WorkflowMapStepWaitForEvent", "WorkflowMapStepWebhook", "WorkflowMapStepLlm", "WorkflowMapStepHttp", "WorkflowMapStepNotify", "WorkflowMapStepSubWorkflow"]
 WorkflowMethod: TypeAlias = Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]

@@ -16,7 +16,7 @@ use crate::wire::{Ask, CreateWaitpoint, CreateWaitpointType, Json, TaskWaitAppro
 pub struct RequestedApproval {
     /// As it was asked for.
     pub name: String,
-    /// Its public id.
+    /// The approval's public id.
     pub id: String,
     /// The link for anyone, if one voice of anyone is enough.
     pub url: Option<String>,
@@ -77,7 +77,7 @@ impl<'a> NewApproval<'a> {
         self
     }
 
-    /// How long it may take; no limit if absent.
+    /// How long the wait may take; no limit if absent.
     pub fn timeout(mut self, timeout: impl Into<Length>) -> NewApproval<'a> {
         self.asked = self.asked.timeout(timeout);
         self

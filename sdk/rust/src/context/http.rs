@@ -16,9 +16,9 @@ use crate::wire::{Failure, Json, Method, TaskWait, TaskWaitHttp};
 /// What a call over HTTP came to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HttpResponse<T = Json> {
-    /// Its status.
+    /// The response's status.
     pub status: u16,
-    /// Its headers, with names in lower case.
+    /// The response's headers, with names in lower case.
     #[serde(default)]
     pub headers: BTreeMap<String, Json>,
     /// What is in it: JSON, or text where it is none.

@@ -6,7 +6,7 @@ use super::Context;
 use crate::wire::LogLevel;
 
 impl Context {
-    /// A line for the run's log, shown on its page and with `abide logs`. What an earlier delivery has written is not
+    /// A line for the run's log, shown on its page and with `abide logs`. What an earlier execution has written is not
     /// written again. The log of a run is bounded (256 KiB).
     pub fn log(&self, message: impl fmt::Display) {
         self.log_at(LogLevel::Info, message);

@@ -31,23 +31,23 @@ pub(crate) enum Rehearsed {
 
 enum Outcome {
     Returned(Result<Json>),
-    /// It only waits.
+    /// The handler only waits.
     Left,
-    /// It cannot be gone on with, or is not ours any more.
+    /// The task cannot go on, or is not ours any more.
     Broken,
 }
 
 /// What a handler that has not returned is at.
-enum Standing {
+enum Progress {
     Working,
     /// These are held back, or wait, while the journal holds something that the code has not come to.
     Held(String),
-    /// It only waits, and nothing has happened since this.
+    /// The handler only waits, and nothing has happened since this activity.
     Waiting(u64),
 }
 
 impl Execution {
-    /// Runs the handler. The last report on this delivery, or nothing if the task is not ours any more.
+    /// Runs the handler. The last report on this execution, or nothing if the task is not ours any more.
     pub(crate) async fn drive(self: &Arc<Self>, handler: Running) -> Option<TaskReport> {
         let mut driver = Driver { execution: self, handler, looks: 0, seen: 0, grace: None };
         let outcome = std::future::poll_fn(|cx| driver.poll(cx)).await;
@@ -87,7 +87,7 @@ impl Execution {
             return Some(self.failure(fatal.clone()));
         }
         match outcome {
-            Outcome::Left => Some(self.let_go(state)),
+            Outcome::Left => Some(self.suspend(state)),
             Outcome::Returned(Err(error)) => Some(self.failure(error)),
             Outcome::Returned(Ok(output)) => Some(self.completion(state, output)),
             Outcome::Broken => unreachable!("what breaks a handler is fatal, or the task was taken back"),
@@ -129,7 +129,7 @@ impl Execution {
         }
     }
 
-    fn let_go(&self, state: &State) -> TaskReport {
+    fn suspend(&self, state: &State) -> TaskReport {
         let mut open: Vec<Arc<Opened>> = Vec::new();
         let awaited = state.groups.iter().flat_map(|group| &group.waits);
         // What was begun and is not awaited yet begins now, too: its time counts from here.
@@ -171,17 +171,17 @@ impl State {
         self.groups.iter().flat_map(|group| &group.waits).any(|other| Arc::ptr_eq(other, wait))
     }
 
-    fn standing(&self) -> Standing {
+    fn progress(&self) -> Progress {
         let idle = self.busy == 0 && !self.groups.is_empty();
         let open = self.groups.iter().flat_map(|group| &group.waits).filter(|wait| !wait.has_ended());
         if !self.unasked.is_empty() && !self.held.is_empty() {
-            Standing::Held(quoted(self.held.iter().map(String::as_str)))
+            Progress::Held(quoted(self.held.iter().map(String::as_str)))
         } else if !self.unasked.is_empty() && idle {
-            Standing::Held(quoted(open.map(|wait| wait.name.as_str()).take(1)))
+            Progress::Held(quoted(open.map(|wait| wait.name.as_str()).take(1)))
         } else if idle {
-            Standing::Waiting(self.activity)
+            Progress::Waiting(self.activity)
         } else {
-            Standing::Working
+            Progress::Working
         }
     }
 }
@@ -214,13 +214,13 @@ impl Driver<'_> {
         if self.execution.locked(|state| state.passed) {
             return Poll::Ready(Outcome::Left);
         }
-        match self.execution.locked(|state| state.standing()) {
-            Standing::Working => {
+        match self.execution.locked(|state| state.progress()) {
+            Progress::Working => {
                 (self.looks, self.grace) = (0, None);
                 Poll::Pending
             }
-            Standing::Held(names) => self.hold(&names, cx),
-            Standing::Waiting(activity) => self.look_again(activity, cx),
+            Progress::Held(names) => self.hold(&names, cx),
+            Progress::Waiting(activity) => self.look_again(activity, cx),
         }
     }
 

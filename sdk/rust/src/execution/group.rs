@@ -17,7 +17,7 @@ pub(crate) struct Group {
     execution: Arc<Execution>,
     waits: Vec<Arc<Opened>>,
     wake: Wake,
-    /// It has been awaited, and is not over.
+    /// The awaited group that is not over.
     awaited: Option<Awaited>,
 }
 
@@ -33,7 +33,7 @@ impl Group {
         Group { execution, waits, wake, awaited: None }
     }
 
-    /// In this delivery, it is over already, or never will be.
+    /// In this execution, it is over already, or never will be.
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>> {
         if let Some(error) = self.waits.iter().find_map(|wait| wait.mismatch()) {
             return Poll::Ready(Err(self.execution.locked(|state| state.fatal.get_or_insert(error).clone())));
@@ -83,7 +83,7 @@ impl Group {
     }
 }
 
-/// A wait that is given up while the handler goes on. If another branch has failed, the next delivery will see the same;
+/// A wait that is given up while the handler goes on. If another branch has failed, the next execution will see the same;
 /// if not, something was chosen that no journal knows of, or that may come second the next time.
 impl Drop for Group {
     fn drop(&mut self) {

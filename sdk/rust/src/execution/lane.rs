@@ -17,7 +17,7 @@ pub(super) struct Lane {
     outer: Option<Arc<Lane>>,
     /// The durable calls that it came to.
     reached: Mutex<Vec<String>>,
-    /// An earlier delivery decided that it lost, and cancelled these waits of it. It is replayed up to there.
+    /// An earlier execution decided that it lost, and cancelled these waits of it. It is replayed up to there.
     lost: Option<Vec<String>>,
 }
 

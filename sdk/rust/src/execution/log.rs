@@ -13,7 +13,7 @@ const MOST_LINES: usize = 500;
 const DELAY: Duration = Duration::from_millis(200);
 
 tokio::task_local! {
-    /// The delivery whose handler is being polled.
+    /// The execution whose handler is being polled.
     static POLLED: Arc<Execution>;
 }
 
@@ -31,7 +31,7 @@ impl Execution {
         POLLED.sync_scope(self.clone(), poll)
     }
 
-    /// Writes a line to the run's log, unless an earlier delivery has.
+    /// Writes a line to the run's log, unless an earlier execution has.
     pub(crate) fn log(self: &Arc<Execution>, level: LogLevel, mut message: String) {
         message.truncate(message.floor_char_boundary(LINE_BYTES));
         let is_first = self.locked(|state| {

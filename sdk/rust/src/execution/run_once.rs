@@ -84,8 +84,8 @@ impl Execution {
         // A call that had attempts of its own has used them up: another attempt of the handler would only go beyond.
         error.retryable &= !options.has_policy();
         error.origin.get_or_insert_default().call.get_or_insert_with(|| name.to_owned());
-        let remembered = serde_json::to_value(&error).expect("a failure is JSON");
-        let entry = NewJournalEntry::new(format!("{OWN}{name}")).result(remembered);
+        let idempotency = serde_json::to_value(&error).expect("a failure is JSON");
+        let entry = NewJournalEntry::new(format!("{OWN}{name}")).result(idempotency);
         self.locked(|state| state.unsaved.push(entry));
         error
     }

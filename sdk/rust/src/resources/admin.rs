@@ -139,7 +139,7 @@ impl Admin<'_> {
         self.0.transport().json(self.0.get("/health")).await
     }
 
-    /// Whether it can work.
+    /// Whether the server is ready.
     pub async fn ready(&self) -> Result<wire::Health, Error> {
         self.0.transport().json(self.0.get("/ready")).await
     }
@@ -168,9 +168,9 @@ impl Admin<'_> {
 /// Which costs are counted.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
 pub struct CostQuery {
-    /// Those of this workflow.
+    /// Only the costs of this workflow.
     pub definition: Option<String>,
-    /// Those of this model.
+    /// Only the costs of this model.
     pub model: Option<String>,
     /// Not before this instant.
     pub from: Option<Timestamp>,

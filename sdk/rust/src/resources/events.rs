@@ -12,7 +12,7 @@ pub struct Events<'a>(pub(crate) &'a Client);
 
 impl Events<'_> {
     /// To everyone who waits for it, now or later.
-    pub async fn send(&self, event: &wire::SendEvent) -> Result<wire::SentEvent, Error> {
+    pub async fn send(&self, event: &wire::SendEvent) -> Result<wire::EventSent, Error> {
         let request = self.0.post(at(&["events"])).body(event)?;
         self.0.transport().json(self.0.with_key(request)).await
     }

@@ -43,7 +43,7 @@ impl Schedules<'_> {
         self.0.transport().json(self.0.post(at(&["schedules", id, "pause"])).repeatable()).await
     }
 
-    /// It goes on with what comes next.
+    /// The schedule goes on with its next occurrence.
     pub async fn unpause(&self, id: &str) -> Result<wire::Schedule, Error> {
         self.0.transport().json(self.0.post(at(&["schedules", id, "unpause"])).repeatable()).await
     }

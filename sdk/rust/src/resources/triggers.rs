@@ -16,7 +16,7 @@ impl Triggers<'_> {
         self.0.transport().json(self.0.with_key(request)).await
     }
 
-    /// The same, answered with what the run says first.
+    /// Starts a run by its trigger, and returns the run's first reply.
     pub async fn call_sync(&self, workflow: &str, body: impl Serialize) -> Result<Json, Error> {
         let request = self.0.post(at(&["triggers", workflow, "sync"])).body(&body)?;
         self.0.transport().json(self.0.with_key(request)).await

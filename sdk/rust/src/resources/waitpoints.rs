@@ -88,7 +88,7 @@ impl Waitpoints<'_> {
         self.keyed(self.0.post(at(&["workflow-runs", run_id, "waitpoints", step])), &body).await
     }
 
-    /// The same, answered with what the run says next.
+    /// Resumes a step's waitpoint, and returns the run's next reply.
     pub async fn resume_step_sync(
         &self,
         run_id: &str,

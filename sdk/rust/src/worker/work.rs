@@ -30,7 +30,7 @@ const SHORTEST_BEAT: Duration = Duration::from_millis(50);
 pub(super) enum Stage {
     Working,
     Draining,
-    GivingBack,
+    Releasing,
 }
 
 pub(super) struct Work {
@@ -83,7 +83,7 @@ impl Work {
         let polled = self.poll().await;
         tokio::select! {
             () = self.drained() => {}
-            () = self.reached(|stage| stage == Stage::GivingBack) => self.give_back().await,
+            () = self.reached(|stage| stage == Stage::Releasing) => self.release().await,
         }
         drop(beating);
         polled
@@ -260,7 +260,7 @@ impl Work {
     }
 
     /// Gives every task back at once, for another worker.
-    async fn give_back(&self) {
+    async fn release(&self) {
         let executions: Vec<_> =
             self.active(|active| active.drain().map(|(_, active)| active.execution).collect());
         let released = executions.iter().map(|execution| {

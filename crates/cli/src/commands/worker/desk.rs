@@ -40,7 +40,7 @@ impl Desk {
     }
 
     /// Says of every task that it goes back to the server.
-    pub(super) fn give_back(&self) {
+    pub(super) fn release(&self) {
         let given = std::mem::take(&mut *self.at_work.lock().unwrap_or_else(PoisonError::into_inner));
         given.iter().for_each(|task| self.say(format!("{task}  given back")));
     }

@@ -16,10 +16,10 @@ impl KnownWaits {
         for wait in change.opens() {
             self.0.insert(wait.number, without_payloads(wait));
         }
-        if let Change::EventMatched { number, occurrence, received_at } = change
+        if let Change::EventMatched { number, event, received_at } = change
             && let Some(wait) = self.0.get_mut(number)
         {
-            wait.event = Some(TakenEvent { id: *occurrence, received_at: *received_at });
+            wait.event = Some(TakenEvent { id: *event, received_at: *received_at });
         }
         if let Change::WaitRescheduled { number, resume_at } = change
             && let Some(wait) = self.0.get_mut(number)

@@ -83,7 +83,7 @@ fn every_kind_of_record_has_its_sentence() {
         ),
         (json!({ "type": "STEP_STARTED", "at": at }), "`desk` begins"),
         (
-            json!({ "type": "TASK_STARTED", "at": at, "delivery": 1, "worker": "w-1", "build": "b7" }),
+            json!({ "type": "TASK_STARTED", "at": at, "leaseEpoch": 1, "worker": "w-1", "build": "b7" }),
             "w-1 took `desk`, with build b7",
         ),
         (
@@ -156,7 +156,7 @@ fn every_kind_of_record_has_its_sentence() {
             "`parcel` waits for event `parcel.returned`",
         ),
         (
-            json!({ "type": "EVENT_MATCHED", "number": 5, "occurrence": "evt_06f3mzv0d8v8m0000000000000", "receivedAt": UNTIL }),
+            json!({ "type": "EVENT_MATCHED", "number": 5, "event": "evt_06f3mzv0d8v8m0000000000000", "receivedAt": UNTIL }),
             "event `parcel.returned` (evt_06f3mzv0d8v8m0000000000000, received 2026-11-20T14:00:00Z) is for `parcel`",
         ),
         (
@@ -171,8 +171,8 @@ fn every_kind_of_record_has_its_sentence() {
             json!({ "type": "WORKFLOW_PAUSE_REQUESTED" }),
             "ana asked for a pause: what runs runs to its end, and nothing new begins",
         ),
-        (json!({ "type": "STEP_HELD", "at": at }), "`desk` is held back by a pause"),
-        (json!({ "type": "WORKFLOW_HELD" }), "the run is paused, and holds work back"),
+        (json!({ "type": "STEP_HELD_BACK", "at": at }), "`desk` is held back by a pause"),
+        (json!({ "type": "WORKFLOW_PAUSED_BY_OPERATOR" }), "the run is paused, and holds work back"),
         (json!({ "type": "WORKFLOW_UNPAUSED" }), "ana lifted the pause"),
         (json!({ "type": "WORKFLOW_DEADLINE_PASSED" }), "the time of the run is over"),
         (

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use abide_core::command::{Command, Context, NewRun, TaskCompleted, decide, start};
 use abide_core::definition::Definition;
 use abide_core::expression::Function;
-use abide_core::id::{At, RunId};
+use abide_core::id::{RunId, StepAddress};
 use abide_core::run::Run;
 use abide_core::waitpoint::{Actor, ListensFor};
 use jiff::Timestamp;
@@ -149,14 +149,14 @@ fn run_of_the_page(change: impl FnOnce(&mut Value)) -> Result<Run, String> {
     let new = NewRun { tags, ..NewRun::new(RunId(1), Arc::new(definition), data["input"].clone().into()) };
     let (mut run, _) = start(new, &context).unwrap();
     let mut state = Some(serde_json::from_value(data["state"].clone()).unwrap());
-    while let Some((at, delivery)) = task_out(&run) {
+    while let Some((at, lease_epoch)) = task_out(&run) {
         let output = data["steps"][run.step_name(at)]["output"].clone().into();
-        let completed = TaskCompleted { at, delivery, output, state_updates: state.take() };
+        let completed = TaskCompleted { at, lease_epoch, output, state_updates: state.take() };
         decide(&mut run, Command::TaskCompleted(completed), &context).unwrap();
     }
     Ok(run)
 }
 
-fn task_out(run: &Run) -> Option<(At, u32)> {
-    run.places().find_map(|(at, step)| Some((at, step.task.as_ref().filter(|task| task.out)?.delivery)))
+fn task_out(run: &Run) -> Option<(StepAddress, u32)> {
+    run.step_runs().find_map(|(at, step)| Some((at, step.task.as_ref().filter(|task| task.out)?.lease_epoch)))
 }

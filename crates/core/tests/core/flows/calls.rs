@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::scenario::*;
 
 fn called(run: &mut Scenario, step: &str, entry: &str, cost_micros: Option<u64>) -> Answer {
-    let (at, delivery) = (run.at(step), run.delivery(step));
+    let (at, lease_epoch) = (run.at(step), run.lease_epoch(step));
     let entries = vec![JournalResult { name: entry.into(), result: json!({ "text": "Hi" }).into() }];
     let call = ModelCall {
         entry: entry.into(),
@@ -21,7 +21,7 @@ fn called(run: &mut Scenario, step: &str, entry: &str, cost_micros: Option<u64>)
         error: None,
     };
     let (calls, cancels) = (vec![call], Vec::new());
-    let beat = TaskHeartbeat { at, delivery, checkpoint: None, entries, calls, cancels };
+    let beat = TaskHeartbeat { at, lease_epoch, checkpoint: None, entries, calls, cancels };
     run.send(Command::TaskHeartbeat(beat))
 }
 
@@ -112,11 +112,11 @@ fn a_run_that_ends_cancels_what_its_tasks_have_started() {
 #[test]
 fn a_task_that_is_handed_on_keeps_its_time() {
     let mut run = start(json!([task("a").also(json!({ "timeout": "1h" }))]));
-    let (at, delivery) = (run.at("a"), run.delivery("a"));
+    let (at, lease_epoch) = (run.at("a"), run.lease_epoch("a"));
     let taken = |worker: &str, from: Option<&str>| {
         Command::TaskStarted(TaskStarted {
             at,
-            delivery,
+            lease_epoch,
             worker: worker.into(),
             from: from.map(Into::into),
             build: None,

@@ -109,11 +109,11 @@ fn each_attempt_has_all_its_time() {
 fn the_timer_of_an_earlier_delivery_means_nothing() {
     let mut run = start(json!([task("a").also(json!({ "timeout": "1m" }))]));
     run.take("a", "one");
-    let (at, delivery) = (run.at("a"), run.delivery("a"));
+    let (at, lease_epoch) = (run.at("a"), run.lease_epoch("a"));
     run.lose_worker("a");
     run.take("a", "two");
     run.advance("1m");
-    assert_eq!(run.fire(Timer::Attempt { at, delivery }).code(), "STALE_LEASE");
+    assert_eq!(run.fire(Timer::Attempt { at, lease_epoch }).code(), "STALE_LEASE");
     assert_eq!(run.step("a"), "RUNNING");
 }
 

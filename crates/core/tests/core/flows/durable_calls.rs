@@ -3,7 +3,7 @@
 use abide_core::command::{Steering, WaitFor, WaitSpec};
 use abide_core::durable_calls::{CallKind, CallStatus};
 use abide_core::history::Failure;
-use abide_core::id::At;
+use abide_core::id::StepAddress;
 use abide_core::retry::RetryPolicy;
 use abide_core::time::Millis;
 use abide_core::waitpoint::{Kind, ListensFor};
@@ -131,7 +131,7 @@ fn the_calls_of_a_handler_are_listed_in_their_order_with_what_became_of_them() {
     run.live("1d");
     run.take("desk", "w");
     run.suspend("desk", vec![again("charge", 2, 5)]);
-    let calls = run.run().durable_calls(At::step(0));
+    let calls = run.run().durable_calls(StepAddress::step(0));
     let told: Vec<_> =
         calls.iter().map(|call| (&*call.name, call.kind, call.status, call.attempts)).collect();
     assert_eq!(
@@ -157,7 +157,7 @@ fn the_calls_of_a_handler_are_listed_in_their_order_with_what_became_of_them() {
     run.take("desk", "w");
     run.journal("desk", &[("charge", json!("paid"))]);
     run.complete("desk", json!(null));
-    let charge = run.run().durable_calls(At::step(0)).pop().expect("a call");
+    let charge = run.run().durable_calls(StepAddress::step(0)).pop().expect("a call");
     assert_eq!((charge.status, charge.attempts, charge.error), (CallStatus::Completed, 3, None));
 }
 

@@ -4,7 +4,7 @@ use abide_core::command::{Command, TaskFailed, WaitFor};
 use abide_core::definition::{AwaitedEvent, Definition, Derived, Hook};
 use abide_core::effect::ChildStart;
 use abide_core::history::FailureDetail;
-use abide_core::notice::notices;
+use abide_core::webhook_message::webhook_messages;
 use serde_json::{Value, json};
 
 use crate::scenario::*;
@@ -52,10 +52,10 @@ fn a_run_that_fails_calls_its_handler_with_what_became_of_it() {
         stack: Some("at pay".to_owned()),
         ..FailureDetail::default()
     };
-    let (at, delivery, code) = (run.at("pay"), run.delivery("pay"), Some("DECLINED".into()));
+    let (at, lease_epoch, code) = (run.at("pay"), run.lease_epoch("pay"), Some("DECLINED".into()));
     run.send(Command::TaskFailed(TaskFailed {
         at,
-        delivery,
+        lease_epoch,
         message: "the card was declined".to_owned(),
         code,
         retryable: false,
@@ -167,7 +167,7 @@ fn a_hook_that_fails_calls_no_other_and_is_told_of_like_any_run() {
     hook.fail_for_good("onFailure");
     assert_eq!((hook.status().as_str(), hook.run().handled_by, hook.children().len()), ("FAILED", None, 0));
     let told: Vec<String> =
-        notices(hook.run(), hook.history()).map(|notice| notice.topic.name().to_owned()).collect();
+        webhook_messages(hook.run(), hook.history()).map(|notice| notice.topic.name().to_owned()).collect();
     assert_eq!(told, ["workflow.failed"]);
 }
 

@@ -329,10 +329,10 @@ fn losers_are_cancelled_with_the_report_that_names_them() {
     let child = run.children()[0].clone();
     assert_eq!(child.version.as_deref(), Some("2"));
     run.signal("go", json!(1));
-    let (at, delivery) = (run.at("a"), run.delivery("a"));
+    let (at, lease_epoch) = (run.at("a"), run.lease_epoch("a"));
     let cancels = vec!["loser".into(), "reply".into(), "never begun".into()];
     let (checkpoint, entries, calls) = (None, Vec::new(), Vec::new());
-    run.send(Command::TaskHeartbeat(TaskHeartbeat { at, delivery, checkpoint, entries, calls, cancels }))
+    run.send(Command::TaskHeartbeat(TaskHeartbeat { at, lease_epoch, checkpoint, entries, calls, cancels }))
         .reply();
     assert_eq!(run.last_names(), ["WAIT_RESOLVED"], "what is over stays as it is");
     assert!(run.last_in_round().contains(&RoundEffect::CancelChild { run_id: child.run_id }));

@@ -219,16 +219,16 @@ fn a_task_that_waits_keeps_its_handler_and_its_journal() {
 #[test]
 fn a_report_from_before_the_move_is_not_taken_for_the_step_that_is_there_now() {
     let mut run = start(json!([task("a").tries(5), task("b").after(&["a"])]));
-    let delivery = run.delivery("a");
+    let lease_epoch = run.lease_epoch("a");
     run.take("a", "w");
     run.fail_until("a", "1h");
     // The place of the old version's first step is that of a step which is new.
     run.move_to("2", json!([task("new"), task("a").tries(5), task("b").after(&["a"])]));
     assert_eq!(run.steps(), "new RUNNING, a WAITING, b PENDING");
-    assert_eq!(run.complete_delivery("new", delivery, json!("of another step")).code(), "STALE_LEASE");
+    assert_eq!(run.complete_epoch("new", lease_epoch, json!("of another step")).code(), "STALE_LEASE");
     run.complete("new", json!(1));
     run.live("1h");
-    assert_eq!(run.complete_delivery("a", delivery, json!("late")).code(), "STALE_LEASE");
+    assert_eq!(run.complete_epoch("a", lease_epoch, json!("late")).code(), "STALE_LEASE");
     run.complete("a", json!(1));
     assert_eq!(run.step("b"), "RUNNING");
 }

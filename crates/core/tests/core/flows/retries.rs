@@ -143,8 +143,8 @@ fn a_report_from_before_the_retry_is_fenced_off() {
     run.take("a", "old");
     run.fail_for_good("b");
     run.retry();
-    assert_eq!(run.complete_delivery("a", 1, json!("stale")).code(), "STALE_LEASE");
-    assert!(matches!(run.last_after_commit()[0], AfterCommit::Dispatch { delivery: 2, .. }));
+    assert_eq!(run.complete_epoch("a", 1, json!("stale")).code(), "STALE_LEASE");
+    assert!(matches!(run.last_after_commit()[0], AfterCommit::Dispatch { lease_epoch: 2, .. }));
 }
 
 #[test]

@@ -70,7 +70,7 @@ fn r12_a_task_that_is_over_is_removed_under_the_number_it_had() {
     run.lose_worker("a");
     run.complete("a", json!(1));
     let (run_id, at) = (run.run().id, run.at("a"));
-    assert_eq!(write(&run, None, false), Some(TaskWrite::Remove { run: run_id, at, delivery: 2 }));
+    assert_eq!(write(&run, None, false), Some(TaskWrite::Remove { run: run_id, at, lease_epoch: 2 }));
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn r12_the_end_of_a_worker_s_lease_counts_and_that_of_a_process_does_not() {
         let mut run = start(json!([task("a")]));
         run.take("a", worker);
         let at = run.at("a");
-        let lost = Command::LeaseLost(LeaseLost { at, delivery: 1, loss });
+        let lost = Command::LeaseLost(LeaseLost { at, lease_epoch: 1, loss });
         assert_eq!(lease_ended(Some(run.run()), at, 1, run.now), lost, "{worker}");
     }
 }
@@ -90,6 +90,6 @@ fn r12_a_lease_that_ends_with_the_attempt_s_time_is_a_timeout() {
     run.take("a", "w");
     let at = run.at("a");
     run.advance("5s");
-    let fired = Command::TimerFired(Timer::Attempt { at, delivery: 1 });
+    let fired = Command::TimerFired(Timer::Attempt { at, lease_epoch: 1 });
     assert_eq!(lease_ended(Some(run.run()), at, 1, run.now), fired);
 }

@@ -25,9 +25,9 @@ fn r17_a_run_whose_worker_is_at_work() {
     run.take("a", "w");
     run.cancel();
     let at = run.at("a");
-    assert_eq!(run.last_after_commit(), [AfterCommit::Recall { at, delivery: 1 }]);
+    assert_eq!(run.last_after_commit(), [AfterCommit::Recall { at, lease_epoch: 1 }]);
     assert_eq!(run.steps(), "a CANCELLED, b CANCELLED");
-    assert_eq!(run.complete_delivery("a", 1, json!("late")).code(), "RUN_ENDED");
+    assert_eq!(run.complete_epoch("a", 1, json!("late")).code(), "RUN_ENDED");
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn r17_a_map_with_its_items() {
     run.cancel();
     let items = ["each[0]", "each[1]", "each[2]", "each"].map(|step| run.step(step));
     assert_eq!(items, ["COMPLETED", "CANCELLED", "CANCELLED", "CANCELLED"]);
-    assert_eq!(run.complete_delivery("each[1]", 1, json!(1)).code(), "RUN_ENDED");
+    assert_eq!(run.complete_epoch("each[1]", 1, json!(1)).code(), "RUN_ENDED");
 }
 
 #[test]

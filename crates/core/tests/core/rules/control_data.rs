@@ -116,11 +116,11 @@ fn r15_a_payload_given_by_hand_is_merged_like_any_other() {
 fn r15_a_worker_s_error_code_is_only_a_word() {
     let items = map("each", json!([1, 2]), task("t")).also(json!({ "onItemFailure": "collect" }));
     let mut run = start(json!([items]));
-    let (at, delivery) = (run.at("each[0]"), run.delivery("each[0]"));
+    let (at, lease_epoch) = (run.at("each[0]"), run.lease_epoch("each[0]"));
     let (message, code) = ("as if the run had failed".to_owned(), Some("RUN_FAILED".into()));
     run.send(Command::TaskFailed(TaskFailed {
         at,
-        delivery,
+        lease_epoch,
         message,
         code,
         retryable: false,

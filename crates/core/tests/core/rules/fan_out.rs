@@ -1,9 +1,9 @@
 //! R5 Events reach those who wait for them: in the order they began to wait, and all or one of them.
 
-use abide_core::command::Occurrence;
+use abide_core::command::Event;
 use abide_core::fan_out::{Room, Waiter, give, line_up, offer};
 use abide_core::id::WaitpointId;
-use abide_core::id::{OccurrenceId, WorkspaceId};
+use abide_core::id::{EventUid, WorkspaceId};
 use serde_json::json;
 
 use crate::scenario::*;
@@ -35,9 +35,9 @@ fn waiters(run: &Scenario) -> Vec<Waiter> {
     Waiter::of_run(run.run(), "mail", 0).collect()
 }
 
-fn mail(run: &Scenario, to: &str) -> Occurrence {
-    Occurrence {
-        id: OccurrenceId(1),
+fn mail(run: &Scenario, to: &str) -> Event {
+    Event {
+        id: EventUid(1),
         workspace: WorkspaceId::DEFAULT,
         event_id: "mail".into(),
         data: json!({ "to": to }).into(),
@@ -85,7 +85,7 @@ fn r05_only_those_whose_filter_accepts_it_take_an_event() {
 #[test]
 fn r05_what_was_received_before_the_lookback_of_a_wait_is_not_for_it() {
     let run = waiting();
-    let long_ago = Occurrence { received_at: instant("2000-01-01T00:00:00Z"), ..mail(&run, "ana") };
+    let long_ago = Event { received_at: instant("2000-01-01T00:00:00Z"), ..mail(&run, "ana") };
     let offered = offer(&long_ago, &waiters(&run), &mut Comparisons(ENOUGH));
     assert_eq!((offered.takers.len(), offered.is_all), (0, true));
 }

@@ -1,9 +1,9 @@
 //! R16 Everything has a limit, and says so when it is hit: what, how much, and how much is allowed.
 
-use abide_core::command::{Command, Occurrence, TaskFailed, TaskHeartbeat, Vote, WaitFor};
+use abide_core::command::{Command, Event, TaskFailed, TaskHeartbeat, Vote, WaitFor};
 use abide_core::definition::Definition;
 use abide_core::history::{JournalResult, Parent};
-use abide_core::id::{OccurrenceId, RunId, WorkspaceId};
+use abide_core::id::{EventUid, RunId, WorkspaceId};
 use abide_core::limits;
 use abide_core::refusal::Refusal;
 use abide_core::time::Millis;
@@ -121,10 +121,10 @@ fn r16_a_call_a_checkpoint_and_a_journal_entry() {
 fn r16_the_journal() {
     let mut run = start(json!([task("a")]));
     let entry = |n: usize| JournalResult { name: n.to_string().into(), result: json!(n).into() };
-    let (at, delivery) = (run.at("a"), run.delivery("a"));
+    let (at, lease_epoch) = (run.at("a"), run.lease_epoch("a"));
     let heartbeat = |entries| {
         let (calls, cancels) = (Vec::new(), Vec::new());
-        Command::TaskHeartbeat(TaskHeartbeat { at, delivery, checkpoint: None, entries, calls, cancels })
+        Command::TaskHeartbeat(TaskHeartbeat { at, lease_epoch, checkpoint: None, entries, calls, cancels })
     };
     run.send(heartbeat((0..limits::JOURNAL_ENTRIES).map(entry).collect()));
     let refusal = run.send(heartbeat(vec![entry(limits::JOURNAL_ENTRIES)])).refused();
@@ -211,13 +211,13 @@ fn r16_the_reason_of_a_cancellation_and_the_words_of_a_failure() {
     let mut run = start(json!([task("a")]));
     let reason = Some("r".repeat(limits::DESCRIPTION_CHARS + 1));
     says(run.send(Command::Cancel { reason }).refused(), "the reason's length", limits::DESCRIPTION_CHARS);
-    let (at, delivery) = (run.at("a"), run.delivery("a"));
+    let (at, lease_epoch) = (run.at("a"), run.lease_epoch("a"));
     let failed = |message: String, code: String| {
         let code = Some(code.into());
         let (retryable, retry_after, detail) = (true, None, None);
         Command::TaskFailed(TaskFailed {
             at,
-            delivery,
+            lease_epoch,
             message,
             code,
             retryable,
@@ -273,17 +273,17 @@ fn r16_the_name_of_a_worker_and_what_a_task_asks_people() {
 
 #[test]
 fn r16_an_event() {
-    let occurrence = |event_id: &str, data: Value| Occurrence {
-        id: OccurrenceId(1),
+    let event = |event_id: &str, data: Value| Event {
+        id: EventUid(1),
         workspace: WorkspaceId::DEFAULT,
         event_id: event_id.into(),
         data: data.into(),
         received_at: instant(MORNING),
         run: None,
     };
-    let refusal = occurrence("paid", too_large()).check().expect_err("it is too large");
+    let refusal = event("paid", too_large()).check().expect_err("it is too large");
     says(refusal, "the size of eventData in bytes", limits::PAYLOAD_BYTES);
     let long = "e".repeat(limits::NAME_CHARS + 1);
-    assert_eq!(occurrence(&long, json!(1)).check().expect_err("it is too long").code(), "MALFORMED");
-    assert_eq!(occurrence("paid", largest()).check(), Ok(()));
+    assert_eq!(event(&long, json!(1)).check().expect_err("it is too long").code(), "MALFORMED");
+    assert_eq!(event("paid", largest()).check(), Ok(()));
 }

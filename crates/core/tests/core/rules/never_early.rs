@@ -65,9 +65,9 @@ fn r03_never_early_the_start_of_a_delayed_run() {
 fn r03_never_early_the_end_of_an_attempt_or_of_the_run() {
     let mut run = start(json!({ "timeout": "1d", "steps": [task("a").also(json!({ "timeout": "1h" }))] }));
     run.take("a", "w");
-    let (at, delivery) = (run.at("a"), run.delivery("a"));
+    let (at, lease_epoch) = (run.at("a"), run.lease_epoch("a"));
     run.advance("59m");
-    assert_eq!(run.fire(Timer::Attempt { at, delivery }).code(), "NO_SUCH_TIMER");
+    assert_eq!(run.fire(Timer::Attempt { at, lease_epoch }).code(), "NO_SUCH_TIMER");
     assert_eq!(run.fire(Timer::Run).code(), "NO_SUCH_TIMER");
     assert_eq!(run.step("a"), "RUNNING");
 }

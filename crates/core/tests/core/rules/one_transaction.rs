@@ -67,7 +67,7 @@ fn r01_a_refusal_leaves_no_record_and_no_effect() {
     let mut run = start(json!([task("a"), task("b")]));
     let count = |run: &Scenario| (run.history().len(), run.in_round().len(), run.after_commit().len());
     let before = count(&run);
-    run.complete_delivery("a", 9, json!(1)).refused();
+    run.complete_epoch("a", 9, json!(1)).refused();
     assert_eq!(count(&run), before);
 }
 

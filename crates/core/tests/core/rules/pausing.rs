@@ -51,7 +51,7 @@ fn r18_no_step_begins_while_paused_not_even_one_that_only_waits_or_decides() {
         run.pause();
         run.complete("a", json!(1));
         assert_eq!(run.step("b"), "PENDING");
-        assert_eq!(run.last_names(), ["STEP_COMPLETED", "STEP_HELD", "WORKFLOW_HELD"]);
+        assert_eq!(run.last_names(), ["STEP_COMPLETED", "STEP_HELD_BACK", "WORKFLOW_PAUSED_BY_OPERATOR"]);
     }
 }
 

@@ -35,11 +35,11 @@ fn r07_opening_the_link_of_a_step_that_has_not_begun_decides_nothing() {
 #[test]
 fn r07_a_worker_s_waitpoint_says_itself_whether_a_plain_link_resumes_it() {
     let mut run = start(json!([task("a")]));
-    let (at, delivery) = (run.at("a"), run.delivery("a"));
+    let (at, lease_epoch) = (run.at("a"), run.lease_epoch("a"));
     for (name, allow_get) in [("closed", false), ("open", true)] {
         let wait = WaitFor::Call { allow_get, timeout: None };
         let (name, asked, response) = (name.into(), None, None);
-        let create = CreateWaitpoint { at, delivery, name, wait, asked, response };
+        let create = CreateWaitpoint { at, lease_epoch, name, wait, asked, response };
         run.send(Command::CreateWaitpoint(create));
     }
     assert_eq!(run.resume(ResumeTarget::Waitpoint(1), json!(null), Via::Read).code(), "READ_ONLY");

@@ -3,10 +3,8 @@
 use std::collections::BTreeSet;
 
 use abide_core::apply::BadHistory;
-use abide_core::command::{
-    Command, DeliverEvent, Occurrence, ResumeTarget, Steering, TaskCompleted, Via, Vote,
-};
-use abide_core::id::{At, OccurrenceId, RunId, WaitpointId, WorkspaceId};
+use abide_core::command::{Command, DeliverEvent, Event, ResumeTarget, Steering, TaskCompleted, Via, Vote};
+use abide_core::id::{EventUid, RunId, StepAddress, WaitpointId, WorkspaceId};
 use abide_core::json::Json;
 use abide_core::moving::{Misfit, MisfitCode};
 use abide_core::refusal::{Refusal, Resolved};
@@ -45,7 +43,7 @@ fn listed(refusal: &Refusal) -> bool {
         | Refusal::NotWaiting(_)
         | Refusal::DoesNotFit(_)
         | Refusal::WrongStep { .. }
-        | Refusal::StaleDelivery { .. }
+        | Refusal::StaleLease { .. }
         | Refusal::AlreadyTaken { .. }
         | Refusal::PinnedToBuild { .. }
         | Refusal::JournalConflict { .. }
@@ -84,8 +82,8 @@ fn one_of_each() -> Vec<Refusal> {
         Refusal::NotWaiting(RunStatus::Running),
         Refusal::DoesNotFit(vec![Misfit::of_run(MisfitCode::OrderChanged, "it is a graph")]),
         Refusal::WrongStep { step: step.clone(), status: StepStatus::Skipped, verb: "resumed" },
-        Refusal::StaleDelivery { step: step.clone(), given: 1, current: 2 },
-        Refusal::AlreadyTaken { step: step.clone(), delivery: 1, worker: "w".to_owned() },
+        Refusal::StaleLease { step: step.clone(), given: 1, current: 2 },
+        Refusal::AlreadyTaken { step: step.clone(), lease_epoch: 1, worker: "w".to_owned() },
         Refusal::PinnedToBuild { step, build: "b1".to_owned() },
         Refusal::JournalConflict { name: "n".to_owned() },
         Refusal::JournalMismatch {
@@ -141,8 +139,8 @@ fn r08_a_command_for_a_wait_of_another_kind_is_told_the_kind() {
     let mut run = start(json!([sleep("nap", "1d")]));
     let number = run.wait("nap");
     let vote = Vote::new(number, Decision::Approve);
-    let occurrence = Occurrence {
-        id: OccurrenceId(1),
+    let event = Event {
+        id: EventUid(1),
         workspace: WorkspaceId::DEFAULT,
         event_id: "paid".into(),
         data: Json::null(),
@@ -152,7 +150,7 @@ fn r08_a_command_for_a_wait_of_another_kind_is_told_the_kind() {
     assert_eq!(run.call("nap", json!(1)).code(), "WRONG_WAITPOINT_KIND");
     assert_eq!(run.child_completes("nap", json!(1)).code(), "WRONG_WAITPOINT_KIND");
     assert_eq!(
-        run.send(Command::DeliverEvent(DeliverEvent { number, occurrence })).code(),
+        run.send(Command::DeliverEvent(DeliverEvent { number, event })).code(),
         "WRONG_WAITPOINT_KIND"
     );
     let refusal = run.send(Command::Vote(vote)).refused();
@@ -171,16 +169,16 @@ fn r08_a_timer_that_is_not_set_is_told_so() {
     let mut run = start(json!([signal("s", "go").after(&[]), task("a").after(&[])]));
     assert_eq!(run.fire_wait("s").code(), "NO_SUCH_TIMER");
     assert_eq!(run.fire(Timer::Run).code(), "NO_SUCH_TIMER");
-    let (at, delivery) = (run.at("a"), run.delivery("a"));
-    assert_eq!(run.fire(Timer::Attempt { at, delivery }).code(), "NO_SUCH_TIMER");
+    let (at, lease_epoch) = (run.at("a"), run.lease_epoch("a"));
+    assert_eq!(run.fire(Timer::Attempt { at, lease_epoch }).code(), "NO_SUCH_TIMER");
 }
 
 #[test]
 fn r08_a_report_on_a_step_that_does_not_exist_is_told_so() {
     let mut run = start(json!([task("a")]));
-    let report = |at| TaskCompleted { at, delivery: 1, output: Json::null(), state_updates: None };
-    assert_eq!(run.send(Command::TaskCompleted(report(At::step(9)))).code(), "UNKNOWN_STEP");
-    assert_eq!(run.send(Command::TaskCompleted(report(At::item(0, 3)))).code(), "WRONG_STEP_STATUS");
+    let report = |at| TaskCompleted { at, lease_epoch: 1, output: Json::null(), state_updates: None };
+    assert_eq!(run.send(Command::TaskCompleted(report(StepAddress::step(9)))).code(), "UNKNOWN_STEP");
+    assert_eq!(run.send(Command::TaskCompleted(report(StepAddress::item(0, 3)))).code(), "WRONG_STEP_STATUS");
 }
 
 #[test]
@@ -203,7 +201,7 @@ fn r08_an_ended_run_refuses_everything_and_says_how_it_ended() {
             run.pause().refused(),
             run.unpause().refused(),
             run.cancel().refused(),
-            run.complete_delivery("a", 1, json!(1)).refused(),
+            run.complete_epoch("a", 1, json!(1)).refused(),
             run.fire(Timer::Run).refused(),
             run.call_step("a", json!(1)).refused(),
         ];

@@ -16,11 +16,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use abide_core::bounds::Bounds;
-use abide_core::command::{Command, Context, Occurrence, Outcome, decide};
+use abide_core::command::{Command, Context, Event, Outcome, decide};
 use abide_core::definition::Definition;
 use abide_core::effect::{AfterCommit, RoundEffect};
 use abide_core::history::{Change, Record};
-use abide_core::id::At;
+use abide_core::id::StepAddress;
 use abide_core::refusal::Refusal;
 use abide_core::run::{Run, Snapshot, Timer};
 use abide_core::status::StepStatus;
@@ -59,7 +59,7 @@ pub(crate) struct Scenario {
     after_commit: Vec<AfterCommit>,
     looked_back: usize,
     last: Outcome,
-    events: Vec<Occurrence>,
+    events: Vec<Event>,
     /// Every status the run has had, in order.
     path: Vec<String>,
     /// Every status a step has had after PENDING, by its name.
@@ -235,8 +235,8 @@ impl Scenario {
     }
 }
 
-fn step_statuses(run: &Run) -> Vec<(At, StepStatus)> {
-    run.places().map(|(at, step)| (at, step.status)).collect()
+fn step_statuses(run: &Run) -> Vec<(StepAddress, StepStatus)> {
+    run.step_runs().map(|(at, step)| (at, step.status)).collect()
 }
 
 /// A record as a store gives it back.

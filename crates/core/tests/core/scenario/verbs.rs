@@ -1,15 +1,15 @@
-//! Everything that can be asked of a run, by the names of its steps. A report on a task is for its present delivery.
+//! Everything that can be asked of a run, by the names of its steps. A report on a task is for its present execution.
 
 use std::sync::Arc;
 
 use abide_core::command::{
-    ChildFinished, ChildOutcome, CodeArrived, Command, CreateWaitpoint, DeliverEvent, LeaseLoss, LeaseLost,
-    Mismatch, Move, Occurrence, ResumeTarget, ResumeWaitpoint, SendSignal, Steer, Steering, TaskCompleted,
+    ChildFinished, ChildOutcome, CodeArrived, Command, CreateWaitpoint, DeliverEvent, Event, LeaseLoss,
+    LeaseLost, Mismatch, Move, ResumeTarget, ResumeWaitpoint, SendSignal, Steer, Steering, TaskCompleted,
     TaskFailed, TaskHeartbeat, TaskPaused, TaskStarted, TaskSuspended, Via, Vote, WaitFor, WaitSpec,
 };
 use abide_core::effect::RoundEffect;
 use abide_core::history::{Failure, JournalResult, WakeOn};
-use abide_core::id::{OccurrenceId, WorkspaceId};
+use abide_core::id::{EventUid, WorkspaceId};
 use abide_core::json::Json;
 use abide_core::waitpoint::{Decision, ListensFor};
 use jiff::Timestamp;
@@ -20,13 +20,13 @@ use super::{Answer, Scenario, definition, millis};
 /// Workers.
 impl Scenario {
     pub(crate) fn take(&mut self, step: &str, worker: &str) -> Answer {
-        let (at, delivery) = (self.at(step), self.delivery(step));
-        self.send(Command::TaskStarted(TaskStarted::new(at, delivery, worker)))
+        let (at, lease_epoch) = (self.at(step), self.lease_epoch(step));
+        self.send(Command::TaskStarted(TaskStarted::new(at, lease_epoch, worker)))
     }
 
     /// A worker that says which code it has takes the task.
     pub(crate) fn take_with(&mut self, step: &str, build: &str) -> Answer {
-        let taken = TaskStarted::new(self.at(step), self.delivery(step), "worker-1");
+        let taken = TaskStarted::new(self.at(step), self.lease_epoch(step), "worker-1");
         self.send(Command::TaskStarted(TaskStarted { build: Some(build.into()), ..taken }))
     }
 
@@ -44,21 +44,21 @@ impl Scenario {
     }
 
     pub(crate) fn complete(&mut self, step: &str, output: Value) -> Answer {
-        let delivery = self.delivery(step);
-        self.complete_delivery(step, delivery, output)
+        let lease_epoch = self.lease_epoch(step);
+        self.complete_epoch(step, lease_epoch, output)
     }
 
-    pub(crate) fn complete_delivery(&mut self, step: &str, delivery: u32, output: Value) -> Answer {
+    pub(crate) fn complete_epoch(&mut self, step: &str, lease_epoch: u32, output: Value) -> Answer {
         let (at, output) = (self.at(step), output.into());
-        self.send(Command::TaskCompleted(TaskCompleted { at, delivery, output, state_updates: None }))
+        self.send(Command::TaskCompleted(TaskCompleted { at, lease_epoch, output, state_updates: None }))
     }
 
     /// With these `stateUpdates`.
     pub(crate) fn update(&mut self, step: &str, updates: Value) -> Answer {
-        let (at, delivery, output) = (self.at(step), self.delivery(step), Json::null());
+        let (at, lease_epoch, output) = (self.at(step), self.lease_epoch(step), Json::null());
         let updates = updates.as_object().expect("state updates").clone();
         let state_updates = Some(updates.into_iter().map(|(key, value)| (key, value.into())).collect());
-        self.send(Command::TaskCompleted(TaskCompleted { at, delivery, output, state_updates }))
+        self.send(Command::TaskCompleted(TaskCompleted { at, lease_epoch, output, state_updates }))
     }
 
     pub(crate) fn fail(&mut self, step: &str) -> Answer {
@@ -78,9 +78,9 @@ impl Scenario {
     }
 
     fn failure(&self, step: &str) -> TaskFailed {
-        let (at, delivery, message) = (self.at(step), self.delivery(step), "it went wrong".to_owned());
+        let (at, lease_epoch, message) = (self.at(step), self.lease_epoch(step), "it went wrong".to_owned());
         let (code, retry_after, detail) = (None, None, None);
-        TaskFailed { at, delivery, message, code, retryable: false, retry_after, detail, mismatch: None }
+        TaskFailed { at, lease_epoch, message, code, retryable: false, retry_after, detail, mismatch: None }
     }
 
     pub(crate) fn pause_task(&mut self, step: &str, name: &str, duration: &str) -> Answer {
@@ -94,9 +94,10 @@ impl Scenario {
         duration: &str,
         checkpoint: Option<Value>,
     ) -> Answer {
-        let (at, delivery, checkpoint) = (self.at(step), self.delivery(step), checkpoint.map(Json::new));
+        let (at, lease_epoch, checkpoint) =
+            (self.at(step), self.lease_epoch(step), checkpoint.map(Json::new));
         let (name, duration) = (name.into(), millis(duration));
-        self.send(Command::TaskPaused(TaskPaused { at, delivery, name, duration, checkpoint }))
+        self.send(Command::TaskPaused(TaskPaused { at, lease_epoch, name, duration, checkpoint }))
     }
 
     /// The handler waits for all of these.
@@ -111,17 +112,17 @@ impl Scenario {
         wake: WakeOn,
         results: &[(&str, Value)],
     ) -> Answer {
-        let (at, delivery, entries) = (self.at(step), self.delivery(step), entries(results));
+        let (at, lease_epoch, entries) = (self.at(step), self.lease_epoch(step), entries(results));
         let (checkpoint, cancels) = (None, Vec::new());
-        let command = TaskSuspended { at, delivery, entries, waits, wake, checkpoint, cancels };
+        let command = TaskSuspended { at, lease_epoch, entries, waits, wake, checkpoint, cancels };
         self.send(Command::TaskSuspended(command))
     }
 
     pub(crate) fn journal(&mut self, step: &str, results: &[(&str, Value)]) -> Answer {
-        let (at, delivery, entries) = (self.at(step), self.delivery(step), entries(results));
+        let (at, lease_epoch, entries) = (self.at(step), self.lease_epoch(step), entries(results));
         self.send(Command::TaskHeartbeat(TaskHeartbeat {
             at,
-            delivery,
+            lease_epoch,
             checkpoint: None,
             entries,
             calls: Vec::new(),
@@ -130,10 +131,10 @@ impl Scenario {
     }
 
     pub(crate) fn checkpoint(&mut self, step: &str, checkpoint: Value) -> Answer {
-        let (at, delivery, checkpoint) = (self.at(step), self.delivery(step), Some(checkpoint.into()));
+        let (at, lease_epoch, checkpoint) = (self.at(step), self.lease_epoch(step), Some(checkpoint.into()));
         self.send(Command::TaskHeartbeat(TaskHeartbeat {
             at,
-            delivery,
+            lease_epoch,
             checkpoint,
             entries: Vec::new(),
             calls: Vec::new(),
@@ -142,20 +143,20 @@ impl Scenario {
     }
 
     pub(crate) fn lose_worker(&mut self, step: &str) -> Answer {
-        let (at, delivery, loss) = (self.at(step), self.delivery(step), LeaseLoss::Expired);
-        self.send(Command::LeaseLost(LeaseLost { at, delivery, loss }))
+        let (at, lease_epoch, loss) = (self.at(step), self.lease_epoch(step), LeaseLoss::Expired);
+        self.send(Command::LeaseLost(LeaseLost { at, lease_epoch, loss }))
     }
 
-    pub(crate) fn give_back(&mut self, step: &str) -> Answer {
-        let (at, delivery, loss) = (self.at(step), self.delivery(step), LeaseLoss::Released);
-        self.send(Command::LeaseLost(LeaseLost { at, delivery, loss }))
+    pub(crate) fn release(&mut self, step: &str) -> Answer {
+        let (at, lease_epoch, loss) = (self.at(step), self.lease_epoch(step), LeaseLoss::Released);
+        self.send(Command::LeaseLost(LeaseLost { at, lease_epoch, loss }))
     }
 
     pub(crate) fn create_waitpoint(&mut self, step: &str, name: &str) -> Answer {
-        let (at, delivery, name) = (self.at(step), self.delivery(step), name.into());
+        let (at, lease_epoch, name) = (self.at(step), self.lease_epoch(step), name.into());
         self.send(Command::CreateWaitpoint(CreateWaitpoint {
             at,
-            delivery,
+            lease_epoch,
             name,
             wait: WaitFor::Call { allow_get: false, timeout: None },
             asked: None,
@@ -175,16 +176,16 @@ impl Scenario {
 
     /// Someone sends an event: it is stored, and offered to every wait for it. Says who took it.
     pub(crate) fn notify(&mut self, event_id: &str, data: Value) -> Vec<String> {
-        let id = OccurrenceId::new(self.now, self.events.len() as u128);
-        let occurrence = self.occurrence(id, event_id, data, self.now);
-        self.events.push(occurrence.clone());
+        let id = EventUid::new(self.now, self.events.len() as u128);
+        let event = self.event(id, event_id, data, self.now);
+        self.events.push(event.clone());
         let waiting: Vec<u32> = self
             .run
             .open_waitpoints()
             .filter(|wait| matches!(&wait.listens_for, ListensFor::Event(filter) if *filter.event_id == *event_id))
             .map(|wait| wait.number)
             .collect();
-        waiting.into_iter().filter_map(|number| self.offer(number, occurrence.clone())).collect()
+        waiting.into_iter().filter_map(|number| self.offer(number, event.clone())).collect()
     }
 
     /// The errands that the run asked for: waits are offered what was received before they began.
@@ -204,30 +205,24 @@ impl Scenario {
             .collect()
     }
 
-    fn occurrence(
-        &self,
-        id: OccurrenceId,
-        event_id: &str,
-        data: Value,
-        received_at: Timestamp,
-    ) -> Occurrence {
+    fn event(&self, id: EventUid, event_id: &str, data: Value, received_at: Timestamp) -> Event {
         let (workspace, event_id, data) = (self.run().workspace, event_id.into(), data.into());
-        Occurrence { id, workspace, event_id, data, received_at, run: None }
+        Event { id, workspace, event_id, data, received_at, run: None }
     }
 
     /// Somebody of another workspace sends an event, and it is offered to the step's wait.
     pub(crate) fn deliver_from_elsewhere(&mut self, step: &str, event_id: &str, data: Value) -> Answer {
-        let (number, id) = (self.wait(step), OccurrenceId::new(self.now, self.events.len() as u128));
+        let (number, id) = (self.wait(step), EventUid::new(self.now, self.events.len() as u128));
         let workspace = WorkspaceId(self.run().workspace.0 + 1);
-        let occurrence = Occurrence { workspace, ..self.occurrence(id, event_id, data, self.now) };
-        self.send(Command::DeliverEvent(DeliverEvent { number, occurrence }))
+        let event = Event { workspace, ..self.event(id, event_id, data, self.now) };
+        self.send(Command::DeliverEvent(DeliverEvent { number, event }))
     }
 
-    fn offer(&mut self, number: u32, occurrence: Occurrence) -> Option<String> {
+    fn offer(&mut self, number: u32, event: Event) -> Option<String> {
         let step = self.run.waitpoint(number).and_then(|wait| wait.at).map(|at| self.run.step_name(at));
         let context = self.context("sender");
         let mut run = self.run.clone();
-        let command = Command::DeliverEvent(DeliverEvent { number, occurrence });
+        let command = Command::DeliverEvent(DeliverEvent { number, event });
         let answer = abide_core::command::decide(&mut run, command, &context);
         let taken = answer.is_ok();
         self.decided(run, answer).ignore();
@@ -242,9 +237,9 @@ impl Scenario {
         data: Value,
         received_at: Timestamp,
     ) -> Answer {
-        let (number, id) = (self.wait(step), OccurrenceId::new(received_at, self.events.len() as u128));
-        let occurrence = self.occurrence(id, event_id, data, received_at);
-        self.send(Command::DeliverEvent(DeliverEvent { number, occurrence }))
+        let (number, id) = (self.wait(step), EventUid::new(received_at, self.events.len() as u128));
+        let event = self.event(id, event_id, data, received_at);
+        self.send(Command::DeliverEvent(DeliverEvent { number, event }))
     }
 
     /// A call on the step's resume URL.

@@ -6,7 +6,7 @@ use abide_core::command::Outcome;
 use abide_core::definition::Definition;
 use abide_core::effect::{AfterCommit, ChildStart, RoundEffect};
 use abide_core::history::Record;
-use abide_core::id::At;
+use abide_core::id::StepAddress;
 use abide_core::run::{Run, StepState};
 use abide_core::task::{JournalWhat, Task};
 use abide_core::waiting_for::waiting_for;
@@ -41,7 +41,7 @@ impl Scenario {
     }
 
     #[track_caller]
-    pub(crate) fn at(&self, step: &str) -> At {
+    pub(crate) fn at(&self, step: &str) -> StepAddress {
         self.run.find_step(step).unwrap_or_else(|| panic!("there is no step {step}"))
     }
 
@@ -143,9 +143,9 @@ impl Scenario {
 /// Tasks.
 impl Scenario {
     #[track_caller]
-    pub(crate) fn delivery(&self, step: &str) -> u32 {
+    pub(crate) fn lease_epoch(&self, step: &str) -> u32 {
         let task = self.step_state(step).task.as_ref();
-        task.unwrap_or_else(|| panic!("{step} is no task")).delivery
+        task.unwrap_or_else(|| panic!("{step} is no task")).lease_epoch
     }
 
     /// The task as it is handed out.

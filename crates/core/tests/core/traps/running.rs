@@ -51,7 +51,7 @@ fn pauses_waits_and_redeliveries_are_not_attempts() {
     run.pause_task("a", "rest", "1h");
     run.live("1h");
     run.lose_worker("a");
-    run.give_back("a");
+    run.release("a");
     run.suspend("a", vec![for_sleep("nap", "1h")]);
     run.live("1h");
     assert_eq!((run.attempt("a"), run.task("a").attempt), (1, 1));
@@ -168,12 +168,12 @@ fn a_year_of_sleep_keeps_the_whole_state_of_its_run() {
 fn an_attempt_that_timed_out_is_taken_from_its_worker_and_given_to_the_next() {
     let mut run = start(json!([task("a").also(json!({ "timeout": "1m" })).tries(2)]));
     run.take("a", "stuck");
-    let (at, delivery) = (run.at("a"), run.delivery("a"));
+    let (at, lease_epoch) = (run.at("a"), run.lease_epoch("a"));
     run.advance("1m");
-    run.fire(Timer::Attempt { at, delivery });
-    assert_eq!(run.last_after_commit(), [AfterCommit::Recall { at, delivery }]);
+    run.fire(Timer::Attempt { at, lease_epoch });
+    assert_eq!(run.last_after_commit(), [AfterCommit::Recall { at, lease_epoch }]);
     run.live("1m");
-    assert_eq!(run.complete_delivery("a", delivery, json!("late")).code(), "STALE_LEASE");
+    assert_eq!(run.complete_epoch("a", lease_epoch, json!("late")).code(), "STALE_LEASE");
     run.complete("a", json!("second"));
     assert_eq!(run.output(), json!("second"));
 }

@@ -162,8 +162,8 @@ fn a_worker_that_works_through_the_run_s_deadline_is_called_back() {
     run.take("a", "w");
     run.live("1h");
     let at = run.at("a");
-    assert_eq!(run.last_after_commit(), [AfterCommit::Recall { at, delivery: 1 }]);
-    assert_eq!(run.complete_delivery("a", 1, json!(1)).code(), "RUN_ENDED");
+    assert_eq!(run.last_after_commit(), [AfterCommit::Recall { at, lease_epoch: 1 }]);
+    assert_eq!(run.complete_epoch("a", 1, json!(1)).code(), "RUN_ENDED");
 }
 
 #[test]

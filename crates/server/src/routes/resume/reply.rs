@@ -6,7 +6,7 @@ use abide_core::history::Failure;
 use abide_core::id::RunId;
 use abide_core::json::Json;
 use abide_core::status::RunStatus;
-use abide_engine::{Ended, Listener, Said};
+use abide_engine::{Ended, Listener, RunReply};
 use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -73,9 +73,9 @@ pub(in crate::routes) async fn answer_of(
     shown: Shown,
 ) -> Result<Response, Problem> {
     tokio::select! {
-        said = listener.said() => match said? {
-            Said::Response(response) => Ok(spoken(&response)),
-            Said::Ended(ended) => last_words(ended, shown),
+        said = listener.reply() => match said? {
+            RunReply::Response(response) => Ok(spoken(&response)),
+            RunReply::Ended(ended) => last_words(ended, shown),
         },
         () = tokio::time::sleep(wait) => Ok(started(app, StatusCode::ACCEPTED, run)),
         () = app.stopped() => Ok(started(app, StatusCode::ACCEPTED, run)),

@@ -37,7 +37,7 @@ pub(super) struct Visit {
     pub(super) kind: Option<Kind>,
     /// What is asked, where it is an approval.
     pub(super) approval: Option<ApprovalRequest>,
-    /// Its deadline.
+    /// The wait's deadline.
     pub(super) resume_at: Option<Timestamp>,
     number: Option<u32>,
     allow_get: bool,

@@ -80,7 +80,7 @@ pub(super) async fn list(
 /// Adds the journals of a run, and says about what they take.
 fn journals_of(run: &Run, handler: Option<&str>, journals: &mut Vec<TaskJournalBody>) -> usize {
     let mut bytes = 0;
-    for (at, _) in run.places() {
+    for (at, _) in run.step_runs() {
         let work = run.defined(at).action.work();
         if work.is_none_or(|work| handler.is_some_and(|handler| *work.handler != *handler)) {
             continue;

@@ -1,6 +1,6 @@
-//! Lease tokens: opaque to the worker, they name the run, the place in it, the delivery and the workspace.
+//! Lease tokens: opaque to the worker, they name the run, the place in it, the execution and the workspace.
 
-use abide_core::id::{At, RunId, WorkspaceId};
+use abide_core::id::{RunId, StepAddress, WorkspaceId};
 
 use crate::app::App;
 use crate::caller::Caller;
@@ -12,17 +12,17 @@ const WHAT: &str = "lease";
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Lease {
     pub(crate) run: RunId,
-    pub(crate) at: At,
-    pub(crate) delivery: u32,
+    pub(crate) at: StepAddress,
+    pub(crate) lease_epoch: u32,
 }
 
 impl Lease {
     fn write(self, workspace: WorkspaceId) -> Vec<u8> {
-        let Lease { run, at, delivery } = self;
+        let Lease { run, at, lease_epoch } = self;
         let mut bytes = Vec::with_capacity(31);
         bytes.extend(workspace.0.to_be_bytes());
         bytes.extend(run.0.to_be_bytes());
-        bytes.extend(delivery.to_be_bytes());
+        bytes.extend(lease_epoch.to_be_bytes());
         bytes.extend(at.step.to_be_bytes());
         bytes.extend(at.item.map(u32::to_be_bytes).into_iter().flatten());
         bytes
@@ -31,15 +31,15 @@ impl Lease {
     fn read(bytes: &[u8]) -> Option<(WorkspaceId, Lease)> {
         let (workspace, rest) = bytes.split_first_chunk()?;
         let (run, rest) = rest.split_first_chunk()?;
-        let (delivery, rest) = rest.split_first_chunk()?;
+        let (lease_epoch, rest) = rest.split_first_chunk()?;
         let (step, rest) = rest.split_first_chunk()?;
         let item = match rest {
             [] => None,
             rest => Some(u32::from_be_bytes(rest.try_into().ok()?)),
         };
-        let at = At { step: u16::from_be_bytes(*step), item };
+        let at = StepAddress { step: u16::from_be_bytes(*step), item };
         let run = RunId(u128::from_be_bytes(*run));
-        let lease = Lease { run, at, delivery: u32::from_be_bytes(*delivery) };
+        let lease = Lease { run, at, lease_epoch: u32::from_be_bytes(*lease_epoch) };
         Some((WorkspaceId(u32::from_be_bytes(*workspace)), lease))
     }
 }
@@ -72,8 +72,8 @@ mod tests {
 
     #[test]
     fn a_lease_is_read_as_it_was_written() {
-        for at in [At::step(7), At::item(7, 9_999)] {
-            let lease = Lease { run: RunId(u128::MAX - 5), at, delivery: 3 };
+        for at in [StepAddress::step(7), StepAddress::item(7, 9_999)] {
+            let lease = Lease { run: RunId(u128::MAX - 5), at, lease_epoch: 3 };
             assert_eq!(Lease::read(&lease.write(WorkspaceId(9))), Some((WorkspaceId(9), lease)));
         }
         assert_eq!(Lease::read(&[0; 27]), None);

@@ -65,7 +65,7 @@ pub(super) struct Fail {
     retryable: Option<bool>,
     /// Try again after this time, instead of the step's back-off.
     retry_after_ms: Option<u64>,
-    /// The same as text: `2d 4h`.
+    /// `retryAfterMs` as text: `2d 4h`.
     retry_after: Option<String>,
     /// Where in the handler it came from.
     detail: Option<FailureDetailBody>,
@@ -93,7 +93,7 @@ pub(super) struct Pause {
     /// Of the pause; once per name and visit of the step.
     name: Name,
     duration_ms: Option<u64>,
-    /// The same as text: `2d 4h`.
+    /// `durationMs` as text: `2d 4h`.
     duration: Option<String>,
     /// Handed back with the task. An earlier one stays when this is absent.
     #[serde(default, deserialize_with = "present")]
@@ -214,35 +214,35 @@ impl Report {
             Report::Suspend(report) => report.command(lease),
             Report::Heartbeat(report) => Ok(report.command(lease)),
             Report::Log(Log { lines, .. }) => {
-                let Lease { run: _, at, delivery } = lease;
+                let Lease { run: _, at, lease_epoch } = lease;
                 let line = |Line { level, message }| LogLine { level, message };
                 let lines = lines.into_iter().map(line).collect();
-                Ok(Command::TaskLogged(TaskLogged { at, delivery, lines }))
+                Ok(Command::TaskLogged(TaskLogged { at, lease_epoch, lines }))
             }
             Report::Release(_) => {
-                let Lease { run: _, at, delivery } = lease;
-                Ok(Command::LeaseLost(LeaseLost { at, delivery, loss: LeaseLoss::Released }))
+                let Lease { run: _, at, lease_epoch } = lease;
+                Ok(Command::LeaseLost(LeaseLost { at, lease_epoch, loss: LeaseLoss::Released }))
             }
         }
     }
 }
 
 impl Complete {
-    fn command(self, Lease { run: _, at, delivery }: Lease) -> Command {
+    fn command(self, Lease { run: _, at, lease_epoch }: Lease) -> Command {
         let shared = |updates: BTreeMap<String, Value>| {
             updates.into_iter().map(|(key, value)| (key, value.into())).collect::<BTreeMap<String, Json>>()
         };
         let state_updates = self.state_updates.map(shared);
-        Command::TaskCompleted(TaskCompleted { at, delivery, output: self.output.into(), state_updates })
+        Command::TaskCompleted(TaskCompleted { at, lease_epoch, output: self.output.into(), state_updates })
     }
 }
 
 impl Fail {
-    fn command(self, Lease { run: _, at, delivery }: Lease) -> Result<Command, Problem> {
+    fn command(self, Lease { run: _, at, lease_epoch }: Lease) -> Result<Command, Problem> {
         let retry_after = length("retryAfter", self.retry_after_ms, self.retry_after.as_deref())?;
         Ok(Command::TaskFailed(TaskFailed {
             at,
-            delivery,
+            lease_epoch,
             message: self.message,
             code: self.code.map(Arc::<str>::from),
             retryable: self.retryable.unwrap_or(true),
@@ -254,10 +254,10 @@ impl Fail {
 }
 
 impl Pause {
-    fn command(self, Lease { run: _, at, delivery }: Lease) -> Result<Command, Problem> {
+    fn command(self, Lease { run: _, at, lease_epoch }: Lease) -> Result<Command, Problem> {
         let duration = needed_length("duration", self.duration_ms, self.duration.as_deref())?;
         let checkpoint = self.checkpoint.map(Json::from);
-        Ok(Command::TaskPaused(TaskPaused { at, delivery, name: self.name.into(), duration, checkpoint }))
+        Ok(Command::TaskPaused(TaskPaused { at, lease_epoch, name: self.name.into(), duration, checkpoint }))
     }
 }
 
@@ -269,7 +269,7 @@ pub(super) fn needed_length(name: &str, ms: Option<u64>, text: Option<&str>) -> 
 }
 
 impl Suspend {
-    fn command(self, Lease { run: _, at, delivery }: Lease) -> Result<Command, Problem> {
+    fn command(self, Lease { run: _, at, lease_epoch }: Lease) -> Result<Command, Problem> {
         let wake = match self.wake {
             Wake::All => WakeOn::All,
             Wake::Any => WakeOn::Any,
@@ -277,7 +277,7 @@ impl Suspend {
         };
         Ok(Command::TaskSuspended(TaskSuspended {
             at,
-            delivery,
+            lease_epoch,
             entries: journal(self.entries),
             waits: self.waits.into_iter().map(WaitBody::spec).collect::<Result<_, _>>()?,
             wake,
@@ -288,10 +288,10 @@ impl Suspend {
 }
 
 impl Heartbeat {
-    fn command(self, Lease { run: _, at, delivery }: Lease) -> Command {
+    fn command(self, Lease { run: _, at, lease_epoch }: Lease) -> Command {
         let (checkpoint, entries) = (self.checkpoint.map(Json::from), journal(self.entries));
         let (calls, cancels) = (Vec::new(), self.cancels.into_iter().map(Into::into).collect());
-        Command::TaskHeartbeat(TaskHeartbeat { at, delivery, checkpoint, entries, calls, cancels })
+        Command::TaskHeartbeat(TaskHeartbeat { at, lease_epoch, checkpoint, entries, calls, cancels })
     }
 }
 

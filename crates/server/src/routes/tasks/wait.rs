@@ -53,7 +53,7 @@ pub(super) struct Sleep {
     /// What the code asks for, in its own words. A recorded wait answers only code that asks the same.
     asked: Option<Name>,
     duration_ms: Option<u64>,
-    /// The same as text: `2d 4h`.
+    /// `durationMs` as text: `2d 4h`.
     duration: Option<String>,
 }
 
@@ -147,7 +147,7 @@ pub(super) struct Retry {
     max_backoff_ms: Option<u64>,
     /// Try again after this time, instead of the back-off.
     retry_after_ms: Option<u64>,
-    /// The same as text: `2d 4h`.
+    /// `retryAfterMs` as text: `2d 4h`.
     retry_after: Option<String>,
     /// Why the attempt failed.
     message: String,
@@ -250,7 +250,7 @@ pub(super) struct Http {
     body: Option<Value>,
     /// How long one attempt may take.
     timeout_ms: Option<u64>,
-    /// The same as text: `30s`.
+    /// `timeoutMs` as text: `30s`.
     timeout: Option<String>,
     /// Statuses that fail an attempt, such as `4xx`, `5xx` or `404`; both classes if absent.
     fail_on: Option<Vec<StatusPattern>>,
@@ -270,7 +270,7 @@ struct CallRetry {
     /// By how much that grows from attempt to attempt; 2 if absent.
     #[schemars(range(min = 1.0, max = 10.0))]
     backoff_multiplier: Option<f64>,
-    /// It never grows beyond this; 300000 if absent.
+    /// The longest back-off in milliseconds; 300000 if absent.
     max_backoff_ms: Option<u64>,
 }
 

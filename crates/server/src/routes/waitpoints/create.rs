@@ -41,7 +41,7 @@ pub(super) struct CreateBody {
     response_to_send: Option<ResponseToSend>,
     /// Of a WEBHOOK or an APPROVAL: how long it may take; no limit if absent.
     timeout_ms: Option<u64>,
-    /// The same as text: `2d 4h`.
+    /// `timeoutMs` as text: `2d 4h`.
     timeout: Option<String>,
     /// Of a WEBHOOK: let a plain GET resume it. Link scanners open every link.
     #[serde(default)]
@@ -140,11 +140,11 @@ pub(super) async fn create(
 ) -> Result<Answer<WaitpointBody>, Problem> {
     let wait = body.wait()?;
     let CreateBody { lease_token, name, response_to_send, asked, .. } = body;
-    let Lease { run, at, delivery } = app.lease(&caller, &lease_token).await?;
+    let Lease { run, at, lease_epoch } = app.lease(&caller, &lease_token).await?;
     let response =
         response_to_send.map(|response| serde_json::to_value(response).expect("a reply is JSON").into());
     let (name, asked) = (name.into(), asked.map(Into::into));
-    let create = CreateWaitpoint { at, delivery, name, wait, asked, response };
+    let create = CreateWaitpoint { at, lease_epoch, name, wait, asked, response };
     let reply = app.command(&caller, run, Command::CreateWaitpoint(create), None).await?;
     let Some(id) = waitpoint_of(&reply) else {
         return Err(Problem::new(Code::Internal, "the engine named no waitpoint"));
@@ -171,7 +171,7 @@ pub(in crate::routes) fn waitpoint_of(reply: &Reply) -> Option<WaitpointId> {
         | Reply::Unchanged
         | Reply::Signalled { .. }
         | Reply::Leased { .. }
-        | Reply::Notified { .. }
+        | Reply::EventSent { .. }
         | Reply::Voted { .. } => None,
     }
 }

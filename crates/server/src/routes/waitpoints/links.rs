@@ -25,9 +25,9 @@ use crate::shape::waitpoint::WaitpointBody;
 pub(super) struct LinkBody {
     /// Whom it is for; anyone if absent.
     recipient: Option<Name>,
-    /// How long it is good for; with its waitpoint if absent.
+    /// How long the link is valid; as long as its waitpoint if absent.
     expires_in_ms: Option<u64>,
-    /// The same as text: `2d 4h`.
+    /// `expiresInMs` as text: `2d 4h`.
     expires_in: Option<String>,
 }
 
@@ -37,7 +37,7 @@ pub(super) struct LinkBody {
 #[schemars(rename = "Link")]
 pub(super) struct LinkMade {
     resume_url: String,
-    /// The same as a page for people.
+    /// The URL of a page where a person confirms.
     confirm_url: String,
     /// Null: with its waitpoint.
     expires_at: Option<Timestamp>,

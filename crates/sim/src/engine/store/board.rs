@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use abide_core::id::{At, RunId, WorkspaceId};
+use abide_core::id::{RunId, StepAddress, WorkspaceId};
 use abide_store::cluster::{Heartbeat, NodeId};
 use abide_store::tasks::{FoundTask, LateTasks, StoredTask, TaskCounts, WantedTasks};
 use jiff::{SignedDuration, Timestamp};
@@ -14,7 +14,7 @@ use super::State;
 const SEEN: SignedDuration = SignedDuration::from_millis(1_200);
 
 /// Where a task is among others: since when it is free, and which it is.
-type Place = (Timestamp, RunId, At);
+type Place = (Timestamp, RunId, StepAddress);
 
 impl State {
     pub(super) fn heartbeat(&mut self, node: NodeId) -> Heartbeat {
@@ -42,7 +42,7 @@ impl State {
                 let flow = flows.entry((task.workspace, Arc::clone(&task.definition))).or_default();
                 flow.push((task.free_at, task.run, task.at));
             }
-            let mut turns: Vec<(usize, Timestamp, RunId, At)> = Vec::new();
+            let mut turns: Vec<(usize, Timestamp, RunId, StepAddress)> = Vec::new();
             for flow in flows.values_mut() {
                 flow.sort();
                 turns.extend(
@@ -61,7 +61,7 @@ impl State {
     }
 
     pub(super) fn late_tasks(&mut self, now: Timestamp, until: Timestamp, limit: usize) -> LateTasks {
-        let mut late: Vec<(Timestamp, RunId, At)> = self
+        let mut late: Vec<(Timestamp, RunId, StepAddress)> = self
             .tasks
             .values()
             .filter(|task| task.is_taken && task.free_at <= now)
@@ -91,8 +91,10 @@ impl State {
     }
 
     fn hold_tasks(&mut self, tasks: &[FoundTask], until: Timestamp, is_taken: fn(&StoredTask) -> bool) {
-        for FoundTask { run, at, delivery, .. } in tasks {
-            if let Some(task) = self.tasks.get_mut(&(*run, *at)).filter(|task| task.delivery == *delivery) {
+        for FoundTask { run, at, lease_epoch, .. } in tasks {
+            if let Some(task) =
+                self.tasks.get_mut(&(*run, *at)).filter(|task| task.lease_epoch == *lease_epoch)
+            {
                 task.is_taken = is_taken(task);
                 task.free_at = task.deadline.map_or(until, |deadline| until.min(deadline));
             }
@@ -109,7 +111,7 @@ fn found(task: &StoredTask) -> FoundTask {
     FoundTask {
         run: task.run,
         at: task.at,
-        delivery: task.delivery,
+        lease_epoch: task.lease_epoch,
         workspace: task.workspace,
         queue: Arc::clone(&task.queue),
     }

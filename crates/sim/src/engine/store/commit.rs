@@ -20,7 +20,7 @@ impl SimStore {
         let mut state = self.state();
         let checked = state.check(batch, self.node);
         let number = checked.is_ok().then(|| state.apply(batch, self.kind, self.node));
-        if !batch.runs.is_empty() || !batch.occurrences.is_empty() {
+        if !batch.runs.is_empty() || !batch.events.is_empty() {
             state.snapshots.entry(self.node).or_default().rotate(number);
         }
         checked
@@ -48,7 +48,7 @@ impl State {
                 return Err(Error::Conflict(write.run.id));
             }
         }
-        for used in &batch.remembered {
+        for used in &batch.idempotency {
             if self.idempotency.contains_key(&used.key) {
                 return Err(Error::KeyUsed(used.key.clone()));
             }
@@ -60,7 +60,7 @@ impl State {
 
     fn check_workspaces(&self, batch: &Batch<'_>) -> Result<(), Error> {
         let runs = batch.runs.iter().filter(|write| write.based_on == 0).map(|write| write.run.workspace);
-        let events = batch.occurrences.iter().map(|event| event.workspace);
+        let events = batch.events.iter().map(|event| event.workspace);
         let definitions = batch.definitions.iter().map(|definition| definition.workspace);
         let schedules = batch.schedules.iter().map(|write| write.schedule.workspace);
         let known = u64::try_from(self.workspaces.len()).unwrap_or(u64::MAX);
@@ -99,7 +99,7 @@ impl State {
     /// No event and no wait for it, decided side by side, miss each other.
     fn check_events(&self, batch: &Batch<'_>, node: NodeId) -> Result<(), Error> {
         let Some(log) = self.snapshots.get(&node) else { return Ok(()) };
-        for event in &batch.occurrences {
+        for event in &batch.events {
             let Some(seen) = log.first(&(event.workspace, Arc::clone(&event.event_id))) else { continue };
             let rows = self.runs.values().filter(|row| row.run.workspace == event.workspace);
             for row in rows.filter(|row| event.run.is_none_or(|only| only == row.run.id)) {
@@ -157,10 +157,9 @@ impl State {
         for write in written(batch) {
             self.write_run(write, number, node);
         }
-        let events =
-            batch.occurrences.iter().map(|event| EventRow { event: (*event).clone(), stored_in: number });
+        let events = batch.events.iter().map(|event| EventRow { event: (*event).clone(), stored_in: number });
         self.events.extend(events);
-        for record in &batch.remembered {
+        for record in &batch.idempotency {
             self.idempotency.insert(record.key.clone(), (*record).clone());
         }
         for write in &batch.schedules {
@@ -229,8 +228,8 @@ impl State {
     /// One that is put takes the place of an earlier one, whatever is removed in the same commit.
     fn write_tasks(&mut self, writes: &[&TaskWrite]) {
         for write in writes {
-            if let TaskWrite::Remove { run, at, delivery } = write
-                && self.tasks.get(&(*run, *at)).is_some_and(|row| row.delivery <= *delivery)
+            if let TaskWrite::Remove { run, at, lease_epoch } = write
+                && self.tasks.get(&(*run, *at)).is_some_and(|row| row.lease_epoch <= *lease_epoch)
             {
                 self.tasks.remove(&(*run, *at));
             }
@@ -244,9 +243,9 @@ impl State {
             }
         }
         for write in writes {
-            if let TaskWrite::Renew { run, at, delivery, now } = write
+            if let TaskWrite::Renew { run, at, lease_epoch, now } = write
                 && let Some(row) = self.tasks.get_mut(&(*run, *at))
-                && row.delivery == *delivery
+                && row.lease_epoch == *lease_epoch
                 && row.has_begun
             {
                 let free_at = row.lease.after(*now);

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use abide_core::command::Occurrence;
-use abide_core::id::{OccurrenceId, WaitpointId, WorkspaceId};
+use abide_core::command::Event;
+use abide_core::id::{EventUid, WaitpointId, WorkspaceId};
 use abide_core::waitpoint::Waitpoint;
 use abide_store::cluster::NodeId;
 use abide_store::{CodeWait, Waiter};
@@ -51,17 +51,17 @@ impl State {
         node: NodeId,
         (workspace, event_id): (WorkspaceId, &str),
         since: Timestamp,
-        after: Option<(Timestamp, OccurrenceId)>,
+        after: Option<(Timestamp, EventUid)>,
         limit: usize,
-    ) -> Vec<Occurrence> {
+    ) -> Vec<Event> {
         self.note_look(node, workspace, event_id);
-        let is_wanted = |event: &&Occurrence| {
+        let is_wanted = |event: &&Event| {
             event.workspace == workspace
                 && *event.event_id == *event_id
                 && event.received_at >= since
                 && after.is_none_or(|after| (event.received_at, event.id) > after)
         };
-        let mut found: Vec<Occurrence> =
+        let mut found: Vec<Event> =
             self.events.iter().map(|row| &row.event).filter(is_wanted).cloned().collect();
         found.sort_by_key(|event| (event.received_at, event.id));
         found.truncate(limit);

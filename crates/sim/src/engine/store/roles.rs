@@ -1,14 +1,14 @@
 //! The roles of a store, as the engine asks for them.
 
-use abide_core::command::Occurrence;
-use abide_core::door::Remembered;
+use abide_core::command::Event;
 use abide_core::history::Record;
-use abide_core::id::{DefinitionId, KeyId, OccurrenceId, RunId, ScheduleId, WaitpointId, WorkspaceId};
+use abide_core::id::{DefinitionId, EventUid, KeyId, RunId, ScheduleId, WaitpointId, WorkspaceId};
+use abide_core::idempotency::IdempotencyRecord;
 use abide_core::run::Snapshot;
 use abide_core::schedule::Schedule;
 use abide_core::status::RunStatus;
 use abide_core::waitpoint::Kind as WaitKind;
-use abide_store::cluster::{Cluster, Heartbeat, NodeId, Notification};
+use abide_store::cluster::{Cluster, ClusterNotification, Heartbeat, NodeId};
 use abide_store::roles::*;
 use abide_store::tasks::{FoundTask, LateTasks, TaskCounts, Tasks, WantedTasks};
 use abide_store::{
@@ -144,14 +144,14 @@ impl Events for SimStore {
         Ok(self.read()?.waiters(node, (workspace, event_id), after, limit))
     }
 
-    fn occurrences(
+    fn events_since(
         &mut self,
         workspace: WorkspaceId,
         event_id: &str,
         since: Timestamp,
-        after: Option<(Timestamp, OccurrenceId)>,
+        after: Option<(Timestamp, EventUid)>,
         limit: usize,
-    ) -> Result<Vec<Occurrence>, Error> {
+    ) -> Result<Vec<Event>, Error> {
         let node = self.node;
         Ok(self.read()?.events(node, (workspace, event_id), since, after, limit))
     }
@@ -160,8 +160,8 @@ impl Events for SimStore {
         &mut self,
         _: WorkspaceId,
         _: Option<&str>,
-        _: &Page<(Timestamp, OccurrenceId)>,
-    ) -> Result<Vec<Occurrence>, Error> {
+        _: &Page<(Timestamp, EventUid)>,
+    ) -> Result<Vec<Event>, Error> {
         not_simulated()
     }
 }
@@ -180,7 +180,7 @@ impl CodeWaits for SimStore {
 }
 
 impl Idempotency for SimStore {
-    fn remembered(&mut self, key: &str) -> Result<Option<Remembered>, Error> {
+    fn idempotency_record(&mut self, key: &str) -> Result<Option<IdempotencyRecord>, Error> {
         Ok(self.read()?.idempotency.get(key).cloned())
     }
 }
@@ -255,7 +255,7 @@ impl WriteHolds for SimStore {
         Ok(is_new)
     }
 
-    fn let_go(&mut self, owner: Owner) -> Result<bool, Error> {
+    fn release(&mut self, owner: Owner) -> Result<bool, Error> {
         Ok(self.state().held.remove(&owner).is_some())
     }
 
@@ -370,7 +370,7 @@ impl Cluster for SimStore {
     }
 
     /// The world says what a node hears, and when.
-    fn listen(&mut self, _: Box<dyn Fn(Vec<Notification>) + Send + Sync>) -> Result<(), Error> {
+    fn listen(&mut self, _: Box<dyn Fn(Vec<ClusterNotification>) + Send + Sync>) -> Result<(), Error> {
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 //! another's way asks whether they were all written.
 
 use crate::postgres::column;
-use crate::postgres::link::{Step, Value, values};
+use crate::postgres::connection::{Step, Value, values};
 use crate::postgres::refusal::Refusal;
 
 /// One statement of many parts, each a `WITH`.

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use abide_core::command::Occurrence;
+use abide_core::command::Event;
 use abide_core::id::WorkspaceId;
 
 use super::event_waits;
 use super::plan::{Part, Plan};
 use crate::code::{WAIT_EVENT, WAIT_PENDING};
 use crate::postgres::column;
-use crate::postgres::link::{Value, values};
-use crate::postgres::looks::{Look, Looks, Snapshot, event_key};
+use crate::postgres::connection::{Value, values};
+use crate::postgres::event_snapshots::{EventSnapshot, SnapshotLog, TransactionSnapshot, event_key};
 use crate::{Batch, Error, RunWrite};
 
 impl<'a> Plan<'a> {
@@ -32,32 +32,32 @@ impl<'a> Plan<'a> {
         );
     }
 
-    pub(super) fn write_occurrences(&mut self, occurrences: &[&'a Occurrence]) {
-        if occurrences.is_empty() {
+    pub(super) fn write_events(&mut self, events: &[&'a Event]) {
+        if events.is_empty() {
             return;
         }
-        let each = || occurrences.iter();
+        let each = || events.iter();
         self.add(
-            Part::Occurrences,
-            "INSERT INTO occurrences (id, workspace, received_at, stored_in, event_id, data, run)
+            Part::Events,
+            "INSERT INTO events (id, workspace, received_at, stored_in, event_id, data, run)
              SELECT id, workspace, received_at, pg_current_xact_id(), event_id, data, run
              FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::uuid[])
                  AS new (id, workspace, received_at, event_id, data, run)",
             values![
-                each().map(|occurrence| column::occurrence(occurrence.id)).collect::<Vec<_>>(),
-                each().map(|occurrence| column::workspace(occurrence.workspace)).collect::<Vec<_>>(),
-                each().map(|occurrence| column::instant(occurrence.received_at)).collect::<Vec<_>>(),
-                each().map(|occurrence| column::name(&occurrence.event_id)).collect::<Vec<_>>(),
-                each().map(|occurrence| data(occurrence)).collect::<Vec<_>>(),
-                each().map(|occurrence| occurrence.run.map(column::run)).collect::<Vec<_>>(),
+                each().map(|event| column::event(event.id)).collect::<Vec<_>>(),
+                each().map(|event| column::workspace(event.workspace)).collect::<Vec<_>>(),
+                each().map(|event| column::instant(event.received_at)).collect::<Vec<_>>(),
+                each().map(|event| column::name(&event.event_id)).collect::<Vec<_>>(),
+                each().map(|event| data(event)).collect::<Vec<_>>(),
+                each().map(|event| event.run.map(column::run)).collect::<Vec<_>>(),
             ],
         );
     }
 
     /// What was committed elsewhere since the batch was decided. It stands at the end, so that what the batch itself
     /// resolves is not found.
-    pub(super) fn look_again(&mut self, events: &Events<'_>, looks: &Looks) {
-        let own = looks.own();
+    pub(super) fn look_again(&mut self, events: &Events<'_>, snapshots: &SnapshotLog) {
+        let own = snapshots.own();
         let occurring = events.looked_at(|event| event.occurs);
         if let Some([places, names, snapshots]) = occurring {
             self.add(
@@ -81,9 +81,9 @@ impl<'a> Plan<'a> {
             self.add(
                 Part::UnheardEvents,
                 "SELECT unheard.* FROM unnest($1::bigint[], $2::text[], $3::text[]) AS event (workspace, event_id, seen)
-                     CROSS JOIN LATERAL (SELECT id, occurrences.workspace, occurrences.event_id, received_at, data, run
-                         FROM occurrences
-                         WHERE occurrences.workspace = event.workspace AND occurrences.event_id = event.event_id
+                     CROSS JOIN LATERAL (SELECT id, events.workspace, events.event_id, received_at, data, run
+                         FROM events
+                         WHERE events.workspace = event.workspace AND events.event_id = event.event_id
                            AND stored_in >= pg_snapshot_xmin(event.seen::pg_snapshot)
                            AND NOT pg_visible_in_snapshot(stored_in, event.seen::pg_snapshot)
                            AND stored_in <> pg_current_xact_id() AND stored_in::text <> ALL ($4::text[])
@@ -94,26 +94,30 @@ impl<'a> Plan<'a> {
     }
 }
 
-pub(super) fn data(occurrence: &Occurrence) -> String {
-    serde_json::to_string(&occurrence.data).expect("data is JSON")
+pub(super) fn data(event: &Event) -> String {
+    serde_json::to_string(&event.data).expect("data is JSON")
 }
 
 /// The event ids that a batch is about.
-pub(super) struct Events<'a>(BTreeMap<(WorkspaceId, &'a str), Event>);
+pub(super) struct Events<'a>(BTreeMap<(WorkspaceId, &'a str), BatchEvent>);
 
 #[derive(Default)]
-struct Event {
+struct BatchEvent {
     occurs: bool,
     is_awaited: bool,
     /// What could be seen at the first look at it that the batch may have been decided on.
-    seen: Option<Snapshot>,
+    seen: Option<TransactionSnapshot>,
 }
 
 impl<'a> Events<'a> {
-    pub(super) fn of(batch: &Batch<'a>, runs: &[&RunWrite<'a>], looks: &Looks) -> Result<Events<'a>, Error> {
-        let mut events: BTreeMap<(WorkspaceId, &str), Event> = BTreeMap::new();
-        for occurrence in &batch.occurrences {
-            events.entry((occurrence.workspace, &occurrence.event_id)).or_default().occurs = true;
+    pub(super) fn of(
+        batch: &Batch<'a>,
+        runs: &[&RunWrite<'a>],
+        snapshots: &SnapshotLog,
+    ) -> Result<Events<'a>, Error> {
+        let mut events: BTreeMap<(WorkspaceId, &str), BatchEvent> = BTreeMap::new();
+        for event in &batch.events {
+            events.entry((event.workspace, &event.event_id)).or_default().occurs = true;
         }
         for write in runs {
             for (_, filter) in event_waits(write) {
@@ -121,9 +125,9 @@ impl<'a> Events<'a> {
             }
         }
         for (&(workspace, event_id), event) in &mut events {
-            event.seen = match looks.first(event_key(workspace, event_id)) {
-                Some(Look::Saw(snapshot)) => Some(snapshot),
-                Some(Look::Lost) => return Err(super::went_away()),
+            event.seen = match snapshots.first(event_key(workspace, event_id)) {
+                Some(EventSnapshot::Valid(snapshot)) => Some(snapshot),
+                Some(EventSnapshot::Invalid) => return Err(super::went_away()),
                 None => None,
             };
         }
@@ -131,7 +135,7 @@ impl<'a> Events<'a> {
     }
 
     /// Workspaces, names and looks, of those that were looked at; `None` if there are none.
-    fn looked_at<'v>(&self, wanted: fn(&Event) -> bool) -> Option<[Value<'v>; 3]> {
+    fn looked_at<'v>(&self, wanted: fn(&BatchEvent) -> bool) -> Option<[Value<'v>; 3]> {
         let (mut places, mut names, mut snapshots) = (Vec::new(), Vec::new(), Vec::new());
         for ((workspace, event_id), event) in &self.0 {
             if let Some(seen) = event.seen.as_ref().filter(|_| wanted(event)) {

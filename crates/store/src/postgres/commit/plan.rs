@@ -3,16 +3,16 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use abide_core::door::Remembered;
 use abide_core::id::RunId;
+use abide_core::idempotency::IdempotencyRecord;
 
 use super::Mark;
 use super::batch_statement::BatchStatement;
 use super::events::Events;
 use crate::postgres::column;
+use crate::postgres::connection::{Step, Value, values};
 use crate::postgres::costs::NewCosts;
-use crate::postgres::link::{Step, Value, values};
-use crate::postgres::looks::Looks;
+use crate::postgres::event_snapshots::SnapshotLog;
 use crate::postgres::refusal::Refusal;
 use crate::postgres::{follow_ups, schedules, webhooks};
 use crate::{Batch, Delivery, Error, FollowUpWrite, NewDefinition, RunWrite, ScheduleWrite, chunk};
@@ -24,15 +24,15 @@ pub(super) enum Part {
     /// All rows of runs. It answers with the transaction, or fails if not all of them were written.
     Rows,
     Costs,
-    /// So many schedules.
+    /// How many schedules are written.
     Schedules(usize),
-    /// So many follow-ups.
+    /// How many follow-ups are written.
     FollowUps(usize),
     Descendants,
     Deliveries,
     Tasks,
-    Occurrences,
-    Remembered,
+    Events,
+    IdempotencyRecord,
     UnheardWaits,
     UnheardEvents,
 }
@@ -50,7 +50,7 @@ impl<'a> Plan<'a> {
     /// With snapshots of those runs that are due.
     pub(super) fn of(
         batch: &Batch<'a>,
-        looks: &Looks,
+        snapshots: &SnapshotLog,
         mark: Mark,
         due: &[&RunWrite<'a>],
     ) -> Result<Plan<'a>, Error> {
@@ -58,7 +58,7 @@ impl<'a> Plan<'a> {
         let mut runs: Vec<&RunWrite<'a>> =
             batch.runs.iter().filter(|write| !write.records.is_empty()).collect();
         runs.sort_by_key(|write| write.run.id);
-        let events = Events::of(batch, &runs, looks)?;
+        let events = Events::of(batch, &runs, snapshots)?;
         plan.lock(&events);
         plan.write_definitions(&batch.definitions);
         let place = plan.steps.len();
@@ -74,7 +74,7 @@ impl<'a> Plan<'a> {
         plan.update_runs(&known, &tails);
         plan.move_runs(&moved, &tails);
         plan.insert_runs(&new, &tails);
-        plan.weigh(&runs, &chunks, &batch.occurrences);
+        plan.weigh(&runs, &chunks, &batch.events);
         plan.append_history(&runs, chunks);
         let updated = [(&known, "moved"), (&moved, "versioned")];
         let updated: Vec<&str> =
@@ -87,9 +87,9 @@ impl<'a> Plan<'a> {
         plan.add_descendants(&batch.descendants);
         plan.write_deliveries(&batch.deliveries);
         plan.write_tasks(&batch.tasks);
-        plan.write_occurrences(&batch.occurrences);
-        plan.write_remembered(&batch.remembered);
-        plan.look_again(&events, looks);
+        plan.write_events(&batch.events);
+        plan.write_idempotency_records(&batch.idempotency);
+        plan.look_again(&events, snapshots);
         if !(plan.is_empty() && plan.rows.is_empty()) {
             plan.mark(mark);
             let rows = std::mem::take(&mut plan.rows).step();
@@ -189,25 +189,26 @@ impl<'a> Plan<'a> {
     }
 
     /// The first answer under a key is the one that stands.
-    fn write_remembered(&mut self, remembered: &[&'a Remembered]) {
-        if remembered.is_empty() {
+    fn write_idempotency_records(&mut self, idempotency: &[&'a IdempotencyRecord]) {
+        if idempotency.is_empty() {
             return;
         }
-        let mut sorted = remembered.to_vec();
+        let mut sorted = idempotency.to_vec();
         sorted.sort_by(|a, b| a.key.cmp(&b.key));
         let each = || sorted.iter();
-        let reply =
-            |remembered: &Remembered| serde_json::to_string(&remembered.reply).expect("a reply is JSON");
+        let reply = |idempotency: &IdempotencyRecord| {
+            serde_json::to_string(&idempotency.reply).expect("a reply is JSON")
+        };
         self.add(
-            Part::Remembered,
-            "INSERT INTO remembered (key, digest, written_at, reply, run)
+            Part::IdempotencyRecord,
+            "INSERT INTO idempotency_records (key, digest, written_at, reply, run)
              SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[], $5::uuid[]) ON CONFLICT DO NOTHING",
             values![
-                each().map(|remembered| column::name(&remembered.key)).collect::<Vec<_>>(),
-                each().map(|remembered| remembered.digest.cast_signed()).collect::<Vec<_>>(),
-                each().map(|remembered| column::instant(remembered.at)).collect::<Vec<_>>(),
-                each().map(|remembered| reply(remembered)).collect::<Vec<_>>(),
-                each().map(|remembered| remembered.run.map(column::run)).collect::<Vec<_>>(),
+                each().map(|idempotency| column::name(&idempotency.key)).collect::<Vec<_>>(),
+                each().map(|idempotency| idempotency.digest.cast_signed()).collect::<Vec<_>>(),
+                each().map(|idempotency| column::instant(idempotency.at)).collect::<Vec<_>>(),
+                each().map(|idempotency| reply(idempotency)).collect::<Vec<_>>(),
+                each().map(|idempotency| idempotency.run.map(column::run)).collect::<Vec<_>>(),
             ],
         );
     }

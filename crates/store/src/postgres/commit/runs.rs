@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use abide_core::command::Occurrence;
+use abide_core::command::Event;
 use abide_core::id::{RunId, WorkspaceId};
 
 use super::events::data;
 use super::plan::Plan;
 use crate::postgres::column::{self, Id};
-use crate::postgres::link::values;
+use crate::postgres::connection::values;
 use crate::{RunWrite, chunk};
 
 impl<'a> Plan<'a> {
@@ -119,18 +119,13 @@ impl<'a> Plan<'a> {
     }
 
     /// Notes what histories and events take.
-    pub(super) fn weigh(
-        &mut self,
-        runs: &[&RunWrite<'a>],
-        chunks: &[Vec<u8>],
-        occurrences: &[&'a Occurrence],
-    ) {
+    pub(super) fn weigh(&mut self, runs: &[&RunWrite<'a>], chunks: &[Vec<u8>], events: &[&'a Event]) {
         let mut bytes: BTreeMap<WorkspaceId, usize> = BTreeMap::new();
         for (write, chunk) in runs.iter().zip(chunks) {
             *bytes.entry(write.run.workspace).or_default() += chunk.len();
         }
-        for occurrence in occurrences {
-            *bytes.entry(occurrence.workspace).or_default() += data(occurrence).len();
+        for event in events {
+            *bytes.entry(event.workspace).or_default() += data(event).len();
         }
         if bytes.is_empty() {
             return;

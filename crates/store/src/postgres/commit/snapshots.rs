@@ -5,13 +5,16 @@ use tokio_postgres::types::ToSql;
 
 use super::plan::Plan;
 use crate::postgres::column::{self, Id};
-use crate::postgres::link::{Link, values};
+use crate::postgres::connection::{PgConnection, values};
 use crate::row::RowReader;
 use crate::snapshots::{self, LastSnapshot};
 use crate::{Batch, Error, RunWrite};
 
 /// The runs of a batch of which a snapshot is to be written. Few batches ask the database for it.
-pub(super) fn due<'b, 'a>(link: &mut Link, batch: &'b Batch<'a>) -> Result<Vec<&'b RunWrite<'a>>, Error> {
+pub(super) fn due<'b, 'a>(
+    connection: &mut PgConnection,
+    batch: &'b Batch<'a>,
+) -> Result<Vec<&'b RunWrite<'a>>, Error> {
     let mut due: Vec<&RunWrite<'a>> =
         batch.runs.iter().filter(|write| snapshots::may_be_due(write)).collect();
     if due.is_empty() {
@@ -22,7 +25,7 @@ pub(super) fn due<'b, 'a>(link: &mut Link, batch: &'b Batch<'a>) -> Result<Vec<&
             WHERE snapshots.run = known.run AND format = $2 OFFSET 0) AS last";
     let ids: Vec<Id> = due.iter().map(|write| column::run(write.run.id)).collect();
     let values: [&(dyn ToSql + Sync); 2] = [&ids, &Snapshot::FORMAT];
-    for row in link.ask(async |session| session.rows(sql, &values).await)? {
+    for row in connection.ask(async |session| session.rows(sql, &values).await)? {
         let (run, last) = (row.run(0)?, LastSnapshot { seq: row.number(1)?, bytes: row.number(2)? });
         due.retain(|write| write.run.id != run || snapshots::is_due(write.run.seq, Some(last)));
     }

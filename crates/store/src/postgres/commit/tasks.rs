@@ -7,7 +7,7 @@ use abide_core::time::Millis;
 use super::plan::{Part, Plan};
 use crate::code;
 use crate::postgres::column;
-use crate::postgres::link::values;
+use crate::postgres::connection::values;
 use crate::tasks::{StoredTask, TaskWrite};
 
 impl<'a> Plan<'a> {
@@ -23,9 +23,11 @@ impl<'a> Plan<'a> {
                     put_at.insert((task.run, task.at));
                     put.push(task);
                 }
-                TaskWrite::Remove { run, at, delivery } => removed.push((*run, *at, i64::from(*delivery))),
-                TaskWrite::Renew { run, at, delivery, now } => {
-                    renewed.push((column::run(*run), code::place(*at), i64::from(*delivery), *now));
+                TaskWrite::Remove { run, at, lease_epoch } => {
+                    removed.push((*run, *at, i64::from(*lease_epoch)))
+                }
+                TaskWrite::Renew { run, at, lease_epoch, now } => {
+                    renewed.push((column::run(*run), code::place(*at), i64::from(*lease_epoch), *now));
                 }
             }
         }
@@ -38,15 +40,15 @@ impl<'a> Plan<'a> {
                 "removed",
                 "DELETE FROM tasks WHERE ctid = ANY (ARRAY(
                      SELECT gone.ctid
-                     FROM unnest($1::uuid[], $2::bigint[], $3::bigint[]) AS known (run, place, delivery)
+                     FROM unnest($1::uuid[], $2::bigint[], $3::bigint[]) AS known (run, place, lease_epoch)
                          CROSS JOIN LATERAL (SELECT ctid FROM tasks
                              WHERE tasks.run = known.run AND tasks.place = known.place
-                               AND tasks.delivery <= known.delivery
+                               AND tasks.lease_epoch <= known.lease_epoch
                              FOR UPDATE SKIP LOCKED) AS gone))",
                 values![
                     each().map(|(run, ..)| column::run(*run)).collect::<Vec<_>>(),
                     each().map(|(_, at, _)| code::place(*at)).collect::<Vec<_>>(),
-                    each().map(|(.., delivery)| *delivery).collect::<Vec<_>>(),
+                    each().map(|(.., lease_epoch)| *lease_epoch).collect::<Vec<_>>(),
                 ],
             );
         }
@@ -59,15 +61,15 @@ impl<'a> Plan<'a> {
                 "UPDATE tasks SET free_at = least($4 + lease, coalesce(deadline_at, $4 + lease))
                  WHERE ctid = ANY (ARRAY(
                      SELECT kept.ctid
-                     FROM unnest($1::uuid[], $2::bigint[], $3::bigint[]) AS known (run, place, delivery)
+                     FROM unnest($1::uuid[], $2::bigint[], $3::bigint[]) AS known (run, place, lease_epoch)
                          CROSS JOIN LATERAL (SELECT ctid FROM tasks
                              WHERE tasks.run = known.run AND tasks.place = known.place
-                               AND tasks.delivery = known.delivery AND has_begun
+                               AND tasks.lease_epoch = known.lease_epoch AND has_begun
                              FOR UPDATE SKIP LOCKED) AS kept))",
                 values![
                     renewed.iter().map(|(run, ..)| *run).collect::<Vec<_>>(),
                     renewed.iter().map(|(_, place, ..)| *place).collect::<Vec<_>>(),
-                    renewed.iter().map(|(_, _, delivery, _)| *delivery).collect::<Vec<_>>(),
+                    renewed.iter().map(|(_, _, lease_epoch, _)| *lease_epoch).collect::<Vec<_>>(),
                     now,
                 ],
             );
@@ -79,19 +81,19 @@ impl<'a> Plan<'a> {
         let lease = |lease: Millis| i64::try_from(lease.0).unwrap_or(i64::MAX).saturating_mul(1_000_000);
         self.rows.add(
             "put",
-            "INSERT INTO tasks (run, place, delivery, workspace, queue, definition, is_taken, has_begun, free_at, lease,
+            "INSERT INTO tasks (run, place, lease_epoch, workspace, queue, definition, is_taken, has_begun, free_at, lease,
                  deadline_at)
              SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::text[],
                  $7::boolean[], $8::boolean[], $9::bigint[], $10::bigint[], $11::bigint[])
              WHERE ALL_ROWS_WRITTEN
              ON CONFLICT (run, place) DO UPDATE
-                 SET delivery = excluded.delivery, queue = excluded.queue, is_taken = excluded.is_taken,
+                 SET lease_epoch = excluded.lease_epoch, queue = excluded.queue, is_taken = excluded.is_taken,
                      has_begun = excluded.has_begun,
                      free_at = excluded.free_at, lease = excluded.lease, deadline_at = excluded.deadline_at",
             values![
                 each().map(|task| column::run(task.run)).collect::<Vec<_>>(),
                 each().map(|task| code::place(task.at)).collect::<Vec<_>>(),
-                each().map(|task| i64::from(task.delivery)).collect::<Vec<_>>(),
+                each().map(|task| i64::from(task.lease_epoch)).collect::<Vec<_>>(),
                 each().map(|task| column::workspace(task.workspace)).collect::<Vec<_>>(),
                 each().map(|task| column::name(&task.queue)).collect::<Vec<_>>(),
                 each().map(|task| column::name(&task.definition)).collect::<Vec<_>>(),

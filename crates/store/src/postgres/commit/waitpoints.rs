@@ -6,7 +6,7 @@ use abide_core::waitpoint::Waitpoint;
 use super::plan::Plan;
 use crate::code::WAIT_EVENT;
 use crate::postgres::column;
-use crate::postgres::link::values;
+use crate::postgres::connection::values;
 use crate::{Error, RunWrite, waits};
 
 impl<'a> Plan<'a> {

@@ -5,7 +5,7 @@ use abide_core::id::RunId;
 use super::{Query, workspaces};
 use crate::code::{WAIT_EVENT, WAIT_PENDING, WAIT_SIGNAL};
 use crate::postgres::column;
-use crate::postgres::link::{Link, Session, values};
+use crate::postgres::connection::{PgConnection, Session, values};
 use crate::row::RowReader;
 use crate::{Error, Page, RunFilter, RunSummary};
 
@@ -23,11 +23,11 @@ const PAGE_END: &str = " ORDER BY found.id DESC LIMIT ?) AS page
     ORDER BY page.id DESC";
 
 pub(crate) fn runs(
-    link: &mut Link,
+    connection: &mut PgConnection,
     filter: &RunFilter,
     page: &Page<RunId>,
 ) -> Result<Vec<RunSummary>, Error> {
-    let rows = link.ask(async |session| {
+    let rows = connection.ask(async |session| {
         let places = workspaces(session, filter.workspace).await?;
         let mut query = Query::default();
         query.push(PAGE_BEGIN, values![places.clone()]);
@@ -45,10 +45,10 @@ pub(crate) fn runs(
     rows.iter().map(RunSummary::read).collect()
 }
 
-pub(crate) fn run(link: &mut Link, id: RunId) -> Result<Option<RunSummary>, Error> {
+pub(crate) fn run(connection: &mut PgConnection, id: RunId) -> Result<Option<RunSummary>, Error> {
     let sql = "SELECT id, workspace, definition, version, status, tags, created_at, written_at, seq
         FROM runs WHERE id = $1";
-    let found = link.ask(async |session| session.first(sql, &[&column::run(id)]).await)?;
+    let found = connection.ask(async |session| session.first(sql, &[&column::run(id)]).await)?;
     found.as_ref().map(RunSummary::read).transpose()
 }
 

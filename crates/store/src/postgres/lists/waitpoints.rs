@@ -6,17 +6,17 @@ use jiff::Timestamp;
 use super::{Query, workspaces};
 use crate::lists::WAITPOINTS;
 use crate::postgres::column;
-use crate::postgres::link::{Link, values};
+use crate::postgres::connection::{PgConnection, values};
 use crate::{Error, Page, WaitpointFilter, WaitpointSummary};
 
 type Cursor = (Option<Timestamp>, WaitpointId);
 
 pub(crate) fn waitpoints(
-    link: &mut Link,
+    connection: &mut PgConnection,
     filter: &WaitpointFilter,
     page: &Page<Cursor>,
 ) -> Result<Vec<WaitpointSummary>, Error> {
-    let rows = link.ask(async |session| {
+    let rows = connection.ask(async |session| {
         let query = match filter.run {
             Some(run) => of_run(run, filter, page),
             None => in_ranges(workspaces(session, filter.workspace).await?, filter, page),

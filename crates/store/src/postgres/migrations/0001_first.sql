@@ -101,7 +101,7 @@ CREATE TABLE link_generations (
 );
 
 -- Stored_in is the transaction that wrote it; see looks.rs.
-CREATE TABLE occurrences (
+CREATE TABLE events (
     id          uuid   NOT NULL,
     workspace   bigint NOT NULL,
     received_at bigint NOT NULL,
@@ -110,18 +110,18 @@ CREATE TABLE occurrences (
     data        text   NOT NULL
 );
 
-CREATE UNIQUE INDEX occurrences_by_event ON occurrences (workspace, event_id, received_at, id);
-CREATE INDEX occurrences_by_time ON occurrences (workspace, received_at, id);
-CREATE INDEX occurrences_by_transaction ON occurrences (workspace, event_id, stored_in);
+CREATE UNIQUE INDEX events_by_event_id ON events (workspace, event_id, received_at, id);
+CREATE INDEX events_by_time ON events (workspace, received_at, id);
+CREATE INDEX events_by_transaction ON events (workspace, event_id, stored_in);
 
-CREATE TABLE remembered (
+CREATE TABLE idempotency_records (
     key        text   COLLATE "C" NOT NULL PRIMARY KEY,
     digest     bigint NOT NULL,
     written_at bigint NOT NULL,
     reply      text   NOT NULL
 );
 
-CREATE INDEX remembered_by_time ON remembered (written_at, key);
+CREATE INDEX idempotency_records_by_time ON idempotency_records (written_at, key);
 
 CREATE TABLE api_keys (
     id           uuid   NOT NULL PRIMARY KEY,
@@ -208,7 +208,7 @@ CREATE INDEX deliveries_by_time ON deliveries (created_at, id) WHERE status <> 0
 CREATE TABLE tasks (
     run         uuid    NOT NULL,
     place       bigint  NOT NULL,
-    delivery    bigint  NOT NULL,
+    lease_epoch    bigint  NOT NULL,
     workspace   bigint  NOT NULL,
     queue       text    COLLATE "C" NOT NULL,
     definition  text    COLLATE "C" NOT NULL,

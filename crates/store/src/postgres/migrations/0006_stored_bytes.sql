@@ -10,5 +10,5 @@ SELECT workspace, sum(bytes) FROM (
     SELECT runs.workspace, octet_length(history.chunk)::bigint AS bytes
     FROM history JOIN runs ON runs.id = history.run
     UNION ALL
-    SELECT workspace, octet_length(data) FROM occurrences
+    SELECT workspace, octet_length(data) FROM events
 ) AS stored GROUP BY workspace;

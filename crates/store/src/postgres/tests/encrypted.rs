@@ -32,7 +32,7 @@ impl Encrypting {
     fn is_encrypted(&self, host: &str, settings: &str) -> bool {
         let mut store = Postgres::open(&self.address(host, settings)).unwrap();
         let sql = "SELECT ssl::int::bigint FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
-        let row = store.link.ask(async |session| session.one(sql, &[]).await).unwrap();
+        let row = store.connection.ask(async |session| session.one(sql, &[]).await).unwrap();
         row.try_get::<_, i64>(0).unwrap() == 1
     }
 

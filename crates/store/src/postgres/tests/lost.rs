@@ -65,7 +65,7 @@ struct Between {
 
 #[derive(Clone)]
 enum Loses {
-    /// And this happens before anybody notices.
+    /// This happens at a commit, before anybody notices.
     Commit(Arc<dyn Fn() + Send + Sync>),
     /// When the server has given it.
     Answer,
@@ -81,7 +81,7 @@ struct Late {
 /// How a commit ends.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Ends {
-    /// It is one statement.
+    /// The commit is one statement.
     WithItsStatement,
     WithCommit,
 }
@@ -194,9 +194,10 @@ fn commit_through(
         Postgres::open(&abide_testkit::postgres::address(between.directory.path(), name)).unwrap();
     let mut world = World::new();
     let nap = world.start(&story::nap(), json!({ "sleep": "1h" }));
-    let key = Remembered { key: "key".to_owned(), digest: 1, reply: Reply::Done, run: None, at: world.now };
-    let remembered = if ends == Ends::WithCommit { vec![&key] } else { Vec::new() };
-    let result = store.commit(&Batch { runs: vec![nap.write()], remembered, ..Batch::default() });
+    let key =
+        IdempotencyRecord { key: "key".to_owned(), digest: 1, reply: Reply::Done, run: None, at: world.now };
+    let idempotency = if ends == Ends::WithCommit { vec![&key] } else { Vec::new() };
+    let result = store.commit(&Batch { runs: vec![nap.write()], idempotency, ..Batch::default() });
     let _ = store.workspaces();
     (result, Postgres::open(address).unwrap(), nap)
 }

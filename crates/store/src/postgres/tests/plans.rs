@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use abide_core::id::OccurrenceId;
+use abide_core::id::EventUid;
 use abide_core::status::WaitStatus;
 use abide_core::waitpoint::Kind;
 use serde_json::Value;
@@ -38,7 +38,7 @@ fn no_read_scans_a_table_or_sorts_what_it_does_not_show() {
 }
 
 fn note(store: &Postgres, statements: &mut Statements) {
-    let compiled = &store.link.session.as_ref().unwrap().statements;
+    let compiled = &store.connection.session.as_ref().unwrap().statements;
     for (sql, statement) in compiled {
         if !statements.contains_key(sql) {
             statements.insert(sql.clone(), statement.params().len());
@@ -52,10 +52,10 @@ fn plan(store: &mut Postgres, sql: &str, values: usize) -> Value {
     let explain = format!(
         "DEALLOCATE ALL; PREPARE explained AS {sql}; EXPLAIN (FORMAT JSON) EXECUTE explained{values}"
     );
-    let session = store.link.session.as_mut().unwrap();
+    let session = store.connection.session.as_mut().unwrap();
     session.statements.clear();
-    let said =
-        link::wait(session.client.simple_query(&explain)).unwrap_or_else(|error| panic!("{error:?}: {sql}"));
+    let said = connection::wait(session.client.simple_query(&explain))
+        .unwrap_or_else(|error| panic!("{error:?}: {sql}"));
     let lines = said.iter().filter_map(|message| {
         let SimpleQueryMessage::Row(row) = message else { return None };
         row.get(0)
@@ -127,9 +127,9 @@ fn filled() -> Postgres {
                  'w' || n % 5, n % 3 FROM generate_series(1, 5000) AS n;
          INSERT INTO history SELECT id, 0, 1, 0, '' FROM runs WHERE definition <> 'listener';
          INSERT INTO run_tags SELECT 0, id, 'red' FROM runs ON CONFLICT DO NOTHING;
-         INSERT INTO occurrences SELECT gen_random_uuid(), 0, n, '1', 'e' || n % 4, 'null'
+         INSERT INTO events SELECT gen_random_uuid(), 0, n, '1', 'e' || n % 4, 'null'
              FROM generate_series(1, 5000) AS n;
-         INSERT INTO remembered SELECT 'k' || n, 0, n, '\"done\"' FROM generate_series(1, 3000) AS n;
+         INSERT INTO idempotency_records SELECT 'k' || n, 0, n, '\"done\"' FROM generate_series(1, 3000) AS n;
          INSERT INTO definitions (id, workspace, name, version, document, created_at)
              SELECT gen_random_uuid(), 0, 'd' || n % 10, n, '{}', 0 FROM generate_series(1, 1000) AS n;
          ANALYZE",
@@ -191,7 +191,7 @@ fn list_waitpoints(store: &mut Postgres, statements: &mut Statements) {
 
 fn read_the_rest(store: &mut Postgres) {
     let (here, now) = (WorkspaceId::DEFAULT, World::new().now);
-    let (run, occurrence, limit) = (RunId(1), OccurrenceId(1), 10);
+    let (run, event, limit) = (RunId(1), EventUid(1), 10);
     store.load(run).unwrap();
     store.run(run).unwrap();
     store.records_after(run, 1, limit, 1 << 20).unwrap();
@@ -214,20 +214,20 @@ fn read_the_rest(store: &mut Postgres) {
     }
     store.timers(None, now, limit).unwrap();
     store.waiters(here, "few", Some((now, run.waitpoint(1))), limit).unwrap();
-    store.occurrences(here, "few", now, Some((now, occurrence)), limit).unwrap();
+    store.events_since(here, "few", now, Some((now, event)), limit).unwrap();
     each_of! {
         event_id in [None, Some("few")],
-        after in [None, Some((now, occurrence))]
+        after in [None, Some((now, event))]
         => { store.events(here, event_id, &Page { after, limit }).unwrap(); }
     }
-    store.remembered("key").unwrap();
+    store.idempotency_record("key").unwrap();
     store.awaits(here).unwrap();
     let definition = abide_core::history::DefinitionRef { name: "listener".into(), version: "1".into() };
     for definition in [None, Some(&definition)] {
         store.oldest_open(here, definition).unwrap();
     }
     for event_id in [None, Some("few")] {
-        store.old_events((here, event_id), now, Some((now, occurrence)), limit).unwrap();
+        store.old_events((here, event_id), now, Some((now, event)), limit).unwrap();
     }
     store.old_keys(now, Some(&(now, "key".to_owned())), limit).unwrap();
     store.ended_runs(now, (now, run), limit).unwrap();
@@ -241,7 +241,7 @@ fn read_the_rest(store: &mut Postgres) {
     store.link_generation(run.waitpoint(1)).unwrap();
 }
 
-/// And what a commit looks up.
+/// Runs what retention and a commit look up.
 fn forget(store: &mut Postgres) {
     let mut world = World::of(2);
     let mut ended = world.start_tagged(&story::signalled(), json!({}), &["red"]);
@@ -249,14 +249,14 @@ fn forget(store: &mut Postgres) {
     world.tell(&mut ended, Command::Cancel { reason: None });
     ended.save(store);
     let mut listener = world.start(&story::listener(), json!({ "event": "few", "customer": 3 }));
-    store.occurrences(WorkspaceId::DEFAULT, "few", world.now, None, 10).unwrap();
+    store.events_since(WorkspaceId::DEFAULT, "few", world.now, None, 10).unwrap();
     listener.save(store);
     store.waiters(WorkspaceId::DEFAULT, "few", None, 10).unwrap();
     store.code_waits(WorkspaceId::DEFAULT, "h", "b", None, 10).unwrap();
-    let occurrence = world.occurrence("few", json!({ "customer": 4 }));
-    store.commit(&Batch { occurrences: vec![&occurrence], ..Batch::default() }).unwrap();
+    let event = world.event("few", json!({ "customer": 4 }));
+    store.commit(&Batch { events: vec![&event], ..Batch::default() }).unwrap();
     store.forget_runs(Timestamp::MAX, 10).unwrap();
-    let (event_id, received_at, id) = ("few".into(), world.now, OccurrenceId(1));
+    let (event_id, received_at, id) = ("few".into(), world.now, EventUid(1));
     let old = OldEvent { workspace: WorkspaceId::DEFAULT, event_id, received_at, id, sent_to: None };
     store.forget_events(&[old]).unwrap();
     store.forget_keys(&["key".to_owned()]).unwrap();

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 use std::sync::mpsc;
 
-use abide_core::id::At;
+use abide_core::id::StepAddress;
 use abide_core::time::Millis;
 
 use super::*;
 use crate::RunUpdate;
-use crate::cluster::{NodeId, Notification};
+use crate::cluster::{ClusterNotification, NodeId};
 use crate::tasks::{FoundTask, LateTasks, StoredTask, TaskCounts, TaskWrite, WantedTasks};
 
 const NOW: &str = "2026-03-01T00:00:00Z";
@@ -20,8 +20,8 @@ fn after(seconds: i64) -> Timestamp {
 fn task(number: u128, queue: &str) -> StoredTask {
     StoredTask {
         run: RunId(number),
-        at: At::item(2, 7),
-        delivery: 1,
+        at: StepAddress::item(2, 7),
+        lease_epoch: 1,
         workspace: WorkspaceId::DEFAULT,
         queue: queue.into(),
         definition: "flow".into(),
@@ -84,7 +84,7 @@ fn a_task_is_found_by_one_who_wants_it_and_by_nobody_else_for_a_while() {
     write(&mut store, &rows);
     let first = board.take(&[wanted("mail", 3)], after(1), after(10)).unwrap();
     assert_eq!(first.len(), 3);
-    assert_eq!((first[0].at, first[0].delivery, &*first[0].queue), (At::item(2, 7), 1, "mail"));
+    assert_eq!((first[0].at, first[0].lease_epoch, &*first[0].queue), (StepAddress::item(2, 7), 1, "mail"));
     let rest = board.take(&[wanted("mail", 9)], after(1), after(10)).unwrap();
     assert_eq!(&runs(&first) | &runs(&rest), (1..=5).collect());
     assert_eq!(rest.len(), 2);
@@ -98,8 +98,8 @@ fn a_task_is_found_by_one_who_wants_it_and_by_nobody_else_for_a_while() {
     assert_eq!(board.late(after(11), after(12), 9).unwrap(), freed(4));
     assert_eq!(runs(&board.take(&[wanted("mail", 9)], after(11), after(30)).unwrap()), runs(&rest));
     // Another delivery of it has begun meanwhile.
-    write(&mut store, &[TaskWrite::Remove { run: RunId(5), at: At::item(2, 7), delivery: 0 }]);
-    write(&mut store, &[TaskWrite::Remove { run: RunId(7), at: At::item(2, 7), delivery: 1 }]);
+    write(&mut store, &[TaskWrite::Remove { run: RunId(5), at: StepAddress::item(2, 7), lease_epoch: 0 }]);
+    write(&mut store, &[TaskWrite::Remove { run: RunId(7), at: StepAddress::item(2, 7), lease_epoch: 1 }]);
     assert_eq!(board.late(after(100), after(200), 9).unwrap(), freed(5));
     let late = board.take(&[wanted("mail", 9)], after(100), after(200)).unwrap();
     assert_eq!(runs(&late), (1..=5).collect());
@@ -116,9 +116,14 @@ fn a_task_that_has_begun_is_late_when_its_time_is_over_and_a_sign_of_life_gives_
     assert_eq!(board.take(&[wanted("mail", 9)], after(100), after(200)).unwrap(), []);
     let mut late = |now, until| runs(&board.late(now, until, 9).unwrap().taken);
     assert_eq!(late(after(29), after(32)), [].into());
-    let renew =
-        |number| TaskWrite::Renew { run: RunId(number), at: At::item(2, 7), delivery: 1, now: after(29) };
-    let stale = TaskWrite::Renew { run: RunId(3), at: At::item(2, 7), delivery: 2, now: after(29) };
+    let renew = |number| TaskWrite::Renew {
+        run: RunId(number),
+        at: StepAddress::item(2, 7),
+        lease_epoch: 1,
+        now: after(29),
+    };
+    let stale =
+        TaskWrite::Renew { run: RunId(3), at: StepAddress::item(2, 7), lease_epoch: 2, now: after(29) };
     write(&mut store, &[renew(1), renew(2), stale]);
     assert_eq!(late(after(31), after(40)), [3].into());
     assert_eq!(late(after(46), after(60)), [2, 3].into());
@@ -151,8 +156,8 @@ fn a_task_that_is_let_go_of_is_free_at_once_and_one_that_has_begun_is_late() {
     write(&mut store, &[TaskWrite::Put(held(1, after(10))), TaskWrite::Put(begun)]);
     let found = |number| FoundTask {
         run: RunId(number),
-        at: At::item(2, 7),
-        delivery: 1,
+        at: StepAddress::item(2, 7),
+        lease_epoch: 1,
         workspace: WorkspaceId::DEFAULT,
         queue: "mail".into(),
     };
@@ -208,7 +213,7 @@ fn nodes_see_each_other_while_they_are_there() {
     assert!((Timestamp::now() - heartbeat.now).get_hours().abs() < 1, "{}", heartbeat.now);
     cluster.leave(a).unwrap();
     assert_eq!(cluster.heartbeat(b).unwrap().nodes, [b]);
-    Hand(store.link.unsynced()).run("UPDATE nodes SET seen_at = seen_at - 2000000");
+    Hand(store.connection.unsynced()).run("UPDATE nodes SET seen_at = seen_at - 2000000");
     assert_eq!(cluster.heartbeat(a).unwrap().nodes, [a]);
 }
 
@@ -219,16 +224,17 @@ fn the_others_are_notified_of_a_commit_and_oneself_is_not() {
     let mut heard = Vec::new();
     for store in &stores {
         let (tell, told) = mpsc::channel();
-        let listener = move |all: Vec<Notification>| all.into_iter().for_each(|one| drop(tell.send(one)));
+        let listener =
+            move |all: Vec<ClusterNotification>| all.into_iter().for_each(|one| drop(tell.send(one)));
         store.cluster().unwrap().unwrap().listen(Box::new(listener)).unwrap();
-        assert_eq!(told.recv_timeout(Duration::from_secs(300)).unwrap(), Notification::Missed);
+        assert_eq!(told.recv_timeout(Duration::from_secs(300)).unwrap(), ClusterNotification::Missed);
         heard.push(told);
     }
     let mut world = World::new();
     let mut nap = world.start(&story::nap(), json!({ "sleep": "1h" }));
     nap.save(&mut stores[0]);
     let run = nap.id();
-    let Notification::RunChanged { run: changed, version, .. } =
+    let ClusterNotification::RunChanged { run: changed, version, .. } =
         heard[1].recv_timeout(Duration::from_secs(300)).unwrap()
     else {
         panic!("a run was changed")
@@ -239,7 +245,10 @@ fn the_others_are_notified_of_a_commit_and_oneself_is_not() {
     write(&mut stores[1], &[TaskWrite::Put(held(2, after(9)))]);
     write(&mut stores[1], &[TaskWrite::Put(task(1, "mail"))]);
     let ready = heard[0].recv_timeout(Duration::from_secs(300)).unwrap();
-    assert_eq!(ready, Notification::TaskReady { workspace: WorkspaceId::DEFAULT, queue: "mail".into() });
+    assert_eq!(
+        ready,
+        ClusterNotification::TaskReady { workspace: WorkspaceId::DEFAULT, queue: "mail".into() }
+    );
     assert!(heard[1].try_recv().is_err() && heard[0].try_recv().is_err());
 }
 
@@ -268,9 +277,9 @@ fn a_task_that_is_handed_out_again_is_found_under_the_name_it_has_then() {
     let mut store = Postgres::open(&Server::shared().database()).unwrap();
     let mut board = store.tasks().unwrap().unwrap();
     write(&mut store, &[TaskWrite::Put(task(1, "mail"))]);
-    let pinned = StoredTask { delivery: 2, ..task(1, "mail\u{1}b1") };
+    let pinned = StoredTask { lease_epoch: 2, ..task(1, "mail\u{1}b1") };
     write(&mut store, &[TaskWrite::Put(pinned)]);
     assert_eq!(board.take(&[wanted("mail", 9)], after(1), after(10)).unwrap(), []);
     let found = board.take(&[wanted("mail\u{1}b1", 9)], after(1), after(10)).unwrap();
-    assert_eq!((runs(&found), found[0].delivery), ([1].into(), 2));
+    assert_eq!((runs(&found), found[0].lease_epoch), ([1].into(), 2));
 }

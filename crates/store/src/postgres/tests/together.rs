@@ -111,10 +111,10 @@ fn a_run_that_works_on_changes_its_row_where_it_is() {
     let mut world = World::new();
     let mut review = world.start(&story::review(), json!({}));
     review.save(&mut store);
-    let at = abide_core::id::At::step(0);
+    let at = abide_core::id::StepAddress::step(0);
     let started = abide_core::command::TaskStarted {
         at,
-        delivery: 1,
+        lease_epoch: 1,
         worker: "worker".into(),
         from: None,
         build: None,
@@ -162,17 +162,18 @@ fn a_commit_waits_for_no_other_run() {
 fn a_key_that_was_used_elsewhere_is_a_conflict_that_says_so() {
     let (_, mut one, mut other) = two();
     let mut world = World::new();
-    let first = Remembered { key: "key".to_owned(), digest: 1, reply: Reply::Done, run: None, at: world.now };
-    let second = Remembered { digest: 2, ..first.clone() };
-    let unused = Remembered { key: "a".to_owned(), ..first.clone() };
-    one.commit(&Batch { remembered: vec![&first], ..Batch::default() }).unwrap();
+    let first =
+        IdempotencyRecord { key: "key".to_owned(), digest: 1, reply: Reply::Done, run: None, at: world.now };
+    let second = IdempotencyRecord { digest: 2, ..first.clone() };
+    let unused = IdempotencyRecord { key: "a".to_owned(), ..first.clone() };
+    one.commit(&Batch { idempotency: vec![&first], ..Batch::default() }).unwrap();
     let nap = world.start(&story::nap(), json!({ "sleep": "1h" }));
-    let batch = Batch { runs: vec![nap.write()], remembered: vec![&second, &unused], ..Batch::default() };
+    let batch = Batch { runs: vec![nap.write()], idempotency: vec![&second, &unused], ..Batch::default() };
     let refused = other.commit(&batch);
     assert!(matches!(&refused, Err(Error::KeyUsed(key)) if key == "key"), "{refused:?}");
     assert_eq!(other.load(nap.id()).unwrap(), None);
-    assert_eq!(other.remembered("a").unwrap(), None);
-    assert_eq!(other.remembered("key").unwrap(), Some(first));
+    assert_eq!(other.idempotency_record("a").unwrap(), None);
+    assert_eq!(other.idempotency_record("key").unwrap(), Some(first));
 }
 
 /// A wait and an event of a customer, in two processes.
@@ -180,7 +181,7 @@ struct Meeting {
     waits: Postgres,
     sends: Postgres,
     listener: story::Story,
-    occurrence: Occurrence,
+    event: Event,
 }
 
 impl Meeting {
@@ -190,8 +191,8 @@ impl Meeting {
         let mut world = World::new();
         let input = json!({ "event": "paid", "customer": waiting });
         let listener = world.start(&story::listener(), input);
-        let occurrence = world.occurrence("paid", json!({ "customer": sent }));
-        let mut meeting = Meeting { waits, sends, listener, occurrence };
+        let event = world.event("paid", json!({ "customer": sent }));
+        let mut meeting = Meeting { waits, sends, listener, event };
         assert_eq!(meeting.look(), (0, 0));
         meeting
     }
@@ -200,7 +201,7 @@ impl Meeting {
     fn look(&mut self) -> (usize, usize) {
         let here = WorkspaceId::DEFAULT;
         let seen = self.sends.reader().waiters(here, "paid", None, 10).unwrap();
-        let heard = self.waits.reader().occurrences(here, "paid", Timestamp::MIN, None, 10).unwrap();
+        let heard = self.waits.reader().events_since(here, "paid", Timestamp::MIN, None, 10).unwrap();
         (seen.len(), heard.len())
     }
 
@@ -209,13 +210,13 @@ impl Meeting {
     }
 
     fn send(&mut self) -> Result<(), Error> {
-        self.sends.commit(&Batch { occurrences: vec![&self.occurrence], ..Batch::default() })
+        self.sends.commit(&Batch { events: vec![&self.event], ..Batch::default() })
     }
 }
 
 fn another_round(store: &mut Postgres) {
-    let elsewhere = World::new().occurrence("elsewhere", json!({}));
-    store.commit(&Batch { occurrences: vec![&elsewhere], ..Batch::default() }).unwrap();
+    let elsewhere = World::new().event("elsewhere", json!({}));
+    store.commit(&Batch { events: vec![&elsewhere], ..Batch::default() }).unwrap();
 }
 
 #[test]
@@ -257,10 +258,10 @@ fn an_event_that_a_wait_would_not_take_is_no_conflict() {
 fn a_wait_and_an_event_never_miss_each_other() {
     for _ in 0..10 {
         let mut meeting = Meeting::of_customers(1, 1);
-        let Meeting { waits, sends, listener, occurrence } = &mut meeting;
+        let Meeting { waits, sends, listener, event } = &mut meeting;
         let (waited, sent) = thread::scope(|scope| {
             let waiting = scope.spawn(|| listener.try_save(waits));
-            let sent = sends.commit(&Batch { occurrences: vec![&*occurrence], ..Batch::default() });
+            let sent = sends.commit(&Batch { events: vec![&*event], ..Batch::default() });
             (waiting.join().unwrap(), sent)
         });
         assert!(waited.is_ok() != sent.is_ok(), "one of them is told: {waited:?}, {sent:?}");
@@ -275,8 +276,8 @@ fn what_a_store_has_committed_itself_is_no_news_to_it() {
     let mut listener = world.start(&story::listener(), json!({ "event": "paid", "customer": 1 }));
     listener.save(&mut store);
     // Decided while the wait was committed, and meant for another run only.
-    let occurrence = world.occurrence("paid", json!({ "customer": 1 }));
-    store.commit(&Batch { occurrences: vec![&occurrence], ..Batch::default() }).unwrap();
+    let event = world.event("paid", json!({ "customer": 1 }));
+    store.commit(&Batch { events: vec![&event], ..Batch::default() }).unwrap();
 }
 
 #[test]
@@ -284,13 +285,18 @@ fn a_run_that_is_being_forgotten_is_not_written_to() {
     let (address, mut one, mut other) = two();
     let mut world = World::new();
     let mut ended = world.start(&story::review(), json!({}));
-    let (at, delivery) = (abide_core::id::At::step(0), 1);
-    let started =
-        abide_core::command::TaskStarted { at, delivery, worker: "worker".into(), from: None, build: None };
+    let (at, lease_epoch) = (abide_core::id::StepAddress::step(0), 1);
+    let started = abide_core::command::TaskStarted {
+        at,
+        lease_epoch,
+        worker: "worker".into(),
+        from: None,
+        build: None,
+    };
     world.tell(&mut ended, Command::TaskStarted(started));
     let failed = abide_core::command::TaskFailed {
         at,
-        delivery,
+        lease_epoch,
         message: "no".to_owned(),
         code: None,
         retryable: false,

@@ -92,7 +92,7 @@ CREATE TABLE link_generations (
     PRIMARY KEY (run, number)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE occurrences (
+CREATE TABLE events (
     number      INTEGER PRIMARY KEY,
     id          BLOB    NOT NULL,
     workspace   INTEGER NOT NULL,
@@ -101,17 +101,17 @@ CREATE TABLE occurrences (
     data        TEXT    NOT NULL
 ) STRICT;
 
-CREATE UNIQUE INDEX occurrences_by_event ON occurrences (workspace, event_id, received_at, id);
-CREATE INDEX occurrences_by_time ON occurrences (workspace, received_at, id);
+CREATE UNIQUE INDEX events_by_event_id ON events (workspace, event_id, received_at, id);
+CREATE INDEX events_by_time ON events (workspace, received_at, id);
 
-CREATE TABLE remembered (
+CREATE TABLE idempotency_records (
     key        TEXT    NOT NULL PRIMARY KEY,
     digest     INTEGER NOT NULL,
     reply      TEXT    NOT NULL,
     written_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX remembered_by_time ON remembered (written_at);
+CREATE INDEX idempotency_records_by_time ON idempotency_records (written_at);
 
 CREATE TABLE api_keys (
     id           BLOB    NOT NULL PRIMARY KEY,

@@ -3,8 +3,8 @@
 -- that it started or was asked of.
 
 ALTER TABLE definitions ADD COLUMN awaits TEXT;
-ALTER TABLE occurrences ADD COLUMN run BLOB;
-ALTER TABLE remembered ADD COLUMN run BLOB;
+ALTER TABLE events ADD COLUMN run BLOB;
+ALTER TABLE idempotency_records ADD COLUMN run BLOB;
 
-CREATE INDEX occurrences_by_run ON occurrences (run) WHERE run IS NOT NULL;
-CREATE INDEX remembered_by_run ON remembered (run) WHERE run IS NOT NULL;
+CREATE INDEX events_by_run ON events (run) WHERE run IS NOT NULL;
+CREATE INDEX idempotency_records_by_run ON idempotency_records (run) WHERE run IS NOT NULL;

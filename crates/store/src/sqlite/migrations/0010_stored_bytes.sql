@@ -8,5 +8,5 @@ INSERT INTO stored_bytes (workspace, bytes)
 SELECT workspace, sum(bytes) FROM (
     SELECT runs.workspace, length(history.chunk) AS bytes FROM history JOIN runs ON runs.id = history.run
     UNION ALL
-    SELECT workspace, length(CAST(data AS BLOB)) FROM occurrences
+    SELECT workspace, length(CAST(data AS BLOB)) FROM events
 ) GROUP BY workspace;

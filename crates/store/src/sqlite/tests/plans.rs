@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use abide_core::id::OccurrenceId;
+use abide_core::id::EventUid;
 use abide_core::status::WaitStatus;
 use abide_core::waitpoint::Kind;
 use rusqlite::StatementStatus;
@@ -128,7 +128,7 @@ fn list_waitpoints(store: &mut Sqlite) {
 
 fn read_the_rest(store: &mut Sqlite) {
     let (here, now) = (WorkspaceId::DEFAULT, World::new().now);
-    let (run, occurrence, limit) = (RunId(1), OccurrenceId(1), 10);
+    let (run, event, limit) = (RunId(1), EventUid(1), 10);
     store.load(run).unwrap();
     store.run(run).unwrap();
     store.records_after(run, 3, limit, 1 << 20).unwrap();
@@ -145,20 +145,20 @@ fn read_the_rest(store: &mut Sqlite) {
         store.timers(timer.as_ref(), now, limit).unwrap();
     }
     store.waiters(here, "few", Some((now, run.waitpoint(1))), limit).unwrap();
-    store.occurrences(here, "few", now, Some((now, occurrence)), limit).unwrap();
+    store.events_since(here, "few", now, Some((now, event)), limit).unwrap();
     each_of! {
         event_id in [None, Some("few")],
-        after in [None, Some((now, occurrence))]
+        after in [None, Some((now, event))]
         => { store.events(here, event_id, &Page { after, limit }).unwrap(); }
     }
-    store.remembered("key").unwrap();
+    store.idempotency_record("key").unwrap();
     store.awaits(here).unwrap();
     let definition = abide_core::history::DefinitionRef { name: "listener".into(), version: "1".into() };
     for definition in [None, Some(&definition)] {
         store.oldest_open(here, definition).unwrap();
     }
     for event_id in [None, Some("few")] {
-        store.old_events((here, event_id), now, Some((now, occurrence)), limit).unwrap();
+        store.old_events((here, event_id), now, Some((now, event)), limit).unwrap();
     }
     store.old_keys(now, Some(&(now, "key".to_owned())), limit).unwrap();
     store.ended_runs(now, (now, run), limit).unwrap();
@@ -203,7 +203,7 @@ fn forget(store: &mut Sqlite) {
     world.tell(&mut ended, Command::Cancel { reason: None });
     ended.save(store);
     assert_eq!(store.forget_runs(Timestamp::MAX, 10).unwrap(), 1);
-    let (event_id, received_at, id) = ("few".into(), world.now, OccurrenceId(1));
+    let (event_id, received_at, id) = ("few".into(), world.now, EventUid(1));
     let old = OldEvent { workspace: WorkspaceId::DEFAULT, event_id, received_at, id, sent_to: None };
     store.forget_events(&[old]).unwrap();
     store.forget_keys(&["key".to_owned()]).unwrap();

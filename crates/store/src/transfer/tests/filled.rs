@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use abide_core::command::{Command, Occurrence, Reply, TaskHeartbeat};
-use abide_core::door::Remembered;
+use abide_core::command::{Command, Event, Reply, TaskHeartbeat};
 use abide_core::follow_up::FollowUp;
 use abide_core::history::JournalResult;
-use abide_core::id::{At, RunId, WorkspaceId};
+use abide_core::id::{RunId, StepAddress, WorkspaceId};
+use abide_core::idempotency::IdempotencyRecord;
 use abide_core::json::Json;
 use abide_core::schedule::Schedule;
 use jiff::Timestamp;
@@ -25,8 +25,8 @@ const NAMES: [&str; 4] = ["a\0b\\", "a\\0b", "ü🦀", "a"];
 
 pub(super) struct Filled {
     crowd: Crowd,
-    occurrences: Vec<Occurrence>,
-    remembered: Vec<Remembered>,
+    events: Vec<Event>,
+    idempotency: Vec<IdempotencyRecord>,
     keys: Vec<ApiKey>,
     schedule: Schedule,
     webhook: Webhook,
@@ -63,12 +63,12 @@ impl Filled {
         for name in NAMES {
             store.add_workspace(name, at).expect("added");
         }
-        let mut occurrences: Vec<Occurrence> =
-            NAMES.iter().map(|name| crowd.world.occurrence(name, json!({ "text": "\0" }))).collect();
-        occurrences.sort_by_key(|event| event.id);
-        let remembered: Vec<Remembered> = NAMES
+        let mut events: Vec<Event> =
+            NAMES.iter().map(|name| crowd.world.event(name, json!({ "text": "\0" }))).collect();
+        events.sort_by_key(|event| event.id);
+        let idempotency: Vec<IdempotencyRecord> = NAMES
             .iter()
-            .map(|name| Remembered {
+            .map(|name| IdempotencyRecord {
                 key: (*name).to_owned(),
                 digest: u64::MAX,
                 reply: Reply::Done,
@@ -90,8 +90,8 @@ impl Filled {
         let batch = Batch {
             follow_ups: left.iter().map(FollowUpWrite::Put).collect(),
             descendants: vec![(RunId(7), 3), (RunId(u128::MAX), 1)],
-            occurrences: occurrences.iter().collect(),
-            remembered: remembered.iter().collect(),
+            events: events.iter().collect(),
+            idempotency: idempotency.iter().collect(),
             definitions: definitions.into(),
             ..Batch::default()
         };
@@ -132,8 +132,8 @@ impl Filled {
         let (listed, timers, costs, bytes) = read(store);
         Filled {
             crowd,
-            occurrences,
-            remembered,
+            events,
+            idempotency,
             keys,
             schedule,
             webhook,
@@ -145,16 +145,19 @@ impl Filled {
         }
     }
 
-    /// It is all there, and can be worked with.
+    /// Checks that everything is there and can be worked with.
     pub(super) fn check(&mut self, store: &mut dyn Store) {
         self.crowd.stories.iter().for_each(|story| story.check(store));
         assert_eq!(read(store), (self.listed.clone(), self.timers.clone(), self.costs.clone(), self.bytes));
         let all = Page { after: None, limit: 100 };
         let mut events = store.events(WorkspaceId::DEFAULT, None, &all).expect("readable");
         events.sort_by_key(|event| event.id);
-        assert_eq!(events, self.occurrences);
-        for remembered in &self.remembered {
-            assert_eq!(store.remembered(&remembered.key).expect("readable").as_ref(), Some(remembered));
+        assert_eq!(events, self.events);
+        for idempotency in &self.idempotency {
+            assert_eq!(
+                store.idempotency_record(&idempotency.key).expect("readable").as_ref(),
+                Some(idempotency)
+            );
         }
         for key in &self.keys {
             assert_eq!(store.key_by_hash(&key.hash).expect("readable").as_ref(), Some(key));
@@ -185,8 +188,8 @@ impl Filled {
         let now = self.crowd.world.now;
         assert_eq!(store.add_workspace("later", now).expect("added"), WorkspaceId(NAMES.len() as u32 + 1));
         let listener = self.crowd.stories.last_mut().expect("there are some");
-        let occurrence = self.crowd.world.occurrence(NAMES[3], json!({ "customer": 1 }));
-        self.crowd.world.deliver(listener, 1, &occurrence);
+        let event = self.crowd.world.event(NAMES[3], json!({ "customer": 1 }));
+        self.crowd.world.deliver(listener, 1, &event);
         listener.save(store);
         listener.check(store);
         let nap = &mut self.crowd.stories[0];
@@ -220,7 +223,8 @@ fn asked(crowd: &mut Crowd) -> story::Story {
     let entry = JournalResult { name: Arc::from("call 1"), result: Json::new(json!(1)) };
     let calls = vec![costs::call("call 1", "m", Some(7))];
     let (entries, cancels) = (vec![entry], Vec::new());
-    let beat = TaskHeartbeat { at: At::step(0), delivery: 1, checkpoint: None, entries, calls, cancels };
+    let beat =
+        TaskHeartbeat { at: StepAddress::step(0), lease_epoch: 1, checkpoint: None, entries, calls, cancels };
     crowd.world.tell(&mut asked, Command::TaskHeartbeat(beat));
     asked
 }

@@ -74,7 +74,7 @@ CREATE TABLE link_generations (
     generation INTEGER NOT NULL,
     PRIMARY KEY (run, number)
 ) STRICT, WITHOUT ROWID;
-CREATE TABLE occurrences (
+CREATE TABLE events (
     number      INTEGER PRIMARY KEY,
     id          BLOB    NOT NULL,
     workspace   INTEGER NOT NULL,
@@ -82,15 +82,15 @@ CREATE TABLE occurrences (
     received_at INTEGER NOT NULL,
     data        TEXT    NOT NULL
 ) STRICT;
-CREATE UNIQUE INDEX occurrences_by_event ON occurrences (workspace, event_id, received_at, id);
-CREATE INDEX occurrences_by_time ON occurrences (workspace, received_at, id);
-CREATE TABLE remembered (
+CREATE UNIQUE INDEX events_by_event_id ON events (workspace, event_id, received_at, id);
+CREATE INDEX events_by_time ON events (workspace, received_at, id);
+CREATE TABLE idempotency_records (
     key        TEXT    NOT NULL PRIMARY KEY,
     digest     INTEGER NOT NULL,
     reply      TEXT    NOT NULL,
     written_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX remembered_by_time ON remembered (written_at);
+CREATE INDEX idempotency_records_by_time ON idempotency_records (written_at);
 CREATE TABLE api_keys (
     id           BLOB    NOT NULL PRIMARY KEY,
     workspace    INTEGER NOT NULL,
@@ -122,8 +122,8 @@ INSERT INTO history (number, run, seq, written_at, chunk) VALUES (4, X'000000000
 INSERT INTO waitpoints (run, number, workspace, kind, status, created_at, resume_at, listens, filter) VALUES (X'00000000000000000000000000000001', 1, 0, 0, 0, 1772355600123456789, 1774947600123456789, NULL, NULL);
 INSERT INTO waitpoints (run, number, workspace, kind, status, created_at, resume_at, listens, filter) VALUES (X'00000000000000000000000000000002', 1, 0, 3, 0, 1772355600123456789, 1772362800123456789, 'paid', '{"eventId":"paid","since":"2026-03-01T09:00:00.123456789Z","match":"event.customer == input.customer","with":{"input.customer":7}}');
 INSERT INTO waitpoints (run, number, workspace, kind, status, created_at, resume_at, listens, filter) VALUES (X'00000000000000000000000000000003', 1, 0, 0, 1, 1772355600123456789, 1772359200123456789, NULL, NULL);
-INSERT INTO occurrences (number, id, workspace, event_id, received_at, data) VALUES (1, X'00000000000000000000000000000004', 0, 'paid', 1772355600123456789, '{"customer":8}');
-INSERT INTO remembered (key, digest, reply, written_at) VALUES ('key', -1, '"done"', 1772355600123456789);
+INSERT INTO events (number, id, workspace, event_id, received_at, data) VALUES (1, X'00000000000000000000000000000004', 0, 'paid', 1772355600123456789, '{"customer":8}');
+INSERT INTO idempotency_records (key, digest, reply, written_at) VALUES ('key', -1, '"done"', 1772355600123456789);
 INSERT INTO link_generations (run, number, generation) VALUES (X'00000000000000000000000000000002', 1, 3);
 INSERT INTO api_keys (id, workspace, name, hash, prefix, scopes, created_at, last_used_at, revoked_at, expires_at) VALUES (X'00000000000000000000000000000006', 1, 'worker', X'0707070707070707070707070707070707070707070707070707070707070707', 'ab_1', 5, 1772355600123456789, NULL, 1772359200200000000, NULL);
 INSERT INTO settings (name, value) VALUES ('secret', X'00FF');

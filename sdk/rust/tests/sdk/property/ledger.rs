@@ -2,15 +2,15 @@
 //!
 //! A call is made *at least once* until its result is recorded, and never after. What a worker may do follows from the
 //! journal that its delivery was handed out with, not from the time: a worker that has lost its lease and does not know
-//! yet may still begin a call whose result another delivery has recorded meanwhile. That is allowed; what it comes to is
+//! yet may still begin a call whose result another execution has recorded meanwhile. That is allowed; what it comes to is
 //! refused, and nobody sees it. What is never allowed, in any delivery, late or not:
 //!
-//! - a call is made although the journal of the delivery holds its result, or its failure, or twice in one delivery;
-//! - a wait returns that the journal of the delivery does not hold as over, and as a wait of that kind, or one
+//! - a call is made although the journal of the execution holds its result, or its failure, or twice in one execution;
+//! - a wait returns that the journal of the execution does not hold as over, and as a wait of that kind, or one
 //!   that it holds as over does not return;
 //! - a call or a wait returns anything but what it returned before, or what a journal holds;
 //! - two deliveries share a lease, or their journals contradict each other: what is recorded stays, and more is added;
-//! - a delivery is handed out without a result that was recorded before it, or a result is recorded twice.
+//! - an execution is handed out without a result that was recorded before it, or a result is recorded twice.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -166,7 +166,7 @@ impl Ledger {
     }
 
     /// Whether the history of a run bears out what was seen of it: every result was recorded once, as every handler got
-    /// it, and every delivery was handed out with all that was recorded before, and nothing else.
+    /// it, and every execution was handed out with all that was recorded before, and nothing else.
     pub(super) fn check_history(&self, run: &str, history: &[HistoryRecord]) -> Result<(), String> {
         let mut recorded: BTreeMap<&str, &Json> = BTreeMap::new();
         let mut handed_out: HashMap<&str, Vec<BTreeMap<&str, &Json>>> = HashMap::new();

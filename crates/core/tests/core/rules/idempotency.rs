@@ -3,29 +3,30 @@
 use std::collections::HashMap;
 
 use abide_core::command::{Command, Reply, ResumeTarget, ResumeWaitpoint, SendSignal, Via, Vote};
-use abide_core::door::{Remembered, decide_once, digest, replay};
 use abide_core::id::RunId;
+use abide_core::idempotency::{IdempotencyRecord, decide_with_key, digest, replay};
 use abide_core::waitpoint::Decision;
 use serde_json::{Value, json};
 
 use crate::scenario::*;
 
 /// What a store remembers under each key.
-type Memory = HashMap<String, Remembered>;
+type Memory = HashMap<String, IdempotencyRecord>;
 
 fn ask(run: &mut Scenario, memory: &mut Memory, key: &str, command: Command) -> Answer {
     let context = run.context("caller");
     let mut loaded = run.run().clone();
-    let answer =
-        decide_once(&mut loaded, command, &context, key, memory.get(key)).map(|(outcome, remembered)| {
-            memory.extend(remembered.map(|remembered| (key.to_owned(), read_back(&remembered))));
+    let answer = decide_with_key(&mut loaded, command, &context, key, memory.get(key)).map(
+        |(outcome, idempotency)| {
+            memory.extend(idempotency.map(|idempotency| (key.to_owned(), read_back(&idempotency))));
             outcome
-        });
+        },
+    );
     run.decided(loaded, answer)
 }
 
-fn read_back(remembered: &Remembered) -> Remembered {
-    let stored = serde_json::to_string(remembered).expect("what is remembered is JSON");
+fn read_back(idempotency: &IdempotencyRecord) -> IdempotencyRecord {
+    let stored = serde_json::to_string(idempotency).expect("what is remembered is JSON");
     serde_json::from_str(&stored).expect("it can be read back")
 }
 
@@ -114,9 +115,9 @@ fn r14_a_start_under_the_same_key_is_answered_with_the_same_run_and_another_body
     let body = |input: Value| digest(&json!({ "name": "mailing", "input": input }));
     let started = Reply::Started(RunId(7));
     let (key, reply, at) = ("k".to_owned(), started.clone(), instant(MORNING));
-    let remembered = Remembered { key, digest: body(json!(1)), reply, run: None, at };
+    let idempotency = IdempotencyRecord { key, digest: body(json!(1)), reply, run: None, at };
     assert_eq!(replay("k", body(json!(1)), None), Ok(None));
-    assert_eq!(replay("k", body(json!(1)), Some(&read_back(&remembered))), Ok(Some(started)));
-    let refusal = replay("k", body(json!(2)), Some(&remembered)).expect_err("it is another body");
+    assert_eq!(replay("k", body(json!(1)), Some(&read_back(&idempotency))), Ok(Some(started)));
+    let refusal = replay("k", body(json!(2)), Some(&idempotency)).expect_err("it is another body");
     assert_eq!(refusal.code(), "IDEMPOTENCY_KEY_REUSED");
 }

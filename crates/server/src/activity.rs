@@ -18,7 +18,7 @@ const KEPT: usize = 360;
 /// What happened between two looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Beat {
+pub(crate) struct ActivitySample {
     /// When it ended.
     pub(crate) at: Timestamp,
     /// Records written to histories.
@@ -32,11 +32,11 @@ pub(crate) struct Beat {
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Pulse(Mutex<VecDeque<Beat>>);
+pub(crate) struct Activity(Mutex<VecDeque<ActivitySample>>);
 
-impl Pulse {
+impl Activity {
     /// The oldest first.
-    pub(crate) fn beats(&self) -> Vec<Beat> {
+    pub(crate) fn samples(&self) -> Vec<ActivitySample> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().copied().collect()
     }
 
@@ -49,24 +49,24 @@ impl Pulse {
             looks.tick().await;
             let Ok(stats) = engine.stats().await else { return };
             if let Some(before) = &before {
-                self.add(beat(engine.now(), before, &stats));
+                self.add(sample(engine.now(), before, &stats));
             }
             before = Some(stats);
         }
     }
 
-    fn add(&self, beat: Beat) {
-        let mut beats = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if beats.len() == KEPT {
-            beats.pop_front();
+    fn add(&self, sample: ActivitySample) {
+        let mut samples = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if samples.len() == KEPT {
+            samples.pop_front();
         }
-        beats.push_back(beat);
+        samples.push_back(sample);
     }
 }
 
-fn beat(at: Timestamp, before: &Stats, after: &Stats) -> Beat {
+fn sample(at: Timestamp, before: &Stats, after: &Stats) -> ActivitySample {
     let lateness: Histogram = after.lateness_ms.since(&before.lateness_ms);
-    Beat {
+    ActivitySample {
         at,
         records: after.records.saturating_sub(before.records),
         timers: lateness.count(),
@@ -81,12 +81,17 @@ mod tests {
 
     #[test]
     fn an_hour_is_kept_and_the_oldest_beat_goes_first() {
-        let pulse = Pulse::default();
+        let activity = Activity::default();
         let at = |second| Timestamp::from_second(second).unwrap();
-        let beat =
-            |second| Beat { at: at(second), records: 0, timers: 0, lateness_p50_ms: 0, lateness_p99_ms: 0 };
-        (0..400).for_each(|second| pulse.add(beat(second)));
-        let beats = pulse.beats();
-        assert_eq!((beats.len(), beats[0].at, beats[359].at), (KEPT, at(40), at(399)));
+        let sample = |second| ActivitySample {
+            at: at(second),
+            records: 0,
+            timers: 0,
+            lateness_p50_ms: 0,
+            lateness_p99_ms: 0,
+        };
+        (0..400).for_each(|second| activity.add(sample(second)));
+        let samples = activity.samples();
+        assert_eq!((samples.len(), samples[0].at, samples[359].at), (KEPT, at(40), at(399)));
     }
 }

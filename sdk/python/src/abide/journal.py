@@ -1,10 +1,10 @@
-"""One delivery of a task, as durable calls see it: what the journal holds, what is new, and whether the handler only waits.
+"""One execution of a task, as durable calls see it: what the journal holds, what is new, and whether the handler only waits.
 
     replay: what the journal holds is answered at once
     ──▶ something new: done when the code has come to everything that the journal holds
     ──▶ a wait that is not over, and nothing else to do: the handler is left (``Suspended``)
 
-The journal does not change during a delivery, so a wait that is open stays open until the next one."""
+The journal does not change during an execution, so a wait that is open stays open until the next one."""
 
 from __future__ import annotations
 
@@ -69,13 +69,13 @@ class Act:
     scope: Scope | None
 
 
-class Delivery:
+class Journal:
     def __init__(self, task: wire.Task, reports: Reports, grace: float) -> None:
         self.task = task
         self.state_updates: dict[str, Any] | None = None
         self.opened: list[tuple[Wait[Any], Scope | None]] = []
         self.failed_with: BaseException | None = None
-        """What the handler failed with in this delivery."""
+        """What the handler failed with in this execution."""
         self.lost: Cancelled | None = None
         """The task is not ours any more."""
         self.handler: asyncio.Task[Any] | None = None
@@ -106,7 +106,7 @@ class Delivery:
         self._cancels: list[str] = []
         # What runs beside the handler, for `any` and `all`.
         self.branches: dict[asyncio.Task[Any], Scope] = {}
-        # Waitpoints that were made in this delivery, and whose they are.
+        # Waitpoints that were made in this execution, and whose they are.
         self._made: list[tuple[str, Scope | None]] = []
         # Waits that were open when their branch lost.
         self._dropped: set[str] = set()
@@ -130,7 +130,7 @@ class Delivery:
         return name if count == 1 else f"{name}#{count}"
 
     def log(self, level: Level, message: str) -> None:
-        """Writes a line to the run's log, unless an earlier delivery has."""
+        """Writes a line to the run's log, unless an earlier execution has."""
         if not (self._unasked or self._settled or self.lost or has_lost(scope.get())):
             self._log = self._log or RunLog(self._reports, self.task["leaseToken"])
             self._log.write(level, message)
@@ -231,7 +231,7 @@ class Delivery:
             await held.go
 
     async def until(self, waits: list[Wait[Any]], wake: Literal["all", "any"]) -> None:
-        """Waits until a group is over; in this delivery that is either so already, or never."""
+        """Waits until a group is over; in this execution that is either so already, or never."""
         over = all(wait.has_ended for wait in waits) or (wake == "any" and any(wait.has_happened for wait in waits))
         if has_lost(scope.get()) and (not over or any(wait.name in self._dropped for wait in waits)):
             await self.stop()

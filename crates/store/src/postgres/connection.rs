@@ -24,7 +24,7 @@ use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Row, RowStream, Statement};
 
 use crate::Error;
-use crate::postgres::looks::Looks;
+use crate::postgres::event_snapshots::SnapshotLog;
 use crate::postgres::notifications::Notifier;
 use crate::postgres::open::Address;
 
@@ -135,15 +135,15 @@ pub(super) fn wait<T>(future: impl Future<Output = T>) -> T {
 
 /// A place to connect to, and the session there while there is one.
 #[derive(Debug)]
-pub(super) struct Link {
+pub(super) struct PgConnection {
     pub(super) driver: Arc<Driver>,
     pub(super) address: Arc<Address>,
-    pub(super) looks: Arc<Looks>,
+    pub(super) snapshots: Arc<SnapshotLog>,
     /// Where there is one, other nodes are notified of what is committed.
     pub(super) notifier: Arc<OnceLock<Notifier>>,
     role: Role,
     pub(super) session: Option<Session>,
-    /// How often it connected.
+    /// How often the connection was opened.
     connections: u64,
 }
 
@@ -156,12 +156,12 @@ enum Role {
     Unsynced,
 }
 
-impl Link {
-    pub(super) fn new(driver: Driver, address: Address) -> Link {
-        Link {
+impl PgConnection {
+    pub(super) fn new(driver: Driver, address: Address) -> PgConnection {
+        PgConnection {
             driver: Arc::new(driver),
             address: Arc::new(address),
-            looks: Arc::default(),
+            snapshots: Arc::default(),
             notifier: Arc::default(),
             role: Role::Writes,
             session: None,
@@ -170,26 +170,26 @@ impl Link {
     }
 
     /// To the same place, for one who writes, too.
-    pub(super) fn writing(&self) -> Link {
-        self.looks.add_writer();
+    pub(super) fn writing(&self) -> PgConnection {
+        self.snapshots.add_writer();
         self.another(Role::Writes)
     }
 
     /// To the same place, for one who reads.
-    pub(super) fn reading(&self) -> Link {
+    pub(super) fn reading(&self) -> PgConnection {
         self.another(Role::Reads)
     }
 
     /// To the same place, for what need not be synced.
-    pub(super) fn unsynced(&self) -> Link {
+    pub(super) fn unsynced(&self) -> PgConnection {
         self.another(Role::Unsynced)
     }
 
-    fn another(&self, role: Role) -> Link {
-        Link {
+    fn another(&self, role: Role) -> PgConnection {
+        PgConnection {
             driver: Arc::clone(&self.driver),
             address: Arc::clone(&self.address),
-            looks: Arc::clone(&self.looks),
+            snapshots: Arc::clone(&self.snapshots),
             notifier: Arc::clone(&self.notifier),
             role,
             session: None,
@@ -201,7 +201,7 @@ impl Link {
         let client = self.driver.connect(&self.address)?;
         wait(client.batch_execute(SESSION))?;
         match self.role {
-            Role::Writes => self.looks.lose(),
+            Role::Writes => self.snapshots.invalidate(),
             Role::Reads => wait(client.batch_execute("SET default_transaction_read_only = on"))?,
             Role::Unsynced => wait(client.batch_execute("SET synchronous_commit = off"))?,
         }
@@ -211,8 +211,8 @@ impl Link {
     }
 
     /// Connects where there is no connection, and says which it is.
-    pub(super) fn connection(&mut self) -> Result<u64, Error> {
-        self.ask(async |session| Ok(session.connection))
+    pub(super) fn connection_number(&mut self) -> Result<u64, Error> {
+        self.ask(async |session| Ok(session.connection_number))
     }
 
     /// Does the work in the session, after connecting where there is none.
@@ -238,7 +238,7 @@ pub(super) type Value<'a> = Box<dyn ToSql + Sync + Send + 'a>;
 /// Values for a [`Step`], in order.
 macro_rules! values {
     ($($value:expr),* $(,)?) => {
-        vec![$(Box::new($value) as $crate::postgres::link::Value<'_>),*]
+        vec![$(Box::new($value) as $crate::postgres::connection::Value<'_>),*]
     };
 }
 pub(super) use values;
@@ -257,8 +257,8 @@ pub(super) struct Answer {
 
 pub(super) struct Session {
     pub(super) client: Client,
-    /// Of those that this link has had.
-    pub(super) connection: u64,
+    /// Which of its connections this session is.
+    pub(super) connection_number: u64,
     pub(super) statements: HashMap<String, Statement>,
     /// Those that are known to be there. None is ever removed.
     pub(super) workspaces: BTreeSet<WorkspaceId>,
@@ -272,9 +272,9 @@ impl std::fmt::Debug for Session {
 }
 
 impl Session {
-    fn new(client: Client, connection: u64, sent: Sent) -> Session {
+    fn new(client: Client, connection_number: u64, sent: Sent) -> Session {
         let workspaces = [WorkspaceId::DEFAULT].into();
-        Session { client, connection, statements: HashMap::new(), workspaces, sent }
+        Session { client, connection_number, statements: HashMap::new(), workspaces, sent }
     }
 
     fn is_lost(&self) -> bool {

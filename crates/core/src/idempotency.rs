@@ -1,4 +1,4 @@
-//! Idempotent doors (R14): the same key and the same body get the same answer, another body is refused. The
+//! Idempotency keys (R14): the same key and the same body get the same answer, another body is refused. The
 //! caller loads what was remembered under the key with the run, and stores what is to be remembered in the same
 //! commit as the records.
 
@@ -14,7 +14,7 @@ use crate::run::Run;
 
 /// What is remembered of a request that was carried out under a key.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Remembered {
+pub struct IdempotencyRecord {
     pub key: String,
     pub digest: u64,
     pub reply: Reply,
@@ -27,16 +27,16 @@ pub struct Remembered {
 
 /// Decides a command that came with an idempotency key. A refused command is not remembered: trying it again may
 /// succeed.
-pub fn decide_once(
+pub fn decide_with_key(
     run: &mut Run,
     command: Command,
     context: &Context,
     key: &str,
-    remembered: Option<&Remembered>,
-) -> Result<(Outcome, Option<Remembered>), Refusal> {
+    idempotency: Option<&IdempotencyRecord>,
+) -> Result<(Outcome, Option<IdempotencyRecord>), Refusal> {
     let digest = digest(&command);
     let is_call = matches!(command, Command::ResumeWaitpoint(_));
-    if let Some(reply) = replay(key, digest, remembered)? {
+    if let Some(reply) = replay(key, digest, idempotency)? {
         let reply =
             if let (true, Reply::Waitpoint(id)) = (is_call, &reply) { Reply::Repeated(*id) } else { reply };
         return Ok((
@@ -46,13 +46,17 @@ pub fn decide_once(
     }
     let outcome = decide(run, command, context)?;
     let (key, reply, at) = (key.to_owned(), outcome.reply.clone(), context.now);
-    let remembered = Remembered { key, digest, reply, run: Some(run.id), at };
-    Ok((outcome, Some(remembered)))
+    let idempotency = IdempotencyRecord { key, digest, reply, run: Some(run.id), at };
+    Ok((outcome, Some(idempotency)))
 }
 
 /// The answer that a request under this key has already been given, if any.
-pub fn replay(key: &str, digest: u64, remembered: Option<&Remembered>) -> Result<Option<Reply>, Refusal> {
-    match remembered {
+pub fn replay(
+    key: &str,
+    digest: u64,
+    idempotency: Option<&IdempotencyRecord>,
+) -> Result<Option<Reply>, Refusal> {
+    match idempotency {
         Some(earlier) if earlier.digest == digest => Ok(Some(earlier.reply.clone())),
         Some(_) => Err(Refusal::KeyReused(key.to_owned())),
         None => Ok(None),

@@ -14,7 +14,7 @@ pub enum Protocol {
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Asked {
+pub(crate) struct ReceivedRequest {
     pub(crate) model: String,
     pub(crate) stream: bool,
     /// Whether the stream is to end with what was used up.
@@ -40,12 +40,12 @@ impl Protocol {
     }
 
     /// The call, or what a real provider would find wrong with it.
-    pub(crate) fn read(self, body: &Value) -> Result<Asked, String> {
+    pub(crate) fn read(self, body: &Value) -> Result<ReceivedRequest, String> {
         let model = body.get("model").and_then(Value::as_str).ok_or("`model` is missing")?;
-        let mut asked = Asked {
+        let mut asked = ReceivedRequest {
             model: model.to_owned(),
             stream: body.get("stream") == Some(&Value::Bool(true)),
-            ..Asked::default()
+            ..ReceivedRequest::default()
         };
         match self {
             Protocol::OpenaiChat => openai_chat::read(body, &mut asked)?,

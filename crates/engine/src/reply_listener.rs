@@ -5,29 +5,29 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::oneshot;
 
-use crate::engine::Said;
+use crate::engine::RunReply;
 
 #[derive(Clone, Debug)]
-pub struct Ear(Arc<Mutex<Option<oneshot::Sender<Said>>>>);
+pub struct ReplyListener(Arc<Mutex<Option<oneshot::Sender<RunReply>>>>);
 
-impl Ear {
-    pub fn new(sender: oneshot::Sender<Said>) -> Ear {
-        Ear(Arc::new(Mutex::new(Some(sender))))
+impl ReplyListener {
+    pub fn new(sender: oneshot::Sender<RunReply>) -> ReplyListener {
+        ReplyListener(Arc::new(Mutex::new(Some(sender))))
     }
 
-    pub(crate) fn tell(&self, said: Said) {
+    pub(crate) fn tell(&self, said: RunReply) {
         if let Some(sender) = self.sender().take() {
             // It may have given up.
             let _ = sender.send(said);
         }
     }
 
-    /// It has heard something, or does not listen any more.
+    /// Whether the listener has had its reply, or has given up.
     pub(crate) fn has_gone(&self) -> bool {
         self.sender().as_ref().is_none_or(oneshot::Sender::is_closed)
     }
 
-    fn sender(&self) -> MutexGuard<'_, Option<oneshot::Sender<Said>>> {
+    fn sender(&self) -> MutexGuard<'_, Option<oneshot::Sender<RunReply>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

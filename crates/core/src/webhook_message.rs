@@ -65,7 +65,7 @@ impl fmt::Display for Topic {
 
 /// One thing to tell, as it is sent.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Notice {
+pub struct WebhookMessage {
     #[serde(rename = "type")]
     pub topic: Topic,
     pub timestamp: Timestamp,
@@ -73,12 +73,15 @@ pub struct Notice {
 }
 
 /// What these records of a run tell, in their order. The run is as the last of them left it.
-pub fn notices<'r>(run: &'r Run, records: &'r [Record]) -> impl Iterator<Item = Notice> + 'r {
+pub fn webhook_messages<'r>(
+    run: &'r Run,
+    records: &'r [Record],
+) -> impl Iterator<Item = WebhookMessage> + 'r {
     records.iter().filter_map(|record| {
         let (topic, data) = tell(run, record)?;
         let text = sentence(&run.definition, &|number| run.waitpoint(number), record);
         let data = data.with("text", json!(text));
-        Some(Notice { topic, timestamp: record.at, data: Value::Object(data.0) })
+        Some(WebhookMessage { topic, timestamp: record.at, data: Value::Object(data.0) })
     })
 }
 
@@ -107,7 +110,7 @@ fn tell(run: &Run, record: &Record) -> Option<(Topic, Data)> {
         | Change::WorkflowPaused { .. }
         | Change::WorkflowResumed
         | Change::WorkflowPauseRequested
-        | Change::WorkflowHeld
+        | Change::WorkflowPausedByOperator
         | Change::WorkflowUnpaused
         | Change::WorkflowDeadlinePassed
         | Change::WorkflowRetried { .. }
@@ -116,7 +119,7 @@ fn tell(run: &Run, record: &Record) -> Option<(Topic, Data)> {
         | Change::StepWaiting { .. }
         | Change::StepResumed { .. }
         | Change::StepRetrying { .. }
-        | Change::StepHeld { .. }
+        | Change::StepHeldBack { .. }
         | Change::StepCompleted { .. }
         | Change::StepFailed { .. }
         | Change::StepSkipped { .. }
@@ -235,7 +238,7 @@ impl Data {
 
     /// A value of any size: one that is too large is named instead.
     fn value(self, key: &str, value: &Json) -> Data {
-        if value.bytes() > limits::NOTICE_VALUE_BYTES {
+        if value.bytes() > limits::WEBHOOK_VALUE_BYTES {
             return self.with("omitted", json!([key]));
         }
         self.with(key, Value::clone(value))

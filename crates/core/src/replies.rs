@@ -11,8 +11,8 @@ use crate::status::StepStatus;
 
 impl Run {
     /// The first reply at or after an instant.
-    pub fn said_since(&self, since: Timestamp) -> Option<&Json> {
-        let responds = self.places().filter(|(at, step)| {
+    pub fn reply_since(&self, since: Timestamp) -> Option<&Json> {
+        let responds = self.step_runs().filter(|(at, step)| {
             matches!(self.defined(*at).action, Action::Respond { .. }) && step.status == StepStatus::Completed
         });
         let responds = responds.filter_map(|(_, step)| Some((step.ended_at?, step.output.as_ref()?)));
@@ -24,7 +24,7 @@ impl Run {
     }
 
     /// The first reply in these records of its history.
-    pub fn said_in<'r>(&self, records: &'r [Record]) -> Option<&'r Json> {
+    pub fn reply_in<'r>(&self, records: &'r [Record]) -> Option<&'r Json> {
         records.iter().find_map(|record| {
             if let Change::StepWaiting { opens, .. } = &record.change {
                 return opens.iter().find_map(|wait| wait.response_to_send.as_ref());

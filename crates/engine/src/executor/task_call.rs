@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use abide_core::command::{Command, Reply, TaskHeartbeat};
 use abide_core::history::{JournalResult, ModelCall};
-use abide_core::id::{At, RunId, WorkspaceId};
+use abide_core::id::{RunId, StepAddress, WorkspaceId};
 use abide_core::json::Json;
 use abide_core::run::Run;
 use abide_core::time::Millis;
@@ -19,7 +19,7 @@ use crate::tasks::ReadyTask;
 /// How often something is told again while the store cannot write.
 const AGAIN: Duration = Duration::from_millis(100);
 
-pub(crate) struct Delivery {
+pub(crate) struct TaskCall {
     pub(crate) ready: ReadyTask,
     pub(crate) workspace: WorkspaceId,
     /// What all calls to models of the run may cost.
@@ -27,12 +27,12 @@ pub(crate) struct Delivery {
     pub(crate) queue: mpsc::Sender<Request>,
 }
 
-impl Delivery {
+impl TaskCall {
     pub(crate) fn run_id(&self) -> RunId {
         self.ready.run
     }
 
-    pub(crate) fn at(&self) -> At {
+    pub(crate) fn at(&self) -> StepAddress {
         self.ready.at
     }
 
@@ -42,13 +42,13 @@ impl Delivery {
         entries: Vec<(String, Value)>,
         calls: Vec<ModelCall>,
     ) -> Result<(), Error> {
-        let ReadyTask { run, at, delivery } = self.ready;
+        let ReadyTask { run, at, lease_epoch } = self.ready;
         let entries = entries.into_iter().map(|(name, result)| {
             let result = Json::new(result);
             JournalResult { name: name.into(), result }
         });
         let (entries, cancels) = (entries.collect(), Vec::new());
-        let beat = TaskHeartbeat { at, delivery, checkpoint: None, entries, calls, cancels };
+        let beat = TaskHeartbeat { at, lease_epoch, checkpoint: None, entries, calls, cancels };
         tell(&self.queue, run, Command::TaskHeartbeat(beat)).await
     }
 
@@ -59,7 +59,7 @@ impl Delivery {
     }
 
     /// Whoever was called keeps the task, and reports later.
-    pub(crate) async fn lend(&self, worker: &'static str, lease: Millis) -> Result<(), Error> {
+    pub(crate) async fn accept(&self, worker: &'static str, lease: Millis) -> Result<(), Error> {
         let accept = Accept { task: self.ready, workspace: self.workspace, worker, lease };
         until_stored(|| ask(&self.queue, |answer| TaskRequest::Accept { accept, answer })).await.map(drop)
     }
