@@ -94,6 +94,11 @@ impl Backlog {
         self.is_in_doubt || self.more.iter().any(|workspace| !self.queues.contains_key(workspace))
     }
 
+    /// Whether the store has not been looked at yet, or others may have done what is known here.
+    pub(crate) fn is_in_doubt(&self) -> bool {
+        self.is_in_doubt
+    }
+
     /// A follow-up that was committed.
     pub(crate) fn add(&mut self, stored: StoredFollowUp) {
         let is_full = self.queues.get(&stored.workspace).is_some_and(|queue| queue.len() >= IN_MEMORY);

@@ -39,8 +39,12 @@ impl Machine {
         }
         self.tell_of_moved();
         let late = self.late_tasks(is_time_to_look);
-        let room = self.round_timers().saturating_sub(self.open.pending.due.len());
-        let due = self.alarm.take_due(now.wall, room);
+        // No wait times out while it is not known what is still on its way to it.
+        if self.backlog.is_to_load() {
+            self.load_backlog();
+        }
+        let most = if self.backlog.is_in_doubt() { 0 } else { self.round_timers() };
+        let due = self.alarm.take_due(now.wall, most.saturating_sub(self.open.pending.due.len()));
         self.refresh(due.iter().map(|timer| timer.run).chain(late.iter().map(|task| task.run)).collect());
         let (mut round, tasks, pending) = self.round();
         claim_woken(&mut round, tasks, pending, now);
@@ -131,9 +135,6 @@ impl Machine {
 
     /// Goes on with what earlier rounds left, after all that came by itself has had its turn.
     fn go_on_with_backlog(&mut self) {
-        if self.backlog.is_to_load() {
-            self.load_backlog();
-        }
         let mut aside = Vec::new();
         while self.open.batch.spent.has_room_for_backlog(self.pace)
             && let Some(queued) = self.backlog.next()
