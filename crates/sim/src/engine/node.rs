@@ -5,7 +5,9 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use abide_core::time::Millis;
-use abide_engine::machine::{Control, Input, Machine, Now, Output, Perform, ReadyTask, Request, Setup, Wake};
+use abide_engine::machine::{
+    Control, Input, Machine, Now, Output, Perform, ReadyTask, Request, Room, Setup, Wake,
+};
 use abide_store::Store;
 use abide_store::cluster::NodeId;
 use jiff::{SignedDuration, Timestamp};
@@ -235,7 +237,8 @@ impl World {
             }
             let Some(machine) = &mut node.machine else { return Ok(()) };
             let Wake { after, .. } = machine.wake(now);
-            if node.inbox.is_empty() && !after.is_zero() {
+            // What there is no room for waits until the round that is full has been sent off.
+            if !has_takeable(&node.inbox, machine.room(now)) && !after.is_zero() {
                 node.wish += 1;
                 let wish = node.wish;
                 let ms = u64::try_from(after.as_millis()).unwrap_or(u64::MAX).max(1);
@@ -301,6 +304,14 @@ impl World {
         self.hear_answers(node)?;
         self.settle_commits(life)
     }
+}
+
+fn has_takeable(inbox: &VecDeque<Input>, room: Room) -> bool {
+    inbox.iter().any(|input| match input {
+        Input::Committed { .. } | Input::Deployed { .. } | Input::Checked { .. } => true,
+        Input::Request(_) => room.requests > 0,
+        Input::Report(_) => room.requests > 0 && room.reports > 0,
+    })
 }
 
 /// As much as the machine has room for; what answers it comes first, and there is always room for that.
