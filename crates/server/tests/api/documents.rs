@@ -24,7 +24,7 @@ fn the_page_of_errors_lists_every_code() {
          \"outcome\": { \"waitpointId\": \"wp_…\", \"status\": \"COMPLETED\", \"resolvedBy\": \"link\", \"resolvedAt\": \"…\" }\n}\n```\n\n\
          A program may rely on `code`; the words may change. `pointer` is the place in the body. `problems` lists\n\
          everything that was wrong, each with its own place, what would be right and the nearest name. `current` is the\n\
-         state that stands against the request. `outcome` is what a waitpoint came to.\n\n\
+         state that stands against the request. `outcome` is how a waitpoint was resolved.\n\n\
          429 and 503 come with `Retry-After`, in seconds. Nothing was changed then.\n\n\
          This table is written by a test; change the code, not the page.\n\n\
          | code | status | what it means |\n|---|---|---|\n",
