@@ -128,7 +128,7 @@ fn a_second_process_is_refused_until_the_first_is_gone() {
     let path = directory.path().join("shared.db");
     let second = |path: &Path| {
         let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["--exact", "second_process", "--nocapture"]).env(FILE, path);
+        command.args(["--exact", "refusals::second_process", "--nocapture"]).env(FILE, path);
         command.output().unwrap().status.code()
     };
     let first = Sqlite::open(&path).unwrap();
