@@ -12,6 +12,30 @@ pub type Json = serde_json::Value;
 /// The members of a JSON object.
 pub type Object = serde_json::Map<String, Json>;
 
+/// Of the whole server, one sample after the other.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Activity {
+    pub every_ms: u64,
+    pub samples: Vec<ActivitySample>,
+}
+
+/// What happened between two looks.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ActivitySample {
+    /// When it ended.
+    pub at: Timestamp,
+    /// From a timer's instant to its firing, in milliseconds: half of them were quicker.
+    pub lateness_p50_ms: u64,
+    /// 99 of 100 were quicker.
+    pub lateness_p99_ms: u64,
+    /// Records written to histories.
+    pub records: u64,
+    /// Timers that fired.
+    pub timers: u64,
+}
+
 /// A link that lets somebody decide.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -58,7 +82,7 @@ pub struct ApprovalRequest {
     pub quorum: u32,
     pub resolved_at: Option<Timestamp>,
     pub resolved_by: Option<String>,
-    /// Its deadline; null: none.
+    /// The wait's deadline; null: none.
     pub resume_at: Option<Timestamp>,
     /// A URL with which one can decide without a key. Shown to those who may decide.
     pub resume_url: Option<String>,
@@ -138,7 +162,7 @@ pub struct AuditEntry {
     #[serde(default)] pub detail: Json,
     /// Of this entry and of the one before.
     pub hash: String,
-    /// Its id; absent where no key was needed.
+    /// The key's id; absent where no key was needed.
     pub key: Option<String>,
     /// From 1 on, over all workspaces.
     pub number: u64,
@@ -168,22 +192,6 @@ pub struct AuditVerified {
     /// The hash of the last one, where it is whole.
     pub last: Option<String>,
     pub whole: bool,
-}
-
-/// What happened between two looks.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ActivitySample {
-    /// When it ended.
-    pub at: Timestamp,
-    /// From a timer's instant to its firing, in milliseconds: half of them were quicker.
-    pub lateness_p50_ms: u64,
-    /// 99 of 100 were quicker.
-    pub lateness_p99_ms: u64,
-    /// Records written to histories.
-    pub records: u64,
-    /// Timers that fired.
-    pub timers: u64,
 }
 
 #[derive(Debug, Clone, PartialEq, Copy, Eq, Hash, Serialize, Deserialize)]
@@ -314,7 +322,7 @@ pub struct CallRetry {
     #[serde(skip_serializing_if = "Option::is_none")] pub backoff_multiplier: Option<f64>,
     /// All attempts together; 3 if absent.
     #[serde(skip_serializing_if = "Option::is_none")] pub max_attempts: Option<u32>,
-    /// It never grows beyond this; 300000 if absent.
+    /// The longest back-off in milliseconds; 300000 if absent.
     #[serde(skip_serializing_if = "Option::is_none")] pub max_backoff_ms: Option<u64>,
 }
 
@@ -338,7 +346,7 @@ pub struct Caller {
     /// What histories say: the key's name.
     pub name: String,
     pub scopes: Vec<Scope>,
-    /// Its id.
+    /// The workspace's id.
     pub workspace: String,
 }
 
@@ -566,7 +574,7 @@ pub struct CreateWaitpoint {
     #[serde(skip_serializing_if = "Option::is_none")] pub response_to_send: Option<ResponseToSend>,
     /// Of a DELAY: when it ends. A past instant is over at once.
     #[serde(skip_serializing_if = "Option::is_none")] pub resume_date_time: Option<Timestamp>,
-    /// The same as text: `2d 4h`.
+    /// `timeoutMs` as text: `2d 4h`.
     #[serde(skip_serializing_if = "Option::is_none")] pub timeout: Option<String>,
     /// Of a WEBHOOK or an APPROVAL: how long it may take; no limit if absent.
     #[serde(skip_serializing_if = "Option::is_none")] pub timeout_ms: Option<u64>,
@@ -588,7 +596,7 @@ setters!(CreateWaitpoint { allow_get [plain bool], approval [into Ask], asked [i
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DayCost {
-    /// Those of them that a provider had seen before.
+    /// Input tokens that a provider had seen before, a part of all input tokens.
     pub cached_input_tokens: u64,
     /// Failed ones too.
     pub calls: u64,
@@ -751,6 +759,23 @@ pub struct StoredEventList {
     pub data: Vec<StoredEvent>,
     /// Give it as `cursor` to get what follows; null at the end.
     pub next_cursor: Option<String>,
+}
+
+/// Whom an event woke.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EventSent {
+    /// The event is stored, and on its way to more waiters than one round has room for. They take it by themselves, after a restart too; there is no need to send it again.
+    pub delivering: bool,
+    pub dry_run: bool,
+    /// Null for a dry run.
+    pub id: Option<String>,
+    /// For whom: `everyone`, or the run it was sent to. Null: it was not stored.
+    pub kept_for: Option<String>,
+    /// The event is kept: a wait that begins later, and looks back to it, takes it. To send it again would be a second event.
+    pub stored: bool,
+    /// The waits that took it before this answer was given.
+    pub waiters: Vec<Woken>,
 }
 
 /// Why a step or a run failed.
@@ -942,7 +967,7 @@ pub struct KeyList {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Link {
-    /// The same as a page for people.
+    /// The URL of a page where a person confirms.
     pub confirm_url: String,
     /// Null: with its waitpoint.
     pub expires_at: Option<Timestamp>,
@@ -1133,9 +1158,9 @@ pub struct MadeWebhook {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MakeLink {
-    /// The same as text: `2d 4h`.
+    /// `expiresInMs` as text: `2d 4h`.
     #[serde(skip_serializing_if = "Option::is_none")] pub expires_in: Option<String>,
-    /// How long it is good for; with its waitpoint if absent.
+    /// How long the link is valid; as long as its waitpoint if absent.
     #[serde(skip_serializing_if = "Option::is_none")] pub expires_in_ms: Option<u64>,
     /// Whom it is for; anyone if absent.
     #[serde(skip_serializing_if = "Option::is_none")] pub recipient: Option<String>,
@@ -1170,7 +1195,7 @@ pub struct Misfit {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MoveClock {
-    /// The same as text: `2d 4h`.
+    /// `advanceMs` as text: `2d 4h`.
     #[serde(skip_serializing_if = "Option::is_none")] pub advance: Option<String>,
     /// At most by this time.
     #[serde(skip_serializing_if = "Option::is_none")] pub advance_ms: Option<u64>,
@@ -1263,7 +1288,7 @@ pub struct NewSchedule {
     pub definition: String,
     /// In place of a cron line: `15m`.
     #[serde(skip_serializing_if = "Option::is_none")] pub every: Option<String>,
-    /// The same as a number of milliseconds.
+    /// `every` as a number of milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")] pub every_ms: Option<u64>,
     /// Null if absent.
     #[serde(skip_serializing_if = "Option::is_none")] pub input: Option<Json>,
@@ -1323,14 +1348,14 @@ impl NewWorkspace {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Overview {
+    /// What the server did in the last hour.
+    pub activity: Activity,
     /// The server's clock.
     pub now: Timestamp,
     /// The oldest runs that wait, each with its oldest wait.
     pub oldest: Vec<Waitpoint>,
     /// Open waits whose instant has passed.
     pub overdue: Counted,
-    /// How it went in the last hour.
-    pub activity: Activity,
     pub runs: Vec<RunCount>,
     /// Open waits.
     pub waits: Vec<WaitCount>,
@@ -1408,14 +1433,6 @@ pub struct Problem {
     pub kind: String,
     /// What is doubtful about a definition.
     #[serde(default)] pub warnings: Vec<Finding>,
-}
-
-/// Of the whole server, one beat after the other.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Activity {
-    pub samples: Vec<ActivitySample>,
-    pub every_ms: u64,
 }
 
 /// What a workspace may have; an absent figure is that of the server, or none.
@@ -1782,23 +1799,6 @@ impl SendSignal {
 
 setters!(SendSignal { idempotency_key [into String], payload [into Json] });
 
-/// Whom an event woke.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct EventSent {
-    /// It is stored, and on its way to more who wait for it than one moment has room for. They take it by themselves, after a restart too; there is no need to send it again.
-    pub delivering: bool,
-    pub dry_run: bool,
-    /// Null for a dry run.
-    pub id: Option<String>,
-    /// For whom: `everyone`, or the run it was sent to. Null: it was not stored.
-    pub kept_for: Option<String>,
-    /// The event is kept: a wait that begins later, and looks back to it, takes it. To send it again would be a second event.
-    pub stored: bool,
-    /// The waits that took it before this answer was given.
-    pub waiters: Vec<Woken>,
-}
-
 /// Who asks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -1864,7 +1864,7 @@ setters!(SkipWaitpoint { output [into Json], reason [into String] });
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Spent {
-    /// Those of them that a provider had seen before.
+    /// Input tokens that a provider had seen before, a part of all input tokens.
     pub cached_input_tokens: u64,
     /// Failed ones too.
     pub calls: u64,
@@ -2008,7 +2008,7 @@ pub struct StepCall {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StepCost {
-    /// Those of them that a provider had seen before.
+    /// Input tokens that a provider had seen before, a part of all input tokens.
     pub cached_input_tokens: u64,
     /// Failed ones too.
     pub calls: u64,
@@ -2050,7 +2050,7 @@ words!(TaskExecutionType { Begin "BEGIN", Resume "RESUME" });
 pub struct Task {
     /// Of this visit, from 1.
     pub attempt: u32,
-    /// What an earlier delivery left, or null.
+    /// What an earlier execution left, or null.
     pub checkpoint: Json,
     pub config: Json,
     /// When the attempt's time is over, if it has a limit.
@@ -2062,7 +2062,7 @@ pub struct Task {
     pub heartbeat_ms: Option<u64>,
     pub id: String,
     pub input: Json,
-    /// What earlier deliveries recorded, in the order it was.
+    /// What earlier executions recorded, in the order it was.
     pub journal: Vec<JournalEntry>,
     /// Every report carries it. Opaque.
     pub lease_token: String,
@@ -2085,12 +2085,12 @@ pub struct Task {
 pub struct TaskJournal {
     /// Of this visit, from 1.
     pub attempt: u32,
-    /// What an earlier delivery left, or null.
+    /// What an earlier execution left, or null.
     pub checkpoint: Json,
     pub config: Json,
     pub handler: String,
     pub input: Json,
-    /// What earlier deliveries recorded, in the order it was; waits that are open among it.
+    /// What earlier executions recorded, in the order it was; waits that are open among it.
     pub journal: Vec<JournalEntry>,
     pub run_id: String,
     pub state: Json,
@@ -2140,7 +2140,7 @@ pub struct TaskReportFail {
     pub message: String,
     /// The code does not fit what the handler has recorded. The step waits for a worker with another build, unless its `onCodeChange` says that it fails.
     #[serde(skip_serializing_if = "Option::is_none")] pub mismatch: Option<CodeMismatch>,
-    /// The same as text: `2d 4h`.
+    /// `retryAfterMs` as text: `2d 4h`.
     #[serde(skip_serializing_if = "Option::is_none")] pub retry_after: Option<String>,
     /// Try again after this time, instead of the step's back-off.
     #[serde(skip_serializing_if = "Option::is_none")] pub retry_after_ms: Option<u64>,
@@ -2162,7 +2162,7 @@ setters!(TaskReportFail { code [into String], detail [into FailureDetail], misma
 pub struct TaskReportPause {
     /// Handed back with the task. An earlier one stays when this is absent.
     #[serde(skip_serializing_if = "Option::is_none")] pub checkpoint: Option<Json>,
-    /// The same as text: `2d 4h`.
+    /// `durationMs` as text: `2d 4h`.
     #[serde(skip_serializing_if = "Option::is_none")] pub duration: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")] pub duration_ms: Option<u64>,
     pub lease_token: String,
@@ -2308,7 +2308,7 @@ impl From<TaskReportRelease> for TaskReport {
 pub struct TaskWaitSleep {
     /// What the code asks for, in its own words. A recorded wait answers only code that asks the same.
     #[serde(skip_serializing_if = "Option::is_none")] pub asked: Option<String>,
-    /// The same as text: `2d 4h`.
+    /// `durationMs` as text: `2d 4h`.
     #[serde(skip_serializing_if = "Option::is_none")] pub duration: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")] pub duration_ms: Option<u64>,
     pub name: String,
@@ -2450,7 +2450,7 @@ pub struct TaskWaitRetry {
     pub message: String,
     /// Of the wait: each attempt of the call has one.
     pub name: String,
-    /// The same as text: `2d 4h`.
+    /// `retryAfterMs` as text: `2d 4h`.
     #[serde(skip_serializing_if = "Option::is_none")] pub retry_after: Option<String>,
     /// Try again after this time, instead of the back-off.
     #[serde(skip_serializing_if = "Option::is_none")] pub retry_after_ms: Option<u64>,
@@ -2535,7 +2535,7 @@ pub struct TaskWaitHttp {
     pub name: String,
     /// How often the call is made; that of an `http` step if absent.
     #[serde(skip_serializing_if = "Option::is_none")] pub retry: Option<CallRetry>,
-    /// The same as text: `30s`.
+    /// `timeoutMs` as text: `30s`.
     #[serde(skip_serializing_if = "Option::is_none")] pub timeout: Option<String>,
     /// How long one attempt may take.
     #[serde(skip_serializing_if = "Option::is_none")] pub timeout_ms: Option<u64>,
@@ -2673,7 +2673,7 @@ pub struct Waiter {
     /// The condition that an event must satisfy.
     #[serde(rename = "match")]
     pub matching: Option<String>,
-    /// Its deadline; null: none.
+    /// The wait's deadline; null: none.
     pub resume_at: Option<Timestamp>,
     pub run_id: String,
     pub since: Timestamp,
@@ -2927,7 +2927,7 @@ pub struct Workflow {
     /// Whether a task stays with the build that took it first, for tasks that do not say so themselves.
     #[serde(skip_serializing_if = "Option::is_none")] pub pin_to_build: Option<bool>,
     pub steps: Vec<WorkflowStep>,
-    /// The same as a duration, such as `2d 4h` or `PT30M`.
+    /// `timeoutMs` as a duration, such as `2d 4h` or `PT30M`.
     #[serde(skip_serializing_if = "Option::is_none")] pub timeout: Option<String>,
     /// How long a whole run may take, in milliseconds; then it fails, wherever it is.
     #[serde(skip_serializing_if = "Option::is_none")] pub timeout_ms: Option<u64>,
@@ -3024,7 +3024,7 @@ pub struct WorkflowHook {
     pub handler: String,
     /// The `defaultRetry` of the workflow if absent.
     #[serde(skip_serializing_if = "Option::is_none")] pub retry: Option<WorkflowRetry>,
-    /// The same as a duration.
+    /// `timeoutMs` as a duration.
     #[serde(skip_serializing_if = "Option::is_none")] pub timeout: Option<String>,
     /// How long one attempt may work, in milliseconds; waiting does not count.
     #[serde(skip_serializing_if = "Option::is_none")] pub timeout_ms: Option<u64>,
@@ -3164,7 +3164,7 @@ pub struct WorkflowMapStepLlm {
     /// Templates allowed.
     #[serde(skip_serializing_if = "Option::is_none")] pub system_prompt: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")] pub temperature: Option<f64>,
-    /// The same as a duration.
+    /// `timeoutMs` as a duration.
     #[serde(skip_serializing_if = "Option::is_none")] pub timeout: Option<String>,
     /// How long one attempt may work, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")] pub timeout_ms: Option<u64>,
@@ -3236,7 +3236,7 @@ pub struct WorkflowMapStepTask {
     #[serde(skip_serializing_if = "Option::is_none")] pub config: Option<Json>,
     /// The handler's registered name.
     pub handler: String,
-    /// The same as a duration.
+    /// `heartbeatMs` as a duration.
     #[serde(skip_serializing_if = "Option::is_none")] pub heartbeat: Option<String>,
     /// The worker is taken for lost when it has not reported for this long, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")] pub heartbeat_ms: Option<u64>,
@@ -3247,7 +3247,7 @@ pub struct WorkflowMapStepTask {
     /// Only workers of the build that takes it first are given it again, in this run; `false` if absent. Until an operator unpins it, it waits for them, however long they are away.
     #[serde(skip_serializing_if = "Option::is_none")] pub pin_to_build: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")] pub retry: Option<WorkflowRetry>,
-    /// The same as a duration.
+    /// `timeoutMs` as a duration.
     #[serde(skip_serializing_if = "Option::is_none")] pub timeout: Option<String>,
     /// How long one attempt may work, in milliseconds; waiting does not count.
     #[serde(skip_serializing_if = "Option::is_none")] pub timeout_ms: Option<u64>,
@@ -3287,7 +3287,7 @@ setters!(WorkflowMapStepWait { cron [into String], duration [length duration_ms]
 pub struct WorkflowMapStepWaitForEvent {
     /// The event's id; templates allowed, such as `order-{{ input.orderId }}`.
     pub event_id: String,
-    /// The same as a duration. Without either, every event since the run was created counts.
+    /// `lookbackMs` as a duration. Without either, every event since the run was created counts.
     #[serde(skip_serializing_if = "Option::is_none")] pub lookback: Option<String>,
     /// Events received up to this long before the wait begins count too, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")] pub lookback_ms: Option<u64>,
@@ -3373,7 +3373,7 @@ pub enum WorkflowOnApprovalTimeout {
 /// What becomes of a handler whose code does not fit what it has recorded.
 #[derive(Debug, Clone, PartialEq, Copy, Eq, Hash, Serialize, Deserialize)]
 pub enum WorkflowOnCodeChange {
-    /// It waits for a worker with other code: a bad deploy costs time, never a run.
+    /// The step waits for a worker with other code: a bad deploy costs time, never a run.
     #[serde(rename = "wait")] Wait,
     /// The step fails.
     #[serde(rename = "fail")] Fail,
@@ -3441,7 +3441,7 @@ pub struct WorkflowRetry {
     #[serde(skip_serializing_if = "Option::is_none")] pub backoff_multiplier: Option<f64>,
     /// All tries together; 3 if absent.
     #[serde(skip_serializing_if = "Option::is_none")] pub max_attempts: Option<u32>,
-    /// It never grows beyond this, in milliseconds; 300000 if absent.
+    /// The longest back-off, in milliseconds; 300000 if absent.
     #[serde(skip_serializing_if = "Option::is_none")] pub max_backoff_ms: Option<u64>,
 }
 
@@ -3720,7 +3720,7 @@ pub struct WorkflowStepLlm {
     /// Templates allowed.
     #[serde(skip_serializing_if = "Option::is_none")] pub system_prompt: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")] pub temperature: Option<f64>,
-    /// The same as a duration.
+    /// `timeoutMs` as a duration.
     #[serde(skip_serializing_if = "Option::is_none")] pub timeout: Option<String>,
     /// How long one attempt may work, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")] pub timeout_ms: Option<u64>,
@@ -3887,7 +3887,7 @@ pub struct WorkflowStepTask {
     #[serde(skip_serializing_if = "Option::is_none")] pub description: Option<String>,
     /// The handler's registered name.
     pub handler: String,
-    /// The same as a duration.
+    /// `heartbeatMs` as a duration.
     #[serde(skip_serializing_if = "Option::is_none")] pub heartbeat: Option<String>,
     /// The worker is taken for lost when it has not reported for this long, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")] pub heartbeat_ms: Option<u64>,
@@ -3904,7 +3904,7 @@ pub struct WorkflowStepTask {
     #[serde(skip_serializing_if = "Option::is_none")] pub retry: Option<WorkflowRetry>,
     /// The key of `state` under which the step's result is stored.
     #[serde(skip_serializing_if = "Option::is_none")] pub save_as: Option<String>,
-    /// The same as a duration.
+    /// `timeoutMs` as a duration.
     #[serde(skip_serializing_if = "Option::is_none")] pub timeout: Option<String>,
     /// How long one attempt may work, in milliseconds; waiting does not count.
     #[serde(skip_serializing_if = "Option::is_none")] pub timeout_ms: Option<u64>,
@@ -3967,7 +3967,7 @@ pub struct WorkflowStepWaitForEvent {
     #[serde(skip_serializing_if = "Option::is_none")] pub description: Option<String>,
     /// The event's id; templates allowed, such as `order-{{ input.orderId }}`.
     pub event_id: String,
-    /// The same as a duration. Without either, every event since the run was created counts.
+    /// `lookbackMs` as a duration. Without either, every event since the run was created counts.
     #[serde(skip_serializing_if = "Option::is_none")] pub lookback: Option<String>,
     /// Events received up to this long before the wait begins count too, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")] pub lookback_ms: Option<u64>,
@@ -4133,7 +4133,7 @@ pub mod code {
     pub const UNKNOWN_SCHEDULE: &str = "UNKNOWN_SCHEDULE";
     /// There is no such webhook in this workspace.
     pub const UNKNOWN_WEBHOOK: &str = "UNKNOWN_WEBHOOK";
-    /// The webhook was told no such thing, or it was forgotten.
+    /// The webhook has no such delivery, or it was removed by retention.
     pub const UNKNOWN_DELIVERY: &str = "UNKNOWN_DELIVERY";
     /// There is no run or schedule of this id that is held, in this workspace.
     pub const NOT_HELD: &str = "NOT_HELD";
@@ -4191,7 +4191,7 @@ pub mod code {
     pub const DEFINITION_EXISTS: &str = "DEFINITION_EXISTS";
     /// There is a schedule of this name in this workspace.
     pub const SCHEDULE_EXISTS: &str = "SCHEDULE_EXISTS";
-    /// The delivery has not been received and is tried again by itself. `current` says when.
+    /// The delivery is pending: it is retried automatically. `current` says when.
     pub const DELIVERY_PENDING: &str = "DELIVERY_PENDING";
     /// There is a workspace of this name.
     pub const WORKSPACE_EXISTS: &str = "WORKSPACE_EXISTS";

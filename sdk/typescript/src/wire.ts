@@ -3,6 +3,26 @@
 /** Any JSON value. */
 export type Json = string | number | boolean | null | Json[] | { [field: string]: Json };
 
+/** Of the whole server, one sample after the other. */
+export interface Activity {
+  everyMs: number;
+  samples: ActivitySample[];
+}
+
+/** What happened between two looks. */
+export interface ActivitySample {
+  /** When it ended. */
+  at: string;
+  /** From a timer's instant to its firing, in milliseconds: half of them were quicker. */
+  latenessP50Ms: number;
+  /** 99 of 100 were quicker. */
+  latenessP99Ms: number;
+  /** Records written to histories. */
+  records: number;
+  /** Timers that fired. */
+  timers: number;
+}
+
 /** A link that lets somebody decide. */
 export interface ApprovalLink {
   /** For people: a page that shows the content, and asks. */
@@ -35,7 +55,7 @@ export interface ApprovalRequest {
   quorum: number;
   resolvedAt?: string | null;
   resolvedBy?: string | null;
-  /** Its deadline; null: none. */
+  /** The wait's deadline; null: none. */
   resumeAt: string | null;
   /** A URL with which one can decide without a key. Shown to those who may decide. */
   resumeUrl?: string | null;
@@ -103,7 +123,7 @@ export interface AuditEntry {
   detail?: Json;
   /** Of this entry and of the one before. */
   hash: string;
-  /** Its id; absent where no key was needed. */
+  /** The key's id; absent where no key was needed. */
   key?: string | null;
   /** From 1 on, over all workspaces. */
   number: number;
@@ -129,20 +149,6 @@ export interface AuditVerified {
   /** The hash of the last one, where it is whole. */
   last?: string | null;
   whole: boolean;
-}
-
-/** What happened between two looks. */
-export interface ActivitySample {
-  /** When it ended. */
-  at: string;
-  /** From a timer's instant to its firing, in milliseconds: half of them were quicker. */
-  latenessP50Ms: number;
-  /** 99 of 100 were quicker. */
-  latenessP99Ms: number;
-  /** Records written to histories. */
-  records: number;
-  /** Timers that fired. */
-  timers: number;
 }
 
 export interface BulkCommand {
@@ -221,7 +227,7 @@ export interface CallRetry {
   backoffMultiplier?: number | null;
   /** All attempts together; 3 if absent. */
   maxAttempts?: number | null;
-  /** It never grows beyond this; 300000 if absent. */
+  /** The longest back-off in milliseconds; 300000 if absent. */
   maxBackoffMs?: number | null;
 }
 
@@ -229,7 +235,7 @@ export interface Caller {
   /** What histories say: the key's name. */
   name: string;
   scopes: ("read" | "deploy" | "run" | "worker" | "approve" | "admin")[];
-  /** Its id. */
+  /** The workspace's id. */
   workspace: string;
 }
 
@@ -356,7 +362,7 @@ export interface CreateWaitpoint {
   responseToSend?: ResponseToSend | null;
   /** Of a DELAY: when it ends. A past instant is over at once. */
   resumeDateTime?: string | null;
-  /** The same as text: `2d 4h`. */
+  /** `timeoutMs` as text: `2d 4h`. */
   timeout?: string | null;
   /** Of a WEBHOOK or an APPROVAL: how long it may take; no limit if absent. */
   timeoutMs?: number | null;
@@ -366,7 +372,7 @@ export interface CreateWaitpoint {
 
 /** Tokens and money. */
 export interface DayCost {
-  /** Those of them that a provider had seen before. */
+  /** Input tokens that a provider had seen before, a part of all input tokens. */
   cachedInputTokens: number;
   /** Failed ones too. */
   calls: number;
@@ -467,7 +473,7 @@ export interface DeployedDefinition {
   warnings: Finding[];
 }
 
-/** One occurrence of an event. */
+/** An event. */
 export interface StoredEvent {
   eventData: Json;
   eventId: string;
@@ -480,6 +486,21 @@ export interface StoredEventList {
   data: StoredEvent[];
   /** Give it as `cursor` to get what follows; null at the end. */
   nextCursor: string | null;
+}
+
+/** Whom an event woke. */
+export interface EventSent {
+  /** The event is stored, and on its way to more waiters than one round has room for. They take it by themselves, after a restart too; there is no need to send it again. */
+  delivering: boolean;
+  dryRun: boolean;
+  /** Null for a dry run. */
+  id: string | null;
+  /** For whom: `everyone`, or the run it was sent to. Null: it was not stored. */
+  keptFor: string | null;
+  /** The event is kept: a wait that begins later, and looks back to it, takes it. To send it again would be a second event. */
+  stored: boolean;
+  /** The waits that took it before this answer was given. */
+  waiters: Woken[];
 }
 
 /** Why a step or a run failed. */
@@ -605,7 +626,7 @@ export interface KeyList {
 
 /** A resume URL. */
 export interface Link {
-  /** The same as a page for people. */
+  /** The URL of a page where a person confirms. */
   confirmUrl: string;
   /** Null: with its waitpoint. */
   expiresAt: string | null;
@@ -713,9 +734,9 @@ export interface MadeWebhook {
 }
 
 export interface MakeLink {
-  /** The same as text: `2d 4h`. */
+  /** `expiresInMs` as text: `2d 4h`. */
   expiresIn?: string | null;
-  /** How long it is good for; with its waitpoint if absent. */
+  /** How long the link is valid; as long as its waitpoint if absent. */
   expiresInMs?: number | null;
   /** Whom it is for; anyone if absent. */
   recipient?: string | null;
@@ -733,7 +754,7 @@ export interface Misfit {
 }
 
 export interface MoveClock {
-  /** The same as text: `2d 4h`. */
+  /** `advanceMs` as text: `2d 4h`. */
   advance?: string | null;
   /** At most by this time. */
   advanceMs?: number | null;
@@ -787,7 +808,7 @@ export interface NewSchedule {
   definition: string;
   /** In place of a cron line: `15m`. */
   every?: string | null;
-  /** The same as a number of milliseconds. */
+  /** `every` as a number of milliseconds. */
   everyMs?: number | null;
   /** Null if absent. */
   input?: Json;
@@ -816,14 +837,14 @@ export interface NewWorkspace {
 
 /** How many there are, what has waited longest, and how it goes. */
 export interface Overview {
+  /** What the server did in the last hour. */
+  activity: Activity;
   /** The server's clock. */
   now: string;
   /** The oldest runs that wait, each with its oldest wait. */
   oldest: Waitpoint[];
   /** Open waits whose instant has passed. */
   overdue: Counted;
-  /** How it went in the last hour. */
-  activity: Activity;
   runs: RunCount[];
   /** Open waits. */
   waits: WaitCount[];
@@ -874,12 +895,6 @@ export interface Problem {
   type: string;
   /** What is doubtful about a definition. */
   warnings?: Finding[];
-}
-
-/** Of the whole server, one beat after the other. */
-export interface Activity {
-  samples: ActivitySample[];
-  everyMs: number;
 }
 
 /** What a workspace may have; an absent figure is that of the server, or none. */
@@ -1144,21 +1159,6 @@ export interface SendSignal {
   signalType: string;
 }
 
-/** Whom an event woke. */
-export interface EventSent {
-  /** It is stored, and on its way to more who wait for it than one moment has room for. They take it by themselves, after a restart too; there is no need to send it again. */
-  delivering: boolean;
-  dryRun: boolean;
-  /** Null for a dry run. */
-  id: string | null;
-  /** For whom: `everyone`, or the run it was sent to. Null: it was not stored. */
-  keptFor: string | null;
-  /** The event is kept: a wait that begins later, and looks back to it, takes it. To send it again would be a second event. */
-  stored: boolean;
-  /** The waits that took it before this answer was given. */
-  waiters: Woken[];
-}
-
 /** Who asks. */
 export interface Session {
   /** Null where a key is needed, and none was given. */
@@ -1203,7 +1203,7 @@ export interface SkipWaitpoint {
 
 /** Tokens and money. */
 export interface Spent {
-  /** Those of them that a provider had seen before. */
+  /** Input tokens that a provider had seen before, a part of all input tokens. */
   cachedInputTokens: number;
   /** Failed ones too. */
   calls: number;
@@ -1293,7 +1293,7 @@ export interface StepCall {
 
 /** Tokens and money. */
 export interface StepCost {
-  /** Those of them that a provider had seen before. */
+  /** Input tokens that a provider had seen before, a part of all input tokens. */
   cachedInputTokens: number;
   /** Failed ones too. */
   calls: number;
@@ -1321,7 +1321,7 @@ export interface TakenEvent {
 export interface Task {
   /** Of this visit, from 1. */
   attempt: number;
-  /** What an earlier delivery left, or null. */
+  /** What an earlier execution left, or null. */
   checkpoint: Json;
   config: Json;
   /** When the attempt's time is over, if it has a limit. */
@@ -1333,7 +1333,7 @@ export interface Task {
   heartbeatMs: number | null;
   id: string;
   input: Json;
-  /** What earlier deliveries recorded, in the order it was. */
+  /** What earlier executions recorded, in the order it was. */
   journal: JournalEntry[];
   /** Every report carries it. Opaque. */
   leaseToken: string;
@@ -1354,12 +1354,12 @@ export interface Task {
 export interface TaskJournal {
   /** Of this visit, from 1. */
   attempt: number;
-  /** What an earlier delivery left, or null. */
+  /** What an earlier execution left, or null. */
   checkpoint: Json;
   config: Json;
   handler: string;
   input: Json;
-  /** What earlier deliveries recorded, in the order it was; waits that are open among it. */
+  /** What earlier executions recorded, in the order it was; waits that are open among it. */
   journal: JournalEntry[];
   runId: string;
   state: Json;
@@ -1394,7 +1394,7 @@ export type TaskReport = {
   message: string;
   /** The code does not fit what the handler has recorded. The step waits for a worker with another build, unless its `onCodeChange` says that it fails. */
   mismatch?: CodeMismatch | null;
-  /** The same as text: `2d 4h`. */
+  /** `retryAfterMs` as text: `2d 4h`. */
   retryAfter?: string | null;
   /** Try again after this time, instead of the step's back-off. */
   retryAfterMs?: number | null;
@@ -1404,7 +1404,7 @@ export type TaskReport = {
 } | {
   /** Handed back with the task. An earlier one stays when this is absent. */
   checkpoint?: Json;
-  /** The same as text: `2d 4h`. */
+  /** `durationMs` as text: `2d 4h`. */
   duration?: string | null;
   durationMs?: number | null;
   leaseToken: string;
@@ -1446,7 +1446,7 @@ export type TaskReport = {
 export type TaskWait = {
   /** What the code asks for, in its own words. A recorded wait answers only code that asks the same. */
   asked?: string | null;
-  /** The same as text: `2d 4h`. */
+  /** `durationMs` as text: `2d 4h`. */
   duration?: string | null;
   durationMs?: number | null;
   name: string;
@@ -1513,7 +1513,7 @@ export type TaskWait = {
   message: string;
   /** Of the wait: each attempt of the call has one. */
   name: string;
-  /** The same as text: `2d 4h`. */
+  /** `retryAfterMs` as text: `2d 4h`. */
   retryAfter?: string | null;
   /** Try again after this time, instead of the back-off. */
   retryAfterMs?: number | null;
@@ -1560,7 +1560,7 @@ export type TaskWait = {
   name: string;
   /** How often the call is made; that of an `http` step if absent. */
   retry?: CallRetry | null;
-  /** The same as text: `30s`. */
+  /** `timeoutMs` as text: `30s`. */
   timeout?: string | null;
   /** How long one attempt may take. */
   timeoutMs?: number | null;
@@ -1617,7 +1617,7 @@ export interface WaitCount {
 export interface Waiter {
   /** The condition that an event must satisfy. */
   match?: string | null;
-  /** Its deadline; null: none. */
+  /** The wait's deadline; null: none. */
   resumeAt: string | null;
   runId: string;
   since: string;
@@ -1818,7 +1818,7 @@ export interface Workflow {
   /** Whether a task stays with the build that took it first, for tasks that do not say so themselves. */
   pinToBuild?: boolean | null;
   steps: WorkflowStep[];
-  /** The same as a duration, such as `2d 4h` or `PT30M`. */
+  /** `timeoutMs` as a duration, such as `2d 4h` or `PT30M`. */
   timeout?: string | null;
   /** How long a whole run may take, in milliseconds; then it fails, wherever it is. */
   timeoutMs?: number | null;
@@ -1853,7 +1853,7 @@ export interface WorkflowHook {
   handler: string;
   /** The `defaultRetry` of the workflow if absent. */
   retry?: WorkflowRetry | null;
-  /** The same as a duration. */
+  /** `timeoutMs` as a duration. */
   timeout?: string | null;
   /** How long one attempt may work, in milliseconds; waiting does not count. */
   timeoutMs?: number | null;
@@ -1914,7 +1914,7 @@ export interface WorkflowMapStepLlm {
   /** Templates allowed. */
   systemPrompt?: string | null;
   temperature?: number | null;
-  /** The same as a duration. */
+  /** `timeoutMs` as a duration. */
   timeout?: string | null;
   /** How long one attempt may work, in milliseconds. */
   timeoutMs?: number | null;
@@ -1956,7 +1956,7 @@ export interface WorkflowMapStepTask {
   config?: Json;
   /** The handler's registered name. */
   handler: string;
-  /** The same as a duration. */
+  /** `heartbeatMs` as a duration. */
   heartbeat?: string | null;
   /** The worker is taken for lost when it has not reported for this long, in milliseconds. */
   heartbeatMs?: number | null;
@@ -1967,7 +1967,7 @@ export interface WorkflowMapStepTask {
   /** Only workers of the build that takes it first are given it again, in this run; `false` if absent. Until an operator unpins it, it waits for them, however long they are away. */
   pinToBuild?: boolean | null;
   retry?: WorkflowRetry | null;
-  /** The same as a duration. */
+  /** `timeoutMs` as a duration. */
   timeout?: string | null;
   /** How long one attempt may work, in milliseconds; waiting does not count. */
   timeoutMs?: number | null;
@@ -1994,7 +1994,7 @@ export interface WorkflowMapStepWait {
 export interface WorkflowMapStepWaitForEvent {
   /** The event's id; templates allowed, such as `order-{{ input.orderId }}`. */
   eventId: string;
-  /** The same as a duration. Without either, every event since the run was created counts. */
+  /** `lookbackMs` as a duration. Without either, every event since the run was created counts. */
   lookback?: string | null;
   /** Events received up to this long before the wait begins count too, in milliseconds. */
   lookbackMs?: number | null;
@@ -2072,7 +2072,7 @@ export interface WorkflowRetry {
   backoffMultiplier?: number | null;
   /** All tries together; 3 if absent. */
   maxAttempts?: number | null;
-  /** It never grows beyond this, in milliseconds; 300000 if absent. */
+  /** The longest back-off, in milliseconds; 300000 if absent. */
   maxBackoffMs?: number | null;
 }
 
@@ -2232,7 +2232,7 @@ export interface WorkflowStepLlm {
   /** Templates allowed. */
   systemPrompt?: string | null;
   temperature?: number | null;
-  /** The same as a duration. */
+  /** `timeoutMs` as a duration. */
   timeout?: string | null;
   /** How long one attempt may work, in milliseconds. */
   timeoutMs?: number | null;
@@ -2349,7 +2349,7 @@ export interface WorkflowStepTask {
   description?: string | null;
   /** The handler's registered name. */
   handler: string;
-  /** The same as a duration. */
+  /** `heartbeatMs` as a duration. */
   heartbeat?: string | null;
   /** The worker is taken for lost when it has not reported for this long, in milliseconds. */
   heartbeatMs?: number | null;
@@ -2366,7 +2366,7 @@ export interface WorkflowStepTask {
   retry?: WorkflowRetry | null;
   /** The key of `state` under which the step's result is stored. */
   saveAs?: string | null;
-  /** The same as a duration. */
+  /** `timeoutMs` as a duration. */
   timeout?: string | null;
   /** How long one attempt may work, in milliseconds; waiting does not count. */
   timeoutMs?: number | null;
@@ -2409,7 +2409,7 @@ export interface WorkflowStepWaitForEvent {
   description?: string | null;
   /** The event's id; templates allowed, such as `order-{{ input.orderId }}`. */
   eventId: string;
-  /** The same as a duration. Without either, every event since the run was created counts. */
+  /** `lookbackMs` as a duration. Without either, every event since the run was created counts. */
   lookback?: string | null;
   /** Events received up to this long before the wait begins count too, in milliseconds. */
   lookbackMs?: number | null;

@@ -8,6 +8,28 @@ Json: TypeAlias = "None | bool | int | float | str | list[Json] | dict[str, Json
 """Any JSON value."""
 
 
+class Activity(TypedDict):
+    """Of the whole server, one sample after the other."""
+
+    everyMs: int
+    samples: list[ActivitySample]
+
+
+class ActivitySample(TypedDict):
+    """What happened between two looks."""
+
+    at: str
+    """When it ended."""
+    latenessP50Ms: int
+    """From a timer's instant to its firing, in milliseconds: half of them were quicker."""
+    latenessP99Ms: int
+    """99 of 100 were quicker."""
+    records: int
+    """Records written to histories."""
+    timers: int
+    """Timers that fired."""
+
+
 class ApprovalLink(TypedDict):
     """A link that lets somebody decide."""
 
@@ -43,7 +65,7 @@ class ApprovalRequest(TypedDict):
     resolvedAt: NotRequired[str | None]
     resolvedBy: NotRequired[str | None]
     resumeAt: str | None
-    """Its deadline; null: none."""
+    """The wait's deadline; null: none."""
     resumeUrl: NotRequired[str | None]
     """A URL with which one can decide without a key. Shown to those who may decide."""
     runId: str
@@ -115,7 +137,7 @@ class AuditEntry(TypedDict):
     hash: str
     """Of this entry and of the one before."""
     key: NotRequired[str | None]
-    """Its id; absent where no key was needed."""
+    """The key's id; absent where no key was needed."""
     number: int
     """From 1 on, over all workspaces."""
     requestId: NotRequired[str | None]
@@ -142,21 +164,6 @@ class AuditVerified(TypedDict):
     last: NotRequired[str | None]
     """The hash of the last one, where it is whole."""
     whole: bool
-
-
-class ActivitySample(TypedDict):
-    """What happened between two looks."""
-
-    at: str
-    """When it ended."""
-    latenessP50Ms: int
-    """From a timer's instant to its firing, in milliseconds: half of them were quicker."""
-    latenessP99Ms: int
-    """99 of 100 were quicker."""
-    records: int
-    """Records written to histories."""
-    timers: int
-    """Timers that fired."""
 
 
 class BulkCommand(TypedDict):
@@ -239,7 +246,7 @@ class CallRetry(TypedDict):
     maxAttempts: NotRequired[int | None]
     """All attempts together; 3 if absent."""
     maxBackoffMs: NotRequired[int | None]
-    """It never grows beyond this; 300000 if absent."""
+    """The longest back-off in milliseconds; 300000 if absent."""
 
 
 class Caller(TypedDict):
@@ -247,7 +254,7 @@ class Caller(TypedDict):
     """What histories say: the key's name."""
     scopes: list[Literal["read", "deploy", "run", "worker", "approve", "admin"]]
     workspace: str
-    """Its id."""
+    """The workspace's id."""
 
 
 class CancelRun(TypedDict):
@@ -379,7 +386,7 @@ class CreateWaitpoint(TypedDict):
     resumeDateTime: NotRequired[str | None]
     """Of a DELAY: when it ends. A past instant is over at once."""
     timeout: NotRequired[str | None]
-    """The same as text: `2d 4h`."""
+    """`timeoutMs` as text: `2d 4h`."""
     timeoutMs: NotRequired[int | None]
     """Of a WEBHOOK or an APPROVAL: how long it may take; no limit if absent."""
     type: NotRequired[Literal["WEBHOOK", "DELAY", "APPROVAL"]]
@@ -390,7 +397,7 @@ class DayCost(TypedDict):
     """Tokens and money."""
 
     cachedInputTokens: int
-    """Those of them that a provider had seen before."""
+    """Input tokens that a provider had seen before, a part of all input tokens."""
     calls: int
     """Failed ones too."""
     costMicros: int
@@ -498,7 +505,7 @@ class DeployedDefinition(TypedDict):
 
 
 class StoredEvent(TypedDict):
-    """One occurrence of an event."""
+    """An event."""
 
     eventData: Json
     eventId: str
@@ -512,6 +519,22 @@ class StoredEventList(TypedDict):
     data: list[StoredEvent]
     nextCursor: str | None
     """Give it as `cursor` to get what follows; null at the end."""
+
+
+class EventSent(TypedDict):
+    """Whom an event woke."""
+
+    delivering: bool
+    """The event is stored, and on its way to more waiters than one round has room for. They take it by themselves, after a restart too; there is no need to send it again."""
+    dryRun: bool
+    id: str | None
+    """Null for a dry run."""
+    keptFor: str | None
+    """For whom: `everyone`, or the run it was sent to. Null: it was not stored."""
+    stored: bool
+    """The event is kept: a wait that begins later, and looks back to it, takes it. To send it again would be a second event."""
+    waiters: list[Woken]
+    """The waits that took it before this answer was given."""
 
 
 class Failure(TypedDict):
@@ -648,7 +671,7 @@ class Link(TypedDict):
     """A resume URL."""
 
     confirmUrl: str
-    """The same as a page for people."""
+    """The URL of a page where a person confirms."""
     expiresAt: str | None
     """Null: with its waitpoint."""
     resumeUrl: str
@@ -778,9 +801,9 @@ class MadeWebhook(TypedDict):
 
 class MakeLink(TypedDict):
     expiresIn: NotRequired[str | None]
-    """The same as text: `2d 4h`."""
+    """`expiresInMs` as text: `2d 4h`."""
     expiresInMs: NotRequired[int | None]
-    """How long it is good for; with its waitpoint if absent."""
+    """How long the link is valid; as long as its waitpoint if absent."""
     recipient: NotRequired[str | None]
     """Whom it is for; anyone if absent."""
 
@@ -797,7 +820,7 @@ class Misfit(TypedDict):
 
 class MoveClock(TypedDict):
     advance: NotRequired[str | None]
-    """The same as text: `2d 4h`."""
+    """`advanceMs` as text: `2d 4h`."""
     advanceMs: NotRequired[int | None]
     """At most by this time."""
     to: NotRequired[str | None]
@@ -853,7 +876,7 @@ class NewSchedule(TypedDict):
     every: NotRequired[str | None]
     """In place of a cron line: `15m`."""
     everyMs: NotRequired[int | None]
-    """The same as a number of milliseconds."""
+    """`every` as a number of milliseconds."""
     input: NotRequired[Json]
     """Null if absent."""
     name: str
@@ -882,14 +905,14 @@ class NewWorkspace(TypedDict):
 class Overview(TypedDict):
     """How many there are, what has waited longest, and how it goes."""
 
+    activity: Activity
+    """What the server did in the last hour."""
     now: str
     """The server's clock."""
     oldest: list[Waitpoint]
     """The oldest runs that wait, each with its oldest wait."""
     overdue: Counted
     """Open waits whose instant has passed."""
-    activity: Activity
-    """How it went in the last hour."""
     runs: list[RunCount]
     waits: list[WaitCount]
     """Open waits."""
@@ -941,13 +964,6 @@ class Problem(TypedDict):
     """Where the code is explained."""
     warnings: NotRequired[list[Finding]]
     """What is doubtful about a definition."""
-
-
-class Activity(TypedDict):
-    """Of the whole server, one beat after the other."""
-
-    samples: list[ActivitySample]
-    everyMs: int
 
 
 class Quotas(TypedDict):
@@ -1206,22 +1222,6 @@ class SendSignal(TypedDict):
     signalType: str
 
 
-class EventSent(TypedDict):
-    """Whom an event woke."""
-
-    delivering: bool
-    """It is stored, and on its way to more who wait for it than one moment has room for. They take it by themselves, after a restart too; there is no need to send it again."""
-    dryRun: bool
-    id: str | None
-    """Null for a dry run."""
-    keptFor: str | None
-    """For whom: `everyone`, or the run it was sent to. Null: it was not stored."""
-    stored: bool
-    """The event is kept: a wait that begins later, and looks back to it, takes it. To send it again would be a second event."""
-    waiters: list[Woken]
-    """The waits that took it before this answer was given."""
-
-
 class Session(TypedDict):
     """Who asks."""
 
@@ -1270,7 +1270,7 @@ class Spent(TypedDict):
     """Tokens and money."""
 
     cachedInputTokens: int
-    """Those of them that a provider had seen before."""
+    """Input tokens that a provider had seen before, a part of all input tokens."""
     calls: int
     """Failed ones too."""
     costMicros: int
@@ -1360,7 +1360,7 @@ class StepCost(TypedDict):
     """Tokens and money."""
 
     cachedInputTokens: int
-    """Those of them that a provider had seen before."""
+    """Input tokens that a provider had seen before, a part of all input tokens."""
     calls: int
     """Failed ones too."""
     costMicros: int
@@ -1389,7 +1389,7 @@ class Task(TypedDict):
     attempt: int
     """Of this visit, from 1."""
     checkpoint: Json
-    """What an earlier delivery left, or null."""
+    """What an earlier execution left, or null."""
     config: Json
     deadline: str | None
     """When the attempt's time is over, if it has a limit."""
@@ -1401,7 +1401,7 @@ class Task(TypedDict):
     id: str
     input: Json
     journal: list[JournalEntry]
-    """What earlier deliveries recorded, in the order it was."""
+    """What earlier executions recorded, in the order it was."""
     leaseToken: str
     """Every report carries it. Opaque."""
     leasedUntil: str
@@ -1423,12 +1423,12 @@ class TaskJournal(TypedDict):
     attempt: int
     """Of this visit, from 1."""
     checkpoint: Json
-    """What an earlier delivery left, or null."""
+    """What an earlier execution left, or null."""
     config: Json
     handler: str
     input: Json
     journal: list[JournalEntry]
-    """What earlier deliveries recorded, in the order it was; waits that are open among it."""
+    """What earlier executions recorded, in the order it was; waits that are open among it."""
     runId: str
     state: Json
     step: str
@@ -1465,7 +1465,7 @@ class TaskReportFail(TypedDict):
     mismatch: NotRequired[CodeMismatch | None]
     """The code does not fit what the handler has recorded. The step waits for a worker with another build, unless its `onCodeChange` says that it fails."""
     retryAfter: NotRequired[str | None]
-    """The same as text: `2d 4h`."""
+    """`retryAfterMs` as text: `2d 4h`."""
     retryAfterMs: NotRequired[int | None]
     """Try again after this time, instead of the step's back-off."""
     retryable: NotRequired[bool | None]
@@ -1477,7 +1477,7 @@ class TaskReportPause(TypedDict):
     checkpoint: NotRequired[Json]
     """Handed back with the task. An earlier one stays when this is absent."""
     duration: NotRequired[str | None]
-    """The same as text: `2d 4h`."""
+    """`durationMs` as text: `2d 4h`."""
     durationMs: NotRequired[int | None]
     leaseToken: str
     name: str
@@ -1528,7 +1528,7 @@ class TaskWaitSleep(TypedDict):
     asked: NotRequired[str | None]
     """What the code asks for, in its own words. A recorded wait answers only code that asks the same."""
     duration: NotRequired[str | None]
-    """The same as text: `2d 4h`."""
+    """`durationMs` as text: `2d 4h`."""
     durationMs: NotRequired[int | None]
     name: str
     type: Literal["sleep"]
@@ -1613,7 +1613,7 @@ class TaskWaitRetry(TypedDict):
     name: str
     """Of the wait: each attempt of the call has one."""
     retryAfter: NotRequired[str | None]
-    """The same as text: `2d 4h`."""
+    """`retryAfterMs` as text: `2d 4h`."""
     retryAfterMs: NotRequired[int | None]
     """Try again after this time, instead of the back-off."""
     type: Literal["retry"]
@@ -1670,7 +1670,7 @@ class TaskWaitHttp(TypedDict):
     retry: NotRequired[CallRetry | None]
     """How often the call is made; that of an `http` step if absent."""
     timeout: NotRequired[str | None]
-    """The same as text: `30s`."""
+    """`timeoutMs` as text: `30s`."""
     timeoutMs: NotRequired[int | None]
     """How long one attempt may take."""
     type: Literal["http"]
@@ -1729,7 +1729,7 @@ class Waiter(TypedDict):
     match: NotRequired[str | None]
     """The condition that an event must satisfy."""
     resumeAt: str | None
-    """Its deadline; null: none."""
+    """The wait's deadline; null: none."""
     runId: str
     since: str
     waitpointId: str
@@ -1942,7 +1942,7 @@ class Workflow(TypedDict):
     """Whether a task stays with the build that took it first, for tasks that do not say so themselves."""
     steps: list[WorkflowStep]
     timeout: NotRequired[str | None]
-    """The same as a duration, such as `2d 4h` or `PT30M`."""
+    """`timeoutMs` as a duration, such as `2d 4h` or `PT30M`."""
     timeoutMs: NotRequired[int | None]
     """How long a whole run may take, in milliseconds; then it fails, wherever it is."""
     version: NotRequired[str]
@@ -1985,7 +1985,7 @@ class WorkflowHook(TypedDict):
     retry: NotRequired[WorkflowRetry | None]
     """The `defaultRetry` of the workflow if absent."""
     timeout: NotRequired[str | None]
-    """The same as a duration."""
+    """`timeoutMs` as a duration."""
     timeoutMs: NotRequired[int | None]
     """How long one attempt may work, in milliseconds; waiting does not count."""
 
@@ -2046,7 +2046,7 @@ class WorkflowMapStepLlm(TypedDict):
     """Templates allowed."""
     temperature: NotRequired[float | None]
     timeout: NotRequired[str | None]
-    """The same as a duration."""
+    """`timeoutMs` as a duration."""
     timeoutMs: NotRequired[int | None]
     """How long one attempt may work, in milliseconds."""
     tools: NotRequired[list[WorkflowTool] | None]
@@ -2091,7 +2091,7 @@ class WorkflowMapStepTask(TypedDict):
     handler: str
     """The handler's registered name."""
     heartbeat: NotRequired[str | None]
-    """The same as a duration."""
+    """`heartbeatMs` as a duration."""
     heartbeatMs: NotRequired[int | None]
     """The worker is taken for lost when it has not reported for this long, in milliseconds."""
     input: NotRequired[Json]
@@ -2102,7 +2102,7 @@ class WorkflowMapStepTask(TypedDict):
     """Only workers of the build that takes it first are given it again, in this run; `false` if absent. Until an operator unpins it, it waits for them, however long they are away."""
     retry: NotRequired[WorkflowRetry | None]
     timeout: NotRequired[str | None]
-    """The same as a duration."""
+    """`timeoutMs` as a duration."""
     timeoutMs: NotRequired[int | None]
     """How long one attempt may work, in milliseconds; waiting does not count."""
     type: Literal["task"]
@@ -2131,7 +2131,7 @@ class WorkflowMapStepWaitForEvent(TypedDict):
     eventId: str
     """The event's id; templates allowed, such as `order-{{ input.orderId }}`."""
     lookback: NotRequired[str | None]
-    """The same as a duration. Without either, every event since the run was created counts."""
+    """`lookbackMs` as a duration. Without either, every event since the run was created counts."""
     lookbackMs: NotRequired[int | None]
     """Events received up to this long before the wait begins count too, in milliseconds."""
     match: NotRequired[str | None]
@@ -2202,7 +2202,7 @@ class WorkflowRetry(TypedDict):
     maxAttempts: NotRequired[int | None]
     """All tries together; 3 if absent."""
     maxBackoffMs: NotRequired[int | None]
-    """It never grows beyond this, in milliseconds; 300000 if absent."""
+    """The longest back-off, in milliseconds; 300000 if absent."""
 
 
 class WorkflowStepApproval(TypedDict):
@@ -2359,7 +2359,7 @@ class WorkflowStepLlm(TypedDict):
     """Templates allowed."""
     temperature: NotRequired[float | None]
     timeout: NotRequired[str | None]
-    """The same as a duration."""
+    """`timeoutMs` as a duration."""
     timeoutMs: NotRequired[int | None]
     """How long one attempt may work, in milliseconds."""
     tools: NotRequired[list[WorkflowTool] | None]
@@ -2481,7 +2481,7 @@ class WorkflowStepTask(TypedDict):
     handler: str
     """The handler's registered name."""
     heartbeat: NotRequired[str | None]
-    """The same as a duration."""
+    """`heartbeatMs` as a duration."""
     heartbeatMs: NotRequired[int | None]
     """The worker is taken for lost when it has not reported for this long, in milliseconds."""
     input: NotRequired[Json]
@@ -2498,7 +2498,7 @@ class WorkflowStepTask(TypedDict):
     saveAs: NotRequired[str | None]
     """The key of `state` under which the step's result is stored."""
     timeout: NotRequired[str | None]
-    """The same as a duration."""
+    """`timeoutMs` as a duration."""
     timeoutMs: NotRequired[int | None]
     """How long one attempt may work, in milliseconds; waiting does not count."""
     type: Literal["task"]
@@ -2543,7 +2543,7 @@ class WorkflowStepWaitForEvent(TypedDict):
     eventId: str
     """The event's id; templates allowed, such as `order-{{ input.orderId }}`."""
     lookback: NotRequired[str | None]
-    """The same as a duration. Without either, every event since the run was created counts."""
+    """`lookbackMs` as a duration. Without either, every event since the run was created counts."""
     lookbackMs: NotRequired[int | None]
     """Events received up to this long before the wait begins count too, in milliseconds."""
     match: NotRequired[str | None]
