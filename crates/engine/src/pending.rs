@@ -27,6 +27,8 @@ pub(crate) struct PendingRound {
     pub(crate) released: Vec<ReadyTask>,
     /// Tasks whose lease was over.
     pub(crate) late: Vec<ReadyTask>,
+    /// Tasks that were taken for a poller who does not get them: they wait for other code, cannot be rendered, or are over.
+    pub(crate) withheld: Vec<ReadyTask>,
     /// What earlier rounds left.
     pub(crate) follow_ups: Vec<Queued>,
 }
@@ -58,11 +60,12 @@ impl PendingRound {
             own,
             released,
             late,
+            withheld,
             follow_ups: _,
         } = self;
         alarm.put_back(due);
         tasks.put_back(for_here, timed, own);
-        let (mut again, mut claimed) = (Vec::new(), Vec::new());
+        let (mut again, mut claimed) = (Vec::new(), withheld);
         for (reply, retry) in replies {
             let (request, tasks) = reply.ask_again(retry);
             again.extend(request);
@@ -89,12 +92,13 @@ impl PendingRound {
             own,
             released: _,
             late,
+            withheld,
             follow_ups: _,
         } = self;
         alarm.put_back(due);
         tasks.put_back(for_here, timed, own);
-        let claimed: Vec<ReadyTask> = replies.into_iter().flat_map(|(reply, _)| reply.fail(error)).collect();
-        tasks.release(&claimed, now);
+        let claimed = replies.into_iter().flat_map(|(reply, _)| reply.fail(error));
+        tasks.release(&claimed.chain(withheld).collect::<Vec<ReadyTask>>(), now);
         tasks.release(&late, now);
     }
 }

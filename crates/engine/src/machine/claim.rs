@@ -59,15 +59,19 @@ pub(super) fn claim(
         let (worker, build) = (Arc::clone(&poll.worker), build_of(&poll));
         let command = Command::TaskStarted(TaskStarted { at, lease_epoch, worker, build, from: None });
         match round.decide(run, command, Actor::new("worker"), None) {
-            Ok(_) => {
-                if let Some(task) = lease(round, &poll, ready) {
+            Ok(_) => match lease(round, &poll, ready) {
+                Some(task) => {
                     bytes += task.task.bytes();
                     leased.push(task);
                 }
-            }
+                None => pending.withheld.push(ready),
+            },
             // It is found again as soon as the store can be read.
             Err(error) if error.passes() => tasks.could_not_read(ready),
-            decided if is_over(round, ready, &decided) => round.batch.out_of_date.push(ready),
+            decided if is_over(round, ready, &decided) => {
+                round.batch.out_of_date.push(ready);
+                pending.withheld.push(ready);
+            }
             // The run has moved on, and this node has not heard of it yet.
             decided if is_stale(&decided) => tasks.could_not_read(ready),
             _ => {}
