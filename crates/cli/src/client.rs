@@ -162,7 +162,11 @@ impl Client {
                     "{server} said {status} {title}, which is not how abide says no"
                 ))
             }
-            error => error.into(),
+            error @ (abide_sdk::Error::Refused(_)
+            | abide_sdk::Error::Unreachable { .. }
+            | abide_sdk::Error::RunNotCompleted(_)
+            | abide_sdk::Error::NotJson { .. }
+            | abide_sdk::Error::Unusable(_)) => error.into(),
         })
     }
 }

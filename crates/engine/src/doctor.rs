@@ -286,7 +286,7 @@ impl Doctor {
 
     fn run(&mut self, store: &mut dyn Read, memory: &mut Memory, id: RunId) -> Result<(), Error> {
         for _ in 0..LOOKS {
-            let run = match memory.from_history(store, id) {
+            let run = match memory.replayed(store, id) {
                 Ok(Some(run)) => run,
                 Ok(None) => {
                     // It may just have been forgotten; then it is in no list any more.

@@ -157,11 +157,7 @@ impl Memory {
     }
 
     /// A run as its whole history gives it, whatever else is known of it.
-    pub(crate) fn from_history(
-        &mut self,
-        store: &mut dyn Read,
-        id: RunId,
-    ) -> Result<Option<Box<Run>>, Error> {
+    pub(crate) fn replayed(&mut self, store: &mut dyn Read, id: RunId) -> Result<Option<Box<Run>>, Error> {
         let Some(stored) = store.load(id)? else { return Ok(None) };
         self.replay(store, id, &stored).map(Some)
     }
@@ -192,7 +188,7 @@ impl Memory {
         match updated {
             Err(error) if !error.passes() => {
                 tracing::warn!(run = %id, %error, "a run is made anew of its history");
-                self.from_history(store, id)?.ok_or(Error::UnknownRun(id))
+                self.replayed(store, id)?.ok_or(Error::UnknownRun(id))
             }
             Ok(_) | Err(_) => updated,
         }
