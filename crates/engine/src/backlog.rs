@@ -99,6 +99,13 @@ impl Backlog {
         self.is_in_doubt
     }
 
+    /// A follow-up that a round has left. It may have been found in the store before that round was known to be committed.
+    pub(crate) fn add_new(&mut self, stored: StoredFollowUp) {
+        if !self.known.contains(&stored.id) {
+            self.add(stored);
+        }
+    }
+
     /// A follow-up that was committed.
     pub(crate) fn add(&mut self, stored: StoredFollowUp) {
         let is_full = self.queues.get(&stored.workspace).is_some_and(|queue| queue.len() >= IN_MEMORY);

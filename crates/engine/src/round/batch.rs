@@ -172,7 +172,8 @@ impl RoundBatch {
     /// What is to be done later, now that this round is committed; and what is done.
     pub(crate) fn settle_follow_ups(&mut self, backlog: &mut Backlog) {
         self.done.drain(..).for_each(|done| backlog.done(&done));
-        self.changed.drain(..).chain(self.left.drain(..)).for_each(|left| backlog.add(left));
+        self.changed.drain(..).for_each(|changed| backlog.add(changed));
+        self.left.drain(..).for_each(|left| backlog.add_new(left));
     }
 
     /// What is written in one transaction.
