@@ -7,6 +7,8 @@ use abide_engine::machine::{Input, RoundBatch, RoundNumber};
 use abide_store::cluster::NodeId;
 use jiff::Timestamp;
 
+use super::store::snapshots::SnapshotLog;
+
 /// One of the nodes, by its place in the world. A node that is restarted has another life, and another id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Life {
@@ -39,6 +41,8 @@ pub(super) struct Commit {
     pub(super) round: RoundNumber,
     pub(super) batch: Arc<RoundBatch>,
     pub(super) sent: Timestamp,
+    /// What its node had seen of events when it was sent.
+    pub(super) seen: SnapshotLog,
     pub(super) fate: Fate,
 }
 

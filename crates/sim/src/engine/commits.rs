@@ -7,11 +7,12 @@ use abide_core::time::Millis;
 use abide_engine::machine::{Control, Input, RoundBatch, RoundNumber};
 use abide_store::cluster::ClusterNotification;
 use abide_store::tasks::TaskWrite;
-use abide_store::{Batch, Error, Store};
+use abide_store::{Batch, Error, FollowUpWrite};
 
 use super::agenda::{Commit, Event, Fate, Life};
 use super::defect::Defect;
 use super::store::Kind;
+use super::store::snapshots::SnapshotLog;
 use super::world::World;
 use crate::world::Check;
 
@@ -25,7 +26,8 @@ impl World {
             self.answer_commit(life, round, Ok(()), self.now);
             return Ok(());
         }
-        let commit = Commit { life, by, round, batch, sent: self.now, fate };
+        let seen = self.store.of(by).snapshots();
+        let commit = Commit { life, by, round, batch, sent: self.now, seen, fate };
         self.after(way, Event::Commit(Box::new(commit)));
         Ok(())
     }
@@ -51,14 +53,14 @@ impl World {
 
     /// A commit arrives at the store, whoever sent it and whether that process still lives.
     pub(super) fn commit_arrives(&mut self, commit: Commit) -> Check {
-        let Commit { life, by, round, batch, sent, fate } = commit;
+        let Commit { life, by, round, batch, sent, seen, fate } = commit;
         if self.tells() {
             let told = describe(&batch.batch());
             self.tell(|| format!("node {}: commits {told}", life.node));
         }
         let result = match fate {
             Fate::Refused => Err(Error::Unavailable("the simulated store refuses the commit".to_owned())),
-            Fate::Written | Fate::Unknown => self.write(by, life, &batch.batch()),
+            Fate::Written | Fate::Unknown => self.write((by, &seen), life, &batch.batch()),
         };
         let result = match (fate, result) {
             (Fate::Unknown, Ok(())) => {
@@ -96,13 +98,13 @@ impl World {
 
     fn write(
         &mut self,
-        by: abide_store::cluster::NodeId,
+        (by, seen): (abide_store::cluster::NodeId, &SnapshotLog),
         life: Life,
         batch: &Batch<'_>,
     ) -> Result<(), Error> {
-        let mut store = self.store.of(by);
+        let store = self.store.of(by);
         self.rules.before(&self.store.state(), batch);
-        store.commit(batch)?;
+        store.write_seen(batch, seen)?;
         let broken = {
             let state = self.store.state();
             self.rules.committed(&state, &self.definitions, batch)
@@ -175,5 +177,12 @@ fn describe(batch: &Batch<'_>) -> String {
         TaskWrite::Remove { run, at, lease_epoch } => format!("remove {run} {at:?} {lease_epoch}"),
         TaskWrite::Renew { run, at, lease_epoch, .. } => format!("renew {run} {at:?} {lease_epoch}"),
     });
-    runs.chain(tasks).collect::<Vec<_>>().join("; ")
+    let follow_ups = batch.follow_ups.iter().map(|write| match write {
+        FollowUpWrite::Put(row) => format!("leave {:x} {:?}", row.id, row.what),
+        FollowUpWrite::Change(row) => {
+            format!("change {:x} to version {} {:?}", row.id, row.version, row.what)
+        }
+        FollowUpWrite::Remove(row) => format!("done {:x} of version {}", row.id, row.version),
+    });
+    runs.chain(tasks).chain(follow_ups).collect::<Vec<_>>().join("; ")
 }

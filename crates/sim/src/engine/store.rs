@@ -15,7 +15,7 @@ mod find;
 mod lists;
 mod not_simulated;
 mod roles;
-mod snapshots;
+pub(crate) mod snapshots;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

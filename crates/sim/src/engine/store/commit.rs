@@ -10,15 +10,27 @@ use abide_store::tasks::TaskWrite;
 use abide_store::{Batch, Error, FollowUpWrite, RunWrite, ScheduleWrite, StoredDefinition};
 
 use super::super::defect::Defect;
+use super::snapshots::SnapshotLog;
 use super::{EventRow, Kind, RunRow, SimStore, State, timers_of, timers_of_schedule};
 
 /// A run is kept as a whole after so many records, beside its history.
 const SNAPSHOT_EVERY: u64 = 12;
 
 impl SimStore {
+    /// What this node has seen of events so far: a commit that begins now is compared with it.
+    pub(crate) fn snapshots(&self) -> SnapshotLog {
+        self.state().snapshots.get(&self.node).cloned().unwrap_or_default()
+    }
+
     pub(super) fn write(&self, batch: &Batch<'_>) -> Result<(), Error> {
+        let snapshots = self.snapshots();
+        self.write_seen(batch, &snapshots)
+    }
+
+    /// Writes a batch that was sent off when the node had seen this.
+    pub(crate) fn write_seen(&self, batch: &Batch<'_>, seen: &SnapshotLog) -> Result<(), Error> {
         let mut state = self.state();
-        let checked = state.check(batch, self.node);
+        let checked = state.check(batch, seen);
         let number = checked.is_ok().then(|| state.apply(batch, self.kind, self.node));
         if !batch.runs.is_empty() || !batch.events.is_empty() {
             state.snapshots.entry(self.node).or_default().rotate(number);
@@ -28,7 +40,7 @@ impl SimStore {
 }
 
 impl State {
-    fn check(&self, batch: &Batch<'_>, node: NodeId) -> Result<(), Error> {
+    fn check(&self, batch: &Batch<'_>, seen: &SnapshotLog) -> Result<(), Error> {
         self.check_workspaces(batch)?;
         for new in &batch.definitions {
             let same = |known: &&StoredDefinition| {
@@ -55,7 +67,7 @@ impl State {
         }
         batch.schedules.iter().try_for_each(|write| self.check_schedule(write))?;
         batch.follow_ups.iter().try_for_each(|write| self.check_follow_up(write))?;
-        self.check_events(batch, node)
+        self.check_events(batch, seen)
     }
 
     fn check_workspaces(&self, batch: &Batch<'_>) -> Result<(), Error> {
@@ -97,8 +109,7 @@ impl State {
     }
 
     /// No event and no wait for it, decided side by side, miss each other.
-    fn check_events(&self, batch: &Batch<'_>, node: NodeId) -> Result<(), Error> {
-        let Some(log) = self.snapshots.get(&node) else { return Ok(()) };
+    fn check_events(&self, batch: &Batch<'_>, log: &SnapshotLog) -> Result<(), Error> {
         for event in &batch.events {
             let Some(seen) = log.first(&(event.workspace, Arc::clone(&event.event_id))) else { continue };
             let rows = self.runs.values().filter(|row| row.run.workspace == event.workspace);

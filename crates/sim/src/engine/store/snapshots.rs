@@ -13,8 +13,8 @@ const COMMITTERS: usize = 2;
 pub(super) type EventKey = (WorkspaceId, Arc<str>);
 
 /// The first look at each event, in each interval between the ends of two commits of the node.
-#[derive(Debug, Default)]
-pub(super) struct SnapshotLog {
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SnapshotLog {
     present: BTreeMap<EventKey, u64>,
     /// The last one first.
     past: VecDeque<BTreeMap<EventKey, u64>>,
