@@ -168,13 +168,13 @@ impl Growth {
         Ok(())
     }
 
-    /// What at least so many transitions cost from this length on.
+    /// What at least so many transitions cost, from the last look before this length on.
     fn cost(&self, size: usize, transitions: usize) -> Cost {
-        let beyond = |records: usize| {
-            let found = self.samples.iter().find(|sample| sample.records as usize >= records);
-            found.or(self.samples.last()).copied()
-        };
-        let (Some(from), Some(to)) = (beyond(size), beyond(size + transitions)) else {
+        let length = |sample: &Sample| sample.records as usize;
+        let begun = self.samples.iter().rposition(|sample| length(sample) <= size).unwrap_or_default();
+        let end = self.samples.iter().position(|sample| length(sample) >= size + transitions);
+        let end = end.unwrap_or(self.samples.len().saturating_sub(1));
+        let (Some(from), Some(to)) = (self.samples.get(begun), self.samples.get(end.max(begun))) else {
             return Cost { transitions: 0, wall_us: 0.0, cpu_us: None };
         };
         let made = to.records - from.records;
