@@ -17,6 +17,8 @@ export interface WorkflowFields {
   inputSchema?: unknown;
   timeout?: Duration;
   defaultRetry?: wire.WorkflowRetry;
+  /** Whether tasks stay with the build that took them first, for those that do not say so themselves. */
+  pinToBuild?: boolean;
   output?: unknown;
 }
 

@@ -39,10 +39,10 @@ const codeOf = (work: Promise<unknown>): Promise<string> =>
     (error: unknown) => (error instanceof Problem ? error.code : String(error)),
   );
 
-const named = (message: string, ...names: string[]): string[] => names.filter((name) => message.includes(`\`${name}\``));
+export const named = (message: string, ...names: string[]): string[] => names.filter((name) => message.includes(`\`${name}\``));
 
 /** A worker of the code that it is told to be. */
-const worker = (server: TestServer, buildId: string, work: HandlerFunction): Worker =>
+export const worker = (server: TestServer, buildId: string, work: HandlerFunction): Worker =>
   server.worker({ handlers: { work }, buildId, graceMs: 100, heartbeatMs: 50 });
 
 /** Charges, or bills in its place, and sleeps for an hour. */
