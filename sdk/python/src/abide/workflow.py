@@ -24,8 +24,11 @@ class Workflow:
         input_schema: object = None,
         timeout: Duration | None = None,
         default_retry: wire.WorkflowRetry | None = None,
+        pin_to_build: bool | None = None,
         output: object = None,
     ) -> None:
+        """``pin_to_build``: whether tasks stay with the build that took them first, for those that do not say so
+        themselves."""
         self.name = name
         self._fields = camel(
             version=version,
@@ -34,6 +37,7 @@ class Workflow:
             input_schema=schema() if callable(schema := getattr(input_schema, "model_json_schema", None)) else input_schema,
             timeout=timeout,
             default_retry=default_retry,
+            pin_to_build=pin_to_build,
             output=output,
         )
         self._steps: list[dict[str, object]] = []
