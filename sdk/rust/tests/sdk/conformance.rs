@@ -9,6 +9,7 @@ mod code;
 mod failures;
 mod hooks;
 mod http;
+mod operators;
 mod processes;
 mod replay;
 mod tasks;
@@ -78,6 +79,7 @@ scenarios! {
     "approve" => waits::approve,
     "notify" => waits::notify,
     "cancel" => tasks::cancel,
+    "handlers of a failure and of a cancel" => operators::handlers_of_a_failure_and_of_a_cancel,
     "heartbeat loss" => processes::heartbeat_loss,
     "changed code" => builds::changed_code,
     "a wait that changed its kind" => builds::a_wait_that_changed_its_kind,
@@ -85,6 +87,7 @@ scenarios! {
     "changed code that is to fail" => builds::changed_code_that_is_to_fail,
     "old and new code side by side" => builds::old_and_new_code_side_by_side,
     "a planned change" => builds::a_planned_change,
+    "a run that stays with its build" => operators::a_run_that_stays_with_its_build,
     "a call with its own attempts" => calls::a_call_with_its_own_attempts,
     "a call that uses up its attempts" => calls::a_call_that_uses_up_its_attempts,
     "a call that takes too long" => calls::a_call_that_takes_too_long,

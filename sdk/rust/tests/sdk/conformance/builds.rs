@@ -10,7 +10,7 @@ use serde_json::json;
 use super::{Count, failure, named};
 
 /// A worker with one handler, of the code that it is told to be.
-fn worker<F, Fut, O>(server: &TestServer, build: &str, handle: F) -> Working
+pub(super) fn worker<F, Fut, O>(server: &TestServer, build: &str, handle: F) -> Working
 where
     F: Fn(Context, Json) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Result<O>> + Send + 'static,
@@ -37,7 +37,7 @@ fn charging(name: &'static str, count: &Count) -> impl Fn(Context, Json) -> Boxe
     }
 }
 
-type Boxed = std::pin::Pin<Box<dyn Future<Output = Result<Json>> + Send>>;
+pub(super) type Boxed = std::pin::Pin<Box<dyn Future<Output = Result<Json>> + Send>>;
 
 /// What a run waits for when other code has woken up in it, and what becomes of it with the code of before.
 async fn rolled_back<O, N>(
