@@ -30,7 +30,7 @@
 //!
 //! | feature | |
 //! |---|---|
-//! | `postgres` | [`postgres`]: a store that several processes share. Off by default |
+//! | `postgres` | `abide::postgres`: a store that several processes share. Off by default |
 
 pub use abide_core::run::Run;
 pub use abide_core::status::{RunStatus, StepStatus};

@@ -36,7 +36,7 @@ pub trait Events: Send {
         limit: usize,
     ) -> Result<Vec<Event>, Error>;
 
-    /// [`Events::occurrences`] of several event ids, each from its instant on.
+    /// [`Events::events_since`] of several event ids, each from its instant on.
     fn events_of(
         &mut self,
         events: &[(EventName<'_>, Timestamp)],
