@@ -75,9 +75,9 @@ pub trait Room {
 /// What an event came to with the waits that it was offered to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Offered {
-    /// Those whose filter accepts it, in the order they were offered it.
+    /// The waits whose filter accepts the event, in the order they were offered it.
     pub takers: Vec<WaitpointId>,
-    /// The last one that it was compared with.
+    /// The last wait that the event was compared with.
     pub up_to: Option<Position>,
     /// Whether there was room to compare it with all of them.
     pub is_all: bool,

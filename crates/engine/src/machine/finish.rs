@@ -216,7 +216,7 @@ impl Machine {
         }
     }
 
-    /// Those who wait for the end of a run hear of it.
+    /// Tells everyone who waits for the end of this run how it ended.
     pub(super) fn tell_ended(&mut self, run: RunId, ended: &Ended) {
         for watcher in self.watchers.remove(&run).into_iter().flatten() {
             drop(watcher.send(Ok(ended.clone())));

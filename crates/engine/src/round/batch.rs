@@ -210,7 +210,7 @@ impl RoundBatch {
         }
     }
 
-    /// Those who are to be told something.
+    /// The webhooks to which this round has messages.
     pub(crate) fn addressed(&self) -> BTreeSet<WebhookId> {
         self.deliveries.iter().map(|delivery| delivery.webhook).collect()
     }

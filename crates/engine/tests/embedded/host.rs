@@ -160,7 +160,7 @@ impl Host {
         Host { place, clock, engine }
     }
 
-    /// The same, after something was written to the store.
+    /// Restarts the host, after something was written to its store meanwhile.
     pub(crate) async fn restart_noting(
         self,
         note: impl FnOnce(&mut dyn Store) -> Result<(), abide_store::Error>,
