@@ -1,6 +1,7 @@
 //! The fold: what each recorded change does to a run. Used live, by every decision, and when a history is
 //! replayed; there is no other way to change a run. It decides nothing: a change says all there is to know.
 
+mod capacity;
 mod moved;
 mod step;
 mod task;
@@ -14,6 +15,7 @@ use crate::history::{Change, Creation, Failure, LogLine, Record};
 use crate::json::Json;
 use crate::limits;
 use crate::run::{Pin, Run, Snapshot};
+use crate::shared_map::SharedMap;
 use crate::spent::Spent;
 use crate::status::{IllegalMove, RunStatus, transition};
 use crate::waitpoint::{ApprovalVote, TakenEvent};
@@ -21,14 +23,24 @@ use crate::waitpoint::{ApprovalVote, TakenEvent};
 /// Why a record cannot follow the run it is applied to.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadHistory {
+    /// The record would make a transition that the tables forbid.
     #[error(transparent)]
     IllegalMove(#[from] IllegalMove),
+    /// Records are missing, or one comes twice.
     #[error("record {found} follows record {last}")]
-    Gap { last: u64, found: u64 },
+    Gap {
+        /// The number of the run's last record.
+        last: u64,
+        /// The number of the record that was applied.
+        found: u64,
+    },
+    /// The history does not begin with `WORKFLOW_CREATED`, or has it a second time.
     #[error("a history begins with WORKFLOW_CREATED, and has it once")]
     NotCreated,
+    /// The record names a step, a waitpoint or a signal that the run does not have; says which kind of thing.
     #[error("the record names {0}, which the run does not have")]
     Unknown(&'static str),
+    /// The definition of this version, which the run was moved to, was not handed in.
     #[error("the run was moved to version {0}, which is not at hand")]
     UnknownVersion(Arc<str>),
 }
@@ -42,7 +54,7 @@ impl Run {
         Run::replay_with(definition, &[], history)
     }
 
-    /// The run that a whole history gives: with the definition that it began with, and those it was moved to.
+    /// The run that a whole history gives: with the definition that it began with, and those that it was moved to.
     pub fn replay_with<'a>(
         definition: Arc<Definition>,
         moved_to: &[Arc<Definition>],
@@ -64,6 +76,7 @@ impl Run {
             tags,
             parent,
             scheduled,
+            started_on,
             started_by,
         } = creation.as_ref();
         let mut snapshot = Snapshot {
@@ -82,6 +95,7 @@ impl Run {
             tags: tags.clone(),
             parent: *parent,
             scheduled: *scheduled,
+            started_on: started_on.clone(),
             created_by: record.by.clone(),
             started_by: started_by.as_ref().unwrap_or(&record.by).clone(),
             traceparent: record.traceparent,
@@ -94,20 +108,21 @@ impl Run {
             ended_at: None,
             deadline: None,
             deadline_passed: false,
-            steps: BTreeMap::new(),
-            waitpoints: Vec::new(),
-            open: BTreeSet::new(),
-            listeners: BTreeMap::new(),
-            mailbox: BTreeMap::new(),
+            steps: SharedMap::new(),
+            waitpoints: SharedMap::new(),
+            open: SharedMap::new(),
+            listeners: SharedMap::new(),
+            mailbox: SharedMap::new(),
             signals_received: 0,
             signals_kept: 0,
             mailbox_bytes: 0,
-            taken: BTreeMap::new(),
+            taken: SharedMap::new(),
             running: 0,
             waiting: 0,
             settled: 0,
             pausing: false,
             held: BTreeSet::new(),
+            rooms: Vec::new(),
             failure: None,
             last_output: None,
             spent: Spent::default(),
@@ -131,6 +146,7 @@ impl Run {
         }
         self.snapshot.seq = record.seq;
         self.snapshot.weigh(&record.change);
+        self.free_rooms(&record.change);
         match &record.change {
             Change::WorkflowCreated(_) => Err(BadHistory::NotCreated),
             Change::WorkflowStarted { deadline } => {
@@ -184,8 +200,10 @@ impl Run {
             Change::StepWaiting { at, opens, awaits, wake } => {
                 self.step_waiting(record, *at, opens, awaits, *wake)
             }
-            Change::StepResumed { at } => self.step_resumed(*at),
-            Change::StepRetrying { at, attempt: _, error, opens } => self.step_retrying(*at, error, opens),
+            Change::StepResumed { at } => self.step_resumed(record, *at),
+            Change::StepRetrying { at, attempt: _, error, opens } => {
+                self.step_retrying(record, *at, error, opens)
+            }
             Change::StepHeldBack { at } => {
                 self.snapshot.held.insert(*at);
                 Ok(())
@@ -221,6 +239,7 @@ impl Run {
                     if *full { limits::LOG_BYTES } else { self.snapshot.log_bytes + written };
                 Ok(())
             }
+            Change::EventSent { .. } => Ok(()),
             Change::LlmCallCompleted { at: _, call } => {
                 self.snapshot.spent.add(call);
                 Ok(())
@@ -233,6 +252,11 @@ impl Run {
                 self.waitpoint_mut(*number)?.resume_at = Some(*resume_at);
                 Ok(())
             }
+            Change::CapacityTaken { at, rooms } => {
+                self.capacity_taken(*at, rooms);
+                Ok(())
+            }
+            Change::CapacityQueued { number, line } => self.capacity_queued(*number, *line),
             Change::SignalReceived { id, signal_type, payload } => {
                 self.signal_received(record, *id, signal_type, payload)
             }

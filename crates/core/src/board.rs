@@ -19,9 +19,9 @@ pub const IN_PROCESS: &str = "in process";
 pub struct TaskRow {
     /// The run that the task is a part of.
     pub run: RunId,
-    /// The place of the task in its run.
+    /// The address of the task's step in its run.
     pub at: StepAddress,
-    /// The number that fences earlier holders.
+    /// The lease epoch: the number that fences earlier holders.
     pub lease_epoch: u32,
     /// The workspace of the run.
     pub workspace: WorkspaceId,
@@ -29,41 +29,41 @@ pub struct TaskRow {
     pub queue: Arc<str>,
     /// The name of the workflow.
     pub definition: Arc<str>,
-    /// Somebody has the task.
+    /// Whether somebody has the task.
     pub is_taken: bool,
-    /// The history says who has the task; then it is taken.
+    /// Whether the history says who has the task; then it is taken.
     pub has_begun: bool,
-    /// From here on the task is anybody's: to be taken, or to be taken away from whoever has it.
+    /// From this instant on the task is anybody's: to be taken, or to be taken away from whoever has it.
     pub free_at: Timestamp,
-    /// How long the task is kept from each sign of life on.
+    /// How long whoever has the task keeps it after each heartbeat.
     pub lease: Millis,
-    /// Whatever is heard of the task, it is not kept beyond this.
+    /// The instant after which heartbeats do not extend the lease; `None`: they always do.
     pub deadline: Option<Timestamp>,
 }
 
 /// How a round changes the board.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TaskWrite {
-    /// The task is out, and its row is this.
+    /// The task is out, and this is its row.
     Put(TaskRow),
-    /// The task is not out up to this execution; a later one stays.
+    /// The task is not out under this lease epoch or an earlier one; a row with a later epoch stays.
     Remove {
         /// The run that the task is a part of.
         run: RunId,
-        /// The place of the task in its run.
+        /// The address of the task's step in its run.
         at: StepAddress,
-        /// The last number that is not out.
+        /// The last lease epoch that is not out.
         lease_epoch: u32,
     },
-    /// A sign of life came from whoever has the task.
+    /// A heartbeat came from whoever has the task.
     Renew {
         /// The run that the task is a part of.
         run: RunId,
-        /// The place of the task in its run.
+        /// The address of the task's step in its run.
         at: StepAddress,
-        /// The number under which it was handed out.
+        /// The lease epoch under which the task was handed out.
         lease_epoch: u32,
-        /// When the sign came.
+        /// When the heartbeat came.
         now: Timestamp,
     },
 }

@@ -1,5 +1,5 @@
-//! What whoever runs the engine bounds. Values that enter every decision, like the clock; the fixed limits are in
-//! [`limits`].
+//! Bounds that the operator of an engine sets. They are values that enter every decision, like the clock; the fixed
+//! limits are in [`limits`].
 
 use jiff::Timestamp;
 
@@ -7,7 +7,7 @@ use crate::limits;
 use crate::run::Run;
 use crate::time::Millis;
 
-/// What the operator has bounded, as it enters every decision.
+/// The bounds that the operator has set, as they enter every decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
     /// The longest that a wait may take, and the furthest that a deadline may lie ahead.
@@ -26,10 +26,10 @@ impl Default for Bounds {
 
 impl Bounds {
     /// The instant before which events may have been forgotten that a wait of this run, which begins now, would look
-    /// back to; `None` if it sees all it asks for.
+    /// back to; `None` if the wait sees all that it asks for.
     ///
-    /// From the moment a run is opened, started, retried or moved to a version that waits for more, retention leaves alone what it may come to. Events that were
-    /// older than `keep_events` at that moment may have been gone already.
+    /// From the moment a run is started, retried or moved to a version that waits for more, retention leaves alone
+    /// what the run may come to. Events that were older than `keep_events` at that moment may have been gone already.
     pub fn forgotten_before(&self, run: &Run, since: Timestamp, now: Timestamp) -> Option<Timestamp> {
         let opened_at = run.retried_at.max(run.awaits_since).unwrap_or(run.created_at);
         let unclaimed = self.keep_events.map(|kept| kept.before(opened_at));

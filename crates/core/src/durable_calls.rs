@@ -12,10 +12,11 @@ use crate::run::{JournalEntry, Journalled, Run};
 use crate::status::WaitStatus;
 use crate::waitpoint::{Kind, Waitpoint};
 
-/// What SDKs begin the names of entries with that are their own: `!charge` is how the durable call `charge` failed.
+/// What SDKs begin the names of their own entries with: `!charge` is how the durable call `charge` failed.
 const SDK_ENTRY: char = '!';
 
-/// The durable call whose outcome an entry of a journal is, with its error if it failed. `None`: the entry is its SDK's own.
+/// The durable call whose outcome a journal entry is, with its error if it failed; `None` if the entry is its SDK's
+/// own.
 pub fn outcome_in(entry: &JournalResult) -> Option<(&str, Option<&str>)> {
     outcome(&entry.name, &entry.result)
 }
@@ -27,42 +28,51 @@ fn outcome<'e>(name: &'e str, result: &'e Json) -> Option<(&'e str, Option<&'e s
     }
 }
 
-/// One `ctx.…` of a handler, by its name.
+/// A durable call: one `ctx.…` of a handler, by its name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DurableCall {
+    /// The name that the code gives the call; unique in its step.
     pub name: Arc<str>,
+    /// Whether the call works or waits.
     pub kind: CallKind,
+    /// How far the call is.
     pub status: CallStatus,
-    /// When it began. Of a [`CallKind::Run`], since when the handler may have been at its last attempt.
+    /// When the call began. Of a [`CallKind::Run`]: since when the handler may have been at its last attempt.
     pub started_at: Option<Timestamp>,
-    /// When its result was recorded, or its wait ended.
+    /// When the call's result was recorded, or its wait ended.
     pub ended_at: Option<Timestamp>,
-    /// When time ends it, or its deadline; of a call that is to be made again, when.
+    /// When the call's wait ends, or its deadline; of a call that failed and is retried, when the next attempt
+    /// begins.
     pub until: Option<Timestamp>,
-    /// Attempts so far, as far as they were recorded.
+    /// The attempts of the call so far, as far as they were recorded.
     pub attempts: u32,
-    /// Why it failed, or why its last attempt did.
+    /// Why the call failed, or why its last attempt did.
     pub error: Option<String>,
-    /// Of one that waits, or has waited.
+    /// The number of the call's waitpoint; `None` if the call has never waited.
     pub waitpoint: Option<u32>,
 }
 
 /// What a durable call does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallKind {
-    /// A call that works and records its result.
+    /// A `ctx.run`: a call that works and records its result.
     Run,
+    /// A call that waits, with the kind of its waitpoint.
     Wait(Kind),
 }
 
 /// How far a durable call is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallStatus {
-    /// A call that waits, or is to be made again.
+    /// The call waits, or is to be retried.
     Pending,
+    /// The call has a result.
     Completed,
+    /// The call failed for good.
     Failed,
+    /// The call's wait ended at its deadline.
     TimedOut,
+    /// The call's wait was cancelled.
     Cancelled,
 }
 
@@ -78,7 +88,7 @@ impl From<WaitStatus> for CallStatus {
 }
 
 impl Run {
-    /// The durable calls of the handler at a place, the first first.
+    /// The durable calls of the handler at a step address, in the order in which it came to them.
     pub fn durable_calls(&self, at: StepAddress) -> Vec<DurableCall> {
         let Some(task) = self.step(at).and_then(|step| step.task.as_deref()) else { return Vec::new() };
         let mut entries: Vec<(&Arc<str>, &JournalEntry)> = task.journal.iter().collect();
@@ -141,7 +151,7 @@ fn waited(wait: &Waitpoint) -> Option<DurableCall> {
     })
 }
 
-/// A call that failed and is made again when its back-off is over.
+/// A call that failed and is retried when its back-off is over.
 fn backs_off(wait: &Waitpoint, entry: &JournalEntry, attempt: u32) -> Option<DurableCall> {
     let error = wait.next_attempt().map(|next| &next.error);
     Some(DurableCall {

@@ -1,4 +1,4 @@
-//! Effects: what a decision asks of others. Values only, in two kinds that differ in when they are done: a
+//! Effects: what a decision asks of others. They are values, of two kinds that differ in when they are performed: a
 //! [`RoundEffect`] is decided in the same round as the decision that asks for it, and committed with it; an
 //! [`AfterCommit`] leaves only when the records of its decision are durable.
 
@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::capacity::Room;
 use crate::command::ChildOutcome;
 use crate::history::Parent;
 use crate::id::{RunId, ScheduleId, StepAddress, WaitpointId, WorkspaceId};
@@ -17,74 +18,107 @@ use crate::waitpoint::Actor;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum RoundEffect {
-    /// Offer this wait the events that are stored already, oldest first.
+    /// Offer this wait the events that are already stored, oldest first.
     LookBack {
         /// The waitpoint's number in its run.
         number: u32,
     },
-    /// Start a run; if that is impossible, say so to the parent as a failed child.
+    /// Start a child run; if that is impossible, tell the parent that its child failed.
     StartChild(Box<ChildStart>),
-    /// Cancel a run that this one started.
+    /// Cancel a child run of this run.
     CancelChild {
-        /// The child.
+        /// The id of the child run.
         run_id: RunId,
     },
-    /// This run has ended and another waits for it.
+    /// Resolve the wait of another run for this one, which has ended.
     TellParent {
-        /// The parent's wait.
+        /// The parent's waitpoint.
         waitpoint: WaitpointId,
-        /// What became of this run.
+        /// How this run ended.
         outcome: ChildOutcome,
     },
-    /// This run has ended, and the schedule that started it may have more to start.
+    /// Tell the schedule that started this run that it has ended: an occurrence may be queued behind it.
     TellSchedule {
         /// The schedule that started this run.
         schedule: ScheduleId,
     },
+    /// Take or give back room under limits.
+    Capacity(CapacityEffect),
 }
 
-/// What leaves when the records of a decision are durable. It may be lost with the process: tasks are found again by
-/// the run's state, and the others are hints.
+/// What a decision means for limits. Unlike other effects it is always decided in the same round: room is taken and given
+/// back in the commit of the transition that needs or frees it (R22).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum CapacityEffect {
+    /// Give this wait room, or have it stand in line.
+    Ask {
+        /// The waitpoint's number in its run.
+        number: u32,
+    },
+    /// This wait stands in line no longer.
+    Leave {
+        /// The waitpoint's number in its run.
+        number: u32,
+    },
+    /// An operator has let this wait in past the line: it has room, whether there was any or not.
+    Seize {
+        /// The waitpoint's number in its run.
+        number: u32,
+    },
+    /// This room is free again.
+    Release {
+        /// The address of the step that had it; `None`: the run itself.
+        at: Option<StepAddress>,
+        /// The room.
+        rooms: Vec<Room>,
+    },
+}
+
+/// An after-commit action: what leaves when the records of a decision are durable. It may be lost with the process:
+/// tasks are found again by the run's state, and the others are hints.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum AfterCommit {
-    /// Hand the task out: `Run::task` says what it is. At least once; the lease epoch fences the rest.
+    /// Hand the task out, at least once; `Run::task` says what it is, and the lease epoch fences earlier holders.
     Dispatch {
-        /// The place of the task.
+        /// The address of the task's step.
         at: StepAddress,
-        /// The number that fences earlier holders.
+        /// The lease epoch: the number that fences earlier holders.
         lease_epoch: u32,
     },
-    /// The task is not wanted any more; a worker that has it may stop.
+    /// Tell whoever has the task that it is not wanted any more.
     Recall {
-        /// The place of the task.
+        /// The address of the task's step.
         at: StepAddress,
-        /// The number that the task was handed out under.
+        /// The lease epoch that the task was handed out under.
         lease_epoch: u32,
     },
-    /// A worker with other code may come for the task of this place, if one waits for work.
+    /// Offer the task to a worker with other code that already waits for work (R20).
     WantCode {
-        /// The place of the task.
+        /// The address of the task's step.
         at: StepAddress,
     },
     /// Answer the caller that started or resumed the run, if it still listens.
     Respond {
-        /// The answer.
+        /// The reply: `{status, headers, body}`.
         response: Json,
     },
 }
 
-/// What a child begins with.
+/// The input of a child run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ChildInput {
+    /// The input, as it was rendered when the child was asked for.
     Given(Json),
-    /// [`Run::input_of`](crate::run::Run::input_of) of its parent says it, when it is started.
+    /// The input that [`Run::input_of`](crate::run::Run::input_of) of the parent renders for this step when the child
+    /// is started.
     Of(StepAddress),
 }
 
 impl ChildInput {
-    /// It, if it was rendered when it was asked for.
+    /// The input, if it was rendered when the child was asked for.
     pub fn given(&self) -> Option<&Json> {
         match self {
             ChildInput::Given(input) => Some(input),
@@ -93,26 +127,33 @@ impl ChildInput {
     }
 }
 
-/// A child that a run asks for.
+/// A child run that a run asks for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ChildStart {
+    /// The id of the child, chosen by the decision that asks for it.
     pub run_id: RunId,
     /// The workspace of the parent run.
     #[serde(default, skip_serializing_if = "WorkspaceId::is_default")]
     pub workspace: WorkspaceId,
+    /// The name of the child's workflow.
     pub definition: Arc<str>,
-    /// The newest if absent.
+    /// The version of the child's workflow; `None`: the newest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<Arc<str>>,
+    /// The input, or where to render it from.
     pub input: ChildInput,
+    /// Labels that the child can be listed by.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<Arc<str>>,
+    /// The run that asks for the child, and its wait.
     pub parent: Parent,
-    /// A wait that ends when the child is started, or could not be.
+    /// The parent's wait that ends when the child is started, or could not be; `None`: no wait is about that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tells: Option<WaitpointId>,
-    /// The child calls the handler of its parent's `onFailure` or `onCancel`.
+    /// Whether the child calls the handler of its parent's `onFailure` or `onCancel`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_hook: bool,
-    /// On whose behalf its parent was.
+    /// On whose behalf the child is: that of its parent.
     pub started_by: Actor,
 }

@@ -9,22 +9,22 @@ use crate::id::{WaitpointId, WorkspaceId};
 use crate::run::Run;
 use crate::waitpoint::EventFilter;
 
-/// A wait for an event.
+/// A wait for an event, as far as it takes to offer it one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Waiter {
-    /// The wait.
+    /// The waitpoint's id.
     pub waitpoint: WaitpointId,
-    /// The workspace of its run.
+    /// The workspace of the run that waits.
     pub workspace: WorkspaceId,
-    /// Since when it waits.
+    /// When the wait began; the earliest is offered an event first.
     pub created_at: Timestamp,
-    /// The events that it takes.
+    /// The events that the wait takes.
     pub filter: EventFilter,
-    /// Until when it waits.
+    /// The wait's deadline; `None`: it has none.
     pub resume_at: Option<Timestamp>,
 }
 
-/// A place in the line of those who wait for an event.
+/// The position of a wait in the line of those who wait for the same event: when it began, and its id.
 pub type Position = (Timestamp, WaitpointId);
 
 impl Waiter {
@@ -60,38 +60,41 @@ pub fn line_up(mut waiters: Vec<Waiter>) -> Vec<Waiter> {
     waiters
 }
 
-/// The room that is left for comparing events with waits.
+/// The budget of a round for comparing events with waits.
 pub trait Room {
-    /// Whether no more waits are given events.
+    /// Whether the budget is used up: no more waits are offered events.
     fn is_out(&self) -> bool;
 
-    /// An event was compared with a wait: so many bytes were looked at.
+    /// Takes the bytes that comparing an event with one wait has looked at from the budget.
     fn compared(&mut self, bytes: usize);
 
-    /// A wait is given an event.
+    /// Takes one wait that was given an event from the budget.
     fn given(&mut self);
 }
 
-/// What an event came to with the waits that it was offered to.
+/// The result of comparing an event with waits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Offered {
     /// The waits whose filter accepts the event, in the order they were offered it.
     pub takers: Vec<WaitpointId>,
     /// The last wait that the event was compared with.
     pub up_to: Option<Position>,
-    /// Whether there was room to compare it with all of them.
+    /// How many waits the event was compared with.
+    pub compared: usize,
+    /// Whether there was room to compare the event with all of the waits, or with as many as it takes to find one.
     pub is_all: bool,
 }
 
-/// Compares an event with waits, in the order given, as far as there is room.
-pub fn offer(event: &Event, waiters: &[Waiter], room: &mut impl Room) -> Offered {
-    let mut offered = Offered { takers: Vec::new(), up_to: None, is_all: true };
+/// Compares an event with waits, in the order given, as far as there is room; with `one`, up to the first that accepts it.
+pub fn offer(event: &Event, waiters: &[Waiter], one: bool, room: &mut impl Room) -> Offered {
+    let mut offered = Offered { takers: Vec::new(), up_to: None, compared: 0, is_all: true };
     for waiter in waiters {
         if room.is_out() {
             offered.is_all = false;
             break;
         }
         offered.up_to = Some(waiter.position());
+        offered.compared += 1;
         if event.received_at < waiter.filter.since {
             continue;
         }
@@ -102,13 +105,16 @@ pub fn offer(event: &Event, waiters: &[Waiter], room: &mut impl Room) -> Offered
             room.compared(bytes);
             room.given();
             offered.takers.push(waiter.waitpoint);
+            if one {
+                break;
+            }
         }
     }
     offered
 }
 
-/// Gives an event to these in their order: to each of them or, with `one`, to the first that takes it. `take` says whether
-/// one did; those that did are added to `took`, also when one of them could not be asked.
+/// Gives an event to waits in their order: to each of them or, with `one`, to the first that takes it. `take` says
+/// whether a wait did; those that did are added to `took`, also when one of them could not be asked.
 pub fn give<E>(
     takers: &[WaitpointId],
     one: bool,

@@ -8,71 +8,85 @@ use std::str::FromStr;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use sha2::{Digest, Sha256};
 
 pub use owner::Owner;
 
-/// `run_…`: a UUIDv7, so that ids sort by time of creation.
+/// `run_…`: the id of a run, a UUIDv7, so that ids sort by time of creation.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RunId(pub u128);
 
-/// `wp_…_7`: the seventh waitpoint of its run.
+/// `wp_…_7`: the id of a waitpoint, here the seventh of its run.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WaitpointId {
+    /// The run, or the schedule, that waits; [`WaitpointId::owner`] says which.
     pub run: RunId,
+    /// The number of the waitpoint in its run, from 1.
     pub number: u32,
 }
 
-/// `evt_…`: one event, as distinct from the event id that its sender and its waiters name.
+/// `evt_…`: the number of one event, as distinct from the event id that its sender and its waiters name.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EventUid(pub u128);
 
-/// `def_…`: one version of a workflow.
+/// `def_…`: the id of one version of a workflow.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DefinitionId(pub u128);
 
-/// `key_…`: an API key, not the secret that it stands for.
+/// `key_…`: the id of an API key, not the secret that it stands for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KeyId(pub u128);
 
-/// `whk_…`: somebody outside who is told what happens.
+/// `whk_…`: the id of a webhook, an outgoing subscription.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WebhookId(pub u128);
 
-/// `msg_…`: one thing that a webhook is told. It is the same at every attempt.
+/// `msg_…`: the id of one delivery to a webhook. It is the same at every attempt.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DeliveryId(pub u128);
 
-/// `sch_…`: a schedule. Its waits have ids like those of a run, and the id says which of the two it is of.
+/// `sch_…`: the id of a schedule. Ids of its waits look like those of a run's; the UUID's version tells the two
+/// apart.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ScheduleId(pub u128);
 
-/// `ws_0`: a part of the world whose runs, definitions and events are apart from those of every other. The default
-/// one has number 0.
+/// `lim_…`: the id of one key of a limit, made of the workspace, the names and the key, so that nothing has to be looked up
+/// to find it. The UUID's version tells it from runs and schedules, which own timers as it does.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LimitId(pub u128);
+
+/// `ws_0`: the id of a workspace, a tenant whose runs, definitions and events are apart from those of every other.
+/// The default one has number 0.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WorkspaceId(pub u32);
 
-/// `task_…_3` or `task_…_3_14`: a step of a run, or one item of a map step.
+/// `task_…_3` or `task_…_3_14`: the id of a task: a step of a run, or one item of a map step.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TaskId {
+    /// The run that the task is a part of.
     pub run: RunId,
+    /// The address of the task's step.
     pub at: StepAddress,
 }
 
-/// A place in a run where work is done: a step by its index in the definition or, in a `map`, one item of it.
+/// The address of a step run: a step by its index in the definition or, in a `map`, one item of it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct StepAddress {
+    /// The index of the step in the definition, from 0.
     pub step: u16,
+    /// The index of the item in the list of a map, from 0; `None`: the step itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub item: Option<u32>,
 }
 
 impl StepAddress {
-    /// The place of a step.
+    /// The address of a step.
     pub const fn step(step: u16) -> StepAddress {
         StepAddress { step, item: None }
     }
 
-    /// The place of an item of a map.
+    /// The address of an item of a map step.
     pub const fn item(step: u16, item: u32) -> StepAddress {
         StepAddress { step, item: Some(item) }
     }
@@ -96,7 +110,7 @@ fn uuid_v7(now: Timestamp, random: u128) -> u128 {
 }
 
 impl WorkspaceId {
-    /// The workspace that is there from the beginning.
+    /// The default workspace, which every store has.
     pub const DEFAULT: WorkspaceId = WorkspaceId(0);
 
     pub(crate) fn is_default(&self) -> bool {
@@ -104,16 +118,16 @@ impl WorkspaceId {
     }
 }
 
-/// Where a UUID says its version: 7 for ids by time, 8 for those with a meaning of their own.
+/// The bits that hold the version of a UUID: 7 for ids by time, 8 for those of schedules, 5 for those made of names.
 const VERSION: u128 = 0xF << 76;
 
 impl ScheduleId {
-    /// A fresh id: of this instant, and otherwise by chance.
+    /// A fresh schedule id: of this instant, and otherwise random.
     pub fn new(now: Timestamp, random: u128) -> ScheduleId {
         ScheduleId(uuid_v7(now, random) & !VERSION | 8 << 76)
     }
 
-    /// The schedule, as what its waits, timers and holds belong to.
+    /// The schedule, as the owner of its waits, timers and holds.
     pub fn owner(self) -> Owner {
         Owner::Schedule(self)
     }
@@ -121,6 +135,26 @@ impl ScheduleId {
     /// The id of the waitpoint of this number.
     pub fn waitpoint(self, number: u32) -> WaitpointId {
         self.owner().waitpoint(number)
+    }
+}
+
+impl LimitId {
+    /// The id of a key of a limit: of one workflow, or of all that name it.
+    pub fn of(workspace: WorkspaceId, workflow: Option<&str>, name: &str, key: &str) -> LimitId {
+        let mut hash = Sha256::new();
+        hash.update(workspace.0.to_be_bytes());
+        for part in [workflow.unwrap_or_default(), name, key] {
+            hash.update((part.len() as u64).to_be_bytes());
+            hash.update(part);
+        }
+        let hash = hash.finalize();
+        let half = hash.first_chunk().expect("a hash of 32 bytes");
+        LimitId(u128::from_be_bytes(*half) & !VERSION | 5 << 76)
+    }
+
+    /// The limit, as the owner of its timer.
+    pub fn owner(self) -> Owner {
+        Owner::Limit(self)
     }
 }
 
@@ -132,7 +166,7 @@ impl WaitpointId {
 }
 
 impl RunId {
-    /// The millisecond in which it was made, which is not after the run was created unless the clock went back.
+    /// The millisecond in which the id was made, which is not after the run was created unless the clock went back.
     pub fn made_at(self) -> Timestamp {
         let ms = i64::try_from(self.0 >> 80).unwrap_or(i64::MAX);
         Timestamp::from_millisecond(ms).unwrap_or(Timestamp::MAX)
@@ -143,7 +177,7 @@ impl RunId {
         WaitpointId { run: self, number }
     }
 
-    /// The id of the task at a place of the run.
+    /// The id of the task at a step address.
     pub fn task(self, at: StepAddress) -> TaskId {
         TaskId { run: self, at }
     }
@@ -189,7 +223,7 @@ fn decode(text: &str) -> Option<u128> {
 macro_rules! uuids {
     ($($id:ident),*) => {$(
         impl $id {
-            /// A fresh id: of this instant, and otherwise by chance.
+            /// A fresh id: of this instant, and otherwise random.
             pub fn new(now: Timestamp, random: u128) -> $id {
                 $id(uuid_v7(now, random))
             }
@@ -225,7 +259,8 @@ prefixed!(
     KeyId "key_",
     WebhookId "whk_",
     DeliveryId "msg_",
-    ScheduleId "sch_"
+    ScheduleId "sch_",
+    LimitId "lim_"
 );
 
 impl fmt::Display for WorkspaceId {
@@ -322,6 +357,7 @@ as_text!(
     WebhookId,
     DeliveryId,
     ScheduleId,
+    LimitId,
     WorkspaceId,
     WaitpointId,
     TaskId

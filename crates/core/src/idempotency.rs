@@ -1,6 +1,5 @@
-//! Idempotency keys (R14): the same key and the same body get the same answer, another body is refused. The
-//! caller loads what was remembered under the key with the run, and stores what is to be remembered in the same
-//! commit as the records.
+//! Idempotency keys (R14): the same key and the same body get the same answer, another body is refused. The caller
+//! loads the record of the key with the run, and stores a new one in the same commit as the records of the run.
 
 use std::hash::Hasher;
 
@@ -12,20 +11,23 @@ use crate::id::RunId;
 use crate::refusal::Refusal;
 use crate::run::Run;
 
-/// What is remembered of a request that was carried out under a key.
+/// The record of a request that was carried out under an idempotency key.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct IdempotencyRecord {
+    /// The key that the caller gave.
     pub key: String,
+    /// The [`digest`] of the request.
     pub digest: u64,
+    /// The answer that the same request gets again.
     pub reply: Reply,
-    /// The run that it started, or that it was asked of. As long as that is open, the key is kept.
+    /// The run that the request started, or was asked of; as long as it is open, the key is kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<RunId>,
-    /// When it was carried out.
+    /// When the request was carried out.
     pub at: Timestamp,
 }
 
-/// Decides a command that came with an idempotency key. A refused command is not remembered: trying it again may
+/// Decides a command that came with an idempotency key. A refused command leaves no record: trying it again may
 /// succeed.
 pub fn decide_with_key(
     run: &mut Run,
@@ -50,7 +52,8 @@ pub fn decide_with_key(
     Ok((outcome, Some(idempotency)))
 }
 
-/// The answer that a request under this key has already been given, if any.
+/// The answer that a request under this key has already been given, if any; refuses another request under the same
+/// key.
 pub fn replay(
     key: &str,
     digest: u64,
@@ -63,7 +66,7 @@ pub fn replay(
     }
 }
 
-/// A fixed hash of what was asked: object keys are sorted, so that spelling does not matter.
+/// A fixed hash of a request: object keys are sorted, so that spelling does not matter.
 pub fn digest(request: &impl Serialize) -> u64 {
     let body = serde_json::to_vec(request).expect("a request is JSON");
     let mut hasher = Fnv(0xCBF2_9CE4_8422_2325);

@@ -11,12 +11,16 @@
 //!
 //! Every pause is a [`waitpoint::Waitpoint`]; [`waiting_for::waiting_for`] says what each open one waits for.
 
+#![warn(missing_docs)]
+
 pub mod apply;
 pub mod board;
 pub mod bounds;
+pub mod capacity;
 pub mod command;
 pub mod durable_calls;
 pub mod effect;
+pub mod event_start;
 pub mod fan_out;
 mod flow;
 pub mod follow_up;
@@ -32,6 +36,7 @@ mod replies;
 pub mod run;
 pub mod schedule;
 mod scope;
+pub mod shared_map;
 pub mod spent;
 pub mod status;
 pub mod task;

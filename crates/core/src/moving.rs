@@ -1,6 +1,6 @@
 //! Whether a run could go on with another version of its workflow: its past must be one that the other version could
-//! have led to, and what it has under way must be asked for in the same way. Pure: nothing here changes a run, and the
-//! input, which takes a schema, is checked by whoever asks.
+//! have led to, and what it has under way must be asked for in the same way. Pure: nothing here changes a run, and
+//! the input, which takes a schema, is checked by the caller.
 //!
 //! ```text
 //!   fit(run, definition) ──▶ Ok(Plan: which step becomes which)   or   Err(every misfit, with step and code)
@@ -21,16 +21,16 @@ use crate::status::{RunStatus, StepStatus};
 
 pub use misfit::{Misfit, MisfitCode};
 
-/// How a run is taken over to another definition.
+/// How a run goes on with another definition.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Plan {
-    /// Which step of the old definition is which of the new one, for all that something has happened to.
+    /// Which step of the old definition is which of the new one, for all steps that something has happened to.
     pub(crate) steps: BTreeMap<u16, u16>,
-    /// Graph: the steps of the new definition that are not taken.
+    /// The steps of the new definition that are not taken; only in a graph.
     pub(crate) not_taken: Vec<u16>,
-    /// Steps of the new definition that the run has passed by.
+    /// The steps of the new definition that the run has passed by.
     pub(crate) skips: Vec<u16>,
-    /// Steps of the new definition whose turn it is.
+    /// The steps of the new definition whose turn it is.
     pub(crate) ready: Vec<u16>,
 }
 
@@ -100,7 +100,7 @@ fn map_steps(run: &Run, to: &Definition, misfits: &mut Vec<Misfit>) -> BTreeMap<
     mapped
 }
 
-/// Something has happened to the step itself, not only to steps before it.
+/// Whether something has happened to the step itself, not only to steps before it.
 fn is_touched(state: &StepState) -> bool {
     state.visit > 0 || state.status != StepStatus::Pending || !state.waits.is_empty()
 }

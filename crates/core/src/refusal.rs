@@ -14,74 +14,209 @@ use crate::waitpoint::{Actor, Kind, Waitpoint};
 /// Why a command was not carried out.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Refusal {
+    /// There is no room under a limit that refuses what finds none.
+    #[error("there is no room under the limit `{limit}`")]
+    LimitFull {
+        /// The name of the limit, with its key.
+        limit: String,
+    },
+    /// The run has no step of this name.
     #[error("the run has no step `{name}`{}", hint(nearest.as_deref()))]
-    UnknownStep { name: String, nearest: Option<String> },
+    UnknownStep {
+        /// The name that was given.
+        name: String,
+        /// The name of a step that looks like it.
+        nearest: Option<String>,
+    },
+    /// The run has no waitpoint of this number.
     #[error("the run has no waitpoint {0}")]
     UnknownWaitpoint(WaitpointId),
+    /// The waitpoint was resolved before (R2).
     #[error("waitpoint {} is already {}, by {}", .0.waitpoint, .0.status, .0.by)]
     AlreadyResolved(Box<Resolved>),
+    /// The waitpoint's deadline has passed, even if its timer has not fired yet (R4).
     #[error("waitpoint {waitpoint} expired at {at}")]
-    Expired { waitpoint: WaitpointId, at: Timestamp },
+    Expired {
+        /// The waitpoint.
+        waitpoint: WaitpointId,
+        /// The deadline of the waitpoint.
+        at: Timestamp,
+    },
+    /// The timer of the waitpoint fired too early (R3).
     #[error("waitpoint {waitpoint} is not due before {at}")]
-    NotDue { waitpoint: WaitpointId, at: Timestamp },
+    NotDue {
+        /// The waitpoint.
+        waitpoint: WaitpointId,
+        /// The instant that it waits for.
+        at: Timestamp,
+    },
+    /// The timer that fired is not one that the run has, or is not due.
     #[error("the timer is not set, or not due")]
     NoSuchTimer,
+    /// A waitpoint of this kind cannot be resolved or steered in this way.
     #[error("waitpoint {waitpoint} is {} {kind}; it cannot be {verb}", kind.article())]
-    WrongKind { waitpoint: WaitpointId, kind: Kind, verb: &'static str },
+    WrongKind {
+        /// The waitpoint.
+        waitpoint: WaitpointId,
+        /// The kind that it is of.
+        kind: Kind,
+        /// What was tried, as in "resumed by a call".
+        verb: &'static str,
+    },
+    /// A GET or HEAD came for a waitpoint that has no `allowGet` (R7).
     #[error("waitpoint {0} is resolved by POST; reading it changes nothing")]
     ReadOnly(WaitpointId),
+    /// The wait does not take the event: of another workspace or run, not accepted by its filter, or taken before.
     #[error("the event is not one that waitpoint {0} waits for")]
     NoMatch(WaitpointId),
+    /// Whoever asks is not one of the approvers.
     #[error("{by} is not one of the approvers: {}", .approvers.join(", "))]
-    NotAnApprover { by: Actor, approvers: Vec<String> },
+    NotAnApprover {
+        /// Who asks.
+        by: Actor,
+        /// Who may decide.
+        approvers: Vec<String>,
+    },
+    /// Whoever asks started the run, and its approval forbids that they decide.
     #[error("{by} may not decide: the run was started by {started_by}, and no one approves their own")]
-    SelfApproval { by: Actor, started_by: Actor },
+    SelfApproval {
+        /// Who asks.
+        by: Actor,
+        /// Who started the run.
+        started_by: Actor,
+    },
+    /// Whoever steers the wait of an approval has no right to decide it.
     #[error(
         "to end the wait of approval {waitpoint} is to decide it: it needs a key with the scope `approve`"
     )]
-    MayNotDecide { waitpoint: WaitpointId },
+    MayNotDecide {
+        /// The waitpoint of the approval.
+        waitpoint: WaitpointId,
+    },
+    /// Completing the wait of an approval would count as one vote, and more are needed.
     #[error(
         "to let approval {waitpoint} go on now would count as an approval by {by}; that makes {approvals} of the {quorum} \
          it needs"
     )]
-    QuorumNotReached { waitpoint: WaitpointId, by: Actor, approvals: u32, quorum: u32 },
+    QuorumNotReached {
+        /// The waitpoint of the approval.
+        waitpoint: WaitpointId,
+        /// Who asks.
+        by: Actor,
+        /// The approvals that there would be.
+        approvals: u32,
+        /// The approvals that are needed.
+        quorum: u32,
+    },
+    /// The content has changed since it was shown to whoever decides.
     #[error("the content of {waitpoint} is another than the one that was decided on")]
-    ContentChanged { waitpoint: WaitpointId, digest: String },
+    ContentChanged {
+        /// The waitpoint of the approval.
+        waitpoint: WaitpointId,
+        /// The digest of the present content.
+        digest: String,
+    },
+    /// Whoever asks has decided about the present content before.
     #[error("{by} has already decided")]
-    AlreadyDecided { by: Actor },
+    AlreadyDecided {
+        /// Who asks.
+        by: Actor,
+    },
+    /// The run has ended in this status; nothing can be asked of it.
     #[error("the run is {0}")]
     RunEnded(RunStatus),
+    /// A retry was asked of a run that is in this status and not FAILED.
     #[error("the run is {0}; only a FAILED run can be retried")]
     NotFailed(RunStatus),
+    /// A move was asked of a run that is in this status, or has something at work.
     #[error(
         "the run is {0}; only one that stands still, WAITING, PAUSED or PENDING with nothing at work, can be moved"
     )]
     NotWaiting(RunStatus),
+    /// The run's past does not fit the other version, for these reasons.
     #[error("the run does not fit that version: {}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
     DoesNotFit(Vec<Misfit>),
+    /// A step in this status cannot be reported on or resumed.
     #[error("step `{step}` is {status}; it cannot be {verb}")]
-    WrongStep { step: String, status: StepStatus, verb: &'static str },
+    WrongStep {
+        /// The name of the step.
+        step: String,
+        /// The status that it is in.
+        status: StepStatus,
+        /// What was tried, as in "resumed".
+        verb: &'static str,
+    },
+    /// A report came under a lease epoch that is over (R12).
     #[error("lease epoch {given} of step `{step}` is over; the last one made is {current}")]
-    StaleLease { step: String, given: u32, current: u32 },
+    StaleLease {
+        /// The name of the step.
+        step: String,
+        /// The lease epoch of the report.
+        given: u32,
+        /// The lease epoch that the task was handed out under last.
+        current: u32,
+    },
+    /// Another worker has the task under this lease epoch.
     #[error("lease epoch {lease_epoch} of step `{step}` is already taken by {worker}")]
-    AlreadyTaken { step: String, lease_epoch: u32, worker: String },
+    AlreadyTaken {
+        /// The name of the step.
+        step: String,
+        /// The lease epoch.
+        lease_epoch: u32,
+        /// The worker that has the task.
+        worker: String,
+    },
+    /// The task is pinned to another build than the worker's.
     #[error(
         "step `{step}` is pinned to build `{build}`: a worker of another build is not given it, unless it is unpinned"
     )]
-    PinnedToBuild { step: String, build: String },
+    PinnedToBuild {
+        /// The name of the step.
+        step: String,
+        /// The build that may have the task.
+        build: String,
+    },
+    /// An entry of this name with another result is in the journal.
     #[error("journal entry `{name}` already holds another result")]
-    JournalConflict { name: String },
+    JournalConflict {
+        /// The name of the entry.
+        name: String,
+    },
+    /// The code asks for another wait than the journal has under this name (R19).
     #[error("`{name}` was recorded as {recorded}, and the code asks for {asked}")]
-    JournalMismatch { name: String, recorded: String, asked: String },
+    JournalMismatch {
+        /// The name of the durable call.
+        name: String,
+        /// What was recorded.
+        recorded: String,
+        /// What the code asks for.
+        asked: String,
+    },
+    /// A part of the request makes no sense.
     #[error("{pointer}: {message}")]
-    Malformed { pointer: &'static str, message: String },
+    Malformed {
+        /// A JSON pointer to the part.
+        pointer: &'static str,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// A limit is exceeded (R16).
     #[error("{what} is {actual}, over the limit of {limit}")]
-    LimitExceeded { what: &'static str, limit: u64, actual: u64 },
+    LimitExceeded {
+        /// What is limited, as in "the input's size in bytes".
+        what: &'static str,
+        /// The limit.
+        limit: u64,
+        /// The figure that exceeds it.
+        actual: u64,
+    },
+    /// The input does not satisfy the `inputSchema`: JSON pointers, each with a reason.
     #[error("the input does not satisfy the definition's inputSchema: {}", .0.iter().map(|(at, why)| format!("{at}: {why}")).collect::<Vec<_>>().join("; "))]
     InvalidInput(Vec<(String, String)>),
+    /// The idempotency key was used for another request (R14).
     #[error("idempotency key `{0}` was used for another request")]
     KeyReused(String),
-    /// A defect: a decision tried what the transition tables forbid. The run must be loaded anew.
+    /// A decision tried what the transition tables forbid: a defect of ours. The run must be loaded anew.
     #[error("refused by the transition tables: {0}")]
     Illegal(#[from] BadHistory),
 }
@@ -90,14 +225,19 @@ fn hint(nearest: Option<&str>) -> String {
     nearest.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default()
 }
 
-/// What became of a waitpoint, told to everyone who comes too late.
+/// How a waitpoint was resolved, told to everyone who comes too late.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Resolved {
+    /// The waitpoint.
     pub waitpoint: WaitpointId,
+    /// The status that the waitpoint was resolved to.
     pub status: WaitStatus,
+    /// Who or what resolved the waitpoint.
     pub by: Actor,
+    /// When the waitpoint was resolved.
     pub at: Timestamp,
+    /// What the waitpoint was resolved with.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub payload: Option<Json>,
 }
@@ -117,6 +257,7 @@ impl Refusal {
     /// The stable code of the refusal.
     pub fn code(&self) -> &'static str {
         match self {
+            Refusal::LimitFull { .. } => "LIMIT_FULL",
             Refusal::UnknownStep { .. } => "UNKNOWN_STEP",
             Refusal::UnknownWaitpoint(_) => "UNKNOWN_WAITPOINT",
             Refusal::AlreadyResolved(resolved) => match resolved.status {

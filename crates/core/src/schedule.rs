@@ -1,8 +1,8 @@
-//! Schedules: a workflow is started again and again, by the clock.
+//! Schedules: each starts runs of a workflow by the clock.
 //!
 //! A schedule waits like everything else: its next occurrence is a waitpoint of kind SCHEDULE, listed and steered as
 //! any other. When that wait ends, [`Schedule::fire`] says what follows, as a function of the schedule, of the status
-//! of the run it started last, and of the time. Whoever carries it out stores the schedule and the runs together.
+//! of the run it started last, and of the time. The caller stores the schedule and the runs together.
 //!
 //! ```text
 //!   occurrence due ──▶ catch-up: which of those that are due ──▶ overlap: start · skip · queue · cancel the last run
@@ -37,22 +37,30 @@ const OCCURRENCE: &str = "$occurrence";
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Schedule {
+    /// The id of the schedule.
     pub id: ScheduleId,
+    /// The workspace that the schedule and its runs belong to.
     pub workspace: WorkspaceId,
+    /// What the schedule starts, and when.
     pub plan: Plan,
-    /// Changes so far: the version that a commit compares and sets.
+    /// The number of changes so far: the version that a commit compares and sets.
     pub seq: u64,
+    /// Who made the schedule; its runs are on their behalf.
     pub created_by: Actor,
+    /// When the schedule was made.
     pub created_at: Timestamp,
+    /// When the schedule changed last; a run that it started is such a change.
     pub updated_at: Timestamp,
+    /// Whether an operator has paused the schedule: no occurrence comes.
     pub paused: bool,
-    /// Where a rhythm counts from.
+    /// The instant that an `every` counts from.
     anchor: Timestamp,
-    /// The occurrence that is waited for; its wait may have been moved to another instant.
+    /// The instant that the pending occurrence is due at; its wait may have been moved to another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     occurrence: Option<Timestamp>,
-    /// The last ones, oldest first; a pending one is the last of all.
+    /// The last waits, oldest first; a pending one is the last of all.
     waits: VecDeque<Waitpoint>,
+    /// The run that was started last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_run: Option<RunId>,
     /// Occurrences that wait for the last run to end.
@@ -60,26 +68,34 @@ pub struct Schedule {
     pub queued: VecDeque<Timestamp>,
 }
 
-/// What a schedule asks for.
+/// What a schedule asks the engine to do.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Act {
+    /// Cancel this run: `overlap` says so.
     Cancel(RunId),
-    Start { run: RunId, occurrence: Timestamp },
+    /// Start the run of an occurrence.
+    Start {
+        /// The id that the run is to have.
+        run: RunId,
+        /// The instant that the occurrence was due at.
+        occurrence: Timestamp,
+    },
 }
 
 /// Why a run that a schedule asked for was not started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
-    /// The schedule's input is one that this version of the workflow does not take.
+    /// Whether the schedule's input is what this version of the workflow does not take.
     pub input: bool,
+    /// Why the run was not started, for people.
     pub message: String,
 }
 
-/// What became of an occurrence, for those who look back.
+/// How an occurrence was dealt with, as its waitpoint's payload says it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
     Started(RunId),
-    /// The run before has not ended.
+    /// The previous run has not ended, and `overlap` skips.
     Skipped,
     Queued,
     QueueFull,
@@ -107,7 +123,7 @@ impl Schedule {
         schedule
     }
 
-    /// The last waits, oldest first. Earlier ones are forgotten.
+    /// The last waits of the schedule, oldest first. Earlier ones are forgotten.
     pub fn waits(&self) -> impl DoubleEndedIterator<Item = &Waitpoint> {
         self.waits.iter()
     }
@@ -117,7 +133,7 @@ impl Schedule {
         self.waits.iter().find(|wait| wait.number == number)
     }
 
-    /// The wait for the next occurrence.
+    /// The wait for the next occurrence; `None` while the schedule is paused, or if no occurrence comes any more.
     pub fn pending(&self) -> Option<&Waitpoint> {
         self.waits.back().filter(|wait| wait.is_pending())
     }
@@ -127,13 +143,13 @@ impl Schedule {
         self.id.waitpoint(number)
     }
 
-    /// Takes a change into account that was decided.
+    /// Counts a change of the schedule.
     fn touch(&mut self, now: Timestamp) {
         self.seq += 1;
         self.updated_at = now;
     }
 
-    /// Waits for the first occurrence after the instant.
+    /// Opens the wait for the first occurrence after the instant.
     fn open(&mut self, after: Timestamp, now: Timestamp) {
         self.occurrence = self.plan.when.next_after(after, self.anchor).filter(|_| !self.paused);
         let Some(at) = self.occurrence else { return };
@@ -175,7 +191,7 @@ impl Schedule {
         if wait.is_pending() { Ok(wait) } else { Err(Refusal::already_resolved(id, wait)) }
     }
 
-    /// The timer of a wait went off. `previous`: how far the last run is.
+    /// Decides what an occurrence that is due starts. `previous` is the status of the run that was started last.
     pub fn fire(
         &mut self,
         number: u32,
@@ -194,7 +210,7 @@ impl Schedule {
         Ok(self.come(starts, missed, previous, &Actor::new("timer"), now))
     }
 
-    /// Which of the occurrences that are due are started, and how many are not.
+    /// Which of the occurrences that are due are started, and how many are missed.
     fn due(&self, first: Timestamp, now: Timestamp) -> (Vec<Timestamp>, u64) {
         let last_of = |most| self.plan.when.last_of(first, now, self.anchor, most);
         // With one more than there may be it is known whether some are left out.
@@ -219,7 +235,7 @@ impl Schedule {
         (due, missed)
     }
 
-    /// The pending occurrence has come to this.
+    /// Resolves the pending occurrence, and asks for the runs of those that are started.
     fn come(
         &mut self,
         starts: Vec<Timestamp>,
@@ -278,8 +294,8 @@ impl Schedule {
         Outcome::Started(run)
     }
 
-    /// The id is a function of the schedule, its version and the occurrence: deciding the same again gives the same
-    /// run, which can be there only once.
+    /// The run of an occurrence is given its id: a function of the schedule, its version and the occurrence. Deciding
+    /// the same again gives the same id, and a run can be there only once.
     fn start(&mut self, occurrence: Timestamp, now: Timestamp) -> RunId {
         let mut random = Random::new(self.seq ^ occurrence.as_nanosecond() as u64);
         let run = RunId::new(now, self.id.0 ^ random.draw_u128());
@@ -287,7 +303,7 @@ impl Schedule {
         run
     }
 
-    /// The last run has ended: what was queued behind it is next.
+    /// Starts what is queued behind the last run, which has ended.
     pub fn run_ended(&mut self, run: RunId, now: Timestamp) -> Vec<Act> {
         if self.last_run != Some(run) {
             return Vec::new();
@@ -298,7 +314,7 @@ impl Schedule {
         vec![Act::Start { run, occurrence }]
     }
 
-    /// A run that was asked for could not be started.
+    /// Records that a run that was asked for could not be started.
     pub fn not_started(&mut self, run: RunId, why: &Refused, now: Timestamp) {
         self.touch(now);
         if self.last_run == Some(run) {
@@ -319,7 +335,7 @@ impl Schedule {
         }
     }
 
-    /// Somebody steers the wait (R9): the same verbs as for any.
+    /// Steers the pending occurrence (R9), by the same verbs as any wait.
     pub fn steer(
         &mut self,
         number: u32,
@@ -368,7 +384,7 @@ impl Schedule {
         }
     }
 
-    /// One more, now, whatever the clock says. The next occurrence stays as it is.
+    /// Starts a run now, whatever the clock says, as far as `overlap` allows. The next occurrence stays as it is.
     pub fn trigger(&mut self, previous: Option<RunStatus>, now: Timestamp) -> Triggered {
         let mut active = previous.is_some_and(|status| !status.has_ended());
         let mut acts = Vec::new();
@@ -377,7 +393,7 @@ impl Schedule {
         Triggered { acts, outcome: outcome.word(), run: outcome.run() }
     }
 
-    /// While it is paused nothing comes, and nothing of that is caught up later.
+    /// Pauses the schedule: no occurrence comes, and none of that time is caught up later.
     pub fn pause(&mut self, by: &Actor, now: Timestamp) {
         if !self.paused {
             self.resolve(WaitStatus::Cancelled, Some(json!({ "reason": "paused" })), by, now);
@@ -387,7 +403,7 @@ impl Schedule {
         }
     }
 
-    /// Waits for the next occurrence again.
+    /// Lifts a pause: the schedule waits for its next occurrence again.
     pub fn unpause(&mut self, now: Timestamp) {
         if self.paused {
             self.paused = false;
@@ -396,7 +412,7 @@ impl Schedule {
         }
     }
 
-    /// Another plan. Another rule of time begins now.
+    /// Gives the schedule another plan. Where the rule of time has changed, it counts from now.
     pub fn change(&mut self, plan: Plan, by: &Actor, now: Timestamp) {
         let retimed = plan.when != self.plan.when;
         self.plan = plan;
@@ -409,12 +425,14 @@ impl Schedule {
     }
 }
 
-/// What a trigger came to.
+/// The outcome of a manual trigger.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Triggered {
+    /// What the engine is to do.
     pub acts: Vec<Act>,
-    /// `started`, `skipped`, `queued` or `queueFull`.
+    /// How the trigger was dealt with: `started`, `skipped`, `queued` or `queueFull`.
     pub outcome: &'static str,
+    /// The run that is started; `None` unless the outcome is `started`.
     pub run: Option<RunId>,
 }
 

@@ -11,8 +11,8 @@ use crate::json::Json;
 use crate::run::Run;
 use crate::waitpoint::EventFilter;
 
-/// `input`, `state`, `steps`, `run`, in a map `item` and `index`, of a secret its placeholder; any other name is a key
-/// of `state`.
+/// The names of an expression over a run: `input`, `state`, `steps`, `run`, in a map `item` and `index`, of a secret
+/// its placeholder; any other name is a key of `state`.
 pub(crate) struct RunScope<'a> {
     pub(crate) run: &'a Run,
     pub(crate) at: StepAddress,
@@ -53,7 +53,7 @@ impl Scope for RunScope<'_> {
     }
 }
 
-/// Whether the first name of a path means something: one of those above, the event that may match, or a key of `state`.
+/// Whether the first name of a path is known: a reserved one, `event`, or a key of `state`.
 pub(crate) fn is_known_name(run: &Run, name: &str) -> bool {
     matches!(name, "input" | "state" | "steps" | "run" | "item" | "index" | "event" | SECRET)
         || run.state.contains_key(name)
@@ -79,10 +79,10 @@ pub(crate) fn state(run: &Run) -> Value {
     )
 }
 
-/// Under which name the values are bound that fields of the event must have.
+/// The name under which the values are bound that fields of the event must have.
 const WHERE: &str = "where";
 
-/// `event`, and what was bound of the run when the wait began.
+/// The names of a `match` expression: `event`, and what was bound of the run when the wait began.
 struct EventScope<'a> {
     filter: &'a EventFilter,
     data: &'a Value,
@@ -100,7 +100,7 @@ impl Scope for EventScope<'_> {
     }
 }
 
-/// A path as it could be written in an expression; two paths never look the same.
+/// A path as it could be written in an expression; two different paths never look the same.
 fn bound_key<S: AsRef<str>>(path: &[S]) -> String {
     let mut key = String::new();
     for segment in path.iter().map(AsRef::as_ref) {
@@ -120,7 +120,7 @@ impl EventFilter {
         self.accepts_at(data).0
     }
 
-    /// Whether the filter accepts this data, and what that cost in bytes that were looked at.
+    /// Whether the filter accepts this data, and the cost of finding out, in bytes that were looked at.
     pub fn accepts_at(&self, data: &Value) -> (bool, usize) {
         match &self.matching {
             None => (true, 0),
@@ -131,19 +131,19 @@ impl EventFilter {
         }
     }
 
-    /// That the field at this path of the event is the value that was given for it.
+    /// An expression that says that the field at this path of the event is the value that was given for it.
     pub(crate) fn field_is(path: &str) -> String {
         let quoted = |text: &str| Value::from(text).to_string();
         let field: String = path.split('.').map(|segment| format!("[{}]", quoted(segment))).collect();
         format!("event{field} == {WHERE}[{}]", quoted(path))
     }
 
-    /// Takes the values that fields of the event must have.
+    /// Binds the values that fields of the event must have.
     pub(crate) fn bind_fields(&mut self, fields: BTreeMap<String, Json>) {
         self.bound.extend(fields.into_iter().map(|(path, value)| (bound_key(&[WHERE, &path]), value)));
     }
 
-    /// Takes from the run what `match` names besides the event.
+    /// Binds what `match` names of the run besides the event.
     pub(crate) fn bind(&mut self, run: &Run, at: StepAddress) {
         let scope = RunScope { run, at };
         let paths = self.matching.iter().flat_map(|matching| matching.paths());

@@ -1,27 +1,29 @@
-//! What calls to models used up, added up. Money is counted in whole millionths of one currency, everywhere.
+//! Tokens and cost of calls to models, added up. Money is counted in whole millionths of one currency, everywhere.
 
 use serde::{Deserialize, Serialize};
 
 use crate::history::ModelCall;
 
-/// What calls to models have used up.
+/// The tokens and the cost of calls to models, added up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Spent {
-    /// Failed ones too.
+    /// The number of calls, failed ones included.
     pub calls: u64,
+    /// All tokens that went into the calls.
     pub input_tokens: u64,
-    /// Input tokens that a provider had seen before, a part of all input tokens.
+    /// The input tokens that the providers had cached, a part of all input tokens.
     pub cached_input_tokens: u64,
+    /// The tokens that came out of the calls.
     pub output_tokens: u64,
-    /// As far as prices are known.
+    /// The cost in millionths of the price table's currency, as far as prices are known.
     pub cost_micros: u64,
-    /// Calls that used tokens of a model without a price.
+    /// The number of calls that used tokens of a model without a price.
     pub unpriced_calls: u64,
 }
 
 impl Spent {
-    /// Adds one call.
+    /// Adds one call to a model.
     pub fn add(&mut self, call: &ModelCall) {
         let used = call.input_tokens > 0 || call.output_tokens > 0;
         self.merge(&Spent {
@@ -34,7 +36,7 @@ impl Spent {
         });
     }
 
-    /// Adds all that others have used up.
+    /// Adds what others have used up.
     pub fn merge(&mut self, other: &Spent) {
         let Spent { calls, input_tokens, cached_input_tokens, output_tokens, cost_micros, unpriced_calls } =
             other;

@@ -1,22 +1,22 @@
-//! The three life cycles and the law that governs them (R10): which state may follow which.
+//! The three life cycles and the transition tables that govern them (R10): which status may follow which.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A thing with states of which only some may follow each other.
+/// A life cycle: a status of which only some values may follow each other.
 pub trait LifeCycle: Copy + fmt::Display + 'static {
-    /// What has this status, in a word.
+    /// What has this status, in a word: `run`, `step` or `waitpoint`.
     const WHAT: &'static str;
 
-    /// The states that may directly follow this one.
+    /// The statuses that may directly follow this one.
     fn next(self) -> &'static [Self];
 
     /// Whether two statuses are the same.
     fn same(self, other: Self) -> bool;
 }
 
-/// The one place where a move from one state to another is allowed or refused.
+/// Allows or refuses a transition from one status to another. This is the one place that does.
 pub fn transition<S: LifeCycle>(from: S, to: S) -> Result<S, IllegalMove> {
     if from.next().iter().any(|allowed| allowed.same(to)) {
         Ok(to)
@@ -29,21 +29,31 @@ pub fn transition<S: LifeCycle>(from: S, to: S) -> Result<S, IllegalMove> {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a {what} cannot go from {from} to {to}")]
 pub struct IllegalMove {
+    /// What has the status: `run`, `step` or `waitpoint`.
     pub what: &'static str,
+    /// The status before.
     pub from: String,
+    /// The status that was asked for.
     pub to: String,
 }
 
-/// `PENDING` until the first step; `WAITING` when nothing in it runs and something waits.
+/// The status of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum RunStatus {
+    /// The run is created, and its first step has not begun: a delayed start.
     Pending,
+    /// Something in the run is at work.
     Running,
+    /// Nothing in the run is at work, and something waits.
     Waiting,
+    /// An operator has paused the run.
     Paused,
+    /// The run has its output.
     Completed,
+    /// A step, the run's deadline or its output failed; a retry leads back to RUNNING.
     Failed,
+    /// Somebody cancelled the run.
     Cancelled,
 }
 
@@ -59,7 +69,7 @@ impl RunStatus {
         RunStatus::Cancelled,
     ];
 
-    /// Nothing more happens by itself. A failed run can still be retried.
+    /// Whether the run has ended: nothing more happens by itself. A FAILED run can still be retried.
     pub fn has_ended(self) -> bool {
         match self {
             RunStatus::Completed | RunStatus::Failed | RunStatus::Cancelled => true,
@@ -102,17 +112,24 @@ impl fmt::Display for RunStatus {
     }
 }
 
-/// How far a step is.
+/// The status of a step run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum StepStatus {
+    /// The step has not begun.
     #[default]
     Pending,
+    /// The step is at work: its task is out, or its items are.
     Running,
+    /// The step waits: for its own waitpoint, for those of its handler, or for a back-off.
     Waiting,
+    /// The step has its output.
     Completed,
+    /// The step failed for good; a retry of the run leads back to RUNNING.
     Failed,
+    /// The step was not run: its `when` was false, or the way to it was not taken.
     Skipped,
+    /// The step was under way when the run was cancelled.
     Cancelled,
 }
 
@@ -128,7 +145,7 @@ impl StepStatus {
         StepStatus::Cancelled,
     ];
 
-    /// The step counts as done: what comes after it may start.
+    /// Whether the step is done, so that what comes after it may start.
     pub fn is_settled(self) -> bool {
         match self {
             StepStatus::Completed | StepStatus::Skipped | StepStatus::Cancelled => true,
@@ -136,7 +153,7 @@ impl StepStatus {
         }
     }
 
-    /// Work or a wait of it is under way.
+    /// Whether work or a wait of the step is under way.
     pub fn is_active(self) -> bool {
         match self {
             StepStatus::Running | StepStatus::Waiting => true,
@@ -182,13 +199,17 @@ impl fmt::Display for StepStatus {
     }
 }
 
-/// How far a waitpoint is.
+/// The status of a waitpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum WaitStatus {
+    /// What the waitpoint waits for has not come.
     Pending,
+    /// What the waitpoint waits for has come; of a DELAY, its instant.
     Completed,
+    /// The deadline passed first.
     TimedOut,
+    /// An operator, or the end of the step or the run, ended the wait.
     Cancelled,
 }
 

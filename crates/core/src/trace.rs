@@ -8,15 +8,18 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 /// The value of a `traceparent` header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Traceparent {
+    /// The id of the trace.
     pub trace_id: u128,
+    /// The id of the span that the request was made in.
     pub span_id: u64,
+    /// Whether the caller records the trace.
     pub is_sampled: bool,
 }
 
 const SAMPLED: u8 = 1;
 
 impl Traceparent {
-    /// The same trace, from another span.
+    /// The same trace, continued from another span.
     pub fn within(self, span_id: u64) -> Traceparent {
         Traceparent { span_id, ..self }
     }
@@ -37,7 +40,7 @@ pub struct BadTraceparent;
 impl FromStr for Traceparent {
     type Err = BadTraceparent;
 
-    /// Of a later version only the part that this one knows is read, as the standard wants it.
+    /// Reads a `traceparent`. Of a later version only the part that this one knows is read, as the standard wants it.
     fn from_str(text: &str) -> Result<Traceparent, BadTraceparent> {
         let mut parts = text.split('-');
         let mut part = |digits: usize| {

@@ -1,6 +1,6 @@
 //! One decision under way: the run being changed, what has been recorded so far, and the work still to look at.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use crate::bounds::Bounds;
 use crate::command::{Context, Outcome, Reply};
 use crate::definition::Definition;
-use crate::effect::{AfterCommit, RoundEffect};
+use crate::effect::{AfterCommit, CapacityEffect, RoundEffect};
 use crate::flow;
 use crate::history::{Change, JournalResult, Record};
 use crate::id::{RunId, StepAddress};
@@ -16,6 +16,7 @@ use crate::limits;
 use crate::random::Random;
 use crate::refusal::{Refusal, within};
 use crate::run::{Journalled, Run, TaskState};
+use crate::shared_map::SharedMap;
 use crate::status::{RunStatus, StepStatus};
 use crate::trace::Traceparent;
 use crate::waitpoint::{Actor, CLOCK, Waitpoint};
@@ -30,15 +31,15 @@ pub(crate) struct Turn<'a> {
     records: Vec<Record>,
     in_round: Vec<RoundEffect>,
     after_commit: Vec<AfterCommit>,
-    /// What the payloads of the records take.
+    /// The size of the payloads of the records so far, in bytes.
     bytes: usize,
-    /// What was looked at and made to evaluate expressions.
+    /// The cost of the expressions evaluated so far, in bytes that were looked at or made.
     work: usize,
-    /// What templates gave that may be rendered again when it is needed.
+    /// The size of what templates gave that may be rendered again when it is needed, in bytes.
     pub(crate) rendered: usize,
-    /// Places to begin, in order. A queue, not recursion: a thousand steps may follow each other at once.
+    /// The step addresses to begin, in order. A queue, not recursion: a thousand steps may follow each other at once.
     pub(crate) agenda: VecDeque<StepAddress>,
-    /// Sleeps that began when their instant had come already.
+    /// The numbers of sleeps whose instant had already come when they began.
     pub(crate) overdue: Vec<u32>,
 }
 
@@ -71,18 +72,22 @@ impl<'a> Turn<'a> {
     pub(crate) fn emit_with(&mut self, change: Change, moved_to: &[Arc<Definition>]) -> Result<(), Refusal> {
         let (by, traceparent) = (self.by.clone(), self.traceparent);
         let record = Record { seq: self.run.seq + 1, at: self.now, by, traceparent, change };
+        // Whatever ends work gives back the room that it had.
+        for (at, rooms) in flow::freed_by(self.run, &record.change) {
+            self.in_round.push(RoundEffect::Capacity(CapacityEffect::Release { at, rooms }));
+        }
         self.run.apply_with(moved_to, &record)?;
         self.bytes = self.bytes.saturating_add(record.change.payload_bytes());
         self.records.push(record);
         Ok(())
     }
 
-    /// Evaluating something cost so much.
+    /// Adds the cost of an evaluation.
     pub(crate) fn spend(&mut self, work: usize) {
         self.work = self.work.saturating_add(work);
     }
 
-    /// What the decision has come to and what it may: figures, and what they are of.
+    /// The budget of the decision: of records, payloads and expressions, what is used and what is allowed.
     pub(crate) fn spent(&self) -> [(&'static str, usize, usize); 3] {
         [
             ("records", self.records.len(), limits::DECISION_RECORDS),
@@ -91,12 +96,12 @@ impl<'a> Turn<'a> {
         ]
     }
 
-    /// The first record of a history is not applied to a run, it makes one.
+    /// Records the creation of a run: the first record of a history is not applied to a run, it makes one.
     pub(crate) fn note_creation(&mut self, record: Record) {
         self.records.push(record);
     }
 
-    /// What time does in the middle of somebody's command is not theirs.
+    /// Does something in the name of the clock, where time causes it in the middle of somebody's command.
     pub(crate) fn by_the_clock<T>(&mut self, act: impl FnOnce(&mut Self) -> T) -> T {
         let asker = std::mem::replace(&mut self.by, Actor::new(CLOCK));
         let done = act(self);
@@ -114,7 +119,7 @@ impl<'a> Turn<'a> {
         self.after_commit.push(effect);
     }
 
-    /// The task of this place is not to be handed out: somebody has it already.
+    /// Takes back the dispatch of a task that somebody has already.
     pub(crate) fn withdraw_dispatch(&mut self, place: StepAddress) {
         self.after_commit
             .retain(|effect| !matches!(effect, AfterCommit::Dispatch { at, .. } if *at == place));
@@ -130,7 +135,7 @@ impl<'a> Turn<'a> {
         Ok(Outcome { records, in_round, after_commit, reply })
     }
 
-    /// What began and was stopped in the same decision never leaves it.
+    /// Takes out effects for what began and was stopped in the same decision.
     fn forget_what_was_stopped(&mut self) {
         let run = &self.run;
         let is_out = |at: StepAddress, lease_epoch: u32| {
@@ -154,7 +159,7 @@ impl<'a> Turn<'a> {
             }
             AfterCommit::Respond { .. } | AfterCommit::WantCode { .. } => true,
         });
-        let is_open = |number: u32| run.open.contains(&number);
+        let is_open = |number: u32| run.open.contains_key(&number);
         let stopped: BTreeSet<RunId> = self
             .in_round
             .iter()
@@ -163,12 +168,31 @@ impl<'a> Turn<'a> {
                 RoundEffect::LookBack { .. }
                 | RoundEffect::CancelChild { .. }
                 | RoundEffect::TellParent { .. }
-                | RoundEffect::TellSchedule { .. } => None,
+                | RoundEffect::TellSchedule { .. }
+                | RoundEffect::Capacity(_) => None,
             })
             .filter(|(_, waitpoint)| !is_open(waitpoint.number))
             .map(|(child, _)| child)
             .collect();
+        // A wait for room that began and ended here never stood in line.
+        let unasked: BTreeSet<u32> = self
+            .in_round
+            .iter()
+            .filter_map(|effect| match effect {
+                RoundEffect::Capacity(CapacityEffect::Ask { number }) if !is_open(*number) => Some(*number),
+                RoundEffect::Capacity(_)
+                | RoundEffect::LookBack { .. }
+                | RoundEffect::StartChild(_)
+                | RoundEffect::CancelChild { .. }
+                | RoundEffect::TellParent { .. }
+                | RoundEffect::TellSchedule { .. } => None,
+            })
+            .collect();
         self.in_round.retain(|effect| match effect {
+            RoundEffect::Capacity(CapacityEffect::Ask { number } | CapacityEffect::Leave { number }) => {
+                !unasked.contains(number)
+            }
+            RoundEffect::Capacity(CapacityEffect::Seize { .. } | CapacityEffect::Release { .. }) => true,
             RoundEffect::StartChild(child) => !stopped.contains(&child.run_id),
             RoundEffect::CancelChild { run_id } => !stopped.contains(run_id),
             RoundEffect::LookBack { number } => is_open(*number),
@@ -180,7 +204,7 @@ impl<'a> Turn<'a> {
         if self.run.status.has_ended() { Err(Refusal::RunEnded(self.run.status)) } else { Ok(()) }
     }
 
-    /// A run that begins or ends something does not wait any more.
+    /// Makes a WAITING run RUNNING, because something in it begins or ends.
     pub(crate) fn wake_run(&mut self) -> Result<(), Refusal> {
         if self.run.status == RunStatus::Waiting { self.emit(Change::WorkflowResumed) } else { Ok(()) }
     }
@@ -188,7 +212,7 @@ impl<'a> Turn<'a> {
 
 /// Checks that several commands share. None of them changes anything.
 impl Turn<'_> {
-    /// The task of this execution, if it is the present one and still wanted (R12).
+    /// The task of a step address, if this is its present lease epoch and it is still wanted (R12).
     pub(crate) fn fence(&self, at: StepAddress, lease_epoch: u32) -> Result<&TaskState, Refusal> {
         self.refuse_ended()?;
         if usize::from(at.step) >= self.run.definition.steps.len() {
@@ -206,14 +230,14 @@ impl Turn<'_> {
         }
     }
 
-    /// A waitpoint that is still to be resolved (R2).
+    /// The waitpoint of this number, if it is still to be resolved (R2).
     pub(crate) fn pending(&self, number: u32) -> Result<&Waitpoint, Refusal> {
         let id = self.run.waitpoint_id(number);
         let waitpoint = self.run.waitpoint(number).ok_or(Refusal::UnknownWaitpoint(id))?;
         if waitpoint.is_pending() { Ok(waitpoint) } else { Err(Refusal::already_resolved(id, waitpoint)) }
     }
 
-    /// A pending waitpoint whose time is not over, even if its timer has not gone off yet (R4).
+    /// The pending waitpoint of this number, if its time is not over, even where its timer has not fired yet (R4).
     pub(crate) fn open_to_others(&self, number: u32) -> Result<&Waitpoint, Refusal> {
         let waitpoint = self.pending(number)?;
         match waitpoint.resume_at {
@@ -224,14 +248,14 @@ impl Turn<'_> {
         }
     }
 
-    /// The entries the journal does not have yet. The same entry again is no conflict, another result is.
+    /// The entries that the journal does not have yet. The same entry again is no conflict, another result is.
     pub(crate) fn new_entries(
         &self,
         at: StepAddress,
         entries: Vec<JournalResult>,
     ) -> Result<Vec<JournalResult>, Refusal> {
         let journal = self.run.step(at).and_then(|step| step.task.as_ref()).map(|task| &task.journal);
-        let known = journal.map_or(0, BTreeMap::len);
+        let known = journal.map_or(0, SharedMap::len);
         within("the number of journal entries", known + entries.len(), limits::JOURNAL_ENTRIES)?;
         let mut new: Vec<JournalResult> = Vec::new();
         for entry in entries {

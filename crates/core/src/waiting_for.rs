@@ -10,24 +10,28 @@ use crate::id::WaitpointId;
 use crate::run::Run;
 use crate::waitpoint::{CodeMismatch, Kind, ListensFor, NextAttempt, Waitpoint};
 
-/// An open wait, for people.
+/// An open wait of a run, for people.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WaitingFor {
+    /// The waitpoint's id.
     pub waitpoint_id: WaitpointId,
-    /// `None`: the run has not begun.
+    /// The name of the step that waits; `None`: the run has not begun.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step_name: Option<String>,
-    /// The durable call of a handler that waits, or that is to be made again.
+    /// The durable call of a handler that waits, or that is to be retried.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call: Option<Arc<str>>,
+    /// The kind of the wait.
     pub kind: Kind,
+    /// When the wait began.
     pub since: Timestamp,
-    /// When time ends it, or its deadline.
+    /// When the wait ends by time, or its deadline.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<Timestamp>,
-    /// What would end it, in a phrase.
+    /// What would end the wait, in a phrase.
     pub ended_by: String,
+    /// What the wait listens for, by kind.
     pub listens_for: ListensFor,
 }
 
@@ -78,7 +82,8 @@ fn ended_by(waitpoint: &Waitpoint) -> String {
                 | Kind::Approval
                 | Kind::Child
                 | Kind::Schedule
-                | Kind::Code => "the clock:",
+                | Kind::Code
+                | Kind::Capacity => "the clock:",
             };
             format!("{what} {until}")
         }
@@ -90,7 +95,8 @@ fn ended_by(waitpoint: &Waitpoint) -> String {
                 .forgotten_before
                 .map(|at| format!(" (those received before {at} may have been forgotten)"));
             let (matching, forgotten) = (matching.unwrap_or_default(), forgotten.unwrap_or_default());
-            format!("an event `{}`{matching}{forgotten}", filter.event_id)
+            let ends = if waitpoint.is_guard() { ", which would end it" } else { "" };
+            format!("an event `{}`{matching}{forgotten}{ends}", filter.event_id)
         }
         ListensFor::Call { .. } => "a call on its resume URL".to_owned(),
         ListensFor::Approval(request) => {
@@ -104,6 +110,10 @@ fn ended_by(waitpoint: &Waitpoint) -> String {
         ListensFor::Attempt(NextAttempt { call: _, attempt, max_attempts, error }) => {
             let at = waitpoint.resume_at.map(|at| at.to_string()).unwrap_or_default();
             format!("attempt {} of {max_attempts} at {at}, after: {}", attempt + 1, error.message)
+        }
+        ListensFor::Capacity(request) => {
+            let asks = request.asks.iter().map(|ask| format!("`{}`", ask.described()));
+            format!("room under {}", asks.collect::<Vec<_>>().join(" and "))
         }
         ListensFor::Code(CodeMismatch { pinned_to: Some(build), recorded, found, .. }) => format!(
             "an operator: it is pinned to build `{build}`, whose code does not fit: the journal holds {recorded}, and the \

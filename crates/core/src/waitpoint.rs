@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
+use crate::capacity::CapacityRequest;
 use crate::expression::Expression;
 use crate::history::Failure;
 use crate::id::{EventUid, RunId, StepAddress};
@@ -18,57 +19,72 @@ use crate::status::WaitStatus;
 
 pub use abide_definition::BY_SCOPE;
 
-/// Names that only the engine gives. A worker's own names may not begin with `$`.
+/// The names of waits that only the engine gives. A worker's own names may not begin with `$`.
 pub(crate) const OWN_WAIT: &str = "$wait";
 pub(crate) const DELAYED_START: &str = "$start";
 pub(crate) const BACK_OFF: &str = "$retry-";
 pub(crate) const REMINDER: &str = "$remind";
 pub(crate) const ESCALATION: &str = "$escalate";
 pub(crate) const CODE: &str = "$code-";
+pub(crate) const CAPACITY: &str = "$capacity-";
+pub(crate) const CANCEL_ON: &str = "$cancelOn-";
+pub(crate) const RESTART_ON: &str = "$restartOn-";
 
-/// Who ends a wait whose time is over.
+/// The actor that ends a wait whose time is over.
 pub const CLOCK: &str = "timer";
 
-/// The one durable row of a pause.
+/// A waitpoint: the one durable row of a pause.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Waitpoint {
-    /// Counted from 1 in its run; `WaitpointId` is the public form.
+    /// The number of the waitpoint in its run, from 1; [`WaitpointId`](crate::id::WaitpointId) is the public form.
     pub number: u32,
-    /// Whose pause it is; `None` for the delayed start of the run itself.
+    /// The address of the step that waits; `None` for the delayed start of a run, for an event that ends
+    /// the whole run, and for a schedule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<StepAddress>,
-    /// Unique for a step's visit.
+    /// The name of the wait: unique in the step's visit.
     pub name: Arc<str>,
+    /// What the waitpoint waits for.
     pub kind: Kind,
-    /// What durable code asked for, in its SDK's words. Code that asks for something else under this name has changed.
+    /// What durable code asked for, in its SDK's words. Code that asks for something else under this name has
+    /// changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked: Option<Arc<str>>,
+    /// Whether the wait is open, and how it ended.
     pub status: WaitStatus,
+    /// When the wait began.
     pub created_at: Timestamp,
     /// When a DELAY, RETRY or PAUSE ends; the deadline of the others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resume_at: Option<Timestamp>,
+    /// What ends the wait besides the clock, by kind.
     #[serde(default, skip_serializing_if = "ListensFor::is_time")]
     pub listens_for: ListensFor,
+    /// WEBHOOK: the reply given at once to the caller that started or resumed the run.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "crate::json::present")]
     pub response_to_send: Option<Json>,
+    /// What the wait ended with: `{body, headers, queryParams}`, an event's data, a decision, …
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "crate::json::present")]
     pub resume_payload: Option<Json>,
-    /// Of an EVENT: the event that ended it.
+    /// EVENT: the event that ended the wait.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event: Option<TakenEvent>,
+    /// Who or what ended the wait; `None` while it is pending.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resolved_by: Option<Actor>,
+    /// When the wait ended; `None` while it is pending.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resolved_at: Option<Timestamp>,
 }
 
-/// Which event a wait took, and how old it is.
+/// The event that a wait took.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TakenEvent {
+    /// The event's own number, `evt_…`.
     pub id: EventUid,
+    /// When the event was received, which may be long before the wait began.
     pub received_at: Timestamp,
 }
 
@@ -78,28 +94,30 @@ impl Waitpoint {
         self.status == WaitStatus::Pending
     }
 
-    /// A step's own back-off, after which another attempt begins. A rate limit is a RETRY too, in the same attempt.
+    /// Whether the waitpoint is a step's own back-off, after which another attempt begins. A rate limit is a RETRY
+    /// too, in the same attempt.
     pub fn is_back_off(&self) -> bool {
         self.kind == Kind::Retry && self.name.starts_with(BACK_OFF)
     }
 
-    /// What of the code does not fit, of a wait for other code.
+    /// The mismatch of code and journal, of a wait for other code.
     pub fn code_mismatch(&self) -> Option<&CodeMismatch> {
         if let ListensFor::Code(mismatch) = &self.listens_for { Some(mismatch) } else { None }
     }
 
-    /// Whether the waitpoint is the engine's, and no durable call of a handler: no journal holds it.
+    /// Whether the waitpoint is the engine's own, so that no journal holds it.
     pub(crate) fn is_beside_the_journal(&self) -> bool {
-        self.is_back_off() || self.kind == Kind::Code
+        self.is_back_off() || matches!(self.kind, Kind::Code | Kind::Capacity)
     }
 
-    /// The back-off of a durable call: the handler is resumed when it ends, whatever ended it.
+    /// The back-off of a durable call, of a waitpoint that is one: the handler is resumed when it ends, whatever
+    /// ended it.
     pub fn next_attempt(&self) -> Option<&NextAttempt> {
         if let ListensFor::Attempt(next) = &self.listens_for { Some(next) } else { None }
     }
 
-    /// The durable call of a handler whose wait it is: the one that waits, or that is to be made again. `None` where the
-    /// step itself waits, for a rate limit too, or the engine.
+    /// The durable call of a handler that waits, or that is to be retried. `None` where the step itself waits, for a
+    /// rate limit too, or the engine.
     pub fn call(&self) -> Option<&Arc<str>> {
         match self.next_attempt() {
             Some(next) => Some(&next.call),
@@ -113,12 +131,17 @@ impl Waitpoint {
         self.name.starts_with(REMINDER) || &*self.name == ESCALATION
     }
 
-    /// When its time comes, more people may decide.
+    /// Whether more people may decide when the waitpoint's time comes.
     pub(crate) fn is_escalation(&self) -> bool {
         &*self.name == ESCALATION
     }
 
-    /// What it takes in a record.
+    /// Whether the waitpoint is for an event that ends the whole run: it stands beside the run, and holds no step up.
+    pub fn is_guard(&self) -> bool {
+        self.at.is_none() && (self.name.starts_with(CANCEL_ON) || self.name.starts_with(RESTART_ON))
+    }
+
+    /// The size of the waitpoint's payloads in a record, in bytes.
     pub(crate) fn payload_bytes(&self) -> usize {
         let listens = match &self.listens_for {
             ListensFor::Approval(request) => {
@@ -130,13 +153,14 @@ impl Waitpoint {
             | ListensFor::Call { .. }
             | ListensFor::Child { .. }
             | ListensFor::Attempt(_)
-            | ListensFor::Code(_) => 0,
+            | ListensFor::Code(_)
+            | ListensFor::Capacity(_) => 0,
         };
         listens + self.response_to_send.as_ref().map_or(0, Json::bytes)
     }
 
-    /// What ended it, as callers outside are shown it. A delay that is over has the shape of a call in which nothing
-    /// was sent, so that code which was entered again need not ask what it waited for.
+    /// The payload that ended the wait, as callers outside are shown it. A delay that is over has the shape of a call
+    /// in which nothing was sent, so that code that is re-executed need not ask what it waited for.
     pub fn shown_payload(&self) -> Option<Json> {
         let is_over = matches!(self.kind, Kind::Delay | Kind::Pause) && self.status == WaitStatus::Completed;
         let empty = || Json::new(json!({ "body": {}, "headers": {}, "queryParams": {} }));
@@ -149,27 +173,37 @@ impl Waitpoint {
     }
 }
 
-/// What a waitpoint waits for.
+/// The kind of a waitpoint: what it waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Kind {
+    /// A sleep: for an instant.
     Delay,
+    /// A call on a resume link.
     Webhook,
+    /// A signal to the run.
     Signal,
+    /// An event.
     Event,
+    /// A decision of people.
     Approval,
+    /// A child run.
     Child,
+    /// A worker's own pause of its task.
     Pause,
+    /// A back-off, of a step or of a durable call, or the end of a rate limit.
     Retry,
-    /// Of a schedule, not of a run: its next occurrence.
+    /// The next occurrence of a schedule; such a waitpoint belongs to no run.
     Schedule,
-    /// For code that fits what a handler has recorded.
+    /// Code that fits what a handler has recorded (R20).
     Code,
+    /// Room under limits (R22).
+    Capacity,
 }
 
 impl Kind {
-    /// Every kind there is.
-    pub const ALL: [Kind; 10] = [
+    /// Every kind of waitpoint.
+    pub const ALL: [Kind; 11] = [
         Kind::Delay,
         Kind::Webhook,
         Kind::Signal,
@@ -180,19 +214,26 @@ impl Kind {
         Kind::Retry,
         Kind::Schedule,
         Kind::Code,
+        Kind::Capacity,
     ];
 
-    /// Whether the passing of time is what ends it as it should, rather than what it must not outlast.
+    /// Whether time ends a wait of this kind as it should: for the others its instant is a deadline.
     pub fn ends_by_time(self) -> bool {
         match self {
             Kind::Delay | Kind::Pause | Kind::Retry | Kind::Schedule => true,
-            Kind::Webhook | Kind::Signal | Kind::Event | Kind::Approval | Kind::Child | Kind::Code => false,
+            Kind::Webhook
+            | Kind::Signal
+            | Kind::Event
+            | Kind::Approval
+            | Kind::Child
+            | Kind::Code
+            | Kind::Capacity => false,
         }
     }
 }
 
 impl Kind {
-    /// What stands before it in a sentence: `an APPROVAL`, `a DELAY`.
+    /// The article before the kind in a sentence: `an APPROVAL`, `a DELAY`.
     pub fn article(self) -> &'static str {
         match self {
             Kind::Event | Kind::Approval => "an",
@@ -203,7 +244,8 @@ impl Kind {
             | Kind::Pause
             | Kind::Retry
             | Kind::Schedule
-            | Kind::Code => "a",
+            | Kind::Code
+            | Kind::Capacity => "a",
         }
     }
 }
@@ -221,43 +263,59 @@ impl fmt::Display for Kind {
             Kind::Retry => "RETRY",
             Kind::Schedule => "SCHEDULE",
             Kind::Code => "CODE",
+            Kind::Capacity => "CAPACITY",
         })
     }
 }
 
 /// What ends a waitpoint, besides the steering that ends any.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase", deny_unknown_fields)]
 pub enum ListensFor {
-    /// Only the clock.
+    /// The clock alone.
     #[default]
     Time,
+    /// A signal to the run.
     Signal {
+        /// The type of the signal.
         signal_type: Arc<str>,
     },
+    /// An event that the filter accepts.
     Event(EventFilter),
+    /// A call on the resume link.
     Call {
+        /// Whether a GET on the link resolves the wait.
         allow_get: bool,
     },
+    /// A decision of people.
     Approval(ApprovalRequest),
+    /// The end of a child run, or its start where that is all that is waited for.
     Child {
+        /// The id of the child.
         run_id: RunId,
     },
-    /// The clock: a durable call that failed is made again.
+    /// The clock: a durable call that failed is retried.
     Attempt(NextAttempt),
     /// A worker whose code fits what the handler has recorded.
     Code(CodeMismatch),
+    /// Room under limits.
+    Capacity(Box<CapacityRequest>),
 }
 
 impl ListensFor {
-    /// The events that it takes, of a wait for an event.
+    /// The events that the wait takes, of a wait for an event.
     pub fn event(&self) -> Option<&EventFilter> {
         if let ListensFor::Event(filter) = self { Some(filter) } else { None }
     }
 
-    /// What is asked, of an approval.
+    /// The question, of a wait for an approval.
     pub fn approval(&self) -> Option<&ApprovalRequest> {
         if let ListensFor::Approval(request) = self { Some(request) } else { None }
+    }
+
+    /// What is asked of limits, of a wait for room.
+    pub fn capacity(&self) -> Option<&CapacityRequest> {
+        if let ListensFor::Capacity(request) = self { Some(request) } else { None }
     }
 
     fn is_time(&self) -> bool {
@@ -265,33 +323,34 @@ impl ListensFor {
     }
 }
 
-/// The back-off of one durable call of a handler.
+/// The back-off of one durable call of a handler, before its next attempt.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NextAttempt {
-    /// The durable call's name.
+    /// The name of the durable call.
     pub call: Arc<str>,
     /// The attempt that failed, from 1.
     pub attempt: u32,
-    /// All that the call may have.
+    /// All attempts that the call may have.
     pub max_attempts: u32,
     /// Why the last attempt failed.
     pub error: Failure,
 }
 
-/// Code that came to something else than its handler has recorded (R20).
+/// A mismatch between a handler's code and its journal (R20).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct CodeMismatch {
+    /// The name of the handler.
     pub handler: Arc<str>,
-    /// The builds whose code does not fit, the last one last. The empty one is code that did not say which build it is.
+    /// The builds whose code does not fit, the last one last; an empty name is a worker that names no build.
     pub builds: Vec<Arc<str>>,
-    /// The only build that the task may be given to, which is among those that do not fit: an operator decides.
+    /// The only build that the task may be given to, if it is among those that do not fit: then an operator decides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pinned_to: Option<Arc<str>>,
-    /// What the journal holds.
+    /// What the journal holds, in words.
     pub recorded: String,
-    /// What the code came to instead.
+    /// What the code asked for instead, in words.
     pub found: String,
 }
 
@@ -301,7 +360,7 @@ impl CodeMismatch {
         self.builds.iter().any(|unfit| **unfit == *build)
     }
 
-    /// What the step fails with where it does not wait for other code.
+    /// The failure of a step that does not wait for other code.
     pub(crate) fn failure(&self) -> Failure {
         Failure::new(
             "CODE_CHANGED",
@@ -310,17 +369,20 @@ impl CodeMismatch {
     }
 }
 
-/// Which events a wait takes. Self-contained: what `match` reads of the run is bound when the wait begins, so
-/// that an event finds its waiters without loading their runs.
+/// The events that a wait takes. Self-contained: what `match` reads of the run is bound when the wait begins, so that
+/// an event finds its waiters without loading their runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct EventFilter {
+    /// The name of the event, such as `order.paid`.
     pub event_id: Arc<str>,
-    /// Events received before this are not looked at.
+    /// The lookback: events received before this instant are not looked at.
     pub since: Timestamp,
-    /// Events received between `since` and this may have been forgotten before the wait began.
+    /// Events received between `since` and this instant may have been forgotten before the wait began; `None`: all
+    /// are there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forgotten_before: Option<Timestamp>,
+    /// The `match` expression that the event's data must satisfy; `None`: any data.
     #[serde(default, rename = "match", skip_serializing_if = "Option::is_none")]
     pub matching: Option<Expression>,
     /// The run's values that `match` names, by path.
@@ -328,25 +390,27 @@ pub struct EventFilter {
     pub bound: BTreeMap<String, Json>,
 }
 
-/// What people are asked to decide, and what they have decided so far.
+/// An approval: what people are asked to decide, and the votes so far.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ApprovalRequest {
+    /// The question, for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt: Option<String>,
-    /// What was shown; replaced when someone edits it.
+    /// What is decided about; replaced when somebody edits it.
     pub content: Json,
     /// A JSON Schema that edited content must satisfy. It is checked before a vote comes here.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "crate::json::present")]
     pub content_schema: Option<Json>,
-    /// Empty: anyone with the right to approve.
+    /// Who may decide; empty: anyone with the right to approve.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub approvers: Vec<Arc<str>>,
+    /// How many must approve.
     pub quorum: u32,
     /// Whether whoever started the run may decide.
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
     pub allow_self_approval: bool,
-    /// Decisions about the present content.
+    /// The votes on the present content.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub decisions: Vec<ApprovalVote>,
 }
@@ -360,19 +424,19 @@ fn is_yes(value: &bool) -> bool {
 }
 
 impl ApprovalRequest {
-    /// What stands for the content that is shown: who decides can say that it was this.
+    /// The digest of the content that is shown: a vote can say that it was about this.
     pub fn content_digest(&self) -> String {
         let written = serde_json::to_vec(&self.content).expect("content is JSON");
         let digits = Sha256::digest(&written).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
         format!("sha256:{digits}")
     }
 
-    /// Whether somebody has decided about the present content.
+    /// Whether this person has voted on the present content.
     pub(crate) fn has_decided(&self, by: &Actor) -> bool {
         self.decisions.iter().any(|vote| vote.by == *by)
     }
 
-    /// How many may decide; unknown where anyone may, or anyone with a scope.
+    /// How many people may decide; `None` where anyone may, or anyone with a scope.
     pub(crate) fn voters(&self) -> Option<usize> {
         let counted = !self.approvers.is_empty()
             && self.approvers.iter().all(|approver| !approver.starts_with(BY_SCOPE));
@@ -380,46 +444,52 @@ impl ApprovalRequest {
     }
 }
 
-/// One person's decision about the present content.
+/// One person's vote on the present content.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ApprovalVote {
+    /// Who voted.
     pub by: Actor,
+    /// Whether they approve, reject or edit.
     pub decision: Decision,
+    /// What they say about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comment: Option<String>,
-    /// The link it was decided by; `None` for a key.
+    /// The link that the vote came by; `None` for a key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<ByLink>,
 }
 
-/// The link by which somebody decided.
+/// The link by which somebody voted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ByLink {
     /// Who made the link.
     pub made_by: Actor,
-    /// The link is for nobody in particular: whoever has it may be anyone, also who started the run.
+    /// Whether the link is for nobody in particular: whoever has it may be anyone, also who started the run.
     #[serde(default)]
     pub for_anyone: bool,
 }
 
-/// What a person decides.
+/// A person's decision on an approval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
+    /// The person approves the content as it is.
     Approve,
+    /// The person rejects the content.
     Reject,
+    /// The person replaces the content; that counts as an approval of the new one.
     Edit,
 }
 
-/// Who or what did something: a key, a link's recipient, a worker, the clock.
+/// An actor: who or what did something. A key, a link's recipient, a worker, the clock.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Actor(pub Arc<str>);
 
 impl Actor {
-    /// Somebody or something of this name.
+    /// The actor of this name.
     pub fn new(name: &str) -> Actor {
         Actor(name.into())
     }

@@ -1,5 +1,5 @@
-//! Notices: what those outside are told of a run, derived from its records and from nothing else. So a notice is
-//! stored in the same commit as the transition it tells of, and neither can be there without the other.
+//! Webhook messages: what subscribers are told of a run, derived from its records and from nothing else. So a message
+//! is stored in the same commit as the transition that it tells of, and neither can be there without the other.
 
 use std::fmt;
 
@@ -15,17 +15,22 @@ use crate::run::Run;
 use crate::status::WaitStatus;
 use crate::waitpoint::{ApprovalRequest, Kind, ListensFor, Waitpoint};
 
-/// What can be told.
+/// The topic of a webhook message, to which webhooks subscribe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Topic {
+    /// A run is COMPLETED.
     #[serde(rename = "workflow.completed")]
     WorkflowCompleted,
+    /// A run is FAILED.
     #[serde(rename = "workflow.failed")]
     WorkflowFailed,
+    /// A run is CANCELLED.
     #[serde(rename = "workflow.cancelled")]
     WorkflowCancelled,
+    /// People are asked to decide, reminded, or asked in addition.
     #[serde(rename = "approval.requested")]
     ApprovalRequested,
+    /// An approval is decided.
     #[serde(rename = "approval.decided")]
     ApprovalDecided,
     /// A wait's deadline passed, and what it waited for had not come.
@@ -34,7 +39,7 @@ pub enum Topic {
 }
 
 impl Topic {
-    /// Every topic there is.
+    /// Every topic.
     pub const ALL: [Topic; 6] = [
         Topic::WorkflowCompleted,
         Topic::WorkflowFailed,
@@ -63,16 +68,19 @@ impl fmt::Display for Topic {
     }
 }
 
-/// One thing to tell, as it is sent.
+/// A webhook message, as it is sent.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct WebhookMessage {
+    /// What happened.
     #[serde(rename = "type")]
     pub topic: Topic,
+    /// The time of the record that the message is about.
     pub timestamp: Timestamp,
+    /// The particulars, with `text`: the record's sentence.
     pub data: Value,
 }
 
-/// What these records of a run tell, in their order. The run is as the last of them left it.
+/// The webhook messages of these records of a run, in their order. The run is as the last of them left it.
 pub fn webhook_messages<'r>(
     run: &'r Run,
     records: &'r [Record],
@@ -133,9 +141,12 @@ fn tell(run: &Run, record: &Record) -> Option<(Topic, Data)> {
         | Change::JournalRecorded { .. }
         | Change::CheckpointSaved { .. }
         | Change::TaskLogged { .. }
+        | Change::EventSent { .. }
         | Change::LlmCallCompleted { .. }
         | Change::WaitCreated { .. }
         | Change::WaitRescheduled { .. }
+        | Change::CapacityTaken { .. }
+        | Change::CapacityQueued { .. }
         | Change::SignalReceived { .. }
         | Change::EventMatched { .. }
         | Change::ApprovalDecided { .. } => None,
@@ -188,7 +199,7 @@ fn approval(run: &Run, number: u32) -> Option<(&Waitpoint, &ApprovalRequest)> {
     Some((waitpoint, waitpoint.listens_for.approval()?))
 }
 
-/// The event id, the signal type or the run it waited for.
+/// The event id, the signal type or the run that a waitpoint waited for.
 fn name_of(waitpoint: &Waitpoint) -> Option<String> {
     match &waitpoint.listens_for {
         ListensFor::Signal { signal_type } => Some(signal_type.to_string()),
@@ -196,6 +207,7 @@ fn name_of(waitpoint: &Waitpoint) -> Option<String> {
         ListensFor::Child { run_id } => Some(run_id.to_string()),
         ListensFor::Attempt(next) => Some(next.call.to_string()),
         ListensFor::Code(mismatch) => Some(mismatch.handler.to_string()),
+        ListensFor::Capacity(request) => request.awaited().map(|ask| ask.name.to_string()),
         ListensFor::Time | ListensFor::Call { .. } | ListensFor::Approval(_) => None,
     }
 }
@@ -236,7 +248,7 @@ impl Data {
         }
     }
 
-    /// A value of any size: one that is too large is named instead.
+    /// Adds a value of any size: one that is too large is named instead.
     fn value(self, key: &str, value: &Json) -> Data {
         if value.bytes() > limits::WEBHOOK_VALUE_BYTES {
             return self.with("omitted", json!([key]));

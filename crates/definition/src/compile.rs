@@ -3,10 +3,12 @@
 
 mod branches;
 mod headers;
+mod limits;
 mod llm;
 mod names;
 mod order;
 mod retries;
+mod starts;
 mod step;
 mod text;
 mod times;
@@ -44,12 +46,16 @@ pub(super) fn compile(
         Compiler { document: &document, names: &names, links: &links, findings, place: Place::document() };
     let input_schema =
         document.input_schema.as_ref().and_then(|schema| compiler.schema("inputSchema", schema));
+    let start_on = compiler.start_on(document.start_on.as_deref());
+    let guards = compiler.guards(document.cancel_on.as_deref(), document.restart_on.as_deref());
     let timeout = compiler.timeout(document.timeout_ms, document.timeout.as_deref());
     let output = document.output.as_ref().and_then(|output| compiler.template("output", output));
     if let Some(retry) = &document.default_retry {
         compiler.retry_range("/defaultRetry", retry);
     }
     let keep_headers = compiler.kept_headers("keepHeaders", document.keep_headers.as_deref());
+    let limits = compiler.run_limits(document.limits.as_deref());
+    let priority = compiler.priority(document.priority.as_ref());
     let compiled: Vec<Option<Step>> =
         (0..).zip(&document.steps).map(|(index, step)| compiler.step(index, step)).collect();
     let hooks = hook::compile(&document, findings);
@@ -60,7 +66,21 @@ pub(super) fn compile(
     }
     let by_name: HashMap<Arc<str>, u16> =
         (0..).zip(&steps).map(|(index, step)| (step.name.clone(), index)).collect();
-    Some(Definition { document, steps, order, timeout, output, input_schema, keep_headers, hooks, by_name })
+    Some(Definition {
+        document,
+        steps,
+        order,
+        timeout,
+        output,
+        input_schema,
+        start_on,
+        guards,
+        keep_headers,
+        limits,
+        priority,
+        hooks,
+        by_name,
+    })
 }
 
 /// The state of a check: what is known of the whole document, and the place it has come to.

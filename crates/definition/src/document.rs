@@ -2,7 +2,9 @@
 //! Schema for editors and the builder all come from them. What a document means once it is checked is a
 //! [`Definition`](super::Definition).
 
+mod limits;
 mod llm;
+mod starts;
 mod waits;
 mod work;
 
@@ -14,7 +16,9 @@ use serde_json::Value;
 
 use crate::problem::Problem;
 
+pub use self::limits::{Holds, Limit, LimitScope, WhenFull};
 pub use self::llm::{Guardrail, Llm, Message, OnGuardrail, ResponseFormat, Role, Tool};
+pub use self::starts::{CancelOn, RestartOn, StartOn};
 pub use self::waits::{Approval, ExternalEvent, OnApprovalTimeout, OnTimeout, Wait, WaitForEvent, Webhook};
 pub use self::work::{
     FanOut, Http, Map, MapStep, MapStepKind, Method, Notify, OnCodeChange, OnItemFailure, StatusPattern,
@@ -38,6 +42,18 @@ pub struct Workflow {
     /// A JSON Schema that every run's input must satisfy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input_schema: Option<Value>,
+    /// Events that start runs, each when it is received. Those of the newest version count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 20))]
+    pub start_on: Option<Vec<StartOn>>,
+    /// Events that cancel a run, wherever it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 20))]
+    pub cancel_on: Option<Vec<CancelOn>>,
+    /// Events that cancel a run and start another of the newest version in its place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 20))]
+    pub restart_on: Option<Vec<RestartOn>>,
     /// How long a whole run may take, in milliseconds; then it fails, wherever it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
@@ -67,6 +83,13 @@ pub struct Workflow {
     /// What a completed run's `output` is; templates allowed. Without it, the output of the last step that has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<Value>,
+    /// Limits of the runs of this workflow: how many may be at work at once, and how many may begin in a time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 8))]
+    pub limits: Option<Vec<Limit>>,
+    /// Which of several runs that wait for the same room gets it first: 0 (if absent) to 9, or a template that gives it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priority: Option<Value>,
     /// Headers of a call that starts a run by a trigger that its input keeps, beside those that always are:
     /// `content-type`, `user-agent`, `webhook-id`, `webhook-timestamp` and `webhook-signature`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

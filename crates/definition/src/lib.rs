@@ -26,6 +26,7 @@ mod compile;
 mod derived;
 mod development;
 mod findings;
+mod guard;
 mod hook;
 mod http_call;
 mod immediate;
@@ -35,6 +36,7 @@ mod read;
 mod salvage;
 mod schema;
 mod shape;
+mod start_on;
 mod tool;
 mod validate;
 mod values;
@@ -55,8 +57,9 @@ pub use blocked::blocked_pattern;
 pub use check::Checked;
 pub use compile::is_header_name;
 pub use derived::Derived;
-pub use document::OnCodeChange;
+pub use document::{Holds, LimitScope, OnCodeChange, WhenFull};
 pub use findings::{PROBLEMS, Rejected};
+pub use guard::{Guard, GuardAction, Restart};
 pub use hook::{Hook, Hooks};
 pub use http_call::{HTTP_CALL, HttpCall};
 pub use immediate::StartedAtOnce;
@@ -64,6 +67,7 @@ pub use input::BadInput;
 pub use locate::{Location, Locations};
 pub use schema::{closed_schema, json_schema};
 pub use shape::{misfits, whole_numbers};
+pub use start_on::{StartOn, WantedStart};
 pub use validate::{Schema, TooMuchWork};
 
 /// The names that expressions give a meaning of their own: no step and no `saveAs` may have them. A key of `state` that
@@ -94,8 +98,16 @@ pub struct Definition {
     pub timeout: Option<Millis>,
     pub output: Option<Template>,
     pub input_schema: Option<Schema>,
+    /// The events that start runs.
+    pub start_on: Vec<StartOn>,
+    /// The events that end a run, wherever it is: those of `cancelOn`, then those of `restartOn`.
+    pub guards: Vec<Guard>,
     /// Headers that the input of a run that a trigger starts keeps beside [`KEPT_HEADERS`], in small letters.
     pub keep_headers: Vec<Arc<str>>,
+    /// Limits of the runs.
+    pub limits: Vec<Limit>,
+    /// The priority of a run that waits for room, if it is not 0.
+    pub priority: Option<Template>,
     /// The workflows that call the handlers of `onFailure` and `onCancel`.
     pub hooks: Hooks,
     by_name: HashMap<Arc<str>, u16>,
@@ -289,6 +301,36 @@ pub struct Work {
     pub on_code_change: OnCodeChange,
     /// Only workers of the build that took it first have it again.
     pub pin_to_build: bool,
+    /// Limits of the attempts.
+    pub limits: Vec<Limit>,
+}
+
+/// A limit of the runs of a workflow, or of the attempts of a step.
+#[derive(Debug)]
+pub struct Limit {
+    pub name: Arc<str>,
+    /// What tells those apart that do not share room; `None`: all share it.
+    pub key: Option<Template>,
+    pub scope: LimitScope,
+    pub concurrency: Option<u32>,
+    pub rate: Option<Rate>,
+    pub holds: Holds,
+    pub when_full: WhenFull,
+    /// How long room is waited for.
+    pub timeout: Option<Millis>,
+    pub on_timeout: OnTimeout,
+}
+
+/// How many may begin in a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rate {
+    /// How many may begin.
+    pub count: u32,
+    /// The time in which they may.
+    pub per: Millis,
+    /// How many may begin at once after a quiet time.
+    pub burst: u32,
 }
 
 /// Who does the work of a step.

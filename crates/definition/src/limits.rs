@@ -39,6 +39,15 @@ pub const BACKOFF_MS: u64 = 100;
 /// How many times longer each back-off may be than the one before.
 pub const BACKOFF_MULTIPLIER: f64 = 10.0;
 
+/// Limits of one workflow, or of one step.
+pub const LIMITS: usize = 8;
+/// The key of a limit, as its template gives it.
+pub const LIMIT_KEY_CHARS: usize = 200;
+/// The greatest `concurrency` of a limit whose runs `replace` each other.
+pub const REPLACED_AT_MOST: u32 = 32;
+/// The greatest priority.
+pub const PRIORITY: u8 = 9;
+
 /// Items of one map.
 pub const MAP_ITEMS: usize = 10_000;
 /// Items of one map that are under way at the same time.
@@ -47,6 +56,9 @@ pub const MAP_CONCURRENCY: u32 = 10_000;
 pub const APPROVERS: usize = 100;
 /// The schema that edited content must satisfy.
 pub const CONTENT_SCHEMA_BYTES: usize = 64 * 1024;
+
+/// The idempotency key that a `startOn` gives.
+pub const START_KEY_CHARS: usize = 255;
 
 /// Subschemas of a JSON Schema.
 pub const SCHEMA_NODES: usize = 50_000;

@@ -23,7 +23,7 @@ pub struct Problem {
     pub nearest: Option<String>,
 }
 
-/// The kinds of problems a definition can have. Every code is documented in `docs/definitions.md`.
+/// The kinds of problems a definition can have. Every code is documented in `docs/reference/definitions.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Code {

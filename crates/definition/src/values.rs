@@ -11,6 +11,11 @@ pub(super) fn of(workflow: &mut Workflow) -> Vec<&mut Value> {
     let mut values = Vec::new();
     values.extend(&mut workflow.input_schema);
     values.extend(&mut workflow.output);
+    values.extend(&mut workflow.priority);
+    let starts = workflow.start_on.iter_mut().flatten();
+    values.extend(starts.filter_map(|start| start.input.as_mut()));
+    let restarts = workflow.restart_on.iter_mut().flatten();
+    values.extend(restarts.filter_map(|restart| restart.input.as_mut()));
     let hooks = workflow.on_failure.iter_mut().chain(&mut workflow.on_cancel);
     values.extend(hooks.filter_map(|hook| hook.config.as_mut()));
     for step in &mut workflow.steps {

@@ -1,5 +1,5 @@
-//! What a move to another version does: each place keeps what has happened to it, and is found where the new definition
-//! has it.
+//! What a move to another version does: each step run keeps what has happened to it, under its address in the new
+//! definition.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -40,24 +40,26 @@ impl Run {
 
     fn re_place(&mut self, places: &BTreeMap<u16, u16>) -> Result<(), BadHistory> {
         let snapshot = &mut self.snapshot;
-        let gone = BadHistory::Unknown("a step that the version it is moved to does not have");
         let there = |at: StepAddress| places.get(&at.step).map(|step| StepAddress { step: *step, ..at });
-        for wait in &mut snapshot.waitpoints {
-            if let Some(at) = wait.at {
-                wait.at = Some(there(at).ok_or_else(|| gone.clone())?);
-            }
-        }
-        for takings in snapshot.taken.values_mut() {
-            for taking in takings.iter_mut() {
-                taking.at = there(taking.at).ok_or_else(|| gone.clone())?;
-            }
+        let mut is_gone = false;
+        let mut re_place = |at: &mut StepAddress| match there(*at) {
+            Some(there) => *at = there,
+            None => is_gone = true,
+        };
+        snapshot.waitpoints.for_each_mut(|_, wait| wait.at.iter_mut().for_each(&mut re_place));
+        snapshot.taken.for_each_mut(|_, takings| {
+            takings.iter_mut().for_each(|taking| re_place(&mut taking.at));
             takings.sort_by_key(|taking| taking.at);
+        });
+        snapshot.rooms.iter_mut().flat_map(|held| &mut held.at).for_each(&mut re_place);
+        if is_gone {
+            return Err(BadHistory::Unknown("a step that the version it is moved to does not have"));
         }
         snapshot.last_output = snapshot.last_output.and_then(|step| places.get(&step).copied());
         let steps = std::mem::take(&mut snapshot.steps);
         snapshot.steps = steps
-            .into_iter()
-            .filter_map(|(step, state)| Some((*places.get(&step)?, state)))
+            .iter()
+            .filter_map(|(step, state)| Some((*places.get(step)?, state.clone())))
             .map(|(step, state)| {
                 (step, StepState { settled_before: 0, taken_before: 0, untaken: false, ..state })
             })
@@ -69,7 +71,7 @@ impl Run {
         Ok(())
     }
 
-    /// Brings what is counted in line with the new definition.
+    /// Recounts settled and taken steps by the new definition.
     fn count_anew(&mut self, not_taken: &[u16]) {
         let definition = Arc::clone(&self.definition);
         let snapshot = &mut self.snapshot;
@@ -79,11 +81,11 @@ impl Run {
         let last = lease_epochs.max().unwrap_or(0).max(snapshot.deliveries_before);
         // A report for a place of the old version is not one for what is there in the new one.
         snapshot.deliveries_before = last;
-        for state in snapshot.steps.values_mut() {
-            let items = state.map.iter_mut().flat_map(|map| map.items.values_mut());
-            let tasks = items.filter_map(|item| item.task.as_mut()).chain(state.task.as_mut());
-            tasks.for_each(|task| task.lease_epoch = last);
-        }
+        let renew = |state: &mut StepState| state.task.iter_mut().for_each(|task| task.lease_epoch = last);
+        snapshot.steps.for_each_mut(|_, state| {
+            renew(state);
+            state.map.iter_mut().for_each(|map| map.items.for_each_mut(|_, item| renew(item)));
+        });
         if definition.order == Order::Sequence {
             return;
         }
@@ -91,13 +93,13 @@ impl Run {
             snapshot.steps.iter().map(|(step, state)| (*step, state.status)).collect();
         for (step, status) in ended.into_iter().filter(|(_, status)| status.is_settled()) {
             for after in &definition.step(step).before {
-                let after = snapshot.steps.entry(*after).or_default();
+                let after = snapshot.steps.get_or_default(*after);
                 after.settled_before += 1;
                 after.taken_before += u16::from(status == StepStatus::Completed);
             }
         }
         for untaken in not_taken {
-            snapshot.steps.entry(*untaken).or_default().untaken = true;
+            snapshot.steps.get_or_default(*untaken).untaken = true;
         }
     }
 }

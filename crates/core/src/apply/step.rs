@@ -9,23 +9,22 @@ use crate::id::StepAddress;
 use crate::json::Json;
 use crate::run::{Awaiting, Journalled, MapState, Run, StepState, TaskState};
 use crate::status::{StepStatus, transition};
-use crate::time::Millis;
 use crate::waitpoint::{Kind, Waitpoint};
 
 impl Run {
     pub(super) fn step_mut(&mut self, at: StepAddress) -> Result<&mut StepState, BadHistory> {
-        let step = self.snapshot.steps.entry(at.step).or_default();
+        let step = self.snapshot.steps.get_or_default(at.step);
         match at.item {
             None => Ok(step),
             Some(item) => {
                 let map =
                     step.map.as_mut().ok_or(BadHistory::Unknown("an item of a map that has not begun"))?;
-                Ok(map.items.entry(item).or_default())
+                Ok(map.items.get_or_default(item))
             }
         }
     }
 
-    /// Moves a place to another status and keeps the run's counters true.
+    /// Moves a step run to another status and keeps the run's counters true.
     fn move_step(&mut self, at: StepAddress, to: StepStatus) -> Result<&mut StepState, BadHistory> {
         // A map counts by its items.
         let counts = at.item.is_some() || !matches!(self.definition.step(at.step).action, Action::Map(_));
@@ -69,7 +68,7 @@ impl Run {
             let first = || Box::new(TaskState { lease_epoch: handed_out, ..TaskState::default() });
             let task = step.task.get_or_insert_with(first);
             task.begin_attempt();
-            task.hand_out();
+            task.hand_out(record.at);
             task.request = request.cloned();
             // What was resumed before the task began is in its journal from the start.
             for (name, number) in &step.waits {
@@ -109,21 +108,21 @@ impl Run {
         self.await_all(at, awaits, wake)
     }
 
-    /// The place goes on when the given waitpoints are over.
+    /// Makes the step run go on when the given waitpoints are over.
     pub(super) fn await_all(
         &mut self,
         at: StepAddress,
         awaits: &[u32],
         wake: WakeOn,
     ) -> Result<(), BadHistory> {
-        let pending = awaits.iter().filter(|number| self.open.contains(number)).count();
+        let pending = awaits.iter().filter(|number| self.open.contains_key(number)).count();
         let pending = u32::try_from(pending).expect("fewer than limits::WAITPOINTS");
         let step = self.step_mut(at)?;
         step.awaiting = Some(Awaiting { waits: awaits.to_vec(), pending, wake });
         Ok(())
     }
 
-    pub(super) fn step_resumed(&mut self, at: StepAddress) -> Result<(), BadHistory> {
+    pub(super) fn step_resumed(&mut self, record: &Record, at: StepAddress) -> Result<(), BadHistory> {
         self.snapshot.held.remove(&at);
         let retries = self.is_backing_off(at);
         let step = self.step_mut(at)?;
@@ -136,13 +135,14 @@ impl Run {
             if retries {
                 task.begin_attempt();
             }
-            task.hand_out();
+            task.hand_out(record.at);
         }
         Ok(())
     }
 
     pub(super) fn step_retrying(
         &mut self,
+        record: &Record,
         at: StepAddress,
         error: &Failure,
         opens: &Waitpoint,
@@ -151,7 +151,7 @@ impl Run {
         let step = self.move_step(at, StepStatus::Waiting)?;
         step.error = Some(error.clone());
         if let Some(task) = &mut step.task {
-            task.take_back();
+            task.release(record.at);
         }
         self.await_all(at, &[opens.number], WakeOn::All)
     }
@@ -246,7 +246,7 @@ impl Run {
         Ok(())
     }
 
-    /// In a graph, tells the steps after this one that it is settled.
+    /// In a graph, tells the steps after this one that this one is settled.
     fn settled_for_those_after(&mut self, step: u16, taken: bool) -> Result<(), BadHistory> {
         match self.definition.order {
             Order::Sequence => Ok(()),
@@ -292,13 +292,12 @@ impl StepState {
         self.ended_at = Some(record.at);
         self.awaiting = None;
         if let Some(task) = &mut self.task {
-            task.take_back();
-            task.worked = Millis(0);
+            task.release(record.at);
         }
     }
 
-    /// A new visit of a task goes on with its journal: results and waits alike (R19). Its calls have all their attempts
-    /// again, and any code may try. Another step waits anew.
+    /// Begins another visit of a step. A task goes on with its journal, results and waits alike (R19), while its
+    /// durable calls have all their attempts again and any code may try; any other step waits anew.
     fn begin_again(&mut self, is_work: bool, backed_off: &[Arc<str>]) {
         self.waits.retain(|name, _| is_work && !name.starts_with('$') && !backed_off.contains(name));
         if let Some(task) = &mut self.task {
@@ -307,7 +306,8 @@ impl StepState {
         }
     }
 
-    /// A task's wait that the step's failure ended was not waited out: a retry opens it again.
+    /// Keeps when a sleep was to end that the failure of its step ended early: a retry opens the sleep again, to the
+    /// same instant.
     pub(super) fn cut_off(&mut self, wait: &Waitpoint) {
         let Some(task) = self.task.as_mut().filter(|_| !wait.name.starts_with('$')) else { return };
         task.forget(&wait.name);

@@ -1,4 +1,4 @@
-//! What happens to work that is done outside: hand-outs, leases, the journal.
+//! What happens to work that is done outside of the core: hand-outs, leases, the journal.
 
 use std::sync::Arc;
 
@@ -54,7 +54,7 @@ impl Run {
         let task = self.task_mut(at)?;
         task.release(record.at);
         task.lost_leases += u32::from(counted);
-        task.hand_out();
+        task.hand_out(record.at);
         Ok(())
     }
 
@@ -72,8 +72,8 @@ impl Run {
         self.renew_attempts(at)
     }
 
-    /// A handler has recorded something new: it has all its attempts again (R21). What the engine calls itself records
-    /// its failures, too.
+    /// Gives a handler that has recorded something new all its attempts again (R21). Not so for the engine's own
+    /// calls, which record their failures, too.
     pub(super) fn renew_attempts(&mut self, at: StepAddress) -> Result<(), BadHistory> {
         let work = self.defined(at).action.work();
         let is_handler = work.is_some_and(|work| work.executor == Executor::Handler);
@@ -92,12 +92,13 @@ impl TaskState {
     }
 
     /// Ready for a worker, under a new lease epoch.
-    pub(super) fn hand_out(&mut self) {
+    pub(super) fn hand_out(&mut self, now: Timestamp) {
         self.lease_epoch += 1;
         self.out = true;
+        self.out_since = Some(now);
     }
 
-    /// The worker is done with this execution; the time it worked counts for the attempt.
+    /// Ends the worker's lease; the time that the worker had the task counts for the attempt.
     pub(super) fn release(&mut self, now: Timestamp) {
         if let Some(taken_at) = self.taken_at {
             self.worked.0 = self.worked.0.saturating_add(Millis::between(taken_at, now).0);
@@ -106,7 +107,7 @@ impl TaskState {
     }
 
     /// Nobody's any more; a report for it is refused.
-    pub(super) fn take_back(&mut self) {
+    fn take_back(&mut self) {
         self.out = false;
         self.worker = None;
         self.taken_at = None;
@@ -115,11 +116,13 @@ impl TaskState {
 
     pub(super) fn record(&mut self, name: &Arc<str>, what: Journalled, now: Timestamp) {
         let (order, recorded_at, since) = (self.recorded, Some(now), self.progress_at);
-        self.journal.entry(Arc::clone(name)).or_insert(JournalEntry { order, what, recorded_at, since });
+        if !self.journal.contains_key(name) {
+            self.journal.insert(Arc::clone(name), JournalEntry { order, what, recorded_at, since });
+        }
         self.recorded += 1;
     }
 
-    /// Takes an entry out. The others stay in their order.
+    /// Takes an entry out of the journal. The others stay in their order.
     pub(super) fn forget(&mut self, name: &str) {
         self.journal.remove(name);
     }

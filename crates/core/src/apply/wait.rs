@@ -12,10 +12,7 @@ use crate::waitpoint::{ApprovalVote, Kind, ListensFor, TakenEvent, Waitpoint};
 
 impl Run {
     pub(super) fn waitpoint_mut(&mut self, number: u32) -> Result<&mut Waitpoint, BadHistory> {
-        usize::try_from(number)
-            .ok()
-            .and_then(|number| self.snapshot.waitpoints.get_mut(number.checked_sub(1)?))
-            .ok_or(BadHistory::Unknown("a waitpoint"))
+        self.snapshot.waitpoints.get_mut(&number).ok_or(BadHistory::Unknown("a waitpoint"))
     }
 
     pub(super) fn wait_created(&mut self, opens: &Waitpoint) -> Result<(), BadHistory> {
@@ -26,11 +23,11 @@ impl Run {
         if usize::try_from(waitpoint.number) != Ok(self.waitpoints.len() + 1) {
             return Err(BadHistory::Unknown("a waitpoint out of order"));
         }
-        self.snapshot.waitpoints.push(waitpoint.clone());
-        self.snapshot.open.insert(waitpoint.number);
+        self.snapshot.waitpoints.insert(waitpoint.number, waitpoint.clone());
+        self.snapshot.open.insert(waitpoint.number, ());
         if let ListensFor::Signal { signal_type } = &waitpoint.listens_for {
-            let listeners = self.snapshot.listeners.entry(Arc::clone(signal_type)).or_default();
-            listeners.insert(waitpoint.number);
+            let listeners = self.snapshot.listeners.get_or_default(Arc::clone(signal_type));
+            listeners.insert(waitpoint.number, ());
         }
         if let Some(at) = waitpoint.at {
             let step = self.step_mut(at)?;
@@ -49,7 +46,7 @@ impl Run {
         Ok(())
     }
 
-    /// Whether the place waits for its back-off to end.
+    /// Whether the step run waits for its back-off to end.
     pub fn is_backing_off(&self, at: StepAddress) -> bool {
         let awaiting = self.step(at).and_then(|step| step.awaiting.as_ref());
         let number = awaiting.and_then(|awaiting| awaiting.waits.first().copied());
@@ -114,7 +111,7 @@ impl Run {
         let ListensFor::Signal { signal_type } = &waitpoint.listens_for else { return Err(unknown) };
         let signal_type = Arc::clone(signal_type);
         let kept = self.snapshot.mailbox.get_mut(&signal_type).ok_or_else(|| unknown.clone())?;
-        let signal = kept.pop_front().filter(|signal| signal.id == id).ok_or(unknown)?;
+        let signal = kept.pop_first().filter(|(first, _)| *first == id).ok_or(unknown)?.1;
         if kept.is_empty() {
             self.snapshot.mailbox.remove(&signal_type);
         }
@@ -137,7 +134,7 @@ impl Run {
             received_at: record.at,
             by: record.by.clone(),
         };
-        self.snapshot.mailbox.entry(Arc::clone(signal_type)).or_default().push_back(signal);
+        self.snapshot.mailbox.get_or_default(Arc::clone(signal_type)).insert(id, signal);
         self.snapshot.signals_received = id;
         self.snapshot.signals_kept += 1;
         self.snapshot.mailbox_bytes += payload.bytes();
@@ -148,8 +145,9 @@ impl Run {
         let waits = u32::try_from(self.waitpoints.len()).unwrap_or(u32::MAX);
         let waitpoint = self.waitpoint_mut(number)?;
         waitpoint.event = Some(event);
-        let at = waitpoint.at.ok_or(BadHistory::Unknown("a wait for an event"))?;
-        let takings = self.snapshot.taken.entry(event.id).or_default();
+        // What stands beside the whole run takes nothing from its steps.
+        let Some(at) = waitpoint.at else { return Ok(()) };
+        let takings = self.snapshot.taken.get_or_default(event.id);
         // The first wait of a place to take it is the one that those after it are compared with.
         if let Err(index) = takings.binary_search_by_key(&at, |taking| taking.at) {
             takings.insert(index, Taking { at, waits });

@@ -15,7 +15,9 @@ use crate::waitpoint::Kind;
 /// A child run has ended, was started, or could not be.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ChildFinished {
+    /// The number of the parent's waitpoint.
     pub number: u32,
+    /// How the child ended.
     pub outcome: ChildOutcome,
 }
 
@@ -26,14 +28,20 @@ pub enum ChildOutcome {
     /// The child was started, which is all that its parent waits for.
     #[serde(rename_all = "camelCase")]
     Started {
+        /// The id of the child run.
         run_id: RunId,
     },
+    /// The child is COMPLETED.
     Completed {
+        /// The output of the child run; becomes that of the parent's step.
         output: Json,
     },
+    /// The child is FAILED, or could not be started.
     Failed {
+        /// Why the child failed.
         error: Failure,
     },
+    /// The child is CANCELLED.
     Cancelled,
 }
 

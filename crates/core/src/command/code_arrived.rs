@@ -12,12 +12,14 @@ use crate::refusal::Refusal;
 use crate::status::WaitStatus;
 use crate::turn::Turn;
 
-/// A worker has come whose code has not been tried on the journal.
+/// A worker asks for tasks whose code has not been tried on the journal.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CodeArrived {
+    /// The number of the `CODE` waitpoint.
     pub number: u32,
+    /// The name of the worker, which gets the task.
     pub worker: Arc<str>,
-    /// The empty one is code that does not say which build it is.
+    /// The build of the worker's code; empty if the worker names none.
     pub build: Arc<str>,
 }
 

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::command::Reply;
-use crate::command::task_suspended::{WaitFor, check_asked};
+use crate::command::task_suspended::check_asked;
+use crate::command::wait_for::WaitFor;
 use crate::effect::AfterCommit;
 use crate::flow::new_waitpoint;
 use crate::history::Change;
@@ -21,14 +22,18 @@ use crate::waitpoint::{Kind, Waitpoint};
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CreateWaitpoint {
+    /// The address of the step whose handler asks.
     pub at: StepAddress,
+    /// The lease epoch of the handler's task; an older one is refused.
     pub lease_epoch: u32,
+    /// The name of the waitpoint: unique in the step's visit, and an entry of the journal.
     pub name: Arc<str>,
+    /// What the waitpoint waits for.
     pub wait: WaitFor,
     /// What the code asked for, in its SDK's words, as in a [`WaitSpec`](super::WaitSpec).
     pub asked: Option<Arc<str>>,
-    /// The reply to whoever started the run, or resumed it, and listens: `{status, headers, body}`. It leaves at once,
-    /// so that the handler can wait after it.
+    /// The reply to the caller that started or resumed the run, and still listens: `{status, headers, body}`. It
+    /// leaves at once, so that the handler can wait after it.
     pub response: Option<Json>,
 }
 

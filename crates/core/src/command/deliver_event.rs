@@ -21,19 +21,24 @@ use crate::waitpoint::{Kind, ListensFor, Waitpoint};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Event {
+    /// The event's own number, `evt_…`.
     pub id: EventUid,
+    /// The workspace that the event was sent in; only its runs see the event.
     #[serde(default, skip_serializing_if = "WorkspaceId::is_default")]
     pub workspace: WorkspaceId,
+    /// The name that waits listen for, such as `order.paid`.
     pub event_id: Arc<str>,
+    /// The payload of the event, which `match` is evaluated over.
     pub data: Json,
+    /// When the engine received the event.
     pub received_at: Timestamp,
-    /// The one run that it was sent to; `None`: whoever waits.
+    /// The one run that the event was sent to; `None`: whoever waits for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<RunId>,
 }
 
 impl Event {
-    /// Refuses an event that keeps no limit, before it is stored.
+    /// Refuses an event that is over a limit, before it is stored.
     pub fn check(&self) -> Result<(), Refusal> {
         if !(1..=limits::NAME_CHARS).contains(&self.event_id.chars().count()) {
             let message = format!("must have 1 to {} characters", limits::NAME_CHARS);
@@ -43,10 +48,12 @@ impl Event {
     }
 }
 
-/// An event is offered to a wait of this number.
+/// An event is offered to one wait of the run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DeliverEvent {
+    /// The number of the `EVENT` waitpoint.
     pub number: u32,
+    /// The event, as it is stored.
     pub event: Event,
 }
 
@@ -76,16 +83,15 @@ impl DeliverEvent {
 }
 
 impl Run {
-    /// Whether the wait of this number takes the event: one of its workspace that was not sent to another run, that its
-    /// filter accepts, and that nothing before it has taken.
+    /// Whether the wait of this number takes the event: it is of the run's workspace, was not sent to another run,
+    /// the wait's filter accepts it, and no wait before this one has taken it.
     pub fn takes(&self, number: u32, event: &Event) -> bool {
         self.takes_at(number, event).0
     }
 
     /// Whether a wait takes an event, and what it cost to find out, in bytes that were looked at.
     pub fn takes_at(&self, number: u32, event: &Event) -> (bool, usize) {
-        let Some(Waitpoint { at: Some(at), listens_for: ListensFor::Event(filter), .. }) =
-            self.waitpoint(number)
+        let Some(Waitpoint { at, listens_for: ListensFor::Event(filter), .. }) = self.waitpoint(number)
         else {
             return (false, 0);
         };
@@ -93,8 +99,16 @@ impl Run {
             && event.run.is_none_or(|run| run == self.id)
             && filter.event_id == event.event_id
             && event.received_at >= filter.since
-            && !self.was_taken_before(*at, number, event.id);
+            && self.is_after_its_start(event)
+            && !at.is_some_and(|at| self.was_taken_before(at, number, event.id));
         if may { filter.accepts_at(&event.data) } else { (false, 0) }
+    }
+
+    /// Whether an event came after the one that the run was started on, if it was: that one, and those of the same instant
+    /// that came before it, are not what the run waits for.
+    fn is_after_its_start(&self, event: &Event) -> bool {
+        let on = self.started_on.as_ref();
+        on.is_none_or(|on| (event.received_at, event.id) > (on.received_at, on.event))
     }
 
     /// Whether the event was taken before this wait: by a step that comes before its step in the workflow, or at its own

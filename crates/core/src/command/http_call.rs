@@ -1,4 +1,4 @@
-//! What durable code may ask the engine to call: the same bounds as those of an `http` step.
+//! Limits of the HTTP calls that durable code may ask the engine to make: the same as those of an `http` step.
 
 use crate::command::task_suspended::malformed;
 use crate::definition::document::{Retry, StatusPattern};

@@ -15,8 +15,11 @@ use crate::turn::Turn;
 /// The lease of a task has ended without a report.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LeaseLost {
+    /// The address of the task's step.
     pub at: StepAddress,
+    /// The lease epoch that has ended.
     pub lease_epoch: u32,
+    /// Whether the worker was lost, or gave the task up.
     pub loss: LeaseLoss,
 }
 
@@ -26,7 +29,7 @@ pub struct LeaseLost {
 pub enum LeaseLoss {
     /// The worker did not report in time.
     Expired,
-    /// The worker gave it back, or the server that held it was restarted: nothing the task did.
+    /// The worker released the lease, or the server that had the task was restarted: the task did no harm.
     Released,
 }
 

@@ -18,9 +18,11 @@ use crate::status::RunStatus;
 use crate::turn::Turn;
 use crate::waitpoint::Kind;
 
-/// Asks a run to go on with another version. Whether its input satisfies that version's `inputSchema` has been checked.
+/// Asks a run to go on with another version of its workflow. The caller has checked that the run's input satisfies
+/// that version's `inputSchema`.
 #[derive(Clone, Debug)]
 pub struct Move {
+    /// The version to go on with.
     pub to: Arc<Definition>,
 }
 
@@ -75,14 +77,15 @@ impl Move {
     }
 }
 
-/// Which waits an event is for follows from the order of the steps, and that is another one.
+/// Offers open waits the stored events again: which wait an event is for follows from the order of the steps, and the
+/// order has changed.
 fn look_back_again(turn: &mut Turn<'_>) {
     let events = turn.run.open_waitpoints().filter(|wait| wait.kind == Kind::Event);
     let open: Vec<u32> = events.map(|wait| wait.number).collect();
     open.into_iter().for_each(|number| turn.in_round(RoundEffect::LookBack { number }));
 }
 
-/// A run that is at work, or about to fail, is nobody's to move.
+/// Refuses to move a run that is at work, or about to fail.
 fn check_stands_still(run: &Run) -> Result<(), Refusal> {
     match run.status {
         RunStatus::Pending | RunStatus::Waiting | RunStatus::Paused

@@ -1,5 +1,5 @@
-//! An operator pins the tasks of a run to another build, or lifts their pins. Only tasks that have been pinned are: those
-//! whose steps say `pinToBuild`, and that a worker has taken.
+//! An operator pins the tasks of a run to another build, or lifts their pins. This concerns only tasks that have been
+//! pinned: their steps say `pinToBuild`, and a worker has taken them.
 
 use std::sync::Arc;
 
@@ -19,8 +19,9 @@ use crate::turn::Turn;
 /// An operator pins tasks to a build, or lifts their pins.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PinTasks {
-    /// Only tasks of this handler; all if absent.
+    /// The handler whose tasks are pinned; `None`: all tasks of the run that are pinned already.
     pub handler: Option<Arc<str>>,
+    /// The build that may have the tasks from here on, or that any may.
     pub pin: Pin,
 }
 
@@ -46,7 +47,7 @@ impl PinTasks {
         Ok(if places.is_empty() { Reply::Unchanged } else { Reply::Done })
     }
 
-    /// Where something is to be changed.
+    /// The addresses of the tasks whose pin changes.
     fn places(&self, run: &Run) -> Vec<StepAddress> {
         let places = run.step_runs().filter(|(at, step)| {
             let is_open = matches!(step.status, StepStatus::Running | StepStatus::Waiting);
@@ -59,7 +60,7 @@ impl PinTasks {
     }
 }
 
-/// A task that nobody has is for others than it was; one that a worker has stays with it until it lets go.
+/// Hands a task out anew to workers of the other build, if nobody has it; a worker that has it keeps its lease.
 fn offer_again(turn: &mut Turn<'_>, at: StepAddress) -> Result<(), Refusal> {
     let task = turn.run.step(at).and_then(|step| step.task.as_deref());
     if let Some(lease_epoch) =

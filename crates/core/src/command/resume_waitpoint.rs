@@ -17,39 +17,45 @@ use crate::status::WaitStatus;
 use crate::turn::Turn;
 use crate::waitpoint::{Kind, ListensFor, OWN_WAIT, Waitpoint};
 
-/// A call from outside ends a wait.
+/// A call on a resume link: it resolves a wait.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ResumeWaitpoint {
+    /// The waitpoint, or the step that waits or will wait.
     pub target: ResumeTarget,
-    /// `{body, headers, queryParams}`.
+    /// What the caller sent: `{body, headers, queryParams}`.
     #[serde(serialize_with = "without_headers")]
     pub payload: Json,
+    /// Whether the call was made by a method that may change something.
     pub via: Via,
 }
 
-/// The wait that a call from outside ends.
+/// The wait that a call on a resume link resolves.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum ResumeTarget {
+    /// The waitpoint of this number.
     Waitpoint(u32),
     /// The wait of a webhook step, or the named wait of a task.
     Step {
+        /// The name of the step; an item of a map is `name[3]`.
         step: String,
+        /// The name of the task's wait; `None`: the wait of a webhook step.
         wait: Option<Arc<str>>,
     },
 }
 
-/// Whether the caller meant to change something (R7).
+/// Whether the method of the call may change something (R7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Via {
     /// GET or HEAD: resolves only where `allowGet` says so.
     Read,
+    /// POST: resolves the wait.
     Write,
 }
 
-/// Callers count their deliveries, sign them anew, come through another proxy: under an idempotency key it is the same
-/// request all the same.
+/// Leaves headers out of what an idempotency key is compared by: callers count their attempts, sign them anew and
+/// come through other proxies, and mean the same request.
 fn without_headers<S: Serializer>(payload: &Json, serializer: S) -> Result<S::Ok, S::Error> {
     match payload.as_object() {
         Some(call) => serializer.collect_map(call.iter().filter(|(name, _)| *name != "headers")),
@@ -96,7 +102,7 @@ fn resume(turn: &mut Turn<'_>, number: u32, payload: Json, via: Via) -> Result<R
     Ok(Reply::Waitpoint(id))
 }
 
-/// Whether this is the very call that has ended the wait, sent again by somebody who did not hear the answer: it has the
+/// Whether this is the call that has ended the wait, sent again by a caller that did not get the answer: it has the
 /// same `webhook-id`, or the same body and query.
 fn is_repeat(waitpoint: &Waitpoint, payload: &Json, via: Via) -> bool {
     let (ListensFor::Call { allow_get }, WaitStatus::Completed) = (&waitpoint.listens_for, waitpoint.status)

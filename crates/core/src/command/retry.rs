@@ -2,6 +2,7 @@
 
 use crate::command::Reply;
 use crate::definition::Order;
+use crate::flow;
 use crate::history::Change;
 use crate::id::StepAddress;
 use crate::refusal::Refusal;
@@ -15,6 +16,7 @@ pub(super) fn decide(turn: &mut Turn<'_>) -> Result<Reply, Refusal> {
     }
     let deadline = turn.run.definition.timeout.map(|timeout| timeout.after(turn.now));
     turn.emit(Change::WorkflowRetried { deadline })?;
+    flow::open_guards(turn)?;
     let ready = ready_again(turn.run);
     turn.agenda.extend(ready);
     Ok(Reply::Done)

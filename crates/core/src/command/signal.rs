@@ -17,7 +17,9 @@ use crate::turn::Turn;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SendSignal {
+    /// The type by which a wait asks for the signal.
     pub signal_type: Arc<str>,
+    /// The data of the signal; becomes the payload of the wait that takes it.
     pub payload: Json,
 }
 

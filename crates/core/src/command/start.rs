@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
+use crate::capacity::CapacityRequest;
 use crate::command::{Context, Outcome, Reply};
 use crate::definition::Definition;
 use crate::flow;
-use crate::history::{Change, Creation, DefinitionRef, Parent, Record, Scheduled};
+use crate::history::{Change, Creation, DefinitionRef, Parent, Record, Scheduled, StartedOn};
 use crate::id::{RunId, WorkspaceId};
 use crate::json::Json;
 use crate::limits;
@@ -19,21 +20,30 @@ use crate::waitpoint::{Actor, DELAYED_START, Kind, ListensFor};
 /// What a run begins with.
 #[derive(Clone, Debug)]
 pub struct NewRun {
+    /// The id of the new run, chosen by the caller.
     pub id: RunId,
+    /// The workspace that the run belongs to.
     pub workspace: WorkspaceId,
+    /// The version of the workflow that the run is of.
     pub definition: Arc<Definition>,
+    /// The input, which the caller has checked against the `inputSchema`.
     pub input: Json,
-    /// Begin then, not now. A past instant begins now.
+    /// When the run begins; `None` or a past instant: now.
     pub run_at: Option<Timestamp>,
+    /// Labels that runs can be listed by.
     pub tags: Vec<Arc<str>>,
+    /// The run that started this one; `None`: nobody's child.
     pub parent: Option<Parent>,
+    /// The occurrence of a schedule that the run is for.
     pub scheduled: Option<Scheduled>,
-    /// On whose behalf, where that is not who asks: a parent's or a schedule's maker.
+    /// The event that the run is started on.
+    pub started_on: Option<StartedOn>,
+    /// On whose behalf the run is, where that is not who asks: whoever started the parent, or made the schedule.
     pub started_by: Option<Actor>,
 }
 
 impl NewRun {
-    /// A run of a definition with an input, and nothing else said about it.
+    /// A new run of a definition with an input, in the default workspace, to begin now.
     pub fn new(id: RunId, definition: Arc<Definition>, input: Json) -> NewRun {
         NewRun {
             id,
@@ -44,16 +54,29 @@ impl NewRun {
             tags: Vec::new(),
             parent: None,
             scheduled: None,
+            started_on: None,
             started_by: None,
         }
     }
 }
 
-/// Decides what starting does, with an input that [`Definition::check_input`] has let through: checking it against the
-/// `inputSchema` may be a lot of work, and is done where nobody waits for it. There is no run yet, so this is not a [`Command`](crate::command::Command).
+/// Decides what starting a run does, with an input that [`Definition::check_input`] has accepted: to check it against
+/// the `inputSchema` may be a lot of work, and is done where nobody waits for it. There is no run yet, so this is not
+/// a [`Command`](crate::command::Command).
 pub fn start(new: NewRun, context: &Context) -> Result<(Run, Outcome), Refusal> {
+    start_with(new, context, &mut |_, _| Ok(false))
+}
+
+/// Decides what starting a run does, where somebody can say at once whether the run has room under its limits: then it need
+/// not wait for it first. Whoever says yes has taken the room; whoever refuses has the run not started.
+pub fn start_with(
+    new: NewRun,
+    context: &Context,
+    has_room: &mut dyn FnMut(&Run, &CapacityRequest) -> Result<bool, Refusal>,
+) -> Result<(Run, Outcome), Refusal> {
     check(&new, context)?;
-    let NewRun { id, workspace, definition, input, run_at, tags, parent, scheduled, started_by } = new;
+    let NewRun { id, workspace, definition, input, run_at, tags, parent, scheduled, started_on, started_by } =
+        new;
     let started_by = started_by.filter(|by| *by != context.by);
     let definition_ref =
         DefinitionRef { name: definition.name().into(), version: definition.version().into() };
@@ -65,15 +88,27 @@ pub fn start(new: NewRun, context: &Context) -> Result<(Run, Outcome), Refusal> 
         tags,
         parent,
         scheduled,
+        started_on,
         started_by,
     };
     let change = Change::WorkflowCreated(Box::new(creation));
     let (by, traceparent) = (context.by.clone(), context.traceparent);
     let record = Record { seq: 1, at: context.now, by, traceparent, change };
     let mut run = Run::created(definition, &record)?;
+    let run_at = run_at.filter(|instant| *instant > context.now);
+    let mut rooms = None;
+    if run_at.is_none() && run.lacks_room() {
+        let request = flow::request_of_run(&run, context.now)
+            .map_err(|failure| Refusal::Malformed { pointer: "/input", message: failure.message })?;
+        rooms = has_room(&run, &request)?.then(|| request.rooms());
+    }
     let mut turn = Turn::new(&mut run, context);
     turn.note_creation(record);
-    match run_at.filter(|instant| *instant > context.now) {
+    if let Some(rooms) = rooms {
+        turn.emit(Change::CapacityTaken { at: None, rooms })?;
+    }
+    flow::open_guards(&mut turn)?;
+    match run_at {
         Some(instant) => {
             let (resume_at, listens_for) = (Some(instant), ListensFor::Time);
             let wait = flow::NewWait { kind: Kind::Delay, resume_at, listens_for, response: None };

@@ -24,9 +24,11 @@ use crate::waitpoint::{Decision, Kind, ListensFor};
 /// An operator changes a wait.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Steer {
+    /// The number of the waitpoint.
     pub number: u32,
+    /// What to do to the wait.
     pub steering: Steering,
-    /// The scopes by which whoever steers may decide approvals, as they were checked; none: they may not.
+    /// The scopes by which whoever steers may decide approvals, as they were checked; empty: they may decide none.
     pub scopes: Vec<Arc<str>>,
 }
 
@@ -34,26 +36,31 @@ pub struct Steer {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Steering {
-    /// To another instant; a past one is due at once.
+    /// Moves the wait's end, or its deadline, to another instant; a past one is due at once.
     Reschedule {
+        /// The new instant.
         resume_at: Timestamp,
     },
-    /// As if what it waits for had come, with this payload.
+    /// Ends the wait as if what it waits for had come.
     Complete {
+        /// What the wait ends with.
         payload: Option<Json>,
     },
-    /// Of a wait for other code: its step is completed with this output, and without its handler.
+    /// Completes the step of a wait for other code, without its handler (R20).
     Skip {
+        /// The output that the step is completed with.
         output: Json,
+        /// What the operator gives as a reason.
         reason: Option<String>,
     },
-    /// As if its time were over.
+    /// Ends the wait as if its instant, or its deadline, had come.
     TimeOut,
+    /// Cancels the wait.
     Cancel,
 }
 
 impl Steer {
-    /// By somebody who has no right to decide approvals.
+    /// A steering by somebody who has no right to decide approvals.
     pub fn new(number: u32, steering: Steering) -> Steer {
         Steer { number, steering, scopes: Vec::new() }
     }
@@ -93,13 +100,13 @@ impl Steer {
                     Kind::Approval | Kind::Child => {
                         return Err(Refusal::WrongKind { waitpoint: id, kind, verb: "completed by hand" });
                     }
-                    Kind::Webhook | Kind::Signal | Kind::Event | Kind::Code => {
+                    Kind::Webhook | Kind::Signal | Kind::Event | Kind::Code | Kind::Capacity => {
                         turn.open_to_others(number).map(|_| ())?;
                     }
                     Kind::Delay | Kind::Pause | Kind::Retry | Kind::Schedule => {}
                 }
                 // Nobody reads what is said to a wait for other code: any code may try from here on.
-                let payload = payload.filter(|_| kind != Kind::Code);
+                let payload = payload.filter(|_| !matches!(kind, Kind::Code | Kind::Capacity));
                 let bytes = payload.as_ref().map_or(0, Json::bytes);
                 within("the payload's size in bytes", bytes, limits::PAYLOAD_BYTES)?;
                 flow::resolve(turn, number, WaitStatus::Completed, payload)?;
@@ -115,7 +122,8 @@ impl Steer {
     }
 }
 
-/// A step that waits for other code is completed without it (R20). Whatever else its handler waits for is cancelled.
+/// Completes a step that waits for other code, without that code (R20). Whatever else its handler waits for is
+/// cancelled.
 fn skip(turn: &mut Turn<'_>, number: u32, output: Json, reason: Option<String>) -> Result<(), Refusal> {
     let waitpoint = turn.pending(number)?;
     let kind = waitpoint.kind;
@@ -136,7 +144,7 @@ fn skip(turn: &mut Turn<'_>, number: u32, output: Json, reason: Option<String>) 
     flow::complete(turn, at, Completion { waitpoint: Some(number), state, ..Completion::of(output) })
 }
 
-/// Where the steering of a wait decides an approval: whether they may who ask for it, and their vote.
+/// Where the steering of a wait decides an approval: checks that whoever asks may decide, and records their vote.
 fn check_approval(
     turn: &mut Turn<'_>,
     number: u32,

@@ -17,10 +17,13 @@ use crate::turn::Turn;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskCompleted {
+    /// The address of the task's step.
     pub at: StepAddress,
+    /// The lease epoch of the report; an older one is refused.
     pub lease_epoch: u32,
+    /// What the handler returned.
     pub output: Json,
-    /// Merged into `state`, or stored under the step's `saveAs`.
+    /// Keys that are merged into `state`, or stored under the step's `saveAs`.
     pub state_updates: Option<BTreeMap<String, Json>>,
 }
 

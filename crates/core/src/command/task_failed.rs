@@ -17,24 +17,30 @@ use crate::turn::Turn;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskFailed {
+    /// The address of the task's step.
     pub at: StepAddress,
+    /// The lease epoch of the report; an older one is refused.
     pub lease_epoch: u32,
+    /// What the worker says went wrong.
     pub message: String,
+    /// The worker's own code for the failure; `None`: `TASK_FAILED`.
     pub code: Option<Arc<str>>,
     /// Whether another attempt may help.
     pub retryable: bool,
-    /// Try again after this time, instead of the policy's back-off.
+    /// The time until the next attempt, instead of the policy's back-off.
     pub retry_after: Option<Millis>,
-    /// Where in the handler it came from, as far as the worker could tell.
+    /// Where in the handler the failure came from, as far as the worker could tell.
     pub detail: Option<Box<FailureDetail>>,
-    /// The code does not fit what its handler has recorded.
+    /// The mismatch between the code and its journal, where that is why the task failed.
     pub mismatch: Option<Mismatch>,
 }
 
-/// What was recorded, and what the code came to instead.
+/// A mismatch between a journal and the code that was re-executed against it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Mismatch {
+    /// What the journal holds, in words.
     pub recorded: String,
+    /// What the code asked for instead, in words.
     pub found: String,
 }
 

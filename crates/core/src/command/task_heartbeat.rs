@@ -1,5 +1,5 @@
-//! A worker is still at it, and may leave a checkpoint or journal entries on the way. The lease itself is the
-//! engine's; the core only says whether the worker still has anything to do.
+//! A worker extends its lease, and may record a checkpoint or journal entries. The lease itself is the engine's; the
+//! core only says whether the worker still has anything to do.
 
 use std::sync::Arc;
 
@@ -13,16 +13,21 @@ use crate::limits;
 use crate::refusal::{Refusal, within};
 use crate::turn::Turn;
 
-/// A worker reports that it is still at a task.
+/// A heartbeat: a worker is still at a task.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TaskHeartbeat {
+    /// The address of the task's step.
     pub at: StepAddress,
+    /// The lease epoch of the report; an older one is refused.
     pub lease_epoch: u32,
+    /// Data that the handler gets back when it is executed again; `None`: what was saved before stays.
     pub checkpoint: Option<Json>,
+    /// Results of durable calls to append to the journal.
     pub entries: Vec<JournalResult>,
-    /// What the entries that hold a model's answer used up; recorded with the entry, once.
+    /// The model calls whose answers are among the entries, with their tokens and cost; each is recorded once, with
+    /// its entry.
     pub calls: Vec<ModelCall>,
-    /// Waits of the journal that the code has no use for any more.
+    /// Names of waits in the journal that the code has no use for any more; they are cancelled.
     pub cancels: Vec<Arc<str>>,
 }
 

@@ -10,11 +10,14 @@ use crate::limits;
 use crate::refusal::{Refusal, within};
 use crate::turn::Turn;
 
-/// A worker reports lines of the log.
+/// A worker reports lines that a handler has logged.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TaskLogged {
+    /// The address of the task's step.
     pub at: StepAddress,
+    /// The lease epoch of the report; an older one is refused.
     pub lease_epoch: u32,
+    /// The lines, oldest first.
     pub lines: Vec<LogLine>,
 }
 

@@ -1,4 +1,4 @@
-//! A worker pauses its task and lets go. The step stays RUNNING and no attempt is used up.
+//! A worker pauses its task and gives up its lease. The step stays RUNNING and no attempt is used up.
 
 use std::sync::Arc;
 
@@ -18,12 +18,15 @@ use crate::waitpoint::{Kind, ListensFor};
 /// A worker pauses its task for a time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TaskPaused {
+    /// The address of the task's step.
     pub at: StepAddress,
+    /// The lease epoch of the report; an older one is refused.
     pub lease_epoch: u32,
-    /// Of the pause. One that has been is made again as `name#2`, `name#3` and so on: a loop may use one name.
+    /// The name of the pause. Used again it becomes `name#2`, `name#3` and so on: a loop may use one name.
     pub name: Arc<str>,
+    /// How long the task pauses.
     pub duration: Millis,
-    /// Handed back with the task; an earlier one stays when this is absent.
+    /// Data that is handed back with the task; `None`: what was saved before stays.
     pub checkpoint: Option<Json>,
 }
 

@@ -1,4 +1,4 @@
-//! A worker takes a task. From here its attempt's time runs.
+//! A worker takes a task. From here on the time of its attempt runs.
 
 use std::sync::Arc;
 
@@ -16,17 +16,20 @@ use crate::turn::Turn;
 /// A worker has taken a task.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TaskStarted {
+    /// The address of the task's step.
     pub at: StepAddress,
+    /// The lease epoch under which the task was handed out; an older one is refused.
     pub lease_epoch: u32,
+    /// The name of the worker.
     pub worker: Arc<str>,
-    /// Which code the worker has, if it says so.
+    /// The build of the worker's code; `None` if the worker names none.
     pub build: Option<Arc<str>>,
-    /// Who hands it on, if somebody has it already.
+    /// The worker that has the task and hands it on to this one; `None`: nobody has it.
     pub from: Option<Arc<str>>,
 }
 
 impl TaskStarted {
-    /// By a worker that does not say which code it has.
+    /// A task taken by a worker that names no build.
     pub fn new(at: StepAddress, lease_epoch: u32, worker: impl Into<Arc<str>>) -> TaskStarted {
         TaskStarted { at, lease_epoch, worker: worker.into(), build: None, from: None }
     }
@@ -34,9 +37,7 @@ impl TaskStarted {
     pub(super) fn decide(self, turn: &mut Turn<'_>) -> Result<Reply, Refusal> {
         let TaskStarted { at, lease_epoch, worker, build, from } = self;
         let task = turn.fence(at, lease_epoch)?;
-        within("the worker's name's length", worker.chars().count(), limits::NAME_CHARS)?;
-        let chars = build.as_ref().map_or(0, |build| build.chars().count());
-        within("the build id's length", chars, limits::BUILD_CHARS)?;
+        check_worker(&worker, build.as_deref())?;
         if task.is_pinned_away_from(build.as_deref()) {
             let build = task.pinned_to().map(|build| build.to_string()).unwrap_or_default();
             return Err(Refusal::PinnedToBuild { step: turn.run.step_name(at), build });
@@ -71,6 +72,12 @@ impl TaskStarted {
         pin(turn, at, pins_to)?;
         Ok(Reply::Leased { deadline })
     }
+}
+
+/// Whether a worker of this name and build may take tasks: both have a limit (R16).
+pub fn check_worker(worker: &str, build: Option<&str>) -> Result<(), Refusal> {
+    within("the worker's name's length", worker.chars().count(), limits::NAME_CHARS)?;
+    within("the build id's length", build.map_or(0, |build| build.chars().count()), limits::BUILD_CHARS)
 }
 
 fn pin(turn: &mut Turn<'_>, at: StepAddress, build: Option<Arc<str>>) -> Result<(), Refusal> {

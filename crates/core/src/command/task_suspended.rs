@@ -1,5 +1,5 @@
-//! Durable code in a handler waits: the worker reports its new journal entries and what it waits for, and lets
-//! go. When the waits end, the task is handed out again with its journal.
+//! Durable code in a handler waits: the worker reports its new journal entries and what it waits for, and gives up
+//! its lease. When the waits end, the task is handed out again with its journal.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,122 +9,56 @@ use serde::Serialize;
 
 use crate::command::Reply;
 use crate::command::http_call::check_call;
-use crate::definition::{HTTP_CALL, HttpCall};
-use crate::effect::ChildInput;
+use crate::command::wait_for::WaitFor;
 use crate::expression::Expression;
-use crate::flow::{self, NewWait, ParentWaits, await_waits, new_waitpoint};
-use crate::history::{Failure, JournalResult, WakeOn};
+use crate::flow::{self, NewWait, await_waits};
+use crate::history::{JournalResult, WakeOn};
 use crate::id::{RunId, StepAddress};
 use crate::json::Json;
 use crate::limits;
 use crate::refusal::{Refusal, within};
-use crate::retry::RetryPolicy;
 use crate::run::Run;
 use crate::scope::is_known_name;
 use crate::time::Millis;
 use crate::turn::Turn;
-use crate::waitpoint::{ApprovalRequest, EventFilter, Kind, ListensFor, NextAttempt, Waitpoint};
+use crate::waitpoint::{ApprovalRequest, EventFilter, Kind, ListensFor, NextAttempt};
 
 /// A handler is suspended until its waits end.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TaskSuspended {
+    /// The address of the task's step.
     pub at: StepAddress,
+    /// The lease epoch of the report; an older one is refused.
     pub lease_epoch: u32,
+    /// Results of durable calls to append to the journal.
     pub entries: Vec<JournalResult>,
+    /// What the handler waits for; a wait that the journal has already goes on as it is.
     pub waits: Vec<WaitSpec>,
+    /// Whether the handler is resumed when all waits have ended, or any.
     pub wake: WakeOn,
+    /// Data that the handler gets back when it is resumed; `None`: what was saved before stays.
     pub checkpoint: Option<Json>,
-    /// Waits of the journal that the code has no use for any more: the losers of a race that was decided.
+    /// Names of waits in the journal that the code has no use for any more, such as the losers of a race; they are
+    /// cancelled.
     pub cancels: Vec<Arc<str>>,
 }
 
-/// A wait by its name in the journal. One that already has a waitpoint is waited for as it is.
+/// A wait by its name in the journal. If the journal has a wait of that name, that one is waited for.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct WaitSpec {
+    /// The name of the durable call; unique in the step's visit.
     pub name: Arc<str>,
+    /// What the call waits for.
     pub wait: WaitFor,
-    /// What the code asked for, in its SDK's words: what must be the same for the recorded wait to answer it.
+    /// What the code asked for, in its SDK's words: only the same question gets the recorded wait's answer (R19).
     pub asked: Option<Arc<str>>,
 }
 
 impl WaitSpec {
-    /// A wait under a name of the journal.
+    /// A wait under a name of the journal, without the SDK's words for it.
     pub fn new(name: impl Into<Arc<str>>, wait: WaitFor) -> WaitSpec {
         WaitSpec { name: name.into(), wait, asked: None }
     }
-}
-
-/// A wait that is about to be opened for a task.
-struct Opening {
-    name: Arc<str>,
-    wait: NewWait,
-    asked: Option<Arc<str>>,
-}
-
-/// What a handler waits for.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
-pub enum WaitFor {
-    Sleep {
-        duration: Millis,
-    },
-    Instant {
-        at: Timestamp,
-    },
-    Signal {
-        signal_type: Arc<str>,
-        timeout: Option<Millis>,
-    },
-    Event {
-        event_id: Arc<str>,
-        matching: Option<String>,
-        /// What fields of the event must be, beside `matching`: values that only the code knows, by their paths.
-        fields: BTreeMap<String, Json>,
-        lookback: Option<Millis>,
-        timeout: Option<Millis>,
-    },
-    /// A waitpoint with a resume URL, created before or now.
-    Call {
-        allow_get: bool,
-        timeout: Option<Millis>,
-    },
-    /// A waitpoint of this name that was created before, whatever ends it.
-    Created,
-    /// A rate limit: the same attempt goes on when it is over.
-    RateLimit {
-        until: Timestamp,
-    },
-    /// A run of another workflow, which is started and whose outcome is the wait's payload.
-    Child {
-        definition: Arc<str>,
-        /// The newest if absent.
-        version: Option<Arc<str>>,
-        input: Json,
-        timeout: Option<Millis>,
-        /// The wait is over when the run is started, and the run goes on by itself.
-        detached: bool,
-    },
-    /// A call that the engine makes; its outcome is the wait's payload.
-    Http(Box<HttpCall>),
-    /// A durable call failed: the handler goes on when it is time to make the call again.
-    Retry {
-        call: Arc<str>,
-        /// The attempt that failed, from 1.
-        attempt: u32,
-        policy: RetryPolicy,
-        /// Instead of the policy's back-off.
-        retry_after: Option<Millis>,
-        error: Failure,
-    },
-    Approval {
-        prompt: Option<String>,
-        content: Json,
-        /// What edited content must satisfy; whoever sends it checks it first.
-        content_schema: Option<Json>,
-        approvers: Vec<Arc<str>>,
-        quorum: u32,
-        timeout: Option<Millis>,
-    },
 }
 
 impl TaskSuspended {
@@ -138,100 +72,15 @@ impl TaskSuspended {
         if waits.is_empty() {
             return Err(malformed("/waits", "at least one wait is needed"));
         }
-        turn.check_room_for_waits(waits.len())?;
-        let mut known = Vec::new();
-        let mut new: Vec<Opening> = Vec::new();
-        let mut children: BTreeMap<RunId, NewChild> = BTreeMap::new();
-        for spec in waits {
-            turn.check_wait_name(&spec.name)?;
-            if entries.iter().any(|entry| entry.name == spec.name) {
-                return Err(Refusal::JournalConflict { name: spec.name.to_string() });
-            }
-            match turn.named_wait(at, &spec.name)? {
-                Some(number) => {
-                    // Whoever asks for what was created, asks for that, whatever it is.
-                    if spec.wait != WaitFor::Created {
-                        turn.check_same_wait(number, spec.wait.kind(), spec.asked.as_deref())?;
-                    }
-                    known.push(number);
-                }
-                None if new.iter().any(|opening| opening.name == spec.name) => {}
-                None => {
-                    let child = match &spec.wait {
-                        WaitFor::Child { definition, version, input, detached, timeout: _ } => {
-                            let (definition, version) = (Arc::clone(definition), version.clone());
-                            Some(NewChild { definition, version, input: input.clone(), detached: *detached })
-                        }
-                        WaitFor::Http(call) => Some(NewChild {
-                            definition: HTTP_CALL.into(),
-                            version: Some(call.version().into()),
-                            input: call.request(),
-                            detached: false,
-                        }),
-                        WaitFor::Sleep { .. }
-                        | WaitFor::Instant { .. }
-                        | WaitFor::Signal { .. }
-                        | WaitFor::Event { .. }
-                        | WaitFor::Call { .. }
-                        | WaitFor::Created
-                        | WaitFor::RateLimit { .. }
-                        | WaitFor::Retry { .. }
-                        | WaitFor::Approval { .. } => None,
-                    };
-                    let wait = spec.wait.check(turn, at)?;
-                    if let (Some(child), ListensFor::Child { run_id }) = (child, &wait.listens_for) {
-                        children.insert(*run_id, child);
-                    }
-                    check_asked(spec.asked.as_deref())?;
-                    let wait = turn.as_it_was_cut_off(at, &spec.name, wait);
-                    new.push(Opening { name: spec.name, wait, asked: spec.asked });
-                }
-            }
-        }
+        let asked = turn.asked_waits(at, &entries, waits)?;
         turn.record_entries(at, entries)?;
         turn.cancel_named(at, &cancels)?;
         turn.save_checkpoint(at, checkpoint)?;
-        let opens = number_from_next(turn, at, new);
-        start_children(turn, &opens, children);
+        let (known, opens) = asked.open(turn, at);
         let awaits = known.into_iter().chain(opens.iter().map(|wait| wait.number)).collect();
         await_waits(turn, at, opens, awaits, wake)?;
         Ok(Reply::Done)
     }
-}
-
-/// A run that is to be started for a wait.
-struct NewChild {
-    definition: Arc<str>,
-    version: Option<Arc<str>>,
-    input: Json,
-    detached: bool,
-}
-
-fn start_children(turn: &mut Turn<'_>, opens: &[Waitpoint], mut children: BTreeMap<RunId, NewChild>) {
-    for wait in opens {
-        if let ListensFor::Child { run_id } = &wait.listens_for
-            && let Some(NewChild { definition, version, input, detached }) = children.remove(run_id)
-        {
-            let waits = if detached {
-                ParentWaits::UntilStarted(wait.number)
-            } else {
-                ParentWaits::UntilEnded(wait.number)
-            };
-            flow::start_child_run(turn, *run_id, waits, definition, version, ChildInput::Given(input));
-        }
-    }
-}
-
-fn number_from_next(turn: &Turn<'_>, at: StepAddress, waits: Vec<Opening>) -> Vec<Waitpoint> {
-    let numbers = flow::next_number(turn.run)..;
-    let numbered = numbers.zip(waits);
-    numbered
-        .map(|(number, Opening { name, wait, asked })| Waitpoint {
-            number,
-            asked,
-            ..new_waitpoint(turn, Some(at), name, wait)
-        })
-        .collect()
 }
 
 impl WaitFor {
@@ -247,7 +96,7 @@ impl WaitFor {
         }
     }
 
-    /// What the worker asks for, as a wait that keeps the limits.
+    /// The wait that the worker asks for, checked against the limits.
     pub(super) fn check(self, turn: &mut Turn<'_>, at: StepAddress) -> Result<NewWait, Refusal> {
         let is_child = matches!(self, WaitFor::Child { .. } | WaitFor::Http(_));
         let fresh = is_child.then(|| RunId::new(turn.now, turn.random.draw_u128()));
@@ -311,10 +160,12 @@ impl WaitFor {
                 let next = NextAttempt { call, attempt, max_attempts: most, error };
                 Ok(new(Kind::Retry, Some(resume_at), ListensFor::Attempt(next)))
             }
-            WaitFor::Child { definition, version: _, input, timeout, detached: _ } => {
+            WaitFor::Child { definition, version: _, input, timeout, detached: _, tags } => {
                 let run_id = fresh.filter(|_| !definition.is_empty());
                 let run_id = run_id.ok_or_else(|| malformed("/waits/definition", "a workflow has a name"))?;
                 within("the input's size in bytes", input.bytes(), limits::PAYLOAD_BYTES)?;
+                within("the number of tags", tags.len(), limits::TAGS)?;
+                tags.iter().try_for_each(|tag| check_name("/waits/tags", tag))?;
                 turn.check_depth()?;
                 Ok(new(Kind::Child, due(timeout)?, ListensFor::Child { run_id }))
             }
@@ -359,8 +210,8 @@ impl WaitFor {
     }
 }
 
-/// What `match` and `where` say together. Whatever `match` names besides the event is bound when the wait begins, so a
-/// name that means nothing now never will.
+/// What `match` and `where` say together. Whatever `match` names besides the event is bound when the wait begins, so
+/// a name that is unknown now always will be.
 fn condition(
     run: &Run,
     matching: Option<&str>,
@@ -454,8 +305,8 @@ impl Turn<'_> {
         }
     }
 
-    /// A sleep that its step's failure cut off goes on to the instant it had.
-    fn as_it_was_cut_off(&self, at: StepAddress, name: &str, wait: NewWait) -> NewWait {
+    /// A sleep that the failure of its step ended early goes on to the instant that it had.
+    pub(super) fn as_it_was_cut_off(&self, at: StepAddress, name: &str, wait: NewWait) -> NewWait {
         let cut_off = self.run.step(at).and_then(|step| step.cut_off.get(name).copied());
         match cut_off {
             Some(resume_at) if wait.kind == Kind::Delay => NewWait { resume_at: Some(resume_at), ..wait },
@@ -480,7 +331,7 @@ impl Turn<'_> {
     pub(super) fn cancel_named(&mut self, at: StepAddress, names: &[Arc<str>]) -> Result<(), Refusal> {
         for name in names {
             let number = self.run.step(at).and_then(|step| step.waits.get(name).copied());
-            if let Some(number) = number.filter(|number| self.run.open.contains(number)) {
+            if let Some(number) = number.filter(|number| self.run.open.contains_key(number)) {
                 flow::cancel_wait(self, number)?;
             }
         }

@@ -1,4 +1,4 @@
-//! A timer went off. Whether its instant has come is compared here, with the clock that was given (R3).
+//! A timer is due. Whether its instant has come is compared here, with the clock that was given (R3).
 
 use crate::command::Reply;
 use crate::flow;

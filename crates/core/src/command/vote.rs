@@ -1,4 +1,4 @@
-//! Somebody approves, rejects or edits. Who is the context's actor, never something the request says.
+//! A person approves, rejects or edits. Who that is comes with the context, never with the request.
 
 use std::sync::Arc;
 
@@ -14,25 +14,28 @@ use crate::status::WaitStatus;
 use crate::turn::Turn;
 use crate::waitpoint::{ApprovalRequest, BY_SCOPE, ByLink, Decision, ListensFor};
 
-/// A person approves, rejects or edits.
+/// A person's vote on an approval.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Vote {
+    /// The number of the `APPROVAL` waitpoint.
     pub number: u32,
+    /// Whether the person approves, rejects or edits.
     pub decision: Decision,
-    /// With `edit`: what replaces the content. Votes on what was shown before do not count for it.
+    /// With `edit`: the content that replaces what was shown. Votes on the earlier content do not count for it.
     pub edited_content: Option<Json>,
+    /// What the person says about it.
     pub comment: Option<String>,
-    /// What stands for the content that was shown to who decides: if it is another now, the vote is refused.
+    /// The digest of the content that the person was shown; if the content has changed since, the vote is refused.
     pub content_digest: Option<String>,
-    /// The scopes of the key that decides, as they were checked; not something that the request says.
+    /// The scopes of the key that decides, as the server checked them.
     pub scopes: Vec<Arc<str>>,
-    /// The link that the vote came by, as it was checked; `None` for a key.
+    /// The link that the vote came by, as the server checked it; `None` for a key.
     pub link: Option<ByLink>,
 }
 
 impl Vote {
-    /// With nothing beside it.
+    /// A vote without a comment, by nobody with scopes or a link.
     pub fn new(number: u32, decision: Decision) -> Vote {
         let (edited_content, comment, content_digest) = (None, None, None);
         Vote { number, decision, edited_content, comment, content_digest, scopes: Vec::new(), link: None }
@@ -71,8 +74,8 @@ impl Vote {
     }
 }
 
-/// Whether whoever asks has the right to decide: one of the approvers, and not who started the run where that is
-/// forbidden.
+/// Refuses a vote of somebody who has no right to decide: who is not one of the approvers, or started the run where
+/// that is forbidden.
 pub(super) fn check_voter(
     turn: &Turn<'_>,
     request: &ApprovalRequest,

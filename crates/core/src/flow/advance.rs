@@ -9,7 +9,7 @@ use crate::id::StepAddress;
 use crate::refusal::Refusal;
 use crate::turn::Turn;
 
-/// The step is settled: puts what follows on the agenda.
+/// Puts what follows a settled step on the agenda.
 pub(crate) fn advance(turn: &mut Turn<'_>, step: u16, exit: Exit) -> Result<(), Refusal> {
     let definition = Arc::clone(&turn.run.definition);
     match definition.order {

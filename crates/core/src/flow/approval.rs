@@ -1,4 +1,4 @@
-//! What people's decisions come to.
+//! How votes decide an approval.
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ use crate::run::Run;
 use crate::turn::Turn;
 use crate::waitpoint::{ApprovalRequest, Decision, ESCALATION};
 
-/// How the votes stand.
+/// What the votes on an approval come to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tally {
     Open,
@@ -21,8 +21,8 @@ pub(crate) enum Tally {
     Rejected,
 }
 
-/// Approved when the quorum has approved; rejected as soon as it cannot be reached any more or, where it is not known
-/// how many may decide, with the first rejection.
+/// Counts votes: approved when the quorum has approved; rejected as soon as the quorum cannot be reached any more or,
+/// where it is not known how many may decide, with the first rejection.
 pub(crate) fn tally(request: &ApprovalRequest) -> (Tally, u32) {
     let count = |wanted: fn(Decision) -> bool| {
         let votes = request.decisions.iter().filter(|vote| wanted(vote.decision)).count();
@@ -61,7 +61,7 @@ pub(crate) fn verdict(request: &ApprovalRequest) -> Value {
     })
 }
 
-/// The time of a reminder, or of the escalation, has come: it is recorded, so that those outside can be told.
+/// Records that the time of a reminder, or of the escalation, has come, so that webhooks are told.
 pub(super) fn remind_or_escalate(turn: &mut Turn<'_>, at: StepAddress, number: u32) -> Result<(), Refusal> {
     let escalates = turn.run.waitpoint(number).is_some_and(|wait| &*wait.name == ESCALATION);
     let awaited = turn.run.step(at).and_then(|step| step.awaiting.as_ref());
@@ -87,7 +87,7 @@ pub(super) fn decided(turn: &mut Turn<'_>, at: StepAddress, number: u32) -> Resu
     }
 }
 
-/// Content that was edited replaces what was shown.
+/// The change of `state` by an approval: content that was edited replaces what was shown.
 fn approved(
     run: &Run,
     at: StepAddress,
@@ -102,7 +102,7 @@ fn approved(
     StateChange::Set([edited].into_iter().chain(saved).collect())
 }
 
-/// What it comes to when the time of an approval is over: as if somebody had decided so.
+/// The decision that an approval whose deadline has passed comes to.
 pub(crate) fn timeout_means(run: &Run, at: StepAddress) -> Decision {
     match defined(run, at).map(|approval| approval.on_timeout) {
         Some(OnApprovalTimeout::Approve | OnApprovalTimeout::Continue | OnApprovalTimeout::Goto(_)) => {

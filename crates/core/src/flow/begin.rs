@@ -1,4 +1,4 @@
-//! Beginning a place: what each kind of step does first.
+//! Beginning a step run: what each kind of step does first.
 
 use std::sync::Arc;
 
@@ -9,10 +9,11 @@ use crate::definition::{Action, Approval, Deadline, Definition, Executor, Order,
 use crate::effect::{AfterCommit, ChildInput, ChildStart, RoundEffect};
 use crate::expression::{EvaluationError, Expression, Template};
 use crate::flow::advance::{advance, is_not_taken};
+use crate::flow::capacity;
 use crate::flow::finish::{Completion, Exit, complete, fail_step};
 use crate::flow::later::{self, Rendered};
 use crate::flow::map;
-use crate::flow::wait::{NewWait, open_own_wait, open_own_wait_with, resume};
+use crate::flow::wait::{NewWait, open_own_wait, resume};
 use crate::history::{Change, Failure, Parent};
 use crate::id::{RunId, StepAddress};
 use crate::json::{self, Json};
@@ -37,7 +38,7 @@ pub(crate) fn begin_roots(turn: &mut Turn<'_>) {
     }
 }
 
-/// Begins, or goes on with, what was put on the agenda.
+/// Begins, or goes on with, a step run from the agenda.
 pub(crate) fn begin(turn: &mut Turn<'_>, at: StepAddress) -> Result<(), Refusal> {
     if turn.run.failure.is_some() || turn.run.status.has_ended() {
         return Ok(());
@@ -91,7 +92,7 @@ pub(crate) fn begin_anew(turn: &mut Turn<'_>, at: StepAddress) -> Result<(), Ref
     act(turn, at, &definition)
 }
 
-/// Why nothing more may begin in this decision: it has come to more than one decision may.
+/// Why nothing more may begin in this decision: it has used up its budget.
 pub(crate) fn overspent(turn: &Turn<'_>) -> Option<Failure> {
     let (what, _, limit) = turn.spent().into_iter().find(|(_, spent, limit)| spent > limit)?;
     let message = format!(
@@ -128,7 +129,12 @@ fn act(turn: &mut Turn<'_>, at: StepAddress, definition: &Definition) -> Result<
         Action::Signal { signal_type, deadline } => {
             let listens_for = ListensFor::Signal { signal_type: Arc::clone(signal_type) };
             let resume_at = due(turn.now, deadline);
-            open_own_wait(turn, at, NewWait { kind: Kind::Signal, resume_at, listens_for, response: None })
+            open_own_wait(
+                turn,
+                at,
+                NewWait { kind: Kind::Signal, resume_at, listens_for, response: None },
+                Vec::new(),
+            )
         }
         Action::Event { event_id, matching, lookback, deadline } => {
             let filter = match event_filter(turn, at, event_id, matching.as_ref(), *lookback) {
@@ -136,7 +142,12 @@ fn act(turn: &mut Turn<'_>, at: StepAddress, definition: &Definition) -> Result<
                 Err(failure) => return fail_step(turn, at, failure),
             };
             let (resume_at, listens_for) = (due(turn.now, deadline), ListensFor::Event(filter));
-            open_own_wait(turn, at, NewWait { kind: Kind::Event, resume_at, listens_for, response: None })
+            open_own_wait(
+                turn,
+                at,
+                NewWait { kind: Kind::Event, resume_at, listens_for, response: None },
+                Vec::new(),
+            )
         }
         Action::Webhook { response, allow_get, deadline, .. } => {
             let response = match response.as_ref().map(|response| render(turn.run, at, response)).transpose()
@@ -146,7 +157,12 @@ fn act(turn: &mut Turn<'_>, at: StepAddress, definition: &Definition) -> Result<
             };
             let listens_for = ListensFor::Call { allow_get: *allow_get };
             let resume_at = due(turn.now, deadline);
-            open_own_wait(turn, at, NewWait { kind: Kind::Webhook, resume_at, listens_for, response })
+            open_own_wait(
+                turn,
+                at,
+                NewWait { kind: Kind::Webhook, resume_at, listens_for, response },
+                Vec::new(),
+            )
         }
         Action::Approval(approval) => begin_approval(turn, at, approval),
         Action::Respond { response } => match render(turn.run, at, response) {
@@ -173,8 +189,7 @@ fn begin_work(turn: &mut Turn<'_>, at: StepAddress, work: &Work) -> Result<(), R
     match request(turn, at, work) {
         Ok(request) => {
             turn.emit(Change::StepStarted { at, request })?;
-            dispatch(turn, at);
-            Ok(())
+            dispatch(turn, at)
         }
         Err(error) => {
             turn.emit(Change::StepStarted { at, request: None })?;
@@ -183,14 +198,19 @@ fn begin_work(turn: &mut Turn<'_>, at: StepAddress, work: &Work) -> Result<(), R
     }
 }
 
-pub(crate) fn dispatch(turn: &mut Turn<'_>, at: StepAddress) {
+/// Hands the task of a RUNNING step out, once it has room under the limits of the step.
+pub(crate) fn dispatch(turn: &mut Turn<'_>, at: StepAddress) -> Result<(), Refusal> {
+    if capacity::step_lacks_room(turn.run, at) {
+        return capacity::step_waits_for_room(turn, at);
+    }
     let lease_epoch =
         turn.run.step(at).and_then(|step| step.task.as_ref()).map_or(0, |task| task.lease_epoch);
     turn.after_commit(AfterCommit::Dispatch { at, lease_epoch });
+    Ok(())
 }
 
-/// What the executor is asked, where it depends on the run's data and is not rendered when it is handed out; the rest is
-/// in the definition.
+/// The request to the executor, where it depends on the run's data and is not rendered when the task is handed out;
+/// the rest is in the definition.
 fn request(turn: &mut Turn<'_>, at: StepAddress, work: &Work) -> Result<Option<Json>, EvaluationError> {
     let parts = [("config", &work.config), ("input", &work.input)];
     let mut rendered = Map::new();
@@ -237,7 +257,7 @@ fn begin_wait(
         Ok(instant) => {
             let (kind, resume_at, listens_for) = (Kind::Delay, Some(instant), ListensFor::Time);
             let number = super::wait::next_number(turn.run);
-            open_own_wait(turn, at, NewWait { kind, resume_at, listens_for, response: None })?;
+            open_own_wait(turn, at, NewWait { kind, resume_at, listens_for, response: None }, Vec::new())?;
             // It is over before anybody can look, and recorded like every wait.
             if instant <= turn.now {
                 turn.overdue.push(number);
@@ -337,10 +357,10 @@ fn begin_approval(turn: &mut Turn<'_>, at: StepAddress, approval: &Approval) -> 
     });
     let aside = aside.collect();
     let wait = NewWait { kind: Kind::Approval, resume_at, listens_for, response: None };
-    open_own_wait_with(turn, at, wait, aside)
+    open_own_wait(turn, at, wait, aside)
 }
 
-/// Another attempt at a child that failed.
+/// Starts another child for a step whose child failed.
 pub(crate) fn start_child_again(turn: &mut Turn<'_>, at: StepAddress) -> Result<(), Refusal> {
     turn.emit(Change::StepResumed { at })?;
     start_child(turn, at)
@@ -365,57 +385,78 @@ fn start_child(turn: &mut Turn<'_>, at: StepAddress) -> Result<(), Refusal> {
     let run_id = RunId::new(turn.now, turn.random.draw_u128());
     let number = super::wait::next_number(turn.run);
     let waits = if *wait { ParentWaits::UntilEnded(number) } else { ParentWaits::Not };
-    start_child_run(turn, run_id, waits, Arc::clone(definition), version.clone(), input);
+    let (definition, version, tags) = (Arc::clone(definition), version.clone(), Vec::new());
+    start_child_run(turn, run_id, waits, NewChild { definition, version, input, tags });
     if *wait {
         let listens_for = ListensFor::Child { run_id };
-        open_own_wait(turn, at, NewWait { kind: Kind::Child, resume_at: None, listens_for, response: None })
+        open_own_wait(
+            turn,
+            at,
+            NewWait { kind: Kind::Child, resume_at: None, listens_for, response: None },
+            Vec::new(),
+        )
     } else {
         complete(turn, at, Completion::of(json!({ "runId": run_id }).into()))
     }
 }
 
-/// How deep a child of this run is: runs that start runs that start runs …
+/// How many runs deep a child of this run is: runs that start runs that start runs …
 pub(crate) fn child_depth(run: &Run) -> u32 {
     run.parent.map_or(0, |parent| parent.depth) + 1
 }
 
-/// What a parent waits for, and with which of its waits.
+/// What a parent run waits for, and with which of its waitpoints.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ParentWaits {
     Not,
-    /// The parent has ended, and the child is its hook.
+    /// The parent has ended, and the child calls its `onFailure` or `onCancel` handler.
     NoLonger,
-    /// That the child is started.
+    /// The parent has ended, and the child takes its place: it is no deeper than the parent was.
+    Replaced,
+    /// The parent's waitpoint of this number ends when the child is started.
     UntilStarted(u32),
-    /// That the child has ended.
+    /// The parent's waitpoint of this number ends when the child ends.
     UntilEnded(u32),
 }
 
-/// Starts a run after the commit. The waitpoint of this number, if one is given, is what it ends by ending.
-pub(crate) fn start_child_run(
-    turn: &mut Turn<'_>,
-    run_id: RunId,
-    waits: ParentWaits,
-    definition: Arc<str>,
-    version: Option<Arc<str>>,
-    input: ChildInput,
-) {
+/// A child run that is to be started: what of, and with what.
+pub(crate) struct NewChild {
+    pub(crate) definition: Arc<str>,
+    pub(crate) version: Option<Arc<str>>,
+    pub(crate) input: ChildInput,
+    pub(crate) tags: Vec<Arc<str>>,
+}
+
+/// Asks for a child run, which resolves the parent's waitpoint as `waits` says.
+pub(crate) fn start_child_run(turn: &mut Turn<'_>, run_id: RunId, waits: ParentWaits, child: NewChild) {
+    let NewChild { definition, version, input, tags } = child;
     let (for_start, for_end) = match waits {
-        ParentWaits::Not | ParentWaits::NoLonger => (None, None),
+        ParentWaits::Not | ParentWaits::NoLonger | ParentWaits::Replaced => (None, None),
         ParentWaits::UntilStarted(number) => (Some(number), None),
         ParentWaits::UntilEnded(number) => (None, Some(number)),
     };
+    let depth = child_depth(turn.run);
     let parent = Parent {
         run_id: turn.run.id,
         waitpoint: for_end.map(|number| turn.run.waitpoint_id(number)),
-        depth: child_depth(turn.run),
+        depth: if matches!(waits, ParentWaits::Replaced) { depth - 1 } else { depth },
         root: Some(turn.run.root()),
     };
     let (workspace, started_by) = (turn.run.workspace, turn.run.started_by.clone());
     let tells = for_start.map(|number| turn.run.waitpoint_id(number));
     let is_hook = matches!(waits, ParentWaits::NoLonger);
-    let child =
-        ChildStart { run_id, workspace, definition, version, input, parent, tells, is_hook, started_by };
+    let child = ChildStart {
+        run_id,
+        workspace,
+        definition,
+        version,
+        input,
+        tags,
+        parent,
+        tells,
+        is_hook,
+        started_by,
+    };
     turn.in_round(RoundEffect::StartChild(Box::new(child)));
 }
 

@@ -15,8 +15,8 @@ use crate::run::Run;
 use crate::turn::Turn;
 use crate::waitpoint::{CODE, CodeMismatch, Kind, ListensFor};
 
-/// What a task waits for whose code came to something else than it has recorded: code of none of the builds that are known
-/// not to fit. `None` where the step fails for it.
+/// The mismatch on which a task waits for other code: code of none of the builds that are known not to fit. `None`
+/// where the step fails for it.
 pub(crate) fn code_to_wait_for(run: &Run, at: StepAddress, mismatch: Mismatch) -> Option<CodeMismatch> {
     let work = run.defined(at).action.work().filter(|work| work.on_code_change == OnCodeChange::Wait)?;
     let task = run.step(at).and_then(|step| step.task.as_deref());
@@ -31,7 +31,8 @@ pub(crate) fn code_to_wait_for(run: &Run, at: StepAddress, mismatch: Mismatch) -
     Some(CodeMismatch { handler: Arc::clone(&work.handler), builds, pinned_to, recorded, found })
 }
 
-/// The step waits until a worker comes whose build is not among those that do not fit, or an operator decides.
+/// Opens the wait for other code: it ends when a worker comes whose build is not known to mismatch, or an operator
+/// decides.
 pub(crate) fn wait_for_code(
     turn: &mut Turn<'_>,
     at: StepAddress,

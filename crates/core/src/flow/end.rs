@@ -19,13 +19,14 @@ use crate::scope::RunScope;
 use crate::status::StepStatus;
 use crate::turn::Turn;
 
-/// The code of steps that were stopped because another one failed.
+/// The failure code of steps that were stopped because another step failed.
 const RUN_FAILED: &str = "RUN_FAILED";
 
 pub(crate) fn complete_run(turn: &mut Turn<'_>) -> Result<(), Refusal> {
     match output(turn.run) {
         Ok(output) => {
             turn.wake_run()?;
+            cancel_the_rest(turn)?;
             turn.emit(Change::WorkflowCompleted { output: output.clone() })?;
             tell_others(turn, ChildOutcome::Completed { output });
             Ok(())
@@ -34,8 +35,8 @@ pub(crate) fn complete_run(turn: &mut Turn<'_>) -> Result<(), Refusal> {
     }
 }
 
-/// What the definition says; else, in a sequence, the output of the last step that has one; in a graph, that of
-/// its one last step, or of all of them by name.
+/// The output of a run: what the definition says; else, in a sequence, the output of the last step that has one; in a
+/// graph, that of its one last step, or of all of them by name.
 fn output(run: &Run) -> Result<Json, EvaluationError> {
     let of_step = |step: u16| run.step(StepAddress::step(step)).and_then(|step| step.output.clone());
     let definition = &run.definition;
@@ -61,7 +62,7 @@ fn output(run: &Run) -> Result<Json, EvaluationError> {
     }
 }
 
-/// Fails the run; whatever else was under way is stopped, so that a retry can take it up again.
+/// Fails the run and stops whatever else was under way; a retry begins it again.
 pub(crate) fn fail_run(turn: &mut Turn<'_>, failure: Failure) -> Result<(), Refusal> {
     let because = match &failure.step {
         Some(step) => format!("stopped because step `{step}` failed"),
@@ -85,18 +86,30 @@ pub(crate) fn fail_run(turn: &mut Turn<'_>, failure: Failure) -> Result<(), Refu
 }
 
 pub(crate) fn cancel_run(turn: &mut Turn<'_>, reason: Option<String>) -> Result<(), Refusal> {
-    for at in active(turn.run) {
-        stop(turn, at)?;
-        turn.emit(Change::StepCancelled { at })?;
-    }
-    cancel_the_rest(turn)?;
+    stop_all(turn)?;
     let handled_by = hook::start(turn, &Ending::Cancelled { reason: reason.as_deref() });
     turn.emit(Change::WorkflowCancelled { reason, handled_by })?;
     tell_others(turn, ChildOutcome::Cancelled);
     Ok(())
 }
 
-/// Items before the map they belong to.
+/// Cancels a run that is not to be. It has done nothing that anybody would have to be told of.
+pub(crate) fn skip_run(turn: &mut Turn<'_>, reason: String) -> Result<(), Refusal> {
+    stop_all(turn)?;
+    turn.emit(Change::WorkflowCancelled { reason: Some(reason), handled_by: None })?;
+    tell_others(turn, ChildOutcome::Cancelled);
+    Ok(())
+}
+
+fn stop_all(turn: &mut Turn<'_>) -> Result<(), Refusal> {
+    for at in active(turn.run) {
+        stop(turn, at)?;
+        turn.emit(Change::StepCancelled { at })?;
+    }
+    cancel_the_rest(turn)
+}
+
+/// The step runs that are under way, items before the map that they belong to.
 fn active(run: &Run) -> Vec<StepAddress> {
     let mut active: Vec<StepAddress> =
         run.step_runs().filter(|(_, step)| step.status.is_active()).map(|(at, _)| at).collect();
@@ -109,13 +122,13 @@ pub(crate) fn stop(turn: &mut Turn<'_>, at: StepAddress) -> Result<(), Refusal> 
     cancel_open_waits(turn, at)
 }
 
-/// Waits that belong to no step that is under way: a delayed start.
+/// Cancels waits that belong to no step run: a delayed start, and those for events that would end the run.
 fn cancel_the_rest(turn: &mut Turn<'_>) -> Result<(), Refusal> {
-    let rest: Vec<u32> = turn.run.open.iter().copied().collect();
+    let rest: Vec<u32> = turn.run.open.keys().copied().collect();
     rest.into_iter().try_for_each(|number| cancel_wait(turn, number))
 }
 
-/// Those who wait for the run to end: its parent, its schedule.
+/// Tells those who wait for the run to end: its parent, its schedule.
 fn tell_others(turn: &mut Turn<'_>, outcome: ChildOutcome) {
     if let Some(scheduled) = turn.run.scheduled {
         turn.in_round(RoundEffect::TellSchedule { schedule: scheduled.schedule_id });

@@ -1,4 +1,4 @@
-//! The end of a place: completed, failed with another attempt to come, or failed for good.
+//! The end of a step run: completed, failed with another attempt to come, or failed for good.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::time::Millis;
 use crate::turn::Turn;
 use crate::waitpoint::{BACK_OFF, Kind, ListensFor};
 
-/// How a step leads on.
+/// How a step that has ended leads on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Exit {
     #[default]
@@ -34,7 +34,7 @@ pub(crate) enum Exit {
 #[derive(Debug, Default)]
 pub(crate) struct Completion {
     pub(crate) output: Option<Json>,
-    /// The wait the step was resumed from; its payload is the output if there is no other.
+    /// The wait that the step was resumed from; its payload is the output if there is no other.
     pub(crate) waitpoint: Option<u32>,
     pub(crate) state: StateChange,
     pub(crate) exit: Exit,
@@ -63,7 +63,7 @@ pub(crate) fn complete(turn: &mut Turn<'_>, at: StepAddress, completion: Complet
     }
 }
 
-/// An attempt failed: backs off for another, or fails the step.
+/// Ends an attempt that failed: backs off for another, or fails the step.
 pub(crate) fn fail_attempt(
     turn: &mut Turn<'_>,
     at: StepAddress,
@@ -88,7 +88,7 @@ pub(crate) fn fail_attempt(
     turn.emit(Change::StepRetrying { at, attempt, error: failure, opens })
 }
 
-/// The step failed for good: its item's map, or the run, fails with it.
+/// Fails the step for good; the map of an item, or the run, fails with it.
 pub(crate) fn fail_step(turn: &mut Turn<'_>, at: StepAddress, failure: Failure) -> Result<(), Refusal> {
     turn.emit(Change::StepFailed { at, error: failure, stopped: false })?;
     // After the step has failed, so that its history tells what the failure cut off from what was cancelled before.
@@ -99,7 +99,7 @@ pub(crate) fn fail_step(turn: &mut Turn<'_>, at: StepAddress, failure: Failure) 
     }
 }
 
-/// Takes the place's work back from whoever has it.
+/// Takes a task away from whoever has it.
 pub(crate) fn recall(turn: &mut Turn<'_>, at: StepAddress) {
     if let Some(task) = turn.run.step(at).and_then(|step| step.task.as_ref())
         && task.out
@@ -109,7 +109,7 @@ pub(crate) fn recall(turn: &mut Turn<'_>, at: StepAddress) {
     }
 }
 
-/// What a result does to `state`: merged or stored as the step's kind and its `saveAs` say.
+/// How a result changes `state`: merged or stored as the step's kind and its `saveAs` say.
 pub(crate) fn result_state(
     run: &Run,
     at: StepAddress,

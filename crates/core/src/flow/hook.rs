@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::definition::Hook;
 use crate::effect::ChildInput;
-use crate::flow::begin::{ParentWaits, start_child_run};
+use crate::flow::begin::{NewChild, ParentWaits, start_child_run};
 use crate::history::{Failure, FailureDetail};
 use crate::id::RunId;
 use crate::json::Json;
@@ -33,7 +33,9 @@ pub(super) fn start(turn: &mut Turn<'_>, ending: &Ending<'_>) -> Option<RunId> {
     let input = input(turn, ending);
     let run_id = RunId::new(turn.now, turn.random.draw_u128());
     let (name, version) = (definition.name().into(), definition.version().into());
-    start_child_run(turn, run_id, ParentWaits::NoLonger, name, Some(version), ChildInput::Given(input));
+    let (input, tags) = (ChildInput::Given(input), Vec::new());
+    let child = NewChild { definition: name, version: Some(version), input, tags };
+    start_child_run(turn, run_id, ParentWaits::NoLonger, child);
     Some(run_id)
 }
 

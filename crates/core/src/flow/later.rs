@@ -1,6 +1,6 @@
-//! Templates that need not be rendered when a step begins. What a step asks for is a copy of the run's data, and a map
-//! of ten thousand items would make ten thousand copies at once. Where the data cannot change as long as the step is
-//! under way, they are rendered when they are handed out, again and again to the same value, and never recorded.
+//! Templates that need not be rendered when a step begins. What a step asks for is a copy of the run's data, and a
+//! map of ten thousand items would make ten thousand copies at once. Where the data cannot change as long as the step
+//! is under way, templates are rendered when the task is handed out, to the same value each time, and never recorded.
 
 use crate::definition::{Action, Order};
 use crate::effect::{ChildInput, ChildStart};
@@ -19,8 +19,8 @@ pub(crate) enum Rendered {
     Later,
 }
 
-/// Renders a template now, unless it can wait and is large, or so many were rendered that this one is not looked at.
-/// `holds_state`: the step is under way until the value is needed.
+/// Renders a template now, unless it can be rendered later and is large, or so much was rendered that this one is not
+/// tried. `holds_state`: the step is under way until the value is needed.
 pub(crate) fn render_now_or_later(
     turn: &mut Turn<'_>,
     at: StepAddress,
@@ -70,7 +70,7 @@ fn gives_the_same(run: &Run, template: &Template, holds_state: bool) -> bool {
 }
 
 impl Run {
-    /// What a child begins with that this run asked for.
+    /// The input of a child that this run asked for.
     pub fn input_of(&self, child: &ChildStart) -> Result<Json, EvaluationError> {
         match &child.input {
             ChildInput::Given(input) => Ok(input.clone()),
@@ -83,7 +83,7 @@ impl Run {
         }
     }
 
-    /// The input of the child that the step at this place starts.
+    /// The input of the child that the step at this address starts.
     fn child_input(&self, at: StepAddress) -> Result<Json, EvaluationError> {
         let Action::Child { input, .. } = &self.defined(at).action else { return Ok(Json::null()) };
         self.render_at(at, input)

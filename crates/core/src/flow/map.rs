@@ -18,7 +18,7 @@ use crate::scope::RunScope;
 use crate::status::StepStatus;
 use crate::turn::Turn;
 
-/// The map step has just started, for the first time or because its run is retried.
+/// Begins a map step that has just started, for the first time or because its run is retried.
 pub(super) fn begin(turn: &mut Turn<'_>, step: u16, map: &Map) -> Result<(), Refusal> {
     let at = StepAddress::step(step);
     if turn.run.step(at).is_some_and(|state| state.map.is_some()) {
@@ -33,7 +33,7 @@ pub(super) fn begin(turn: &mut Turn<'_>, step: u16, map: &Map) -> Result<(), Ref
     }
 }
 
-/// Items that failed, or were stopped, begin again; those that completed stay.
+/// Begins again the items that failed, or were stopped; those that completed stay.
 fn begin_again(turn: &mut Turn<'_>, step: u16) -> Result<(), Refusal> {
     let state = turn.run.step(StepAddress::step(step)).and_then(|state| state.map.as_deref());
     let collects = defined(turn.run, step).is_some_and(|map| map.collect_failures);
@@ -65,7 +65,7 @@ fn list(run: &Run, at: StepAddress, items: &Items) -> Result<Json, Failure> {
     }
 }
 
-/// Begins items while there are any and there is room; completes the step when all are done.
+/// Begins items while there are any and `concurrency` allows; completes the step when all are done.
 pub(super) fn fill(turn: &mut Turn<'_>, step: u16) -> Result<(), Refusal> {
     let at = StepAddress::step(step);
     let definition = Arc::clone(&turn.run.definition);
@@ -96,7 +96,7 @@ pub(super) fn fill(turn: &mut Turn<'_>, step: u16) -> Result<(), Refusal> {
     }
 }
 
-/// An item has ended: the map goes on, or fails with it.
+/// Goes on after an item has ended: begins the next, or fails the map.
 pub(super) fn item_ended(turn: &mut Turn<'_>, at: StepAddress) -> Result<(), Refusal> {
     let step = StepAddress::step(at.step);
     if turn.run.step_status(step) != StepStatus::Running {

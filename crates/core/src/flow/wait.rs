@@ -7,16 +7,18 @@ use serde_json::json;
 
 use crate::command::ChildOutcome;
 use crate::definition::{Action, OnTimeout};
-use crate::effect::{AfterCommit, RoundEffect};
-use crate::flow::approval;
+use crate::effect::{AfterCommit, CapacityEffect, RoundEffect};
 use crate::flow::begin::{begin_roots, dispatch, start_child_again};
 use crate::flow::end::cancel_run;
 use crate::flow::finish::{Completion, Exit, complete, fail_attempt, fail_step, result_state};
+use crate::flow::guard::guard_over;
+use crate::flow::{approval, capacity};
 use crate::history::{Change, Failure, WakeOn};
 use crate::id::StepAddress;
 use crate::json::Json;
 use crate::refusal::Refusal;
 use crate::run::Run;
+use crate::shared_map::SharedMap;
 use crate::status::{StepStatus, WaitStatus};
 use crate::turn::Turn;
 use crate::waitpoint::{Kind, ListensFor, OWN_WAIT, Waitpoint};
@@ -57,13 +59,9 @@ pub(crate) fn new_waitpoint(
     }
 }
 
-/// The step waits, as its kind is to wait. If its waitpoint was completed before it began, it goes on at once.
-pub(crate) fn open_own_wait(turn: &mut Turn<'_>, at: StepAddress, wait: NewWait) -> Result<(), Refusal> {
-    open_own_wait_with(turn, at, wait, Vec::new())
-}
-
-/// Opens a step's own wait, with waits beside it that do not hold the step up.
-pub(crate) fn open_own_wait_with(
+/// Opens the wait that a step is for, and waits beside it that do not hold the step up. If its waitpoint was completed
+/// before the step began, the step goes on at once.
+pub(crate) fn open_own_wait(
     turn: &mut Turn<'_>,
     at: StepAddress,
     wait: NewWait,
@@ -89,7 +87,7 @@ pub(crate) fn open_own_wait_with(
     await_waits(turn, at, opens, vec![number], WakeOn::All)
 }
 
-/// The step waits for these; signals and calls that came before are taken at once.
+/// Makes the step wait for these waitpoints; signals and calls that came before are taken at once.
 pub(crate) fn await_waits(
     turn: &mut Turn<'_>,
     at: StepAddress,
@@ -110,7 +108,7 @@ pub(crate) fn await_waits(
     go_on_if_over(turn, at)
 }
 
-/// What came before the wait (R5): signals in the mailbox now, stored events in the same round.
+/// Offers a new wait what came before it (R5): signals in the mailbox now, stored events in the same round.
 pub(crate) fn look_for_early_ones(turn: &mut Turn<'_>, number: u32) -> Result<(), Refusal> {
     let Some(waitpoint) = turn.run.waitpoint(number) else { return Ok(()) };
     match &waitpoint.listens_for {
@@ -127,7 +125,8 @@ pub(crate) fn look_for_early_ones(turn: &mut Turn<'_>, number: u32) -> Result<()
         | ListensFor::Approval(_)
         | ListensFor::Child { .. }
         | ListensFor::Attempt(_)
-        | ListensFor::Code(_) => Ok(()),
+        | ListensFor::Code(_)
+        | ListensFor::Capacity(_) => Ok(()),
     }
 }
 
@@ -138,12 +137,13 @@ pub(crate) fn look_for_early_ones(turn: &mut Turn<'_>, number: u32) -> Result<()
 pub(crate) fn deliver_mail(turn: &mut Turn<'_>, signal_type: &str) -> Result<Option<u32>, Refusal> {
     let mut last = None;
     loop {
-        let oldest = turn.run.mailbox.get(signal_type).and_then(|kept| kept.front());
+        let oldest = turn.run.mailbox.get(signal_type).and_then(|kept| kept.values().next());
         let Some((signal, received_at)) = oldest.map(|signal| (signal.id, signal.received_at)) else {
             return Ok(last);
         };
         let Some(number) = next_listener(turn, signal_type, received_at) else {
-            let Some(overdue) = turn.run.listeners.get(signal_type).and_then(|waits| waits.first().copied())
+            let Some(overdue) =
+                turn.run.listeners.get(signal_type).and_then(|waits| waits.keys().next().copied())
             else {
                 return Ok(last);
             };
@@ -165,7 +165,7 @@ pub(crate) fn deliver_mail(turn: &mut Turn<'_>, signal_type: &str) -> Result<Opt
 /// The wait that takes a signal of this type: the one that has waited longest. A wait whose time is over takes only
 /// what was received before that.
 pub(crate) fn next_listener(turn: &Turn<'_>, signal_type: &str, received_at: Timestamp) -> Option<u32> {
-    let mut listeners = turn.run.listeners.get(signal_type).into_iter().flatten().copied();
+    let mut listeners = turn.run.listeners.get(signal_type).into_iter().flat_map(SharedMap::keys).copied();
     listeners.find(|number| {
         let wait = turn.run.waitpoint(*number);
         wait.is_some_and(|wait| !wait.is_due(turn.now) || !wait.is_due(received_at))
@@ -196,29 +196,48 @@ pub(crate) fn end_wait(
     payload: Option<Json>,
 ) -> Result<(), Refusal> {
     let listens_for = turn.run.waitpoint(number).map(|wait| &wait.listens_for);
-    if let Some(ListensFor::Child { run_id }) = listens_for
-        && status != WaitStatus::Completed
-    {
-        let run_id = *run_id;
-        turn.in_round(RoundEffect::CancelChild { run_id });
+    match listens_for.filter(|_| status != WaitStatus::Completed) {
+        Some(ListensFor::Child { run_id }) => {
+            let run_id = *run_id;
+            turn.in_round(RoundEffect::CancelChild { run_id });
+        }
+        Some(ListensFor::Capacity(_)) => {
+            turn.in_round(RoundEffect::Capacity(CapacityEffect::Leave { number }));
+        }
+        Some(
+            ListensFor::Time
+            | ListensFor::Signal { .. }
+            | ListensFor::Event(_)
+            | ListensFor::Call { .. }
+            | ListensFor::Approval(_)
+            | ListensFor::Attempt(_)
+            | ListensFor::Code(_),
+        )
+        | None => {}
     }
     turn.emit(Change::WaitResolved { number, status, payload, signal: None })
 }
 
-/// Cancels what a place still waits for, the oldest first.
+/// Ends the wait of a step for room, which it has.
+pub(super) fn resolve_silently(turn: &mut Turn<'_>, number: u32) -> Result<(), Refusal> {
+    turn.emit(Change::WaitResolved { number, status: WaitStatus::Completed, payload: None, signal: None })?;
+    go_on(turn, number)
+}
+
+/// Cancels the open waits of a step run, the oldest first.
 pub(crate) fn cancel_open_waits(turn: &mut Turn<'_>, at: StepAddress) -> Result<(), Refusal> {
     open_waits(turn.run, at).into_iter().try_for_each(|number| cancel_wait(turn, number))
 }
 
-/// The open waits of a place, in ascending order. A handler may have thousands that are over, and a map thousands of other
-/// places that wait: only the fewer of them are looked at (R25).
+/// The open waits of a step run, in ascending order. A handler may have thousands that are over, and a map thousands
+/// of other items that wait: only the fewer of them are looked at (R25).
 fn open_waits(run: &Run, at: StepAddress) -> Vec<u32> {
     let Some(step) = run.step(at) else { return Vec::new() };
     if run.open.len() < step.waits.len() {
         let is_here = |number: &u32| run.waitpoint(*number).is_some_and(|wait| wait.at == Some(at));
-        return run.open.iter().copied().filter(is_here).collect();
+        return run.open.keys().copied().filter(is_here).collect();
     }
-    let mut open: Vec<u32> = step.waits.values().copied().filter(|it| run.open.contains(it)).collect();
+    let mut open: Vec<u32> = step.waits.values().copied().filter(|it| run.open.contains_key(it)).collect();
     open.sort_unstable();
     open
 }
@@ -230,20 +249,27 @@ fn go_on(turn: &mut Turn<'_>, number: u32) -> Result<(), Refusal> {
             approval::remind_or_escalate(turn, at, number)
         }
         (Some(at), _) => go_on_if_over(turn, at),
+        (None, _) if waitpoint.is_guard() => guard_over(turn, number),
+        (None, status) if waitpoint.kind == Kind::Capacity => capacity::run_wait_over(turn, number, status),
         (None, WaitStatus::Cancelled) => cancel_run(turn, Some("its delayed start was cancelled".to_owned())),
         (None, WaitStatus::Completed | WaitStatus::TimedOut) => start_run(turn),
         (None, WaitStatus::Pending) => Ok(()),
     }
 }
 
+/// Begins a run, once it has room under its limits.
 pub(crate) fn start_run(turn: &mut Turn<'_>) -> Result<(), Refusal> {
+    if turn.run.lacks_room() {
+        return capacity::wait_for_room(turn);
+    }
     let deadline = turn.run.definition.timeout.map(|timeout| timeout.after(turn.now));
     turn.emit(Change::WorkflowStarted { deadline })?;
     begin_roots(turn);
     Ok(())
 }
 
-/// If the place waits, and what it waits for is over, it goes on; otherwise a resolved waitpoint just is (R5c).
+/// Makes the step run go on if it waits and what it waits for is over; otherwise the waitpoint stays resolved until
+/// the step comes to it (R5c).
 pub(crate) fn go_on_if_over(turn: &mut Turn<'_>, at: StepAddress) -> Result<(), Refusal> {
     let Some(awaiting) = turn.run.step(at).and_then(|step| step.awaiting.as_ref()) else { return Ok(()) };
     if !awaiting.is_over() {
@@ -251,7 +277,7 @@ pub(crate) fn go_on_if_over(turn: &mut Turn<'_>, at: StepAddress) -> Result<(), 
     }
     let awaiting = awaiting.clone();
     if awaiting.wake == WakeOn::Any {
-        let losers = awaiting.waits.iter().copied().filter(|number| turn.run.open.contains(number));
+        let losers = awaiting.waits.iter().copied().filter(|number| turn.run.open.contains_key(number));
         for loser in losers.collect::<Vec<_>>() {
             cancel_wait(turn, loser)?;
         }
@@ -263,6 +289,8 @@ pub(crate) fn go_on_if_over(turn: &mut Turn<'_>, at: StepAddress) -> Result<(), 
     if let Some(mismatch) = unfit {
         let failure = mismatch.failure();
         fail_step(turn, at, failure)
+    } else if kind == Kind::Capacity {
+        capacity::step_wait_over(turn, at, number, status)
     } else if kind == Kind::Retry && status == WaitStatus::Cancelled && waitpoint.next_attempt().is_none() {
         let given_up = turn.run.step(at).and_then(|step| step.error.clone());
         let failure = given_up.unwrap_or_else(wait_cancelled);
@@ -274,7 +302,7 @@ pub(crate) fn go_on_if_over(turn: &mut Turn<'_>, at: StepAddress) -> Result<(), 
     }
 }
 
-/// Hands a task out again, or tries a child again; kept back while the run is paused.
+/// Hands a task out again, or retries a child; held back while the run is paused.
 pub(crate) fn resume(turn: &mut Turn<'_>, at: StepAddress) -> Result<(), Refusal> {
     let waits = turn.run.step(at).is_some_and(|step| step.awaiting.as_ref().is_some_and(|it| it.is_over()));
     if !waits || turn.run.failure.is_some() {
@@ -286,14 +314,13 @@ pub(crate) fn resume(turn: &mut Turn<'_>, at: StepAddress) -> Result<(), Refusal
     turn.wake_run()?;
     if matches!(turn.run.defined(at).action, Action::Work(_)) {
         turn.emit(Change::StepResumed { at })?;
-        dispatch(turn, at);
-        Ok(())
+        dispatch(turn, at)
     } else {
         start_child_again(turn, at)
     }
 }
 
-/// The wait that the step is for has ended.
+/// Ends a step whose own wait has ended.
 fn own_wait_over(turn: &mut Turn<'_>, at: StepAddress, number: u32) -> Result<(), Refusal> {
     let waitpoint = turn.run.waitpoint(number).expect("a step awaits waitpoints of its run");
     let (kind, status, payload) = (waitpoint.kind, waitpoint.status, waitpoint.resume_payload.clone());
@@ -315,7 +342,8 @@ fn own_wait_over(turn: &mut Turn<'_>, at: StepAddress, number: u32) -> Result<()
             | Kind::Pause
             | Kind::Retry
             | Kind::Schedule
-            | Kind::Code => match result_state(turn.run, at, payload.as_ref(), None) {
+            | Kind::Code
+            | Kind::Capacity => match result_state(turn.run, at, payload.as_ref(), None) {
                 Ok(state) => {
                     complete(turn, at, Completion { waitpoint: Some(number), state, ..Completion::default() })
                 }
@@ -325,7 +353,7 @@ fn own_wait_over(turn: &mut Turn<'_>, at: StepAddress, number: u32) -> Result<()
     }
 }
 
-/// Nothing came in time: an outcome, not a failure to retry (R6).
+/// Ends a step whose wait has timed out: an outcome, not a failure to retry (R6).
 fn timed_out(turn: &mut Turn<'_>, at: StepAddress, number: u32) -> Result<(), Refusal> {
     let action = &turn.run.defined(at).action;
     if let Action::Approval(_) = action {
@@ -343,7 +371,7 @@ fn timed_out(turn: &mut Turn<'_>, at: StepAddress, number: u32) -> Result<(), Re
     )
 }
 
-/// Fails, goes on or jumps, as the definition says for what did not come to pass.
+/// Fails, goes on or jumps, as the definition says for a timeout or a rejection.
 pub(crate) fn take_way_out(
     turn: &mut Turn<'_>,
     at: StepAddress,

@@ -1,4 +1,4 @@
-//! What records are about, for whoever treats many kinds of them alike, and what they are called.
+//! What records are about, for code that treats many kinds of them alike, and the names of the kinds.
 
 use std::slice;
 
@@ -11,23 +11,23 @@ use crate::waitpoint::Waitpoint;
 pub enum About<'c> {
     /// The run as a whole, or its mailbox.
     Run,
-    /// The status of a place, or who has the task of it; with the waits that begin there and those it waits for.
+    /// The status of a step run, or who has its task.
     Place {
-        /// The place.
+        /// The address of the step.
         at: StepAddress,
         /// The waitpoints that begin with the record.
         opens: &'c [Waitpoint],
-        /// The numbers of the waitpoints that the place goes on after.
+        /// The numbers of the waitpoints that the step goes on after.
         awaits: &'c [u32],
     },
-    /// What the task or the map at a place has come to so far.
+    /// Progress of the task or the map of a step run.
     Progress {
-        /// The place.
+        /// The address of the step.
         at: StepAddress,
     },
     /// A waitpoint that begins before anything waits for it.
     Opened(&'c Waitpoint),
-    /// A waitpoint that is there.
+    /// A waitpoint that began before the record.
     Wait {
         /// The waitpoint's number.
         number: u32,
@@ -74,9 +74,12 @@ impl Change {
             | Change::JournalRecorded { at, .. }
             | Change::CheckpointSaved { at, .. }
             | Change::TaskLogged { at, .. }
+            | Change::EventSent { at, .. }
             | Change::LlmCallCompleted { at, .. } => About::Progress { at: *at },
             Change::WaitCreated { opens } => About::Opened(opens),
+            Change::CapacityTaken { at, .. } => at.map_or(About::Run, |at| About::Progress { at }),
             Change::WaitResolved { number, .. }
+            | Change::CapacityQueued { number, .. }
             | Change::WaitRescheduled { number, .. }
             | Change::ApprovalDecided { number, .. } => About::Wait { number: *number, is_changed: true },
             Change::EventMatched { number, .. }
@@ -104,7 +107,7 @@ impl Change {
         self.opens().iter().map(|wait| wait.number).chain(changed)
     }
 
-    /// The numbers of the waitpoints that the record speaks of and that begin before it.
+    /// The numbers of the waitpoints that the record speaks of and that began before it.
     pub fn speaks_of(&self) -> impl Iterator<Item = u32> {
         let (awaits, number) = match self.about() {
             About::Place { awaits, .. } => (awaits, None),
@@ -114,7 +117,7 @@ impl Change {
         awaits.iter().copied().chain(number)
     }
 
-    /// The place whose task the record hands out, takes back or gives to somebody.
+    /// The address of the step whose task the record hands out, takes back or gives to a worker.
     pub fn task_place(&self) -> Option<StepAddress> {
         match self.about() {
             About::Place { at, .. } => Some(at),
@@ -122,7 +125,7 @@ impl Change {
         }
     }
 
-    /// The name it has in a history, as `type`.
+    /// The `type` of the record in a history, as in `STEP_STARTED`.
     pub fn name(&self) -> &'static str {
         match self {
             Change::WorkflowCreated(_) => "WORKFLOW_CREATED",
@@ -156,10 +159,13 @@ impl Change {
             Change::JournalRecorded { .. } => "JOURNAL_RECORDED",
             Change::CheckpointSaved { .. } => "CHECKPOINT_SAVED",
             Change::TaskLogged { .. } => "TASK_LOGGED",
+            Change::EventSent { .. } => "EVENT_SENT",
             Change::LlmCallCompleted { .. } => "LLM_CALL_COMPLETED",
             Change::WaitCreated { .. } => "WAIT_CREATED",
             Change::WaitResolved { .. } => "WAIT_RESOLVED",
             Change::WaitRescheduled { .. } => "WAIT_RESCHEDULED",
+            Change::CapacityTaken { .. } => "CAPACITY_TAKEN",
+            Change::CapacityQueued { .. } => "CAPACITY_QUEUED",
             Change::SignalReceived { .. } => "SIGNAL_RECEIVED",
             Change::EventMatched { .. } => "EVENT_MATCHED",
             Change::ApprovalRequested { .. } => "APPROVAL_REQUESTED",

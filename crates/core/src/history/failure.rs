@@ -9,21 +9,23 @@ use crate::limits;
 
 /// Why a step or a run failed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Failure {
-    /// Stable where it is the engine's (`WAIT_TIMED_OUT`); a worker may give its own.
+    /// The code of the failure: stable where it is the engine's (`WAIT_TIMED_OUT`); a worker may give its own.
     pub code: Arc<str>,
+    /// What went wrong, for people.
     pub message: String,
+    /// The name of the step that a run failed with; `None` where the failure is the step's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<Arc<str>>,
-    /// Where in the handler it came from.
+    /// Where in the handler the failure came from, as far as the worker could tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<Box<FailureDetail>>,
 }
 
 /// Where a failure of a handler came from: the error's type, the durable call, the stack and the causes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct FailureDetail {
     /// The error's type in the handler's language: `ZeroDivisionError`.
     #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
@@ -31,22 +33,25 @@ pub struct FailureDetail {
     /// The durable call that failed: the name of a `ctx.run`, or of a wait.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<String>,
-    /// Of the step, from 1.
+    /// The attempt of the step that failed, from 1.
     #[serde(default)]
     pub attempt: u32,
+    /// The stack trace, bounded, with what looks like a secret redacted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stack: Option<String>,
-    /// What the error was caused by, the nearest first.
+    /// The errors that the failure was caused by, the nearest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub causes: Vec<FailureCause>,
 }
 
 /// An error that another one was caused by.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct FailureCause {
+    /// The type of the error in the handler's language.
     #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
+    /// The message of the error, bounded and redacted.
     pub message: String,
 }
 
@@ -62,13 +67,13 @@ impl Failure {
         Failure { detail, ..self.clone() }
     }
 
-    /// With a message of at most so many characters, and without what looks like a secret.
+    /// The failure with a message of at most so many characters, and without what looks like a secret.
     pub(crate) fn shortened(self, chars: usize) -> Failure {
         Failure { message: shortened(&redacted(&self.message), chars), ..self }
     }
 }
 
-/// The text, or its beginning where it is longer than so many characters.
+/// The text, or its beginning where the text is longer than so many characters.
 pub(crate) fn shortened(text: &str, chars: usize) -> String {
     match text.char_indices().nth(chars) {
         Some(_) => text.chars().take(chars.saturating_sub(1)).chain(['…']).collect(),
@@ -77,7 +82,7 @@ pub(crate) fn shortened(text: &str, chars: usize) -> String {
 }
 
 impl FailureDetail {
-    /// As it is recorded: cut to what is kept of it, and with what looks like a secret hidden.
+    /// The detail as it is recorded: bounded, and with what looks like a secret redacted.
     pub(crate) fn recorded(self, attempt: u32) -> FailureDetail {
         let name = |name: String| cut(&name, limits::NAME_CHARS);
         let cause = |cause: FailureCause| FailureCause {

@@ -6,56 +6,74 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::id::{RunId, ScheduleId, WaitpointId};
+use crate::id::{EventUid, RunId, ScheduleId, WaitpointId};
 use crate::json::Json;
 
 /// The occurrence of a schedule that a run is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Scheduled {
+    /// The schedule.
     pub schedule_id: ScheduleId,
+    /// The instant that the occurrence was due at, however late the run was started.
     pub occurrence: Timestamp,
 }
 
 /// A version of a workflow, by name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct DefinitionRef {
+    /// The name of the workflow.
     pub name: Arc<str>,
+    /// The version.
     pub version: Arc<str>,
 }
 
-/// The wait of another run that this run ends by ending.
+/// The parent of a run: the run that started it, and the wait that this run resolves by ending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Parent {
-    /// `None` when the parent does not wait.
+    /// The parent's wait; `None` when the parent does not wait for this run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waitpoint: Option<WaitpointId>,
+    /// The id of the parent.
     pub run_id: RunId,
-    /// How many runs started runs to get here.
+    /// How many runs started runs to get here; 1 for the child of a run that nobody started.
     pub depth: u32,
-    /// The run that all this began with; the parent itself, if absent.
+    /// The run at the root of the tree of children; `None`: the parent itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub root: Option<RunId>,
 }
 
 impl Parent {
-    /// The run that all this began with.
+    /// The run at the root of the tree of children.
     pub fn root(&self) -> RunId {
         self.root.unwrap_or(self.run_id)
     }
+}
+
+/// The event that a run was started on, by the `startOn` of its workflow.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StartedOn {
+    /// The event's own number, `evt_…`.
+    pub event: EventUid,
+    /// The name of the event, such as `order.paid`.
+    pub event_id: Arc<str>,
+    /// When the event was received: what the run waits for comes after it.
+    pub received_at: Timestamp,
 }
 
 /// When a step with several waits goes on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WakeOn {
-    /// When all have ended.
+    /// The step goes on when all have ended.
     #[default]
     All,
-    /// When the first has ended; the others are cancelled.
+    /// The step goes on when the first has ended; the others are cancelled.
     Any,
-    /// When any has ended; the others stay open.
+    /// The step goes on when any has ended; the others stay open.
     Each,
 }
 
@@ -63,12 +81,14 @@ pub enum WakeOn {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StateChange {
+    /// The result does not change `state`.
     #[default]
     Nothing,
-    /// The output, an object, is merged shallowly.
+    /// The output, an object, is merged into `state` shallowly.
     MergeOutput,
-    /// The output is stored under a key.
+    /// The output is stored in `state` under this key.
     OutputAs(Arc<str>),
+    /// These keys are set in `state`.
     Set(BTreeMap<String, Json>),
 }
 
@@ -78,22 +98,28 @@ impl StateChange {
     }
 }
 
-/// A named result in a task's journal.
+/// A journal entry with the result of a durable call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct JournalResult {
+    /// The name of the durable call; what begins with `!` is the SDK's own.
     pub name: Arc<str>,
+    /// What the call returned, in the SDK's form.
     pub result: Json,
 }
 
 /// A line of a run's log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct LogLine {
+    /// How much the line matters.
     pub level: Level,
+    /// The text of the line, redacted and bounded when it is recorded.
     pub message: String,
 }
 
 impl LogLine {
-    /// What the line takes of the log's room, however short it is.
+    /// The room that the line takes in the log; more than its text, so that empty lines count, too.
     pub fn bytes(&self) -> usize {
         const FRAME: usize = 32;
         self.message.len() + FRAME
@@ -104,30 +130,36 @@ impl LogLine {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
+    /// Details for whoever develops the handler.
     Debug,
+    /// What is of use when nothing is wrong.
     #[default]
     Info,
+    /// Something is wrong, and the handler goes on.
     Warn,
+    /// Something failed.
     Error,
 }
 
 /// What one call to a model used up.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ModelCall {
-    /// The journal's entry that holds what came of it.
+    /// The journal entry that holds the answer.
     pub entry: Arc<str>,
+    /// The name of the model, as the provider has it.
     pub model: Arc<str>,
-    /// All tokens that went in.
+    /// All tokens that went into the call.
     pub input_tokens: u64,
-    /// Input tokens that the provider had seen before, a part of all input tokens.
+    /// The input tokens that the provider had cached, a part of all input tokens.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cached_input_tokens: u64,
+    /// The tokens that came out of the call.
     pub output_tokens: u64,
-    /// In millionths of the currency of the price table; absent where the model has no price.
+    /// The price of the call in millionths of the price table's currency; `None` where the model has no price.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_micros: Option<u64>,
-    /// Why there was no answer.
+    /// Why there was no answer; `None` if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Arc<str>>,
 }

@@ -15,7 +15,7 @@ impl Change {
         self.opens().iter().for_each(|wait| wait.payloads(each));
     }
 
-    /// What the payloads of the record take, in bytes.
+    /// The size of all payloads of the record, in bytes.
     pub fn payload_bytes(&self) -> usize {
         let mut bytes = self.opens().iter().map(Waitpoint::payload_bytes).sum();
         self.own_payloads(&mut |payload| bytes += payload.bytes());
@@ -69,9 +69,12 @@ impl Change {
             | Change::TaskPaused { .. }
             | Change::TaskRedelivered { .. }
             | Change::TaskLogged { .. }
+            | Change::EventSent { .. }
             | Change::LlmCallCompleted { .. }
             | Change::WaitCreated { .. }
             | Change::WaitRescheduled { .. }
+            | Change::CapacityTaken { .. }
+            | Change::CapacityQueued { .. }
             | Change::EventMatched { .. }
             | Change::ApprovalRequested { .. }
             | Change::ApprovalReminded { .. }
@@ -91,7 +94,8 @@ impl Waitpoint {
             | ListensFor::Call { .. }
             | ListensFor::Child { .. }
             | ListensFor::Attempt(_)
-            | ListensFor::Code(_) => {}
+            | ListensFor::Code(_)
+            | ListensFor::Capacity(_) => {}
         }
     }
 }

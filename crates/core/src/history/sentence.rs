@@ -21,13 +21,13 @@ use crate::id::{RunId, StepAddress};
 use crate::limits;
 use crate::waitpoint::{Actor, CLOCK, Decision, Kind, ListensFor, Waitpoint};
 
-/// Names of a list that are told before the rest is counted.
+/// How many names of a list a sentence tells before it counts the rest.
 const NAMED: usize = 3;
 
 /// The waitpoints of a run by number, as far as they began before the record that is told.
 pub type Waits<'a> = dyn Fn(u32) -> Option<&'a Waitpoint> + 'a;
 
-/// The sentence of a record of a run of this definition.
+/// What a record says, in a sentence for people.
 pub fn sentence(definition: &Definition, waits: &Waits<'_>, record: &Record) -> String {
     let text = Teller { definition, waits, by: &record.by }.tell(&record.change);
     shortened(&text, limits::SENTENCE_CHARS)
@@ -114,9 +114,23 @@ impl Teller<'_, '_> {
             Change::JournalRecorded { at, entries } => self.recorded(*at, entries),
             Change::CheckpointSaved { at, checkpoint: _ } => format!("{} saved a checkpoint", self.step(*at)),
             Change::TaskLogged { at, lines, full } => self.logged(*at, lines, *full),
+            Change::EventSent { at, lease_epoch: _, event, event_id } => {
+                format!("{} sent event `{event_id}` ({event})", self.step(*at))
+            }
             Change::LlmCallCompleted { at, call } => self.model_called(*at, call),
             Change::WaitResolved { number, status, payload, signal } => {
                 self.ended(*number, *status, payload.as_ref(), signal.is_some())
+            }
+            Change::CapacityTaken { at, rooms } => {
+                let whose = at.map_or_else(|| "the run".to_owned(), |at| self.step(at).to_string());
+                match rooms.len() {
+                    0 => format!("{whose} may begin by its rate"),
+                    1 => format!("{whose} has room under its limit"),
+                    count => format!("{whose} has room under {count} limits"),
+                }
+            }
+            Change::CapacityQueued { number, line: _ } => {
+                format!("{} queues for room under another of its limits", self.wait(*number))
             }
             Change::WaitRescheduled { number, resume_at } => {
                 format!("{by} moved {} to {}", self.wait(*number), instant(*resume_at))
@@ -150,24 +164,25 @@ impl Teller<'_, '_> {
     }
 
     fn created(&self, creation: &Creation) -> String {
-        let Creation { definition, parent, scheduled, started_by, .. } = creation;
+        let Creation { definition, parent, scheduled, started_on, started_by, .. } = creation;
         let whole = format!("`{}` version {} is started", definition.name, definition.version);
-        let of = match (parent, scheduled) {
-            (Some(parent), _) => format!(" as a child of {}", parent.run_id),
-            (None, Some(scheduled)) => {
+        let of = match (started_on, parent, scheduled) {
+            (Some(on), _, _) => format!(" on the event `{}` ({})", on.event_id, on.event),
+            (None, Some(parent), _) => format!(" as a child of {}", parent.run_id),
+            (None, None, Some(scheduled)) => {
                 format!(
                     " by {}, for its occurrence of {}",
                     scheduled.schedule_id,
                     instant(scheduled.occurrence)
                 )
             }
-            (None, None) => format!(" by {}", self.by),
+            (None, None, None) => format!(" by {}", self.by),
         };
         let behalf = started_by.as_ref().map(|actor| format!(", on behalf of {actor}")).unwrap_or_default();
         format!("{whole}{of}{behalf}")
     }
 
-    /// What a step waits for: what it opens, or what it had opened before.
+    /// What a step waits for: the waits that it opens, or had opened before.
     fn waiting(&self, at: StepAddress, opens: &[Waitpoint], awaits: &[u32], wake: WakeOn) -> String {
         let told: Vec<&Waitpoint> = opens.iter().filter(|wait| !wait.is_aside()).collect();
         let known: Vec<String> = awaits
@@ -248,7 +263,7 @@ impl Teller<'_, '_> {
         }
     }
 
-    /// A wait by its step and durable call.
+    /// A wait, by the names of its step and its durable call.
     fn wait(&self, number: u32) -> String {
         (self.waits)(number).map_or_else(|| format!("wait {number}"), |wait| self.whose(wait))
     }
@@ -291,6 +306,7 @@ fn paused(reason: Kind, resume_at: Option<Timestamp>) -> String {
         Kind::Retry => "its next attempt",
         Kind::Schedule => "its schedule",
         Kind::Code => "other code",
+        Kind::Capacity => "room under a limit",
     };
     match resume_at {
         Some(at) if reason.ends_by_time() => format!("the run waits for {what}: {}", instant(at)),
@@ -307,7 +323,7 @@ fn event_id(wait: &Waitpoint) -> Option<&str> {
     if let ListensFor::Event(filter) = &wait.listens_for { Some(&filter.event_id) } else { None }
 }
 
-/// Who is asked.
+/// Who is asked for an approval.
 fn approvers(wait: &Waitpoint) -> String {
     let ListensFor::Approval(request) = &wait.listens_for else { return "those who may decide".to_owned() };
     let who = if request.approvers.is_empty() {
@@ -327,12 +343,12 @@ fn reason(error: &Failure) -> String {
     if &*error.code == "TASK_FAILED" { message } else { format!("{message} [{}]", error.code) }
 }
 
-/// The run that was started for a run's end, if its workflow asks for one.
+/// The run that was started for a run's end, if its workflow has an `onFailure` or `onCancel`.
 fn hook(name: &str, run: Option<RunId>) -> String {
     run.map(|run| format!("; `{name}` is run {run}")).unwrap_or_default()
 }
 
-/// What somebody gave as a reason, after a colon.
+/// The reason that somebody gave, after a colon.
 fn said(text: Option<&str>) -> String {
     text.filter(|text| !text.trim().is_empty()).map(|text| format!(": {}", plain(text))).unwrap_or_default()
 }
@@ -367,7 +383,7 @@ fn instant(at: Timestamp) -> String {
     at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
-/// Whoever did something, if it was a person or a program and not time.
+/// Who did something, if it was a person or a program and not the clock.
 fn somebody(by: &Actor) -> Option<&Actor> {
     (*by.0 != *CLOCK).then_some(by)
 }

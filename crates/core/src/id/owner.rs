@@ -1,52 +1,59 @@
-//! What waits, timers and holds belong to: a run, or a schedule.
+//! The owner of waits, timers and holds: a run, a schedule, or a limit.
 
 use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
-use super::{BadId, RunId, ScheduleId, VERSION, WaitpointId};
+use super::{BadId, LimitId, RunId, ScheduleId, VERSION, WaitpointId};
 
-/// A run or a schedule.
+/// The owner of a wait, a timer or a hold: a run or a schedule; of a timer, also one key of a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Owner {
-    /// A run.
+    /// A run owns it.
     Run(RunId),
-    /// A schedule.
+    /// A schedule owns it.
     Schedule(ScheduleId),
+    /// One key of a limit owns it.
+    Limit(LimitId),
 }
 
 impl Owner {
-    /// Whose an id is under which waits or timers are stored. Ids of waits have one form for both, so this is the one
-    /// place where the two are told apart by the version that a UUID says.
+    /// The owner with this id, under which waits or timers are stored. Ids of waits have one form for both, so this
+    /// is the one place where they are told apart, by the version of the UUID.
     pub fn of(id: RunId) -> Owner {
-        if id.0 & VERSION == 8 << 76 { Owner::Schedule(ScheduleId(id.0)) } else { Owner::Run(id) }
+        match (id.0 & VERSION) >> 76 {
+            5 => Owner::Limit(LimitId(id.0)),
+            8 => Owner::Schedule(ScheduleId(id.0)),
+            _ => Owner::Run(id),
+        }
     }
 
-    /// The id under which its waits and timers are stored.
+    /// The id under which the owner's waits and timers are stored.
     pub fn id(self) -> RunId {
         match self {
             Owner::Run(run) => run,
             Owner::Schedule(schedule) => RunId(schedule.0),
+            Owner::Limit(limit) => RunId(limit.0),
         }
     }
 
-    /// The run, if it is one.
+    /// The run, if the owner is one.
     pub fn run(self) -> Option<RunId> {
         match self {
             Owner::Run(run) => Some(run),
-            Owner::Schedule(_) => None,
+            Owner::Schedule(_) | Owner::Limit(_) => None,
         }
     }
 
-    /// The schedule, if it is one.
+    /// The schedule, if the owner is one.
     pub fn schedule(self) -> Option<ScheduleId> {
         match self {
-            Owner::Run(_) => None,
+            Owner::Run(_) | Owner::Limit(_) => None,
             Owner::Schedule(schedule) => Some(schedule),
         }
     }
 
-    /// The id of the waitpoint of this number.
+    /// The id of the owner's waitpoint of this number.
     pub fn waitpoint(self, number: u32) -> WaitpointId {
         WaitpointId { run: self.id(), number }
     }
@@ -69,6 +76,7 @@ impl fmt::Display for Owner {
         match self {
             Owner::Run(run) => run.fmt(f),
             Owner::Schedule(schedule) => schedule.fmt(f),
+            Owner::Limit(limit) => limit.fmt(f),
         }
     }
 }

@@ -8,14 +8,16 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Misfit {
+    /// What kind of misfit it is, for programs.
     pub code: MisfitCode,
-    /// The step it is about.
+    /// The name of the step that does not fit; `None`: the run as a whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<String>,
+    /// What does not fit, for people.
     pub reason: String,
 }
 
-/// What kind of misfit it is. Stable.
+/// The kind of a misfit. A stable code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum MisfitCode {
@@ -23,7 +25,7 @@ pub enum MisfitCode {
     OtherWorkflow,
     /// Written steps became a graph, or the other way round.
     OrderChanged,
-    /// A step that the run has begun, or that a resume was kept for, is not there.
+    /// A step that the run has begun, or that a resume was stored for, is not in the new version.
     StepMissing,
     /// A step that the run has begun is of another type.
     StepTypeChanged,
@@ -31,7 +33,7 @@ pub enum MisfitCode {
     StepOutOfOrder,
     /// The new order has a step that must come before where the run is, and the run has not done it.
     StepNotDone,
-    /// An open wait asks for something else.
+    /// An open wait would wait for something else.
     WaitChanged,
     /// A task or a call under way has another handler, settings or input.
     WorkChanged,

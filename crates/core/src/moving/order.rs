@@ -24,11 +24,11 @@ pub(super) fn arrange(run: &Run, to: &Definition, plan: &mut Plan, misfits: &mut
     }
 }
 
-/// What has happened, by the steps of the new definition.
+/// The past of a run, by the steps of the new definition.
 struct Past<'a> {
     run: &'a Run,
     to: &'a Definition,
-    /// The step of the old definition that each one is.
+    /// The index of each step in the old definition; `None` for a step that is new, or not begun.
     was: Vec<Option<u16>>,
 }
 
@@ -62,7 +62,7 @@ impl<'a> Past<'a> {
         }
     }
 
-    /// Goes through the written steps as the run did, to where it is.
+    /// Follows the written steps as the run did, to where it is.
     fn walk(&self, plan: &mut Plan, misfits: &mut Vec<Misfit>) {
         let active = self.steps().find(|step| is_begun(self.status(*step)));
         let mut taken = BTreeSet::new();
@@ -124,7 +124,7 @@ impl<'a> Past<'a> {
         )
     }
 
-    /// Looks at each step of the new graph: what it is after is done, and the way to it was taken, or was not.
+    /// Checks each step of the new graph: what it is after is done, and the way to it was taken, or was not.
     fn join(&self, plan: &mut Plan, misfits: &mut Vec<Misfit>) {
         let completed = || self.steps().filter(|step| self.status(*step) == StepStatus::Completed);
         let untaken: BTreeSet<u16> =

@@ -8,13 +8,13 @@ use crate::run::Run;
 use crate::status::WaitStatus;
 use crate::waitpoint::OWN_WAIT;
 
-/// The same type of step. What it does in detail may differ.
+/// Whether two steps are of the same type. What they do in detail may differ.
 pub(super) fn is_same_kind(old: &Action, new: &Action) -> bool {
     let executor = |action: &Action| action.work().map(|work| work.executor);
     std::mem::discriminant(old) == std::mem::discriminant(new) && executor(old) == executor(new)
 }
 
-/// A child that nobody waits for may not have been started yet: what it is started with stays.
+/// What has changed of a child that nobody waits for and that may not have been started yet: its input must stay.
 pub(super) fn changed(old: &Action, new: &Action) -> Option<(MisfitCode, String)> {
     let (old, new) = match (old, new) {
         (Action::Map(old), Action::Map(new)) => (&old.step.action, &new.step.action),
@@ -39,7 +39,7 @@ pub(super) fn same_child(old: &Action, new: &Action) -> Option<(MisfitCode, Stri
     Some((MisfitCode::ChildChanged, reason))
 }
 
-/// What a step that has ended came to, as far as it says where the run went on.
+/// How a step that has ended came to its end, as far as that says where the run went on.
 #[derive(Clone, Copy)]
 enum Came {
     Through,
@@ -48,7 +48,7 @@ enum Came {
     Rejected,
 }
 
-/// How a completed step leads on in the new definition, by what it came to in the old one.
+/// How a completed step leads on in the new definition, by how it ended in the old one.
 pub(super) fn exit(run: &Run, old: u16, new: &Step) -> Exit {
     let Exits { too_late, rejected } = new.action.exits();
     let goto = |target: Option<Target>| target.map_or(Exit::Next, Exit::Goto);

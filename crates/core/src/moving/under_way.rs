@@ -94,7 +94,7 @@ fn map(run: &Run, at: StepAddress, old: &Map, new: &Map) -> Changed {
     changed(run, at, &old.step.action, &new.step.action)
 }
 
-/// The event that the place waits for, as it was recorded.
+/// The event id that the step run waits for, as it was recorded.
 fn recorded_event(run: &Run, at: StepAddress) -> Option<&str> {
     let wait = run.waitpoint(*run.step(at)?.waits.get(OWN_WAIT)?)?;
     Some(&wait.listens_for.event()?.event_id)

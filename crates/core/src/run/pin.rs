@@ -1,4 +1,4 @@
-//! Pins: which code may have a task.
+//! Pins: which build may have a task.
 
 use std::sync::Arc;
 
@@ -6,19 +6,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::run::TaskState;
 
-/// What is settled about the code of a task whose step says `pinToBuild`. Nothing is before a worker that names its build
-/// has taken it.
+/// The pin of a task whose step says `pinToBuild`. There is none before a worker that names its build has taken the
+/// task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Pin {
-    /// Only workers of this build have it.
+    /// Only workers of this build get the task.
     To(Arc<str>),
-    /// An operator has lifted it: any build may have it, and none that does is pinned to.
+    /// An operator has lifted the pin: workers of any build get the task, and none pins it again.
     Lifted,
 }
 
 impl TaskState {
-    /// The only build that may have it.
+    /// The only build that may have the task; `None`: any.
     pub fn pinned_to(&self) -> Option<&Arc<str>> {
         match &self.pin {
             Some(Pin::To(build)) => Some(build),
@@ -26,7 +26,7 @@ impl TaskState {
         }
     }
 
-    /// Whether workers of another build may not have it; a worker that names none is another.
+    /// Whether a worker of this build may not have the task. A worker that names none counts as another build.
     pub(crate) fn is_pinned_away_from(&self, build: Option<&str>) -> bool {
         self.pinned_to().is_some_and(|pinned| Some(&**pinned) != build)
     }

@@ -5,7 +5,7 @@ use crate::json::Json;
 use crate::run::{Journalled, MapState, Run, Snapshot, StepState, TaskState};
 use crate::waitpoint::{ListensFor, Waitpoint};
 
-/// What a record leaves behind, besides its payloads: a place in a map or a list, a name, some instants.
+/// The memory that a record takes besides its payloads, in bytes: a map or list entry, a name, some instants.
 const RECORD_BYTES: usize = 512;
 
 impl Snapshot {
@@ -18,8 +18,8 @@ impl Snapshot {
         });
     }
 
-    /// The room that the run takes, at most, as long as nothing of its [large](Snapshot::large_bytes) payloads is read.
-    /// Reckoned from what was ever put into it.
+    /// The memory that the run takes at most, in bytes, as long as nothing of its [large](Snapshot::large_bytes)
+    /// payloads is parsed. Estimated from what was ever put into it.
     pub fn weight(&self) -> usize {
         usize::try_from(self.seq)
             .unwrap_or(usize::MAX)
@@ -27,22 +27,22 @@ impl Snapshot {
             .saturating_add(self.payload_bytes)
     }
 
-    /// Of the payloads that are kept as text. What is read of them takes many times as much.
+    /// The size of the payloads that are kept as text, in bytes. Parsed they take many times as much.
     pub fn large_bytes(&self) -> usize {
         self.large_bytes
     }
 }
 
 impl Run {
-    /// Lets go of what was read of large payloads.
+    /// Drops the parsed form of large payloads.
     pub fn fold(&mut self) {
         let Snapshot { input, state, output, steps, waitpoints, mailbox, .. } = &mut self.snapshot;
         input.fold();
         state.values_mut().for_each(Json::fold);
         output.iter_mut().for_each(Json::fold);
-        steps.values_mut().for_each(StepState::fold);
-        waitpoints.iter_mut().for_each(Waitpoint::fold);
-        mailbox.values_mut().flatten().for_each(|signal| signal.payload.fold());
+        steps.for_each_mut(|_, step| step.fold());
+        waitpoints.for_each_mut(|_, wait| wait.fold());
+        mailbox.for_each_mut(|_, kept| kept.for_each_mut(|_, signal| signal.payload.fold()));
     }
 }
 
@@ -57,19 +57,17 @@ impl StepState {
 impl TaskState {
     fn fold(&mut self) {
         self.request.iter_mut().chain(&mut self.checkpoint).for_each(Json::fold);
-        for entry in self.journal.values_mut() {
-            match &mut entry.what {
-                Journalled::Result(result) => result.fold(),
-                Journalled::Wait(_) => {}
-            }
-        }
+        self.journal.for_each_mut(|_, entry| match &mut entry.what {
+            Journalled::Result(result) => result.fold(),
+            Journalled::Wait(_) => {}
+        });
     }
 }
 
 impl MapState {
     fn fold(&mut self) {
         self.list.fold();
-        self.items.values_mut().for_each(StepState::fold);
+        self.items.for_each_mut(|_, item| item.fold());
     }
 }
 
@@ -84,7 +82,8 @@ impl Waitpoint {
             | ListensFor::Call { .. }
             | ListensFor::Child { .. }
             | ListensFor::Attempt(_)
-            | ListensFor::Code(_) => {}
+            | ListensFor::Code(_)
+            | ListensFor::Capacity(_) => {}
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What a schedule starts, by which rule of time, and what it does when runs or occurrences come together.
+//! The plan of a schedule: what it starts, by which rule of time, and what it does when runs or occurrences coincide.
 
 use std::sync::Arc;
 
@@ -9,58 +9,65 @@ use crate::json::Json;
 use crate::limits;
 use crate::refusal::{Refusal, within};
 
-/// What is started, when, and what is done when things come together.
+/// What a schedule starts, when, and what it does when runs or occurrences coincide.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Plan {
+    /// The name of the schedule, for people.
     pub name: String,
+    /// The name of the workflow that is started.
     pub workflow: String,
-    /// The newest at each occurrence, if absent.
+    /// The version of the workflow; `None`: the newest at each occurrence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
+    /// The input of each run.
     pub input: Json,
+    /// The tags of each run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<Arc<str>>,
+    /// The rule of time.
     pub when: When,
+    /// What is done when the previous run has not ended.
     pub overlap: Overlap,
+    /// What is done about occurrences that were missed.
     pub catch_up: CatchUp,
 }
 
-/// What is done when the run before has not ended.
+/// The overlap policy: what is done when the previous run has not ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Overlap {
     /// Nothing is started.
     #[default]
     Skip,
-    /// A run is started when the run before it ends.
+    /// The run is started when the previous one ends.
     Queue,
-    /// That one is cancelled.
+    /// The previous run is cancelled, and the next one is started.
     CancelPrevious,
-    /// Both run.
+    /// The run is started beside the previous one.
     Allow,
 }
 
 impl Overlap {
-    /// Every way to treat a run before that has not ended.
+    /// Every overlap policy.
     pub const ALL: [Overlap; 4] = [Overlap::Skip, Overlap::Queue, Overlap::CancelPrevious, Overlap::Allow];
 }
 
-/// What is done about occurrences that passed while nobody looked.
+/// The catch-up policy: what is done about occurrences that passed while no engine ran.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum CatchUp {
-    /// Nothing: only one that is not late by more than [`limits::SCHEDULE_LATE`] is started.
+    /// None is started that is late by more than [`limits::SCHEDULE_LATE`].
     None,
     /// The last one is started, however late.
     #[default]
     Last,
-    /// All of them are, the last [`limits::SCHEDULE_CATCH_UP`] at most.
+    /// Every missed occurrence is started, the last [`limits::SCHEDULE_CATCH_UP`] at most.
     All,
 }
 
 impl CatchUp {
-    /// Every way to treat occurrences that were missed.
+    /// Every catch-up policy.
     pub const ALL: [CatchUp; 3] = [CatchUp::None, CatchUp::Last, CatchUp::All];
 }
 

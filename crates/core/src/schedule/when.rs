@@ -1,4 +1,4 @@
-//! When a schedule comes: by a cron line in its zone, or every so often from an instant on.
+//! The rule of time of a schedule: a cron line in its zone, or a fixed interval from an instant on.
 
 use std::collections::VecDeque;
 
@@ -8,16 +8,18 @@ use serde::{Deserialize, Serialize};
 use crate::cron::{Cron, CronError};
 use crate::time::Millis;
 
-/// A calendar rule or a rhythm. A cron line keeps the wall clock of its zone, also where that jumps (see
-/// [`cron`](crate::cron)); a rhythm counts the time that passes, and knows no zones.
+/// The rule of time of a schedule. A cron line follows the wall clock of its zone, also where that jumps (see
+/// [`cron`](crate::cron)); an interval counts the time that passes, and knows no zones.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(try_from = "Written", into = "Written")]
 pub enum When {
+    /// A cron line with its time zone.
     Cron(Cron),
+    /// A fixed interval.
     Every(Millis),
 }
 
-/// As it is stored.
+/// The stored form of a rule of time.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Written {
@@ -67,7 +69,7 @@ impl PartialEq for When {
 }
 
 impl When {
-    /// The first occurrence strictly after the instant. A rhythm counts from `anchor`.
+    /// The first occurrence strictly after the instant. An interval counts from `anchor`.
     pub fn next_after(&self, instant: Timestamp, anchor: Timestamp) -> Option<Timestamp> {
         match self {
             When::Cron(cron) => cron.next_after(instant),
@@ -80,8 +82,8 @@ impl When {
         }
     }
 
-    /// The last `most` occurrences from `first`, which is one, up to and including `until`, in order. What it costs
-    /// depends on how many are asked for, not on how long it has been.
+    /// The last `most` occurrences from `first`, itself an occurrence, up to and including `until`, in order. The
+    /// cost depends on how many are asked for, not on how much time has passed.
     pub fn last_of(
         &self,
         first: Timestamp,

@@ -9,11 +9,11 @@ mod work;
 use std::sync::Arc;
 
 use abide_core::command::{
-    Command, Context, NewRun, TaskCompleted, TaskHeartbeat, TaskStarted, TaskSuspended, WaitFor, WaitSpec,
-    decide, start,
+    Command, Context, NewRun, SendSignal, TaskCompleted, TaskHeartbeat, TaskStarted, TaskSuspended, WaitFor,
+    WaitSpec, decide, start,
 };
 use abide_core::definition::Definition;
-use abide_core::history::WakeOn;
+use abide_core::history::{JournalResult, WakeOn};
 use abide_core::id::{RunId, StepAddress};
 use abide_core::run::{Run, Timer};
 use abide_core::time::Millis;
@@ -39,6 +39,13 @@ impl Story {
         let now = Timestamp::UNIX_EPOCH;
         let new = NewRun::new(RunId(1), definition, input.into());
         Story { run: start(new, &context(now)).expect("a start").0, now }
+    }
+
+    /// Decides a command while somebody still has the run as it was before.
+    fn decide_beside_a_copy(&mut self, command: Command) {
+        let copy = self.run.clone();
+        self.decide(command);
+        drop(copy);
     }
 
     fn decide(&mut self, command: Command) {
@@ -123,4 +130,52 @@ fn r25_after_a_hundred_thousand_records_another_costs_the_same() {
         story.decide(Command::TaskHeartbeat(beat));
     });
     assert!(story.run.seq > 100_000);
+}
+
+#[test]
+fn r25_a_run_that_is_being_committed_is_decided_about_without_being_copied_whole() {
+    let items: Vec<u32> = (0..9_990).collect();
+    let inner = json!({ "type": "task", "handler": "work" });
+    let map = json!({ "name": "m", "type": "map", "items": "input.items", "concurrency": 1, "step": inner });
+    let mut story = Story::begin(map, json!({ "items": items }));
+    stays_flat(&mut story, 9_980, |story, item| {
+        let at = StepAddress::item(0, item);
+        story.decide_beside_a_copy(Command::TaskStarted(TaskStarted::new(at, 1, "w")));
+        let (lease_epoch, output, state_updates) = (1, json!({ "done": true }).into(), None);
+        let completed = TaskCompleted { at, lease_epoch, output, state_updates };
+        story.decide_beside_a_copy(Command::TaskCompleted(completed));
+    });
+}
+
+#[test]
+fn r25_a_handler_with_ten_thousand_waits_and_results_is_decided_about_without_being_copied_whole() {
+    let mut story = Story::begin(json!({ "name": "a", "type": "task", "handler": "work" }), json!({}));
+    let at = StepAddress::step(0);
+    stays_flat(&mut story, 4_980, |story, round| {
+        let lease_epoch = story.lease_epoch(at);
+        story.decide_beside_a_copy(Command::TaskStarted(TaskStarted::new(at, lease_epoch, "w")));
+        let nap = WaitSpec::new(format!("nap-{round}"), WaitFor::Sleep { duration: Millis(1_000) });
+        let (name, result) = (format!("call-{round}").into(), json!(round).into());
+        story.decide_beside_a_copy(Command::TaskSuspended(TaskSuspended {
+            at,
+            lease_epoch,
+            entries: vec![JournalResult { name, result }],
+            waits: vec![nap],
+            wake: WakeOn::All,
+            checkpoint: None,
+            cancels: Vec::new(),
+        }));
+        story.now = Millis(1_000).after(story.now);
+        story.decide_beside_a_copy(Command::TimerFired(Timer::Waitpoint(round + 1)));
+    });
+}
+
+#[test]
+fn r25_a_mailbox_is_filled_without_being_copied() {
+    let wait = json!({ "name": "a", "type": "external_event", "signalType": "other" });
+    let mut story = Story::begin(wait, json!({}));
+    stays_flat(&mut story, 990, |story, round| {
+        let signal = SendSignal { signal_type: "kept".into(), payload: json!(round).into() };
+        story.decide_beside_a_copy(Command::SendSignal(signal));
+    });
 }

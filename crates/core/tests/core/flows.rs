@@ -3,6 +3,7 @@
 
 mod approvals;
 mod calls;
+mod capacity;
 mod changed_code;
 mod children;
 mod data;
@@ -10,6 +11,7 @@ mod deadlines;
 mod durable_calls;
 mod examples;
 mod graphs;
+mod guards;
 mod hooks;
 mod http_calls;
 mod journals;

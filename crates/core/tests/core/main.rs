@@ -8,5 +8,6 @@ mod flows;
 mod rules;
 #[path = "scenario/scenario.rs"]
 mod scenario;
+mod shared_map;
 mod states;
 mod traps;

@@ -1,7 +1,7 @@
 //! The request of a call to a model, its tools and its guardrails.
 
 use super::Compiler;
-use super::work::{Request, plain_json};
+use super::work::{Request, limited, plain_json};
 use crate::document::{Guardrail, Llm, ResponseFormat, Tool};
 use crate::findings::quoted;
 use crate::problem::{Code, Problem, pointer};
@@ -35,7 +35,8 @@ impl Compiler<'_> {
         if let Some(system_prompt) = system_prompt {
             request = request.field("systemPrompt", system_prompt);
         }
-        Some(request.call(Executor::Llm, "llm", timeout))
+        let limits = self.step_limits(llm.limits.as_deref());
+        Some(limited(request.call(Executor::Llm, "llm", timeout), limits))
     }
 
     fn output_schema(&mut self, llm: &Llm) {

@@ -10,22 +10,35 @@ use crate::problem::{Code, Problem};
 /// What begins a template's expression.
 pub(super) const OPENING: &str = "{{";
 
+/// What an expression may name.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sees {
+    /// The run.
+    Run,
+    /// The run, and an event that a wait may take.
+    RunAndEvent,
+    /// An event, and nothing else: there is no run yet.
+    Event,
+    /// An event and the input of a run that is created: it has nothing else yet.
+    EventAndInput,
+}
+
 impl Compiler<'_> {
     pub(super) fn expression(&mut self, field: &str, source: &str) -> Option<Expression> {
-        self.parsed(field, source, false)
+        self.expression_seeing(field, source, Sees::Run)
     }
 
     /// An expression over an event's data as well.
     pub(super) fn event_expression(&mut self, field: &str, source: &str) -> Option<Expression> {
-        self.parsed(field, source, true)
+        self.expression_seeing(field, source, Sees::RunAndEvent)
     }
 
-    fn parsed(&mut self, field: &str, source: &str, sees_event: bool) -> Option<Expression> {
+    pub(super) fn expression_seeing(&mut self, field: &str, source: &str, sees: Sees) -> Option<Expression> {
         let at = self.place.field(field);
         match Expression::parse(source) {
             Ok(expression) => {
                 for path in expression.paths() {
-                    self.reference(&at, &path, Code::BadExpression, sees_event);
+                    self.reference(&at, &path, Code::BadExpression, sees);
                 }
                 Some(expression)
             }
@@ -44,11 +57,15 @@ impl Compiler<'_> {
     }
 
     pub(super) fn template(&mut self, field: &str, value: &Value) -> Option<Template> {
+        self.template_seeing(field, value, Sees::Run)
+    }
+
+    pub(super) fn template_seeing(&mut self, field: &str, value: &Value, sees: Sees) -> Option<Template> {
         let at = self.place.field(field);
         match Template::parse(value) {
             Ok(template) => {
                 for (inside, path) in template.paths() {
-                    self.reference(&format!("{at}{inside}"), &path, Code::BadTemplate, false);
+                    self.reference(&format!("{at}{inside}"), &path, Code::BadTemplate, sees);
                 }
                 for inside in template.tangled_secrets().iter().filter(|_| self.place.sees_secrets) {
                     self.findings.problem(|| {
@@ -90,7 +107,21 @@ impl Compiler<'_> {
         }
     }
 
-    fn reference(&mut self, at: &str, path: &[String], code: Code, sees_event: bool) {
+    fn reference(&mut self, at: &str, path: &[String], code: Code, sees: Sees) {
+        let (known, why): (&[&str], _) = match sees {
+            Sees::Run | Sees::RunAndEvent => (&[], ""),
+            Sees::Event => (&["event"], "there is no run yet"),
+            Sees::EventAndInput => (&["event", "input", "run"], "it is bound when the run is created"),
+        };
+        if !known.is_empty() {
+            if let Some(root) = path.first().filter(|root| !known.contains(&root.as_str())) {
+                self.findings.problem(|| {
+                    let message = format!("{} is not known here: {why}", quoted(root));
+                    Problem::new(at, code, message).expected("`event`, the event's data, such as `event.id`")
+                });
+            }
+            return;
+        }
         let mut path = path.iter().map(String::as_str);
         match path.next() {
             Some("steps") if !self.links.are_doubtful() => {
@@ -101,7 +132,7 @@ impl Compiler<'_> {
             Some(root @ ("item" | "index")) if !self.place.in_map => {
                 self.findings.problem(|| unknown_here(at, root, code, "in the step of a `map`"));
             }
-            Some(root @ "event") if !sees_event => {
+            Some(root @ "event") if sees == Sees::Run => {
                 self.findings
                     .problem(|| unknown_here(at, root, code, "in the `match` of a `wait_for_event`"));
             }

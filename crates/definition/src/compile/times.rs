@@ -63,7 +63,9 @@ impl Compiler<'_> {
     fn within_limits(&mut self, field: &str, length: Millis) -> Option<Millis> {
         let at = self.place.field(field);
         // In milliseconds the schema refuses it already.
-        if length == Millis(0) && ["timeout", "heartbeat", "remindAfter", "escalateAfter"].contains(&field) {
+        if length == Millis(0)
+            && ["timeout", "heartbeat", "remindAfter", "escalateAfter", "per"].contains(&field)
+        {
             self.findings.problem(|| {
                 Problem::new(at, Code::OutOfRange, "nothing can happen in no time").expected("at least `1ms`")
             });

@@ -14,7 +14,7 @@ use crate::expression::Template;
 use crate::findings::quoted;
 use crate::problem::{Code, Problem, pointer};
 use crate::time::Millis;
-use crate::{Action, Executor, OnCodeChange, Work};
+use crate::{Action, Executor, Limit, OnCodeChange, Work};
 
 /// The fields of a request.
 #[derive(Default)]
@@ -49,8 +49,14 @@ impl Request {
             heartbeat: None,
             on_code_change: OnCodeChange::Wait,
             pin_to_build: false,
+            limits: Vec::new(),
         })
     }
+}
+
+/// A call of the engine under limits.
+pub(super) fn limited(action: Action, limits: Vec<Limit>) -> Action {
+    if let Action::Work(work) = action { Action::Work(Work { limits, ..work }) } else { action }
 }
 
 pub(super) fn plain_json(value: &impl Serialize) -> Value {
@@ -69,6 +75,7 @@ impl Compiler<'_> {
             heartbeat: self.length("heartbeatMs", task.heartbeat_ms, "heartbeat", task.heartbeat.as_deref()),
             on_code_change: task.on_code_change.or(self.document.on_code_change).unwrap_or_default(),
             pin_to_build: task.pin_to_build.or(self.document.pin_to_build).unwrap_or_default(),
+            limits: self.step_limits(task.limits.as_deref()),
         })
     }
 
@@ -100,7 +107,8 @@ impl Compiler<'_> {
         if http.sign {
             request = request.constant("sign", &true);
         }
-        Some(request.call(Executor::Http, "http", timeout))
+        let limits = self.step_limits(http.limits.as_deref());
+        Some(limited(request.call(Executor::Http, "http", timeout), limits))
     }
 
     fn scheme(&mut self, url: &str) {

@@ -4,6 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::Limit;
+
 /// Calls a model. Each call and each tool round is journalled, so that a crash pays for none twice.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -51,6 +53,10 @@ pub struct Llm {
     /// `timeoutMs` as a duration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<String>,
+    /// Limits of the attempts of this step: how many may be at work at once, and how many may begin in a time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 8))]
+    pub limits: Option<Vec<Limit>>,
 }
 
 /// One message to a model.

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{ExternalEvent, Llm, Retry, Wait, WaitForEvent, Webhook};
+use super::{ExternalEvent, Limit, Llm, Retry, Wait, WaitForEvent, Webhook};
 
 /// Runs a registered handler: in process, a polling worker, or a URL called by the engine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -42,6 +42,10 @@ pub struct Task {
     /// unpins it, it waits for them, however long they are away.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pin_to_build: Option<bool>,
+    /// Limits of the attempts of this step: how many may be at work at once, and how many may begin in a time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 8))]
+    pub limits: Option<Vec<Limit>>,
 }
 
 /// What becomes of a handler whose code does not fit what it has recorded.
@@ -82,6 +86,10 @@ pub struct Http {
     /// Sign the call with the server's signing key, as Standard Webhooks.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub sign: bool,
+    /// Limits of the attempts of this step: how many may be at work at once, and how many may begin in a time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 8))]
+    pub limits: Option<Vec<Limit>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -60,6 +60,10 @@ impl Teller<'_, '_> {
                 Some(build) => format!("{whose} goes to a worker with build {build}"),
                 None => format!("{by} lets any code try {whose}"),
             },
+            Kind::Capacity => match somebody(by) {
+                Some(by) => format!("{by} let {whose} in past the line"),
+                None => format!("{whose} got {}", awaited(wait)),
+            },
             Kind::Delay | Kind::Pause | Kind::Retry | Kind::Schedule | Kind::Signal | Kind::Event => {
                 match somebody(by) {
                     Some(by) => format!("{whose} was ended before its time by {by}"),
@@ -81,6 +85,9 @@ fn awaited(wait: &Waitpoint) -> String {
         ListensFor::Child { run_id } => format!("child run {run_id}"),
         ListensFor::Attempt(next) => format!("the back-off after attempt {}", next.attempt),
         ListensFor::Code(_) => "other code".to_owned(),
+        ListensFor::Capacity(request) => {
+            format!("room under `{}`", request.awaited().map(|ask| ask.described()).unwrap_or_default())
+        }
         ListensFor::Time => match wait.kind {
             Kind::Retry if wait.is_back_off() => "the back-off".to_owned(),
             Kind::Retry => "the rate limit".to_owned(),
@@ -92,7 +99,8 @@ fn awaited(wait: &Waitpoint) -> String {
             | Kind::Approval
             | Kind::Child
             | Kind::Schedule
-            | Kind::Code => "the sleep".to_owned(),
+            | Kind::Code
+            | Kind::Capacity => "the sleep".to_owned(),
         },
     }
 }

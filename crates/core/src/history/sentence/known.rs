@@ -11,7 +11,7 @@ use crate::waitpoint::{ListensFor, TakenEvent, Waitpoint};
 pub struct KnownWaits(HashMap<u32, Waitpoint>);
 
 impl KnownWaits {
-    /// Takes up what a record says about waitpoints. Records come in their order.
+    /// Takes in what a record says about waitpoints. Records must come in their order.
     pub fn read(&mut self, change: &Change) {
         for wait in change.opens() {
             self.0.insert(wait.number, without_payloads(wait));
@@ -43,7 +43,7 @@ impl KnownWaits {
         self.0.is_empty()
     }
 
-    /// Whether these records, which come next, speak of a waitpoint that neither is known nor begins in them.
+    /// Whether these records, which come next, speak of a waitpoint that is neither known nor begins in them.
     pub fn lacks_some_of(&self, records: &[Record]) -> bool {
         let opened = records.iter().flat_map(|record| record.change.opens()).map(|wait| wait.number);
         let opened: HashSet<u32> = opened.collect();
@@ -66,7 +66,8 @@ fn without_payloads(wait: &Waitpoint) -> Waitpoint {
         | ListensFor::Call { .. }
         | ListensFor::Child { .. }
         | ListensFor::Attempt(_)
-        | ListensFor::Code(_) => {}
+        | ListensFor::Code(_)
+        | ListensFor::Capacity(_) => {}
     }
     wait
 }

@@ -33,6 +33,10 @@ impl Teller<'_, '_> {
                 let (why, again) = (reason(error), again.unwrap_or_default());
                 format!("{whose} failed (attempt {attempt} of {max_attempts}): {why}{again}")
             }
+            ListensFor::Capacity(request) => {
+                let limit = request.awaited().map(|ask| ask.described()).unwrap_or_default();
+                format!("{whose} waits for room under `{limit}`{}", deadline(wait.resume_at))
+            }
             ListensFor::Code(CodeMismatch { handler, recorded, found, builds: _, pinned_to }) => {
                 let build =
                     pinned_to.as_ref().map(|build| format!(", with build {build}")).unwrap_or_default();
@@ -60,7 +64,8 @@ fn by_time(wait: &Waitpoint) -> String {
         | Kind::Approval
         | Kind::Child
         | Kind::Schedule
-        | Kind::Code => format!("sleeps until {at}"),
+        | Kind::Code
+        | Kind::Capacity => format!("sleeps until {at}"),
     }
 }
 

@@ -96,6 +96,10 @@ fn every_kind_of_record_has_its_sentence() {
             "`desk` logged: hello (and 1 more line)",
         ),
         (
+            json!({ "type": "EVENT_SENT", "at": at, "leaseEpoch": 1, "event": "evt_06f3mzv0d8v8m0000000000000", "eventId": "desk.opened" }),
+            "`desk` sent event `desk.opened` (evt_06f3mzv0d8v8m0000000000000)",
+        ),
+        (
             json!({ "type": "LLM_CALL_COMPLETED", "at": at, "call": { "entry": "call-1", "model": "m-1", "inputTokens": 20, "outputTokens": 5 } }),
             "`desk` called m-1: 20 tokens in, 5 out",
         ),
@@ -173,6 +177,14 @@ fn every_kind_of_record_has_its_sentence() {
         ),
         (json!({ "type": "STEP_HELD_BACK", "at": at }), "`desk` is held back by a pause"),
         (json!({ "type": "WORKFLOW_PAUSED_BY_OPERATOR" }), "the run is paused, and holds work back"),
+        (
+            json!({ "type": "CAPACITY_TAKEN", "rooms": [{ "limit": crate::id::LimitId(7), "holds": "run" }] }),
+            "the run has room under its limit",
+        ),
+        (
+            json!({ "type": "CAPACITY_QUEUED", "number": 99, "line": 1 }),
+            "wait 99 queues for room under another of its limits",
+        ),
         (json!({ "type": "WORKFLOW_UNPAUSED" }), "ana lifted the pause"),
         (json!({ "type": "WORKFLOW_DEADLINE_PASSED" }), "the time of the run is over"),
         (

@@ -1,4 +1,4 @@
-//! `docs/definitions.md`
+//! `docs/reference/definitions.md`
 
 use std::collections::BTreeMap;
 
@@ -41,6 +41,7 @@ fn every_field_is_described_in_its_section_with_its_range_and_nothing_else_is() 
         ("Messages", "Message"),
         ("Tools", "Tool"),
         ("Retries", "Retry"),
+        ("Events that start runs", "StartOn"),
         ("When a run fails or is cancelled", "Hook"),
     ] {
         check_fields(parts, heading, &parts[part], &Names::new());
@@ -141,14 +142,15 @@ fn every_limit_is_listed_with_its_figure() {
         limits::HOOK_VALUE_BYTES limits::HOOK_MESSAGE_CHARS limits::HTTP_URL_BYTES limits::HTTP_HEADERS limits::HTTP_FAIL_ON
         limits::LOG_BYTES limits::LOG_LINE_BYTES limits::LOG_LINES
         limits::CONTENT_SCHEMA_BYTES limits::FAILURE_STACK_BYTES limits::FAILURE_CAUSE_BYTES limits::FAILURE_CAUSES
-        limits::SENTENCE_CHARS
+        limits::SENTENCE_CHARS limits::START_KEY_CHARS
         limits::PAYLOAD_BYTES limits::STATE_BYTES limits::DEFINITION_BYTES limits::NESTING
         limits::WORKFLOW_NAME_CHARS limits::VERSION_CHARS limits::DESCRIPTION_CHARS limits::STEP_NAME_CHARS
         limits::NAME_CHARS limits::STEPS limits::TAGS limits::EXPRESSION_BYTES limits::EXPRESSION_DEPTH
         limits::WAIT limits::WAIT_WITHOUT_WARNING limits::RETRY_ATTEMPTS limits::BACKOFF_MS
         limits::BACKOFF_MULTIPLIER limits::CALL_ATTEMPTS limits::ATTEMPT_ERROR_CHARS limits::MISMATCH_CHARS
         limits::BUILD_CHARS limits::UNFIT_BUILDS limits::LOST_LEASES limits::MAILBOX limits::MAILBOX_BYTES limits::WAITPOINTS limits::MOVES
-        limits::JOURNAL_ENTRIES limits::MAP_ITEMS limits::MAP_CONCURRENCY limits::APPROVERS limits::CHILD_DEPTH
+        limits::JOURNAL_ENTRIES limits::MAP_ITEMS limits::MAP_CONCURRENCY limits::LIMITS
+        limits::LIMIT_KEY_CHARS limits::REPLACED_AT_MOST limits::PRIORITY limits::HEAD_START limits::RATE_KEPT limits::APPROVERS limits::CHILD_DEPTH
         limits::WEBHOOK_VALUE_BYTES limits::SCHEDULE_EVERY limits::SCHEDULE_LATE limits::SCHEDULE_CATCH_UP
         limits::SCHEDULE_QUEUE limits::SCHEDULE_WAITS
         limits::DECISION_RECORDS limits::DECISION_BYTES limits::DECISION_WORK limits::RENDERED_RECORDED

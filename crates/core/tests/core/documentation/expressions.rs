@@ -1,4 +1,4 @@
-//! `docs/expressions.md`: everything is evaluated in a run with the data of the page.
+//! `docs/reference/expressions.md`: everything is evaluated in a run with the data of the page.
 
 use std::sync::Arc;
 

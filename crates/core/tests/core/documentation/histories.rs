@@ -1,4 +1,4 @@
-//! `docs/histories.md`
+//! `docs/reference/histories.md`
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -27,7 +27,7 @@ fn called(run: &mut Scenario, step: &str, entry: &str, cost_micros: Option<u64>)
 
 fn child_of(definition: &str, input: Value) -> WaitFor {
     let (definition, input) = (definition.into(), input.into());
-    WaitFor::Child { definition, version: None, input, timeout: None, detached: false }
+    WaitFor::Child { definition, version: None, input, timeout: None, detached: false, tags: Vec::new() }
 }
 
 #[test]

@@ -70,6 +70,33 @@ fn a_name_is_a_result_or_a_wait_and_never_both() {
 }
 
 #[test]
+fn a_result_and_its_wait_are_recorded_together_while_the_handler_goes_on() {
+    let mut run = start(json!([task("a")]));
+    run.record("a", &[("nap", json!(1))], vec![for_sleep("nap until", "1h")]);
+    assert_eq!(names(&run, "a"), ["nap", "nap until"]);
+    assert_eq!(run.status(), "RUNNING");
+    run.record("a", &[("nap", json!(1))], vec![for_sleep("nap until", "2h")]);
+    assert_eq!(run.run().waitpoints().len(), 1);
+    assert_eq!(run.record("a", &[("nap", json!(2))], vec![for_sleep("x", "1h")]).code(), "JOURNAL_CONFLICT");
+    assert_eq!(run.record("a", &[("y", json!(2))], vec![for_sleep("y", "1h")]).code(), "JOURNAL_CONFLICT");
+    assert_eq!(run.run().waitpoints().len(), 1);
+    run.live("1h");
+    assert_eq!(run.journal_of("a")[1], ("nap until".to_owned(), done(json!(null))));
+    run.lose_worker("a");
+    assert_eq!(names(&run, "a"), ["nap", "nap until"]);
+}
+
+#[test]
+fn a_wait_that_is_recorded_ahead_takes_what_came_before_it() {
+    let mut run = start(json!([task("a")]));
+    run.signal("go", json!(1));
+    run.record("a", &[], vec![for_signal("reply", "go")]);
+    assert_eq!(run.journal_of("a")[0], ("reply".to_owned(), done(json!(1))));
+    run.suspend("a", vec![WaitSpec::new("reply", WaitFor::Created)]);
+    assert_eq!(run.status(), "RUNNING");
+}
+
+#[test]
 fn creating_a_waitpoint_again_gives_the_same_one() {
     let mut run = start(json!([task("a")]));
     let first = run.create_waitpoint("a", "signed").reply();
@@ -323,6 +350,7 @@ fn losers_are_cancelled_with_the_report_that_names_them() {
         input: json!({}).into(),
         timeout: None,
         detached: false,
+        tags: Vec::new(),
     };
     let waits = vec![for_signal("reply", "go"), wait_for("loser", loser), for_sleep("long", "2d")];
     run.suspend_for("a", waits, WakeOn::Each, &[]);
@@ -350,6 +378,7 @@ fn a_run_that_is_only_started_is_waited_for_until_it_is() {
         input: json!({}).into(),
         timeout: None,
         detached: true,
+        tags: vec!["vip".into()],
     };
     run.suspend("a", vec![wait_for("child", started)]);
     let child = run.children()[0].clone();

@@ -16,7 +16,7 @@ fn r17_a_run_that_has_not_begun() {
         (run.status(), run.step("a"), run.timers()),
         ("CANCELLED".to_owned(), "CANCELLED".to_owned(), vec![])
     );
-    assert_eq!(run.run().waitpoints()[0].status.to_string(), "CANCELLED");
+    assert_eq!(run.run().waitpoints().next().unwrap().status.to_string(), "CANCELLED");
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn r17_a_run_that_waits_in_every_way_at_once() {
     assert_eq!(run.open().len(), 8);
     run.cancel();
     assert!(run.open().is_empty() && run.timers().is_empty());
-    assert!(run.run().waitpoints().iter().all(|wait| wait.status.to_string() == "CANCELLED"));
+    assert!(run.run().waitpoints().all(|wait| wait.status.to_string() == "CANCELLED"));
     for step in ["nap", "s", "e", "w", "ok", "c", "resting", "failing", "last"] {
         assert_eq!(run.step(step), "CANCELLED", "{step}");
     }

@@ -75,10 +75,10 @@ fn r05_whoever_has_waited_longest_comes_first_whatever_its_number() {
 #[test]
 fn r05_only_those_whose_filter_accepts_it_take_an_event() {
     let run = waiting();
-    let for_bob = offer(&mail(&run, "bob"), &waiters(&run), &mut Comparisons(ENOUGH));
+    let for_bob = offer(&mail(&run, "bob"), &waiters(&run), false, &mut Comparisons(ENOUGH));
     let any = run.run().waitpoint_id(run.wait("any"));
     assert_eq!((for_bob.takers, for_bob.is_all), (vec![any], true));
-    let for_ana = offer(&mail(&run, "ana"), &waiters(&run), &mut Comparisons(ENOUGH));
+    let for_ana = offer(&mail(&run, "ana"), &waiters(&run), false, &mut Comparisons(ENOUGH));
     assert_eq!(for_ana.takers.len(), 2);
 }
 
@@ -86,7 +86,7 @@ fn r05_only_those_whose_filter_accepts_it_take_an_event() {
 fn r05_what_was_received_before_the_lookback_of_a_wait_is_not_for_it() {
     let run = waiting();
     let long_ago = Event { received_at: instant("2000-01-01T00:00:00Z"), ..mail(&run, "ana") };
-    let offered = offer(&long_ago, &waiters(&run), &mut Comparisons(ENOUGH));
+    let offered = offer(&long_ago, &waiters(&run), false, &mut Comparisons(ENOUGH));
     assert_eq!((offered.takers.len(), offered.is_all), (0, true));
 }
 
@@ -95,12 +95,22 @@ fn r05_where_the_room_ends_is_said_so_that_a_later_round_goes_on_there() {
     let run = waiting();
     let all = waiters(&run);
     // Whoever takes it is compared with it twice.
-    let begun = offer(&mail(&run, "ana"), &all, &mut Comparisons(2));
+    let begun = offer(&mail(&run, "ana"), &all, false, &mut Comparisons(2));
     assert_eq!((begun.takers.len(), begun.is_all), (1, false));
     let after = begun.up_to.expect("one was compared").1.number;
     let rest: Vec<Waiter> = Waiter::of_run(run.run(), "mail", after).collect();
-    let rest = offer(&mail(&run, "ana"), &rest, &mut Comparisons(ENOUGH));
+    let rest = offer(&mail(&run, "ana"), &rest, false, &mut Comparisons(ENOUGH));
     assert_eq!((rest.takers, rest.is_all), (vec![all[1].waitpoint], true));
+}
+
+#[test]
+fn r05_an_event_for_one_is_compared_up_to_the_first_that_accepts_it() {
+    let run = waiting();
+    let all = waiters(&run);
+    let mut room = Comparisons(ENOUGH);
+    let offered = offer(&mail(&run, "ana"), &all, true, &mut room);
+    assert_eq!((offered.takers, offered.compared, offered.is_all), (vec![all[0].waitpoint], 1, true));
+    assert_eq!(room.0, ENOUGH - 2, "whoever takes it compares it once more, and nobody else does");
 }
 
 #[test]

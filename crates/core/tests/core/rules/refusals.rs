@@ -23,7 +23,8 @@ fn resolved(status: WaitStatus) -> Refusal {
 /// One of each. A new kind of refusal breaks the build here until it is listed below.
 fn listed(refusal: &Refusal) -> bool {
     match refusal {
-        Refusal::UnknownStep { .. }
+        Refusal::LimitFull { .. }
+        | Refusal::UnknownStep { .. }
         | Refusal::UnknownWaitpoint(_)
         | Refusal::AlreadyResolved(_)
         | Refusal::Expired { .. }
@@ -60,6 +61,7 @@ fn one_of_each() -> Vec<Refusal> {
     let waitpoint: WaitpointId = RunId(1).waitpoint(1);
     let (at, by, step) = (instant(MORNING), Actor::new("anna"), "a".to_owned());
     vec![
+        Refusal::LimitFull { limit: "crm acme".into() },
         Refusal::UnknownStep { name: step.clone(), nearest: None },
         Refusal::UnknownWaitpoint(waitpoint),
         resolved(WaitStatus::Completed),

@@ -18,6 +18,7 @@ fn waiting(kind: Kind) -> Scenario {
         Kind::Approval => approval("w"),
         Kind::Child => child("w"),
         Kind::Pause | Kind::Retry | Kind::Code => task("w"),
+        Kind::Capacity => task("w").also(json!({ "limits": [{ "name": "crm", "concurrency": 1 }] })),
         Kind::Schedule => unreachable!("no run's"),
     };
     let mut run = start(json!([task("write"), wait, task("next")]));
@@ -32,13 +33,14 @@ fn waiting(kind: Kind) -> Scenario {
         | Kind::Event
         | Kind::Approval
         | Kind::Child
+        | Kind::Capacity
         | Kind::Schedule => {}
     }
     assert_eq!(run.open(), [format!("w {kind}")]);
     run
 }
 
-const KINDS: [Kind; 9] = [
+const KINDS: [Kind; 10] = [
     Kind::Delay,
     Kind::Webhook,
     Kind::Signal,
@@ -48,6 +50,7 @@ const KINDS: [Kind; 9] = [
     Kind::Pause,
     Kind::Retry,
     Kind::Code,
+    Kind::Capacity,
 ];
 
 fn by_operator(run: &Scenario) -> bool {

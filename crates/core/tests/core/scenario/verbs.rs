@@ -5,7 +5,8 @@ use std::sync::Arc;
 use abide_core::command::{
     ChildFinished, ChildOutcome, CodeArrived, Command, CreateWaitpoint, DeliverEvent, Event, LeaseLoss,
     LeaseLost, Mismatch, Move, ResumeTarget, ResumeWaitpoint, SendSignal, Steer, Steering, TaskCompleted,
-    TaskFailed, TaskHeartbeat, TaskPaused, TaskStarted, TaskSuspended, Via, Vote, WaitFor, WaitSpec,
+    TaskFailed, TaskHeartbeat, TaskPaused, TaskRecorded, TaskStarted, TaskSuspended, Via, Vote, WaitFor,
+    WaitSpec,
 };
 use abide_core::effect::RoundEffect;
 use abide_core::history::{Failure, JournalResult, WakeOn};
@@ -128,6 +129,11 @@ impl Scenario {
             calls: Vec::new(),
             cancels: Vec::new(),
         }))
+    }
+
+    pub(crate) fn record(&mut self, step: &str, results: &[(&str, Value)], waits: Vec<WaitSpec>) -> Answer {
+        let (at, lease_epoch, entries) = (self.at(step), self.lease_epoch(step), entries(results));
+        self.send(Command::TaskRecorded(TaskRecorded { at, lease_epoch, entries, waits }))
     }
 
     pub(crate) fn checkpoint(&mut self, step: &str, checkpoint: Value) -> Answer {

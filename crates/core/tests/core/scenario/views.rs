@@ -104,7 +104,7 @@ impl Scenario {
     #[track_caller]
     pub(crate) fn waitpoint(&self, step: &str) -> &Waitpoint {
         let at = self.at(step);
-        let mut waits = self.run.waitpoints().iter().rev();
+        let mut waits = self.run.waitpoints().rev();
         waits
             .find(|wait| wait.at == Some(at) && !wait.is_aside())
             .unwrap_or_else(|| panic!("{step} has no waitpoint"))
@@ -112,7 +112,7 @@ impl Scenario {
 
     pub(crate) fn waits_of(&self, step: &str) -> Vec<&Waitpoint> {
         let at = self.at(step);
-        self.run.waitpoints().iter().filter(|wait| wait.at == Some(at)).collect()
+        self.run.waitpoints().filter(|wait| wait.at == Some(at)).collect()
     }
 
     /// When the step's wait ends, or its deadline.

@@ -43,6 +43,33 @@ fn templates_are_parsed_where_they_stand() {
 }
 
 #[test]
+fn what_an_event_starts_sees_the_event_and_nothing_else() {
+    let start =
+        |start: &str| format!("name: w\nstartOn: [{start}]\nsteps: [{{name: a, type: task, handler: h}}]");
+    for (text, field, code) in [
+        ("{eventId: e, match: 'event.x and'}", "match", Code::BadExpression),
+        ("{eventId: e, match: 'input.x == 1'}", "match", Code::BadExpression),
+        ("{eventId: e, match: 'x == 1'}", "match", Code::BadExpression),
+        ("{eventId: e, input: {a: ['{{ state.x }}']}}", "input/a/0", Code::BadTemplate),
+        ("{eventId: e, input: '{{ event.x'}", "input", Code::BadTemplate),
+        ("{eventId: e, idempotencyKey: '{{ run.id }}'}", "idempotencyKey", Code::BadTemplate),
+        ("{eventId: 'order-{{ event.x }}'}", "eventId", Code::BadTemplate),
+    ] {
+        assert_is(&problem(&start(text)), &format!("/startOn/0/{field}"), code, None);
+    }
+    let unknown = problem(&start("{eventId: e, key: k}"));
+    assert_eq!(unknown.pointer, "/startOn/0/key");
+    let good = "{eventId: e, match: 'event.kind == \"x\"', input: {id: '{{ event.id }}'}, idempotencyKey: 'k-{{ event.id }}'}";
+    let good = abide_definition::Definition::from_text(&start(good)).expect("it is good").definition;
+    let [on] = &good.start_on[..] else { panic!("one") };
+    let data = abide_definition::json::Json::from(serde_json::json!({ "kind": "x", "id": 7 }));
+    assert!(on.accepts_at(&data).0 && !on.accepts_at(&serde_json::json!(null)).0);
+    let wanted = on.start(&data).expect("it can be rendered");
+    assert_eq!((wanted.input, wanted.key), (serde_json::json!({ "id": 7 }).into(), Some("k-7".to_owned())));
+    assert!(on.start(&serde_json::json!({}).into()).is_err());
+}
+
+#[test]
 fn a_template_where_none_is_filled_in_is_refused() {
     for (step, field) in [
         ("{name: a, type: task, handler: '{{ input.h }}'}", "handler"),

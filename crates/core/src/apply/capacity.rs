@@ -1,0 +1,142 @@
+//! What happens to the room that a run and its steps hold under limits.
+
+use crate::apply::BadHistory;
+use crate::definition::Holds;
+use crate::history::Change;
+use crate::id::StepAddress;
+use crate::run::{HeldRooms, Run};
+use crate::waitpoint::{Kind, ListensFor};
+
+/// How much of the room that a run and its steps hold a change frees.
+#[derive(Clone, Copy)]
+enum Frees {
+    Nothing,
+    All,
+    /// What the run holds for as long as it works.
+    WorkOfRun,
+    AllOf(StepAddress),
+    WorkOf(StepAddress),
+}
+
+impl Run {
+    pub(super) fn capacity_taken(&mut self, at: Option<StepAddress>, rooms: &[crate::capacity::Room]) {
+        match self.snapshot.rooms.iter_mut().find(|held| held.at == at) {
+            Some(held) => {
+                held.rooms.extend_from_slice(rooms);
+                held.is_complete = true;
+            }
+            None => self.snapshot.rooms.push(HeldRooms { at, rooms: rooms.to_vec(), is_complete: true }),
+        }
+        if at.is_none() && !self.pausing {
+            self.snapshot.held.clear();
+        }
+    }
+
+    pub(super) fn capacity_queued(&mut self, number: u32, line: u16) -> Result<(), BadHistory> {
+        let ListensFor::Capacity(request) = &mut self.waitpoint_mut(number)?.listens_for else {
+            return Err(BadHistory::Unknown("a wait for room"));
+        };
+        if usize::from(line) >= request.asks.len() {
+            return Err(BadHistory::Unknown("a limit that room is asked of"));
+        }
+        request.line = line;
+        Ok(())
+    }
+
+    /// The room that a change frees.
+    pub(crate) fn freed_by(&self, change: &Change) -> Vec<HeldRooms> {
+        if self.rooms.is_empty() {
+            return Vec::new();
+        }
+        let (is_freed, only_work) = match self.frees(change) {
+            Frees::Nothing => return Vec::new(),
+            Frees::All => (None, false),
+            Frees::WorkOfRun => (Some(None), true),
+            Frees::AllOf(at) => (Some(Some(at)), false),
+            Frees::WorkOf(at) => (Some(Some(at)), true),
+        };
+        let theirs = self.rooms.iter().filter(|held| is_freed.is_none_or(|at| held.at == at));
+        let freed = theirs.map(|held| {
+            let freed = held.rooms.iter().filter(|room| !only_work || room.holds == Holds::Work);
+            HeldRooms { at: held.at, rooms: freed.copied().collect(), is_complete: !only_work }
+        });
+        // A run uses a rate once; a step each time it is handed out, so that it has to ask again.
+        freed.filter(|freed| !freed.rooms.is_empty() || freed.is_complete || freed.at.is_some()).collect()
+    }
+
+    pub(super) fn free_rooms(&mut self, change: &Change) {
+        for freed in self.freed_by(change) {
+            let Some(held) = self.snapshot.rooms.iter_mut().find(|held| held.at == freed.at) else {
+                continue;
+            };
+            held.rooms.retain(|room| !freed.rooms.contains(room));
+            held.is_complete = false;
+            // All of it, and not only what is held for work.
+            if freed.is_complete {
+                self.snapshot.rooms.retain(|held| held.at != freed.at);
+            }
+        }
+    }
+
+    fn frees(&self, change: &Change) -> Frees {
+        match change {
+            Change::WorkflowCompleted { .. }
+            | Change::WorkflowFailed { .. }
+            | Change::WorkflowCancelled { .. } => Frees::All,
+            Change::WorkflowPaused { .. } if !self.keeps_its_room() => Frees::WorkOfRun,
+            Change::StepCompleted { at, .. }
+            | Change::StepFailed { at, .. }
+            | Change::StepCancelled { at } => Frees::AllOf(*at),
+            Change::StepWaiting { at, opens, .. } if opens.iter().all(|wait| wait.kind != Kind::Code) => {
+                Frees::WorkOf(*at)
+            }
+            Change::StepRetrying { at, .. } | Change::TaskPaused { at, .. } => Frees::WorkOf(*at),
+            Change::WorkflowCreated(_)
+            | Change::WorkflowStarted { .. }
+            | Change::WorkflowPaused { .. }
+            | Change::WorkflowResumed
+            | Change::WorkflowPauseRequested
+            | Change::WorkflowPausedByOperator
+            | Change::WorkflowUnpaused
+            | Change::WorkflowDeadlinePassed
+            | Change::WorkflowRetried { .. }
+            | Change::WorkflowMoved { .. }
+            | Change::StepStarted { .. }
+            | Change::StepWaiting { .. }
+            | Change::StepResumed { .. }
+            | Change::StepHeldBack { .. }
+            | Change::StepSkipped { .. }
+            | Change::MapStarted { .. }
+            | Change::TaskStarted { .. }
+            | Change::TaskPinned { .. }
+            | Change::TaskUnpinned { .. }
+            | Change::TaskRedelivered { .. }
+            | Change::JournalRecorded { .. }
+            | Change::CheckpointSaved { .. }
+            | Change::TaskLogged { .. }
+            | Change::EventSent { .. }
+            | Change::LlmCallCompleted { .. }
+            | Change::WaitCreated { .. }
+            | Change::WaitResolved { .. }
+            | Change::CapacityTaken { .. }
+            | Change::CapacityQueued { .. }
+            | Change::WaitRescheduled { .. }
+            | Change::SignalReceived { .. }
+            | Change::EventMatched { .. }
+            | Change::ApprovalRequested { .. }
+            | Change::ApprovalReminded { .. }
+            | Change::ApprovalEscalated { .. }
+            | Change::ApprovalDecided { .. } => Frees::Nothing,
+        }
+    }
+
+    /// Whether the run keeps its room although nothing in it is at work. Who holds room under the limit of a step, or waits
+    /// for it, gives back none of its own: everybody takes the run's before the step's, and nobody waits for each other.
+    /// And code that comes is taken up at once.
+    fn keeps_its_room(&self) -> bool {
+        self.rooms.iter().any(|held| held.at.is_some() && !held.rooms.is_empty())
+            || self
+                .open_waitpoints()
+                .any(|wait| wait.kind == Kind::Code || (wait.kind == Kind::Capacity && wait.at.is_some()))
+    }
+}

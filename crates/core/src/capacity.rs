@@ -1,0 +1,191 @@
+//! Capacity: the room that a limit gives, and who has it. One key of a limit is an aggregate of its own, beside the runs:
+//! it is decided and committed together with the transitions that need room or free it (R22).
+//!
+//! ```text
+//!   run: asks ──▶ Limit::room ──▶ take: one more has room           run: goes on
+//!                      └──▶ the run waits in line (a CAPACITY wait) ──▶ granted when somebody gives room back,
+//!                                                                       or at the instant that a rate allows
+//! ```
+//!
+//! A line is what the waits of runs come to, in the order of their ranks; it is not kept here. Who needs room under several
+//! limits takes all of it together or none, and stands in one line at a time: that of a limit that is full.
+
+mod ask;
+mod rate;
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+pub use self::ask::{Ask, CapacityRequest, Policy, Rank, Room};
+use crate::id::{LimitId, RunId, StepAddress, WorkspaceId};
+use crate::limits;
+
+/// How many of those that have room are named; more are only counted.
+pub const HOLDERS_NAMED: usize = 32;
+
+/// One key of a limit: how many have room, how many wait, and from when on a rate allows the next.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Limit {
+    /// The id, made of the names and the key.
+    pub id: LimitId,
+    /// The workspace whose runs share the limit.
+    pub workspace: WorkspaceId,
+    /// The workflow whose runs share it; `None`: all of the workspace that name it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workflow: Option<Arc<str>>,
+    /// The name of the limit.
+    pub name: Arc<str>,
+    /// The key; empty where the limit has none.
+    pub key: Arc<str>,
+    /// The version that a commit compares and sets. It begins at random: an aggregate that is idle is forgotten, and one
+    /// that is made anew is not to be taken for it.
+    pub version: u64,
+    /// How much room there is, as the run said that was created last.
+    pub policy: Policy,
+    /// When the run was created that said so.
+    pub policy_of: Timestamp,
+    /// How many have room.
+    pub used: u32,
+    /// How many wait for room here.
+    pub waiting: u64,
+    /// The theoretical arrival time of the next one under the rate; `None`: the rate was not used lately.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arrival: Option<Timestamp>,
+    /// When this is to be looked at: the next in line may begin, or nothing is left to be remembered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub due_at: Option<Timestamp>,
+    /// The runs and steps that have room, the longest first; at most [`HOLDERS_NAMED`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub holders: Vec<Holder>,
+}
+
+/// One that has room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Holder {
+    /// The run.
+    pub run: RunId,
+    /// The step run whose attempt has it; `None`: the run itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<StepAddress>,
+    /// Since when.
+    pub since: Timestamp,
+}
+
+/// Whether one more may have room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Vacancy {
+    /// There is room.
+    Now,
+    /// The rate allows it from this instant on.
+    From(Timestamp),
+    /// There is room when somebody gives it back.
+    Full,
+}
+
+impl Limit {
+    /// A key of which nobody has room, as somebody asks for it.
+    pub fn new(workspace: WorkspaceId, ask: &Ask, said_at: Timestamp, version: u64) -> Limit {
+        Limit {
+            id: ask.limit,
+            workspace,
+            workflow: ask.workflow.clone(),
+            name: Arc::clone(&ask.name),
+            key: Arc::clone(&ask.key),
+            version,
+            policy: ask.policy,
+            policy_of: said_at,
+            used: 0,
+            waiting: 0,
+            arrival: None,
+            due_at: None,
+            holders: Vec::new(),
+        }
+    }
+
+    /// Takes note of how much room there is according to a run. The run that was created last is right: runs of older
+    /// versions go on beside those of a newer one.
+    pub fn hear(&mut self, policy: Policy, said_at: Timestamp) -> bool {
+        let is_news = said_at >= self.policy_of && policy != self.policy;
+        if is_news {
+            (self.policy, self.policy_of) = (policy, said_at);
+        }
+        is_news
+    }
+
+    /// Whether one that asks has room now. Whether others wait before it is for the caller to see.
+    pub fn vacancy(&self, ask: &Ask, now: Timestamp) -> Vacancy {
+        if ask.slot && self.policy.concurrency.is_some_and(|concurrency| self.used >= concurrency) {
+            return Vacancy::Full;
+        }
+        match self.policy.rate.filter(|_| ask.token).and_then(|rate| rate::allowed_from(rate, self.arrival)) {
+            Some(from) if from > now => Vacancy::From(from),
+            Some(_) | None => Vacancy::Now,
+        }
+    }
+
+    /// Gives room to one that asks, whether or not there is any: whoever calls has looked, or an operator lets it in.
+    pub fn take(&mut self, ask: &Ask, holder: Holder, now: Timestamp) {
+        if ask.slot {
+            self.used += 1;
+            if self.holders.len() < HOLDERS_NAMED {
+                self.holders.push(holder);
+            }
+        }
+        if let Some(rate) = self.policy.rate.filter(|_| ask.token) {
+            self.arrival = Some(rate::next_arrival(rate, self.arrival, now));
+        }
+    }
+
+    /// Takes room back.
+    pub fn release(&mut self, run: RunId, at: Option<StepAddress>) {
+        self.used = self.used.saturating_sub(1);
+        if let Some(place) = self.holders.iter().position(|holder| holder.run == run && holder.at == at) {
+            self.holders.remove(place);
+        }
+    }
+
+    /// Whether somebody waits here who may have room for all that is known.
+    pub fn is_to_grant(&self, now: Timestamp) -> bool {
+        self.waiting > 0 && self.next_from().is_some_and(|from| from <= now)
+    }
+
+    /// When the next in line may begin; `None`: when somebody gives room back.
+    fn next_from(&self) -> Option<Timestamp> {
+        let is_full = self.policy.concurrency.is_some_and(|concurrency| self.used >= concurrency);
+        let from = self.policy.rate.and_then(|rate| rate::allowed_from(rate, self.arrival));
+        (!is_full).then(|| from.unwrap_or(Timestamp::MIN))
+    }
+
+    /// Sets the timer by what has become of it. To be called after each change.
+    pub fn settle(&mut self, now: Timestamp) {
+        // Kept beyond its instant: a clock that goes back must not find what was used forgotten.
+        let kept_until = |arrival: Timestamp| limits::RATE_KEPT.after(arrival);
+        self.arrival = self.arrival.filter(|arrival| kept_until(*arrival) > now);
+        self.due_at = match self.next_from().filter(|_| self.waiting > 0) {
+            Some(from) => Some(from).filter(|from| *from > now),
+            None if self.used == 0 && self.waiting == 0 => self.arrival.map(kept_until),
+            None => None,
+        };
+    }
+
+    /// Whether nothing is left to be remembered.
+    pub fn is_idle(&self) -> bool {
+        self.used == 0 && self.waiting == 0 && self.arrival.is_none()
+    }
+
+    /// The runs that are cancelled to make room for one more that replaces them, the longest first. Those that wait already
+    /// come before it, and want as many.
+    pub fn replaced(&self) -> impl Iterator<Item = RunId> {
+        let room = u64::from(self.policy.concurrency.unwrap_or(u32::MAX));
+        let wanted = u64::from(self.used) + self.waiting + 1;
+        let most = usize::try_from(wanted.saturating_sub(room)).unwrap_or(usize::MAX);
+        self.holders.iter().map(|holder| holder.run).take(most)
+    }
+}
+
+#[cfg(test)]
+mod tests;
