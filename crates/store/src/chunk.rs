@@ -16,7 +16,7 @@ pub(crate) mod short;
 use std::fmt;
 use std::sync::Arc;
 
-use abide_core::history::{Change, Creation, DefinitionRef, Parent, Record, Scheduled};
+use abide_core::history::{Change, Creation, DefinitionRef, Parent, Record, Scheduled, StartedOn};
 use abide_core::id::{RunId, WorkspaceId};
 use abide_core::json::Json;
 use abide_core::trace::Traceparent;
@@ -139,7 +139,9 @@ const SUM_MODULUS: u64 = 4_294_967_291;
 pub(crate) enum Damage {
     #[error("a chunk of its history does not match its checksum: it is damaged, or another run's")]
     Checksum,
-    #[error("a chunk of its history cannot be read: {0}")]
+    #[error(
+        "a chunk of its history cannot be read: {0}; if a newer version of abide wrote it, use that one, or a newer one"
+    )]
     Records(#[from] serde_json::Error),
 }
 
@@ -166,13 +168,24 @@ struct Origin<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     scheduled: Option<&'a Scheduled>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    started_on: Option<&'a StartedOn>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     started_by: Option<&'a Actor>,
 }
 
 impl<'a> Origin<'a> {
     fn of(creation: &'a Creation) -> Origin<'a> {
-        let Creation { run_id: _, workspace, definition, input, tags, parent, scheduled, started_by } =
-            creation;
+        let Creation {
+            run_id: _,
+            workspace,
+            definition,
+            input,
+            tags,
+            parent,
+            scheduled,
+            started_on,
+            started_by,
+        } = creation;
         let workspace = Some(*workspace).filter(|workspace| *workspace != WorkspaceId::DEFAULT);
         Origin {
             workspace,
@@ -181,12 +194,14 @@ impl<'a> Origin<'a> {
             tags,
             parent: parent.as_ref(),
             scheduled: scheduled.as_ref(),
+            started_on: started_on.as_ref(),
             started_by: started_by.as_ref(),
         }
     }
 }
 
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct StoredOrigin {
     #[serde(default)]
     workspace: WorkspaceId,
@@ -198,6 +213,8 @@ struct StoredOrigin {
     parent: Option<Parent>,
     #[serde(default)]
     scheduled: Option<Scheduled>,
+    #[serde(default)]
+    started_on: Option<StartedOn>,
     #[serde(default)]
     started_by: Option<Actor>,
 }
@@ -300,7 +317,8 @@ impl<'de> Visitor<'de> for ByVisitor {
 }
 
 fn created(run_id: RunId, origin: StoredOrigin) -> Change {
-    let StoredOrigin { workspace, definition, input, tags, parent, scheduled, started_by } = origin;
+    let StoredOrigin { workspace, definition, input, tags, parent, scheduled, started_on, started_by } =
+        origin;
     Change::WorkflowCreated(Box::new(Creation {
         run_id,
         workspace,
@@ -309,6 +327,7 @@ fn created(run_id: RunId, origin: StoredOrigin) -> Change {
         tags,
         parent,
         scheduled,
+        started_on,
         started_by,
     }))
 }

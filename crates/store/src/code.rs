@@ -22,6 +22,8 @@ pub(crate) const WAIT_SIGNAL: i64 = kind(Kind::Signal);
 pub(crate) const WAIT_EVENT: i64 = kind(Kind::Event);
 /// A wait for other code.
 pub(crate) const WAIT_CODE: i64 = kind(Kind::Code);
+/// A wait for room under limits.
+pub(crate) const WAIT_CAPACITY: i64 = kind(Kind::Capacity);
 /// A delivery that is still to be made.
 pub(crate) const DELIVERY_PENDING: i64 = delivery_status(DeliveryStatus::Pending);
 
@@ -87,6 +89,7 @@ pub(crate) const fn kind(kind: Kind) -> i64 {
         Kind::Retry => 7,
         Kind::Schedule => 8,
         Kind::Code => 9,
+        Kind::Capacity => 10,
     }
 }
 

@@ -9,7 +9,7 @@ use abide_core::idempotency::IdempotencyRecord;
 use abide_core::run::Run;
 
 use crate::tasks::TaskWrite;
-use crate::{Delivery, FollowUpWrite, NewDefinition, Owner, ScheduleWrite};
+use crate::{Delivery, EventStartWrite, FollowUpWrite, LimitWrite, NewDefinition, Owner, ScheduleWrite};
 
 /// What is written together.
 #[derive(Debug, Default)]
@@ -18,7 +18,11 @@ pub struct Batch<'a> {
     pub events: Vec<&'a Event>,
     pub idempotency: Vec<&'a IdempotencyRecord>,
     pub definitions: Vec<NewDefinition<'a>>,
+    /// Which workflows events may start.
+    pub event_starts: Vec<EventStartWrite<'a>>,
     pub schedules: Vec<ScheduleWrite<'a>>,
+    /// Keys of limits whose room was taken or given back.
+    pub limits: Vec<LimitWrite<'a>>,
     /// What webhooks are to be told of all this. One for a webhook that is gone is left out.
     pub deliveries: Vec<&'a Delivery>,
     /// Which tasks are out. Only a store that is shared keeps them.

@@ -24,11 +24,13 @@ pub mod conformance;
 mod costs;
 mod definitions;
 mod error;
+mod event_starts;
 mod events;
 mod follow_ups;
 mod histories;
 mod holds;
 mod idempotency;
+mod limits;
 mod links;
 mod lists;
 mod maintenance;
@@ -57,15 +59,17 @@ pub use commit::{Batch, RunWrite};
 pub use costs::CostRow;
 pub use definitions::{DefinitionSummary, NewDefinition, StoredDefinition};
 pub use error::Error;
+pub use event_starts::{EventStartWrite, EventStarter};
 pub use events::{EventName, Waiter};
 pub use follow_ups::{FollowUpWrite, StoredFollowUp};
 pub use histories::{RunUpdate, StoredRun, Update};
 pub use holds::{Culprit, Held, Owner, Suspect};
+pub use limits::{InLine, LimitPlace, LimitWrite};
 pub use lists::{Due, Page, RunFilter, RunSummary, WaitpointFilter, WaitpointSummary};
 pub use retention::{Awaits, EventPlace, KeyPlace, OfRun, OldEvent, OldKey, RunOfKey};
 pub use schedules::ScheduleWrite;
 pub use table::{COPY_OF, STORE_ID};
-pub use timers::StoredTimer;
+pub use timers::{LIMIT_TIMER, StoredTimer};
 pub use webhooks::{
     Attempt, AttemptWrite, Delivery, DeliveryFilter, DeliveryStatus, Disabled, Health, Secret, Webhook,
 };
@@ -78,11 +82,13 @@ pub mod roles {
     pub use crate::code_waits::CodeWaits;
     pub use crate::costs::Costs;
     pub use crate::definitions::Definitions;
+    pub use crate::event_starts::EventStarts;
     pub use crate::events::Events;
     pub use crate::follow_ups::FollowUps;
     pub use crate::histories::Histories;
     pub use crate::holds::{Holds, WriteHolds};
     pub use crate::idempotency::Idempotency;
+    pub use crate::limits::Limits;
     pub use crate::links::{Links, WriteLinks};
     pub use crate::lists::Lists;
     pub use crate::maintenance::{Maintenance, WriteMaintenance};
@@ -92,48 +98,20 @@ pub mod roles {
     pub use crate::webhooks::{Webhooks, WriteWebhooks};
 }
 
-/// All roles that only read. Each call sees what was committed last, and a state between two commits.
-pub trait Read:
-    Histories
-    + Definitions
-    + Timers
-    + Events
-    + CodeWaits
-    + Idempotency
-    + FollowUps
-    + Schedules
-    + Lists
-    + Costs
-    + Webhooks
-    + Links
-    + Admin
-    + Audit
-    + Retention
-    + Holds
-    + Maintenance
-{
+/// Makes a trait of several: whoever has all of them has it.
+macro_rules! all_of {
+    ($(#[$doc:meta])* $name:ident: $($role:ident)*) => {
+        $(#[$doc])*
+        pub trait $name: $($role +)* {}
+
+        impl<S: $($role +)* ?Sized> $name for S {}
+    };
 }
 
-impl<S> Read for S where
-    S: Histories
-        + Definitions
-        + Timers
-        + Events
-        + CodeWaits
-        + Idempotency
-        + FollowUps
-        + Schedules
-        + Lists
-        + Costs
-        + Webhooks
-        + Links
-        + Admin
-        + Audit
-        + Retention
-        + Holds
-        + Maintenance
-        + ?Sized
-{
+all_of! {
+    /// All roles that only read. Each call sees what was committed last, and a state between two commits.
+    Read: Histories Definitions Timers Events EventStarts CodeWaits Idempotency FollowUps Schedules Limits Lists Costs Webhooks Links
+        Admin Audit Retention Holds Maintenance
 }
 
 /// A place where runs are kept. One writer has it; concurrent readers open their own.

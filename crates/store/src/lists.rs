@@ -11,6 +11,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
 use crate::row::RowReader;
+use crate::tasks::TaskQueue;
 use crate::{Error, code};
 
 /// What people look for. A page costs what it shows, and not what there is.
@@ -52,6 +53,11 @@ pub trait Lists: Send {
         due: Due,
         limit: usize,
     ) -> Result<usize, Error>;
+
+    /// How many tasks are ready and leased in each queue, of all workspaces, where the store keeps the tasks: those that are
+    /// ready are counted up to `limit` for each workflow, those that are leased up to `limit` in all. `None` where the one
+    /// writer of a store keeps its tasks itself.
+    fn task_queues(&mut self, limit: usize) -> Result<Option<Vec<TaskQueue>>, Error>;
 
     /// The bytes that the histories and events of a workspace take.
     fn stored_bytes(&mut self, workspace: WorkspaceId) -> Result<u64, Error>;

@@ -25,12 +25,14 @@ mod commit;
 mod costs;
 mod definitions;
 mod error;
+mod event_starts;
 mod events;
 mod follow_ups;
 mod header;
 mod histories;
 mod holds;
 mod idempotency;
+mod limits;
 mod links;
 mod lists;
 mod lock;
@@ -61,9 +63,11 @@ use acknowledged::{Acknowledged, Count};
 use header::Header;
 use lock::Lock;
 
+pub use backup::forgo_page_checksums;
 #[cfg(feature = "postgres")]
 pub(crate) use backup::write_beside;
 pub use open::Opening;
+use open::Pages;
 #[cfg(feature = "postgres")]
 pub(crate) use open::new_file;
 pub use repair::{Repaired, repair};
@@ -90,6 +94,7 @@ pub struct Reading;
 #[derive(Debug)]
 pub struct Writing {
     path: PathBuf,
+    pages: Pages,
     /// There is none where there is no file. Dropped last: after it, others may write.
     file: Option<OurFile>,
 }
@@ -127,12 +132,13 @@ impl Sqlite {
             return Err(Error::Lost { path: path.display().to_string(), missing: last.number });
         }
         let ended_well = open::ended_well(&path);
-        let connection = open::writer(&path)?;
+        let (connection, pages) = open::writer(&path, opening)?;
         open::check_acknowledged(&connection, &path, last, opening)?;
+        open::fold_long_log(&connection, &path)?;
         let noted = Acknowledged::open(&path, Count::of(&connection)?);
         let acknowledged = noted.map_err(|error| open::denied(&path, &error))?;
         let file = Some(OurFile { acknowledged, ended_well, _lock: lock });
-        Ok(Handle { connection, role: Writing { path, file } })
+        Ok(Handle { connection, role: Writing { path, pages, file } })
     }
 
     /// One transaction. What it changes has a number, which is noted beside the store before anybody hears of it.
@@ -157,12 +163,13 @@ impl Sqlite {
         static OPENED: AtomicU64 = AtomicU64::new(0);
         let name = format!("file:/abide-{}?vfs=memdb", OPENED.fetch_add(1, Ordering::Relaxed));
         let path = PathBuf::from(name);
-        Ok(Handle { connection: open::writer(&path)?, role: Writing { path, file: None } })
+        let (connection, pages) = open::writer(&path, Opening::default())?;
+        Ok(Handle { connection, role: Writing { path, pages, file: None } })
     }
 
     /// Another connection, for another thread.
     pub fn reader(&self) -> Result<Reader, Error> {
-        Ok(Handle { connection: open::reader(&self.role.path)?, role: Reading })
+        Ok(Handle { connection: open::reader(&self.role.path, self.role.pages)?, role: Reading })
     }
 }
 

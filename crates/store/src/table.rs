@@ -35,7 +35,7 @@ impl Table {
 }
 
 /// In the order in which they are carried over. What a run's row says of its last change follows from its history.
-pub(crate) const TABLES: [Table; 19] = [
+pub(crate) const TABLES: [Table; 21] = [
     Table {
         name: "workspaces",
         columns: &["number", "name", "created_at"],
@@ -125,6 +125,12 @@ pub(crate) const TABLES: [Table; 19] = [
         key: &["workspace", "event_id", "received_at", "id"],
     },
     Table {
+        name: "event_starts",
+        columns: &["workspace", "event_id", "workflow", "refused"],
+        names: &["event_id", "workflow"],
+        key: &["workspace", "event_id", "workflow"],
+    },
+    Table {
         name: "idempotency_records",
         columns: &["key", "digest", "reply", "written_at", "run"],
         names: &["key"],
@@ -151,6 +157,12 @@ pub(crate) const TABLES: [Table; 19] = [
         name: "schedules",
         columns: &["id", "workspace", "name", "seq", "document"],
         names: &["name"],
+        key: &["id"],
+    },
+    Table {
+        name: "limits",
+        columns: &["id", "workspace", "name", "key", "version", "due_at", "document"],
+        names: &["name", "key"],
         key: &["id"],
     },
     Table {

@@ -63,6 +63,19 @@ pub struct LateTasks {
     pub freed: usize,
 }
 
+/// How many tasks of one queue there are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TaskQueue {
+    pub workspace: WorkspaceId,
+    pub queue: Arc<str>,
+    /// Tasks that anybody may take.
+    pub ready: usize,
+    /// Tasks that somebody has.
+    pub leased: usize,
+    /// Since when the oldest of those that are ready could be taken.
+    pub oldest_ready: Option<Timestamp>,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TaskCounts {
     pub taken: usize,

@@ -18,6 +18,9 @@ pub trait Timers: Send {
     ) -> Result<Vec<StoredTimer>, Error>;
 }
 
+/// The timer of a limit: it has no waits, and one timer at most.
+pub const LIMIT_TIMER: Timer = Timer::Waitpoint(0);
+
 /// A timer that must go off. Ordered by its instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StoredTimer {

@@ -1,11 +1,14 @@
 use std::collections::BTreeMap;
 
+use abide_core::capacity::{Ask, CapacityRequest, Policy, Rank, Room};
 use abide_core::command::{Command, SendSignal};
+use abide_core::definition::{Holds, Rate, WhenFull};
 use abide_core::expression::Expression;
-use abide_core::history::{Failure, JournalResult, StateChange, WakeOn};
-use abide_core::id::{EventUid, RunId, ScheduleId, StepAddress};
+use abide_core::history::{Failure, JournalResult, StartedOn, StateChange, WakeOn};
+use abide_core::id::{EventUid, LimitId, RunId, ScheduleId, StepAddress};
 use abide_core::random::Random;
 use abide_core::status::WaitStatus;
+use abide_core::time::Millis;
 use abide_core::waitpoint::{
     ApprovalRequest, ApprovalVote, ByLink, CodeMismatch, Decision, EventFilter, Kind, ListensFor,
     NextAttempt, Waitpoint,
@@ -99,11 +102,83 @@ fn a_damaged_chunk_is_refused() {
 #[test]
 fn what_was_written_by_a_defect_is_refused_although_its_checksum_is_right() {
     let run = RunId(1);
-    let sealed = |text: &[u8]| [text, &checksum(run, text)].concat();
     for other in ["", "{}", "[[]]", "[[\"2026-03-01T09:00:00Z\"]]", "[[1,\"api\"]]", "[] []"] {
-        let read = decode(run, 0, &sealed(other.as_bytes()), &mut Vec::new());
+        let read = decode(run, 0, &sealed(run, other), &mut Vec::new());
         assert!(matches!(read, Err(Damage::Records(_))), "{other}");
     }
+}
+
+#[test]
+fn what_a_newer_program_adds_to_a_record_is_kept_as_payload_or_refused_and_never_dropped() {
+    const ADDED: &str = "fromANewerProgram";
+    let mut refused = 0;
+    for seed in 0..20 {
+        let mut random = Random::new(seed);
+        let run = RunId(random.draw_u128());
+        let first = record(&mut random, 1, |random| creation(random, run));
+        for change in [first.change.clone()].into_iter().chain(changes(&mut random)) {
+            // What has no fields gets none: a newer program has another kind for it.
+            if serde_json::to_value(&change).unwrap().as_object().unwrap().len() == 1 {
+                continue;
+            }
+            let seq = if matches!(change, Change::WorkflowCreated(_)) { 1 } else { 2 };
+            let written = Record { seq, change, ..first.clone() };
+            let mut encoder = Encoder::default();
+            encoder.encode(run, std::slice::from_ref(&written));
+            let plain: Value = serde_json::from_slice(&encoder.plain).unwrap();
+            for place in objects(&plain, String::new()) {
+                let mut newer = plain.clone();
+                newer.pointer_mut(&place).unwrap()[ADDED] = json!(1);
+                let mut history = Vec::new();
+                match decode(run, seq - 1, &sealed(run, &newer.to_string()), &mut history) {
+                    Ok(()) => {
+                        encoder.encode(run, &history);
+                        let kept = String::from_utf8_lossy(&encoder.plain).contains(ADDED);
+                        assert!(kept, "it is gone from {place} of {plain}");
+                    }
+                    Err(damage) => {
+                        let said = damage.to_string();
+                        assert!(said.contains("newer version of abide"), "{said}");
+                        refused += 1;
+                    }
+                }
+            }
+        }
+    }
+    assert!(refused > 1_000, "{refused}");
+}
+
+#[test]
+fn a_kind_of_record_of_a_newer_program_is_refused_by_its_name() {
+    let text = r#"[["2026-03-01T09:00:00Z","api",{"type":"WORKFLOW_DREAMT","at":3}]]"#;
+    let damage = decode(RunId(1), 1, &sealed(RunId(1), text), &mut Vec::new()).unwrap_err().to_string();
+    assert!(damage.contains("WORKFLOW_DREAMT") && damage.contains("newer version of abide"), "{damage}");
+}
+
+/// A chunk with this text.
+fn sealed(run: RunId, text: &str) -> Vec<u8> {
+    let mut short = Vec::new();
+    short::shorten(text.as_bytes(), &mut short);
+    let checksum = checksum(run, &short);
+    short.extend(checksum);
+    short
+}
+
+/// The places of all objects.
+fn objects(value: &Value, place: String) -> Vec<String> {
+    let inner: Vec<(String, &Value)> = match value {
+        Value::Object(fields) => {
+            let escaped = |name: &String| name.replace('~', "~0").replace('/', "~1");
+            fields.iter().map(|(name, value)| (escaped(name), value)).collect()
+        }
+        Value::Array(elements) => {
+            elements.iter().enumerate().map(|(index, value)| (index.to_string(), value)).collect()
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Vec::new(),
+    };
+    let own = value.is_object().then(|| place.clone());
+    let deeper = inner.into_iter().flat_map(|(name, value)| objects(value, format!("{place}/{name}")));
+    own.into_iter().chain(deeper).collect()
 }
 
 fn record(random: &mut Random, seq: u64, change: impl FnOnce(&mut Random) -> Change) -> Record {
@@ -127,6 +202,11 @@ fn creation(random: &mut Random, run_id: RunId) -> Change {
     let (workspace, input) = (WorkspaceId(random.below(3) as u32), payload(random));
     let scheduled = (random.below(2) == 0)
         .then(|| Scheduled { schedule_id: ScheduleId(random.draw_u128()), occurrence: instant(random) });
+    let started_on = (random.below(2) == 0).then(|| StartedOn {
+        event: EventUid(random.draw_u128()),
+        event_id: text(random).into(),
+        received_at: instant(random),
+    });
     let started_by = (random.below(2) == 0).then(|| Actor::new(&text(random)));
     Change::WorkflowCreated(Box::new(Creation {
         run_id,
@@ -136,6 +216,7 @@ fn creation(random: &mut Random, run_id: RunId) -> Change {
         tags,
         parent,
         scheduled,
+        started_on,
         started_by,
     }))
 }
@@ -202,6 +283,12 @@ fn changes(random: &mut Random) -> Vec<Change> {
             entries: vec![JournalResult { name: text(random).into(), result: payload(random) }],
         },
         Change::CheckpointSaved { at, checkpoint: payload(random) },
+        Change::EventSent {
+            at,
+            lease_epoch: 7,
+            event: EventUid(random.draw_u128()),
+            event_id: text(random).into(),
+        },
         Change::WaitCreated { opens: waitpoint(random) },
         Change::WaitResolved {
             number: 1,
@@ -210,6 +297,11 @@ fn changes(random: &mut Random) -> Vec<Change> {
             signal: Some(u64::MAX),
         },
         Change::WaitRescheduled { number: 1, resume_at: instant(random) },
+        Change::CapacityTaken {
+            at: (random.below(2) == 0).then_some(at),
+            rooms: vec![Room { limit: LimitId(random.draw_u128()), holds: Holds::Run }],
+        },
+        Change::CapacityQueued { number: 1, line: 2 },
         Change::SignalReceived { id: 1, signal_type: text(random).into(), payload: payload(random) },
         Change::EventMatched { number: 1, event: EventUid(random.draw_u128()), received_at: instant(random) },
         Change::ApprovalRequested { number: 1 },
@@ -226,7 +318,7 @@ fn changes(random: &mut Random) -> Vec<Change> {
 }
 
 fn waitpoint(random: &mut Random) -> Waitpoint {
-    let listens_for = match random.below(8) {
+    let listens_for = match random.below(9) {
         0 => ListensFor::Time,
         1 => ListensFor::Signal { signal_type: text(random).into() },
         2 => ListensFor::Event(EventFilter {
@@ -264,6 +356,25 @@ fn waitpoint(random: &mut Random) -> Waitpoint {
             recorded: text(random),
             found: text(random),
         }),
+        7 => ListensFor::Capacity(Box::new(CapacityRequest {
+            asks: vec![Ask {
+                limit: LimitId(random.draw_u128()),
+                workflow: random.below(2).eq(&0).then(|| text(random).into()),
+                name: text(random).into(),
+                key: text(random).into(),
+                policy: Policy {
+                    concurrency: Some(3),
+                    rate: Some(Rate { count: 1, per: Millis(1_000), burst: 2 }),
+                },
+                slot: true,
+                token: random.below(2) == 0,
+                holds: Holds::Work,
+                when_full: WhenFull::Replace,
+            }],
+            line: 0,
+            rank: Rank(12),
+            priority: 3,
+        })),
         _ => ListensFor::Child { run_id: RunId(random.draw_u128()) },
     };
     Waitpoint {

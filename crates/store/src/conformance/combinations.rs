@@ -37,7 +37,8 @@ fn name(wait: &Waitpoint) -> Option<&str> {
         | ListensFor::Approval(_)
         | ListensFor::Child { .. }
         | ListensFor::Attempt(_)
-        | ListensFor::Code(_) => None,
+        | ListensFor::Code(_)
+        | ListensFor::Capacity(_) => None,
     }
 }
 

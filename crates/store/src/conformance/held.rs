@@ -94,7 +94,7 @@ pub fn the_rows_of_waits_are_made_anew(subject: &mut dyn Subject) {
     }
     assert_eq!(all(&mut *store), (Vec::new(), Vec::new()));
     for run in &runs {
-        let waits: Vec<_> = run.run.waitpoints().iter().collect();
+        let waits: Vec<_> = run.run.waitpoints().collect();
         for _ in 0..2 {
             store.rewrite_waits(Owner::Run(run.id()), run.run.workspace, &waits).expect("made anew");
         }

@@ -97,10 +97,11 @@ pub(super) fn summaries(story: &Story) -> Vec<WaitpointSummary> {
             | ListensFor::Approval(_)
             | ListensFor::Child { .. }
             | ListensFor::Attempt(_)
-            | ListensFor::Code(_) => None,
+            | ListensFor::Code(_)
+            | ListensFor::Capacity(_) => None,
         },
     };
-    story.run.waitpoints().iter().map(summary).collect()
+    story.run.waitpoints().map(summary).collect()
 }
 
 pub(super) fn listed(store: &mut dyn Read, filter: &RunFilter, limit: usize) -> Vec<RunSummary> {

@@ -35,7 +35,7 @@ use crate::events::read_event;
 use crate::postgres::column::{self, Id};
 use crate::postgres::connection::{Answer, PgConnection, Session};
 use crate::postgres::refusal::Refusal;
-use crate::postgres::{admin, schedules};
+use crate::postgres::{admin, limits, schedules};
 use crate::row::RowReader;
 use crate::{Batch, Culprit, Error, RunWrite};
 use plan::{Part, Plan};
@@ -241,6 +241,10 @@ fn judge(plan: &Plan<'_>, answers: &[Answer], batch: &Batch<'_>) -> Result<Strin
                 let moved_on = schedules::first_of(&batch.schedules);
                 return Err(Trouble::Known(moved_on.map_or_else(nothing_moved, Error::Conflict)));
             }
+            Part::Limits(count) if is_short(*count) => {
+                let moved_on = limits::first_of(&batch.limits);
+                return Err(Trouble::Known(moved_on.map_or_else(nothing_moved, Error::Conflict)));
+            }
             Part::FollowUps(count) if is_short(*count) => {
                 let first = batch.follow_ups.first().map(|write| RunId(write.follow_up().id));
                 return Err(Trouble::Known(first.map_or_else(nothing_moved, Error::Conflict)));
@@ -253,8 +257,10 @@ fn judge(plan: &Plan<'_>, answers: &[Answer], batch: &Batch<'_>) -> Result<Strin
             Part::UnheardEvents => check_unheard_events(&answer.rows, batch)?,
             Part::Locks
             | Part::Definitions
+            | Part::EventStarts
             | Part::Costs
             | Part::Schedules(_)
+            | Part::Limits(_)
             | Part::FollowUps(_)
             | Part::Descendants
             | Part::Deliveries
@@ -323,7 +329,8 @@ fn event_waits<'a>(write: &RunWrite<'a>) -> impl Iterator<Item = (u32, &'a Event
             | ListensFor::Approval(_)
             | ListensFor::Child { .. }
             | ListensFor::Attempt(_)
-            | ListensFor::Code(_) => None,
+            | ListensFor::Code(_)
+            | ListensFor::Capacity(_) => None,
         }
     })
 }

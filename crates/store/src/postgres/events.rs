@@ -151,16 +151,16 @@ fn look(connection: &mut PgConnection, events: &[EventName<'_>], step: Step<'_>)
     Ok(answers.next().map(|answer| answer.rows).unwrap_or_default())
 }
 
-fn places<'a>(events: impl Iterator<Item = &'a EventName<'a>>) -> Vec<i64> {
+pub(super) fn places<'a>(events: impl Iterator<Item = &'a EventName<'a>>) -> Vec<i64> {
     events.map(|event| column::workspace(event.workspace)).collect()
 }
 
-fn names<'a>(events: impl Iterator<Item = &'a EventName<'a>>) -> Vec<String> {
+pub(super) fn names<'a>(events: impl Iterator<Item = &'a EventName<'a>>) -> Vec<String> {
     events.map(|event| column::name(event.event_id).into_owned()).collect()
 }
 
 /// PostgreSQL counts from one.
-fn ordinal(row: &Row, index: usize) -> Result<usize, Error> {
+pub(super) fn ordinal(row: &Row, index: usize) -> Result<usize, Error> {
     let place: u64 = row.number(index)?;
     Ok(usize::try_from(place).unwrap_or(usize::MAX).saturating_sub(1))
 }

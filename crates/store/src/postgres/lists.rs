@@ -7,6 +7,8 @@
 mod runs;
 mod waitpoints;
 
+use std::collections::BTreeMap;
+
 use abide_core::id::{RunId, WaitpointId, WorkspaceId};
 use abide_core::status::{RunStatus, WaitStatus};
 use abide_core::waitpoint::Kind;
@@ -17,8 +19,10 @@ use tokio_postgres::types::ToSql;
 use crate::postgres::Handle;
 use crate::postgres::column::{self};
 use crate::postgres::connection::{Session, Value, values};
+use crate::postgres::tasks;
 use crate::roles::Lists;
 use crate::row::RowReader;
+use crate::tasks::TaskQueue;
 use crate::{Due, Error, Page, RunFilter, RunSummary, WaitpointFilter, WaitpointSummary};
 
 impl<Role: Send> Lists for Handle<Role> {
@@ -92,6 +96,26 @@ impl<Role: Send> Lists for Handle<Role> {
         query.push(" LIMIT ?) AS found", values![column::limit(limit)]);
         let rows = self.connection.ask(async |session| query.rows(session).await)?;
         rows.first().map_or(Ok(0), |row| row.number(0))
+    }
+
+    fn task_queues(&mut self, limit: usize) -> Result<Option<Vec<TaskQueue>>, Error> {
+        let limit = column::limit(limit);
+        let rows = self.connection.ask(async |session| session.rows(tasks::QUEUES, &[&limit]).await)?;
+        let mut queues: BTreeMap<(String, WorkspaceId), TaskQueue> = BTreeMap::new();
+        for row in &rows {
+            let (name, workspace) = (row.name(0)?, row.workspace(1)?);
+            let queue = queues.entry((name.clone(), workspace)).or_insert_with(|| TaskQueue {
+                workspace,
+                queue: name.into(),
+                ready: 0,
+                leased: 0,
+                oldest_ready: None,
+            });
+            queue.ready += row.number::<usize>(2)?;
+            queue.leased += row.number::<usize>(3)?;
+            queue.oldest_ready = queue.oldest_ready.into_iter().chain(row.optional_instant(4)?).min();
+        }
+        Ok(Some(queues.into_values().collect()))
     }
 
     /// What the histories and events of a workspace take.

@@ -14,7 +14,7 @@ struct Migration {
 }
 
 /// In order; the first is version 1. A file that was released is never changed.
-const MIGRATIONS: [Migration; 9] = [
+const MIGRATIONS: [Migration; 11] = [
     Migration { sql: include_str!("migrations/0001_first.sql"), oldest: 1 },
     Migration { sql: include_str!("migrations/0002_audit.sql"), oldest: 1 },
     // A node that leaves nothing for later rounds does not look at what others left.
@@ -30,13 +30,25 @@ const MIGRATIONS: [Migration; 9] = [
     Migration { sql: include_str!("migrations/0008_refusals.sql"), oldest: 7 },
     // A node of before would leave the snapshot of a run that it forgets.
     Migration { sql: include_str!("migrations/0009_snapshots.sql"), oldest: 9 },
+    // A node of before would not give back the room of a run that it ends.
+    Migration { sql: include_str!("migrations/0010_limits.sql"), oldest: 10 },
+    // A node of before starts no runs on events.
+    Migration { sql: include_str!("migrations/0011_event_starts.sql"), oldest: 11 },
 ];
+
+/// A node that was seen so lately may be at work.
+const SEEN_US: i64 = 10_000_000;
 
 /// "abide": those who migrate wait for each other.
 const LOCK: i64 = 0x61_6269_6465;
 
 pub(super) fn latest() -> i64 {
     i64::try_from(MIGRATIONS.len()).expect("few migrations")
+}
+
+/// Whether there are migrations to apply after which those who know only this version could not go on.
+pub(super) fn leave_behind(version: i64) -> bool {
+    (1..).zip(&MIGRATIONS).any(|(number, migration)| number > version && migration.oldest > version)
 }
 
 /// What a database says of itself.
@@ -48,6 +60,8 @@ pub(super) struct Mark {
     pub(super) version: i64,
     /// The version that one has to know to work on it.
     pub(super) oldest: i64,
+    /// How many nodes were seen in the last ten seconds.
+    pub(super) nodes: i64,
 }
 
 impl Mark {
@@ -56,15 +70,16 @@ impl Mark {
             to_regclass('abide.migrations') IS NOT NULL";
         let row = session.one(sql, &[]).await?;
         let (is_taken, is_ours) = (row.try_get(0)?, row.try_get(1)?);
-        let (version, oldest) = match is_ours {
+        let (version, oldest, nodes) = match is_ours {
             true => {
-                let sql = "SELECT coalesce(max(version), 0), coalesce(max(oldest), 0) FROM migrations";
-                let row = session.one(sql, &[]).await?;
-                (row.number(0)?, row.number(1)?)
+                let sql = "SELECT coalesce(max(version), 0), coalesce(max(oldest), 0), (SELECT count(*) FROM nodes
+                    WHERE seen_at > (extract(epoch FROM clock_timestamp()) * 1000000)::bigint - $1) FROM migrations";
+                let row = session.one(sql, &[&SEEN_US]).await?;
+                (row.number(0)?, row.number(1)?, row.number(2)?)
             }
-            false => (0, 0),
+            false => (0, 0, 0),
         };
-        Ok(Mark { is_taken, is_ours, version, oldest })
+        Ok(Mark { is_taken, is_ours, version, oldest, nodes })
     }
 }
 

@@ -173,7 +173,26 @@ async fn prepare(session: &mut Session, name: &str) -> Result<(), Error> {
         let why = format!("its encoding is {encoding}, which cannot hold every text");
         return Err(unusable(name, why, "make a database with ENCODING 'UTF8'"));
     }
-    migrations::migrate(session, |mark| recognize(mark, name)).await
+    migrations::migrate(session, |mark| {
+        recognize(mark, name)?;
+        leave_none_behind(mark, name)
+    })
+    .await
+}
+
+/// Nodes that could not work on what would be made of the database are stopped first.
+fn leave_none_behind(mark: &Mark, name: &str) -> Result<(), Error> {
+    let Mark { version, nodes, .. } = mark;
+    if *nodes == 0 || !migrations::leave_behind(*version) {
+        return Ok(());
+    }
+    let latest = migrations::latest();
+    let why = format!(
+        "it has version {version}, and {nodes} seen in the last ten seconds could not work on version {latest}, which this \
+         program would make of it",
+        nodes = if *nodes == 1 { "a node that was".to_owned() } else { format!("{nodes} nodes that were") }
+    );
+    Err(unusable(name, why, "stop every server on it, and begin again"))
 }
 
 /// Nothing is written to a database that is not ours.

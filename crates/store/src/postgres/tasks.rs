@@ -54,6 +54,28 @@ pub(super) const TAKE_LATE: &str = "UPDATE tasks
         ORDER BY free_at LIMIT $3 FOR UPDATE SKIP LOCKED))
     RETURNING run, place, lease_epoch, workspace, queue, has_begun";
 
+/// Goes from workflow to workflow of each queue, a step in the index each; counts those of each up to a number, and those that
+/// are leased up to a number in all.
+pub(super) const QUEUES: &str = "WITH RECURSIVE flows AS (
+        (SELECT queue, workspace, definition FROM tasks WHERE NOT is_taken AND queue >= ''
+            ORDER BY queue, workspace, definition LIMIT 1)
+        UNION ALL
+        SELECT next.queue, next.workspace, next.definition
+        FROM flows CROSS JOIN LATERAL (SELECT tasks.queue, tasks.workspace, tasks.definition FROM tasks
+            WHERE NOT is_taken
+              AND (tasks.queue, tasks.workspace, tasks.definition) > (flows.queue, flows.workspace, flows.definition)
+            ORDER BY tasks.queue, tasks.workspace, tasks.definition LIMIT 1) AS next),
+    taken AS (SELECT queue, workspace FROM tasks WHERE is_taken AND free_at > 0 ORDER BY free_at LIMIT $1)
+    SELECT flows.queue, flows.workspace, free.ready, 0::bigint, free.oldest
+        FROM flows CROSS JOIN LATERAL (SELECT count(*) AS ready, min(found.free_at) AS oldest FROM (
+            SELECT tasks.free_at FROM tasks
+            WHERE NOT is_taken AND tasks.queue = flows.queue AND tasks.workspace = flows.workspace
+              AND tasks.definition = flows.definition
+            ORDER BY tasks.free_at LIMIT $1) AS found) AS free
+    UNION ALL
+    SELECT taken.queue, taken.workspace, 0::bigint, count(*), NULL::bigint FROM taken
+        GROUP BY taken.queue, taken.workspace";
+
 impl Tasks for Handle<Unsynced> {
     fn take(
         &mut self,

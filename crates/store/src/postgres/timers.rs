@@ -12,7 +12,7 @@ use crate::row::RowReader;
 use crate::{Error, StoredTimer};
 
 impl<Role: Send> Timers for Handle<Role> {
-    /// Two ordered lists, of waits and of runs, merged.
+    /// Three ordered lists, of waits, of runs and of limits, merged.
     fn timers(
         &mut self,
         after: Option<&StoredTimer>,
@@ -32,7 +32,10 @@ impl<Role: Send> Timers for Handle<Role> {
         UNION ALL
         (SELECT deadline_at, id, NULL::bigint FROM runs
             WHERE deadline_at <= $5 AND (deadline_at, id) >= ($1, $2) AND NOT ($4 AND id = $2 AND deadline_at = $1)
-            ORDER BY deadline_at, id LIMIT $6)");
+            ORDER BY deadline_at, id LIMIT $6)
+        UNION ALL
+        (SELECT due_at, id, 0::bigint FROM limits
+            WHERE due_at <= $5 AND (due_at, id) > ($1, $2) ORDER BY due_at, id LIMIT $6)");
         let (until, most) = (column::instant(until), column::limit(limit));
         let rows = self
             .connection
@@ -42,7 +45,7 @@ impl<Role: Send> Timers for Handle<Role> {
             let timer = row.optional_number(2)?.map_or(Timer::Run, Timer::Waitpoint);
             due.push(StoredTimer { at: row.instant(0)?, run: RunId(row.id(1)?), timer });
         }
-        // Two sorted lists one after the other: the sort finds them and only merges.
+        // Sorted lists one after the other: the sort finds them and only merges.
         due.sort();
         due.truncate(limit);
         Ok(due)

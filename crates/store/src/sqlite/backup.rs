@@ -10,12 +10,25 @@ use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};
 
 use crate::Error;
-use crate::sqlite::header::{self, Header};
+use crate::sqlite::header::{self, APPLICATION_ID, Header, UNCHECKED_ID};
+use crate::sqlite::lock::Lock;
 use crate::sqlite::{open, private};
 use crate::table::{COPY_OF, STORE_ID};
 
 pub(super) fn backup(connection: &Connection, to: &Path) -> Result<(), Error> {
     write_beside(to, |part| write(connection, part))
+}
+
+/// Makes a file one whose pages have no checksums, so that another program may write pages, too. Nobody may have it open.
+pub fn forgo_page_checksums(path: impl AsRef<Path>) -> Result<(), Error> {
+    let path = open::resolve(path.as_ref());
+    let _lock = Lock::take(&path)?;
+    // What is damaged now would not be noticed later.
+    drop(open::beside(&path)?);
+    let connection = Connection::open_with_flags(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    connection.pragma_update(None, "application_id", UNCHECKED_ID)?;
+    connection.close().map_err(|(_, error)| error)?;
+    sync(&path).map_err(|why| Error::BackupFailed { path: path.display().to_string(), why })
 }
 
 /// Has a file written beside its place, and puts it there when it is whole and on disk.
@@ -88,8 +101,10 @@ fn copy(connection: &Connection, part: &Path) -> rusqlite::Result<StepResult> {
     let result = Backup::new(connection, &mut copy)?.step(-1)?;
     copy.close().map_err(|(_, error)| error)?;
     if result == StepResult::Done && Header::of(part) != Header::Sound {
-        // Copied from memory, where pages have no checksums.
+        // Copied from memory, or from a file that has none: pages get their checksums as they are written anew.
         let copy = Connection::open_with_flags_and_vfs(part, flags, header::VFS)?;
+        copy.query_row("PRAGMA checksum_verification = OFF", [], |_| Ok(()))?;
+        copy.pragma_update(None, "application_id", APPLICATION_ID)?;
         open::make_room_for_checksums(&copy)?;
         copy.close().map_err(|(_, error)| error)?;
     }

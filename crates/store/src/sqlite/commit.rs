@@ -14,13 +14,16 @@ use crate::row::RowReader;
 use crate::snapshots::{self, LastSnapshot};
 use crate::sqlite::column;
 use crate::sqlite::tally::Tally;
-use crate::sqlite::{admin, costs, follow_ups, query, schedules, webhooks};
+use crate::sqlite::{admin, costs, event_starts, follow_ups, limits, query, schedules, webhooks};
 use crate::{Batch, Culprit, Error, NewDefinition, RunWrite, chunk, waits};
 
 pub(super) fn commit(transaction: &Transaction<'_>, batch: &Batch<'_>) -> Result<(), Error> {
     admin::check_workspaces(transaction, workspaces(batch))?;
     for definition in &batch.definitions {
         insert_definition(transaction, definition)?;
+    }
+    for write in &batch.event_starts {
+        event_starts::write(transaction, write)?;
     }
     let mut tally = Tally::default();
     write_runs(transaction, &mut tally, &batch.runs)?;
@@ -33,6 +36,9 @@ pub(super) fn commit(transaction: &Transaction<'_>, batch: &Batch<'_>) -> Result
     }
     for write in &batch.schedules {
         schedules::write(transaction, write).map_err(|error| error.of(write.schedule.id.owner().id()))?;
+    }
+    for write in &batch.limits {
+        limits::write(transaction, write)?;
     }
     for write in &batch.follow_ups {
         follow_ups::write(transaction, write)?;

@@ -11,6 +11,11 @@ pub(super) const VFS: &str = "cksmvfs";
 const CHECKSUM_BYTES: u8 = 8;
 /// From this version of the schema on, every file has checksums.
 const FIRST_WITH_CHECKSUMS: u32 = 9;
+/// "abid": says that a file is ours.
+pub(super) const APPLICATION_ID: i32 = 0x6162_6964;
+/// "ABID": says that a file is ours, and that its pages have no checksums because somebody wanted it so. Four bits away from the
+/// other, so that no flipped bit makes one of the other.
+pub(super) const UNCHECKED_ID: i32 = 0x4142_4944;
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 const HEADER: usize = 100;
 
@@ -25,6 +30,8 @@ pub(super) enum Header {
     Cut,
     /// The file says that its pages have no checksums, though all files of its version have.
     WithoutChecksums,
+    /// The file was made without checksums on its pages, because something else than us writes pages, too.
+    Unchecked,
     /// Of a version that had none.
     Old,
     Sound,
@@ -58,8 +65,11 @@ impl Header {
             size => u64::from(size),
         };
         let version = u32::from_be_bytes([header[60], header[61], header[62], header[63]]);
+        let application = i32::from_be_bytes([header[68], header[69], header[70], header[71]]);
         if length < page {
             Header::Cut
+        } else if application == UNCHECKED_ID {
+            Header::Unchecked
         } else if header[20] == CHECKSUM_BYTES {
             Header::Sound
         } else if version < FIRST_WITH_CHECKSUMS {

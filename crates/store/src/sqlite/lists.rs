@@ -21,6 +21,7 @@ use crate::sqlite::Handle;
 use crate::sqlite::column;
 use crate::sqlite::query::{collect, first};
 use crate::sqlite::tally;
+use crate::tasks::TaskQueue;
 use crate::{Due, Error, Page, RunFilter, RunSummary, WaitpointFilter, WaitpointSummary};
 
 impl<Role: Send> Lists for Handle<Role> {
@@ -99,6 +100,10 @@ impl<Role: Send> Lists for Handle<Role> {
         let mut statement = self.connection.prepare_cached(&format!("SELECT count(*) FROM ({inner})"))?;
         let rows = statement.query(params_from_iter(conditions.values))?;
         Ok(first(rows, |row| row.number(0))?.unwrap_or(0))
+    }
+
+    fn task_queues(&mut self, _: usize) -> Result<Option<Vec<TaskQueue>>, Error> {
+        Ok(None)
     }
 
     /// What the histories and events of a workspace take.

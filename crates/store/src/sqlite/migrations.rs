@@ -8,7 +8,7 @@ use crate::chunk;
 const WITH_SUMS: i64 = 9;
 
 /// In order; the first is version 1. A file that was released is never changed.
-const MIGRATIONS: [&str; 12] = [
+const MIGRATIONS: [&str; 14] = [
     include_str!("migrations/0001_first.sql"),
     include_str!("migrations/0002_costs.sql"),
     include_str!("migrations/0003_run_counts.sql"),
@@ -21,6 +21,8 @@ const MIGRATIONS: [&str; 12] = [
     include_str!("migrations/0010_stored_bytes.sql"),
     include_str!("migrations/0011_code.sql"),
     include_str!("migrations/0012_snapshots.sql"),
+    include_str!("migrations/0013_limits.sql"),
+    include_str!("migrations/0014_event_starts.sql"),
 ];
 
 pub(super) fn latest() -> i64 {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
-use crate::sqlite::header::VFS;
+use crate::sqlite::header::{Header, VFS};
 use crate::sqlite::lock::Lock;
 use crate::sqlite::{Sqlite, backup, maintenance, open};
 use crate::{Error, Store};
@@ -90,7 +90,16 @@ fn write_anew(path: &Path, fresh: &Path) -> Result<(), Error> {
 }
 
 fn connect(path: &Path) -> Result<Connection, Error> {
-    Ok(Connection::open_with_flags_and_vfs(path, OpenFlags::SQLITE_OPEN_READ_WRITE, VFS)?)
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
+    Ok(match Header::of(path) {
+        Header::Unchecked => Connection::open_with_flags(path, flags)?,
+        Header::New
+        | Header::Foreign
+        | Header::Cut
+        | Header::WithoutChecksums
+        | Header::Old
+        | Header::Sound => Connection::open_with_flags_and_vfs(path, flags, VFS)?,
+    })
 }
 
 /// Tables are read and indexes are made: that is how it copies.

@@ -1,5 +1,6 @@
 mod damage;
 mod plans;
+mod unchecked;
 
 use abide_core::command::Command;
 use abide_core::id::{DefinitionId, DeliveryId, RunId, ScheduleId, WebhookId, WorkspaceId};

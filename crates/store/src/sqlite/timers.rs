@@ -11,10 +11,11 @@ use crate::row::RowReader;
 use crate::sqlite::Handle;
 use crate::sqlite::column;
 use crate::sqlite::query::collect;
+use crate::timers::LIMIT_TIMER;
 use crate::{Error, StoredTimer};
 
 impl<Role: Send> Timers for Handle<Role> {
-    /// Two ordered lists, of waits and of runs, merged.
+    /// Three ordered lists, of waits, of runs and of limits, merged.
     fn timers(
         &mut self,
         after: Option<&StoredTimer>,
@@ -23,7 +24,8 @@ impl<Role: Send> Timers for Handle<Role> {
     ) -> Result<Vec<StoredTimer>, Error> {
         let mut due = due_waits(&self.connection, after, until, limit)?;
         due.append(&mut due_runs(&self.connection, after, until, limit)?);
-        // Two sorted lists one after the other: the sort finds them and only merges.
+        due.append(&mut due_limits(&self.connection, after, until, limit)?);
+        // Sorted lists one after the other: the sort finds them and only merges.
         due.sort();
         due.truncate(limit);
         Ok(due)
@@ -71,4 +73,20 @@ fn due_runs(
     )?;
     let rows = statement.query(params![at, run, seen, column::instant(until), column::limit(limit)])?;
     collect(rows, |row| Ok(StoredTimer { at: row.instant(0)?, run: RunId(row.id(1)?), timer: Timer::Run }))
+}
+
+fn due_limits(
+    connection: &Connection,
+    after: Option<&StoredTimer>,
+    until: Timestamp,
+    limit: usize,
+) -> Result<Vec<StoredTimer>, Error> {
+    let (at, id) =
+        after.map_or((i64::MIN, [0; 16]), |after| (column::instant(after.at), column::run(after.run)));
+    let mut statement = connection.prepare_cached(
+        "SELECT due_at, id FROM limits WHERE due_at <= ?3 AND (due_at, id) > (?1, ?2)
+         ORDER BY due_at, id LIMIT ?4",
+    )?;
+    let rows = statement.query(params![at, id, column::instant(until), column::limit(limit)])?;
+    collect(rows, |row| Ok(StoredTimer { at: row.instant(0)?, run: RunId(row.id(1)?), timer: LIMIT_TIMER }))
 }

@@ -14,18 +14,23 @@ use crate::postgres::connection::{Step, Value, values};
 use crate::postgres::costs::NewCosts;
 use crate::postgres::event_snapshots::SnapshotLog;
 use crate::postgres::refusal::Refusal;
-use crate::postgres::{follow_ups, schedules, webhooks};
-use crate::{Batch, Delivery, Error, FollowUpWrite, NewDefinition, RunWrite, ScheduleWrite, chunk};
+use crate::postgres::{event_starts, follow_ups, limits, schedules, webhooks};
+use crate::{
+    Batch, Delivery, Error, EventStartWrite, FollowUpWrite, NewDefinition, RunWrite, ScheduleWrite, chunk,
+};
 
 /// What a statement is for.
 pub(super) enum Part {
     Locks,
     Definitions,
+    EventStarts,
     /// All rows of runs. It answers with the transaction, or fails if not all of them were written.
     Rows,
     Costs,
     /// How many schedules are written.
     Schedules(usize),
+    /// How many limits are written.
+    Limits(usize),
     /// How many follow-ups are written.
     FollowUps(usize),
     Descendants,
@@ -83,11 +88,16 @@ impl<'a> Plan<'a> {
         plan.write_waitpoints(&runs)?;
         plan.add_costs(&runs);
         plan.write_schedules(&batch.schedules);
+        for (count, step) in limits::steps(&batch.limits) {
+            plan.parts.push(Part::Limits(count));
+            plan.steps.push(step);
+        }
         plan.write_follow_ups(&batch.follow_ups);
         plan.add_descendants(&batch.descendants);
         plan.write_deliveries(&batch.deliveries);
         plan.write_tasks(&batch.tasks);
         plan.write_events(&batch.events);
+        plan.write_event_starts(&batch.event_starts);
         plan.write_idempotency_records(&batch.idempotency);
         plan.look_again(&events, snapshots);
         if !(plan.is_empty() && plan.rows.is_empty()) {
@@ -171,6 +181,13 @@ impl<'a> Plan<'a> {
         for (count, step) in follow_ups::steps(writes) {
             self.parts.push(Part::FollowUps(count));
             self.steps.push(step);
+        }
+    }
+
+    fn write_event_starts(&mut self, writes: &[EventStartWrite<'a>]) {
+        if !writes.is_empty() {
+            self.parts.push(Part::EventStarts);
+            self.steps.push(event_starts::write(writes));
         }
     }
 

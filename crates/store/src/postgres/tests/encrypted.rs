@@ -66,7 +66,7 @@ fn a_connection_is_encrypted_as_its_address_says_and_goes_nowhere_else() {
 fn a_password_is_shown_where_nobody_can_listen() {
     let on = Encrypting::start();
     let mut hand = Hand::on(&on.server.address("postgres"));
-    hand.run("CREATE ROLE ann LOGIN PASSWORD 'secret'; GRANT CREATE ON DATABASE postgres TO ann");
+    hand.run("SET password_encryption = 'scram-sha-256'; CREATE ROLE ann LOGIN PASSWORD 'secret'; GRANT CREATE ON DATABASE postgres TO ann");
     hand.run("DROP SCHEMA abide CASCADE");
     let address = |password: &str, mode: &str| {
         format!("postgresql://ann:{password}@localhost:{}/postgres?sslmode={mode}", on.server.port())

@@ -1,6 +1,7 @@
 //! A database that is not ours, or that we cannot use, is refused with a reason and left as it was.
 
 use super::*;
+use crate::cluster::NodeId;
 
 fn refused(address: &str) -> (String, &'static str) {
     match Postgres::open(address) {
@@ -53,6 +54,21 @@ fn a_database_of_a_newer_version_is_refused_unless_it_says_that_we_can_work_on_i
     let (why, what_to_do) = refused(&address);
     assert!(why.contains("version 9999"), "{why}");
     assert!(what_to_do.contains("newer"), "{what_to_do}");
+}
+
+#[test]
+fn a_database_is_not_brought_up_to_date_under_a_node_that_could_not_go_on() {
+    let address = Server::shared().database();
+    let mut node = Postgres::open(&address).unwrap().cluster().unwrap().unwrap();
+    let (this, latest) = (NodeId(7), migrations::latest());
+    Hand::on(&address).run("DELETE FROM migrations WHERE version > 1");
+    node.heartbeat(this).unwrap();
+    let (why, what_to_do) = refused(&address);
+    assert!(why.contains("version 1") && why.contains("a node that was seen"), "{why}");
+    assert!(why.contains(&format!("version {latest}")) && what_to_do.contains("stop every server"), "{why}");
+    node.leave(this).unwrap();
+    let Err(error) = Postgres::open(&address) else { panic!("its tables are there already") };
+    assert!(!matches!(error, Error::Unusable { .. }), "nobody is in the way: {error}");
 }
 
 #[test]

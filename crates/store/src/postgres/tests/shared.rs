@@ -9,7 +9,7 @@ use abide_core::time::Millis;
 use super::*;
 use crate::RunUpdate;
 use crate::cluster::{ClusterNotification, NodeId};
-use crate::tasks::{FoundTask, LateTasks, StoredTask, TaskCounts, TaskWrite, WantedTasks};
+use crate::tasks::{FoundTask, LateTasks, StoredTask, TaskCounts, TaskQueue, TaskWrite, WantedTasks};
 
 const NOW: &str = "2026-03-01T00:00:00Z";
 
@@ -71,6 +71,31 @@ fn tasks_are_taken_from_each_workflow_in_turn() {
     assert_eq!(second.range(11..).copied().collect::<Vec<_>>(), [12], "{second:?}");
     assert_eq!(first.len() + second.len(), 6);
     assert_eq!(take(wanted("mail", 99)).len(), 6);
+}
+
+#[test]
+fn each_queue_says_how_many_are_ready_and_leased_and_since_when() {
+    let mut store = Postgres::open(&Server::shared().database()).unwrap();
+    let put = |number, flow: &str, free_at| {
+        TaskWrite::Put(StoredTask { definition: flow.into(), free_at, ..task(number, "mail") })
+    };
+    let mut rows: Vec<TaskWrite> = (1..=9).map(|number| put(number, "busy", after(3))).collect();
+    rows.extend([put(11, "quiet", after(1)), TaskWrite::Put(held(12, after(60)))]);
+    rows.push(TaskWrite::Put(StoredTask { workspace: WorkspaceId(7), ..task(13, "post") }));
+    write(&mut store, &rows);
+    let queue = |queue: &str, workspace, ready, leased, since| TaskQueue {
+        workspace: WorkspaceId(workspace),
+        queue: queue.into(),
+        ready,
+        leased,
+        oldest_ready: Some(after(since)),
+    };
+    assert_eq!(
+        store.task_queues(100).unwrap().unwrap(),
+        [queue("mail", 0, 10, 1, 1), queue("post", 7, 1, 0, 0)]
+    );
+    let most: Vec<usize> = store.task_queues(4).unwrap().unwrap().iter().map(|queue| queue.ready).collect();
+    assert_eq!(most, [5, 1], "those of each workflow are counted up to the limit");
 }
 
 #[test]

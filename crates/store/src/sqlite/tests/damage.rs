@@ -60,7 +60,7 @@ fn a_log_that_is_gone_or_cut_short_or_has_a_flipped_bit_is_missed() {
     fs::write(log_of(&copy), &log[..log.len() - 10_000]).unwrap();
     let lost = missing(&copy);
     assert!((1..30).contains(&lost), "{lost}");
-    let opening = Opening { accept_loss: true };
+    let opening = Opening { accept_loss: true, ..Opening::default() };
     assert!(Sqlite::open_with(&copy, opening).is_ok(), "somebody knows");
     assert!(Sqlite::open(&copy).is_ok(), "and need not say so again");
 
@@ -71,6 +71,35 @@ fn a_log_that_is_gone_or_cut_short_or_has_a_flipped_bit_is_missed() {
         fs::write(log_of(&copy), flipped).unwrap();
         assert!(missing(&copy) > 0, "a bit of byte {place}");
     }
+}
+
+#[test]
+fn a_long_log_that_a_crash_left_is_folded_back_before_the_store_is_used() {
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join("store.db");
+    let mut store = Sqlite::open(&path).unwrap();
+    World::new().start(&story::nap(), json!({ "sleep": "1h" })).save(&mut store);
+    let other = TempDir::new().unwrap();
+    let log = |store: &Path| fs::metadata(log_of(store)).map_or(0, |log| log.len());
+    let copy = crashed(&path, &other);
+    let short = log(&copy);
+    let opened = Sqlite::open(&copy).unwrap();
+    assert_eq!(log(&copy), short, "a short one is left to the next commits");
+    drop(opened);
+
+    store.connection.pragma_update(None, "wal_autocheckpoint", 0).unwrap();
+    store.connection.execute("INSERT INTO settings VALUES ('long', zeroblob(40000000))", []).unwrap();
+    let copy = crashed(&path, &other);
+    assert!(log(&copy) > 40_000_000);
+    let opened = Sqlite::open(&copy).unwrap();
+    assert_eq!(log(&copy), 0, "no commit and no other start has to go through it again");
+    assert!(
+        opened
+            .connection
+            .query_row("SELECT length(value) = 40000000 FROM settings WHERE name = 'long'", [], |row| row
+                .get::<_, bool>(0))
+            .unwrap()
+    );
 }
 
 #[test]
@@ -106,7 +135,7 @@ fn a_store_that_is_gone_is_missed_by_what_is_left_of_it() {
     fs::remove_file(&path).unwrap();
     assert_eq!(missing(&path), 1);
     assert_eq!(missing(&path), 1, "however often it is tried");
-    drop(Sqlite::open_with(&path, Opening { accept_loss: true }).unwrap());
+    drop(Sqlite::open_with(&path, Opening { accept_loss: true, ..Opening::default() }).unwrap());
     Sqlite::open(&path).unwrap();
 }
 

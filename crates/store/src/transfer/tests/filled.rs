@@ -2,13 +2,17 @@
 
 use std::sync::Arc;
 
+use abide_core::capacity::{Ask, Holder, Limit, Policy};
 use abide_core::command::{Command, Event, Reply, TaskHeartbeat};
+use abide_core::definition::{Holds, Rate, WhenFull};
+use abide_core::event_start::RefusedStart;
 use abide_core::follow_up::FollowUp;
 use abide_core::history::JournalResult;
-use abide_core::id::{RunId, StepAddress, WorkspaceId};
+use abide_core::id::{LimitId, RunId, StepAddress, WorkspaceId};
 use abide_core::idempotency::IdempotencyRecord;
 use abide_core::json::Json;
 use abide_core::schedule::Schedule;
+use abide_core::time::Millis;
 use jiff::Timestamp;
 use jiff::civil::date;
 use serde_json::json;
@@ -16,8 +20,8 @@ use serde_json::json;
 use crate::conformance::lists::Crowd;
 use crate::conformance::{admin, costs, schedules, story, webhooks};
 use crate::{
-    ApiKey, Batch, CostRow, Delivery, FollowUpWrite, Held, Owner, Page, RunFilter, RunSummary, Scope, Store,
-    StoredFollowUp, StoredTimer, Webhook,
+    ApiKey, Batch, CostRow, Delivery, EventStartWrite, FollowUpWrite, Held, LimitWrite, Owner, Page,
+    RunFilter, RunSummary, Scope, Store, StoredFollowUp, StoredTimer, Webhook,
 };
 
 /// What sorts differently where it cannot be written as it is.
@@ -31,6 +35,7 @@ pub(super) struct Filled {
     schedule: Schedule,
     webhook: Webhook,
     deliveries: Vec<Delivery>,
+    limits: Vec<Limit>,
     listed: Vec<RunSummary>,
     timers: Vec<StoredTimer>,
     costs: Vec<CostRow>,
@@ -87,12 +92,28 @@ impl Filled {
                 what: FollowUp::Cancel { run: RunId(id), reason: Some(name.to_owned()) },
             })
             .collect();
+        let refused = RefusedStart {
+            event: events[0].id,
+            at,
+            code: "INVALID_INPUT".into(),
+            message: "it's \0 🦀".to_owned(),
+        };
+        let event_starts = NAMES.map(|name| EventStartWrite {
+            workspace: WorkspaceId::default(),
+            event_id: name,
+            workflow: name,
+            refused: (name == NAMES[0]).then_some(&refused),
+        });
+        let event_starts = event_starts.into();
+        let limits = NAMES.map(|name| limit(name, at)).to_vec();
         let batch = Batch {
+            limits: limits.iter().map(|limit| LimitWrite { based_on: 0, limit, removed: false }).collect(),
             follow_ups: left.iter().map(FollowUpWrite::Put).collect(),
             descendants: vec![(RunId(7), 3), (RunId(u128::MAX), 1)],
             events: events.iter().collect(),
             idempotency: idempotency.iter().collect(),
             definitions: definitions.into(),
+            event_starts,
             ..Batch::default()
         };
         store.commit(&batch).expect("written");
@@ -138,6 +159,7 @@ impl Filled {
             schedule,
             webhook,
             deliveries,
+            limits,
             listed,
             timers,
             costs,
@@ -167,6 +189,9 @@ impl Filled {
         assert_eq!(store.setting("link-secrets").expect("readable").as_deref(), Some(&b"\0\xff"[..]));
         assert_eq!(store.schedule(self.schedule.id).expect("readable").as_ref(), Some(&self.schedule));
         assert_eq!(store.webhooks(None).expect("readable"), std::slice::from_ref(&self.webhook));
+        for limit in &self.limits {
+            assert_eq!(store.limit(limit.id).expect("readable").as_ref(), Some(limit));
+        }
         let due = store.due_deliveries(self.webhook.id, Timestamp::MAX, 10).expect("readable");
         assert_eq!(due, self.deliveries);
         for name in NAMES {
@@ -227,4 +252,24 @@ fn asked(crowd: &mut Crowd) -> story::Story {
         TaskHeartbeat { at: StepAddress::step(0), lease_epoch: 1, checkpoint: None, entries, calls, cancels };
     crowd.world.tell(&mut asked, Command::TaskHeartbeat(beat));
     asked
+}
+
+/// A key of a limit that somebody has room under, and a rate.
+fn limit(key: &str, at: Timestamp) -> Limit {
+    let policy = Policy { concurrency: Some(1), rate: Some(Rate { count: 3, per: Millis(1_000), burst: 2 }) };
+    let ask = Ask {
+        limit: LimitId::of(WorkspaceId::DEFAULT, None, "crm", key),
+        workflow: None,
+        name: "crm".into(),
+        key: key.into(),
+        policy,
+        slot: true,
+        token: true,
+        holds: Holds::Work,
+        when_full: WhenFull::Queue,
+    };
+    let mut limit = Limit::new(WorkspaceId::DEFAULT, &ask, at, 7);
+    limit.take(&ask, Holder { run: RunId(7), at: None, since: at }, at);
+    limit.settle(at);
+    limit
 }
