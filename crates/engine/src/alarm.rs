@@ -9,18 +9,20 @@ use abide_core::time::Millis;
 use abide_store::{Read, StoredTimer};
 use jiff::Timestamp;
 
-/// How far ahead timers are loaded, and how many at a time.
+/// How far ahead timers are loaded into memory.
 const HORIZON: Millis = Millis(60_000);
-/// The horizon of a node that is one of many. What is set for later is loaded by the node of its shard, and what is
-/// set for before that is kept by whoever sets it; the less of it there is, the fewer timers two would fire.
+/// How far ahead a node that is one of several loads timers. What is set for later is loaded by the node of its
+/// shard, and what is set for before that is kept by the node that sets it; the less of it there is, the fewer timers
+/// two nodes fire.
 const SHARED_HORIZON: Millis = Millis(4_000);
+/// How many timers are loaded at a time.
 const PAGE: usize = 20_000;
-/// How far apart the clocks of two processes may be.
+/// How far the clocks of two nodes may differ.
 const BESIDE: Millis = Millis(1_000);
-/// Of what is late, so many are taken at a time.
+/// How many timers that are late are loaded at a time.
 const LATE_PAGE: usize = 2_000;
 
-/// The part of all runs whose timers a process looks after: every one whose id leaves this rest.
+/// The shard of a node: the runs whose timers it looks after, those whose id divided by `of` leaves `rest`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shard {
     pub(crate) rest: usize,
@@ -43,10 +45,10 @@ pub(crate) struct Alarm {
     near: BTreeSet<StoredTimer>,
     /// Every timer of the store up to and including this one is in `near`.
     loaded: Option<StoredTimer>,
-    /// On a store that others look after, too: what is set here for before this is kept here, for nobody else may have
-    /// heard of it in time. What is set for later, others load when it is near.
+    /// On a shared store: timers set here for before this instant are kept here, for no other node may have loaded
+    /// them in time. What is set for later, the node of its shard loads when it is near.
     kept_until: Option<Timestamp>,
-    /// Others look after timers of the same store.
+    /// Whether other nodes look after timers of the same store.
     is_shared: bool,
 }
 
@@ -57,12 +59,12 @@ impl Default for Alarm {
 }
 
 impl Alarm {
-    /// Of a process that is one of many on its store.
+    /// The alarm of a node that is one of several on its store.
     pub(crate) fn shared() -> Alarm {
         Alarm { horizon: SHARED_HORIZON, is_shared: true, ..Alarm::default() }
     }
 
-    /// Makes sure that what is due soon is in memory, of the runs that are for this process to look after.
+    /// Loads the timers of this node's shard that are due soon.
     pub(crate) fn load(
         &mut self,
         store: &mut dyn Read,
@@ -82,8 +84,8 @@ impl Alarm {
         Ok(())
     }
 
-    /// Looks for what should have been looked at before, until an instant that has passed. Whoever set it, or was to
-    /// look after it, may be gone.
+    /// Loads timers that should have fired before an instant in the past: the node that set them, or was to look
+    /// after them, may be gone.
     pub(crate) fn load_late(
         &mut self,
         store: &mut dyn Read,
@@ -95,19 +97,19 @@ impl Alarm {
         Ok(())
     }
 
-    /// Other runs are for this process to look after: what is near is loaded anew.
+    /// Forgets how far timers were loaded, because this node has another shard.
     pub(crate) fn forget_loaded(&mut self) {
         self.near.retain(|timer| matches!(timer.timer, Timer::Attempt { .. }));
         self.loaded = None;
     }
 
-    /// Others load what is near to them at their own pace: what is near to them is near here. Where there are none, nothing
-    /// is kept beyond what was loaded.
+    /// Keeps timers that are set here for the next while, since other nodes load theirs at their own pace. On a store
+    /// of one's own, nothing is kept beyond what was loaded.
     pub(crate) fn keep_near(&mut self, now: Timestamp) {
         self.kept_until = self.is_shared.then_some(Millis(self.horizon.0 + BESIDE.0).after(now));
     }
 
-    /// A timer was set; if it is far away, the store has it.
+    /// Sets a timer; one that is far away stays in the store alone.
     pub(crate) fn set(&mut self, timer: StoredTimer) {
         let attempt = matches!(timer.timer, Timer::Attempt { .. });
         let near = self.loaded.is_some_and(|mark| timer <= mark);
@@ -124,7 +126,7 @@ impl Alarm {
         self.near.first().map(|timer| timer.at)
     }
 
-    /// The next of all timers, however far away.
+    /// The instant of the next of all timers, however far away.
     pub(crate) fn next_of_all(&self, store: &mut dyn Read) -> Result<Option<Timestamp>, abide_store::Error> {
         let far = store.timers(self.loaded.as_ref(), Timestamp::MAX, 1)?;
         Ok(self.next().into_iter().chain(far.first().map(|timer| timer.at)).min())
@@ -139,13 +141,13 @@ impl Alarm {
         due
     }
 
-    /// Puts back what could not be handled.
+    /// Puts back timers that could not be handled.
     pub(crate) fn put_back(&mut self, timers: impl IntoIterator<Item = StoredTimer>) {
         self.near.extend(timers);
     }
 }
 
-/// Ordered after every timer of that instant.
+/// A timer that sorts after every timer of that instant.
 fn end_of(at: Timestamp) -> StoredTimer {
     StoredTimer { at, run: RunId(u128::MAX), timer: Timer::Run }
 }

@@ -1,5 +1,5 @@
-//! What was left for later rounds: follow-ups that are in the store and not done yet. The oldest of each workspace are in
-//! memory, and the workspaces take turns, so that one with many does not keep the others waiting.
+//! The backlog: follow-ups that are in the store and not done yet. The oldest of each workspace are in memory, and
+//! the workspaces take turns, so that one with many does not keep the others waiting.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -12,17 +12,17 @@ use abide_store::{Read, StoredFollowUp};
 
 use crate::error::Error;
 
-/// Follow-ups of one workspace in memory; the store has the others.
+/// How many follow-ups of one workspace are in memory; the store has the others.
 const IN_MEMORY: usize = 2_000;
 
-/// An event, by where it is and what it is called.
+/// An event id in its workspace.
 pub(crate) type EventKey = (WorkspaceId, Arc<str>);
 
-/// A follow-up that can be taken up.
+/// A follow-up that can be done now.
 #[derive(Clone, Debug)]
 pub(crate) struct Queued {
     pub(crate) stored: StoredFollowUp,
-    /// What checking the input came to, with the definition it was checked against.
+    /// The result of checking the input, with the definition it was checked against.
     pub(crate) verdict: Option<Verdict>,
 }
 
@@ -36,18 +36,18 @@ pub(crate) struct Verdict {
 pub(crate) struct Backlog {
     queues: BTreeMap<WorkspaceId, VecDeque<Queued>>,
     turns: VecDeque<WorkspaceId>,
-    /// Follow-ups that start a child whose input is being checked on another thread.
-    checked: HashMap<u128, Queued>,
-    /// All that are known here: in a queue, being checked, or in a round that is not committed.
+    /// Follow-ups that start a run whose input is being checked on another thread.
+    being_checked: BTreeMap<(WorkspaceId, u128), Queued>,
+    /// The ids of all follow-ups that are known here: in a queue, being checked, or in a round that is not committed.
     known: HashSet<u128>,
     deliveries: HashMap<EventKey, BTreeSet<u128>>,
     look_backs: HashMap<WaitpointId, u128>,
     starting: HashMap<RunId, u128>,
     /// Workspaces of which the store has more than is known here.
     more: BTreeSet<WorkspaceId>,
-    /// The store was not looked at yet, or others may have done what was known here.
+    /// Whether the store was not read yet, or other nodes may have done what was known here.
     is_in_doubt: bool,
-    /// Who looks after what is left here.
+    /// The number of the node that leaves follow-ups here.
     owner: u128,
 }
 
@@ -60,7 +60,7 @@ impl Backlog {
         self.owner
     }
 
-    /// Whether there is something to take up now.
+    /// Whether there is a follow-up to do now.
     pub(crate) fn has_work(&self) -> bool {
         !self.turns.is_empty()
     }
@@ -70,7 +70,7 @@ impl Backlog {
         self.known.is_empty() && self.more.is_empty() && !self.is_in_doubt
     }
 
-    /// Finds what the store has and is not known here: all of it, or only what none of these owners looks after.
+    /// Loads what the store has and is not known here: all of it, or only what belongs to none of these nodes.
     pub(crate) fn load(&mut self, store: &mut dyn Read, not_of: &[u128]) -> Result<(), Error> {
         let found = store.follow_ups(not_of, IN_MEMORY)?;
         let mut of_each: HashMap<WorkspaceId, usize> = HashMap::new();
@@ -89,24 +89,29 @@ impl Backlog {
         Ok(())
     }
 
-    /// Whether the store is to be looked at again: what is known here is taken up, and there was more.
+    /// Whether the store is to be read again: what is known here is under way, and there was more.
     pub(crate) fn is_to_load(&self) -> bool {
-        self.is_in_doubt || self.more.iter().any(|workspace| !self.queues.contains_key(workspace))
+        let is_taken_up = |workspace: &WorkspaceId| {
+            let mut checks = self.being_checked.range((*workspace, 0)..=(*workspace, u128::MAX));
+            !self.queues.contains_key(workspace) && checks.next().is_none()
+        };
+        self.is_in_doubt || self.more.iter().any(is_taken_up)
     }
 
-    /// Whether the store has not been looked at yet, or others may have done what is known here.
+    /// Whether the store has not been read yet, or other nodes may have done what is known here.
     pub(crate) fn is_in_doubt(&self) -> bool {
         self.is_in_doubt
     }
 
-    /// A follow-up that a round has left. It may have been found in the store before that round was known to be committed.
+    /// Adds a follow-up that a round has left. It may have been found in the store before that round was known to be
+    /// committed.
     pub(crate) fn add_new(&mut self, stored: StoredFollowUp) {
         if !self.known.contains(&stored.id) {
             self.add(stored);
         }
     }
 
-    /// A follow-up that was committed.
+    /// Adds a follow-up that was committed.
     pub(crate) fn add(&mut self, stored: StoredFollowUp) {
         let is_full = self.queues.get(&stored.workspace).is_some_and(|queue| queue.len() >= IN_MEMORY);
         let is_new = !self.known.contains(&stored.id);
@@ -126,7 +131,9 @@ impl Backlog {
             FollowUp::StartChild(_)
             | FollowUp::Cancel { .. }
             | FollowUp::TellParent { .. }
-            | FollowUp::TellSchedule { .. } => {}
+            | FollowUp::TellSchedule { .. }
+            | FollowUp::StartRuns { .. }
+            | FollowUp::Grant { .. } => {}
         }
         self.enqueue(Queued { stored, verdict: None });
     }
@@ -142,7 +149,7 @@ impl Backlog {
         queue.insert(place, queued);
     }
 
-    /// The next one, of whoever's turn it is.
+    /// The next follow-up, of the workspace whose turn it is.
     pub(crate) fn next(&mut self) -> Option<Queued> {
         let workspace = self.turns.pop_front()?;
         let queue = self.queues.get_mut(&workspace)?;
@@ -155,12 +162,12 @@ impl Backlog {
         next
     }
 
-    /// Not now.
+    /// Puts back follow-ups that cannot be done now.
     pub(crate) fn put_back(&mut self, queued: impl IntoIterator<Item = Queued>) {
         queued.into_iter().for_each(|queued| self.enqueue(queued));
     }
 
-    /// Others may have done these: the store is asked.
+    /// Has these follow-ups looked up in the store, since other nodes may have done them.
     pub(crate) fn recheck(&mut self, queued: impl IntoIterator<Item = Queued>) {
         self.is_in_doubt = true;
         for queued in queued {
@@ -168,18 +175,18 @@ impl Backlog {
         }
     }
 
-    /// A follow-up waits while its input is being checked.
+    /// Sets a follow-up aside while its input is being checked.
     pub(crate) fn await_check(&mut self, queued: Queued) {
-        self.checked.insert(queued.stored.id, queued);
+        self.being_checked.insert((queued.stored.workspace, queued.stored.id), queued);
     }
 
-    pub(crate) fn was_checked(&mut self, id: u128, verdict: Verdict) {
-        if let Some(queued) = self.checked.remove(&id) {
+    pub(crate) fn was_checked(&mut self, workspace: WorkspaceId, id: u128, verdict: Verdict) {
+        if let Some(queued) = self.being_checked.remove(&(workspace, id)) {
             self.enqueue(Queued { verdict: Some(verdict), ..queued });
         }
     }
 
-    /// A follow-up is done, and that is committed.
+    /// Forgets a follow-up that is done, in a commit.
     pub(crate) fn done(&mut self, stored: &StoredFollowUp) {
         self.known.remove(&stored.id);
         match &stored.what {
@@ -197,16 +204,18 @@ impl Backlog {
             FollowUp::StartChild(_)
             | FollowUp::Cancel { .. }
             | FollowUp::TellParent { .. }
-            | FollowUp::TellSchedule { .. } => {}
+            | FollowUp::TellSchedule { .. }
+            | FollowUp::StartRuns { .. }
+            | FollowUp::Grant { .. } => {}
         }
     }
 
-    /// Whether an event of this id is still on its way to some who wait.
+    /// Whether an event of this id is still to be offered to some waits.
     pub(crate) fn is_delivering(&self, key: &EventKey) -> bool {
         self.deliveries.contains_key(key)
     }
 
-    /// Whether this event is next: events of one id reach those who wait in the order they came.
+    /// Whether this event is next: events of one id reach their waits in the order they came.
     pub(crate) fn is_first(&self, key: &EventKey, id: u128) -> bool {
         self.deliveries.get(key).and_then(BTreeSet::first).is_none_or(|first| *first == id)
     }

@@ -1,5 +1,5 @@
-//! The thread that checks inputs against schemas where that is more than a moment's work. Whoever asked goes on when the
-//! verdict is there; workspaces take turns.
+//! The thread that checks inputs against schemas where that is more than a moment's work. The request goes on when
+//! the verdict is there; workspaces take turns.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, mpsc};
@@ -12,25 +12,32 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::{Semaphore, oneshot};
 
 use crate::error::Error;
-use crate::machine::Input;
+use crate::machine::Done;
 use crate::request::Request;
 
-/// What may wait of one workspace, in bytes of inputs.
+/// The size of the inputs of one workspace that may wait, in bytes.
 const WAITING_BYTES: usize = 64 * 1024 * 1024;
-/// Checkers go as deep as schema and value together.
+/// The stack of a checking thread: checks recurse as deep as schema and value together.
 const STACK_BYTES: usize = 32 * 1024 * 1024;
 
+/// An input to check against the `inputSchema` of a definition, beside the writer.
 pub struct Check {
+    /// The workspace that asks; workspaces take turns.
     pub workspace: WorkspaceId,
+    /// The definition whose `inputSchema` counts.
     pub definition: Arc<Definition>,
+    /// The input to check.
     pub input: Json,
+    /// What goes on when the verdict is there.
     pub then: Then,
 }
 
-/// Who goes on when an input is checked.
+/// What goes on when an input is checked.
 pub enum Then {
+    /// A request to the writer; it is asked again with the verdict.
     Request(Box<Request>),
-    FollowUp(u128),
+    /// The follow-up of this workspace and id.
+    FollowUp(WorkspaceId, u128),
 }
 
 #[derive(Default)]
@@ -39,17 +46,17 @@ struct Waiting {
     bytes: usize,
 }
 
-pub(crate) fn start(done: UnboundedSender<Input>) -> std::io::Result<mpsc::Sender<Check>> {
+pub(crate) fn start(done: UnboundedSender<Done>) -> std::io::Result<mpsc::Sender<Check>> {
     let (checks, asked) = mpsc::channel();
     let thread = std::thread::Builder::new().name("abide-check".to_owned()).stack_size(STACK_BYTES);
     thread.spawn(move || work(&asked, &done))?;
     Ok(checks)
 }
 
-/// One input at a time is checked for those who do not wait at the writer.
+/// Lets one input at a time be checked for callers that do not wait at the writer.
 static BESIDE: Semaphore = Semaphore::const_new(1);
 
-/// Checks an input where nobody else waits for it.
+/// Checks an input outside of the writer.
 pub(crate) async fn check_beside(definition: &Arc<Definition>, input: &Json) -> Result<(), Error> {
     if definition.is_quick_to_check(input) {
         return Ok(definition.check_input(input)?);
@@ -70,7 +77,7 @@ pub(crate) async fn check_edit(asked: &ApprovalRequest, content: &Json) -> Resul
     if errors.is_empty() { Ok(()) } else { Err(Error::InvalidContent(errors)) }
 }
 
-/// Does what may take a while, and goes deep, on a thread of its own.
+/// Runs a check that may take long and recurse deep on a thread of its own.
 async fn beside<T: Send + 'static>(check: impl FnOnce() -> T + Send + 'static) -> Result<T, Error> {
     let _turn = BESIDE.acquire().await;
     let (verdict, told) = oneshot::channel();
@@ -80,8 +87,8 @@ async fn beside<T: Send + 'static>(check: impl FnOnce() -> T + Send + 'static) -
     told.await.map_err(|_| Error::Stopped)
 }
 
-/// Works until nobody can ask for anything any more.
-fn work(asked: &mpsc::Receiver<Check>, done: &UnboundedSender<Input>) {
+/// Checks inputs until nobody can ask any more.
+fn work(asked: &mpsc::Receiver<Check>, done: &UnboundedSender<Done>) {
     let mut waiting: BTreeMap<WorkspaceId, Waiting> = BTreeMap::new();
     let mut turns: VecDeque<WorkspaceId> = VecDeque::new();
     loop {
@@ -117,8 +124,8 @@ fn work(asked: &mpsc::Receiver<Check>, done: &UnboundedSender<Input>) {
     }
 }
 
-fn tell(done: &UnboundedSender<Input>, check: Check, result: Result<(), Error>) {
+fn tell(done: &UnboundedSender<Done>, check: Check, result: Result<(), Error>) {
     let Check { definition, then, .. } = check;
     // The writer may have gone.
-    let _ = done.send(Input::Checked { definition, result, then });
+    let _ = done.send(Done::Checked { definition, result, then });
 }

@@ -1,6 +1,6 @@
-//! Looks at everything in the background, so that damage is found before somebody needs what is damaged: all runs and
-//! schedules are read, and the rows of their waits compared with their histories. After a process that did not close its
-//! store that is done at once, and otherwise once a day, at a pace that nobody notices. What is damaged is held.
+//! The checkup: reads all runs and schedules in the background and compares the rows of their waits with their
+//! histories, so that damage is found before somebody needs what is damaged. After a process that did not close its
+//! store it begins at once, and otherwise once a day, at a pace that nobody notices. What is damaged is held.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,20 +18,20 @@ use crate::error::Error;
 use crate::holds::{ENGINE, workspace_of};
 use crate::request::{Control, Request};
 
-/// From the beginning of one look to that of the next.
+/// The interval from the beginning of one checkup to that of the next.
 const EVERY: Millis = Millis::from_days(1);
-/// How often the checkup asks whether the one of another node is over.
+/// How often a node asks whether the checkup of another node is over.
 const ASK: Duration = Duration::from_secs(60);
-/// For every moment at work it rests so many.
+/// How many times as long as it works the checkup rests.
 const REST: u32 = 50;
-/// After a crash, when something may be damaged, it rests so many moments for every moment at work.
+/// How many times as long as it works the checkup rests after a crash, when something may be damaged.
 const REST_AFTER_A_CRASH: u32 = 4;
-/// A rest is no longer than it takes to notice that it is to stop.
+/// The longest sleep of a checkup, so that it notices soon when it is to stop.
 const NAP: Duration = Duration::from_millis(50);
-/// When the last one began, as the store knows it: nodes that share one look at it once, and not each.
+/// The store's setting that says when the last checkup began: of nodes that share a store, one does it.
 const SETTING: &str = "checkup";
 
-/// The thread that looks.
+/// The thread of the checkup.
 pub(crate) struct Checkup {
     is_over: Arc<AtomicBool>,
     thread: JoinHandle<()>,
@@ -87,7 +87,7 @@ impl Looker {
         self.is_over.load(Ordering::Relaxed)
     }
 
-    /// A connection to look with, if the last look is a day old.
+    /// A connection to read with, if the last checkup is a day old.
     fn begin_if_it_is_time(&self) -> Option<Box<dyn Read>> {
         let (begin, begun) = std::sync::mpsc::channel();
         let now = self.clock.now();
@@ -142,7 +142,7 @@ impl Looker {
     }
 }
 
-/// Whether the last look is a day old; then the next one begins now. A store that has seen none is new.
+/// Whether the last checkup is a day old; then the next one begins now. A store that has seen none is new.
 fn is_time(store: &mut dyn Store, now: Timestamp) -> Result<bool, abide_store::Error> {
     let was = store.setting(SETTING)?;
     let last = was.as_deref().and_then(|was| std::str::from_utf8(was).ok()?.parse::<Timestamp>().ok());

@@ -1,5 +1,5 @@
-//! The clock, as something that can be given: the machine's, one that a test sets, or that of a store which many nodes
-//! share.
+//! The clock, as something that can be given: the machine's, one that a test sets, or that of a store that several
+//! nodes share.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -7,10 +7,12 @@ use std::time::{Duration, Instant};
 use abide_core::time::Millis;
 use jiff::Timestamp;
 
+/// The wall clock that an engine goes by: timers, leases and deadlines are compared with it.
 pub trait Clock: Send + Sync + 'static {
+    /// The present instant, in whole milliseconds. It may go back.
     fn now(&self) -> Timestamp;
 
-    /// An instant that is not before now by any clock that others of this store go by.
+    /// An instant that is not before now by the clock of any node of this store.
     fn latest(&self) -> Timestamp {
         self.now()
     }
@@ -38,14 +40,17 @@ impl Clock for SystemClock {
 pub struct SettableClock(Arc<Mutex<Timestamp>>);
 
 impl SettableClock {
+    /// A clock that stands at this instant.
     pub fn new(now: Timestamp) -> SettableClock {
         SettableClock(Arc::new(Mutex::new(now)))
     }
 
+    /// Sets the clock to an instant, which may be earlier.
     pub fn set(&self, now: Timestamp) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = now;
     }
 
+    /// Moves the clock forward by this much.
     pub fn advance(&self, length: Millis) {
         self.set(length.after(self.now()));
     }
@@ -61,8 +66,8 @@ impl Clock for SettableClock {
     }
 }
 
-/// The clock of a store that many nodes share: what it said last, and the time since then by a clock that nobody sets.
-/// It is never ahead of the store's own, so that nothing is early; the machine's wall clock has no part in it.
+/// The clock of a store that several nodes share: what it said last, and the time since then by a monotonic clock. It
+/// is never ahead of the store's own, so that nothing is early; the machine's wall clock has no part in it.
 #[derive(Debug)]
 pub(crate) struct StoreClock(Mutex<Reading>);
 
@@ -70,11 +75,11 @@ pub(crate) struct StoreClock(Mutex<Reading>);
 struct Reading {
     said: Timestamp,
     heard: Instant,
-    /// How long the answer may have been under way.
+    /// How long the store's answer may have been under way.
     under_way: Duration,
 }
 
-/// What two clocks drift apart between two readings, at most.
+/// How far two clocks drift apart between two readings, at most.
 const DRIFT: Duration = Duration::from_millis(1);
 
 impl StoreClock {
@@ -82,7 +87,7 @@ impl StoreClock {
         StoreClock(Mutex::new(Reading { said, heard: Instant::now(), under_way: asked.elapsed() }))
     }
 
-    /// The clock said this, somewhen since it was asked.
+    /// Takes what the store's clock said at some moment since it was asked.
     pub(crate) fn set(&self, said: Timestamp, asked: Instant) {
         let (heard, under_way) = (Instant::now(), asked.elapsed());
         let mut reading = self.0.lock().unwrap_or_else(PoisonError::into_inner);

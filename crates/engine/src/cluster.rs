@@ -1,5 +1,6 @@
-//! Nodes on one store. Each of them is a whole engine; the store is all they have in common. This is what an engine keeps
-//! of the others, and how often it looks for itself. An engine that is alone looks after everything, and never looks.
+//! The cluster: nodes on one store. Each of them is a whole engine, and the store is all they have in common. This
+//! module holds what a node knows of the others, and how often it looks for what they did. A node that is alone looks
+//! after everything, and never has to look.
 //!
 //! ```text
 //!   heartbeat (a thread) ── I am here ──▶ store ── who is there, what time it is ──▶ clock, shard of the timers
@@ -7,8 +8,8 @@
 //!   notifications of other nodes ──▶ writer: pollers, watchers and followers look at once, not only at the next look
 //! ```
 //!
-//! Who looks after what is only a hint. Whatever two nodes take up at the same time, one commit is refused as a conflict, and
-//! decided again on what the other one wrote.
+//! Which node looks after what is only a hint. Whatever two nodes do at the same time, one commit is refused as a
+//! conflict, and decided again on what the other one wrote.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -23,22 +24,23 @@ use crate::memory::Memory;
 use crate::reply::Retry;
 use crate::request::Decide;
 
-/// How often a node looks for itself at what no notification may have told it of.
+/// How often a node reads from the store what a notification may have failed to tell it.
 pub(crate) const LOOK: Duration = Duration::from_millis(500);
 /// How often a node renews the leases of what its handlers are at.
 pub(crate) const RENEW: Duration = Duration::from_secs(3);
-/// Only of those that a handler has been at for so long: most are done before.
+/// How long a handler must have been at a task before its lease is renewed: most are done before.
 pub(crate) const RENEW_AFTER: Duration = Duration::from_millis(1_500);
-/// A timer that is a node's own is looked for in the store when it is late by this much: somebody else set it, and is gone.
+/// How late a timer of a node's shard must be before the node looks for it in the store: the node that set it may be
+/// gone.
 pub(crate) const LATE: Millis = Millis(300);
-/// A timer that is late by this much is anybody's.
+/// How late a timer must be before any node fires it.
 pub(crate) const VERY_LATE: Millis = Millis(3_000);
-/// Timers in one round at most, so that a million overdue ones do not keep a request waiting.
+/// How many timers one round fires at most, so that a million overdue ones do not keep a request waiting.
 const ROUND_TIMERS: usize = 256;
-/// Where a commit goes to a server, more are cheaper.
+/// How many timers one round fires at most where a commit goes to a server: there larger rounds are cheaper.
 const SHARED_ROUND_TIMERS: usize = 512;
 
-/// The others, as far as an engine knows them.
+/// The other nodes of a store, as far as an engine knows them.
 pub(crate) struct Cluster {
     shard: Shard,
     others: Option<Others>,
@@ -46,23 +48,23 @@ pub(crate) struct Cluster {
 
 struct Others {
     node: NodeId,
-    /// All nodes that are there.
+    /// The nodes that are alive, this one included.
     nodes: Vec<NodeId>,
     next_look: Duration,
     next_renewal: Duration,
-    /// Runs that somebody here waits for and that have moved on elsewhere.
+    /// Runs that a caller here waits for and that changed on another node.
     moved: BTreeSet<RunId>,
-    /// The versions last seen of runs that somebody here waits for.
+    /// The versions last seen of runs that a caller here waits for.
     seen: BTreeMap<RunId, u64>,
 }
 
 impl Cluster {
-    /// One that has the store to itself.
+    /// The cluster of an engine that has the store to itself.
     pub(crate) fn alone() -> Cluster {
         Cluster { shard: Shard::ALL, others: None }
     }
 
-    /// One of several.
+    /// The cluster of a node that is one of several.
     pub(crate) fn of(node: NodeId) -> Cluster {
         let others = Others {
             node,
@@ -79,48 +81,48 @@ impl Cluster {
         self.others.is_none()
     }
 
-    /// Runs in memory, compared with the store where others may change them.
+    /// The memory for runs, which compares them with the store where other nodes may change them.
     pub(crate) fn memory(&self) -> Memory {
         if self.is_alone() { Memory::default() } else { Memory::shared() }
     }
 
-    /// Timers in memory, of the near future that this engine looks after.
+    /// The alarm for timers of the near future that this node looks after.
     pub(crate) fn alarm(&self) -> Alarm {
         if self.is_alone() { Alarm::default() } else { Alarm::shared() }
     }
 
-    /// Timers in one round at most.
+    /// How many timers one round fires at most.
     pub(crate) fn round_timers(&self) -> usize {
         if self.is_alone() { ROUND_TIMERS } else { SHARED_ROUND_TIMERS }
     }
 
-    /// What is kept of a request until it is committed: others may be first, and then it is decided again.
+    /// What is kept of a request until it is committed, where a conflict is possible and it would be decided again.
     pub(crate) fn retry(&self, request: &Decide) -> Option<Retry> {
         self.others.as_ref().map(|_| Retry::of(request))
     }
 
-    /// Whether a commit failed because others were first. Decided again, on what they wrote, it will do.
+    /// Whether a commit failed because another node committed first: decided again, it will do.
     pub(crate) fn is_conflict(&self, error: &Error) -> bool {
         !self.is_alone() && error.is_conflict()
     }
 
-    /// The runs whose timers this engine looks after.
+    /// The shard of the runs whose timers this node looks after.
     pub(crate) fn shard(&self) -> Shard {
         self.shard
     }
 
-    /// Under which number this engine leaves follow-ups for later rounds.
+    /// The number under which this node leaves follow-ups for later rounds.
     pub(crate) fn owner(&self) -> u128 {
         self.others.as_ref().map_or(0, |others| others.node.0)
     }
 
-    /// The numbers of the other nodes that are there.
+    /// The numbers of the other nodes that are alive.
     pub(crate) fn other_owners(&self) -> Vec<u128> {
         let Some(others) = &self.others else { return Vec::new() };
         others.nodes.iter().filter(|node| **node != others.node).map(|node| node.0).collect()
     }
 
-    /// Says whether other runs are to be looked after here from now on.
+    /// Divides the runs among the nodes that are alive; says whether this node has another shard from now on.
     pub(crate) fn divide(&mut self, nodes: &[NodeId]) -> bool {
         let Some(others) = &mut self.others else { return false };
         others.nodes = nodes.to_vec();
@@ -132,7 +134,7 @@ impl Cluster {
         std::mem::replace(&mut self.shard, shard) != shard
     }
 
-    /// What no notification may have told of is looked at in the next pass.
+    /// Has the node look at the store in its next pass.
     pub(crate) fn look_now(&mut self) {
         self.others.iter_mut().for_each(|others| others.next_look = Duration::ZERO);
     }
@@ -141,12 +143,12 @@ impl Cluster {
         self.others.as_ref().is_some_and(|others| others.next_look <= now)
     }
 
-    /// Notes that the node looks now; the next look is a while away.
+    /// Notes that the node looks at the store now.
     pub(crate) fn looked(&mut self, now: Duration) {
         self.others.iter_mut().for_each(|others| others.next_look = now + LOOK);
     }
 
-    /// Whether the leases of what is worked on here are to be renewed now.
+    /// Whether the leases of tasks that are worked on here are to be renewed now.
     pub(crate) fn take_renewal(&mut self, now: Duration) -> bool {
         let Some(others) = self.others.as_mut().filter(|others| others.next_renewal <= now) else {
             return false;
@@ -155,14 +157,14 @@ impl Cluster {
         true
     }
 
-    /// How long it is until something is looked for; `None` if nothing ever is.
+    /// How long it is until the node looks at the store; `None` if it never does.
     pub(crate) fn until_look(&self, now: Duration) -> Option<Duration> {
         let others = self.others.as_ref()?;
         let is_now = !others.moved.is_empty();
         Some(if is_now { Duration::ZERO } else { others.next_look.saturating_sub(now) })
     }
 
-    /// A run that somebody here waits for has moved on elsewhere.
+    /// Notes that a run that a caller here waits for has changed on another node.
     pub(crate) fn has_moved(&mut self, run: RunId) {
         self.others.iter_mut().for_each(|others| others.moved.extend([run]));
     }
@@ -171,7 +173,7 @@ impl Cluster {
         self.others.as_mut().map(|others| std::mem::take(&mut others.moved)).unwrap_or_default()
     }
 
-    /// Remembers which versions runs have that somebody here waits for or follows. Gives those that were not known.
+    /// Notes the versions of runs that a caller here waits for or follows; returns those that changed.
     pub(crate) fn saw(&mut self, versions: &[(RunId, u64)]) -> Vec<RunId> {
         let Some(others) = &mut self.others else { return Vec::new() };
         let before = std::mem::replace(&mut others.seen, versions.iter().copied().collect());

@@ -1,4 +1,5 @@
-//! The threads that have the store's writers. They commit rounds while the writer decides the next.
+//! The committers: threads that each have a writer of the store. They commit rounds while the writer decides the
+//! next.
 
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::Instant;
@@ -8,10 +9,11 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use crate::deploy::{Deploy, Deployed};
 use crate::error::Error;
-use crate::machine::{Input, RoundBatch, RoundNumber};
+use crate::machine::{Done, RoundBatch, RoundNumber};
 use crate::request::Answer;
 use crate::watch::Watch;
 
+/// A write of administration to the store. It sends its own answer.
 pub type Write = Box<dyn FnOnce(&mut dyn Store) + Send>;
 
 pub(crate) enum Job {
@@ -20,14 +22,14 @@ pub(crate) enum Job {
         deploy: Deploy,
         answer: Answer<Deployed>,
     },
-    /// Whatever administration wants; it answers for itself.
+    /// A write of administration, which sends its own answer.
     Write(Write),
-    /// A run or a schedule stands still from here on.
+    /// Holds a run or a schedule: nothing is decided about it from here on.
     Hold {
         held: Held,
         answer: Option<Answer<bool>>,
     },
-    /// A run or a schedule that stood still goes on.
+    /// Releases a run or a schedule that was held.
     Unhold {
         owner: Owner,
         answer: Answer<bool>,
@@ -46,7 +48,7 @@ fn commit(store: &mut dyn Store, batch: &Batch<'_>) -> (Result<(), Error>, Vec<C
     (result.map_err(Error::from), culprits)
 }
 
-/// Why what there is to do cannot be committed. Others who were first, and runs that are held from here on, are no trouble.
+/// Why rounds cannot be committed at all. A conflict, or a run that is held from here on, is not such a reason.
 fn trouble(result: &Result<(), Error>, culprits: &[Culprit]) -> Option<String> {
     match result {
         Err(error) if !error.is_conflict() && culprits.is_empty() => Some(error.to_string()),
@@ -54,11 +56,11 @@ fn trouble(result: &Result<(), Error>, culprits: &[Culprit]) -> Option<String> {
     }
 }
 
-/// Works until nobody can ask for anything any more, and closes the store.
+/// Commits until nobody can ask for anything any more, then closes the store.
 pub(crate) fn work(
     mut store: Box<dyn Store>,
     jobs: &Mutex<mpsc::Receiver<Job>>,
-    answers: &UnboundedSender<Input>,
+    answers: &UnboundedSender<Done>,
     watch: &Watch,
 ) {
     // One of them waits for the next job, the others for their turn to.
@@ -72,11 +74,11 @@ pub(crate) fn work(
                 watch.commit_ends(trouble(&result, &culprits));
                 // The writer takes the runs back when it hears of it.
                 drop(decided);
-                Input::Committed { round, result, culprits, took: begun.elapsed() }
+                Done::Committed { round, result, culprits, took: begun.elapsed() }
             }
             Job::Deploy { deploy, answer } => {
                 let (workspace, definition) = (deploy.workspace, Arc::clone(&deploy.definition));
-                Input::Deployed { workspace, definition, result: deploy.perform(&mut *store), answer }
+                Done::Deployed { workspace, definition, result: deploy.perform(&mut *store), answer }
             }
             Job::Write(write) => {
                 write(&mut *store);

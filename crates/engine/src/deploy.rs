@@ -1,14 +1,14 @@
-//! Deploying: a workflow is stored under its name and version, once and for all.
+//! Deploying: a definition is stored under its name and version, and never changes.
 
 mod development;
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use abide_core::definition::{Definition, Rejected, StartedAtOnce};
 use abide_core::id::{DefinitionId, WorkspaceId};
 use abide_core::problem::{Code, Problem};
-use abide_store::{Batch, NewDefinition, Read, Store};
+use abide_store::{Batch, EventStartWrite, NewDefinition, Read, Store};
 use jiff::Timestamp;
 
 use crate::error::Error;
@@ -17,26 +17,30 @@ pub use development::{Developed, Versions};
 
 /// A definition that is to be stored.
 pub struct Deploy {
+    /// The workspace that the definition is stored in.
     pub workspace: WorkspaceId,
+    /// The definition, compiled and checked.
     pub definition: Arc<Definition>,
-    /// If it is not there yet.
+    /// The id that the definition gets if it is not stored yet.
     pub id: DefinitionId,
+    /// The instant that is stored as the time of the deployment.
     pub now: Timestamp,
 }
 
-/// A workflow that is there.
+/// A definition that is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Deployed {
+    /// The id under which the definition is stored.
     pub id: DefinitionId,
-    /// False when the very same was there already.
+    /// Whether the definition was stored now; `false` when the very same was there already.
     pub created: bool,
 }
 
-/// Definitions that are looked at to see whether one comes back to itself.
+/// How many definitions are followed to see whether a workflow starts itself.
 const LOOKED_AT: usize = 1_000;
 
-/// Refuses a workflow that comes back to itself without a wait: each of its runs would start the next at once. The way
-/// back may lead over workflows that were there before.
+/// Refuses a workflow that comes back to itself without a wait: each of its runs would start the next at once. The
+/// way back may lead over workflows that were deployed before.
 pub(crate) fn check_cycle(
     store: &mut dyn Read,
     workspace: WorkspaceId,
@@ -78,7 +82,7 @@ pub(crate) fn check_cycle(
 }
 
 impl Deploy {
-    /// Stores it, unless the very same is there. When it returns, it is on disk.
+    /// Stores the definition, unless the very same is there. When it returns, the definition is on disk.
     pub fn perform(self, store: &mut dyn Store) -> Result<Deployed, Error> {
         let Deploy { workspace, definition, id, now } = self;
         let (name, version) = (definition.name(), definition.version());
@@ -90,7 +94,15 @@ impl Deploy {
                 let (document, awaits) = (&*document, &*definition.awaits());
                 let created_at = now;
                 let new = NewDefinition { id, workspace, name, version, document, awaits, created_at };
-                match store.commit(&Batch { definitions: vec![new], ..Batch::default() }) {
+                let started_by: BTreeSet<&str> = definition.start_on.iter().map(|on| &*on.event_id).collect();
+                let event_starts = started_by.into_iter().map(|event_id| EventStartWrite {
+                    workspace,
+                    event_id,
+                    workflow: name,
+                    refused: None,
+                });
+                let event_starts = event_starts.collect();
+                match store.commit(&Batch { definitions: vec![new], event_starts, ..Batch::default() }) {
                     Ok(()) => Ok(Deployed { id, created: true }),
                     // Somebody else was quicker.
                     Err(abide_store::Error::DefinitionExists { id: theirs, .. }) => {

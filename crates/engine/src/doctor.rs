@@ -1,5 +1,5 @@
-//! A look at all there is: every page, every history, and whether what is kept to find runs says what their histories say.
-//! It reads and decides nothing; whoever asked holds what was found, or has it [mended](mend).
+//! The doctor: reads every page and every history of a store, and compares the rows that are kept to find runs with
+//! the histories. It reads and decides nothing; the caller holds what was found, or has it [mended](mend).
 //!
 //! One run at a time is in memory, so it can be done beside a server, and at any pace.
 
@@ -19,30 +19,35 @@ use jiff::Timestamp;
 use crate::holds::workspace_of;
 use crate::memory::Memory;
 
-/// Looked at between two words of how far it is.
+/// How many rows are read between two reports of progress.
 const PAGE: usize = 500;
 
-/// Something that is wrong.
+/// Damage that was found in a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// Whose it is, if it is anybody's: holding it keeps the damage to it.
+    /// The run or the schedule that is damaged: to hold it keeps the damage to it. `None`: the damage is nobody's.
     pub owner: Option<Owner>,
+    /// What is wrong, for people.
     pub what: String,
 }
 
-/// How far it is.
+/// The progress of an examination: what was read so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Examined {
+    /// Runs that were read.
     pub runs: u64,
+    /// Schedules that were read.
     pub schedules: u64,
+    /// Definitions that were read.
     pub definitions: u64,
+    /// Events that were read.
     pub events: u64,
 }
 
-/// Is told how far it is; it goes on as long as the answer is yes.
+/// Is told the progress of an examination, which goes on as long as the answer is yes.
 pub type Tell<'t> = &'t mut dyn FnMut(Examined) -> bool;
 
-/// Looks at everything. What cannot be read is a finding; only a store that is not there at all is an error.
+/// Reads everything in a store. What cannot be read is a finding; only a store that is not there at all is an error.
 pub fn examine(store: &mut dyn Read, tell: Tell<'_>) -> Result<(Examined, Vec<Finding>), Error> {
     let mut doctor = Doctor::default();
     let pages = store.check_pages()?;
@@ -54,8 +59,8 @@ pub fn examine(store: &mut dyn Read, tell: Tell<'_>) -> Result<(Examined, Vec<Fi
     Ok((doctor.examined, doctor.findings))
 }
 
-/// Looks at everything beside a server that goes on: nothing that takes long in one go, and nothing that can only be
-/// compared while everybody stands still.
+/// Reads everything beside a server that goes on: nothing that takes long in one go, and nothing that can only be
+/// compared while nobody writes.
 pub(crate) fn examine_beside(
     store: &mut dyn Read,
     tell: Tell<'_>,
@@ -65,17 +70,17 @@ pub(crate) fn examine_beside(
     Ok((doctor.examined, doctor.findings))
 }
 
-/// What was mended.
+/// The result of mending a store.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mended {
-    /// Runs and schedules whose waits have new rows.
+    /// How many runs and schedules have new rows for their waits.
     pub waits_of: u64,
-    /// Those that cannot be read, and are held.
+    /// How many runs and schedules cannot be read, and are held.
     pub held: u64,
 }
 
-/// Makes anew what can be told from histories, where it says something else, and holds what cannot be read. For a store
-/// that nobody else has.
+/// Writes the rows of waits anew where they differ from the histories, and holds what cannot be read. For a store
+/// that nobody else has open.
 pub fn mend(store: &mut dyn Store, now: Timestamp) -> Result<Mended, Error> {
     let mut doctor = Doctor::default();
     let mut mended = Mended::default();
@@ -96,7 +101,7 @@ pub fn mend(store: &mut dyn Store, now: Timestamp) -> Result<Mended, Error> {
     Ok(mended)
 }
 
-/// Who holds what could not be mended.
+/// The actor that holds what could not be mended.
 const DOCTOR: &str = "doctor";
 
 fn rewrite_waits(store: &mut dyn Store, memory: &mut Memory, owner: Owner) -> Result<(), crate::Error> {
@@ -106,27 +111,28 @@ fn rewrite_waits(store: &mut dyn Store, memory: &mut Memory, owner: Owner) -> Re
                 store.rewrite_waits(owner, schedule.workspace, &schedule.waits().collect::<Vec<_>>())?;
             }
         }
+        Owner::Limit(_) => {}
         Owner::Run(id) => {
             if let Some(run) = memory.take(store, id)? {
-                store.rewrite_waits(owner, run.workspace, &run.waitpoints().iter().collect::<Vec<_>>())?;
+                store.rewrite_waits(owner, run.workspace, &run.waitpoints().collect::<Vec<_>>())?;
             }
         }
     }
     Ok(())
 }
 
-/// A run or a schedule that changed while it was looked at is looked at again, so many times.
+/// How often a run or a schedule is read again that changed meanwhile.
 const LOOKS: usize = 3;
 
 #[derive(Default)]
 struct Doctor {
     examined: Examined,
     findings: Vec<Finding>,
-    /// The timers that histories and schedules ask for.
+    /// The sum of the timers that histories and schedules ask for.
     expected: Sum,
 }
 
-/// Of timers, in whatever order.
+/// A sum of timers that does not depend on their order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Sum {
     count: u64,
@@ -153,7 +159,7 @@ impl Doctor {
         self.findings.push(Finding { owner: owner.map(Owner::of), what });
     }
 
-    /// Damage is a finding; anything else ends it.
+    /// Makes a finding of damage; any other error ends the examination.
     fn note<T>(&mut self, owner: Option<RunId>, read: Result<T, Error>) -> Result<Option<T>, Error> {
         match read {
             Ok(found) => Ok(Some(found)),
@@ -169,7 +175,7 @@ impl Doctor {
         }
     }
 
-    /// Says whether it came to the end.
+    /// Examines everything; says whether it came to the end.
     fn examine_all(&mut self, store: &mut dyn Read, tell: Tell<'_>) -> Result<bool, Error> {
         let workspaces = store.workspaces();
         let Some(workspaces) = self.note(None, workspaces)? else { return Ok(true) };
@@ -313,7 +319,7 @@ impl Doctor {
                 self.find(Some(id), what);
             }
             self.snapshot(store, memory, id)?;
-            let waits: Vec<&Waitpoint> = run.waitpoints().iter().collect();
+            let waits: Vec<&Waitpoint> = run.waitpoints().collect();
             differences(&waits, &rows).into_iter().for_each(|what| self.find(Some(id), what));
             self.expect(id, &waits);
             if let Some(at) = run.open_deadline() {
@@ -324,7 +330,8 @@ impl Doctor {
         Ok(())
     }
 
-    /// Whether the run can be loaded from its snapshot. It is not the run's fault if it cannot: its history is read instead.
+    /// Checks that the run can be loaded from its snapshot. Where it cannot, its history is read instead, so the run
+    /// is not held for it.
     fn snapshot(&mut self, store: &mut dyn Read, memory: &mut Memory, id: RunId) -> Result<(), Error> {
         let what = match store.snapshot(id) {
             Ok(None) => return Ok(()),
@@ -362,7 +369,7 @@ impl Doctor {
         }
     }
 
-    /// Timers that there must be.
+    /// Adds the timers that waits ask for to those that there must be.
     fn expect(&mut self, owner: RunId, waits: &[&Waitpoint]) {
         for wait in waits.iter().filter(|wait| wait.status == WaitStatus::Pending) {
             if let Some(at) = wait.resume_at {
@@ -371,7 +378,7 @@ impl Doctor {
         }
     }
 
-    /// Whether the audit log is as it was written.
+    /// Checks the hash chain of the audit log.
     fn audit_log(&mut self, store: &mut dyn Read) -> Result<(), Error> {
         let verified = audit::verify(store);
         if let Some(Verified::Broken { number }) = self.note(None, verified)? {
@@ -380,7 +387,7 @@ impl Doctor {
         Ok(())
     }
 
-    /// Whether what is due is found where it is looked for.
+    /// Compares the stored timers with those that there must be.
     fn timers(&mut self, store: &mut dyn Read) -> Result<(), Error> {
         let (mut found, mut after) = (Sum::default(), None);
         loop {
@@ -405,7 +412,7 @@ impl Doctor {
     }
 }
 
-/// What the rows of waits say that the waits do not.
+/// Differences between the rows of waits and the waits in the history.
 fn differences(waits: &[&Waitpoint], rows: &BTreeMap<u32, WaitpointSummary>) -> Vec<String> {
     let mut different = Vec::new();
     for wait in waits {

@@ -13,6 +13,7 @@ mod admin;
 mod clock;
 mod definitions;
 mod events;
+mod figures;
 mod holds;
 mod keys;
 mod open;
@@ -60,7 +61,8 @@ use crate::webhooks::Linking;
 pub use admin::Admin;
 pub use clock::{ClockHandle, ClockStatus};
 pub use definitions::Definitions;
-pub use events::{EventPage, Events};
+pub use events::{EventPage, Events, StartedOnEvent};
+pub use figures::{Figures, Overdue};
 pub use holds::HoldsHandle;
 pub use keys::ApiKeys;
 pub use options::{Options, Queue};
@@ -106,12 +108,12 @@ impl fmt::Debug for Engine {
 }
 
 impl Engine {
-    /// Opens the store in a file, and takes up whatever was under way in it.
+    /// Opens the store in a file, and goes on with whatever was under way in it.
     pub async fn open(path: impl AsRef<Path>) -> Result<Engine, Error> {
         Engine::options().open(path).await
     }
 
-    /// How to open one that does more than run handlers.
+    /// Options to open an engine with that does more than run handlers.
     ///
     /// ```no_run
     /// # async fn open() -> Result<(), Box<dyn std::error::Error>> {
@@ -132,7 +134,7 @@ impl Engine {
         WorkspaceHandle { engine: self, id }
     }
 
-    /// The workspace that is there from the beginning.
+    /// The default workspace, which every store has.
     pub fn default_workspace(&self) -> WorkspaceHandle<'_> {
         self.workspace(WorkspaceId::DEFAULT)
     }
@@ -142,9 +144,14 @@ impl Engine {
         RunHandle::new(self, None, run)
     }
 
-    /// What belongs to no workspace alone: workspaces, keys, settings, the audit log, copies.
+    /// What belongs to no single workspace: workspaces, keys, settings, the audit log, copies.
     pub fn admin(&self) -> Admin<'_> {
         Admin(self)
+    }
+
+    /// What whoever runs the engine watches: queues, what is overdue, connections.
+    pub fn figures(&self) -> Figures<'_> {
+        Figures(self)
     }
 
     /// Runs and schedules that stand still until somebody lets them go on.
@@ -157,7 +164,7 @@ impl Engine {
         ClockHandle(self)
     }
 
-    /// Registers the handler of a task's name.
+    /// Registers an in-process handler for the tasks of this name.
     pub async fn handler<F, R>(&self, name: &str, function: F) -> Result<(), Error>
     where
         F: Fn(abide_core::task::Task) -> R + Send + Sync + 'static,
@@ -167,7 +174,7 @@ impl Engine {
         self.queue.send(request.into()).await.map_err(|_| Error::Stopped)
     }
 
-    /// Stores a workflow of the default workspace under its name and version. Once there, it never changes.
+    /// Stores a workflow of the default workspace under its name and version. Once stored, it never changes.
     pub async fn deploy(&self, workflow: Workflow) -> Result<Deployed, Error> {
         self.default_workspace().definitions().deploy(workflow).await
     }
@@ -182,8 +189,8 @@ impl Engine {
         self.clock.now()
     }
 
-    /// Why the engine cannot be relied on at the moment: no round ends, or none can be committed. Asks nobody who might be
-    /// stuck.
+    /// Why the engine cannot be relied on at the moment: no round ends, or none can be committed. Does not ask the
+    /// writer, which may be stuck.
     pub fn trouble(&self) -> Option<String> {
         self.watch.trouble()
     }
@@ -193,7 +200,7 @@ impl Engine {
         &self.store_id
     }
 
-    /// Whether the engine only looks.
+    /// Whether the engine only reads: it decides nothing, and no timer fires.
     pub fn is_paused(&self) -> bool {
         self.paused
     }
@@ -208,32 +215,32 @@ impl Engine {
         &self.vault
     }
 
-    /// The longest that a wait may take here.
+    /// The longest that a wait may take in this engine.
     pub fn max_wait(&self) -> Millis {
         self.max_wait
     }
 
-    /// What may be called, and with what.
+    /// The settings of outgoing calls: addresses, secrets, models, handlers at URLs.
     pub fn calls(&self) -> &CallSettings {
         self.executors.settings()
     }
 
-    /// Whether a URL could be called, as far as that can be told without looking its host up.
+    /// Checks whether a URL may be called, as far as that can be told without looking up its host.
     pub fn check_url(&self, url: &str) -> Result<(), abide_calls::http::Error> {
         self.executors.client().check(url)
     }
 
-    /// Follows every run.
+    /// Follows the changes of every run.
     pub fn feed(&self) -> broadcast::Receiver<Changed> {
         self.followers.feed()
     }
 
-    /// Waits until no webhook is to be told anything now. Says when the next attempt is due.
+    /// Waits until no webhook delivery is due. Says when the next attempt is due.
     pub async fn told(&self) -> Result<Option<Timestamp>, Error> {
         self.ask(|answer| Query::WebhooksSettled { answer }).await
     }
 
-    /// Workers that polled lately, and which handlers are known.
+    /// The workers that polled lately, and the handlers that are known.
     pub async fn workers(&self) -> Result<Workers, Error> {
         self.ask(|answer| Query::Workers { answer }).await
     }
@@ -243,7 +250,7 @@ impl Engine {
         self.ask(|answer| Query::Stats { answer }).await
     }
 
-    /// Forgets all that may be forgotten now. An engine does this by itself, a little at a time.
+    /// Removes all that retention allows to remove now. An engine does this by itself, a little at a time.
     pub async fn sweep(&self) -> Result<(), Error> {
         while self.sweeper.sweep().await? {}
         Ok(())
@@ -274,7 +281,7 @@ impl Engine {
         answered.await.map_err(|_| Error::Stopped)?
     }
 
-    /// Asks on behalf of a workspace, which has its share of the queue.
+    /// Asks the writer on behalf of a workspace, which has its share of the queue.
     async fn ask_in<T, R: Into<Request>>(
         &self,
         workspace: WorkspaceId,
@@ -285,7 +292,7 @@ impl Engine {
         self.ask(request).await
     }
 
-    /// Writes what is not a run's: keys, workspaces, settings. When it returns, it is on disk.
+    /// Writes what belongs to no run: keys, workspaces, settings. When it returns, it is on disk.
     async fn write<T: Send + 'static>(
         &self,
         write: impl FnOnce(&mut dyn Store) -> Result<T, abide_store::Error> + Send + 'static,

@@ -1,4 +1,4 @@
-//! What a caller of the engine can be told instead of an answer.
+//! Why the engine did not do what a caller asked for.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,53 +9,92 @@ use abide_core::id::{RunId, ScheduleId};
 use abide_core::refusal::Refusal;
 use abide_store::Owner;
 
+/// Why the engine did not do what a caller asked for.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum Error {
+    /// There is no such run, or it is of another workspace.
     #[error("there is no run {0}")]
     UnknownRun(RunId),
+    /// There is no such workflow, or no such version of it.
     #[error("there is no workflow `{name}`{}", version.as_ref().map(|version| format!(" of version `{version}`")).unwrap_or_default())]
-    UnknownDefinition { name: String, version: Option<String> },
+    UnknownDefinition {
+        /// The name of the workflow.
+        name: String,
+        /// The version that was asked for; `None`: the newest.
+        version: Option<String>,
+    },
+    /// There is no such schedule, or it is of another workspace.
     #[error("there is no schedule {0}")]
     UnknownSchedule(ScheduleId),
+    /// The workspace has a schedule of this name.
     #[error("there is a schedule `{0}` already; give it another name")]
     ScheduleExists(String),
+    /// Another definition is stored under this name and version; definitions are immutable.
     #[error("workflow `{name}` of version `{version}` exists and is another; change the version")]
-    DefinitionExists { name: String, version: String },
+    DefinitionExists {
+        /// The name of the workflow.
+        name: String,
+        /// The version.
+        version: String,
+    },
+    /// The document of a workflow has problems.
     #[error(transparent)]
     Rejected(#[from] Rejected),
+    /// The core refused the command.
     #[error(transparent)]
     Refused(#[from] Refusal),
     /// Content that a voter has edited does not satisfy the schema of the approval: where it does not, and why.
     #[error("the edited content is not what the approval takes: {}", listed(.0))]
     InvalidContent(Vec<(String, String)>),
+    /// Another child would exceed the limit of descendants.
     #[error(
         "the run {root} has {limit} descendants, which is the limit; start fewer children, or runs of their own"
     )]
-    TooManyDescendants { root: RunId, limit: u64 },
+    TooManyDescendants {
+        /// The run at the root of the tree of children.
+        root: RunId,
+        /// The limit.
+        limit: u64,
+    },
+    /// Another run would exceed the limit of open runs.
     #[error(
         "the workspace has {limit} open runs, which is the limit; wait until some have ended, or cancel them"
     )]
-    TooManyOpenRuns { limit: u64 },
-    /// Nothing is decided about it until it is released.
+    TooManyOpenRuns {
+        /// The limit of the workspace.
+        limit: u64,
+    },
+    /// The run or the schedule is held: nothing is decided about it until it is released.
     #[error("{owner} is held: {reason}; `abide release {owner}` lets it go on")]
-    Held { owner: Owner, reason: String },
-    /// Something else was decided about the run in the same moment.
+    Held {
+        /// The run or the schedule.
+        owner: Owner,
+        /// Why it is held.
+        reason: String,
+    },
+    /// The run changed in the same moment.
     #[error("{0} has just changed; try again")]
     Busy(RunId),
+    /// Too many requests wait.
     #[error("overloaded; try again in {} ms", retry_after.as_millis())]
-    Overloaded { retry_after: Duration },
-    /// Nothing was acknowledged. Nothing is there either, unless a sync failed and the machine then stopped.
+    Overloaded {
+        /// How long the caller should wait before it tries again.
+        retry_after: Duration,
+    },
+    /// The store could not do it, and nothing was acknowledged. Nothing is stored either, unless a sync failed and
+    /// the machine then stopped.
     #[error(transparent)]
     Store(Arc<abide_store::Error>),
-    /// The engine only looks.
+    /// The engine only reads.
     #[error("the server was started with `--paused`: it shows what there is and changes nothing")]
     Paused,
     /// The store is sealed under another master key.
     #[error("{0}")]
     MasterKey(String),
-    /// A thread could not be started.
+    /// A thread of the engine could not be started.
     #[error("the engine could not be started: {0}")]
     NotStarted(String),
+    /// The engine has been shut down.
     #[error("the engine has been shut down")]
     Stopped,
 }
@@ -67,7 +106,7 @@ impl From<BadInput> for Error {
 }
 
 impl Error {
-    /// Others were first. RoundBatch again, on what they wrote, it will do.
+    /// Whether another node committed first: decided again, on what that node wrote, it will do.
     pub(crate) fn is_conflict(&self) -> bool {
         match self {
             Error::Store(error) => {

@@ -1,4 +1,4 @@
-//! What the engine does itself: calls over HTTP, calls to models, tasks that are posted to a URL.
+//! Executors: work that the engine does itself. Calls over HTTP, calls to models, tasks that are posted to a URL.
 //!
 //! ```text
 //!   commit ── Dispatch ──▶ a tokio task here ──▶ the call ──▶ a report, as any worker would send it
@@ -6,8 +6,8 @@
 //!                               └──────┘ entries of the journal, each committed before the next call
 //! ```
 //!
-//! Nothing is kept here that would be missed after a crash: whoever has the task's journal goes on. What waits (a rate
-//! limit, a tool) lets go of the task; no thread and no memory is held meanwhile.
+//! Nothing is kept here that would be missed after a crash: whoever has the task's journal goes on. What waits (a
+//! rate limit, a tool) gives up the task; no thread and no memory is held meanwhile.
 
 mod http;
 mod ledger;
@@ -44,14 +44,14 @@ use turns::Turns;
 pub use turns::{CALLS_AT_ONCE, CALLS_TO_HOST};
 pub(crate) use url::{URL_LEASE, URL_WORKER};
 
-/// How long one call may take, whatever its step says: what takes longer is a wait.
+/// How long one call may take, whatever its step says: what takes longer should be a wait.
 pub const LONGEST_CALL: Duration = Duration::from_secs(15 * 60);
 
-/// What became of a task: `None` if there is nothing to report, because it is not wanted any more or stays with
-/// somebody else.
+/// The result of a task; `None` if there is nothing to report, because the task is not wanted any more or stays with
+/// the receiver.
 pub(crate) type Performed = Pin<Box<dyn Future<Output = Option<TaskResult>> + Send>>;
 
-/// Which call a step is.
+/// The kind of call that a task is.
 #[derive(Clone, Debug)]
 pub(crate) enum Call {
     Http,
@@ -59,9 +59,9 @@ pub(crate) enum Call {
     Url(UrlHandler),
 }
 
-/// How those who are called can report later.
+/// How receivers of tasks can report later.
 pub(crate) struct Reach {
-    /// The beginning of the URLs of tasks.
+    /// The prefix of the URLs of tasks.
     pub(crate) tasks_url: String,
     pub(crate) lease_token: Box<dyn Fn(WorkspaceId, RunId, StepAddress, u32) -> String + Send + Sync>,
 }
@@ -74,7 +74,7 @@ pub(crate) struct Executors {
     ledger: Ledger,
     pub(crate) tokens: Tokens,
     reach: watch::Sender<Option<Arc<Reach>>>,
-    /// Of `http` steps, of models and of handlers at URLs.
+    /// The turns of `http` steps.
     http_turns: Turns,
     model_turns: Turns,
     url_turns: Turns,
@@ -125,7 +125,7 @@ impl Executors {
         }
     }
 
-    /// The call that this work is, if the engine does it.
+    /// The call that a task is, if the engine does it.
     pub(crate) fn call(&self, executor: Executor, handler: &str) -> Option<Call> {
         match executor {
             Executor::Http => Some(Call::Http),

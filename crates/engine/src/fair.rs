@@ -1,6 +1,6 @@
-//! Turns that are shared fairly. Those who wait are served in turn, one of each asker. Where a turn may last, nobody has
-//! more of them than there are free ones, so that with one asker half of the turns are taken, with two a third each, and
-//! there is always one left for whoever has none.
+//! Turns that are shared fairly. Askers are served in turn, one request of each. Where a turn may last, nobody has
+//! more of them than there are free ones, so that with one asker half of the turns are taken, with two a third each,
+//! and there is always one left for an asker that has none.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
@@ -11,20 +11,20 @@ use tokio::sync::oneshot;
 pub(crate) struct Fair<K: Eq + Hash + Clone> {
     state: Mutex<State<K>>,
     most: usize,
-    /// Some are kept for those who have none.
+    /// Whether some turns are kept for askers that have none.
     keeps: bool,
 }
 
 struct State<K: Eq + Hash + Clone> {
     taken: usize,
     askers: HashMap<K, Asker<K>>,
-    /// Those with somebody waiting, in the order in which they are served.
+    /// The askers with somebody waiting, in the order in which they are served.
     waiting: VecDeque<K>,
-    /// How many one asker has at most, and those for whom it is another number.
+    /// How many turns one asker has at most.
     most_of_any: Option<usize>,
     most_of: HashMap<K, usize>,
     is_closed: bool,
-    /// Who wants to know when no turn is out any more.
+    /// The callers to notify when no turn is out any more.
     closing: Vec<oneshot::Sender<()>>,
 }
 
@@ -33,19 +33,19 @@ struct Asker<K: Eq + Hash + Clone> {
     waiting: VecDeque<oneshot::Sender<Turn<K>>>,
 }
 
-/// Held while it is used.
+/// A turn, held while it is used.
 pub(crate) struct Turn<K: Eq + Hash + Clone> {
     of: Arc<Fair<K>>,
     asker: K,
 }
 
 impl<K: Eq + Hash + Clone> Fair<K> {
-    /// For what is over soon: all turns are used.
+    /// Turns for what is over soon: all of them are used.
     pub(crate) fn in_turn(most: usize) -> Arc<Fair<K>> {
         Fair::new(most, false)
     }
 
-    /// For what may last.
+    /// Turns for what may last: some are kept for askers that have none.
     pub(crate) fn keeping(most: usize) -> Arc<Fair<K>> {
         Fair::new(most.max(2), true)
     }
@@ -63,7 +63,7 @@ impl<K: Eq + Hash + Clone> Fair<K> {
         Arc::new(Fair { state: Mutex::new(state), most, keeps })
     }
 
-    /// `None` once it is closed.
+    /// Waits for a turn; `None` once the turns are closed.
     pub(crate) async fn turn(self: &Arc<Self>, asker: K) -> Option<Turn<K>> {
         let waits = {
             let mut state = self.state();
@@ -86,13 +86,24 @@ impl<K: Eq + Hash + Clone> Fair<K> {
         waits.await.ok()
     }
 
+    /// How many turns there are.
+    pub(crate) fn most(&self) -> usize {
+        self.most
+    }
+
+    /// How many turns are out, and how many are waited for.
+    pub(crate) fn load(&self) -> (usize, usize) {
+        let state = self.state();
+        (state.taken, state.askers.values().map(|asker| asker.waiting.len()).sum())
+    }
+
     /// How many turns one asker has at most, and those for whom it is another number.
     pub(crate) fn limit(&self, any: Option<usize>, of: HashMap<K, usize>) {
         let mut state = self.state();
         (state.most_of_any, state.most_of) = (any, of);
     }
 
-    /// Whoever waits hears that there are no more turns.
+    /// Closes the turns: those who wait get none.
     pub(crate) fn close(&self) {
         let mut state = self.state();
         state.is_closed = true;
@@ -103,7 +114,7 @@ impl<K: Eq + Hash + Clone> Fair<K> {
         drop(waiting);
     }
 
-    /// Once it is closed: returns when no turn is out any more.
+    /// Waits until no turn is out any more, once the turns are closed.
     pub(crate) async fn all_given_back(&self) {
         let all = {
             let mut state = self.state();

@@ -1,4 +1,4 @@
-//! Whoever follows runs as they change: one run (its version, after each commit), or all of them (a feed).
+//! Followers of runs as they change: of one run (its version, after each commit), or of all of them (a feed).
 
 use std::collections::HashMap;
 use std::ops::{Deref, DerefMut};
@@ -9,22 +9,26 @@ use abide_core::run::Run;
 use abide_core::status::RunStatus;
 use tokio::sync::{broadcast, watch};
 
-/// Changes that a slow reader of the feed may be behind; after that it misses some, and is told.
+/// How many changes a slow reader of the feed may be behind; after that it misses some, and is told.
 const FEED: usize = 4_096;
 
 /// A run has changed, and the change is on disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Changed {
+    /// The run that has changed.
     pub run: RunId,
+    /// The workspace of the run.
     pub workspace: WorkspaceId,
+    /// The status of the run after the change.
     pub status: RunStatus,
+    /// The version of the run after the change: the number of its last record.
     pub version: u64,
-    /// The records that were added are those after this one. None, if another node added them.
+    /// The number of the last record before the change; equal to `version` if another node made the change.
     pub after: u64,
 }
 
 impl Changed {
-    /// A run to which so many records were added.
+    /// The change of a run to which so many records were added.
     pub(crate) fn of(run: &Run, added: usize) -> Changed {
         let (workspace, status, version) = (run.workspace, run.status, run.seq);
         Changed { run: run.id, workspace, status, version, after: version.saturating_sub(added as u64) }
@@ -65,7 +69,7 @@ impl Followers {
         }
     }
 
-    /// To those who follow this run, unless they know of it.
+    /// Tells those who follow a run its version, unless they know it.
     pub(crate) fn tell_version(&self, run: RunId, version: u64) {
         if let Some(versions) = self.by_run().get(&run) {
             versions.send_if_modified(|known| {
@@ -81,7 +85,7 @@ impl Followers {
     }
 }
 
-/// The version of one run, as it grows. 0 until it changes for the first time.
+/// The version of one run, as it grows; 0 until it changes for the first time.
 #[derive(Debug)]
 pub struct Follower {
     run: RunId,

@@ -1,6 +1,6 @@
-//! The way to the writer's queue. Of each workspace a number of requests is in the queue at a time, and a number more
-//! waits before it; one that has more is told to come back. So a workspace that asks too much waits for itself, and
-//! another's request is never behind more than a round or two of it.
+//! The gate before the writer's queue. Of each workspace a number of requests is in the queue at a time, and a number
+//! more waits before it; one that has more is refused as overloaded. So a workspace that asks too much waits for
+//! itself, and another's request is never behind more than a round or two of it.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,11 +9,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use abide_core::id::WorkspaceId;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Requests of one workspace in the writer's queue: two rounds of them.
+/// How many requests of one workspace are in the writer's queue: two rounds of them.
 const IN_QUEUE: usize = 2_048;
-/// Requests of one workspace before it.
+/// How many requests of one workspace wait before the queue.
 const BEFORE_QUEUE: usize = 16_384;
-/// When there are more workspaces, those with nothing under way are forgotten.
+/// How many workspaces are remembered before those with nothing under way are forgotten.
 const MANY: usize = 1_024;
 
 #[derive(Default)]
@@ -23,11 +23,11 @@ pub(crate) struct Gate {
 
 struct Line {
     places: Arc<Semaphore>,
-    /// In the queue or before it.
+    /// How many requests are in the queue or before it.
     asked: AtomicUsize,
 }
 
-/// A request's place, until it is answered.
+/// The place of a request in its line, until it is answered.
 pub(crate) struct Place {
     line: Arc<Line>,
     _in_queue: Option<OwnedSemaphorePermit>,
@@ -40,7 +40,7 @@ impl Drop for Place {
 }
 
 impl Gate {
-    /// `None` if too many of this workspace wait already.
+    /// Waits for a place in the queue; `None` if too many of this workspace wait already.
     pub(crate) async fn enter(&self, workspace: WorkspaceId) -> Option<Place> {
         let line = self.line(workspace);
         let asked = line.asked.fetch_add(1, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! Handlers registered in process: async functions from a task to what became of it.
+//! Handlers registered in process: async functions from a task to its result.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,36 +13,51 @@ use abide_core::task::Task;
 use abide_core::time::Millis;
 use serde_json::Value;
 
-/// What a handler made of its task.
+/// The result of a task, as its handler returns it.
 #[derive(Clone, Debug)]
 pub enum TaskResult {
+    /// The task is done.
     Complete {
+        /// The output of the task.
         output: Json,
+        /// Keys to merge into `state`, or to store under the step's `saveAs`; `None`: the output goes there.
         state_updates: Option<BTreeMap<String, Json>>,
     },
+    /// The attempt failed.
     Fail {
+        /// What went wrong, for people.
         message: String,
+        /// The handler's own code for the failure; `None`: `TASK_FAILED`.
         code: Option<Arc<str>>,
+        /// Whether another attempt may help.
         retryable: bool,
+        /// The time until the next attempt, instead of the policy's back-off.
         retry_after: Option<Millis>,
-        /// Where in the handler it came from.
+        /// Where in the handler the failure came from.
         detail: Option<Box<FailureDetail>>,
     },
-    /// Let go, and come back after this time.
+    /// Pauses the task: it is handed out again after this time.
     Pause {
+        /// The name of the pause; a loop may use one name again and again.
         name: Arc<str>,
+        /// How long the task pauses.
         duration: Millis,
+        /// Data that is handed back with the task; `None`: what was saved before stays.
         checkpoint: Option<Json>,
     },
-    /// Let go, and come back when the waits are over.
+    /// Suspends the task: it is handed out again when its waits are over.
     Suspend {
+        /// Results of durable calls to append to the journal.
         entries: Vec<JournalResult>,
+        /// What the handler waits for.
         waits: Vec<WaitSpec>,
+        /// Whether the task goes on when all waits have ended, or any.
         wake: WakeOn,
     },
 }
 
 impl TaskResult {
+    /// A task that is done, with this output.
     pub fn complete(output: Value) -> TaskResult {
         TaskResult::Complete { output: output.into(), state_updates: None }
     }
@@ -62,11 +77,12 @@ impl From<Value> for TaskResult {
 
 type Boxed = Pin<Box<dyn Future<Output = TaskResult> + Send>>;
 
-/// A registered handler.
+/// A handler that is registered in this process.
 #[derive(Clone)]
 pub struct Handler(Arc<dyn Fn(Task) -> Boxed + Send + Sync>);
 
 impl Handler {
+    /// A handler made of an async function.
     pub fn new<F, R>(function: F) -> Handler
     where
         F: Fn(Task) -> R + Send + Sync + 'static,

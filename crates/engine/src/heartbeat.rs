@@ -1,4 +1,5 @@
-//! The thread that says for a node that it is there, and hears who else is and what time it is by the store's clock.
+//! The heartbeat thread of a node: it writes the node's sign of life, and reads which other nodes are alive and what
+//! time it is by the store's clock.
 
 use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -12,26 +13,26 @@ use crate::clock::StoreClock;
 use crate::error::Error;
 use crate::request::{Control, Request};
 
-/// How often a node says that it is there.
+/// The interval between two heartbeats of a node.
 const HEARTBEAT_EVERY: Duration = Duration::from_millis(500);
 
-/// Says that the node is there, for as long as it is.
+/// The heartbeat of a node, before its thread is started.
 pub(crate) struct Heartbeat {
     pub(crate) node: NodeId,
-    /// The nodes that were there when this one began.
+    /// The nodes that were alive when this one began.
     pub(crate) nodes: Vec<NodeId>,
     pub(crate) clock: Arc<StoreClock>,
     cluster: Box<dyn Cluster>,
 }
 
-/// Ends with the node.
+/// The thread of the heartbeat, which ends with the node.
 pub(crate) struct HeartbeatThread {
     _stop: mpsc::Sender<()>,
     thread: JoinHandle<()>,
 }
 
 impl HeartbeatThread {
-    /// When it returns, the others know that this node is gone.
+    /// Stops the thread. When it returns, the other nodes know that this one is gone.
     pub(crate) fn stop(self) {
         let HeartbeatThread { _stop, thread } = self;
         drop(_stop);
@@ -41,7 +42,7 @@ impl HeartbeatThread {
 }
 
 impl Heartbeat {
-    /// `None` if nobody else writes to the store.
+    /// The first heartbeat of a node; `None` if nobody else writes to the store.
     pub(crate) fn of(store: &dyn Store, node: NodeId) -> Result<Option<Heartbeat>, Error> {
         let Some(mut cluster) = store.cluster()? else { return Ok(None) };
         let asked = Instant::now();

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 const PRECISION_BITS: u32 = 3;
 const BUCKETS: usize = 64 << PRECISION_BITS;
 
+/// A histogram of whole numbers, such as milliseconds: fixed size, exact to an eighth.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Histogram {
     buckets: Vec<u64>,
@@ -34,7 +35,7 @@ impl Histogram {
         self.count
     }
 
-    /// All values together.
+    /// The sum of all values.
     pub fn sum(&self) -> u64 {
         self.sum
     }
@@ -44,7 +45,7 @@ impl Histogram {
         self.max
     }
 
-    /// Adds all that was added to another.
+    /// Adds all values of another histogram.
     pub fn merge(&mut self, other: &Histogram) {
         for (bucket, more) in self.buckets.iter_mut().zip(&other.buckets) {
             *bucket += more;
@@ -54,7 +55,7 @@ impl Histogram {
         self.max = self.max.max(other.max);
     }
 
-    /// What was added since it was like this. The largest value is then as exact as the others.
+    /// The values that were added since an earlier copy. The largest value is then as exact as the others.
     pub fn since(&self, earlier: &Histogram) -> Histogram {
         let buckets: Vec<u64> =
             self.buckets.iter().zip(&earlier.buckets).map(|(now, then)| now.saturating_sub(*then)).collect();

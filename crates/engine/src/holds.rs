@@ -1,5 +1,5 @@
-//! What is held: runs and schedules that nothing is decided about until somebody lets them go. The store keeps it; here is
-//! what of it this process knows, for the writer to ask and for everybody to see.
+//! Holds: runs and schedules that nothing is decided about until they are released. The store keeps them; here is
+//! what this process knows of them, for the writer to ask and for handles to show.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,22 +10,22 @@ use abide_store::{Held, Owner, Page, Read};
 
 use crate::error::Error;
 
-/// Read at a time.
+/// How many holds are read at a time.
 const PAGE: usize = 1_000;
 
-/// Who holds what nobody asked to be held.
+/// The actor that holds what nobody asked to be held.
 pub(crate) const ENGINE: &str = "engine";
 
-/// Clones share it.
+/// The holds that this process knows. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Holds {
     held: Arc<Mutex<BTreeMap<Owner, Held>>>,
-    /// Most often there are none, and nobody waits for a lock to find out.
+    /// The number of holds. Most often there are none, and nobody waits for a lock to find out.
     count: Arc<AtomicUsize>,
 }
 
 impl Holds {
-    /// Takes over what the store says.
+    /// Reads all holds from the store.
     pub(crate) fn load(&self, store: &mut dyn Read) -> Result<(), abide_store::Error> {
         let (mut all, mut after) = (BTreeMap::new(), None);
         loop {
@@ -61,7 +61,7 @@ impl Holds {
         self.count.load(Ordering::Relaxed)
     }
 
-    /// Says whether it was not held before.
+    /// Adds a hold; says whether it was not there before.
     pub(crate) fn add(&self, held: Held) -> bool {
         let mut all = self.lock();
         let is_new = !all.contains_key(&held.owner);
@@ -82,10 +82,11 @@ impl Holds {
     }
 }
 
-/// As far as its row can be read.
+/// The workspace of a run or a schedule, as far as its row can be read.
 pub(crate) fn workspace_of(store: &mut dyn Read, owner: Owner) -> Option<WorkspaceId> {
     match owner {
         Owner::Schedule(schedule) => store.schedule(schedule).ok().flatten().map(|found| found.workspace),
         Owner::Run(run) => store.workspace_of(run).ok().flatten(),
+        Owner::Limit(limit) => store.limit(limit).ok().flatten().map(|found| found.workspace),
     }
 }

@@ -1,5 +1,5 @@
-//! Which store this is. A backup is stamped with an id of its own when it is taken, so that what a copy does is told from
-//! what its original does.
+//! The identity of a store. A backup is stamped with an id of its own when it is taken, so that what a copy does is
+//! told apart from what its original does.
 
 use abide_store::{COPY_OF, STORE_ID, Store};
 
@@ -12,7 +12,7 @@ pub(crate) fn of(store: &mut dyn Store, random: u128) -> Result<String, Error> {
             let id = String::from_utf8_lossy(&id).into_owned();
             if let Some(original) = store.setting(COPY_OF)? {
                 let original = String::from_utf8_lossy(&original);
-                tracing::warn!(id, %original, "this store is a copy; what it does is done beside its original");
+                tracing::warn!(store = id, %original, "this store is a copy; what it does is done beside its original");
             }
             return Ok(id);
         }

@@ -1,6 +1,6 @@
-//! Rounds that are being committed. What is batch meanwhile is batch on top of them, and whatever takes up something
-//! of one of them is committed after it. Rounds that have nothing in common are committed side by side, by as many
-//! writers as the store has.
+//! Rounds in flight: those that are being committed. What is decided meanwhile is decided on top of them, and a round
+//! that depends on one of them is committed after it. Rounds that have nothing in common are committed side by side,
+//! by as many writers as the store has.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use abide_core::id::RunId;
 use crate::pending::PendingRound;
 use crate::round::RoundBatch;
 
-/// A round, of those that were handed to the committers.
+/// The number of a round that was handed to the committers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RoundNumber(u64);
 
@@ -28,13 +28,13 @@ impl InFlight {
         self.rounds.len()
     }
 
-    /// How many runs the largest of them is about.
+    /// How many runs the largest round in flight is about.
     pub(crate) fn largest(&self) -> usize {
         self.rounds.iter().map(|(_, batch, _)| batch.runs()).max().unwrap_or(0)
     }
 
-    pub(crate) fn touches(&self, run: RunId) -> bool {
-        self.rounds.iter().any(|(_, batch, _)| batch.touches(run))
+    pub(crate) fn has_run(&self, run: RunId) -> bool {
+        self.rounds.iter().any(|(_, batch, _)| batch.has_run(run))
     }
 
     /// Whether something about this run is being committed.
@@ -42,7 +42,7 @@ impl InFlight {
         self.rounds.iter().any(|(_, batch, _)| batch.changed(run).is_some())
     }
 
-    /// No two of them change the same.
+    /// The round in flight in which something is found. No two of them change the same thing.
     pub(crate) fn find<'f, T>(
         &'f self,
         look: impl Fn(&'f RoundBatch) -> Option<T>,

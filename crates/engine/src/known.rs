@@ -1,5 +1,5 @@
-//! Definitions of late, and runs read with them beside the writer. A version never changes, so what was read once need not
-//! be read again.
+//! Definitions that were read lately, and runs read with them beside the writer. A version never changes, so what was
+//! read once need not be read again.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -11,7 +11,8 @@ use abide_core::id::{DefinitionId, RunId, WorkspaceId};
 use abide_core::run::{Run, Snapshot};
 use abide_store::{Error, Read, RunUpdate, StoredRun};
 
-/// Definitions kept. When there are more, all are forgotten: it is cheaper than remembering which were used.
+/// How many definitions are kept. When there are more, all are forgotten: that is cheaper than remembering which were
+/// used.
 const KEPT: usize = 1_000;
 
 type Key = (WorkspaceId, DefinitionRef);
@@ -19,16 +20,17 @@ type Key = (WorkspaceId, DefinitionRef);
 /// A version of a workflow, and the id it is stored under.
 #[derive(Clone, Debug)]
 pub struct KnownDefinition {
-    /// What is derived from a workflow (a step of a map, a hook) is not stored: its id is 0.
+    /// The id of the stored definition; 0 for what is derived from a workflow (a step of a map, a hook) and not
+    /// stored.
     pub id: DefinitionId,
     /// The definition, ready to be decided with.
     pub definition: Arc<Definition>,
 }
 
-/// What a run has recorded, and what that means.
+/// The history of a run, and the definitions that its records are of.
 #[derive(Clone, Debug)]
 pub struct Recorded {
-    /// Where the run belongs.
+    /// The workspace of the run.
     pub workspace: WorkspaceId,
     /// The definition that the run began with.
     pub first: Arc<Definition>,
@@ -92,6 +94,18 @@ impl KnownDefinitions {
         Ok(found)
     }
 
+    /// The newest version of a workflow; `None` if there is no such workflow.
+    pub(crate) fn newest(
+        &self,
+        store: &mut dyn Read,
+        workspace: WorkspaceId,
+        name: &str,
+    ) -> Result<Option<Arc<Definition>>, Error> {
+        let Some(stored) = store.definition(workspace, name, None)? else { return Ok(None) };
+        let newest = DefinitionRef { name: stored.name.into(), version: stored.version.into() };
+        Ok(Some(self.find(store, workspace, &newest)?.definition))
+    }
+
     /// What a run has recorded, with the definition that it began with and those it was moved to.
     pub(crate) fn recorded(&self, store: &mut dyn Read, run: RunId) -> Result<Option<Recorded>, Error> {
         let Some(stored) = store.load(run)? else { return Ok(None) };
@@ -125,7 +139,7 @@ impl KnownDefinitions {
         Ok(moved_to)
     }
 
-    /// A run of this workspace as it was committed last; nothing if there is none.
+    /// A run of this workspace as it was committed last; `None` if there is none.
     pub(crate) fn run(
         &self,
         store: &mut dyn Read,
@@ -147,7 +161,7 @@ impl KnownDefinitions {
         Ok(Some(run).filter(|run| run.workspace == workspace))
     }
 
-    /// `None` if the records do not follow the snapshot.
+    /// The run that records give on top of a snapshot; `None` if they do not follow it.
     fn restore(
         &self,
         store: &mut dyn Read,

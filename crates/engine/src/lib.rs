@@ -12,6 +12,7 @@
 //! Nothing leaves the process before the commit that it depends on.
 
 #![allow(missing_debug_implementations, reason = "requests carry the senders of their replies")]
+#![warn(missing_docs)]
 
 mod alarm;
 mod backlog;
@@ -58,6 +59,7 @@ mod send_event;
 mod start;
 pub mod stored;
 mod tasks;
+mod timing;
 mod watch;
 mod webhooks;
 mod writer;
@@ -71,9 +73,9 @@ pub use clock::{Clock, SettableClock, SystemClock};
 pub use deploy::{Deployed, Developed, Versions};
 pub use doctor::{Examined, Finding, Mended, Tell, examine, mend};
 pub use engine::{
-    Admin, ApiKeys, ClockHandle, ClockStatus, Definitions, Ended, Engine, EventPage, Events, HoldsHandle,
-    Listener, Options, Queue, RunHandle, RunReply, Runs, Schedules, Tasks, WaitCounts, Waitpoints, Webhooks,
-    WorkspaceHandle,
+    Admin, ApiKeys, ClockHandle, ClockStatus, Definitions, Ended, Engine, EventPage, Events, Figures,
+    HoldsHandle, Listener, Options, Overdue, Queue, RunHandle, RunReply, Runs, Schedules, StartedOnEvent,
+    Tasks, WaitCounts, Waitpoints, Webhooks, WorkspaceHandle,
 };
 pub use error::Error;
 pub use executor::{
@@ -84,12 +86,14 @@ pub use handler::{Handler, TaskResult};
 pub use histogram::Histogram;
 pub use known::{KnownDefinition, Recorded};
 pub use limits::Limits;
+pub use readers::Pool;
 pub use request::{Asker, EventSent, Leased, Poll, Stats, Worker, Workers};
 pub use retention::Retention;
 pub use schedules::{Ordered, ScheduleOrder};
-pub use send_event::SendEvent;
-pub use start::StartRun;
+pub use send_event::{SendEvent, Sender};
+pub use start::{StartRun, Started, StartedHow};
 pub use tasks::write_tasks_out;
+pub use timing::Timing;
 pub use webhooks::{LONG_FAILURE, LinkGeneration, LinkMaker, TRIES};
 
 /// The name of the secret that calls are signed with.

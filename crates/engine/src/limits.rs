@@ -1,17 +1,17 @@
-//! Limits of an engine that whoever opens it may set. Those that are the same everywhere are in the core.
+//! Limits of an engine that its owner may set. Those that are the same everywhere are in the core.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use abide_core::id::WorkspaceId;
 
-/// How much may be under way.
+/// How many runs may be open or descend from one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Runs that begin with one: its children, their children, and so on. A child too many fails as
+    /// How many runs may descend from one: its children, their children, and so on. A child too many fails as
     /// `CHILD_NOT_STARTED`.
     pub descendants: u64,
-    /// Runs of one workspace that have not ended; any number if absent. A start too many is refused as
+    /// How many runs of one workspace may be open; `None`: any number. A start too many is refused as
     /// [`Error::TooManyOpenRuns`](crate::Error::TooManyOpenRuns).
     pub open_runs: Option<u64>,
 }
@@ -22,7 +22,7 @@ impl Default for Limits {
     }
 }
 
-/// How many open runs a workspace may have. Clones share it.
+/// The limit of open runs of each workspace. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OpenRuns(Arc<RwLock<Figures>>);
 

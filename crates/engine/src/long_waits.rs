@@ -10,7 +10,7 @@ use abide_core::run::Run;
 use abide_core::waitpoint::Waitpoint;
 use jiff::Timestamp;
 
-/// Steps that are remembered as told: each is named once, or a million sleepers would fill the log.
+/// How many steps are remembered as told: each is named once, or a million sleepers would fill the log.
 const TOLD: usize = 1_000;
 
 #[derive(Default)]
@@ -46,7 +46,7 @@ fn long_ones(run: &Run, record: &Record) -> Vec<(String, Timestamp)> {
     opened.filter_map(|wait| Some((step(wait), wait.resume_at.filter(is_long)?))).collect()
 }
 
-/// The items of a map are one step.
+/// The name of a step; the items of a map are one step.
 fn step_name(run: &Run, step: u16) -> String {
     run.definition.step(step).name.to_string()
 }

@@ -2,17 +2,17 @@
 //! runtime and no writer of the store. Time and randomness are handed in; what is to be done outside comes out as values.
 //!
 //! ```text
-//!   inputs ──▶ step(now, inputs, outputs) ──▶ outputs
-//!     Request, Report                           Commit ──────────▶ Committed
-//!     Committed, Deployed, Checked              Deploy, Check ───▶ Deployed, Checked
-//!                                               Perform ─────────▶ Report
-//!                                               Abort, Webhooks, Changed, …   (nothing comes back)
+//!   Request, Report ──▶ step(now, inputs, outputs) ──▶ outputs: Commit, Deploy, Check, Perform, Abort, Webhooks, Changed, …
+//!                                                                 │         │       │
+//!   outputs ◀── hear(now, done, outputs) ◀── Committed, Deployed, Checked       Report
 //! ```
 //!
 //! - `Machine::new(Setup)` builds one, `recover(now, outputs)` is called once before the first step.
 //! - `room(now)` says how many requests and reports the next step takes; the rest waits outside.
-//! - `step(now, inputs, outputs)` takes what happened, decides, and appends what is to be done. Answers to outputs
-//!   (`Committed`, `Deployed`, `Checked`) come before requests in `inputs`, and there is always room for them.
+//! - `hear(now, done, outputs)` is told what came of an output. What a committed round promised leaves, and the next round
+//!   goes to the committer, before anything more is decided: the disk works while the machine does. A step follows.
+//! - `step(now, inputs, outputs)` takes what is asked, decides, and appends what is to be done. One call of it is a *pass*; a
+//!   round may grow over several of them, while the rounds before it are committed.
 //! - `wake(now)` says when it is to be called next if nothing happens, and why.
 //! - `answer_settled(now)` is called after a step when nothing waits outside.
 //! - When it `is_stopping` and `is_drained`, `end(now)` is the last call.
@@ -58,7 +58,7 @@ use crate::memory::Memory;
 use crate::pending::PendingRound;
 use crate::request::Stats;
 use crate::round::budget::{FOLLOW_UPS_AT_ONCE, Pace};
-use crate::round::{Round, Waiting};
+use crate::round::{Round, Starting, Waiting};
 use crate::tasks::{MemoryBoard, StoredBoard, TaskBoard, Tasks};
 use crate::watch::Watch;
 use crate::webhooks::Subscribed;
@@ -70,10 +70,10 @@ pub use crate::in_flight::RoundNumber;
 pub use crate::reply_listener::ReplyListener;
 pub use crate::request::{Accept, Answer, Control, Decide, Poll, Query, Request, TaskRequest};
 pub use crate::round::RoundBatch;
-pub use crate::send_event::SendEvent;
+pub use crate::send_event::{SendEvent, Sender};
 pub use crate::start::StartRun;
 pub use crate::tasks::{Handed, ReadyTask};
-pub use io::{Input, Now, Output, Perform, Wake, WakeReason};
+pub use io::{Done, Input, Now, Output, Perform, Wake, WakeReason};
 use recovery::Recovery;
 pub use setup::Setup;
 
@@ -86,6 +86,8 @@ const REPORTS_BESIDE_TIMERS: usize = 64;
 const LONGEST_SLEEP: Duration = Duration::from_secs(1);
 /// When the store cannot write, what nobody waits for is tried again after this time.
 const TROUBLE: Duration = Duration::from_millis(250);
+/// From so many conflicts on, each round is about one request: more change nothing.
+const MOST_CONFLICTS: u32 = 10;
 /// How often those are looked for who gave up waiting.
 const SWEEP: Duration = Duration::from_secs(60);
 
@@ -133,9 +135,10 @@ pub struct Machine {
     long_waits: LongWaits,
     /// Who waits for the events of this pass.
     waiting: Waiting,
+    starting: Starting,
     /// What is to be decided again.
     again: VecDeque<Request>,
-    /// Rounds in a row in which others were first.
+    /// One more with each round in which others were first, one less with each that was committed.
     conflicts: u32,
     paused: bool,
     /// What was left for later rounds.
@@ -198,6 +201,7 @@ impl Machine {
             stats: Stats::default(),
             long_waits: LongWaits::default(),
             waiting: Waiting::new(),
+            starting: Starting::new(),
             again: VecDeque::new(),
             conflicts: 0,
             paused: setup.paused,
@@ -235,37 +239,38 @@ impl Machine {
         Room { requests, reports: if is_due { requests.min(beside) } else { requests } }
     }
 
-    /// Takes what happened, decides what there is to decide, and hands the round out to be committed if a committer is free.
+    /// Hears what came of an output. A step is to follow.
+    pub fn hear(&mut self, now: Now, done: Done, outputs: &mut Vec<Output>) {
+        self.now = now;
+        std::mem::swap(&mut self.outputs, outputs);
+        match done {
+            Done::Committed { round, result, culprits, took } => {
+                self.committed(round, result, &culprits, took);
+            }
+            Done::Deployed { workspace, definition, result, answer } => {
+                self.memory.forget_newest(workspace, definition.name());
+                drop(answer.send(result));
+            }
+            Done::Checked { definition, result, then } => self.was_checked(definition, result, then),
+        }
+        std::mem::swap(&mut self.outputs, outputs);
+    }
+
+    /// Takes what is asked, decides what there is to decide, and hands the round out to be committed if a committer is free.
     pub fn step(&mut self, now: Now, inputs: &mut VecDeque<Input>, outputs: &mut Vec<Output>) {
         self.now = now;
         std::mem::swap(&mut self.outputs, outputs);
         for input in inputs.drain(..) {
-            self.handle(input);
+            match input {
+                Input::Request(request) => self.requests.push_back(request),
+                Input::Report(request) => {
+                    self.open.reports += 1;
+                    self.requests.push_back(request);
+                }
+            }
         }
-        self.pass();
-        std::mem::swap(&mut self.outputs, outputs);
-    }
-
-    fn handle(&mut self, input: Input) {
-        match input {
-            Input::Request(request) => self.requests.push_back(request),
-            Input::Report(request) => {
-                self.open.reports += 1;
-                self.requests.push_back(request);
-            }
-            Input::Committed { round, result, culprits, took } => {
-                self.committed(round, result, &culprits, took);
-            }
-            Input::Deployed { workspace, definition, result, answer } => {
-                self.memory.forget_newest(workspace, definition.name());
-                drop(answer.send(result));
-            }
-            Input::Checked { definition, result, then } => self.was_checked(definition, result, then),
-        }
-    }
-
-    fn pass(&mut self) {
         self.begin_pass();
+        self.open.pending.begun.get_or_insert(self.now.elapsed);
         self.stats.requests += self.requests.len() as u64;
         self.open.requests += self.requests.len();
         while let Some(request) = self.requests.pop_front() {
@@ -289,6 +294,7 @@ impl Machine {
         if self.tasks.release_unclaimed(self.now.wall) {
             self.in_trouble();
         }
+        std::mem::swap(&mut self.outputs, outputs);
     }
 
     /// Whether the machine was asked to stop: it takes no more input but the answers to its outputs.
@@ -358,12 +364,12 @@ impl Machine {
 
     /// Requests in one round at most. The more often others were first, the fewer, so that some get through.
     fn round_requests(&self) -> usize {
-        (ROUND_REQUESTS >> self.conflicts.min(10)).max(1)
+        (ROUND_REQUESTS >> self.conflicts).max(1)
     }
 
     /// Timers in one round at most; fewer, too, the more often others were first.
     fn round_timers(&self) -> usize {
-        (self.cluster.round_timers() >> self.conflicts.min(10)).max(1)
+        (self.cluster.round_timers() >> self.conflicts).max(1)
     }
 
     fn round(&mut self) -> (Round<'_>, &mut Tasks, &mut PendingRound) {
@@ -375,7 +381,8 @@ impl Machine {
             latest: self.now.latest,
             batch: &mut self.open.batch,
             waiting: &self.waiting,
-            before: &self.in_flight,
+            starting: &self.starting,
+            in_flight: &self.in_flight,
             backlog: &self.backlog,
             limits: &self.limits,
             open_runs: &self.open_runs,

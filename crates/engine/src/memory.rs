@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use abide_core::definition::{Definition, Derived};
 use abide_core::history::{Change, DefinitionRef, Record};
-use abide_core::id::{RunId, WorkspaceId};
+use abide_core::id::{EventUid, RunId, WorkspaceId};
 use abide_core::run::{Run, Snapshot};
 use abide_core::status::RunStatus;
 use abide_store::{Read, RunUpdate, StoredRun};
@@ -16,7 +16,7 @@ use crate::error::Error;
 
 /// Runs that wait or have ended, kept because they may be needed again soon.
 const IDLE_RUNS: usize = 4_096;
-/// All of them together: a run takes room by what has happened to it.
+/// How much memory idle runs may take together, in bytes.
 const IDLE_BYTES: usize = 256 * 1024 * 1024;
 /// Large payloads of idle runs that stay as they were read, counted by their text. Read, they take up to 17 times as much.
 const UNFOLDED_BYTES: usize = 8 * 1024 * 1024;
@@ -31,8 +31,9 @@ pub(crate) struct Memory {
     idle: VecDeque<RunId>,
     idle_bytes: usize,
     unfolded: Unfolded,
-    /// The id given last.
+    /// The id given to a run last, and that given to an event.
     last_id: u128,
+    last_event: u128,
     /// The latest instant at which a run was made or an event received.
     latest: Option<Timestamp>,
     definitions: HashMap<(WorkspaceId, Arc<str>, Arc<str>), Arc<Definition>>,
@@ -79,7 +80,7 @@ impl Unfolded {
 }
 
 impl Memory {
-    /// Of a process that is one of many on its store.
+    /// The memory of a node that is one of several on its store.
     pub(crate) fn shared() -> Memory {
         Memory { fresh: Some(HashSet::new()), ..Memory::default() }
     }
@@ -136,6 +137,12 @@ impl Memory {
         self.latest = self.latest.max(Some(now));
         self.last_id = RunId::new(now, random).0.max(self.last_id + 1);
         RunId(self.last_id)
+    }
+
+    /// An id greater than that of every event before: events of one instant are ordered as they came, too.
+    pub(crate) fn fresh_event(&mut self, now: Timestamp, random: u128) -> EventUid {
+        self.last_event = EventUid::new(now, random).0.max(self.last_event + 1);
+        EventUid(self.last_event)
     }
 
     /// The instant of an event that is received now. It is not before that of any run that waits for it already,

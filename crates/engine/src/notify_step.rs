@@ -55,7 +55,7 @@ pub(crate) fn perform(round: &mut Round<'_>, task: ReadyTask) {
         Some(Err(error)) => {
             Err(Error::Refused(Refusal::Malformed { pointer: "/runId", message: error.to_string() }))
         }
-        Some(Ok(_)) | None => round.notify(&SendEvent {
+        Some(Ok(_)) | None => round.send_event(&SendEvent {
             workspace,
             event_id: text("eventId").unwrap_or_default().into(),
             data: asked.input.get("data").cloned().unwrap_or_default().into(),
@@ -64,6 +64,8 @@ pub(crate) fn perform(round: &mut Round<'_>, task: ReadyTask) {
             key: None,
             traceparent: asked.traceparent,
             dry_run: false,
+            sender: None,
+            from: Some(run),
         }),
     };
     let command = match notified {

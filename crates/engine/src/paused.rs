@@ -1,11 +1,11 @@
-//! An engine that only looks: it decides nothing, calls nobody, and no timer goes off. For a copy of a store, whose
+//! An engine that only reads: it decides nothing, calls nobody, and no timer fires. For a copy of a store, whose
 //! original is at work.
 
 use crate::error::Error;
 use crate::request::{Control, Decide, Request, TaskRequest};
 
 impl Request {
-    /// What remains of a request in an engine that only looks: one that would change something is answered with
+    /// The request as an engine that only reads takes it; one that would change something is answered with
     /// [`Error::Paused`].
     pub(crate) fn while_paused(self) -> Option<Request> {
         match self {
@@ -22,6 +22,7 @@ impl Decide {
     fn refuse(self, error: Error) {
         match self {
             Decide::Start { answer, .. } => drop(answer.send(Err(error))),
+            Decide::StartMany { answer, .. } => drop(answer.send(Err(error))),
             Decide::Command { answer, .. } => drop(answer.send(Err(error))),
             Decide::Commands { answer, .. } => drop(answer.send(Err(error))),
             Decide::Schedule { answer, .. } => drop(answer.send(Err(error))),

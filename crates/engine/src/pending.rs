@@ -1,4 +1,7 @@
-//! What hangs on a round: replies that leave when it is committed, and what was taken for it, to be put back if it is not.
+//! What depends on the commit of a round: replies that leave when it is committed, and what was taken for it, to be
+//! put back if it is not.
+
+use std::time::Duration;
 
 use abide_store::StoredTimer;
 use jiff::Timestamp;
@@ -12,10 +15,12 @@ use crate::tasks::{ReadyTask, Tasks};
 
 #[derive(Default)]
 pub(crate) struct PendingRound {
+    /// When the round began, by the clock that never goes back.
+    pub(crate) begun: Option<Duration>,
     replies: Vec<(PendingReply, Option<Retry>)>,
-    /// Tasks of which nothing more is to be expected.
+    /// The tasks of which no further report is expected.
     pub(crate) reported: Vec<ReadyTask>,
-    /// Tasks that stay with whoever was called.
+    /// The tasks that stay with the receiver that was called.
     pub(crate) accepted: Vec<ReadyTask>,
     /// The instants of timers that had an effect.
     pub(crate) fired: Vec<Timestamp>,
@@ -25,11 +30,12 @@ pub(crate) struct PendingRound {
     pub(crate) timed: Vec<ReadyTask>,
     pub(crate) own: Vec<ReadyTask>,
     pub(crate) released: Vec<ReadyTask>,
-    /// Tasks whose lease was over.
+    /// The tasks whose lease was over.
     pub(crate) late: Vec<ReadyTask>,
-    /// Tasks that were taken for a poller who does not get them: they wait for other code, cannot be rendered, or are over.
+    /// The tasks that were taken for a poller and that it does not get: they wait for other code, cannot be rendered,
+    /// or are over.
     pub(crate) withheld: Vec<ReadyTask>,
-    /// What earlier rounds left.
+    /// The follow-ups of earlier rounds that this one does.
     pub(crate) follow_ups: Vec<Queued>,
 }
 
@@ -42,14 +48,15 @@ impl PendingRound {
         self.replies.len() as u64
     }
 
-    /// The round is committed.
+    /// Sends the replies of a round that is committed.
     pub(crate) fn send_replies(&mut self) {
         self.replies.drain(..).for_each(|(reply, _)| reply.send());
     }
 
-    /// Nothing was done, because others were first: what was taken is there again, and what was asked is asked again.
+    /// Puts back what was taken for a round that met a conflict; returns the requests to decide again.
     pub(crate) fn ask_again(self, alarm: &mut Alarm, tasks: &mut Tasks, now: Timestamp) -> Vec<Request> {
         let PendingRound {
+            begun: _,
             replies,
             reported: _,
             accepted: _,
@@ -79,9 +86,10 @@ impl PendingRound {
         again
     }
 
-    /// Nothing was done: those who would have heard yes hear why, and what was taken is there again.
+    /// Puts back what was taken for a round that failed, and answers its callers with the error.
     pub(crate) fn put_back(self, error: &Error, alarm: &mut Alarm, tasks: &mut Tasks, now: Timestamp) {
         let PendingRound {
+            begun: _,
             replies,
             reported: _,
             accepted: _,

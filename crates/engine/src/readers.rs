@@ -3,34 +3,53 @@
 //! have their turns fairly by workspace.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use crate::error::Error;
 use crate::fair::{Fair, Turn};
 use crate::known::KnownDefinitions;
+use crate::timing::Timing;
 use abide_core::id::WorkspaceId;
+use abide_core::time::Millis;
 use abide_store::{Read, Store};
 
-/// Reads at the same time. More would only compete for the processor.
+/// How many reads are under way at the same time. More would only compete for the processor.
 const READERS: usize = 4;
-/// Small ones besides.
+/// How many small reads are under way besides.
 const SMALL_READERS: usize = 2;
 
-/// For whom something is read; `None` for the server itself.
+/// The workspace that something is read for; `None` for the server itself.
 type Whom = Option<WorkspaceId>;
 
 pub(crate) struct Readers {
-    /// Definitions that were read of late.
+    /// The definitions that were read lately.
     pub(crate) known: Arc<KnownDefinitions>,
     pages: Arc<Lane>,
     small: Arc<Lane>,
 }
 
+/// Connections that read beside the writer, and how busy they are.
+#[derive(Clone, Debug)]
+pub struct Pool {
+    /// `pages`, for what may be long, or `small`, for a row or two.
+    pub name: &'static str,
+    /// How many connections the pool has.
+    pub connections: usize,
+    /// Connections that are read on now.
+    pub busy: usize,
+    /// Reads that wait for a connection.
+    pub waiting: usize,
+    /// How long reads waited for a connection.
+    pub waited: Timing,
+}
+
 struct Lane {
+    waited: Mutex<Timing>,
     idle: Mutex<Vec<Box<dyn Read>>>,
     turns: Arc<Fair<Whom>>,
 }
 
-/// A reader that goes back before its turn ends, whatever happens.
+/// A reader that is put back before its turn ends, whatever happens.
 struct Lent<'r> {
     reader: Option<Box<dyn Read>>,
     lane: &'r Lane,
@@ -49,7 +68,7 @@ impl Readers {
         Ok(Readers { known, pages: Lane::new(store, READERS)?, small: Lane::new(store, SMALL_READERS)? })
     }
 
-    /// What may be long.
+    /// Reads what may be long.
     pub(crate) async fn read<T: Send + 'static>(
         &self,
         whom: Whom,
@@ -58,12 +77,17 @@ impl Readers {
         self.pages.read(whom, read).await
     }
 
-    /// A row or two.
+    /// Reads a row or two.
     pub(crate) async fn look_up<T: Send + 'static>(
         &self,
         read: impl FnOnce(&mut dyn Read) -> Result<T, abide_store::Error> + Send + 'static,
     ) -> Result<T, Error> {
         self.small.read(None, read).await
+    }
+
+    /// All connections, and how busy they are.
+    pub(crate) fn pools(&self) -> Vec<Pool> {
+        vec![self.pages.pool("pages"), self.small.pool("small")]
     }
 
     /// Waits for the reads under way, and closes the connections. Whoever comes later hears that it has stopped.
@@ -79,7 +103,19 @@ impl Readers {
 impl Lane {
     fn new(store: &dyn Store, readers: usize) -> Result<Arc<Lane>, Error> {
         let idle = (0..readers).map(|_| store.reader()).collect::<Result<Vec<_>, _>>()?;
-        Ok(Arc::new(Lane { idle: Mutex::new(idle), turns: Fair::in_turn(readers) }))
+        let waited = Mutex::new(Timing::of_work());
+        Ok(Arc::new(Lane { waited, idle: Mutex::new(idle), turns: Fair::in_turn(readers) }))
+    }
+
+    fn pool(&self, name: &'static str) -> Pool {
+        let (busy, waiting) = self.turns.load();
+        let waited = self.waited.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        Pool { name, connections: self.turns.most(), busy, waiting, waited }
+    }
+
+    fn was_given(&self, asked: Instant) {
+        let waited = Millis(asked.elapsed().as_millis().try_into().unwrap_or(u64::MAX));
+        self.waited.lock().unwrap_or_else(PoisonError::into_inner).add(waited);
     }
 
     async fn read<T: Send + 'static>(
@@ -87,7 +123,9 @@ impl Lane {
         whom: Whom,
         read: impl FnOnce(&mut dyn Read) -> Result<T, abide_store::Error> + Send + 'static,
     ) -> Result<T, Error> {
+        let asked = Instant::now();
         let turn = self.turns.turn(whom).await.ok_or(Error::Stopped)?;
+        self.was_given(asked);
         let lane = Arc::clone(self);
         let reading = tokio::task::spawn_blocking(move || {
             let reader = lane.idle().pop().expect("there are as many readers as turns");

@@ -1,5 +1,5 @@
-//! Pending replies: answers that leave when the round they were decided in is committed. When other nodes were first, what
-//! was asked is decided again, and nobody hears of it.
+//! Pending replies: answers that leave when the round they were decided in is committed. On a conflict the request is
+//! decided again, and its caller does not notice.
 
 use std::sync::Arc;
 
@@ -14,12 +14,13 @@ use crate::reply_listener::ReplyListener;
 use crate::request::{Accept, Answer, Asker, Decide, EventSent, Leased, Poll, Query, Request, TaskRequest};
 use crate::schedules::{Ordered, ScheduleOrder};
 use crate::send_event::SendEvent;
-use crate::start::StartRun;
+use crate::start::{StartRun, Started};
 use crate::tasks::{Handed, ReadyTask};
 
-/// A reply to a request, and where it goes.
+/// A reply to a request, and the caller it goes to.
 pub(crate) enum PendingReply {
     Start(Answer<RunId>, Result<RunId, Error>),
+    StartMany(Answer<Vec<Result<Started, Error>>>, Vec<Result<Started, Error>>),
     Command(Answer<Reply>, Result<Reply, Error>),
     Commands(Answer<Vec<Result<Reply, Error>>>, Vec<Result<Reply, Error>>),
     SendEvent(Answer<EventSent>, Result<EventSent, Error>),
@@ -30,13 +31,14 @@ pub(crate) enum PendingReply {
 }
 
 impl PendingReply {
-    /// The round is committed.
+    /// Sends the reply of a round that is committed.
     pub(crate) fn send(self) {
         match self {
             PendingReply::Start(answer, result) => drop(answer.send(result)),
             PendingReply::Command(answer, result) | PendingReply::Accept(answer, result, _) => {
                 drop(answer.send(result));
             }
+            PendingReply::StartMany(answer, results) => drop(answer.send(Ok(results))),
             PendingReply::Commands(answer, results) => drop(answer.send(Ok(results))),
             PendingReply::SendEvent(answer, result) => drop(answer.send(result)),
             PendingReply::Schedule(answer, result) => drop(answer.send(result)),
@@ -45,7 +47,8 @@ impl PendingReply {
         }
     }
 
-    /// The round could not be committed: whoever would have heard yes hears why. Gives the tasks that a poller would have got.
+    /// Answers the caller with the error of a round that could not be committed. Returns the tasks that a poller
+    /// would have got.
     pub(crate) fn fail(self, error: &Error) -> Vec<ReadyTask> {
         fn told<T>(result: Result<T, Error>, error: &Error) -> Result<T, Error> {
             result.and_then(|_| Err(error.clone()))
@@ -54,6 +57,10 @@ impl PendingReply {
             PendingReply::Start(answer, result) => drop(answer.send(told(result, error))),
             PendingReply::Command(answer, result) | PendingReply::Accept(answer, result, _) => {
                 drop(answer.send(told(result, error)));
+            }
+            PendingReply::StartMany(answer, results) => {
+                let results = results.into_iter().map(|result| told(result, error));
+                drop(answer.send(Ok(results.collect())));
             }
             PendingReply::Commands(answer, results) => {
                 let results = results.into_iter().map(|result| told(result, error));
@@ -70,12 +77,15 @@ impl PendingReply {
         Vec::new()
     }
 
-    /// Others were first: the reply is not given, and what was asked is asked again. Gives the tasks that a poller would have
-    /// got, too.
+    /// Gives up the reply of a round that met a conflict; returns the request to decide again, and the tasks that a
+    /// poller would have got.
     pub(crate) fn ask_again(self, retry: Option<Retry>) -> (Option<Request>, Vec<ReadyTask>) {
         let again = match (self, retry) {
             (PendingReply::Start(answer, _), Some(Retry::Start(start, listener))) => {
                 Decide::Start { start, listener, answer }.into()
+            }
+            (PendingReply::StartMany(answer, _), Some(Retry::StartMany { workspace, starts })) => {
+                Decide::StartMany { workspace, starts, checking: 0, answer }.into()
             }
             (
                 PendingReply::Command(answer, _),
@@ -84,8 +94,8 @@ impl PendingReply {
             (PendingReply::Commands(answer, _), Some(Retry::Commands { workspace, commands, by })) => {
                 Decide::Commands { workspace, commands, by, answer }.into()
             }
-            (PendingReply::SendEvent(answer, _), Some(Retry::SendEvent(notify))) => {
-                Decide::SendEvent { notify, answer }.into()
+            (PendingReply::SendEvent(answer, _), Some(Retry::SendEvent(send))) => {
+                Decide::SendEvent { send, answer }.into()
             }
             (
                 PendingReply::Schedule(answer, _),
@@ -99,6 +109,7 @@ impl PendingReply {
             }
             (
                 PendingReply::Start(..)
+                | PendingReply::StartMany(..)
                 | PendingReply::Command(..)
                 | PendingReply::Commands(..)
                 | PendingReply::SendEvent(..)
@@ -113,6 +124,10 @@ impl PendingReply {
 /// What is kept of a request so that it can be decided again.
 pub(crate) enum Retry {
     Start(Box<StartRun>, Option<ReplyListener>),
+    StartMany {
+        workspace: WorkspaceId,
+        starts: Vec<Result<StartRun, Error>>,
+    },
     Command {
         workspace: Option<WorkspaceId>,
         run: RunId,
@@ -140,6 +155,9 @@ impl Retry {
     pub(crate) fn of(request: &Decide) -> Retry {
         match request {
             Decide::Start { start, listener, .. } => Retry::Start(start.clone(), listener.clone()),
+            Decide::StartMany { workspace, starts, .. } => {
+                Retry::StartMany { workspace: *workspace, starts: starts.clone() }
+            }
             Decide::Command { workspace, run, command, asker, key, listener, .. } => Retry::Command {
                 workspace: *workspace,
                 run: *run,
@@ -151,7 +169,7 @@ impl Retry {
             Decide::Commands { workspace, commands, by, .. } => {
                 Retry::Commands { workspace: *workspace, commands: commands.clone(), by: by.clone() }
             }
-            Decide::SendEvent { notify, .. } => Retry::SendEvent(notify.clone()),
+            Decide::SendEvent { send, .. } => Retry::SendEvent(send.clone()),
             Decide::Schedule { workspace, order, by, key, checked, .. } => Retry::Schedule {
                 workspace: *workspace,
                 order: order.clone(),

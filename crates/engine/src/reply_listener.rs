@@ -1,5 +1,5 @@
-//! Somebody who wants to hear what a run says next, once. Clones are the same ear: what was asked may be decided more
-//! than once until it is committed.
+//! A reply listener: a caller that wants the next reply of a run, once. Clones are the same listener: a request may
+//! be decided more than once until it is committed.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -7,10 +7,12 @@ use tokio::sync::oneshot;
 
 use crate::engine::RunReply;
 
+/// A caller that wants the next reply of a run, once. Clones share the one answer.
 #[derive(Clone, Debug)]
 pub struct ReplyListener(Arc<Mutex<Option<oneshot::Sender<RunReply>>>>);
 
 impl ReplyListener {
+    /// A listener that hands the reply to this sender.
     pub fn new(sender: oneshot::Sender<RunReply>) -> ReplyListener {
         ReplyListener(Arc::new(Mutex::new(Some(sender))))
     }

@@ -1,4 +1,4 @@
-//! What the writer is asked, and where it answers.
+//! Requests to the writer, and where it answers them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use abide_core::command::{Command, Reply};
 use abide_core::definition::Definition;
+use abide_core::event_start::EventStart;
 use abide_core::id::{EventUid, RunId, StepAddress, WaitpointId, WorkspaceId};
 use abide_core::queue::queues_for;
 use abide_core::run::Run;
@@ -14,6 +15,7 @@ use abide_core::time::Millis;
 use abide_core::trace::Traceparent;
 use abide_core::waitpoint::Actor;
 use abide_store::cluster::{ClusterNotification, NodeId};
+use abide_store::tasks::TaskQueue;
 use abide_store::{Held, Owner};
 use jiff::Timestamp;
 use tokio::sync::oneshot;
@@ -28,126 +30,227 @@ use crate::histogram::Histogram;
 use crate::reply_listener::ReplyListener;
 use crate::schedules::{Ordered, ScheduleOrder};
 use crate::send_event::SendEvent;
-use crate::start::StartRun;
+use crate::start::{StartRun, Started};
 use crate::tasks::{Handed, Queue, ReadyTask};
 
-/// Where a request is answered.
+/// Where the writer sends the answer to a request.
 pub type Answer<T> = oneshot::Sender<Result<T, Error>>;
 
-/// What the writer is asked.
+/// A request to the writer.
 pub enum Request {
+    /// Decide something about runs.
     Decide(Decide),
+    /// A worker, or a handler of this process, asks for or about tasks.
     Task(TaskRequest),
+    /// Read something, and change nothing.
     Query(Query),
+    /// Administration, or the process around the writer, asks for something.
     Control(Control),
 }
 
-/// Something is to be decided about runs. It is answered when the decision is committed.
+/// A request to decide something about runs. It is answered when the decision is committed.
 pub enum Decide {
     /// Start a run.
-    Start { start: Box<StartRun>, listener: Option<ReplyListener>, answer: Answer<RunId> },
+    Start {
+        /// The run to start.
+        start: Box<StartRun>,
+        /// The caller that wants the run's first reply.
+        listener: Option<ReplyListener>,
+        /// Where the id of the run goes.
+        answer: Answer<RunId>,
+    },
+    /// Start many runs in one round, each by itself.
+    StartMany {
+        /// The workspace of the runs.
+        workspace: WorkspaceId,
+        /// The runs to start; in the place of one whose input does not fit its schema stands why not.
+        starts: Vec<Result<StartRun, Error>>,
+        /// The index of the run whose input is being checked beside the writer.
+        checking: usize,
+        /// Where the answers go, in the order of the runs.
+        answer: Answer<Vec<Result<Started, Error>>>,
+    },
     /// Decide a command about a run.
     Command {
-        /// The workspace that the run must be in.
+        /// The workspace that the run must be in; `None`: any.
         workspace: Option<WorkspaceId>,
+        /// The run.
         run: RunId,
+        /// The command to decide.
         command: Box<Command>,
+        /// On whose behalf the command is.
         asker: Asker,
+        /// The idempotency key; `None`: none was given.
         key: Option<String>,
+        /// The caller that wants the run's next reply.
         listener: Option<ReplyListener>,
+        /// Where the reply goes.
         answer: Answer<Reply>,
     },
     /// Decide many commands in one round, each by itself.
     Commands {
+        /// The workspace that the runs must be in.
         workspace: WorkspaceId,
+        /// The commands, each with its run.
         commands: Vec<(RunId, Command)>,
+        /// On whose behalf the commands are.
         by: Actor,
+        /// Where the replies go, in the order of the commands.
         answer: Answer<Vec<Result<Reply, Error>>>,
     },
     /// Make a schedule, or change one.
     Schedule {
+        /// The workspace of the schedule.
         workspace: WorkspaceId,
+        /// What to do to the schedule.
         order: Box<ScheduleOrder>,
+        /// On whose behalf it is done.
         by: Actor,
+        /// The idempotency key; `None`: none was given.
         key: Option<String>,
         /// The definition that the plan's input was checked against, beside the writer.
         checked: Option<Arc<Definition>>,
+        /// Where the schedule goes, as it is then.
         answer: Answer<Box<Ordered>>,
     },
     /// Send an event to everyone who waits for it, or will.
-    SendEvent { notify: Box<SendEvent>, answer: Answer<EventSent> },
+    SendEvent {
+        /// The event.
+        send: Box<SendEvent>,
+        /// Where it goes who took the event.
+        answer: Answer<EventSent>,
+    },
 }
 
-/// What workers, and handlers in this process, ask for.
+/// A request of a worker, or of a handler in this process.
 pub enum TaskRequest {
     /// A worker asks for tasks.
-    Poll { poll: Poll, answer: Answer<Handed> },
-    /// Whoever was called by the engine keeps the task, and reports later.
-    Accept { accept: Accept, answer: Answer<Reply> },
-    /// Tasks that a poller was given after it had gone are free again.
-    Release { tasks: Vec<ReadyTask> },
+    Poll {
+        /// What the worker asks for.
+        poll: Poll,
+        /// Where its tasks go.
+        answer: Answer<Handed>,
+    },
+    /// The receiver that the engine called keeps the task, and reports later.
+    Accept {
+        /// The task, and who keeps it.
+        accept: Accept,
+        /// Where the reply of the core goes.
+        answer: Answer<Reply>,
+    },
+    /// Release tasks that were leased to a poller after it had gone.
+    Release {
+        /// The tasks.
+        tasks: Vec<ReadyTask>,
+    },
     /// From here on tasks of this name are performed in this process.
-    Register { name: Arc<str>, handler: Handler },
+    Register {
+        /// The name of the tasks.
+        name: Arc<str>,
+        /// The handler that performs them.
+        handler: Handler,
+    },
 }
 
-/// A task that stays with whoever was called.
+/// A task that stays with the receiver that was called.
 #[derive(Clone, Copy, Debug)]
 pub struct Accept {
+    /// The task.
     pub task: ReadyTask,
+    /// The workspace of the task's run.
     pub workspace: WorkspaceId,
-    /// The name under which the history knows whoever was called.
+    /// The name of the receiver in the history.
     pub worker: &'static str,
+    /// How long the receiver has the task before it must report.
     pub lease: Millis,
 }
 
-/// What is asked without changing anything.
+/// A request that changes nothing.
 pub enum Query {
     /// The run as it is now.
     Get {
+        /// The run.
         run: RunId,
+        /// Where the run goes.
         answer: Answer<Box<Run>>,
     },
-    /// How a run ends, when it does.
+    /// How a run ends, answered when it does.
     Watch {
+        /// The run.
         run: RunId,
+        /// Where its end goes.
         answer: Answer<Ended>,
     },
+    /// The engine's counters and histograms.
     Stats {
+        /// Where they go.
         answer: Answer<Stats>,
     },
+    /// The workers that polled lately, and the handlers that are known.
     Workers {
+        /// Where they go.
         answer: Answer<Workers>,
+    },
+    /// How many tasks are ready and leased, by queue, where this process keeps them.
+    TaskQueues {
+        /// Where the counts go.
+        answer: Answer<Vec<TaskQueue>>,
     },
     /// When the next timer is due, once nothing else is to be done.
     Settled {
+        /// Where the instant goes; `None`: no timer is set.
         answer: Answer<Option<Timestamp>>,
     },
-    /// When the next webhook is to be told something, once none is to be told something now.
+    /// The instant of the next webhook delivery, answered once none is due now.
     WebhooksSettled {
+        /// Where the instant goes; `None`: no delivery is pending.
         answer: Answer<Option<Timestamp>>,
     },
 }
 
-/// What administration and the process around the writer ask for.
+/// A request of administration, or of the process around the writer.
 pub enum Control {
     /// Store a definition.
-    Deploy { workspace: WorkspaceId, definition: Arc<Definition>, answer: Answer<Deployed> },
-    /// Write something that is not a run's. It answers for itself.
+    Deploy {
+        /// The workspace to store the definition in.
+        workspace: WorkspaceId,
+        /// The definition, compiled and checked.
+        definition: Arc<Definition>,
+        /// Where its id goes.
+        answer: Answer<Deployed>,
+    },
+    /// Write something that is not a run's. It sends its own answer.
     Write(Write),
-    /// A run or a schedule is to stand still.
-    Hold { held: Box<Held>, answer: Answer<bool> },
-    /// A run or a schedule that stands still is to go on.
-    Unhold { owner: Owner, answer: Answer<bool> },
+    /// Hold a run or a schedule.
+    Hold {
+        /// The run or the schedule, and why it is held.
+        held: Box<Held>,
+        /// Where it goes whether it was not held before.
+        answer: Answer<bool>,
+    },
+    /// Release a run or a schedule that is held.
+    Unhold {
+        /// The run or the schedule.
+        owner: Owner,
+        /// Where it goes whether it was held.
+        answer: Answer<bool>,
+    },
     /// Webhooks were added, changed or removed.
-    WebhooksChanged { answer: Answer<()> },
-    /// Which nodes there are on the store.
+    WebhooksChanged {
+        /// Where it goes that the writer knows the change.
+        answer: Answer<()>,
+    },
+    /// The nodes that are alive on the store.
     Nodes(Vec<NodeId>),
-    /// What other nodes committed.
+    /// Notifications of what other nodes committed.
     Notifications(Vec<ClusterNotification>),
     /// The clock was set.
     Tick,
     /// Finish what was asked, and stop.
-    Stop { answer: oneshot::Sender<()> },
+    Stop {
+        /// Told when all is closed.
+        answer: oneshot::Sender<()>,
+    },
 }
 
 impl From<Decide> for Request {
@@ -177,7 +280,9 @@ impl From<Control> for Request {
 /// On whose behalf something is asked, and within which trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Asker {
+    /// Who asks, as authenticated.
     pub by: Actor,
+    /// The W3C trace context of the request.
     pub traceparent: Option<Traceparent>,
 }
 
@@ -194,66 +299,70 @@ pub struct Poll {
     pub(crate) handlers: Vec<Arc<str>>,
     pub(crate) most: usize,
     pub(crate) worker: Arc<str>,
-    /// Which code the worker has; empty if it does not say.
+    /// The build of the worker's code; empty if the worker names none.
     pub(crate) build: Arc<str>,
     pub(crate) lease: Duration,
-    /// Wait until there is something.
+    /// Whether to wait until there is a task.
     pub(crate) waits: bool,
-    /// The names under which tasks for it wait.
+    /// The queues that the worker takes tasks from.
     pub(crate) queues: Vec<Arc<str>>,
 }
 
 impl Poll {
-    /// A worker of this name asks for one task of these handlers, to have it for so long.
+    /// A poll of a worker of this name for one task of these handlers, with a lease of this length.
     pub fn new<H: Into<Arc<str>>>(
         worker: impl Into<Arc<str>>,
         handlers: impl IntoIterator<Item = H>,
         lease: Duration,
     ) -> Poll {
+        let handlers: Vec<Arc<str>> = handlers.into_iter().map(Into::into).collect();
         Poll {
             workspace: WorkspaceId::DEFAULT,
-            handlers: handlers.into_iter().map(Into::into).collect(),
+            queues: queues_for(&handlers, ""),
+            handlers,
             most: 1,
             worker: worker.into(),
             build: "".into(),
             lease,
             waits: false,
-            queues: Vec::new(),
         }
     }
 
-    /// As many tasks as this, at most.
+    /// Sets how many tasks the worker takes at most.
     pub fn most(self, most: usize) -> Poll {
         Poll { most: most.max(1), ..self }
     }
 
-    /// Which code the worker has: its build id.
+    /// Sets the build of the worker's code.
     pub fn build(self, build: impl Into<Arc<str>>) -> Poll {
-        Poll { build: build.into(), ..self }
+        let build = build.into();
+        Poll { queues: queues_for(&self.handlers, &build), build, ..self }
     }
 
-    /// Whether to wait until there is something; [`Tasks::poll`](crate::Tasks::poll) does.
+    /// Sets whether to wait until there is a task; [`Tasks::poll`](crate::Tasks::poll) does.
     pub fn waits(self, waits: bool) -> Poll {
         Poll { waits, ..self }
     }
 
-    /// In which workspace; [`Tasks::poll`](crate::Tasks::poll) says its own.
+    /// Sets the workspace; [`Tasks::poll`](crate::Tasks::poll) sets its own.
     pub fn in_workspace(self, workspace: WorkspaceId) -> Poll {
-        let queues = queues_for(&self.handlers, &self.build);
-        Poll { workspace, queues, ..self }
+        Poll { workspace, ..self }
     }
 
-    /// The names under which tasks for it wait.
+    /// The queues that the worker takes tasks from, with their workspace.
     pub fn queues(&self) -> impl Iterator<Item = Queue> {
         self.queues.iter().map(|queue| (self.workspace, Arc::clone(queue)))
     }
 }
 
-/// A task in a worker's hands.
+/// A task that is leased to a worker.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Leased {
+    /// The task.
     pub task: Task,
+    /// The address of the task's step.
     pub at: StepAddress,
+    /// When the lease ends, unless a heartbeat extends it.
     pub leased_until: Timestamp,
 }
 
@@ -263,29 +372,33 @@ impl Leased {
     }
 }
 
-/// A worker that has asked for tasks.
+/// A worker that has polled for tasks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Worker {
+    /// The workspace that the worker polls in.
     pub workspace: WorkspaceId,
+    /// The name that the worker gives itself.
     pub name: Arc<str>,
-    /// Which code it has; empty if it does not say.
+    /// The build of the worker's code; empty if the worker names none.
     pub build: Arc<str>,
+    /// The names of the handlers that the worker polls for.
     pub handlers: Vec<Arc<str>>,
+    /// When the worker polled or sent a heartbeat last.
     pub seen_at: Timestamp,
-    /// Tasks it has now.
+    /// How many tasks the worker has now.
     pub tasks: usize,
 }
 
-/// Who does the work, as far as this process knows.
+/// The workers and handlers that this process knows of.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Workers {
-    /// Those that polled lately, or are at work, by name.
+    /// The workers that polled lately, or have tasks, by name.
     pub seen: Vec<Worker>,
-    /// Handlers of this process: its own, and those behind URLs.
+    /// The names of the handlers of this process: its own, and those behind URLs.
     pub here: Vec<Arc<str>>,
     /// When a worker with a handler was last seen, also long ago.
     pub handlers: BTreeMap<(WorkspaceId, Arc<str>), Timestamp>,
-    /// When a worker of a build was.
+    /// When a worker of a build was last seen, also long ago.
     pub builds: BTreeMap<(WorkspaceId, Arc<str>), Timestamp>,
 }
 
@@ -308,45 +421,54 @@ impl Workers {
     }
 }
 
-/// Whom an event woke, or would wake.
+/// The result of sending an event: the waits that took it, or would take it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EventSent {
-    /// `None` for a dry run.
+    /// The event's own number; `None` for a dry run.
     pub id: Option<EventUid>,
     /// The waits that took the event in this round.
     pub waiters: Vec<WaitpointId>,
-    /// The event is stored and on its way to others who wait for it, or may; they are not in `waiters`.
+    /// What the event started, was to start, or would start.
+    pub starts: Vec<EventStart>,
+    /// Whether the event is stored and still to be offered to other waits, or to start other runs: those are not in
+    /// `waiters` and `starts`.
     pub delivering: bool,
 }
 
 impl EventSent {
-    /// Whether the event is there for waits that begin later.
+    /// Whether the event is stored for waits that begin later.
     pub fn is_stored(&self) -> bool {
         self.id.is_some()
     }
 }
 
-/// What the engine has seen since it was opened.
+/// Counters and histograms of an engine since it was opened.
 #[derive(Clone, Debug, Default)]
 pub struct Stats {
+    /// Rounds that changed something or had a reply to give.
     pub rounds: u64,
+    /// Commits that were made.
     pub commits: u64,
+    /// Records that were committed.
     pub records: u64,
+    /// Requests that the writer took.
     pub requests: u64,
     /// Rounds that were decided again because other nodes were first.
     pub conflicts: u64,
-    /// Requests per commit.
+    /// How many requests a commit answered.
     pub batch: Histogram,
-    /// Of commits, in microseconds.
+    /// How long commits took, in microseconds.
     pub commit_us: Histogram,
+    /// From the beginning of a round that was committed to when that was known, in microseconds.
+    pub round_us: Histogram,
     /// From a timer's instant to its firing, in milliseconds.
     pub lateness_ms: Histogram,
-    /// What happened, by the names of workflows, handlers, calls and error codes.
+    /// Counts of what happened, by the names of workflows, handlers, calls and error codes.
     pub counts: Counts,
-    /// Runs kept in memory.
+    /// How many runs are kept in memory.
     pub runs_in_memory: usize,
-    /// Tasks that workers have.
+    /// How many tasks workers have.
     pub tasks_out: usize,
-    /// Tasks that wait for a worker.
+    /// How many tasks wait for a worker.
     pub tasks_ready: usize,
 }

@@ -28,19 +28,19 @@ const LATER: Duration = Duration::from_secs(60);
 /// How often everything that was passed over is looked at again, whatever happened meanwhile.
 const ANEW: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// How long things are kept after nobody needs them. `None`: for ever.
+/// How long what is not needed any more is kept. `None`: for ever.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retention {
-    /// Runs, with their history, after they ended.
+    /// How long runs are kept, with their history, after they ended.
     pub runs: Option<Millis>,
-    /// Events, after they were received; longer if an open run may still come to them.
+    /// How long events are kept after they were received; longer if an open run may still come to them.
     pub events: Option<Millis>,
-    /// Events, after they were received, even if an open run may still come to them. A wait that would have looked back
-    /// further says so.
+    /// How long events are kept after they were received even if an open run may still come to them. A wait that
+    /// would have looked back further says so.
     pub events_at_most: Option<Millis>,
-    /// Answers under idempotency keys: after they were given, and after the run that they are about has ended.
+    /// How long idempotency records are kept after they were made, and after the run that they are about has ended.
     pub keys: Option<Millis>,
-    /// What webhooks were told, after that; what they are still to be told is kept.
+    /// How long deliveries of webhooks are kept after they ended; pending ones are kept.
     pub deliveries: Option<Millis>,
 }
 
@@ -57,7 +57,7 @@ impl Retention {
         self.events.into_iter().chain(self.events_at_most).min()
     }
 
-    /// What decisions have to know of it.
+    /// The part of the retention that enters decisions.
     pub(crate) fn bounds(&self) -> Bounds {
         Bounds {
             keep_events: self.unclaimed_events(),

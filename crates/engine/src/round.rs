@@ -3,12 +3,15 @@
 //! [room](budget), and written down in it otherwise, so that nothing of it can be lost between two commits.
 //!
 //! While rounds are being committed, the next is decided on top of them. A run that it has in common with one of them is
-//! copied; what the store does not say yet is looked up there.
+//! copied, which costs the same however long it is: copies share what neither has changed. What the store does not say yet is
+//! looked up in the rounds in flight.
 
 mod batch;
 pub(crate) mod budget;
+mod event_starts;
 mod events;
 mod follow_up;
+mod limits;
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -22,12 +25,13 @@ use abide_core::follow_up::FollowUp;
 use abide_core::history::Record;
 use abide_core::id::{RunId, WaitpointId, WorkspaceId};
 use abide_core::idempotency::{IdempotencyRecord, decide_with_key, digest, replay};
+use abide_core::json::Json;
 use abide_core::random::Random;
 use abide_core::refusal::Refusal;
 use abide_core::run::Run;
 use abide_core::trace::Traceparent;
 use abide_core::waitpoint::Actor;
-use abide_store::{Held, Owner, Read, Waiter};
+use abide_store::{EventStarter, Held, Owner, Read, Waiter};
 use jiff::Timestamp;
 
 use crate::backlog::Backlog;
@@ -37,13 +41,14 @@ use crate::in_flight::InFlight;
 use crate::limits::{Limits, OpenRuns};
 use crate::memory::Memory;
 use crate::reply_listener::ReplyListener;
-use crate::start::StartRun;
+use crate::start::{StartRun, Started, StartedHow};
 use crate::tasks::ReadyTask;
 use crate::watch::Watch;
 pub use batch::RoundBatch;
-use batch::RunDelta;
-pub(crate) use batch::{Action, Committed};
+pub(crate) use batch::{AfterCommitAction, Committed};
+use batch::{RunDelta, note_listeners};
 pub(crate) use follow_up::Taken;
+pub(crate) use limits::{LimitDelta, Lines};
 
 /// Waiters are looked up in pages of this size.
 const PAGE: usize = 256;
@@ -52,6 +57,9 @@ pub(crate) const FIRST_PAGE: usize = 100;
 
 /// Who waits for an event, as far as that was looked up before.
 pub(crate) type Waiting = HashMap<(WorkspaceId, Arc<str>), Vec<Waiter>>;
+
+/// Which workflows an event may start, as far as that was looked up before.
+pub(crate) type Starting = HashMap<(WorkspaceId, Arc<str>), Vec<EventStarter>>;
 
 /// Decides: the round so far, and all it takes to go on with it.
 pub(crate) struct Round<'w> {
@@ -63,8 +71,9 @@ pub(crate) struct Round<'w> {
     pub(crate) latest: Timestamp,
     pub(crate) batch: &'w mut RoundBatch,
     pub(crate) waiting: &'w Waiting,
+    pub(crate) starting: &'w Starting,
     /// What is being committed.
-    pub(crate) before: &'w InFlight,
+    pub(crate) in_flight: &'w InFlight,
     pub(crate) backlog: &'w Backlog,
     pub(crate) limits: &'w Limits,
     pub(crate) open_runs: &'w OpenRuns,
@@ -72,7 +81,7 @@ pub(crate) struct Round<'w> {
     pub(crate) todo: VecDeque<(WorkspaceId, FollowUp)>,
     /// How much of that may still be done in this round, for what is decided now.
     pub(crate) allowance: usize,
-    /// Of the request that is decided.
+    /// The W3C trace context of the request that is decided.
     pub(crate) traceparent: Option<Traceparent>,
     pub(crate) bounds: Bounds,
     pub(crate) holds: &'w Holds,
@@ -93,7 +102,7 @@ impl<'w> Round<'w> {
         id: RunId,
         look: impl FnOnce(&Run) -> T,
     ) -> Option<Result<T, Error>> {
-        if self.batch.touches(id) || self.before.changes(id) {
+        if self.batch.has_run(id) || self.in_flight.changes(id) {
             return None;
         }
         Some(match self.memory.take(self.store, id) {
@@ -137,7 +146,7 @@ impl<'w> Round<'w> {
 
     /// The run as it is in this round.
     pub(crate) fn run(&mut self, id: RunId) -> Result<&Run, Error> {
-        Ok(&self.touch(id)?.run)
+        Ok(&self.delta(id)?.run)
     }
 
     /// A run of another workspace is unknown.
@@ -148,14 +157,15 @@ impl<'w> Round<'w> {
         }
     }
 
-    fn touch(&mut self, id: RunId) -> Result<&mut RunDelta, Error> {
+    /// A run in this round: as a round in flight left it, or else as memory or the store has it.
+    fn delta(&mut self, id: RunId) -> Result<&mut RunDelta, Error> {
         self.watch.at(id);
-        if !self.batch.touches(id) {
+        if !self.batch.has_run(id) {
             self.holds.check(id)?;
-            let run = match self.before.find(|before| before.changed(id)) {
-                Some((round, touched)) => {
-                    self.batch.put_on_top_of(round);
-                    touched.run.clone()
+            let run = match self.in_flight.find(|before| before.changed(id)) {
+                Some((round, delta)) => {
+                    self.batch.depend_on(round);
+                    delta.run.clone()
                 }
                 None => match self.memory.take(self.store, id) {
                     Ok(run) => run.ok_or(Error::UnknownRun(id))?,
@@ -167,7 +177,7 @@ impl<'w> Round<'w> {
             };
             self.batch.insert(RunDelta { based_on: run.seq, run, records: Vec::new(), actions: Vec::new() });
         }
-        Ok(self.batch.touched.get_mut(&id).expect("it was just put there"))
+        Ok(self.batch.deltas.get_mut(&id).expect("it was just put there"))
     }
 
     /// What the input of a run is to be checked against, if that is more than a moment's work.
@@ -184,7 +194,22 @@ impl<'w> Round<'w> {
         (!is_answered).then_some(definition)
     }
 
-    pub(crate) fn start(&mut self, start: StartRun, listener: Option<ReplyListener>) -> Result<RunId, Error> {
+    /// The first of many runs whose input is to be checked beside the writer, with what it is to be checked against.
+    pub(crate) fn starts_to_check(
+        &mut self,
+        starts: &[Result<StartRun, Error>],
+    ) -> Option<(usize, Arc<Definition>, Json)> {
+        starts.iter().enumerate().find_map(|(index, start)| {
+            let start = start.as_ref().ok()?;
+            self.start_to_check(start).map(|definition| (index, definition, start.input.clone()))
+        })
+    }
+
+    pub(crate) fn start(
+        &mut self,
+        start: StartRun,
+        listener: Option<ReplyListener>,
+    ) -> Result<Started, Error> {
         let key = start.key.as_ref().map(|key| format!("{}/start/{key}", start.workspace));
         let input = start.asked.as_ref().unwrap_or(&start.input);
         let asked = (&start.name, &start.version, input, start.run_at, &start.tags);
@@ -194,7 +219,7 @@ impl<'w> Round<'w> {
             && let Some(Reply::Started(run)) = replay(key, digest, Some(&earlier))?
         {
             self.listen_again(run, earlier.at, listener);
-            return Ok(run);
+            return Ok(Started { run, how: StartedHow::Repeated });
         }
         let workspace = start.workspace;
         let version = start.version.as_deref();
@@ -221,7 +246,7 @@ impl<'w> Round<'w> {
                 IdempotencyRecord { key, digest, reply: Reply::Started(id), run: Some(id), at: self.now },
             );
         }
-        Ok(id)
+        Ok(Started { run: id, how: StartedHow::Created })
     }
 
     pub(crate) fn start_run(
@@ -232,8 +257,8 @@ impl<'w> Round<'w> {
     ) -> Result<(), Error> {
         let id = new.id;
         let context = self.context(by);
-        let (run, outcome) = command::start(new, &context)?;
-        let actions = listener.map(Action::Listen).into_iter().collect();
+        let (run, outcome) = self.start_in_room(new, &context)?;
+        let actions = listener.map(AfterCommitAction::Listen).into_iter().collect();
         let run = Box::new(run);
         self.batch.insert(RunDelta { run, based_on: 0, records: outcome.records, actions });
         self.perform(id, outcome.in_round, outcome.after_commit);
@@ -241,24 +266,41 @@ impl<'w> Round<'w> {
         Ok(())
     }
 
+    /// Starts a run that begins at once if it has room under its limits.
+    fn start_in_room(
+        &mut self,
+        new: command::NewRun,
+        context: &Context,
+    ) -> Result<(Run, command::Outcome), Error> {
+        let mut has_taken = false;
+        let started = command::start_with(new, context, &mut |run, request| {
+            has_taken = self.room_at_start(run, request)?;
+            Ok(has_taken)
+        });
+        if let (Err(refusal), true) = (&started, has_taken) {
+            self.batch.poisoned.get_or_insert(Error::Refused(refusal.clone()));
+        }
+        Ok(started?)
+    }
+
     fn listen(&mut self, run: RunId, listener: Option<ReplyListener>) {
         // If there is no such run, the listener is dropped, which it notices.
         if let Some(listener) = listener
-            && let Ok(touched) = self.touch(run)
+            && let Ok(delta) = self.delta(run)
         {
-            touched.actions.push(Action::Listen(listener));
+            delta.actions.push(AfterCommitAction::Listen(listener));
         }
     }
 
     /// What the run has said since it was asked the first time is said again.
     fn listen_again(&mut self, run: RunId, since: Timestamp, listener: Option<ReplyListener>) {
         if let Some(listener) = listener
-            && let Ok(touched) = self.touch(run)
+            && let Ok(delta) = self.delta(run)
         {
-            let said = touched.run.reply_since(since).cloned();
-            touched.actions.push(match said {
-                Some(said) => Action::Repeat(listener, said),
-                None => Action::Listen(listener),
+            let said = delta.run.reply_since(since).cloned();
+            delta.actions.push(match said {
+                Some(said) => AfterCommitAction::Repeat(listener, said),
+                None => AfterCommitAction::Listen(listener),
             });
         }
     }
@@ -271,9 +313,9 @@ impl<'w> Round<'w> {
         if let Some(idempotency) = self.batch.idempotency.get(key) {
             return Ok(Some(idempotency.clone()));
         }
-        match self.before.find(|before| before.idempotency.get(key)) {
+        match self.in_flight.find(|before| before.idempotency.get(key)) {
             Some((round, idempotency)) => {
-                self.batch.put_on_top_of(round);
+                self.batch.depend_on(round);
                 Ok(Some(idempotency.clone()))
             }
             None => Ok(self.store.idempotency_record(key)?),
@@ -305,14 +347,14 @@ impl<'w> Round<'w> {
         let voter = matches!(command, Command::Vote(_)).then(|| format!("{}/", context.by));
         let key = key.map(|key| format!("{id}/{}{key}", voter.unwrap_or_default()));
         let earlier = key.as_ref().map(|key| self.idempotency_record(key)).transpose()?.flatten();
-        let touched = self.touch(id)?;
-        if matches!(command, Command::Move(_)) && !touched.records.is_empty() {
+        let delta = self.delta(id)?;
+        if matches!(command, Command::Move(_)) && !delta.records.is_empty() {
             // What else this round does for the run names places of the version it had.
             return Err(Error::Busy(id));
         }
         let decided = match &key {
-            None => command::decide(&mut touched.run, command, &context).map(|outcome| (outcome, None)),
-            Some(key) => decide_with_key(&mut touched.run, command, &context, key, earlier.as_ref()),
+            None => command::decide(&mut delta.run, command, &context).map(|outcome| (outcome, None)),
+            Some(key) => decide_with_key(&mut delta.run, command, &context, key, earlier.as_ref()),
         };
         let (outcome, idempotency) = match decided {
             Ok(decided) => decided,
@@ -342,11 +384,11 @@ impl<'w> Round<'w> {
     }
 
     fn record(&mut self, id: RunId, records: Vec<Record>) {
-        if let Some(mut touched) = self.batch.touched.remove(&id) {
-            self.batch.note_listeners(&touched.run, &records);
-            self.batch.spent.record(&records);
-            touched.records.extend(records);
-            self.batch.touched.insert(id, touched);
+        let RoundBatch { deltas, listening, spent, .. } = &mut *self.batch;
+        if let Some(delta) = deltas.get_mut(&id) {
+            note_listeners(listening, &delta.run, &records);
+            spent.record(&records);
+            delta.records.extend(records);
         }
     }
 
@@ -354,7 +396,7 @@ impl<'w> Round<'w> {
     /// was decided before.
     fn refused(&mut self, id: RunId, refusal: Refusal) -> Error {
         if let Refusal::Illegal(illegal) = &refusal {
-            tracing::error!(run = %id, %illegal, "a decision was not legal; the run is left as it was");
+            tracing::error!(run = %id, error = %illegal, "a decision was not legal; the run is left as it was");
             if let Err(error) = self.make_anew(id) {
                 tracing::error!(run = %id, %error, "the run could not be made anew");
             }
@@ -363,22 +405,22 @@ impl<'w> Round<'w> {
     }
 
     fn make_anew(&mut self, id: RunId) -> Result<(), Error> {
-        let Some(touched) = self.batch.touched.get_mut(&id) else { return Ok(()) };
-        let workspace = touched.run.workspace;
-        let (_, moved_to) = self.memory.versions(self.store, workspace, &touched.records)?;
-        let definition = Arc::clone(&touched.run.definition);
+        let Some(delta) = self.batch.deltas.get_mut(&id) else { return Ok(()) };
+        let workspace = delta.run.workspace;
+        let (_, moved_to) = self.memory.versions(self.store, workspace, &delta.records)?;
+        let definition = Arc::clone(&delta.run.definition);
         let unreadable = |error| Error::unreadable(id, &error);
-        let before = self.before.find(|before| before.changed(id));
-        *touched.run = match (before, touched.based_on) {
-            (_, 0) => Run::replay_with(definition, &moved_to, &touched.records).map_err(unreadable)?,
+        let before = self.in_flight.find(|before| before.changed(id));
+        *delta.run = match (before, delta.based_on) {
+            (_, 0) => Run::replay_with(definition, &moved_to, &delta.records).map_err(unreadable)?,
             (Some((_, before)), _) => {
-                apply_all(Run::clone(&before.run), &moved_to, &touched.records).map_err(unreadable)?
+                apply_all(Run::clone(&before.run), &moved_to, &delta.records).map_err(unreadable)?
             }
             (None, _) => {
                 let stored = self.store.load(id)?.ok_or(Error::UnknownRun(id))?;
                 let (first, before) = self.memory.versions(self.store, workspace, &stored.history)?;
                 let run = Run::replay_with(first.unwrap_or(definition), &before, &stored.history);
-                apply_all(run.map_err(unreadable)?, &moved_to, &touched.records).map_err(unreadable)?
+                apply_all(run.map_err(unreadable)?, &moved_to, &delta.records).map_err(unreadable)?
             }
         };
         Ok(())
@@ -386,13 +428,13 @@ impl<'w> Round<'w> {
 
     /// Takes up what a decision asks for in this round, and notes what leaves after its commit.
     fn perform(&mut self, id: RunId, in_round: Vec<RoundEffect>, after_commit: Vec<AfterCommit>) {
-        let workspace = self.batch.touched.get(&id).map_or_else(WorkspaceId::default, |it| it.run.workspace);
+        let workspace = self.batch.deltas.get(&id).map_or_else(WorkspaceId::default, |it| it.run.workspace);
         for effect in after_commit {
             let action = match effect {
-                AfterCommit::Dispatch { at, lease_epoch } => Action::Dispatch { at, lease_epoch },
-                AfterCommit::Recall { at, lease_epoch } => Action::Recall { at, lease_epoch },
-                AfterCommit::WantCode { at } => Action::WantCode { at },
-                AfterCommit::Respond { response } => Action::Respond(response),
+                AfterCommit::Dispatch { at, lease_epoch } => AfterCommitAction::Dispatch { at, lease_epoch },
+                AfterCommit::Recall { at, lease_epoch } => AfterCommitAction::Recall { at, lease_epoch },
+                AfterCommit::WantCode { at } => AfterCommitAction::WantCode { at },
+                AfterCommit::Respond { response } => AfterCommitAction::Respond(response),
             };
             self.after_commit(id, action);
         }
@@ -409,6 +451,7 @@ impl<'w> Round<'w> {
                     let outcome = Some(outcome);
                     self.todo.push_back((workspace, FollowUp::TellParent { waitpoint, child: id, outcome }));
                 }
+                RoundEffect::Capacity(effect) => self.capacity(id, &effect),
                 RoundEffect::TellSchedule { schedule } => {
                     self.todo.push_back((workspace, FollowUp::TellSchedule { schedule, run: id }));
                 }
@@ -419,20 +462,20 @@ impl<'w> Round<'w> {
     /// Has a task that is out performed in this process, after the commit.
     pub(crate) fn perform_after_commit(&mut self, task: ReadyTask) -> Result<(), Error> {
         let ReadyTask { run, at, lease_epoch } = task;
-        self.touch(run)?.actions.push(Action::Perform { at, lease_epoch });
+        self.delta(run)?.actions.push(AfterCommitAction::Perform { at, lease_epoch });
         Ok(())
     }
 
     /// Goes on with what is to be done for a run, as it is now.
-    pub(crate) fn resume_actions(&mut self, run: RunId, actions: Vec<Action>) {
-        if let Ok(touched) = self.touch(run) {
-            touched.actions.extend(actions);
+    pub(crate) fn resume_actions(&mut self, run: RunId, actions: Vec<AfterCommitAction>) {
+        if let Ok(delta) = self.delta(run) {
+            delta.actions.extend(actions);
         }
     }
 
-    fn after_commit(&mut self, id: RunId, action: Action) {
-        if let Some(touched) = self.batch.touched.get_mut(&id) {
-            touched.actions.push(action);
+    fn after_commit(&mut self, id: RunId, action: AfterCommitAction) {
+        if let Some(delta) = self.batch.deltas.get_mut(&id) {
+            delta.actions.push(action);
         }
     }
 }

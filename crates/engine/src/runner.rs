@@ -76,7 +76,7 @@ impl Runner {
         Some(self.executors.perform(call, task_call, task))
     }
 
-    /// Stops performing a task, if this delivery of it is being performed.
+    /// Stops performing a task, if it is being performed under this lease epoch.
     pub(crate) fn abort(&mut self, task: ReadyTask) {
         if let Some(work) = self.take(task) {
             work.abort();

@@ -21,16 +21,20 @@ use crate::alarm::Alarm;
 use crate::error::Error;
 use crate::round::Round;
 
-/// What can be asked about schedules.
+/// A request about schedules.
 #[derive(Clone)]
 pub enum ScheduleOrder {
+    /// Make a schedule with this plan.
     Create(Plan),
-    /// Changes a schedule's plan. The function may be called more than once, if another commit came first.
+    /// Change the plan of a schedule. The function may be called more than once, if another commit came first.
     Change(ScheduleId, Arc<dyn Fn(&mut Plan) + Send + Sync>),
+    /// Pause a schedule: no occurrence comes.
     Pause(ScheduleId),
+    /// Lift the pause of a schedule.
     Unpause(ScheduleId),
-    /// Start one more, now.
+    /// Start a run of a schedule now, as far as its overlap policy allows.
     Trigger(ScheduleId),
+    /// Remove a schedule; runs that it started go on.
     Remove(ScheduleId),
 }
 
@@ -47,18 +51,20 @@ impl fmt::Debug for ScheduleOrder {
     }
 }
 
-/// The schedule after it was done, and what a trigger came to.
+/// The result of a request about schedules.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ordered {
+    /// The schedule after the request; of one that was removed, as it was before.
     pub schedule: Schedule,
-    /// `started`, `skipped`, `queued` or `queueFull`, and the run.
+    /// The outcome of a trigger (`started`, `skipped`, `queued` or `queueFull`) and its run; `None` for other
+    /// requests.
     pub triggered: Option<(&'static str, Option<RunId>)>,
 }
 
 /// A schedule that was looked at in a round.
 pub(crate) struct ScheduleDelta {
     schedule: Schedule,
-    /// 0: there was none.
+    /// The version that the change is based on; 0: there was no schedule.
     based_on: u64,
     removed: bool,
 }
@@ -68,14 +74,15 @@ impl ScheduleDelta {
         self.removed || self.based_on != self.schedule.seq
     }
 
-    /// Nothing, if it is as it was, or was made and removed in one round.
+    /// The write that the round makes of it; `None` if the schedule is unchanged, or was made and removed in one
+    /// round.
     pub(crate) fn write(&self) -> Option<ScheduleWrite<'_>> {
         let ScheduleDelta { schedule, based_on, removed } = self;
         let needed = self.has_changes() && !(*removed && *based_on == 0);
         needed.then_some(ScheduleWrite { based_on: *based_on, schedule, removed: *removed })
     }
 
-    /// After the commit.
+    /// Sets the timers of the schedule after the commit.
     pub(crate) fn set_timers(&self, alarm: &mut Alarm) {
         for wait in self.schedule.waits() {
             let Some(at) = wait.resume_at else { continue };
@@ -96,9 +103,9 @@ impl Round<'_> {
         if !self.batch.schedules.contains_key(&id) {
             self.holds.check(id.owner().id())?;
             let known =
-                match self.before.find(|before| before.schedules.get(&id).filter(|it| it.has_changes())) {
+                match self.in_flight.find(|before| before.schedules.get(&id).filter(|it| it.has_changes())) {
                     Some((round, before)) => {
-                        self.batch.put_on_top_of(round);
+                        self.batch.depend_on(round);
                         Some(before.schedule.clone()).filter(|_| !before.removed)
                     }
                     None => match self.store.schedule(id).map_err(Error::from) {
@@ -110,16 +117,16 @@ impl Round<'_> {
                     },
                 };
             let schedule = known.ok_or(Error::UnknownSchedule(id))?;
-            let touched = ScheduleDelta { based_on: schedule.seq, schedule, removed: false };
-            self.batch.schedules.insert(id, touched);
+            let delta = ScheduleDelta { based_on: schedule.seq, schedule, removed: false };
+            self.batch.schedules.insert(id, delta);
         }
         match self.batch.schedules.get_mut(&id) {
-            Some(touched) if !touched.removed => Ok(&mut touched.schedule),
+            Some(delta) if !delta.removed => Ok(&mut delta.schedule),
             Some(_) | None => Err(Error::UnknownSchedule(id)),
         }
     }
 
-    /// One of another workspace is unknown.
+    /// A schedule of a workspace; one of another workspace is unknown.
     fn schedule_of(
         &mut self,
         workspace: Option<WorkspaceId>,
@@ -132,7 +139,7 @@ impl Round<'_> {
         }
     }
 
-    /// How far the run that was started last is.
+    /// The status of the run that was started last.
     fn previous(&mut self, id: ScheduleId) -> Result<Option<RunStatus>, Error> {
         let Some(run) = self.touch_schedule(id)?.last_run else { return Ok(None) };
         match self.run(run) {
@@ -145,7 +152,7 @@ impl Round<'_> {
         }
     }
 
-    /// When it is to be looked at next.
+    /// The timers of a schedule.
     pub(crate) fn schedule_timers(&mut self, id: ScheduleId) -> Result<Vec<StoredTimer>, Error> {
         let waits = self.touch_schedule(id)?.waits().filter(|wait| wait.is_pending());
         let timer = |wait: &Waitpoint| {
@@ -162,7 +169,7 @@ impl Round<'_> {
         Ok(())
     }
 
-    /// What is asked of a wait is asked as of a run's.
+    /// Steers the wait of a schedule, as a wait of a run is steered.
     pub(crate) fn steer_schedule(
         &mut self,
         workspace: Option<WorkspaceId>,
@@ -265,8 +272,8 @@ impl Round<'_> {
             }
             ScheduleOrder::Remove(id) => {
                 let schedule = self.schedule_of(Some(workspace), id)?.clone();
-                if let Some(touched) = self.batch.schedules.get_mut(&id) {
-                    touched.removed = true;
+                if let Some(delta) = self.batch.schedules.get_mut(&id) {
+                    delta.removed = true;
                 }
                 return Ok(Ordered { schedule, triggered });
             }
@@ -312,22 +319,20 @@ impl Round<'_> {
         }
     }
 
-    /// What was decided and is not in the store yet counts before what is.
+    /// Whether a name is taken. What was decided and is not in the store yet counts before what is.
     fn is_taken(&mut self, workspace: WorkspaceId, name: &str) -> Result<bool, Error> {
         let stored = self.store.schedule_by_name(workspace, name)?.map(|schedule| schedule.id);
         let (mut known, mut taken) = (false, false);
         let mut depends_on = Vec::new();
-        let before = self.before.rounds().map(|(round, before)| (Some(round), before));
+        let before = self.in_flight.rounds().map(|(round, before)| (Some(round), before));
         for (round, decided) in before.chain([(None, &*self.batch)]) {
-            for touched in
-                decided.schedules.values().filter(|touched| touched.schedule.workspace == workspace)
-            {
-                known |= Some(touched.schedule.id) == stored;
-                taken |= !touched.removed && touched.schedule.plan.name == name;
+            for delta in decided.schedules.values().filter(|delta| delta.schedule.workspace == workspace) {
+                known |= Some(delta.schedule.id) == stored;
+                taken |= !delta.removed && delta.schedule.plan.name == name;
                 depends_on.extend(round);
             }
         }
-        depends_on.into_iter().for_each(|round| self.batch.put_on_top_of(round));
+        depends_on.into_iter().for_each(|round| self.batch.depend_on(round));
         Ok(taken || (stored.is_some() && !known))
     }
 
@@ -341,7 +346,7 @@ impl Round<'_> {
         let (previous, now) = (self.previous(id)?, self.now);
         let triggered = self.touch_schedule(id)?.trigger(previous, now);
         self.act(id, triggered.acts);
-        let run = triggered.run.filter(|run| self.batch.touches(*run) || self.is_starting(*run).is_some());
+        let run = triggered.run.filter(|run| self.batch.has_run(*run) || self.is_starting(*run).is_some());
         if let Some(run) = run {
             self.remember(key, asked, &Reply::Started(run));
         }
@@ -349,7 +354,6 @@ impl Round<'_> {
         Ok((outcome, run))
     }
 
-    /// The last run of a schedule has ended.
     /// Tells a schedule that one of its runs has ended. Fails only while the schedule cannot be read.
     pub(crate) fn tell_schedule(&mut self, id: ScheduleId, run: RunId) -> Result<(), Error> {
         let now = self.now;

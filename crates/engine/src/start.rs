@@ -3,12 +3,30 @@
 use std::sync::Arc;
 
 use abide_core::definition::Definition;
-use abide_core::id::WorkspaceId;
+use abide_core::id::{RunId, WorkspaceId};
 use abide_core::json::Json;
 use abide_core::trace::Traceparent;
 use abide_core::waitpoint::Actor;
 use jiff::Timestamp;
 use serde_json::Value;
+
+/// A start that was carried out: the run, and whether it is a new one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Started {
+    /// The run.
+    pub run: RunId,
+    /// How the start led to the run.
+    pub how: StartedHow,
+}
+
+/// How a start led to its run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StartedHow {
+    /// The run is new.
+    Created,
+    /// The same start was carried out before, under the same idempotency key.
+    Repeated,
+}
 
 /// A run to start with [`WorkspaceHandle::start`](crate::WorkspaceHandle::start): of which workflow, with what.
 #[derive(Clone, Debug)]
@@ -23,7 +41,7 @@ pub struct StartRun {
     pub(crate) asked: Option<Json>,
     pub(crate) by: Actor,
     pub(crate) traceparent: Option<Traceparent>,
-    /// The input was checked against this, somewhere else.
+    /// The definition that the input was checked against beside the writer.
     pub(crate) checked: Option<Arc<Definition>>,
 }
 
@@ -45,47 +63,47 @@ impl StartRun {
         }
     }
 
-    /// In which workspace; [`WorkspaceHandle::start`](crate::WorkspaceHandle::start) says its own.
+    /// Sets the workspace; [`WorkspaceHandle::start`](crate::WorkspaceHandle::start) sets its own.
     pub fn in_workspace(self, workspace: WorkspaceId) -> StartRun {
         StartRun { workspace, ..self }
     }
 
-    /// What the run begins with; null unless said.
+    /// Sets the input of the run; null unless said.
     pub fn input(self, input: impl Into<Json>) -> StartRun {
         StartRun { input: input.into(), ..self }
     }
 
-    /// Which version of the workflow; the newest unless said.
+    /// Sets the version of the workflow; the newest unless said.
     pub fn version(self, version: impl Into<Option<String>>) -> StartRun {
         StartRun { version: version.into(), ..self }
     }
 
-    /// Begin then, not now. A past instant begins now.
+    /// Sets when the run begins; a past instant begins now.
     pub fn run_at(self, at: impl Into<Option<Timestamp>>) -> StartRun {
         StartRun { run_at: at.into(), ..self }
     }
 
-    /// What the run can be found by.
+    /// Sets the tags that the run can be listed by.
     pub fn tags<T: Into<Arc<str>>>(self, tags: impl IntoIterator<Item = T>) -> StartRun {
         StartRun { tags: tags.into_iter().map(Into::into).collect(), ..self }
     }
 
-    /// The same key and the same request give the same run.
+    /// Sets an idempotency key: the same key and the same request give the same run.
     pub fn idempotency_key(self, key: impl Into<Option<String>>) -> StartRun {
         StartRun { key: key.into(), ..self }
     }
 
-    /// What makes two requests under a key the same; the whole input unless said.
+    /// Sets what makes two requests under a key the same; the whole input unless said.
     pub fn compared_by(self, asked: impl Into<Json>) -> StartRun {
         StartRun { asked: Some(asked.into()), ..self }
     }
 
-    /// On whose behalf the run is started; the program itself unless said.
+    /// Sets on whose behalf the run is started; the program itself unless said.
     pub fn by(self, by: Actor) -> StartRun {
         StartRun { by, ..self }
     }
 
-    /// The trace that the run will be in.
+    /// Sets the W3C trace context that the run will be in.
     pub fn traceparent(self, traceparent: Option<Traceparent>) -> StartRun {
         StartRun { traceparent, ..self }
     }

@@ -6,7 +6,7 @@
 //!                  └───▶ taken for pollers that wait ──▶ claimed in the same pass: a lease, in the commit that notes it
 //! ```
 //!
-//! The number of the delivery is what fences a worker that lost its lease; nothing here is needed for that.
+//! The lease epoch is what fences a worker that lost its lease; nothing here is needed for that.
 
 mod board;
 mod code_waits;
@@ -59,11 +59,14 @@ const TAKEN_HERE: usize = 1_000;
 /// Pollers that tasks of one name are taken for at once.
 const TAKEN_FOR: usize = 1_000;
 
-/// A task that is out, by its place and the number that fences an earlier holder.
+/// A task that is out, by its address and its lease epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ReadyTask {
+    /// The run that the task is a part of.
     pub run: RunId,
+    /// The address of the task's step.
     pub at: StepAddress,
+    /// The lease epoch: the number that fences earlier holders.
     pub lease_epoch: u32,
 }
 
@@ -260,17 +263,17 @@ impl Tasks {
         }
     }
 
-    /// A report came, or the task is not wanted any more.
-    pub(crate) fn settle(&mut self, task: ReadyTask, outputs: &mut Vec<Output>) {
-        if self.running.remove(task) {
-            outputs.push(Output::Abort(task));
-            self.make_room();
-        }
+    /// A report came, or the task is not wanted any more. Says since when it was performed here, if it was.
+    pub(crate) fn settle(&mut self, task: ReadyTask, outputs: &mut Vec<Output>) -> Option<Duration> {
+        let since = self.running.remove(task)?;
+        outputs.push(Output::Abort(task));
+        self.make_room();
+        Some(since)
     }
 
     /// A task stays with whoever was called, who reports later.
     pub(crate) fn accepted(&mut self, task: ReadyTask, outputs: &mut Vec<Output>) {
-        if self.running.remove(task) {
+        if self.running.remove(task).is_some() {
             outputs.push(Output::Detach(task));
             self.make_room();
         }

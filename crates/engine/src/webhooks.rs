@@ -1,4 +1,4 @@
-//! Webhooks: those outside who are told what happens.
+//! Webhooks: outgoing subscriptions, and their deliveries.
 //!
 //! ```text
 //!   round ── what it tells, to whom ──▶ the same commit ──▶ outbox (rows) ──▶ sender ── signed POST ──▶ receiver
@@ -6,8 +6,8 @@
 //!                                                              └── attempts ────┘
 //! ```
 //!
-//! What is to be told is in the store before anything is sent, and stays there until it was received: at least once,
-//! whatever is restarted in between. When it is tried again is in the store too.
+//! A delivery is in the store before anything is sent, and stays there until it was received: at least once, whatever
+//! is restarted in between. When it is tried again is in the store too.
 
 mod backoff;
 mod call;
@@ -34,10 +34,11 @@ pub(crate) use links::revoke_links_of;
 pub use links::{LinkGeneration, LinkMaker};
 pub(crate) use sender::Sender;
 
-/// A webhook that every attempt has failed to reach for this long is disabled.
+/// How long every attempt to reach a webhook must have failed before it is disabled.
 pub const LONG_FAILURE: Millis = Millis::from_days(5);
 
-/// Who is to be told what. Empty where nobody is, so that nothing is looked at on their behalf.
+/// The webhooks that subscribe to something, by workspace. Empty where there are none, so that nothing is looked at
+/// on their behalf.
 #[derive(Debug, Default)]
 pub(crate) struct Subscribed(HashMap<WorkspaceId, Vec<Subscription>>);
 
@@ -61,7 +62,7 @@ impl Subscribed {
         self.0.is_empty()
     }
 
-    /// What is to be told of these records, to each who wants to hear it.
+    /// The deliveries that these records make, one for each webhook that subscribes to them.
     pub(crate) fn address(&self, run: &Run, records: &[Record], random: &mut Random) -> Vec<Delivery> {
         let Some(webhooks) = self.0.get(&run.workspace) else { return Vec::new() };
         let mut deliveries = Vec::new();
@@ -88,15 +89,15 @@ impl Subscribed {
     }
 }
 
-/// What the sender hears of.
+/// A message to the sender.
 pub(crate) enum Wake {
-    /// There may be something to tell these.
+    /// Look for deliveries that are due to these webhooks.
     LookAt(BTreeSet<WebhookId>),
     /// Say when the next attempt is due, as soon as none is due now.
     Settle(Answer<Option<Timestamp>>),
 }
 
-/// The writer's end of it. The sender stops when this is gone.
+/// The writer's end of the channel to the sender, which stops when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Outbox(mpsc::UnboundedSender<Wake>);
 

@@ -16,11 +16,14 @@ use crate::clock::Clock;
 use crate::committer::Job;
 use crate::error::Error;
 use crate::followers::Followers;
-use crate::machine::{Input, Machine, Now, Output};
+use crate::machine::{Done, Input, Machine, Now, Output};
 use crate::request::Request;
 use crate::runner::Runner;
 use crate::watch::Watch;
 use crate::webhooks::Outbox;
+
+/// One in so many places of a round is kept for reports of handlers in this process, if there are any.
+const REPORTS_PART: usize = 4;
 
 /// The machine, and all that does what it asks for.
 pub(crate) struct Writer {
@@ -33,13 +36,25 @@ pub(crate) struct Writer {
     pub(crate) outbox: Outbox,
     pub(crate) followers: Followers,
     pub(crate) watch: Arc<Watch>,
+    /// Empty, and as large as it has been: a step appends to it.
+    pub(crate) outputs: Vec<Output>,
 }
 
-/// What the writer hears.
+/// What the writer waits for.
+enum Next {
+    Done(Done),
+    Input(Input),
+    /// The machine wants to be called.
+    Wake,
+    /// Nobody can ask for anything any more.
+    Closed,
+}
+
+/// The channels that the writer receives from.
 pub(crate) struct Inbox {
     pub(crate) requests: mpsc::Receiver<Request>,
     pub(crate) reports: mpsc::Receiver<Request>,
-    pub(crate) answers: mpsc::UnboundedReceiver<Input>,
+    pub(crate) answers: mpsc::UnboundedReceiver<Done>,
 }
 
 impl Writer {
@@ -47,24 +62,35 @@ impl Writer {
         Now { wall: self.clock.now(), latest: self.clock.latest(), elapsed: self.begun.elapsed() }
     }
 
-    /// Takes up what was under way when the last process ended.
+    /// Recovers what was under way when the last process ended.
     pub(crate) fn recover(&mut self) -> Result<(), Error> {
         let mut outputs = Vec::new();
         let recovered = self.machine.recover(self.now(), &mut outputs);
-        outputs.into_iter().for_each(|output| self.perform(output));
+        self.perform_all(outputs);
         recovered
     }
 
     /// Works until it is stopped, or nobody can ask for anything any more.
     pub(crate) async fn live(mut self, mut inbox: Inbox) {
-        let (mut inputs, mut outputs) = (VecDeque::new(), Vec::new());
+        let mut inputs = VecDeque::new();
         let mut is_closed = false;
         while !(is_closed && self.machine.is_drained()) {
-            is_closed |= self.gather(&mut inbox, &mut inputs, is_closed).await;
+            let next = self.next(&mut inbox, is_closed).await;
             self.watch.pass_begins();
-            self.machine.step(self.now(), &mut inputs, &mut outputs);
+            match next {
+                Next::Done(done) => self.hear(done),
+                Next::Input(input) => inputs.push_back(input),
+                Next::Closed => is_closed = true,
+                Next::Wake => {}
+            }
+            while let Ok(done) = inbox.answers.try_recv() {
+                self.hear(done);
+            }
+            if !is_closed {
+                self.gather(&mut inbox, &mut inputs);
+            }
+            self.step(&mut inputs);
             self.watch.pass_ends();
-            outputs.drain(..).for_each(|output| self.perform(output));
             if inbox.requests.is_empty() && inbox.reports.is_empty() {
                 self.machine.answer_settled(self.now());
             }
@@ -74,48 +100,62 @@ impl Writer {
         self.end();
     }
 
-    /// Waits for something to happen, or until the machine wants to be called, and takes what there is room for. Says whether
-    /// nobody can ask for anything any more.
-    async fn gather(&self, inbox: &mut Inbox, inputs: &mut VecDeque<Input>, is_closed: bool) -> bool {
-        let (mut closes, mut first) = (is_closed, None);
+    /// Waits for something to happen, or until the machine wants to be called.
+    async fn next(&self, inbox: &mut Inbox, is_closed: bool) -> Next {
         let now = self.now();
-        let wake = self.machine.wake(now);
-        let room = self.machine.room(now);
-        if !wake.after.is_zero() {
-            tokio::select! {
-                biased;
-                Some(answer) = inbox.answers.recv() => inputs.push_back(answer),
-                request = inbox.requests.recv(), if room.requests > 0 && !closes => match request {
-                    Some(request) => first = Some(Input::Request(request)),
-                    None => closes = true,
-                },
-                Some(report) = inbox.reports.recv(), if room.reports > 0 && !closes => {
-                    first = Some(Input::Report(report));
-                }
-                () = tokio::time::sleep(wake.after) => {}
+        let (wake, room) = (self.machine.wake(now), self.machine.room(now));
+        if wake.after.is_zero() {
+            return Next::Wake;
+        }
+        tokio::select! {
+            biased;
+            Some(done) = inbox.answers.recv() => Next::Done(done),
+            request = inbox.requests.recv(), if room.requests > 0 && !is_closed => {
+                request.map_or(Next::Closed, |request| Next::Input(Input::Request(request)))
             }
+            Some(report) = inbox.reports.recv(), if room.reports > 0 && !is_closed => {
+                Next::Input(Input::Report(report))
+            }
+            () = tokio::time::sleep(wake.after) => Next::Wake,
         }
-        while let Ok(answer) = inbox.answers.try_recv() {
-            inputs.push_back(answer);
-        }
-        let answers = inputs.len();
-        inputs.extend(first);
-        while !closes
-            && inputs.len() - answers < room.requests
+    }
+
+    /// Takes what waits outside, as far as there is room for it. Requests come first, and leave a part of it to reports:
+    /// a handler that is done would otherwise wait for as long as others ask.
+    fn gather(&self, inbox: &mut Inbox, inputs: &mut VecDeque<Input>) {
+        let room = self.machine.room(self.now());
+        let taken = inputs.iter().filter(|input| matches!(input, Input::Report(_))).count();
+        let mut reports = room.reports.saturating_sub(taken);
+        let kept = inbox.reports.len().min(reports).min(room.requests / REPORTS_PART);
+        while inputs.len() + kept < room.requests
             && let Ok(request) = inbox.requests.try_recv()
         {
             inputs.push_back(Input::Request(request));
         }
-        let mut reports = self.machine.room(self.now()).reports;
-        while !closes
-            && inputs.len() - answers < room.requests
+        while inputs.len() < room.requests
             && reports > 0
             && let Ok(report) = inbox.reports.try_recv()
         {
             reports -= 1;
             inputs.push_back(Input::Report(report));
         }
-        closes
+    }
+
+    fn hear(&mut self, done: Done) {
+        let mut outputs = std::mem::take(&mut self.outputs);
+        self.machine.hear(self.now(), done, &mut outputs);
+        self.perform_all(outputs);
+    }
+
+    fn step(&mut self, inputs: &mut VecDeque<Input>) {
+        let mut outputs = std::mem::take(&mut self.outputs);
+        self.machine.step(self.now(), inputs, &mut outputs);
+        self.perform_all(outputs);
+    }
+
+    fn perform_all(&mut self, mut outputs: Vec<Output>) {
+        outputs.drain(..).for_each(|output| self.perform(output));
+        self.outputs = outputs;
     }
 
     fn perform(&mut self, output: Output) {

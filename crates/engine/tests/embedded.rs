@@ -8,10 +8,14 @@ mod approvals;
 mod budgets;
 #[path = "embedded/durability.rs"]
 mod durability;
+#[path = "embedded/event_starts.rs"]
+mod event_starts;
 #[path = "embedded/events.rs"]
 mod events;
 #[path = "embedded/following.rs"]
 mod following;
+#[path = "embedded/guards.rs"]
+mod guards;
 #[path = "embedded/held.rs"]
 mod held;
 #[path = "embedded/herd.rs"]
@@ -22,6 +26,8 @@ mod hooks;
 mod host;
 #[path = "embedded/keeping.rs"]
 mod keeping;
+#[path = "embedded/limits.rs"]
+mod limits;
 #[path = "embedded/maps.rs"]
 mod maps;
 #[path = "embedded/moves.rs"]

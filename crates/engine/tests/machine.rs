@@ -10,10 +10,12 @@ use std::time::Duration;
 use abide_core::command::{Command, TaskHeartbeat};
 use abide_core::definition::Definition;
 use abide_core::id::{DefinitionId, RunId, WorkspaceId};
+use abide_core::refusal::Refusal;
 use abide_core::status::RunStatus;
 use abide_core::waitpoint::Actor;
 use abide_engine::machine::{
-    Answer, Decide, Deploy, Input, Machine, Now, Output, Poll, Query, Request, Setup, StartRun, TaskRequest,
+    Answer, Decide, Deploy, Done, Input, Machine, Now, Output, Poll, Query, Request, Setup, StartRun,
+    TaskRequest,
 };
 use abide_engine::{Error, Leased, Stats};
 use abide_store::Store;
@@ -36,6 +38,7 @@ struct Driver {
     /// How long the wall clock has stood.
     stood: Duration,
     inputs: VecDeque<Input>,
+    done: VecDeque<Done>,
     /// What came out, as text.
     log: Vec<String>,
     /// From here on no commit goes through.
@@ -58,7 +61,8 @@ impl Driver {
         let setup = Setup::new(store.reader().unwrap(), seed, back.0.downgrade());
         let (machine, inputs, log) = (Machine::new(setup), VecDeque::new(), Vec::new());
         let (elapsed, stood, is_full) = (Duration::ZERO, Duration::ZERO, false);
-        let mut driver = Driver { machine, store, elapsed, stood, inputs, log, is_full, back };
+        let mut driver =
+            Driver { machine, store, elapsed, stood, inputs, done: VecDeque::new(), log, is_full, back };
         let mut outputs = Vec::new();
         driver.machine.recover(driver.now(), &mut outputs).unwrap();
         driver
@@ -106,6 +110,9 @@ impl Driver {
         while let Ok(request) = self.back.1.try_recv() {
             self.inputs.push_back(Input::Request(request));
         }
+        while let Some(done) = self.done.pop_front() {
+            self.machine.hear(self.now(), done, &mut outputs);
+        }
         self.machine.step(self.now(), &mut self.inputs, &mut outputs);
         outputs
     }
@@ -123,7 +130,7 @@ impl Driver {
                     let result = result.map_err(Error::from);
                     drop(batch);
                     let (culprits, took) = (Vec::new(), Duration::from_millis(1));
-                    self.inputs.push_back(Input::Committed { round, result, culprits, took });
+                    self.done.push_back(Done::Committed { round, result, culprits, took });
                 }
                 Output::Changed(changed) => self.log.push(format!("{changed:?}")),
                 Output::Perform(perform) => self.log.push(format!("{perform:?}")),
@@ -146,7 +153,10 @@ impl Driver {
         loop {
             let outputs = self.step();
             self.perform(outputs);
-            if self.inputs.is_empty() && !self.machine.wake(self.now()).after.is_zero() {
+            if self.inputs.is_empty()
+                && self.done.is_empty()
+                && !self.machine.wake(self.now()).after.is_zero()
+            {
                 return;
             }
         }
@@ -327,4 +337,21 @@ fn a_lease_whose_end_could_not_be_committed_is_over_as_soon_as_it_can_be() {
     driver.settle();
     let stats = driver.stats();
     assert_eq!((stats.tasks_out, stats.tasks_ready), (0, 1));
+}
+
+/// The task stayed taken for a poller who could not have it, and nobody else was given it.
+#[test]
+fn a_poll_under_a_name_that_is_too_long_is_refused_and_takes_no_task() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut driver = Driver::open(&folder, 1);
+    drop(driver.start());
+    driver.settle();
+    let poll = Poll::new("w".repeat(201).as_str(), ["remote"], LEASE).waits(true);
+    let poll = poll.in_workspace(WorkspaceId::DEFAULT);
+    let mut refused = driver.ask(|answer| TaskRequest::Poll { poll, answer }.into());
+    driver.settle();
+    assert!(matches!(refused.try_recv().unwrap(), Err(Error::Refused(Refusal::LimitExceeded { .. }))));
+    let mut polled = driver.poll(1);
+    driver.settle();
+    assert_eq!(polled.try_recv().unwrap().unwrap().take().len(), 1);
 }

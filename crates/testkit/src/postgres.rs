@@ -13,10 +13,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
-use tokio_postgres::NoTls;
+use tokio_postgres::{NoTls, SimpleQueryMessage};
 
 const WHAT_TO_DO: &str = "tests need the programs of a PostgreSQL server (initdb and postgres), in PATH or under \
-    /usr/lib/postgresql; install it, on Debian with `apt-get install postgresql`";
+    /usr/lib/postgresql, or where ABIDE_TEST_POSTGRES says; install it, on Debian with `apt-get install postgresql`";
 /// How long a busy machine may take to start one.
 const PATIENCE: Duration = Duration::from_secs(300);
 
@@ -121,8 +121,22 @@ impl Server {
     pub fn database_with(&self, options: &str) -> String {
         let name = format!("test_{}", self.databases.fetch_add(1, Ordering::Relaxed));
         let made = format!("CREATE DATABASE {name} TEMPLATE template0 {options}");
-        self.execute(&made).expect("a database can be made");
+        self.ask(&self.address("postgres"), &made);
         self.address(&name)
+    }
+
+    /// The address of a new database in which these statements were run, as `pg_dump --inserts` writes them.
+    pub fn database_of(&self, dump: &str) -> String {
+        let address = self.database();
+        // What begins with a backslash is for psql.
+        let statements: Vec<&str> = dump.lines().filter(|line| !line.starts_with('\\')).collect();
+        self.ask(&address, &statements.join("\n"));
+        address
+    }
+
+    /// Runs statements in a database of this server, and answers with the first value that comes of them.
+    pub fn ask(&self, address: &str, statements: &str) -> Option<String> {
+        self.execute(address, statements).expect("the statements are sound")
     }
 
     /// The address of the database of this name.
@@ -150,12 +164,15 @@ impl Server {
     }
 
     /// Runs statements in a thread of their own, so that tests inside a runtime may ask for it, too.
-    fn execute(&self, statements: &str) -> Result<(), tokio_postgres::Error> {
-        let address = self.address("postgres");
+    fn execute(&self, address: &str, statements: &str) -> Result<Option<String>, tokio_postgres::Error> {
         let execute = async {
-            let (client, connection) = tokio_postgres::connect(&address, NoTls).await?;
+            let (client, connection) = tokio_postgres::connect(address, NoTls).await?;
             tokio::spawn(connection);
-            client.batch_execute(statements).await
+            let answers = client.simple_query(statements).await?;
+            let value = |answer: &SimpleQueryMessage| {
+                if let SimpleQueryMessage::Row(row) = answer { row.get(0).map(str::to_owned) } else { None }
+            };
+            Ok(answers.iter().find_map(value))
         };
         thread::scope(|threads| {
             let executed = threads.spawn(|| {
@@ -168,7 +185,7 @@ impl Server {
 
     fn wait_until_ready(&self) {
         let begun = Instant::now();
-        while let Err(error) = self.execute("") {
+        while let Err(error) = self.execute(&self.address("postgres"), "") {
             let log = || fs::read_to_string(self.directory.join("log")).unwrap_or_default();
             assert!(begun.elapsed() < PATIENCE, "the server does not start: {error}\n{}", log());
             thread::sleep(Duration::from_millis(5));
@@ -243,8 +260,14 @@ impl User {
     }
 }
 
-/// Where the programs are, of the newest version there is.
+/// Where the programs are: in the folder that `ABIDE_TEST_POSTGRES` names, or those of the newest version there is.
 fn programs() -> PathBuf {
+    let is_complete = |place: &PathBuf| ["initdb", "postgres"].iter().all(|name| place.join(name).is_file());
+    if let Some(asked) = env::var_os("ABIDE_TEST_POSTGRES") {
+        let place = PathBuf::from(asked);
+        assert!(is_complete(&place), "there is no server in {}; {WHAT_TO_DO}", place.display());
+        return place;
+    }
     let installed = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let mut versions: Vec<PathBuf> = installed.map(|entry| entry.path().join("bin")).collect();
     let version = |path: &PathBuf| {
@@ -253,10 +276,8 @@ fn programs() -> PathBuf {
     };
     versions.sort_by_key(version);
     let in_path = env::var_os("PATH").unwrap_or_default();
-    let places = versions.into_iter().rev().chain(env::split_paths(&in_path));
-    let mut complete =
-        places.filter(|place| ["initdb", "postgres"].iter().all(|name| place.join(name).is_file()));
-    complete.next().unwrap_or_else(|| panic!("{WHAT_TO_DO}"))
+    let mut places = versions.into_iter().rev().chain(env::split_paths(&in_path));
+    places.find(is_complete).unwrap_or_else(|| panic!("{WHAT_TO_DO}"))
 }
 
 fn keep(programs: &Path, directory: &Path, user: Option<User>, listens: Listens) -> Child {

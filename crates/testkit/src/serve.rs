@@ -57,6 +57,11 @@ impl Process {
         self.address
     }
 
+    /// The store that is served, as `--store` takes it.
+    pub fn store(&self) -> &str {
+        &self.store
+    }
+
     /// The folder in which the process runs.
     pub fn folder(&self) -> &Path {
         self.folder.path()

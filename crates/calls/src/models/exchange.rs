@@ -63,7 +63,8 @@ async fn read(
     let mut events = abide_sse::Parser::default();
     while let Some(chunk) = response.chunk().await? {
         // Providers repeat the name of an event inside its data, so that the data is enough.
-        for data in events.take(&chunk).into_iter().map(|event| event.data).filter(|data| !data.is_empty()) {
+        let come = events.take(&chunk).map_err(Failure::malformed)?;
+        for data in come.into_iter().map(|event| event.data).filter(|data| !data.is_empty()) {
             if data == "[DONE]" {
                 return Ok(());
             }

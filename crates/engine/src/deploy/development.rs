@@ -1,5 +1,5 @@
-//! Deploying in development: a workflow that has changed is stored beside its older versions, under a version of its own,
-//! and is the newest then. Nobody has to think of a number.
+//! Deploying in development: a workflow that has changed is stored beside its older versions, under a version of its
+//! own, and is the newest then. Nobody has to choose a version number.
 
 use abide_core::definition::document::Workflow;
 use abide_core::definition::{Checked, Definition};
@@ -10,24 +10,26 @@ use super::Deployed;
 use crate::engine::Definitions;
 use crate::error::Error;
 
-/// How often a content may come back after others had taken its place.
+/// How often a content may come back after other contents had replaced it.
 const AGAIN: usize = 9_999;
 
-/// Under which version a workflow is stored in development, if it is not the newest already.
+/// The version under which a workflow is stored in development, if it is not the newest already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Versions {
-    /// Always under one that is made of its content.
+    /// A version that is made of the workflow's content.
     Made,
-    /// Under its own, if that is free.
+    /// The document's own version, if that is free; otherwise one that is made of the content.
     OwnIfFree,
 }
 
-/// A workflow that is there, and the newest of its name.
+/// A workflow as it is stored in development: the newest of its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Developed {
+    /// The id under which the definition is stored.
     pub id: DefinitionId,
+    /// The version under which the definition is stored.
     pub version: String,
-    /// False when the newest was the very same already.
+    /// Whether the definition was stored now; `false` when the newest was the very same already.
     pub created: bool,
 }
 
@@ -38,8 +40,8 @@ enum Place {
 }
 
 impl Definitions<'_> {
-    /// Stores a workflow so that runs which are started by its name use it from here on. What is the newest already stays
-    /// as it is.
+    /// Stores a workflow so that runs that are started by its name use it from here on. What is the newest already
+    /// stays as it is.
     pub async fn deploy_for_development(
         self,
         mut checked: Checked,

@@ -1,4 +1,4 @@
-//! What belongs to no workspace alone: workspaces, keys as callers show them, settings, the audit log, copies.
+//! What belongs to no single workspace: workspaces, keys as callers show them, settings, the audit log, copies.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -14,22 +14,22 @@ use crate::error::Error;
 /// The setting that names the first key of a store. Of nodes that start at the same time, one writes it.
 const FIRST_KEY: &str = "first-key";
 
-/// What belongs to no workspace alone. Made by [`Engine::admin`].
+/// What belongs to no single workspace. Made by [`Engine::admin`].
 #[derive(Clone, Copy, Debug)]
 pub struct Admin<'e>(pub(super) &'e Engine);
 
 impl Admin<'_> {
-    /// Whether the store answers.
+    /// Checks that the store answers.
     pub async fn ping(self) -> Result<(), Error> {
         self.0.readers.read(None, |store| store.setting("ready").map(drop)).await
     }
 
-    /// All workspaces, by number. The default one is there from the beginning.
+    /// All workspaces, by number. The default one always exists.
     pub async fn workspaces(self) -> Result<Vec<Workspace>, Error> {
         self.0.readers.read(None, |store| store.workspaces()).await
     }
 
-    /// Makes a workspace; nothing if there is one of that name.
+    /// Makes a workspace; `None` if there is one of that name.
     pub async fn add_workspace(self, name: &str) -> Result<Option<Workspace>, Error> {
         let (name, created_at) = (name.to_owned(), self.0.now());
         let add = move |store: &mut dyn abide_store::Store| {
@@ -47,7 +47,7 @@ impl Admin<'_> {
         self.0.readers.read(None, |store| store.counts(None)).await
     }
 
-    /// The key with this hash, whatever its workspace; nothing if there is none.
+    /// The key with this hash, whatever its workspace; `None` if there is none.
     pub async fn key_by_hash(self, hash: KeyHash) -> Result<Option<ApiKey>, Error> {
         self.0.readers.look_up(move |store| store.key_by_hash(&hash)).await
     }
@@ -96,13 +96,13 @@ impl Admin<'_> {
         self.0.write(add).await
     }
 
-    /// A setting of the store; nothing if it was never put.
+    /// A setting of the store; `None` if it was never put.
     pub async fn setting(self, name: &str) -> Result<Option<Vec<u8>>, Error> {
         let name = name.to_owned();
         self.0.readers.look_up(move |store| store.setting(&name)).await
     }
 
-    /// Puts a setting if it still is what it was; `None`: if there is none yet. Says whether it did.
+    /// Compares and sets a setting; `was` is `None` if there must be none yet. Says whether it was set.
     pub async fn change_setting(
         self,
         name: &str,
@@ -118,7 +118,7 @@ impl Admin<'_> {
         self.0.write(move |store| store.append_audit(&note)).await
     }
 
-    /// Control actions in a workspace or in all, the last one first.
+    /// The audit entries of a workspace or of all, the last one first.
     pub async fn audit(
         self,
         workspace: Option<WorkspaceId>,
@@ -127,13 +127,13 @@ impl Admin<'_> {
         self.0.readers.read(workspace, move |store| store.audit(workspace, &page)).await
     }
 
-    /// Whether the audit log is as it was written.
+    /// Checks the hash chain of the audit log.
     pub async fn verify_audit(self) -> Result<Verified, Error> {
         self.0.readers.read(None, audit::verify).await
     }
 
-    /// Writes a copy of all there is, as of one instant between two commits, to a file that does not exist yet. When it
-    /// returns, the copy is synced to disk.
+    /// Writes a copy of the whole store, as of one instant between two commits, to a file that does not exist yet.
+    /// When it returns, the copy is synced to disk.
     pub async fn backup(self, to: impl Into<PathBuf>) -> Result<(), Error> {
         let to = to.into();
         self.0.readers.read(None, move |store| store.backup(&to)).await

@@ -8,41 +8,40 @@ use crate::clock::Clock;
 use crate::error::Error;
 use crate::request::{Control, Query};
 
-/// The clock of an engine. Made by [`Engine::clock`]. A clock that was given as settable stands still until somebody moves
-/// it.
+/// The clock of an engine. Made by [`Engine::clock`]. A settable clock stands still until somebody moves it.
 #[derive(Clone, Copy, Debug)]
 pub struct ClockHandle<'e>(pub(super) &'e Engine);
 
-/// Where a settable clock stands.
+/// The time of a settable clock, and what could happen next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockStatus {
-    /// What the clock says.
+    /// The present instant of the clock.
     pub now: Timestamp,
-    /// What time would bring next.
+    /// When the next timer is due; `None` if no timer is set.
     pub next_timer: Option<Timestamp>,
-    /// Tasks that workers have, or could take.
+    /// How many tasks workers have, or could take.
     pub tasks: usize,
 }
 
 impl ClockHandle<'_> {
-    /// What the clock says.
+    /// The present instant of the engine's clock.
     pub fn now(self) -> Timestamp {
         self.0.clock.now()
     }
 
-    /// Whether time stands still until somebody moves it.
+    /// Whether the clock stands still until somebody moves it.
     pub fn is_settable(self) -> bool {
         self.0.settable.is_some()
     }
 
-    /// Waits until all that can be done now is done: only time, a worker or somebody outside can bring more. Says
-    /// when the next timer is due.
+    /// Waits until all that can be done now is done: only time, a worker or a caller can bring more. Says when the
+    /// next timer is due.
     pub async fn settled(self) -> Result<Option<Timestamp>, Error> {
         self.0.ask(|answer| Query::Settled { answer }).await
     }
 
-    /// Of a settable clock: lets time pass until the run has ended or nothing is left that time could end. All that is due
-    /// on the way happens in its order, without anyone waiting for it. With the machine's clock, waits for the run.
+    /// Lets a settable clock run until the run has ended or no timer is left. All that is due on the way happens in
+    /// its order, without anyone waiting for it. With the machine's clock, waits for the run.
     pub async fn skip_waits(self, run: RunId) -> Result<Option<Ended>, Error> {
         let Some(clock) = &self.0.settable else { return self.0.run(run).wait().await.map(Some) };
         loop {
@@ -56,9 +55,9 @@ impl ClockHandle<'_> {
         }
     }
 
-    /// Moves a settable clock to an instant, or to the next timer if that is due before; without an instant, to the next
-    /// timer. It never goes back. Says where it stands once all that can be done then is done; nothing if the clock is the
-    /// machine's.
+    /// Moves a settable clock to an instant, or to the next timer if that is due before; without an instant, to the
+    /// next timer. It never goes back. Returns the status once all that can be done then is done; `None` if the clock
+    /// is the machine's.
     pub async fn move_to(self, to: Option<Timestamp>) -> Result<Option<ClockStatus>, Error> {
         let Some(clock) = &self.0.settable else { return Ok(None) };
         let next = self.settled().await?;
@@ -68,7 +67,7 @@ impl ClockHandle<'_> {
         self.clock_status().await
     }
 
-    /// Where a settable clock stands; nothing if the clock is the machine's.
+    /// The status of a settable clock; `None` if the clock is the machine's.
     pub async fn clock_status(self) -> Result<Option<ClockStatus>, Error> {
         let Some(clock) = &self.0.settable else { return Ok(None) };
         self.settled().await?;

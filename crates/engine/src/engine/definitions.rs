@@ -19,13 +19,13 @@ use crate::request::Control;
 pub struct Definitions<'e>(pub(super) WorkspaceHandle<'e>);
 
 impl Definitions<'_> {
-    /// Stores a workflow under its name and version. Once there, it never changes.
+    /// Stores a workflow under its name and version. Once stored, it never changes.
     pub async fn deploy(self, workflow: Workflow) -> Result<Deployed, Error> {
         let max_wait = self.0.engine.max_wait;
         self.deploy_checked(workflow.check_within(max_wait)?).await
     }
 
-    /// Stores a workflow that was checked under its name and version. Once there, it never changes.
+    /// Stores a checked workflow under its name and version. Once stored, it never changes.
     pub async fn deploy_checked(self, checked: Checked) -> Result<Deployed, Error> {
         let WorkspaceHandle { engine, id: workspace } = self.0;
         let definition = Arc::new(checked.definition);
@@ -44,19 +44,19 @@ impl Definitions<'_> {
         engine.readers.read(Some(id), move |store| read(store, id)).await
     }
 
-    /// A version of a workflow as it is stored: this one, or the one that came last.
+    /// The stored definition of this name and version; without a version, the newest.
     pub async fn get(self, name: &str, version: Option<&str>) -> Result<Option<StoredDefinition>, Error> {
         let (name, version) = (name.to_owned(), version.map(str::to_owned));
         self.read(move |store, id| store.definition(id, &name, version.as_deref())).await
     }
 
-    /// A version of a workflow as it is stored, by its id.
+    /// The stored definition of this id.
     pub async fn by_id(self, definition: DefinitionId) -> Result<Option<StoredDefinition>, Error> {
         let found = self.read(move |store, _| store.definition_by_id(definition)).await?;
         Ok(found.filter(|found| found.workspace == self.0.id))
     }
 
-    /// Versions of the workflow of this name, or of all, the one that came last first.
+    /// Versions of the workflow of this name, or of all, the newest first.
     pub async fn list(
         self,
         name: Option<String>,
@@ -65,7 +65,7 @@ impl Definitions<'_> {
         self.read(move |store, id| store.definitions(id, name.as_deref(), &page)).await
     }
 
-    /// A stored version of a workflow, ready to be decided with.
+    /// The compiled definition of this name and version.
     pub async fn version(self, name: &str, version: &str) -> Result<Arc<Definition>, Error> {
         let stored = self.get(name, Some(version)).await?;
         let unknown =
@@ -74,7 +74,7 @@ impl Definitions<'_> {
         Ok(Arc::new(Definition::from_stored(&stored.document)?.definition))
     }
 
-    /// The definition that a run names. What was looked up before is not read again.
+    /// The compiled definition that a run names, from memory if it was looked up before.
     pub async fn of_run(self, definition: &DefinitionRef) -> Result<KnownDefinition, Error> {
         let WorkspaceHandle { engine, id } = self.0;
         if let Some(found) = engine.readers.known.get(id, definition) {

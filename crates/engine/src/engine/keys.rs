@@ -11,7 +11,7 @@ use crate::error::Error;
 pub struct ApiKeys<'e>(pub(super) WorkspaceHandle<'e>);
 
 impl ApiKeys<'_> {
-    /// All of them, the oldest first, with those that were revoked.
+    /// All keys of the workspace, the oldest first, revoked ones included.
     pub async fn list(self) -> Result<Vec<ApiKey>, Error> {
         let WorkspaceHandle { engine, id } = self.0;
         engine.readers.read(Some(id), move |store| store.keys(id)).await

@@ -1,4 +1,4 @@
-//! Opening an engine: the store, the threads around the writer, and who is told what by whom.
+//! Opening an engine: the store, the threads around the writer, and the channels between them.
 
 use std::sync::{Arc, Mutex, mpsc as channels};
 use std::thread::{Builder, JoinHandle};
@@ -25,7 +25,7 @@ use crate::heartbeat::{Heartbeat, HeartbeatThread};
 use crate::holds::Holds;
 use crate::identity;
 use crate::limits::OpenRuns;
-use crate::machine::{Input, Machine, Setup};
+use crate::machine::{Done, Machine, Setup};
 use crate::readers::Readers;
 use crate::request::{Control, Request};
 use crate::retention::Sweeper;
@@ -35,7 +35,8 @@ use crate::watch::{Watch, Watchdog};
 use crate::webhooks::{Linking, Outbox, Sender};
 use crate::writer::{Inbox, Writer};
 
-/// Rounds that are committed at once, where the store has more than one writer: one travels while another is written.
+/// How many rounds are committed at once where the store has more than one writer: one travels while another is
+/// written.
 const COMMITTERS: usize = 2;
 
 impl Engine {
@@ -114,6 +115,7 @@ impl Engine {
             outbox,
             followers: followers.clone(),
             watch: Arc::clone(&watch),
+            outputs: Vec::new(),
         };
         let beating = heartbeat
             .filter(|_| !options.paused)
@@ -177,7 +179,7 @@ impl Threads {
 fn start_committers(
     store: Box<dyn Store>,
     jobs: channels::Receiver<Job>,
-    answers: &mpsc::UnboundedSender<Input>,
+    answers: &mpsc::UnboundedSender<Done>,
     watch: &Arc<Watch>,
 ) -> Result<Vec<JoinHandle<()>>, Error> {
     let mut stores = vec![store];
@@ -195,7 +197,7 @@ fn start_committers(
     stores.into_iter().map(start).collect()
 }
 
-/// Starts the writer's thread. When it returns, what was under way is taken up.
+/// Starts the writer's thread. When it returns, the writer has recovered what was under way.
 async fn start_writer(mut writer: Writer, inbox: Inbox, threads: Threads) -> Result<JoinHandle<()>, Error> {
     let (opened, answer) = oneshot::channel();
     let live = move || {
@@ -218,7 +220,7 @@ async fn start_writer(mut writer: Writer, inbox: Inbox, threads: Threads) -> Res
     Ok(thread)
 }
 
-/// The board of tasks on a store that several nodes share; what the others commit is heard through the queue.
+/// The task board of a store that several nodes share; their notifications come through the queue.
 fn join(store: &dyn Store, queue: mpsc::WeakSender<Request>) -> Result<Option<Box<dyn Tasks>>, Error> {
     let (Some(mut cluster), Some(tasks)) = (store.cluster()?, store.tasks()?) else { return Ok(None) };
     cluster.listen(Box::new(move |notifications| {
@@ -238,7 +240,7 @@ fn fresh_number() -> u128 {
     u128::from(fresh_seed()) << 64 | u128::from(fresh_seed())
 }
 
-/// A seed that no two processes share: what the standard library seeds its maps with.
+/// A seed that no two processes share, from the standard library's hasher.
 fn fresh_seed() -> u64 {
     use std::hash::{BuildHasher, RandomState};
     RandomState::new().hash_one(Timestamp::now().as_nanosecond())

@@ -1,4 +1,4 @@
-//! What a run comes to, and what it says on the way.
+//! How a run ends, and what it replies on the way.
 
 use abide_core::history::Failure;
 use abide_core::json::Json;
@@ -11,11 +11,11 @@ use crate::error::Error;
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ended {
-    /// COMPLETED, FAILED or CANCELLED.
+    /// The final status: COMPLETED, FAILED or CANCELLED.
     pub status: RunStatus,
-    /// What a run that completed came to.
+    /// The output of a COMPLETED run.
     pub output: Option<Json>,
-    /// Why a run failed.
+    /// Why a FAILED run failed.
     pub error: Option<Failure>,
 }
 
@@ -26,16 +26,16 @@ impl Ended {
     }
 }
 
-/// What a run says to somebody who listens.
+/// The reply of a run to a caller that listens.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RunReply {
-    /// A `respond` step, or the reply of a webhook step.
+    /// The reply of a `respond` step or of a webhook step: `{status, headers, body}`.
     Response(Json),
     /// The run ended without a reply.
     Ended(Ended),
 }
 
-/// Hears what a run says next.
+/// Receives the next reply of a run.
 #[derive(Debug)]
 pub struct Listener(oneshot::Receiver<RunReply>);
 
@@ -44,7 +44,7 @@ impl Listener {
         Listener(heard)
     }
 
-    /// Waits for what the run says.
+    /// Waits for the run's reply, or its end.
     pub async fn reply(self) -> Result<RunReply, Error> {
         self.0.await.map_err(|_| Error::Stopped)
     }

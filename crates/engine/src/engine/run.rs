@@ -1,4 +1,4 @@
-//! A run as its users hold it: what is asked of it, how it is watched, and what it has recorded.
+//! A run as its users hold it: commands, watching and its history.
 
 use std::sync::Arc;
 
@@ -22,13 +22,13 @@ use crate::moves;
 use crate::reply_listener::ReplyListener;
 use crate::request::{Asker, Decide, Query};
 
-/// A run of an engine, made by [`Engine::run`] or [`WorkspaceHandle::run`](super::WorkspaceHandle::run). Whether there is
-/// such a run is found out when something is asked of it.
+/// A handle of a run, made by [`Engine::run`] or [`WorkspaceHandle::run`](super::WorkspaceHandle::run). Whether there
+/// is such a run is found out when something is asked of it.
 #[derive(Clone, Debug)]
 pub struct RunHandle<'e> {
     engine: &'e Engine,
     id: RunId,
-    /// The run must be in it; in any if absent.
+    /// The workspace that the run must be in; `None`: any.
     workspace: Option<WorkspaceId>,
     asker: Asker,
     idempotency_key: Option<String>,
@@ -40,17 +40,17 @@ impl<'e> RunHandle<'e> {
         RunHandle { engine, id, workspace, asker, idempotency_key: None }
     }
 
-    /// Whose handle it is.
+    /// The id of the run.
     pub fn id(&self) -> RunId {
         self.id
     }
 
-    /// On whose behalf something is asked of the run; the program itself unless said.
+    /// Sets on whose behalf something is asked of the run; the program itself unless said.
     pub fn by(self, asker: impl Into<Asker>) -> RunHandle<'e> {
         RunHandle { asker: asker.into(), ..self }
     }
 
-    /// Under a key, what is asked is done at most once: the same key and the same request get the same answer.
+    /// Sets an idempotency key: the same key and the same request are carried out once and get the same answer.
     pub fn idempotency_key(self, key: impl Into<Option<String>>) -> RunHandle<'e> {
         RunHandle { idempotency_key: key.into(), ..self }
     }
@@ -85,50 +85,50 @@ impl<'e> RunHandle<'e> {
         self.engine.ask(|answer| Query::Watch { run, answer }).await
     }
 
-    /// Follows the version of the run.
+    /// Follows the version of the run, which grows with each record.
     pub fn follow(&self) -> Follower {
         self.engine.followers.follow(self.id)
     }
 
-    /// Follows the words that models say to the run. A call that begins while somebody follows is streamed.
+    /// Follows the tokens that models stream to the run. A call that begins while somebody follows is streamed.
     pub fn tokens(&self) -> TokenFollower {
         self.engine.executors.tokens.follow(self.id)
     }
 
-    /// Asks something of the run.
+    /// Sends a command to the run.
     pub async fn command(self, command: Command) -> Result<Reply, Error> {
         self.ask(command, None).await
     }
 
-    /// Asks something of the run, and hears what it says next.
+    /// Sends a command to the run, and listens for its next reply.
     pub async fn command_and_listen(self, command: Command) -> Result<(Reply, Listener), Error> {
         let (listener, heard) = oneshot::channel();
         let reply = self.ask(command, Some(ReplyListener::new(listener))).await?;
         Ok((reply, Listener::new(heard)))
     }
 
-    /// Sends a signal to the run, whether it waits for it already or not.
+    /// Sends a signal to the run, whether it already waits for it or not.
     pub async fn signal(self, signal_type: &str, payload: Value) -> Result<Reply, Error> {
         let signal = SendSignal { signal_type: signal_type.into(), payload: payload.into() };
         self.command(Command::SendSignal(signal)).await
     }
 
-    /// Cancels the run, in whatever state it is that is not an end. What it waits for is cancelled with it.
+    /// Cancels the run, in whatever state it is unless it has ended. What it waits for is cancelled with it.
     pub async fn cancel(self, reason: Option<&str>) -> Result<Reply, Error> {
         self.command(Command::Cancel { reason: reason.map(str::to_owned) }).await
     }
 
-    /// Pauses the run at the next boundary of a step.
+    /// Pauses the run at its next step boundary.
     pub async fn pause(self) -> Result<Reply, Error> {
         self.command(Command::Pause).await
     }
 
-    /// Lets a run that was paused go on.
+    /// Lifts a pause of the run.
     pub async fn unpause(self) -> Result<Reply, Error> {
         self.command(Command::Unpause).await
     }
 
-    /// Tries a run that has failed again, from the step that failed.
+    /// Retries a FAILED run from the steps that failed.
     pub async fn retry(self) -> Result<Reply, Error> {
         self.command(Command::Retry).await
     }
@@ -149,8 +149,8 @@ impl<'e> RunHandle<'e> {
         }
     }
 
-    /// Content that a voter has edited must satisfy the schema of the approval. A schema never changes, so the writer need
-    /// not check it again; and what takes a while is done beside it.
+    /// Checks content that a voter has edited against the schema of the approval. A schema never changes, so the
+    /// writer need not check it again; and what takes long is done beside it.
     pub(super) async fn check_edit(&self, command: &Command) -> Result<(), Error> {
         let Command::Vote(Vote { number, edited_content: Some(content), .. }) = command else {
             return Ok(());
@@ -162,21 +162,21 @@ impl<'e> RunHandle<'e> {
         }
     }
 
-    /// The run as lists show it; nothing if there is no such run.
+    /// The run as lists show it; `None` if there is no such run.
     pub async fn summary(self) -> Result<Option<RunSummary>, Error> {
         let run = self.id;
         let found = self.engine.readers.read(self.workspace, move |store| store.run(run)).await?;
         Ok(found.filter(|found| self.workspace.is_none_or(|own| own == found.workspace)))
     }
 
-    /// All that the run has recorded; nothing if there is no such run.
+    /// The whole history of the run; `None` if there is no such run.
     pub async fn history(self) -> Result<Option<StoredRun>, Error> {
         let run = self.id;
         let found = self.engine.readers.read(self.workspace, move |store| store.load(run)).await?;
         Ok(found.filter(|found| self.workspace.is_none_or(|own| own == found.workspace)))
     }
 
-    /// What the run has recorded, and the versions of its workflow that say what it means; nothing if there is no such
+    /// The history of the run, and the versions of its workflow that its records are of; `None` if there is no such
     /// run.
     pub async fn recorded(self) -> Result<Option<Recorded>, Error> {
         let (run, workspace, known) = (self.id, self.workspace, Arc::clone(&self.engine.readers.known));
@@ -185,15 +185,15 @@ impl<'e> RunHandle<'e> {
         Ok(found.filter(|found| workspace.is_none_or(|own| own == found.workspace)))
     }
 
-    /// What follows record `after` in the history of the run: at most `limit` records, and none after those whose payloads
-    /// have `bytes` together. Whose run it is must be known: it is not looked up.
+    /// The records after number `after` in the history of the run: at most `limit`, and none after those whose
+    /// payloads have `bytes` together. Does not check the run's workspace.
     pub async fn records_after(self, after: u64, limit: usize, bytes: usize) -> Result<Vec<Record>, Error> {
         let run = self.id;
         let read = move |store: &mut dyn abide_store::Read| store.records_after(run, after, limit, bytes);
         self.engine.readers.read(self.workspace, read).await
     }
 
-    /// The waits that the run had opened before a record. Whose run it is must be known: it is not looked up.
+    /// The waits that the run had opened before a record. Does not check the run's workspace.
     pub async fn waits_before(self, record: u64) -> Result<KnownWaits, Error> {
         let run = self.id;
         let read = move |store: &mut dyn abide_store::Read| {

@@ -13,7 +13,7 @@ use super::WorkspaceHandle;
 use crate::error::Error;
 use crate::moves;
 
-/// Runs that are read in one turn of a reader, so that others get theirs.
+/// How many runs are read in one turn of a reader, so that others get theirs.
 const READ_AT_ONCE: usize = 20;
 
 /// The runs of a workspace. Made by [`WorkspaceHandle::runs`].
@@ -21,22 +21,22 @@ const READ_AT_ONCE: usize = 20;
 pub struct Runs<'e>(pub(super) WorkspaceHandle<'e>);
 
 impl Runs<'_> {
-    /// Runs that a filter finds, the newest first.
+    /// The runs that a filter finds, the newest first.
     pub async fn list(self, filter: RunFilter, page: Page<RunId>) -> Result<Vec<RunSummary>, Error> {
         let WorkspaceHandle { engine, id } = self.0;
         let filter = RunFilter { workspace: Some(id), ..filter };
         engine.readers.read(Some(id), move |store| store.runs(&filter, &page)).await
     }
 
-    /// The ids of runs that a filter finds, the newest first. Nothing of their histories is read.
+    /// The ids of the runs that a filter finds, the newest first. Nothing of their histories is read.
     pub async fn ids(self, filter: RunFilter, page: Page<RunId>) -> Result<Vec<RunId>, Error> {
         let WorkspaceHandle { engine, id } = self.0;
         let filter = RunFilter { workspace: Some(id), ..filter };
         engine.readers.read(Some(id), move |store| store.run_ids(&filter, &page)).await
     }
 
-    /// Those of these runs that are in the workspace, as they were committed last. They are read beside the writer: a long
-    /// list holds up nobody.
+    /// The runs of these ids that are in the workspace, as they were committed last. They are read beside the writer:
+    /// a long list holds up nobody.
     pub async fn read(self, wanted: Vec<RunId>) -> Result<HashMap<RunId, Run>, Error> {
         let WorkspaceHandle { engine, id: workspace } = self.0;
         let mut runs = HashMap::with_capacity(wanted.len());
@@ -63,7 +63,7 @@ impl Runs<'_> {
         engine.readers.read(Some(id), move |store| store.oldest_waiting(id, limit)).await
     }
 
-    /// Whether a run could be moved to a definition as it is: refused as the move would be.
+    /// Checks whether a run could be moved to a definition as it is; refused as the move would be.
     pub async fn check_move(self, run: &Run, to: &Arc<Definition>) -> Result<(), Error> {
         moves::check_move(run, to).await
     }

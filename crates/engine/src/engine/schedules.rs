@@ -15,7 +15,7 @@ use crate::schedules::{Ordered, ScheduleOrder};
 pub struct Schedules<'e>(pub(super) WorkspaceHandle<'e>);
 
 impl Schedules<'_> {
-    /// Makes a schedule, or asks something of one. Under an idempotency key it is done at most once.
+    /// Makes a schedule, or changes, pauses, triggers or removes one. Under an idempotency key it is done once.
     pub async fn order(self, order: ScheduleOrder, by: Actor, key: Option<String>) -> Result<Ordered, Error> {
         let WorkspaceHandle { engine, id: workspace } = self.0;
         let order = Box::new(order);
@@ -23,12 +23,12 @@ impl Schedules<'_> {
         engine.ask_in(workspace, request).await.map(|ordered| *ordered)
     }
 
-    /// The schedule of this id; nothing if there is none.
+    /// The schedule of this id; `None` if there is none.
     pub async fn get(self, schedule: ScheduleId) -> Result<Option<Schedule>, Error> {
         Ok(self.get_all(vec![schedule]).await?.into_iter().next())
     }
 
-    /// Those of these schedules that there are.
+    /// The schedules of these ids, as far as they exist.
     pub async fn get_all(self, schedules: Vec<ScheduleId>) -> Result<Vec<Schedule>, Error> {
         let WorkspaceHandle { engine, id } = self.0;
         if schedules.is_empty() {
@@ -41,7 +41,7 @@ impl Schedules<'_> {
         Ok(found.await?.into_iter().filter(|schedule| schedule.workspace == id).collect())
     }
 
-    /// The schedules by name.
+    /// The schedules of the workspace, by name.
     pub async fn list(self, page: Page<String>) -> Result<Vec<Schedule>, Error> {
         let WorkspaceHandle { engine, id } = self.0;
         engine.readers.read(Some(id), move |store| store.schedules(id, &page)).await

@@ -1,4 +1,4 @@
-//! What a server around the engine tells it: how much each workspace may have, and where it is reached from outside.
+//! What a server around the engine tells it: the limits of each workspace, and where it is reached from outside.
 
 use std::collections::HashMap;
 
@@ -9,17 +9,17 @@ use crate::executor::Reach;
 use crate::webhooks::LinkMaker;
 
 impl Engine {
-    /// How many calls of one kind a workspace has under way at most, and those workspaces for which it is another number.
+    /// Limits the calls of one kind that a workspace has under way: `any` for all, other numbers for those in `of`.
     pub fn limit_calls(&self, any: Option<usize>, of: HashMap<WorkspaceId, usize>) {
         self.executors.limit_calls(any, &of);
     }
 
-    /// How many runs that have not ended a workspace may have, and those workspaces for which it is another number.
+    /// Limits the open runs of a workspace: `any` for all, other numbers for those in `of`.
     pub fn limit_open_runs(&self, any: Option<u64>, of: HashMap<WorkspaceId, u64>) {
         self.open_runs.set(any, of);
     }
 
-    /// Says where, and with which lease tokens, the receivers of tasks can report later.
+    /// Sets where, and with which lease tokens, the receivers of tasks can report later.
     pub fn reports_at(
         &self,
         tasks_url: String,
@@ -28,7 +28,7 @@ impl Engine {
         self.executors.set_reach(Reach { tasks_url, lease_token: Box::new(lease_token) });
     }
 
-    /// Says how links are made that go along when webhooks are told of an approval.
+    /// Sets how links are made for webhook messages about approvals.
     pub fn links_by(&self, maker: LinkMaker) {
         self.linking.set(maker);
     }

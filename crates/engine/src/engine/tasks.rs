@@ -1,4 +1,4 @@
-//! The tasks of a workspace, as workers ask for them.
+//! The tasks of a workspace, as workers poll for them.
 
 use super::WorkspaceHandle;
 use crate::error::Error;
@@ -10,12 +10,12 @@ use crate::tasks::Handed;
 pub struct Tasks<'e>(pub(super) WorkspaceHandle<'e>);
 
 impl Tasks<'_> {
-    /// Leases tasks to a worker; waits for them as long as it is not dropped.
+    /// Leases tasks to a worker; waits until there are some, or the call is dropped.
     pub async fn poll(self, poll: Poll) -> Result<Vec<Leased>, Error> {
         self.take(poll.waits(true)).await
     }
 
-    /// Leases tasks that are ready now to a worker; nothing if none is.
+    /// Leases tasks that are ready now to a worker; returns none if none is.
     pub async fn claim(self, poll: Poll) -> Result<Vec<Leased>, Error> {
         self.take(poll).await
     }

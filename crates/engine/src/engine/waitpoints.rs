@@ -1,4 +1,4 @@
-//! The waitpoints of a workspace: listed, counted, and which of the links to them are valid.
+//! The waitpoints of a workspace: listed, counted, and the validity of their links.
 
 use std::collections::HashMap;
 
@@ -15,11 +15,11 @@ use crate::webhooks::{LinkGeneration, revoke_links_of};
 #[derive(Clone, Copy, Debug)]
 pub struct Waitpoints<'e>(pub(super) WorkspaceHandle<'e>);
 
-/// How many open waits there are of each kind, up to a limit.
+/// How many waits of each kind are open, each counted up to a limit.
 pub type WaitCounts = Vec<(Kind, usize)>;
 
 impl Waitpoints<'_> {
-    /// Waitpoints that a filter finds, the next due first; those without an instant last.
+    /// The waitpoints that a filter finds, the next due first; those without an instant last.
     pub async fn list(
         self,
         filter: WaitpointFilter,
@@ -30,7 +30,7 @@ impl Waitpoints<'_> {
         engine.readers.read(Some(id), move |store| store.waitpoints(&filter, &page)).await
     }
 
-    /// How many waits of each kind are open, once for each of these spans of time. A kind is counted up to `limit`, for
+    /// How many waits of each kind are open, once for each of these spans of time. Each is counted up to `limit`, for
     /// there may be millions.
     pub async fn count_open(self, due: Vec<Due>, limit: usize) -> Result<Vec<WaitCounts>, Error> {
         let WorkspaceHandle { engine, id } = self.0;
@@ -47,7 +47,7 @@ impl Waitpoints<'_> {
         engine.readers.read(Some(id), count).await
     }
 
-    /// In which generation links to these waitpoints are valid.
+    /// The generation in which links to these waitpoints are valid.
     pub async fn link_generations(
         self,
         waitpoints: Vec<WaitpointId>,
@@ -60,12 +60,12 @@ impl Waitpoints<'_> {
         read.await
     }
 
-    /// Makes every link to a waitpoint invalid that was made before.
+    /// Revokes all links to a waitpoint that were made before.
     pub async fn revoke_links(self, waitpoint: WaitpointId) -> Result<(), Error> {
         self.0.engine.write(move |store| store.bump_link_generation(waitpoint).map(drop)).await
     }
 
-    /// Makes every link to a waitpoint of this workspace invalid that was made before.
+    /// Revokes all links to the waitpoints of this workspace that were made before.
     pub async fn revoke_all_links(self) -> Result<(), Error> {
         let WorkspaceHandle { engine, id } = self.0;
         engine.write(move |store| revoke_links_of(store, id)).await

@@ -1,4 +1,4 @@
-//! The webhooks of a workspace, and what they were told.
+//! The webhooks of a workspace, and their deliveries.
 
 use abide_core::id::{DeliveryId, WebhookId};
 use abide_store::{Delivery, DeliveryFilter, Page, Webhook};
@@ -7,26 +7,26 @@ use super::{Engine, WorkspaceHandle};
 use crate::error::Error;
 use crate::request::Control;
 
-/// The webhooks of a workspace. Made by [`WorkspaceHandle::webhooks`]. When a change returns, it is on disk, and from then
-/// on webhooks are told accordingly.
+/// The webhooks of a workspace. Made by [`WorkspaceHandle::webhooks`]. When a change returns, it is on disk, and
+/// counts for every later commit.
 #[derive(Clone, Copy, Debug)]
 pub struct Webhooks<'e>(pub(super) WorkspaceHandle<'e>);
 
 impl Webhooks<'_> {
-    /// All of them, the oldest first.
+    /// All webhooks of the workspace, the oldest first.
     pub async fn list(self) -> Result<Vec<Webhook>, Error> {
         let WorkspaceHandle { engine, id } = self.0;
         engine.readers.read(Some(id), move |store| store.webhooks(Some(id))).await
     }
 
-    /// The webhook of this id; nothing if there is none.
+    /// The webhook of this id; `None` if there is none.
     pub async fn get(self, webhook: WebhookId) -> Result<Option<Webhook>, Error> {
         let WorkspaceHandle { engine, id } = self.0;
         let found = engine.readers.read(Some(id), move |store| store.webhook(webhook)).await?;
         Ok(found.filter(|found| found.workspace == id))
     }
 
-    /// Adds a webhook, unless there are `most` already. Says whether it did.
+    /// Adds a webhook, unless there are `most` already. Says whether it was added.
     pub async fn add(self, webhook: Webhook, most: usize) -> Result<bool, Error> {
         let id = self.0.id;
         let webhook = Webhook { workspace: id, ..webhook };
@@ -39,7 +39,7 @@ impl Webhooks<'_> {
         self.write(add).await
     }
 
-    /// Changes a webhook, and says what it is then; nothing if there is none.
+    /// Changes a webhook and returns it; `None` if there is none.
     pub async fn change(
         self,
         webhook: WebhookId,
@@ -70,7 +70,7 @@ impl Webhooks<'_> {
         self.write(move |store| store.remove_webhook(webhook)).await
     }
 
-    /// What a webhook was told, or is to be told, the newest first. Whose webhook it is must be known: it is not looked up.
+    /// The deliveries of a webhook, sent or to be sent, the newest first. Does not check the webhook's workspace.
     pub async fn deliveries(
         self,
         filter: DeliveryFilter,
@@ -80,15 +80,15 @@ impl Webhooks<'_> {
         engine.readers.read(Some(id), move |store| store.deliveries(&filter, &page)).await
     }
 
-    /// One delivery of a webhook; nothing if there is none. Whose webhook it is must be known: it is not looked up.
+    /// One delivery of a webhook; `None` if there is none. Does not check the webhook's workspace.
     pub async fn delivery(self, webhook: WebhookId, delivery: DeliveryId) -> Result<Option<Delivery>, Error> {
         let WorkspaceHandle { engine, id } = self.0;
         let found = engine.readers.read(Some(id), move |store| store.delivery(delivery)).await?;
         Ok(found.filter(|found| found.webhook == webhook))
     }
 
-    /// Makes a delivery that is not pending, or all failed ones of a webhook, due again now, as if it had never been tried.
-    /// Says how many. Whose webhook it is must be known: it is not looked up.
+    /// Makes a delivery that is not pending, or all failed ones of a webhook, due again now, as if it had never been
+    /// tried. Says how many. Does not check the webhook's workspace.
     pub async fn replay(self, webhook: WebhookId, one: Option<DeliveryId>) -> Result<usize, Error> {
         let now = self.0.engine.now();
         self.write(move |store| store.replay(webhook, one, now)).await

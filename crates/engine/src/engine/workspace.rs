@@ -16,9 +16,14 @@ use super::{
 use crate::error::Error;
 use crate::reply_listener::ReplyListener;
 use crate::request::Decide;
-use crate::start::StartRun;
+use crate::start::{StartRun, Started};
 
-/// A workspace of an engine. Made by [`Engine::workspace`]; copies are the same workspace.
+/// How many runs are started in one round, and how large their inputs are together: others wait for a round no longer
+/// than they would for as many single starts.
+const STARTS_AT_ONCE: usize = 256;
+const STARTED_BYTES: usize = 4 * 1024 * 1024;
+
+/// A handle of a workspace. Made by [`Engine::workspace`]; copies are the same workspace.
 #[derive(Clone, Copy, Debug)]
 pub struct WorkspaceHandle<'e> {
     pub(super) engine: &'e Engine,
@@ -26,7 +31,7 @@ pub struct WorkspaceHandle<'e> {
 }
 
 impl<'e> WorkspaceHandle<'e> {
-    /// Whose handle it is.
+    /// The id of the workspace.
     pub fn id(self) -> WorkspaceId {
         self.id
     }
@@ -81,11 +86,36 @@ impl<'e> WorkspaceHandle<'e> {
         self.begin(start.into(), None).await
     }
 
-    /// Starts a run, and hears what it says first.
+    /// Starts a run, and listens for its first reply.
     pub async fn start_and_listen(self, start: impl Into<StartRun>) -> Result<(RunId, Listener), Error> {
         let (listener, heard) = oneshot::channel();
         let run = self.begin(start.into(), Some(ReplyListener::new(listener))).await?;
         Ok((run, Listener::new(heard)))
+    }
+
+    /// Starts many runs, hundreds in one commit. Each has its own answer, in the same order; one that is refused hinders
+    /// no other. When it returns, the runs are on disk.
+    pub async fn start_many(self, starts: Vec<StartRun>) -> Vec<Result<Started, Error>> {
+        let workspace = self.id;
+        let mut answers = Vec::with_capacity(starts.len());
+        let mut starts = starts.into_iter().map(|start| start.in_workspace(workspace)).peekable();
+        while starts.peek().is_some() {
+            let (mut some, mut bytes) = (Vec::new(), 0);
+            while let Some(start) = starts.next_if(|start| {
+                some.is_empty()
+                    || (some.len() < STARTS_AT_ONCE && bytes + start.input.bytes() <= STARTED_BYTES)
+            }) {
+                bytes += start.input.bytes();
+                some.push(Ok(start));
+            }
+            let count = some.len();
+            let request = |answer| Decide::StartMany { workspace, starts: some, checking: 0, answer };
+            match self.engine.ask_in(workspace, request).await {
+                Ok(some) => answers.extend(some),
+                Err(error) => answers.extend(std::iter::repeat_with(|| Err(error.clone())).take(count)),
+            }
+        }
+        answers
     }
 
     async fn begin(self, start: StartRun, listener: Option<ReplyListener>) -> Result<RunId, Error> {
@@ -93,7 +123,7 @@ impl<'e> WorkspaceHandle<'e> {
         self.engine.ask_in(self.id, |answer| Decide::Start { start, listener, answer }).await
     }
 
-    /// Asks something of many runs at once. One that is refused hinders no other; the answers are in the same order.
+    /// Sends commands to many runs at once. One that is refused hinders no other; the answers are in the same order.
     pub async fn commands(
         self,
         commands: Vec<(RunId, Command)>,
@@ -115,13 +145,13 @@ impl<'e> WorkspaceHandle<'e> {
         Ok(replies)
     }
 
-    /// What calls to models used up on these days of UTC, both included: by day, workflow and model.
+    /// The tokens and cost of calls to models on these days of UTC, both included: by day, workflow and model.
     pub async fn costs(self, from: Date, until: Date) -> Result<Vec<CostRow>, Error> {
         let id = self.id;
         self.engine.readers.read(Some(id), move |store| store.costs(id, from, until)).await
     }
 
-    /// The bytes that the histories and events of this workspace take.
+    /// The size of the histories and events of this workspace, in bytes.
     pub async fn stored_bytes(self) -> Result<u64, Error> {
         let id = self.id;
         self.engine.readers.look_up(move |store| store.stored_bytes(id)).await

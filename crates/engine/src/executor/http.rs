@@ -24,12 +24,12 @@ use crate::handler::TaskResult;
 
 /// The header whose value is the same for every attempt of a step, so that the server that is called can recognise a repeat.
 pub(super) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
-/// Of a response that fails the step, what its message shows.
+/// How many characters of a response that fails the step its message shows.
 const SHOWN_CHARS: usize = 300;
-/// Headers of a response that are nobody's business but the caller's.
+/// The headers of a response that are not recorded.
 const NOT_KEPT: [HeaderName; 1] = [header::SET_COOKIE];
 
-/// The step with its templates filled in.
+/// The `http` step with its templates rendered.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct HttpRequest {
@@ -44,7 +44,7 @@ struct HttpRequest {
     sign: bool,
 }
 
-/// A body that is null is a body.
+/// Keeps a body that is null apart from none.
 fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(deserializer).map(Some)
 }
@@ -125,7 +125,7 @@ fn request(
     Ok(request)
 }
 
-/// Whom a request is for, and where it ends, is said by the URL and the body alone.
+/// Whether a header is the engine's to set: the URL and the body alone say whom a request is for, and where it ends.
 fn is_ours(header: &HeaderName) -> bool {
     const OURS: [&str; 10] = [
         "host",
@@ -149,7 +149,7 @@ pub(super) fn signing_key_missing() -> String {
     )
 }
 
-/// As Standard Webhooks: the same hand-out again, after a crash, has the same id.
+/// Signs a request as Standard Webhooks: the same lease epoch again, after a crash, has the same id.
 pub(super) fn sign(request: &mut Request, task: &Task, keys: &Keys, now: Timestamp) {
     let id = format!("{}_{}", task.id, task.lease_epoch);
     let signature = keys.sign(&id, now.as_second(), &request.body);
@@ -162,7 +162,7 @@ pub(super) fn sign(request: &mut Request, task: &Task, keys: &Keys, now: Timesta
     }
 }
 
-/// What we write ourselves: letters, digits and punctuation.
+/// The header value of a text that is ours: letters, digits and punctuation.
 pub(super) fn plain(value: &str) -> HeaderValue {
     HeaderValue::try_from(value).expect("ids, numbers and base64 are header values")
 }
@@ -186,7 +186,7 @@ fn changes_something(method: Method) -> bool {
     }
 }
 
-/// A template that is one expression gives a value of any type.
+/// The text of a value; a template that is one expression gives a value of any type.
 fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -236,7 +236,7 @@ fn fits(pattern: &StatusPattern, status: StatusCode) -> bool {
     }
 }
 
-/// Whether the same call may be answered better at another time.
+/// Whether another attempt may get a better answer than this status.
 pub(super) fn may_pass(status: StatusCode) -> bool {
     matches!(status.as_u16(), 408 | 425 | 429 | 500..=599)
 }
@@ -250,7 +250,7 @@ fn headers(headers: &HeaderMap) -> Value {
     Value::Object(kept)
 }
 
-/// JSON as such, text as text, anything else in base64.
+/// The body of a response: JSON as such, text as text, anything else in base64.
 fn body(response: &Response) -> Value {
     let kind =
         response.headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Money that calls under way may still spend, so that the steps of a run that call models at the same time do not
-//! spend it twice. What was spent is in the run itself.
+//! The ledger: money that calls under way may still spend, so that the steps of a run that call models at the same
+//! time do not spend it twice. What was spent is in the run itself.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -9,10 +9,10 @@ use tokio::sync::{Mutex as Gate, MutexGuard, Notify};
 
 #[derive(Default)]
 pub(super) struct Ledger {
-    /// Passed while a run's money is looked at and reserved, or spent and given back: in between nothing is counted
-    /// twice and nothing is missed.
+    /// Held while a run's money is read and reserved, or spent and released: in between nothing is counted twice and
+    /// nothing is missed.
     gate: Gate<()>,
-    /// In micro-units, of runs that have a budget.
+    /// The money that is reserved, in millionths, by run; only of runs that have a budget.
     reserved: Mutex<HashMap<RunId, u64>>,
     changed: Notify,
 }
@@ -49,7 +49,7 @@ impl Ledger {
     }
 }
 
-/// Given back when it is dropped, also when the call is given up.
+/// Money that is reserved for a call. Released when it is dropped, also when the call is given up.
 pub(super) struct Reservation<'l> {
     ledger: &'l Ledger,
     run: RunId,

@@ -1,5 +1,6 @@
-//! An `llm` step: does what the tool loop says comes next. Each model's answer and each tool's result is an entry of the
-//! journal, committed before the next call. A tool is a child run; a rate limit is a RETRY wait. Both let go of the task.
+//! An `llm` step: does what the tool loop says comes next. Each model's answer and each tool's result is an entry of
+//! the journal, committed before the next call. A tool is a child run; a rate limit is a RETRY wait. Both suspend the
+//! task.
 
 use abide_calls::models::{Class, Failure};
 use abide_calls::tool_loop::{Ask, Entry, Failed, Journal, Next, ServedBy, Step, ToolRun, entry_of_wait};
@@ -42,7 +43,7 @@ struct Work<'w> {
     task: &'w Task,
     step: Step,
     journal: Journal,
-    /// Results of tools, known from waits. They are written with the next entry, so that they outlast the visit.
+    /// Results of tools, known from waits. They are recorded with the next entry, so that they outlast the visit.
     unwritten: Vec<(String, Value)>,
 }
 
@@ -104,8 +105,8 @@ impl<'w> Work<'w> {
         }
     }
 
-    /// What comes next, and the money for it. Where other calls of the run hold back what this one needs, it waits for
-    /// them.
+    /// The next thing to do, and the money for it. Where other calls of the run have reserved what this one needs, it
+    /// waits for them.
     async fn next(&self) -> Result<(Next, Option<Reservation<'w>>), Error> {
         let (settings, ledger) = (self.executors.models.settings(), &self.executors.ledger);
         let Some(budget) = self.task_call.run_budget_micros else {
@@ -183,7 +184,7 @@ impl<'w> Work<'w> {
         ask.failed(failure, settings, now)
     }
 
-    /// Commits what is not written yet.
+    /// Records the entries that the journal does not have yet.
     async fn write(&mut self, calls: Vec<ModelCall>) -> Result<(), Error> {
         let entries = std::mem::take(&mut self.unwritten);
         if entries.is_empty() { Ok(()) } else { self.task_call.record(entries, calls).await }
@@ -199,7 +200,7 @@ impl<'w> Work<'w> {
     }
 }
 
-/// A tool of a handler is a run of one task, so that it waits for a worker as any task does.
+/// The wait for a tool. A tool with a handler is a run of one task, so that it waits for a worker as any task does.
 fn tool_wait(run: ToolRun) -> WaitSpec {
     let definition = match run.served_by {
         ServedBy::Handler(handler) => Definition::tool_name(&handler),
@@ -211,6 +212,7 @@ fn tool_wait(run: ToolRun) -> WaitSpec {
         input: run.arguments.into(),
         timeout: None,
         detached: false,
+        tags: Vec::new(),
     };
     WaitSpec::new(run.wait, wait)
 }

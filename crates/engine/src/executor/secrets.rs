@@ -7,14 +7,14 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 
 const URL: &str = "/url";
-/// What may stand as it is in a part of a URL.
+/// The characters that stay as they are in a part of a URL.
 const KEPT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
-/// A request with its secrets, and what takes them out again of whatever comes back.
+/// A request with its secrets, and what redacts them in whatever comes back.
 pub(super) struct Filled {
     pub(super) request: Value,
     pub(super) redactor: Redactor,
-    /// What it carries, and where each may be sent.
+    /// The names of the secrets that the request carries, and the hosts each may be sent to.
     pub(super) secrets: Vec<(String, Hosts)>,
 }
 

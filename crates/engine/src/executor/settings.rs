@@ -1,4 +1,4 @@
-//! What may be called, and with what: from whoever opens the engine, never from a definition.
+//! The settings of outgoing calls. They come from whoever opens the engine, never from a definition.
 
 use std::collections::BTreeMap;
 
@@ -11,51 +11,58 @@ use abide_core::definition::{Action, Definition};
 use abide_core::id::WorkspaceId;
 use abide_core::problem::{Code, Problem};
 
+/// The settings of outgoing calls: what may be called, and with what.
 #[derive(Clone, Debug, Default)]
 pub struct CallSettings {
     /// The addresses that `http` steps, handlers' URLs and webhooks may reach.
     pub policy: Policy,
+    /// The secrets that `http` steps name, and the hosts each may be sent to.
     pub secrets: Secrets,
+    /// The providers and models that `llm` steps name.
     pub models: models::Settings,
-    /// Handlers that are called at a URL, by name.
+    /// The handlers that are called at a URL, by name.
     pub handlers: BTreeMap<String, UrlHandler>,
-    /// What calls to handlers, and `http` steps that ask for it, are signed with.
+    /// The keys that calls to handlers, and `http` steps that ask for it, are signed with; `None`: nothing is signed.
     pub signing: Option<Keys>,
-    /// A server will say where receivers can report later ([`Engine::reports_at`](crate::Engine::reports_at)); tasks are
-    /// posted when it has.
+    /// Whether a server will say where receivers can report later
+    /// ([`Engine::reports_at`](crate::Engine::reports_at)); tasks are posted when it has.
     pub served: bool,
 }
 
 /// A handler behind a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UrlHandler {
+    /// The URL that tasks are posted to.
     pub url: String,
 }
 
 impl CallSettings {
-    /// Allows what would be refused.
+    /// Sets the addresses that may be reached although the policy would refuse them.
     pub fn allow(&mut self, rules: impl IntoIterator<Item = Rule>) {
         self.policy = Policy::allowing(rules);
     }
 
-    /// Allows these besides what is allowed already.
+    /// Adds addresses that may be reached although the policy would refuse them.
     pub fn allow_also(&mut self, rules: impl IntoIterator<Item = Rule>) {
         self.policy = std::mem::take(&mut self.policy).and(rules);
     }
 
+    /// Adds a provider of models under this name.
     pub fn provider(&mut self, name: &str, provider: Provider) {
         self.models.providers.insert(name.to_owned(), provider);
     }
 
+    /// Adds a model by the name that definitions use.
     pub fn model(&mut self, name: &str, model: Model) {
         self.models.models.insert(name.to_owned(), model);
     }
 
+    /// Adds a handler that is called at a URL.
     pub fn handler(&mut self, name: &str, url: &str) {
         self.handlers.insert(name.to_owned(), UrlHandler { url: url.to_owned() });
     }
 
-    /// What a workflow asks for and these settings do not have. Its runs would fail there.
+    /// Warnings about what a workflow names and these settings do not have: its runs would fail there.
     pub fn warnings(&self, workspace: WorkspaceId, definition: &Definition) -> Vec<Problem> {
         let mut warnings = Vec::new();
         for (at, model) in models_of(definition) {
@@ -102,7 +109,7 @@ impl CallSettings {
     }
 }
 
-/// Every model that a workflow names, with the place where it does.
+/// The models that a workflow names, each with a JSON pointer to where it does.
 pub fn models_of(definition: &Definition) -> Vec<(String, String)> {
     let mut models = Vec::new();
     for (index, step) in definition.document.steps.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! One hand-out of a task to an executor, and its way back to the writer.
+//! One task in the hands of an executor, and its way back to the writer.
 
 use std::time::Duration;
 
@@ -16,13 +16,13 @@ use crate::error::Error;
 use crate::request::{Accept, Answer, Decide, Query, Request, TaskRequest};
 use crate::tasks::ReadyTask;
 
-/// How often something is told again while the store cannot write.
+/// How soon a report is sent again while the store cannot write.
 const AGAIN: Duration = Duration::from_millis(100);
 
 pub(crate) struct TaskCall {
     pub(crate) ready: ReadyTask,
     pub(crate) workspace: WorkspaceId,
-    /// What all calls to models of the run may cost.
+    /// The limit of what all model calls of the run may cost, in millionths; `None`: no limit.
     pub(crate) run_budget_micros: Option<u64>,
     pub(crate) queue: mpsc::Sender<Request>,
 }
@@ -36,7 +36,7 @@ impl TaskCall {
         self.ready.at
     }
 
-    /// Writes entries into the journal. When it returns, they are on disk.
+    /// Records entries in the journal. When it returns, they are on disk.
     pub(crate) async fn record(
         &self,
         entries: Vec<(String, Value)>,
@@ -58,14 +58,14 @@ impl TaskCall {
         ask(&self.queue, |answer| Query::Get { run, answer }).await
     }
 
-    /// Whoever was called keeps the task, and reports later.
+    /// Leaves the task with the receiver that was called, which reports later.
     pub(crate) async fn accept(&self, worker: &'static str, lease: Millis) -> Result<(), Error> {
         let accept = Accept { task: self.ready, workspace: self.workspace, worker, lease };
         until_stored(|| ask(&self.queue, |answer| TaskRequest::Accept { accept, answer })).await.map(drop)
     }
 }
 
-/// Tells the writer. What was done is not thrown away because it cannot be written down at the moment.
+/// Sends a report to the writer, again and again while it cannot be written down.
 pub(crate) async fn tell(queue: &mpsc::Sender<Request>, run: RunId, command: Command) -> Result<(), Error> {
     let told = until_stored(|| {
         let (command, asker) = (Box::new(command.clone()), Actor::new("handler").into());

@@ -1,5 +1,5 @@
-//! The words of models as they come, for whoever follows a run. Not durable: who comes late has missed them, and finds
-//! the whole answer in the journal.
+//! Tokens of models as they are streamed, for followers of a run. They are not durable: a late follower has missed
+//! them, and finds the whole answer in the journal.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,16 +8,18 @@ use abide_core::id::RunId;
 use serde::Serialize;
 use tokio::sync::broadcast;
 
-/// Pieces that a slow follower may be behind; after that it misses some.
+/// How many pieces a slow follower may be behind; after that it misses some.
 const BEHIND: usize = 1_024;
 
-/// A piece of an answer.
+/// A piece of a model's answer, as it is streamed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Token {
+    /// The name of the step that called the model.
     pub step_name: String,
-    /// The journal's entry that will hold the whole answer.
+    /// The journal entry that will hold the whole answer.
     pub entry: String,
+    /// The text of the piece.
     pub text: String,
 }
 
@@ -34,13 +36,13 @@ impl Tokens {
         TokenFollower { run, pieces, tokens: self.clone() }
     }
 
-    /// Where the words of a run go, if somebody wants them.
+    /// Where the tokens of a run go, if somebody follows it.
     pub(super) fn wanted(&self, run: RunId) -> Option<broadcast::Sender<Token>> {
         self.by_run().get(&run).cloned()
     }
 }
 
-/// Hears the words that models say to one run.
+/// Receives the tokens that models stream to one run.
 #[derive(Debug)]
 pub struct TokenFollower {
     run: RunId,
@@ -49,7 +51,7 @@ pub struct TokenFollower {
 }
 
 impl TokenFollower {
-    /// A piece that has come already.
+    /// The next piece, if one has come already.
     pub fn ready(&mut self) -> Option<Token> {
         loop {
             match self.pieces.try_recv() {
@@ -62,7 +64,7 @@ impl TokenFollower {
         }
     }
 
-    /// The next piece. What came while nobody listened is left out.
+    /// Waits for the next piece. What was missed is left out.
     pub async fn next(&mut self) -> Token {
         loop {
             match self.pieces.recv().await {

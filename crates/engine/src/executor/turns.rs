@@ -1,5 +1,5 @@
-//! Whose call is made next. Each kind of call has turns of its own, shared fairly between workspaces, and a host has no
-//! more than its part of a workspace's: one that hangs holds up those who call it, and nobody else.
+//! Turns of outgoing calls. Each kind of call has turns of its own, shared fairly between workspaces, and a host has
+//! no more than its part of a workspace's: one that hangs holds up those who call it, and nobody else.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -9,7 +9,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::fair::{Fair, Turn};
 
-/// Calls of one kind under way at the same time; more wait for their turn.
+/// How many calls of one kind may be under way at the same time; more wait for their turn.
 pub const CALLS_AT_ONCE: usize = 512;
 /// How many calls one workspace may have under way to one host.
 pub const CALLS_TO_HOST: usize = 64;
@@ -21,7 +21,7 @@ pub(super) struct Turns {
     hosts: Mutex<HashMap<Host, Weak<Semaphore>>>,
 }
 
-/// Held while a call is under way.
+/// The turn of a call, held while it is under way.
 pub(super) struct CallTurn {
     _host: Option<OwnedSemaphorePermit>,
     _turn: Option<Turn<WorkspaceId>>,
@@ -57,7 +57,7 @@ impl Turns {
     }
 }
 
-/// With its port, in lower case; all of what cannot be read is one host.
+/// The host of a URL with its port, in lower case; URLs that cannot be read count as one host.
 fn host_of(url: &str) -> String {
     let authority = url.split_once("://").map(|(_, rest)| rest.split(['/', '?', '#']).next().unwrap_or(rest));
     let host = authority.map(|authority| authority.rsplit('@').next().unwrap_or(authority));

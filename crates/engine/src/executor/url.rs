@@ -19,19 +19,19 @@ use super::{Executors, Reach, TaskCall, UrlHandler, fail, whole};
 use crate::error::Error;
 use crate::handler::TaskResult;
 
-/// The worker whose name stands in the history when a receiver keeps its task.
+/// The name of the worker in the history when a receiver keeps its task.
 pub(crate) const URL_WORKER: &str = "url";
-/// How long a receiver that has said 202 has its task before it must report, if neither it nor the step say.
+/// How long a receiver that answered 202 has the task before it must report, if neither it nor the step says.
 pub(crate) const URL_LEASE: Millis = Millis(10 * 60 * 1_000);
 const LONGEST_LEASE: Millis = Millis(24 * 60 * 60 * 1_000);
-/// Whose task it is. It stands in the body, too, which is signed with the key of that workspace.
+/// The header that names the task's workspace, as the body does, which is signed with the key of that workspace.
 const WORKSPACE: HeaderName = HeaderName::from_static("abide-workspace");
-/// Of an answer that cannot be used, what is shown.
+/// How many characters of an answer that cannot be used are shown.
 const SHOWN_CHARS: usize = 300;
-/// What is shown of the token that lets a receiver report.
+/// What is shown instead of the token that lets a receiver report.
 const LEASE_TOKEN: &str = "[lease token]";
 
-/// What a receiver answers with 200: what became of the task.
+/// The answer of a receiver with 200: the result of the task.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Answer {
@@ -45,7 +45,7 @@ struct Answer {
     fail: Option<Failure>,
 }
 
-/// Post it again after this time.
+/// A pause that a receiver asks for: the task is posted again after this time.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Pause {
@@ -72,7 +72,7 @@ struct Failure {
     detail: Option<Box<FailureDetail>>,
 }
 
-/// What a receiver may say with 202.
+/// The answer of a receiver with 202.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Accepted {

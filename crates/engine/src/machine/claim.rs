@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use abide_core::command::{Command, Reply, TaskStarted};
+use abide_core::refusal::Refusal;
 use abide_core::run::Run;
 use abide_core::time::Millis;
 use abide_core::waitpoint::Actor;
@@ -55,6 +56,7 @@ pub(super) fn claim(
         && bytes < POLL_BYTES
         && let Some(ready) = tasks.take(&poll)
     {
+        round.renew_allowance();
         let ReadyTask { run, at, lease_epoch } = ready;
         let (worker, build) = (Arc::clone(&poll.worker), build_of(&poll));
         let command = Command::TaskStarted(TaskStarted { at, lease_epoch, worker, build, from: None });
@@ -72,9 +74,10 @@ pub(super) fn claim(
                 round.batch.out_of_date.push(ready);
                 pending.withheld.push(ready);
             }
-            // The run has moved on, and this node has not heard of it yet.
-            decided if is_stale(&decided) => tasks.could_not_read(ready),
-            _ => {}
+            // Whoever has it keeps it; what stands still is free again when somebody lets it go on.
+            Err(Error::Refused(Refusal::AlreadyTaken { .. }) | Error::Held { .. }) => {}
+            // The run has moved on, or is pinned to another build, and this node has not heard of it yet.
+            Err(_) => tasks.could_not_read(ready),
         }
     }
     code::claim(round, tasks, &poll, &mut leased, now);

@@ -1,24 +1,25 @@
 //! The end of a round: it is handed out to be committed, and when that is known, what it promised leaves, or what was taken for
 //! it is put back.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use abide_core::definition::Definition;
 use abide_core::history::Change;
-use abide_core::id::RunId;
+use abide_core::id::{RunId, StepAddress};
 use abide_core::run::{Run, Timer};
 use abide_core::time::Millis;
 use abide_store::{Culprit, StoredTimer};
 
-use super::{Check, Machine, OpenRound, Output, RoundBatch, RoundNumber, Then};
+use super::{Check, MOST_CONFLICTS, Machine, OpenRound, Output, RoundBatch, RoundNumber, Then};
 use crate::backlog::Verdict;
 use crate::engine::{Ended, RunReply};
 use crate::error::Error;
 use crate::followers::Changed;
 use crate::pending::PendingRound;
 use crate::request::{Decide, Request};
-use crate::round::{Action, Committed};
+use crate::round::{AfterCommitAction, Committed};
 use crate::start::StartRun;
 use crate::tasks::ReadyTask;
 
@@ -29,15 +30,21 @@ impl Machine {
         let open = &self.open.batch;
         let is_worth_it =
             || self.in_flight.len() < self.committers && open.runs() >= self.in_flight.largest();
-        self.in_flight.is_empty() || (!open.is_on_top() && is_worth_it())
+        self.in_flight.is_empty() || (!open.is_dependent() && is_worth_it())
     }
 
     /// Hands the open round out to be committed. A round that changed nothing is done already.
     pub(super) fn seal(&mut self) {
         self.hand_out();
+        // What a poller was not given after all may have led on to a wait, or be damaged.
+        self.look_back();
+        self.hold_damaged();
         let (tasks, now) = (&self.tasks, self.now.wall);
         self.open.batch.note_tasks(now, tasks.hold(), |run, at| tasks.works_at(run, at));
         let OpenRound { mut batch, pending, is_stalled, .. } = std::mem::take(&mut self.open);
+        if let Some(error) = batch.poisoned.take() {
+            return self.fail(pending, &error);
+        }
         let has_changes = batch.has_changes() || (self.tasks.is_in_commit() && batch.has_task_writes());
         self.stats.rounds += u64::from(has_changes || pending.replies() > 0);
         if has_changes {
@@ -62,12 +69,12 @@ impl Machine {
     /// Whoever waited for the verdict goes on.
     pub(super) fn was_checked(&mut self, definition: Arc<Definition>, result: Result<(), Error>, then: Then) {
         let request = match then {
-            Then::FollowUp(id) => {
+            Then::FollowUp(workspace, id) => {
                 let result = match result {
                     Err(Error::Refused(refusal)) => Err(refusal),
                     Ok(()) | Err(_) => Ok(()),
                 };
-                return self.backlog.was_checked(id, Verdict { definition, result });
+                return self.backlog.was_checked(workspace, id, Verdict { definition, result });
             }
             Then::Request(request) => *request,
         };
@@ -77,6 +84,16 @@ impl Machine {
                 self.again.push_back(Decide::Start { start, listener, answer }.into());
             }
             (Request::Decide(Decide::Start { answer, .. }), Err(error)) => drop(answer.send(Err(error))),
+            (Request::Decide(Decide::StartMany { workspace, mut starts, checking, answer }), verdict) => {
+                if let Some(start) = starts.get_mut(checking) {
+                    *start = match (std::mem::replace(start, Err(Error::Stopped)), verdict) {
+                        (Ok(start), Ok(())) => Ok(StartRun { checked: Some(definition), ..start }),
+                        (Ok(_), Err(error)) => Err(error),
+                        (Err(error), _) => Err(error),
+                    };
+                }
+                self.again.push_back(Decide::StartMany { workspace, starts, checking, answer }.into());
+            }
             (Request::Decide(Decide::Schedule { workspace, order, by, key, checked: _, answer }), Ok(())) => {
                 let checked = Some(definition);
                 self.again.push_back(Decide::Schedule { workspace, order, by, key, checked, answer }.into());
@@ -102,6 +119,10 @@ impl Machine {
                 self.stats.commits += 1;
                 self.pace = self.pace.after(took);
                 self.stats.commit_us.add(u64::try_from(took.as_micros()).unwrap_or(u64::MAX));
+                if let Some(begun) = pending.begun {
+                    let took = self.now.elapsed.saturating_sub(begun);
+                    self.stats.round_us.add(u64::try_from(took.as_micros()).unwrap_or(u64::MAX));
+                }
                 self.stats.batch.add(pending.replies());
                 self.open.batch.was_committed(round);
                 // The store goes on while the effects of this round leave.
@@ -132,8 +153,12 @@ impl Machine {
         }
         let (writes, leases) = (std::mem::take(&mut batch.tasks), &batch.leases);
         self.tasks.committed(writes, &|run, at| leases.get(&(run, at)).map(|lease| lease.worker.clone()));
+        let mut worked: BTreeMap<RunId, BTreeMap<StepAddress, Duration>> = BTreeMap::new();
         for task in pending.reported.drain(..) {
-            self.tasks.settle(task, &mut self.outputs);
+            if let Some(since) = self.tasks.settle(task, &mut self.outputs) {
+                let took = self.now.elapsed.saturating_sub(since);
+                worked.entry(task.run).or_default().insert(task.at, took);
+            }
         }
         for task in pending.accepted.drain(..) {
             self.tasks.accepted(task, &mut self.outputs);
@@ -143,10 +168,16 @@ impl Machine {
         self.open.is_stalled = false;
         self.alarm.put_back(self.early.drain(..));
         self.tell(batch.addressed());
-        for touched in batch.schedules.values() {
-            touched.set_timers(&mut self.alarm);
+        for delta in batch.schedules.values() {
+            delta.set_timers(&mut self.alarm);
         }
-        batch.into_committed().for_each(|committed| self.publish(committed));
+        for touched in batch.limits.values() {
+            touched.set_timer(&mut self.alarm);
+        }
+        for committed in batch.into_committed() {
+            let worked = worked.remove(&committed.run.id).unwrap_or_default();
+            self.publish(committed, &worked);
+        }
     }
 
     /// Nothing of a round was done, and nothing of what may have been decided on top of it is.
@@ -154,32 +185,33 @@ impl Machine {
         tracing::error!(%error, "a round could not be committed; nothing of it was done");
         let open = std::mem::take(&mut self.open);
         for mut failed in [pending, open.pending] {
-            self.backlog.put_back(std::mem::take(&mut failed.follow_ups));
+            // It may be written all the same, with what it left for later rounds: the store says so.
+            self.backlog.recheck(std::mem::take(&mut failed.follow_ups));
             failed.put_back(error, &mut self.alarm, &mut self.tasks, self.now.wall);
         }
-        // It may be written all the same, with what it left for later rounds.
-        self.backlog.recheck([]);
         self.in_trouble();
     }
 
-    /// Others were first: the round is decided again, and so is the open one if it was decided on top of it.
+    /// Decides a round again that met a conflict, and the open one if it depends on it.
     fn decide_again(&mut self, round: RoundNumber, pending: PendingRound) {
-        self.conflicts += 1;
+        self.conflicts = (self.conflicts + 1).min(MOST_CONFLICTS);
         self.stats.conflicts += 1;
-        let is_on_top = self.open.batch.is_on_top_of(round);
-        let open = is_on_top.then(|| std::mem::take(&mut self.open).pending);
+        let is_dependent = self.open.batch.is_dependent_on(round);
+        let open = is_dependent.then(|| std::mem::take(&mut self.open).pending);
         for mut undone in [pending].into_iter().chain(open) {
-            self.backlog.recheck(std::mem::take(&mut undone.follow_ups));
+            if !undone.follow_ups.is_empty() {
+                self.backlog.recheck(std::mem::take(&mut undone.follow_ups));
+            }
             self.again.extend(undone.ask_again(&mut self.alarm, &mut self.tasks, self.now.wall));
         }
     }
 
     /// What a commit did to a run leaves: tasks, replies, timers.
-    fn publish(&mut self, committed: Committed) {
+    fn publish(&mut self, committed: Committed, worked: &BTreeMap<StepAddress, Duration>) {
         let Committed { run, records, actions } = committed;
         for record in &records {
             self.stats.records += 1;
-            self.stats.counts.add(&run, &record.change);
+            self.stats.counts.add(&run, record, worked);
             self.set_timers(&run, &record.change);
         }
         self.long_waits.look_at(&run, &records);
@@ -192,27 +224,29 @@ impl Machine {
         if !records.is_empty() {
             self.outputs.push(Output::Changed(Changed::of(&run, records.len())));
         }
-        if !self.in_flight.touches(run.id) && !self.open.batch.touches(run.id) {
+        if !self.in_flight.has_run(run.id) && !self.open.batch.has_run(run.id) {
             self.memory.put(run);
         }
     }
 
-    fn act(&mut self, run: &Run, action: Action) {
+    fn act(&mut self, run: &Run, action: AfterCommitAction) {
         let task = |at, lease_epoch| ReadyTask { run: run.id, at, lease_epoch };
         match action {
-            Action::Dispatch { at, lease_epoch } => {
+            AfterCommitAction::Dispatch { at, lease_epoch } => {
                 self.tasks.dispatch(run, task(at, lease_epoch), self.now, &mut self.outputs);
             }
-            Action::Perform { at, lease_epoch } => {
+            AfterCommitAction::Perform { at, lease_epoch } => {
                 self.tasks.perform(run, task(at, lease_epoch), self.now, &mut self.outputs);
             }
-            Action::Recall { at, lease_epoch } => self.tasks.settle(task(at, lease_epoch), &mut self.outputs),
-            Action::WantCode { at } => self.tasks.want_code(run, at),
-            Action::Listen(listener) => {
+            AfterCommitAction::Recall { at, lease_epoch } => {
+                self.tasks.settle(task(at, lease_epoch), &mut self.outputs);
+            }
+            AfterCommitAction::WantCode { at } => self.tasks.want_code(run, at),
+            AfterCommitAction::Listen(listener) => {
                 self.listeners.entry(run.id).or_default().push((run.seq, listener));
             }
-            Action::Respond(response) => self.say(run.id, &RunReply::Response(response)),
-            Action::Repeat(listener, said) => listener.tell(RunReply::Response(said)),
+            AfterCommitAction::Respond(response) => self.say(run.id, &RunReply::Response(response)),
+            AfterCommitAction::Repeat(listener, said) => listener.tell(RunReply::Response(said)),
         }
     }
 

@@ -75,6 +75,8 @@ impl Machine {
     fn take_up_again(&mut self, owner: Owner) -> Result<(), Error> {
         let run = match owner {
             Owner::Run(run) => run,
+            // It has no waits of its own, and is never held.
+            Owner::Limit(_) => return Ok(()),
             Owner::Schedule(schedule) => {
                 let timers = self.round().0.schedule_timers(schedule)?;
                 timers.into_iter().for_each(|timer| self.alarm.set(timer));
@@ -98,6 +100,10 @@ impl Round<'_> {
             match &wait.listens_for {
                 ListensFor::Event(_) => self.look_back_for(run.id, wait.number),
                 ListensFor::Child { run_id } => self.hear_of_child(run.id, wait.number, *run_id),
+                // It was passed over in line.
+                ListensFor::Capacity(request) => {
+                    request.asks.iter().for_each(|ask| drop(self.fire_limit(ask.limit)));
+                }
                 ListensFor::Time
                 | ListensFor::Signal { .. }
                 | ListensFor::Call { .. }

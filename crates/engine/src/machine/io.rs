@@ -21,28 +21,32 @@ use crate::request::{Answer, Request};
 use crate::round::RoundBatch;
 use crate::tasks::ReadyTask;
 
-/// The time of a step, as the machine is told it. It has no clock of its own.
+/// The time of a step of the machine, which has no clock of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Now {
-    /// By the clock that timers and leases are compared with. It may go back.
+    /// The wall clock that timers and leases are compared with. It may go back.
     pub wall: Timestamp,
-    /// An instant that is not before now by any clock that other nodes of the store go by.
+    /// An instant that is not before now by the clock of any node of the store.
     pub latest: Timestamp,
-    /// Since some instant that never changes while the machine lives. It never goes back.
+    /// The monotonic time since an instant that never changes while the machine lives.
     pub elapsed: Duration,
 }
 
-/// Something that happened outside.
+/// An input: something that is asked of the machine.
 pub enum Input {
     /// Somebody asks for something. At most [`Room::requests`](super::Room) in a step.
     Request(Request),
     /// A handler in this process reports. At most [`Room::reports`](super::Room) in a step, and counted as a request, too.
     Report(Request),
+}
+
+/// An output was done: what came of it. There is always room for this.
+pub enum Done {
     /// The answer to [`Output::Commit`]. Whoever committed has let go of the batch before.
     Committed {
         round: RoundNumber,
         result: Result<(), Error>,
-        /// Of a round that cannot be committed because of damage: what of it is damaged.
+        /// The damaged parts of a round that cannot be committed because of them.
         culprits: Vec<Culprit>,
         took: Duration,
     },
@@ -57,20 +61,21 @@ pub enum Input {
     Checked { definition: Arc<Definition>, result: Result<(), Error>, then: Then },
 }
 
-/// Something to be done outside, in the order of the outputs. Nothing comes out before the commit that it depends on.
+/// An output: something to be done outside, in the order of the outputs. Nothing comes out before the commit that it
+/// depends on.
 pub enum Output {
-    /// Commit [the batch](RoundBatch::batch). Answered by [`Input::Committed`], once for each round. As many may be under way
+    /// Commit [the batch](RoundBatch::batch). Answered by [`Done::Committed`], once for each round. As many may be under way
     /// at once as there are committers; those that are have nothing to do with each other.
     Commit { round: RoundNumber, batch: Arc<RoundBatch> },
-    /// Store a definition. Answered by [`Input::Deployed`].
+    /// Store a definition. Answered by [`Done::Deployed`].
     Deploy { deploy: Deploy, answer: Answer<Deployed> },
     /// Write what administration asks for, which answers for itself.
     Write(Write),
-    /// Write down that a run or a schedule stands still, and tell whoever asked for it. No answer is expected.
+    /// Store that a run or a schedule is held, and tell whoever asked for it. No answer is expected.
     Hold { held: Held, answer: Option<Answer<bool>> },
-    /// Write down that it goes on, and tell whoever asked for it. No answer is expected.
+    /// Store that a run or a schedule is released, and tell whoever asked for it. No answer is expected.
     Unhold { owner: Owner, answer: Answer<bool> },
-    /// Check an input where nobody waits for it. Answered by [`Input::Checked`].
+    /// Check an input where nobody waits for it. Answered by [`Done::Checked`].
     Check(Check),
     /// From here on tasks of this name may be performed by this handler.
     Register { name: Arc<str>, handler: Handler },
@@ -79,15 +84,16 @@ pub enum Output {
     Perform(Box<Perform>),
     /// Stop performing a task, if it is still being performed. No answer is expected.
     Abort(ReadyTask),
-    /// A task that was performed stays with whoever was called. It is not aborted any more. No answer is expected.
+    /// Leave a task that was performed with the receiver that was called. It is not aborted any more. No answer is
+    /// expected.
     Detach(ReadyTask),
-    /// There may be something to tell these webhooks.
+    /// Look for deliveries that are due to these webhooks.
     Webhooks(BTreeSet<WebhookId>),
-    /// Say when the next webhook is to be told something, as soon as none is to be told something now.
+    /// Say when the next delivery is due, as soon as none is due now.
     SettleWebhooks(Answer<Option<Timestamp>>),
-    /// Tell those who follow it that a run has changed.
+    /// Tell the followers that a run has changed.
     Changed(Changed),
-    /// Tell those who follow a run that it has this version, if they do not know.
+    /// Tell the followers of a run its version, if they do not know it.
     Version { run: RunId, version: u64 },
 }
 
@@ -96,7 +102,7 @@ pub enum Output {
 pub struct Perform {
     pub ready: ReadyTask,
     pub workspace: WorkspaceId,
-    /// What all calls to models of the run may cost.
+    /// The limit of what all model calls of the run may cost, in millionths; `None`: no limit.
     pub run_budget_micros: Option<u64>,
     pub task: Task,
 }
@@ -104,7 +110,7 @@ pub struct Perform {
 /// When the machine is to be called next, if nothing happens before, and why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wake {
-    /// How long from the instant of the question.
+    /// How long after the instant of the question.
     pub after: Duration,
     pub reason: WakeReason,
 }

@@ -15,7 +15,7 @@ use crate::engine::{Ended, RunReply};
 use crate::error::Error;
 use crate::followers::Changed;
 use crate::request::{Decide, Poll, Query, Request, TaskRequest};
-use crate::round::{Action, FIRST_PAGE};
+use crate::round::{AfterCommitAction, FIRST_PAGE};
 
 impl Machine {
     /// What is to be decided again comes first. Tasks that are asked for are taken from the board, and all runs that this pass
@@ -30,11 +30,11 @@ impl Machine {
         }
         self.memory.begin_pass();
         self.alarm.keep_near(self.now.wall);
-        let mut kept: Vec<(RunId, Vec<Action>)> = Vec::new();
+        let mut kept: Vec<(RunId, Vec<AfterCommitAction>)> = Vec::new();
         for (run, actions) in self.open.batch.take_unchanged() {
             kept.push((run.id, actions));
             // One that is being committed is not kept before it is.
-            if !self.in_flight.touches(run.id) {
+            if !self.in_flight.has_run(run.id) {
                 self.memory.put(run);
             }
         }
@@ -70,6 +70,7 @@ impl Machine {
     /// Looks up who waits for the events of this pass, all at once. What cannot be looked up now is when it is needed.
     fn look_up_waiters(&mut self) {
         self.waiting.clear();
+        self.starting.clear();
         let mut events: Vec<(WorkspaceId, Arc<str>)> = self.requests.iter().filter_map(event_of).collect();
         events.sort();
         events.dedup();
@@ -77,9 +78,14 @@ impl Machine {
             return;
         }
         let names = events.iter().map(|(workspace, event_id)| EventName { workspace: *workspace, event_id });
-        match self.store.waiters_of(&names.collect::<Vec<_>>(), FIRST_PAGE) {
-            Ok(waiters) => self.waiting = events.into_iter().zip(waiters).collect(),
+        let names: Vec<EventName<'_>> = names.collect();
+        match self.store.waiters_of(&names, FIRST_PAGE) {
+            Ok(waiters) => self.waiting = events.iter().cloned().zip(waiters).collect(),
             Err(error) => tracing::error!(%error, "who waits for events could not be looked up"),
+        }
+        match self.store.event_starts_of(&names, FIRST_PAGE) {
+            Ok(starters) => self.starting = events.iter().cloned().zip(starters).collect(),
+            Err(error) => tracing::error!(%error, "what events start could not be looked up"),
         }
     }
 
@@ -88,7 +94,7 @@ impl Machine {
         if self.cluster.is_alone() {
             return;
         }
-        runs.retain(|run| !self.open.batch.touches(*run) && !self.in_flight.changes(*run));
+        runs.retain(|run| !self.open.batch.has_run(*run) && !self.in_flight.changes(*run));
         if let Err(error) = self.memory.refresh(&mut *self.store, runs) {
             tracing::error!(%error, "runs could not be loaded");
         }
@@ -223,8 +229,8 @@ fn poll_of(request: &Request) -> Option<&Poll> {
 
 /// The event that a request sends.
 fn event_of(request: &Request) -> Option<(WorkspaceId, Arc<str>)> {
-    if let Request::Decide(Decide::SendEvent { notify, .. }) = request {
-        Some((notify.workspace, Arc::clone(&notify.event_id)))
+    if let Request::Decide(Decide::SendEvent { send, .. }) = request {
+        Some((send.workspace, Arc::clone(&send.event_id)))
     } else {
         None
     }
@@ -237,6 +243,9 @@ fn runs_of(request: &Request, runs: &mut Vec<RunId>) {
         | Request::Query(Query::Get { run, .. } | Query::Watch { run, .. }) => runs.push(*run),
         Request::Decide(Decide::Commands { commands, .. }) => {
             runs.extend(commands.iter().map(|(run, _)| *run));
+        }
+        Request::Decide(Decide::SendEvent { send, .. }) => {
+            runs.extend(send.sender.as_ref().map(|sender| sender.run));
         }
         Request::Task(TaskRequest::Accept { accept, .. }) => runs.push(accept.task.run),
         Request::Task(TaskRequest::Release { tasks }) => runs.extend(tasks.iter().map(|task| task.run)),

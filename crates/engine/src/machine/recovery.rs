@@ -12,7 +12,7 @@ use crate::tasks::{TaskBoard, WITH_TASKS_OUT, rows_of};
 /// Runs that are looked at in one pass.
 const PAGE: usize = 100;
 
-/// How far it is.
+/// The progress of the recovery.
 pub(super) struct Recovery {
     after: Option<RunId>,
     is_at_end: bool,
@@ -53,7 +53,7 @@ impl Machine {
             }
         }
         for run in runs {
-            if self.open.batch.touches(run) || self.in_flight.touches(run) {
+            if self.open.batch.has_run(run) || self.in_flight.has_run(run) {
                 self.recovery.aside.push(run);
             } else if self.holds.check(run).is_ok() {
                 self.recover_run(run);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use abide_core::board::IN_PROCESS;
-use abide_core::command::{Command, LeaseLoss, LeaseLost, Reply, TaskStarted};
+use abide_core::command::{Command, LeaseLoss, LeaseLost, Reply, TaskStarted, check_worker};
 use abide_core::id::{DefinitionId, Owner, RunId, StepAddress, WorkspaceId};
 use abide_core::refusal::Refusal;
 use abide_core::waitpoint::Actor;
@@ -40,15 +40,18 @@ impl Machine {
     /// Whether a request has nothing to do with waits that began in this pass: they look back later, all together.
     fn is_apart(&self, request: &Request) -> bool {
         match request {
-            Request::Decide(Decide::Command { run, .. }) => !self.open.batch.touches(*run),
-            Request::Decide(Decide::Start { .. }) => true,
+            Request::Decide(Decide::Command { run, .. }) => !self.open.batch.has_run(*run),
+            Request::Decide(Decide::Start { .. } | Decide::StartMany { .. }) => true,
             Request::Decide(Decide::Commands { .. } | Decide::Schedule { .. } | Decide::SendEvent { .. }) => {
                 false
             }
             Request::Task(_) => false,
-            Request::Query(Query::Stats { .. } | Query::Workers { .. } | Query::WebhooksSettled { .. }) => {
-                true
-            }
+            Request::Query(
+                Query::Stats { .. }
+                | Query::Workers { .. }
+                | Query::TaskQueues { .. }
+                | Query::WebhooksSettled { .. },
+            ) => true,
             Request::Query(Query::Get { .. } | Query::Watch { .. } | Query::Settled { .. }) => false,
             Request::Control(Control::Hold { .. } | Control::Unhold { .. } | Control::Stop { .. }) => false,
             Request::Control(_) => true,
@@ -66,7 +69,23 @@ impl Machine {
                     return self.check(Check { workspace, definition, input, then });
                 }
                 round.traceparent = start.traceparent;
-                pending.reply(PendingReply::Start(answer, round.start(*start, listener)), retry);
+                let started = round.start(*start, listener).map(|started| started.run);
+                pending.reply(PendingReply::Start(answer, started), retry);
+            }
+            Decide::StartMany { workspace, starts, checking: _, answer } => {
+                if let Some((checking, definition, input)) = round.starts_to_check(&starts) {
+                    let request = Decide::StartMany { workspace, starts, checking, answer };
+                    let then = Then::Request(Box::new(request.into()));
+                    return self.check(Check { workspace, definition, input, then });
+                }
+                let started = starts.into_iter().map(|start| {
+                    let start = start?;
+                    round.renew_allowance();
+                    round.traceparent = start.traceparent;
+                    round.start(start, None)
+                });
+                let started = started.collect();
+                pending.reply(PendingReply::StartMany(answer, started), retry);
             }
             Decide::Command { workspace, run, command, asker, key, listener, answer } => {
                 round.traceparent = asker.traceparent;
@@ -76,6 +95,7 @@ impl Machine {
             }
             Decide::Commands { workspace, commands, by, answer } => {
                 let decided = commands.into_iter().map(|(run, command)| {
+                    round.renew_allowance();
                     let (workspace, by) = (Some(workspace), by.clone());
                     let asked = RunCommand { workspace, run, command, by, key: None, listener: None };
                     decide(&mut round, tasks, pending, asked)
@@ -92,8 +112,8 @@ impl Machine {
                 let done = round.order(workspace, *order, (by, key.as_deref()), checked.as_ref());
                 pending.reply(PendingReply::Schedule(answer, done.map(Box::new)), retry);
             }
-            Decide::SendEvent { notify, answer } => {
-                pending.reply(PendingReply::SendEvent(answer, round.notify(&notify)), retry);
+            Decide::SendEvent { send, answer } => {
+                pending.reply(PendingReply::SendEvent(answer, round.send_event(&send)), retry);
             }
         }
     }
@@ -103,6 +123,9 @@ impl Machine {
         let (mut round, tasks, pending) = self.round();
         match request {
             TaskRequest::Poll { poll, answer } => {
+                if let Err(refusal) = check_worker(&poll.worker, Some(&poll.build)) {
+                    return drop(answer.send(Err(refusal.into())));
+                }
                 tasks.saw(&poll, now.wall);
                 claim(&mut round, tasks, poll, answer, pending, now);
             }
@@ -158,6 +181,7 @@ impl Machine {
                 let workers = tasks.workers(round.now);
                 drop(answer.send(Ok(workers)));
             }
+            Query::TaskQueues { answer } => drop(answer.send(Ok(tasks.board().queues()))),
             Query::Settled { answer } => {
                 self.waiting_for_idle.push(answer);
                 self.look_now();
@@ -244,7 +268,9 @@ fn reported(command: &Command) -> Option<(StepAddress, u32)> {
         Command::TaskSuspended(report) => Some((report.at, report.lease_epoch)),
         Command::TaskStarted(_)
         | Command::TaskHeartbeat(_)
+        | Command::TaskRecorded(_)
         | Command::TaskLogged(_)
+        | Command::TaskNotified(_)
         | Command::LeaseLost(_)
         | Command::CodeArrived(_)
         | Command::CreateWaitpoint(_)
@@ -254,6 +280,7 @@ fn reported(command: &Command) -> Option<(StepAddress, u32)> {
         | Command::ResumeWaitpoint(_)
         | Command::Vote(_)
         | Command::ChildFinished(_)
+        | Command::Capacity(_)
         | Command::Steer(_)
         | Command::PinTasks(_)
         | Command::Move(_)
@@ -268,7 +295,7 @@ fn heartbeat(command: &Command) -> Option<(StepAddress, u32)> {
     if let Command::TaskHeartbeat(beat) = command { Some((beat.at, beat.lease_epoch)) } else { None }
 }
 
-/// Whether nothing more is to be expected of the delivery: it was taken, or it is stale.
+/// Whether no further report is expected under the lease epoch: the report was taken, or it is stale.
 pub(super) fn is_final(decided: &Result<Reply, Error>) -> bool {
     match decided {
         Ok(_)

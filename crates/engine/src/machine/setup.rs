@@ -1,4 +1,4 @@
-//! What a machine is built from: the roles of the store that it reads, and what its owner may set.
+//! The setup of a machine: the roles of the store that it reads, and what its owner may set.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,25 +15,25 @@ use crate::limits::{Limits, OpenRuns};
 use crate::request::Request;
 use crate::watch::Watch;
 
-/// What a machine is built from.
+/// The parts that a machine is built from.
 pub struct Setup {
-    /// What decisions are made on.
+    /// The store that decisions read from.
     pub store: Box<dyn Read>,
-    /// Which of several nodes on the store this one is, and the board of tasks that they share; `None` if the store is its own.
+    /// The id of this node, and the task board that nodes share; `None` if the store is this node's alone.
     pub node: Option<(NodeId, Box<dyn Tasks>)>,
-    /// Ids and jitter come from it.
+    /// The seed of ids and jitter.
     pub seed: u64,
     /// Whether time passes by itself. Otherwise the machine does not wait for it.
     pub time_passes: bool,
-    /// Rounds that may be committed at once.
+    /// How many rounds may be committed at once.
     pub committers: usize,
-    /// Only look: decide nothing.
+    /// Whether the machine only reads, and decides nothing.
     pub paused: bool,
     /// The names of handlers that are called at a URL.
     pub urls: BTreeSet<Arc<str>>,
     /// The way back of tasks whose poller has gone: they come again as requests.
     pub back: mpsc::WeakSender<Request>,
-    /// What earlier processes were at when they ended.
+    /// What earlier processes were deciding when they died.
     pub suspects: Vec<Suspect>,
     pub bounds: Bounds,
     pub limits: Limits,
@@ -44,7 +44,7 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// Of a node that has the store to itself, with everything else as it usually is.
+    /// The setup of a node that has the store to itself, with everything else as it usually is.
     pub fn new(store: Box<dyn Read>, seed: u64, back: mpsc::WeakSender<Request>) -> Setup {
         Setup {
             store,

@@ -64,6 +64,7 @@ impl Machine {
             }
         }
         while let Some(task) = tasks.next_timed() {
+            round.renew_allowance();
             let ReadyTask { run, at, lease_epoch } = task;
             let command = Command::TaskStarted(TaskStarted::new(at, lease_epoch, IN_PROCESS));
             // Refused when it is not wanted any more.
@@ -74,7 +75,15 @@ impl Machine {
             }
         }
         while let Some(task) = tasks.next_own() {
-            let executor = round.run(task.run).ok().and_then(|run| executor_of(run, task));
+            round.renew_allowance();
+            let executor = match round.run(task.run) {
+                Ok(run) => executor_of(run, task),
+                Err(error) if error.passes() => {
+                    tasks.could_not_read(task);
+                    continue;
+                }
+                Err(_) => None,
+            };
             match executor {
                 Some(Executor::Notify) => notify_step::perform(&mut round, task),
                 Some(Executor::Handler | Executor::Http | Executor::Llm) => unrendered(&mut round, task),
@@ -109,6 +118,7 @@ impl Machine {
         let now = self.now.wall;
         let (mut round, tasks, pending) = self.round();
         for lost in late {
+            round.renew_allowance();
             let command = lease_ended(round.run(lost.run).ok(), lost.at, lost.lease_epoch, now);
             let decided = round.decide(lost.run, command, Actor::new("dispatcher"), None);
             if is_over(&mut round, lost, &decided) {
@@ -146,8 +156,14 @@ impl Machine {
             let (mut round, _, _) = self.round();
             match round.adopt(&queued) {
                 Taken::Done | Taken::Left => self.open.pending.follow_ups.push(queued),
+                Taken::Unread => {
+                    aside.push(queued);
+                    self.in_trouble();
+                    break;
+                }
                 Taken::Check(definition, input) => {
-                    let (workspace, then) = (queued.stored.workspace, Then::FollowUp(queued.stored.id));
+                    let workspace = queued.stored.workspace;
+                    let then = Then::FollowUp(workspace, queued.stored.id);
                     self.backlog.await_check(queued);
                     self.check(Check { workspace, definition, input, then });
                 }
@@ -174,11 +190,12 @@ impl Machine {
                 let has_room = !self.open.batch.spent.is_offered_out();
                 has_room && self.backlog.is_first(&(stored.workspace, Arc::clone(event_id)), stored.id)
             }
-            FollowUp::LookBack { .. } => !self.open.batch.spent.is_matched_out(),
+            FollowUp::LookBack { .. } | FollowUp::StartRuns { .. } => !self.open.batch.spent.is_matched_out(),
             FollowUp::StartChild(_)
             | FollowUp::Cancel { .. }
             | FollowUp::TellParent { .. }
             | FollowUp::TellSchedule { .. }
+            | FollowUp::Grant { .. }
             | FollowUp::StartScheduled { .. } => true,
         }
     }
@@ -216,14 +233,24 @@ fn fire(round: &mut Round<'_>, due: &[StoredTimer]) -> Fired {
     let Fired { mut fired, mut unread, mut early } = Fired::default();
     for timer in due {
         round.renew_allowance();
-        if let Timer::Waitpoint(number) = timer.timer
-            && round.is_being_offered(timer.run, number)
-        {
-            early.push(*timer);
-            continue;
+        if let Timer::Waitpoint(number) = timer.timer {
+            match round.is_being_offered(timer.run, number) {
+                Ok(false) => {}
+                Ok(true) => {
+                    early.push(*timer);
+                    continue;
+                }
+                Err(error) if error.passes() => {
+                    unread.push(*timer);
+                    continue;
+                }
+                // What is wrong with the run is met again when it is decided.
+                Err(_) => {}
+            }
         }
         let decided = match (Owner::of(timer.run), timer.timer) {
             (Owner::Schedule(schedule), Timer::Waitpoint(number)) => round.fire_schedule(schedule, number),
+            (Owner::Limit(limit), _) => round.fire_limit(limit),
             (Owner::Run(_) | Owner::Schedule(_), timed) => {
                 let command = Command::TimerFired(timed);
                 round.decide(timer.run, command, Actor::new("timer"), None).map(|_| ())

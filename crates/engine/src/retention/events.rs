@@ -236,7 +236,7 @@ impl Holds {
     }
 }
 
-/// Whose runs wait: those of the definition, or those of its hook.
+/// The definition whose runs wait: the one that is named, or its hook.
 fn owner(definition: &DefinitionRef, hook: Option<Hook>) -> DefinitionRef {
     let DefinitionRef { name, version } = definition.clone();
     DefinitionRef { name: hook.map_or(name.clone(), |hook| hook.workflow_name(&name).into()), version }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use abide_core::board::{TaskWrite, task_row};
 use abide_core::command::Event;
 use abide_core::history::Record;
-use abide_core::id::{RunId, ScheduleId, StepAddress, WaitpointId, WebhookId, WorkspaceId};
+use abide_core::id::{LimitId, RunId, ScheduleId, StepAddress, WaitpointId, WebhookId, WorkspaceId};
 use abide_core::idempotency::IdempotencyRecord;
 use abide_core::json::Json;
 use abide_core::random::Random;
@@ -17,7 +17,10 @@ use abide_store::{Batch, FollowUpWrite, RunWrite, StoredFollowUp};
 use jiff::Timestamp;
 
 use super::budget::Spent;
+use super::event_starts::RefusedWrite;
+use super::{LimitDelta, Lines};
 use crate::backlog::Backlog;
+use crate::error::Error;
 use crate::in_flight::RoundNumber;
 use crate::reply_listener::ReplyListener;
 use crate::schedules::ScheduleDelta;
@@ -27,16 +30,22 @@ use crate::webhooks::Subscribed;
 /// What a round came to, so far: what is committed together.
 #[derive(Default)]
 pub struct RoundBatch {
-    pub(super) touched: HashMap<RunId, RunDelta>,
-    /// In the order they were touched, so that effects leave in order.
+    pub(super) deltas: HashMap<RunId, RunDelta>,
+    /// In the order in which they came into the round, so that effects leave in order.
     pub(super) order: Vec<RunId>,
     pub(super) events: Vec<Event>,
     pub(crate) idempotency: BTreeMap<String, IdempotencyRecord>,
     /// Waits for events that began in this round, by what they wait for.
-    pub(super) listening: HashMap<(WorkspaceId, Arc<str>), Vec<WaitpointId>>,
+    pub(super) listening: Listening,
     /// Waits that began and have not been offered yet what was there before them.
     pub(super) look_backs: Vec<(RunId, u32)>,
     pub(crate) schedules: BTreeMap<ScheduleId, ScheduleDelta>,
+    pub(crate) limits: BTreeMap<LimitId, LimitDelta>,
+    pub(super) lines: Lines,
+    /// Why nothing of this round may be committed.
+    pub(crate) poisoned: Option<Error>,
+    /// Starts on events that were refused.
+    refused_starts: Vec<RefusedWrite>,
     pub(super) deliveries: Vec<abide_store::Delivery>,
     /// Who took a task in this round, and for how long.
     pub(crate) leases: HashMap<(RunId, StepAddress), Lease>,
@@ -64,17 +73,20 @@ pub struct RoundBatch {
     pub(super) open_before: HashMap<WorkspaceId, u64>,
 }
 
+/// Waits for events, by what they wait for.
+type Listening = HashMap<(WorkspaceId, Arc<str>), Vec<WaitpointId>>;
+
 /// A run in a round: as it is now, and what was added to it.
 pub(crate) struct RunDelta {
     pub(super) run: Box<Run>,
     pub(super) based_on: u64,
     pub(super) records: Vec<Record>,
-    pub(super) actions: Vec<Action>,
+    pub(super) actions: Vec<AfterCommitAction>,
 }
 
 /// An after-commit action: what is to be done for a run once its round is durable.
 #[derive(Debug)]
-pub(crate) enum Action {
+pub(crate) enum AfterCommitAction {
     /// A task was put out.
     Dispatch { at: StepAddress, lease_epoch: u32 },
     /// A task that was out before is performed here.
@@ -91,15 +103,15 @@ pub(crate) enum Action {
     Repeat(ReplyListener, Json),
 }
 
-impl Action {
+impl AfterCommitAction {
     fn place(&self) -> Option<StepAddress> {
         match self {
-            Action::Dispatch { at, .. } | Action::Recall { at, .. } => Some(*at),
-            Action::Perform { .. }
-            | Action::WantCode { .. }
-            | Action::Listen(_)
-            | Action::Respond(_)
-            | Action::Repeat(..) => None,
+            AfterCommitAction::Dispatch { at, .. } | AfterCommitAction::Recall { at, .. } => Some(*at),
+            AfterCommitAction::Perform { .. }
+            | AfterCommitAction::WantCode { .. }
+            | AfterCommitAction::Listen(_)
+            | AfterCommitAction::Respond(_)
+            | AfterCommitAction::Repeat(..) => None,
         }
     }
 }
@@ -108,18 +120,18 @@ impl Action {
 pub(crate) struct Committed {
     pub(crate) run: Box<Run>,
     pub(crate) records: Vec<Record>,
-    pub(crate) actions: Vec<Action>,
+    pub(crate) actions: Vec<AfterCommitAction>,
 }
 
 impl RoundBatch {
-    pub(crate) fn touches(&self, run: RunId) -> bool {
-        self.touched.contains_key(&run)
+    pub(crate) fn has_run(&self, run: RunId) -> bool {
+        self.deltas.contains_key(&run)
     }
 
     /// A run that something was decided about. One that was only looked at is no news to other rounds: another node may
     /// have moved it on since.
     pub(crate) fn changed(&self, run: RunId) -> Option<&RunDelta> {
-        self.touched.get(&run).filter(|delta| !delta.records.is_empty())
+        self.deltas.get(&run).filter(|delta| !delta.records.is_empty())
     }
 
     /// How many runs it is about.
@@ -128,17 +140,17 @@ impl RoundBatch {
     }
 
     /// Whether that round is to be committed before this one.
-    pub(crate) fn is_on_top_of(&self, round: RoundNumber) -> bool {
+    pub(crate) fn is_dependent_on(&self, round: RoundNumber) -> bool {
         self.depends_on.contains(&round)
     }
 
     /// Whether any other round is to be committed before this one.
-    pub(crate) fn is_on_top(&self) -> bool {
+    pub(crate) fn is_dependent(&self) -> bool {
         !self.depends_on.is_empty()
     }
 
-    pub(crate) fn put_on_top_of(&mut self, round: RoundNumber) {
-        if !self.is_on_top_of(round) {
+    pub(crate) fn depend_on(&mut self, round: RoundNumber) {
+        if !self.is_dependent_on(round) {
             self.depends_on.push(round);
         }
     }
@@ -153,6 +165,12 @@ impl RoundBatch {
         !self.look_backs.is_empty()
     }
 
+    /// Notes a start on an event that was refused: of each workflow and event id the last one.
+    pub(super) fn note_refused_start(&mut self, refused: RefusedWrite) {
+        self.refused_starts.retain(|earlier| !earlier.is_of_same(&refused));
+        self.refused_starts.push(refused);
+    }
+
     /// Whether the board is to have tasks otherwise.
     pub(crate) fn has_task_writes(&self) -> bool {
         !self.tasks.is_empty()
@@ -160,11 +178,14 @@ impl RoundBatch {
 
     /// Whether there is something to commit, beside what the board is to have.
     pub(crate) fn has_changes(&self) -> bool {
-        let changed = self.touched.values().any(|touched| !touched.records.is_empty());
+        let changed = self.deltas.values().any(|delta| !delta.records.is_empty());
         let scheduled = self.schedules.values().any(ScheduleDelta::has_changes);
+        let limited = self.limits.values().any(LimitDelta::has_changes);
         changed
             || scheduled
+            || limited
             || !self.events.is_empty()
+            || !self.refused_starts.is_empty()
             || !self.idempotency.is_empty()
             || !(self.left.is_empty() && self.changed.is_empty() && self.done.is_empty())
     }
@@ -178,18 +199,20 @@ impl RoundBatch {
 
     /// What is written in one transaction.
     pub fn batch(&self) -> Batch<'_> {
-        let runs = self.order.iter().map(|id| &self.touched[id]);
-        let runs = runs.filter(|touched| !touched.records.is_empty()).map(|touched| RunWrite {
-            based_on: touched.based_on,
-            run: &touched.run,
-            records: &touched.records,
+        let runs = self.order.iter().map(|id| &self.deltas[id]);
+        let runs = runs.filter(|delta| !delta.records.is_empty()).map(|delta| RunWrite {
+            based_on: delta.based_on,
+            run: &delta.run,
+            records: &delta.records,
         });
         Batch {
             runs: runs.collect(),
             events: self.events.iter().collect(),
             idempotency: self.idempotency.values().collect(),
             definitions: Vec::new(),
+            event_starts: self.refused_starts.iter().map(RefusedWrite::write).collect(),
             schedules: self.schedules.values().filter_map(ScheduleDelta::write).collect(),
+            limits: self.limits.values().filter_map(LimitDelta::write).collect(),
             deliveries: self.deliveries.iter().collect(),
             tasks: self.tasks.iter().filter(|_| self.commits_tasks).collect(),
             follow_ups: self
@@ -205,8 +228,8 @@ impl RoundBatch {
 
     /// Writes down what webhooks are to be told of this round. Once, when nothing more is decided in it.
     pub(crate) fn address(&mut self, subscribed: &Subscribed, random: &mut Random) {
-        for touched in self.order.iter().map(|id| &self.touched[id]) {
-            self.deliveries.extend(subscribed.address(&touched.run, &touched.records, random));
+        for delta in self.order.iter().map(|id| &self.deltas[id]) {
+            self.deliveries.extend(subscribed.address(&delta.run, &delta.records, random));
         }
     }
 
@@ -222,14 +245,14 @@ impl RoundBatch {
         hold: Millis,
         works_here: impl Fn(&Run, StepAddress) -> bool,
     ) {
-        let RoundBatch { touched, order, leases, renewed, out_of_date, tasks, .. } = self;
+        let RoundBatch { deltas, order, leases, renewed, out_of_date, tasks, .. } = self;
         tasks.extend(out_of_date.iter().map(|task| {
             let ReadyTask { run, at, lease_epoch } = *task;
             TaskWrite::Remove { run, at, lease_epoch }
         }));
-        for RunDelta { run, records, actions, .. } in order.iter().filter_map(|id| touched.get(id)) {
+        for RunDelta { run, records, actions, .. } in order.iter().filter_map(|id| deltas.get(id)) {
             let changed = records.iter().filter_map(|record| record.change.task_place());
-            let asked = actions.iter().filter_map(Action::place);
+            let asked = actions.iter().filter_map(AfterCommitAction::place);
             let places: BTreeSet<StepAddress> =
                 changed.chain(asked.filter(|_| !records.is_empty())).collect();
             tasks.extend(places.into_iter().filter_map(|at| {
@@ -244,57 +267,59 @@ impl RoundBatch {
     }
 
     /// Takes out the runs that nothing was decided about, with what is to be done for them.
-    pub(crate) fn take_unchanged(&mut self) -> Vec<(Box<Run>, Vec<Action>)> {
-        self.schedules.retain(|_, touched| touched.has_changes());
-        let unchanged = |touched: &RunDelta| touched.records.is_empty();
+    pub(crate) fn take_unchanged(&mut self) -> Vec<(Box<Run>, Vec<AfterCommitAction>)> {
+        self.schedules.retain(|_, delta| delta.has_changes());
+        self.limits.retain(|_, delta| delta.has_changes());
+        let unchanged = |delta: &RunDelta| delta.records.is_empty();
         let unchanged: Vec<RunId> =
-            self.order.iter().copied().filter(|id| self.touched.get(id).is_some_and(unchanged)).collect();
+            self.order.iter().copied().filter(|id| self.deltas.get(id).is_some_and(unchanged)).collect();
         if !unchanged.is_empty() {
             let gone: HashSet<RunId> = unchanged.iter().copied().collect();
             self.order.retain(|id| !gone.contains(id));
         }
-        let taken = unchanged.iter().filter_map(|id| self.touched.remove(id));
-        taken.map(|touched| (touched.run, touched.actions)).collect()
+        let taken = unchanged.iter().filter_map(|id| self.deltas.remove(id));
+        taken.map(|delta| (delta.run, delta.actions)).collect()
     }
 
     pub(crate) fn into_committed(self) -> impl Iterator<Item = Committed> {
-        let RoundBatch { mut touched, order, .. } = self;
-        order.into_iter().filter_map(move |id| touched.remove(&id)).map(|touched| {
-            let RunDelta { run, records, actions, based_on: _ } = touched;
+        let RoundBatch { mut deltas, order, .. } = self;
+        order.into_iter().filter_map(move |id| deltas.remove(&id)).map(|delta| {
+            let RunDelta { run, records, actions, based_on: _ } = delta;
             Committed { run, records, actions }
         })
     }
 
     /// Offers every task that is put out in this round.
     pub(crate) fn hand_out(&self, mut offer: impl FnMut(&Run, ReadyTask)) {
-        for RunDelta { run, actions, .. } in self.order.iter().filter_map(|id| self.touched.get(id)) {
+        for RunDelta { run, actions, .. } in self.order.iter().filter_map(|id| self.deltas.get(id)) {
             for action in actions {
-                if let Action::Dispatch { at, lease_epoch } = action {
+                if let AfterCommitAction::Dispatch { at, lease_epoch } = action {
                     offer(run, ReadyTask { run: run.id, at: *at, lease_epoch: *lease_epoch });
                 }
             }
         }
     }
 
-    pub(super) fn insert(&mut self, touched: RunDelta) {
-        let id = touched.run.id;
-        self.spent.record(&touched.records);
-        if touched.based_on == 0 {
-            *self.started.entry(touched.run.workspace).or_default() += 1;
+    pub(super) fn insert(&mut self, delta: RunDelta) {
+        let id = delta.run.id;
+        self.spent.record(&delta.records);
+        if delta.based_on == 0 {
+            *self.started.entry(delta.run.workspace).or_default() += 1;
         }
-        self.note_listeners(&touched.run, &touched.records);
-        self.touched.insert(id, touched);
+        note_listeners(&mut self.listening, &delta.run, &delta.records);
+        self.deltas.insert(id, delta);
         self.order.push(id);
     }
+}
 
-    pub(super) fn note_listeners(&mut self, run: &Run, records: &[Record]) {
-        for number in records.iter().flat_map(|record| record.change.waitpoints()) {
-            if let Some(wait) = run.waitpoint(number).filter(|wait| wait.is_pending())
-                && let ListensFor::Event(filter) = &wait.listens_for
-            {
-                let event = (run.workspace, Arc::clone(&filter.event_id));
-                self.listening.entry(event).or_default().push(run.id.waitpoint(number));
-            }
+/// Notes which waits for events begin with these records.
+pub(super) fn note_listeners(listening: &mut Listening, run: &Run, records: &[Record]) {
+    for number in records.iter().flat_map(|record| record.change.waitpoints()) {
+        if let Some(wait) = run.waitpoint(number).filter(|wait| wait.is_pending())
+            && let ListensFor::Event(filter) = &wait.listens_for
+        {
+            let event = (run.workspace, Arc::clone(&filter.event_id));
+            listening.entry(event).or_default().push(run.id.waitpoint(number));
         }
     }
 }

@@ -25,6 +25,8 @@ const LONG_COMMIT: Duration = Duration::from_millis(15);
 const BACKLOG_MORE: usize = 8;
 /// What matching events with waits may look at in a round. One more may be begun when it is not used up.
 pub(crate) const MATCH_BYTES: usize = 16 * 1024 * 1024;
+/// What comparing an event with a wait costs at least, also where the event is for another run.
+const COMPARED_BYTES: usize = 256;
 /// Waits that are offered events in a round.
 pub(crate) const ROUND_WAITERS: usize = 256;
 
@@ -85,7 +87,7 @@ impl Spent {
 
     /// An event was compared with a wait.
     pub(super) fn matched(&mut self, bytes: usize) {
-        self.matched_bytes += bytes;
+        self.matched_bytes += bytes.max(COMPARED_BYTES);
     }
 
     /// A wait was given an event.

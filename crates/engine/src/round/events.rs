@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use abide_core::command::{Command, DeliverEvent, Event, Reply};
+use abide_core::command::{Command, DeliverEvent, Event, Reply, TaskNotified};
 use abide_core::definition::document::FanOut;
 use abide_core::fan_out;
 use abide_core::follow_up::FollowUp;
@@ -18,7 +18,7 @@ use super::{FIRST_PAGE, PAGE, Round};
 use crate::backlog::EventKey;
 use crate::error::Error;
 use crate::request::EventSent;
-use crate::send_event::SendEvent;
+use crate::send_event::{SendEvent, Sender};
 
 /// Waits that look back are looked up together, so many at once, each with so many events: an event may be a megabyte.
 const LOOKING_BACK: usize = 32;
@@ -83,10 +83,10 @@ impl Round<'_> {
     }
 
     fn begun(&self, run: RunId, number: u32) -> Option<Begun> {
-        let touched = self.batch.touched.get(&run)?;
-        let wait = touched.run.waitpoint(number).filter(|wait| wait.is_pending())?;
+        let delta = self.batch.deltas.get(&run)?;
+        let wait = delta.run.waitpoint(number).filter(|wait| wait.is_pending())?;
         let filter = wait.listens_for.event()?.clone();
-        Some(Begun { run, number, workspace: touched.run.workspace, filter })
+        Some(Begun { run, number, workspace: delta.run.workspace, filter })
     }
 
     /// Offers a wait these, and if there may be more, those too. Says how far it came if the round has no room for all.
@@ -131,14 +131,14 @@ impl Round<'_> {
     /// Offers a wait the events that are not in the store yet.
     fn offer_fresh(&mut self, begun: &Begun) {
         let Begun { run: id, number, workspace, filter } = begun;
-        let before = self.before.rounds().map(|(round, before)| (Some(round), before));
+        let before = self.in_flight.rounds().map(|(round, before)| (Some(round), before));
         let fresh = before.chain([(None, &*self.batch)]);
         let fresh = fresh.flat_map(|(round, decided)| decided.events.iter().map(move |it| (round, it)));
         let named = fresh.filter(|(_, it)| it.workspace == *workspace && it.event_id == filter.event_id);
         let named: Vec<_> = named.map(|(round, event)| (round, event.clone())).collect();
         for (round, event) in named {
             if self.would_take(*id, *number, &event) {
-                round.into_iter().for_each(|round| self.batch.put_on_top_of(round));
+                round.into_iter().for_each(|round| self.batch.depend_on(round));
                 return self.give(*id, *number, event);
             }
         }
@@ -146,8 +146,8 @@ impl Round<'_> {
 
     /// Whether a wait of a run that is in this round takes an event.
     fn would_take(&mut self, run: RunId, number: u32, event: &Event) -> bool {
-        let Some(touched) = self.batch.touched.get(&run) else { return false };
-        let (takes, cost) = touched.run.takes_at(number, event);
+        let Some(delta) = self.batch.deltas.get(&run) else { return false };
+        let (takes, cost) = delta.run.takes_at(number, event);
         self.batch.spent.matched(cost);
         takes
     }
@@ -160,33 +160,40 @@ impl Round<'_> {
     }
 
     /// Stores an event and hands it to everyone who waits for it; to those for whom there is no room in this round, later.
-    pub(crate) fn notify(&mut self, notify: &SendEvent) -> Result<EventSent, Error> {
+    pub(crate) fn send_event(&mut self, send: &SendEvent) -> Result<EventSent, Error> {
         // What was there before comes before it.
         self.look_back();
-        let own = std::mem::replace(&mut self.traceparent, notify.traceparent);
-        let notified = self.notify_waiters(notify);
+        let own = std::mem::replace(&mut self.traceparent, send.traceparent);
+        let sent = self.store_and_deliver(send);
         self.traceparent = own;
-        notified
+        sent
     }
 
-    fn notify_waiters(&mut self, notify: &SendEvent) -> Result<EventSent, Error> {
-        let key = notify.key.as_ref().map(|key| format!("{}/event/{key}", notify.workspace));
-        let asked = digest(&(&notify.event_id, &notify.data, notify.only, notify.fan_out));
+    fn store_and_deliver(&mut self, send: &SendEvent) -> Result<EventSent, Error> {
+        let key = send.key.as_ref().map(|key| format!("{}/event/{key}", send.workspace));
+        let asked = digest(&(&send.event_id, &send.data, send.only, send.fan_out));
         if let Some(key) = &key
             && let Some(reply) = replay(key, asked, self.idempotency_record(key)?.as_ref())?
         {
-            return Ok(notified_before(reply));
+            return Ok(sent_before(reply));
         }
-        let id = EventUid::new(self.now, self.random.draw_u128());
-        let (event_id, data) = (Arc::clone(&notify.event_id), notify.data.clone());
-        let (workspace, received_at) = (notify.workspace, self.memory.receive_at(self.latest));
-        let event = Event { id, workspace, event_id, data, received_at, run: notify.only };
+        let id = self.memory.fresh_event(self.now, self.random.draw_u128());
+        let (event_id, data) = (Arc::clone(&send.event_id), send.data.clone());
+        let (workspace, received_at) = (send.workspace, self.memory.receive_at(self.latest));
+        let event = Event { id, workspace, event_id, data, received_at, run: send.only };
         event.check()?;
-        let (one, only) = (notify.fan_out == FanOut::One, notify.only);
+        let (one, only) = (send.fan_out == FanOut::One, send.only);
+        // What is for one alone starts nothing.
+        let starts_runs = !one && only.is_none();
         let mut given = Given::default();
-        if notify.dry_run {
+        if send.dry_run {
             let is_all = self.give_at_once(&event, (one, only), true, &mut given)?;
-            return Ok(EventSent { id: None, waiters: given.waiters, delivering: !is_all });
+            let (starts, more) =
+                if starts_runs { self.start_runs(&event, None, true) } else { (Vec::new(), false) };
+            return Ok(EventSent { id: None, waiters: given.waiters, starts, delivering: !is_all || more });
+        }
+        if let Some(sender) = &send.sender {
+            self.check_sender(sender, &event)?;
         }
         self.batch.events.push(event.clone());
         let event_key = (workspace, Arc::clone(&event.event_id));
@@ -202,20 +209,36 @@ impl Round<'_> {
             let rest = FollowUp::Deliver { event_id, event: id, received_at, one, only, after: None };
             self.leave(workspace, rest);
         }
+        let (starts, more) = if starts_runs {
+            let from = send.from.or(send.sender.as_ref().map(|sender| sender.run));
+            self.start_runs(&event, from, false)
+        } else {
+            (Vec::new(), false)
+        };
         if let Some(key) = key {
-            let reply = Reply::EventSent { event: id, waiters: given.waiters.clone() };
+            let (waiters, starts) = (given.waiters.clone(), starts.clone());
+            let reply = Reply::EventSent { event: id, waiters, starts };
             self.batch.idempotency.insert(
                 key.clone(),
-                IdempotencyRecord { key, digest: asked, reply, run: notify.only, at: self.now },
+                IdempotencyRecord { key, digest: asked, reply, run: send.only, at: self.now },
             );
         }
-        Ok(EventSent { id: Some(id), waiters: given.waiters, delivering: !is_all })
+        Ok(EventSent { id: Some(id), waiters: given.waiters, starts, delivering: !is_all || more })
+    }
+
+    /// The record of it is a part of the commit: on a shared store, too, the lease is that of the moment the event is sent.
+    fn check_sender(&mut self, sender: &Sender, event: &Event) -> Result<(), Error> {
+        let Sender { run, at, lease_epoch, by } = sender;
+        self.check_workspace(*run, Some(event.workspace))?;
+        let (at, lease_epoch, event_id) = (*at, *lease_epoch, Arc::clone(&event.event_id));
+        let notified = TaskNotified { at, lease_epoch, event: event.id, event_id };
+        self.decide(*run, Command::TaskNotified(notified), by.clone(), None).map(drop)
     }
 
     pub(crate) fn is_delivering(&self, event_key: &EventKey) -> bool {
         self.backlog.is_delivering(event_key)
             || self.batch.is_delivering(event_key)
-            || self.before.rounds().any(|(_, before)| before.is_delivering(event_key))
+            || self.in_flight.rounds().any(|(_, before)| before.is_delivering(event_key))
     }
 
     /// Gives an event to those who wait for it, the longest waiting first. Says whether all of them were offered it.
@@ -241,14 +264,14 @@ impl Round<'_> {
             return Ok(is_all);
         }
         // Waits that began in this round, or in one that is being committed, may not be in the store yet.
-        let fresh = self.before.rounds().map(|(_, before)| before).chain([&*self.batch]);
+        let fresh = self.in_flight.rounds().map(|(_, before)| before).chain([&*self.batch]);
         let fresh = fresh.filter_map(|decided| decided.listening.get(&event_key)).flatten();
         let fresh: Vec<WaitpointId> = fresh.copied().filter(|wait| !known.contains(wait)).collect();
         let fresh = fresh.into_iter().filter_map(|wait| self.waiter(wait, &event_key)).collect();
         self.give_to(fan_out::line_up(fresh), event, one, is_dry, given)
     }
 
-    /// Those who wait for an event, oldest first, after the one that was offered it last.
+    /// The waits for an event, oldest first, after the one that was offered it last.
     fn waiters_of(
         &mut self,
         event_key: &EventKey,
@@ -283,72 +306,85 @@ impl Round<'_> {
         is_dry: bool,
         given: &mut Given,
     ) -> Result<bool, Error> {
-        let fan_out::Offered { takers, up_to, is_all } =
-            fan_out::offer(event, &waiters, &mut self.batch.spent);
-        given.after = up_to.or(given.after);
-        self.memory.refresh(self.store, takers.iter().map(|wait| wait.run))?;
         let event_key = (event.workspace, Arc::clone(&event.event_id));
         let before = given.waiters.len();
-        fan_out::give(&takers, one, &mut given.waiters, |waitpoint| {
-            if is_dry {
-                return Ok(self.waiter(waitpoint, &event_key).is_some()
-                    && self.run(waitpoint.run).is_ok_and(|run| run.takes(waitpoint.number, event)));
+        let mut rest = &waiters[..];
+        loop {
+            let fan_out::Offered { takers, up_to, compared, is_all } =
+                fan_out::offer(event, rest, one, &mut self.batch.spent);
+            given.after = up_to.or(given.after);
+            self.memory.refresh(self.store, takers.iter().map(|wait| wait.run))?;
+            fan_out::give(&takers, one, &mut given.waiters, |waitpoint| {
+                if is_dry {
+                    return Ok(self.waiter(waitpoint, &event_key).is_some()
+                        && self.run(waitpoint.run).is_ok_and(|run| run.takes(waitpoint.number, event)));
+                }
+                let command = DeliverEvent { number: waitpoint.number, event: event.clone() };
+                match self.decide(waitpoint.run, Command::DeliverEvent(command), Actor::new("event"), None) {
+                    Err(error) if error.passes() => Err(error),
+                    decided => Ok(decided.is_ok()),
+                }
+            })?;
+            rest = &rest[compared..];
+            let is_done = one && given.waiters.len() > before;
+            if is_done || !is_all {
+                return Ok(is_done);
             }
-            let command = DeliverEvent { number: waitpoint.number, event: event.clone() };
-            match self.decide(waitpoint.run, Command::DeliverEvent(command), Actor::new("event"), None) {
-                Err(error) if error.passes() => Err(error),
-                decided => Ok(decided.is_ok()),
+            if rest.is_empty() {
+                return Ok(true);
             }
-        })?;
-        let is_done = one && given.waiters.len() > before;
-        Ok(is_all || is_done)
+        }
     }
 
-    /// Goes on with what an earlier round had no room for. Gives what is left of it.
-    pub(super) fn go_on_offering(&mut self, stored: &StoredFollowUp) -> Option<FollowUp> {
+    /// Goes on with what an earlier round had no room for. Gives what is left of it. Fails only while nothing of it can be read.
+    pub(super) fn go_on_offering(&mut self, stored: &StoredFollowUp) -> Result<Option<FollowUp>, Error> {
         match &stored.what {
             FollowUp::Deliver { event_id, event, received_at, one, only, after } => {
                 let event_key = (stored.workspace, Arc::clone(event_id));
-                let found = self.store.events_since(stored.workspace, event_id, *received_at, None, PAGE);
-                let found = match found {
-                    Ok(found) => found.into_iter().find(|found| found.id == *event)?,
-                    Err(error) => {
-                        tracing::error!(%error, "an event could not be looked up");
-                        return Some(stored.what.clone());
-                    }
-                };
-                let after = self.give_on(&event_key, &found, (*one, *only), *after)?;
-                Some(FollowUp::Deliver {
+                let found = self.stored_event(stored.workspace, event_id, (*received_at, *event))?;
+                let Some(found) = found else { return Ok(None) };
+                let after = self.give_on(&event_key, &found, (*one, *only), *after);
+                Ok(after.map(|after| FollowUp::Deliver {
                     event_id: Arc::clone(event_id),
                     event: *event,
                     received_at: *received_at,
                     one: *one,
                     only: *only,
                     after,
-                })
+                }))
             }
             FollowUp::LookBack { waitpoint, after } => {
-                if self.run(waitpoint.run).is_err_and(|error| error.passes()) {
-                    return Some(stored.what.clone());
+                match self.run(waitpoint.run) {
+                    Err(error) if error.passes() => return Err(error),
+                    Ok(_) | Err(_) => {}
                 }
-                let begun = self.begun(waitpoint.run, waitpoint.number)?;
+                let Some(begun) = self.begun(waitpoint.run, waitpoint.number) else { return Ok(None) };
                 let (event_id, since) = (&begun.filter.event_id, begun.filter.since);
-                let found = self.store.events_since(begun.workspace, event_id, since, *after, MORE_EVENTS);
-                let after = match found {
-                    Ok(found) => self.offer(&begun, found, MORE_EVENTS, *after)?,
-                    Err(error) => {
-                        tracing::error!(%error, "events could not be looked up");
-                        *after
-                    }
-                };
-                Some(FollowUp::LookBack { waitpoint: *waitpoint, after })
+                let found = self.store.events_since(begun.workspace, event_id, since, *after, MORE_EVENTS)?;
+                let after = self.offer(&begun, found, MORE_EVENTS, *after);
+                Ok(after.map(|after| FollowUp::LookBack { waitpoint: *waitpoint, after }))
             }
             FollowUp::StartChild(_)
             | FollowUp::Cancel { .. }
             | FollowUp::TellParent { .. }
             | FollowUp::TellSchedule { .. }
-            | FollowUp::StartScheduled { .. } => None,
+            | FollowUp::Grant { .. }
+            | FollowUp::StartRuns { .. }
+            | FollowUp::StartScheduled { .. } => Ok(None),
         }
+    }
+
+    /// An event that is in the store.
+    pub(super) fn stored_event(
+        &mut self,
+        workspace: WorkspaceId,
+        event_id: &str,
+        (received_at, event): (Timestamp, EventUid),
+    ) -> Result<Option<Event>, Error> {
+        // Very many events may have been received in one instant: this one is the first after the id before its own.
+        let before = (received_at, EventUid(event.0.saturating_sub(1)));
+        let found = self.store.events_since(workspace, event_id, received_at, Some(before), 1)?;
+        Ok(found.into_iter().find(|found| found.id == event))
     }
 
     /// Goes on delivering an event to those who wait for it. Gives how far it came, if there may be more.
@@ -383,9 +419,11 @@ impl Round<'_> {
     }
 }
 
-fn notified_before(reply: Reply) -> EventSent {
+fn sent_before(reply: Reply) -> EventSent {
     match reply {
-        Reply::EventSent { event, waiters } => EventSent { id: Some(event), waiters, delivering: false },
+        Reply::EventSent { event, waiters, starts } => {
+            EventSent { id: Some(event), waiters, starts, delivering: false }
+        }
         Reply::Done
         | Reply::Started(_)
         | Reply::Unchanged
@@ -393,6 +431,8 @@ fn notified_before(reply: Reply) -> EventSent {
         | Reply::Waitpoint(_)
         | Reply::Repeated(_)
         | Reply::Leased { .. }
-        | Reply::Voted { .. } => EventSent { id: None, waiters: Vec::new(), delivering: false },
+        | Reply::Voted { .. } => {
+            EventSent { id: None, waiters: Vec::new(), starts: Vec::new(), delivering: false }
+        }
     }
 }

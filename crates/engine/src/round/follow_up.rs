@@ -26,12 +26,14 @@ pub(crate) enum Taken {
     Done,
     /// The follow-up goes on in a later round.
     Left,
+    /// Nothing was done: the run that the follow-up concerns cannot be read now.
+    Unread,
     /// An input is to be checked first, by somebody who has the time.
     Check(Arc<Definition>, Json),
 }
 
 /// Why a run is not started now.
-enum NotStarted {
+pub(super) enum NotStarted {
     Failed(Error),
     Check(Arc<Definition>, Json),
 }
@@ -89,7 +91,10 @@ impl Round<'_> {
             | FollowUp::TellSchedule { .. }
             | FollowUp::StartScheduled { .. }
             | FollowUp::Deliver { .. }
+            | FollowUp::StartRuns { .. }
             | FollowUp::LookBack { .. } => what,
+            FollowUp::Grant { .. } if self.batch.leaves(|_, left| *left == what) => return,
+            FollowUp::Grant { .. } => what,
         };
         let id = self.memory.fresh_id(self.now, self.random.draw_u128()).0;
         let owner = self.backlog.owner();
@@ -130,7 +135,14 @@ impl Round<'_> {
                     self.leave(workspace, todo);
                 }
             }
-            FollowUp::Deliver { .. } | FollowUp::LookBack { .. } => self.leave(workspace, todo),
+            FollowUp::Grant { limit } => {
+                if self.grant(limit).is_err() {
+                    self.leave(workspace, todo);
+                }
+            }
+            FollowUp::Deliver { .. } | FollowUp::StartRuns { .. } | FollowUp::LookBack { .. } => {
+                self.leave(workspace, todo);
+            }
         }
     }
 
@@ -139,14 +151,12 @@ impl Round<'_> {
         self.allowance = 2;
         let Queued { stored, verdict } = queued;
         let verdict = verdict.as_ref();
-        let workspace = stored.workspace;
+        self.batch.spent.take_backlog();
         let taken = match &stored.what {
             FollowUp::StartChild(child) => match self.start_child(child, verdict) {
                 Ok(()) => Taken::Done,
-                Err(NotStarted::Check(definition, input)) => return Taken::Check(definition, input),
-                Err(NotStarted::Failed(error)) if error.passes() => {
-                    self.go_on_later(stored, stored.what.clone())
-                }
+                Err(NotStarted::Check(definition, input)) => Taken::Check(definition, input),
+                Err(NotStarted::Failed(error)) if error.passes() => Taken::Unread,
                 Err(NotStarted::Failed(error)) => {
                     self.child_not_started(child, &error);
                     Taken::Done
@@ -156,10 +166,8 @@ impl Round<'_> {
                 let scheduled = Scheduled { schedule_id: *schedule, occurrence: *occurrence };
                 match self.start_scheduled(*run, scheduled, verdict) {
                     Ok(()) => Taken::Done,
-                    Err(NotStarted::Check(definition, input)) => return Taken::Check(definition, input),
-                    Err(NotStarted::Failed(error)) if error.passes() => {
-                        self.go_on_later(stored, stored.what.clone())
-                    }
+                    Err(NotStarted::Check(definition, input)) => Taken::Check(definition, input),
+                    Err(NotStarted::Failed(error)) if error.passes() => Taken::Unread,
                     Err(NotStarted::Failed(error)) => {
                         self.scheduled_not_started(*run, scheduled, &error);
                         Taken::Done
@@ -167,25 +175,45 @@ impl Round<'_> {
                 }
             }
             FollowUp::Deliver { .. } | FollowUp::LookBack { .. } => match self.go_on_offering(stored) {
-                Some(rest) => self.go_on_later(stored, rest),
-                None => Taken::Done,
+                Ok(Some(rest)) => self.go_on_later(stored, rest),
+                Ok(None) => Taken::Done,
+                Err(error) => {
+                    tracing::error!(%error, "an event or a wait for it could not be looked up");
+                    Taken::Unread
+                }
             },
-            todo
-            @ (FollowUp::Cancel { .. } | FollowUp::TellParent { .. } | FollowUp::TellSchedule { .. }) => {
-                self.do_now(workspace, todo.clone());
-                Taken::Done
+            FollowUp::StartRuns { event_id, event, received_at, from, after } => {
+                match self.stored_event(stored.workspace, event_id, (*received_at, *event)) {
+                    Ok(None) => Taken::Done,
+                    Ok(Some(found)) => self.go_on_starting(stored, (*from, after.as_ref()), &found, verdict),
+                    Err(error) => {
+                        tracing::error!(%error, "an event could not be looked up");
+                        Taken::Unread
+                    }
+                }
+            }
+            FollowUp::Cancel { run, reason } => {
+                let cancelled = self.command(*run, Command::Cancel { reason: reason.clone() });
+                cancelled.map_or(Taken::Unread, |()| Taken::Done)
+            }
+            FollowUp::TellParent { waitpoint, child, outcome } => {
+                let told = self.tell_parent(*waitpoint, *child, outcome.clone());
+                told.map_or(Taken::Unread, |()| Taken::Done)
+            }
+            FollowUp::Grant { limit } => self.grant(*limit).map_or(Taken::Unread, |()| Taken::Done),
+            FollowUp::TellSchedule { schedule, run } => {
+                self.tell_schedule(*schedule, *run).map_or(Taken::Unread, |()| Taken::Done)
             }
         };
         if matches!(taken, Taken::Done) {
             self.batch.done.push(stored.clone());
         }
-        self.batch.spent.take_backlog();
         self.follow_up();
         taken
     }
 
     /// What is left of a follow-up goes on in a later round.
-    fn go_on_later(&mut self, stored: &StoredFollowUp, rest: FollowUp) -> Taken {
+    pub(super) fn go_on_later(&mut self, stored: &StoredFollowUp, rest: FollowUp) -> Taken {
         let (version, owner) = (stored.version + 1, self.backlog.owner());
         self.batch.changed.push(StoredFollowUp { version, owner, what: rest, ..stored.clone() });
         Taken::Left
@@ -214,12 +242,12 @@ impl Round<'_> {
     /// Decides what follows for another run. Fails only while the run cannot be read: what is refused is not wanted any more.
     pub(super) fn command(&mut self, run: RunId, command: Command) -> Result<(), Error> {
         let context = self.context(Actor::new("engine"));
-        let touched = match self.touch(run) {
-            Ok(touched) => touched,
+        let delta = match self.delta(run) {
+            Ok(delta) => delta,
             Err(error) if error.passes() => return Err(error),
             Err(_) => return Ok(()),
         };
-        match command::decide(&mut touched.run, command, &context) {
+        match command::decide(&mut delta.run, command, &context) {
             Ok(outcome) => {
                 self.record(run, outcome.records);
                 self.perform(run, outcome.in_round, outcome.after_commit);
@@ -230,8 +258,18 @@ impl Round<'_> {
     }
 
     fn start_child(&mut self, child: &ChildStart, verdict: Option<&Verdict>) -> Result<(), NotStarted> {
-        let ChildStart { run_id, workspace, definition, version, input, parent, tells, is_hook, started_by } =
-            child;
+        let ChildStart {
+            run_id,
+            workspace,
+            definition,
+            version,
+            input,
+            tags,
+            parent,
+            tells,
+            is_hook,
+            started_by,
+        } = child;
         let asking = match self.run(parent.run_id) {
             Err(error) if error.passes() => return Err(error.into()),
             asking => asking,
@@ -270,13 +308,14 @@ impl Round<'_> {
         check_input(&definition, &input, verdict)?;
         let new = command::NewRun {
             workspace: *workspace,
+            tags: tags.clone(),
             parent: Some(*parent),
             started_by: Some(started_by.clone()),
             ..command::NewRun::new(*run_id, definition, input)
         };
         let mut context = self.context(Actor::new("parent"));
         context.traceparent = traceparent;
-        let (run, outcome) = command::start(new, &context).map_err(Error::from)?;
+        let (run, outcome) = self.start_in_room(new, &context)?;
         let run = Box::new(run);
         self.batch.insert(RunDelta { run, based_on: 0, records: outcome.records, actions: Vec::new() });
         *self.batch.descendants.entry(parent.root()).or_default() += 1;
@@ -334,16 +373,20 @@ impl Round<'_> {
     }
 
     /// Whether a wait for an event has not been offered yet what came before its time is over.
-    pub(crate) fn is_being_offered(&mut self, run: RunId, number: u32) -> bool {
-        if !self.backlog.has_waits() {
-            return false;
+    pub(crate) fn is_being_offered(&mut self, run: RunId, number: u32) -> Result<bool, Error> {
+        let leaves_some = |batch: &RoundBatch| batch.leaves(|_, _| true);
+        if !self.backlog.has_waits()
+            && !leaves_some(self.batch)
+            && !self.in_flight.rounds().any(|(_, before)| leaves_some(before))
+        {
+            return Ok(false);
         }
         if self.backlog.is_looking_back(run.waitpoint(number)) {
-            return true;
+            return Ok(true);
         }
-        let Ok(run) = self.run(run) else { return false };
-        let Some(wait) = run.waitpoint(number).filter(|wait| wait.is_pending()) else { return false };
-        match &wait.listens_for {
+        let run = self.run(run)?;
+        let Some(wait) = run.waitpoint(number).filter(|wait| wait.is_pending()) else { return Ok(false) };
+        Ok(match &wait.listens_for {
             ListensFor::Event(filter) => {
                 let event = (run.workspace, Arc::clone(&filter.event_id));
                 self.is_delivering(&event)
@@ -354,25 +397,27 @@ impl Round<'_> {
             | ListensFor::Approval(_)
             | ListensFor::Child { .. }
             | ListensFor::Attempt(_)
-            | ListensFor::Code(_) => false,
-        }
+            | ListensFor::Code(_)
+            | ListensFor::Capacity(_) => false,
+        })
     }
 
     /// How far a scheduled run is that is not in the store: it may be about to be started.
     pub(crate) fn is_starting(&self, run: RunId) -> Option<RunStatus> {
         let is_starting = self.backlog.is_starting(run)
             || self.batch.is_starting(run)
-            || self.before.rounds().any(|(_, before)| before.is_starting(run));
+            || self.in_flight.rounds().any(|(_, before)| before.is_starting(run));
         is_starting.then_some(RunStatus::Pending)
     }
 
     /// Refuses another descendant of a run that has too many.
-    fn check_descendants(&mut self, root: RunId) -> Result<(), Error> {
+    pub(super) fn check_descendants(&mut self, root: RunId) -> Result<(), Error> {
         let before = match self.batch.descendants_before.get(&root) {
             Some(before) => *before,
             None => {
                 let stored = self.store.descendants(root)?;
-                let in_flight = self.before.rounds().filter_map(|(_, before)| before.descendants.get(&root));
+                let in_flight =
+                    self.in_flight.rounds().filter_map(|(_, before)| before.descendants.get(&root));
                 let before = stored + in_flight.sum::<u64>();
                 self.batch.descendants_before.insert(root, before);
                 before
@@ -398,7 +443,8 @@ impl Round<'_> {
                     .filter(|(status, _)| !status.has_ended())
                     .map(|(_, count)| count)
                     .sum();
-                let in_flight = self.before.rounds().filter_map(|(_, before)| before.started.get(&workspace));
+                let in_flight =
+                    self.in_flight.rounds().filter_map(|(_, before)| before.started.get(&workspace));
                 let before = stored + in_flight.sum::<u64>();
                 self.batch.open_before.insert(workspace, before);
                 before
@@ -410,7 +456,7 @@ impl Round<'_> {
 }
 
 /// Checks an input here if that takes but a moment, or else takes the verdict of whoever did.
-fn check_input(
+pub(super) fn check_input(
     definition: &Arc<Definition>,
     input: &Json,
     verdict: Option<&Verdict>,

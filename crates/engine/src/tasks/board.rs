@@ -14,7 +14,7 @@ use std::sync::Arc;
 use abide_core::id::{RunId, StepAddress, WorkspaceId};
 use abide_core::time::Millis;
 use abide_store::Error;
-use abide_store::tasks::{FoundTask, LateTasks, StoredTask, TaskCounts, TaskWrite, WantedTasks};
+use abide_store::tasks::{FoundTask, LateTasks, StoredTask, TaskCounts, TaskQueue, TaskWrite, WantedTasks};
 use jiff::Timestamp;
 
 /// A worker, by its workspace and its name.
@@ -59,6 +59,9 @@ pub(crate) trait TaskBoard: Send {
 
     /// How many tasks are leased and how many are free, each counted up to `most`.
     fn count(&mut self, most: usize) -> Result<TaskCounts, Error>;
+
+    /// How many tasks are ready and leased, by queue, where the board knows it without asking the store.
+    fn queues(&self) -> Vec<TaskQueue>;
 
     /// How long a process has a task that it took, unless it renews the lease.
     fn hold(&self) -> Millis;

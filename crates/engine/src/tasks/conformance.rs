@@ -40,6 +40,12 @@ impl Bench {
 
     fn counts(&mut self) -> (usize, usize) {
         let TaskCounts { taken, free } = self.board.count(100).unwrap();
+        let in_store = self.store.as_mut().and_then(|store| store.task_queues(100).unwrap());
+        let queues = in_store.unwrap_or_else(|| self.board.queues());
+        let leased: usize = queues.iter().map(|queue| queue.leased).sum();
+        let ready: usize = queues.iter().map(|queue| queue.ready).sum();
+        assert_eq!((leased, ready), (taken, free), "queues add up: {queues:?}");
+        assert!(queues.iter().all(|queue| queue.oldest_ready.is_some() == (queue.ready > 0)), "{queues:?}");
         (taken, free)
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use abide_core::id::{RunId, StepAddress};
 
-/// Those of one workflow leave in the order of their tickets.
+/// The free tasks of one queue; those of one workflow leave in the order of their tickets.
 #[derive(Debug, Default)]
 pub(crate) struct FairQueue {
     by_definition: BTreeMap<Arc<str>, BTreeMap<u64, (RunId, StepAddress)>>,
@@ -42,6 +42,15 @@ impl FairQueue {
             self.by_definition.remove(definition);
             self.turns.retain(|turn| turn != definition);
         }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.by_definition.values().map(BTreeMap::len).sum()
+    }
+
+    /// The first task of each workflow.
+    pub(crate) fn firsts(&self) -> impl Iterator<Item = (RunId, StepAddress)> {
+        self.by_definition.values().filter_map(|tasks| tasks.first_key_value().map(|(_, task)| *task))
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -1,5 +1,5 @@
-//! Tasks on their way to a poller. If it has gone before they arrive, they are given back at once: nobody waits for
-//! the end of a lease that no worker knows of.
+//! Tasks on their way to a poller. If it has gone before they arrive, they are released at once: nobody waits for the
+//! end of a lease that no worker knows of.
 
 use std::mem;
 
@@ -8,6 +8,7 @@ use tokio::sync::mpsc;
 use super::ReadyTask;
 use crate::request::{Leased, Request, TaskRequest};
 
+/// Tasks that were leased to a poller; released when dropped before they were taken.
 pub struct Handed {
     tasks: Vec<Leased>,
     back: mpsc::WeakSender<Request>,

@@ -8,7 +8,7 @@ use abide_core::board::IN_PROCESS;
 use abide_core::id::{RunId, StepAddress, WorkspaceId};
 use abide_core::time::Millis;
 use abide_store::Error;
-use abide_store::tasks::{FoundTask, LateTasks, StoredTask, TaskCounts, TaskWrite, WantedTasks};
+use abide_store::tasks::{FoundTask, LateTasks, StoredTask, TaskCounts, TaskQueue, TaskWrite, WantedTasks};
 use jiff::Timestamp;
 
 use super::board::{TaskBoard, WorkerKey};
@@ -23,6 +23,8 @@ pub(crate) struct MemoryBoard {
     free: BTreeMap<(Arc<str>, WorkspaceId), FairQueue>,
     /// When the leases of tasks that are taken are over.
     leases: BTreeSet<(Timestamp, RunId, StepAddress)>,
+    /// How many tasks of each queue are taken.
+    taken: BTreeMap<(Arc<str>, WorkspaceId), usize>,
     last_ticket: u64,
 }
 
@@ -36,10 +38,16 @@ struct Row {
 impl MemoryBoard {
     fn remove(&mut self, key: (RunId, StepAddress)) -> Option<Row> {
         let row = self.rows.remove(&key)?;
+        let queue = (Arc::clone(&row.task.queue), row.task.workspace);
         if row.task.is_taken {
             self.leases.remove(&(row.task.free_at, key.0, key.1));
+            if let Some(taken) = self.taken.get_mut(&queue) {
+                *taken -= 1;
+                if *taken == 0 {
+                    self.taken.remove(&queue);
+                }
+            }
         } else {
-            let queue = (Arc::clone(&row.task.queue), row.task.workspace);
             if let Some(free) = self.free.get_mut(&queue) {
                 free.remove(&row.task.definition, row.ticket);
                 if free.is_empty() {
@@ -54,16 +62,17 @@ impl MemoryBoard {
         let key = (task.run, task.at);
         self.last_ticket += 1;
         let ticket = self.last_ticket;
+        let queue = (Arc::clone(&task.queue), task.workspace);
         if task.is_taken {
             self.leases.insert((task.free_at, key.0, key.1));
+            *self.taken.entry(queue).or_default() += 1;
         } else {
-            let queue = (Arc::clone(&task.queue), task.workspace);
             self.free.entry(queue).or_default().push(&task.definition, ticket, key);
         }
         self.rows.insert(key, Row { task, ticket, worker });
     }
 
-    /// Changes a row, if it is of this delivery.
+    /// Changes a row, if it is of this lease epoch.
     fn change(&mut self, key: (RunId, StepAddress), lease_epoch: u32, change: impl FnOnce(&mut StoredTask)) {
         let is_it = |row: &Row| row.task.lease_epoch == lease_epoch;
         if self.rows.get(&key).is_some_and(is_it)
@@ -89,6 +98,7 @@ impl MemoryBoard {
                 row.task.is_taken = true;
                 row.task.free_at = within(&row.task, until);
                 self.leases.insert((row.task.free_at, key.0, key.1));
+                *self.taken.entry(queue.clone()).or_default() += 1;
                 taken.push(found(&row.task));
             }
         }
@@ -204,6 +214,22 @@ impl TaskBoard for MemoryBoard {
     fn count(&mut self, most: usize) -> Result<TaskCounts, Error> {
         let taken = self.leases.len();
         Ok(TaskCounts { taken: taken.min(most), free: (self.rows.len() - taken).min(most) })
+    }
+
+    fn queues(&self) -> Vec<TaskQueue> {
+        let names: BTreeSet<&(Arc<str>, WorkspaceId)> = self.free.keys().chain(self.taken.keys()).collect();
+        let of = |name: &(Arc<str>, WorkspaceId)| {
+            let free = self.free.get(name);
+            let since = |key: (RunId, StepAddress)| self.rows.get(&key).map(|row| row.task.free_at);
+            TaskQueue {
+                workspace: name.1,
+                queue: Arc::clone(&name.0),
+                ready: free.map_or(0, FairQueue::len),
+                leased: self.taken.get(name).copied().unwrap_or_default(),
+                oldest_ready: free.into_iter().flat_map(FairQueue::firsts).filter_map(since).min(),
+            }
+        };
+        names.into_iter().map(of).collect()
     }
 
     fn hold(&self) -> Millis {

@@ -12,7 +12,7 @@ use crate::request::{Answer, Poll};
 /// Tasks of one name in one workspace: of a handler, and of those that are pinned a build.
 pub(crate) type Queue = (WorkspaceId, Arc<str>);
 
-/// Fewer are not worth looking for those that have gone.
+/// The number of pollers below which those that have gone are not looked for.
 const FEW: usize = 64;
 
 #[derive(Default)]
@@ -21,7 +21,7 @@ pub(crate) struct Pollers {
     /// Who waits longest comes first.
     parked_for: HashMap<Queue, BTreeSet<u64>>,
     last: u64,
-    /// Those that may find something now.
+    /// The pollers that may find something now.
     woken: BTreeMap<u64, (Poll, Answer<Handed>)>,
     /// How many more tasks those may take, at most: a poller that asks for more than one handler counts for each.
     room: HashMap<Queue, usize>,
@@ -162,7 +162,7 @@ mod tests {
 
     fn poll(handlers: &[&str]) -> Poll {
         let poll = Poll::new("w", handlers.iter().copied(), Duration::from_secs(1));
-        Poll { waits: true, ..poll.in_workspace(WorkspaceId::DEFAULT) }
+        poll.waits(true)
     }
 
     fn queue(name: &str) -> Queue {

@@ -21,7 +21,7 @@ pub(crate) struct Running {
 
 struct Performed {
     lease_epoch: u32,
-    /// By the clock that never goes back.
+    /// The monotonic time at which the task began to be performed.
     since: Duration,
     bytes: usize,
 }
@@ -44,7 +44,7 @@ impl Running {
         has_room
     }
 
-    /// A task is performed from here on. Says which delivery of it was until now.
+    /// Notes that a task is performed from here on. Returns its earlier lease epoch, if that was being performed.
     pub(crate) fn insert(&mut self, task: ReadyTask, since: Duration, bytes: usize) -> Option<ReadyTask> {
         self.bytes += bytes;
         let performed = Performed { lease_epoch: task.lease_epoch, since, bytes };
@@ -53,22 +53,20 @@ impl Running {
         Some(ReadyTask { lease_epoch: before.lease_epoch, ..task })
     }
 
-    /// Says whether the task was performed here until now.
-    pub(crate) fn remove(&mut self, task: ReadyTask) -> bool {
-        let is_here = self.has(task);
-        if is_here && let Some(ended) = self.tasks.remove(&(task.run, task.at)) {
-            self.bytes -= ended.bytes;
-        }
-        is_here
+    /// Since when the task was performed here until now; nothing if it was not.
+    pub(crate) fn remove(&mut self, task: ReadyTask) -> Option<Duration> {
+        let ended = self.has(task).then(|| self.tasks.remove(&(task.run, task.at))).flatten()?;
+        self.bytes -= ended.bytes;
+        Some(ended.since)
     }
 
-    /// Those that there was no room for, and is now.
+    /// The tasks that there was no room for, and is now.
     pub(crate) fn with_room(&mut self) -> impl Iterator<Item = ReadyTask> {
         let come = if self.bytes < IN_PROCESS_BYTES { self.without_room.len().min(COME_AT_ONCE) } else { 0 };
         self.without_room.drain(..come)
     }
 
-    /// Those that have been performed for this long.
+    /// The tasks that have been performed for this long.
     pub(crate) fn lasting(&self, length: Duration, now: Duration) -> impl Iterator<Item = ReadyTask> {
         let lasting =
             self.tasks.iter().filter(move |(_, running)| now.saturating_sub(running.since) >= length);

@@ -4,7 +4,9 @@
 use abide_core::id::{RunId, StepAddress};
 use abide_core::time::Millis;
 use abide_store::Error;
-use abide_store::tasks::{FoundTask, LateTasks, StoredTask, TaskCounts, TaskWrite, Tasks, WantedTasks};
+use abide_store::tasks::{
+    FoundTask, LateTasks, StoredTask, TaskCounts, TaskQueue, TaskWrite, Tasks, WantedTasks,
+};
 use jiff::Timestamp;
 
 use super::board::{TaskBoard, WorkerKey};
@@ -47,6 +49,10 @@ impl TaskBoard for StoredBoard {
 
     fn count(&mut self, most: usize) -> Result<TaskCounts, Error> {
         self.0.count(most)
+    }
+
+    fn queues(&self) -> Vec<TaskQueue> {
+        Vec::new()
     }
 
     fn hold(&self) -> Millis {

@@ -66,7 +66,7 @@ impl WorkersSeen {
         }
     }
 
-    /// Those seen lately, or at work, by name. `holders` are the workers that have tasks, one for each task.
+    /// The workers seen lately, or at work, by name. `holders` are the workers that have tasks, one for each task.
     pub(crate) fn all(&self, holders: &[WorkerKey], here: Vec<Arc<str>>, now: Timestamp) -> Workers {
         let mut handlers = BTreeMap::new();
         for worker in self.workers.values() {

@@ -1,4 +1,4 @@
-//! When a delivery that was not received is tried again.
+//! The back-off of deliveries that were not received.
 
 use abide_core::time::Millis;
 use jiff::Timestamp;
@@ -7,7 +7,8 @@ const fn seconds(seconds: u64) -> Millis {
     Millis(seconds * 1_000)
 }
 
-/// After the first attempt, the second, and so on: quick where it may have been a hiccup, about four days in all.
+/// The back-off after the first attempt, the second, and so on: quick where it may have been a hiccup, about four
+/// days in all.
 const PAUSES: [Millis; 12] = [
     seconds(5),
     seconds(15),
@@ -23,11 +24,11 @@ const PAUSES: [Millis; 12] = [
     seconds(24 * 3_600),
 ];
 
-/// How often a delivery is tried.
+/// How often a delivery is attempted.
 pub const TRIES: u32 = PAUSES.len() as u32 + 1;
 
-/// When to try again after so many attempts; `None` if that was the last. A fifth earlier or later, so that those who
-/// failed together do not come back together.
+/// When the next attempt is due after so many; `None` if that was the last. A fifth earlier or later, so that
+/// deliveries that failed together do not come back together.
 pub(super) fn next_attempt(attempts: u32, now: Timestamp, random: u64) -> Option<Timestamp> {
     let pause = PAUSES.get(usize::try_from(attempts).ok()?.checked_sub(1)?)?.0;
     Some(Millis(pause - pause / 5 + random % (pause / 5 * 2 + 1)).after(now))

@@ -1,4 +1,4 @@
-//! One attempt: a signed call, and what came of it.
+//! One attempt of a delivery: a signed call, and its result.
 
 use std::time::{Duration, Instant};
 
@@ -11,13 +11,13 @@ use bytes::Bytes;
 use http::{HeaderValue, Method, StatusCode, header};
 use jiff::Timestamp;
 
-/// How long a receiver may take.
+/// How long a receiver may take to answer.
 const WHOLE: Duration = Duration::from_secs(15);
-/// How much of an answer is read, and how much of that is kept.
+/// How much of an answer is read, in bytes.
 const ANSWER_BYTES: usize = 64 * 1024;
 const EXCERPT_BYTES: usize = 1_024;
 
-/// What came of an attempt.
+/// The result of an attempt.
 pub(super) struct Called {
     pub(super) delivery: Delivery,
     pub(super) attempt: Attempt,
@@ -28,7 +28,7 @@ pub(super) struct Called {
 pub(super) enum Verdict {
     Received,
     NotReceived,
-    /// The receiver says that nobody is there any more.
+    /// The receiver answered 410: the webhook is to be disabled.
     Gone,
 }
 

@@ -1,5 +1,5 @@
-//! Links in what webhooks are told: whoever is told of an approval can pass on where it is decided. The store holds
-//! the message without them; they are made when it is sent.
+//! Links in webhook messages: a message about an approval can say where it is decided. The store holds the message
+//! without them; they are made when it is sent.
 
 use std::sync::{Arc, OnceLock};
 
@@ -8,11 +8,11 @@ use abide_core::webhook_message::Topic;
 use abide_store::{Delivery, Read, Store};
 use serde_json::Value;
 
-/// Makes the links of an approval, valid in a generation, from what its notice says of it.
+/// Makes the links of an approval, valid in a generation, from the data of its webhook message.
 pub type LinkMaker = Arc<dyn Fn(WaitpointId, LinkGeneration, &Value) -> Value + Send + Sync>;
 
-/// A link is valid in the generation it was made in: while nobody has revoked the links of its waitpoint, or of its
-/// workspace.
+/// The generation of a link: a link is valid while nobody has revoked the links of its waitpoint, or of its
+/// workspace, since it was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkGeneration {
     /// How often the links of the waitpoint were revoked.
@@ -41,7 +41,7 @@ fn revocations(setting: Option<&[u8]>) -> u32 {
     setting.and_then(|bytes| std::str::from_utf8(bytes).ok()?.parse().ok()).unwrap_or(0)
 }
 
-/// Makes every link to a waitpoint of the workspace invalid that was made before.
+/// Revokes every link to a waitpoint of the workspace that was made before.
 pub(crate) fn revoke_links_of(
     store: &mut dyn Store,
     workspace: WorkspaceId,
@@ -56,11 +56,11 @@ pub(crate) fn revoke_links_of(
     }
 }
 
-/// Who makes links, as soon as somebody can: a server that comes up tells where it is reached.
+/// The maker of links, as soon as there is one: a server that comes up says where it is reached.
 #[derive(Clone, Default)]
 pub(crate) struct Linking {
     maker: Arc<OnceLock<LinkMaker>>,
-    /// A server is still to come up, and is waited for.
+    /// Whether a server is still to come up, and is waited for.
     is_served: bool,
 }
 
@@ -79,7 +79,7 @@ impl Linking {
         topic == Topic::ApprovalRequested && self.is_served && self.maker.get().is_none()
     }
 
-    /// The message as it is sent.
+    /// The webhook message as it is sent.
     pub(crate) fn body(
         &self,
         store: &mut dyn Read,

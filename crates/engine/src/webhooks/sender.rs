@@ -1,5 +1,5 @@
-//! The sender: takes what is due out of the outbox, calls, and writes down what came of it. It holds nothing that is
-//! not in the store, so it can stop at any point and another takes its place.
+//! The sender: takes due deliveries from the outbox, calls, and stores the results. It holds nothing that is not in
+//! the store, so it can stop at any point and another takes its place.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -23,14 +23,14 @@ use crate::error::Error;
 use crate::readers::Readers;
 use crate::request::{Answer, Control, Request};
 
-/// Calls at the same time, in all and to one webhook, so that a slow one does not hold up the others.
+/// How many calls are under way at the same time, so that a slow webhook does not hold up the others.
 const CALLS: usize = 64;
 const CALLS_OF_ONE: usize = 8;
-/// Attempts that a delivery's log shows.
+/// How many attempts the log of a delivery shows.
 const LOG: usize = 20;
-/// The wall clock may jump: it is looked at this often while something is left to do.
+/// How often the wall clock, which may jump, is read while something is left to do.
 const LONGEST_SLEEP: Duration = Duration::from_secs(1);
-/// When the store cannot be used, it is tried again after this time.
+/// When the store is tried again after an error.
 const TROUBLE: Millis = Millis(1_000);
 
 pub(crate) struct Sender {
@@ -43,7 +43,7 @@ pub(crate) struct Sender {
     vault: Vault,
     linking: Linking,
     random: Random,
-    /// When each webhook is to be told something next.
+    /// When the next delivery to each webhook is due.
     next: BTreeMap<WebhookId, Timestamp>,
     out: HashMap<WebhookId, HashSet<DeliveryId>>,
     calls: JoinSet<Called>,
@@ -155,7 +155,7 @@ impl Sender {
         Ok(())
     }
 
-    /// Writes down what came of calls, all of them in one go.
+    /// Stores the results of calls, all in one go.
     async fn note(&mut self, called: Vec<Called>) {
         let now = self.clock.now();
         let mut ends: BTreeMap<WebhookId, (Verdict, Timestamp)> = BTreeMap::new();
@@ -212,7 +212,7 @@ impl Sender {
         answered.await.map_err(|_| Error::Stopped)?
     }
 
-    /// One was disabled: nothing more is to be told to it.
+    /// Tells the writer that a webhook was disabled.
     async fn tell_writer(&self) {
         if let Some(queue) = self.queue.upgrade() {
             let (answer, looked_up) = oneshot::channel();
@@ -232,7 +232,7 @@ impl Sender {
         }
     }
 
-    /// Until the next attempt is due; `None` if nothing is left to do, or time does not pass by itself.
+    /// How long until the next attempt is due; `None` if nothing is left to do, or time does not pass by itself.
     fn time_to_sleep(&self) -> Option<Duration> {
         let now = self.clock.now();
         let waiting = self.next.iter().filter(|(webhook, _)| self.has_room(**webhook));
@@ -243,7 +243,7 @@ impl Sender {
 
 #[derive(Clone, Copy, Debug)]
 struct Noted {
-    /// A webhook was.
+    /// Whether a webhook was disabled.
     disabled: bool,
 }
 

@@ -35,7 +35,7 @@ fn every_code_of_a_call_is_on_the_page_of_its_step() {
     }
     assert!(found.len() > 35, "{found:?}");
     let pages: String = ["http", "llm", "tasks"]
-        .map(|page| std::fs::read_to_string(root.join(format!("docs/steps/{page}.md"))).unwrap())
+        .map(|page| std::fs::read_to_string(root.join(format!("docs/reference/steps/{page}.md"))).unwrap())
         .concat();
     let missing: Vec<&String> = found.iter().filter(|code| !pages.contains(&format!("`{code}`"))).collect();
     assert!(missing.is_empty(), "{missing:?}");

@@ -108,8 +108,7 @@ async fn tools_are_runs_of_handlers_and_of_workflows_and_their_results_are_told_
     let said = standin.calls()[1].request["messages"].to_string();
     assert!(said.contains(r#"{\"found\":5}"#) && said.contains(r#"{\"of\":\"tea\",\"price\":4}"#), "{said}");
     let run = place.engine.run(run).get().await.unwrap();
-    let kinds: Vec<(Kind, WaitStatus)> =
-        run.waitpoints().iter().map(|wait| (wait.kind, wait.status)).collect();
+    let kinds: Vec<(Kind, WaitStatus)> = run.waitpoints().map(|wait| (wait.kind, wait.status)).collect();
     assert_eq!(kinds, [(Kind::Child, WaitStatus::Completed); 2]);
     assert_eq!(run.spent.calls, 2);
 }

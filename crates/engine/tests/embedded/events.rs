@@ -164,3 +164,26 @@ async fn an_event_is_not_missed_because_the_clock_went_back() {
     assert_eq!(host.engine.default_workspace().events().send(event).await.unwrap().waiters.len(), 1);
     assert_eq!(host.status(run).await, RunStatus::Completed);
 }
+
+/// Of more events than one page of one instant, those after the page were taken for gone, and reached nobody.
+#[tokio::test]
+async fn r04_every_event_of_one_instant_reaches_whom_it_is_for_however_many_there_are() {
+    const ORDERS: usize = 300;
+    let host = Host::with(waits_for("paid").matching("event.order == input.order")).await;
+    let mut runs = Vec::new();
+    for order in 0..ORDERS {
+        runs.push(host.engine.start("waits", json!({ "order": order })).await.unwrap());
+    }
+    // Those who wait are more than are compared with an event at once: the rest of each is for later rounds.
+    let mut sent = tokio::task::JoinSet::new();
+    for order in 0..ORDERS {
+        let engine = host.engine.clone();
+        let paid = event("paid", json!({ "order": order }));
+        sent.spawn(async move { engine.default_workspace().events().send(paid).await });
+    }
+    sent.join_all().await.into_iter().for_each(|sent| drop(sent.unwrap()));
+    host.engine.clock().settled().await.unwrap();
+    for run in runs {
+        assert_eq!(host.status(run).await, RunStatus::Completed);
+    }
+}

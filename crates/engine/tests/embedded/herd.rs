@@ -58,7 +58,7 @@ async fn r05b_one_event_wakes_every_branch_of_every_run_once_and_holds_nobody_up
     println!("{count} runs, {} waits woken in {all:?}; {} probes, p99 {p99:?}", count * BRANCHES, took.len());
     for run in runs {
         let seen = host.engine.run(run).get().await.unwrap();
-        let ended = seen.waitpoints().iter().filter(|wait| {
+        let ended = seen.waitpoints().filter(|wait| {
             wait.status == WaitStatus::Completed && wait.event.map(|event| event.id) == sent.id
         });
         assert_eq!(ended.count(), BRANCHES);

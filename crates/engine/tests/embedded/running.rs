@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use abide_core::command::Command;
 use abide_core::definition::document::{Retry, Workflow};
 use abide_core::status::RunStatus;
-use abide_engine::{Error, StartRun, TaskResult};
+use abide_engine::{Error, StartRun, StartedHow, TaskResult};
 use jiff::ToSpan;
 use serde_json::json;
 
@@ -16,6 +16,42 @@ async fn steps_run_in_order_and_the_last_output_is_the_runs() {
     let run = host.engine.start("three", json!({ "n": 1 })).await.unwrap();
     let ended = host.engine.run(run).wait().await.unwrap();
     assert_eq!((ended.status, output(&ended)), (RunStatus::Completed, json!({ "echo": { "n": 1 } })));
+}
+
+#[tokio::test]
+async fn many_starts_share_commits_and_each_is_answered_in_its_place() {
+    let schema = json!({ "type": "object", "properties": { "n": { "maximum": 990 } } });
+    let workflow = Workflow::new("naps").input_schema(schema).sleep("nap", "1h");
+    let host = Host::with(workflow).await;
+    let before = host.engine.stats().await.unwrap().commits;
+    let starts = (0..1_000).map(|n| StartRun::new("naps").input(json!({ "n": n }))).collect();
+    let answers = host.engine.default_workspace().start_many(starts).await;
+    assert!(answers[..=990].iter().all(|answer| answer.as_ref().unwrap().how == StartedHow::Created));
+    assert!(answers[991..].iter().all(|answer| matches!(answer, Err(Error::Refused(_)))), "{answers:?}");
+    let commits = host.engine.stats().await.unwrap().commits - before;
+    assert!(commits <= 8, "{commits} commits for 1,000 starts");
+    for n in [0, 500, 990] {
+        let run = host.engine.run(answers[n].as_ref().unwrap().run).get().await.unwrap();
+        assert_eq!(run.input, json!({ "n": n }).into());
+    }
+}
+
+#[tokio::test]
+async fn inputs_of_many_starts_that_take_long_to_check_are_checked_beside_the_writer() {
+    // A pattern over a long list is more than a moment's work.
+    let schema = json!({ "type": "object", "properties": { "names": { "type": "array", "uniqueItems": true, "items": { "pattern": "^[a-z]+-[0-9]+$" } } } });
+    let workflow = Workflow::new("names").input_schema(schema).sleep("nap", "1h");
+    let host = Host::with(workflow).await;
+    let names = |odd: &str| {
+        let mut names: Vec<String> = (0..5_000).map(|n| format!("name-{n}")).collect();
+        names.push(odd.to_owned());
+        StartRun::new("names").input(json!({ "names": names }))
+    };
+    let starts =
+        vec![names("good-1"), names("BAD"), StartRun::new("names").input(json!({})), names("good-2")];
+    let answers = host.engine.default_workspace().start_many(starts).await;
+    let fits: Vec<bool> = answers.iter().map(Result::is_ok).collect();
+    assert_eq!(fits, [true, false, true, true], "{answers:?}");
 }
 
 #[tokio::test]

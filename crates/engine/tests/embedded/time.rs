@@ -195,7 +195,7 @@ async fn a_cron_time_that_daylight_saving_repeats_comes_once() {
     host.end_of(run).await;
     let ended = host.engine.run(run).get().await.unwrap();
     let instants: Vec<String> =
-        ended.waitpoints().iter().filter_map(|wait| Some(wait.resume_at?.to_string())).collect();
+        ended.waitpoints().filter_map(|wait| Some(wait.resume_at?.to_string())).collect();
     assert_eq!(instants, ["2026-10-25T00:30:00Z", "2026-10-26T01:30:00Z"]);
 }
 

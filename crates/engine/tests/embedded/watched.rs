@@ -7,10 +7,12 @@ use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
+use abide_core::capacity::Limit;
 use abide_core::command::Event;
 use abide_core::history::{DefinitionRef, Record};
 use abide_core::id::{
-    DefinitionId, DeliveryId, EventUid, KeyId, RunId, ScheduleId, WaitpointId, WebhookId, WorkspaceId,
+    DefinitionId, DeliveryId, EventUid, KeyId, LimitId, RunId, ScheduleId, WaitpointId, WebhookId,
+    WorkspaceId,
 };
 use abide_core::idempotency::IdempotencyRecord;
 use abide_core::run::Snapshot;
@@ -19,13 +21,13 @@ use abide_core::status::RunStatus;
 use abide_core::waitpoint::{Kind, Waitpoint};
 use abide_store::cluster::{Cluster, NodeId};
 use abide_store::roles::*;
-use abide_store::tasks::Tasks;
+use abide_store::tasks::{TaskQueue, Tasks};
 use abide_store::{
     ApiKey, AttemptWrite, AuditEntry, AuditHash, AuditNote, Awaits, Batch, CodeWait, CostRow, Culprit,
-    DefinitionSummary, Delivery, DeliveryFilter, Due, Error, EventPlace, Health, Held, KeyHash, KeyPlace,
-    OfRun, OldEvent, OldKey, Owner, Page, Read, RunFilter, RunSummary, Store, StoredDefinition,
-    StoredFollowUp, StoredRun, StoredTimer, Suspect, Update, Waiter, WaitpointFilter, WaitpointSummary,
-    Webhook, Workspace,
+    DefinitionSummary, Delivery, DeliveryFilter, Due, Error, EventPlace, EventStarter, Health, Held, InLine,
+    KeyHash, KeyPlace, LimitPlace, OfRun, OldEvent, OldKey, Owner, Page, Read, RunFilter, RunSummary, Store,
+    StoredDefinition, StoredFollowUp, StoredRun, StoredTimer, Suspect, Update, Waiter, WaitpointFilter,
+    WaitpointSummary, Webhook, Workspace,
 };
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -213,6 +215,11 @@ pass_on! {
             workspace: WorkspaceId, event: Option<&str>, page: &Page<(Timestamp, EventUid)>
         ) -> Vec<Event>;
     }
+    EventStarts {
+        event_starts(
+            workspace: WorkspaceId, event: Option<&str>, after: Option<(&str, &str)>, limit: usize
+        ) -> Vec<EventStarter>;
+    }
     CodeWaits {
         code_waits(
             workspace: WorkspaceId, handler: &str, build: &str, after: Option<&CodeWait>, limit: usize
@@ -230,6 +237,11 @@ pass_on! {
         schedule_by_name(workspace: WorkspaceId, name: &str) -> Option<Schedule>;
         schedules(workspace: WorkspaceId, page: &Page<String>) -> Vec<Schedule>;
     }
+    Limits {
+        limit(id: LimitId) -> Option<Limit>;
+        limits(workspace: WorkspaceId, name: Option<&str>, page: &Page<LimitPlace>) -> Vec<Limit>;
+        line(id: LimitId, after: Option<&InLine>, limit: usize) -> Vec<InLine>;
+    }
     Lists {
         run(run: RunId) -> Option<RunSummary>;
         runs(filter: &RunFilter, page: &Page<RunId>) -> Vec<RunSummary>;
@@ -239,6 +251,7 @@ pass_on! {
         counts(workspace: Option<WorkspaceId>) -> Vec<(RunStatus, u64)>;
         oldest_waiting(workspace: WorkspaceId, limit: usize) -> Vec<RunId>;
         open_waits(workspace: WorkspaceId, kind: Kind, due: Due, limit: usize) -> usize;
+        task_queues(limit: usize) -> Option<Vec<TaskQueue>>;
         stored_bytes(workspace: WorkspaceId) -> u64;
     }
     Costs {

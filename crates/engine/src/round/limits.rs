@@ -1,0 +1,419 @@
+//! Limits in a round: room is taken and given back in the commit of the transition that needs or frees it (R22). What is
+//! decided about a limit is in the core; here it is looked up and carried out.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
+
+use abide_core::capacity::{Ask, CapacityRequest, Holder, Limit, Vacancy};
+use abide_core::command::{Capacity, Command};
+use abide_core::definition::WhenFull;
+use abide_core::effect::CapacityEffect;
+use abide_core::follow_up::FollowUp;
+use abide_core::id::{LimitId, RunId, StepAddress, WaitpointId, WorkspaceId};
+use abide_core::refusal::Refusal;
+use abide_core::run::Run;
+use abide_core::status::RunStatus;
+use abide_store::{InLine, LIMIT_TIMER, LimitWrite, StoredTimer};
+use jiff::Timestamp;
+
+use super::Round;
+use crate::alarm::Alarm;
+use crate::error::Error;
+
+/// The waits in a line are looked up in pages of this size.
+const PAGE: usize = 32;
+/// How many pages of a line are looked at for one that may have room. Who is passed over is held, or was let in already.
+const PAGES: usize = 32;
+/// How many that wait are cancelled by one that replaces them: each came in the same way, so there are few.
+const REPLACED_IN_LINE: usize = 16;
+
+/// The waits for room that began in a round, by the limit whose line they stand in.
+pub(crate) type Lines = BTreeMap<LimitId, BTreeSet<InLine>>;
+
+/// A key of a limit that was looked at in a round.
+pub(crate) struct LimitDelta {
+    limit: Limit,
+    /// The version that the change is based on; 0: there was none.
+    based_on: u64,
+    due_before: Option<Timestamp>,
+    changed: bool,
+    /// The last in line that was let in, or that cannot be, in this round.
+    passed: Option<InLine>,
+}
+
+impl LimitDelta {
+    fn new(limit: Limit, based_on: u64) -> LimitDelta {
+        LimitDelta { due_before: limit.due_at, limit, based_on, changed: false, passed: None }
+    }
+
+    pub(crate) fn has_changes(&self) -> bool {
+        self.changed
+    }
+
+    /// Changes the limit; its timer and its version follow.
+    fn change<T>(&mut self, now: Timestamp, change: impl FnOnce(&mut Limit) -> T) -> T {
+        if !self.changed {
+            self.changed = true;
+            self.limit.version += 1;
+        }
+        let changed = change(&mut self.limit);
+        self.limit.settle(now);
+        changed
+    }
+
+    /// The write that the round makes of it; `None` if it is unchanged, or was made and is idle again.
+    pub(crate) fn write(&self) -> Option<LimitWrite<'_>> {
+        let removed = self.limit.is_idle();
+        let is_needed = self.changed && !(removed && self.based_on == 0);
+        is_needed.then_some(LimitWrite { based_on: self.based_on, limit: &self.limit, removed })
+    }
+
+    /// Sets the timer of the limit after the commit.
+    pub(crate) fn set_timer(&self, alarm: &mut Alarm) {
+        let timer = |at| StoredTimer { at, run: self.limit.id.owner().id(), timer: LIMIT_TIMER };
+        if self.due_before == self.limit.due_at {
+            return;
+        }
+        if let Some(at) = self.due_before {
+            alarm.clear(&timer(at));
+        }
+        if let Some(at) = self.limit.due_at {
+            alarm.set(timer(at));
+        }
+    }
+}
+
+/// A wait for room, whose it is, and what it asks.
+struct Asking {
+    run: RunId,
+    number: u32,
+    workspace: WorkspaceId,
+    at: Option<StepAddress>,
+    said_at: Timestamp,
+    /// Whether the run has not begun: only then it may be skipped, or replace others.
+    is_new: bool,
+    request: CapacityRequest,
+}
+
+impl Round<'_> {
+    /// Does what a decision means for limits. If they cannot be read, nothing of this round is committed.
+    pub(super) fn capacity(&mut self, run: RunId, effect: &CapacityEffect) {
+        let done = match effect {
+            CapacityEffect::Ask { number } => self.ask(run, *number),
+            CapacityEffect::Leave { number } => self.leave_line(run, *number),
+            CapacityEffect::Seize { number } => self.seize(run, *number),
+            CapacityEffect::Release { at, rooms } => {
+                rooms.iter().try_for_each(|room| self.release_room(run, *at, room.limit))
+            }
+        };
+        if let Err(error) = done {
+            tracing::error!(%run, %error, "a limit could not be read; nothing of this round is done");
+            self.batch.poisoned.get_or_insert(error);
+        }
+    }
+
+    /// Takes room for a run that is started, if there is room under all of its limits. A limit that refuses what finds none
+    /// has the run not started.
+    pub(super) fn room_at_start(&mut self, run: &Run, request: &CapacityRequest) -> Result<bool, Refusal> {
+        // What cannot be read is met again when the run asks.
+        let Ok(blocked) = self.blocked(run.workspace, run.created_at, request, None) else {
+            return Ok(false);
+        };
+        match blocked {
+            None => Ok(self.take_all(run.workspace, run.created_at, (run.id, None), request).is_ok()),
+            Some(line) => {
+                let refusing = |ask: &&Ask| ask.when_full == WhenFull::Refuse;
+                match request.asks.get(line).filter(refusing) {
+                    Some(ask) => Err(Refusal::LimitFull { limit: ask.described() }),
+                    None => Ok(false),
+                }
+            }
+        }
+    }
+
+    /// The timer of a limit is due: the next in line may begin, or nothing is left to be remembered.
+    pub(crate) fn fire_limit(&mut self, id: LimitId) -> Result<(), Error> {
+        let now = self.now;
+        let Some(delta) = self.touch_limit(id)? else { return Ok(()) };
+        if delta.limit.due_at.is_some_and(|due| due <= now) {
+            delta.change(now, |_| ());
+        }
+        self.grant_if_any(id);
+        self.follow_up();
+        Ok(())
+    }
+
+    /// Lets the next in line have room, and looks again while there is any.
+    pub(super) fn grant(&mut self, id: LimitId) -> Result<(), Error> {
+        let now = self.now;
+        if !self.touch_limit(id)?.is_some_and(|delta| delta.limit.is_to_grant(now)) {
+            return Ok(());
+        }
+        let Some(next) = self.next_in_line(id)? else { return Ok(()) };
+        let Some(asking) = self.asking(next.run, next.number)? else { return Ok(()) };
+        let blocked = self.blocked(asking.workspace, asking.said_at, &asking.request, Some(id))?;
+        self.leave_line_of(id)?;
+        match blocked {
+            None => self.let_in(&asking)?,
+            Some(line) => self.join(&asking, line)?,
+        }
+        self.grant_if_any(id);
+        Ok(())
+    }
+
+    fn ask(&mut self, run: RunId, number: u32) -> Result<(), Error> {
+        let Some(asking) = self.asking(run, number)? else { return Ok(()) };
+        let Some(line) = self.blocked(asking.workspace, asking.said_at, &asking.request, None)? else {
+            return self.let_in(&asking);
+        };
+        let Some(ask) = asking.request.asks.get(line).cloned() else { return Ok(()) };
+        match ask.when_full {
+            WhenFull::Replace if asking.is_new => {
+                self.replace(&asking, &ask)?;
+                self.join(&asking, line)
+            }
+            WhenFull::Skip if asking.is_new => {
+                self.join(&asking, line)?;
+                self.command(run, Command::Capacity(Capacity::Skip { number }))
+            }
+            WhenFull::Queue | WhenFull::Skip | WhenFull::Replace | WhenFull::Refuse => {
+                self.join(&asking, line)
+            }
+        }
+    }
+
+    /// Cancels those in whose place one more comes: who has room, the longest first, and who waits before it.
+    fn replace(&mut self, asking: &Asking, ask: &Ask) -> Result<(), Error> {
+        let Some(delta) = self.touch_limit(ask.limit)? else { return Ok(()) };
+        let mut replaced: Vec<RunId> = delta.limit.replaced().collect();
+        if delta.limit.waiting > 0 {
+            let waiting = self.in_line(ask.limit, None)?.0;
+            replaced.extend(waiting.into_iter().map(|wait| wait.waitpoint.run).take(REPLACED_IN_LINE));
+        }
+        for run in replaced {
+            let reason = Some(format!("replaced by {} under the limit `{}`", asking.run, ask.described()));
+            self.todo.push_back((asking.workspace, FollowUp::Cancel { run, reason }));
+        }
+        Ok(())
+    }
+
+    /// Gives room to a wait, under all of its limits.
+    fn let_in(&mut self, asking: &Asking) -> Result<(), Error> {
+        let whose = (asking.run, asking.at);
+        self.take_all(asking.workspace, asking.said_at, whose, &asking.request)?;
+        self.command(asking.run, Command::Capacity(Capacity::Grant { number: asking.number }))
+    }
+
+    /// Has a wait stand in the line of one of its limits.
+    fn join(&mut self, asking: &Asking, line: usize) -> Result<(), Error> {
+        let Some(ask) = asking.request.asks.get(line) else { return Ok(()) };
+        let place = InLine { rank: asking.request.rank, waitpoint: asking.run.waitpoint(asking.number) };
+        let now = self.now;
+        let delta = self.limit_of(asking.workspace, asking.said_at, ask)?;
+        delta.change(now, |limit| limit.waiting += 1);
+        // Who comes with a head start may come before those that were looked at.
+        delta.passed = delta.passed.filter(|passed| *passed < place);
+        self.batch.lines.entry(ask.limit).or_default().insert(place);
+        // There may be room: those before it may not have it now.
+        self.grant_if_any(ask.limit);
+        let number = asking.number;
+        match u16::try_from(line) {
+            Ok(line) if line != asking.request.line => {
+                self.command(asking.run, Command::Capacity(Capacity::Queue { number, line }))
+            }
+            Ok(_) | Err(_) => Ok(()),
+        }
+    }
+
+    fn leave_line(&mut self, run: RunId, number: u32) -> Result<(), Error> {
+        let Some(asking) = self.asking(run, number)? else { return Ok(()) };
+        asking.request.awaited().map_or(Ok(()), |ask| self.leave_line_of(ask.limit))
+    }
+
+    fn leave_line_of(&mut self, id: LimitId) -> Result<(), Error> {
+        let now = self.now;
+        if let Some(delta) = self.touch_limit(id)? {
+            delta.change(now, |limit| limit.waiting = limit.waiting.saturating_sub(1));
+            self.grant_if_any(id);
+        }
+        Ok(())
+    }
+
+    /// An operator has let a wait in past the line.
+    fn seize(&mut self, run: RunId, number: u32) -> Result<(), Error> {
+        let Some(asking) = self.asking(run, number)? else { return Ok(()) };
+        if let Some(ask) = asking.request.awaited() {
+            self.leave_line_of(ask.limit)?;
+        }
+        self.take_all(asking.workspace, asking.said_at, (run, asking.at), &asking.request)
+    }
+
+    fn release_room(&mut self, run: RunId, at: Option<StepAddress>, id: LimitId) -> Result<(), Error> {
+        let now = self.now;
+        if let Some(delta) = self.touch_limit(id)? {
+            delta.change(now, |limit| limit.release(run, at));
+            self.grant_if_any(id);
+        }
+        Ok(())
+    }
+
+    fn grant_if_any(&mut self, id: LimitId) {
+        let now = self.now;
+        let delta = self.batch.limits.get(&id).filter(|delta| delta.limit.is_to_grant(now));
+        let is_known = |(_, todo): &(WorkspaceId, FollowUp)| *todo == FollowUp::Grant { limit: id };
+        if let Some(workspace) = delta.map(|delta| delta.limit.workspace)
+            && !self.todo.iter().any(is_known)
+        {
+            self.todo.push_back((workspace, FollowUp::Grant { limit: id }));
+        }
+    }
+
+    /// The first limit under which there is no room. One whose line is being served gives it to who is next, whoever waits.
+    fn blocked(
+        &mut self,
+        workspace: WorkspaceId,
+        said_at: Timestamp,
+        request: &CapacityRequest,
+        serving: Option<LimitId>,
+    ) -> Result<Option<usize>, Error> {
+        let now = self.now;
+        for (line, ask) in request.asks.iter().enumerate() {
+            let delta = self.limit_of(workspace, said_at, ask)?;
+            let is_behind = serving.is_none() && delta.limit.waiting > 0;
+            if is_behind || delta.limit.vacancy(ask, now) != Vacancy::Now {
+                return Ok(Some(line));
+            }
+        }
+        Ok(None)
+    }
+
+    fn take_all(
+        &mut self,
+        workspace: WorkspaceId,
+        said_at: Timestamp,
+        (run, at): (RunId, Option<StepAddress>),
+        request: &CapacityRequest,
+    ) -> Result<(), Error> {
+        let now = self.now;
+        for ask in &request.asks {
+            let holder = Holder { run, at, since: now };
+            self.limit_of(workspace, said_at, ask)?.change(now, |limit| limit.take(ask, holder, now));
+        }
+        Ok(())
+    }
+
+    /// What a wait for room asks, whether it is over or not.
+    fn asking(&mut self, run: RunId, number: u32) -> Result<Option<Asking>, Error> {
+        let run = self.run(run)?;
+        let Some(wait) = run.waitpoint(number) else { return Ok(None) };
+        let Some(request) = wait.listens_for.capacity() else { return Ok(None) };
+        Ok(Some(Asking {
+            run: run.id,
+            number,
+            workspace: run.workspace,
+            at: wait.at,
+            said_at: run.created_at,
+            is_new: wait.at.is_none() && run.status == RunStatus::Pending,
+            request: request.clone(),
+        }))
+    }
+
+    /// The limit that is asked, which is made if nobody has room under it yet.
+    fn limit_of(
+        &mut self,
+        workspace: WorkspaceId,
+        said_at: Timestamp,
+        ask: &Ask,
+    ) -> Result<&mut LimitDelta, Error> {
+        let now = self.now;
+        if self.touch_limit(ask.limit)?.is_none() {
+            let version = (self.random.draw() >> 2) | 1;
+            let delta = LimitDelta::new(Limit::new(workspace, ask, said_at, version), 0);
+            self.batch.limits.insert(ask.limit, delta);
+        }
+        let delta = self.batch.limits.get_mut(&ask.limit).expect("it was just put there");
+        let mut heard = delta.limit.clone();
+        let is_news = heard.hear(ask.policy, said_at);
+        if is_news {
+            delta.change(now, |limit| limit.hear(ask.policy, said_at));
+            self.grant_if_any(ask.limit);
+        }
+        Ok(self.batch.limits.get_mut(&ask.limit).expect("it is there"))
+    }
+
+    /// A key of a limit as it is in this round; `None` if nobody has room under it or waits for it.
+    fn touch_limit(&mut self, id: LimitId) -> Result<Option<&mut LimitDelta>, Error> {
+        if !self.batch.limits.contains_key(&id) {
+            let in_flight =
+                self.in_flight.find(|before| before.limits.get(&id).filter(|it| it.has_changes()));
+            let known = match in_flight {
+                Some((round, before)) => {
+                    self.batch.depend_on(round);
+                    match before.limit.is_idle() {
+                        false => Some(before.limit.clone()),
+                        // Another node may have made it anew since that round was written.
+                        true => self.store.limit(id)?.filter(|limit| limit.version != before.based_on),
+                    }
+                }
+                None => self.store.limit(id)?,
+            };
+            if let Some(limit) = known {
+                let based_on = limit.version;
+                self.batch.limits.insert(id, LimitDelta::new(limit, based_on));
+            }
+        }
+        Ok(self.batch.limits.get_mut(&id))
+    }
+
+    /// The next in line that may be let in.
+    fn next_in_line(&mut self, id: LimitId) -> Result<Option<WaitpointId>, Error> {
+        for _ in 0..PAGES {
+            let passed = self.batch.limits.get(&id).and_then(|delta| delta.passed);
+            let (page, is_last) = self.in_line(id, passed)?;
+            for place in page {
+                if let Some(delta) = self.batch.limits.get_mut(&id) {
+                    delta.passed = Some(place);
+                }
+                if self.stands_in_line(id, place.waitpoint)? {
+                    return Ok(Some(place.waitpoint));
+                }
+            }
+            if is_last {
+                break;
+            }
+        }
+        Ok(None)
+    }
+
+    /// A page of those in line after a place, of the store and of what is not committed; and whether it is the last.
+    fn in_line(&mut self, id: LimitId, after: Option<InLine>) -> Result<(Vec<InLine>, bool), Error> {
+        let mut page = self.store.line(id, after.as_ref(), PAGE)?;
+        let mut is_last = page.len() < PAGE;
+        let decided = self.in_flight.rounds().map(|(_, before)| &before.lines).chain([&self.batch.lines]);
+        for line in decided.filter_map(|lines| lines.get(&id)) {
+            let from = after.map_or(Bound::Unbounded, Bound::Excluded);
+            let known = page.len();
+            page.extend(line.range((from, Bound::Unbounded)).take(PAGE));
+            is_last &= page.len() - known < PAGE;
+        }
+        page.sort_unstable();
+        page.dedup();
+        is_last &= page.len() <= PAGE;
+        page.truncate(PAGE);
+        Ok((page, is_last))
+    }
+
+    /// Whether a wait still stands in this line. One whose run is held or cannot be read is passed over, and one whose time
+    /// is over, even if its timer has not fired yet (R4).
+    fn stands_in_line(&mut self, id: LimitId, waitpoint: WaitpointId) -> Result<bool, Error> {
+        let now = self.now;
+        let run = match self.run(waitpoint.run) {
+            Ok(run) => run,
+            Err(error) if error.passes() => return Err(error),
+            Err(_) => return Ok(false),
+        };
+        let wait = run.waitpoint(waitpoint.number).filter(|wait| wait.is_pending() && !wait.is_due(now));
+        let awaited = wait.and_then(|wait| wait.listens_for.capacity()).and_then(CapacityRequest::awaited);
+        Ok(awaited.is_some_and(|ask| ask.limit == id))
+    }
+}
