@@ -403,6 +403,8 @@ impl World {
             }
             // No run here is a schedule's.
             RoundEffect::TellSchedule { .. } => return Ok(true),
+            // Its workflows have no limits: what these come to is decided by an engine.
+            RoundEffect::Capacity(_) => return Ok(true),
         };
         match self.submit(Request { run, command, by: "engine", key: None })? {
             Answer::Done | Answer::Refused(_) => Ok(true),

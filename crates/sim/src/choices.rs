@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use abide_core::command::{
     Command, CreateWaitpoint, Mismatch, PinTasks, ResumeTarget, ResumeWaitpoint, SendSignal, Steer, Steering,
-    TaskCompleted, TaskFailed, TaskHeartbeat, TaskLogged, TaskPaused, TaskSuspended, Via, Vote, WaitFor,
-    WaitSpec,
+    TaskCompleted, TaskFailed, TaskHeartbeat, TaskLogged, TaskNotified, TaskPaused, TaskRecorded,
+    TaskSuspended, Via, Vote, WaitFor, WaitSpec,
 };
 use abide_core::definition::HttpCall;
 use abide_core::definition::document::{Method, Retry};
 use abide_core::history::{Failure, FailureDetail, JournalResult, Level, LogLine, ModelCall, WakeOn};
-use abide_core::id::StepAddress;
+use abide_core::id::{EventUid, StepAddress};
 use abide_core::json::Json;
 use abide_core::random::Random;
 use abide_core::retry::RetryPolicy;
@@ -88,7 +88,7 @@ impl Choices<'_> {
     /// What a worker says of its task; `None`: it dies and says nothing.
     pub(crate) fn report(&mut self, at: StepAddress, lease_epoch: u32, named: &mut u32) -> Option<Report> {
         let mut lets_go = true;
-        let command = match self.random.below(17) {
+        let command = match self.random.below(18) {
             0..6 => self.completed(at, lease_epoch),
             6..9 => self.failed(at, lease_epoch),
             9 => {
@@ -122,11 +122,24 @@ impl Choices<'_> {
                 let (asked, response) = (None, None);
                 Command::CreateWaitpoint(CreateWaitpoint { at, lease_epoch, name, wait, asked, response })
             }
+            15 if *named % 2 == 1 => {
+                lets_go = false;
+                let (event, event_id) = (EventUid(u128::from(*named)), "e1".into());
+                Command::TaskNotified(TaskNotified { at, lease_epoch, event, event_id })
+            }
             15 => {
                 lets_go = false;
                 let line = |level| LogLine { level, message: "working".to_owned() };
                 let lines = vec![line(Level::Info), line(Level::Warn)];
                 Command::TaskLogged(TaskLogged { at, lease_epoch, lines })
+            }
+            16 => {
+                lets_go = false;
+                let result = json!(self.random.below(2)).into();
+                let entries = vec![JournalResult { name: format!("r{named}").into(), result }];
+                *named += 1;
+                let waits = (0..self.random.below(3)).map(|_| self.wait_spec()).collect();
+                Command::TaskRecorded(TaskRecorded { at, lease_epoch, entries, waits })
             }
             _ => return None,
         };
@@ -221,6 +234,7 @@ impl Choices<'_> {
                 input: json!({ "n": 1 }).into(),
                 timeout,
                 detached: self.chance(3),
+                tags: Vec::new(),
             },
             7 if self.runs < 3 * CROWD => WaitFor::Http(Box::new(self.call())),
             _ => self.question(timeout),
@@ -296,7 +310,7 @@ impl Choices<'_> {
 
     fn some_wait(&mut self, run: &Run) -> Option<u32> {
         let open: Vec<u32> = run.open_waitpoints().map(|wait| wait.number).collect();
-        let all: Vec<u32> = run.waitpoints().iter().map(|wait| wait.number).collect();
+        let all: Vec<u32> = run.waitpoints().map(|wait| wait.number).collect();
         let among = if open.is_empty() || self.chance(8) { all } else { open };
         self.pick(&among)
     }
@@ -334,7 +348,8 @@ impl Choices<'_> {
     }
 }
 
-/// How whoever it waits for ends an open wait that no clock will end; `None` for the parent of a child.
+/// How whoever it waits for ends an open wait that no clock will end; `None` for the parent
+/// of a child, and for room.
 pub(crate) fn ending(wait: &Waitpoint) -> Option<(&'static str, Command)> {
     Some(match &wait.listens_for {
         ListensFor::Signal { signal_type } => {
@@ -355,7 +370,8 @@ pub(crate) fn ending(wait: &Waitpoint) -> Option<(&'static str, Command)> {
         ListensFor::Event(_) | ListensFor::Time | ListensFor::Attempt(_) | ListensFor::Code(_) => {
             ("operator", Command::Steer(Steer::new(wait.number, Steering::Complete { payload: None })))
         }
-        ListensFor::Child { .. } => return None,
+        // Somebody gives room back, or the clock does.
+        ListensFor::Child { .. } | ListensFor::Capacity(_) => return None,
     })
 }
 

@@ -52,6 +52,12 @@ fn document(random: &mut Random, name: &str, children: &[String]) -> Value {
             document[hook] = json!({ "handler": "work", "config": { "of": "{{ input.run.name }}" }, "retry": retry(random) });
         }
     }
+    if random.below(3) == 0 {
+        let matching =
+            ["event.n == input.n", "event.kind == \"this\"", "event.n > 4"][random.below(3) as usize];
+        let event_id = ["e1", "e2", "e-3", "e-4"][random.below(4) as usize];
+        document["cancelOn"] = json!([{ "eventId": event_id, "match": matching }]);
+    }
     if random.below(6) == 0 {
         document["output"] = json!({ "n": "{{ input.n }}", "doc": "{{ state.doc ?? 'none' }}" });
     }

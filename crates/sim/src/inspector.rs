@@ -236,8 +236,13 @@ impl Watched {
                     let wait = run.waitpoint_id(*number);
                     return Err(format!("R5b: {wait} took {event} again, after a wait before it"));
                 }
-                let at = self.wait(run, *number)?.at.ok_or("an event for a delayed start")?;
-                self.events_taken.entry(*event).or_default().push((at, record.seq));
+                let wait = self.wait(run, *number)?;
+                match (wait.at, wait.kind) {
+                    (Some(at), _) => self.events_taken.entry(*event).or_default().push((at, record.seq)),
+                    // It ends the run, and is still there for the steps.
+                    (None, Kind::Event) => {}
+                    (None, _) => return Err(format!("{}: an event for a delayed start", run.id)),
+                }
                 Ok(())
             }
             Change::LlmCallCompleted { at, call } => {
@@ -283,6 +288,9 @@ impl Watched {
             | Change::TaskRedelivered { .. }
             | Change::CheckpointSaved { .. }
             | Change::TaskLogged { .. }
+            | Change::EventSent { .. }
+            | Change::CapacityTaken { .. }
+            | Change::CapacityQueued { .. }
             | Change::ApprovalRequested { .. } => Ok(()),
             Change::TaskStarted { at, build, .. } => self.takes(run, *at, build.as_deref()),
             Change::TaskPinned { at, build } => self.pins(*at, build),
@@ -382,7 +390,10 @@ impl Watched {
             let owner = wait.at.map(|at| run.step_status(at));
             let over = match owner {
                 Some(status) => status.is_settled() || status == StepStatus::Failed,
-                None => run.status != RunStatus::Pending,
+                // An event that would end the run is waited for as long as there is a run to end.
+                None if wait.kind == Kind::Event => run.status.has_ended(),
+                // A run waits for room whenever it has none.
+                None => run.status != RunStatus::Pending && wait.kind != Kind::Capacity,
             };
             if is_open && (over || run.status.has_ended()) {
                 return Err(format!(

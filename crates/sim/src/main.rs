@@ -34,6 +34,9 @@ struct Arguments {
     /// How many engines there are on one store.
     #[arg(long, default_value_t = 3, requires = "engine")]
     nodes: usize,
+    /// Workflows have limits.
+    #[arg(long, requires = "engine")]
+    limits: bool,
     /// Tell the whole story of a world of engines that breaks a rule, not only its end.
     #[arg(long, requires = "engine")]
     story: bool,
@@ -48,7 +51,7 @@ fn main() -> ExitCode {
     let begun = Instant::now();
     let usual = Setting::of(arguments.nodes);
     let story_lines = if arguments.story { usize::MAX } else { usual.story_lines };
-    let setting = arguments.engine.then_some(Setting { story_lines, ..usual });
+    let setting = arguments.engine.then_some(Setting { story_lines, limits: arguments.limits, ..usual });
     let (done, total, violation) = live_through(first, count, setting);
     let seconds = begun.elapsed().as_secs_f64();
     let mut out = io::stdout().lock();

@@ -51,8 +51,31 @@ fn no_seed_of_one_node_breaks_a_rule() {
     live_through(first() + 3 * SEEDS, SEEDS, 1);
 }
 
+/// Worlds whose workflows have limits.
+fn limited(nodes: usize) -> Setting {
+    Setting { limits: true, ..Setting::of(nodes) }
+}
+
+#[test]
+fn no_seed_of_three_nodes_with_limits_breaks_a_rule() {
+    for seed in first()..first() + SEEDS {
+        if let Err(violation) = simulate(seed, limited(3)) {
+            panic!("{violation}");
+        }
+    }
+}
+
+#[test]
+fn no_seed_of_one_node_with_limits_breaks_a_rule() {
+    for seed in first()..first() + SEEDS {
+        if let Err(violation) = simulate(seed, limited(1)) {
+            panic!("{violation}");
+        }
+    }
+}
+
 /// Seeds that once broke a rule, by the number of nodes, with what was wrong then.
-const KEPT: [(usize, u64, &str); 11] = [
+const KEPT: [(usize, u64, &str); 14] = [
     (3, 3, "a node that was stopping went on without end"),
     (3, 16, "a round decided on a run as a round in flight had only looked at it"),
     (3, 34, "a node that had not heard of a lease epoch took its task off the board"),
@@ -68,7 +91,28 @@ const KEPT: [(usize, u64, &str); 11] = [
         "a follow-up that was found before its commit was heard of was done twice, in vain, without end",
     ),
     (1, 182, "the task of a paused run was on no board after a restart"),
+    (1, 156, "a timer fired before an event on its way, because the run could not be read just then"),
+    (1, 430, "a notify step whose run could not be read was never done"),
+    (1, 793, "a worker that recorded nothing new was told that something was done"),
 ];
+
+/// Seeds of worlds with limits that once broke a rule, by the number of nodes, with what was wrong then.
+const KEPT_WITH_LIMITS: [(usize, u64, &str); 5] = [
+    (1, 64, "nobody got room behind one that could not have it"),
+    (1, 153, "a rate forgot what was used, because the clock went back"),
+    (3, 184, "a paused run failed at the deadline of its wait for room"),
+    (3, 571, "one whose time was over was taken for one that was passed over"),
+    (3, 702, "room was not given back under a limit that another node had made anew"),
+];
+
+#[test]
+fn no_seed_with_limits_that_once_broke_a_rule_breaks_it_again() {
+    for (nodes, seed, was) in KEPT_WITH_LIMITS {
+        if let Err(violation) = simulate(seed, limited(nodes)) {
+            panic!("{was}\n{violation}");
+        }
+    }
+}
 
 #[test]
 fn no_seed_that_once_broke_a_rule_breaks_it_again() {
@@ -138,4 +182,41 @@ fn timers_of_a_dead_node_that_are_forgotten_are_caught() {
 fn a_recalled_task_that_stays_on_the_board_is_caught() {
     let rule = caught(Defect::Tombstone);
     assert!(rule.contains("to be done: {}"), "{rule}");
+}
+
+/// The rule about limits that a planted defect breaks first.
+fn caught_with_limits(defect: Defect, nodes: usize) -> String {
+    let setting = Setting { defect: Some(defect), ..limited(nodes) };
+    let broken = (0..4 * SHOWS_WITHIN).find_map(|seed| simulate(seed, setting).err());
+    broken.unwrap_or_else(|| panic!("{defect:?} is not noticed")).rule
+}
+
+#[test]
+fn r22_room_that_two_nodes_give_is_caught() {
+    let rule = caught_with_limits(Defect::AcceptedLimitConflict, 3);
+    assert!(rule.contains("R22"), "{rule}");
+}
+
+#[test]
+fn r22_room_that_leaks_is_caught() {
+    let rule = caught_with_limits(Defect::LeakedRoom, 1);
+    assert!(rule.contains("R22"), "{rule}");
+}
+
+#[test]
+fn r22_a_rate_that_forgets_is_caught() {
+    let rule = caught_with_limits(Defect::ForgottenRate, 1);
+    assert!(rule.contains("`paced`"), "{rule}");
+}
+
+#[test]
+fn r23_a_line_whose_first_is_passed_over_is_caught() {
+    let rule = caught_with_limits(Defect::SkippedHead, 1);
+    assert!(rule.contains("R23"), "{rule}");
+}
+
+#[test]
+fn r23_room_that_is_given_to_nobody_is_caught() {
+    let rule = caught_with_limits(Defect::EmptyLine, 1);
+    assert!(rule.contains("has room, and nobody gets it"), "{rule}");
 }

@@ -97,7 +97,7 @@ fn the_same_seed_gives_the_same_hash() {
     assert_ne!(first, simulate(4712).map(|report| report.hash).ok());
 }
 
-const RECORDS: [&str; 40] = [
+const RECORDS: [&str; 41] = [
     "WORKFLOW_CREATED",
     "WORKFLOW_STARTED",
     "WORKFLOW_PAUSED",
@@ -129,6 +129,7 @@ const RECORDS: [&str; 40] = [
     "JOURNAL_RECORDED",
     "CHECKPOINT_SAVED",
     "TASK_LOGGED",
+    "EVENT_SENT",
     "WAIT_CREATED",
     "WAIT_RESOLVED",
     "WAIT_RESCHEDULED",

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use abide_engine::machine::{Input, RoundBatch, RoundNumber};
+use abide_engine::machine::{Done, Input, RoundBatch, RoundNumber};
 use abide_store::cluster::NodeId;
 use jiff::Timestamp;
 
@@ -19,8 +19,10 @@ pub(super) struct Life {
 pub(super) enum Event {
     /// A machine asked to be called. Only the last such wish of a life counts.
     Wake { life: Life, wish: u64 },
-    /// Something arrives at a node.
+    /// Something that is asked arrives at a node.
     Arrive { life: Life, input: Box<Input> },
+    /// A node hears what came of something that it wanted to be done.
+    Done { life: Life, done: Box<Done> },
     /// A commit arrives at the store.
     Commit(Box<Commit>),
     /// A node says that it is there.

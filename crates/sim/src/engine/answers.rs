@@ -1,7 +1,8 @@
 //! What was answered is so: whatever an engine acknowledges or hands out is in the store.
 
 use abide_core::command::Reply;
-use abide_core::history::Change;
+use abide_core::event_start::EventStartOutcome;
+use abide_core::history::{Change, Record};
 use abide_core::id::RunId;
 use abide_core::refusal::Refusal;
 use abide_engine::{Error, EventSent, Leased, Stats};
@@ -60,6 +61,29 @@ impl World {
                 // Without a key, asking again would start another.
                 Heard::Lost if start.key.is_some() => self.retries.push_back(Retry::Start(start)),
                 Heard::Lost => {}
+            },
+            PendingCall::StartMany { starts, answer } => match hear(answer) {
+                Heard::Nothing(answer) => return Ok(Some(PendingCall::StartMany { starts, answer })),
+                Heard::Answer(answers) => {
+                    if answers.len() != starts.len() {
+                        return Err(format!("{} starts had {} answers", starts.len(), answers.len()));
+                    }
+                    for (start, answer) in starts.into_iter().zip(answers) {
+                        match answer {
+                            Ok(started) => self.was_started(&start, started.run)?,
+                            Err(error) => self.failed(&error, Retry::Start(start))?,
+                        }
+                    }
+                }
+                Heard::Error(error) => {
+                    for start in starts {
+                        self.failed(&error, Retry::Start(start))?;
+                    }
+                }
+                Heard::Lost => {
+                    let keyed = starts.into_iter().filter(|start| start.key.is_some());
+                    self.retries.extend(keyed.map(Retry::Start));
+                }
             },
             PendingCall::Command { command, answer } => match hear(answer) {
                 Heard::Nothing(answer) => return Ok(Some(PendingCall::Command { command, answer })),
@@ -151,6 +175,25 @@ impl World {
         let Some(id) = notified.id else { return Err("an event was not stored".to_owned()) };
         if !state.events.iter().any(|row| row.event.id == id) {
             return Err(format!("{id} was acknowledged, and is not in the store"));
+        }
+        drop(state);
+        self.sent.insert(id);
+        let state = self.store.state();
+        if let Some(sender) = &call.sender {
+            let is_its =
+                |record: &&Record| matches!(record.change, Change::EventSent { event, .. } if event == id);
+            let noted =
+                state.runs.get(&sender.run).map_or(0, |row| row.history.iter().filter(is_its).count());
+            if noted != 1 {
+                return Err(format!("{id} was sent by {}, whose history has it {noted} times", sender.by));
+            }
+        }
+        for start in &notified.starts {
+            if let EventStartOutcome::Started(run) | EventStartOutcome::Repeated(run) = start.outcome
+                && !state.runs.contains_key(&run)
+            {
+                return Err(format!("{id} is said to have started {run}, which is not in the store"));
+            }
         }
         for wait in &notified.waiters {
             let took = state.runs.get(&wait.run).is_some_and(|row| {

@@ -6,8 +6,10 @@ use std::time::Duration;
 use abide_core::command::{Command, Reply};
 use abide_core::id::{RunId, WorkspaceId};
 use abide_core::waitpoint::Actor;
-use abide_engine::machine::{Decide, Handed, Input, Poll, Query, Request, SendEvent, StartRun, TaskRequest};
-use abide_engine::{Asker, Error, EventSent, Handler, Ordered, ScheduleOrder, Stats, TaskResult};
+use abide_engine::machine::{
+    Decide, Handed, Input, Poll, Query, Request, SendEvent, Sender, StartRun, TaskRequest,
+};
+use abide_engine::{Asker, Error, EventSent, Handler, Ordered, ScheduleOrder, Started, Stats, TaskResult};
 use serde_json::Value;
 use tokio::sync::oneshot::{self, Receiver};
 
@@ -30,6 +32,7 @@ impl Call {
 
 pub(super) enum PendingCall {
     Start { start: StartCall, answer: Answered<RunId> },
+    StartMany { starts: Vec<StartCall>, answer: Answered<Vec<Result<Started, Error>>> },
     Command { command: CommandCall, answer: Answered<Reply> },
     Event { event: EventCall, answer: Answered<EventSent> },
     Poll { worker: Arc<str>, answer: Answered<Handed> },
@@ -58,6 +61,8 @@ pub(super) struct EventCall {
     pub(super) event_id: Arc<str>,
     pub(super) data: Value,
     pub(super) key: Option<String>,
+    /// The task that sends it.
+    pub(super) sender: Option<Sender>,
 }
 
 /// What is asked for again when no answer came.
@@ -66,6 +71,16 @@ pub(super) enum Retry {
     Start(StartCall),
     Command(CommandCall),
     Event(EventCall),
+}
+
+impl StartCall {
+    fn request(&self) -> StartRun {
+        StartRun::new(&self.name)
+            .input(self.input.clone())
+            .run_at(self.run_at)
+            .idempotency_key(self.key.clone())
+            .by(Actor::new(crate::choices::STARTER))
+    }
 }
 
 impl World {
@@ -98,18 +113,25 @@ impl World {
     fn call_start(&mut self, node: usize, start: StartCall) {
         self.tell(|| format!("node {node}: start {} with key {:?}", start.name, start.key));
         let (sender, answer) = oneshot::channel();
-        let request = Decide::Start {
-            start: Box::new(
-                StartRun::new(&start.name)
-                    .input(start.input.clone())
-                    .run_at(start.run_at)
-                    .idempotency_key(start.key.clone())
-                    .by(Actor::new(crate::choices::STARTER)),
-            ),
-            listener: None,
+        let request = Decide::Start { start: Box::new(start.request()), listener: None, answer: sender };
+        self.send(node, request, PendingCall::Start { start, answer });
+    }
+
+    /// Starts these with one request, the first of them twice if it has a key.
+    pub(super) fn call_start_many(&mut self, mut starts: Vec<StartCall>) {
+        let Some(node) = self.some_node() else {
+            return self.retries.extend(starts.into_iter().map(Retry::Start));
+        };
+        starts.extend(starts.first().filter(|start| start.key.is_some()).cloned());
+        self.tell(|| format!("node {node}: start {} runs with one request", starts.len()));
+        let (sender, answer) = oneshot::channel();
+        let request = Decide::StartMany {
+            workspace: WorkspaceId::DEFAULT,
+            starts: starts.iter().map(|start| Ok(start.request())).collect(),
+            checking: 0,
             answer: sender,
         };
-        self.send(node, request, PendingCall::Start { start, answer });
+        self.send(node, request, PendingCall::StartMany { starts, answer });
     }
 
     fn call_command(&mut self, node: usize, command: CommandCall) {
@@ -131,10 +153,11 @@ impl World {
         self.tell(|| format!("node {node}: event {} {}", event.event_id, event.data));
         let (sender, answer) = oneshot::channel();
         let request = Decide::SendEvent {
-            notify: Box::new(
+            send: Box::new(
                 SendEvent::new(Arc::clone(&event.event_id))
                     .data(event.data.clone())
-                    .idempotency_key(event.key.clone()),
+                    .idempotency_key(event.key.clone())
+                    .sent_by(event.sender.clone()),
             ),
             answer: sender,
         };

@@ -42,18 +42,27 @@ impl World {
         if self.store.state().runs.len() >= CROWD {
             return Ok(());
         }
-        let name = format!("workflow-{}", self.random.below(3));
-        let input = self.choices().input();
-        let run_at = self.chance(6).then(|| Millis(self.random.below(100_000)).after(self.now));
-        let number = self.number();
-        let key = self.chance(2).then(|| format!("start-{number}"));
-        let start = StartCall { name, input, run_at, key };
+        if self.chance(5) {
+            let starts = (0..1 + self.random.below(4)).map(|_| self.new_start()).collect();
+            self.call_start_many(starts);
+            return Ok(());
+        }
+        let start = self.new_start();
         // An impatient client asks another node before the first one has answered.
         if start.key.is_some() && self.fault(6) {
             self.call(Retry::Start(start.clone()));
         }
         self.call(Retry::Start(start));
         Ok(())
+    }
+
+    fn new_start(&mut self) -> StartCall {
+        let name = format!("workflow-{}", self.random.below(3));
+        let input = self.choices().input();
+        let run_at = self.chance(6).then(|| Millis(self.random.below(100_000)).after(self.now));
+        let number = self.number();
+        let key = self.chance(2).then(|| format!("start-{number}"));
+        StartCall { name, input, run_at, key }
     }
 
     fn some_run(&mut self) -> Option<RunId> {
@@ -89,7 +98,7 @@ impl World {
         let (event_id, data) = self.choices().event();
         let number = self.number();
         let key = self.chance(3).then(|| format!("event-{number}"));
-        self.call(Retry::Event(EventCall { event_id, data, key }));
+        self.call(Retry::Event(EventCall { event_id, data, key, sender: None }));
         Ok(())
     }
 

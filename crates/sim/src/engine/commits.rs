@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use abide_core::time::Millis;
-use abide_engine::machine::{Control, Input, RoundBatch, RoundNumber};
+use abide_engine::machine::{Control, Done, Input, RoundBatch, RoundNumber};
 use abide_store::cluster::ClusterNotification;
 use abide_store::tasks::TaskWrite;
 use abide_store::{Batch, Error, FollowUpWrite};
@@ -90,10 +90,10 @@ impl World {
     ) {
         let took = Duration::from_millis(Millis::between(sent, self.now).0);
         let result = result.map_err(abide_engine::Error::from);
-        let input = Box::new(Input::Committed { round, result, culprits: Vec::new(), took });
+        let done = Box::new(Done::Committed { round, result, culprits: Vec::new(), took });
         // When the answer is lost on its way, the committer asks until it knows.
         let way = self.way();
-        self.after(way, Event::Arrive { life, input });
+        self.after(way, Event::Done { life, done });
     }
 
     fn write(

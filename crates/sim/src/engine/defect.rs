@@ -13,17 +13,32 @@ pub enum Defect {
     AcceptedConflict,
     /// The timers of runs that a dead node wrote to last are found by nobody.
     ForgottenTimers,
+    /// Two nodes may both decide on a limit as it was before: the same room is given twice.
+    AcceptedLimitConflict,
+    /// Room that is given back stays taken.
+    LeakedRoom,
+    /// What a rate remembers is lost with each commit: its window begins anew.
+    ForgottenRate,
+    /// The first in line is not found while others wait behind it.
+    SkippedHead,
+    /// Nobody in line is found.
+    EmptyLine,
     /// A task that is recalled stays on the board as if somebody had it.
     Tombstone,
 }
 
 impl Defect {
-    pub const ALL: [Defect; 6] = [
+    pub const ALL: [Defect; 11] = [
         Defect::LeakedLease,
         Defect::EarlyEffects,
         Defect::StaleAfterConflict,
         Defect::AcceptedConflict,
         Defect::ForgottenTimers,
+        Defect::AcceptedLimitConflict,
+        Defect::LeakedRoom,
+        Defect::ForgottenRate,
+        Defect::SkippedHead,
+        Defect::EmptyLine,
         Defect::Tombstone,
     ];
 }

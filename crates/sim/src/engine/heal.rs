@@ -16,6 +16,7 @@ use abide_store::tasks::StoredTask;
 use jiff::Timestamp;
 
 use super::calls::{CommandCall, Retry};
+use super::event_starts;
 use super::store::Kind;
 use super::world::World;
 use crate::choices;
@@ -59,6 +60,7 @@ impl World {
             self.check_rest()?;
             let live = self.live_runs();
             if live.is_empty() {
+                event_starts::check(&self.store.state(), &self.sent)?;
                 return self.check_ended();
             }
             if self.end_pause(&live) || self.wait_for_timer() {
@@ -129,6 +131,7 @@ impl World {
                 timer.timer, timer.run, timer.at
             ));
         }
+        super::limits::check_nobody_forgotten(&state, self.now)?;
         if let Some(row) = state.follow_ups.values().next() {
             return Err(format!("nobody goes on with {:?}", row.what));
         }
@@ -233,6 +236,9 @@ impl World {
         let state = self.store.state();
         if let Some((run, at)) = state.tasks.keys().next() {
             return Err(format!("{run}: the task at {at:?} outlives its run"));
+        }
+        if let Some(limit) = state.limits.values().find(|limit| limit.used > 0 || limit.waiting > 0) {
+            return Err(format!("R22: room under `{}` outlives all runs", limit.name));
         }
         for row in state.runs.values() {
             let hooks = row.history.iter().filter_map(|record| hook_of(&record.change));

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use abide_core::time::Millis;
 use abide_engine::machine::{
-    Control, Input, Machine, Now, Output, Perform, ReadyTask, Request, Room, Setup, Wake,
+    Control, Done, Input, Machine, Now, Output, Perform, ReadyTask, Request, Room, Setup, Wake,
 };
 use abide_store::Store;
 use abide_store::cluster::NodeId;
@@ -37,8 +37,10 @@ pub(super) struct Node {
     pub(super) is_frozen: bool,
     /// How far its clock is behind the store's, or ahead of it; in a cluster it is never ahead.
     pub(super) clock_ms: i64,
-    /// What has arrived and was not taken yet.
+    /// What was asked and was not taken yet.
     inbox: VecDeque<Input>,
+    /// What came of outputs and was not heard yet.
+    done: VecDeque<Done>,
     /// Tasks whose poller has gone come back this way.
     back: Option<(mpsc::Sender<Request>, mpsc::Receiver<Request>)>,
     /// The last wish to be woken.
@@ -60,6 +62,7 @@ impl Node {
             is_frozen: false,
             clock_ms: 0,
             inbox: VecDeque::new(),
+            done: VecDeque::new(),
             back: None,
             wish: 0,
             performing: Vec::new(),
@@ -171,6 +174,15 @@ impl World {
         if self.is_living(life) && self.nodes[life.node].wish == wish { self.run(life.node) } else { Ok(()) }
     }
 
+    /// An output was done; a frozen node hears of it when it goes on.
+    pub(super) fn is_done(&mut self, life: Life, done: Done) -> Check {
+        if !self.is_living(life) {
+            return Ok(());
+        }
+        self.nodes[life.node].done.push_back(done);
+        self.run(life.node)
+    }
+
     /// Something arrives; a frozen node finds it when it goes on.
     pub(super) fn arrive(&mut self, life: Life, input: Input) -> Check {
         if !self.is_living(life) {
@@ -218,6 +230,8 @@ impl World {
                 return Ok(());
             }
             let now = node.now(self.now, kind);
+            self.hear_done(place, now)?;
+            let node = &mut self.nodes[place];
             node.take_back();
             let Some(machine) = &mut node.machine else { return Ok(()) };
             let mut inputs = take_inputs(&mut node.inbox, machine, now);
@@ -238,7 +252,7 @@ impl World {
             let Some(machine) = &mut node.machine else { return Ok(()) };
             let Wake { after, .. } = machine.wake(now);
             // What there is no room for waits until the round that is full has been sent off.
-            if !has_takeable(&node.inbox, machine.room(now)) && !after.is_zero() {
+            if node.done.is_empty() && !has_takeable(&node.inbox, machine.room(now)) && !after.is_zero() {
                 node.wish += 1;
                 let wish = node.wish;
                 let ms = u64::try_from(after.as_millis()).unwrap_or(u64::MAX).max(1);
@@ -251,6 +265,16 @@ impl World {
             machine.wake(now).reason
         });
         Err(format!("node {place} goes on without end ({why:?}), and no time passes"))
+    }
+
+    fn hear_done(&mut self, place: usize, now: Now) -> Check {
+        while let Some(done) = self.nodes[place].done.pop_front() {
+            let Some(machine) = &mut self.nodes[place].machine else { return Ok(()) };
+            let mut outputs = Vec::new();
+            machine.hear(now, done, &mut outputs);
+            self.perform(self.life(place), outputs)?;
+        }
+        Ok(())
     }
 
     /// Does what a machine wants to be done.
@@ -282,9 +306,9 @@ impl World {
     fn check_input(&mut self, life: Life, check: abide_engine::machine::Check) {
         let abide_engine::machine::Check { definition, input, then, workspace: _ } = check;
         let result = definition.check_input(&input).map_err(abide_engine::Error::from);
-        let input = Box::new(Input::Checked { definition, result, then });
+        let done = Box::new(Done::Checked { definition, result, then });
         let took = Millis(1 + self.random.below(20));
-        self.after(took, Event::Arrive { life, input });
+        self.after(took, Event::Done { life, done });
     }
 
     /// A handler of the node begins with a task, and reports after a while; some never do.
@@ -308,22 +332,18 @@ impl World {
 
 fn has_takeable(inbox: &VecDeque<Input>, room: Room) -> bool {
     inbox.iter().any(|input| match input {
-        Input::Committed { .. } | Input::Deployed { .. } | Input::Checked { .. } => true,
         Input::Request(_) => room.requests > 0,
         Input::Report(_) => room.requests > 0 && room.reports > 0,
     })
 }
 
-/// As much as the machine has room for; what answers it comes first, and there is always room for that.
+/// As much as the machine has room for.
 fn take_inputs(inbox: &mut VecDeque<Input>, machine: &mut Machine, now: Now) -> VecDeque<Input> {
     let room = machine.room(now);
     let (mut requests, mut reports) = (room.requests, room.reports);
-    let (mut answers, mut asked, mut rest) = (VecDeque::new(), VecDeque::new(), VecDeque::new());
+    let (mut asked, mut rest) = (VecDeque::new(), VecDeque::new());
     for input in inbox.drain(..) {
         match input {
-            Input::Committed { .. } | Input::Deployed { .. } | Input::Checked { .. } => {
-                answers.push_back(input)
-            }
             Input::Request(_) if requests > 0 => {
                 requests -= 1;
                 asked.push_back(input);
@@ -337,6 +357,5 @@ fn take_inputs(inbox: &mut VecDeque<Input>, machine: &mut Machine, now: Now) -> 
         }
     }
     *inbox = rest;
-    answers.extend(asked);
-    answers
+    asked
 }

@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use abide_core::command::Event;
 use abide_core::definition::Definition;
-use abide_core::history::Record;
+use abide_core::history::{Change, Record};
 use abide_core::id::{RunId, StepAddress};
 use abide_core::run::Run;
 use abide_store::Batch;
 
+use super::limits::{self, Begun, Lines};
 use super::store::{Kind, State};
 use crate::inspector::{Inspector, Ledger};
 use crate::world::Check;
@@ -19,6 +20,10 @@ pub(super) struct Rules {
     inspector: Inspector,
     /// The version of each run of a batch, before it is committed.
     versions: BTreeMap<RunId, u64>,
+    /// When runs began under a rate.
+    begun: Begun,
+    /// Who stood in line before a batch is committed.
+    lines: Lines,
     /// A rule that a commit has broken.
     pub(super) broken: Option<String>,
 }
@@ -70,6 +75,7 @@ impl Rules {
     pub(super) fn before(&mut self, state: &State, batch: &Batch<'_>) {
         let version = |run: RunId| state.runs.get(&run).map_or(0, |row| row.run.seq);
         self.versions = batch.runs.iter().map(|write| (write.run.id, version(write.run.id))).collect();
+        self.lines = Lines::of(state);
     }
 
     /// Looks at what was committed.
@@ -88,11 +94,28 @@ impl Rules {
             }
             for record in write.records {
                 check_clock(state, run, record)?;
+                check_sent(run, record, batch)?;
             }
             self.inspector.look_at(&view, run, write.records)?;
+            write.records.iter().try_for_each(|record| self.begun.look_at(run, record))?;
+        }
+        if !(state.limits.is_empty() && batch.limits.is_empty()) {
+            limits::check_room(state)?;
+            limits::check_kept(state)?;
+            self.lines.check_order(state)?;
         }
         Ok(())
     }
+}
+
+/// R1: the event that a task has sent is a part of the commit that says so.
+fn check_sent(run: &Run, record: &Record, batch: &Batch<'_>) -> Check {
+    if let Change::EventSent { event: sent, .. } = &record.change
+        && !batch.events.iter().any(|event| event.id == *sent)
+    {
+        return Err(format!("R1: {} says that it has sent {sent}, which is not there", run.id));
+    }
+    Ok(())
 }
 
 /// R3: in a cluster nobody's clock is ahead of the store's, so that nothing is early by it.

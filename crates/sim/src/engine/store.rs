@@ -12,6 +12,7 @@ mod board;
 mod commit;
 mod events;
 mod find;
+mod limits;
 mod lists;
 mod not_simulated;
 mod roles;
@@ -20,9 +21,11 @@ pub(crate) mod snapshots;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use abide_core::capacity::Limit;
 use abide_core::command::Event;
+use abide_core::event_start::RefusedStart;
 use abide_core::history::Record;
-use abide_core::id::{RunId, ScheduleId, StepAddress, WorkspaceId};
+use abide_core::id::{LimitId, RunId, ScheduleId, StepAddress, WorkspaceId};
 use abide_core::idempotency::IdempotencyRecord;
 use abide_core::run::{Run, Snapshot, Timer};
 use abide_core::schedule::Schedule;
@@ -94,7 +97,10 @@ pub(crate) struct State {
     pub(crate) events: Vec<EventRow>,
     pub(crate) idempotency: BTreeMap<String, IdempotencyRecord>,
     pub(crate) definitions: Vec<StoredDefinition>,
+    /// Which workflows events may start, and the last start of each that was refused.
+    pub(crate) event_starts: BTreeMap<(WorkspaceId, String, String), Option<RefusedStart>>,
     pub(crate) schedules: BTreeMap<ScheduleId, Schedule>,
+    pub(crate) limits: BTreeMap<LimitId, Limit>,
     pub(crate) follow_ups: BTreeMap<(WorkspaceId, u128), StoredFollowUp>,
     descendants: BTreeMap<RunId, u64>,
     /// The task board of a cluster.

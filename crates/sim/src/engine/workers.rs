@@ -1,11 +1,13 @@
 //! Workers: those that poll, and the handlers that nodes have themselves. Some vanish, some report late, some twice.
 
-use abide_core::command::Command;
+use abide_core::command::{Command, TaskNotified};
 use abide_core::id::{RunId, StepAddress};
-use abide_engine::machine::ReadyTask;
+use abide_core::waitpoint::Actor;
+use abide_engine::machine::{ReadyTask, Sender};
+use serde_json::Value;
 
 use super::agenda::Life;
-use super::calls::{CommandCall, Retry};
+use super::calls::{CommandCall, EventCall, Retry};
 use super::world::World;
 use crate::choices::Report;
 use crate::inspector::lease;
@@ -84,6 +86,11 @@ impl World {
     fn report_of_worker(&mut self, run: RunId, at: StepAddress, epoch: u32, command: Command) {
         let number = self.number();
         let by = lease::holder(number, at, epoch);
+        if let Command::TaskNotified(TaskNotified { event_id, .. }) = command {
+            let sender = Some(Sender { run, at, lease_epoch: epoch, by: Actor::new(&by) });
+            let key = Some(format!("event-{number}"));
+            return self.call(Retry::Event(EventCall { event_id, data: Value::Null, key, sender }));
+        }
         self.call(Retry::Command(CommandCall { run, command, by, key: None }));
     }
 

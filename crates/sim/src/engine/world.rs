@@ -1,19 +1,20 @@
 //! The world of one seed: time, chance, the store, and the nodes on it.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use abide_core::definition::Definition;
-use abide_core::id::{DefinitionId, RunId, ScheduleId, WorkspaceId};
+use abide_core::id::{DefinitionId, EventUid, RunId, ScheduleId, WorkspaceId};
 use abide_core::random::Random;
 use abide_core::time::Millis;
 use abide_engine::Stats;
-use abide_store::{Batch, NewDefinition, Store};
+use abide_store::{Batch, EventStartWrite, NewDefinition, Store};
 use jiff::Timestamp;
 
 use super::agenda::{Agenda, Event, Life};
 use super::calls::{Call, Retry};
 use super::defect::Defect;
+use super::event_starts;
 use super::node::Node;
 use super::rules::Rules;
 use super::store::{Kind, SimStore};
@@ -34,6 +35,8 @@ const SALT: u64 = 0x0E16_11E5;
 pub struct Setting {
     /// How many engines there are. One has its store to itself, several are a cluster.
     pub nodes: usize,
+    /// Whether workflows have limits.
+    pub limits: bool,
     /// What is broken on purpose.
     pub defect: Option<Defect>,
     /// How much of a failing seed's story is told.
@@ -42,7 +45,7 @@ pub struct Setting {
 
 impl Setting {
     pub fn of(nodes: usize) -> Setting {
-        Setting { nodes: nodes.max(1), defect: None, story_lines: STORY_LINES }
+        Setting { nodes: nodes.max(1), limits: false, defect: None, story_lines: STORY_LINES }
     }
 
     fn kind(self) -> Kind {
@@ -78,6 +81,8 @@ pub(super) struct World {
     /// Tasks that workers believe to have.
     pub(super) in_hand: Vec<InHand>,
     pub(super) schedules: Vec<ScheduleId>,
+    /// The events that clients were told are sent to everyone.
+    pub(super) sent: BTreeSet<EventUid>,
     /// What the first answer under the key of a start was.
     pub(super) started: BTreeMap<String, RunId>,
     pub(super) rules: Rules,
@@ -112,6 +117,7 @@ impl World {
             retries: VecDeque::new(),
             in_hand: Vec::new(),
             schedules: Vec::new(),
+            sent: BTreeSet::new(),
             started: BTreeMap::new(),
             rules: Rules::default(),
             stats: Vec::new(),
@@ -161,8 +167,15 @@ impl World {
             let name = format!("workflow-{index}");
             all.push((name.clone(), definitions::generate(&mut self.random, &name, &children)));
         }
+        for (name, definition) in &mut all {
+            *definition = definitions::with_local_handlers(&mut self.random, definition);
+            if self.setting.limits {
+                *definition = super::limits::with_limits(&mut self.random, definition);
+            }
+            debug_assert_eq!(name, definition.name());
+        }
+        all.push((event_starts::WORKFLOW.to_owned(), event_starts::workflow()));
         for (name, definition) in all {
-            let definition = definitions::with_local_handlers(&mut self.random, &definition);
             let document = serde_json::to_string(&definition.document).map_err(|error| error.to_string())?;
             self.tell(|| format!("{name}: {document}"));
             let id = DefinitionId::new(self.now, self.random.draw_u128());
@@ -175,7 +188,16 @@ impl World {
                 awaits: &[],
                 created_at: self.now,
             };
-            let written = self.store.commit(&Batch { definitions: vec![new], ..Batch::default() });
+            let ids: BTreeSet<&str> = definition.start_on.iter().map(|on| &*on.event_id).collect();
+            let write = |event_id| EventStartWrite {
+                workspace: WorkspaceId::DEFAULT,
+                event_id,
+                workflow: definition.name(),
+                refused: None,
+            };
+            let event_starts = ids.into_iter().map(write).collect();
+            let batch = Batch { definitions: vec![new], event_starts, ..Batch::default() };
+            let written = self.store.commit(&batch);
             written.map_err(|error| error.to_string())?;
             self.definitions.insert(name, definition);
         }
@@ -199,6 +221,7 @@ impl World {
         match event {
             Event::Wake { life, wish } => self.wake(life, wish),
             Event::Arrive { life, input } => self.arrive(life, *input),
+            Event::Done { life, done } => self.is_done(life, *done),
             Event::Commit(commit) => self.commit_arrives(*commit),
             Event::Heartbeat(life) => self.heartbeat(life),
             Event::Thaw(life) => self.thaw(life),

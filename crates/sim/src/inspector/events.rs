@@ -99,6 +99,10 @@ impl Watched {
         event.workspace == run.workspace
             && event.event_id == filter.event_id
             && event.received_at >= filter.since
+            && run
+                .started_on
+                .as_ref()
+                .is_none_or(|on| (event.received_at, event.id) > (on.received_at, on.event))
             && filter.accepts(&event.data)
             && !self.came_before(run, number, event.id)
     }

@@ -11,8 +11,14 @@ pub(crate) fn holder(number: u64, at: StepAddress, epoch: u32) -> String {
     format!("worker/{number}/{at:?}/{epoch}")
 }
 
-/// The step that a worker ends is one that it has the lease of.
+/// The step that a worker ends is one that it has the lease of, and so is the one in whose name it sends an event.
 pub(super) fn check_epoch(before: Option<&Run>, record: &Record) -> Check {
+    if let Change::EventSent { at, lease_epoch, .. } = &record.change {
+        let task = before.and_then(|run| run.step(*at)).and_then(|step| step.task.as_deref());
+        let is_held = task.is_some_and(|task| task.out && task.lease_epoch == *lease_epoch);
+        let sent = || format!("{} sent an event for {at:?}, whose lease it has not", record.by);
+        return if is_held { Ok(()) } else { Err(sent()) };
+    }
     let ended = if let Change::StepCompleted { at, .. }
     | Change::StepFailed { at, .. }
     | Change::StepRetrying { at, .. } = &record.change

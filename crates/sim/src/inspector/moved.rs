@@ -36,7 +36,7 @@ impl Watched {
             }
         }
         let place = |run: &Run, wait: &Waitpoint| wait.at.map(|at| run.step_name(at));
-        for (was, is) in before.waitpoints().iter().zip(after.waitpoints()) {
+        for (was, is) in before.waitpoints().zip(after.waitpoints()) {
             let kept = Waitpoint { at: was.at, ..is.clone() };
             if kept != *was || place(before, was) != place(after, is) {
                 return broken(format!("wait {} is another", was.number));

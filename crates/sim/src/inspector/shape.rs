@@ -8,6 +8,7 @@ use abide_core::history::Change;
 use abide_core::id::StepAddress;
 use abide_core::run::Run;
 use abide_core::status::{RunStatus, StepStatus};
+use abide_core::waitpoint::Kind;
 
 use super::Ledger;
 use crate::world::Check;
@@ -57,10 +58,13 @@ pub(super) fn place(change: &Change) -> Option<StepAddress> {
         | Change::JournalRecorded { .. }
         | Change::CheckpointSaved { .. }
         | Change::TaskLogged { .. }
+        | Change::EventSent { .. }
         | Change::LlmCallCompleted { .. }
         | Change::WaitCreated { .. }
         | Change::WaitResolved { .. }
         | Change::WaitRescheduled { .. }
+        | Change::CapacityTaken { .. }
+        | Change::CapacityQueued { .. }
         | Change::SignalReceived { .. }
         | Change::EventMatched { .. }
         | Change::ApprovalRequested { .. }
@@ -86,10 +90,11 @@ pub(super) fn check_counts(run: &Run) -> Check {
         run.step_runs().filter(|(_, step)| step.status == wanted && step.map.is_none()).count()
     };
     let (running, waiting) = (count(StepStatus::Running), count(StepStatus::Waiting));
+    let waits_for_room = run.open_waitpoints().any(|wait| wait.kind == Kind::Capacity && wait.at.is_none());
     let right = match run.status {
         RunStatus::Pending => running == 0 && waiting == 0 && run.open_waitpoints().count() > 0,
         RunStatus::Running => running > 0,
-        RunStatus::Waiting => running == 0 && waiting > 0,
+        RunStatus::Waiting => running == 0 && (waiting > 0 || waits_for_room),
         RunStatus::Paused => true,
         RunStatus::Completed | RunStatus::Failed | RunStatus::Cancelled => running == 0 && waiting == 0,
     };

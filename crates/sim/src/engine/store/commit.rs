@@ -66,6 +66,7 @@ impl State {
             }
         }
         batch.schedules.iter().try_for_each(|write| self.check_schedule(write))?;
+        batch.limits.iter().try_for_each(|write| self.check_limit(write))?;
         batch.follow_ups.iter().try_for_each(|write| self.check_follow_up(write))?;
         self.check_events(batch, seen)
     }
@@ -165,6 +166,11 @@ impl State {
                 created_at: new.created_at,
             });
         }
+        for write in &batch.event_starts {
+            let key = (write.workspace, write.event_id.to_owned(), write.workflow.to_owned());
+            let refused = self.event_starts.entry(key).or_default();
+            *refused = write.refused.cloned().or(refused.take());
+        }
         for write in written(batch) {
             self.write_run(write, number, node);
         }
@@ -175,6 +181,9 @@ impl State {
         }
         for write in &batch.schedules {
             self.write_schedule(write);
+        }
+        for write in &batch.limits {
+            self.write_limit(write);
         }
         for write in &batch.follow_ups {
             match write {

@@ -22,7 +22,7 @@ impl State {
         page: &Page<(Option<Timestamp>, WaitpointId)>,
     ) -> Vec<WaitpointSummary> {
         let of_runs = self.runs.values().flat_map(|row| {
-            let waits = row.run.waitpoints().iter();
+            let waits = row.run.waitpoints();
             waits.map(|wait| summary(row.run.waitpoint_id(wait.number), row.run.workspace, wait))
         });
         let of_schedules = self.schedules.values().flat_map(|schedule| {
@@ -134,6 +134,7 @@ fn listened_for(wait: &Waitpoint) -> Option<String> {
         | ListensFor::Approval(_)
         | ListensFor::Child { .. }
         | ListensFor::Attempt(_)
-        | ListensFor::Code(_) => None,
+        | ListensFor::Code(_)
+        | ListensFor::Capacity(_) => None,
     }
 }

@@ -1,6 +1,7 @@
 //! The roles of a store, as the engine asks for them.
 
 use abide_core::command::Event;
+use abide_core::event_start::RefusedStart;
 use abide_core::history::Record;
 use abide_core::id::{DefinitionId, EventUid, KeyId, RunId, ScheduleId, WaitpointId, WorkspaceId};
 use abide_core::idempotency::IdempotencyRecord;
@@ -10,11 +11,11 @@ use abide_core::status::RunStatus;
 use abide_core::waitpoint::Kind as WaitKind;
 use abide_store::cluster::{Cluster, ClusterNotification, Heartbeat, NodeId};
 use abide_store::roles::*;
-use abide_store::tasks::{FoundTask, LateTasks, TaskCounts, Tasks, WantedTasks};
+use abide_store::tasks::{FoundTask, LateTasks, TaskCounts, TaskQueue, Tasks, WantedTasks};
 use abide_store::{
-    ApiKey, Batch, CodeWait, Culprit, DefinitionSummary, Due, Error, Held, KeyHash, Owner, Page, Read,
-    RunFilter, RunSummary, Store, StoredDefinition, StoredFollowUp, StoredRun, StoredTimer, Suspect, Update,
-    Waiter, WaitpointFilter, WaitpointSummary, Workspace,
+    ApiKey, Batch, CodeWait, Culprit, DefinitionSummary, Due, Error, EventStarter, Held, KeyHash, Owner,
+    Page, Read, RunFilter, RunSummary, Store, StoredDefinition, StoredFollowUp, StoredRun, StoredTimer,
+    Suspect, Update, Waiter, WaitpointFilter, WaitpointSummary, Workspace,
 };
 use jiff::Timestamp;
 
@@ -69,6 +70,10 @@ impl Lists for SimStore {
         page: &Page<(Option<Timestamp>, WaitpointId)>,
     ) -> Result<Vec<WaitpointSummary>, Error> {
         Ok(self.read()?.list_waitpoints(filter, page))
+    }
+
+    fn task_queues(&mut self, _: usize) -> Result<Option<Vec<TaskQueue>>, Error> {
+        not_simulated()
     }
 
     fn stored_bytes(&mut self, _: WorkspaceId) -> Result<u64, Error> {
@@ -163,6 +168,27 @@ impl Events for SimStore {
         _: &Page<(Timestamp, EventUid)>,
     ) -> Result<Vec<Event>, Error> {
         not_simulated()
+    }
+}
+
+impl EventStarts for SimStore {
+    fn event_starts(
+        &mut self,
+        workspace: WorkspaceId,
+        event_id: Option<&str>,
+        after: Option<(&str, &str)>,
+        limit: usize,
+    ) -> Result<Vec<EventStarter>, Error> {
+        let state = self.read()?;
+        let all = state.event_starts.iter().filter(|((of, event, workflow), _)| {
+            *of == workspace
+                && event_id.is_none_or(|event_id| event_id == event)
+                && after.is_none_or(|after| (event.as_str(), workflow.as_str()) > after)
+        });
+        let starter = |((_, event_id, workflow), refused): (&(_, String, String), &Option<RefusedStart>)| {
+            EventStarter { event_id: event_id.clone(), workflow: workflow.clone(), refused: refused.clone() }
+        };
+        Ok(all.take(limit).map(starter).collect())
     }
 }
 

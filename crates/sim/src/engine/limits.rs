@@ -1,0 +1,229 @@
+//! Limits in a world: which workflows have some, and the rules about them, written a second time. What has room is told here from
+//! the statuses of runs and steps alone; what the engine keeps of limits is then compared with that.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use abide_core::capacity::{Ask, Rank};
+use abide_core::definition::{Definition, Holds, Limit as Defined, LimitScope};
+use abide_core::history::{Change, Record};
+use abide_core::id::{LimitId, RunId, StepAddress};
+use abide_core::random::Random;
+use abide_core::run::Run;
+use abide_core::status::{RunStatus, StepStatus};
+use abide_core::waitpoint::{Kind, Waitpoint};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::store::State;
+use crate::world::Check;
+
+/// The only key that limits have here.
+const KEY: &str = "{{ input.n }}";
+
+/// The workflow with limits on its runs, on its tasks, or on both.
+pub(super) fn with_limits(random: &mut Random, definition: &Definition) -> Arc<Definition> {
+    let mut document = serde_json::to_value(&definition.document).expect("a workflow is JSON");
+    let mut limits = Vec::new();
+    if random.below(2) == 0 {
+        let when_full = ["queue", "queue", "skip", "replace", "refuse"][random.below(5) as usize];
+        limits.push(
+            json!({ "name": "single", "key": KEY, "concurrency": 1, "holds": "run", "whenFull": when_full }),
+        );
+    }
+    if random.below(2) == 0 {
+        limits.push(json!({ "name": "shared", "scope": "workspace", "concurrency": 2 }));
+    }
+    if random.below(3) == 0 {
+        limits.push(json!({ "name": "paced", "rate": 3, "per": "10m", "burst": 2 }));
+    }
+    if !limits.is_empty() {
+        if random.below(3) == 0 {
+            limits[0]["timeout"] = json!("2h");
+        }
+        document["limits"] = Value::Array(limits);
+        document["priority"] = json!("{{ input.n }}");
+    }
+    for step in document["steps"].as_array_mut().into_iter().flatten() {
+        let is_map = step["type"] == "map";
+        let step = if is_map { &mut step["step"] } else { step };
+        if step["type"] == "task" && random.below(2) == 0 {
+            step["limits"] = json!([{ "name": "calls", "scope": "workspace", "concurrency": 2 }]);
+        }
+    }
+    let checked = Definition::from_value(document).expect("limits make no workflow unsound");
+    Arc::new(checked.definition)
+}
+
+/// When runs began under a rate, by the limit and its key.
+#[derive(Debug, Default)]
+pub(super) struct Begun(BTreeMap<(Arc<str>, Arc<str>), Vec<Timestamp>>);
+
+impl Begun {
+    /// Within any time of a rate, no more begin than it says.
+    pub(super) fn look_at(&mut self, run: &Run, record: &Record) -> Check {
+        if !matches!(record.change, Change::WorkflowStarted { .. }) || was_let_in(run) {
+            return Ok(());
+        }
+        for limit in &run.definition.limits {
+            let Some(rate) = limit.rate else { continue };
+            let begun =
+                self.0.entry((Arc::clone(&run.definition_ref.name), Arc::clone(&limit.name))).or_default();
+            begun.push(record.at);
+            let within =
+                begun.iter().filter(|at| **at <= record.at && rate.per.after(**at) > record.at).count();
+            let most = (rate.count + rate.burst - 1) as usize;
+            if within > most {
+                return Err(format!(
+                    "R22: {within} runs began under the rate `{}` within {}",
+                    limit.name, rate.per
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// An operator let it in past a line: then there may be more than a limit says.
+fn was_let_in(run: &Run) -> bool {
+    let by_hand = |wait: &Waitpoint| wait.resolved_by.as_ref().is_some_and(|by| &*by.0 != "engine");
+    run.waitpoints().any(|wait| wait.kind == Kind::Capacity && by_hand(wait))
+}
+
+type Key = (Option<String>, String, String);
+
+fn key(run: &Run, limit: &Defined) -> Key {
+    let workflow = match limit.scope {
+        LimitScope::Workflow => Some(run.definition_ref.name.to_string()),
+        LimitScope::Workspace => None,
+    };
+    let key = limit.key.as_ref().map(|_| run.input.get("n").map(ToString::to_string).unwrap_or_default());
+    (workflow, limit.name.to_string(), key.unwrap_or_default())
+}
+
+/// Never more than a limit says are at work, by their statuses.
+pub(super) fn check_room(state: &State) -> Check {
+    let mut has_room: BTreeMap<Key, (u32, Vec<String>)> = BTreeMap::new();
+    let mut add = |run: &Run, limit: &Defined, who: String| {
+        if let Some(concurrency) = limit.concurrency {
+            let (_, holders) = has_room.entry(key(run, limit)).or_insert((concurrency, Vec::new()));
+            holders.push(who);
+        }
+    };
+    for row in state.runs.values().filter(|row| !was_let_in(&row.run)) {
+        let run = &row.run;
+        let waits = run.open_waitpoints().any(|wait| wait.kind == Kind::Capacity && wait.at.is_none());
+        for limit in &run.definition.limits {
+            let is_at_work = match limit.holds {
+                Holds::Work => run.status == RunStatus::Running,
+                Holds::Run => matches!(run.status, RunStatus::Running | RunStatus::Waiting) && !waits,
+            };
+            if is_at_work {
+                add(run, limit, run.id.to_string());
+            }
+        }
+        for (at, step) in run.step_runs() {
+            let is_out = step.task.as_ref().is_some_and(|task| task.out);
+            let work = run.defined(at).action.work().filter(|_| is_out && step.status == StepStatus::Running);
+            for limit in work.into_iter().flat_map(|work| &work.limits) {
+                add(run, limit, format!("{} at {at:?}", run.id));
+            }
+        }
+    }
+    for ((_, name, key), (concurrency, holders)) in has_room {
+        if holders.len() > concurrency as usize {
+            return Err(format!(
+                "R22: more than {concurrency} have room under `{name}` `{key}`: {holders:?}"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// What is kept of limits is what the runs hold and wait for: nothing leaks.
+pub(super) fn check_kept(state: &State) -> Check {
+    let mut held: BTreeMap<LimitId, u32> = BTreeMap::new();
+    for room in state.runs.values().flat_map(|row| row.run.held_rooms()).flat_map(|held| &held.rooms) {
+        *held.entry(room.limit).or_default() += 1;
+    }
+    let mut waiting: BTreeMap<LimitId, u64> = BTreeMap::new();
+    for (_, _, ask, _) in state.runs.values().flat_map(|row| in_line(&row.run)) {
+        *waiting.entry(ask.limit).or_default() += 1;
+    }
+    for limit in state.limits.values() {
+        let (has, waits) = (held.remove(&limit.id).unwrap_or(0), waiting.remove(&limit.id).unwrap_or(0));
+        if (limit.used, limit.waiting) != (has, waits) {
+            return Err(format!(
+                "R22: `{}` `{}` has {} that hold room and {} that wait, and runs say {has} and {waits}",
+                limit.name, limit.key, limit.used, limit.waiting
+            ));
+        }
+    }
+    match held.into_keys().chain(waiting.into_keys()).next() {
+        Some(lost) => Err(format!("R22: {lost} is forgotten while somebody has room or waits")),
+        None => Ok(()),
+    }
+}
+
+/// Nobody waits for room that is there.
+pub(super) fn check_nobody_forgotten(state: &State, now: Timestamp) -> Check {
+    match state.limits.values().find(|limit| limit.is_to_grant(now)) {
+        Some(limit) => Err(format!("R23: `{}` `{}` has room, and nobody gets it", limit.name, limit.key)),
+        None => Ok(()),
+    }
+}
+
+/// The waits of a run that stand in line, with what they ask there.
+fn in_line(run: &Run) -> impl Iterator<Item = (u32, Rank, &Ask, usize)> {
+    run.open_waitpoints().filter_map(|wait| {
+        let request = wait.listens_for.capacity()?;
+        Some((wait.number, request.rank, request.awaited()?, request.asks.len()))
+    })
+}
+
+/// Who stands in line, before a commit.
+#[derive(Debug, Default)]
+pub(super) struct Lines(BTreeMap<LimitId, BTreeMap<(RunId, u32), Rank>>);
+
+impl Lines {
+    pub(super) fn of(state: &State) -> Lines {
+        let mut lines = Lines::default();
+        for row in state.runs.values() {
+            for (number, rank, ask, asks) in in_line(&row.run) {
+                // Who asks several limits may be passed over for another one's sake.
+                if asks == 1 {
+                    lines.0.entry(ask.limit).or_default().insert((row.run.id, number), rank);
+                }
+            }
+        }
+        lines
+    }
+
+    /// Who was let in was not behind one that stood in the same line, still does, and whose time was not over (R4).
+    pub(super) fn check_order(&self, state: &State) -> Check {
+        let wait_of =
+            |(run, number): (RunId, u32)| state.runs.get(&run).and_then(|row| row.run.waitpoint(number));
+        for line in self.0.values() {
+            for (who, rank) in line {
+                let granted = wait_of(*who).filter(|wait| {
+                    !wait.is_pending() && wait.resolved_by.as_ref().is_some_and(|by| &*by.0 == "engine")
+                });
+                let Some(granted) = granted.filter(|wait| has_taken(state, who.0, wait.at)) else { continue };
+                let stands = |wait: &Waitpoint| {
+                    wait.is_pending() && granted.resolved_at.is_some_and(|at| !wait.is_due(at))
+                };
+                let is_passed_over = |(other, other_rank): &(&(RunId, u32), &Rank)| {
+                    **other_rank < *rank && wait_of(**other).is_some_and(stands)
+                };
+                if let Some((first, _)) = line.iter().find(is_passed_over) {
+                    return Err(format!("R23: {} was let in before {}, who came first", who.0, first.0));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn has_taken(state: &State, run: RunId, at: Option<StepAddress>) -> bool {
+    state.runs.get(&run).is_some_and(|row| row.run.rooms_of(at).is_some_and(|held| held.is_complete))
+}
