@@ -1,0 +1,161 @@
+//! `POST /v2/batch` and `POST /v2/publish/…`: starts, steps, calls and plain messages.
+
+use abide_core::command::{WaitFor, WaitSpec};
+use abide_core::run::Run;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::{Answer, GuestRequest, Problem, differing, ok};
+use crate::Gateway;
+use crate::delivery::CallRequest;
+use crate::log::{Log, Request, RequestKind, Step, Stored, entry_key, message_ids};
+use crate::message::{Body, Headers, Message, Purpose};
+use crate::record::Recording;
+
+/// How many messages a batch may have.
+const MESSAGES: usize = 1_000;
+
+pub(super) async fn batch(gateway: &Gateway, asked: &GuestRequest) -> Answer {
+    let body: Value =
+        serde_json::from_slice(&asked.body).map_err(|_| Problem::bad("a batch is a JSON array"))?;
+    let items = match body {
+        Value::Array(items) => items,
+        one @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_)) => {
+            vec![one]
+        }
+    };
+    if items.len() > MESSAGES {
+        return Err(Problem::bad(format!("a batch has at most {MESSAGES} messages (MESSAGES)")));
+    }
+    let messages = items.iter().map(message).collect::<Result<Vec<_>, _>>()?;
+    submit(gateway, messages).await.map(Value::Array).and_then(ok)
+}
+
+fn message(item: &Value) -> Result<Message, Problem> {
+    let destination =
+        item["destination"].as_str().ok_or_else(|| Problem::bad("a message has a `destination`"))?;
+    let body = match &item["body"] {
+        Value::Null => Body::None,
+        Value::String(text) => Body::of(text.as_bytes()),
+        other @ (Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) => {
+            Body::Text(other.to_string())
+        }
+    };
+    Ok(Message { destination: destination.to_owned(), headers: Headers::of_object(&item["headers"]), body })
+}
+
+pub(super) async fn publish(gateway: &Gateway, message: Message) -> Answer {
+    if message.headers.is("upstash-workflow-invoke", "true") {
+        return ok(json!({ "messageId": gateway.invoke(&message).await? }));
+    }
+    let answers = submit(gateway, vec![message]).await?;
+    ok(answers.into_iter().next().unwrap_or_default())
+}
+
+/// Does what messages ask for: those that belong to one run, one after the other, are one commit.
+async fn submit(gateway: &Gateway, messages: Vec<Message>) -> Result<Vec<Value>, Problem> {
+    let mut answers = Vec::new();
+    let mut messages = messages.into_iter().peekable();
+    while let Some(message) = messages.next() {
+        match message.purpose() {
+            Purpose::Start => answers.push(gateway.start(&message).await?.answer()),
+            Purpose::Plain => answers.push(gateway.publish(&message).await?),
+            Purpose::Step | Purpose::Call => {
+                let id = run_of(&message)?;
+                let mut together = vec![message];
+                while let Some(next) = messages.next_if(|next| {
+                    matches!(next.purpose(), Purpose::Step | Purpose::Call)
+                        && run_of(next).is_ok_and(|other| other == id)
+                }) {
+                    together.push(next);
+                }
+                for message in together.iter().filter(|message| message.purpose() == Purpose::Call) {
+                    gateway.check(&message.destination)?;
+                }
+                let now = gateway.engine.now();
+                let ids = gateway.record(&id, |run, log| recording(run, log, &together, now)).await?;
+                answers.extend(ids.into_iter().map(|id| json!({ "messageId": id })));
+            }
+        }
+    }
+    Ok(answers)
+}
+
+fn run_of(message: &Message) -> Result<String, Problem> {
+    let headers = &message.headers;
+    let id = headers.run_id().or_else(|| headers.get("upstash-callback-workflow-runid"));
+    id.map(str::to_owned).ok_or_else(|| Problem::bad("a step has the header `Upstash-Workflow-RunId`"))
+}
+
+fn recording(run: &Run, log: &Log, messages: &[Message], now: Timestamp) -> Result<Recording, Problem> {
+    let mut recording = Recording::default();
+    let group = messages.iter().find_map(|message| Step::parse(&message.body.text())?.plans());
+    for message in messages {
+        match message.purpose() {
+            Purpose::Call => call(run, log, message, &mut recording)?,
+            Purpose::Step | Purpose::Start | Purpose::Plain => {
+                step(run, log, message, group, now, &mut recording)?;
+            }
+        }
+    }
+    Ok(recording)
+}
+
+fn step(
+    run: &Run,
+    log: &Log,
+    message: &Message,
+    group: Option<u32>,
+    now: Timestamp,
+    recording: &mut Recording,
+) -> Result<(), Problem> {
+    let body = message.body.text();
+    let step = Step::parse(&body).ok_or_else(|| Problem::bad("the body of a step is a JSON object"))?;
+    let plans = step.plans();
+    if step.step_id == 0 && plans.is_none() {
+        return Err(Problem::bad("a step has a `stepId` from 1, or a `targetStep` that it plans"));
+    }
+    recording.message_ids.push(message_ids(run)(&entry_key(&step)));
+    let known = match plans {
+        Some(target) => log.plan(target),
+        None => log.result(step.step_id),
+    };
+    let name = step.entry_name();
+    if known.is_some() || recording.entries.iter().any(|entry| *entry.name == *name) {
+        return Ok(());
+    }
+    let headers = differing(log, message.headers.clone());
+    let stored = Stored { body, headers, group: plans.and(group) };
+    if let Some(at) = message.headers.due(now) {
+        recording.waits.push(WaitSpec::new(Log::delay_name(&name), WaitFor::Instant { at }));
+    }
+    recording.entry(name, serde_json::to_value(stored).expect("an entry is JSON"));
+    Ok(())
+}
+
+fn call(run: &Run, log: &Log, message: &Message, recording: &mut Recording) -> Result<(), Problem> {
+    let about =
+        |name: &str| message.headers.get(&format!("upstash-callback-forward-upstash-workflow-{name}"));
+    let number: u32 = about("stepid").and_then(|id| id.parse().ok()).ok_or_else(|| {
+        Problem::bad("a call names its step in `Upstash-Callback-Forward-Upstash-Workflow-StepId`")
+    })?;
+    recording.message_ids.push(message_ids(run)(&format!("c{number}")));
+    if log.requests.contains_key(&number) || log.result(number).is_some() {
+        return Ok(());
+    }
+    let step = json!({
+        "stepId": number,
+        "stepName": about("stepname").unwrap_or_default(),
+        "stepType": "Call",
+        "concurrent": about("concurrent").and_then(|count| count.parse::<u32>().ok()).unwrap_or(1),
+    });
+    let asked = CallRequest {
+        url: message.destination.clone(),
+        headers: message.headers.clone(),
+        body: message.body.clone(),
+    };
+    let asked = serde_json::to_value(asked).expect("a call is JSON");
+    let request = Request { step, wait: None, asked, headers: Headers::default() };
+    recording.entry(RequestKind::Call.entry_name(number), serde_json::to_value(request).expect("it is JSON"));
+    Ok(())
+}

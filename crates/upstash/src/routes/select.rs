@@ -1,0 +1,100 @@
+//! Which runs a query means: by id, label, endpoint and time.
+
+use abide_core::id::RunId;
+use abide_core::status::RunStatus;
+use abide_engine::stored::{Page, RunFilter, RunSummary};
+use jiff::Timestamp;
+
+use super::{Problem, Query};
+use crate::started::{id_tag, label_tag, url_tag};
+use crate::{Gateway, WORKFLOW};
+
+/// How many runs are looked at for one page: what is left is for the next.
+const LOOKED_AT: usize = 10_000;
+const AT_ONCE: usize = 200;
+
+/// A page of runs, and where the next one begins.
+pub(super) struct Selected {
+    pub(super) runs: Vec<RunSummary>,
+    pub(super) cursor: Option<RunId>,
+}
+
+impl Query {
+    pub(super) fn cursor(&self) -> Option<RunId> {
+        self.get("cursor").and_then(|cursor| cursor.parse().ok())
+    }
+
+    fn instant(&self, name: &str) -> Option<Timestamp> {
+        self.get(name).and_then(|ms| ms.parse().ok()).and_then(|ms| Timestamp::from_millisecond(ms).ok())
+    }
+}
+
+/// The newest runs of guests that a query means.
+pub(super) async fn select(
+    gateway: &Gateway,
+    query: &Query,
+    statuses: &[RunStatus],
+    limit: usize,
+) -> Result<Selected, Problem> {
+    let ids: Vec<String> = ["workflowRunIds", "workflowRunId"]
+        .into_iter()
+        .flat_map(|name| query.all(name))
+        .map(id_tag)
+        .collect();
+    let labels: Vec<String> = query.all("label").map(label_tag).collect();
+    let urls: Vec<String> =
+        ["workflowUrl", "url"].into_iter().flat_map(|name| query.all(name)).map(url_tag).collect();
+    let is_exact = query.get("workflowUrlExactMatch") == Some("true");
+    // Whatever names the fewest runs is what is looked up.
+    let tag = match (ids.as_slice(), labels.as_slice(), urls.as_slice()) {
+        ([id], _, _) => Some(id),
+        ([], [label], _) => Some(label),
+        ([], [], [url]) if is_exact => Some(url),
+        (_, _, _) => None,
+    };
+    let filter = RunFilter {
+        statuses: statuses.to_vec(),
+        definition: Some(WORKFLOW.to_owned()),
+        tag: tag.cloned(),
+        created_from: query.instant("fromDate"),
+        created_before: query.instant("toDate"),
+        ..RunFilter::default()
+    };
+    let is_meant = |run: &RunSummary| {
+        let has = |wanted: &[String]| {
+            wanted.is_empty() || wanted.iter().any(|wanted| run.tags.iter().any(|tag| **tag == **wanted))
+        };
+        let is_at = urls.is_empty()
+            || urls.iter().any(|url| {
+                run.tags
+                    .iter()
+                    .any(|tag| if is_exact { **tag == **url } else { tag.starts_with(url.as_str()) })
+            });
+        has(&ids) && has(&labels) && is_at
+    };
+    let mut selected = Selected { runs: Vec::new(), cursor: None };
+    let (mut after, mut looked_at) = (query.cursor(), 0);
+    loop {
+        let page = Page { after, limit: AT_ONCE };
+        let runs = gateway.workspace().runs().list(filter.clone(), page).await?;
+        let is_last = runs.len() < AT_ONCE;
+        looked_at += runs.len();
+        for run in runs {
+            after = Some(run.id);
+            if is_meant(&run) {
+                selected.runs.push(run);
+            }
+            if selected.runs.len() == limit {
+                selected.cursor = after;
+                return Ok(selected);
+            }
+        }
+        if is_last {
+            return Ok(selected);
+        }
+        if looked_at >= LOOKED_AT {
+            selected.cursor = after;
+            return Ok(selected);
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! Starts of runs: by a message, by somebody who does not know the SDK, by another run.
+
+use abide_core::command::{WaitFor, WaitSpec};
+use abide_core::refusal::Refusal;
+use abide_core::run::Run;
+use abide_engine::{Error, StartRun};
+use axum::http::StatusCode;
+use serde_json::{Value, json};
+
+use crate::log::{CONFIRMED, Log, Request, RequestKind, Step, message_ids};
+use crate::message::{Body, Message};
+use crate::plain::Plain;
+use crate::record::Recording;
+use crate::routes::Problem;
+use crate::started::Started;
+use crate::{Gateway, MESSAGE, WORKFLOW, plain};
+
+/// A run that was started, or was there already.
+#[derive(Debug)]
+pub(crate) struct Begun {
+    pub(crate) run: Run,
+    pub(crate) workflow_run_id: String,
+    pub(crate) deduplicated: bool,
+}
+
+impl Begun {
+    /// How the start is answered.
+    pub(crate) fn answer(&self) -> Value {
+        let mut answer = json!({
+            "messageId": message_ids(&self.run)("0"),
+            "workflowRunId": self.workflow_run_id,
+            "workflowCreatedAt": self.run.created_at.as_millisecond(),
+        });
+        if self.deduplicated {
+            answer["deduplicated"] = json!(true);
+        }
+        answer
+    }
+}
+
+impl Gateway {
+    /// Starts a run that a message asks for.
+    pub(crate) async fn start(&self, message: &Message) -> Result<Begun, Problem> {
+        let id = message.headers.run_id().map_or_else(new_run_id, |id| Ok(id.to_owned()))?;
+        let by_sdk = message.headers.is("upstash-workflow-trigger-by-sdk", "true");
+        let started = Started {
+            workflow_run_id: id,
+            url: message.destination.clone(),
+            headers: message.headers.clone(),
+            body: message.body.clone(),
+            invoker: None,
+            unknown_sdk: false,
+        };
+        if by_sdk && let Some(begun) = self.confirm(&started.workflow_run_id).await? {
+            return Ok(begun);
+        }
+        self.begin(started).await
+    }
+
+    /// Starts a run for somebody who does not know which SDK serves the endpoint.
+    pub(crate) async fn trigger(&self, message: &Message) -> Result<Begun, Problem> {
+        let id = message.headers.run_id().map_or_else(new_run_id, |id| Ok(id.to_owned()))?;
+        let mut headers = message.headers.clone();
+        headers.set("upstash-feature-set", "WF_DetectTrigger,WF_TriggerOnConfig");
+        let (url, body) = (message.destination.clone(), message.body.clone());
+        self.begin(Started { workflow_run_id: id, url, headers, body, invoker: None, unknown_sdk: true })
+            .await
+    }
+
+    /// The SDK confirms a start that it was asked for.
+    async fn confirm(&self, id: &str) -> Result<Option<Begun>, Problem> {
+        let Some(run) = self.find(id).await? else { return Ok(None) };
+        self.record(id, |_, log| {
+            let mut recording = Recording::default();
+            if log.started.unknown_sdk && !log.confirmed {
+                recording.entry(CONFIRMED, json!(true));
+            }
+            Ok(recording)
+        })
+        .await?;
+        let run = self.workspace().run(run).get().await?;
+        Ok(Some(Begun { run, workflow_run_id: id.to_owned(), deduplicated: false }))
+    }
+
+    pub(crate) async fn begin(&self, started: Started) -> Result<Begun, Problem> {
+        let id = started.workflow_run_id.clone();
+        self.check(&started.url)?;
+        let found = match self.find(&id).await? {
+            Some(run) => Some(run),
+            None => {
+                let run_at = started.headers.due(self.engine.now());
+                let start = StartRun::new(WORKFLOW)
+                    .input(serde_json::to_value(&started).expect("an input is JSON"))
+                    .tags(started.tags())
+                    .idempotency_key(Some(format!("upstash/{id}")))
+                    .compared_by(json!(id))
+                    .run_at(run_at);
+                match self.workspace().start(start).await {
+                    Ok(run) => {
+                        self.remember(&id, run).await;
+                        let run = self.workspace().run(run).get().await?;
+                        return Ok(Begun { run, workflow_run_id: id, deduplicated: false });
+                    }
+                    // Somebody has just started it otherwise.
+                    Err(Error::Refused(Refusal::KeyReused(_))) => self.find(&id).await?,
+                    Err(error) => return Err(error.into()),
+                }
+            }
+        };
+        let run = found.ok_or_else(|| Problem::new(StatusCode::SERVICE_UNAVAILABLE, "try again"))?;
+        let run = self.workspace().run(run).get().await?;
+        Ok(Begun { run, workflow_run_id: id, deduplicated: true })
+    }
+
+    /// An address that may not be called is refused at once, with the setting that would allow it.
+    pub(crate) fn check(&self, url: &str) -> Result<(), Problem> {
+        let refused = |error: abide_calls::http::Error| {
+            Problem::new(StatusCode::PRECONDITION_FAILED, error.to_string())
+        };
+        self.client.check(url).map_err(refused)
+    }
+
+    /// A run invokes another one: it is its child, and its end is an entry of the log.
+    pub(crate) async fn invoke(&self, message: &Message) -> Result<String, Problem> {
+        let bad = |what: &str| Problem::new(StatusCode::BAD_REQUEST, format!("an invoke has {what}"));
+        let envelope: Value =
+            serde_json::from_slice(&message.body.bytes()).map_err(|_| bad("a JSON body"))?;
+        let parent = envelope["workflowRunId"].as_str().ok_or_else(|| bad("`workflowRunId`"))?;
+        let step = serde_json::from_value::<Step>(envelope["step"].clone()).map_err(|_| bad("`step`"))?;
+        let id = message.headers.run_id().ok_or_else(|| bad("a run id"))?;
+        self.check(&message.destination)?;
+        let child = Started {
+            workflow_run_id: id.to_owned(),
+            url: message.destination.clone(),
+            headers: message.headers.clone(),
+            body: Body::of(envelope["body"].as_str().unwrap_or_default().as_bytes()),
+            invoker: Some(json!({
+                "workflowRunId": parent,
+                "workflowUrl": envelope["workflowUrl"],
+                "workflowRunCreatedAt": envelope["workflowRunCreatedAt"],
+            })),
+            unknown_sdk: false,
+        };
+        let ids = self.record(parent, |run, log| Ok(invoked(run, log, &step, &envelope, &child))).await?;
+        Ok(ids.into_iter().next().unwrap_or_default())
+    }
+
+    /// Publishes a message that is no part of a run.
+    pub(crate) async fn publish(&self, message: &Message) -> Result<Value, Problem> {
+        self.check(&message.destination)?;
+        let input = serde_json::to_value(Plain::of(message)).expect("a message is JSON");
+        let key = message.headers.get("upstash-deduplication-id").map(str::to_owned);
+        let deduplicated = key.clone();
+        let start = StartRun::new(MESSAGE)
+            .input(input)
+            .tags([crate::started::url_tag(&message.destination)])
+            .run_at(message.headers.due(self.engine.now()));
+        let start = match key {
+            Some(key) => {
+                start.idempotency_key(Some(format!("upstash-message/{key}"))).compared_by(json!(key))
+            }
+            None => start,
+        };
+        let before = self.engine.now();
+        let run = self.workspace().start(start).await?;
+        let mut answer =
+            json!({ "messageId": plain::message_id(&run.to_string()), "url": message.destination });
+        let is_old = deduplicated.is_some() && self.workspace().run(run).get().await?.created_at < before;
+        if is_old {
+            answer["deduplicated"] = json!(true);
+        }
+        Ok(answer)
+    }
+}
+
+fn invoked(run: &Run, log: &Log, step: &Step, envelope: &Value, child: &Started) -> Recording {
+    let number = step.plans().unwrap_or(step.step_id);
+    let mut recording = Recording::default();
+    recording.message_ids.push(message_ids(run)(&format!("i{number}")));
+    if log.requests.contains_key(&number) || log.result(number).is_some() {
+        return recording;
+    }
+    let name = format!("{}: invoke", step.result_name());
+    let request = Request {
+        step: envelope["step"].clone(),
+        wait: Some(name.clone()),
+        asked: json!({ "workflowRunId": child.workflow_run_id, "url": child.url, "body": envelope["body"] }),
+        headers: crate::routes::message_headers(log, &envelope["headers"]),
+    };
+    let wait = WaitFor::Child {
+        definition: WORKFLOW.into(),
+        version: None,
+        input: serde_json::to_value(child).expect("an input is JSON").into(),
+        timeout: None,
+        detached: false,
+        tags: child.tags(),
+    };
+    recording
+        .entry(RequestKind::Invoke.entry_name(number), serde_json::to_value(request).expect("it is JSON"));
+    recording.waits.push(WaitSpec::new(name, wait));
+    recording
+}
+
+fn new_run_id() -> Result<String, Problem> {
+    let random = crate::keys::secret(15);
+    let random =
+        random.map_err(|error| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))?;
+    Ok(format!("wfr_{random}"))
+}

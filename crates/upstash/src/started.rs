@@ -1,0 +1,67 @@
+//! What a guest's run was started with: the input of its run.
+
+use abide_core::run::Run;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::message::{Body, Headers};
+
+/// The input of a guest's run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Started {
+    /// The id that the client gave the run: `wfr_…`.
+    pub(crate) workflow_run_id: String,
+    /// The workflow's endpoint.
+    pub(crate) url: String,
+    /// The headers of the message that started the run: they hold for all its deliveries.
+    pub(crate) headers: Headers,
+    /// The initial payload.
+    pub(crate) body: Body,
+    /// The run that invoked this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) invoker: Option<Value>,
+    /// Whether the run was started by somebody who does not know which SDK serves the endpoint.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) unknown_sdk: bool,
+}
+
+impl Started {
+    /// The input of a run; `None` if it is not a guest's.
+    pub(crate) fn of(run: &Run) -> Option<Started> {
+        serde_json::from_value(Value::clone(&run.input)).ok()
+    }
+
+    /// The labels of the run.
+    pub(crate) fn labels(&self) -> impl Iterator<Item = &str> {
+        let labels = self.headers.get("upstash-label").unwrap_or_default();
+        labels.split(',').map(str::trim).filter(|label| !label.is_empty())
+    }
+}
+
+/// The tag by which a run is found under its client's id.
+pub(crate) fn id_tag(workflow_run_id: &str) -> String {
+    format!("upstash:{workflow_run_id}")
+}
+
+/// The tag by which the runs of an endpoint are found; its beginning, if it is long.
+pub(crate) fn url_tag(url: &str) -> String {
+    format!("url:{url}").chars().take(abide_core::limits::NAME_CHARS).collect()
+}
+
+/// The tag by which the runs with a label are found.
+pub(crate) fn label_tag(label: &str) -> String {
+    format!("label:{label}").chars().take(abide_core::limits::NAME_CHARS).collect()
+}
+
+impl Started {
+    pub(crate) fn tags(&self) -> Vec<std::sync::Arc<str>> {
+        let mut tags: Vec<std::sync::Arc<str>> =
+            vec![id_tag(&self.workflow_run_id).into(), url_tag(&self.url).into()];
+        tags.extend(self.labels().take(LABELS).map(|label| label_tag(label).into()));
+        tags
+    }
+}
+
+/// How many labels of a run can be searched for.
+const LABELS: usize = abide_core::limits::TAGS - 2;

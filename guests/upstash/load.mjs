@@ -1,0 +1,45 @@
+// Many runs of ten steps at once, and what a step costs: `ABIDE_BIN=… node load.mjs [runs]`.
+import { Client } from "@upstash/workflow";
+import { serve } from "@upstash/workflow/express";
+import express from "express";
+import { Abide } from "./server.mjs";
+
+const runs = Number(process.argv[2] ?? 1_000);
+const steps = 10;
+const abide = await Abide.start();
+abide.useCredentials();
+const gaps = [];
+let done = 0;
+let finished;
+const all = new Promise((resolve) => (finished = resolve));
+const app = express();
+app.use(express.json({ limit: "8mb" }));
+const last = new Map();
+app.use("/wf", serve(async (context) => {
+  for (let step = 1; step <= steps; step++) {
+    await context.run(`step ${step}`, () => {
+      const now = performance.now();
+      const before = last.get(context.workflowRunId);
+      if (before !== undefined) gaps.push(now - before);
+      last.set(context.workflowRunId, now);
+      if (step === steps && ++done === runs) finished();
+      return step;
+    });
+  }
+}));
+const listener = app.listen(0, "127.0.0.1", async () => {
+  const url = `http://127.0.0.1:${listener.address().port}/wf`;
+  const client = new Client({ baseUrl: abide.url, token: process.env.QSTASH_TOKEN });
+  const begun = performance.now();
+  for (let at = 0; at < runs; at += 100) {
+    await client.trigger(Array.from({ length: Math.min(100, runs - at) }, () => ({ url, body: {} })));
+  }
+  await all;
+  const seconds = (performance.now() - begun) / 1_000;
+  gaps.sort((a, b) => a - b);
+  const at = (share) => gaps[Math.floor((gaps.length - 1) * share)].toFixed(1);
+  console.log(`${runs} runs of ${steps} steps in ${seconds.toFixed(1)} s: ${((runs * steps) / seconds).toFixed(0)} steps/s; gap between two steps p50 ${at(0.5)} ms, p99 ${at(0.99)} ms`);
+  listener.close();
+  await abide.stop();
+  process.exit(0);
+});
