@@ -16,6 +16,7 @@ test('what the clock ends is skipped, what has a deadline is timed out, and nobo
     RETRY: 'Skip this wait',
     SCHEDULE: 'Skip this wait',
     CODE: 'Try again',
+    CAPACITY: 'Let it in',
   });
   expect(by(null)).toMatchObject({ SIGNAL: 'Wake it', EVENT: 'Wake it', WEBHOOK: 'Wake it' });
   expect([by(null)['APPROVAL'], by(null)['CHILD']]).toEqual([undefined, undefined]);

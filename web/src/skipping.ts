@@ -17,6 +17,9 @@ export function skipOf(wait: Pick<Waitpoint, 'kind' | 'resumeAt'>): Skip | null 
   if (wait.kind === 'CODE') {
     return { action: 'complete', name: 'Try again', about: 'Any worker may try it again, with any code.' };
   }
+  if (wait.kind === 'CAPACITY') {
+    return { action: 'complete', name: 'Let it in', about: 'It goes on at once, past all who wait for room.' };
+  }
   if (wait.resumeAt) {
     return { action: 'timeout', name: 'Time it out', about: 'It ends at once, as if its deadline had passed.' };
   }

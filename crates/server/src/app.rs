@@ -12,6 +12,7 @@ use crate::activity::Activity;
 use crate::caller::{Caller, Callers};
 use crate::endpoint::PREFIXES;
 use crate::links::Links;
+use crate::metrics::Sampler;
 use crate::problem::Problem;
 use crate::quotas::AllQuotas;
 use crate::routes::Sessions;
@@ -35,6 +36,7 @@ pub(crate) struct App {
     /// Whose turn it is to make a copy of the store.
     pub(crate) backups: Mutex<()>,
     pub(crate) activity: Activity,
+    pub(crate) sampler: Sampler,
     pub(crate) quotas: AllQuotas,
     /// True once the server shuts down: whoever waits is answered.
     pub(crate) stopping: watch::Receiver<bool>,

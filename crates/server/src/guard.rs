@@ -372,11 +372,13 @@ fn request_id(headers: &HeaderMap) -> HeaderValue {
 
 fn log(method: &Method, uri: &Uri, status: StatusCode, begun: Instant, id: &HeaderValue) {
     let id = id.to_str().unwrap_or_default();
-    let (status, took_ms) = (status.as_u16(), begun.elapsed().as_millis());
+    // A number in JSON, too, where one of 128 bits would be text.
+    let took_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+    let status = status.as_u16();
     if status >= 500 {
-        tracing::warn!(%method, url = without_token(uri), status, took_ms, id, "request");
+        tracing::warn!(%method, url = without_token(uri), status, took_ms, request = id, "request");
     } else {
-        tracing::debug!(%method, url = without_token(uri), status, took_ms, id, "request");
+        tracing::debug!(%method, url = without_token(uri), status, took_ms, request = id, "request");
     }
 }
 

@@ -39,7 +39,7 @@ mod traffic;
 pub use problem::{Code, Problem};
 pub use proxy::{BadNetwork, Network};
 pub use quotas::Quotas;
-pub use server::{Server, StartError, first_key};
+pub use server::{Guest, Server, StartError, first_key};
 pub use settings::{Auth, BadSettings, Limits, PORT, Settings};
 
 /// The OpenAPI document, as it is served at `/openapi.json`.

@@ -174,7 +174,7 @@ fn read(vault: &Vault, setting: Option<&[u8]>) -> Result<Vec<Secret>, Problem> {
 }
 
 fn unreadable(why: &str) -> Problem {
-    tracing::error!(why, "the store's link secrets cannot be read");
+    tracing::error!(error = why, "the store's link secrets cannot be read");
     Problem::new(Code::StoreUnavailable, "the store's link secrets cannot be read")
 }
 

@@ -143,6 +143,12 @@ pub(crate) fn exceeded(quota: &str, limit: u64, actual: u64) -> Problem {
 impl App {
     /// Whether the workspace may start one more run.
     pub(crate) async fn may_start(&self, workspace: WorkspaceId) -> Result<(), Problem> {
+        self.may_start_now(workspace)?;
+        self.may_store(workspace).await
+    }
+
+    /// Whether the workspace may start one more run in this second.
+    pub(crate) fn may_start_now(&self, workspace: WorkspaceId) -> Result<(), Problem> {
         let quotas = self.quotas.of(workspace);
         if let Some(limit) = quotas.starts_per_second {
             let taken = self.quotas.starts.take_of(workspace, limit, Instant::now());
@@ -150,7 +156,7 @@ impl App {
                 exceeded("startsPerSecond", limit.into(), u64::from(limit) + 1).retry_after(delay)
             })?;
         }
-        self.may_store(workspace).await
+        Ok(())
     }
 
     /// Whether the workspace may have more stored.

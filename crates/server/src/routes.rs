@@ -3,6 +3,7 @@
 mod approvals;
 mod audit;
 mod backup;
+mod book;
 mod bulk;
 mod check_runs;
 mod clock;

@@ -33,6 +33,7 @@ use crate::connection::Connection;
 use crate::endpoint::PREFIXES;
 use crate::guard::{self, Peer, Visiting};
 use crate::links::{self, Links};
+use crate::metrics::Sampler;
 use crate::problem::Problem;
 use crate::proxy;
 use crate::quotas::AllQuotas;
@@ -64,6 +65,22 @@ pub struct Server {
     stop: watch::Sender<bool>,
     /// Who gathers spans, and how it is told to finish.
     gathering: Option<(Gatherer, oneshot::Sender<()>)>,
+    guests: Vec<Guest>,
+}
+
+/// Routes of somebody else's clients, with credentials of their own. They pass the same checks of hosts and sizes.
+#[derive(Clone)]
+pub struct Guest {
+    /// The routes. None of the server's own may be among them.
+    pub router: Router,
+    /// Whether a request shows the guest's credentials: its connection then keeps its place.
+    pub admits: Arc<dyn Fn(&axum::http::HeaderMap) -> bool + Send + Sync>,
+}
+
+impl std::fmt::Debug for Guest {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Guest")
+    }
 }
 
 impl std::fmt::Debug for Server {
@@ -120,6 +137,7 @@ impl Server {
             traces,
             backups: Mutex::default(),
             activity: Activity::default(),
+            sampler: Sampler::default(),
             quotas,
             stopping,
         };
@@ -138,7 +156,18 @@ impl Server {
             let links = linking.upgrade().map(|app| app.links_to_tell(waitpoint, generation, told));
             serde_json::to_value(links.unwrap_or_default()).expect("links are JSON")
         }));
-        Ok(Server { listener, app, stop, gathering })
+        Ok(Server { listener, app, stop, gathering, guests: Vec::new() })
+    }
+
+    /// Serves the routes of a guest, too.
+    pub fn with_guest(mut self, guest: Guest) -> Server {
+        self.guests.push(guest);
+        self
+    }
+
+    /// How others reach this server: the beginning of every URL that is given out.
+    pub fn public_url(&self) -> &str {
+        &self.app.base_url
     }
 
     /// Where it listens: with port 0, the one it was given.
@@ -148,10 +177,10 @@ impl Server {
 
     /// Serves until `stop` is done, then finishes what is in flight. The engine is left open.
     pub async fn run(self, stop: impl Future<Output = ()>) {
-        let Server { listener, app, stop: stopping, gathering } = self;
+        let Server { listener, app, stop: stopping, gathering, guests } = self;
         let gathering =
             gathering.map(|(gatherer, finish)| (tokio::spawn(gatherer.work(Shared::clone(&app))), finish));
-        let router = router(&app);
+        let router = router(&app, guests);
         let strangers = Arc::new(Strangers::new(&app.settings.limits_of_strangers()));
         let mut failures = Seldom::every(SAY_SO_EVERY);
         let graceful = GracefulShutdown::new();
@@ -174,7 +203,7 @@ impl Server {
                 Ok(accepted) => accepted,
                 Err(error) => {
                     if let Some(unsaid) = failures.say(Instant::now()) {
-                        tracing::warn!(%error, unsaid, "a connection could not be accepted");
+                        tracing::warn!(%error, unlogged = unsaid, "a connection could not be accepted");
                     }
                     tokio::time::sleep(ACCEPT_AGAIN).await;
                     continue;
@@ -231,10 +260,18 @@ fn listen_on(address: SocketAddr) -> io::Result<TcpListener> {
     socket.listen(BACKLOG)
 }
 
-fn router(app: &Shared) -> Router {
-    routes::all()
-        .into_router(app)
-        .fallback(routes::elsewhere)
+fn router(app: &Shared, guests: Vec<Guest>) -> Router {
+    let mut own = routes::all().into_router(app);
+    for Guest { router, admits } in guests {
+        let known = middleware::from_fn(move |request: axum::extract::Request, next: middleware::Next| {
+            if admits(request.headers()) {
+                guard::is_known_now(&request);
+            }
+            next.run(request)
+        });
+        own = own.merge(router.layer(known).with_state(()));
+    }
+    own.fallback(routes::elsewhere)
         .method_not_allowed_fallback(routes::method_not_allowed)
         .layer(middleware::from_fn_with_state(Shared::clone(app), guard::around))
         .with_state(Shared::clone(app))

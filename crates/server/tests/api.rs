@@ -12,6 +12,8 @@ mod approvals;
 mod audit;
 #[path = "api/auth.rs"]
 mod auth;
+#[path = "api/batch.rs"]
+mod batch;
 #[path = "api/borders.rs"]
 mod borders;
 #[path = "api/builds.rs"]
@@ -28,6 +30,8 @@ mod dashboard;
 mod definitions;
 #[path = "api/documents.rs"]
 mod documents;
+#[path = "api/event_starts.rs"]
+mod event_starts;
 #[path = "api/events.rs"]
 mod events;
 #[path = "api/health.rs"]
@@ -68,6 +72,8 @@ mod schedules;
 mod sealed;
 #[path = "api/seeds.rs"]
 mod seeds;
+#[path = "api/sending.rs"]
+mod sending;
 #[path = "api/sends.rs"]
 mod sends;
 #[path = "api/session.rs"]

@@ -27,6 +27,7 @@ export type Signalled = Schemas['Signalled'];
 export type StartedRun = Schemas['StartedRun'];
 export type Step = Schemas['Step'];
 export type Triggered = Schemas['Triggered'];
+export type StartedOnEvent = Schemas['StartedOnEvent'];
 export type Waiter = Schemas['Waiter'];
 export type WaitingFor = Schemas['WaitingFor'];
 export type Waitpoint = Schemas['Waitpoint'];
@@ -63,6 +64,7 @@ export const WAIT_KINDS: WaitKind[] = [
   'RETRY',
   'SCHEDULE',
   'CODE',
+  'CAPACITY',
 ];
 
 /** A part of a list, and how to read on. */

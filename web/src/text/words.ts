@@ -28,6 +28,7 @@ export const KIND_WORDS: Record<WaitKind, string> = {
   RETRY: 'retry',
   SCHEDULE: 'schedule',
   CODE: 'other code',
+  CAPACITY: 'room',
 };
 
 export const KIND_PLURALS: Record<WaitKind, string> = {
@@ -41,6 +42,7 @@ export const KIND_PLURALS: Record<WaitKind, string> = {
   RETRY: 'retries',
   SCHEDULE: 'schedules',
   CODE: 'waits for other code',
+  CAPACITY: 'waits for room',
 };
 
 /** Kinds that end by the clock. The others have a deadline, or none. */
@@ -83,6 +85,8 @@ export function endedBy(wait: Pick<Waitpoint, 'kind' | 'listensFor'>): { lead: s
     }
     case 'code':
       return { lead: 'code that fits: recorded', what: `${listens.recorded}, the code asks for ${listens.found}` };
+    case 'capacity':
+      return { lead: 'room under', what: listens.waitsUnder ?? 'its limits' };
   }
 }
 

@@ -176,6 +176,7 @@ fn may_give_out(caller: &Caller, waitpoint: &Waitpoint) -> bool {
             | ListensFor::Event(_)
             | ListensFor::Child { .. }
             | ListensFor::Attempt(_)
-            | ListensFor::Code(_) => false,
+            | ListensFor::Code(_)
+            | ListensFor::Capacity(_) => false,
         }
 }

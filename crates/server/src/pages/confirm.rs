@@ -117,7 +117,8 @@ fn form(kind: Kind, action: &str, digest: Option<&str>, edit: &str) -> String {
         | Kind::Pause
         | Kind::Retry
         | Kind::Schedule
-        | Kind::Code => {
+        | Kind::Code
+        | Kind::Capacity => {
             return String::new();
         }
     };

@@ -1,4 +1,4 @@
-//! Every code an answer can carry, with its status and its meaning: the source of `docs/errors.md`, of the document at
+//! Every code an answer can carry, with its status and its meaning: the source of `docs/reference/errors.md`, of the document at
 //! `/openapi.json` and of the page at `/docs`.
 
 use axum::http::StatusCode;
@@ -112,6 +112,7 @@ codes! {
     RunFailed "RUN_FAILED" FAILED_DEPENDENCY "The run that was to answer failed. `current` says why."
     RunCancelled "RUN_CANCELLED" FAILED_DEPENDENCY "The run that was to answer was cancelled."
 
+    LimitFull "LIMIT_FULL" TOO_MANY_REQUESTS "There is no room under a limit of the workflow whose `whenFull` is `refuse`. The run was not started; try again later."
     RateLimited "RATE_LIMITED" TOO_MANY_REQUESTS "Too many requests with this key. Try again after `Retry-After`."
     QuotaExceeded "QUOTA_EXCEEDED" TOO_MANY_REQUESTS "The workspace has as much of something as it may. `current` names the quota and both figures; an admin of the default workspace changes it with `PATCH /workspaces/{workspace}`."
     HeadersTooLarge "HEADERS_TOO_LARGE" REQUEST_HEADER_FIELDS_TOO_LARGE "There are too many headers, or they are too long."

@@ -38,11 +38,11 @@ impl From<Error> for Problem {
             Error::Busy(_) => Problem::new(Code::RunBusy, detail),
             Error::Held { .. } => Problem::new(Code::Held, detail),
             Error::Store(why) if why.is_damage() => {
-                tracing::error!(%why, "something stored is damaged");
+                tracing::error!(error = %why, "something stored is damaged");
                 Problem::new(Code::Damaged, detail)
             }
             Error::Store(why) => {
-                tracing::error!(%why, "the store failed");
+                tracing::error!(error = %why, "the store failed");
                 Problem::new(Code::StoreUnavailable, "the store cannot be used at the moment")
                     .retry_after(STORE_RETRY)
             }
@@ -108,7 +108,8 @@ impl From<Refusal> for Problem {
                 let detail = "the idempotency key was used for another request";
                 Problem::new(Code::IdempotencyKeyReused, detail)
             }
-            Refusal::UnknownStep { .. }
+            Refusal::LimitFull { .. }
+            | Refusal::UnknownStep { .. }
             | Refusal::UnknownWaitpoint(_)
             | Refusal::NoSuchTimer
             | Refusal::ReadOnly(_)
@@ -137,6 +138,7 @@ fn outcome(resolved: &Resolved) -> serde_json::Value {
 
 fn code(refusal: &Refusal) -> Code {
     match refusal {
+        Refusal::LimitFull { .. } => Code::LimitFull,
         Refusal::UnknownStep { .. } => Code::UnknownStep,
         Refusal::UnknownWaitpoint(_) => Code::UnknownWaitpoint,
         Refusal::AlreadyResolved(resolved) => match resolved.status {

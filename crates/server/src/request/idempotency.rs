@@ -43,7 +43,7 @@ impl IdempotencyKey {
     }
 }
 
-fn check(key: &str) -> Result<(), Problem> {
+pub(crate) fn check(key: &str) -> Result<(), Problem> {
     if key.is_empty() || key.chars().count() > KEY_CHARS || key.chars().any(char::is_control) {
         return Err(bad(&format!("must have 1 to {KEY_CHARS} characters, none of them a control character")));
     }

@@ -118,7 +118,7 @@ struct Group {
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Misfit")]
 struct MisfitBody {
-    /// Stable; see `docs/definitions.md`.
+    /// Stable; see `docs/reference/definitions.md`.
     #[schemars(with = "String")]
     code: MisfitCode,
     /// The step it is about.

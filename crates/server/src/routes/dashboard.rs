@@ -11,6 +11,7 @@ use crate::app::{App, Shared};
 use crate::endpoint::{Endpoint, Group, Verb};
 use crate::guard::Access;
 use crate::problem::Problem;
+use crate::routes::book;
 use crate::{pages, routes};
 
 /// The first part of the paths that are pages of the dashboard.
@@ -60,6 +61,9 @@ pub(crate) async fn elsewhere(
     if method == Method::GET || method == Method::HEAD {
         if let Some(found) = asset(path).filter(|asset| asset.path != INDEX) {
             return Ok(file(found, &headers));
+        }
+        if let Some(page) = book::page(path) {
+            return Ok(page);
         }
         if path.split('/').next().is_some_and(|first| PLACES.contains(&first)) {
             return Ok(page(&app));

@@ -1,5 +1,7 @@
 //! Events: sent to everyone who waits for them, or will.
 
+mod starts;
+
 use std::sync::Arc;
 
 use abide_core::command::Event;
@@ -7,13 +9,15 @@ use abide_core::definition::document::FanOut;
 use abide_core::id::{EventUid, RunId, WaitpointId};
 use abide_core::json::Json;
 use abide_engine::stored::{Page, Scope, Waiter};
-use abide_engine::{EventPage, SendEvent};
+use abide_engine::{EventPage, SendEvent, Sender};
 use axum::extract::State;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use self::starts::EventStartBody;
+use super::tasks::Lease;
 use super::{PAGE_BYTES, PageQuery, page_size};
 use crate::app::Shared;
 use crate::caller::Caller;
@@ -34,13 +38,25 @@ pub(super) fn routes() -> Group {
         "Events to everyone. An event is stored first, so that a wait that begins later sees it.",
     )
     .add(
-        Endpoint::new(Verb::Post, "/events", Access::Key(&[Scope::Run]), "Send an event")
+        Endpoint::new(Verb::Post, "/events", Access::Key(&[Scope::Run, Scope::Worker]), "Send an event")
+            .about(
+                "A key that has the scope `worker` and not `run` may send events only in the name of a task that it has: with \
+                 its `leaseToken`.",
+            )
             .body::<SendEventBody>()
             .idempotent()
-            .ok::<EventSentBody>("The waits that took it, or with `dryRun` would take it.")
-            .codes(&[Code::UnknownRun, Code::PayloadTooLarge]),
+            .ok::<EventSentBody>("The waits that took it and the runs that it started, or with `dryRun` would.")
+            .codes(&[
+                Code::UnknownRun,
+                Code::PayloadTooLarge,
+                Code::BadLease,
+                Code::StaleLease,
+                Code::RunEnded,
+                Code::WrongStepStatus,
+            ]),
         notify,
     )
+    .add(starts::endpoint(), starts::list)
     .add(
         Endpoint::new(Verb::Get, "/events", READ, "List events, the one received last first")
             .query::<ListQuery>()
@@ -79,9 +95,12 @@ struct SendEventBody {
     /// As the header `Idempotency-Key`.
     #[schemars(length(min = 1, max = KEY_CHARS))]
     idempotency_key: Option<String>,
-    /// Only say whom it would wake.
+    /// Only say whom it would wake, and what it would start.
     #[serde(default)]
     dry_run: bool,
+    /// Of the task whose handler sends it. The event is sent only while the task is leased to it, and stands in the history
+    /// of its run; the same request again under its idempotency key is answered later, too.
+    lease_token: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
@@ -104,14 +123,20 @@ struct EventSentBody {
     dry_run: bool,
     /// The waits that took it before this answer was given.
     waiters: Vec<WokenBody>,
+    /// What it started, by the `startOn` of workflows, before this answer was given; with `dryRun`: what it would start.
+    started: Vec<EventStartBody>,
     /// The event is kept: a wait that begins later, and looks back to it, takes it. To send it again would be a second event.
     stored: bool,
     /// For whom: `everyone`, or the run it was sent to. Null: it was not stored.
     kept_for: Option<String>,
-    /// The event is stored, and on its way to more waiters than one round has room for. They take it by themselves,
-    /// after a restart too; there is no need to send it again.
+    /// The event is stored, and on its way to more waiters, or to more runs that it starts, than one round has room for. That
+    /// goes on by itself, after a restart too; there is no need to send it again.
     delivering: bool,
 }
+
+/// What a key with the scope `worker` alone is told.
+const NEEDS_LEASE: &str = "this needs a key with the scope `run`; with the scope `worker`, send the event in the name of a \
+                           task that you have: give its `leaseToken`, without `dryRun`";
 
 /// For whom an event is kept that was sent to nobody in particular.
 const EVERYONE: &str = "everyone";
@@ -132,7 +157,25 @@ async fn notify(
     key: IdempotencyKey,
     Body(body): Body<SendEventBody>,
 ) -> Result<Answer<EventSentBody>, Problem> {
-    let SendEventBody { event_id, event_data, workflow_run_id, delivery, idempotency_key, dry_run } = body;
+    let SendEventBody {
+        event_id,
+        event_data,
+        workflow_run_id,
+        delivery,
+        idempotency_key,
+        dry_run,
+        lease_token,
+    } = body;
+    if !caller.may(&[Scope::Run]) && (lease_token.is_none() || dry_run) {
+        return Err(Problem::new(Code::Forbidden, NEEDS_LEASE));
+    }
+    let sender = match lease_token {
+        None => None,
+        Some(token) => {
+            let Lease { run, at, lease_epoch } = app.lease(&caller, &token).await?;
+            Some(Sender { run, at, lease_epoch, by: caller.actor.clone() })
+        }
+    };
     let run = match workflow_run_id {
         None => None,
         Some(text) => {
@@ -147,6 +190,7 @@ async fn notify(
         FanOutBody::One => FanOut::One,
     };
     let event = SendEvent::new(event_id).data(event_data).only_to(run).fan_out(fan_out).dry_run(dry_run);
+    let event = event.sent_by(sender);
     let event = event.idempotency_key(key.or(idempotency_key)?).traceparent(caller.traceparent);
     if !dry_run {
         app.may_store(caller.workspace).await?;
@@ -157,7 +201,8 @@ async fn notify(
     let waiters = sent.waiters.into_iter();
     let waiters = waiters.map(|id| WokenBody { run_id: id.run, waitpoint_id: id }).collect();
     let delivering = sent.delivering;
-    Ok(Answer::ok(EventSentBody { id: sent.id, dry_run, waiters, stored, kept_for, delivering }))
+    let started = sent.starts.into_iter().map(EventStartBody::from).collect();
+    Ok(Answer::ok(EventSentBody { id: sent.id, dry_run, waiters, started, stored, kept_for, delivering }))
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -105,11 +105,21 @@ async fn figures(State(app): State<Shared>, caller: Caller, headers: HeaderMap) 
     let is_open = accepted.into_iter().any(|value| value.contains(OPEN_METRICS_TYPE));
     let kind = HeaderValue::from_static(if is_open { OPEN_METRICS } else { METRICS });
     let text = if caller.sees_all() {
-        let stats = app.engine.stats().await?;
-        let runs = app.engine.admin().count_runs().await?;
-        metrics::of_server(stats, runs, &app.traffic, app.traces.as_ref().map(|traces| &*traces.counts))
+        metrics::of_server(metrics::Shown {
+            stats: app.engine.stats().await?,
+            sample: app.sampler.sample(&app.engine).await?,
+            pools: app.engine.figures().pools(),
+            is_shared: app.engine.is_shared(),
+            held: app.engine.holds().count(),
+            traffic: &app.traffic,
+            spans: app.traces.as_ref().map(|traces| &*traces.counts),
+        })
     } else {
-        metrics::of_workspace(app.engine.workspace(caller.workspace).runs().count_by_status().await?)
+        let workspaces = app.engine.admin().workspaces().await?;
+        let own = workspaces.into_iter().find(|workspace| workspace.id == caller.workspace);
+        let name = own.map_or_else(|| caller.workspace.to_string(), |workspace| workspace.name);
+        let runs = app.engine.workspace(caller.workspace).runs().count_by_status().await?;
+        metrics::of_workspace(&name, runs)
     };
     Ok(([(header::CONTENT_TYPE, kind)], text).into_response())
 }

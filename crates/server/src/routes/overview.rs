@@ -208,9 +208,13 @@ impl Bucket {
             bucket.more |= count >= COUNTED;
             match kind {
                 Kind::Delay | Kind::Pause | Kind::Retry | Kind::Schedule => bucket.by_time += count,
-                Kind::Webhook | Kind::Signal | Kind::Event | Kind::Approval | Kind::Child | Kind::Code => {
-                    bucket.deadlines += count;
-                }
+                Kind::Webhook
+                | Kind::Signal
+                | Kind::Event
+                | Kind::Approval
+                | Kind::Child
+                | Kind::Code
+                | Kind::Capacity => bucket.deadlines += count,
             }
         }
         bucket

@@ -1,5 +1,6 @@
 //! Runs: started, listed, shown.
 
+mod batch;
 pub(super) mod bulk;
 
 use std::time::Duration;
@@ -62,6 +63,7 @@ pub(super) fn routes() -> Group {
                 ]),
             start,
         )
+        .add(batch::endpoint(), batch::start_many)
         .add(
             Endpoint::new(Verb::Get, path, READ, "List runs, the newest first")
                 .query::<ListQuery>()
@@ -118,12 +120,10 @@ async fn start(
     Body(body): Body<StartBody>,
 ) -> Result<Response, Problem> {
     let wait = query.wait.as_deref().map(|text| wait_time("/wait", text)).transpose()?;
-    let StartBody { definition_id, name, version, input, idempotency_key, run_at, tags } = body;
-    let idempotency_key = key.or(idempotency_key)?;
-    let (workflow, version) = which(&app, &caller, definition_id, name, version).await?;
-    let start = StartRun::new(workflow).version(version).input(input).run_at(run_at).tags(tags);
-    let start =
-        start.idempotency_key(idempotency_key).by(caller.actor.clone()).traceparent(caller.traceparent);
+    let mut body = body;
+    let idempotency_key = key.or(body.idempotency_key.take())?;
+    let (start, _) = start_of(&app, &caller, body).await?;
+    let start = start.idempotency_key(idempotency_key);
     app.may_start(caller.workspace).await?;
     let run = app.engine.workspace(caller.workspace).start(start).await?;
     match wait {
@@ -135,6 +135,18 @@ async fn start(
             Ok(Answer(status, body).into_response())
         }
     }
+}
+
+/// What a body says about a start, without its idempotency key; and the workflow's name and version.
+async fn start_of(
+    app: &App,
+    caller: &Caller,
+    body: StartBody,
+) -> Result<(StartRun, (String, Option<String>)), Problem> {
+    let StartBody { definition_id, name, version, input, idempotency_key: _, run_at, tags } = body;
+    let (workflow, version) = which(app, caller, definition_id, name, version).await?;
+    let start = StartRun::new(&workflow).version(version.clone()).input(input).run_at(run_at).tags(tags);
+    Ok((start.by(caller.actor.clone()).traceparent(caller.traceparent), (workflow, version)))
 }
 
 /// The workflow's name and version.

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// A record of a run's history. Its `type` says which further fields it has; see `docs/histories.md`.
+/// A record of a run's history. Its `type` says which further fields it has; see `docs/reference/histories.md`.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Record", extend("additionalProperties" = true))]
@@ -89,6 +89,8 @@ fn waitpoint(change: &Change) -> Option<u32> {
         | Change::WaitCreated { .. }
         | Change::WaitResolved { .. }
         | Change::WaitRescheduled { .. }
+        | Change::CapacityTaken { .. }
+        | Change::CapacityQueued { .. }
         | Change::ApprovalDecided { .. }
         | Change::WorkflowCreated(_)
         | Change::WorkflowStarted { .. }
@@ -117,6 +119,7 @@ fn waitpoint(change: &Change) -> Option<u32> {
         | Change::JournalRecorded { .. }
         | Change::CheckpointSaved { .. }
         | Change::TaskLogged { .. }
+        | Change::EventSent { .. }
         | Change::LlmCallCompleted { .. }
         | Change::SignalReceived { .. } => {
             let mut numbers = change.waitpoints();

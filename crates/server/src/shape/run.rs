@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use abide_core::history::{DefinitionRef, Parent};
-use abide_core::id::{DefinitionId, RunId, WaitpointId};
+use abide_core::history::{DefinitionRef, Parent, StartedOn};
+use abide_core::id::{DefinitionId, EventUid, RunId, WaitpointId};
 use abide_core::json::Json;
 use abide_core::run::{Run, UnclaimedTask};
 use abide_core::status::RunStatus;
@@ -51,10 +51,13 @@ pub(crate) struct RunBody {
     waiting_for: Vec<WaitingForBody>,
     #[schemars(with = "Vec<String>")]
     tags: Vec<Arc<str>>,
-    /// The run that started this one.
+    /// The run that started this one, or sent the event that it was started on.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     parent_run_id: Option<RunId>,
+    /// The event that it was started on, by the `startOn` of its workflow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    started_on: Option<StartedOnBody>,
     /// A pause is asked for, or in effect.
     pausing: bool,
     #[schemars(with = "String")]
@@ -156,7 +159,8 @@ impl From<WaitingFor> for WaitingForBody {
             | ListensFor::Call { .. }
             | ListensFor::Approval(_)
             | ListensFor::Attempt(_)
-            | ListensFor::Code(_) => None,
+            | ListensFor::Code(_)
+            | ListensFor::Capacity(_) => None,
         };
         let (waitpoint_id, kind) = (Some(waitpoint_id), kind.to_string());
         WaitingForBody { waitpoint_id, step_name, call, kind, child_run_id, since, until, sentence }
@@ -228,6 +232,10 @@ impl RunBody {
                 .collect(),
             tags: run.tags.clone(),
             parent_run_id: run.parent.map(|Parent { run_id, .. }| run_id),
+            started_on: run
+                .started_on
+                .clone()
+                .map(|StartedOn { event, event_id, .. }| StartedOnBody { event, event_id }),
             pausing: run.pausing,
             created_by: run.created_by.clone(),
             traceparent: run.traceparent,
@@ -265,6 +273,18 @@ impl From<RunSummary> for SummaryBody {
         let definition = DefinitionBody::of(&definition);
         SummaryBody { id, status, definition, tags, created_at, updated_at, version }
     }
+}
+
+/// The event that a run was started on.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "StartedOn")]
+pub(crate) struct StartedOnBody {
+    /// The event's own number.
+    #[schemars(with = "String")]
+    event: EventUid,
+    #[schemars(with = "String")]
+    event_id: Arc<str>,
 }
 
 /// A run that was started.

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use abide_core::definition::{Action, Executor};
+use abide_core::definition::Action;
 use abide_core::history::{Failure, FailureCause, FailureDetail};
 use abide_core::id::{StepAddress, WaitpointId};
 use abide_core::json::Json;
 use abide_core::run::Run;
 use abide_core::status::StepStatus;
+use abide_engine::counts;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -184,7 +185,7 @@ fn step_body(run: &Run, at: StepAddress) -> StepBody {
     let (journal, journal_omitted) = call::journal(run, at);
     StepBody {
         name: run.step_name(at),
-        r#type: type_name(&run.defined(at).action),
+        r#type: counts::type_name(&run.defined(at).action),
         status: run.step_status(at),
         attempt: state.map_or(0, |state| state.attempt),
         visit: state.map_or(0, |state| state.visit),
@@ -206,26 +207,5 @@ fn step_body(run: &Run, at: StepAddress) -> StepBody {
         journal,
         journal_omitted,
         items: Vec::new(),
-    }
-}
-
-/// As the step's `type` is written in a definition.
-pub(crate) fn type_name(action: &Action) -> &'static str {
-    match action {
-        Action::Work(work) => match work.executor {
-            Executor::Handler => "task",
-            Executor::Http => "http",
-            Executor::Llm => "llm",
-            Executor::Notify => "notify",
-        },
-        Action::Wait(_) => "wait",
-        Action::Condition { .. } => "condition",
-        Action::Signal { .. } => "external_event",
-        Action::Event { .. } => "wait_for_event",
-        Action::Webhook { .. } => "webhook",
-        Action::Approval(_) => "approval",
-        Action::Respond { .. } => "respond",
-        Action::Child { .. } => "workflow",
-        Action::Map(_) => "map",
     }
 }

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use abide_core::id::{EventUid, RunId, ScheduleId, WaitpointId};
+use abide_core::capacity::Ask;
+use abide_core::id::{EventUid, LimitId, RunId, ScheduleId, WaitpointId};
 use abide_core::json::Json;
 use abide_core::run::Run;
 use abide_core::schedule::Schedule;
@@ -173,6 +174,36 @@ pub(crate) enum ListensForBody {
         /// What the code came to instead.
         found: String,
     },
+    /// Room under limits, all of it at once.
+    Capacity {
+        limits: Vec<LimitAskBody>,
+        /// The limit in whose line it stands: one that had no room.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(with = "Option<String>")]
+        waits_under: Option<Arc<str>>,
+        /// 0 to 9. A level counts as much as a minute of waiting.
+        priority: u8,
+    },
+}
+
+/// A limit that room is asked of.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "LimitAsk")]
+pub(crate) struct LimitAskBody {
+    #[schemars(with = "String")]
+    id: LimitId,
+    #[schemars(with = "String")]
+    name: Arc<str>,
+    /// Empty where the limit has no keys.
+    #[schemars(with = "String")]
+    key: Arc<str>,
+}
+
+impl From<&Ask> for LimitAskBody {
+    fn from(ask: &Ask) -> LimitAskBody {
+        LimitAskBody { id: ask.limit, name: Arc::clone(&ask.name), key: Arc::clone(&ask.key) }
+    }
 }
 
 /// What people are asked to decide, and what they have decided so far.
@@ -280,6 +311,11 @@ impl From<&ListensFor> for ListensForBody {
                     error: error.into(),
                 }
             }
+            ListensFor::Capacity(request) => ListensForBody::Capacity {
+                limits: request.asks.iter().map(LimitAskBody::from).collect(),
+                waits_under: request.awaited().map(|ask| Arc::clone(&ask.name)),
+                priority: request.priority,
+            },
             ListensFor::Code(mismatch) => {
                 let CodeMismatch { handler, builds, pinned_to, recorded, found } = mismatch.clone();
                 ListensForBody::Code { handler, builds, pinned_to, recorded, found }
@@ -353,7 +389,8 @@ impl WaitpointBody {
                 | ListensFor::Call { .. }
                 | ListensFor::Child { .. }
                 | ListensFor::Attempt(_)
-                | ListensFor::Code(_) => None,
+                | ListensFor::Code(_)
+                | ListensFor::Capacity(_) => None,
             },
             response_to_send: waitpoint.response_to_send.clone(),
             resume_payload: waitpoint.shown_payload(),

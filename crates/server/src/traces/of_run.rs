@@ -145,10 +145,13 @@ impl Story<'_> {
             | Change::TaskUnpinned { .. }
             | Change::CheckpointSaved { .. }
             | Change::TaskLogged { .. }
+            | Change::EventSent { .. }
             | Change::LlmCallCompleted { .. }
             | Change::ApprovalReminded { .. }
             | Change::ApprovalEscalated { .. }
             | Change::WaitRescheduled { .. }
+            | Change::CapacityTaken { .. }
+            | Change::CapacityQueued { .. }
             | Change::SignalReceived { .. }
             | Change::EventMatched { .. }
             | Change::ApprovalRequested { .. }
@@ -310,6 +313,12 @@ fn about(wait: &Waitpoint) -> String {
         ListensFor::Child { run_id } => format!("wait for {run_id}"),
         ListensFor::Attempt(next) => format!("wait to make {} again", next.call),
         ListensFor::Code(mismatch) => format!("wait for other code of {}", mismatch.handler),
+        ListensFor::Capacity(request) => {
+            format!(
+                "wait for room under {}",
+                request.awaited().map(|ask| ask.described()).unwrap_or_default()
+            )
+        }
         ListensFor::Time => format!("wait ({})", wait.kind),
     }
 }

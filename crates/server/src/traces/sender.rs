@@ -40,7 +40,11 @@ impl Sender {
             match self.deliver(&client, body).await {
                 Ok(()) => drop(self.counts.sent.fetch_add(batch.len() as u64, Ordering::Relaxed)),
                 Err(why) => {
-                    tracing::warn!(spans = batch.len(), why, "spans could not be sent and are dropped");
+                    tracing::warn!(
+                        spans = batch.len(),
+                        error = why,
+                        "spans could not be sent and are dropped"
+                    );
                     self.counts.lose(batch.len());
                 }
             }

@@ -32,7 +32,7 @@ fn the_page_of_errors_lists_every_code() {
     for code in Code::ALL {
         page.push_str(&format!("| `{}` | {} | {} |\n", code.name(), code.status().as_u16(), code.meaning()));
     }
-    is_as_generated("docs/errors.md", &page);
+    is_as_generated("docs/reference/errors.md", &page);
 }
 
 #[test]

@@ -19,12 +19,18 @@ async fn figures_count_runs_by_status_and_requests_by_class() {
     host.raw(Method::GET, "/nowhere", &[], "".into()).await;
     let figures = host.raw(Method::GET, "/metrics", &[], "".into()).await;
     assert!(figures.header("content-type").unwrap().starts_with("text/plain; version=0.0.4"));
-    for line in ["abide_runs{status=\"WAITING\"} 1", "abide_http_responses_total{class=\"4xx\"} 1"] {
+    for line in [
+        "abide_runs{workspace=\"default\",status=\"WAITING\"} 1",
+        "abide_http_responses_total{class=\"4xx\"} 1",
+    ] {
         assert!(figures.text.lines().any(|said| said == line), "{line}\n{}", figures.text);
     }
     for line in figures.text.lines().filter(|line| !line.starts_with('#')) {
         let (name, value) = line.rsplit_once(' ').unwrap();
-        assert!(value.parse::<f64>().is_ok() && name.starts_with("abide_"), "{line}");
+        assert!(
+            value.parse::<f64>().is_ok() && (name.starts_with("abide_") || name.starts_with("process_")),
+            "{line}"
+        );
     }
 }
 

@@ -43,15 +43,15 @@ async fn walk(page: &str) -> usize {
 
 #[tokio::test]
 async fn every_request_of_the_page_about_webhooks_is_answered() {
-    assert_eq!(walk(include_str!("../../../../docs/webhooks.md")).await, 7);
+    assert_eq!(walk(include_str!("../../../../docs/guides/webhooks.md")).await, 7);
 }
 
 #[tokio::test]
 async fn every_request_of_the_page_about_schedules_is_answered() {
-    assert_eq!(walk(include_str!("../../../../docs/schedules.md")).await, 9);
+    assert_eq!(walk(include_str!("../../../../docs/guides/schedules.md")).await, 9);
 }
 
 #[tokio::test]
 async fn every_request_of_the_page_about_approvals_is_answered() {
-    assert_eq!(walk(include_str!("../../../../docs/approvals.md")).await, 5);
+    assert_eq!(walk(include_str!("../../../../docs/guides/approvals.md")).await, 5);
 }

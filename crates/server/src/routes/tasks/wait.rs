@@ -335,7 +335,8 @@ impl WaitBody {
                 let timeout = length("timeout", wait.timeout_ms, wait.timeout.as_deref())?;
                 let (definition, version) = (workflow, wait.version.map(Into::into));
                 let (input, detached) = (wait.input.into(), wait.detached);
-                let child = WaitFor::Child { definition, version, input, timeout, detached };
+                let tags = Vec::new();
+                let child = WaitFor::Child { definition, version, input, timeout, detached, tags };
                 (wait.name, wait.asked, child)
             }
         };
